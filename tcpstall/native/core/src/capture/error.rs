@@ -1,0 +1,67 @@
+//! Why a capture could not be opened or read on, in one line that says what, where and what to do.
+
+use std::fmt;
+
+use crate::size::PacketNo;
+
+/// A capture that gives no (more) packets.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum CaptureError {
+    /// The file could not be opened.
+    Open {
+        /// The path as the caller gave it.
+        path: String,
+        /// Why, in words.
+        reason: String,
+    },
+    /// The input is something else than a capture.
+    NotACapture {
+        /// What it is, and what to do about it.
+        what: String,
+    },
+    /// The capture breaks off or contradicts itself; the packets before this point are good.
+    Damaged {
+        /// Where the record that could not be read begins, bytes from the start of the (decompressed) input.
+        offset: u64,
+        /// Number of the first packet that could not be read (in text: of the line).
+        packet: PacketNo,
+        /// What was needed and what there was.
+        what: String,
+        /// True if the input simply ends inside a record, as after a killed capture or a full disk.
+        truncated: bool,
+    },
+    /// The operating system failed to read.
+    Read {
+        /// Bytes read before.
+        offset: u64,
+        /// The system's reason.
+        reason: String,
+    },
+}
+
+impl fmt::Display for CaptureError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            CaptureError::Open { path, reason } => write!(f, "cannot open {path}: {reason}"),
+            CaptureError::NotACapture { what } => write!(f, "not a packet capture: this is {what}"),
+            CaptureError::Damaged { offset, packet, what, truncated: true } => {
+                write!(f, "capture ends early, in packet {} at byte {offset}: {what}", packet.0)
+            }
+            CaptureError::Damaged { offset, packet, what, truncated: false } => {
+                write!(f, "capture is damaged at packet {}, byte {offset}: {what}", packet.0)
+            }
+            CaptureError::Read { offset, reason } => {
+                write!(f, "reading failed after byte {offset}: {reason}")
+            }
+        }
+    }
+}
+
+impl std::error::Error for CaptureError {}
+
+/// The error of a record that the input ends inside of: it takes `needed` bytes and only `had` are left.
+#[cold]
+pub(super) fn cut(offset: u64, packet: PacketNo, record: &str, needed: u64, had: u64) -> CaptureError {
+    let what = format!("{record} takes {needed} bytes and {had} are left");
+    CaptureError::Damaged { offset, packet, what, truncated: true }
+}

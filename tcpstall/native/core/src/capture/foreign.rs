@@ -1,0 +1,68 @@
+//! Names for input that is no capture of a kind that is read, each with what to do about it.
+
+/// First bytes, and what they belong to.
+const KNOWN: &[(&[u8], &str)] = &[
+    (b"\x1f\x8b", "a gzip file; decompress it first: gzip -dc FILE | tcpstall analyze -"),
+    (b"\x28\xb5\x2f\xfd", "a zstd file; decompress it first: zstd -dc FILE | tcpstall analyze -"),
+    (b"\xfd7zXZ\0", "an xz file; decompress it first: xz -dc FILE | tcpstall analyze -"),
+    (b"BZh", "a bzip2 file; decompress it first: bzip2 -dc FILE | tcpstall analyze -"),
+    (b"\x04\x22\x4d\x18", "an lz4 file; decompress it first: lz4 -dc FILE | tcpstall analyze -"),
+    (b"PK\x03\x04", "a zip archive; unpack it first: unzip -p FILE | tcpstall analyze -"),
+    (b"7z\xbc\xaf\x27\x1c", "a 7z archive; unpack it first: 7z x -so FILE | tcpstall analyze -"),
+    (b"snoop\0\0\0", "a snoop capture; convert it first: editcap -F pcap FILE NEW.pcap"),
+    (b"GMBU", "a Network Monitor capture; convert it first: editcap -F pcap FILE NEW.pcap"),
+    (b"RTSS", "a Network Monitor capture; convert it first: editcap -F pcap FILE NEW.pcap"),
+    (b"TRSNIFF data", "a Sniffer capture; convert it first: editcap -F pcap FILE NEW.pcap"),
+    (b"iptrace ", "an iptrace capture; convert it first: editcap -F pcap FILE NEW.pcap"),
+    (b"\xff\xd8\xff", "a JPEG image; give a pcap or pcapng file"),
+    (b"\x89PNG\r\n", "a PNG image; give a pcap or pcapng file"),
+    (b"GIF8", "a GIF image; give a pcap or pcapng file"),
+    (b"%PDF-", "a PDF document; give a pcap or pcapng file"),
+    (b"\x7fELF", "a program; give a pcap or pcapng file"),
+    (b"SQLite format 3\0", "an SQLite database; give a pcap or pcapng file"),
+    (b"\xff\xfe", "text in UTF-16; convert it first: iconv -f UTF-16 -t UTF-8 FILE | tcpstall analyze -"),
+    (b"\xfe\xff", "text in UTF-16; convert it first: iconv -f UTF-16 -t UTF-8 FILE | tcpstall analyze -"),
+    (b"<!DOCTYPE", "a web page, perhaps a download page saved in a capture's place; fetch the capture itself"),
+    (b"<html", "a web page, perhaps a download page saved in a capture's place; fetch the capture itself"),
+];
+
+/// What the input is, where its first bytes show it.
+pub(super) fn name(sample: &[u8]) -> Option<&'static str> {
+    /// Where a tar archive says that it is one.
+    const TAR_MAGIC: usize = 257;
+    if sample.is_empty() {
+        return Some("an empty file; check that the capture wrote anything");
+    }
+    if let Some((_, what)) = KNOWN.iter().find(|(magic, _)| sample.starts_with(magic)) {
+        return Some(what);
+    }
+    if sample.get(TAR_MAGIC..).is_some_and(|rest| rest.starts_with(b"ustar")) {
+        return Some("a tar archive; unpack it first: tar -xOf FILE | tcpstall analyze -");
+    }
+    if is_erf(sample) {
+        return Some("an ERF capture; convert it first: editcap -F pcap FILE NEW.pcap");
+    }
+    None
+}
+
+/// What to call input that nothing is known about.
+pub(super) fn unknown(sample: &[u8]) -> String {
+    let shown: Vec<String> = sample.iter().take(4).map(|byte| format!("{byte:02x}")).collect();
+    format!(
+        "data of an unknown kind (first bytes {}); tcpstall reads pcap, pcapng and the text that tcpdump prints",
+        shown.join(" ")
+    )
+}
+
+/// Endace's records have no magic number: believed if two in a row have a known type and a possible length.
+fn is_erf(sample: &[u8]) -> bool {
+    const HEADER: usize = 16;
+    const LAST_TYPE: u8 = 48;
+    let length = |at: usize| {
+        let header = sample.get(at..)?.first_chunk::<HEADER>()?;
+        let kind = header[8] & 0x7f;
+        let length = usize::from(u16::from_be_bytes([header[10], header[11]]));
+        ((1..=LAST_TYPE).contains(&kind) && length >= HEADER).then_some(length)
+    };
+    length(0).and_then(length).is_some()
+}

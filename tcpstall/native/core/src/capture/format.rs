@@ -1,0 +1,74 @@
+//! What kind of capture the first bytes announce.
+
+use super::error::CaptureError;
+use super::foreign;
+use super::pcap::Layout;
+use super::stream::Stream;
+use super::text::UTF8_BOM;
+
+/// A kind of capture that is read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Format {
+    /// The classic file of libpcap, in microseconds or nanoseconds.
+    Pcap,
+    /// The block-structured file of Wireshark.
+    Pcapng,
+    /// What tcpdump prints.
+    Text,
+}
+
+impl Format {
+    /// The name used in reports.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Format::Pcap => "pcap",
+            Format::Pcapng => "pcapng",
+            Format::Text => "tcpdump-text",
+        }
+    }
+}
+
+/// A format with what its first bytes told beyond it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Found {
+    Pcap(Layout),
+    Pcapng,
+    Text,
+}
+
+/// How much of the beginning is judged, bytes; always this much, so that slow pipes are judged as files are.
+const SAMPLE: usize = 4096;
+
+/// Judges by content, never by name.
+pub(super) fn detect(stream: &mut Stream) -> Result<Found, CaptureError> {
+    stream.need(4)?;
+    if let Some(magic) = stream.buffered().first_chunk() {
+        if let Some(layout) = Layout::of(*magic) {
+            return Ok(Found::Pcap(layout));
+        }
+        if *magic == [0x0a, 0x0d, 0x0d, 0x0a] {
+            return Ok(Found::Pcapng);
+        }
+    }
+    let whole = !stream.need(SAMPLE)?;
+    let sample = stream.buffered();
+    let sample = &sample[..sample.len().min(SAMPLE)];
+    match foreign::name(sample) {
+        None if is_text(sample, whole) => Ok(Found::Text),
+        known => {
+            let what = known.map_or_else(|| foreign::unknown(sample), str::to_owned);
+            Err(CaptureError::NotACapture { what })
+        }
+    }
+}
+
+/// UTF-8 without the control characters that only binary data has; a character cut by the sample's end is forgiven.
+fn is_text(sample: &[u8], whole: bool) -> bool {
+    let sample = sample.strip_prefix(UTF8_BOM).unwrap_or(sample);
+    let utf8 = match std::str::from_utf8(sample) {
+        Ok(_) => true,
+        Err(error) => error.error_len().is_none() && !whole,
+    };
+    // Escape is what a pager or `script` leaves in saved text.
+    utf8 && sample.iter().all(|byte| !byte.is_ascii_control() || matches!(byte, b'\t' | b'\n' | b'\r' | 0x0c | 0x1b))
+}

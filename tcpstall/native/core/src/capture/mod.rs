@@ -1,0 +1,150 @@
+//! Bytes to records: pcap, pcapng and tcpdump's text, from a file, a pipe or standard input, through one read loop.
+
+mod error;
+mod foreign;
+mod format;
+mod link;
+mod order;
+mod pcap;
+mod pcapng;
+mod stream;
+mod text;
+
+use std::fs::File;
+use std::io::{ErrorKind, Read};
+
+pub use self::error::CaptureError;
+pub use self::format::Format;
+pub use self::link::LinkType;
+
+use self::format::Found;
+use self::pcap::Pcap;
+use self::pcapng::Pcapng;
+use self::stream::Stream;
+use self::text::Text;
+use crate::size::PacketNo;
+use crate::time::Nanos;
+
+/// What a reader hands out next.
+#[derive(Clone, Copy, Debug)]
+pub enum Item<'a> {
+    /// A captured frame, to be decoded by `wire::decode`.
+    Frame(Frame<'a>),
+    /// One line of tcpdump's text without its line end, to be read by `wire::text`.
+    Line(&'a [u8]),
+    /// The capture itself says that it dropped so many packets (pcapng interface statistics).
+    Dropped(u64),
+}
+
+/// One captured frame, borrowed from the read buffer.
+#[derive(Clone, Copy, Debug)]
+pub struct Frame<'a> {
+    /// Number of the packet in its capture, counting from 1.
+    pub packet: PacketNo,
+    /// When the tap saw it; where the capture does not say (pcapng's simple packets), the time of the one before.
+    pub time: Nanos,
+    /// The interface's link type.
+    pub link: LinkType,
+    /// The bytes the snap length kept.
+    pub bytes: &'a [u8],
+    /// Length on the wire, bytes.
+    pub wire_length: u32,
+}
+
+/// An open capture, read from its beginning to its end.
+pub struct Capture {
+    stream: Stream,
+    reader: Reader,
+    size: Option<u64>,
+}
+
+enum Reader {
+    Pcap(Pcap),
+    Pcapng(Pcapng),
+    Text(Text),
+}
+
+impl Capture {
+    /// Opens a file, or standard input for `-`.
+    pub fn open(path: &str) -> Result<Capture, CaptureError> {
+        if path == "-" {
+            return Capture::from_reader(Box::new(std::io::stdin()));
+        }
+        let refuse = |reason: String| CaptureError::Open { path: path.to_owned(), reason };
+        let reason = |error: std::io::Error| match error.kind() {
+            ErrorKind::NotFound => refuse("no such file".into()),
+            ErrorKind::PermissionDenied => refuse("permission denied".into()),
+            _ => refuse(error.to_string()),
+        };
+        let file = File::open(path).map_err(reason)?;
+        let about = file.metadata().map_err(reason)?;
+        if about.is_dir() {
+            return Err(refuse("it is a directory; name the capture files in it".into()));
+        }
+        let size = about.is_file().then_some(about.len());
+        Ok(Capture { size, ..Capture::from_reader(Box::new(file))? })
+    }
+
+    /// Reads a capture from anything that gives bytes.
+    pub fn from_reader(source: Box<dyn Read + Send>) -> Result<Capture, CaptureError> {
+        let mut stream = Stream::new(source);
+        let reader = match format::detect(&mut stream)? {
+            Found::Pcap(layout) => Reader::Pcap(Pcap::open(layout, &mut stream)?),
+            Found::Pcapng => Reader::Pcapng(Pcapng::open()),
+            Found::Text => Reader::Text(Text::open(&mut stream)),
+        };
+        Ok(Capture { stream, reader, size: None })
+    }
+
+    /// The next item, or nothing at the end. After an error there is nothing more.
+    ///
+    /// Look at the item where it is (`match &item`): moving it soon after it was written costs more than reading it.
+    #[inline]
+    #[expect(clippy::should_implement_trait, reason = "an Iterator cannot lend what it keeps in its own buffer")]
+    pub fn next(&mut self) -> Result<Option<Item<'_>>, CaptureError> {
+        match &mut self.reader {
+            Reader::Pcap(reader) => reader.next(&mut self.stream),
+            Reader::Pcapng(reader) => reader.next(&mut self.stream),
+            Reader::Text(reader) => reader.next(&mut self.stream),
+        }
+    }
+
+    /// What kind of capture it is.
+    pub fn format(&self) -> Format {
+        match self.reader {
+            Reader::Pcap(_) => Format::Pcap,
+            Reader::Pcapng(_) => Format::Pcapng,
+            Reader::Text(_) => Format::Text,
+        }
+    }
+
+    /// The link types named so far, each once.
+    pub fn link_types(&self) -> &[LinkType] {
+        match &self.reader {
+            Reader::Pcap(reader) => std::slice::from_ref(reader.link()),
+            Reader::Pcapng(reader) => reader.links(),
+            Reader::Text(_) => &[],
+        }
+    }
+
+    /// How many frames so far had no time of their own (pcapng's simple packets).
+    pub fn untimed(&self) -> u64 {
+        match &self.reader {
+            Reader::Pcapng(reader) => reader.untimed(),
+            Reader::Pcap(_) | Reader::Text(_) => 0,
+        }
+    }
+
+    /// Bytes consumed so far.
+    pub fn offset(&self) -> u64 {
+        self.stream.offset()
+    }
+
+    /// Length of the file, bytes; `None` for pipes and standard input.
+    pub fn size(&self) -> Option<u64> {
+        self.size
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,51 @@
+//! The byte order that a capture file was written in.
+
+/// Byte order of the numbers in a file's own headers; packets are in network order whatever this says.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Order {
+    /// Least significant byte first.
+    Little,
+    /// Most significant byte first.
+    Big,
+}
+
+impl Order {
+    #[inline]
+    pub(super) fn u16(self, bytes: [u8; 2]) -> u16 {
+        match self {
+            Order::Little => u16::from_le_bytes(bytes),
+            Order::Big => u16::from_be_bytes(bytes),
+        }
+    }
+
+    #[inline]
+    pub(super) fn u32(self, bytes: [u8; 4]) -> u32 {
+        match self {
+            Order::Little => u32::from_le_bytes(bytes),
+            Order::Big => u32::from_be_bytes(bytes),
+        }
+    }
+
+    #[inline]
+    pub(super) fn u64(self, bytes: [u8; 8]) -> u64 {
+        match self {
+            Order::Little => u64::from_le_bytes(bytes),
+            Order::Big => u64::from_be_bytes(bytes),
+        }
+    }
+
+    /// The two 16-bit fields that share one word, in the order of the file.
+    pub(super) fn halves(self, word: u32) -> [u16; 2] {
+        match self {
+            Order::Little => [word as u16, (word >> 16) as u16],
+            Order::Big => [(word >> 16) as u16, word as u16],
+        }
+    }
+
+    /// The first `N` 32-bit words, or nothing where there are fewer.
+    #[inline]
+    pub(super) fn words<const N: usize>(self, bytes: &[u8]) -> Option<[u32; N]> {
+        let (words, _) = bytes.as_chunks::<4>();
+        Some(words.first_chunk::<N>()?.map(|word| self.u32(word)))
+    }
+}

@@ -1,0 +1,259 @@
+//! The pcapng file: blocks in sections, each section with its own byte order and list of interfaces.
+
+mod interface;
+mod options;
+mod packet;
+
+use self::interface::Interface;
+use self::packet::Found;
+use super::error::{CaptureError, cut};
+use super::link::LinkType;
+use super::order::Order;
+use super::stream::{RECORD_LIMIT, Stream};
+use super::{Frame, Item};
+use crate::size::PacketNo;
+use crate::time::Nanos;
+
+/// Section Header Block, which reads the same in both byte orders.
+const SECTION: u32 = 0x0a0d_0d0a;
+/// Interface Description Block.
+const INTERFACE: u32 = 1;
+/// The Packet Block that the Enhanced Packet Block replaced.
+const OLD_PACKET: u32 = 2;
+/// Simple Packet Block.
+const SIMPLE_PACKET: u32 = 3;
+/// Interface Statistics Block.
+const STATISTICS: u32 = 5;
+/// Enhanced Packet Block.
+const PACKET: u32 = 6;
+
+/// The number that shows a section's byte order.
+const ORDER_MAGIC: u32 = 0x1a2b_3c4d;
+/// Type and length before a block's body, bytes.
+const HEAD: usize = 8;
+/// The length again after a block's body, bytes.
+const TAIL: usize = 4;
+
+/// Reader of a pcapng file.
+pub(super) struct Pcapng {
+    order: Order,
+    /// Interfaces of this section, by their number in it.
+    interfaces: Vec<Interface>,
+    /// Link types of all sections, each once.
+    links: Vec<LinkType>,
+    packets: u64,
+    untimed: u64,
+    last: Nanos,
+}
+
+/// One block that lies whole in the buffer.
+#[derive(Clone, Copy)]
+struct Block {
+    kind: u32,
+    length: usize,
+}
+
+impl Block {
+    /// What lies between the block's two lengths.
+    #[inline]
+    fn body(self, stream: &Stream) -> &[u8] {
+        stream.buffered().get(HEAD..self.length - TAIL).unwrap_or_default()
+    }
+}
+
+impl Pcapng {
+    /// Starts before the first section header.
+    pub(super) fn open() -> Pcapng {
+        Pcapng {
+            order: Order::Little,
+            interfaces: Vec::new(),
+            links: Vec::new(),
+            packets: 0,
+            untimed: 0,
+            last: Nanos::ZERO,
+        }
+    }
+
+    /// The link types of the interfaces described so far.
+    pub(super) fn links(&self) -> &[LinkType] {
+        &self.links
+    }
+
+    /// Packets so far that carry no time.
+    pub(super) fn untimed(&self) -> u64 {
+        self.untimed
+    }
+
+    /// The next packet or count of drops.
+    #[inline]
+    pub(super) fn next<'a>(&mut self, stream: &'a mut Stream) -> Result<Option<Item<'a>>, CaptureError> {
+        loop {
+            let Some(block) = self.block(stream)? else {
+                return Ok(None);
+            };
+            match block.kind {
+                // Alone, because one exit for all kinds of packet costs a copy of every packet's description.
+                PACKET => {
+                    let found = Found::enhanced(self.order, block.body(stream));
+                    return self.frame(block, found, stream);
+                }
+                OLD_PACKET | SIMPLE_PACKET => return self.rare_packet(block, stream),
+                _ => {
+                    let dropped = self.describe(block, stream)?;
+                    stream.take(block.length);
+                    if dropped > 0 {
+                        return Ok(Some(Item::Dropped(dropped)));
+                    }
+                }
+            }
+        }
+    }
+
+    #[cold]
+    fn rare_packet<'a>(&mut self, block: Block, stream: &'a mut Stream) -> Result<Option<Item<'a>>, CaptureError> {
+        let body = block.body(stream);
+        let found = match block.kind {
+            OLD_PACKET => Found::old(self.order, body),
+            _ => Found::simple(self.order, body, &self.interfaces),
+        };
+        self.frame(block, found, stream)
+    }
+
+    #[inline]
+    fn frame<'a>(
+        &mut self,
+        block: Block,
+        found: Option<Found>,
+        stream: &'a mut Stream,
+    ) -> Result<Option<Item<'a>>, CaptureError> {
+        let Some(found) = found else {
+            return Err(stream.damaged("the packet does not fit into its block".into(), self.coming()));
+        };
+        let Some(interface) = self.interfaces.get(found.interface as usize) else {
+            let what = format!("the packet names interface {}, which no block describes", found.interface);
+            return Err(stream.damaged(what, self.coming()));
+        };
+        match found.ticks {
+            Some(ticks) => self.last = interface.clock.time(ticks),
+            None => self.untimed += 1,
+        }
+        self.packets += 1;
+        let start = HEAD + found.start;
+        let bytes = stream.take(block.length).get(start..start + found.captured as usize);
+        Ok(Some(Item::Frame(Frame {
+            packet: PacketNo(self.packets),
+            time: self.last,
+            link: interface.link,
+            bytes: bytes.unwrap_or_default(),
+            wire_length: found.wire.max(found.captured),
+        })))
+    }
+
+    /// Skips to the next block that means something here; nothing at the end of the file.
+    #[inline]
+    fn block(&mut self, stream: &mut Stream) -> Result<Option<Block>, CaptureError> {
+        loop {
+            if !stream.need(HEAD)? && stream.buffered().is_empty() {
+                return Ok(None);
+            }
+            let Some([kind, mut length]) = self.order.words(stream.buffered()) else {
+                return Err(stream.ends_inside("the block header", HEAD as u64, self.coming()));
+            };
+            if kind == SECTION {
+                length = self.section(stream)?;
+            }
+            if length < (HEAD + TAIL) as u32 || length % 4 != 0 {
+                return Err(stream.damaged(format!("a block cannot be {length} bytes long"), self.coming()));
+            }
+            if matches!(kind, PACKET | SIMPLE_PACKET | OLD_PACKET | INTERFACE | STATISTICS | SECTION) {
+                return self.whole(Block { kind, length: length as usize }, stream).map(Some);
+            }
+            self.skip(length, stream)?;
+        }
+    }
+
+    /// Has the whole block in the buffer, its two lengths compared.
+    #[inline]
+    fn whole(&self, block: Block, stream: &mut Stream) -> Result<Block, CaptureError> {
+        if block.length > RECORD_LIMIT as usize {
+            let what = format!("the block claims {} bytes, at most {RECORD_LIMIT} are possible", block.length);
+            return Err(stream.damaged(what, self.coming()));
+        }
+        if !stream.need(block.length)? {
+            return Err(stream.ends_inside("the block", block.length as u64, self.coming()));
+        }
+        let tail = self.order.words(&stream.buffered()[block.length - TAIL..]);
+        if tail != Some([block.length as u32]) {
+            let what = format!("the block's length is {} before its body and different after", block.length);
+            return Err(stream.damaged(what, self.coming()));
+        }
+        Ok(block)
+    }
+
+    /// Starts a section: its byte order, and the length of its header block.
+    #[cold]
+    fn section(&mut self, stream: &mut Stream) -> Result<u32, CaptureError> {
+        const NEEDED: usize = HEAD + 8;
+        stream.need(NEEDED)?;
+        let Some([_, length, magic, _]) = Order::Little.words(stream.buffered()) else {
+            return Err(stream.ends_inside("the section header", NEEDED as u64, self.coming()));
+        };
+        self.order = match magic {
+            ORDER_MAGIC => Order::Little,
+            _ if magic.swap_bytes() == ORDER_MAGIC => Order::Big,
+            _ => return Err(stream.damaged("the section header shows no byte order".into(), self.coming())),
+        };
+        self.interfaces.clear();
+        Ok(self.order.u32(length.to_le_bytes()))
+    }
+
+    /// Takes note of a block that is no packet, and says how many packets it reports as newly dropped.
+    #[cold]
+    fn describe(&mut self, block: Block, stream: &mut Stream) -> Result<u64, CaptureError> {
+        let body = block.body(stream);
+        match block.kind {
+            SECTION => {
+                let major = body.get(4..).and_then(|rest| rest.first_chunk()).map(|field| self.order.u16(*field));
+                if major != Some(1) {
+                    return Err(stream.damaged("the section is not of pcapng version 1".into(), self.coming()));
+                }
+            }
+            INTERFACE => match Interface::described(self.order, body) {
+                Some(interface) => {
+                    if !self.links.contains(&interface.link) {
+                        self.links.push(interface.link);
+                    }
+                    self.interfaces.push(interface);
+                }
+                None => {
+                    return Err(stream.damaged("the interface description is too short".into(), self.coming()));
+                }
+            },
+            _ => {
+                if let Some([interface]) = self.order.words(body)
+                    && let Some(interface) = self.interfaces.get_mut(interface as usize)
+                {
+                    return Ok(interface.newly_dropped(self.order, body));
+                }
+            }
+        }
+        Ok(0)
+    }
+
+    #[cold]
+    fn skip(&self, length: u32, stream: &mut Stream) -> Result<(), CaptureError> {
+        let offset = stream.offset();
+        match stream.discard(u64::from(length))? {
+            had if had == u64::from(length) => Ok(()),
+            had => Err(cut(offset, self.coming(), "the block", u64::from(length), had)),
+        }
+    }
+
+    /// The packet that an error keeps from being read.
+    fn coming(&self) -> PacketNo {
+        PacketNo(self.packets + 1)
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,52 @@
+//! Where the three kinds of packet block keep their packet.
+
+use super::interface::Interface;
+use crate::capture::order::Order;
+
+/// A packet inside the body of its block; its bytes are known to lie there.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Found {
+    /// Number of the interface in its section.
+    pub(super) interface: u32,
+    /// Its time in the interface's unit, which simple packets lack.
+    pub(super) ticks: Option<u64>,
+    /// Where in the body the packet starts.
+    pub(super) start: usize,
+    /// Bytes kept.
+    pub(super) captured: u32,
+    /// Bytes on the wire.
+    pub(super) wire: u32,
+}
+
+impl Found {
+    /// In an Enhanced Packet Block.
+    #[inline]
+    pub(super) fn enhanced(order: Order, body: &[u8]) -> Option<Found> {
+        let [interface, high, low, captured, wire] = order.words(body)?;
+        let ticks = Some(u64::from(high) << 32 | u64::from(low));
+        Found { interface, ticks, start: 20, captured, wire }.within(body)
+    }
+
+    /// In a Packet Block, where a count of drops takes half of the interface's place.
+    pub(super) fn old(order: Order, body: &[u8]) -> Option<Found> {
+        let found = Found::enhanced(order, body)?;
+        let [interface, _drops] = order.halves(found.interface);
+        Some(Found { interface: u32::from(interface), ..found })
+    }
+
+    /// In a Simple Packet Block, which is always of the first interface and leaves its captured length to be found.
+    pub(super) fn simple(order: Order, body: &[u8], interfaces: &[Interface]) -> Option<Found> {
+        let [wire] = order.words(body)?;
+        let room = (body.len() - 4) as u32;
+        let kept = match interfaces.first() {
+            Some(interface) if interface.snap_length > 0 => wire.min(interface.snap_length),
+            _ => wire,
+        };
+        Some(Found { interface: 0, ticks: None, start: 4, captured: kept.min(room), wire })
+    }
+
+    #[inline]
+    fn within(self, body: &[u8]) -> Option<Found> {
+        (self.captured as usize <= body.len() - self.start).then_some(self)
+    }
+}

@@ -1,0 +1,230 @@
+//! pcapng files built block by block, each in both byte orders.
+
+use crate::capture::{Capture, CaptureError, Item};
+
+/// Writes blocks in one byte order.
+#[derive(Clone)]
+struct Writer {
+    big: bool,
+    bytes: Vec<u8>,
+}
+
+impl Writer {
+    fn u16(&self, value: u16) -> [u8; 2] {
+        if self.big { value.to_be_bytes() } else { value.to_le_bytes() }
+    }
+
+    fn u32(&self, value: u32) -> [u8; 4] {
+        if self.big { value.to_be_bytes() } else { value.to_le_bytes() }
+    }
+
+    fn u64(&self, value: u64) -> [u8; 8] {
+        if self.big { value.to_be_bytes() } else { value.to_le_bytes() }
+    }
+
+    fn option(&self, code: u16, value: &[u8]) -> Vec<u8> {
+        let mut option = [self.u16(code), self.u16(value.len() as u16)].concat();
+        option.extend_from_slice(value);
+        option.resize(option.len().next_multiple_of(4), 0);
+        option
+    }
+
+    fn block(mut self, kind: u32, words: &[u32], rest: &[u8]) -> Writer {
+        let length = (12 + 4 * words.len() + rest.len().next_multiple_of(4)) as u32;
+        let head: Vec<u8> = [kind, length].iter().chain(words).flat_map(|word| self.u32(*word)).collect();
+        self.bytes.extend(head);
+        self.bytes.extend_from_slice(rest);
+        self.bytes.resize(self.bytes.len().next_multiple_of(4), 0);
+        self.bytes.extend(self.u32(length));
+        self
+    }
+
+    fn section(self) -> Writer {
+        let fields = [self.u16(1), self.u16(0)].concat();
+        let mut body = self.u32(0x1a2b_3c4d).to_vec();
+        body.extend(fields);
+        body.extend([0xff; 8]);
+        self.block(0x0a0d_0d0a, &[], &body)
+    }
+
+    fn interface(self, link: u16, snap_length: u32, options: &[u8]) -> Writer {
+        let mut body = [self.u16(link), self.u16(0)].concat();
+        body.extend(self.u32(snap_length));
+        body.extend_from_slice(options);
+        self.block(1, &[], &body)
+    }
+
+    fn packet(self, interface: u32, ticks: u64, data: &[u8]) -> Writer {
+        let words = [interface, (ticks >> 32) as u32, ticks as u32, data.len() as u32, 99];
+        self.block(6, &words, data)
+    }
+}
+
+fn both(build: impl Fn(Writer) -> Writer, check: impl Fn(Vec<u8>)) {
+    for big in [false, true] {
+        check(build(Writer { big, bytes: Vec::new() }).bytes);
+    }
+}
+
+/// What the capture gives, a line an item, and last how it ends.
+fn read(bytes: &[u8]) -> Vec<String> {
+    let mut capture = match Capture::from_reader(Box::new(std::io::Cursor::new(bytes.to_vec()))) {
+        Ok(capture) => capture,
+        Err(error) => return vec![error.to_string()],
+    };
+    let mut lines = Vec::new();
+    loop {
+        lines.push(match capture.next() {
+            Ok(Some(Item::Frame(f))) => {
+                format!("#{} {} {} {:?}/{}", f.packet.0, f.time.0, f.link.name(), f.bytes, f.wire_length)
+            }
+            Ok(Some(Item::Dropped(count))) => format!("dropped {count}"),
+            Ok(Some(Item::Line(_))) => "line".into(),
+            Ok(None) => return lines,
+            Err(CaptureError::Damaged { offset, packet, truncated, .. }) => {
+                format!("damaged at {offset}, #{}, truncated: {truncated}", packet.0)
+            }
+            Err(other) => other.to_string(),
+        });
+    }
+}
+
+#[test]
+fn each_interface_has_its_own_clock() {
+    let build = |w: Writer| {
+        let (nanos, binary) = (w.option(9, &[9]), w.option(9, &[0x80 | 10]));
+        let shifted = [w.option(14, &w.u64(-2i64 as u64)), w.option(0, &[])].concat();
+        w.section()
+            .interface(1, 0, &[])
+            .interface(113, 0, &nanos)
+            .interface(276, 0, &binary)
+            .interface(1, 0, &shifted)
+            .packet(0, 5_000_000_001, &[1])
+            .packet(1, 5_000_000_001, &[2, 3])
+            .packet(2, 1536, &[])
+            .packet(3, 3_000_000, &[4, 5, 6, 7])
+    };
+    both(build, |bytes| {
+        let expected = [
+            "#1 5000000001000 EN10MB [1]/99",
+            "#2 5000000001 LINUX_SLL [2, 3]/99",
+            "#3 1500000000 LINUX_SLL2 []/99",
+            "#4 1000000000 EN10MB [4, 5, 6, 7]/99",
+        ];
+        assert_eq!(read(&bytes), expected);
+    });
+}
+
+#[test]
+fn a_section_brings_its_byte_order_and_its_interfaces() {
+    let build = |w: Writer| {
+        let first = w.section().interface(1, 0, &[]).packet(0, 1, &[1]);
+        let second = Writer { big: !first.big, ..first }.section().interface(101, 0, &[]).packet(0, 2, &[2]);
+        second.section().packet(0, 3, &[3])
+    };
+    both(build, |bytes| {
+        let last = bytes.len() - 36;
+        let expected = [
+            "#1 1000 EN10MB [1]/99".into(),
+            "#2 2000 RAW [2]/99".into(),
+            format!("damaged at {last}, #3, truncated: false"),
+        ];
+        assert_eq!(read(&bytes), expected, "the third section describes no interface");
+    });
+}
+
+#[test]
+fn old_and_simple_packet_blocks_are_packets_too() {
+    let build = |w: Writer| {
+        let one_and_seven = if w.big { 0x0001_0007 } else { 0x0007_0001 };
+        w.section()
+            .interface(1, 2, &[])
+            .interface(12, 0, &[])
+            .block(2, &[one_and_seven, 0, 8, 3, 60], &[1, 2, 3])
+            .block(3, &[77], &[4, 5])
+            .block(3, &[1], &[6])
+    };
+    both(build, |bytes| {
+        let expected = ["#1 8000 RAW [1, 2, 3]/60", "#2 8000 EN10MB [4, 5]/77", "#3 8000 EN10MB [6]/1"];
+        assert_eq!(read(&bytes), expected);
+        let mut capture = Capture::from_reader(Box::new(std::io::Cursor::new(bytes))).ok();
+        let untimed = capture.as_mut().map(|capture| {
+            while matches!(capture.next(), Ok(Some(_))) {}
+            capture.untimed()
+        });
+        assert_eq!(untimed, Some(2));
+    });
+}
+
+#[test]
+fn statistics_count_from_the_start_and_are_handed_out_as_increases() {
+    let statistics = |w: Writer, by_interface: u64, by_system: u64| {
+        let options = [w.option(5, &w.u64(by_interface)), w.option(7, &w.u64(by_system))].concat();
+        w.block(5, &[0, 0, 0], &options)
+    };
+    let build = |w: Writer| {
+        let w = w.section().interface(1, 0, &[]);
+        let w = statistics(statistics(statistics(w, 0, 0), 3, 4), 3, 4);
+        statistics(w, 10, 4).packet(0, 1, &[1])
+    };
+    both(build, |bytes| {
+        assert_eq!(read(&bytes), ["dropped 7", "dropped 7", "#1 1000 EN10MB [1]/99"]);
+    });
+}
+
+#[test]
+fn other_blocks_are_skipped_however_long() {
+    let build = |w: Writer| w.section().interface(1, 0, &[]).block(0xbad, &[], &vec![0; 20 << 20]).packet(0, 1, &[1]);
+    both(build, |bytes| {
+        assert_eq!(read(&bytes), ["#1 1000 EN10MB [1]/99"]);
+        let expected = "damaged at 48, #1, truncated: true";
+        assert_eq!(read(&bytes[..bytes.len() / 2]), [expected]);
+    });
+}
+
+#[test]
+fn a_file_cut_anywhere_gives_its_whole_packets() {
+    let build = |w: Writer| w.section().interface(1, 0, &[]).packet(0, 1, &[1]).packet(0, 2, &[2]);
+    both(build, |bytes| {
+        let boundaries = [28, 48, 84, 120];
+        for length in 4..=bytes.len() {
+            let lines = read(&bytes[..length]);
+            let complete = boundaries.iter().filter(|end| **end <= length).count().saturating_sub(2);
+            let start = boundaries.iter().rev().find(|start| **start <= length).unwrap_or(&0);
+            if boundaries.contains(&length) {
+                assert_eq!(lines.len(), complete);
+            } else {
+                let end = format!("damaged at {start}, #{}, truncated: true", complete + 1);
+                assert_eq!((lines.len(), lines.last()), (complete + 1, Some(&end)));
+            }
+        }
+    });
+}
+
+#[test]
+fn lengths_that_contradict_each_other_are_damage() {
+    let build = |w: Writer| w.section().interface(1, 0, &[]).packet(0, 1, &[1, 2, 3, 4]);
+    let damage = "damaged at 48, #1, truncated: false";
+    both(build, |whole| {
+        let big = whole[31] == 1;
+        for (at, value) in [(52, 8u32), (52, 38), (52, u32::MAX - 3), (52, 20 << 20), (80, 40), (68, 5), (68, u32::MAX)]
+        {
+            let mut bytes = whole.clone();
+            bytes[at..at + 4].copy_from_slice(&if big { value.to_be_bytes() } else { value.to_le_bytes() });
+            assert_eq!(read(&bytes), [damage], "{value} at byte {at}");
+        }
+        let mut bytes = whole;
+        bytes[8] = 0;
+        assert_eq!(read(&bytes), ["damaged at 0, #1, truncated: false"]);
+    });
+}
+
+#[test]
+fn an_option_that_runs_out_of_its_block_is_ignored() {
+    let build = |w: Writer| {
+        let mut options = w.option(9, &[9]);
+        options.extend([w.u16(14), w.u16(500)].concat());
+        w.section().interface(1, 0, &options).packet(0, 7, &[1])
+    };
+    both(build, |bytes| assert_eq!(read(&bytes), ["#1 7 EN10MB [1]/99"]));
+}

@@ -1,0 +1,168 @@
+//! The one read loop: bytes from a file or a pipe, buffered so that a whole record is one slice.
+
+use std::io::{ErrorKind, Read};
+
+use super::error::{CaptureError, cut};
+use crate::size::PacketNo;
+
+/// A read of this size hides the cost of the system call, and the bytes are still in the cache when they are parsed.
+const BUFFER: usize = 256 * 1024;
+
+/// The longest record or line that is buffered, bytes. The longest packets are of the order of 512 KiB (BIG TCP), so a
+/// larger length is damage, and the limit keeps a damaged length from taking the machine's memory.
+pub(super) const RECORD_LIMIT: u32 = 16 * 1024 * 1024;
+
+/// Buffered input that knows where in the file it is.
+pub(super) struct Stream {
+    source: Box<dyn Read + Send>,
+    buffer: Vec<u8>,
+    /// Index of the first unconsumed byte.
+    start: usize,
+    /// Index after the last byte read.
+    end: usize,
+    /// Offset in the input of `buffer[0]`.
+    base: u64,
+    /// The source is at its end, where a terminal must not be asked again, or an error ended the reading.
+    ended: bool,
+}
+
+impl Stream {
+    pub(super) fn new(source: Box<dyn Read + Send>) -> Stream {
+        Stream { source, buffer: vec![0; BUFFER], start: 0, end: 0, base: 0, ended: false }
+    }
+
+    /// Bytes consumed so far.
+    #[inline]
+    pub(super) fn offset(&self) -> u64 {
+        self.base + self.start as u64
+    }
+
+    /// Tries to have `n` bytes buffered; false if the input ends before. `n` stays near [`RECORD_LIMIT`].
+    #[inline]
+    pub(super) fn need(&mut self, n: usize) -> Result<bool, CaptureError> {
+        if self.end - self.start >= n { Ok(true) } else { self.fill(n) }
+    }
+
+    /// What is buffered and not consumed.
+    #[inline]
+    pub(super) fn buffered(&self) -> &[u8] {
+        &self.buffer[self.start..self.end]
+    }
+
+    /// Consumes `n` buffered bytes, or those there are.
+    #[inline]
+    pub(super) fn take(&mut self, n: usize) -> &[u8] {
+        let start = self.start;
+        self.start = start.saturating_add(n).min(self.end);
+        &self.buffer[start..self.start]
+    }
+
+    /// Consumes `n` bytes without keeping them and says how many there were.
+    pub(super) fn discard(&mut self, n: u64) -> Result<u64, CaptureError> {
+        let mut left = n;
+        while left > 0 && self.need(1)? {
+            let here = self.buffered().len().min(usize::try_from(left).unwrap_or(usize::MAX));
+            self.take(here);
+            left -= here as u64;
+        }
+        Ok(n - left)
+    }
+
+    /// The error of a record of `needed` bytes that the input ends inside of; nothing more is read after it.
+    #[cold]
+    pub(super) fn ends_inside(&mut self, record: &str, needed: u64, packet: PacketNo) -> CaptureError {
+        let error = cut(self.offset(), packet, record, needed, self.buffered().len() as u64);
+        self.close();
+        error
+    }
+
+    /// The error of a record that cannot be what was written; nothing more is read after it.
+    #[cold]
+    pub(super) fn damaged(&mut self, what: String, packet: PacketNo) -> CaptureError {
+        let offset = self.offset();
+        self.close();
+        CaptureError::Damaged { offset, packet, what, truncated: false }
+    }
+
+    fn close(&mut self) {
+        self.ended = true;
+        self.start = self.end;
+    }
+
+    #[cold]
+    fn fill(&mut self, n: usize) -> Result<bool, CaptureError> {
+        self.buffer.copy_within(self.start..self.end, 0);
+        self.base += self.start as u64;
+        self.end -= self.start;
+        self.start = 0;
+        if n > self.buffer.len() {
+            self.buffer.resize(n.next_power_of_two(), 0);
+        }
+        while self.end < n && !self.ended {
+            match self.source.read(&mut self.buffer[self.end..]) {
+                Ok(0) => self.ended = true,
+                Ok(count) => self.end += count,
+                Err(error) if error.kind() == ErrorKind::Interrupted => {}
+                Err(error) => {
+                    let offset = self.base + self.end as u64;
+                    self.close();
+                    return Err(CaptureError::Read { offset, reason: error.to_string() });
+                }
+            }
+        }
+        Ok(self.end >= n)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Gives one byte a read.
+    struct Drip(u64);
+
+    impl Read for Drip {
+        fn read(&mut self, to: &mut [u8]) -> std::io::Result<usize> {
+            if self.0 == 0 {
+                return Ok(0);
+            }
+            self.0 -= 1;
+            to[0] = self.0 as u8;
+            Ok(1)
+        }
+    }
+
+    #[test]
+    fn a_source_that_drips_is_gathered() {
+        let mut stream = Stream::new(Box::new(Drip(300)));
+        assert_eq!(stream.need(300), Ok(true));
+        assert_eq!(stream.take(299).len(), 299);
+        assert_eq!(stream.buffered(), [0]);
+        assert_eq!(stream.need(2), Ok(false));
+        assert_eq!((stream.offset(), stream.buffered().len()), (299, 1));
+    }
+
+    #[test]
+    fn the_buffer_grows_for_a_record_larger_than_itself() {
+        let mut stream = Stream::new(Box::new(std::io::repeat(7).take(3 * BUFFER as u64)));
+        assert_eq!(stream.need(10), Ok(true));
+        stream.take(10);
+        assert_eq!(stream.need(2 * BUFFER), Ok(true));
+        assert_eq!(stream.take(2 * BUFFER), vec![7; 2 * BUFFER]);
+        assert_eq!(stream.discard(2 * BUFFER as u64), Ok(BUFFER as u64 - 10));
+        assert_eq!(stream.offset(), 3 * BUFFER as u64);
+    }
+
+    #[test]
+    fn a_failing_source_is_reported_with_its_offset() {
+        struct Broken;
+        impl Read for Broken {
+            fn read(&mut self, _: &mut [u8]) -> std::io::Result<usize> {
+                Err(std::io::Error::other("disk on fire"))
+            }
+        }
+        let mut stream = Stream::new(Box::new((&[1u8, 2, 3][..]).chain(Broken)));
+        let error = CaptureError::Read { offset: 3, reason: "disk on fire".into() };
+        assert_eq!(stream.need(4), Err(error));
+    }
+}

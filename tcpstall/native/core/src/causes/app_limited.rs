@@ -1,0 +1,38 @@
+//! `app-limited` — the application had nothing to send.
+//!
+//! Rule      everything was acknowledged and the sender was still silent, both windows open; or the peer's payload came
+//!           and the answer followed (the peer's turn, then thinking); or, with data in flight, neither an ACK nor a
+//!           timer started the next segment and the last one was short
+//! Evidence  `in_flight_bytes`, `freed_by_packet`, `freed_to_data_ns`; detail `idle`, `think-time`, `awaiting-peer`
+//! Source    RFC 7661 §3; Linux TCP_CHRONO (busy time stops when the write queue is empty)
+//! Abstains  packets are missing, so that what was in flight is not known
+//! Looks like `sndbuf-limited` (each wait ends at an ACK), `retransmission` (a lost tail), `nagle`, `zero-window`
+
+use super::cause::Cause;
+use super::limits::Limits;
+use super::rule::{Missing, Rule, Verdict, yes};
+use crate::gap::Gap;
+
+pub(super) const RULE: Rule = Rule { cause: Cause::AppLimited, judge };
+
+fn judge(gap: &Gap, _: &Limits) -> Verdict {
+    if gap.first || gap.is_turn() {
+        let thinking = gap.after_peer().unwrap_or(gap.duration());
+        let detail = if thinking + thinking >= gap.duration() { "think-time" } else { "awaiting-peer" };
+        return yes(detail, 0.93);
+    }
+    if !gap.ended {
+        return if gap.left_in_flight == 0 { yes("idle", 0.9) } else { Verdict::No };
+    }
+    if gap.flight_unknown {
+        return Verdict::CannotTell(Missing::PACKETS);
+    }
+    if gap.refilled() {
+        return Verdict::No;
+    }
+    if gap.left_in_flight == 0 {
+        return yes("idle", 0.95);
+    }
+    let short = !gap.before.last_frame.is_multiple_of(gap.mss.max(1));
+    yes("idle", if short { 0.85 } else { 0.6 })
+}

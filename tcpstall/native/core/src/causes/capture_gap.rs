@@ -1,0 +1,24 @@
+//! `capture-gap` — the packets that would tell what happened are not in the capture.
+//!
+//! Rule      a paste leaves lines out inside the gap; or data inside it was acknowledged that the tap never saw
+//! Evidence  `last_packet` before the hole, `next_packet` after it
+//! Source    tcpdump(1): packets dropped by kernel; `......` in a paste stands for lines left out
+//! Abstains  never
+//! Looks like `app-limited` (a pause in the capture is no pause of the sender), `retransmission` (a hole at a tap behind a loss)
+
+use super::cause::Cause;
+use super::limits::Limits;
+use super::rule::{Rule, Verdict, yes};
+use crate::gap::Gap;
+
+pub(super) const RULE: Rule = Rule { cause: Cause::CaptureGap, judge };
+
+fn judge(gap: &Gap, _: &Limits) -> Verdict {
+    if gap.left_out.is_some() {
+        return yes("left-out", 0.99);
+    }
+    if gap.never_seen > 0 && gap.retransmissions == 0 && gap.lost_before_tap == 0 {
+        return yes("acked-unseen", 0.8);
+    }
+    Verdict::No
+}

@@ -1,0 +1,40 @@
+//! `cwnd-limited` — the congestion window was full.
+//!
+//! Rule      segments in flight, after the ACKs that trail the burst, reach 85 % of the modelled congestion window
+//!           (50 % once losses have made the model an estimate), with room for another segment in the peer's window
+//! Evidence  `in_flight_segments`, `cwnd_estimate_segments`, `window_unused_bytes`; detail `initial-window`, `slow-start`,
+//!           `congestion-avoidance`
+//! Source    RFC 5681 §3.1, RFC 6928, RFC 9438; Linux `tcp_cwnd_test`, `tcp_is_cwnd_limited`
+//! Abstains  the start of the connection was not captured, or packets are missing
+//! Looks like `rwnd-limited` (no room), `sndbuf-limited` (flight far below the model), `pacing` (no ACK ends the wait)
+
+use super::cause::Cause;
+use super::limits::Limits;
+use super::rule::{Missing, Rule, Verdict, yes};
+use crate::gap::Gap;
+use crate::sender::cwnd::Phase;
+
+pub(super) const RULE: Rule = Rule { cause: Cause::CwndLimited, judge: full };
+
+/// The congestion window is full (the idle-restart rule asks the same of a lowered window).
+pub(super) fn full(gap: &Gap, limits: &Limits) -> Verdict {
+    if gap.first || gap.flight_at_start == 0 || gap.fell_silent() {
+        return Verdict::No;
+    }
+    if gap.flight_unknown || !gap.cwnd_known {
+        return Verdict::CannotTell(if gap.from_start { Missing::PACKETS } else { Missing::START });
+    }
+    let share = f64::from(gap.segments_held) / f64::from(gap.cwnd.max(1));
+    let (needed, confidence) =
+        if gap.losses == 0 { (limits.cwnd_share, 0.96) } else { (limits.cwnd_share_after_loss, 0.75) };
+    let freed = !gap.ended || gap.acks > 0 || gap.left_in_flight > 0;
+    if share < needed || !freed || gap.is_turn() {
+        return Verdict::No;
+    }
+    let detail = match gap.phase {
+        Phase::Initial => "initial-window",
+        Phase::SlowStart => "slow-start",
+        Phase::CongestionAvoidance | Phase::Recovery => "congestion-avoidance",
+    };
+    yes(detail, confidence)
+}

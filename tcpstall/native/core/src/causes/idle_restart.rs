@@ -1,0 +1,26 @@
+//! `idle-restart` — an idle period had lowered the congestion window, and the sender climbed back.
+//!
+//! Rule      the congestion window is full while it is still below what it was before an idle longer than the
+//!           retransmission timeout, and the first burst after that idle was no larger than the lowered window
+//! Evidence  `cwnd_estimate_segments`, `cwnd_before_idle_segments`, `window_unused_bytes`
+//! Source    RFC 5681 §4.1, RFC 2861; Linux `tcp_cwnd_restart`, net.ipv4.tcp_slow_start_after_idle
+//! Abstains  the start of the connection was not captured
+//! Looks like `cwnd-limited` in slow start (no idle before), `app-limited` (chunks that never filled the window)
+
+use super::cause::Cause;
+use super::cwnd_limited;
+use super::limits::Limits;
+use super::rule::{Proof, Rule, Verdict};
+use crate::gap::Gap;
+
+pub(super) const RULE: Rule = Rule { cause: Cause::IdleRestart, judge };
+
+fn judge(gap: &Gap, limits: &Limits) -> Verdict {
+    if gap.cwnd_before_idle.is_none() {
+        return Verdict::No;
+    }
+    match cwnd_limited::full(gap, limits) {
+        Verdict::Yes(proof) => Verdict::Yes(Proof { detail: "slow-start", ..proof }),
+        other => other,
+    }
+}

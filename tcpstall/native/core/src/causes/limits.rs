@@ -1,0 +1,35 @@
+//! Thresholds that users may change, in one place.
+
+/// The rules' thresholds.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Limits {
+    /// In flight ÷ modelled cwnd from which the congestion window counts as full. Measured on labelled kernel senders:
+    /// 1.00 at the 5th and 95th percentile where cwnd was the limit, 0.25 to 0.50 where the send buffer was.
+    pub cwnd_share: f64,
+    /// The same after a loss, when the model is an estimate.
+    pub cwnd_share_after_loss: f64,
+    /// Gaps on one plateau that make it a send buffer's.
+    pub plateau_rounds: u32,
+    /// Gaps that must agree on a rate before it is called pacing.
+    pub pace_agreement: u32,
+    /// Share of the candidates that must agree.
+    pub pace_share: f64,
+    /// Turns cut at the same count before that is called burst moderation.
+    pub cut_turns: u32,
+    /// Queueing makes the round trip so many times the base before the path counts as full.
+    pub queue_ratio: f64,
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        Limits {
+            cwnd_share: 0.85,
+            cwnd_share_after_loss: 0.5,
+            plateau_rounds: 3,
+            pace_agreement: 4,
+            pace_share: 0.5,
+            cut_turns: 5,
+            queue_ratio: 2.0,
+        }
+    }
+}

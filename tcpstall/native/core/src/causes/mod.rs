@@ -1,0 +1,53 @@
+//! Gaps to verdicts: one file a cause, one list of rules in order of precedence.
+
+mod app_limited;
+mod bandwidth_limited;
+mod burst_limited;
+mod capture_gap;
+pub mod cause;
+mod cwnd_limited;
+mod delayed_ack;
+mod handshake;
+mod idle_restart;
+pub mod limits;
+mod nagle;
+mod pacing;
+pub mod parts;
+mod retransmission;
+mod rule;
+mod rwnd_limited;
+mod sndbuf_limited;
+pub mod table;
+mod unexplained;
+mod zero_window;
+
+pub use cause::Cause;
+pub use limits::Limits;
+pub use parts::{Part, explain};
+pub use rule::{Missing, Proof, Rule, Verdict};
+
+/// Every rule that judges a gap, in order of precedence: the first that says yes names the cause, as Linux's tcp_chrono
+/// does with its three; later ones that also say yes are the runners-up.
+pub const RULES: [Rule; 13] = [
+    capture_gap::RULE,
+    retransmission::RULE,
+    zero_window::RULE,
+    rwnd_limited::RULE,
+    nagle::RULE,
+    delayed_ack::RULE,
+    pacing::RULE,
+    bandwidth_limited::RULE,
+    burst_limited::RULE,
+    idle_restart::RULE,
+    cwnd_limited::RULE,
+    app_limited::RULE,
+    sndbuf_limited::RULE,
+];
+
+/// The verdict on a flow's handshake: how many SYNs and SYN-ACKs were sent again, and whether it was completed.
+pub fn judge_handshake(sent_again: u32, complete: bool) -> Proof {
+    match handshake::judge(sent_again, complete) {
+        Verdict::Yes(proof) => proof,
+        Verdict::No | Verdict::CannotTell(_) => unexplained::PROOF,
+    }
+}

@@ -1,0 +1,29 @@
+//! `pacing` — the sender spaced its segments out on purpose.
+//!
+//! Rule      the gap follows a full segment, no ACK or payload of the peer ends it, and bytes ÷ time make the same rate (± 15 %) over
+//!           at least half of the sender's gaps
+//! Evidence  `burst_bytes`, the gap's length
+//! Source    Linux SO_MAX_PACING_RATE, sch_fq, `tcp_internal_pacing`; BBR
+//! Abstains  too few gaps to see a rate: then it says no
+//! Looks like `app-limited` (a gap after a sub-MSS segment), `sndbuf-limited` (each gap ends at an ACK)
+
+use super::cause::Cause;
+use super::limits::Limits;
+use super::rule::{Rule, Verdict, yes};
+use crate::gap::Gap;
+
+pub(super) const RULE: Rule = Rule { cause: Cause::Pacing, judge };
+
+/// ACKs end this share of the gaps of a sender that waits for them.
+const CLOCKED: f64 = 0.7;
+
+fn judge(gap: &Gap, limits: &Limits) -> Verdict {
+    let context = &gap.context;
+    if context.pace.is_none() || context.released_share > CLOCKED {
+        return Verdict::No;
+    }
+    let others = f64::from(context.pace_candidates.saturating_sub(1));
+    let agreed = context.pace_agreement >= limits.pace_agreement
+        && f64::from(context.pace_agreement) >= limits.pace_share * others;
+    if agreed { yes("", 0.9) } else { Verdict::No }
+}

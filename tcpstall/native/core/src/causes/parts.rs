@@ -1,0 +1,155 @@
+//! One gap to its parts: where the reason changes within a wait, it becomes several stalls end to end.
+
+use super::RULES;
+use super::cause::Cause;
+use super::limits::Limits;
+use super::rule::{Proof, Verdict};
+use super::unexplained;
+use crate::gap::Gap;
+use crate::time::Nanos;
+
+/// A stretch of a gap with one cause.
+#[derive(Clone, Debug)]
+pub struct Part {
+    /// Where it begins.
+    pub start: Nanos,
+    /// Where it ends.
+    pub end: Nanos,
+    /// Why.
+    pub cause: Cause,
+    /// The narrower word, and how sure.
+    pub proof: Proof,
+    /// The runners-up in order of precedence.
+    pub also: Vec<Cause>,
+    /// What evidence was missing.
+    pub missing: Vec<&'static str>,
+}
+
+/// What the rules say of a gap; parts shorter than `threshold` are not split off.
+pub fn explain(gap: &Gap, limits: &Limits, threshold: Nanos) -> Vec<Part> {
+    if let Some(last) = gap.left_out {
+        return around_left_out(gap, limits, last.max(gap.start()), threshold);
+    }
+    if let Some(closed) = gap.closed.filter(|closed| *closed - gap.start() > threshold) {
+        let whole = judge(gap, limits, gap.start(), gap.end);
+        if whole.cause == Cause::ZeroWindow || judge_zero(gap, limits, closed) {
+            return before_zero_window(gap, limits, closed);
+        }
+        return vec![whole];
+    }
+    let mut whole = judge(gap, limits, gap.start(), gap.end);
+    if whole.cause == Cause::Retransmission && !gap.ended {
+        // The repair is over when everything is acknowledged; after that nobody waits.
+        whole.end = gap.all_acked.unwrap_or(gap.end).clamp(gap.start(), gap.end);
+    }
+    if whole.cause == Cause::AppLimited && !gap.first {
+        return around_peer(gap, whole, threshold);
+    }
+    vec![whole]
+}
+
+fn judge_zero(gap: &Gap, limits: &Limits, closed: Nanos) -> bool {
+    let mut rest = gap.clone();
+    rest.before.end = closed;
+    let zero = RULES.iter().find(|rule| rule.cause == Cause::ZeroWindow);
+    zero.is_some_and(|rule| matches!((rule.judge)(&rest, limits), Verdict::Yes(_)))
+}
+
+/// Until the window was closed the wait had a reason of its own: it was already full, or a tail was being probed for.
+fn before_zero_window(gap: &Gap, limits: &Limits, closed: Nanos) -> Vec<Part> {
+    let mut rest = gap.clone();
+    rest.before.end = closed;
+    rest.retransmissions = 0;
+    rest.first_retransmission = None;
+    rest.recovering = false;
+    let mut before = gap.clone();
+    before.end = closed;
+    before.closed = None;
+    before.peer_bytes = 0;
+    if before.first_retransmission.is_some_and(|first| first >= closed) {
+        before.first_retransmission = None;
+        before.retransmissions = 0;
+    }
+    vec![judge(&before, limits, gap.start(), closed), judge(&rest, limits, closed, gap.end)]
+}
+
+/// What was captured before the hole is judged as if the gap had ended there; the rest nobody can tell.
+fn around_left_out(gap: &Gap, limits: &Limits, last: Nanos, threshold: Nanos) -> Vec<Part> {
+    let mut parts = Vec::new();
+    if last - gap.start() > threshold {
+        let mut seen = gap.clone();
+        seen.left_out = None;
+        seen.end = last;
+        seen.never_seen = 0;
+        seen.left_in_flight = (gap.flight_at_start - gap.acked).max(0);
+        seen.after = Default::default();
+        parts.push(judge(&seen, limits, gap.start(), last));
+    }
+    let mut hole = judge(gap, limits, gap.start().max(last), gap.end);
+    if last - gap.start() <= threshold {
+        hole.start = gap.start();
+    }
+    hole.also.clear();
+    parts.push(hole);
+    parts
+}
+
+/// The peer's own turn inside a pause is not the sender's wait: what came before it and after it is.
+fn around_peer(gap: &Gap, whole: Part, threshold: Nanos) -> Vec<Part> {
+    let (Some(first), Some(last)) = (gap.peer_first, gap.peer_last) else { return vec![whole] };
+    if last - first <= threshold.max(gap.rtt()) {
+        return vec![whole];
+    }
+    let mut parts = Vec::new();
+    if first - gap.start() > threshold {
+        let mut before = whole.clone();
+        before.end = first;
+        before.proof.detail = "awaiting-peer";
+        parts.push(before);
+    }
+    if gap.end - last > threshold {
+        let mut after = whole;
+        after.start = last;
+        after.proof.detail = "think-time";
+        parts.push(after);
+    }
+    parts
+}
+
+fn judge(gap: &Gap, limits: &Limits, start: Nanos, end: Nanos) -> Part {
+    let mut part = Part {
+        start,
+        end,
+        cause: Cause::Unexplained,
+        proof: unexplained::PROOF,
+        also: Vec::new(),
+        missing: Vec::new(),
+    };
+    let mut doubts: Vec<Cause> = Vec::new();
+    let mut found = false;
+    for rule in &RULES {
+        match (rule.judge)(gap, limits) {
+            Verdict::Yes(proof) if !found => {
+                found = true;
+                part.cause = rule.cause;
+                part.proof = proof;
+            }
+            Verdict::Yes(_) if !part.also.contains(&rule.cause) => part.also.push(rule.cause),
+            Verdict::CannotTell(missing) if !found => {
+                doubts.push(rule.cause);
+                if !part.missing.contains(&missing.0) {
+                    part.missing.push(missing.0);
+                }
+            }
+            Verdict::Yes(_) | Verdict::No | Verdict::CannotTell(_) => {}
+        }
+    }
+    if !found {
+        part.also = doubts;
+    } else if !doubts.is_empty() {
+        // A rule of higher precedence could not be excluded.
+        part.proof.confidence *= 0.8;
+        part.also.extend(doubts);
+    }
+    part
+}

@@ -1,0 +1,54 @@
+//! The shape that every rule has.
+
+use super::cause::Cause;
+use super::limits::Limits;
+use crate::gap::Gap;
+
+/// What a rule says of a gap.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Verdict {
+    /// This was it.
+    Yes(Proof),
+    /// This was not it.
+    No,
+    /// What is missing to tell.
+    CannotTell(Missing),
+}
+
+/// How sure a rule is, and the narrower word.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Proof {
+    /// A word that narrows the cause; empty where there is none.
+    pub detail: &'static str,
+    /// 0 to 1.
+    pub confidence: f32,
+}
+
+/// What a rule would have needed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Missing(pub &'static str);
+
+impl Missing {
+    /// Both SYNs, for the window scale.
+    pub const WINDOW_SCALE: Missing = Missing("window scale: the handshake was not captured");
+    /// The beginning of the connection, for the congestion window.
+    pub const START: Missing = Missing("congestion window: the start of the connection was not captured");
+    /// Packets that were left out or dropped by the capture.
+    pub const PACKETS: Missing = Missing("packets that the capture does not hold");
+    /// A round trip, to compare with.
+    pub const ROUND_TRIP: Missing = Missing("round trip time: no data of this flow was acknowledged in the capture");
+}
+
+/// A rule: a pure function of a gap's evidence.
+#[derive(Clone, Copy)]
+pub struct Rule {
+    /// The cause that it finds.
+    pub cause: Cause,
+    /// The judgement.
+    pub judge: fn(&Gap, &Limits) -> Verdict,
+}
+
+/// Shorthand for a yes.
+pub(super) const fn yes(detail: &'static str, confidence: f32) -> Verdict {
+    Verdict::Yes(Proof { detail, confidence })
+}

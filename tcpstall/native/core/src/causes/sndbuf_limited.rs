@@ -1,0 +1,32 @@
+//! `sndbuf-limited` — the application was blocked in write() because the send buffer was full.
+//!
+//! Rule      an ACK ended the wait at once, both windows had room, the peer sent no payload in between, and the flight lay
+//!           well below the modelled congestion window; a plateau over three rounds or more makes it sure
+//! Evidence  `in_flight_bytes`, `plateau_bytes`, `cwnd_estimate_segments`, `window_unused_bytes`
+//! Source    Linux `sk_stream_wait_memory`, `sk_stream_write_space` (SO_SNDBUF counts truesize of unsent and unacked data)
+//! Abstains  the start of the connection was not captured, or packets are missing: then only a plateau tells
+//! Looks like `app-limited` (the wait does not end at an ACK), `cwnd-limited` (flight grows), `rwnd-limited` (no room)
+
+use super::cause::Cause;
+use super::limits::Limits;
+use super::rule::{Missing, Rule, Verdict, yes};
+use crate::gap::Gap;
+
+pub(super) const RULE: Rule = Rule { cause: Cause::SndbufLimited, judge };
+
+fn judge(gap: &Gap, limits: &Limits) -> Verdict {
+    if gap.first || gap.is_turn() || !gap.refilled() {
+        return Verdict::No;
+    }
+    let plateau = gap.context.plateau_rounds >= limits.plateau_rounds;
+    if gap.flight_unknown || (!gap.cwnd_known && !plateau) {
+        return Verdict::CannotTell(if gap.from_start { Missing::PACKETS } else { Missing::START });
+    }
+    match (plateau, gap.short_segment_out, gap.losses) {
+        (true, true, 0) => yes("plateau", 0.95),
+        (true, _, 0) => yes("plateau", 0.85),
+        (true, _, _) => yes("plateau", 0.7),
+        (false, true, _) => yes("", 0.8),
+        (false, false, _) => yes("", 0.6),
+    }
+}

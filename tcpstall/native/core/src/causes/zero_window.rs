@@ -1,0 +1,27 @@
+//! `zero-window` — the receiver closed its window and the sender waited for it to reopen.
+//!
+//! Rule      the window advertised inside the gap is 0, or below one segment with nothing in flight, and stays so for most
+//!           of it, until an update opens it or for ever
+//! Evidence  `peer_window_bytes`, `window_probes`, `freed_by_packet` (the update that opened it)
+//! Source    RFC 9293 §3.8.6.1; Linux `tcp_send_probe0`: probes of 0 bytes at SND.UNA-1, doubling to 120 s
+//! Abstains  window scale unknown, unless the window field is 0
+//! Looks like `rwnd-limited` (window > 0 and full), `app-limited` (nothing left to send), `retransmission` (probes are not)
+
+use super::cause::Cause;
+use super::limits::Limits;
+use super::rule::{Rule, Verdict, yes};
+use crate::gap::Gap;
+
+pub(super) const RULE: Rule = Rule { cause: Cause::ZeroWindow, judge };
+
+fn judge(gap: &Gap, _: &Limits) -> Verdict {
+    let Some(closed) = gap.closed else { return Verdict::No };
+    let closed = closed.max(gap.start());
+    let reopened = gap.reopened.unwrap_or(gap.end).min(gap.end);
+    let share = (reopened - closed).0 as f64 / gap.duration().0.max(1) as f64;
+    let went_on_at_once = !gap.ended || gap.end - reopened <= gap.tolerance() + gap.tolerance();
+    if share < 0.5 || !went_on_at_once {
+        return Verdict::No;
+    }
+    yes(if gap.ended { "" } else { "never-reopened" }, 0.95)
+}

@@ -1,0 +1,279 @@
+//! One connection: its handshake, its two directions of data, and how it ended.
+
+use super::half::{Half, Sending};
+use super::handshake::Handshake;
+use super::window::Scale;
+use crate::time::Nanos;
+use crate::wire::{Endpoint, Flags, Segment};
+
+/// TCP timestamps take 12 bytes of each segment (RFC 7323 §3, padded).
+const TIMESTAMPS_SIZE: u32 = 12;
+/// RFC 9293 §3.7.1: the MSS where the SYN names none, IPv4.
+const DEFAULT_MSS: u32 = 536;
+
+/// Which end sends.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Direction {
+    /// The end that opened the connection sends.
+    Client = 0,
+    /// The end that accepted it sends.
+    Server = 1,
+}
+
+impl Direction {
+    /// Both, the client first.
+    pub const BOTH: [Direction; 2] = [Direction::Client, Direction::Server];
+
+    /// The other one.
+    pub const fn peer(self) -> Direction {
+        match self {
+            Direction::Client => Direction::Server,
+            Direction::Server => Direction::Client,
+        }
+    }
+}
+
+/// How far a connection has come.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum State {
+    /// SYNs only.
+    #[default]
+    Opening,
+    /// Established, or first seen in mid-life.
+    Open,
+    /// One end has sent its FIN.
+    HalfClosed,
+    /// Both FINs were sent.
+    Closed,
+    /// A RST ended it.
+    Reset,
+}
+
+impl State {
+    /// The word in the report.
+    pub const fn name(self) -> &'static str {
+        match self {
+            State::Opening => "opening",
+            State::Open => "open",
+            State::HalfClosed => "half-closed",
+            State::Closed => "closed",
+            State::Reset => "reset",
+        }
+    }
+}
+
+/// What a segment did to the connection.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Effect {
+    /// It belonged to the handshake.
+    Handshake,
+    /// It carried payload of its sender, or probed.
+    Data(Sending),
+    /// It carried neither payload nor SYN.
+    Control,
+}
+
+/// State of one connection.
+#[derive(Clone, Debug)]
+pub struct Connection {
+    /// The end that opened it, by the SYN or by a guess.
+    pub client: Endpoint,
+    /// The other end.
+    pub server: Endpoint,
+    /// The roles rest on a SYN or SYN-ACK.
+    pub roles_known: bool,
+    /// First segment.
+    pub start: Nanos,
+    /// Latest segment.
+    pub end: Nanos,
+    /// Segments of both directions.
+    pub segments: u64,
+    /// How far it has come.
+    pub state: State,
+    /// The handshake.
+    pub handshake: Handshake,
+    /// Data of the client and of the server.
+    pub halves: [Half; 2],
+}
+
+impl Connection {
+    /// Begins with the first segment seen.
+    pub fn new(segment: &Segment) -> Connection {
+        let (syn, ack) = (segment.flags.has(Flags::SYN), segment.flags.has(Flags::ACK));
+        // Without a SYN the lower port is taken for the service.
+        let from_client = if syn { !ack } else { segment.source.port > segment.destination.port };
+        let (client, server) =
+            if from_client { (segment.source, segment.destination) } else { (segment.destination, segment.source) };
+        Connection {
+            client,
+            server,
+            roles_known: syn,
+            start: segment.time,
+            end: segment.time,
+            segments: 0,
+            state: State::Opening,
+            handshake: Handshake::default(),
+            halves: Default::default(),
+        }
+    }
+
+    /// Who sent it.
+    #[inline]
+    pub fn direction(&self, segment: &Segment) -> Direction {
+        if segment.source == self.client { Direction::Client } else { Direction::Server }
+    }
+
+    /// The direction's data.
+    #[inline]
+    pub fn half(&self, direction: Direction) -> &Half {
+        &self.halves[direction as usize]
+    }
+
+    /// The direction's data.
+    #[inline]
+    pub fn half_mut(&mut self, direction: Direction) -> &mut Half {
+        &mut self.halves[direction as usize]
+    }
+
+    /// The smallest round trip of the whole path.
+    pub fn base_rtt(&self) -> Option<Nanos> {
+        let [client, server] = &self.halves;
+        let to_client = least(client.distance.get(), server.peer_distance.get());
+        let to_server = least(server.distance.get(), client.peer_distance.get());
+        match (to_client, to_server) {
+            (Some(a), Some(b)) => Some(a + b),
+            _ => None,
+        }
+    }
+
+    /// True if this SYN opens a new connection on the same ports (RFC 9293 §3.10.7.4, RFC 6191).
+    pub fn is_reused_by(&self, segment: &Segment) -> bool {
+        let (syn, ack) = (segment.flags.has(Flags::SYN), segment.flags.has(Flags::ACK));
+        if !syn || ack {
+            return false;
+        }
+        match (self.direction(segment), self.handshake.client_isn) {
+            (Direction::Client, Some(isn)) => isn != segment.seq,
+            _ => self.state != State::Opening,
+        }
+    }
+
+    /// Measures the tap's distance to both ends; before the ACKs that this segment's sender has got are applied.
+    #[inline]
+    pub fn measure(&mut self, segment: &Segment, sender: Direction) {
+        self.half_mut(sender.peer()).distance.towards(segment);
+        self.half_mut(sender).distance.from_end(segment);
+    }
+
+    /// Takes in one segment.
+    pub fn sees(&mut self, segment: &Segment, sender: Direction) -> Effect {
+        self.segments += 1;
+        self.end = self.end.max(segment.time);
+        let peer = sender.peer();
+        let effect = if segment.flags.has(Flags::SYN) {
+            self.synchronise(segment, sender);
+            Effect::Handshake
+        } else {
+            self.carry(segment, sender)
+        };
+        self.half_mut(peer).acknowledged(segment);
+        if segment.flags.has(Flags::RST) {
+            self.state = State::Reset;
+        }
+        effect
+    }
+
+    fn carry(&mut self, segment: &Segment, sender: Direction) -> Effect {
+        if self.state == State::Opening && !segment.flags.has(Flags::RST) {
+            self.state = State::Open;
+        }
+        if self.handshake.done.is_none() && sender == Direction::Client && self.handshake.syn_ack.is_some() {
+            self.handshake.done = Some(segment.time);
+            self.time_last_leg(segment.time);
+        }
+        let finishing = segment.flags.has(Flags::FIN);
+        let zero_probe = segment.payload == 0 && !finishing && self.is_left_edge_probe(segment, sender);
+        let effect = if segment.payload > 0 || zero_probe {
+            Effect::Data(self.half_mut(sender).sees(segment))
+        } else {
+            if finishing {
+                let half = self.half_mut(sender);
+                half.fin = Some(half.offset(segment.seq) + 1);
+            }
+            self.half_mut(sender).count_id(segment);
+            Effect::Control
+        };
+        if finishing && !matches!(self.state, State::Reset) {
+            let both = self.halves.iter().all(|half| half.fin.is_some());
+            self.state = if both { State::Closed } else { State::HalfClosed };
+        }
+        effect
+    }
+
+    fn is_left_edge_probe(&self, segment: &Segment, sender: Direction) -> bool {
+        let half = self.half(sender);
+        half.started() && half.snd_nxt > 1 && half.offset(segment.seq) == half.snd_una - 1
+    }
+
+    fn synchronise(&mut self, segment: &Segment, sender: Direction) {
+        let handshake = &mut self.handshake;
+        let (end, time) = (sender as usize, Some(segment.time));
+        handshake.mss[end] = segment.mss;
+        handshake.scale[end] = segment.window_scale;
+        if segment.flags.has(Flags::ACK) {
+            handshake.syn_ack = handshake.syn_ack.or(time);
+            handshake.last_syn_ack = time;
+            handshake.syn_acks += 1;
+            handshake.server_isn = Some(segment.seq);
+            handshake.timestamps = segment.timestamps.is_some();
+            if let (1, 1, Some(syn)) = (handshake.syns, handshake.syn_acks, handshake.syn) {
+                self.halves[end].distance.sample(segment.time - syn);
+            }
+            self.agree(segment);
+        } else {
+            handshake.syn = handshake.syn.or(time);
+            handshake.last_syn = time;
+            handshake.syns += 1;
+            handshake.client_isn = Some(segment.seq);
+        }
+        if !self.halves[end].syn_seen {
+            self.halves[end].start(segment.seq);
+        }
+    }
+
+    /// Both SYNs' options together (the SYN-ACK repeats what the server accepted of the SYN).
+    fn agree(&mut self, segment: &Segment) {
+        let handshake = &self.handshake;
+        let options = if segment.timestamps.is_some() { TIMESTAMPS_SIZE } else { 0 };
+        let announced = handshake.mss.map(|mss| mss.map_or(DEFAULT_MSS, u32::from));
+        let known_scales = handshake.syn.is_some();
+        let [client_scale, server_scale] = handshake.scale;
+        let syn_seen = handshake.syn.is_some();
+        let least_mss = if syn_seen { announced[0].min(announced[1]) } else { announced[1] };
+        self.halves[0].set_mss(announced[1].saturating_sub(options));
+        self.halves[1].set_mss(least_mss.saturating_sub(options));
+        if known_scales {
+            self.halves[0].peer_scale = Scale::negotiated(server_scale, client_scale);
+            self.halves[1].peer_scale = Scale::negotiated(client_scale, server_scale);
+        } else if server_scale.is_some() {
+            // A SYN-ACK may carry the option only if the SYN did (RFC 7323 §2.2).
+            self.halves[0].peer_scale = Scale::Present(server_scale.unwrap_or(0).min(14));
+        } else {
+            self.halves[0].peer_scale = Scale::Absent;
+            self.halves[1].peer_scale = Scale::Absent;
+        }
+    }
+
+    fn time_last_leg(&mut self, now: Nanos) {
+        if let (1, Some(syn_ack)) = (self.handshake.syn_acks, self.handshake.syn_ack) {
+            self.halves[0].distance.sample(now - syn_ack);
+        }
+    }
+}
+
+fn least(a: Option<Nanos>, b: Option<Nanos>) -> Option<Nanos> {
+    match (a, b) {
+        (Some(a), Some(b)) => Some(a.min(b)),
+        (a, b) => a.or(b),
+    }
+}

@@ -1,0 +1,90 @@
+//! What only a gap's neighbours can tell: plateaus of flight, growth, and a steady pace.
+
+use super::evidence::Gap;
+
+/// Flights this close together (and within 1.5 segments) stand on one plateau.
+const PLATEAU_SHARE: f64 = 0.05;
+/// Rates this close together are one pace.
+const PACE_SHARE: f64 = 0.15;
+
+/// Fills in the context of every gap of one sender, given in order of time.
+pub fn fill(gaps: &mut [Gap]) {
+    look_ahead(gaps);
+    find_plateaus(gaps);
+    find_pace(gaps);
+    find_releases(gaps);
+    find_cut_turns(gaps);
+}
+
+fn find_releases(gaps: &mut [Gap]) {
+    let ended = gaps.iter().filter(|gap| gap.ended && !gap.first).count().max(1);
+    let released = gaps.iter().filter(|gap| !gap.first && gap.released_by_ack()).count();
+    for gap in gaps.iter_mut() {
+        gap.context.released_share = released as f64 / ended as f64;
+    }
+}
+
+/// Bursts that begin a turn of the sender and were cut with more data to follow.
+fn find_cut_turns(gaps: &mut [Gap]) {
+    let begins_turn = |gaps: &[Gap], index: usize| index > 0 && (gaps[index - 1].first || gaps[index - 1].is_turn());
+    let cut: Vec<usize> =
+        (1..gaps.len()).filter(|&i| begins_turn(gaps, i) && gaps[i].released_by_ack() && !gaps[i].is_turn()).collect();
+    for &index in &cut {
+        let count = gaps[index].segments_at_start;
+        let alike = cut.iter().filter(|&&other| gaps[other].segments_at_start == count).count();
+        gaps[index].context.turns_cut_alike = alike as u32;
+    }
+}
+
+fn look_ahead(gaps: &mut [Gap]) {
+    let (mut largest, mut filled) = (0, false);
+    for index in 0..gaps.len() {
+        let next = gaps.get(index + 1).map(|gap| (gap.flight_at_start, gap.segments_at_start));
+        let gap = &mut gaps[index];
+        gap.context.next_flight = next.map(|pair| pair.0);
+        gap.context.next_segments = next.map(|pair| pair.1);
+        gap.context.window_filled_before = filled;
+        filled |= gap.flight_at_start > 0 && gap.room_at_start.is_some_and(|room| room < gap.next_segment());
+        gap.context.largest_flight = largest;
+        largest = largest.max(gap.flight_at_start);
+    }
+}
+
+fn find_plateaus(gaps: &mut [Gap]) {
+    let mut start = 0;
+    while start < gaps.len() {
+        let level = gaps[start].flight_at_start;
+        let slack = (1.5 * f64::from(gaps[start].mss)).max(PLATEAU_SHARE * level as f64) as i64;
+        let length = gaps[start..].iter().take_while(|gap| (gap.flight_at_start - level).abs() <= slack).count().max(1);
+        let run = &mut gaps[start..start + length];
+        let mut flights: Vec<i64> = run.iter().map(|gap| gap.flight_at_start).collect();
+        let (_, middle, _) = flights.select_nth_unstable(length / 2);
+        let plateau = *middle;
+        for gap in run {
+            gap.context.plateau = plateau;
+            gap.context.plateau_rounds = length as u32;
+        }
+        start += length;
+    }
+}
+
+/// A paced sender's gap is proportional to the bytes sent before it (Linux sch_fq, tcp_internal_pacing).
+fn find_pace(gaps: &mut [Gap]) {
+    let mut rates = Vec::new();
+    for gap in gaps.iter_mut() {
+        let span = (gap.end - gap.before.start).0 as f64 / 1e9;
+        let could_be =
+            gap.ended && !gap.first && gap.peer_bytes == 0 && span > 0.0 && gap.before.last_frame % gap.mss.max(1) == 0;
+        gap.context.pace = could_be.then(|| gap.before.bytes as f64 / span);
+        rates.extend(gap.context.pace);
+    }
+    rates.sort_by(f64::total_cmp);
+    for gap in gaps.iter_mut() {
+        gap.context.pace_candidates = rates.len() as u32;
+        if let Some(rate) = gap.context.pace {
+            let low = rates.partition_point(|other| *other < rate * (1.0 - PACE_SHARE));
+            let high = rates.partition_point(|other| *other <= rate * (1.0 + PACE_SHARE));
+            gap.context.pace_agreement = (high - low - 1) as u32;
+        }
+    }
+}

@@ -1,0 +1,234 @@
+//! What a gap between two bursts was, frozen: the rules read this and nothing else.
+
+use crate::flow::Direction;
+use crate::sender::cwnd::Phase;
+use crate::size::PacketNo;
+use crate::time::Nanos;
+
+/// Segments of new data that one sender sent without a gap between them.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Burst {
+    /// First segment.
+    pub start: Nanos,
+    /// Last segment.
+    pub end: Nanos,
+    /// New payload bytes.
+    pub bytes: u64,
+    /// Frames with new payload.
+    pub frames: u64,
+    /// Bytes in flight after the last.
+    pub in_flight: u64,
+    /// Bytes of its first frame.
+    pub first_frame: u32,
+    /// Bytes of its last frame.
+    pub last_frame: u32,
+    /// Last packet.
+    pub last_packet: PacketNo,
+}
+
+/// A pause between two bursts of one sender, or after its last.
+#[derive(Clone, Debug)]
+pub struct Gap {
+    /// Whose data paused.
+    pub sender: Direction,
+    /// The burst before it; its `end` is where the gap starts. Without one (the sender's first wait) only `end` is set.
+    pub before: Burst,
+    /// No burst came before: it starts at the end of the handshake or of the peer's request.
+    pub first: bool,
+    /// Next new data, or what ended the flow.
+    pub end: Nanos,
+    /// New data followed.
+    pub ended: bool,
+    /// The burst after it.
+    pub after: Burst,
+    /// First packet of new data after it.
+    pub next_packet: Option<PacketNo>,
+
+    /// Smallest round trip of the path.
+    pub base_rtt: Option<Nanos>,
+    /// The sender's smoothed round trip when it began.
+    pub srtt: Option<Nanos>,
+    /// Round trip from the tap to the sender: how late an answer shows at the tap.
+    pub distance: Nanos,
+    /// Payload of a full segment.
+    pub mss: u32,
+
+    /// Bytes in flight at its start.
+    pub flight_at_start: i64,
+    /// Segments in flight at its start.
+    pub segments_at_start: u32,
+    /// Bytes in flight before the ACK that freed it, after the ACKs that trail the last segment.
+    pub flight_held: i64,
+    /// Segments in flight then.
+    pub segments_held: u32,
+    /// Room in the peer's window at its start.
+    pub room_at_start: Option<i64>,
+    /// Room in the peer's window before the ACK that freed it.
+    pub room_held: Option<i64>,
+    /// The peer's window at its start.
+    pub window: Option<i64>,
+    /// Largest window the peer ever announced before.
+    pub largest_window: i64,
+    /// A sub-MSS segment was outstanding at its start.
+    pub short_segment_out: bool,
+    /// One was still outstanding when it ended.
+    pub short_segment_left: bool,
+
+    /// ACKs of new data that reached the sender inside it.
+    pub acks: u32,
+    /// Bytes they acknowledged.
+    pub acked: i64,
+    /// The first of them.
+    pub first_ack: Option<Nanos>,
+    /// The last of them, or the last window update.
+    pub last_ack: Option<Nanos>,
+    /// The packet of the last.
+    pub last_ack_packet: Option<PacketNo>,
+    /// When everything was acknowledged, if it was.
+    pub all_acked: Option<Nanos>,
+    /// Bytes in flight when it ended, before the new data.
+    pub left_in_flight: i64,
+
+    /// When the peer's window became 0 (or too small for anything, with nothing in flight).
+    pub closed: Option<Nanos>,
+    /// When it opened again.
+    pub reopened: Option<Nanos>,
+    /// Window probes or keep-alives of the sender.
+    pub probes: u32,
+
+    /// The congestion window by the model at its start, segments.
+    pub cwnd: u32,
+    /// The congestion window by the model when it ended, segments.
+    pub cwnd_at_end: u32,
+    /// Where the sender is in its life.
+    pub phase: Phase,
+    /// Losses before it; they widen the model's error.
+    pub losses: u32,
+    /// The window before an idle period lowered it, segments.
+    pub cwnd_before_idle: Option<u32>,
+
+    /// Payload of the peer inside it.
+    pub peer_bytes: u64,
+    /// First payload of the peer inside it, at the tap.
+    pub peer_first: Option<Nanos>,
+    /// Last payload of the peer inside it, at the tap.
+    pub peer_last: Option<Nanos>,
+    /// The packet of that.
+    pub peer_packet: Option<PacketNo>,
+
+    /// Retransmissions inside it.
+    pub retransmissions: u32,
+    /// The first of them.
+    pub first_retransmission: Option<Nanos>,
+    /// Packets that the IP-ID counter or a hole in the sequence says were sent and lost before the tap.
+    pub lost_before_tap: u32,
+    /// SACK blocks or duplicate ACKs reached the sender inside it.
+    pub loss_hints: u32,
+    /// The sender was in recovery.
+    pub recovering: bool,
+
+    /// The last packet before lines that a paste left out.
+    pub left_out: Option<Nanos>,
+    /// What was in flight is not known, because packets before it are missing.
+    pub flight_unknown: bool,
+    /// The sender's SYN was captured.
+    pub from_start: bool,
+    /// Every step of the congestion window's life was seen, or an idle has since brought it to a known value.
+    pub cwnd_known: bool,
+    /// Bytes that were acknowledged inside it without ever being seen.
+    pub never_seen: i64,
+
+    /// What the neighbours tell, filled in when the flow ends.
+    pub context: Context,
+}
+
+/// What only the neighbours of a gap can tell.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Context {
+    /// Gaps next to each other, this one among them, at whose start about the same number of bytes was in flight.
+    pub plateau_rounds: u32,
+    /// The middle of those flights.
+    pub plateau: i64,
+    /// Bytes in flight at the start of the sender's next gap.
+    pub next_flight: Option<i64>,
+    /// Segments in flight at the start of the sender's next gap.
+    pub next_segments: Option<u32>,
+    /// Rate that this gap's burst and length make, bytes per second.
+    pub pace: Option<f64>,
+    /// How many other gaps of the sender have that rate within 15 %.
+    pub pace_agreement: u32,
+    /// Gaps of the sender that could have been paced.
+    pub pace_candidates: u32,
+    /// Share of the sender's gaps that ended at an ACK, 0 to 1.
+    pub released_share: f64,
+    /// Turns of the sender whose first burst was cut at this gap's count of segments, if this gap cut one.
+    pub turns_cut_alike: u32,
+    /// An earlier gap of the sender left no room at all in the peer's window.
+    pub window_filled_before: bool,
+    /// Largest flight of the sender before this gap.
+    pub largest_flight: i64,
+}
+
+impl Gap {
+    /// When it began: at the end of the burst before it.
+    #[expect(clippy::misnamed_getters, reason = "a gap starts where its burst ends")]
+    pub fn start(&self) -> Nanos {
+        self.before.end
+    }
+
+    /// How long it was.
+    pub fn duration(&self) -> Nanos {
+        self.end - self.before.end
+    }
+
+    /// Base round trip, or zero where none is known.
+    pub fn rtt(&self) -> Nanos {
+        self.base_rtt.unwrap_or_default()
+    }
+
+    /// The next segment that would have been sent, bytes.
+    pub fn next_segment(&self) -> i64 {
+        let full = i64::from(self.mss);
+        if self.after.first_frame > 0 { full.min(i64::from(self.after.first_frame)) } else { full }
+    }
+
+    /// Two events this close together are taken for cause and effect: 5 % of the round trip, at least what hosts smear.
+    pub fn tolerance(&self) -> Nanos {
+        self.rtt().scaled(0.05).max(Nanos::from_micros(300)).min(Nanos::from_millis(2))
+    }
+
+    /// An ACK ended it: the new data followed at once.
+    pub fn released_by_ack(&self) -> bool {
+        self.ended && self.after_ack().is_some_and(|span| span <= self.tolerance())
+    }
+
+    /// Everything was acknowledged, no window had to open, and yet the sender stayed silent well past the tolerance: had
+    /// there been anything to send, it would have gone.
+    pub fn fell_silent(&self) -> bool {
+        let slack = self.tolerance() + self.tolerance() + self.tolerance();
+        self.ended && self.left_in_flight == 0 && self.after_ack().is_some_and(|span| span > slack)
+    }
+
+    /// A writer woken by an ACK went on: within the tolerance, or a little later where the same flight stands round after
+    /// round and only the scheduler can be in between.
+    pub fn refilled(&self) -> bool {
+        let late =
+            self.context.plateau_rounds >= 5 && self.after_ack().is_some_and(|span| span <= self.rtt().scaled(0.2));
+        self.ended && (self.released_by_ack() || late)
+    }
+
+    /// The sender answered the peer: the peer's payload came inside it, with everything acknowledged.
+    pub fn is_turn(&self) -> bool {
+        self.peer_bytes > 0 && self.left_in_flight == 0
+    }
+
+    /// How long after the last ACK the sender went on, on the sender's own clock.
+    pub fn after_ack(&self) -> Option<Nanos> {
+        self.last_ack.map(|ack| (self.end - ack).or_zero())
+    }
+
+    /// How long after the peer's last payload the sender went on, on the sender's own clock.
+    pub fn after_peer(&self) -> Option<Nanos> {
+        self.peer_last.map(|last| (self.end - last - self.distance).or_zero())
+    }
+}

@@ -1,0 +1,9 @@
+//! State to bursts and gaps: the end of a gap freezes its evidence, which is all that the rules will see.
+
+pub mod builder;
+pub mod context;
+pub mod evidence;
+pub mod watch;
+
+pub use evidence::{Burst, Gap};
+pub use watch::{Finished, Seen, Watch};

@@ -1,0 +1,241 @@
+//! One flow under observation: connection, window models and gap builders fed in the sender's order of events.
+
+use super::builder::{Builder, Ending, LEAST_GAP};
+use super::context;
+use super::evidence::{Burst, Gap};
+use crate::flow::{Connection, Direction, Half, Sending, connection::Effect};
+use crate::sender::{Cwnd, timers};
+use crate::time::Nanos;
+use crate::wire::{Flags, Segment};
+
+/// A gap is a stall's candidate from this share of the base round trip on.
+const STALL_SHARE: f64 = 0.3;
+
+/// A flow while its packets pass.
+#[derive(Clone, Debug)]
+pub struct Watch {
+    /// The connection's state.
+    pub connection: Connection,
+    models: [Cwnd; 2],
+    builders: [Builder; 2],
+    incomplete: bool,
+    left_out_after: Option<Nanos>,
+}
+
+/// What a segment was to its flow.
+#[derive(Clone, Copy, Debug)]
+pub struct Seen {
+    /// Who sent it.
+    pub sender: Direction,
+    /// What it did.
+    pub effect: Effect,
+}
+
+/// A flow that has ended, ready to be judged.
+#[derive(Debug)]
+pub struct Finished {
+    /// The connection's state.
+    pub connection: Connection,
+    /// Gaps of the client and of the server, in order of time.
+    pub gaps: [Vec<Gap>; 2],
+    /// Bursts of the client and of the server.
+    pub bursts: [Vec<Burst>; 2],
+    /// First flight of each, bytes.
+    pub initial_flight: [Option<u64>; 2],
+    /// Gaps that the limit dropped.
+    pub dropped: u64,
+    /// Packets were left out of the capture.
+    pub incomplete: bool,
+    /// Gaps shorter than this are not stalls.
+    pub threshold: Nanos,
+}
+
+impl Watch {
+    /// Begins with the flow's first segment, which must then be given to [`Watch::sees`].
+    pub fn new(segment: &Segment) -> Watch {
+        Watch {
+            connection: Connection::new(segment),
+            models: Default::default(),
+            builders: [Builder::new(Direction::Client), Builder::new(Direction::Server)],
+            incomplete: false,
+            left_out_after: None,
+        }
+    }
+
+    /// The congestion window that the model gives a sender now, segments.
+    pub fn cwnd(&self, sender: Direction) -> u32 {
+        self.models[sender as usize].segments()
+    }
+
+    /// Takes in the flow's next segment and says who sent it and what it was.
+    pub fn sees(&mut self, segment: &Segment) -> Seen {
+        let sender = self.connection.direction(segment);
+        if let Some(last) = self.left_out_after.take() {
+            self.builders.iter_mut().for_each(|builder| builder.on_left_out(last));
+        }
+        self.connection.measure(segment, sender);
+        self.apply_acks(sender, segment.time);
+        if segment.payload > 0 {
+            // What the gap began and ended with must be read before the new data counts.
+            let base_rtt = self.connection.base_rtt();
+            let (half, index) = (self.connection.half(sender), sender as usize);
+            self.builders[index].prepare(segment.time, base_rtt, half, &self.models[index]);
+        }
+        let was_open = self.connection.handshake.done.is_some();
+        let effect = self.connection.sees(segment, sender);
+        if !was_open && let Some(done) = self.connection.handshake.done {
+            self.builders.iter_mut().for_each(|builder| builder.first_wait_from(done));
+        }
+        match effect {
+            Effect::Handshake => self.models[sender as usize].begins(),
+            Effect::Data(Sending::New { bytes, hole, lost, .. }) => self.new_data(segment, sender, bytes, hole, lost),
+            Effect::Data(Sending::Again | Sending::Late { retransmitted: true }) => self.again(segment, sender),
+            Effect::Data(Sending::Probe) => {
+                let (half, model) = (self.connection.half(sender), &self.models[sender as usize]);
+                self.builders[sender as usize].on_probe(half, model);
+            }
+            Effect::Data(Sending::Late { .. } | Sending::Copy) | Effect::Control => {}
+        }
+        if segment.flags.has(Flags::FIN) {
+            let fin = &mut self.builders[sender as usize].fin;
+            *fin = fin.or(Some(segment.time));
+        }
+        Seen { sender, effect }
+    }
+
+    /// Whoever pasted the capture left packets out here.
+    pub fn left_out(&mut self) {
+        self.incomplete = true;
+        self.left_out_after = Some(self.connection.end);
+        self.connection.halves.iter_mut().for_each(Half::left_out);
+        self.models.iter_mut().for_each(Cwnd::lose_track);
+    }
+
+    fn apply_acks(&mut self, sender: Direction, now: Nanos) {
+        let half = self.connection.half_mut(sender);
+        let (model, builder) = (&mut self.models[sender as usize], &mut self.builders[sender as usize]);
+        while let Some(acked) = half.next_acked(now) {
+            builder.on_ack(&acked, half, model);
+            model.on_ack(acked.segments, half.snd_una, acked.time, half.srtt);
+        }
+    }
+
+    fn new_data(&mut self, segment: &Segment, sender: Direction, bytes: u32, hole: i64, lost: u32) {
+        let base_rtt = self.connection.base_rtt();
+        let (half, index) = (self.connection.half(sender), sender as usize);
+        let (model, builder) = (&mut self.models[index], &mut self.builders[index]);
+        let first_known = builder.sending() || builder.last_data() > Nanos::ZERO;
+        if !builder.sending()
+            && let Some(peer) = builder.last_peer_payload
+        {
+            builder.first_wait_from(peer.max(builder.last_data()));
+        }
+        let mss = i64::from(half.mss());
+        let lost = lost.max(((hole + mss - 1) / mss) as u32);
+        if first_known && builder.is_prepared() {
+            let ending = Ending { time: segment.time, next_packet: Some(segment.packet), lost, base_rtt };
+            let idle = segment.time - builder.last_sent();
+            let nothing_out = builder.close(&ending, half, model);
+            if nothing_out && builder.sending() {
+                model.on_idle(idle, timers::rto(half.srtt));
+            }
+            builder.start_burst(segment);
+        } else if !builder.sending() {
+            builder.start_burst(segment);
+        }
+        builder.extend(segment, bytes, half);
+        model.on_send(half.flight_segments(), half.snd_una, half.snd_nxt);
+        self.builders[sender.peer() as usize].on_peer_data(segment);
+    }
+
+    fn again(&mut self, segment: &Segment, sender: Direction) {
+        let (half, index) = (self.connection.half(sender), sender as usize);
+        let (model, builder) = (&mut self.models[index], &mut self.builders[index]);
+        let silence = segment.time - builder.last_progress();
+        let end = half.offset(segment.seq) + i64::from(segment.payload);
+        let tail_probe = end == half.snd_nxt && builder.retransmissions() == 0;
+        builder.on_retransmission(segment.time, half, model);
+        if builder.loss_hints() > 0 || half.has_holes() {
+            model.on_loss(half.flight_segments(), half.snd_nxt, half.snd_una);
+        } else if silence >= timers::LINUX_RTO_MIN && !tail_probe {
+            model.on_timeout(half.flight_segments(), half.snd_nxt);
+        }
+    }
+
+    /// The flow is over: what is still open is closed, and what only neighbours can tell is filled in.
+    pub fn finish(mut self) -> Finished {
+        let end = self.connection.end;
+        let base_rtt = self.connection.base_rtt();
+        for direction in Direction::BOTH {
+            let index = direction as usize;
+            if let Some(last) = self.left_out_after {
+                self.builders[index].on_left_out(last);
+            }
+            let until = self.builders[index].fin.unwrap_or(end);
+            self.apply_acks(direction, Nanos(i64::MAX / 2));
+            let half = self.connection.half(direction);
+            let builder = &mut self.builders[index];
+            let ending = Ending { time: until, next_packet: None, lost: 0, base_rtt };
+            builder.prepare(Nanos(i64::MAX), base_rtt, half, &self.models[index]);
+            builder.close(&ending, half, &mut self.models[index]);
+        }
+        let threshold = LEAST_GAP.max(base_rtt.unwrap_or_default().scaled(STALL_SHARE));
+        let dropped = self.builders.iter().map(|builder| builder.dropped).sum();
+        let initial_flight = [self.builders[0].initial_flight, self.builders[1].initial_flight];
+        let [client, server] = self.builders;
+        let (client_gaps, client_bursts) =
+            arrange(client, threshold, base_rtt, self.connection.half(Direction::Client));
+        let (server_gaps, server_bursts) =
+            arrange(server, threshold, base_rtt, self.connection.half(Direction::Server));
+        Finished {
+            connection: self.connection,
+            gaps: [client_gaps, server_gaps],
+            bursts: [client_bursts, server_bursts],
+            initial_flight,
+            dropped,
+            incomplete: self.incomplete,
+            threshold,
+        }
+    }
+}
+
+/// Joins bursts over pauses that turned out too short to be gaps, and gives each gap its neighbours' evidence.
+fn arrange(builder: Builder, threshold: Nanos, base_rtt: Option<Nanos>, half: &Half) -> (Vec<Gap>, Vec<Burst>) {
+    let mut gaps: Vec<Gap> = Vec::with_capacity(builder.gaps.len());
+    let mut bursts = Vec::with_capacity(builder.gaps.len());
+    let mut joined: Option<Burst> = None;
+    let sent = builder.sending();
+    for mut gap in builder.gaps {
+        if let Some(earlier) = joined.take() {
+            gap.before = join(&earlier, &gap.before);
+        }
+        if gap.ended && !gap.first && gap.left_out.is_none() && gap.duration() <= threshold {
+            joined = Some(gap.before);
+            continue;
+        }
+        gap.base_rtt = base_rtt;
+        gap.distance = half.distance.get().unwrap_or_default();
+        if !gap.first {
+            bursts.push(gap.before);
+        }
+        gaps.push(gap);
+    }
+    for index in 1..gaps.len() {
+        gaps[index - 1].after = gaps[index].before;
+    }
+    if !sent {
+        gaps.clear();
+    }
+    context::fill(&mut gaps);
+    (gaps, bursts)
+}
+
+fn join(earlier: &Burst, later: &Burst) -> Burst {
+    Burst {
+        start: earlier.start,
+        bytes: earlier.bytes + later.bytes,
+        frames: earlier.frames + later.frames,
+        first_frame: earlier.first_frame,
+        ..*later
+    }
+}

@@ -1,0 +1,17 @@
+//! Why a TCP connection waited: packets to flows, flows to stalls, stalls to causes.
+//!
+//! The modules are layers and arrows only point down:
+//! `run → tables → causes → gap → sender → flow → wire → capture → seq | time | size`.
+#![forbid(unsafe_code)]
+
+pub mod capture;
+pub mod causes;
+pub mod flow;
+pub mod gap;
+pub mod run;
+pub mod sender;
+pub mod seq;
+pub mod size;
+pub mod tables;
+pub mod time;
+pub mod wire;

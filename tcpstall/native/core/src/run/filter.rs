@@ -1,0 +1,33 @@
+//! Which packets and flows of a run are wanted.
+
+use crate::time::Nanos;
+use crate::wire::{Address, Endpoint, Segment};
+
+/// Empty lists and `None` keep everything.
+#[derive(Clone, Debug, Default)]
+pub struct Filter {
+    /// Ids of flows.
+    pub flows: Vec<u64>,
+    /// Addresses of either end.
+    pub hosts: Vec<Address>,
+    /// Ports of either end.
+    pub ports: Vec<u16>,
+    /// Use packets from here on.
+    pub since: Option<Nanos>,
+    /// Use packets before this.
+    pub until: Option<Nanos>,
+}
+
+impl Filter {
+    #[inline]
+    pub(super) fn takes(&self, segment: &Segment) -> bool {
+        self.since.is_none_or(|since| segment.time >= since) && self.until.is_none_or(|until| segment.time < until)
+    }
+
+    pub(super) fn wants(&self, id: u64, ends: [Endpoint; 2]) -> bool {
+        let flow = self.flows.is_empty() || self.flows.contains(&id);
+        let host = self.hosts.is_empty() || ends.iter().any(|end| self.hosts.contains(&end.address));
+        let port = self.ports.is_empty() || ends.iter().any(|end| self.ports.contains(&end.port));
+        flow && host && port
+    }
+}

@@ -1,0 +1,109 @@
+//! What became of one input: what was read, what was skipped, what went wrong.
+
+use serde::Serialize;
+
+use crate::capture::{Capture, CaptureError};
+use crate::time::Nanos;
+use crate::wire::Skip;
+
+/// Something a reader of the report must know.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Warning {
+    /// A permanent word.
+    pub code: &'static str,
+    /// How often.
+    pub count: u64,
+    /// One sentence.
+    pub message: String,
+}
+
+/// Packets that gave no segment, by reason.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
+pub struct Skipped {
+    /// No IP inside.
+    pub not_ip: u64,
+    /// IP, but not TCP.
+    pub not_tcp: u64,
+    /// A fragment other than the first.
+    pub ip_fragment: u64,
+    /// Cut before the end of the TCP header.
+    pub cut_short: u64,
+}
+
+impl Skipped {
+    pub(super) fn count(&mut self, skip: Skip) {
+        match skip {
+            Skip::NotIp => self.not_ip += 1,
+            Skip::NotTcp => self.not_tcp += 1,
+            Skip::IpFragment => self.ip_fragment += 1,
+            Skip::CutShort => self.cut_short += 1,
+        }
+    }
+}
+
+/// One input of a run.
+#[derive(Clone, Debug, Default, Serialize)]
+pub struct CaptureStatus {
+    /// As the caller named it.
+    pub path: String,
+    /// `pcap`, `pcapng`, `tcpdump-text`; `None` where it could not be told.
+    pub format: Option<&'static str>,
+    /// Names of its link types.
+    pub link_types: Vec<String>,
+    /// Packets read.
+    pub packets: u64,
+    /// TCP segments among them.
+    pub tcp_segments: u64,
+    /// First packet.
+    pub first_ns: Option<Nanos>,
+    /// Last packet.
+    pub last_ns: Option<Nanos>,
+    /// What a reader must know.
+    pub warnings: Vec<Warning>,
+    /// Packets that gave no segment.
+    pub skipped: Skipped,
+    /// Why it could not be read to its end, in one line.
+    pub error: Option<String>,
+    /// 0 read whole, 3 cannot open, 4 not a capture, 5 damaged.
+    #[serde(skip)]
+    pub exit_code: u8,
+}
+
+impl CaptureStatus {
+    pub(super) fn new(path: &str) -> CaptureStatus {
+        CaptureStatus { path: path.to_owned(), ..CaptureStatus::default() }
+    }
+
+    pub(super) fn at(&mut self, time: Nanos) {
+        self.first_ns = Some(self.first_ns.map_or(time, |first| first.min(time)));
+        self.last_ns = Some(self.last_ns.map_or(time, |last| last.max(time)));
+    }
+
+    pub(super) fn warn(&mut self, code: &'static str, count: u64, message: String) {
+        self.warnings.push(Warning { code, count, message });
+    }
+
+    /// What the reader knows of the capture once it is read.
+    pub(super) fn describe(&mut self, capture: &Capture) {
+        self.format = Some(capture.format().name());
+        self.link_types = capture.link_types().iter().map(|link| link.name().into_owned()).collect();
+        if capture.untimed() > 0 {
+            let message =
+                "packets without a time stamp (simple packet blocks) stand at the time of the packet before them";
+            self.warn("no-time", capture.untimed(), message.into());
+        }
+    }
+
+    pub(super) fn fail(&mut self, error: &CaptureError) {
+        self.error = Some(error.to_string());
+        self.exit_code = match error {
+            CaptureError::Open { .. } => 3,
+            CaptureError::NotACapture { .. } => 4,
+            CaptureError::Damaged { .. } | CaptureError::Read { .. } => 5,
+        };
+        if let CaptureError::Damaged { truncated, .. } = error {
+            let code = if *truncated { "truncated-file" } else { "damaged-file" };
+            self.warn(code, 1, error.to_string());
+        }
+    }
+}

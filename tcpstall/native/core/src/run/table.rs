@@ -1,0 +1,153 @@
+//! The flows of one capture: found by their two ends, finished when they are over.
+
+use std::collections::VecDeque;
+use std::hash::{Hash, Hasher};
+
+use hashbrown::HashMap;
+
+use crate::flow::State;
+use crate::gap::{Finished, Seen, Watch};
+use crate::time::Nanos;
+use crate::wire::{Endpoint, Segment};
+
+/// A connection that is over stays this long by the capture's clock, for its last retransmissions and ACKs.
+const LINGER: Nanos = Nanos::from_millis(5_000);
+/// No more than so many stay.
+const LINGERING: usize = 8_192;
+
+/// Both ends, the lesser first, so that both directions find the same flow.
+#[derive(Clone, Copy, PartialEq, Eq)]
+struct Key(Endpoint, Endpoint);
+
+impl Key {
+    #[inline]
+    fn of(segment: &Segment) -> Key {
+        let (a, b) = (segment.source, segment.destination);
+        if a <= b { Key(a, b) } else { Key(b, a) }
+    }
+}
+
+impl Hash for Key {
+    #[inline]
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        state.write_u128(self.0.address.0);
+        state.write_u128(self.1.address.0);
+        state.write_u32(u32::from(self.0.port) << 16 | u32::from(self.1.port));
+    }
+}
+
+struct Entry {
+    id: u64,
+    key: Key,
+    lingers: bool,
+    watch: Watch,
+}
+
+/// The open flows of a capture.
+#[derive(Default)]
+pub(super) struct Table {
+    index: HashMap<Key, u32>,
+    entries: Vec<Option<Box<Entry>>>,
+    free: Vec<u32>,
+    lingering: VecDeque<(Nanos, u32, u64)>,
+    recent: Option<(Key, u32)>,
+}
+
+/// A flow that is over, with its id.
+pub(super) type Over = (u64, Finished);
+
+impl Table {
+    /// Takes in a segment; `next_id` numbers new flows. Flows that are over by now go to `done`. Gives the segment's flow.
+    #[inline]
+    pub(super) fn sees(
+        &mut self,
+        segment: &Segment,
+        next_id: &mut u64,
+        done: &mut Vec<Over>,
+    ) -> Option<(u64, Seen, &Watch)> {
+        if !self.lingering.is_empty() {
+            self.release(segment.time, done);
+        }
+        let key = Key::of(segment);
+        let mut slot = self.find(key);
+        if let Some(at) = slot
+            && self.entries[at as usize].as_ref().is_some_and(|entry| entry.watch.connection.is_reused_by(segment))
+        {
+            self.finish(at, done);
+            slot = None;
+        }
+        let slot = slot.unwrap_or_else(|| self.open(key, segment, next_id));
+        let entry = self.entries[slot as usize].as_mut()?;
+        let seen = entry.watch.sees(segment);
+        let over = matches!(entry.watch.connection.state, State::Closed | State::Reset);
+        if over && !entry.lingers {
+            entry.lingers = true;
+            let id = entry.id;
+            self.lingering.push_back((segment.time, slot, id));
+        }
+        Some((entry.id, seen, &entry.watch))
+    }
+
+    #[inline]
+    fn find(&mut self, key: Key) -> Option<u32> {
+        match self.recent {
+            Some((recent, slot)) if recent == key => Some(slot),
+            _ => {
+                let slot = self.index.get(&key).copied()?;
+                self.recent = Some((key, slot));
+                Some(slot)
+            }
+        }
+    }
+
+    fn open(&mut self, key: Key, segment: &Segment, next_id: &mut u64) -> u32 {
+        let entry = Some(Box::new(Entry { id: *next_id, key, lingers: false, watch: Watch::new(segment) }));
+        *next_id += 1;
+        let slot = match self.free.pop() {
+            Some(slot) => {
+                self.entries[slot as usize] = entry;
+                slot
+            }
+            None => {
+                self.entries.push(entry);
+                (self.entries.len() - 1) as u32
+            }
+        };
+        self.index.insert(key, slot);
+        self.recent = Some((key, slot));
+        slot
+    }
+
+    fn release(&mut self, now: Nanos, done: &mut Vec<Over>) {
+        while let Some(&(since, slot, id)) = self.lingering.front() {
+            if now - since < LINGER && self.lingering.len() <= LINGERING {
+                break;
+            }
+            self.lingering.pop_front();
+            if self.entries[slot as usize].as_ref().is_some_and(|entry| entry.id == id) {
+                self.finish(slot, done);
+            }
+        }
+    }
+
+    fn finish(&mut self, slot: u32, done: &mut Vec<Over>) {
+        if let Some(entry) = self.entries[slot as usize].take() {
+            self.index.remove(&entry.key);
+            self.free.push(slot);
+            self.recent = None;
+            done.push((entry.id, entry.watch.finish()));
+        }
+    }
+
+    /// Whoever pasted the capture left packets out here, of whichever flow.
+    pub(super) fn left_out(&mut self) {
+        self.entries.iter_mut().flatten().for_each(|entry| entry.watch.left_out());
+    }
+
+    /// The capture is over: the flows that are still open, in the order of their first segments.
+    pub(super) fn drain(self) -> impl Iterator<Item = Over> {
+        let mut entries: Vec<Box<Entry>> = self.entries.into_iter().flatten().collect();
+        entries.sort_by_key(|entry| entry.id);
+        entries.into_iter().map(|entry| (entry.id, entry.watch.finish()))
+    }
+}

@@ -1,0 +1,221 @@
+//! A finished flow to its row: the verdicts of its gaps become stalls, and its time gets its owners.
+
+use super::rows::{BurstRow, DirectionRow, DirectionsRow, Evidence, FlowRow, HandshakeRow, Side, StallRow, VantageRow};
+use super::sweep;
+use crate::causes::{self, Cause, Limits, Part};
+use crate::flow::{Connection, Direction};
+use crate::gap::{Burst, Finished, Gap};
+use crate::time::Nanos;
+
+impl From<Direction> for Side {
+    fn from(direction: Direction) -> Side {
+        match direction {
+            Direction::Client => Side::Client,
+            Direction::Server => Side::Server,
+        }
+    }
+}
+
+/// What a reader asked of the rows.
+#[derive(Clone, Copy, Debug)]
+pub struct Wanted {
+    /// List bursts.
+    pub bursts: bool,
+    /// Leave stalls shorter than this out of the list.
+    pub least_stall: Nanos,
+}
+
+/// The row of a finished flow.
+pub fn flow_row(flow: &Finished, id: u64, capture: u32, limits: &Limits, wanted: Wanted) -> FlowRow {
+    let connection = &flow.connection;
+    let mut stalls = Vec::new();
+    stalls.extend(handshake_stall(connection));
+    for gap in flow.gaps.iter().flatten() {
+        for part in causes::explain(gap, limits, flow.threshold) {
+            if is_stall(gap, &part, flow.threshold) {
+                stalls.push(stall_row(gap, part));
+            }
+        }
+    }
+    stalls.sort_by_key(|stall| stall.start_ns);
+    let time_ns = sweep::ledger(flow, &stalls);
+    stalls.retain(|stall| stall.duration_ns >= wanted.least_stall);
+    FlowRow {
+        id,
+        capture,
+        client: connection.client,
+        server: connection.server,
+        start_ns: connection.start,
+        end_ns: connection.end,
+        segments: connection.segments,
+        state: connection.state.name(),
+        vantage: vantage(connection),
+        base_rtt_ns: connection.base_rtt(),
+        handshake: HandshakeRow {
+            complete: connection.handshake.complete(),
+            duration_ns: connection.handshake.start().zip(connection.handshake.end()).map(|(start, end)| end - start),
+        },
+        directions: DirectionsRow {
+            client: direction_row(flow, Direction::Client),
+            server: direction_row(flow, Direction::Server),
+        },
+        notes: notes(flow),
+        bursts: wanted.bursts.then(|| burst_rows(&flow.bursts)),
+        stalls,
+        time_ns,
+    }
+}
+
+fn notes(flow: &Finished) -> Vec<&'static str> {
+    let mut notes = Vec::new();
+    if !flow.connection.roles_known {
+        notes.push("roles-guessed");
+    }
+    if flow.dropped > 0 {
+        notes.push("stall-limit");
+    }
+    if flow.incomplete {
+        notes.push("packets-left-out");
+    }
+    if flow.connection.halves.iter().any(|half| half.never_seen > 0) {
+        notes.push("acked-unseen");
+    }
+    notes
+}
+
+fn direction_row(flow: &Finished, direction: Direction) -> DirectionRow {
+    let half = flow.connection.half(direction);
+    DirectionRow {
+        bytes: half.bytes,
+        segments: half.frames,
+        mss_bytes: half.known_mss(),
+        window_scale: flow.connection.half(direction.peer()).peer_scale.shift(),
+        initial_window_bytes: flow.initial_flight[direction as usize].filter(|_| half.syn_seen),
+        max_in_flight_bytes: half.max_flight.max(0) as u64,
+        retransmitted_bytes: half.retransmitted,
+    }
+}
+
+/// A tap this close to an end, in shares of the whole round trip, is at that end.
+const AT_AN_END: f64 = 0.1;
+
+fn vantage(connection: &Connection) -> VantageRow {
+    let [client, server] = &connection.halves;
+    let to_client = client.distance.get().or(server.peer_distance.get());
+    let to_server = server.distance.get().or(client.peer_distance.get());
+    let (Some(to_client), Some(to_server)) = (to_client, to_server) else {
+        return VantageRow { side: "unknown", confidence: 0.0 };
+    };
+    let share = to_client.0 as f64 / (to_client + to_server).0.max(1) as f64;
+    let samples = client.distance.samples().min(server.distance.samples());
+    let (side, margin) = if share <= AT_AN_END {
+        ("client", 1.0 - share / AT_AN_END)
+    } else if share >= 1.0 - AT_AN_END {
+        ("server", 1.0 - (1.0 - share) / AT_AN_END)
+    } else {
+        ("between", ((share.min(1.0 - share) - AT_AN_END) / AT_AN_END).min(1.0))
+    };
+    let weight = if samples >= 3 { 1.0 } else { 0.8 };
+    VantageRow { side, confidence: ((0.5 + 0.5 * margin) * weight) as f32 }
+}
+
+fn burst_rows(bursts: &[Vec<Burst>; 2]) -> Vec<BurstRow> {
+    let row = |sender: Side| {
+        move |burst: &Burst| BurstRow {
+            sender,
+            start_ns: burst.start,
+            end_ns: burst.end,
+            bytes: burst.bytes,
+            segments: burst.frames,
+            in_flight_bytes: burst.in_flight,
+        }
+    };
+    let [client, server] = bursts;
+    let mut rows: Vec<BurstRow> =
+        client.iter().map(row(Side::Client)).chain(server.iter().map(row(Side::Server))).collect();
+    rows.sort_by_key(|burst| burst.start_ns);
+    rows
+}
+
+/// A plain round trip is nobody's stall: an application's pause counts only for what it lasted beyond one.
+fn is_stall(gap: &Gap, part: &Part, threshold: Nanos) -> bool {
+    let length = part.end - part.start;
+    if part.cause == Cause::CaptureGap {
+        return length > Nanos::ZERO && (gap.ended || gap.left_in_flight > 0);
+    }
+    if !gap.ended {
+        // Nothing is known to have been queued: the sender had simply finished.
+        let closed = gap.closed.is_some() && gap.reopened.is_none();
+        let waiting = gap.left_in_flight > 0 || closed || gap.retransmissions > 0;
+        let overdue = length > gap.rtt() + gap.rtt() + threshold;
+        return waiting && overdue && part.cause != Cause::AppLimited;
+    }
+    match part.cause {
+        Cause::AppLimited if gap.first => length - gap.distance > threshold,
+        Cause::AppLimited if gap.is_turn() => length - gap.rtt() > threshold,
+        _ => length > threshold,
+    }
+}
+
+fn handshake_stall(connection: &Connection) -> Option<StallRow> {
+    let (start, end) = (connection.handshake.start()?, connection.handshake.end()?);
+    let handshake = &connection.handshake;
+    let again = handshake.syns.saturating_sub(1) + handshake.syn_acks.saturating_sub(1);
+    let proof = causes::judge_handshake(again, handshake.done.is_some());
+    Some(StallRow {
+        sender: Side::Client,
+        start_ns: start,
+        end_ns: end,
+        duration_ns: end - start,
+        ended: handshake.done.is_some(),
+        cause: Cause::Handshake,
+        detail: proof.detail,
+        confidence: proof.confidence,
+        also: Vec::new(),
+        missing: Vec::new(),
+        evidence: Evidence { retransmissions: Some(u64::from(again)), ..Evidence::default() },
+        advice: causes::table::advice(Cause::Handshake, proof.detail),
+    })
+}
+
+fn stall_row(gap: &Gap, part: Part) -> StallRow {
+    let size = |bytes: i64| bytes.max(0) as u64;
+    let evidence = Evidence {
+        in_flight_bytes: Some(size(gap.flight_at_start)),
+        in_flight_segments: Some(u64::from(gap.segments_at_start)),
+        peer_window_bytes: gap.window.map(size),
+        window_unused_bytes: gap.room_at_start,
+        cwnd_estimate_segments: gap.cwnd_known.then_some(u64::from(gap.cwnd)),
+        burst_bytes: (!gap.first).then_some(gap.before.bytes),
+        last_packet: (!gap.first).then_some(gap.before.last_packet),
+        freed_by_packet: freed_by(gap),
+        next_packet: gap.next_packet,
+        freed_to_data_ns: gap.after_ack().filter(|_| gap.ended),
+        retransmissions: (gap.retransmissions > 0).then_some(u64::from(gap.retransmissions)),
+        window_probes: (gap.probes > 0).then_some(u64::from(gap.probes)),
+        plateau_bytes: (gap.context.plateau_rounds >= 3).then_some(size(gap.context.plateau)),
+        cwnd_before_idle_segments: gap.cwnd_before_idle.map(u64::from),
+    };
+    StallRow {
+        sender: gap.sender.into(),
+        start_ns: part.start,
+        end_ns: part.end,
+        duration_ns: part.end - part.start,
+        ended: gap.ended,
+        cause: part.cause,
+        detail: part.proof.detail,
+        confidence: part.proof.confidence,
+        also: part.also,
+        missing: part.missing,
+        evidence,
+        advice: causes::table::advice(part.cause, part.proof.detail),
+    }
+}
+
+fn freed_by(gap: &Gap) -> Option<crate::size::PacketNo> {
+    match (gap.last_ack, gap.peer_last) {
+        (Some(ack), Some(peer)) if peer + gap.distance > ack => gap.peer_packet,
+        (None, Some(_)) => gap.peer_packet,
+        _ => gap.last_ack_packet,
+    }
+}

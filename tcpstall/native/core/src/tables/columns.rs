@@ -1,0 +1,234 @@
+//! Rows turned to columns, for whoever wants tables instead of objects.
+
+use super::ledger::Owner;
+use super::rows::{BurstRow, DirectionRow, FlowRow, StallRow};
+use crate::size::PacketNo;
+use crate::wire::Segment;
+
+/// Values of one column; `None` where unknown.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Values {
+    /// Integers: times in nanoseconds, sizes in bytes, counts.
+    Integers(Vec<Option<i64>>),
+    /// Shares and confidences.
+    Reals(Vec<Option<f64>>),
+    /// Yes or no.
+    Flags(Vec<bool>),
+    /// Words.
+    Texts(Vec<Option<String>>),
+}
+
+impl Values {
+    /// Number of rows.
+    pub fn len(&self) -> usize {
+        match self {
+            Values::Integers(values) => values.len(),
+            Values::Reals(values) => values.len(),
+            Values::Flags(values) => values.len(),
+            Values::Texts(values) => values.len(),
+        }
+    }
+
+    /// True without rows.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+}
+
+/// A name and its values.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Column {
+    /// The name, with its unit as a suffix.
+    pub name: String,
+    /// One value a row.
+    pub values: Values,
+}
+
+/// Columns of equal length.
+pub type Columns = Vec<Column>;
+
+fn integers<R>(name: &str, rows: &[R], value: impl Fn(&R) -> Option<i64>) -> Column {
+    Column { name: name.to_owned(), values: Values::Integers(rows.iter().map(value).collect()) }
+}
+
+fn reals<R>(name: &str, rows: &[R], value: impl Fn(&R) -> Option<f64>) -> Column {
+    Column { name: name.to_owned(), values: Values::Reals(rows.iter().map(value).collect()) }
+}
+
+fn flags<R>(name: &str, rows: &[R], value: impl Fn(&R) -> bool) -> Column {
+    Column { name: name.to_owned(), values: Values::Flags(rows.iter().map(value).collect()) }
+}
+
+fn texts<R>(name: &str, rows: &[R], value: impl Fn(&R) -> Option<String>) -> Column {
+    Column { name: name.to_owned(), values: Values::Texts(rows.iter().map(value).collect()) }
+}
+
+fn signed(value: u64) -> Option<i64> {
+    Some(value as i64)
+}
+
+fn number(packet: Option<PacketNo>) -> Option<i64> {
+    packet.map(|packet| packet.0 as i64)
+}
+
+/// A flow a row.
+pub fn flows(rows: &[FlowRow]) -> Columns {
+    let mut columns = vec![
+        integers("flow", rows, |row| signed(row.id)),
+        integers("capture", rows, |row| Some(i64::from(row.capture))),
+        texts("client_address", rows, |row| Some(row.client.address.to_string())),
+        integers("client_port", rows, |row| Some(i64::from(row.client.port))),
+        texts("server_address", rows, |row| Some(row.server.address.to_string())),
+        integers("server_port", rows, |row| Some(i64::from(row.server.port))),
+        integers("start_ns", rows, |row| Some(row.start_ns.0)),
+        integers("end_ns", rows, |row| Some(row.end_ns.0)),
+        integers("duration_ns", rows, |row| Some((row.end_ns - row.start_ns).0)),
+        integers("segments", rows, |row| signed(row.segments)),
+        texts("state", rows, |row| Some(row.state.to_owned())),
+        texts("vantage_side", rows, |row| Some(row.vantage.side.to_owned())),
+        reals("vantage_confidence", rows, |row| Some(f64::from(row.vantage.confidence))),
+        integers("base_rtt_ns", rows, |row| row.base_rtt_ns.map(|span| span.0)),
+        flags("handshake_complete", rows, |row| row.handshake.complete),
+        integers("handshake_ns", rows, |row| row.handshake.duration_ns.map(|span| span.0)),
+        integers("stalls", rows, |row| Some(row.stalls.len() as i64)),
+        integers("lost_ns", rows, |row| Some(row.lost().0)),
+    ];
+    columns.extend(direction("client", rows, |row| &row.directions.client));
+    columns.extend(direction("server", rows, |row| &row.directions.server));
+    columns.extend(Owner::all().map(|owner| {
+        let name = format!("time_{}_ns", owner.name().replace('-', "_"));
+        integers(&name, rows, |row| Some(row.time_ns.of(owner).0))
+    }));
+    columns
+}
+
+fn direction(end: &str, rows: &[FlowRow], of: impl Fn(&FlowRow) -> &DirectionRow) -> [Column; 7] {
+    let name = |field: &str| format!("{end}_{field}");
+    [
+        integers(&name("bytes"), rows, |row| signed(of(row).bytes)),
+        integers(&name("segments"), rows, |row| signed(of(row).segments)),
+        integers(&name("mss_bytes"), rows, |row| of(row).mss_bytes.map(i64::from)),
+        integers(&name("window_scale"), rows, |row| of(row).window_scale.map(i64::from)),
+        integers(&name("initial_window_bytes"), rows, |row| of(row).initial_window_bytes.and_then(signed)),
+        integers(&name("max_in_flight_bytes"), rows, |row| signed(of(row).max_in_flight_bytes)),
+        integers(&name("retransmitted_bytes"), rows, |row| signed(of(row).retransmitted_bytes)),
+    ]
+}
+
+/// A burst a row.
+pub fn bursts(rows: &[FlowRow]) -> Columns {
+    let all: Vec<(u64, &BurstRow)> =
+        rows.iter().flat_map(|flow| flow.bursts.iter().flatten().map(move |burst| (flow.id, burst))).collect();
+    vec![
+        integers("flow", &all, |row| signed(row.0)),
+        texts("sender", &all, |row| Some(row.1.sender.name().to_owned())),
+        integers("start_ns", &all, |row| Some(row.1.start_ns.0)),
+        integers("end_ns", &all, |row| Some(row.1.end_ns.0)),
+        integers("bytes", &all, |row| signed(row.1.bytes)),
+        integers("segments", &all, |row| signed(row.1.segments)),
+        integers("in_flight_bytes", &all, |row| signed(row.1.in_flight_bytes)),
+    ]
+}
+
+/// A stall a row.
+pub fn stalls(rows: &[FlowRow]) -> Columns {
+    let all: Vec<(u64, &StallRow)> =
+        rows.iter().flat_map(|flow| flow.stalls.iter().map(move |stall| (flow.id, stall))).collect();
+    let also = |row: &(u64, &StallRow)| row.1.also.iter().map(|cause| cause.name()).collect::<Vec<_>>().join(" ");
+    vec![
+        integers("flow", &all, |row| signed(row.0)),
+        texts("sender", &all, |row| Some(row.1.sender.name().to_owned())),
+        integers("start_ns", &all, |row| Some(row.1.start_ns.0)),
+        integers("end_ns", &all, |row| Some(row.1.end_ns.0)),
+        integers("duration_ns", &all, |row| Some(row.1.duration_ns.0)),
+        flags("ended", &all, |row| row.1.ended),
+        texts("cause", &all, |row| Some(row.1.cause.name().to_owned())),
+        texts("detail", &all, |row| Some(row.1.detail.to_owned()).filter(|detail| !detail.is_empty())),
+        reals("confidence", &all, |row| Some(f64::from(row.1.confidence))),
+        texts("also", &all, |row| Some(also(row))),
+        texts("missing", &all, |row| Some(row.1.missing.join("; "))),
+        integers("in_flight_bytes", &all, |row| row.1.evidence.in_flight_bytes.and_then(signed)),
+        integers("in_flight_segments", &all, |row| row.1.evidence.in_flight_segments.and_then(signed)),
+        integers("peer_window_bytes", &all, |row| row.1.evidence.peer_window_bytes.and_then(signed)),
+        integers("window_unused_bytes", &all, |row| row.1.evidence.window_unused_bytes),
+        integers("cwnd_estimate_segments", &all, |row| row.1.evidence.cwnd_estimate_segments.and_then(signed)),
+        integers("burst_bytes", &all, |row| row.1.evidence.burst_bytes.and_then(signed)),
+        integers("last_packet", &all, |row| number(row.1.evidence.last_packet)),
+        integers("freed_by_packet", &all, |row| number(row.1.evidence.freed_by_packet)),
+        integers("next_packet", &all, |row| number(row.1.evidence.next_packet)),
+    ]
+}
+
+/// A segment a row, as it was captured.
+pub fn segments(rows: &[Segment]) -> Columns {
+    let sacks = |row: &Segment| {
+        let blocks = row.sack_blocks().iter().map(|block| format!("{}-{}", block.left.0, block.right.0));
+        blocks.collect::<Vec<_>>().join(" ")
+    };
+    vec![
+        integers("packet", rows, |row| signed(row.packet.0)),
+        integers("time_ns", rows, |row| Some(row.time.0)),
+        texts("source", rows, |row| Some(row.source.address.to_string())),
+        integers("source_port", rows, |row| Some(i64::from(row.source.port))),
+        texts("destination", rows, |row| Some(row.destination.address.to_string())),
+        integers("destination_port", rows, |row| Some(i64::from(row.destination.port))),
+        integers("seq", rows, |row| Some(i64::from(row.seq.0))),
+        integers("ack", rows, |row| Some(i64::from(row.ack.0))),
+        integers("flags", rows, |row| Some(i64::from(row.flags.0))),
+        integers("window", rows, |row| Some(i64::from(row.window))),
+        integers("bytes", rows, |row| Some(i64::from(row.payload))),
+        integers("mss", rows, |row| row.mss.map(i64::from)),
+        integers("window_scale", rows, |row| row.window_scale.map(i64::from)),
+        flags("sack_permitted", rows, |row| row.sack_permitted),
+        integers("ts_value", rows, |row| row.timestamps.map(|stamps| i64::from(stamps.value))),
+        integers("ts_echo", rows, |row| row.timestamps.map(|stamps| i64::from(stamps.echo))),
+        texts("sacks", rows, |row| Some(sacks(row))),
+        integers("ip_id", rows, |row| row.ip_id.map(i64::from)),
+        integers("ttl", rows, |row| row.ttl.map(i64::from)),
+    ]
+}
+
+/// One segment of a flow with the sender's state after it, for drawing.
+#[derive(Clone, Copy, Debug)]
+pub struct Sample {
+    /// When.
+    pub time_ns: i64,
+    /// Packet number.
+    pub packet: u64,
+    /// `client` or `server`.
+    pub sender: &'static str,
+    /// `data`, `retransmission`, `ack`, `probe`.
+    pub kind: &'static str,
+    /// First byte, relative to the ISN.
+    pub seq: i64,
+    /// Payload bytes.
+    pub bytes: i64,
+    /// Acknowledged offset of the other direction.
+    pub ack: Option<i64>,
+    /// Right edge of the peer's window for this sender's data.
+    pub edge: Option<i64>,
+    /// Bytes in flight of this sender after the segment.
+    pub in_flight: i64,
+    /// The model's congestion window, bytes.
+    pub cwnd: Option<i64>,
+    /// First SACK block, relative to the data's sender.
+    pub sack: Option<(i64, i64)>,
+}
+
+/// A sample a row.
+pub fn samples(rows: &[Sample]) -> Columns {
+    vec![
+        integers("time_ns", rows, |row| Some(row.time_ns)),
+        integers("packet", rows, |row| signed(row.packet)),
+        texts("sender", rows, |row| Some(row.sender.to_owned())),
+        texts("kind", rows, |row| Some(row.kind.to_owned())),
+        integers("seq", rows, |row| Some(row.seq)),
+        integers("bytes", rows, |row| Some(row.bytes)),
+        integers("ack", rows, |row| row.ack),
+        integers("edge", rows, |row| row.edge),
+        integers("in_flight_bytes", rows, |row| Some(row.in_flight)),
+        integers("cwnd_bytes", rows, |row| row.cwnd),
+        integers("sack_left", rows, |row| row.sack.map(|block| block.0)),
+        integers("sack_right", rows, |row| row.sack.map(|block| block.1)),
+    ]
+}

@@ -1,0 +1,12 @@
+//! Results as rows, JSON, CSV and columns.
+
+mod build;
+pub mod columns;
+pub mod ledger;
+pub mod rows;
+pub mod sort;
+pub mod stream;
+mod sweep;
+
+pub use build::{Wanted, flow_row};
+pub use rows::{BurstRow, Evidence, FlowRow, Side, StallRow};

@@ -1,0 +1,226 @@
+//! The rows of a report: what a flow, a burst and a stall are to whoever reads the result.
+
+use serde::{Serialize, Serializer};
+
+use super::ledger::Ledger;
+use crate::causes::Cause;
+use crate::size::PacketNo;
+use crate::time::Nanos;
+use crate::wire::Endpoint;
+
+/// The end of a connection: the client sent the SYN.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Side {
+    /// The end that opened the connection.
+    Client,
+    /// The end that accepted it.
+    Server,
+}
+
+impl Side {
+    /// The word in the report.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Side::Client => "client",
+            Side::Server => "server",
+        }
+    }
+}
+
+/// Where the capture was taken.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct VantageRow {
+    /// `client`, `server`, `between` or `unknown`.
+    pub side: &'static str,
+    /// 0 to 1.
+    pub confidence: f32,
+}
+
+/// The three-way handshake.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct HandshakeRow {
+    /// SYN, SYN-ACK and the ACK that completes them were all captured.
+    pub complete: bool,
+    /// From the first SYN to the completing segment or the last attempt; `None` where no SYN was captured.
+    pub duration_ns: Option<Nanos>,
+}
+
+/// One direction of data, named after the end that sends it.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct DirectionRow {
+    /// Payload bytes, each sequence number counted once.
+    pub bytes: u64,
+    /// Frames with payload.
+    pub segments: u64,
+    /// Largest segment the sender may send, bytes of payload.
+    pub mss_bytes: Option<u32>,
+    /// This end's window scale shift; 0 where it sent none, `None` where its SYN was not captured.
+    pub window_scale: Option<u8>,
+    /// First flight before any ACK of it, bytes.
+    pub initial_window_bytes: Option<u64>,
+    /// Most bytes in flight at any time.
+    pub max_in_flight_bytes: u64,
+    /// Payload bytes sent again.
+    pub retransmitted_bytes: u64,
+}
+
+/// Both directions.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct DirectionsRow {
+    /// Data that the client sends.
+    pub client: DirectionRow,
+    /// Data that the server sends.
+    pub server: DirectionRow,
+}
+
+/// Segments that one sender sent without waiting between them.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct BurstRow {
+    /// Who sent it.
+    pub sender: Side,
+    /// First segment.
+    pub start_ns: Nanos,
+    /// Last segment.
+    pub end_ns: Nanos,
+    /// New payload bytes.
+    pub bytes: u64,
+    /// Frames with new payload.
+    pub segments: u64,
+    /// Bytes in flight after the last segment.
+    pub in_flight_bytes: u64,
+}
+
+/// What a stall's label rests on: the values the rule read, unknown ones `None`.
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+pub struct Evidence {
+    /// Sent and not yet acknowledged when the wait began, bytes.
+    pub in_flight_bytes: Option<u64>,
+    /// The same in segments of one MSS.
+    pub in_flight_segments: Option<u64>,
+    /// The peer's window when the wait began, bytes.
+    pub peer_window_bytes: Option<u64>,
+    /// How much of that window was left, bytes.
+    pub window_unused_bytes: Option<i64>,
+    /// The congestion window by our model of the sender, segments.
+    pub cwnd_estimate_segments: Option<u64>,
+    /// New payload bytes of the burst before the wait.
+    pub burst_bytes: Option<u64>,
+    /// Last packet of new data before the wait.
+    pub last_packet: Option<PacketNo>,
+    /// The packet that ended the wait's reason: the ACK (or request) that let data flow again.
+    pub freed_by_packet: Option<PacketNo>,
+    /// First packet of new data after the wait.
+    pub next_packet: Option<PacketNo>,
+    /// From the freeing packet to the next data, as the tap saw it.
+    pub freed_to_data_ns: Option<Nanos>,
+    /// Retransmissions inside the wait.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub retransmissions: Option<u64>,
+    /// Window probes inside the wait.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub window_probes: Option<u64>,
+    /// The level at which bytes in flight stood for several rounds.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub plateau_bytes: Option<u64>,
+    /// The congestion window before an idle period lowered it, segments.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub cwnd_before_idle_segments: Option<u64>,
+}
+
+/// One wait of one sender with one cause.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct StallRow {
+    /// Whose data waited.
+    pub sender: Side,
+    /// Last byte of new data before it.
+    pub start_ns: Nanos,
+    /// Next byte of new data, or where the reason changed.
+    pub end_ns: Nanos,
+    /// `end_ns - start_ns`.
+    pub duration_ns: Nanos,
+    /// False where no new data ever followed.
+    pub ended: bool,
+    /// Why.
+    pub cause: Cause,
+    /// A narrower word for the cause, empty where there is none.
+    #[serde(serialize_with = "text_or_null")]
+    pub detail: &'static str,
+    /// 0 to 1.
+    pub confidence: f32,
+    /// Other causes that the evidence allows, likeliest first.
+    pub also: Vec<Cause>,
+    /// What evidence was missing.
+    pub missing: Vec<&'static str>,
+    /// What the label rests on.
+    pub evidence: Evidence,
+    /// What to change.
+    pub advice: &'static str,
+}
+
+/// One connection.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct FlowRow {
+    /// Number of the flow in order of its first segment, counting from 0 over all captures of a run.
+    pub id: u64,
+    /// Number of its capture in the order given, counting from 0.
+    pub capture: u32,
+    /// The end that opened the connection.
+    #[serde(serialize_with = "endpoint")]
+    pub client: Endpoint,
+    /// The end that accepted it.
+    #[serde(serialize_with = "endpoint")]
+    pub server: Endpoint,
+    /// First segment.
+    pub start_ns: Nanos,
+    /// Last segment.
+    pub end_ns: Nanos,
+    /// Segments of both directions.
+    pub segments: u64,
+    /// `opening`, `open`, `half-closed`, `closed`, `reset`.
+    pub state: &'static str,
+    /// Where the capture was taken.
+    pub vantage: VantageRow,
+    /// The smallest round trip of the path, both ends' parts together.
+    pub base_rtt_ns: Option<Nanos>,
+    /// The three-way handshake.
+    pub handshake: HandshakeRow,
+    /// Both directions of data.
+    pub directions: DirectionsRow,
+    /// What else a reader must know: limits that were hit, roles that were guessed.
+    pub notes: Vec<&'static str>,
+    /// Bursts of both senders in order of time; empty where they were not asked for.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub bursts: Option<Vec<BurstRow>>,
+    /// Stalls of both senders in order of time.
+    pub stalls: Vec<StallRow>,
+    /// Who owns each nanosecond from `start_ns` to `end_ns`.
+    pub time_ns: Ledger,
+}
+
+impl FlowRow {
+    /// Time lost to stalls: everything but sending, plain travel and closing.
+    pub fn lost(&self) -> Nanos {
+        self.time_ns.lost()
+    }
+}
+
+fn endpoint<S: Serializer>(endpoint: &Endpoint, serializer: S) -> Result<S::Ok, S::Error> {
+    use serde::ser::SerializeStruct;
+    let mut row = serializer.serialize_struct("Endpoint", 2)?;
+    row.serialize_field("address", &Shown(endpoint.address))?;
+    row.serialize_field("port", &endpoint.port)?;
+    row.end()
+}
+
+struct Shown(crate::wire::Address);
+
+impl Serialize for Shown {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_str(&self.0)
+    }
+}
+
+fn text_or_null<S: Serializer>(text: &str, serializer: S) -> Result<S::Ok, S::Error> {
+    if text.is_empty() { serializer.serialize_none() } else { serializer.serialize_str(text) }
+}

@@ -1,0 +1,43 @@
+//! Orders in which flows are listed.
+
+use super::rows::FlowRow;
+
+/// What comes first.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Order {
+    /// Most time lost to stalls.
+    Lost,
+    /// Longest.
+    Duration,
+    /// Most bytes of both directions.
+    Bytes,
+    /// Earliest.
+    Start,
+    /// Most stalls.
+    Stalls,
+}
+
+impl Order {
+    /// The order of that name.
+    pub fn from_name(name: &str) -> Option<Order> {
+        match name {
+            "lost" => Some(Order::Lost),
+            "duration" => Some(Order::Duration),
+            "bytes" => Some(Order::Bytes),
+            "start" => Some(Order::Start),
+            "stalls" => Some(Order::Stalls),
+            _ => None,
+        }
+    }
+
+    /// Sorts; equal ones stay in the order of their ids.
+    pub fn sort(self, rows: &mut [FlowRow]) {
+        rows.sort_by_key(|row| match self {
+            Order::Lost => -row.lost().0,
+            Order::Duration => (row.start_ns - row.end_ns).0,
+            Order::Bytes => -((row.directions.client.bytes + row.directions.server.bytes) as i64),
+            Order::Start => row.start_ns.0,
+            Order::Stalls => -(row.stalls.len() as i64),
+        });
+    }
+}

@@ -1,0 +1,128 @@
+//! A report written flow by flow: JSON, NDJSON, CSV.
+
+use std::io::{self, Write};
+
+use serde::Serialize;
+
+use super::rows::{FlowRow, StallRow};
+
+/// The report's schema, `tcpstall.report/1`.
+pub const SCHEMA: &str = "tcpstall.report/1";
+/// The version of tcpstall.
+pub const VERSION: &str = env!("CARGO_PKG_VERSION");
+
+/// The shape of the output.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Shape {
+    /// One `tcpstall.report/1` object.
+    Json,
+    /// A flow a line, then a line for each capture.
+    Ndjson,
+    /// A stall a row.
+    Csv,
+}
+
+impl Shape {
+    /// The shape of that name.
+    pub fn from_name(name: &str) -> Option<Shape> {
+        match name {
+            "json" => Some(Shape::Json),
+            "ndjson" => Some(Shape::Ndjson),
+            "csv" => Some(Shape::Csv),
+            _ => None,
+        }
+    }
+}
+
+/// Columns of the CSV form.
+const CSV_HEADER: &str = "flow,client,client_port,server,server_port,sender,start_ns,end_ns,duration_ns,ended,cause,detail,\
+confidence,in_flight_bytes,peer_window_bytes,cwnd_estimate_segments,burst_bytes,last_packet,freed_by_packet,next_packet";
+
+/// Writes rows as they come. The object's `captures` follow its `flows`, since only the end knows them.
+pub struct Writer<W: Write> {
+    out: W,
+    shape: Shape,
+    flows: u64,
+}
+
+impl<W: Write> Writer<W> {
+    /// Writes the beginning.
+    pub fn begin(mut out: W, shape: Shape) -> io::Result<Writer<W>> {
+        match shape {
+            Shape::Json => write!(out, "{{\"schema\":\"{SCHEMA}\",\"tcpstall\":\"{VERSION}\",\"flows\":[")?,
+            Shape::Ndjson => {}
+            Shape::Csv => writeln!(out, "{CSV_HEADER}")?,
+        }
+        Ok(Writer { out, shape, flows: 0 })
+    }
+
+    /// Writes one flow.
+    pub fn flow(&mut self, row: &FlowRow) -> io::Result<()> {
+        match self.shape {
+            Shape::Json => {
+                self.out.write_all(if self.flows == 0 { b"\n" } else { b",\n" })?;
+                serde_json::to_writer(&mut self.out, row)?;
+            }
+            Shape::Ndjson => {
+                serde_json::to_writer(&mut self.out, row)?;
+                self.out.write_all(b"\n")?;
+            }
+            Shape::Csv => row.stalls.iter().try_for_each(|stall| csv_row(&mut self.out, row, stall))?,
+        }
+        self.flows += 1;
+        Ok(())
+    }
+
+    /// Flows written so far.
+    pub fn flows(&self) -> u64 {
+        self.flows
+    }
+
+    /// Writes the end, with what became of each capture.
+    pub fn end(mut self, captures: &[impl Serialize]) -> io::Result<()> {
+        match self.shape {
+            Shape::Json => {
+                self.out.write_all(b"\n],\"captures\":")?;
+                serde_json::to_writer(&mut self.out, captures)?;
+                self.out.write_all(b"}\n")?;
+            }
+            Shape::Ndjson => {
+                for capture in captures {
+                    serde_json::to_writer(&mut self.out, &serde_json::json!({ "capture": capture }))?;
+                    self.out.write_all(b"\n")?;
+                }
+            }
+            Shape::Csv => {}
+        }
+        self.out.flush()
+    }
+}
+
+fn csv_row(out: &mut impl Write, flow: &FlowRow, stall: &StallRow) -> io::Result<()> {
+    let known = |value: Option<u64>| value.map_or_else(String::new, |value| value.to_string());
+    let evidence = &stall.evidence;
+    writeln!(
+        out,
+        "{},{},{},{},{},{},{},{},{},{},{},{},{:.2},{},{},{},{},{},{},{}",
+        flow.id,
+        flow.client.address,
+        flow.client.port,
+        flow.server.address,
+        flow.server.port,
+        stall.sender.name(),
+        stall.start_ns.0,
+        stall.end_ns.0,
+        stall.duration_ns.0,
+        stall.ended,
+        stall.cause.name(),
+        stall.detail,
+        stall.confidence,
+        known(evidence.in_flight_bytes),
+        known(evidence.peer_window_bytes),
+        known(evidence.cwnd_estimate_segments),
+        known(evidence.burst_bytes),
+        known(evidence.last_packet.map(|packet| packet.0)),
+        known(evidence.freed_by_packet.map(|packet| packet.0)),
+        known(evidence.next_packet.map(|packet| packet.0)),
+    )
+}

@@ -1,0 +1,158 @@
+//! Sweeps a flow's life from end to end and gives each stretch of it one owner.
+
+use super::ledger::{Ledger, Owner};
+use super::rows::{Side, StallRow};
+use crate::causes::Cause;
+use crate::flow::Direction;
+use crate::gap::{Burst, Finished};
+use crate::time::Nanos;
+
+/// Who claims a stretch, strongest first.
+#[derive(Clone, Copy, PartialEq)]
+enum Claim {
+    Sending,
+    Stall(Cause),
+}
+
+struct Span {
+    start: Nanos,
+    end: Nanos,
+    claim: Claim,
+}
+
+/// The ledger of a flow whose stalls are known.
+pub(super) fn ledger(flow: &Finished, stalls: &[StallRow]) -> Ledger {
+    let mut ledger = Ledger::default();
+    let (start, end) = (flow.connection.start, flow.connection.end);
+    let handshake = flow.connection.handshake.end().unwrap_or(start).clamp(start, end);
+    ledger.add(Owner::Waiting(Cause::Handshake), handshake - start);
+    let spans = spans(flow, stalls);
+    let last_data = flow.bursts.iter().filter_map(|bursts| bursts.last()).map(|burst| burst.end).max();
+    let last_wait = stalls.iter().filter(|stall| stall.cause != Cause::Handshake).map(|stall| stall.end_ns).max();
+    let closing = last_data.max(last_wait).unwrap_or(handshake).clamp(handshake, end);
+    ledger.add(Owner::Closing, end - closing);
+    let mut cursor = handshake;
+    let mut previous: Option<Direction> = None;
+    let turns = Turns::of(flow);
+    for (from, to, claim) in covered(&spans, handshake, closing) {
+        if from > cursor {
+            share_pause(&mut ledger, flow, previous, turns.next_at(from), cursor, from);
+        }
+        ledger.add(claim, to - from);
+        previous = turns.last_before(to).or(previous);
+        cursor = cursor.max(to);
+    }
+    if closing > cursor {
+        share_pause(&mut ledger, flow, previous, None, cursor, closing);
+    }
+    ledger
+}
+
+/// A stretch that no stall and no burst owns: travel up to one base round trip, the application beyond it.
+fn share_pause(
+    ledger: &mut Ledger,
+    flow: &Finished,
+    previous: Option<Direction>,
+    next: Option<Direction>,
+    from: Nanos,
+    to: Nanos,
+) {
+    let first_words_of_client = previous.is_none() && next == Some(Direction::Client);
+    let rtt = flow.connection.base_rtt().unwrap_or_default();
+    let allowance = if first_words_of_client { Nanos::ZERO } else { rtt };
+    let travel = (to - from).min(allowance);
+    ledger.add(Owner::InTransit, travel);
+    ledger.add(Owner::Waiting(Cause::AppLimited), to - from - travel);
+}
+
+/// Bursts and stalls; an application's pause is no claim, it only gets what remains.
+fn spans(flow: &Finished, stalls: &[StallRow]) -> Vec<Span> {
+    let bursts = flow.bursts.iter().flatten();
+    let sending = bursts.map(|burst| Span { start: burst.start, end: burst.end, claim: Claim::Sending });
+    let waits = stalls.iter().filter(|stall| !matches!(stall.cause, Cause::Handshake | Cause::AppLimited));
+    let waiting =
+        waits.map(|stall| Span { start: stall.start_ns, end: stall.end_ns, claim: Claim::Stall(stall.cause) });
+    let mut spans: Vec<Span> = sending.chain(waiting).collect();
+    spans.sort_by_key(|span| (span.start, span.end));
+    spans
+}
+
+/// Cuts overlapping spans into stretches in order of time, each with its strongest claim.
+fn covered(spans: &[Span], from: Nanos, to: Nanos) -> Vec<(Nanos, Nanos, Owner)> {
+    let mut edges: Vec<(Nanos, bool, usize)> = Vec::with_capacity(2 * spans.len());
+    for (index, span) in spans.iter().enumerate().filter(|(_, span)| span.start < span.end) {
+        edges.push((span.start.clamp(from, to), true, index));
+        edges.push((span.end.clamp(from, to), false, index));
+    }
+    edges.sort();
+    let mut active: Vec<usize> = Vec::new();
+    let mut stretches = Vec::new();
+    let mut cursor = from;
+    for (time, opens, index) in edges {
+        if time > cursor {
+            if let Some(owner) = strongest(spans, &active) {
+                stretches.push((cursor, time, owner));
+            }
+            cursor = time;
+        }
+        if opens {
+            active.push(index);
+        } else {
+            active.retain(|other| *other != index);
+        }
+    }
+    // A burst of one segment has no length, yet it ends the pause before it.
+    stretches.extend(spans.iter().filter(|span| span.start == span.end).map(|span| {
+        let at = span.start.clamp(from, to);
+        (at, at, Owner::Sending)
+    }));
+    stretches.sort_by_key(|stretch| (stretch.0, stretch.1));
+    stretches
+}
+
+fn strongest(spans: &[Span], active: &[usize]) -> Option<Owner> {
+    let rank = |claim: Claim| match claim {
+        Claim::Sending => 0,
+        Claim::Stall(cause) => 1 + cause.code(),
+    };
+    let best = active.iter().map(|index| spans[*index].claim).min_by_key(|claim| rank(*claim))?;
+    Some(match best {
+        Claim::Sending => Owner::Sending,
+        Claim::Stall(cause) => Owner::Waiting(cause),
+    })
+}
+
+/// Who speaks when, by the bursts of both ends.
+struct Turns {
+    bursts: Vec<(Nanos, Nanos, Direction)>,
+}
+
+impl Turns {
+    fn of(flow: &Finished) -> Turns {
+        let of = |direction: Direction| move |burst: &Burst| (burst.start, burst.end, direction);
+        let [client, server] = &flow.bursts;
+        let mut bursts: Vec<_> =
+            client.iter().map(of(Direction::Client)).chain(server.iter().map(of(Direction::Server))).collect();
+        bursts.sort_by_key(|burst| burst.0);
+        Turns { bursts }
+    }
+
+    fn next_at(&self, time: Nanos) -> Option<Direction> {
+        let index = self.bursts.partition_point(|burst| burst.0 < time);
+        self.bursts.get(index).map(|burst| burst.2)
+    }
+
+    fn last_before(&self, time: Nanos) -> Option<Direction> {
+        let index = self.bursts.partition_point(|burst| burst.0 <= time);
+        index.checked_sub(1).map(|index| self.bursts[index].2)
+    }
+}
+
+impl From<Side> for Direction {
+    fn from(side: Side) -> Direction {
+        match side {
+            Side::Client => Direction::Client,
+            Side::Server => Direction::Server,
+        }
+    }
+}

@@ -1,0 +1,67 @@
+//! The type field that Ethernet shares with Linux's cooked captures and FDDI, through VLAN tags, LLC, MPLS and PPPoE.
+
+use super::{Skip, mpls, ppp};
+
+const IPV4: u16 = 0x0800;
+const IPV6: u16 = 0x86dd;
+const PPPOE_SESSION: u16 = 0x8864;
+const MPLS: u16 = 0x8847;
+/// IEEE 802.1Q, 802.1ad, and the number that stacked tags had before 802.1ad.
+const TAGS: [u16; 3] = [0x8100, 0x88a8, 0x9100];
+/// Smaller values are an IEEE 802.3 length, and LLC follows.
+const FIRST_TYPE: u16 = 0x0600;
+
+/// Where the IP header lies if `kind` describes what is at `at`.
+#[inline]
+pub(super) fn follow(frame: &[u8], kind: u16, at: usize) -> Result<usize, Skip> {
+    if kind == IPV4 || kind == IPV6 { Ok(at) } else { around(frame, kind, at) }
+}
+
+fn around(frame: &[u8], mut kind: u16, mut at: usize) -> Result<usize, Skip> {
+    const TAG: usize = 4;
+    const PPPOE: usize = 6;
+    loop {
+        kind = match kind {
+            IPV4 | IPV6 => return Ok(at),
+            MPLS => {
+                let stack = frame.get(at..).ok_or(Skip::CutShort)?;
+                return mpls::header(stack).map(|labels| at + labels);
+            }
+            PPPOE_SESSION => {
+                at += PPPOE;
+                return ppp::header(frame.get(at..).ok_or(Skip::CutShort)?).map(|ppp| at + ppp);
+            }
+            tag if TAGS.contains(&tag) => {
+                let tag: &[u8; TAG] = frame.get(at..).and_then(<[u8]>::first_chunk).ok_or(Skip::CutShort)?;
+                at += TAG;
+                u16::from_be_bytes([tag[2], tag[3]])
+            }
+            length if length < FIRST_TYPE => {
+                let kind = snap(frame.get(at..).ok_or(Skip::CutShort)?)?;
+                at += SNAP;
+                kind
+            }
+            _ => return Err(Skip::NotIp),
+        };
+    }
+}
+
+/// Length of the LLC and SNAP headers, bytes.
+const SNAP: usize = 8;
+
+/// The type in a SNAP header (RFC 1042).
+fn snap(llc: &[u8]) -> Result<u16, Skip> {
+    match llc.first_chunk::<SNAP>() {
+        Some([0xaa, 0xaa, 0x03, 0, 0, 0, high, low]) => match u16::from_be_bytes([*high, *low]) {
+            kind if kind < FIRST_TYPE => Err(Skip::NotIp),
+            kind => Ok(kind),
+        },
+        Some(_) => Err(Skip::NotIp),
+        None => Err(Skip::CutShort),
+    }
+}
+
+/// Where the IP header lies if LLC is at `at`.
+pub(super) fn follow_llc(frame: &[u8], at: usize) -> Result<usize, Skip> {
+    around(frame, 0, at)
+}

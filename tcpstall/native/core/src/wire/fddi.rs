@@ -1,0 +1,10 @@
+//! FDDI frames.
+
+use super::{Skip, ethertype};
+
+/// Length of everything before the IP header, bytes.
+pub(super) fn header(frame: &[u8]) -> Result<usize, Skip> {
+    /// Frame control and two addresses.
+    const HEADER: usize = 13;
+    ethertype::follow_llc(frame, HEADER)
+}

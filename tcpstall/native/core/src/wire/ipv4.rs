@@ -1,0 +1,41 @@
+//! IPv4 headers (RFC 791).
+
+use super::{Address, Envelope, Skip};
+
+const TCP: u8 = 6;
+/// Length of the header without options, bytes.
+const FIXED: usize = 20;
+
+/// Reads the header at the start of `packet`, which had `on_wire` bytes on the wire.
+#[inline]
+pub(super) fn open(packet: &[u8], on_wire: u32) -> Result<Envelope<'_>, Skip> {
+    const MORE_FRAGMENTS: u16 = 0x2000;
+    const FRAGMENT_OFFSET: u16 = 0x1fff;
+    let header: &[u8; FIXED] = packet.first_chunk().ok_or(Skip::CutShort)?;
+    if header[9] != TCP {
+        return Err(Skip::NotTcp);
+    }
+    let fragment = u16::from_be_bytes([header[6], header[7]]);
+    if fragment & FRAGMENT_OFFSET != 0 {
+        return Err(Skip::IpFragment);
+    }
+    let header_length = usize::from(header[0] & 0x0f) * 4;
+    if header_length < FIXED {
+        return Err(Skip::CutShort);
+    }
+    let total = match u16::from_be_bytes([header[2], header[3]]) {
+        // Segmentation offload and BIG TCP: the frame was taken before, or without, its length being filled in.
+        0 => on_wire,
+        total => u32::from(total),
+    };
+    let [.., s0, s1, s2, s3, d0, d1, d2, d3] = *header;
+    Ok(Envelope {
+        source: Address::v4([s0, s1, s2, s3]),
+        destination: Address::v4([d0, d1, d2, d3]),
+        ip_id: Some(u16::from_be_bytes([header[4], header[5]])),
+        ttl: header[8],
+        fragmented: fragment & MORE_FRAGMENTS != 0,
+        length: total.checked_sub(header_length as u32).ok_or(Skip::CutShort)?,
+        segment: packet.get(header_length..).ok_or(Skip::CutShort)?,
+    })
+}

@@ -1,0 +1,82 @@
+//! Frames to TCP segments: one protocol a file, lax on packets that the snap length cut.
+
+pub mod segment;
+pub mod text;
+
+mod ethernet;
+mod ethertype;
+mod fddi;
+mod ipv4;
+mod ipv6;
+mod mpls;
+mod null;
+mod options;
+mod ppp;
+mod sll;
+mod sll2;
+mod tcp;
+
+pub use segment::{Address, Endpoint, Flags, SackBlock, Segment, Timestamps};
+
+use crate::capture::{Frame, LinkType};
+
+/// Why a frame gave no TCP segment; each reason is counted and reported.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Skip {
+    /// No IP packet inside, or a link type that is not read.
+    NotIp,
+    /// IP, but another protocol than TCP.
+    NotTcp,
+    /// A fragment other than the first.
+    IpFragment,
+    /// The snap length cut it before the end of the fixed TCP header, or a length in its own headers leaves no room
+    /// for one.
+    CutShort,
+}
+
+/// What an IP header says of the TCP segment behind it.
+struct Envelope<'a> {
+    source: Address,
+    destination: Address,
+    ip_id: Option<u16>,
+    ttl: u8,
+    /// More fragments follow this one, so that what is missing may be in them.
+    fragmented: bool,
+    /// Length of TCP header and payload by the IP header, bytes; no more than this belongs to `segment`.
+    length: u32,
+    /// What was kept from the TCP header on, perhaps with the link layer's padding behind it.
+    segment: &'a [u8],
+}
+
+/// The TCP segment in a frame. Lengths come from the IP header, so a cut frame gives what the whole one gives.
+#[inline]
+pub fn decode(frame: &Frame<'_>) -> Result<Segment, Skip> {
+    let header = link_header(frame)?;
+    let packet = frame.bytes.get(header..).ok_or(Skip::CutShort)?;
+    let on_wire = frame.wire_length.saturating_sub(header as u32);
+    // The version decides, not the link layer's type field: raw and loopback captures have none worth trusting.
+    let envelope = match packet.first().ok_or(Skip::CutShort)? >> 4 {
+        4 => ipv4::open(packet, on_wire)?,
+        6 => ipv6::open(packet, on_wire)?,
+        _ => return Err(Skip::NotIp),
+    };
+    tcp::read(frame, &envelope)
+}
+
+/// Length of everything before the IP header, bytes.
+#[inline]
+fn link_header(frame: &Frame<'_>) -> Result<usize, Skip> {
+    match frame.link {
+        LinkType::ETHERNET => ethernet::header(frame.bytes),
+        LinkType::LINUX_SLL => sll::header(frame.bytes),
+        LinkType::LINUX_SLL2 => sll2::header(frame.bytes),
+        LinkType::NULL | LinkType::LOOP => null::header(frame.bytes),
+        LinkType::PPP | LinkType::PPP_HDLC => ppp::header(frame.bytes),
+        LinkType::FDDI => fddi::header(frame.bytes),
+        LinkType::RAW | LinkType::RAW_HOST | LinkType::RAW_OPENBSD | LinkType::IPV4 | LinkType::IPV6 => Ok(0),
+        _ => Err(Skip::NotIp),
+    }
+}
+
+#[cfg(test)]
+mod tests;

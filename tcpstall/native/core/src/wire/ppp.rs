@@ -1,0 +1,21 @@
+//! PPP frames (RFC 1661), with or without HDLC-like framing.
+
+use super::Skip;
+
+const IPV4: u16 = 0x21;
+const IPV6: u16 = 0x57;
+
+/// Length of everything before the IP header, bytes.
+pub(super) fn header(frame: &[u8]) -> Result<usize, Skip> {
+    // Address and control field, which either end may have negotiated away (RFC 1661 §6.6).
+    let framing = if frame.starts_with(&[0xff, 0x03]) { 2 } else { 0 };
+    let (protocol, length) = match frame.get(framing..).unwrap_or_default() {
+        // Framing that was cut in two; no protocol has this number.
+        [0xff] => return Err(Skip::CutShort),
+        // A protocol number ends with its first odd byte (§2), so an odd one comes first only where it was compressed.
+        [low, ..] if low & 1 == 1 => (u16::from(*low), 1),
+        [high, low, ..] => (u16::from_be_bytes([*high, *low]), 2),
+        _ => return Err(Skip::CutShort),
+    };
+    if protocol == IPV4 || protocol == IPV6 { Ok(framing + length) } else { Err(Skip::NotIp) }
+}

@@ -1,0 +1,142 @@
+//! One TCP segment as the flow layer sees it, whatever input it came from.
+
+use std::fmt;
+use std::net::{Ipv4Addr, Ipv6Addr};
+
+use crate::seq::SeqNo;
+use crate::size::PacketNo;
+use crate::time::Nanos;
+
+/// An IP address as 128 bits; IPv4 is held in its IPv4-mapped form (RFC 4291 §2.5.5.2) and shown as IPv4.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Address(pub u128);
+
+impl Address {
+    /// From the four bytes of an IPv4 header field.
+    #[inline]
+    pub const fn v4(bytes: [u8; 4]) -> Address {
+        Address(0xffff_0000_0000 | u32::from_be_bytes(bytes) as u128)
+    }
+
+    /// From the sixteen bytes of an IPv6 header field.
+    #[inline]
+    pub const fn v6(bytes: [u8; 16]) -> Address {
+        Address(u128::from_be_bytes(bytes))
+    }
+}
+
+impl fmt::Display for Address {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if self.0 >> 32 == 0xffff { Ipv4Addr::from(self.0 as u32).fmt(f) } else { Ipv6Addr::from(self.0).fmt(f) }
+    }
+}
+
+/// One end of a connection.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Endpoint {
+    /// IP address.
+    pub address: Address,
+    /// TCP port.
+    pub port: u16,
+}
+
+/// The TCP control bits (RFC 9293 §3.1), low byte of the flags field.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Flags(pub u8);
+
+impl Flags {
+    /// No more data from sender.
+    pub const FIN: Flags = Flags(0x01);
+    /// Synchronise sequence numbers.
+    pub const SYN: Flags = Flags(0x02);
+    /// Reset the connection.
+    pub const RST: Flags = Flags(0x04);
+    /// Push function.
+    pub const PSH: Flags = Flags(0x08);
+    /// Acknowledgement field is significant.
+    pub const ACK: Flags = Flags(0x10);
+
+    /// True if every bit of `other` is set here.
+    #[inline]
+    pub const fn has(self, other: Flags) -> bool {
+        self.0 & other.0 == other.0
+    }
+
+    /// Both sets of bits.
+    pub const fn with(self, other: Flags) -> Flags {
+        Flags(self.0 | other.0)
+    }
+}
+
+/// One SACK block: `left` is its first byte, `right` the byte after its last (RFC 2018 §3).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct SackBlock {
+    /// First sequence number of the block.
+    pub left: SeqNo,
+    /// Sequence number after the block.
+    pub right: SeqNo,
+}
+
+/// The timestamps option (RFC 7323 §3).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Timestamps {
+    /// The sender's clock, TSval.
+    pub value: u32,
+    /// The peer's clock as last echoed, TSecr.
+    pub echo: u32,
+}
+
+/// One TCP segment (or a TSO/GRO frame of several) as it passed the tap.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Segment {
+    /// Number of the packet in its capture.
+    pub packet: PacketNo,
+    /// When the tap saw it.
+    pub time: Nanos,
+    /// Who sent it.
+    pub source: Endpoint,
+    /// Whom it is for.
+    pub destination: Endpoint,
+    /// Sequence number of the first payload byte (or of the SYN).
+    pub seq: SeqNo,
+    /// Acknowledgement number; meaningful only with [`Flags::ACK`].
+    pub ack: SeqNo,
+    /// Control bits.
+    pub flags: Flags,
+    /// The window field as sent, before scaling.
+    pub window: u16,
+    /// Payload bytes by the IP header (by the frame where TSO left the IP length 0), whatever the snap length kept.
+    pub payload: u32,
+    /// IPv4 identification; `None` for IPv6 and for text input that does not show it.
+    pub ip_id: Option<u16>,
+    /// IPv4 TTL or IPv6 hop limit; `None` where text input does not show it.
+    pub ttl: Option<u8>,
+    /// The timestamps option.
+    pub timestamps: Option<Timestamps>,
+    /// The MSS option of a SYN, bytes.
+    pub mss: Option<u16>,
+    /// The window scale option of a SYN, shift count as sent.
+    pub window_scale: Option<u8>,
+    /// SACK-permitted was present.
+    pub sack_permitted: bool,
+    /// True if the packet was cut inside its TCP options, so that an option's absence proves nothing.
+    pub options_cut: bool,
+    /// How many of `sack` are filled.
+    pub sack_count: u8,
+    /// SACK blocks in the order sent.
+    pub sack: [SackBlock; 4],
+}
+
+impl Segment {
+    /// The SACK blocks that were sent.
+    #[inline]
+    pub fn sack_blocks(&self) -> &[SackBlock] {
+        &self.sack[..usize::from(self.sack_count.min(4))]
+    }
+
+    /// Length in sequence space: payload, and one each for SYN and FIN (RFC 9293 §3.4).
+    #[inline]
+    pub fn sequence_length(&self) -> u32 {
+        self.payload + u32::from(self.flags.has(Flags::SYN)) + u32::from(self.flags.has(Flags::FIN))
+    }
+}

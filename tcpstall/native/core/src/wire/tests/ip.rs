@@ -1,0 +1,119 @@
+//! Lengths, fragments and extension headers of both IP versions.
+
+use super::super::{Address, Skip};
+use super::*;
+
+fn payload(packet: &[u8]) -> Result<u32, Skip> {
+    whole(LinkType::RAW, packet).map(|segment| segment.payload)
+}
+
+#[test]
+fn ipv4_fields_arrive_in_the_segment() {
+    let segment = whole(LinkType::RAW, &ipv4(&tcp(0x10, &[], 9))).expect("TCP");
+    assert_eq!(segment.source.address, Address::v4([10, 0, 0, 1]));
+    assert_eq!(segment.destination.address.to_string(), "10.0.0.2");
+    assert_eq!((segment.ip_id, segment.ttl, segment.payload), (Some(0x1234), Some(64), 9));
+}
+
+#[test]
+fn ipv6_fields_arrive_in_the_segment() {
+    let segment = whole(LinkType::RAW, &ipv6(6, &[], &tcp(0x10, &[], 9))).expect("TCP");
+    assert_eq!(segment.source.address.to_string(), "fd01::");
+    assert_eq!(segment.destination.address.to_string(), "::2");
+    assert_eq!((segment.ip_id, segment.ttl, segment.payload), (None, Some(63), 9));
+}
+
+#[test]
+fn ipv4_options_are_no_part_of_the_segment() {
+    let mut packet = ipv4(&tcp(0x10, &TIMESTAMPS, 5));
+    packet.splice(20..20, [1; 8]);
+    packet[0] = 0x47;
+    packet[3] += 8;
+    cuts_change_nothing(LinkType::RAW, &packet, 28);
+    assert_eq!(payload(&packet), Ok(5));
+}
+
+#[test]
+fn offload_and_big_tcp_leave_the_length_to_the_frame() {
+    for mut packet in [ipv4(&tcp(0x10, &TIMESTAMPS, 0)), ipv6(6, &[], &tcp(0x10, &TIMESTAMPS, 0))] {
+        let (field, ip_header) = if packet[0] == 0x45 { (2..4, 20) } else { (4..6, 40) };
+        packet[field].fill(0);
+        let mut frame = ethernet(&packet);
+        frame.resize(frame.len() + 200_000, 0);
+        let segment = whole(LinkType::ETHERNET, &frame).expect("TCP");
+        assert_eq!(segment.payload, 200_000);
+        assert_eq!(cut(LinkType::ETHERNET, &frame, 14 + ip_header + 32), Ok(segment));
+    }
+}
+
+#[test]
+fn a_jumbogram_says_its_length_in_an_option() {
+    let hop_by_hop = [6, 0, 0xc2, 4, 0, 1, 0x86, 0xa0];
+    let mut packet = ipv6(0, &hop_by_hop, &tcp(0x10, &[], 0));
+    packet[4..6].fill(0);
+    assert_eq!(payload(&packet), Ok(100_000 - 8 - 20));
+    packet[42..46].copy_from_slice(&[0, 1, 1, 0]);
+    assert_eq!(payload(&packet), Ok(0), "padding is no jumbo length");
+}
+
+#[test]
+fn ipv6_extension_headers_are_walked_and_not_counted() {
+    let extensions = [
+        [43, 0, 1, 4, 0, 0, 0, 0].as_slice(),
+        &[60, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0],
+        &[44, 0, 1, 4, 0, 0, 0, 0],
+        &[6, 99, 0, 0, 0, 0, 0, 1],
+    ]
+    .concat();
+    let packet = ipv6(0, &extensions, &tcp(0x10, &TIMESTAMPS, 11));
+    assert_eq!(payload(&packet), Ok(11));
+    cuts_change_nothing(LinkType::RAW, &packet, 40 + extensions.len());
+}
+
+#[test]
+fn a_first_fragment_is_read_and_a_later_one_is_not() {
+    let mut first = ipv4(&tcp(0x18, &[], 12));
+    first[6] = 0x20;
+    assert_eq!(payload(&first), Ok(12));
+    first[7] = 1;
+    assert_eq!(payload(&first), Err(Skip::IpFragment));
+    let segment = tcp(0x18, &[], 12);
+    assert_eq!(payload(&ipv6(44, &[6, 0, 0, 1, 0, 0, 0, 1], &segment)), Ok(12));
+    assert_eq!(payload(&ipv6(44, &[6, 0, 0, 9, 0, 0, 0, 1], &segment)), Err(Skip::IpFragment));
+    assert_eq!(payload(&ipv6(44, &[17, 0, 0, 9, 0, 0, 0, 1], &segment)), Err(Skip::NotTcp));
+}
+
+#[test]
+fn a_header_that_goes_on_in_the_next_fragment_has_cut_options() {
+    let mut packet = ipv4(&tcp(0x02, &[2, 4, 5, 0xb4, 4, 2, 3, 3, 7, 0, 0, 0], 0));
+    packet.truncate(44);
+    packet[3] = 44;
+    assert_eq!(payload(&packet), Err(Skip::CutShort), "no fragment: the lengths contradict each other");
+    packet[6] = 0x20;
+    let segment = whole(LinkType::RAW, &packet).expect("TCP");
+    assert_eq!((segment.mss, segment.window_scale), (Some(1460), None));
+    assert_eq!((segment.payload, segment.options_cut), (0, true));
+}
+
+#[test]
+fn lengths_without_room_for_the_headers_are_refused() {
+    let good = ipv4(&tcp(0x10, &[], 0));
+    for (at, value) in [(0, 0x44), (0, 0x40), (0, 0x4f), (3, 1), (3, 19), (3, 39), (32, 0x40), (32, 0x60)] {
+        let mut packet = good.clone();
+        packet[at] = value;
+        assert_eq!(payload(&packet), Err(Skip::CutShort), "{value:#x} at byte {at}");
+    }
+    let mut packet = ipv6(60, &[6, 0, 0, 0, 0, 0, 0, 0], &tcp(0x10, &[], 0));
+    packet[5] = 4;
+    assert_eq!(payload(&packet), Err(Skip::CutShort));
+}
+
+#[test]
+fn other_protocols_are_not_tcp() {
+    let mut udp = ipv4(&tcp(0x10, &[], 0));
+    udp[9] = 17;
+    assert_eq!(payload(&udp), Err(Skip::NotTcp));
+    udp[7] = 9;
+    assert_eq!(payload(&udp), Err(Skip::NotTcp), "a fragment of UDP is no fragment of TCP");
+    assert_eq!(payload(&ipv6(58, &[], &tcp(0x10, &[], 0))), Err(Skip::NotTcp));
+}

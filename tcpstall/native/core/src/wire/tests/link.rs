@@ -1,0 +1,109 @@
+//! Every link layer around one and the same packet.
+
+use super::super::Skip;
+use super::*;
+
+/// The frame is read through this header as the packet is read alone, cut or not.
+fn carries(link: u16, header: &[u8], packet: &[u8]) {
+    let frame = [header, packet].concat();
+    let ip_header = if packet[0] >> 4 == 4 { 20 } else { 40 };
+    let bare = whole(LinkType::RAW, packet);
+    assert!(bare.is_ok());
+    assert_eq!(whole(LinkType(link), &frame), bare, "link type {link}, header {header:x?}");
+    cuts_change_nothing(LinkType(link), &frame, header.len() + ip_header);
+}
+
+fn both_versions() -> [Vec<u8>; 2] {
+    let segment = tcp(0x18, &TIMESTAMPS, 30);
+    [ipv4(&segment), ipv6(6, &[], &segment)]
+}
+
+#[test]
+fn raw_ip_has_five_numbers() {
+    for link in [12, 14, 101, 228, 229] {
+        for packet in both_versions() {
+            carries(link, &[], &packet);
+        }
+    }
+}
+
+#[test]
+fn ethernet_may_be_tagged_more_than_once() {
+    let [v4, v6] = both_versions();
+    let addresses = [0; 12];
+    carries(1, &[&addresses[..], &[8, 0]].concat(), &v4);
+    carries(1, &[&addresses[..], &[0x86, 0xdd]].concat(), &v6);
+    carries(1, &[&addresses[..], &[0x81, 0, 0, 5, 8, 0]].concat(), &v4);
+    carries(1, &[&addresses[..], &[0x88, 0xa8, 0, 5, 0x81, 0, 0, 6, 0x86, 0xdd]].concat(), &v6);
+    carries(1, &[&addresses[..], &[0x91, 0, 0, 1, 0x91, 0, 0, 2, 0x81, 0, 0, 3, 8, 0]].concat(), &v4);
+}
+
+#[test]
+fn ethernet_may_hold_llc_mpls_or_pppoe() {
+    let [v4, v6] = both_versions();
+    let addresses = [0; 12];
+    carries(1, &[&addresses[..], &[0, 90, 0xaa, 0xaa, 3, 0, 0, 0, 8, 0]].concat(), &v4);
+    carries(1, &[&addresses[..], &[0x88, 0x47, 0, 0, 16, 9, 0, 0, 17, 9]].concat(), &v6);
+    carries(1, &[&addresses[..], &[0x88, 0x64, 0x11, 0, 0, 1, 0, 92, 0, 0x21]].concat(), &v4);
+}
+
+#[test]
+fn ethernet_padding_is_no_payload() {
+    let mut frame = ethernet(&ipv4(&tcp(0x10, &[], 0)));
+    let unpadded = whole(LinkType::ETHERNET, &frame);
+    frame.resize(60, 0x55);
+    assert_eq!(whole(LinkType::ETHERNET, &frame), unpadded);
+    assert_eq!(unpadded.map(|segment| segment.payload), Ok(0));
+}
+
+#[test]
+fn loopback_families_come_in_both_byte_orders() {
+    let [v4, v6] = both_versions();
+    for link in [0, 108] {
+        carries(link, &[0, 0, 0, 2], &v4);
+        carries(link, &[2, 0, 0, 0], &v4);
+        for family in [10, 24, 28, 30] {
+            carries(link, &[0, 0, 0, family], &v6);
+            carries(link, &[family, 0, 0, 0], &v6);
+        }
+    }
+}
+
+#[test]
+fn cooked_captures_say_their_type_in_different_places() {
+    let [v4, v6] = both_versions();
+    carries(113, &[0, 4, 0, 1, 0, 6, 1, 2, 3, 4, 5, 6, 0, 0, 8, 0], &v4);
+    carries(113, &[0, 4, 0, 1, 0, 6, 1, 2, 3, 4, 5, 6, 0, 0, 0x81, 0, 0, 5, 0x86, 0xdd], &v6);
+    carries(276, &[8, 0, 0, 0, 0, 0, 0, 2, 0, 1, 4, 6, 1, 2, 3, 4, 5, 6, 0, 0], &v4);
+    carries(276, &[0x86, 0xdd, 0, 0, 0, 0, 0, 2, 0, 1, 4, 6, 1, 2, 3, 4, 5, 6, 0, 0], &v6);
+}
+
+#[test]
+fn ppp_may_drop_its_framing_and_half_its_protocol() {
+    let [v4, v6] = both_versions();
+    for header in [&[0xff, 3, 0, 0x21][..], &[0, 0x21], &[0x21], &[0xff, 3, 0x21]] {
+        carries(9, header, &v4);
+    }
+    carries(50, &[0xff, 3, 0, 0x57], &v6);
+}
+
+#[test]
+fn fddi_holds_llc() {
+    let [v4, _] = both_versions();
+    let header = [0x50, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xaa, 0xaa, 3, 0, 0, 0, 8, 0];
+    carries(10, &header, &v4);
+}
+
+#[test]
+fn what_is_not_ip_is_said_to_be_so() {
+    let not_ip = |link: u16, bytes: &[u8]| assert_eq!(whole(LinkType(link), bytes), Err(Skip::NotIp));
+    let arp = [&[0; 12][..], &[8, 6], &[0; 46]].concat();
+    let spanning_tree = [&[0; 12][..], &[0, 38, 0x42, 0x42, 3], &[0; 43]].concat();
+    not_ip(1, &arp);
+    not_ip(1, &spanning_tree);
+    not_ip(0, &[0, 0, 0, 7, 0x45, 0, 0, 0]);
+    not_ip(101, &[0x50; 60]);
+    not_ip(113, &[0; 60]);
+    not_ip(9, &[0xff, 3, 0xc0, 0x21, 1]);
+    not_ip(147, &ipv4(&tcp(0x10, &[], 0)));
+}

@@ -1,0 +1,251 @@
+//! tcpdump's text output as input, since tickets hold pastes of it.
+//!
+//! Read are the forms of tcpdump 3.9 to 4.99 (and OpenBSD's): with and without `-n`, `-v`, `-e`, `-S`, `-#`, all of `-t…`.
+//! Not enough is `-q` (no sequence numbers), `-t` (no time), or a line that mail broke in two.
+
+mod classic;
+mod clean;
+mod clock;
+mod cursor;
+mod endpoint;
+mod fields;
+mod names;
+mod numbers;
+mod options;
+mod remark;
+mod services;
+mod talk;
+#[cfg(test)]
+mod tests;
+
+use hashbrown::HashMap;
+
+use self::clock::{Clock, Stamp};
+use self::fields::Printed;
+use self::names::Names;
+use self::numbers::Numbers;
+use self::remark::Remark;
+use self::talk::{Kind, Talk};
+use crate::size::PacketNo;
+use crate::time::Nanos;
+use crate::wire::{Address, Endpoint, Segment};
+
+/// What one line was.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Reading {
+    /// A TCP segment. One from a tunnel that stands on a line of its own comes after its packet's own reading.
+    Segment(Segment),
+    /// A mark that lines were left out here (`......`, `[snip]`).
+    LeftOut,
+    /// A packet: IP, but not TCP.
+    NotTcp,
+    /// A packet without IP, ARP for one.
+    NotIp,
+    /// A packet that looks like TCP, but unreadable: cut, without a time, or without sequence numbers.
+    Damaged,
+    /// No packet, or not yet: prompt, blank line, remark, closing counts, and the first line of two under `-v`.
+    Remark,
+}
+
+/// A paste of tcpdump's text, read line by line.
+#[derive(Debug, Default)]
+pub struct Paste {
+    clock: Clock,
+    names: Names,
+    connections: HashMap<(Endpoint, Endpoint), Numbers>,
+    head: Option<Head>,
+    packets: u64,
+    damaged: u64,
+    dropped_by_kernel: Option<u64>,
+    scratch: Vec<u8>,
+}
+
+/// What stands before the segment itself: on the same line, or on the line before.
+#[derive(Clone, Copy, Debug)]
+struct Head {
+    packet: PacketNo,
+    time: Nanos,
+    ip_id: Option<u16>,
+    ttl: Option<u8>,
+    /// A TCP segment must follow on the next line. Behind other packets it may: tunnels show theirs there.
+    promised: bool,
+}
+
+impl Paste {
+    /// An empty paste.
+    pub fn new() -> Paste {
+        Paste::default()
+    }
+
+    /// Reads the next line, given without its line end.
+    pub fn line(&mut self, line: &[u8]) -> Reading {
+        let mut scratch = std::mem::take(&mut self.scratch);
+        let reading = self.read(clean::plain(line, &mut scratch));
+        self.scratch = scratch;
+        reading
+    }
+
+    /// Says that no line follows: [`Reading::Damaged`] if the last packet lacks its second line.
+    pub fn finish(&mut self) -> Reading {
+        if self.give_up_head() { Reading::Damaged } else { Reading::Remark }
+    }
+
+    /// True if the times carry a date; otherwise they count from 1970-01-01.
+    pub fn dated(&self) -> bool {
+        self.clock.dated()
+    }
+
+    /// Packets the kernel dropped by tcpdump's closing counts, added up where the paste holds several captures.
+    pub fn dropped_by_kernel(&self) -> Option<u64> {
+        self.dropped_by_kernel
+    }
+
+    /// Packets so far, readable or not; packet numbers count them from 1.
+    pub fn packets(&self) -> u64 {
+        self.packets
+    }
+
+    /// Unreadable packets so far. It exceeds the [`Reading::Damaged`] handed out by those packets whose second line never
+    /// came: their first line had been handed out as a remark.
+    pub fn damaged(&self) -> u64 {
+        self.damaged
+    }
+
+    /// Host names in order of appearance, each with the address in 2001:db8::/32 that stands for it in the segments.
+    pub fn names(&self) -> &[(String, Address)] {
+        self.names.hosts()
+    }
+
+    /// Service names that are not in the table, each with the dynamic port (49152 and up) that stands for it.
+    pub fn services(&self) -> &[(String, u16)] {
+        self.names.services()
+    }
+
+    fn read(&mut self, line: &[u8]) -> Reading {
+        match clock::stamp(line.strip_prefix(b"^C").unwrap_or(line)) {
+            Some((stamp, text)) => self.timed(stamp, text),
+            None => self.untimed(line.trim_ascii_start()),
+        }
+    }
+
+    fn timed(&mut self, stamp: Stamp, text: &[u8]) -> Reading {
+        let kind = talk::kind(text);
+        if matches!(kind, Kind::NoPacket) {
+            return Reading::Remark;
+        }
+        self.give_up_head();
+        self.packets += 1;
+        let (packet, time) = (PacketNo(self.packets), self.clock.moment(stamp));
+        let head = |shown: &[u8], promised: bool| {
+            let (ip_id, ttl) = talk::ip_fields(shown);
+            Head { packet, time, ip_id, ttl, promised }
+        };
+        match kind {
+            Kind::Tcp(talk) => self.segment(head(talk.head, true), talk),
+            Kind::TcpHead => self.await_segment(head(text, true), Reading::Remark),
+            Kind::OtherIp => self.await_segment(head(text, false), Reading::NotTcp),
+            Kind::NotIp => self.await_segment(head(text, false), Reading::NotIp),
+            Kind::Broken | Kind::NoPacket => self.broken(),
+        }
+    }
+
+    fn await_segment(&mut self, head: Head, reading: Reading) -> Reading {
+        self.head = Some(head);
+        reading
+    }
+
+    /// A line without a time: a packet's second line, or a remark.
+    fn untimed(&mut self, line: &[u8]) -> Reading {
+        let promised = self.head.is_some_and(|head| head.promised);
+        match talk::kind(line) {
+            Kind::Tcp(talk) => match self.head.take() {
+                Some(head) => self.segment(head, talk),
+                None => {
+                    self.packets += 1;
+                    self.broken()
+                }
+            },
+            Kind::Broken if promised => {
+                self.head = None;
+                self.broken()
+            }
+            Kind::OtherIp if promised => {
+                self.head = None;
+                Reading::NotTcp
+            }
+            Kind::OtherIp | Kind::TcpHead => {
+                // The inner IP header of a tunnel.
+                if let (Some(head), (Some(id), ttl)) = (&mut self.head, talk::ip_fields(line)) {
+                    (head.ip_id, head.ttl) = (Some(id), ttl);
+                }
+                Reading::Remark
+            }
+            _ => self.remark(line),
+        }
+    }
+
+    fn remark(&mut self, line: &[u8]) -> Reading {
+        match remark::read(line) {
+            Remark::LeftOut => {
+                self.give_up_head();
+                return Reading::LeftOut;
+            }
+            Remark::DroppedByKernel(packets) => {
+                self.dropped_by_kernel = Some(self.dropped_by_kernel.unwrap_or(0) + packets);
+            }
+            Remark::Other => {}
+        }
+        Reading::Remark
+    }
+
+    fn segment(&mut self, head: Head, talk: Talk<'_>) -> Reading {
+        let printed =
+            if fields::is_tcp(talk.segment) { fields::read(talk.segment) } else { classic::read(talk.segment) };
+        let source = endpoint::read(talk.source, &mut self.names);
+        let destination = endpoint::read(talk.destination, &mut self.names);
+        match (printed, source, destination) {
+            (Some(printed), Some(source), Some(destination)) => {
+                Reading::Segment(self.assemble(head, source, destination, &printed))
+            }
+            _ => self.broken(),
+        }
+    }
+
+    fn assemble(&mut self, head: Head, source: Endpoint, destination: Endpoint, printed: &Printed) -> Segment {
+        let from = usize::from(source > destination);
+        let ends = if from == 0 { (source, destination) } else { (destination, source) };
+        let numbers = self.connections.entry(ends).or_default().absolute(from, printed);
+        Segment {
+            packet: head.packet,
+            time: head.time,
+            source,
+            destination,
+            seq: numbers.seq,
+            ack: numbers.ack,
+            flags: printed.flags,
+            window: printed.window,
+            payload: printed.payload,
+            ip_id: head.ip_id,
+            ttl: head.ttl,
+            timestamps: printed.options.timestamps,
+            mss: printed.options.mss,
+            window_scale: printed.options.window_scale,
+            sack_permitted: printed.options.sack_permitted,
+            options_cut: printed.options.cut,
+            sack_count: printed.options.sack_count,
+            sack: numbers.sack,
+        }
+    }
+
+    fn broken(&mut self) -> Reading {
+        self.damaged += 1;
+        Reading::Damaged
+    }
+
+    /// Counts a first line whose second never came; true if there was one.
+    fn give_up_head(&mut self) -> bool {
+        let lost = self.head.take().is_some_and(|head| head.promised);
+        self.damaged += u64::from(lost);
+        lost
+    }
+}

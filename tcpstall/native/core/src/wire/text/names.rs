@@ -1,0 +1,83 @@
+//! Stand-ins for the names that tcpdump prints without `-n`.
+
+use hashbrown::{HashMap, HashSet};
+
+use super::services;
+use crate::wire::Address;
+
+/// Documentation addresses, which no host on a network has (RFC 3849); a name's hash fills the low 64 bits.
+const DOCUMENTATION: u128 = 0x2001_0db8 << 96;
+
+/// First of the dynamic ports, which no service is registered for (RFC 6335 §6).
+const FIRST_DYNAMIC_PORT: u16 = 49_152;
+
+/// How many dynamic ports there are.
+const DYNAMIC_PORTS: u16 = u16::MAX - FIRST_DYNAMIC_PORT + 1;
+
+/// The names of one paste and what stands for them.
+///
+/// A host name becomes an address in 2001:db8::/32 made from the name alone, so that two pastes of one connection agree.
+/// A service name that is not in the table becomes a dynamic port, likewise made from the name; two such names that meet
+/// take neighbouring ports, which holds within the paste.
+#[derive(Debug, Default)]
+pub(super) struct Names {
+    hosts: Vec<(String, Address)>,
+    known_hosts: HashSet<u64>,
+    services: Vec<(String, u16)>,
+    port_of: HashMap<Vec<u8>, u16>,
+    taken: HashSet<u16>,
+}
+
+impl Names {
+    /// Host names in order of appearance, each with the address that stands for it.
+    pub(super) fn hosts(&self) -> &[(String, Address)] {
+        &self.hosts
+    }
+
+    /// Unknown service names in order of appearance, each with the port that stands for it.
+    pub(super) fn services(&self) -> &[(String, u16)] {
+        &self.services
+    }
+
+    /// The address for a host name; `None` if it can be no name (RFC 1123 §2.1, and the underscore that people use).
+    pub(super) fn host(&mut self, name: &[u8]) -> Option<Address> {
+        let spelt = |byte: &u8| byte.is_ascii_alphanumeric() || matches!(byte, b'.' | b'-' | b'_');
+        if !name.iter().all(spelt) || !name.iter().any(u8::is_ascii_alphabetic) {
+            return None;
+        }
+        let hash = hash(name);
+        let address = Address(DOCUMENTATION | u128::from(hash));
+        if self.known_hosts.insert(hash) {
+            self.hosts.push((String::from_utf8_lossy(name).into_owned(), address));
+        }
+        Some(address)
+    }
+
+    /// The port for a service name.
+    pub(super) fn port(&mut self, name: &[u8]) -> Option<u16> {
+        if let Some(port) = services::port(name) {
+            return Some(port);
+        }
+        if let Some(&port) = self.port_of.get(name) {
+            return Some(port);
+        }
+        let spelt = |byte: &u8| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_' | b'+' | b'/' | b'*');
+        if !name.iter().all(spelt) || !name.iter().any(u8::is_ascii_alphabetic) {
+            return None;
+        }
+        let start = (hash(name) % u64::from(DYNAMIC_PORTS)) as u16;
+        let port = (0..DYNAMIC_PORTS)
+            .map(|step| FIRST_DYNAMIC_PORT + (start + step) % DYNAMIC_PORTS)
+            .find(|&port| self.taken.insert(port))?;
+        self.port_of.insert(name.to_vec(), port);
+        self.services.push((String::from_utf8_lossy(name).into_owned(), port));
+        Some(port)
+    }
+}
+
+/// FNV-1a over the lower-case name: the same on every machine and in every version, unlike a hash map's.
+fn hash(name: &[u8]) -> u64 {
+    name.iter().fold(0xcbf2_9ce4_8422_2325, |hash, byte| {
+        (hash ^ u64::from(byte.to_ascii_lowercase())).wrapping_mul(0x0000_0100_0000_01b3)
+    })
+}

@@ -1,0 +1,19 @@
+//! The one place that turns the core's errors into Python's.
+
+use pyo3::exceptions::{PyOSError, PyRuntimeError, PyValueError};
+use pyo3::prelude::*;
+use serde::Serialize;
+use tcpstall_core::capture::CaptureError;
+
+/// OSError where the system refused, ValueError where the input is not what it should be.
+pub(crate) fn of_capture(error: &CaptureError) -> PyErr {
+    match error {
+        CaptureError::Open { .. } | CaptureError::Read { .. } => PyOSError::new_err(error.to_string()),
+        CaptureError::NotACapture { .. } | CaptureError::Damaged { .. } => PyValueError::new_err(error.to_string()),
+    }
+}
+
+/// JSON text of a row; rows always have one.
+pub(crate) fn json(row: &impl Serialize) -> PyResult<String> {
+    serde_json::to_string(row).map_err(|error| PyRuntimeError::new_err(error.to_string()))
+}

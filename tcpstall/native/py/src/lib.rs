@@ -1,0 +1,22 @@
+//! The Python extension module `tcpstall._core`: conversion only, no decision.
+
+mod errors;
+mod options;
+mod report;
+mod statuses;
+mod table;
+mod write;
+
+use pyo3::prelude::*;
+
+#[pymodule]
+mod _core {
+    #[pymodule_export]
+    use super::report::{Report, Written, analyze, samples, segments};
+    #[pymodule_export]
+    use super::statuses::{CaptureStatus, CauseInfo, causes, owners, version};
+    #[pymodule_export]
+    use super::table::Table;
+    #[pymodule_export]
+    use super::write::write;
+}

@@ -1,0 +1,47 @@
+//! Keyword arguments to the core's options.
+
+use std::net::IpAddr;
+
+use pyo3::exceptions::PyValueError;
+use pyo3::prelude::*;
+use tcpstall_core::causes::Limits;
+use tcpstall_core::run::{Filter, Options};
+use tcpstall_core::tables::Wanted;
+use tcpstall_core::time::Nanos;
+use tcpstall_core::wire::Address;
+
+/// What `analyze` and `write` have in common.
+#[derive(Default)]
+pub(crate) struct Keywords {
+    pub(crate) flows: Vec<u64>,
+    pub(crate) hosts: Vec<String>,
+    pub(crate) ports: Vec<u16>,
+    pub(crate) since_ns: Option<i64>,
+    pub(crate) until_ns: Option<i64>,
+    pub(crate) min_stall_ns: i64,
+    pub(crate) bursts: bool,
+}
+
+impl Keywords {
+    pub(crate) fn into_options(self) -> PyResult<Options> {
+        Ok(Options {
+            filter: Filter {
+                flows: self.flows,
+                hosts: self.hosts.iter().map(|host| address(host)).collect::<PyResult<_>>()?,
+                ports: self.ports,
+                since: self.since_ns.map(Nanos),
+                until: self.until_ns.map(Nanos),
+            },
+            limits: Limits::default(),
+            wanted: Wanted { bursts: self.bursts, least_stall: Nanos(self.min_stall_ns) },
+        })
+    }
+}
+
+fn address(text: &str) -> PyResult<Address> {
+    match text.parse() {
+        Ok(IpAddr::V4(address)) => Ok(Address::v4(address.octets())),
+        Ok(IpAddr::V6(address)) => Ok(Address::v6(address.octets())),
+        Err(_) => Err(PyValueError::new_err(format!("not an IP address: {text}"))),
+    }
+}

@@ -1,0 +1,169 @@
+//! Runs over captures, results kept or printed as they come.
+
+use std::ops::ControlFlow;
+
+use pyo3::exceptions::{PyIndexError, PyValueError};
+use pyo3::prelude::*;
+use tcpstall_core::run::{self, Follower, Options};
+use tcpstall_core::tables::{FlowRow, columns};
+use tcpstall_core::wire::Segment;
+
+use crate::errors;
+use crate::options::Keywords;
+use crate::statuses::{CaptureStatus, owned};
+use crate::table::Table;
+
+/// All results of one run, held natively.
+#[pyclass(frozen, module = "tcpstall._core")]
+pub(crate) struct Report {
+    rows: Vec<FlowRow>,
+    captures: Vec<run::CaptureStatus>,
+}
+
+#[pymethods]
+impl Report {
+    #[getter]
+    fn flows(&self) -> PyResult<Table> {
+        Table::new(columns::flows(&self.rows))
+    }
+
+    #[getter]
+    fn bursts(&self) -> PyResult<Table> {
+        Table::new(columns::bursts(&self.rows))
+    }
+
+    #[getter]
+    fn stalls(&self) -> PyResult<Table> {
+        Table::new(columns::stalls(&self.rows))
+    }
+
+    #[getter]
+    fn captures(&self) -> Vec<CaptureStatus> {
+        owned(&self.captures)
+    }
+
+    fn __len__(&self) -> usize {
+        self.rows.len()
+    }
+
+    fn flow_json(&self, index: usize) -> PyResult<String> {
+        let row = self.rows.get(index).ok_or_else(|| PyIndexError::new_err("no such flow"))?;
+        errors::json(row)
+    }
+}
+
+/// Calls Python back now and then, and lets a signal end the run.
+pub(crate) struct Progress {
+    callback: Option<Py<PyAny>>,
+    /// What the callback or a signal handler raised.
+    pub(crate) raised: Option<PyErr>,
+}
+
+impl Progress {
+    pub(crate) fn new(callback: Option<Py<PyAny>>) -> Progress {
+        Progress { callback, raised: None }
+    }
+
+    pub(crate) fn tell(&mut self, read: u64, size: Option<u64>) -> ControlFlow<()> {
+        let told = Python::attach(|py| {
+            py.check_signals()?;
+            self.callback.as_ref().map_or(Ok(()), |callback| callback.call1(py, (read, size)).map(drop))
+        });
+        match told {
+            Ok(()) => ControlFlow::Continue(()),
+            Err(error) => {
+                self.raised = Some(error);
+                ControlFlow::Break(())
+            }
+        }
+    }
+}
+
+struct Keeper {
+    rows: Vec<FlowRow>,
+    progress: Progress,
+}
+
+impl Follower for Keeper {
+    fn flow(&mut self, row: FlowRow) -> ControlFlow<()> {
+        self.rows.push(row);
+        ControlFlow::Continue(())
+    }
+
+    fn progress(&mut self, read: u64, size: Option<u64>) -> ControlFlow<()> {
+        self.progress.tell(read, size)
+    }
+}
+
+/// Runs to the end and gives the rows in the order of their ids.
+pub(crate) fn collect(
+    py: Python<'_>,
+    paths: &[String],
+    options: &Options,
+    progress: Option<Py<PyAny>>,
+) -> PyResult<(Vec<FlowRow>, Vec<run::CaptureStatus>)> {
+    let mut keeper = Keeper { rows: Vec::new(), progress: Progress::new(progress) };
+    let captures = py.detach(|| {
+        let captures = run::run(paths, options, &mut keeper);
+        keeper.rows.sort_by_key(|row| row.id);
+        captures
+    });
+    match keeper.progress.raised {
+        Some(error) => Err(error),
+        None => Ok((keeper.rows, captures)),
+    }
+}
+
+#[pyfunction]
+#[pyo3(signature = (paths, *, flows=vec![], hosts=vec![], ports=vec![], since_ns=None, until_ns=None, min_stall_ns=0, bursts=true, progress=None))]
+#[expect(clippy::too_many_arguments, reason = "they are keywords in Python")]
+pub(crate) fn analyze(
+    py: Python<'_>,
+    paths: Vec<String>,
+    flows: Vec<u64>,
+    hosts: Vec<String>,
+    ports: Vec<u16>,
+    since_ns: Option<i64>,
+    until_ns: Option<i64>,
+    min_stall_ns: i64,
+    bursts: bool,
+    progress: Option<Py<PyAny>>,
+) -> PyResult<Report> {
+    let options = Keywords { flows, hosts, ports, since_ns, until_ns, min_stall_ns, bursts }.into_options()?;
+    let (rows, captures) = collect(py, &paths, &options, progress)?;
+    Ok(Report { rows, captures })
+}
+
+#[pyfunction]
+pub(crate) fn samples(py: Python<'_>, path: &str, flow: u64) -> PyResult<Table> {
+    let rows = py.detach(|| run::samples(path, flow)).map_err(|error| errors::of_capture(&error))?;
+    if rows.is_empty() {
+        return Err(PyValueError::new_err(format!("no flow {flow} in {path}")));
+    }
+    Table::new(columns::samples(&rows))
+}
+
+#[pyfunction]
+pub(crate) fn segments(py: Python<'_>, path: &str) -> PyResult<Table> {
+    let mut rows: Vec<Segment> = Vec::new();
+    py.detach(|| run::segments(path, |segment| rows.push(*segment))).map_err(|error| errors::of_capture(&error))?;
+    Table::new(columns::segments(&rows))
+}
+
+/// What a streamed report came to.
+#[pyclass(frozen, module = "tcpstall._core")]
+pub(crate) struct Written {
+    pub(crate) captures: Vec<run::CaptureStatus>,
+    #[pyo3(get)]
+    pub(crate) flows: u64,
+    #[pyo3(get)]
+    pub(crate) broken_pipe: bool,
+}
+
+#[pymethods]
+impl Written {
+    #[getter]
+    fn captures(&self) -> Vec<CaptureStatus> {
+        owned(&self.captures)
+    }
+}

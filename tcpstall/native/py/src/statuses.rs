@@ -1,0 +1,87 @@
+//! What became of inputs, and what the causes are, as Python sees them.
+
+use pyo3::prelude::*;
+use tcpstall_core::causes::Cause;
+use tcpstall_core::causes::table::info;
+use tcpstall_core::run;
+use tcpstall_core::tables::ledger::Owner;
+use tcpstall_core::tables::stream::VERSION;
+
+/// What became of one input.
+#[pyclass(frozen, module = "tcpstall._core")]
+pub(crate) struct CaptureStatus(pub(crate) run::CaptureStatus);
+
+#[pymethods]
+impl CaptureStatus {
+    #[getter]
+    fn path(&self) -> &str {
+        &self.0.path
+    }
+
+    #[getter]
+    fn exit_code(&self) -> u8 {
+        self.0.exit_code
+    }
+
+    #[getter]
+    fn error(&self) -> Option<&str> {
+        self.0.error.as_deref()
+    }
+
+    #[getter]
+    fn json(&self) -> PyResult<String> {
+        crate::errors::json(&self.0)
+    }
+}
+
+/// One row of the table of causes.
+#[pyclass(frozen, module = "tcpstall._core")]
+pub(crate) struct CauseInfo(Cause);
+
+#[pymethods]
+impl CauseInfo {
+    #[getter]
+    fn code(&self) -> u8 {
+        self.0.code()
+    }
+
+    #[getter]
+    fn name(&self) -> &'static str {
+        self.0.name()
+    }
+
+    #[getter]
+    fn colour(&self) -> &'static str {
+        info(self.0).colour
+    }
+
+    #[getter]
+    fn summary(&self) -> &'static str {
+        info(self.0).summary
+    }
+
+    #[getter]
+    fn documentation(&self) -> String {
+        info(self.0).documentation()
+    }
+}
+
+#[pyfunction]
+pub(crate) fn version() -> &'static str {
+    VERSION
+}
+
+#[pyfunction]
+pub(crate) fn causes() -> Vec<CauseInfo> {
+    Cause::ALL.into_iter().map(CauseInfo).collect()
+}
+
+#[pyfunction]
+pub(crate) fn owners() -> Vec<&'static str> {
+    Owner::all().map(Owner::name).collect()
+}
+
+/// The statuses as Python objects.
+pub(crate) fn owned(captures: &[run::CaptureStatus]) -> Vec<CaptureStatus> {
+    captures.iter().cloned().map(CaptureStatus).collect()
+}

@@ -1,0 +1,144 @@
+//! A report streamed to a file descriptor while captures are read.
+
+use std::io::{self, BufWriter, ErrorKind, Write};
+use std::ops::ControlFlow;
+
+use pyo3::exceptions::PyValueError;
+use pyo3::prelude::*;
+use pyo3::types::PyBytes;
+use tcpstall_core::run::{self, Follower, Options};
+use tcpstall_core::tables::FlowRow;
+use tcpstall_core::tables::sort::Order;
+use tcpstall_core::tables::stream::{Shape, Writer};
+
+use crate::options::Keywords;
+use crate::report::{Progress, Written, collect};
+
+/// One write call takes this much, so that Python's part in it does not show.
+const CHUNK: usize = 256 * 1024;
+
+/// Writes through Python's `os.write`: the one way to a bare descriptor that needs no unsafe code.
+struct Descriptor {
+    write: Py<PyAny>,
+    fd: i32,
+}
+
+impl Descriptor {
+    fn new(py: Python<'_>, fd: i32) -> PyResult<Descriptor> {
+        Ok(Descriptor { write: py.import("os")?.getattr("write")?.unbind(), fd })
+    }
+}
+
+impl Write for Descriptor {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        Python::attach(|py| {
+            let written = self.write.call1(py, (self.fd, PyBytes::new(py, bytes)))?;
+            Ok(written.extract::<usize>(py)?)
+        })
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+struct Printer {
+    writer: Writer<BufWriter<Descriptor>>,
+    progress: Progress,
+    failed: Option<io::Error>,
+}
+
+impl Follower for Printer {
+    fn flow(&mut self, row: FlowRow) -> ControlFlow<()> {
+        match self.writer.flow(&row) {
+            Ok(()) => ControlFlow::Continue(()),
+            Err(error) => {
+                self.failed = Some(error);
+                ControlFlow::Break(())
+            }
+        }
+    }
+
+    fn progress(&mut self, read: u64, size: Option<u64>) -> ControlFlow<()> {
+        self.progress.tell(read, size)
+    }
+}
+
+#[pyfunction]
+#[pyo3(signature = (paths, fd, *, format="json", sort=None, top=None, flows=vec![], hosts=vec![], ports=vec![], since_ns=None, until_ns=None, min_stall_ns=0, bursts=true, progress=None))]
+#[expect(clippy::too_many_arguments, reason = "they are keywords in Python")]
+pub(crate) fn write(
+    py: Python<'_>,
+    paths: Vec<String>,
+    fd: i32,
+    format: &str,
+    sort: Option<&str>,
+    top: Option<usize>,
+    flows: Vec<u64>,
+    hosts: Vec<String>,
+    ports: Vec<u16>,
+    since_ns: Option<i64>,
+    until_ns: Option<i64>,
+    min_stall_ns: i64,
+    bursts: bool,
+    progress: Option<Py<PyAny>>,
+) -> PyResult<Written> {
+    let options = Keywords { flows, hosts, ports, since_ns, until_ns, min_stall_ns, bursts }.into_options()?;
+    let shape = Shape::from_name(format).ok_or_else(|| PyValueError::new_err(format!("no such format: {format}")))?;
+    let order =
+        sort.map(|name| Order::from_name(name).ok_or_else(|| PyValueError::new_err(format!("no such order: {name}"))));
+    let out = BufWriter::with_capacity(CHUNK, Descriptor::new(py, fd)?);
+    let (written, captures, flows) = match (order.transpose()?, top) {
+        (None, None) => stream(py, &paths, &options, shape, out, progress)?,
+        (order, top) => {
+            let (mut rows, captures) = collect(py, &paths, &options, progress)?;
+            order.unwrap_or(Order::Lost).sort(&mut rows);
+            rows.truncate(top.unwrap_or(usize::MAX));
+            let count = rows.len() as u64;
+            (py.detach(|| print(&rows, &captures, shape, out)), captures, count)
+        }
+    };
+    match written {
+        Ok(()) => Ok(Written { captures, flows, broken_pipe: false }),
+        Err(error) if error.kind() == ErrorKind::BrokenPipe => Ok(Written { captures, flows, broken_pipe: true }),
+        Err(error) => Err(error.into()),
+    }
+}
+
+type Outcome = (io::Result<()>, Vec<run::CaptureStatus>, u64);
+
+fn stream(
+    py: Python<'_>,
+    paths: &[String],
+    options: &Options,
+    shape: Shape,
+    out: BufWriter<Descriptor>,
+    progress: Option<Py<PyAny>>,
+) -> PyResult<Outcome> {
+    let (written, captures, flows, raised) = py.detach(|| {
+        let writer = match Writer::begin(out, shape) {
+            Ok(writer) => writer,
+            Err(error) => return (Err(error), Vec::new(), 0, None),
+        };
+        let mut printer = Printer { writer, progress: Progress::new(progress), failed: None };
+        let captures = run::run(paths, options, &mut printer);
+        let flows = printer.writer.flows();
+        let written = match printer.failed {
+            Some(error) => Err(error),
+            None => printer.writer.end(&captures),
+        };
+        (written, captures, flows, printer.progress.raised)
+    });
+    raised.map_or(Ok((written, captures, flows)), Err)
+}
+
+fn print(
+    rows: &[FlowRow],
+    captures: &[run::CaptureStatus],
+    shape: Shape,
+    out: BufWriter<Descriptor>,
+) -> io::Result<()> {
+    let mut writer = Writer::begin(out, shape)?;
+    rows.iter().try_for_each(|row| writer.flow(row))?;
+    writer.end(captures)
+}
