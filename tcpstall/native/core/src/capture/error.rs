@@ -30,6 +30,8 @@ pub enum CaptureError {
         /// True if the input simply ends inside a record, as after a killed capture or a full disk.
         truncated: bool,
     },
+    /// A signal came while waiting for input; the read can be tried again.
+    Interrupted,
     /// The operating system failed to read.
     Read {
         /// Bytes read before.
@@ -50,6 +52,7 @@ impl fmt::Display for CaptureError {
             CaptureError::Damaged { offset, packet, what, truncated: false } => {
                 write!(f, "capture is damaged at packet {}, byte {offset}: {what}", packet.0)
             }
+            CaptureError::Interrupted => f.write_str("interrupted while reading"),
             CaptureError::Read { offset, reason } => {
                 write!(f, "reading failed after byte {offset}: {reason}")
             }

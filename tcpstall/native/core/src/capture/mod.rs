@@ -54,7 +54,9 @@ pub struct Frame<'a> {
 /// An open capture, read from its beginning to its end.
 pub struct Capture {
     stream: Stream,
-    reader: Reader,
+    /// What reads it, once its first bytes have told.
+    reader: Option<Reader>,
+    refused: bool,
     size: Option<u64>,
 }
 
@@ -68,7 +70,7 @@ impl Capture {
     /// Opens a file, or standard input for `-`.
     pub fn open(path: &str) -> Result<Capture, CaptureError> {
         if path == "-" {
-            return Capture::from_reader(Box::new(std::io::stdin()));
+            return Ok(Capture::from_reader(Box::new(std::io::stdin())));
         }
         let refuse = |reason: String| CaptureError::Open { path: path.to_owned(), reason };
         let reason = |error: std::io::Error| match error.kind() {
@@ -82,56 +84,74 @@ impl Capture {
             return Err(refuse("it is a directory; name the capture files in it".into()));
         }
         let size = about.is_file().then_some(about.len());
-        Ok(Capture { size, ..Capture::from_reader(Box::new(file))? })
+        Ok(Capture { size, ..Capture::from_reader(Box::new(file)) })
     }
 
-    /// Reads a capture from anything that gives bytes.
-    pub fn from_reader(source: Box<dyn Read + Send>) -> Result<Capture, CaptureError> {
-        let mut stream = Stream::new(source);
-        let reader = match format::detect(&mut stream)? {
-            Found::Pcap(layout) => Reader::Pcap(Pcap::open(layout, &mut stream)?),
+    /// Reads a capture from anything that gives bytes. What it is shows with the first item.
+    pub fn from_reader(source: Box<dyn Read + Send>) -> Capture {
+        Capture { stream: Stream::new(source), reader: None, refused: false, size: None }
+    }
+
+    #[cold]
+    fn begin(&mut self) -> Result<Reader, CaptureError> {
+        let stream = &mut self.stream;
+        Ok(match format::detect(stream)? {
+            Found::Pcap(layout) => Reader::Pcap(Pcap::open(layout, stream)?),
             Found::Pcapng => Reader::Pcapng(Pcapng::open()),
-            Found::Text => Reader::Text(Text::open(&mut stream)),
-        };
-        Ok(Capture { stream, reader, size: None })
+            Found::Text => Reader::Text(Text::open(stream)),
+        })
     }
 
-    /// The next item, or nothing at the end. After an error there is nothing more.
+    /// The next item, or nothing at the end. After an error there is nothing more, but for
+    /// [`CaptureError::Interrupted`], after which the same call can be made again.
     ///
     /// Look at the item where it is (`match &item`): moving it soon after it was written costs more than reading it.
     #[inline]
     #[expect(clippy::should_implement_trait, reason = "an Iterator cannot lend what it keeps in its own buffer")]
     pub fn next(&mut self) -> Result<Option<Item<'_>>, CaptureError> {
+        if self.refused {
+            return Ok(None);
+        }
+        if self.reader.is_none() {
+            match self.begin() {
+                Ok(reader) => self.reader = Some(reader),
+                Err(error) => {
+                    self.refused = error != CaptureError::Interrupted;
+                    return Err(error);
+                }
+            }
+        }
         match &mut self.reader {
-            Reader::Pcap(reader) => reader.next(&mut self.stream),
-            Reader::Pcapng(reader) => reader.next(&mut self.stream),
-            Reader::Text(reader) => reader.next(&mut self.stream),
+            Some(Reader::Pcap(reader)) => reader.next(&mut self.stream),
+            Some(Reader::Pcapng(reader)) => reader.next(&mut self.stream),
+            Some(Reader::Text(reader)) => reader.next(&mut self.stream),
+            None => Ok(None),
         }
     }
 
-    /// What kind of capture it is.
-    pub fn format(&self) -> Format {
-        match self.reader {
+    /// What kind of capture it is, once the first item was asked for.
+    pub fn format(&self) -> Option<Format> {
+        self.reader.as_ref().map(|reader| match reader {
             Reader::Pcap(_) => Format::Pcap,
             Reader::Pcapng(_) => Format::Pcapng,
             Reader::Text(_) => Format::Text,
-        }
+        })
     }
 
     /// The link types named so far, each once.
     pub fn link_types(&self) -> &[LinkType] {
         match &self.reader {
-            Reader::Pcap(reader) => std::slice::from_ref(reader.link()),
-            Reader::Pcapng(reader) => reader.links(),
-            Reader::Text(_) => &[],
+            Some(Reader::Pcap(reader)) => std::slice::from_ref(reader.link()),
+            Some(Reader::Pcapng(reader)) => reader.links(),
+            Some(Reader::Text(_)) | None => &[],
         }
     }
 
     /// How many frames so far had no time of their own (pcapng's simple packets).
     pub fn untimed(&self) -> u64 {
         match &self.reader {
-            Reader::Pcapng(reader) => reader.untimed(),
-            Reader::Pcap(_) | Reader::Text(_) => 0,
+            Some(Reader::Pcapng(reader)) => reader.untimed(),
+            _ => 0,
         }
     }
 

@@ -60,7 +60,14 @@ impl Stream {
     /// Consumes `n` bytes without keeping them and says how many there were.
     pub(super) fn discard(&mut self, n: u64) -> Result<u64, CaptureError> {
         let mut left = n;
-        while left > 0 && self.need(1)? {
+        while left > 0 {
+            match self.need(1) {
+                Ok(true) => {}
+                Ok(false) => break,
+                // What was discarded cannot be asked for again, so this one wait goes on.
+                Err(CaptureError::Interrupted) => continue,
+                Err(error) => return Err(error),
+            }
             let here = self.buffered().len().min(usize::try_from(left).unwrap_or(usize::MAX));
             self.take(here);
             left -= here as u64;
@@ -102,7 +109,7 @@ impl Stream {
             match self.source.read(&mut self.buffer[self.end..]) {
                 Ok(0) => self.ended = true,
                 Ok(count) => self.end += count,
-                Err(error) if error.kind() == ErrorKind::Interrupted => {}
+                Err(error) if error.kind() == ErrorKind::Interrupted => return Err(CaptureError::Interrupted),
                 Err(error) => {
                     let offset = self.base + self.end as u64;
                     self.close();

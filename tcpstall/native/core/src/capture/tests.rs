@@ -5,7 +5,9 @@ use std::io::{Cursor, Read};
 use super::*;
 
 fn open(bytes: &[u8]) -> Result<Capture, CaptureError> {
-    Capture::from_reader(Box::new(Cursor::new(bytes.to_vec())))
+    let mut capture = Capture::from_reader(Box::new(Cursor::new(bytes.to_vec())));
+    capture.next()?;
+    Ok(capture)
 }
 
 /// Gives at most three bytes a read.
@@ -19,8 +21,7 @@ impl Read for Drip {
 }
 
 fn lines(source: Box<dyn Read + Send>) -> Result<Vec<String>, CaptureError> {
-    let mut capture = Capture::from_reader(source)?;
-    assert_eq!(capture.format().name(), "tcpdump-text");
+    let mut capture = Capture::from_reader(source);
     let mut lines = Vec::new();
     while let Some(item) = capture.next()? {
         match item {
@@ -28,6 +29,7 @@ fn lines(source: Box<dyn Read + Send>) -> Result<Vec<String>, CaptureError> {
             other => panic!("text has no {other:?}"),
         }
     }
+    assert_eq!(capture.format().map(Format::name), Some("tcpdump-text"));
     Ok(lines)
 }
 

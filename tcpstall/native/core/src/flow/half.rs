@@ -40,8 +40,8 @@ struct PendingAck {
     window: Option<i64>,
     packet: PacketNo,
     payload: u32,
+    /// How many blocks of the queue of SACK blocks are its own.
     sack_count: u8,
-    sacks: [(i64, i64); 4],
 }
 
 /// What an arriving segment of the sender turned out to be.
@@ -122,6 +122,7 @@ pub struct Half {
     sacked: Ranges,
     unseen: Ranges,
     pending: VecDeque<PendingAck>,
+    pending_sacks: VecDeque<(i64, i64)>,
     /// Round trip from the tap to this sender and back.
     pub distance: Distance,
     /// Round trip from the tap to the peer and back, by this sender's data.
@@ -269,6 +270,7 @@ impl Half {
         self.sacked = Ranges::default();
         self.unseen = Ranges::default();
         self.pending.clear();
+        self.pending_sacks.clear();
         self.window = None;
         self.flight_unknown = true;
         start
@@ -400,14 +402,13 @@ impl Half {
             packet: segment.packet,
             payload: segment.payload,
             sack_count: 0,
-            sacks: [(0, 0); 4],
         };
         if segment.flags.has(Flags::SYN) {
             // RFC 7323 §2.2: the window in a SYN is never scaled.
             pending.window = Some(i64::from(segment.window));
         }
-        for (slot, block) in pending.sacks.iter_mut().zip(segment.sack_blocks()) {
-            *slot = (self.offset(block.left), self.offset(block.right));
+        for block in segment.sack_blocks() {
+            self.pending_sacks.push_back((self.offset(block.left), self.offset(block.right)));
             pending.sack_count += 1;
         }
         self.pending.push_back(pending);
@@ -444,6 +445,7 @@ impl Half {
             payload: ack.payload,
         };
         if advance > ABSURD_JUMP {
+            self.pending_sacks.drain(..self.pending_sacks.len().min(usize::from(ack.sack_count)));
             return acked;
         }
         if ack.ack > self.snd_nxt + 1 {
@@ -460,7 +462,8 @@ impl Half {
             self.sacked.forget_below(ack.ack);
             self.never_seen += self.unseen.forget_below(ack.ack);
         }
-        for &(left, right) in &ack.sacks[..usize::from(ack.sack_count)] {
+        for _ in 0..ack.sack_count {
+            let Some((left, right)) = self.pending_sacks.pop_front() else { break };
             if left >= self.snd_una && right <= self.snd_nxt {
                 let before = self.sacked.bytes();
                 self.sacked.insert(left, right);

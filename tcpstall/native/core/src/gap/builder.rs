@@ -122,7 +122,7 @@ impl Builder {
             left: None,
             never_seen: 0,
             largest_window: 0,
-            gaps: Vec::new(),
+            gaps: Vec::with_capacity(1),
             dropped: 0,
             fin: None,
             initial_flight: None,

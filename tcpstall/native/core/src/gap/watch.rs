@@ -34,8 +34,7 @@ pub struct Seen {
 /// A flow that has ended, ready to be judged.
 #[derive(Debug)]
 pub struct Finished {
-    /// The connection's state.
-    pub connection: Connection,
+    watch: Box<Watch>,
     /// Gaps of the client and of the server, in order of time.
     pub gaps: [Vec<Gap>; 2],
     /// Bursts of the client and of the server.
@@ -44,8 +43,6 @@ pub struct Finished {
     pub initial_flight: [Option<u64>; 2],
     /// Gaps that the limit dropped.
     pub dropped: u64,
-    /// Packets were left out of the capture.
-    pub incomplete: bool,
     /// Gaps shorter than this are not stalls.
     pub threshold: Nanos,
 }
@@ -83,6 +80,8 @@ impl Watch {
         }
         let was_open = self.connection.handshake.done.is_some();
         let effect = self.connection.sees(segment, sender);
+        // Near its sender an ACK is due at once, while its flow is still in the cache.
+        self.apply_acks(sender.peer(), segment.time);
         if !was_open && let Some(done) = self.connection.handshake.done {
             self.builders.iter_mut().for_each(|builder| builder.first_wait_from(done));
         }
@@ -163,49 +162,55 @@ impl Watch {
     }
 
     /// The flow is over: what is still open is closed, and what only neighbours can tell is filled in.
-    pub fn finish(mut self) -> Finished {
-        let end = self.connection.end;
+    pub fn finish(mut self: Box<Self>) -> Finished {
         let base_rtt = self.connection.base_rtt();
-        for direction in Direction::BOTH {
-            let index = direction as usize;
-            if let Some(last) = self.left_out_after {
-                self.builders[index].on_left_out(last);
-            }
-            let until = self.builders[index].fin.unwrap_or(end);
-            self.apply_acks(direction, Nanos(i64::MAX / 2));
-            let half = self.connection.half(direction);
-            let builder = &mut self.builders[index];
-            let ending = Ending { time: until, next_packet: None, lost: 0, base_rtt };
-            builder.prepare(Nanos(i64::MAX), base_rtt, half, &self.models[index]);
-            builder.close(&ending, half, &mut self.models[index]);
-        }
         let threshold = LEAST_GAP.max(base_rtt.unwrap_or_default().scaled(STALL_SHARE));
-        let dropped = self.builders.iter().map(|builder| builder.dropped).sum();
-        let initial_flight = [self.builders[0].initial_flight, self.builders[1].initial_flight];
-        let [client, server] = self.builders;
-        let (client_gaps, client_bursts) =
-            arrange(client, threshold, base_rtt, self.connection.half(Direction::Client));
-        let (server_gaps, server_bursts) =
-            arrange(server, threshold, base_rtt, self.connection.half(Direction::Server));
+        let [(client_gaps, client_bursts), (server_gaps, server_bursts)] =
+            Direction::BOTH.map(|direction| self.close(direction, threshold, base_rtt));
         Finished {
-            connection: self.connection,
             gaps: [client_gaps, server_gaps],
             bursts: [client_bursts, server_bursts],
-            initial_flight,
-            dropped,
-            incomplete: self.incomplete,
+            initial_flight: [self.builders[0].initial_flight, self.builders[1].initial_flight],
+            dropped: self.builders.iter().map(|builder| builder.dropped).sum(),
             threshold,
+            watch: self,
         }
+    }
+
+    fn close(&mut self, direction: Direction, threshold: Nanos, base_rtt: Option<Nanos>) -> (Vec<Gap>, Vec<Burst>) {
+        let (index, end) = (direction as usize, self.connection.end);
+        if let Some(last) = self.left_out_after {
+            self.builders[index].on_left_out(last);
+        }
+        self.apply_acks(direction, Nanos(i64::MAX / 2));
+        let half = self.connection.half(direction);
+        let builder = &mut self.builders[index];
+        let ending = Ending { time: builder.fin.unwrap_or(end), next_packet: None, lost: 0, base_rtt };
+        builder.prepare(Nanos(i64::MAX), base_rtt, half, &self.models[index]);
+        builder.close(&ending, half, &mut self.models[index]);
+        arrange(builder, threshold, base_rtt, half)
+    }
+}
+
+impl Finished {
+    /// The connection's state.
+    pub fn connection(&self) -> &Connection {
+        &self.watch.connection
+    }
+
+    /// Packets were left out of the capture.
+    pub fn incomplete(&self) -> bool {
+        self.watch.incomplete
     }
 }
 
 /// Joins bursts over pauses that turned out too short to be gaps, and gives each gap its neighbours' evidence.
-fn arrange(builder: Builder, threshold: Nanos, base_rtt: Option<Nanos>, half: &Half) -> (Vec<Gap>, Vec<Burst>) {
+fn arrange(builder: &mut Builder, threshold: Nanos, base_rtt: Option<Nanos>, half: &Half) -> (Vec<Gap>, Vec<Burst>) {
     let mut gaps: Vec<Gap> = Vec::with_capacity(builder.gaps.len());
     let mut bursts = Vec::with_capacity(builder.gaps.len());
     let mut joined: Option<Burst> = None;
     let sent = builder.sending();
-    for mut gap in builder.gaps {
+    for mut gap in std::mem::take(&mut builder.gaps) {
         if let Some(earlier) = joined.take() {
             gap.before = join(&earlier, &gap.before);
         }

@@ -2,6 +2,7 @@
 
 mod filter;
 mod sample;
+mod source;
 mod status;
 mod table;
 
@@ -11,12 +12,12 @@ pub use self::filter::Filter;
 pub use self::sample::samples;
 pub use self::status::{CaptureStatus, Skipped, Warning};
 
+use self::source::{Event, Source};
 use self::table::{Over, Table};
-use crate::capture::{Capture, CaptureError, Item};
+use crate::capture::{Capture, CaptureError};
 use crate::causes::Limits;
 use crate::tables::{FlowRow, Wanted, flow_row};
-use crate::wire::text::{Paste, Reading};
-use crate::wire::{self, Segment};
+use crate::wire::Segment;
 
 /// What to read and what to report.
 #[derive(Clone, Debug)]
@@ -72,8 +73,8 @@ pub fn segments(path: &str, mut each: impl FnMut(&Segment)) -> Result<CaptureSta
     let mut source = Source::default();
     loop {
         match source.next(&mut capture, &mut status) {
-            Ok(Some(Event::Segment(segment))) => each(&segment),
-            Ok(Some(Event::LeftOut | Event::Nothing)) => {}
+            Ok(Some(Event::Segment)) => each(&source.segment),
+            Ok(Some(Event::LeftOut | Event::Nothing | Event::Interrupted)) => {}
             Ok(None) => break,
             Err(error) => {
                 status.fail(&error);
@@ -105,11 +106,12 @@ impl Pass<'_> {
         let mut countdown = PROGRESS_EVERY;
         let flow = loop {
             match source.next(&mut capture, self.status) {
-                Ok(Some(Event::Segment(segment))) => {
-                    if self.options.filter.takes(&segment) {
-                        table.sees(&segment, self.next_id, &mut done);
+                Ok(Some(Event::Segment)) => {
+                    if self.options.filter.takes(&source.segment) {
+                        table.sees(&source.segment, self.next_id, &mut done);
                     }
                 }
+                Ok(Some(Event::Interrupted)) => countdown = 1,
                 Ok(Some(Event::LeftOut)) => table.left_out(),
                 Ok(Some(Event::Nothing)) => {}
                 Ok(None) => break ControlFlow::Continue(()),
@@ -138,7 +140,7 @@ impl Pass<'_> {
 
     fn hand_on(&mut self, flows: impl Iterator<Item = Over>) -> ControlFlow<()> {
         for (id, flow) in flows {
-            let ends = [flow.connection.client, flow.connection.server];
+            let ends = [flow.connection().client, flow.connection().server];
             if self.options.filter.wants(id, ends) {
                 let row = flow_row(&flow, id, self.number, &self.options.limits, self.options.wanted);
                 self.follower.flow(row)?;
@@ -147,106 +149,3 @@ impl Pass<'_> {
         ControlFlow::Continue(())
     }
 }
-
-enum Event {
-    Segment(Segment),
-    LeftOut,
-    Nothing,
-}
-
-/// Segments from frames and from text alike.
-#[derive(Default)]
-struct Source {
-    paste: Option<Box<Paste>>,
-    finished: bool,
-    dropped: u64,
-    unreadable: u64,
-}
-
-impl Source {
-    #[inline]
-    fn next(&mut self, capture: &mut Capture, status: &mut CaptureStatus) -> Result<Option<Event>, CaptureError> {
-        let reading = match capture.next()? {
-            Some(Item::Frame(frame)) => {
-                status.packets += 1;
-                if status.packets == 1 {
-                    status.first_ns = Some(frame.time);
-                }
-                status.at(frame.time);
-                return Ok(Some(match wire::decode(&frame) {
-                    Ok(segment) => {
-                        status.tcp_segments += 1;
-                        Event::Segment(segment)
-                    }
-                    Err(skip) => {
-                        status.skipped.count(skip);
-                        Event::Nothing
-                    }
-                }));
-            }
-            Some(Item::Dropped(packets)) => {
-                self.dropped += packets;
-                return Ok(Some(Event::Nothing));
-            }
-            Some(Item::Line(line)) => self.paste.get_or_insert_with(Default::default).line(line),
-            None => match &mut self.paste {
-                Some(paste) if !self.finished => {
-                    self.finished = true;
-                    let last = paste.finish();
-                    if paste.packets() == 0 && last == Reading::Remark {
-                        return Err(CaptureError::NotACapture { what: NO_PACKET_LINE.into() });
-                    }
-                    last
-                }
-                _ => return Ok(None),
-            },
-        };
-        Ok(Some(self.of_text(reading, status)))
-    }
-
-    fn of_text(&mut self, reading: Reading, status: &mut CaptureStatus) -> Event {
-        match reading {
-            Reading::Segment(segment) => {
-                status.at(segment.time);
-                status.tcp_segments += 1;
-                Event::Segment(segment)
-            }
-            Reading::LeftOut => Event::LeftOut,
-            Reading::NotTcp => {
-                status.skipped.not_tcp += 1;
-                Event::Nothing
-            }
-            Reading::NotIp => {
-                status.skipped.not_ip += 1;
-                Event::Nothing
-            }
-            Reading::Damaged => {
-                self.unreadable += 1;
-                Event::Nothing
-            }
-            Reading::Remark => Event::Nothing,
-        }
-    }
-
-    fn close(&mut self, status: &mut CaptureStatus) {
-        if let Some(paste) = &self.paste {
-            status.packets = paste.packets();
-            self.dropped += paste.dropped_by_kernel().unwrap_or(0);
-            if !paste.dated() && status.tcp_segments > 0 {
-                status.warn("no-date", 1, NO_DATE.into());
-            }
-        }
-        if self.unreadable > 0 {
-            let message =
-                "lines look like packets but could not be read; paste tcpdump's output unbroken, without -q and -t";
-            status.warn("unreadable-lines", self.unreadable, message.into());
-        }
-        if self.dropped > 0 {
-            let message = format!("the capture dropped {} packets; waits near them may be mislabelled", self.dropped);
-            status.warn("capture-drops", self.dropped, message);
-        }
-    }
-}
-
-const NO_PACKET_LINE: &str = "text without one line of tcpdump's output; give a pcap, a pcapng or what tcpdump printed";
-const NO_DATE: &str = "the text has no date: times count from 1970-01-01 (tcpdump -tttt prints the date)";

@@ -1,8 +1,8 @@
 //! Every segment of one flow with its sender's state, for drawing.
 
+use super::source::{Event, Source};
 use super::status::CaptureStatus;
 use super::table::Table;
-use super::{Event, Source};
 use crate::capture::{Capture, CaptureError};
 use crate::flow::connection::Effect;
 use crate::flow::{Direction, Sending};
@@ -27,16 +27,17 @@ pub fn samples(path: &str, flow: u64) -> Result<Vec<Sample>, CaptureError> {
     let (mut rows, mut told) = (Vec::new(), [Told::default(); 2]);
     loop {
         match source.next(&mut capture, &mut status) {
-            Ok(Some(Event::Segment(segment))) => {
-                if let Some((id, seen, watch)) = table.sees(&segment, &mut next_id, &mut done)
+            Ok(Some(Event::Segment)) => {
+                let segment = &source.segment;
+                if let Some((id, seen, watch)) = table.sees(segment, &mut next_id, &mut done)
                     && id == flow
                 {
-                    rows.extend(sample(&segment, seen, watch, &mut told));
+                    rows.extend(sample(segment, seen, watch, &mut told));
                 }
                 done.clear();
             }
             Ok(Some(Event::LeftOut)) => table.left_out(),
-            Ok(Some(Event::Nothing)) => {}
+            Ok(Some(Event::Nothing | Event::Interrupted)) => {}
             Ok(None) | Err(CaptureError::Damaged { .. }) => break,
             Err(error) => return Err(error),
         }

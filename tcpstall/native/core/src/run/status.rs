@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-use crate::capture::{Capture, CaptureError};
+use crate::capture::{Capture, CaptureError, Format};
 use crate::time::Nanos;
 use crate::wire::Skip;
 
@@ -85,7 +85,7 @@ impl CaptureStatus {
 
     /// What the reader knows of the capture once it is read.
     pub(super) fn describe(&mut self, capture: &Capture) {
-        self.format = Some(capture.format().name());
+        self.format = capture.format().filter(|_| self.exit_code != 4).map(Format::name);
         self.link_types = capture.link_types().iter().map(|link| link.name().into_owned()).collect();
         if capture.untimed() > 0 {
             let message =
@@ -99,7 +99,7 @@ impl CaptureStatus {
         self.exit_code = match error {
             CaptureError::Open { .. } => 3,
             CaptureError::NotACapture { .. } => 4,
-            CaptureError::Damaged { .. } | CaptureError::Read { .. } => 5,
+            CaptureError::Damaged { .. } | CaptureError::Read { .. } | CaptureError::Interrupted => 5,
         };
         if let CaptureError::Damaged { truncated, .. } = error {
             let code = if *truncated { "truncated-file" } else { "damaged-file" };

@@ -27,7 +27,7 @@ pub struct Wanted {
 
 /// The row of a finished flow.
 pub fn flow_row(flow: &Finished, id: u64, capture: u32, limits: &Limits, wanted: Wanted) -> FlowRow {
-    let connection = &flow.connection;
+    let connection = flow.connection();
     let mut stalls = Vec::new();
     stalls.extend(handshake_stall(connection));
     for gap in flow.gaps.iter().flatten() {
@@ -68,28 +68,28 @@ pub fn flow_row(flow: &Finished, id: u64, capture: u32, limits: &Limits, wanted:
 
 fn notes(flow: &Finished) -> Vec<&'static str> {
     let mut notes = Vec::new();
-    if !flow.connection.roles_known {
+    if !flow.connection().roles_known {
         notes.push("roles-guessed");
     }
     if flow.dropped > 0 {
         notes.push("stall-limit");
     }
-    if flow.incomplete {
+    if flow.incomplete() {
         notes.push("packets-left-out");
     }
-    if flow.connection.halves.iter().any(|half| half.never_seen > 0) {
+    if flow.connection().halves.iter().any(|half| half.never_seen > 0) {
         notes.push("acked-unseen");
     }
     notes
 }
 
 fn direction_row(flow: &Finished, direction: Direction) -> DirectionRow {
-    let half = flow.connection.half(direction);
+    let half = flow.connection().half(direction);
     DirectionRow {
         bytes: half.bytes,
         segments: half.frames,
         mss_bytes: half.known_mss(),
-        window_scale: flow.connection.half(direction.peer()).peer_scale.shift(),
+        window_scale: flow.connection().half(direction.peer()).peer_scale.shift(),
         initial_window_bytes: flow.initial_flight[direction as usize].filter(|_| half.syn_seen),
         max_in_flight_bytes: half.max_flight.max(0) as u64,
         retransmitted_bytes: half.retransmitted,

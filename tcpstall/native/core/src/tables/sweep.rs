@@ -23,8 +23,8 @@ struct Span {
 /// The ledger of a flow whose stalls are known.
 pub(super) fn ledger(flow: &Finished, stalls: &[StallRow]) -> Ledger {
     let mut ledger = Ledger::default();
-    let (start, end) = (flow.connection.start, flow.connection.end);
-    let handshake = flow.connection.handshake.end().unwrap_or(start).clamp(start, end);
+    let (start, end) = (flow.connection().start, flow.connection().end);
+    let handshake = flow.connection().handshake.end().unwrap_or(start).clamp(start, end);
     ledger.add(Owner::Waiting(Cause::Handshake), handshake - start);
     let spans = spans(flow, stalls);
     let last_data = flow.bursts.iter().filter_map(|bursts| bursts.last()).map(|burst| burst.end).max();
@@ -58,7 +58,7 @@ fn share_pause(
     to: Nanos,
 ) {
     let first_words_of_client = previous.is_none() && next == Some(Direction::Client);
-    let rtt = flow.connection.base_rtt().unwrap_or_default();
+    let rtt = flow.connection().base_rtt().unwrap_or_default();
     let allowance = if first_words_of_client { Nanos::ZERO } else { rtt };
     let travel = (to - from).min(allowance);
     ledger.add(Owner::InTransit, travel);

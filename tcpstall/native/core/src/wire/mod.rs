@@ -51,6 +51,17 @@ struct Envelope<'a> {
 /// The TCP segment in a frame. Lengths come from the IP header, so a cut frame gives what the whole one gives.
 #[inline]
 pub fn decode(frame: &Frame<'_>) -> Result<Segment, Skip> {
+    let mut segment = Segment::default();
+    decode_into(frame, &mut segment)?;
+    Ok(segment)
+}
+
+/// As [`decode`], into a place that the caller keeps: moving a segment right after it was written takes longer than
+/// decoding it, as the processor has to wait for its own small writes before it can read them in large steps.
+///
+/// Every field is written; after an error the segment means nothing.
+#[inline]
+pub fn decode_into(frame: &Frame<'_>, segment: &mut Segment) -> Result<(), Skip> {
     let header = link_header(frame)?;
     let packet = frame.bytes.get(header..).ok_or(Skip::CutShort)?;
     let on_wire = frame.wire_length.saturating_sub(header as u32);
@@ -60,7 +71,7 @@ pub fn decode(frame: &Frame<'_>) -> Result<Segment, Skip> {
         6 => ipv6::open(packet, on_wire)?,
         _ => return Err(Skip::NotIp),
     };
-    tcp::read(frame, &envelope)
+    tcp::read(frame, &envelope, segment)
 }
 
 /// Length of everything before the IP header, bytes.

@@ -1,17 +1,16 @@
 //! TCP headers (RFC 9293 §3.1).
 
-use super::options::{self, Options};
 use super::segment::{Endpoint, Flags, Segment};
-use super::{Envelope, Skip};
+use super::{Envelope, Skip, options};
 use crate::capture::Frame;
 use crate::seq::SeqNo;
 
 /// Length of the header without options, bytes.
 const FIXED: usize = 20;
 
-/// Reads the segment in `envelope`, which came in `frame`.
+/// Reads the segment in `envelope`, which came in `frame`, into `segment`.
 #[inline]
-pub(super) fn read(frame: &Frame<'_>, envelope: &Envelope<'_>) -> Result<Segment, Skip> {
+pub(super) fn read(frame: &Frame<'_>, envelope: &Envelope<'_>, segment: &mut Segment) -> Result<(), Skip> {
     let header: &[u8; FIXED] = envelope.segment.first_chunk().ok_or(Skip::CutShort)?;
     let header_length = usize::from(header[12] >> 4) * 4;
     let payload = match envelope.length.checked_sub(header_length as u32) {
@@ -24,31 +23,19 @@ pub(super) fn read(frame: &Frame<'_>, envelope: &Envelope<'_>) -> Result<Segment
     // A fragment's options end with it, and bytes behind it would be the link layer's padding.
     let header_end = header_length.min(envelope.length as usize);
     let kept = envelope.segment.get(..header_end).unwrap_or(envelope.segment);
-    let options = &kept[FIXED..];
-    let segment = |options: Options| Segment {
-        packet: frame.packet,
-        time: frame.time,
-        source: Endpoint { address: envelope.source, port: u16::from_be_bytes([header[0], header[1]]) },
-        destination: Endpoint { address: envelope.destination, port: u16::from_be_bytes([header[2], header[3]]) },
-        seq: SeqNo(u32::from_be_bytes([header[4], header[5], header[6], header[7]])),
-        ack: SeqNo(u32::from_be_bytes([header[8], header[9], header[10], header[11]])),
-        flags: Flags(header[13]),
-        window: u16::from_be_bytes([header[14], header[15]]),
-        payload,
-        ip_id: envelope.ip_id,
-        ttl: Some(envelope.ttl),
-        timestamps: options.timestamps,
-        mss: options.mss,
-        window_scale: options.window_scale,
-        sack_permitted: options.sack_permitted,
-        options_cut: kept.len() < header_length,
-        sack_count: options.sack_count,
-        sack: options.sack,
-    };
-    // Two exits, so that the usual segment is written once and where the caller wants it: a copy takes longer than
-    // all the decoding.
-    if let Some(timestamps) = options::only_timestamps(options) {
-        return Ok(segment(Options { timestamps: Some(timestamps), ..Options::default() }));
-    }
-    Ok(segment(options::read(options, Flags(header[13]).has(Flags::SYN))))
+    let [s0, s1, d0, d1, q0, q1, q2, q3, a0, a1, a2, a3, _, flags, w0, w1, ..] = *header;
+    segment.packet = frame.packet;
+    segment.time = frame.time;
+    segment.source = Endpoint { address: envelope.source, port: u16::from_be_bytes([s0, s1]) };
+    segment.destination = Endpoint { address: envelope.destination, port: u16::from_be_bytes([d0, d1]) };
+    segment.seq = SeqNo(u32::from_be_bytes([q0, q1, q2, q3]));
+    segment.ack = SeqNo(u32::from_be_bytes([a0, a1, a2, a3]));
+    segment.flags = Flags(flags);
+    segment.window = u16::from_be_bytes([w0, w1]);
+    segment.payload = payload;
+    segment.ip_id = envelope.ip_id;
+    segment.ttl = Some(envelope.ttl);
+    segment.options_cut = kept.len() < header_length;
+    options::read(kept.get(FIXED..).unwrap_or_default(), segment);
+    Ok(())
 }

@@ -4,8 +4,9 @@ mod ip;
 mod link;
 mod tcp;
 
-use super::{Segment, Skip, decode};
+use super::{Address, Endpoint, Flags, SackBlock, Segment, Skip, Timestamps, decode, decode_into};
 use crate::capture::{Frame, LinkType};
+use crate::seq::SeqNo;
 use crate::size::PacketNo;
 use crate::time::Nanos;
 
@@ -44,7 +45,38 @@ fn ethernet(packet: &[u8]) -> Vec<u8> {
 
 /// Decodes the first `kept` bytes of a frame.
 fn cut(link: LinkType, bytes: &[u8], kept: usize) -> Result<Segment, Skip> {
-    decode(&Frame { packet: PacketNo(1), time: Nanos(5), link, bytes: &bytes[..kept], wire_length: bytes.len() as u32 })
+    let frame =
+        Frame { packet: PacketNo(1), time: Nanos(5), link, bytes: &bytes[..kept], wire_length: bytes.len() as u32 };
+    // A place that another segment was in gives what a fresh one gives.
+    let mut used = used();
+    let decoded = decode(&frame);
+    assert_eq!(decode_into(&frame, &mut used).map(|()| used), decoded);
+    decoded
+}
+
+/// A segment with nothing in it as a fresh one has it.
+fn used() -> Segment {
+    let end = Endpoint { address: Address(7), port: 7 };
+    Segment {
+        packet: PacketNo(7),
+        time: Nanos(7),
+        source: end,
+        destination: end,
+        seq: SeqNo(7),
+        ack: SeqNo(7),
+        flags: Flags(7),
+        window: 7,
+        payload: 7,
+        ip_id: Some(7),
+        ttl: Some(7),
+        timestamps: Some(Timestamps { value: 7, echo: 7 }),
+        mss: Some(7),
+        window_scale: Some(7),
+        sack_permitted: true,
+        options_cut: true,
+        sack_count: 4,
+        sack: [SackBlock { left: SeqNo(7), right: SeqNo(7) }; 4],
+    }
 }
 
 fn whole(link: LinkType, bytes: &[u8]) -> Result<Segment, Skip> {

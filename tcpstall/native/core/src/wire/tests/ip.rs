@@ -1,6 +1,5 @@
 //! Lengths, fragments and extension headers of both IP versions.
 
-use super::super::{Address, Skip};
 use super::*;
 
 fn payload(packet: &[u8]) -> Result<u32, Skip> {

@@ -1,6 +1,5 @@
 //! Every link layer around one and the same packet.
 
-use super::super::Skip;
 use super::*;
 
 /// The frame is read through this header as the packet is read alone, cut or not.

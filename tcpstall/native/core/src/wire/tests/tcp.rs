@@ -1,8 +1,6 @@
 //! Header fields and options of TCP.
 
-use super::super::{Flags, SackBlock, Timestamps};
 use super::*;
-use crate::seq::SeqNo;
 
 fn read(flags: u8, options: &[u8]) -> Segment {
     let frame = ethernet(&ipv4(&tcp(flags, options, 3)));

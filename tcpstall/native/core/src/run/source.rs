@@ -1,0 +1,118 @@
+//! Segments from frames and from text alike.
+
+use super::status::CaptureStatus;
+use crate::capture::{Capture, CaptureError, Item};
+use crate::wire::text::{Paste, Reading};
+use crate::wire::{self, Segment};
+
+/// What came next.
+pub(super) enum Event {
+    /// A segment, now in [`Source::segment`].
+    Segment,
+    /// A mark that packets were left out.
+    LeftOut,
+    /// A signal came while waiting; ask again.
+    Interrupted,
+    /// A record without a segment.
+    Nothing,
+}
+
+/// Segments from frames and from text alike.
+#[derive(Default)]
+pub(super) struct Source {
+    /// The last segment, in a place of its own: moving it about costs as much as reading it.
+    pub(super) segment: Segment,
+    paste: Option<Box<Paste>>,
+    finished: bool,
+    dropped: u64,
+}
+
+impl Source {
+    #[inline]
+    pub(super) fn next(
+        &mut self,
+        capture: &mut Capture,
+        status: &mut CaptureStatus,
+    ) -> Result<Option<Event>, CaptureError> {
+        let item = capture.next();
+        let reading = match &item {
+            Ok(Some(Item::Frame(frame))) => {
+                status.packets += 1;
+                status.at(frame.time);
+                return Ok(Some(match wire::decode_into(frame, &mut self.segment) {
+                    Ok(()) => {
+                        status.tcp_segments += 1;
+                        Event::Segment
+                    }
+                    Err(skip) => {
+                        status.skipped.count(skip);
+                        Event::Nothing
+                    }
+                }));
+            }
+            Ok(Some(Item::Dropped(packets))) => {
+                self.dropped += packets;
+                return Ok(Some(Event::Nothing));
+            }
+            Ok(Some(Item::Line(line))) => self.paste.get_or_insert_with(Default::default).line(line),
+            Ok(None) => match &mut self.paste {
+                Some(paste) if !self.finished => {
+                    self.finished = true;
+                    let last = paste.finish();
+                    if paste.packets() == 0 && last == Reading::Remark {
+                        return Err(CaptureError::NotACapture { what: NO_PACKET_LINE.into() });
+                    }
+                    last
+                }
+                _ => return Ok(None),
+            },
+            Err(CaptureError::Interrupted) => return Ok(Some(Event::Interrupted)),
+            Err(error) => return Err(error.clone()),
+        };
+        Ok(Some(self.of_text(reading, status)))
+    }
+
+    fn of_text(&mut self, reading: Reading, status: &mut CaptureStatus) -> Event {
+        match reading {
+            Reading::Segment(segment) => {
+                status.at(segment.time);
+                status.tcp_segments += 1;
+                self.segment = segment;
+                Event::Segment
+            }
+            Reading::LeftOut => Event::LeftOut,
+            Reading::NotTcp => {
+                status.skipped.not_tcp += 1;
+                Event::Nothing
+            }
+            Reading::NotIp => {
+                status.skipped.not_ip += 1;
+                Event::Nothing
+            }
+            Reading::Damaged | Reading::Remark => Event::Nothing,
+        }
+    }
+
+    /// The capture is read: what its reader counted goes into the status.
+    pub(super) fn close(&mut self, status: &mut CaptureStatus) {
+        if let Some(paste) = &self.paste {
+            status.packets = paste.packets();
+            self.dropped += paste.dropped_by_kernel().unwrap_or(0);
+            if paste.damaged() > 0 {
+                status.warn("unreadable-lines", paste.damaged(), UNREADABLE.into());
+            }
+            if !paste.dated() && status.tcp_segments > 0 {
+                status.warn("no-date", 1, NO_DATE.into());
+            }
+        }
+        if self.dropped > 0 {
+            let message = format!("the capture dropped {} packets; waits near them may be mislabelled", self.dropped);
+            status.warn("capture-drops", self.dropped, message);
+        }
+    }
+}
+
+const NO_PACKET_LINE: &str = "text without one line of tcpdump's output; give a pcap, a pcapng or what tcpdump printed";
+const NO_DATE: &str = "the text has no date: times count from 1970-01-01 (tcpdump -tttt prints the date)";
+const UNREADABLE: &str =
+    "lines look like packets but could not be read; paste tcpdump's output unbroken, without -q and -t";
