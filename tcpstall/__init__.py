@@ -1,0 +1,41 @@
+"""Reads TCP captures and says why a sender waited."""
+
+from tcpstall import _core
+from tcpstall.causes import Cause
+from tcpstall.errors import CannotOpen, NotACapture, TcpstallError
+from tcpstall.model import (
+    Analysis,
+    Burst,
+    Capture,
+    CaptureWarning,
+    Direction,
+    Endpoint,
+    Evidence,
+    Flow,
+    Handshake,
+    Stall,
+    Vantage,
+    analyze,
+)
+
+__all__ = [
+    "Analysis",
+    "Burst",
+    "CannotOpen",
+    "Capture",
+    "CaptureWarning",
+    "Cause",
+    "Direction",
+    "Endpoint",
+    "Evidence",
+    "Flow",
+    "Handshake",
+    "NotACapture",
+    "Stall",
+    "TcpstallError",
+    "Vantage",
+    "__version__",
+    "analyze",
+]
+
+__version__ = _core.version()

@@ -1,0 +1,155 @@
+"""The border between Python and the native core: a handful of functions, columns out, no object per packet.
+
+Times are integers, nanoseconds since the epoch in the capture's own clock; sizes are bytes of TCP payload.
+The GIL is released while captures are read.
+"""
+
+from collections.abc import Callable, Sequence
+from typing import Any, final
+
+__all__ = ["CaptureStatus", "CauseInfo", "Report", "Table", "Written", "analyze", "causes", "owners", "samples", "segments", "version", "write"]
+
+@final
+class Table:
+    """Columns of equal length, handed on through the Arrow PyCapsule interface without a copy."""
+
+    @property
+    def names(self) -> list[str]:
+        """Column names in order."""
+    def __len__(self) -> int: ...
+    def column(self, name: str) -> list[Any]:
+        """One column as Python objects; None where unknown. KeyError if there is no such column."""
+    def int64(self, name: str) -> bytes:
+        """One integer column as native-endian 64-bit integers, for numpy.frombuffer. Unknown is the smallest int64."""
+    def __arrow_c_schema__(self) -> object: ...
+    def __arrow_c_stream__(self, requested_schema: object | None = None) -> object: ...
+
+@final
+class CaptureStatus:
+    """What became of one input."""
+
+    @property
+    def path(self) -> str: ...
+    @property
+    def exit_code(self) -> int:
+        """0 read whole, 3 cannot open, 4 not a capture, 5 damaged (what could be read is reported)."""
+    @property
+    def error(self) -> str | None:
+        """One line: what, where, what to do. None where exit_code is 0."""
+    @property
+    def json(self) -> str:
+        """The object in the report's `captures` list (see the JSON report): path, format, packets, warnings, skipped …"""
+
+@final
+class Report:
+    """All results of one run, held natively."""
+
+    @property
+    def flows(self) -> Table: ...
+    @property
+    def bursts(self) -> Table: ...
+    @property
+    def stalls(self) -> Table: ...
+    @property
+    def captures(self) -> list[CaptureStatus]: ...
+    def __len__(self) -> int:
+        """Number of flows."""
+    def flow_json(self, index: int) -> str:
+        """The flow at that row of `flows`, as the object that the JSON report holds. IndexError beyond the end."""
+
+@final
+class Written:
+    """What a streamed report came to."""
+
+    @property
+    def captures(self) -> list[CaptureStatus]: ...
+    @property
+    def flows(self) -> int: ...
+    @property
+    def broken_pipe(self) -> bool:
+        """The reader of the output went away before the end."""
+
+@final
+class CauseInfo:
+    """One row of the table of causes."""
+
+    @property
+    def code(self) -> int: ...
+    @property
+    def name(self) -> str: ...
+    @property
+    def colour(self) -> str:
+        """#rrggbb, distinguishable by the colour-blind."""
+    @property
+    def summary(self) -> str:
+        """One sentence, no full stop."""
+    @property
+    def documentation(self) -> str:
+        """The rule's own documentation, as `tcpstall explain` prints it."""
+
+def version() -> str: ...
+def causes() -> list[CauseInfo]:
+    """Every cause in the order of its permanent code."""
+
+def owners() -> list[str]:
+    """The keys of a flow's time ledger: the causes, then sending, in-transit, closing."""
+
+def analyze(
+    paths: Sequence[str],
+    *,
+    flows: Sequence[int] = (),
+    hosts: Sequence[str] = (),
+    ports: Sequence[int] = (),
+    since_ns: int | None = None,
+    until_ns: int | None = None,
+    min_stall_ns: int = 0,
+    bursts: bool = True,
+    progress: Callable[[int, int | None], None] | None = None,
+) -> Report:
+    """Reads captures and diagnoses every flow in them.
+
+    `paths`: capture files, "-" for standard input. `flows`, `hosts`, `ports`: keep only flows with one of these ids,
+    addresses, ports (either end); empty keeps all. `since_ns`, `until_ns`: use only packets in that half-open interval.
+    `min_stall_ns`: leave shorter stalls out of the list (the ledger keeps them). `progress(bytes_read, bytes_in_all)` is
+    called now and then with the GIL held; what it raises ends the run and is raised here (KeyboardInterrupt too).
+    Bad inputs do not raise: see Report.captures. Raises ValueError for an unreadable host.
+    """
+
+def write(
+    paths: Sequence[str],
+    fd: int,
+    *,
+    format: str = "json",
+    sort: str | None = None,
+    top: int | None = None,
+    flows: Sequence[int] = (),
+    hosts: Sequence[str] = (),
+    ports: Sequence[int] = (),
+    since_ns: int | None = None,
+    until_ns: int | None = None,
+    min_stall_ns: int = 0,
+    bursts: bool = True,
+    progress: Callable[[int, int | None], None] | None = None,
+) -> Written:
+    """Like analyze(), but prints each flow to file descriptor `fd` as soon as it is finished and keeps none.
+
+    `format`: "json" (one tcpstall.report/1 object), "ndjson" (a flow a line, then a line per capture), "csv" (a stall a
+    row). `sort` ("lost", "duration", "bytes", "start", "stalls") and `top` make it hold the flows until the end.
+    Raises OSError where writing fails for another reason than a closed pipe.
+    """
+
+def samples(path: str, flow: int) -> Table:
+    """Every segment of one flow but its SYNs, for drawing. A row of kind "ack" tells of the data that it acknowledges, any
+    other row of its own sender's data. Columns: time_ns, packet, sender ("client"/"server"), kind ("data", "retransmission",
+    "ack", "probe"), seq (first byte, relative to the ISN), bytes, ack (relative), edge (right edge of the peer's window for
+    this sender's data, relative; null unknown), in_flight_bytes (of the data's sender, after the segment), cwnd_bytes (the
+    model's estimate; null unknown), sack_left, sack_right (first block, relative to the data's sender, null without).
+
+    Raises OSError (cannot open) or ValueError (not a capture, no such flow).
+    """
+
+def segments(path: str) -> Table:
+    """Every TCP segment of a capture or paste as columns, for writing it out again: packet, time_ns, source, source_port,
+    destination, destination_port, seq, ack, flags, window, bytes, mss, window_scale, sack_permitted, ts_value, ts_echo,
+    sacks (text "left-right left-right", empty without), ip_id, ttl. Raises like samples().
+    """

@@ -1,0 +1,61 @@
+"""The command line: its commands by name, loaded when they are called."""
+
+import sys
+from collections.abc import Sequence
+from importlib import import_module
+
+import click
+
+from tcpstall import __version__
+from tcpstall.cli.ending import guarded
+from tcpstall.errors import ExitCode
+
+__all__ = ["main", "tcpstall"]
+
+COMMANDS = ("analyze", "explain", "plot", "convert")
+"""Each is a module of this package with the click command `command` in it."""
+
+
+class _Lazy(click.Group):
+    """A group whose commands are imported one by one, so that none pays for another's libraries."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        return list(COMMANDS)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        if cmd_name not in COMMANDS:
+            return None
+        command: click.Command = import_module(f"tcpstall.cli.{cmd_name}").command
+        return command
+
+
+def _epilog() -> str:
+    codes = "\n".join(f"{code.value:>4}  {code.meaning}" for code in ExitCode)
+    return (
+        f"\b\nExit codes:\n{codes}\n\n"
+        "With several inputs the highest of 3 to 5 counts, and every readable one is reported.\n\n"
+        "\b\nShell completion, for this session (add the line to your shell's start-up file to keep it):\n"
+        '  bash  eval "$(_TCPSTALL_COMPLETE=bash_source tcpstall)"\n'
+        '  zsh   eval "$(_TCPSTALL_COMPLETE=zsh_source tcpstall)"\n'
+        "  fish  _TCPSTALL_COMPLETE=fish_source tcpstall | source"
+    )
+
+
+@click.group(
+    cls=_Lazy,
+    epilog=_epilog(),
+    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
+)
+@click.version_option(__version__, "-V", "--version", prog_name="tcpstall", message="%(prog)s %(version)s")
+def tcpstall() -> None:
+    """Read TCP captures and say why a sender waited.
+
+    \b
+    tcpstall analyze transfer.pcap
+    tcpdump -i eth0 -s 96 -w - tcp | tcpstall analyze -
+    """  # noqa: D301
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Runs the command line and returns its exit code (see tcpstall.errors.ExitCode); never raises."""
+    return guarded(tcpstall, sys.argv[1:] if arguments is None else arguments)

@@ -1,0 +1,134 @@
+"""`tcpstall analyze`: the diagnosis of captures, as tables or as data."""
+
+import sys
+from collections.abc import Sequence
+from typing import get_args
+
+import click
+
+from tcpstall import _core
+from tcpstall.cli.ending import complain, writing
+from tcpstall.cli.progress import Bar
+from tcpstall.cli.selection import Selection, captures_argument, chosen, selection_options
+from tcpstall.cli.times import SPAN, Moment
+from tcpstall.errors import ExitCode
+from tcpstall.model import Capture, Sort, analyze
+
+__all__ = ["command"]
+
+_FORMATS = ("table", "json", "ndjson", "csv")
+_WITHOUT_WARNINGS = "csv"
+_FLOWS_IN_TABLES = 10
+
+
+@click.command("analyze")
+@captures_argument
+@click.option(
+    "--format",
+    "form",
+    type=click.Choice(_FORMATS),
+    default="table",
+    show_default=True,
+    help="Tables for reading, one JSON object, a JSON object a line, or a stall a row.",
+)
+@selection_options
+@click.option(
+    "--min-stall",
+    "min_stall_ns",
+    type=SPAN,
+    default="0",
+    metavar="SPAN",
+    help="Leave shorter stalls out of the lists, e.g. 5ms; sums keep them.",
+)
+@click.option(
+    "--top",
+    type=click.IntRange(min=1),
+    metavar="N",
+    help=f"Only the first N flows.  [default: {_FLOWS_IN_TABLES} in tables, else all]",
+)
+@click.option(
+    "--sort", type=click.Choice(get_args(Sort)), help="Rank flows by this.  [default: lost in tables, else as they end]"
+)
+@click.option(
+    "--no-bursts", "bursts", flag_value=False, default=True, type=bool, help="Leave the lists of bursts out of JSON."
+)
+def command(
+    captures: tuple[str, ...],
+    form: str,
+    flows: tuple[int, ...],
+    hosts: tuple[str, ...],
+    ports: tuple[int, ...],
+    since: Moment | None,
+    until: Moment | None,
+    min_stall_ns: int,
+    top: int | None,
+    sort: Sort | None,
+    bursts: bool,
+) -> int:
+    """Say why each sender waited.
+
+    CAPTURE is a pcap or pcapng file, or tcpdump's text output pasted into a file; '-' reads standard input.
+    First comes the answer in plain words, then the flows by time lost, then their stalls. Clock times are UTC, or
+    as printed in the paste.
+    """  # fmt: skip
+    selection = chosen(captures, flows=flows, hosts=hosts, ports=ports, since=since, until=until)
+    if form == "table":
+        return _show(captures, selection, min_stall_ns, top, sort)
+    return _stream(captures, selection, form, min_stall_ns, top, sort, bursts)
+
+
+def _show(
+    captures: Sequence[str], selection: Selection, min_stall_ns: int, top: int | None, sort: Sort | None
+) -> ExitCode:
+    with Bar() as bar:
+        analysis = analyze(captures, **selection, bursts=False, strict=False, progress=bar)
+    from tcpstall.cli.terminal import console, show
+    from tcpstall.report import render
+
+    screen = console()
+    with writing("standard output"):
+        for part in render(
+            analysis, width=screen.width, sort=sort or "lost", top=top or _FLOWS_IN_TABLES, min_stall_ns=min_stall_ns
+        ):
+            show(part, screen)
+    return _outcome(analysis.captures)
+
+
+def _stream(
+    captures: Sequence[str],
+    selection: Selection,
+    form: str,
+    min_stall_ns: int,
+    top: int | None,
+    sort: Sort | None,
+    bursts: bool,
+) -> ExitCode:
+    with Bar() as bar, writing("standard output"):
+        sys.stdout.flush()
+        written = _core.write(
+            captures,
+            sys.stdout.fileno(),
+            format=form,
+            sort=sort,
+            top=top,
+            **selection,
+            min_stall_ns=min_stall_ns,
+            bursts=bursts,
+            progress=bar,
+        )
+    if written.broken_pipe:
+        raise BrokenPipeError
+    results = [Capture.from_status(status) for status in written.captures]
+    if form == _WITHOUT_WARNINGS:
+        for capture in results:
+            for remark in capture.remarks:
+                complain(f"{capture.path}: {remark}")
+    return _outcome(results)
+
+
+def _outcome(captures: Sequence[Capture]) -> ExitCode:
+    """Says what was wrong with each input; the highest code counts."""
+    for capture in captures:
+        if capture.error:
+            complain(capture.error)
+    return max((capture.exit_code for capture in captures), default=ExitCode.COMPLETE)

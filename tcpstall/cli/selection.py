@@ -1,0 +1,124 @@
+"""The options that choose which part of a capture is analysed."""
+
+import json
+import os
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Any, TypedDict, TypeVar
+
+import click
+
+from tcpstall import _core
+from tcpstall.cli.times import MOMENT, Moment
+from tcpstall.errors import CannotOpen
+
+__all__ = ["Selection", "captures_argument", "chosen", "selection_options"]
+
+_Command = TypeVar("_Command", bound=Callable[..., Any])
+
+_STANDARD_INPUT = "-"
+
+
+class Selection(TypedDict):
+    """What `_core` is told to keep; empty keeps all."""
+
+    flows: Sequence[int]
+    hosts: Sequence[str]
+    ports: Sequence[int]
+    since_ns: int | None
+    until_ns: int | None
+
+
+class _HostType(click.ParamType[str]):
+    """An IP address, brackets allowed."""
+
+    name = "address"
+
+    def convert(self, value: str, param: click.Parameter | None, ctx: click.Context | None) -> str:
+        """The address without brackets."""
+        from ipaddress import ip_address
+
+        bare = value.strip().removeprefix("[").removesuffix("]")
+        try:
+            return str(ip_address(bare.partition("%")[0]))
+        except ValueError:
+            self.fail(f"{value!r} is no IP address", param, ctx)
+
+
+def _readable_names(_context: click.Context, _parameter: click.Parameter, names: tuple[str, ...]) -> tuple[str, ...]:
+    """The core takes text: a name with bytes that are no UTF-8 would fail far from here."""
+    for name in names:
+        if not name.isascii() and any("\udc80" <= character <= "\udcff" for character in name):
+            raise CannotOpen(f"cannot open {name}: its name is not UTF-8; rename it or read it as standard input")
+    return names
+
+
+captures_argument = click.argument(
+    "captures",
+    nargs=-1,
+    required=True,
+    type=click.Path(allow_dash=True),
+    metavar="CAPTURE...",
+    callback=_readable_names,
+)
+
+
+def selection_options(command: _Command) -> _Command:
+    """Adds the options to a command."""
+    for option in reversed(
+        (
+            click.option("--flow", "flows", type=click.IntRange(min=0), multiple=True, metavar="N",
+                         help="Only the flow with this number. May be repeated."),
+            click.option("--host", "hosts", type=_HostType(), multiple=True, metavar="ADDRESS",
+                         help="Only flows with this address at either end. May be repeated."),
+            click.option("--port", "ports", type=click.IntRange(0, 65535), multiple=True, metavar="N",
+                         help="Only flows with this port at either end. May be repeated."),
+            click.option("--since", type=MOMENT, metavar="TIME",
+                         help="Only packets from then on: 2026-03-01T10:45:49.05 (UTC unless a zone follows), "
+                         "10:45:49.05 (on the capture's first day), +1.5s (after its first packet) or seconds "
+                         "since 1970."),
+            click.option("--until", type=MOMENT, metavar="TIME",
+                         help="Only packets before then; written like --since."),
+        )
+    ):  # fmt: skip
+        command = option(command)
+    return command
+
+
+def chosen(
+    captures: Sequence[str],
+    *,
+    flows: Sequence[int],
+    hosts: Sequence[str],
+    ports: Sequence[int],
+    since: Moment | None,
+    until: Moment | None,
+) -> Selection:
+    """The options as the core takes them; times that count from the captures' start cost a look at the captures."""
+    if list(captures).count(_STANDARD_INPUT) > 1:
+        raise click.UsageError("standard input can be read only once: give '-' once")
+    since_ns, until_ns = _resolved(captures, since, until)
+    if since_ns is not None and until_ns is not None and until_ns <= since_ns:
+        raise click.UsageError("--until must be later than --since")
+    return Selection(flows=flows, hosts=hosts, ports=ports, since_ns=since_ns, until_ns=until_ns)
+
+
+def _resolved(captures: Sequence[str], *moments: Moment | None) -> tuple[int | None, ...]:
+    first_ns = 0
+    if any(moment and not moment.is_absolute for moment in moments):
+        if _STANDARD_INPUT in captures:
+            raise click.UsageError("standard input can be read only once: give --since and --until with a date")
+        first_ns = _first_packet_ns(captures)
+    return tuple(moment.resolve(first_ns) if moment else None for moment in moments)
+
+
+def _first_packet_ns(captures: Sequence[str]) -> int:
+    """The earliest timestamp of the captures; costs one reading of them, as the border has no shorter way to ask."""
+    with Path(os.devnull).open("wb") as nowhere:
+        written = _core.write(list(captures), nowhere.fileno(), format="ndjson", bursts=False, progress=_interruptible)
+    rows: list[Mapping[str, Any]] = [json.loads(status.json) for status in written.captures]
+    return min((row["first_ns"] for row in rows if row.get("first_ns") is not None), default=0)
+
+
+def _interruptible(_read: int, _whole: int | None) -> None:
+    """Being called is enough: the interpreter raises KeyboardInterrupt then."""

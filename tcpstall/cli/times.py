@@ -1,0 +1,130 @@
+"""Points in time and spans as people type them on the command line."""
+
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from decimal import Decimal
+
+import click
+
+__all__ = ["MOMENT", "SPAN", "Moment"]
+
+_UNITS_NS = {"ns": 1, "us": 10**3, "µs": 10**3, "ms": 10**6, "s": 10**9, "m": 60 * 10**9, "h": 3600 * 10**9}
+_SECOND_NS = 10**9
+_DAY_NS = 86_400 * _SECOND_NS
+
+_SPAN = re.compile(r"(\d+(?:\.\d*)?|\.\d+)\s*(ns|us|µs|ms|s|m|h)")
+_CLOCK = re.compile(r"(\d{1,2}):(\d{2})(?::(\d{2})(\.\d{1,9})?)?")
+_EPOCH = re.compile(r"\d+(?:\.\d{1,9})?")
+_ISO = re.compile(r"(\d{4}-\d{2}-\d{2})(?:[T ](\d{2}:\d{2})(?::(\d{2})(\.\d{1,9})?)?)?\s*(Z|[+-]\d{2}:?\d{2})?")
+
+
+@dataclass(frozen=True, slots=True)
+class Moment:
+    """A point in time, absolute or counted from the captures' first packet or from the start of its day."""
+
+    ns: int
+    anchor: str = "epoch"
+
+    @property
+    def is_absolute(self) -> bool:
+        """True where it can be used without a look at the capture."""
+        return self.anchor == "epoch"
+
+    def resolve(self, first_ns: int) -> int:
+        """Nanoseconds since the epoch, given the captures' first timestamp."""
+        starts = {"epoch": 0, "first packet": first_ns, "first day": first_ns - first_ns % _DAY_NS}
+        return starts[self.anchor] + self.ns
+
+
+class _MomentType(click.ParamType[Moment]):
+    """ISO 8601, epoch seconds, a time of day, or +SPAN after the first packet."""
+
+    name = "time"
+
+    def convert(self, value: str | Moment, param: click.Parameter | None, ctx: click.Context | None) -> Moment:
+        """See the class."""
+        if isinstance(value, Moment):
+            return value
+        text = value.strip()
+        readers: tuple[Callable[[str], Moment | None], ...] = (_after_first, _time_of_day, _epoch, _iso)
+        for read in readers:
+            if (moment := read(text)) is not None:
+                return moment
+        self.fail(
+            f"{value!r} is no time: write 2026-03-01T10:45:49.05 (UTC unless a zone follows), 10:45:49.05 (on the "
+            "capture's first day), +1.5s (after its first packet) or seconds since 1970",
+            param,
+            ctx,
+        )
+
+
+class _SpanType(click.ParamType[int]):
+    """A length of time with its unit."""
+
+    name = "span"
+
+    def convert(self, value: str | int, param: click.Parameter | None, ctx: click.Context | None) -> int:
+        """Nanoseconds."""
+        if isinstance(value, int):
+            return value
+        span = _span(value.strip())
+        if span is None:
+            self.fail(
+                f"{value!r} is no length of time: write a number with its unit, such as 5ms, 1.5s or 200us", param, ctx
+            )
+        return span
+
+
+MOMENT = _MomentType()
+SPAN = _SpanType()
+
+
+def _span(text: str) -> int | None:
+    if text == "0":
+        return 0
+    found = _SPAN.fullmatch(text)
+    return int(Decimal(found[1]) * _UNITS_NS[found[2]]) if found else None
+
+
+def _after_first(text: str) -> Moment | None:
+    if not text.startswith("+"):
+        return None
+    span = _span(text[1:])
+    if span is None and _EPOCH.fullmatch(text[1:]):
+        span = _seconds(text[1:])
+    return None if span is None else Moment(span, "first packet")
+
+
+def _time_of_day(text: str) -> Moment | None:
+    found = _CLOCK.fullmatch(text)
+    if not found:
+        return None
+    hours, minutes, seconds = (int(part or 0) for part in found.group(1, 2, 3))
+    if hours > 24 or minutes > 59 or seconds > 60:
+        return None
+    whole = (hours * 3600 + minutes * 60 + seconds) * _SECOND_NS
+    return Moment(whole + _seconds(found[4] or "0"), "first day")
+
+
+def _epoch(text: str) -> Moment | None:
+    return Moment(_seconds(text)) if _EPOCH.fullmatch(text) else None
+
+
+def _iso(text: str) -> Moment | None:
+    """`datetime` stops at microseconds, so the fraction is added here."""
+    found = _ISO.fullmatch(text)
+    if not found:
+        return None
+    day, minute, second, fraction, zone = found.groups()
+    try:
+        whole = datetime.fromisoformat(f"{day}T{minute or '00:00'}:{second or '00'}{zone or ''}")
+    except ValueError:
+        return None
+    whole = whole if whole.tzinfo else whole.replace(tzinfo=UTC)
+    return Moment(int(whole.timestamp()) * _SECOND_NS + _seconds(fraction or "0"))
+
+
+def _seconds(text: str) -> int:
+    return int(Decimal(text) * _SECOND_NS)

@@ -1,0 +1,63 @@
+"""What can go wrong, and the exit code that each failure has."""
+
+from enum import IntEnum
+from typing import Self
+
+__all__ = ["CannotOpen", "CannotWrite", "ExitCode", "NotACapture", "NothingToShow", "TcpstallError", "about"]
+
+
+class ExitCode(IntEnum):
+    """Every exit code of the command line, with the sentence that help and README print."""
+
+    meaning: str
+
+    def __new__(cls, code: int, meaning: str = "") -> Self:
+        """A plain integer that carries its sentence."""
+        member = int.__new__(cls, code)
+        member._value_ = code
+        member.meaning = meaning
+        return member
+
+    COMPLETE = 0, "the report is complete, warnings included"
+    DEFECT = 1, "a defect in tcpstall, or the output could not be written (a full disk)"
+    USAGE = 2, "the command line cannot be understood"
+    CANNOT_OPEN = 3, "an input cannot be opened"
+    NOT_A_CAPTURE = 4, "an input is not a capture"
+    DAMAGED = 5, "an input is damaged; what could be read is reported"
+    INTERRUPTED = 130, "interrupted (Ctrl-C)"
+    CLOSED_PIPE = 141, "the reader of the output went away"
+
+
+class TcpstallError(Exception):
+    """Base of everything that tcpstall raises on purpose; its text is one line that says what to do."""
+
+    exit_code = ExitCode.DEFECT
+
+
+class CannotOpen(TcpstallError, OSError):
+    """An input cannot be opened or read."""
+
+    exit_code = ExitCode.CANNOT_OPEN
+
+
+class NotACapture(TcpstallError, ValueError):
+    """An input is none of the formats that tcpstall reads."""
+
+    exit_code = ExitCode.NOT_A_CAPTURE
+
+
+class CannotWrite(TcpstallError, OSError):
+    """The output cannot be written."""
+
+    exit_code = ExitCode.DEFECT
+
+
+class NothingToShow(TcpstallError, LookupError):
+    """The capture holds no flow, or not the one that was asked for."""
+
+    exit_code = ExitCode.USAGE
+
+
+def about(path: str, message: str) -> str:
+    """The message with its input's name in front, where it does not name it already."""
+    return message if path in message else f"{path}: {message}"

@@ -1,0 +1,358 @@
+"""What a result is: an Analysis over the native columns, whose flows are decoded only when somebody looks at them."""
+
+import dataclasses
+import json
+import os
+from array import array
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, Literal, TypeAlias, TypeVar
+
+from tcpstall import _core
+from tcpstall.causes import Cause
+from tcpstall.errors import CannotOpen, ExitCode, NotACapture, TcpstallError, about
+
+__all__ = [
+    "Analysis",
+    "Burst",
+    "Capture",
+    "CaptureWarning",
+    "Direction",
+    "Endpoint",
+    "Evidence",
+    "Flow",
+    "Handshake",
+    "Paths",
+    "Side",
+    "Sort",
+    "Stall",
+    "Vantage",
+    "analyze",
+]
+
+Side: TypeAlias = Literal["client", "server"]
+"""An end of a connection: the client sent the SYN."""
+
+Sort: TypeAlias = Literal["lost", "duration", "bytes", "start", "stalls"]
+"""What flows are ranked by: largest first, except `start`, which is earliest first."""
+
+Evidence: TypeAlias = Mapping[str, int | None]
+"""What a stall's label rests on, by name with its unit as suffix (`in_flight_bytes`); None is unknown."""
+
+Path: TypeAlias = str | os.PathLike[str]
+Paths: TypeAlias = Path | Sequence[Path]
+
+_Row = TypeVar("_Row")
+
+_UNKNOWN = -(2**63)
+
+
+@dataclass(frozen=True, slots=True)
+class Endpoint:
+    """One end of a connection; as text `192.0.2.1:80` or `[2001:db8::1]:80`."""
+
+    address: str
+    port: int
+
+    def __str__(self) -> str:
+        return f"[{self.address}]:{self.port}" if ":" in self.address else f"{self.address}:{self.port}"
+
+
+@dataclass(frozen=True, slots=True)
+class Vantage:
+    """Where the capture was taken: `client`, `server`, `between` or `unknown`; confidence from 0 to 1."""
+
+    side: str
+    confidence: float
+
+
+@dataclass(frozen=True, slots=True)
+class Handshake:
+    """The three-way handshake; `duration_ns` is None where no SYN was captured."""
+
+    complete: bool
+    duration_ns: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class Direction:
+    """The data of one end: sizes in payload bytes, `segments` counts frames with payload; None is unknown."""
+
+    bytes: int
+    segments: int
+    mss_bytes: int | None = None
+    window_scale: int | None = None
+    initial_window_bytes: int | None = None
+    max_in_flight_bytes: int = 0
+    retransmitted_bytes: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Burst:
+    """Segments that one sender sent without waiting between them. Times in nanoseconds since the epoch."""
+
+    sender: Side
+    start_ns: int
+    end_ns: int
+    bytes: int
+    segments: int
+    in_flight_bytes: int
+
+
+@dataclass(frozen=True, slots=True)
+class Stall:
+    """One wait of one sender with one cause.
+
+    `ended` is False where no new data ever followed. `detail` narrows the cause. `also` ranks the other causes that
+    the evidence allows; `missing` says what evidence the capture lacks; `confidence` runs from 0 to 1.
+    """
+
+    sender: Side
+    start_ns: int
+    end_ns: int
+    duration_ns: int
+    ended: bool
+    cause: Cause
+    detail: str | None
+    confidence: float
+    also: tuple[Cause, ...]
+    missing: tuple[str, ...]
+    evidence: Evidence
+    advice: str
+
+
+@dataclass(frozen=True, slots=True)
+class Flow:
+    """One connection. `time_ns` gives every nanosecond from `start_ns` to `end_ns` one owner and sums to the length."""
+
+    id: int
+    client: Endpoint
+    server: Endpoint
+    start_ns: int
+    end_ns: int
+    segments: int
+    state: str
+    vantage: Vantage
+    base_rtt_ns: int | None
+    handshake: Handshake
+    directions: Mapping[Side, Direction]
+    stalls: tuple[Stall, ...]
+    time_ns: Mapping[str, int]
+    bursts: tuple[Burst, ...] = ()
+    notes: tuple[str, ...] = ()
+    capture: int = 0
+
+    @property
+    def duration_ns(self) -> int:
+        """First segment to last."""
+        return self.end_ns - self.start_ns
+
+    @property
+    def lost_ns(self) -> int:
+        """Time that some cause owns: all but sending, plain travel and closing."""
+        return sum(self.time_ns.get(cause, 0) for cause in Cause)
+
+    def end(self, side: Side) -> Endpoint:
+        """The endpoint of that side."""
+        return self.client if side == "client" else self.server
+
+
+@dataclass(frozen=True, slots=True)
+class CaptureWarning:
+    """Something in an input that a reader of the report must know; `count` says how often."""
+
+    code: str
+    count: int
+    message: str
+
+
+@dataclass(frozen=True, slots=True)
+class Capture:
+    """What became of one input. `skipped` counts the packets that were not analysed, by reason."""
+
+    path: str
+    exit_code: ExitCode
+    error: str | None
+    format: str | None = None
+    link_types: tuple[str, ...] = ()
+    packets: int = 0
+    tcp_segments: int = 0
+    first_ns: int | None = None
+    last_ns: int | None = None
+    warnings: tuple[CaptureWarning, ...] = ()
+    skipped: Mapping[str, int] = dataclasses.field(default_factory=dict)
+
+    @property
+    def remarks(self) -> tuple[str, ...]:
+        """The warnings that the error does not say already."""
+        return tuple(warning.message for warning in self.warnings if warning.message not in (self.error or ""))
+
+    @classmethod
+    def from_status(cls, status: _core.CaptureStatus) -> "Capture":
+        """From the native status."""
+        row = json.loads(status.json)
+        return _pick(
+            cls,
+            row,
+            path=status.path,
+            exit_code=ExitCode(status.exit_code),
+            error=status.error and about(status.path, status.error),
+            link_types=tuple(row.get("link_types") or ()),
+            warnings=tuple(_pick(CaptureWarning, warning) for warning in row.get("warnings") or ()),
+        )
+
+
+class Analysis:
+    """The diagnosis of one or more captures: a sequence of flows over columns that stay in the native core.
+
+    `flows`, `bursts` and `stalls` are tables that Polars, PyArrow and DuckDB take without a copy (Arrow PyCapsule
+    interface); times are int64 nanoseconds since the epoch in the capture's own clock, sizes are payload bytes.
+    `len()`, iteration and indexing give Flow objects, each decoded when it is asked for.
+    """
+
+    def __init__(self, report: _core.Report) -> None:
+        self._report = report
+        self.captures: tuple[Capture, ...] = tuple(Capture.from_status(status) for status in report.captures)
+
+    @cached_property
+    def flows(self) -> _core.Table:
+        """A row a flow."""
+        return self._report.flows
+
+    @cached_property
+    def bursts(self) -> _core.Table:
+        """A row a burst; empty with `bursts=False`."""
+        return self._report.bursts
+
+    @cached_property
+    def stalls(self) -> _core.Table:
+        """A row a stall."""
+        return self._report.stalls
+
+    def __len__(self) -> int:
+        return len(self._report)
+
+    def __getitem__(self, row: int) -> Flow:
+        rows = len(self)
+        if not -rows <= row < rows:
+            raise IndexError(f"flow row {row} of {rows}")
+        return _flow(json.loads(self._report.flow_json(row % rows)))
+
+    def __iter__(self) -> Iterator[Flow]:
+        return (self[row] for row in range(len(self)))
+
+    def ranked(self, by: Sort = "lost") -> list[int]:
+        """Rows of `flows` in order: most first, for `start` earliest first; ties in order of the flows' ids."""
+        table = self.flows
+        match by:
+            case "start":
+                keys = _column(table, "start_ns")
+                return sorted(range(len(self)), key=keys.__getitem__)
+            case "duration":
+                keys = _combined(table, "end_ns", "start_ns", -1)
+            case "bytes":
+                keys = _combined(table, "client_bytes", "server_bytes", 1)
+            case "lost":
+                keys = _column(table, "lost_ns")
+            case "stalls":
+                keys = _column(table, "stalls")
+        return sorted(range(len(self)), key=lambda row: -keys[row])
+
+    def time_ns(self) -> dict[str, int]:
+        """The time ledgers of all flows added up, by owner: the causes, then sending, in-transit, closing."""
+        return {owner: sum(_column(self.flows, f"time_{owner.replace('-', '_')}_ns")) for owner in _core.owners()}
+
+
+def analyze(
+    paths: Paths,
+    *,
+    flows: Sequence[int] = (),
+    hosts: Sequence[str] = (),
+    ports: Sequence[int] = (),
+    since_ns: int | None = None,
+    until_ns: int | None = None,
+    min_stall_ns: int = 0,
+    bursts: bool = True,
+    strict: bool = True,
+    progress: Callable[[int, int | None], None] | None = None,
+) -> Analysis:
+    """Reads captures (pcap, pcapng, tcpdump's text; `-` is standard input) and says why each sender waited.
+
+    `flows`, `hosts`, `ports` keep only flows with one of these ids, addresses, ports (either end); empty keeps all.
+    `since_ns` and `until_ns` use only the packets of that half-open interval, nanoseconds since the epoch.
+    `min_stall_ns` leaves shorter stalls out of the list (the time ledger keeps them); `bursts=False` leaves bursts out.
+    `progress(bytes_read, bytes_in_all)` is called now and then; what it raises ends the run.
+
+    Raises CannotOpen or NotACapture for the first such input, unless `strict` is False: then what could be read is
+    there, and `Analysis.captures` holds each input's error. A damaged input never raises: see its `error`.
+    Raises ValueError for an unreadable host.
+    """
+    several: Sequence[Path] = [paths] if isinstance(paths, (str, os.PathLike)) else paths
+    report = _core.analyze(
+        [os.fspath(path) for path in several],
+        flows=flows,
+        hosts=hosts,
+        ports=ports,
+        since_ns=since_ns,
+        until_ns=until_ns,
+        min_stall_ns=min_stall_ns,
+        bursts=bursts,
+        progress=progress,
+    )
+    analysis = Analysis(report)
+    if strict:
+        for capture in analysis.captures:
+            _raise_unreadable(capture)
+    return analysis
+
+
+def _raise_unreadable(capture: Capture) -> None:
+    kinds: dict[ExitCode, type[TcpstallError]] = {kind.exit_code: kind for kind in (CannotOpen, NotACapture)}
+    if kind := kinds.get(capture.exit_code):
+        raise kind(capture.error or capture.path)
+
+
+def _flow(row: Mapping[str, Any]) -> Flow:
+    return _pick(
+        Flow,
+        row,
+        client=_pick(Endpoint, row["client"]),
+        server=_pick(Endpoint, row["server"]),
+        vantage=_pick(Vantage, row["vantage"]),
+        handshake=_pick(Handshake, row["handshake"]),
+        directions={side: _pick(Direction, direction) for side, direction in row["directions"].items()},
+        bursts=tuple(_pick(Burst, burst) for burst in row.get("bursts") or ()),
+        stalls=tuple(_stall(stall) for stall in row["stalls"]),
+        notes=tuple(row.get("notes") or ()),
+    )
+
+
+def _stall(row: Mapping[str, Any]) -> Stall:
+    return _pick(
+        Stall,
+        row,
+        cause=Cause(row["cause"]),
+        also=tuple(Cause(name) for name in row["also"]),
+        missing=tuple(row["missing"]),
+    )
+
+
+def _pick(kind: type[_Row], row: Mapping[str, Any], **made: object) -> _Row:
+    """The fields of `kind` from `row`, with `made` in place of what needs a type of its own.
+
+    The report may grow fields between releases; those that the class does not know stay in the JSON.
+    """
+    names = kind.__dataclass_fields__  # type: ignore[attr-defined]
+    return kind(**{name: row[name] for name in names if name in row and name not in made} | made)
+
+
+def _column(table: _core.Table, name: str) -> Sequence[int]:
+    """An integer column; unknown counts as nothing."""
+    values = array("q", table.int64(name))
+    return array("q", (0 if value == _UNKNOWN else value for value in values)) if _UNKNOWN in values else values
+
+
+def _combined(table: _core.Table, first: str, second: str, sign: int) -> Sequence[int]:
+    pairs = zip(_column(table, first), _column(table, second), strict=True)
+    return array("q", (one + sign * other for one, other in pairs))

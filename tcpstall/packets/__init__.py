@@ -1,0 +1,1 @@
+"""Captures out: packets written again from what the core read."""

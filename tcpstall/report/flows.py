@@ -1,0 +1,81 @@
+"""The ranking of flows."""
+
+from collections.abc import Sequence
+
+from rich.table import Table
+from rich.text import Text
+
+from tcpstall.causes import Cause
+from tcpstall.model import Flow, Sort
+from tcpstall.report.style import cause_text, figures, table, words
+from tcpstall.report.waits import real_stalls, waited_ns
+from tcpstall.units import duration, number, percent
+
+__all__ = ["flow_table"]
+
+_ORDER = {
+    "lost": "time lost, handshake included",
+    "duration": "length",
+    "bytes": "bytes",
+    "start": "start",
+    "stalls": "number of stalls",
+}
+
+_ROOM_FOR_ONE_LINE = 150
+
+
+def flow_table(flows: Sequence[Flow], *, sort: Sort, width: int) -> Table:
+    """A row a flow in the order given; two lines a row on narrow terminals."""
+    title = f"flows by {_ORDER[sort]}"
+    if width >= _ROOM_FOR_ONE_LINE:
+        columns = [
+            *figures("flow"),
+            words("client → server"),
+            *figures("bytes →", "bytes ←", "length", "waited", "share", "handshake", "stalls"),
+            words("mostly"),
+        ]
+        return table(title, columns, [_one_line(flow) for flow in flows], width)
+    columns = [
+        *figures("flow"),
+        words("client\n→ server"),
+        *figures("bytes →\nbytes ←", "length\nhandshake", "waited\nshare"),
+        words("mostly\nstalls"),
+    ]
+    return table(title, columns, [_two_lines(flow) for flow in flows], width)
+
+
+def _one_line(flow: Flow) -> list[str | Text]:
+    waited = waited_ns(flow)
+    return [
+        number(flow.id),
+        f"{flow.client} → {flow.server}",
+        number(flow.directions["client"].bytes),
+        number(flow.directions["server"].bytes),
+        duration(flow.duration_ns),
+        duration(waited),
+        percent(waited, flow.duration_ns),
+        _handshake(flow),
+        number(len(real_stalls(flow))),
+        _main_cause(flow),
+    ]
+
+
+def _two_lines(flow: Flow) -> list[str | Text]:
+    id_, _, client_bytes, server_bytes, length, waited, share, handshake, stalls, mostly = _one_line(flow)
+    return [
+        id_,
+        f"{flow.client}\n→ {flow.server}",
+        f"{client_bytes}\n{server_bytes}",
+        f"{length}\n{handshake}",
+        f"{waited}\n{share}",
+        Text.assemble(mostly, f"\n{stalls}"),
+    ]
+
+
+def _handshake(flow: Flow) -> str:
+    return "?" if flow.handshake.duration_ns is None else duration(flow.handshake.duration_ns)
+
+
+def _main_cause(flow: Flow) -> Text:
+    cause = max(Cause, key=lambda candidate: flow.time_ns.get(candidate, 0))
+    return cause_text(cause) if flow.time_ns.get(cause, 0) else Text("–")

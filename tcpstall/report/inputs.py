@@ -1,0 +1,52 @@
+"""What was read: one line a capture, its warnings beneath."""
+
+from collections.abc import Iterator, Sequence
+
+from rich.padding import Padding
+from rich.text import Text
+
+from tcpstall.model import Capture
+from tcpstall.units import clock, counted, date, duration, number
+
+__all__ = ["described", "without_flows"]
+
+_DAY_NS = 86_400 * 10**9
+
+_SKIPPED = {
+    "not_ip": "not IP",
+    "not_tcp": "IP but not TCP",
+    "ip_fragment": "IP fragments",
+    "cut_short": "cut before the end of the TCP header",
+}
+
+
+def described(capture: Capture) -> Iterator[Text | Padding]:
+    """The capture in one line, then a line for each warning."""
+    counts = f"{counted(capture.packets, 'packet')}, {counted(capture.tcp_segments, 'TCP segment')}"
+    yield Text(f"{capture.path}: {capture.format}, {counts}{_span(capture)}", "dim")
+    for remark in (*capture.remarks, *([capture.error] if capture.error else [])):
+        yield Padding(Text(f"warning: {remark}", "yellow"), (0, 0, 0, 2))
+
+
+def without_flows(captures: Sequence[Capture]) -> Iterator[Text | Padding]:
+    """Why there is nothing to diagnose, for each capture."""
+    for capture in captures:
+        yield Text(f"{capture.path}: {_nothing(capture)}", "bold")
+        yield from described(capture)
+
+
+def _nothing(capture: Capture) -> str:
+    if capture.packets == 0:
+        return "no packets in it"
+    if capture.tcp_segments:
+        return f"no flow fits the options; it holds {counted(capture.tcp_segments, 'TCP segment')}"
+    reasons = [f"{number(count)} {_SKIPPED.get(reason, reason)}" for reason, count in capture.skipped.items() if count]
+    return f"no TCP in its {counted(capture.packets, 'packet')}" + (f": {', '.join(reasons)}" if reasons else "")
+
+
+def _span(capture: Capture) -> str:
+    if capture.first_ns is None or capture.last_ns is None:
+        return ""
+    day = f"{date(capture.first_ns)} " if capture.first_ns >= _DAY_NS else ""
+    zone = " UTC" if day else ""
+    return f", {duration(capture.last_ns - capture.first_ns)} from {day}{clock(capture.first_ns)}{zone}"

@@ -1,0 +1,192 @@
+"""One clause a cause: what the stalls of a flow have in common, in plain words with their figures."""
+
+from collections import Counter
+from collections.abc import Callable, Sequence
+
+from tcpstall.causes import Cause
+from tcpstall.model import Flow, Side, Stall
+from tcpstall.units import counted, duration, number, times
+
+__all__ = ["phrase"]
+
+
+def phrase(cause: Cause, flow: Flow, stalls: Sequence[Stall]) -> str:
+    """What happened, for the stalls of one cause; never empty."""
+    speak = _PHRASES.get(cause)
+    return speak(flow, stalls) if speak else f"{cause.summary}, {times(len(stalls))}"
+
+
+def _handshake(flow: Flow, stalls: Sequence[Stall]) -> str:
+    lost = _details(stalls)
+    how = "took" if flow.handshake.complete else "was never completed in"
+    return f"the connection {how} {_sum(stalls)} to set up{f' ({lost})' if lost else ''}"
+
+
+def _cwnd_limited(flow: Flow, stalls: Sequence[Stall]) -> str:
+    rounds = counted(len(stalls), "round trip")
+    details = {stall.detail for stall in stalls}
+    if "initial-window" in details or "slow-start" in details:
+        return f"slow start{_from_segments(flow, stalls)}, {rounds}"
+    narrower = _details(stalls)
+    return f"the congestion window was full{_at_level(stalls)}, {rounds}{f' ({narrower})' if narrower else ''}"
+
+
+def _rwnd_limited(flow: Flow, stalls: Sequence[Stall]) -> str:
+    windows = _values(stalls, "peer_window_bytes")
+    return f"the {_peer(stalls)}'s window{f' ({windows} bytes)' if windows else ''} was full {times(len(stalls))}"
+
+
+def _zero_window(flow: Flow, stalls: Sequence[Stall]) -> str:
+    still = "" if stalls[-1].ended else " and never opened it again"
+    return f"the {_peer(stalls)} closed its window {times(len(stalls))}{still}, {_longest(stalls)}"
+
+
+def _sndbuf_limited(flow: Flow, stalls: Sequence[Stall]) -> str:
+    levels = _values(stalls, "plateau_bytes") or _values(stalls, "in_flight_bytes")
+    holds = f" (about {levels} bytes in flight)" if levels else ""
+    return f"the {_sender(stalls)}'s send buffer{holds} was full {times(len(stalls))}"
+
+
+def _idle_restart(flow: Flow, stalls: Sequence[Stall]) -> str:
+    before = _values(stalls, "cwnd_before_idle_segments")
+    was = f" from {before} segments" if before else ""
+    rounds = counted(len(stalls), "round trip")
+    return f"an idle period had lowered the {_sender(stalls)}'s congestion window{was}, {rounds}"
+
+
+def _app_limited(flow: Flow, stalls: Sequence[Stall]) -> str:
+    how = f"{times(len(stalls))}, {_longest(stalls)}"
+    match _main_detail(stalls):
+        case "think-time":
+            return f"the {_sender(stalls)}'s application took its time to answer {how}"
+        case "awaiting-peer":
+            return f"it was the {_peer(stalls)}'s turn to speak {how}"
+    return f"the {_sender(stalls)}'s application had nothing to send {how}"
+
+
+def _retransmission(flow: Flow, stalls: Sequence[Stall]) -> str:
+    again = sum(direction.retransmitted_bytes for direction in flow.directions.values())
+    how = _details(stalls)
+    return (
+        f"lost data had to be repaired {times(len(stalls))}{f' ({how})' if how else ''}, "
+        f"{_longest(stalls)}, {number(again)} bytes sent again"
+    )
+
+
+def _nagle(flow: Flow, stalls: Sequence[Stall]) -> str:
+    return f"the {_sender(stalls)} held a small segment until the last one was acknowledged, {times(len(stalls))}"
+
+
+def _delayed_ack(flow: Flow, stalls: Sequence[Stall]) -> str:
+    return f"the {_peer(stalls)} held back its ACK {times(len(stalls))}, {_longest(stalls)}"
+
+
+def _pacing(flow: Flow, stalls: Sequence[Stall]) -> str:
+    return f"the {_sender(stalls)} spaced its segments out on purpose, {counted(len(stalls), 'gap')}"
+
+
+def _burst_limited(flow: Flow, stalls: Sequence[Stall]) -> str:
+    sizes = _values(stalls, "burst_bytes")
+    where = f" at {sizes} bytes" if sizes else ""
+    return f"the {_sender(stalls)}'s stack cut its bursts short{where}, {times(len(stalls))}"
+
+
+def _bandwidth_limited(flow: Flow, stalls: Sequence[Stall]) -> str:
+    return f"the path carried all it could, {counted(len(stalls), 'gap')}"
+
+
+def _cannot_tell(flow: Flow, stalls: Sequence[Stall]) -> str:
+    missing = Counter(what for stall in stalls for what in stall.missing)
+    lacks = _listed([_lacking(what) for what, _ in missing.most_common(3)])
+    why = f"the capture lacks {lacks}" if lacks else stalls[0].cause.summary
+    perhaps = Counter(other.value for stall in stalls for other in stall.also)
+    guess = f"; perhaps {_listed([other for other, _ in perhaps.most_common(2)], 'or')}" if perhaps else ""
+    return f"cannot tell: {why} ({counted(len(stalls), 'wait')}){guess}"
+
+
+def _lacking(what: str) -> str:
+    """`window scale: no SYN` as `window scale (no SYN)`, so that several fit into one sentence."""
+    name, colon, why = what.partition(": ")
+    return f"{name} ({why})" if colon else name
+
+
+_PHRASES: dict[Cause, Callable[[Flow, Sequence[Stall]], str]] = {
+    Cause.HANDSHAKE: _handshake,
+    Cause.CWND_LIMITED: _cwnd_limited,
+    Cause.RWND_LIMITED: _rwnd_limited,
+    Cause.ZERO_WINDOW: _zero_window,
+    Cause.SNDBUF_LIMITED: _sndbuf_limited,
+    Cause.IDLE_RESTART: _idle_restart,
+    Cause.APP_LIMITED: _app_limited,
+    Cause.RETRANSMISSION: _retransmission,
+    Cause.NAGLE: _nagle,
+    Cause.DELAYED_ACK: _delayed_ack,
+    Cause.PACING: _pacing,
+    Cause.BURST_LIMITED: _burst_limited,
+    Cause.BANDWIDTH_LIMITED: _bandwidth_limited,
+    Cause.CAPTURE_GAP: _cannot_tell,
+    Cause.UNEXPLAINED: _cannot_tell,
+}
+
+
+def _sender(stalls: Sequence[Stall]) -> Side:
+    """The end that waited most."""
+    waits: Counter[Side] = Counter()
+    for stall in stalls:
+        waits[stall.sender] += stall.duration_ns
+    return waits.most_common(1)[0][0]
+
+
+def _peer(stalls: Sequence[Stall]) -> Side:
+    return "server" if _sender(stalls) == "client" else "client"
+
+
+def _sum(stalls: Sequence[Stall]) -> str:
+    return duration(sum(stall.duration_ns for stall in stalls))
+
+
+def _longest(stalls: Sequence[Stall]) -> str:
+    span = duration(max(stall.duration_ns for stall in stalls))
+    return span if len(stalls) == 1 else f"longest {span}"
+
+
+def _details(stalls: Sequence[Stall]) -> str:
+    """`2 timeout, 1 tail-loss`, or the word alone where all agree."""
+    counts = Counter(stall.detail for stall in stalls if stall.detail)
+    if len(counts) == 1:
+        return next(iter(counts))
+    return ", ".join(f"{count} {detail}" for detail, count in counts.most_common())
+
+
+def _main_detail(stalls: Sequence[Stall]) -> str | None:
+    """The detail that owns most time."""
+    spans: Counter[str | None] = Counter()
+    for stall in stalls:
+        spans[stall.detail] += stall.duration_ns
+    return spans.most_common(1)[0][0]
+
+
+def _values(stalls: Sequence[Stall], name: str) -> str:
+    """`46,080 then 78,720`; `1,448 to 65,160` where there are many; empty where none is known."""
+    known = list(dict.fromkeys(value for stall in stalls if (value := stall.evidence.get(name)) is not None))
+    if len(known) > 3:
+        return f"{number(min(known))} to {number(max(known))}"
+    return " then ".join(number(value) for value in known)
+
+
+def _from_segments(flow: Flow, stalls: Sequence[Stall]) -> str:
+    sender = flow.directions[_sender(stalls)]
+    if not sender.initial_window_bytes or not sender.mss_bytes:
+        return ""
+    return f" from {counted(-(-sender.initial_window_bytes // sender.mss_bytes), 'segment')}"
+
+
+def _at_level(stalls: Sequence[Stall]) -> str:
+    levels = _values(stalls, "in_flight_bytes")
+    return f" at {levels} bytes" if levels else ""
+
+
+def _listed(words: Sequence[str], last: str = "and") -> str:
+    if len(words) < 2:
+        return "".join(words)
+    return f"{', '.join(words[:-1])} {last} {words[-1]}"

@@ -1,0 +1,103 @@
+"""The stalls of one flow, longest kept, in order of time."""
+
+from collections.abc import Iterator, Sequence
+
+from rich.console import RenderableType
+from rich.padding import Padding
+from rich.table import Table
+from rich.text import Text
+
+from tcpstall.causes import Cause
+from tcpstall.model import Flow, Stall
+from tcpstall.report.style import cause_text, figures, table, words
+from tcpstall.report.waits import sum_by_cause
+from tcpstall.units import clock, confidence, counted, exact, number, offset
+
+__all__ = ["stall_list"]
+
+_ROOM_FOR_ONE_LINE = 140
+
+
+def stall_list(flow: Flow, *, width: int, rows: int, min_stall_ns: int = 0) -> Iterator[RenderableType]:
+    """A table of the `rows` longest stalls and a line about the rest; nothing for a flow that only shook hands."""
+    if not any(stall.detail or stall.cause is not Cause.HANDSHAKE for stall in flow.stalls):
+        return
+    long_enough = [stall for stall in flow.stalls if stall.duration_ns >= min_stall_ns]
+    shown = _longest(long_enough, rows)
+    yield Text()
+    if shown:
+        title = f"stalls of flow {flow.id}  {flow.client} ↔ {flow.server}"
+        yield (_wide if width >= _ROOM_FOR_ONE_LINE else _narrow)(flow, shown, title, width)
+    kept = {id(stall) for stall in shown}
+    left_out = [stall for stall in flow.stalls if id(stall) not in kept]
+    if left_out:
+        rest = f"and {counted(len(left_out), 'shorter stall')} of flow {flow.id}: {sum_by_cause(left_out)}"
+        yield Padding(Text(rest, "dim"), (0, 0, 0, 1))
+
+
+def _longest(stalls: Sequence[Stall], rows: int) -> list[Stall]:
+    longest = sorted(range(len(stalls)), key=lambda index: -stalls[index].duration_ns)[:rows]
+    return [stalls[index] for index in sorted(longest)]
+
+
+def _wide(flow: Flow, stalls: Sequence[Stall], title: str, width: int) -> Table:
+    columns = [
+        *figures("after start", "clock"),
+        words("sender"),
+        words("cause"),
+        *figures("duration", "burst before", "in flight", "peer window", "confidence"),
+        words("packets"),
+    ]
+    rows: list[list[str | Text]] = [
+        [
+            offset(stall.start_ns - flow.start_ns),
+            clock(stall.start_ns),
+            stall.sender,
+            cause_text(stall.cause).append(f" {stall.detail}" if stall.detail else "", "default"),
+            _length(stall),
+            *(_bytes(stall, name) for name in ("burst_bytes", "in_flight_bytes", "peer_window_bytes")),
+            confidence(stall.confidence),
+            _packets(stall),
+        ]
+        for stall in stalls
+    ]
+    return table(title, columns, rows, width)
+
+
+def _narrow(flow: Flow, stalls: Sequence[Stall], title: str, width: int) -> Table:
+    """Two lines a stall, so that 80 columns hold every figure."""
+    columns = [
+        *figures("after start\nclock"),
+        words("sender\npackets"),
+        words("cause\ndetail"),
+        *figures("duration\nconfidence", "burst before\nin flight", "peer\nwindow"),
+    ]
+    rows: list[list[str | Text]] = [
+        [
+            f"{offset(stall.start_ns - flow.start_ns)}\n{clock(stall.start_ns)}",
+            f"{stall.sender}\n{_packets(stall)}",
+            cause_text(stall.cause).append(f"\n{stall.detail or ''}", "default"),
+            f"{_length(stall)}\n{confidence(stall.confidence)}",
+            f"{_bytes(stall, 'burst_bytes')}\n{_bytes(stall, 'in_flight_bytes')}",
+            _bytes(stall, "peer_window_bytes"),
+        ]
+        for stall in stalls
+    ]
+    return table(title, columns, rows, width)
+
+
+def _length(stall: Stall) -> str:
+    return exact(stall.duration_ns) if stall.ended else f"≥ {exact(stall.duration_ns)}"
+
+
+def _bytes(stall: Stall, name: str) -> str:
+    value = stall.evidence.get(name)
+    return "?" if value is None else number(value)
+
+
+def _packets(stall: Stall) -> str:
+    """Last data before the wait, what freed it, first data after it."""
+    numbers = [stall.evidence.get(name) for name in ("last_packet", "freed_by_packet", "next_packet")]
+    if not any(numbers):
+        return "–"
+    return "→".join("?" if value is None else str(value) for value in numbers)

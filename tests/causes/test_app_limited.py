@@ -1,0 +1,39 @@
+"""`app-limited`: the application had nothing to send."""
+
+from tests.causes.triple import NOT_A_STALL_MS, causes, fires, look_alike, near_miss
+from tests.scene import Scene, Stall, between
+from tests.scene.network import Tap
+
+
+@fires
+def test_an_application_that_writes_now_and_then_waits_for_itself(scene: Scene, tap: Tap) -> None:
+    scene.handshake(rtt_ms=20)
+    scene.client_sends(147)
+    scene.server_acks()
+    scene.server_writes((0, 5_000), (100, 5_000), (200, 5_000))
+    assert scene.stalls("server", tap, over_ms=NOT_A_STALL_MS) == [
+        Stall("app-limited", between(98, 102)),
+        Stall("app-limited", between(98, 102)),
+    ]
+
+
+@fires
+def test_a_server_that_thinks_before_it_answers(scene: Scene, tap: Tap) -> None:
+    scene.handshake(rtt_ms=20)
+    scene.download(5_000, think_ms=300)
+    assert scene.lost_ms("server", tap)["app-limited"] in between(295, 325)
+
+
+@near_miss
+def test_an_answer_at_once_leaves_only_the_round_trip_which_is_nobodys_fault(scene: Scene, tap: Tap) -> None:
+    scene.handshake(rtt_ms=20)
+    scene.download(5_000)
+    scene.closes()
+    assert scene.flow(tap)["time_ns"].get("app-limited", 0) / 1e6 < 1
+
+
+@look_alike
+def test_a_small_write_that_nagle_holds_was_written_in_time(scene: Scene, tap: Tap) -> None:
+    scene.handshake(rtt_ms=20)
+    scene.client_writes((0, 100), (0.1, 100))
+    assert "app-limited" not in causes(scene, tap, sender="client")

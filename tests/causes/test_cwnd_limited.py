@@ -1,0 +1,45 @@
+"""`cwnd-limited`: the congestion window was full."""
+
+from tests.causes.triple import NOT_A_STALL_MS, causes, fires, look_alike, near_miss
+from tests.scene import Reader, Scene, Stall, between
+from tests.scene.network import Tap
+
+
+@fires
+def test_slow_start_waits_a_round_trip_for_each_doubling(scene: Scene, tap: Tap) -> None:
+    scene.handshake(rtt_ms=20)
+    scene.download(200_000)
+    assert scene.stalls("server", tap, over_ms=NOT_A_STALL_MS) == [
+        Stall("cwnd-limited", between(19, 21), detail="initial-window"),
+        Stall("cwnd-limited", between(19, 21), detail="slow-start"),
+        Stall("cwnd-limited", between(19, 21), detail="slow-start"),
+    ]
+
+
+@fires
+def test_one_byte_beyond_the_initial_window_waits(scene: Scene, tap: Tap) -> None:
+    scene.handshake(rtt_ms=20)
+    scene.download(14_481)
+    assert scene.stalls("server", tap, over_ms=NOT_A_STALL_MS) == [Stall("cwnd-limited", between(19, 21))]
+
+
+@fires
+def test_an_initial_window_of_six_segments_that_doubles_is_a_window_too(scene: Scene, tap: Tap) -> None:
+    scene.server.congestion.cwnd = scene.server.congestion.initial = 6
+    scene.handshake(rtt_ms=20)
+    scene.download(60_000)
+    assert causes(scene, tap) == ["cwnd-limited"]
+
+
+@near_miss
+def test_a_response_of_exactly_the_initial_window_waits_for_nothing(scene: Scene, tap: Tap) -> None:
+    scene.handshake(rtt_ms=20)
+    scene.download(14_480)
+    assert causes(scene, tap) == []
+
+
+@look_alike
+def test_a_window_of_ten_segments_stops_the_first_burst_whatever_cwnd_is(scene: Scene, tap: Tap) -> None:
+    scene.handshake(rtt_ms=20, client_scale=0, client_window=14_480)
+    scene.download(100_000, reader=Reader(buffer=14_480))
+    assert "cwnd-limited" not in causes(scene, tap)

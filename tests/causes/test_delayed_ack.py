@@ -1,0 +1,38 @@
+"""`delayed-ack`: the receiver's delayed ACK held the sender."""
+
+from tests.causes.triple import NOT_A_STALL_MS, causes, fires, look_alike, near_miss
+from tests.scene import Scene, Stall, between
+from tests.scene.network import Tap
+
+
+@fires
+def test_write_write_read_pays_the_peers_delayed_ack_timer(scene: Scene, tap: Tap) -> None:
+    scene.handshake(rtt_ms=2)
+    for _ in range(3):
+        scene.client_sends(100)
+        scene.wait_ms(40)
+        scene.server_acks()
+        scene.client_sends(100)
+        scene.server_sends(50)
+    stalls = scene.stalls("client", tap, over_ms=NOT_A_STALL_MS)
+    assert stalls == 3 * [Stall("delayed-ack", between(39, 44))]
+
+
+@near_miss
+def test_an_ack_at_once_makes_it_nagles_alone(scene: Scene, tap: Tap) -> None:
+    scene.handshake(rtt_ms=20)
+    for _ in range(3):
+        scene.client_writes((0, 100), (0.1, 100))
+        scene.server_sends(50)
+    assert scene.lost_ms("client", tap)["delayed-ack"] == 0
+
+
+@look_alike
+def test_a_client_that_thinks_for_forty_milliseconds_is_the_application(scene: Scene, tap: Tap) -> None:
+    scene.handshake(rtt_ms=2)
+    for _ in range(4):
+        scene.client_sends(100)
+        scene.server_sends(50)
+        scene.wait_ms(40)
+    assert scene.lost_ms("client", tap)["delayed-ack"] == 0
+    assert causes(scene, tap, sender="client") == ["app-limited"]

@@ -1,0 +1,35 @@
+"""`rwnd-limited`: the receive window was full."""
+
+from tests.causes.triple import NOT_A_STALL_MS, causes, fires, look_alike, near_miss, share
+from tests.scene import Reader, Scene, Stall, between
+from tests.scene.network import Tap
+
+
+@fires
+def test_a_small_receive_buffer_binds_every_round(scene: Scene, tap: Tap) -> None:
+    scene.handshake(rtt_ms=20, client_scale=0, client_window=8_688)
+    scene.download(100_000, reader=Reader(buffer=8_688))
+    assert causes(scene, tap) == ["rwnd-limited"]
+
+
+@fires
+def test_a_rest_of_the_window_below_a_segment_is_a_full_window(scene: Scene, tap: Tap) -> None:
+    scene.server.congestion.cwnd = scene.server.congestion.initial = 100
+    scene.handshake(rtt_ms=20, client_scale=0, client_window=64_256)
+    scene.download(100_000, reader=Reader(buffer=64_256))
+    first = scene.stalls("server", tap, over_ms=NOT_A_STALL_MS)[0]
+    assert first == Stall("rwnd-limited", between(19, 21))
+
+
+@near_miss
+def test_a_window_with_a_segment_to_spare_did_not_stop_the_sender(scene: Scene, tap: Tap) -> None:
+    scene.handshake(rtt_ms=20, client_scale=0, client_window=14_480 + 3 * 1_448)
+    scene.download(20_000, reader=Reader(buffer=14_480 + 3 * 1_448))
+    assert causes(scene, tap) == ["cwnd-limited"]
+
+
+@look_alike
+def test_a_flight_that_a_send_buffer_holds_flat_is_not_the_windows_fault(scene: Scene, tap: Tap) -> None:
+    scene.handshake(rtt_ms=20)
+    scene.download(400_000, tso=1, send_buffer=20_000, reader=Reader(buffer=65_536))
+    assert share(scene, "rwnd-limited", tap) < 0.05

@@ -1,0 +1,35 @@
+"""`sndbuf-limited`: the application waited for space in the send buffer."""
+
+from tests.causes.triple import causes, fires, look_alike, near_miss, share
+from tests.scene import Scene
+from tests.scene.network import Tap
+
+
+@fires
+def test_a_small_send_buffer_holds_the_flight_flat(scene: Scene, tap: Tap) -> None:
+    scene.handshake(rtt_ms=20)
+    scene.download(400_000, tso=1, send_buffer=20_000)
+    assert share(scene, "sndbuf-limited", tap) > 0.85
+
+
+@fires
+def test_a_send_buffer_of_twice_the_initial_window_binds_after_slow_start(scene: Scene, tap: Tap) -> None:
+    scene.handshake(rtt_ms=20)
+    scene.download(1_000_000, tso=1, send_buffer=40_000)
+    assert causes(scene, tap)[-1] == "sndbuf-limited"
+    assert share(scene, "sndbuf-limited", tap) > 0.8
+
+
+@near_miss
+def test_a_buffer_that_the_flight_never_reaches_is_not_blamed(scene: Scene, tap: Tap) -> None:
+    scene.handshake(rtt_ms=20)
+    scene.download(150_000, send_buffer=150_000)
+    assert causes(scene, tap) == ["cwnd-limited"]
+
+
+@look_alike
+def test_responses_of_one_size_are_no_plateau(scene: Scene, tap: Tap) -> None:
+    scene.handshake(rtt_ms=20)
+    for _ in range(12):
+        scene.download(13_000)
+    assert share(scene, "sndbuf-limited", tap) == 0

@@ -1,0 +1,50 @@
+"""`zero-window`: the receiver closed its window and the sender waited for it to reopen."""
+
+from tests.causes.triple import causes, fires, look_alike, near_miss
+from tests.scene import Reader, Scene, Stall, between
+from tests.scene.network import Tap
+
+
+@fires
+def test_receiver_closes_its_window(scene: Scene) -> None:
+    scene.handshake(rtt_ms=20)
+    scene.client_sends(14_600)
+    scene.server_acks(window=0)  # the stall starts here
+    scene.wait_ms(800)
+    scene.server_acks(window=65_535)  # and ends here
+    scene.client_sends(14_600)
+    assert Stall("zero-window", between(795, 845)) in scene.stalls("client", "client")
+
+
+@fires
+def test_a_reader_that_sleeps_closes_the_window_in_mid_transfer(scene: Scene, tap: Tap) -> None:
+    scene.handshake(rtt_ms=20)
+    scene.download(300_000, reader=Reader(buffer=65_536, pauses=((100_000, 800),)))
+    assert scene.lost_ms("server", tap)["zero-window"] in between(700, 830)
+
+
+@fires
+def test_a_window_that_never_reopens_lasts_to_the_end(scene: Scene) -> None:
+    scene.handshake(rtt_ms=20)
+    scene.download(300_000, reader=Reader(buffer=65_536, pauses=((100_000, 60_000),)), until_ms=5_000)
+    assert scene.stalls("server")[-1] == Stall("zero-window", ended=False)
+
+
+@near_miss
+def test_a_slow_reader_whose_window_stays_open_a_little_is_rwnd_limited(scene: Scene, tap: Tap) -> None:
+    scene.handshake(rtt_ms=20, client_scale=0, client_window=8_688)
+    scene.download(60_000, reader=Reader(buffer=8_688))
+    assert scene.lost_ms("server", tap)["zero-window"] == 0
+
+
+@look_alike
+def test_a_window_that_closed_while_nothing_was_left_to_send_held_nobody(scene: Scene, tap: Tap) -> None:
+    scene.handshake(rtt_ms=20)
+    scene.download(10_000)
+    scene.wait_ms(5)
+    scene.client_acks(window=0)
+    scene.wait_ms(300)
+    scene.client_acks(window=65_536)
+    scene.wait_ms(700)
+    scene.download(5_000)
+    assert causes(scene, tap) == ["app-limited"]

@@ -1,0 +1,38 @@
+"""The fixtures that every test may ask for."""
+
+from pathlib import Path
+
+import pytest
+from hypothesis import settings
+
+from tests.scene import Scene
+
+settings.register_profile("gate", derandomize=True, deadline=None, max_examples=40)
+settings.load_profile("gate")
+
+FIXTURES = Path(__file__).parent.parent / "fixtures"
+
+
+@pytest.fixture
+def scene(tmp_path: Path) -> Scene:
+    """An empty stage: 20 ms of round trip, the tap at the server."""
+    return Scene(tmp_path)
+
+
+@pytest.fixture(params=["server", "client"])
+def tap(request: pytest.FixtureRequest) -> str:
+    """Both ends: where the server sends, its own tap and the receiver's."""
+    return str(request.param)
+
+
+@pytest.fixture(
+    params=[
+        pytest.param(path, id=path.name)
+        for path in sorted(FIXTURES.glob("**/*"))
+        if path.suffix in {".pcap", ".pcapng", ".cap", ".txt"}
+    ]
+)
+def fixture_capture(request: pytest.FixtureRequest) -> Path:
+    """Every capture in fixtures/."""
+    path: Path = request.param
+    return path

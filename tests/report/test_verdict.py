@@ -1,0 +1,95 @@
+"""The verdict says the right thing about each kind of flow."""
+
+from dataclasses import replace
+
+import pytest
+
+from tcpstall import Cause, Endpoint, Handshake
+from tcpstall.report.verdict import verdict
+from tests.report.flows import MS, flow, stall, text
+
+
+def test_a_flow_that_lost_nothing_is_told_so() -> None:
+    said = text(*verdict(flow(), width=160))
+    assert "never waited longer than a round trip, handshake 10.0 ms" in said.splitlines()[0]
+
+
+def test_causes_come_in_order_of_their_time() -> None:
+    said = text(*verdict(flow(stall(Cause.PACING, 5), stall(Cause.ZERO_WINDOW, 50)), width=160))
+    assert said.index("zero-window") < said.index("pacing")
+    assert said.splitlines()[0].endswith("waited 55.0 ms (55 %) in 2 stalls, handshake 10.0 ms")
+
+
+def test_time_below_a_hundredth_of_the_largest_is_told_in_the_last_line_only() -> None:
+    lines = text(*verdict(flow(stall(Cause.PACING, 0.1), stall(Cause.ZERO_WINDOW, 50)), width=160)).splitlines()
+    assert "pacing 100 µs" in lines[-1]
+    assert not any("pacing" in line for line in lines[:-1])
+
+
+def test_missing_evidence_is_named() -> None:
+    blind = stall(Cause.UNEXPLAINED, 30, missing=("window scale: no SYN",), also=(Cause.RWND_LIMITED,), confidence=0.2)
+    said = text(*verdict(flow(blind), width=160))
+    assert "cannot tell: the capture lacks window scale (no SYN)" in said
+    assert "perhaps rwnd-limited" in said
+
+
+def test_a_capture_gap_is_no_accusation() -> None:
+    said = text(*verdict(flow(stall(Cause.CAPTURE_GAP, 30, missing=("packets",))), width=160))
+    assert "cannot tell: the capture lacks packets" in said
+
+
+def test_low_confidence_is_said_with_the_runner_up() -> None:
+    shaky = stall(Cause.SNDBUF_LIMITED, 30, confidence=0.4, also=(Cause.APP_LIMITED,))
+    assert "probably (else app-limited): " in text(*verdict(flow(shaky), width=160))
+
+
+def test_the_advice_is_that_of_the_longest_stalls() -> None:
+    short, long = stall(Cause.PACING, 1, advice="first"), stall(Cause.PACING, 9, advice="second")
+    said = text(*verdict(flow(short, long), width=160))
+    assert "→ second" in said
+    assert "→ first" not in said
+
+
+def test_a_handshake_that_took_long_is_a_finding() -> None:
+    slow = stall(Cause.HANDSHAKE, 3000, at_ms=0, detail="syn-loss")
+    said = text(*verdict(flow(slow, length_ms=4000, handshake=Handshake(True, 3000 * MS)), width=160))
+    assert "3.00 s" in said
+    assert "syn-loss" in said
+
+
+def test_a_plain_handshake_is_not() -> None:
+    said = text(*verdict(flow(stall(Cause.HANDSHAKE, 10, at_ms=0)), width=160))
+    assert "to set up" not in said
+
+
+def test_a_connection_that_never_came_about_is_told_so() -> None:
+    said = text(*verdict(flow(handshake=Handshake(False, 7000 * MS)), width=160))
+    assert "handshake never completed in 7.00 s" in said
+
+
+def test_a_handshake_that_was_not_captured_is_not_called_zero() -> None:
+    assert "handshake not captured" in text(*verdict(flow(handshake=Handshake(False, None)), width=160))
+
+
+def test_an_upload_names_the_client_as_sender() -> None:
+    base = flow(stall(Cause.RWND_LIMITED, 20, sender="client"))
+    upload = replace(base, directions={"client": base.directions["server"], "server": base.directions["client"]})
+    said = text(*verdict(upload, width=160))
+    assert said.startswith("192.0.2.1:40000 → 192.0.2.2:443")
+    assert "the server's window" in said
+
+
+def test_ipv6_ends_wear_brackets() -> None:
+    said = text(*verdict(flow(client=Endpoint("2001:db8::1", 4000)), width=160))
+    assert "[2001:db8::1]:4000" in said
+
+
+def test_notes_of_the_flow_are_shown() -> None:
+    assert "note: the ends were guessed" in text(*verdict(flow(notes=("the ends were guessed",)), width=160))
+
+
+@pytest.mark.parametrize("cause", list(Cause))
+def test_each_cause_has_a_phrase_without_figures_too(cause: Cause) -> None:
+    said = text(*verdict(flow(stall(cause, 50), handshake=Handshake(False, 50 * MS)), width=160))
+    assert cause.value in said
+    assert "None" not in said
