@@ -8,7 +8,9 @@ use tcpstall_core::capture::CaptureError;
 /// OSError where the system refused, ValueError where the input is not what it should be.
 pub(crate) fn of_capture(error: &CaptureError) -> PyErr {
     match error {
-        CaptureError::Open { .. } | CaptureError::Read { .. } | CaptureError::Interrupted => PyOSError::new_err(error.to_string()),
+        CaptureError::Open { .. } | CaptureError::Read { .. } | CaptureError::Interrupted => {
+            PyOSError::new_err(error.to_string())
+        }
         CaptureError::NotACapture { .. } | CaptureError::Damaged { .. } => PyValueError::new_err(error.to_string()),
     }
 }

@@ -17,7 +17,7 @@ fn judge(gap: &Gap, _: &Limits) -> Verdict {
     if gap.left_out.is_some() {
         return yes("left-out", 0.99);
     }
-    if gap.never_seen > 0 && gap.retransmissions == 0 && gap.lost_before_tap == 0 {
+    if gap.never_seen > 0 && gap.retransmissions == 0 {
         return yes("acked-unseen", 0.8);
     }
     Verdict::No

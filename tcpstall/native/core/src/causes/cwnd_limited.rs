@@ -1,7 +1,8 @@
 //! `cwnd-limited` — the congestion window was full.
 //!
 //! Rule      segments in flight, after the ACKs that trail the burst, reach 85 % of the modelled congestion window
-//!           (50 % once losses have made the model an estimate), with room for another segment in the peer's window
+//!           (50 % once losses have made the model an estimate), with room for another segment in the peer's window; or
+//!           the flights have doubled at every ACK since the connection began, below an initial window of ten segments
 //! Evidence  `in_flight_segments`, `cwnd_estimate_segments`, `window_unused_bytes`; detail `initial-window`, `slow-start`,
 //!           `congestion-avoidance`
 //! Source    RFC 5681 §3.1, RFC 6928, RFC 9438; Linux `tcp_cwnd_test`, `tcp_is_cwnd_limited`
@@ -28,8 +29,12 @@ pub(super) fn full(gap: &Gap, limits: &Limits) -> Verdict {
     let (needed, confidence) =
         if gap.losses == 0 { (limits.cwnd_share, 0.96) } else { (limits.cwnd_share_after_loss, 0.75) };
     let freed = !gap.ended || gap.acks > 0 || gap.left_in_flight > 0;
-    if share < needed || !freed || gap.is_turn() {
+    if !freed || gap.is_turn() {
         return Verdict::No;
+    }
+    if share < needed {
+        let growing = gap.context.doubling && gap.context.next_flight.is_some() && gap.losses == 0;
+        return if growing { yes("slow-start", 0.8) } else { Verdict::No };
     }
     let detail = match gap.phase {
         Phase::Initial => "initial-window",

@@ -1,7 +1,7 @@
 //! `delayed-ack` — the peer held its ACK back and the sender could not go on without it.
 //!
-//! Rule      a sub-MSS segment was unacknowledged, one ACK covered everything 20 ms or more after the round trip, and data
-//!           followed at once (a held small segment alone is `nagle`)
+//! Rule      one or two segments were unacknowledged, or a sub-MSS one that held the next back; one ACK covered them 20 ms or
+//!           more after the round trip, and data followed at once; detail `nagle` where the sender held a small segment
 //! Evidence  `in_flight_bytes`, `freed_by_packet`
 //! Source    RFC 9293 §3.8.6.3, RFC 5681 §4.2; Linux TCP_DELACK_MIN 40 ms, TCP_DELACK_MAX 200 ms
 //! Abstains  no round trip known
@@ -15,15 +15,22 @@ use crate::time::Nanos;
 
 pub(super) const RULE: Rule = Rule { cause: Cause::DelayedAck, judge };
 
-/// Linux's shortest delayed-ACK timer less a tick.
-const SHORTEST: Nanos = Nanos::from_millis(36);
+/// Half of Linux's shortest delayed-ACK timer: an ACK this much later than the round trip was delayed on purpose.
+const SHORTEST: Nanos = Nanos::from_millis(20);
 /// RFC 9293 §3.8.6.3: an ACK must not be delayed longer.
 const LONGEST: Nanos = Nanos::from_millis(500);
 
 fn judge(gap: &Gap, _: &Limits) -> Verdict {
     let Some(rtt) = gap.base_rtt else { return Verdict::CannotTell(Missing::ROUND_TRIP) };
     let excess = gap.duration() - rtt;
-    let one_ack = gap.acks == 1 && gap.left_in_flight == 0 && gap.segments_at_start <= 2;
     let waited = excess >= SHORTEST && excess <= LONGEST;
-    if one_ack && waited && gap.peer_bytes == 0 && gap.released_by_ack() { yes("", 0.7) } else { Verdict::No }
+    if !waited || gap.peer_bytes > 0 || !gap.released_by_ack() {
+        return Verdict::No;
+    }
+    let small_alone = gap.after.frames == 1 && gap.after.bytes < u64::from(gap.mss);
+    if gap.short_segment_out && !gap.short_segment_left && small_alone {
+        return yes("nagle", 0.95);
+    }
+    let one_ack = gap.acks == 1 && gap.left_in_flight == 0 && gap.segments_at_start <= 2;
+    if one_ack { yes("", 0.7) } else { Verdict::No }
 }

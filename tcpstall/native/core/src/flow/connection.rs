@@ -1,6 +1,7 @@
 //! One connection: its handshake, its two directions of data, and how it ended.
 
-use super::half::{Half, Sending};
+use super::events::Sending;
+use super::half::Half;
 use super::handshake::Handshake;
 use super::window::Scale;
 use crate::time::Nanos;
@@ -200,7 +201,8 @@ impl Connection {
                 let half = self.half_mut(sender);
                 half.fin = Some(half.offset(segment.seq) + 1);
             }
-            self.half_mut(sender).count_id(segment);
+            let half = self.half_mut(sender);
+            half.identification.follow(segment, half.mss());
             Effect::Control
         };
         if finishing && !matches!(self.state, State::Reset) {

@@ -3,6 +3,9 @@
 use std::collections::VecDeque;
 
 use super::distance::Distance;
+use super::events::{Acked, Sending};
+use super::identification::Identification;
+use super::outstanding::Outstanding;
 use super::ranges::Ranges;
 use super::window::Scale;
 use crate::seq::SeqNo;
@@ -12,25 +15,10 @@ use crate::wire::{Flags, Segment};
 
 /// ACKs wait here until they reach the sender; past this many the old ones are applied at once.
 const PENDING_ACKS: usize = 4096;
-/// Frames remembered as outstanding; beyond it the oldest are forgotten, and with them RTT samples only.
-const OUTSTANDING: usize = 1 << 16;
 /// A jump in sequence space that no window allows (RFC 7323 §2.3 limits a window to 1 GiB).
 const ABSURD_JUMP: i64 = 1 << 30;
-/// Copies of a packet that a bridge or `-i any` makes follow one another within this time.
-const COPY_AGE: Nanos = Nanos::from_millis(1);
 /// Segment size until a SYN or a full segment says otherwise (Ethernet with timestamps).
 const USUAL_MSS: u32 = 1448;
-
-/// A frame of new data that is not yet acknowledged.
-#[derive(Clone, Copy, Debug)]
-struct Sent {
-    end: i64,
-    time: Nanos,
-    segments: u32,
-    ip_id: Option<u16>,
-    short: bool,
-    again: bool,
-}
 
 /// A segment of the peer on its way from the tap to the sender.
 #[derive(Clone, Copy, Debug)]
@@ -42,60 +30,6 @@ struct PendingAck {
     payload: u32,
     /// How many blocks of the queue of SACK blocks are its own.
     sack_count: u8,
-}
-
-/// What an arriving segment of the sender turned out to be.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Sending {
-    /// Bytes never sent before; `hole` bytes before them were not seen.
-    New {
-        /// New payload bytes.
-        bytes: u32,
-        /// Segments of one MSS that they make.
-        segments: u32,
-        /// Bytes skipped over.
-        hole: i64,
-        /// Packets that the IP-ID counter says were sent since the last frame and did not pass here; 0 where it does not tell.
-        lost: u32,
-    },
-    /// Bytes that this tap saw before.
-    Again,
-    /// Bytes below the highest seen that this tap had not seen: reordered, or a retransmission of something lost before the tap.
-    Late {
-        /// The IP-ID counter says that it was sent after the data that overtook it.
-        retransmitted: bool,
-    },
-    /// A window probe or keep-alive: nothing, or one byte, at the left edge.
-    Probe,
-    /// A copy of a packet made by the capture or the network.
-    Copy,
-}
-
-/// What one acknowledgement did when it reached the sender.
-#[derive(Clone, Copy, Debug)]
-pub struct Acked {
-    /// When it reached the sender, on the clock by which the tap sees the sender's data.
-    pub time: Nanos,
-    /// The packet that carried it.
-    pub packet: PacketNo,
-    /// Newly acknowledged bytes.
-    pub bytes: i64,
-    /// Newly acknowledged segments.
-    pub segments: u32,
-    /// Segments in flight before it.
-    pub out_before: u32,
-    /// Bytes in flight before it.
-    pub flight_before: i64,
-    /// Room in the peer's window before it.
-    pub room_before: Option<i64>,
-    /// The peer's window before it.
-    pub window_before: Option<i64>,
-    /// A segment shorter than a full one was outstanding before it.
-    pub short_before: bool,
-    /// A duplicate ACK, or one with new SACK blocks.
-    pub loss_hint: bool,
-    /// Payload of the peer in the same segment.
-    pub payload: u32,
 }
 
 /// State of one direction. Positions are 64-bit offsets from the ISN.
@@ -116,9 +50,7 @@ pub struct Half {
     /// MSS option of the peer's SYN less options, or the largest plausible segment seen.
     mss: u32,
     mss_negotiated: bool,
-    sent: VecDeque<Sent>,
-    segments_out: u32,
-    short_out: u32,
+    outstanding: Outstanding,
     sacked: Ranges,
     unseen: Ranges,
     pending: VecDeque<PendingAck>,
@@ -144,8 +76,8 @@ pub struct Half {
     /// Packets were left out and no ACK since has said what is still outstanding.
     pub flight_unknown: bool,
     left_out: bool,
-    last_id: Option<(u16, u32)>,
-    id_steps: (u32, u32),
+    /// The sender's IP-ID field.
+    pub identification: Identification,
 }
 
 impl Half {
@@ -198,10 +130,10 @@ impl Half {
     #[inline]
     pub fn flight_segments(&self) -> u32 {
         if self.sacked.is_empty() {
-            return self.segments_out;
+            return self.outstanding.segments();
         }
         let sacked = (self.sacked.bytes() / i64::from(self.mss())) as u32;
-        self.segments_out.saturating_sub(sacked)
+        self.outstanding.segments().saturating_sub(sacked)
     }
 
     /// How much more the peer's window would take; `None` where the window is not known.
@@ -217,7 +149,7 @@ impl Half {
 
     /// True if the frames outstanding include one shorter than a full segment.
     pub fn short_segment_out(&self) -> bool {
-        self.short_out > 0
+        self.outstanding.has_short()
     }
 
     /// Takes in a data segment, probe or FIN of this sender.
@@ -239,7 +171,7 @@ impl Half {
         let probe = start < self.snd_una && segment.payload <= 1;
         let persist = segment.payload == 1 && self.room().is_some_and(|room| room <= 0);
         if probe || persist {
-            self.count_id(segment);
+            self.identification.follow(segment, self.mss());
             return Sending::Probe;
         }
         self.frames += 1;
@@ -248,7 +180,7 @@ impl Half {
         }
         let sending = if end <= self.snd_nxt { self.old(segment, start, end) } else { self.fresh(segment, start, end) };
         if !matches!(sending, Sending::Copy) {
-            self.count_id(segment);
+            self.identification.follow(segment, self.mss());
         }
         sending
     }
@@ -264,9 +196,7 @@ impl Half {
         self.never_seen += (start - self.snd_nxt).abs();
         self.snd_nxt = start;
         self.snd_una = start;
-        self.sent.clear();
-        self.segments_out = 0;
-        self.short_out = 0;
+        self.outstanding = Outstanding::default();
         self.sacked = Ranges::default();
         self.unseen = Ranges::default();
         self.pending.clear();
@@ -289,20 +219,10 @@ impl Half {
             self.unseen.insert(self.snd_nxt, start);
         }
         let bytes = (end - start.max(self.snd_nxt)) as u32;
-        let segments = bytes.div_ceil(self.mss());
-        let lost = self.missing_ids(segment);
+        let lost = self.identification.missing_before(segment);
         self.snd_nxt = end;
         self.bytes += u64::from(bytes);
-        if self.sent.len() >= OUTSTANDING
-            && let Some(oldest) = self.sent.pop_front()
-        {
-            self.segments_out = self.segments_out.saturating_sub(oldest.segments);
-            self.short_out -= u32::from(oldest.short);
-        }
-        let short = !bytes.is_multiple_of(self.mss());
-        self.sent.push_back(Sent { end, time: segment.time, segments, ip_id: segment.ip_id, short, again: false });
-        self.segments_out += segments;
-        self.short_out += u32::from(short);
+        let segments = self.outstanding.push(segment, end, bytes, self.mss());
         self.max_flight = self.max_flight.max(self.flight());
         Sending::New { bytes, segments, hole, lost }
     }
@@ -317,70 +237,21 @@ impl Half {
             }
             return Sending::Late { retransmitted };
         }
-        let index = self.sent.partition_point(|sent| sent.end < end);
-        let reached = self.sent.partition_point(|sent| sent.end <= start);
-        if let Some(sent) = self.sent.get(index)
-            && sent.ip_id.is_some_and(|id| id != 0)
-            && sent.ip_id == segment.ip_id
-            && segment.time - sent.time < COPY_AGE
-        {
+        if self.outstanding.again(segment, start, end) {
             self.frames -= 1;
             return Sending::Copy;
-        }
-        for sent in self.sent.range_mut(reached..(index + 1).min(self.sent.len())) {
-            sent.again = true;
         }
         self.retransmitted += u64::from(segment.payload);
         Sending::Again
     }
 
-    /// True if the IP-ID counter shows that this packet was sent after the newest data seen.
+    /// True if what fills a hole was sent after the data that overtook it. Without a counter that tells: what comes later
+    /// than a reordering window of min RTT / 4 (RFC 8985 §6.2) was sent again.
     fn sent_later(&self, segment: &Segment) -> bool {
-        match (segment.ip_id, self.last_id) {
-            (Some(id), Some((last, _))) if self.ids_count() => (id.wrapping_sub(last) as i16) > 0,
-            // Without a counter: what comes later than a reordering window of min RTT / 4 (RFC 8985 §6.2) was sent again.
-            _ => {
-                let window = self.peer_and_own_distance().scaled(0.25);
-                self.sent.back().is_none_or(|sent| segment.time - sent.time > window)
-            }
-        }
-    }
-
-    fn peer_and_own_distance(&self) -> Nanos {
-        self.distance.get().unwrap_or_default() + self.peer_distance.get().unwrap_or_default()
-    }
-
-    /// True if this sender's IP-ID field counts its packets one by one, as Linux's does for a connected socket.
-    fn ids_count(&self) -> bool {
-        self.id_steps.0 >= 4 && self.id_steps.0 >= 9 * self.id_steps.1
-    }
-
-    fn missing_ids(&self, segment: &Segment) -> u32 {
-        match (segment.ip_id, self.last_id) {
-            (Some(id), Some((last, step))) if self.ids_count() => {
-                let ahead = u32::from(id.wrapping_sub(last));
-                // A counter that ran far ahead was not counting for this connection alone.
-                if ahead > step && ahead < step + 4096 { ahead - step } else { 0 }
-            }
-            _ => 0,
-        }
-    }
-
-    /// Follows the IP-ID counter; a TSO frame uses one a segment.
-    pub fn count_id(&mut self, segment: &Segment) {
-        let Some(id) = segment.ip_id else { return };
-        let step = segment.payload.div_ceil(self.mss()).max(1);
-        if let Some((last, expected)) = self.last_id {
-            if u32::from(id.wrapping_sub(last)) == expected {
-                self.id_steps.0 += 1;
-            } else {
-                self.id_steps.1 += 1;
-            }
-            if (id.wrapping_sub(last) as i16) <= 0 {
-                return;
-            }
-        }
-        self.last_id = Some((id, step));
+        self.identification.is_newer(segment).unwrap_or_else(|| {
+            let rtt = self.distance.get().unwrap_or_default() + self.peer_distance.get().unwrap_or_default();
+            self.outstanding.newest().is_none_or(|newest| segment.time - newest > rtt.scaled(0.25))
+        })
     }
 
     /// A segment of the peer passes the tap towards this sender.
@@ -440,7 +311,7 @@ impl Half {
             flight_before,
             room_before,
             window_before: self.window,
-            short_before: self.short_out > 0,
+            short_before: self.outstanding.has_short(),
             loss_hint: false,
             payload: ack.payload,
         };
@@ -457,7 +328,12 @@ impl Half {
             self.flight_unknown = false;
         }
         if advance > 0 {
-            acked.segments = self.pop_acknowledged(ack.ack, ack.time, time);
+            let (segments, sent) = self.outstanding.acknowledge(ack.ack, self.mss());
+            acked.segments = segments;
+            if let Some(sent) = sent {
+                self.peer_distance.sample(ack.time - sent);
+                self.smooth(time - sent);
+            }
             self.snd_una = ack.ack;
             self.sacked.forget_below(ack.ack);
             self.never_seen += self.unseen.forget_below(ack.ack);
@@ -477,34 +353,6 @@ impl Half {
             self.window = ack.window;
         }
         acked
-    }
-
-    /// Drops outstanding frames up to `ack`; gives the segments, and takes RTT samples (never of a retransmitted one: Karn).
-    fn pop_acknowledged(&mut self, ack: i64, seen: Nanos, reached: Nanos) -> u32 {
-        let mut segments = 0;
-        let mut newest = None;
-        while let Some(front) = self.sent.front_mut() {
-            if front.end > ack {
-                let mss = i64::from(if self.mss == 0 { USUAL_MSS } else { self.mss });
-                let left = ((front.end - ack) + mss - 1) / mss;
-                let part = front.segments.saturating_sub(left as u32);
-                front.segments -= part;
-                segments += part;
-                break;
-            }
-            segments += front.segments;
-            if !front.again {
-                newest = Some(front.time);
-            }
-            self.short_out -= u32::from(front.short);
-            self.sent.pop_front();
-        }
-        self.segments_out = self.segments_out.saturating_sub(segments);
-        if let Some(sent) = newest {
-            self.peer_distance.sample(seen - sent);
-            self.smooth(reached - sent);
-        }
-        segments
     }
 
     fn smooth(&mut self, sample: Nanos) {

@@ -2,10 +2,14 @@
 
 pub mod connection;
 pub mod distance;
+pub mod events;
 pub mod half;
 pub mod handshake;
+pub mod identification;
+pub mod outstanding;
 pub mod ranges;
 pub mod window;
 
 pub use connection::{Connection, Direction, State};
-pub use half::{Acked, Half, Sending};
+pub use events::{Acked, Sending};
+pub use half::Half;

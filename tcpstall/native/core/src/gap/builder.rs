@@ -1,6 +1,7 @@
 //! The gaps of one sender while its flow is open: each event is noted, the next new data freezes the gap.
 
 use super::evidence::{Burst, Context, Gap};
+use super::open::{Beginning, Left, Open, Train};
 use crate::flow::{Acked, Direction, Half};
 use crate::sender::Cwnd;
 use crate::sender::cwnd::Phase;
@@ -15,64 +16,6 @@ pub const LEAST_GAP: Nanos = Nanos::from_micros(250);
 /// A gap is recorded from this share of the round trip on, and reported from `gap::watch`'s larger share on,
 /// because the smallest round trip is only known at the end.
 const RECORDED_SHARE: f64 = 0.15;
-
-/// The sender's state when a gap began.
-#[derive(Clone, Copy, Debug, Default)]
-struct Beginning {
-    flight: i64,
-    segments: u32,
-    room: Option<i64>,
-    window: Option<i64>,
-    short: bool,
-    cwnd: u32,
-    cwnd_known: bool,
-    phase: Phase,
-    before_idle: Option<u32>,
-    largest_window: i64,
-    srtt: Option<Nanos>,
-}
-
-/// What was still outstanding when a gap ended.
-#[derive(Clone, Copy, Debug, Default)]
-struct Left {
-    flight: i64,
-    short: bool,
-    unknown: bool,
-}
-
-/// ACKs that came together: a train of them spans microseconds and counts as one event.
-#[derive(Clone, Copy, Debug)]
-struct Train {
-    last: Nanos,
-    first_packet: PacketNo,
-    flight: i64,
-    segments: u32,
-    room: Option<i64>,
-}
-
-/// What happened since the last new data.
-#[derive(Clone, Debug, Default)]
-struct Open {
-    beginning: Option<Beginning>,
-    acks: u32,
-    acked: i64,
-    first_ack: Option<Nanos>,
-    last_ack: Option<Nanos>,
-    last_ack_packet: Option<PacketNo>,
-    all_acked: Option<Nanos>,
-    closed: Option<Nanos>,
-    reopened: Option<Nanos>,
-    probes: u32,
-    peer_bytes: u64,
-    peer_first: Option<Nanos>,
-    peer_last: Option<Nanos>,
-    peer_packet: Option<PacketNo>,
-    retransmissions: u32,
-    first_retransmission: Option<Nanos>,
-    last_retransmission: Option<Nanos>,
-    loss_hints: u32,
-    left_out: Option<Nanos>,
-}
 
 /// How a gap ends.
 #[derive(Clone, Copy, Debug)]

@@ -4,12 +4,15 @@ use super::evidence::Gap;
 
 /// Flights this close together (and within 1.5 segments) stand on one plateau.
 const PLATEAU_SHARE: f64 = 0.05;
+/// Slow start doubles, or nearly so where ACKs were delayed.
+const DOUBLING: std::ops::RangeInclusive<f64> = 1.5..=2.2;
 /// Rates this close together are one pace.
 const PACE_SHARE: f64 = 0.15;
 
 /// Fills in the context of every gap of one sender, given in order of time.
 pub fn fill(gaps: &mut [Gap]) {
     look_ahead(gaps);
+    find_doubling(gaps);
     find_plateaus(gaps);
     find_pace(gaps);
     find_releases(gaps);
@@ -47,6 +50,17 @@ fn look_ahead(gaps: &mut [Gap]) {
         filled |= gap.flight_at_start > 0 && gap.room_at_start.is_some_and(|room| room < gap.next_segment());
         gap.context.largest_flight = largest;
         largest = largest.max(gap.flight_at_start);
+    }
+}
+
+/// Slow start from an initial window that the model does not know: only a congestion window doubles round after round.
+fn find_doubling(gaps: &mut [Gap]) {
+    let mut doubling = true;
+    for gap in gaps.iter_mut().skip_while(|gap| gap.first) {
+        let whole = gap.flight_at_start > 0 && gap.flight_at_start % i64::from(gap.mss.max(1)) == 0;
+        let growth = gap.context.next_flight.map(|next| next as f64 / gap.flight_at_start.max(1) as f64);
+        doubling &= whole && gap.released_by_ack() && growth.is_none_or(|growth| DOUBLING.contains(&growth));
+        gap.context.doubling = doubling;
     }
 }
 

@@ -163,6 +163,8 @@ pub struct Context {
     pub released_share: f64,
     /// Turns of the sender whose first burst was cut at this gap's count of segments, if this gap cut one.
     pub turns_cut_alike: u32,
+    /// From the first gap to the one after this, each flight of whole segments was about twice the one before.
+    pub doubling: bool,
     /// An earlier gap of the sender left no room at all in the peer's window.
     pub window_filled_before: bool,
     /// Largest flight of the sender before this gap.

@@ -3,6 +3,7 @@
 pub mod builder;
 pub mod context;
 pub mod evidence;
+mod open;
 pub mod watch;
 
 pub use evidence::{Burst, Gap};

@@ -148,7 +148,11 @@ fn is_stall(gap: &Gap, part: &Part, threshold: Nanos) -> bool {
         let closed = gap.closed.is_some() && gap.reopened.is_none();
         let waiting = gap.left_in_flight > 0 || closed || gap.retransmissions > 0;
         let overdue = length > gap.rtt() + gap.rtt() + threshold;
-        return waiting && overdue && part.cause != Cause::AppLimited;
+        return match part.cause {
+            Cause::AppLimited => false,
+            Cause::Retransmission => waiting && length > threshold,
+            _ => waiting && overdue,
+        };
     }
     match part.cause {
         Cause::AppLimited if gap.first => length - gap.distance > threshold,

@@ -1,0 +1,108 @@
+//! The frames of new data that are not yet acknowledged.
+
+use std::collections::VecDeque;
+
+use crate::time::Nanos;
+use crate::wire::Segment;
+
+/// Frames remembered; beyond it the oldest are forgotten, and with them RTT samples only.
+const LIMIT: usize = 1 << 16;
+/// Copies of a packet that a bridge or `-i any` makes follow one another within this time.
+const COPY_AGE: Nanos = Nanos::from_millis(1);
+
+#[derive(Clone, Copy, Debug)]
+struct Sent {
+    end: i64,
+    time: Nanos,
+    segments: u32,
+    ip_id: Option<u16>,
+    short: bool,
+    again: bool,
+}
+
+/// Frames in the order sent.
+#[derive(Clone, Debug, Default)]
+pub struct Outstanding {
+    sent: VecDeque<Sent>,
+    segments: u32,
+    short: u32,
+}
+
+impl Outstanding {
+    /// Segments of one MSS that they make.
+    #[inline]
+    pub fn segments(&self) -> u32 {
+        self.segments
+    }
+
+    /// True if one of them ends in a segment shorter than a full one.
+    #[inline]
+    pub fn has_short(&self) -> bool {
+        self.short > 0
+    }
+
+    /// When the newest was sent.
+    pub fn newest(&self) -> Option<Nanos> {
+        self.sent.back().map(|sent| sent.time)
+    }
+
+    /// A frame of `bytes` new bytes up to `end` was sent; gives its segments.
+    pub fn push(&mut self, segment: &Segment, end: i64, bytes: u32, mss: u32) -> u32 {
+        if self.sent.len() >= LIMIT
+            && let Some(oldest) = self.sent.pop_front()
+        {
+            self.forget(&oldest);
+        }
+        let (segments, short) = (bytes.div_ceil(mss), !bytes.is_multiple_of(mss));
+        self.sent.push_back(Sent { end, time: segment.time, segments, ip_id: segment.ip_id, short, again: false });
+        self.segments += segments;
+        self.short += u32::from(short);
+        segments
+    }
+
+    fn forget(&mut self, sent: &Sent) {
+        self.segments = self.segments.saturating_sub(sent.segments);
+        self.short -= u32::from(sent.short);
+    }
+
+    /// Bytes `[start, end)` passed again; true if this packet is a mere copy of the one before.
+    pub fn again(&mut self, segment: &Segment, start: i64, end: i64) -> bool {
+        let index = self.sent.partition_point(|sent| sent.end < end);
+        if let Some(sent) = self.sent.get(index)
+            && sent.ip_id.is_some_and(|id| id != 0)
+            && sent.ip_id == segment.ip_id
+            && segment.time - sent.time < COPY_AGE
+        {
+            return true;
+        }
+        let reached = self.sent.partition_point(|sent| sent.end <= start);
+        let until = (index + 1).min(self.sent.len());
+        for sent in self.sent.range_mut(reached.min(until)..until) {
+            sent.again = true;
+        }
+        false
+    }
+
+    /// Everything up to `ack` was acknowledged: the segments that were, and when the newest frame among them was sent that
+    /// was sent once only (Karn's rule, RFC 6298 §3).
+    #[inline]
+    pub fn acknowledge(&mut self, ack: i64, mss: u32) -> (u32, Option<Nanos>) {
+        let (mut segments, mut newest) = (0, None);
+        while let Some(front) = self.sent.front_mut() {
+            if front.end > ack {
+                let mss = i64::from(mss);
+                let left = ((front.end - ack) + mss - 1) / mss;
+                let part = front.segments.saturating_sub(left as u32);
+                front.segments -= part;
+                self.segments = self.segments.saturating_sub(part);
+                return (segments + part, newest);
+            }
+            let sent = *front;
+            segments += sent.segments;
+            newest = if sent.again { newest } else { Some(sent.time) };
+            self.sent.pop_front();
+            self.forget(&sent);
+        }
+        (segments, newest)
+    }
+}

@@ -1,0 +1,63 @@
+//! What is noted about a pause while it lasts.
+
+use crate::sender::cwnd::Phase;
+use crate::size::PacketNo;
+use crate::time::Nanos;
+
+/// The sender's state when a gap began.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Beginning {
+    pub(super) flight: i64,
+    pub(super) segments: u32,
+    pub(super) room: Option<i64>,
+    pub(super) window: Option<i64>,
+    pub(super) short: bool,
+    pub(super) cwnd: u32,
+    pub(super) cwnd_known: bool,
+    pub(super) phase: Phase,
+    pub(super) before_idle: Option<u32>,
+    pub(super) largest_window: i64,
+    pub(super) srtt: Option<Nanos>,
+}
+
+/// What was still outstanding when a gap ended.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Left {
+    pub(super) flight: i64,
+    pub(super) short: bool,
+    pub(super) unknown: bool,
+}
+
+/// ACKs that came together: a train of them spans microseconds and counts as one event.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Train {
+    pub(super) last: Nanos,
+    pub(super) first_packet: PacketNo,
+    pub(super) flight: i64,
+    pub(super) segments: u32,
+    pub(super) room: Option<i64>,
+}
+
+/// What happened since the last new data.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Open {
+    pub(super) beginning: Option<Beginning>,
+    pub(super) acks: u32,
+    pub(super) acked: i64,
+    pub(super) first_ack: Option<Nanos>,
+    pub(super) last_ack: Option<Nanos>,
+    pub(super) last_ack_packet: Option<PacketNo>,
+    pub(super) all_acked: Option<Nanos>,
+    pub(super) closed: Option<Nanos>,
+    pub(super) reopened: Option<Nanos>,
+    pub(super) probes: u32,
+    pub(super) peer_bytes: u64,
+    pub(super) peer_first: Option<Nanos>,
+    pub(super) peer_last: Option<Nanos>,
+    pub(super) peer_packet: Option<PacketNo>,
+    pub(super) retransmissions: u32,
+    pub(super) first_retransmission: Option<Nanos>,
+    pub(super) last_retransmission: Option<Nanos>,
+    pub(super) loss_hints: u32,
+    pub(super) left_out: Option<Nanos>,
+}
