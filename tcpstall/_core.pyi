@@ -7,7 +7,20 @@ The GIL is released while captures are read.
 from collections.abc import Callable, Sequence
 from typing import Any, final
 
-__all__ = ["CaptureStatus", "CauseInfo", "Report", "Table", "Written", "analyze", "causes", "owners", "samples", "segments", "version", "write"]
+__all__ = [
+    "CaptureStatus",
+    "CauseInfo",
+    "Report",
+    "Table",
+    "Written",
+    "analyze",
+    "causes",
+    "owners",
+    "samples",
+    "segments",
+    "version",
+    "write",
+]
 
 @final
 class Table:
@@ -97,9 +110,9 @@ def owners() -> list[str]:
 def analyze(
     paths: Sequence[str],
     *,
-    flows: Sequence[int] = (),
-    hosts: Sequence[str] = (),
-    ports: Sequence[int] = (),
+    flows: Sequence[int] = ...,
+    hosts: Sequence[str] = ...,
+    ports: Sequence[int] = ...,
     since_ns: int | None = None,
     until_ns: int | None = None,
     min_stall_ns: int = 0,
@@ -122,9 +135,9 @@ def write(
     format: str = "json",
     sort: str | None = None,
     top: int | None = None,
-    flows: Sequence[int] = (),
-    hosts: Sequence[str] = (),
-    ports: Sequence[int] = (),
+    flows: Sequence[int] = ...,
+    hosts: Sequence[str] = ...,
+    ports: Sequence[int] = ...,
     since_ns: int | None = None,
     until_ns: int | None = None,
     min_stall_ns: int = 0,

@@ -68,7 +68,9 @@ def test_polars_pyarrow_and_duckdb_take_the_tables(analysis: Analysis, name: str
     rows = getattr(analysis, name)
     assert polars.DataFrame(rows).columns == rows.names
     assert pyarrow.table(rows).num_rows == len(rows)
-    assert duckdb.sql("select count(*) from rows").fetchall() == [(len(rows),)]
+    counted = duckdb.sql("select count(*) from rows")
+    assert counted is not None
+    assert counted.fetchall() == [(len(rows),)]
 
 
 def test_rows_are_reached_from_both_ends_and_not_beyond(analysis: Analysis) -> None:

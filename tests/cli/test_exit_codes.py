@@ -7,6 +7,7 @@ import sys
 import time
 from collections.abc import Callable
 from pathlib import Path
+from typing import IO
 
 import pytest
 
@@ -205,11 +206,13 @@ def test_every_exit_code_has_a_test_here() -> None:
     assert {code.name for code in ExitCode} <= tested
 
 
-def _started(*arguments: object, stdout: object = subprocess.PIPE, stdin: int | None = None) -> subprocess.Popen[bytes]:
+def _started(
+    *arguments: object, stdout: int | IO[bytes] = subprocess.PIPE, stdin: int | None = None
+) -> subprocess.Popen[bytes]:
     return subprocess.Popen(
         [sys.executable, "-m", "tcpstall", *map(str, arguments)],
         stdin=stdin,
-        stdout=stdout,  # type: ignore[arg-type]
+        stdout=stdout,
         stderr=subprocess.PIPE,
         env=environment(),
     )

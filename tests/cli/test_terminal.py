@@ -50,19 +50,23 @@ def test_a_short_run_shows_no_progress_bar(capture: Path) -> None:
     assert "reading" not in _on_a_terminal("analyze", capture, NO_COLOR="1")
 
 
+def shown(bar: progress.Bar) -> list[float]:
+    """The percentages that the bar shows; none while it is not drawn."""
+    return [task.percentage for task in bar._progress.tasks] if bar._progress else []
+
+
 def test_the_progress_bar_waits_a_second_and_then_draws(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setattr(sys.stderr, "isatty", lambda: True, raising=False)
     now = [100.0]
-    monkeypatch.setattr(progress.time, "monotonic", lambda: now[0])
+    monkeypatch.setattr("tcpstall.cli.progress.time.monotonic", lambda: now[0])
     with progress.Bar() as bar:
         bar(1, 10)
-        assert bar._progress is None
+        assert not shown(bar)
         now[0] += 2
         bar(5, 10)
-        assert bar._progress is not None
-        assert bar._progress.tasks[0].percentage == 50
+        assert shown(bar) == [50]
 
 
 def test_no_progress_bar_is_drawn_where_standard_error_is_no_terminal(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -5,7 +5,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-import dpkt  # type: ignore[import-untyped]
+import dpkt
 import pytest
 from hypothesis import given
 

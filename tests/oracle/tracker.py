@@ -3,7 +3,7 @@
 from dataclasses import dataclass, field
 from pathlib import Path
 
-import dpkt  # type: ignore[import-untyped]
+import dpkt
 
 HALF, WHOLE = 1 << 31, 1 << 32
 

@@ -3,7 +3,7 @@
 from pathlib import Path
 from typing import Any, get_args
 
-import dpkt  # type: ignore[import-untyped]
+import dpkt
 import pytest
 from scapy.compat import raw
 from scapy.layers.inet import IP, TCP
