@@ -168,7 +168,7 @@ impl Half {
         if segment.flags.has(Flags::FIN) {
             self.fin = Some(end + 1);
         }
-        let probe = start < self.snd_una && segment.payload <= 1;
+        let probe = start == self.snd_una - 1 && segment.payload <= 1;
         let persist = segment.payload == 1 && self.room().is_some_and(|room| room <= 0);
         if probe || persist {
             self.identification.follow(segment, self.mss());

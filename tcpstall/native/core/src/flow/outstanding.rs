@@ -9,6 +9,10 @@ use crate::wire::Segment;
 const LIMIT: usize = 1 << 16;
 /// Copies of a packet that a bridge or `-i any` makes follow one another within this time.
 const COPY_AGE: Nanos = Nanos::from_millis(1);
+/// The same for packets without an IP-ID: no sender repeats itself so soon.
+const UNNUMBERED_COPY_AGE: Nanos = Nanos::from_micros(20);
+/// Frames among which a copy is looked for: on a short path the original is acknowledged before its copy comes.
+const RECENT: usize = 4;
 
 #[derive(Clone, Copy, Debug)]
 struct Sent {
@@ -26,6 +30,9 @@ pub struct Outstanding {
     sent: VecDeque<Sent>,
     segments: u32,
     short: u32,
+    /// The last frames, acknowledged or not: where they ended, their IP-ID, when they passed.
+    recent: [(i64, u16, Nanos); RECENT],
+    next_recent: usize,
 }
 
 impl Outstanding {
@@ -57,6 +64,8 @@ impl Outstanding {
         self.sent.push_back(Sent { end, time: segment.time, segments, ip_id: segment.ip_id, short, again: false });
         self.segments += segments;
         self.short += u32::from(short);
+        self.recent[self.next_recent] = (end, segment.ip_id.unwrap_or(0), segment.time);
+        self.next_recent = (self.next_recent + 1) % RECENT;
         segments
     }
 
@@ -67,12 +76,14 @@ impl Outstanding {
 
     /// Bytes `[start, end)` passed again; true if this packet is a mere copy of the one before.
     pub fn again(&mut self, segment: &Segment, start: i64, end: i64) -> bool {
+        let id = segment.ip_id.unwrap_or(0);
         let index = self.sent.partition_point(|sent| sent.end < end);
-        if let Some(sent) = self.sent.get(index)
-            && sent.ip_id.is_some_and(|id| id != 0)
-            && sent.ip_id == segment.ip_id
-            && segment.time - sent.time < COPY_AGE
-        {
+        let is_copy = |(sent_end, sent_id, time): (i64, u16, Nanos)| {
+            let age = if id == 0 { UNNUMBERED_COPY_AGE } else { COPY_AGE };
+            time > Nanos::ZERO && (sent_end, sent_id) == (end, id) && segment.time - time < age
+        };
+        let outstanding = self.sent.get(index).map(|sent| (sent.end, sent.ip_id.unwrap_or(0), sent.time));
+        if outstanding.into_iter().chain(self.recent).any(is_copy) {
             return true;
         }
         let reached = self.sent.partition_point(|sent| sent.end <= start);

@@ -4,8 +4,8 @@ use super::evidence::Gap;
 
 /// Flights this close together (and within 1.5 segments) stand on one plateau.
 const PLATEAU_SHARE: f64 = 0.05;
-/// Slow start doubles, or nearly so where ACKs were delayed.
-const DOUBLING: std::ops::RangeInclusive<f64> = 1.5..=2.2;
+/// Slow start doubles a flight, or adds a segment an ACK where the peer delays its ACKs; nothing else grows every round.
+const GROWTH: std::ops::RangeInclusive<f64> = 1.08..=2.2;
 /// Rates this close together are one pace.
 const PACE_SHARE: f64 = 0.15;
 
@@ -59,7 +59,7 @@ fn find_doubling(gaps: &mut [Gap]) {
     for gap in gaps.iter_mut().skip_while(|gap| gap.first) {
         let whole = gap.flight_at_start > 0 && gap.flight_at_start % i64::from(gap.mss.max(1)) == 0;
         let growth = gap.context.next_flight.map(|next| next as f64 / gap.flight_at_start.max(1) as f64);
-        doubling &= whole && gap.released_by_ack() && growth.is_none_or(|growth| DOUBLING.contains(&growth));
+        doubling &= whole && gap.released_by_ack() && growth.is_none_or(|growth| GROWTH.contains(&growth));
         gap.context.doubling = doubling;
     }
 }

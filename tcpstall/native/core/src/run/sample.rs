@@ -70,7 +70,7 @@ fn sample(segment: &Segment, seen: Seen, watch: &Watch, told: &mut [Told; 2]) ->
         ack: segment.flags.has(Flags::ACK).then(|| other.offset(segment.ack)),
         edge: heard.edge,
         in_flight: (half.snd_nxt - heard.acked.max(1)).max(0),
-        cwnd: half.syn_seen.then(|| i64::from(watch.cwnd(about)) * i64::from(half.mss())),
+        cwnd: half.syn_seen.then(|| i64::from(watch.cwnd(about).max(half.flight_segments())) * i64::from(half.mss())),
         sack: segment.sack_blocks().first().map(|block| (other.offset(block.left), other.offset(block.right))),
     })
 }
