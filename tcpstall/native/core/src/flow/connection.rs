@@ -252,8 +252,8 @@ impl Connection {
         let [client_scale, server_scale] = handshake.scale;
         let syn_seen = handshake.syn.is_some();
         let least_mss = if syn_seen { announced[0].min(announced[1]) } else { announced[1] };
-        self.halves[0].set_mss(announced[1].saturating_sub(options));
-        self.halves[1].set_mss(least_mss.saturating_sub(options));
+        self.halves[0].set_mss(announced[1], options);
+        self.halves[1].set_mss(least_mss, options);
         if known_scales {
             self.halves[0].peer_scale = Scale::negotiated(server_scale, client_scale);
             self.halves[1].peer_scale = Scale::negotiated(client_scale, server_scale);

@@ -50,6 +50,7 @@ pub struct Half {
     /// MSS option of the peer's SYN less options, or the largest plausible segment seen.
     mss: u32,
     mss_negotiated: bool,
+    mss_options: u32,
     outstanding: Outstanding,
     sacked: Ranges,
     unseen: Ranges,
@@ -89,10 +90,11 @@ impl Half {
         self.snd_una = 1;
     }
 
-    /// The most payload one segment may carry, by both SYNs' options.
-    pub fn set_mss(&mut self, mss: u32) {
-        self.mss = mss.max(1);
+    /// The most payload one segment may carry: the MSS by both SYNs less the `options` that every segment carries.
+    pub fn set_mss(&mut self, mss: u32, options: u32) {
+        self.mss = mss.saturating_sub(options).max(1);
         self.mss_negotiated = true;
+        self.mss_options = options;
     }
 
     /// Payload of a full segment.
@@ -175,9 +177,7 @@ impl Half {
             return Sending::Probe;
         }
         self.frames += 1;
-        if !self.mss_negotiated {
-            self.learn_mss(segment.payload);
-        }
+        self.learn_mss(segment.payload);
         let sending = if end <= self.snd_nxt { self.old(segment, start, end) } else { self.fresh(segment, start, end) };
         if !matches!(sending, Sending::Copy) {
             self.identification.follow(segment, self.mss());
@@ -206,9 +206,15 @@ impl Half {
         start
     }
 
+    #[inline]
     fn learn_mss(&mut self, payload: u32) {
-        // Without SYNs the largest frame that can be one segment on Ethernet is the best guess; TSO frames are larger.
-        if payload > self.mss && payload <= 1460 {
+        if self.mss_negotiated {
+            // RFC 6691: the MSS option does not count options, yet old stacks deduct them before they announce it.
+            if payload == self.mss + self.mss_options {
+                self.mss = payload;
+            }
+        } else if payload > self.mss && payload <= 1460 {
+            // Without SYNs the largest frame that can be one segment on Ethernet is the best guess; TSO frames are larger.
             self.mss = payload;
         }
     }
