@@ -260,7 +260,7 @@ impl Builder {
             sender: self.sender,
             before: self.burst,
             first: !self.sending,
-            end: ending.time,
+            end: ending.time.max(self.burst.end),
             ended: ending.next_packet.is_some(),
             after: Burst::default(),
             next_packet: ending.next_packet,

@@ -19,6 +19,7 @@ pub struct Watch {
     models: [Cwnd; 2],
     builders: [Builder; 2],
     incomplete: bool,
+    time_went_back: bool,
     left_out_after: Option<Nanos>,
 }
 
@@ -55,6 +56,7 @@ impl Watch {
             models: Default::default(),
             builders: [Builder::new(Direction::Client), Builder::new(Direction::Server)],
             incomplete: false,
+            time_went_back: false,
             left_out_after: None,
         }
     }
@@ -66,6 +68,11 @@ impl Watch {
 
     /// Takes in the flow's next segment and says who sent it and what it was.
     pub fn sees(&mut self, segment: &Segment) -> Seen {
+        if segment.time < self.connection.end {
+            // Several interfaces or a stepped clock: the flow's time stands still until the capture's has caught up.
+            self.time_went_back = true;
+            return self.sees(&Segment { time: self.connection.end, ..*segment });
+        }
         let sender = self.connection.direction(segment);
         if let Some(last) = self.left_out_after.take() {
             self.builders.iter_mut().for_each(|builder| builder.on_left_out(last));
@@ -196,6 +203,11 @@ impl Finished {
     /// The connection's state.
     pub fn connection(&self) -> &Connection {
         &self.watch.connection
+    }
+
+    /// Packets of the flow were stamped earlier than packets before them.
+    pub fn time_went_back(&self) -> bool {
+        self.watch.time_went_back
     }
 
     /// Packets were left out of the capture.

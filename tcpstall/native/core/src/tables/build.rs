@@ -71,6 +71,9 @@ fn notes(flow: &Finished) -> Vec<&'static str> {
     if !flow.connection().roles_known {
         notes.push("roles-guessed");
     }
+    if flow.time_went_back() {
+        notes.push("time-went-back");
+    }
     if flow.dropped > 0 {
         notes.push("stall-limit");
     }
