@@ -30,7 +30,7 @@ _NOTES = {
     "stall-limit": "there were more stalls than are kept: their list is incomplete",
     "packets-left-out": "the capture says that packets are left out: waits across the holes cannot be judged",
     "acked-unseen": "data was acknowledged that the capture does not hold: waits there cannot be judged",
-    "time-went-back": "packets are stamped earlier than packets before them: waits around them are shorter than they look",
+    "time-went-back": "packets are stamped earlier than those before them: waits around them look too short",
 }
 
 
