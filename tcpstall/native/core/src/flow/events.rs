@@ -53,6 +53,4 @@ pub struct Acked {
     pub short_before: bool,
     /// A duplicate ACK, or one with new SACK blocks.
     pub loss_hint: bool,
-    /// Payload of the peer in the same segment.
-    pub payload: u32,
 }

@@ -319,7 +319,6 @@ impl Half {
             window_before: self.window,
             short_before: self.outstanding.has_short(),
             loss_hint: false,
-            payload: ack.payload,
         };
         if advance > ABSURD_JUMP {
             self.pending_sacks.drain(..self.pending_sacks.len().min(usize::from(ack.sack_count)));

@@ -139,7 +139,6 @@ impl Builder {
         if acked.bytes > 0 || opened {
             open.acks += u32::from(acked.bytes > 0);
             open.acked += acked.bytes;
-            open.first_ack = open.first_ack.or(Some(acked.time));
             open.last_ack = Some(acked.time);
             open.last_ack_packet = Some(acked.packet);
             match &mut self.train {
@@ -148,7 +147,6 @@ impl Builder {
                     *train = Some(Train {
                         last: acked.time,
                         first_packet: acked.packet,
-                        flight: acked.flight_before,
                         segments: acked.out_before,
                         room: acked.room_before,
                     });
@@ -270,7 +268,6 @@ impl Builder {
             mss: half.mss(),
             flight_at_start: at.flight,
             segments_at_start: at.segments,
-            flight_held: freeing.map_or(at.flight, |train| train.flight),
             segments_held,
             room_at_start: at.room,
             room_held: freeing.map_or(at.room, |train| train.room),
@@ -280,7 +277,6 @@ impl Builder {
             short_segment_left: left.short,
             acks: open.acks,
             acked: open.acked,
-            first_ack: open.first_ack,
             last_ack: open.last_ack,
             last_ack_packet: freeing.map(|train| train.first_packet).or(open.last_ack_packet),
             all_acked: open.all_acked,
@@ -290,7 +286,6 @@ impl Builder {
             probes: open.probes,
             // More out than the model allows: a larger initial window, or growth that the model missed.
             cwnd: at.cwnd.max(segments_held),
-            cwnd_at_end: cwnd.segments(),
             phase: at.phase,
             losses: cwnd.losses(),
             cwnd_before_idle: at.before_idle,

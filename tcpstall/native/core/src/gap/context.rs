@@ -40,16 +40,13 @@ fn find_cut_turns(gaps: &mut [Gap]) {
 }
 
 fn look_ahead(gaps: &mut [Gap]) {
-    let (mut largest, mut filled) = (0, false);
+    let mut filled = false;
     for index in 0..gaps.len() {
-        let next = gaps.get(index + 1).map(|gap| (gap.flight_at_start, gap.segments_at_start));
+        let next = gaps.get(index + 1).map(|gap| gap.flight_at_start);
         let gap = &mut gaps[index];
-        gap.context.next_flight = next.map(|pair| pair.0);
-        gap.context.next_segments = next.map(|pair| pair.1);
+        gap.context.next_flight = next;
         gap.context.window_filled_before = filled;
         filled |= gap.flight_at_start > 0 && gap.room_at_start.is_some_and(|room| room < gap.next_segment());
-        gap.context.largest_flight = largest;
-        largest = largest.max(gap.flight_at_start);
     }
 }
 

@@ -57,9 +57,7 @@ pub struct Gap {
     pub flight_at_start: i64,
     /// Segments in flight at its start.
     pub segments_at_start: u32,
-    /// Bytes in flight before the ACK that freed it, after the ACKs that trail the last segment.
-    pub flight_held: i64,
-    /// Segments in flight then.
+    /// Segments in flight before the ACK that freed it, after the ACKs that trail the last segment.
     pub segments_held: u32,
     /// Room in the peer's window at its start.
     pub room_at_start: Option<i64>,
@@ -78,8 +76,6 @@ pub struct Gap {
     pub acks: u32,
     /// Bytes they acknowledged.
     pub acked: i64,
-    /// The first of them.
-    pub first_ack: Option<Nanos>,
     /// The last of them, or the last window update.
     pub last_ack: Option<Nanos>,
     /// The packet of the last.
@@ -98,8 +94,6 @@ pub struct Gap {
 
     /// The congestion window by the model at its start, segments.
     pub cwnd: u32,
-    /// The congestion window by the model when it ended, segments.
-    pub cwnd_at_end: u32,
     /// Where the sender is in its life.
     pub phase: Phase,
     /// Losses before it; they widen the model's error.
@@ -151,8 +145,6 @@ pub struct Context {
     pub plateau: i64,
     /// Bytes in flight at the start of the sender's next gap.
     pub next_flight: Option<i64>,
-    /// Segments in flight at the start of the sender's next gap.
-    pub next_segments: Option<u32>,
     /// Rate that this gap's burst and length make, bytes per second.
     pub pace: Option<f64>,
     /// How many other gaps of the sender have that rate within 15 %.
@@ -167,8 +159,6 @@ pub struct Context {
     pub doubling: bool,
     /// An earlier gap of the sender left no room at all in the peer's window.
     pub window_filled_before: bool,
-    /// Largest flight of the sender before this gap.
-    pub largest_flight: i64,
 }
 
 impl Gap {

@@ -33,7 +33,6 @@ pub(super) struct Left {
 pub(super) struct Train {
     pub(super) last: Nanos,
     pub(super) first_packet: PacketNo,
-    pub(super) flight: i64,
     pub(super) segments: u32,
     pub(super) room: Option<i64>,
 }
@@ -44,7 +43,6 @@ pub(super) struct Open {
     pub(super) beginning: Option<Beginning>,
     pub(super) acks: u32,
     pub(super) acked: i64,
-    pub(super) first_ack: Option<Nanos>,
     pub(super) last_ack: Option<Nanos>,
     pub(super) last_ack_packet: Option<PacketNo>,
     pub(super) all_acked: Option<Nanos>,

@@ -243,3 +243,92 @@ impl Cwnd {
         self.window = self.window.max(f64::from(out));
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const RTT: Option<Nanos> = Some(Nanos::from_millis(20));
+    const RTO: Nanos = Nanos::from_millis(220);
+
+    /// Sends up to `out` segments, then has them all acknowledged.
+    fn round(model: &mut Cwnd, sent: &mut i64, out: u32) {
+        let una = *sent;
+        *sent += i64::from(out);
+        model.on_send(out, una, *sent);
+        model.on_ack(out, *sent, Nanos(*sent), RTT);
+    }
+
+    #[test]
+    fn full_rounds_double_the_window() {
+        let (mut model, mut sent) = (Cwnd::default(), 0);
+        for expected in [20, 40, 80] {
+            let out = model.segments();
+            round(&mut model, &mut sent, out);
+            assert_eq!(model.segments(), expected);
+        }
+        assert_eq!(model.phase(), Phase::SlowStart);
+    }
+
+    #[test]
+    fn a_round_cut_short_grows_by_what_was_acknowledged_and_no_further_than_twice_what_was_out() {
+        let (mut model, mut sent) = (Cwnd::default(), 0);
+        [10, 20].into_iter().for_each(|out| round(&mut model, &mut sent, out));
+        round(&mut model, &mut sent, 32);
+        assert_eq!(model.segments(), 72);
+        round(&mut model, &mut sent, 20);
+        assert_eq!(model.segments(), 72, "72 is more than twice the 20 that were out");
+    }
+
+    #[test]
+    fn an_idle_halves_the_window_once_a_timeout_until_a_small_burst_confirms_it() {
+        let (mut model, mut sent) = (Cwnd::default(), 0);
+        [10, 20, 40, 80].into_iter().for_each(|out| round(&mut model, &mut sent, out));
+        model.on_idle(Nanos(RTO.0 * 2 + 1), RTO);
+        assert_eq!((model.segments(), model.before_idle()), (40, Some(160)));
+        model.on_send(40, sent, sent + 40);
+        assert_eq!(model.segments(), 40);
+    }
+
+    #[test]
+    fn a_large_burst_after_an_idle_shows_that_nothing_was_lowered() {
+        let (mut model, mut sent) = (Cwnd::default(), 0);
+        [10, 20, 40, 80].into_iter().for_each(|out| round(&mut model, &mut sent, out));
+        model.on_idle(Nanos::from_millis(10_000), RTO);
+        assert_eq!(model.segments(), INITIAL_WINDOW);
+        model.on_send(100, sent, sent + 100);
+        assert_eq!((model.segments(), model.before_idle()), (160, None));
+    }
+
+    #[test]
+    fn an_idle_shorter_than_the_timeout_changes_nothing() {
+        let (mut model, mut sent) = (Cwnd::default(), 0);
+        [10, 20].into_iter().for_each(|out| round(&mut model, &mut sent, out));
+        model.on_idle(RTO, RTO);
+        assert_eq!((model.segments(), model.before_idle()), (40, None));
+    }
+
+    #[test]
+    fn a_loss_lowers_the_window_once_a_flight() {
+        let (mut model, mut sent) = (Cwnd::default(), 0);
+        [10, 20, 40].into_iter().for_each(|out| round(&mut model, &mut sent, out));
+        model.on_loss(80, sent + 80, sent);
+        let lowered = model.segments();
+        assert_eq!(lowered, 56, "717/1024 of 80");
+        model.on_loss(70, sent + 80, sent + 10);
+        assert_eq!((model.segments(), model.losses(), model.phase()), (lowered, 1, Phase::Recovery));
+    }
+
+    #[test]
+    fn a_long_idle_brings_back_a_window_that_was_lost_track_of() {
+        let (mut model, mut sent) = (Cwnd::default(), 0);
+        model.begins();
+        model.lose_track();
+        [10, 20].into_iter().for_each(|out| round(&mut model, &mut sent, out));
+        assert!(!model.certain());
+        model.on_idle(Nanos::from_millis(10_000), RTO);
+        assert!(model.certain());
+        model.on_send(39, sent, sent + 39);
+        assert!(!model.certain(), "a burst that large was no restart");
+    }
+}

@@ -63,11 +63,6 @@ impl Ledger {
         self.0[owner.index()]
     }
 
-    /// Everything: the flow's length.
-    pub fn total(&self) -> Nanos {
-        self.0.iter().fold(Nanos::ZERO, |sum, span| sum + *span)
-    }
-
     /// What causes own.
     pub fn lost(&self) -> Nanos {
         self.0[..Cause::ALL.len()].iter().fold(Nanos::ZERO, |sum, span| sum + *span)

@@ -49,15 +49,9 @@ struct Envelope<'a> {
 }
 
 /// The TCP segment in a frame. Lengths come from the IP header, so a cut frame gives what the whole one gives.
-#[inline]
-pub fn decode(frame: &Frame<'_>) -> Result<Segment, Skip> {
-    let mut segment = Segment::default();
-    decode_into(frame, &mut segment)?;
-    Ok(segment)
-}
-
-/// As [`decode`], into a place that the caller keeps: moving a segment right after it was written takes longer than
-/// decoding it, as the processor has to wait for its own small writes before it can read them in large steps.
+///
+/// It goes into a place that the caller keeps: moving a segment right after it was written takes longer than decoding
+/// it, as the processor has to wait for its own small writes before it can read them in large steps.
 ///
 /// Every field is written; after an error the segment means nothing.
 #[inline]

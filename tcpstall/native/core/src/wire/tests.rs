@@ -4,7 +4,7 @@ mod ip;
 mod link;
 mod tcp;
 
-use super::{Address, Endpoint, Flags, SackBlock, Segment, Skip, Timestamps, decode, decode_into};
+use super::{Address, Endpoint, Flags, SackBlock, Segment, Skip, Timestamps, decode_into};
 use crate::capture::{Frame, LinkType};
 use crate::seq::SeqNo;
 use crate::size::PacketNo;
@@ -41,6 +41,12 @@ fn ipv6(next: u8, extensions: &[u8], segment: &[u8]) -> Vec<u8> {
 fn ethernet(packet: &[u8]) -> Vec<u8> {
     let kind = if packet[0] >> 4 == 4 { [8, 0] } else { [0x86, 0xdd] };
     [&[0; 12], &kind[..], packet].concat()
+}
+
+/// The segment in a frame, by value.
+fn decode(frame: &Frame<'_>) -> Result<Segment, Skip> {
+    let mut segment = Segment::default();
+    decode_into(frame, &mut segment).map(|()| segment)
 }
 
 /// Decodes the first `kept` bytes of a frame.
