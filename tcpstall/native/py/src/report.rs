@@ -146,7 +146,10 @@ pub(crate) fn samples(py: Python<'_>, path: &str, flow: u64) -> PyResult<Table> 
 #[pyfunction]
 pub(crate) fn segments(py: Python<'_>, path: &str) -> PyResult<Table> {
     let mut rows: Vec<Segment> = Vec::new();
-    py.detach(|| run::segments(path, |segment| rows.push(*segment))).map_err(|error| errors::of_capture(&error))?;
+    let read = py.detach(|| run::segments(path, |segment| rows.push(*segment)));
+    // A signal ends the reading: its handler speaks first.
+    py.check_signals()?;
+    read.map_err(|error| errors::of_capture(&error))?;
     Table::new(columns::segments(&rows))
 }
 

@@ -1,5 +1,7 @@
 //! What only a gap's neighbours can tell: plateaus of flight, growth, and a steady pace.
 
+use hashbrown::HashMap;
+
 use super::evidence::Gap;
 
 /// Flights this close together (and within 1.5 segments) stand on one plateau.
@@ -32,10 +34,13 @@ fn find_cut_turns(gaps: &mut [Gap]) {
     let begins_turn = |gaps: &[Gap], index: usize| index > 0 && (gaps[index - 1].first || gaps[index - 1].is_turn());
     let cut: Vec<usize> =
         (1..gaps.len()).filter(|&i| begins_turn(gaps, i) && gaps[i].released_by_ack() && !gaps[i].is_turn()).collect();
+    let mut alike: HashMap<u32, u32> = HashMap::new();
     for &index in &cut {
-        let count = gaps[index].segments_at_start;
-        let alike = cut.iter().filter(|&&other| gaps[other].segments_at_start == count).count();
-        gaps[index].context.turns_cut_alike = alike as u32;
+        *alike.entry(gaps[index].segments_at_start).or_default() += 1;
+    }
+    for &index in &cut {
+        let gap = &mut gaps[index];
+        gap.context.turns_cut_alike = alike[&gap.segments_at_start];
     }
 }
 

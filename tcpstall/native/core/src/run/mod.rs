@@ -74,7 +74,8 @@ pub fn segments(path: &str, mut each: impl FnMut(&Segment)) -> Result<CaptureSta
     loop {
         match source.next(&mut capture, &mut status) {
             Ok(Some(Event::Segment)) => each(&source.segment),
-            Ok(Some(Event::LeftOut | Event::Nothing | Event::Interrupted)) => {}
+            Ok(Some(Event::LeftOut | Event::Nothing)) => {}
+            Ok(Some(Event::Interrupted)) => return Err(CaptureError::Interrupted),
             Ok(None) => break,
             Err(error) => {
                 status.fail(&error);
