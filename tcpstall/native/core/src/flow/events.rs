@@ -51,6 +51,8 @@ pub struct Acked {
     pub window_before: Option<i64>,
     /// A segment shorter than a full one was outstanding before it.
     pub short_before: bool,
+    /// The round trip that it measures; `None` where what it covers was sent more than once (Karn's rule).
+    pub sample: Option<Nanos>,
     /// A duplicate ACK, or one with new SACK blocks.
     pub loss_hint: bool,
 }

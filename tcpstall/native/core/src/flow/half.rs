@@ -62,6 +62,8 @@ pub struct Half {
     pub peer_distance: Distance,
     /// Smoothed round trip of the sender (RFC 6298 §2), `None` before the first sample.
     pub srtt: Option<Nanos>,
+    /// Smallest round trip that an ACK of data measured.
+    pub least_rtt: Option<Nanos>,
     /// Payload bytes, each counted once.
     pub bytes: u64,
     /// Frames with payload.
@@ -318,6 +320,7 @@ impl Half {
             room_before,
             window_before: self.window,
             short_before: self.outstanding.has_short(),
+            sample: None,
             loss_hint: false,
         };
         if advance > ABSURD_JUMP {
@@ -337,6 +340,7 @@ impl Half {
             acked.segments = segments;
             if let Some(sent) = sent {
                 self.peer_distance.sample(ack.time - sent);
+                acked.sample = Some(time - sent);
                 self.smooth(time - sent);
             }
             self.snd_una = ack.ack;
@@ -361,6 +365,7 @@ impl Half {
     }
 
     fn smooth(&mut self, sample: Nanos) {
+        self.least_rtt = Some(self.least_rtt.map_or(sample, |least| least.min(sample)));
         // RFC 6298 §2: alpha = 1/8.
         self.srtt = Some(match self.srtt {
             None => sample,

@@ -106,7 +106,9 @@ impl Outstanding {
                 let part = front.segments.saturating_sub(left as u32);
                 front.segments -= part;
                 self.segments = self.segments.saturating_sub(part);
-                return (segments + part, newest);
+                // The first part of a TSO frame left with the rest of it (Linux tcp_clean_rtx_queue samples it as well).
+                let sampled = part > 0 && !front.again;
+                return (segments + part, if sampled { Some(front.time) } else { newest });
             }
             let sent = *front;
             segments += sent.segments;

@@ -162,9 +162,9 @@ impl Builder {
 
     /// RFC 9293 §3.8.6.1 and Linux tcp_send_probe0: closed at 0; below a segment with nothing in flight it is as good as closed.
     fn watch_window(&mut self, acked: &Acked, half: &Half) {
-        let Some(window) = half.window else { return };
         let usable = i64::from(half.mss()).min(self.largest_window / 2);
-        let closed = window == 0 || (window < usable && half.flight() == 0);
+        // A window of unknown scale is at least open: only 0 is 0 at every shift (RFC 7323 §2.2).
+        let closed = half.window.is_some_and(|window| window == 0 || (window < usable && half.flight() == 0));
         match (closed, self.open.closed) {
             (true, None) => self.open.closed = Some(acked.time),
             (true, Some(_)) => self.open.reopened = None,

@@ -4,7 +4,7 @@ use super::builder::{Builder, Ending, LEAST_GAP};
 use super::context;
 use super::evidence::{Burst, Gap};
 use crate::flow::{Connection, Direction, Half, Sending, connection::Effect};
-use crate::sender::{Cwnd, timers};
+use crate::sender::{Cwnd, Path, timers};
 use crate::time::Nanos;
 use crate::wire::{Flags, Segment};
 
@@ -91,6 +91,10 @@ impl Watch {
         self.apply_acks(sender.peer(), segment.time);
         if !was_open && let Some(done) = self.connection.handshake.done {
             self.builders.iter_mut().for_each(|builder| builder.first_wait_from(done));
+            let lost = [self.connection.handshake.syns, self.connection.handshake.syn_acks];
+            for (model, sent) in self.models.iter_mut().zip(lost) {
+                model.is_established(sent.saturating_sub(1));
+            }
         }
         match effect {
             Effect::Handshake => self.models[sender as usize].begins(),
@@ -122,7 +126,14 @@ impl Watch {
         let (model, builder) = (&mut self.models[sender as usize], &mut self.builders[sender as usize]);
         while let Some(acked) = half.next_acked(now) {
             builder.on_ack(&acked, half, model);
-            model.on_ack(acked.segments, half.snd_una, acked.time, half.srtt);
+            let path = Path {
+                snd_una: half.snd_una,
+                snd_nxt: half.snd_nxt,
+                now: acked.time,
+                sample: acked.sample,
+                least: half.least_rtt,
+            };
+            model.on_ack(acked.segments, &path);
         }
     }
 
