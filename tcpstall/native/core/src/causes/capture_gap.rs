@@ -17,7 +17,9 @@ fn judge(gap: &Gap, _: &Limits) -> Verdict {
     if gap.left_out.is_some() {
         return yes("left-out", 0.99);
     }
-    if gap.never_seen > 0 && gap.retransmissions == 0 {
+    // Packets that the network lost, and the byte of a window probe, go unseen too.
+    let otherwise = gap.retransmissions > 0 || gap.loss_hints > 0 || gap.closed.is_some();
+    if gap.never_seen > 0 && !otherwise {
         return yes("acked-unseen", 0.8);
     }
     Verdict::No

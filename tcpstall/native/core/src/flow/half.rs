@@ -17,6 +17,8 @@ use crate::wire::{Flags, Segment};
 const PENDING_ACKS: usize = 4096;
 /// A jump in sequence space that no window allows (RFC 7323 §2.3 limits a window to 1 GiB).
 const ABSURD_JUMP: i64 = 1 << 30;
+/// A tap no further from a sender than hosts need to answer is at that host.
+const AT_HOST: Nanos = Nanos::from_micros(250);
 /// Segment size until a SYN or a full segment says otherwise (Ethernet with timestamps).
 const USUAL_MSS: u32 = 1448;
 
@@ -70,6 +72,10 @@ pub struct Half {
     pub frames: u64,
     /// Payload bytes sent again.
     pub retransmitted: u64,
+    /// Copies of its packets that the capture or the network made.
+    pub copies: u64,
+    /// Both ends announced selective acknowledgements.
+    pub sack_permitted: bool,
     /// Most bytes in flight.
     pub max_flight: i64,
     /// Bytes acknowledged that this tap never saw.
@@ -245,8 +251,9 @@ impl Half {
             }
             return Sending::Late { retransmitted };
         }
-        if self.outstanding.again(segment, start, end) {
+        if self.identification.is_repeated_by(segment) || self.outstanding.again(segment, start, end) {
             self.frames -= 1;
+            self.copies += 1;
             return Sending::Copy;
         }
         self.retransmitted += u64::from(segment.payload);
@@ -297,14 +304,37 @@ impl Half {
     #[inline]
     pub fn next_acked(&mut self, now: Nanos) -> Option<Acked> {
         let distance = self.distance.get().unwrap_or_default();
-        // Replies would sort after the data that they trigger without some slack for the clock's grain.
-        let early = (distance.scaled(0.02) + Nanos::from_micros(20)).min(distance);
+        let early = self.early(distance);
         let pending = *self.pending.front()?;
         if pending.time + distance - early > now && self.pending.len() < PENDING_ACKS {
             return None;
         }
         self.pending.pop_front();
         Some(self.apply(&pending, pending.time + distance))
+    }
+
+    /// By how much sooner than the distance says an ACK may have reached the sender.
+    #[inline]
+    fn early(&self, distance: Nanos) -> Nanos {
+        let here = distance < AT_HOST && self.peer_distance.get().is_some_and(|peer| distance < peer.scaled(0.1));
+        // At the sender's own host what the tap has seen the sender has seen: the distance is only how fast it answers.
+        // Elsewhere replies would sort after the data that they trigger without some slack for the clock's grain.
+        if here { distance } else { (distance.scaled(0.02) + Nanos::from_micros(20)).min(distance) }
+    }
+
+    /// A sender never sends beyond the window (RFC 9293 §3.8.6): data beyond what it has been told of by now shows that
+    /// an ACK thought to be on its way has arrived, and how near the sender is.
+    #[inline]
+    pub fn has_heard(&mut self, segment: &Segment) {
+        let (Some(room), false) = (self.room(), self.pending.is_empty()) else { return };
+        let end = self.offset(segment.seq) + i64::from(segment.payload);
+        if end - self.snd_nxt <= room {
+            return;
+        }
+        let told = self.pending.iter().find(|ack| ack.window.is_some_and(|window| ack.ack + window >= end));
+        if let Some(ack) = told {
+            self.distance.sample(segment.time - ack.time);
+        }
     }
 
     fn apply(&mut self, ack: &PendingAck, time: Nanos) -> Acked {
@@ -356,7 +386,9 @@ impl Half {
             }
         }
         if advance >= 0 {
-            if advance == 0 && ack.payload == 0 && ack.window == self.window && self.snd_nxt > self.snd_una {
+            // Where SACK is in use a duplicate ACK without new blocks says nothing of a loss (RFC 6675 §2).
+            let classic = !self.sack_permitted && ack.sack_count == 0;
+            if classic && advance == 0 && ack.payload == 0 && ack.window == self.window && self.snd_nxt > self.snd_una {
                 acked.loss_hint = true;
             }
             self.window = ack.window;

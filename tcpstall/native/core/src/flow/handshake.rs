@@ -28,6 +28,8 @@ pub struct Handshake {
     pub mss: [Option<u16>; 2],
     /// Window scale option of client and server.
     pub scale: [Option<u8>; 2],
+    /// SACK-permitted of client and server.
+    pub sack: [bool; 2],
     /// Timestamps in both SYNs.
     pub timestamps: bool,
 }

@@ -1,21 +1,43 @@
 //! A sender's IP-ID field as a counter of its packets: what was sent and did not pass, and in which order.
 
+use crate::seq::SeqNo;
+use crate::time::Nanos;
 use crate::wire::Segment;
 
 /// A counter that ran further ahead than this was not counting for this connection alone.
 const FAR_AHEAD: u32 = 4096;
+/// A packet with the number of the last one so soon after it is a copy that a bridge or `-i any` made.
+const COPY_AGE: Nanos = Nanos::from_millis(1);
 
-/// Follows the field; trusted once it has counted packets one by one, as Linux's does for a connected socket.
+/// Follows the field; trusted while it counts packets one by one, as Linux's does for a connected socket. Where several
+/// connections share a counter (Windows keeps one a pair of addresses) it jumps whenever another one speaks.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Identification {
     last: Option<(u16, u32)>,
-    expected: u32,
-    unexpected: u32,
+    time: Nanos,
+    ack: SeqNo,
+    ttl: Option<u8>,
+    /// The last 32 packets, the newest lowest: 1 where the number was the expected one.
+    history: u32,
+    /// How many of them there are.
+    length: u8,
 }
 
 impl Identification {
+    /// Nine packets of ten among the last ones had the number that was due.
     fn counts(&self) -> bool {
-        self.expected >= 4 && self.expected >= 9 * self.unexpected
+        let expected = self.history.count_ones();
+        expected >= 4 && 10 * expected >= 9 * u32::from(self.length)
+    }
+
+    /// Whether a packet that brings nothing new is a copy: it is no newer than the last one seen, by a counter that is
+    /// trusted, or because it took another path to the tap (RFC 791: a router lowers the TTL and keeps the number).
+    pub fn is_repeated_by(&self, segment: &Segment) -> bool {
+        let (Some(id), Some((last, _))) = (segment.ip_id, self.last) else { return false };
+        let back = i32::from(last.wrapping_sub(id) as i16);
+        let elsewhere = self.ttl.is_some() && segment.ttl != self.ttl;
+        let at_once = back == 0 && segment.ack == self.ack && segment.time - self.time < COPY_AGE;
+        id != 0 && (0..FAR_AHEAD as i32).contains(&back) && (self.counts() || elsewhere || at_once)
     }
 
     /// Whether the packet was sent after the newest one seen; `None` where the field does not tell.
@@ -43,15 +65,14 @@ impl Identification {
         let Some(id) = segment.ip_id else { return };
         let step = segment.payload.div_ceil(mss).max(1);
         if let Some((last, expected)) = self.last {
-            if u32::from(id.wrapping_sub(last)) == expected {
-                self.expected += 1;
-            } else {
-                self.unexpected += 1;
-            }
+            let due = u32::from(id.wrapping_sub(last)) == expected;
+            self.history = self.history << 1 | u32::from(due);
+            self.length = (self.length + 1).min(32);
             if (id.wrapping_sub(last) as i16) <= 0 {
                 return;
             }
         }
-        self.last = Some((id, step));
+        (self.last, self.time) = (Some((id, step)), segment.time);
+        (self.ack, self.ttl) = (segment.ack, segment.ttl);
     }
 }

@@ -184,9 +184,11 @@ impl Gap {
         if self.after.first_frame > 0 { full.min(i64::from(self.after.first_frame)) } else { full }
     }
 
-    /// Two events this close together are taken for cause and effect: 5 % of the round trip, at least what hosts smear.
+    /// Two events this close together are taken for cause and effect: 5 % of the round trip up to 2 ms, at least what hosts
+    /// smear. On the longest paths 2 % of it, up to the tick of an old host (HZ = 100): no later answer is worth naming.
     pub fn tolerance(&self) -> Nanos {
-        self.rtt().scaled(0.05).max(Nanos::from_micros(300)).min(Nanos::from_millis(2))
+        let usual = self.rtt().scaled(0.05).max(Nanos::from_micros(300)).min(Nanos::from_millis(2));
+        usual.max(self.rtt().scaled(0.02).min(Nanos::from_millis(10)))
     }
 
     /// An ACK ended it: the new data followed at once.

@@ -78,6 +78,9 @@ impl Watch {
             self.builders.iter_mut().for_each(|builder| builder.on_left_out(last));
         }
         self.connection.measure(segment, sender);
+        if segment.payload > 0 {
+            self.connection.half_mut(sender).has_heard(segment);
+        }
         self.apply_acks(sender, segment.time);
         if segment.payload > 0 {
             // What the gap began and ended with must be read before the new data counts.
@@ -104,7 +107,7 @@ impl Watch {
                 let (half, model) = (self.connection.half(sender), &self.models[sender as usize]);
                 self.builders[sender as usize].on_probe(half, model);
             }
-            Effect::Data(Sending::Late { .. } | Sending::Copy) | Effect::Control => {}
+            Effect::Data(Sending::Late { .. } | Sending::Copy) | Effect::Control | Effect::Copy => {}
         }
         if segment.flags.has(Flags::FIN) {
             let fin = &mut self.builders[sender as usize].fin;
