@@ -19,7 +19,8 @@ const CLOCKED: f64 = 0.7;
 
 fn judge(gap: &Gap, limits: &Limits) -> Verdict {
     let context = &gap.context;
-    if context.pace.is_none() || context.released_share > CLOCKED {
+    // Without a known MSS a chunk of the application's looks like a full segment.
+    if !gap.mss_known || context.pace.is_none() || context.released_share > CLOCKED {
         return Verdict::No;
     }
     let others = f64::from(context.pace_candidates.saturating_sub(1));

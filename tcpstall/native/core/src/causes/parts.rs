@@ -3,7 +3,7 @@
 use super::RULES;
 use super::cause::Cause;
 use super::limits::Limits;
-use super::rule::{Proof, Verdict};
+use super::rule::{Missing, Proof, Rule, Verdict};
 use super::unexplained;
 use crate::gap::Gap;
 use crate::time::Nanos;
@@ -80,7 +80,7 @@ fn around_left_out(gap: &Gap, limits: &Limits, last: Nanos, threshold: Nanos) ->
         let mut seen = gap.clone();
         seen.left_out = None;
         seen.end = last;
-        seen.never_seen = 0;
+        seen.unseen = Default::default();
         seen.left_in_flight = (gap.flight_at_start - gap.acked).max(0);
         seen.after = Default::default();
         parts.push(judge(&seen, limits, gap.start(), last));
@@ -116,6 +116,25 @@ fn around_peer(gap: &Gap, whole: Part, threshold: Nanos) -> Vec<Part> {
     parts
 }
 
+/// Rules that rest on which ACK reached the sender before which data abstain while the tap's distance was not known.
+fn judge_one(rule: &Rule, gap: &Gap, limits: &Limits) -> Verdict {
+    const RESTS_ON_ORDER: [Cause; 7] = [
+        Cause::AppLimited,
+        Cause::CwndLimited,
+        Cause::IdleRestart,
+        Cause::SndbufLimited,
+        Cause::Nagle,
+        Cause::DelayedAck,
+        Cause::BandwidthLimited,
+    ];
+    let verdict = (rule.judge)(gap, limits);
+    let ordered = !gap.unseen.blind || gap.first || gap.is_turn();
+    match verdict {
+        Verdict::Yes(_) if !ordered && RESTS_ON_ORDER.contains(&rule.cause) => Verdict::CannotTell(Missing::DISTANCE),
+        verdict => verdict,
+    }
+}
+
 fn judge(gap: &Gap, limits: &Limits, start: Nanos, end: Nanos) -> Part {
     let mut part = Part {
         start,
@@ -128,7 +147,7 @@ fn judge(gap: &Gap, limits: &Limits, start: Nanos, end: Nanos) -> Part {
     let mut doubts: Vec<Cause> = Vec::new();
     let mut found = false;
     for rule in &RULES {
-        match (rule.judge)(gap, limits) {
+        match judge_one(rule, gap, limits) {
             Verdict::Yes(proof) if !found => {
                 found = true;
                 part.cause = rule.cause;
@@ -143,6 +162,16 @@ fn judge(gap: &Gap, limits: &Limits, start: Nanos, end: Nanos) -> Part {
             }
             Verdict::Yes(_) | Verdict::No | Verdict::CannotTell(_) => {}
         }
+    }
+    if !gap.unseen.is_nothing() {
+        part.proof.confidence *= 0.8;
+        if !part.missing.contains(&Missing::PACKETS.0) {
+            part.missing.push(Missing::PACKETS.0);
+        }
+    }
+    if gap.unseen.unplaced {
+        part.proof.confidence *= 0.8;
+        part.missing.push(Missing::DISTANCE.0);
     }
     if !found {
         part.also = doubts;

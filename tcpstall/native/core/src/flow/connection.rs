@@ -237,6 +237,8 @@ impl Connection {
             return;
         }
         handshake.sack[end] = segment.sack_permitted;
+        handshake.options_cut |= segment.options_cut;
+        handshake.timestamps = segment.timestamps.is_some();
         handshake.mss[end] = segment.mss;
         handshake.scale[end] = segment.window_scale;
         if segment.flags.has(Flags::ACK) {
@@ -244,11 +246,9 @@ impl Connection {
             handshake.last_syn_ack = time;
             handshake.syn_acks += 1;
             handshake.server_isn = Some(segment.seq);
-            handshake.timestamps = segment.timestamps.is_some();
             if let (1, 1, Some(syn)) = (handshake.syns, handshake.syn_acks, handshake.syn) {
                 self.halves[end].distance.sample(segment.time - syn);
             }
-            self.agree(segment);
         } else {
             handshake.syn = handshake.syn.or(time);
             handshake.last_syn = time;
@@ -258,12 +258,16 @@ impl Connection {
         if !self.halves[end].syn_seen {
             self.halves[end].start(segment.seq);
         }
+        // Stored in the wrong order at a fast server, the SYN may come second.
+        if self.handshake.syn_ack.is_some() && !self.handshake.options_cut {
+            self.agree();
+        }
     }
 
     /// Both SYNs' options together (the SYN-ACK repeats what the server accepted of the SYN).
-    fn agree(&mut self, segment: &Segment) {
+    fn agree(&mut self) {
         let handshake = &self.handshake;
-        let options = if segment.timestamps.is_some() { TIMESTAMPS_SIZE } else { 0 };
+        let options = if handshake.timestamps { TIMESTAMPS_SIZE } else { 0 };
         let announced = handshake.mss.map(|mss| mss.map_or(DEFAULT_MSS, u32::from));
         let known_scales = handshake.syn.is_some();
         let [client_scale, server_scale] = handshake.scale;

@@ -18,6 +18,8 @@ pub struct Distance {
     /// A TSval that may have passed before the tap looked: its first echo says nothing.
     ambiguous: Option<u32>,
     looking: bool,
+    /// The newest TSval seen towards this end.
+    newest: Option<u32>,
     last_echo: Option<u32>,
 }
 
@@ -55,6 +57,9 @@ impl Distance {
     #[inline]
     pub fn towards(&mut self, segment: &Segment) {
         let Some(timestamps) = segment.timestamps else { return };
+        if self.newest.is_none_or(|newest| (timestamps.value.wrapping_sub(newest) as i32) > 0) {
+            self.newest = Some(timestamps.value);
+        }
         let newer = self.pending.back().is_none_or(|back| (timestamps.value.wrapping_sub(back.0) as i32) > 0);
         if !self.looking {
             self.looking = true;
@@ -65,6 +70,16 @@ impl Distance {
                 self.pending.pop_front();
             }
             self.pending.push_back((timestamps.value, segment.time));
+        }
+    }
+
+    /// True if this segment of the end echoes a TSval newer than any that passed the tap towards it: something reached the
+    /// end that the tap has not seen, or will store too late.
+    #[inline]
+    pub fn has_unseen(&self, segment: &Segment) -> bool {
+        match (segment.timestamps, self.newest) {
+            (Some(timestamps), Some(newest)) => (timestamps.echo.wrapping_sub(newest) as i32) > 0,
+            _ => false,
         }
     }
 

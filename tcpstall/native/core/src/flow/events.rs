@@ -49,6 +49,14 @@ pub struct Acked {
     pub room_before: Option<i64>,
     /// The peer's window before it.
     pub window_before: Option<i64>,
+    /// The window field as sent, before it.
+    pub field_before: u16,
+    /// Bytes below the highest seen that it acknowledged and the tap never saw.
+    pub unseen_inside: i64,
+    /// Bytes above the highest seen that it acknowledged.
+    pub unseen_tail: i64,
+    /// When it reached the sender is not known: the tap's distance had not been measured yet.
+    pub blind: bool,
     /// A segment shorter than a full one was outstanding before it.
     pub short_before: bool,
     /// The round trip that it measures; `None` where what it covers was sent more than once (Karn's rule).

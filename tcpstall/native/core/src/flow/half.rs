@@ -17,17 +17,16 @@ use crate::wire::{Flags, Segment};
 const PENDING_ACKS: usize = 4096;
 /// A jump in sequence space that no window allows (RFC 7323 §2.3 limits a window to 1 GiB).
 const ABSURD_JUMP: i64 = 1 << 30;
-/// A tap no further from a sender than hosts need to answer is at that host.
-const AT_HOST: Nanos = Nanos::from_micros(250);
 /// Segment size until a SYN or a full segment says otherwise (Ethernet with timestamps).
 const USUAL_MSS: u32 = 1448;
 
 /// A segment of the peer on its way from the tap to the sender.
 #[derive(Clone, Copy, Debug)]
-struct PendingAck {
-    time: Nanos,
-    ack: i64,
-    window: Option<i64>,
+pub(super) struct PendingAck {
+    pub(super) time: Nanos,
+    pub(super) ack: i64,
+    pub(super) window: Option<i64>,
+    field: u16,
     packet: PacketNo,
     payload: u32,
     /// How many blocks of the queue of SACK blocks are its own.
@@ -47,16 +46,20 @@ pub struct Half {
     pub snd_nxt: i64,
     /// Highest offset acknowledged, as the sender knows it.
     pub snd_una: i64,
+    /// The peer's window field as sent, after the last ACK that reached the sender.
+    pub window_field: u16,
     /// The peer's window after the last ACK that reached the sender.
     pub window: Option<i64>,
     /// MSS option of the peer's SYN less options, or the largest plausible segment seen.
     mss: u32,
     mss_negotiated: bool,
+    /// A frame larger than the MSS was seen, so that the MSS is no mere chunk of the application's.
+    larger_seen: bool,
     mss_options: u32,
     outstanding: Outstanding,
     sacked: Ranges,
     unseen: Ranges,
-    pending: VecDeque<PendingAck>,
+    pub(super) pending: VecDeque<PendingAck>,
     pending_sacks: VecDeque<(i64, i64)>,
     /// Round trip from the tap to this sender and back.
     pub distance: Distance,
@@ -114,6 +117,11 @@ impl Half {
     /// The MSS where it is known from SYNs or from data.
     pub fn known_mss(&self) -> Option<u32> {
         (self.mss > 0).then_some(self.mss)
+    }
+
+    /// True if the MSS is no guess from what the application happened to send.
+    pub fn mss_is_sure(&self) -> bool {
+        self.mss_negotiated || self.larger_seen
     }
 
     /// True once anything of this direction has been seen.
@@ -225,6 +233,7 @@ impl Half {
             // Without SYNs the largest frame that can be one segment on Ethernet is the best guess; TSO frames are larger.
             self.mss = payload;
         }
+        self.larger_seen |= payload > self.mss();
     }
 
     fn fresh(&mut self, segment: &Segment, start: i64, end: i64) -> Sending {
@@ -245,17 +254,20 @@ impl Half {
         if self.unseen.touches(start, end) {
             let filled = self.unseen.remove(start, end);
             self.bytes += filled as u64;
+            self.outstanding.remember(segment, end);
             let retransmitted = self.sent_later(segment);
             if retransmitted {
                 self.retransmitted += filled as u64;
             }
             return Sending::Late { retransmitted };
         }
-        if self.identification.is_repeated_by(segment) || self.outstanding.again(segment, start, end) {
+        let rtt = self.distance.get().unwrap_or_default() + self.peer_distance.get().unwrap_or_default();
+        if self.identification.is_repeated_by(segment) || self.outstanding.again(segment, start, end, rtt) {
             self.frames -= 1;
             self.copies += 1;
             return Sending::Copy;
         }
+        self.outstanding.remember(segment, end);
         self.retransmitted += u64::from(segment.payload);
         Sending::Again
     }
@@ -285,6 +297,7 @@ impl Half {
             time: segment.time,
             ack: self.offset(segment.ack),
             window: self.peer_scale.bytes(segment.window),
+            field: segment.window,
             packet: segment.packet,
             payload: segment.payload,
             sack_count: 0,
@@ -313,30 +326,6 @@ impl Half {
         Some(self.apply(&pending, pending.time + distance))
     }
 
-    /// By how much sooner than the distance says an ACK may have reached the sender.
-    #[inline]
-    fn early(&self, distance: Nanos) -> Nanos {
-        let here = distance < AT_HOST && self.peer_distance.get().is_some_and(|peer| distance < peer.scaled(0.1));
-        // At the sender's own host what the tap has seen the sender has seen: the distance is only how fast it answers.
-        // Elsewhere replies would sort after the data that they trigger without some slack for the clock's grain.
-        if here { distance } else { (distance.scaled(0.02) + Nanos::from_micros(20)).min(distance) }
-    }
-
-    /// A sender never sends beyond the window (RFC 9293 §3.8.6): data beyond what it has been told of by now shows that
-    /// an ACK thought to be on its way has arrived, and how near the sender is.
-    #[inline]
-    pub fn has_heard(&mut self, segment: &Segment) {
-        let (Some(room), false) = (self.room(), self.pending.is_empty()) else { return };
-        let end = self.offset(segment.seq) + i64::from(segment.payload);
-        if end - self.snd_nxt <= room {
-            return;
-        }
-        let told = self.pending.iter().find(|ack| ack.window.is_some_and(|window| ack.ack + window >= end));
-        if let Some(ack) = told {
-            self.distance.sample(segment.time - ack.time);
-        }
-    }
-
     fn apply(&mut self, ack: &PendingAck, time: Nanos) -> Acked {
         let (out_before, flight_before, room_before) = (self.flight_segments(), self.flight(), self.room());
         let advance = ack.ack - self.snd_una;
@@ -349,6 +338,10 @@ impl Half {
             flight_before,
             room_before,
             window_before: self.window,
+            field_before: self.window_field,
+            unseen_inside: 0,
+            unseen_tail: 0,
+            blind: self.distance.get().is_none(),
             short_before: self.outstanding.has_short(),
             sample: None,
             loss_hint: false,
@@ -359,7 +352,8 @@ impl Half {
         }
         if ack.ack > self.snd_nxt + 1 {
             // Acknowledged without being seen: the capture lost it. The one more is a FIN.
-            self.never_seen += ack.ack - self.snd_nxt;
+            acked.unseen_tail = ack.ack - self.snd_nxt;
+            self.never_seen += acked.unseen_tail;
             self.snd_nxt = ack.ack;
         }
         if advance >= 0 {
@@ -375,7 +369,8 @@ impl Half {
             }
             self.snd_una = ack.ack;
             self.sacked.forget_below(ack.ack);
-            self.never_seen += self.unseen.forget_below(ack.ack);
+            acked.unseen_inside = self.unseen.forget_below(ack.ack);
+            self.never_seen += acked.unseen_inside;
         }
         for _ in 0..ack.sack_count {
             let Some((left, right)) = self.pending_sacks.pop_front() else { break };
@@ -392,6 +387,7 @@ impl Half {
                 acked.loss_hint = true;
             }
             self.window = ack.window;
+            self.window_field = ack.field;
         }
         acked
     }

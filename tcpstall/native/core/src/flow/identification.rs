@@ -21,6 +21,8 @@ pub struct Identification {
     history: u32,
     /// How many of them there are.
     length: u8,
+    /// The last packet had been overtaken by one before it.
+    overtaken: bool,
 }
 
 impl Identification {
@@ -59,6 +61,11 @@ impl Identification {
         }
     }
 
+    /// True if the packet followed last was sent before one that had passed already, by a counter that is trusted.
+    pub fn was_overtaken(&self) -> bool {
+        self.overtaken && self.counts()
+    }
+
     /// A packet passes; a TSO frame uses one number a segment of `mss` bytes.
     #[inline]
     pub fn follow(&mut self, segment: &Segment, mss: u32) {
@@ -68,7 +75,8 @@ impl Identification {
             let due = u32::from(id.wrapping_sub(last)) == expected;
             self.history = self.history << 1 | u32::from(due);
             self.length = (self.length + 1).min(32);
-            if (id.wrapping_sub(last) as i16) <= 0 {
+            self.overtaken = (id.wrapping_sub(last) as i16) <= 0;
+            if self.overtaken {
                 return;
             }
         }

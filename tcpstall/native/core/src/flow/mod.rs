@@ -5,6 +5,7 @@ pub mod distance;
 pub mod events;
 pub mod half;
 pub mod handshake;
+pub mod hearing;
 pub mod identification;
 pub mod outstanding;
 pub mod ranges;

@@ -9,17 +9,17 @@ use crate::wire::Segment;
 const LIMIT: usize = 1 << 16;
 /// Copies of a packet that a bridge or `-i any` makes follow one another within this time.
 const COPY_AGE: Nanos = Nanos::from_millis(1);
-/// The same for packets without an IP-ID: no sender repeats itself so soon.
-const UNNUMBERED_COPY_AGE: Nanos = Nanos::from_micros(20);
+/// The same for packets that neither an IP-ID nor a timestamp tells apart: no sender repeats itself so soon.
+const UNMARKED_COPY_AGE: Nanos = Nanos::from_micros(20);
 /// Frames among which a copy is looked for: on a short path the original is acknowledged before its copy comes.
-const RECENT: usize = 4;
+const RECENT: usize = 8;
 
 #[derive(Clone, Copy, Debug)]
 struct Sent {
     end: i64,
     time: Nanos,
     segments: u32,
-    ip_id: Option<u16>,
+    mark: u32,
     short: bool,
     again: bool,
 }
@@ -30,8 +30,8 @@ pub struct Outstanding {
     sent: VecDeque<Sent>,
     segments: u32,
     short: u32,
-    /// The last frames, acknowledged or not: where they ended, their IP-ID, when they passed.
-    recent: [(i64, u16, Nanos); RECENT],
+    /// The last frames, acknowledged or not, sent once or again: where they ended, their marks, when they passed.
+    recent: [(i64, u32, Nanos); RECENT],
     next_recent: usize,
 }
 
@@ -61,12 +61,17 @@ impl Outstanding {
             self.forget(&oldest);
         }
         let (segments, short) = (bytes.div_ceil(mss), !bytes.is_multiple_of(mss));
-        self.sent.push_back(Sent { end, time: segment.time, segments, ip_id: segment.ip_id, short, again: false });
+        self.sent.push_back(Sent { end, time: segment.time, segments, mark: mark(segment), short, again: false });
         self.segments += segments;
         self.short += u32::from(short);
-        self.recent[self.next_recent] = (end, segment.ip_id.unwrap_or(0), segment.time);
-        self.next_recent = (self.next_recent + 1) % RECENT;
+        self.remember(segment, end);
         segments
+    }
+
+    /// A frame up to `end` passed: its copy may follow.
+    pub fn remember(&mut self, segment: &Segment, end: i64) {
+        self.recent[self.next_recent] = (end, mark(segment), segment.time);
+        self.next_recent = (self.next_recent + 1) % RECENT;
     }
 
     fn forget(&mut self, sent: &Sent) {
@@ -74,15 +79,20 @@ impl Outstanding {
         self.short -= u32::from(sent.short);
     }
 
-    /// Bytes `[start, end)` passed again; true if this packet is a mere copy of the one before.
-    pub fn again(&mut self, segment: &Segment, start: i64, end: i64) -> bool {
-        let id = segment.ip_id.unwrap_or(0);
+    /// Bytes `[start, end)` passed again; true if this packet is a mere copy of the one before. No sender repeats itself
+    /// within half the round trip `rtt`.
+    pub fn again(&mut self, segment: &Segment, start: i64, end: i64, rtt: Nanos) -> bool {
+        let own = mark(segment);
         let index = self.sent.partition_point(|sent| sent.end < end);
-        let is_copy = |(sent_end, sent_id, time): (i64, u16, Nanos)| {
-            let age = if id == 0 { UNNUMBERED_COPY_AGE } else { COPY_AGE };
-            time > Nanos::ZERO && (sent_end, sent_id) == (end, id) && segment.time - time < age
+        let age = match (segment.ip_id, own) {
+            (_, 0) => UNMARKED_COPY_AGE,
+            (None | Some(0), _) => COPY_AGE.min(rtt.scaled(0.5)).max(UNMARKED_COPY_AGE),
+            _ => COPY_AGE,
         };
-        let outstanding = self.sent.get(index).map(|sent| (sent.end, sent.ip_id.unwrap_or(0), sent.time));
+        let is_copy = |(sent_end, mark, time): (i64, u32, Nanos)| {
+            time > Nanos::ZERO && (sent_end, mark) == (end, own) && segment.time - time < age
+        };
+        let outstanding = self.sent.get(index).map(|sent| (sent.end, sent.mark, sent.time));
         if outstanding.into_iter().chain(self.recent).any(is_copy) {
             return true;
         }
@@ -117,5 +127,14 @@ impl Outstanding {
             self.forget(&sent);
         }
         (segments, newest)
+    }
+}
+
+/// What tells a packet from its copies: the IP-ID, or else the timestamp; 0 where there is neither.
+#[inline]
+fn mark(segment: &Segment) -> u32 {
+    match (segment.ip_id, segment.timestamps) {
+        (None | Some(0), Some(timestamps)) => timestamps.value,
+        (id, _) => u32::from(id.unwrap_or(0)),
     }
 }

@@ -1,6 +1,6 @@
 //! The gaps of one sender while its flow is open: each event is noted, the next new data freezes the gap.
 
-use super::evidence::{Burst, Context, Gap};
+use super::evidence::{Burst, Context, Gap, Unseen};
 use super::open::{Beginning, Left, Open, Train};
 use crate::flow::{Acked, Direction, Half};
 use crate::sender::Cwnd;
@@ -13,6 +13,8 @@ use crate::wire::Segment;
 pub const GAP_LIMIT: usize = 100_000;
 /// Below this a pause is the noise of hosts, not a wait.
 pub const LEAST_GAP: Nanos = Nanos::from_micros(250);
+/// A network that reorders does so within this time, or within a quarter of the round trip (RFC 8985 §6.2) where that is less.
+const REORDERING: Nanos = Nanos::from_millis(5);
 /// A gap is recorded from this share of the round trip on, and reported from `gap::watch`'s larger share on,
 /// because the smallest round trip is only known at the end.
 const RECORDED_SHARE: f64 = 0.15;
@@ -26,6 +28,8 @@ pub struct Ending {
     pub next_packet: Option<PacketNo>,
     /// Packets lost before the tap just before that data.
     pub lost: u32,
+    /// Offsets of the bytes missing before that data; empty where it follows on.
+    pub hole: (i64, i64),
     /// The path as known now.
     pub base_rtt: Option<Nanos>,
 }
@@ -39,7 +43,8 @@ pub struct Builder {
     open: Open,
     train: Option<Train>,
     left: Option<Left>,
-    never_seen: i64,
+    /// The bytes missing before the data that ended the last gap, as offsets.
+    hole: Option<(i64, i64)>,
     largest_window: i64,
     /// Frozen gaps in order of time.
     pub gaps: Vec<Gap>,
@@ -63,7 +68,7 @@ impl Builder {
             open: Open::default(),
             train: None,
             left: None,
-            never_seen: 0,
+            hole: None,
             largest_window: 0,
             gaps: Vec::with_capacity(1),
             dropped: 0,
@@ -100,6 +105,7 @@ impl Builder {
             segments: half.flight_segments(),
             room: half.room(),
             window: half.window,
+            window_field: half.window_field,
             short: half.short_segment_out(),
             cwnd: cwnd.segments(),
             cwnd_known: cwnd.certain(),
@@ -120,6 +126,7 @@ impl Builder {
             segments: acked.out_before,
             room: acked.room_before,
             window: acked.window_before,
+            window_field: acked.field_before,
             short: acked.short_before,
             cwnd: cwnd.segments(),
             cwnd_known: cwnd.certain(),
@@ -129,6 +136,14 @@ impl Builder {
             srtt: half.srtt,
         });
         self.largest_window = self.largest_window.max(half.window.unwrap_or(0));
+        if acked.unseen_inside > 0
+            && let Some(hole) = self.hole.take_if(|hole| hole.1 <= half.snd_una)
+            && let Some(gap) = self.gaps.last_mut()
+        {
+            // Nobody sent them again: the capture lost them, not the network.
+            gap.lost_before_tap = 0;
+            gap.unseen.before_next = hole.1 > hole.0;
+        }
         if acked.bytes > 0 {
             self.initial_open &= acked.bytes <= 0;
         }
@@ -154,6 +169,12 @@ impl Builder {
             }
         }
         open.loss_hints += u32::from(acked.loss_hint);
+        open.unseen.inside += acked.unseen_inside;
+        open.unseen.blind |= acked.blind;
+        if acked.unseen_tail > 0 {
+            open.unseen.tail += acked.unseen_tail;
+            open.unseen.tail_acked = open.unseen.tail_acked.or(Some(acked.time));
+        }
         if half.flight() == 0 && open.all_acked.is_none() {
             open.all_acked = Some(acked.time);
         }
@@ -197,6 +218,23 @@ impl Builder {
         self.open.probes += 1;
     }
 
+    /// Bytes `[start, end)` that had been missing came late: the network had reordered them (`lost` is false), or lost them.
+    pub fn on_late(&mut self, start: i64, end: i64, lost: bool) {
+        if self.hole.is_some_and(|hole| start < hole.1 && end > hole.0) {
+            self.hole = None;
+            if !lost && let Some(gap) = self.gaps.last_mut() {
+                gap.lost_before_tap = 0;
+            }
+        }
+    }
+
+    /// A packet came that one sent after it had overtaken: what seemed lost before the last gap's end was only late.
+    pub fn on_overtaken(&mut self, now: Nanos) {
+        if let Some(gap) = self.gaps.last_mut().filter(|gap| now - gap.end < REORDERING) {
+            gap.lost_before_tap = gap.lost_before_tap.saturating_sub(1);
+        }
+    }
+
     /// A paste leaves packets out after `last`.
     pub fn on_left_out(&mut self, last: Nanos) {
         self.open.left_out = self.open.left_out.or(Some(last));
@@ -220,13 +258,17 @@ impl Builder {
     /// A data segment of the sender is about to be taken in, after the ACKs before it: if it ends a gap, what was left
     /// in flight is noted.
     #[inline]
-    pub fn prepare(&mut self, now: Nanos, base_rtt: Option<Nanos>, half: &Half, cwnd: &Cwnd) {
+    pub fn prepare(&mut self, now: Nanos, base_rtt: Option<Nanos>, half: &Half, cwnd: &Cwnd, heard_unseen: bool) {
         let least = LEAST_GAP.max(base_rtt.unwrap_or_default().scaled(RECORDED_SHARE));
         self.left = None;
         if now - self.burst.end > least || self.open.left_out.is_some() {
             self.begin(half, cwnd);
-            self.left =
-                Some(Left { flight: half.flight(), short: half.short_segment_out(), unknown: half.flight_unknown });
+            self.left = Some(Left {
+                flight: half.flight(),
+                short: half.short_segment_out(),
+                unknown: half.flight_unknown,
+                heard_unseen,
+            });
         }
     }
 
@@ -245,7 +287,7 @@ impl Builder {
         let gap = self.freeze(ending, half, cwnd, left);
         cwnd.at_least(if cwnd.certain() { gap.segments_held } else { gap.segments_at_start });
         self.gaps.push(gap);
-        self.never_seen = half.never_seen;
+        self.hole = (ending.hole.1 > ending.hole.0).then_some(ending.hole);
         left.flight == 0
     }
 
@@ -266,12 +308,15 @@ impl Builder {
             srtt: at.srtt,
             distance: half.distance.get().unwrap_or_default(),
             mss: half.mss(),
+            mss_known: half.mss_is_sure(),
             flight_at_start: at.flight,
             segments_at_start: at.segments,
             segments_held,
             room_at_start: at.room,
             room_held: freeing.map_or(at.room, |train| train.room),
             window: at.window,
+            window_field: at.window_field,
+            scale_inferred: false,
             largest_window: at.largest_window,
             short_segment_out: at.short,
             short_segment_left: left.short,
@@ -302,7 +347,7 @@ impl Builder {
             from_start: half.syn_seen,
             flight_unknown: left.unknown,
             cwnd_known: at.cwnd_known,
-            never_seen: half.never_seen - self.never_seen,
+            unseen: Unseen { heard: left.heard_unseen, ..open.unseen },
             context: Context::default(),
         }
     }

@@ -3,6 +3,7 @@
 use hashbrown::HashMap;
 
 use super::evidence::Gap;
+use super::scale;
 
 /// Flights this close together (and within 1.5 segments) stand on one plateau.
 const PLATEAU_SHARE: f64 = 0.05;
@@ -13,6 +14,7 @@ const PACE_SHARE: f64 = 0.15;
 
 /// Fills in the context of every gap of one sender, given in order of time.
 pub fn fill(gaps: &mut [Gap]) {
+    scale::infer(gaps);
     look_ahead(gaps);
     find_doubling(gaps);
     find_plateaus(gaps);

@@ -52,6 +52,8 @@ pub struct Gap {
     pub distance: Nanos,
     /// Payload of a full segment.
     pub mss: u32,
+    /// That is no guess from what the application happened to send.
+    pub mss_known: bool,
 
     /// Bytes in flight at its start.
     pub flight_at_start: i64,
@@ -65,6 +67,10 @@ pub struct Gap {
     pub room_held: Option<i64>,
     /// The peer's window at its start.
     pub window: Option<i64>,
+    /// The window field as sent, which is all there is where the scale is unknown.
+    pub window_field: u16,
+    /// The scale was not captured and rests on how the flights fill the window.
+    pub scale_inferred: bool,
     /// Largest window the peer ever announced before.
     pub largest_window: i64,
     /// A sub-MSS segment was outstanding at its start.
@@ -129,11 +135,37 @@ pub struct Gap {
     pub from_start: bool,
     /// Every step of the congestion window's life was seen, or an idle has since brought it to a known value.
     pub cwnd_known: bool,
-    /// Bytes that were acknowledged inside it without ever being seen.
-    pub never_seen: i64,
+    /// What the capture lacks around it.
+    pub unseen: Unseen,
 
     /// What the neighbours tell, filled in when the flow ends.
     pub context: Context,
+}
+
+/// What the capture lacks around a gap, so far as later acknowledgements give it away.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Unseen {
+    /// Bytes acknowledged inside it that belong before the newest data seen: they change neither its start nor its end.
+    pub inside: i64,
+    /// Bytes acknowledged inside it beyond the newest data seen.
+    pub tail: i64,
+    /// The ACK that gave the tail away.
+    pub tail_acked: Option<Nanos>,
+    /// The data that ended it followed bytes that the tap never saw and nobody sent again.
+    pub before_next: bool,
+    /// The sender knew of something from the peer that the tap had not seen.
+    pub heard: bool,
+    /// ACKs inside it may have reached the sender later than they were applied: the tap's distance was not known yet.
+    pub blind: bool,
+    /// The tap's distance from the sender was never measured and is taken for nothing.
+    pub unplaced: bool,
+}
+
+impl Unseen {
+    /// Nothing is lacking.
+    pub fn is_nothing(&self) -> bool {
+        self.inside == 0 && self.tail == 0 && !self.before_next && !self.heard
+    }
 }
 
 /// What only the neighbours of a gap can tell.
@@ -193,7 +225,13 @@ impl Gap {
 
     /// An ACK ended it: the new data followed at once.
     pub fn released_by_ack(&self) -> bool {
-        self.ended && self.after_ack().is_some_and(|span| span <= self.tolerance())
+        self.ended && (self.after_ack().is_some_and(|span| span <= self.tolerance()) || self.released_unseen())
+    }
+
+    /// What the sender knew when it went on came in an ACK that the capture lacks or stored too late.
+    pub fn released_unseen(&self) -> bool {
+        let round_trip = self.srtt.unwrap_or_default().max(self.rtt());
+        self.ended && self.unseen.heard && self.left_in_flight > 0 && self.duration() < round_trip + round_trip
     }
 
     /// Everything was acknowledged, no window had to open, and yet the sender stayed silent well past the tolerance: had

@@ -4,6 +4,7 @@ pub mod builder;
 pub mod context;
 pub mod evidence;
 mod open;
+mod scale;
 pub mod watch;
 
 pub use evidence::{Burst, Gap};

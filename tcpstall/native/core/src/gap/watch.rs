@@ -3,6 +3,7 @@
 use super::builder::{Builder, Ending, LEAST_GAP};
 use super::context;
 use super::evidence::{Burst, Gap};
+use crate::flow::hearing::AT_HOST;
 use crate::flow::{Connection, Direction, Half, Sending, connection::Effect};
 use crate::sender::{Cwnd, Path, timers};
 use crate::time::Nanos;
@@ -77,6 +78,7 @@ impl Watch {
         if let Some(last) = self.left_out_after.take() {
             self.builders.iter_mut().for_each(|builder| builder.on_left_out(last));
         }
+        let heard_unseen = segment.payload > 0 && self.connection.half(sender).distance.has_unseen(segment);
         self.connection.measure(segment, sender);
         if segment.payload > 0 {
             self.connection.half_mut(sender).has_heard(segment);
@@ -86,7 +88,7 @@ impl Watch {
             // What the gap began and ended with must be read before the new data counts.
             let base_rtt = self.connection.base_rtt();
             let (half, index) = (self.connection.half(sender), sender as usize);
-            self.builders[index].prepare(segment.time, base_rtt, half, &self.models[index]);
+            self.builders[index].prepare(segment.time, base_rtt, half, &self.models[index], heard_unseen);
         }
         let was_open = self.connection.handshake.done.is_some();
         let effect = self.connection.sees(segment, sender);
@@ -109,11 +111,26 @@ impl Watch {
             }
             Effect::Data(Sending::Late { .. } | Sending::Copy) | Effect::Control | Effect::Copy => {}
         }
+        self.settle(segment, sender, effect);
         if segment.flags.has(Flags::FIN) {
             let fin = &mut self.builders[sender as usize].fin;
             *fin = fin.or(Some(segment.time));
         }
         Seen { sender, effect }
+    }
+
+    /// What seemed lost when the last gap ended may turn up late.
+    #[inline]
+    fn settle(&mut self, segment: &Segment, sender: Direction, effect: Effect) {
+        let (half, builder) = (self.connection.half(sender), &mut self.builders[sender as usize]);
+        if let Effect::Data(Sending::Late { retransmitted }) = effect {
+            let start = half.offset(segment.seq);
+            builder.on_late(start, start + i64::from(segment.payload), retransmitted);
+        }
+        if matches!(effect, Effect::Data(Sending::Late { .. }) | Effect::Control) && half.identification.was_overtaken()
+        {
+            builder.on_overtaken(segment.time);
+        }
     }
 
     /// Whoever pasted the capture left packets out here.
@@ -153,7 +170,9 @@ impl Watch {
         let mss = i64::from(half.mss());
         let lost = lost.max(((hole + mss - 1) / mss) as u32);
         if first_known && builder.is_prepared() {
-            let ending = Ending { time: segment.time, next_packet: Some(segment.packet), lost, base_rtt };
+            let start = half.offset(segment.seq);
+            let hole = (start - hole, start);
+            let ending = Ending { time: segment.time, next_packet: Some(segment.packet), lost, hole, base_rtt };
             let idle = segment.time - builder.last_sent();
             let nothing_out = builder.close(&ending, half, model);
             if nothing_out && builder.sending() {
@@ -206,8 +225,8 @@ impl Watch {
         self.apply_acks(direction, Nanos(i64::MAX / 2));
         let half = self.connection.half(direction);
         let builder = &mut self.builders[index];
-        let ending = Ending { time: builder.fin.unwrap_or(end), next_packet: None, lost: 0, base_rtt };
-        builder.prepare(Nanos(i64::MAX), base_rtt, half, &self.models[index]);
+        let ending = Ending { time: builder.fin.unwrap_or(end), next_packet: None, lost: 0, hole: (0, 0), base_rtt };
+        builder.prepare(Nanos(i64::MAX), base_rtt, half, &self.models[index], false);
         builder.close(&ending, half, &mut self.models[index]);
         arrange(builder, threshold, base_rtt, half)
     }
@@ -246,6 +265,9 @@ fn arrange(builder: &mut Builder, threshold: Nanos, base_rtt: Option<Nanos>, hal
         }
         gap.base_rtt = base_rtt;
         gap.distance = half.distance.get().unwrap_or_default();
+        // At a host it made no difference.
+        gap.unseen.blind &= half.distance.get().is_some_and(|distance| distance > AT_HOST);
+        gap.unseen.unplaced = half.distance.get().is_none();
         if !gap.first {
             bursts.push(gap.before);
         }
