@@ -14,6 +14,8 @@ const PENDING_LIMIT: usize = 128;
 pub struct Distance {
     least: Option<Nanos>,
     samples: u32,
+    /// How much above the least the usual answer lies.
+    spread: Nanos,
     pending: VecDeque<(u32, Nanos)>,
     /// A TSval that may have passed before the tap looked: its first echo says nothing.
     ambiguous: Option<u32>,
@@ -35,6 +37,11 @@ impl Distance {
         self.samples
     }
 
+    /// How much the answers scatter above the least, at most a quarter of it: a path or a capture whose times jitter.
+    pub fn jitter(&self) -> Nanos {
+        self.least.map_or(Nanos::ZERO, |least| self.spread.min(least.scaled(0.25)))
+    }
+
     /// An answer after `span`.
     #[inline]
     pub fn sample(&mut self, span: Nanos) {
@@ -42,9 +49,14 @@ impl Distance {
             return;
         }
         self.samples = self.samples.saturating_add(1);
-        if self.least.is_none_or(|least| span < least) {
-            self.least = Some(span);
+        let least = self.least.unwrap_or(span);
+        if span < least {
+            self.spread += least - span;
+        } else if span - least < least.scaled(0.5) {
+            // Later answers tell of the end's own pauses, not of the path; RFC 6298's gain of 1/8 for the others.
+            self.spread += Nanos((span - least - self.spread).0 / 8);
         }
+        self.least = Some(least.min(span));
     }
 
     /// Packets are missing here: echoes of what passed meanwhile say nothing.

@@ -18,9 +18,13 @@ impl Half {
     }
 
     /// A sender never sends beyond the window (RFC 9293 §3.8.6): data beyond what it has been told of by now shows that
-    /// an ACK thought to be on its way has arrived, and how near the sender is.
+    /// an ACK thought to be on its way has arrived, and how near the sender is. Where timestamps measure that, they are
+    /// better: it may have been an ACK that the capture lost.
     #[inline]
     pub fn has_heard(&mut self, segment: &Segment) {
+        if segment.timestamps.is_some() {
+            return;
+        }
         let (Some(room), false) = (self.room(), self.pending.is_empty()) else { return };
         let end = self.offset(segment.seq) + i64::from(segment.payload);
         if end - self.snd_nxt <= room {

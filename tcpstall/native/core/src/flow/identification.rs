@@ -9,6 +9,9 @@ const FAR_AHEAD: u32 = 4096;
 /// A packet with the number of the last one so soon after it is a copy that a bridge or `-i any` made.
 const COPY_AGE: Nanos = Nanos::from_millis(1);
 
+/// A network reorders packets that are no further apart than this.
+const REORDERED: i16 = 64;
+
 /// Follows the field; trusted while it counts packets one by one, as Linux's does for a connected socket. Where several
 /// connections share a counter (Windows keeps one a pair of addresses) it jumps whenever another one speaks.
 #[derive(Clone, Copy, Debug, Default)]
@@ -72,10 +75,16 @@ impl Identification {
         let Some(id) = segment.ip_id else { return };
         let step = segment.payload.div_ceil(mss).max(1);
         if let Some((last, expected)) = self.last {
+            let back = last.wrapping_sub(id) as i16;
+            self.overtaken = back >= 0;
+            if (0..REORDERED).contains(&back) {
+                // The jump over it was no fault of the counter.
+                self.history |= self.history.wrapping_add(1);
+                return;
+            }
             let due = u32::from(id.wrapping_sub(last)) == expected;
             self.history = self.history << 1 | u32::from(due);
             self.length = (self.length + 1).min(32);
-            self.overtaken = (id.wrapping_sub(last) as i16) <= 0;
             if self.overtaken {
                 return;
             }

@@ -86,7 +86,7 @@ impl Outstanding {
         let index = self.sent.partition_point(|sent| sent.end < end);
         let age = match (segment.ip_id, own) {
             (_, 0) => UNMARKED_COPY_AGE,
-            (None | Some(0), _) => COPY_AGE.min(rtt.scaled(0.5)).max(UNMARKED_COPY_AGE),
+            (None | Some(0), _) if rtt > Nanos::ZERO => COPY_AGE.min(rtt.scaled(0.5)).max(UNMARKED_COPY_AGE),
             _ => COPY_AGE,
         };
         let is_copy = |(sent_end, mark, time): (i64, u32, Nanos)| {

@@ -30,6 +30,8 @@ pub struct Ending {
     pub lost: u32,
     /// Offsets of the bytes missing before that data; empty where it follows on.
     pub hole: (i64, i64),
+    /// The IP-IDs missing before that data.
+    pub missing_ids: (u16, u16),
     /// The path as known now.
     pub base_rtt: Option<Nanos>,
 }
@@ -45,6 +47,8 @@ pub struct Builder {
     left: Option<Left>,
     /// The bytes missing before the data that ended the last gap, as offsets.
     hole: Option<(i64, i64)>,
+    /// The IP-IDs missing before that data: from the first on, below the second.
+    missing_ids: (u16, u16),
     largest_window: i64,
     /// Frozen gaps in order of time.
     pub gaps: Vec<Gap>,
@@ -69,6 +73,7 @@ impl Builder {
             train: None,
             left: None,
             hole: None,
+            missing_ids: (0, 0),
             largest_window: 0,
             gaps: Vec::with_capacity(1),
             dropped: 0,
@@ -119,6 +124,7 @@ impl Builder {
     /// An ACK reached the sender; `half` is the state after it, `cwnd` the model before it.
     #[inline]
     pub fn on_ack(&mut self, acked: &Acked, half: &Half, cwnd: &Cwnd) {
+        self.heard_late(acked);
         let largest_window = self.largest_window;
         let open = &mut self.open;
         open.beginning.get_or_insert_with(|| Beginning {
@@ -228,10 +234,28 @@ impl Builder {
         }
     }
 
-    /// A packet came that one sent after it had overtaken: what seemed lost before the last gap's end was only late.
-    pub fn on_overtaken(&mut self, now: Nanos) {
-        if let Some(gap) = self.gaps.last_mut().filter(|gap| now - gap.end < REORDERING) {
+    /// The packet with this IP-ID came after one sent later: if it seemed lost before the last gap's end, it was only late.
+    pub fn on_overtaken(&mut self, now: Nanos, id: u16) {
+        let (from, to) = self.missing_ids;
+        let was_missing = id.wrapping_sub(from) < to.wrapping_sub(from);
+        if let Some(gap) = self.gaps.last_mut().filter(|gap| was_missing && now - gap.end < REORDERING) {
             gap.lost_before_tap = gap.lost_before_tap.saturating_sub(1);
+        }
+    }
+
+    /// An ACK stored after the data that it released belongs into the gap that this data ended.
+    fn heard_late(&mut self, acked: &Acked) {
+        let first = self.open.acks == 0 && acked.bytes > 0;
+        let last = self.gaps.last_mut().filter(|gap| first && gap.unseen.heard && acked.time - gap.end < REORDERING);
+        if let Some(gap) = last {
+            gap.unseen.heard = false;
+            gap.acks += 1;
+            gap.acked += acked.bytes;
+            gap.last_ack = Some(gap.end);
+            gap.last_ack_packet = Some(acked.packet);
+            gap.left_in_flight = (gap.left_in_flight - acked.bytes).max(0);
+            gap.short_segment_left &= gap.left_in_flight > 0;
+            gap.all_acked = gap.all_acked.or((gap.left_in_flight == 0).then_some(gap.end));
         }
     }
 
@@ -287,6 +311,7 @@ impl Builder {
         let gap = self.freeze(ending, half, cwnd, left);
         cwnd.at_least(if cwnd.certain() { gap.segments_held } else { gap.segments_at_start });
         self.gaps.push(gap);
+        self.missing_ids = ending.missing_ids;
         self.hole = (ending.hole.1 > ending.hole.0).then_some(ending.hole);
         left.flight == 0
     }
@@ -307,6 +332,7 @@ impl Builder {
             base_rtt: ending.base_rtt,
             srtt: at.srtt,
             distance: half.distance.get().unwrap_or_default(),
+            jitter: half.distance.jitter(),
             mss: half.mss(),
             mss_known: half.mss_is_sure(),
             flight_at_start: at.flight,

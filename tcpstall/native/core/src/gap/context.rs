@@ -4,6 +4,7 @@ use hashbrown::HashMap;
 
 use super::evidence::Gap;
 use super::scale;
+use crate::sender::cwnd::INITIAL_WINDOW;
 
 /// Flights this close together (and within 1.5 segments) stand on one plateau.
 const PLATEAU_SHARE: f64 = 0.05;
@@ -59,7 +60,8 @@ fn look_ahead(gaps: &mut [Gap]) {
 
 /// Slow start from an initial window that the model does not know: only a congestion window doubles round after round.
 fn find_doubling(gaps: &mut [Gap]) {
-    let mut doubling = true;
+    let first = gaps.iter().find(|gap| !gap.first);
+    let mut doubling = first.is_some_and(|gap| gap.segments_at_start < INITIAL_WINDOW);
     for gap in gaps.iter_mut().skip_while(|gap| gap.first) {
         let whole = gap.flight_at_start > 0 && gap.flight_at_start % i64::from(gap.mss.max(1)) == 0;
         let growth = gap.context.next_flight.map(|next| next as f64 / gap.flight_at_start.max(1) as f64);

@@ -50,6 +50,8 @@ pub struct Gap {
     pub srtt: Option<Nanos>,
     /// Round trip from the tap to the sender: how late an answer shows at the tap.
     pub distance: Nanos,
+    /// How much that distance scatters.
+    pub jitter: Nanos,
     /// Payload of a full segment.
     pub mss: u32,
     /// That is no guess from what the application happened to send.
@@ -220,7 +222,7 @@ impl Gap {
     /// smear. On the longest paths 2 % of it, up to the tick of an old host (HZ = 100): no later answer is worth naming.
     pub fn tolerance(&self) -> Nanos {
         let usual = self.rtt().scaled(0.05).max(Nanos::from_micros(300)).min(Nanos::from_millis(2));
-        usual.max(self.rtt().scaled(0.02).min(Nanos::from_millis(10)))
+        usual.max(self.rtt().scaled(0.02).min(Nanos::from_millis(10))) + self.jitter
     }
 
     /// An ACK ended it: the new data followed at once.

@@ -129,7 +129,7 @@ impl Watch {
         }
         if matches!(effect, Effect::Data(Sending::Late { .. }) | Effect::Control) && half.identification.was_overtaken()
         {
-            builder.on_overtaken(segment.time);
+            builder.on_overtaken(segment.time, segment.ip_id.unwrap_or(0));
         }
     }
 
@@ -172,7 +172,10 @@ impl Watch {
         if first_known && builder.is_prepared() {
             let start = half.offset(segment.seq);
             let hole = (start - hole, start);
-            let ending = Ending { time: segment.time, next_packet: Some(segment.packet), lost, hole, base_rtt };
+            let id = segment.ip_id.unwrap_or(0);
+            let missing_ids = (id.wrapping_sub(lost as u16), id);
+            let next_packet = Some(segment.packet);
+            let ending = Ending { time: segment.time, next_packet, lost, hole, missing_ids, base_rtt };
             let idle = segment.time - builder.last_sent();
             let nothing_out = builder.close(&ending, half, model);
             if nothing_out && builder.sending() {
@@ -225,7 +228,7 @@ impl Watch {
         self.apply_acks(direction, Nanos(i64::MAX / 2));
         let half = self.connection.half(direction);
         let builder = &mut self.builders[index];
-        let ending = Ending { time: builder.fin.unwrap_or(end), next_packet: None, lost: 0, hole: (0, 0), base_rtt };
+        let ending = Ending { time: builder.fin.unwrap_or(end), next_packet: None, lost: 0, hole: (0, 0), missing_ids: (0, 0), base_rtt };
         builder.prepare(Nanos(i64::MAX), base_rtt, half, &self.models[index], false);
         builder.close(&ending, half, &mut self.models[index]);
         arrange(builder, threshold, base_rtt, half)
@@ -265,6 +268,7 @@ fn arrange(builder: &mut Builder, threshold: Nanos, base_rtt: Option<Nanos>, hal
         }
         gap.base_rtt = base_rtt;
         gap.distance = half.distance.get().unwrap_or_default();
+        gap.jitter = half.distance.jitter();
         // At a host it made no difference.
         gap.unseen.blind &= half.distance.get().is_some_and(|distance| distance > AT_HOST);
         gap.unseen.unplaced = half.distance.get().is_none();

@@ -196,8 +196,7 @@ impl Cwnd {
             return;
         }
         self.losses += 1;
-        let before =
-            if self.window.is_finite() { self.window.min(f64::from(out.max(1)) * 1.25) } else { f64::from(out) };
+        let before = self.window_at_loss(out);
         self.cubic.on_loss(before);
         self.ssthresh = (before * CUBIC_BETA).max(2.0);
         self.window = self.ssthresh;
@@ -207,10 +206,16 @@ impl Cwnd {
         self.cubic.restart();
     }
 
+    /// What the decrease is taken from: Linux takes the window itself, whatever was in flight (bictcp_recalc_ssthresh);
+    /// where the window is not known it is not far from the flight.
+    fn window_at_loss(&self, out: u32) -> f64 {
+        if self.certain { self.window } else { self.window.min(f64::from(out.max(1)) * 1.25) }
+    }
+
     /// A retransmission timeout: slow start again from one segment (RFC 5681 §3.1).
     pub fn on_timeout(&mut self, out: u32, snd_nxt: i64) {
         if self.recover.is_none() {
-            let before = self.window.min(f64::from(out.max(1)) * 1.25);
+            let before = self.window_at_loss(out);
             self.cubic.on_loss(before);
             self.ssthresh = (before * CUBIC_BETA).max(2.0);
         }
