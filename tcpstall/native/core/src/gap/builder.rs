@@ -309,7 +309,10 @@ impl Builder {
             return left.flight == 0;
         }
         let gap = self.freeze(ending, half, cwnd, left);
-        cwnd.at_least(if cwnd.certain() { gap.segments_held } else { gap.segments_at_start });
+        // In recovery more may be out than the window will be: it comes down a segment at a time (RFC 6937).
+        if !gap.recovering {
+            cwnd.at_least(if cwnd.certain() { gap.segments_held } else { gap.segments_at_start });
+        }
         self.gaps.push(gap);
         self.missing_ids = ending.missing_ids;
         self.hole = (ending.hole.1 > ending.hole.0).then_some(ending.hole);
