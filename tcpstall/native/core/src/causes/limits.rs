@@ -16,8 +16,6 @@ pub struct Limits {
     pub pace_share: f64,
     /// Turns cut at the same count before that is called burst moderation.
     pub cut_turns: u32,
-    /// Queueing makes the round trip so many times the base before the path counts as full.
-    pub queue_ratio: f64,
 }
 
 impl Default for Limits {
@@ -29,7 +27,6 @@ impl Default for Limits {
             pace_agreement: 4,
             pace_share: 0.5,
             cut_turns: 5,
-            queue_ratio: 2.0,
         }
     }
 }

@@ -128,6 +128,12 @@ impl Half {
         if self.sacked.is_empty() { out.max(0) } else { (out - self.sacked.bytes()).max(0) }
     }
 
+    /// Bytes known to have arrived, counted from the ISN: acknowledged or SACKed.
+    #[inline]
+    pub fn delivered(&self) -> i64 {
+        if self.sacked.is_empty() { self.snd_una } else { self.snd_una + self.sacked.bytes() }
+    }
+
     /// Segments in flight.
     #[inline]
     pub fn flight_segments(&self) -> u32 {
@@ -319,6 +325,7 @@ impl Half {
             window_before: self.window,
             short_before: self.outstanding.has_short(),
             loss_hint: false,
+            to_peer: None,
         };
         if advance > ABSURD_JUMP {
             self.pending_sacks.drain(..self.pending_sacks.len().min(usize::from(ack.sack_count)));
@@ -333,9 +340,10 @@ impl Half {
             self.flight_unknown = false;
         }
         if advance > 0 {
-            let (segments, sent) = self.outstanding.acknowledge(ack.ack, self.mss());
-            acked.segments = segments;
-            if let Some(sent) = sent {
+            let gone = self.outstanding.acknowledge(ack.ack, self.mss());
+            acked.segments = gone.segments;
+            acked.to_peer = gone.touched.map(|sent| ack.time - sent);
+            if let Some(sent) = gone.sent {
                 self.peer_distance.sample(ack.time - sent);
                 self.smooth(time - sent);
             }

@@ -1,5 +1,6 @@
 //! The gaps of one sender while its flow is open: each event is noted, the next new data freezes the gap.
 
+use super::bottleneck::Bottleneck;
 use super::evidence::{Burst, Context, Gap};
 use super::open::{Beginning, Left, Open, Train};
 use crate::flow::{Acked, Direction, Half};
@@ -51,6 +52,8 @@ pub struct Builder {
     pub initial_flight: Option<u64>,
     initial_open: bool,
     pub(super) last_peer_payload: Option<Nanos>,
+    /// Watches for a queue on the path; most flows are too short to need one.
+    pub(super) bottleneck: Option<Box<Bottleneck>>,
 }
 
 impl Builder {
@@ -71,6 +74,7 @@ impl Builder {
             initial_flight: None,
             initial_open: true,
             last_peer_payload: None,
+            bottleneck: None,
         }
     }
 
@@ -158,6 +162,11 @@ impl Builder {
             open.all_acked = Some(acked.time);
         }
         self.watch_window(acked, half);
+        match &mut self.bottleneck {
+            Some(bottleneck) => bottleneck.on_ack(acked, half),
+            None if Bottleneck::is_due(acked) => self.bottleneck = Some(Box::new(Bottleneck::new(acked, half))),
+            None => {}
+        }
     }
 
     /// RFC 9293 §3.8.6.1 and Linux tcp_send_probe0: closed at 0; below a segment with nothing in flight it is as good as closed.
@@ -316,6 +325,9 @@ impl Builder {
     #[inline]
     pub fn extend(&mut self, segment: &Segment, bytes: u32, half: &Half) {
         self.sending = true;
+        if let Some(bottleneck) = &mut self.bottleneck {
+            bottleneck.on_data(segment.time);
+        }
         let burst = &mut self.burst;
         burst.end = segment.time;
         burst.bytes += u64::from(bytes);

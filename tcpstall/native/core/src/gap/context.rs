@@ -2,7 +2,9 @@
 
 use hashbrown::HashMap;
 
+use super::bottleneck::Stretch;
 use super::evidence::Gap;
+use crate::time::Nanos;
 
 /// Flights this close together (and within 1.5 segments) stand on one plateau.
 const PLATEAU_SHARE: f64 = 0.05;
@@ -12,13 +14,29 @@ const GROWTH: std::ops::RangeInclusive<f64> = 1.08..=2.2;
 const PACE_SHARE: f64 = 0.15;
 
 /// Fills in the context of every gap of one sender, given in order of time.
-pub fn fill(gaps: &mut [Gap]) {
+pub fn fill(gaps: &mut [Gap], stretches: &[Stretch]) {
     look_ahead(gaps);
     find_doubling(gaps);
     find_plateaus(gaps);
     find_pace(gaps);
     find_releases(gaps);
     find_cut_turns(gaps);
+    find_bottleneck(gaps, stretches);
+}
+
+/// The stretch at the middle of each gap that stretches without a break between them cover.
+fn find_bottleneck(gaps: &mut [Gap], stretches: &[Stretch]) {
+    for gap in gaps.iter_mut().filter(|gap| gap.ended && !gap.first) {
+        let first = stretches.partition_point(|stretch| stretch.end <= gap.start());
+        let during = || stretches[first..].iter().take_while(|stretch| stretch.start < gap.end);
+        let covered = during().fold(Nanos::ZERO, |sum, stretch| {
+            sum + (stretch.end.min(gap.end) - stretch.start.max(gap.start()))
+        });
+        let slack = gap.tolerance() + gap.tolerance();
+        let middle = gap.start() + gap.duration().scaled(0.5);
+        let at_middle = during().find(|stretch| stretch.end >= middle);
+        gap.context.bottleneck = at_middle.copied().filter(|_| covered + slack >= gap.duration());
+    }
 }
 
 fn find_releases(gaps: &mut [Gap]) {

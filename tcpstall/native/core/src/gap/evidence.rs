@@ -1,5 +1,6 @@
 //! What a gap between two bursts was, frozen: the rules read this and nothing else.
 
+use super::bottleneck::Stretch;
 use crate::flow::Direction;
 use crate::sender::cwnd::Phase;
 use crate::size::PacketNo;
@@ -157,6 +158,8 @@ pub struct Context {
     pub turns_cut_alike: u32,
     /// From the first gap to the one after this, each flight of whole segments was about twice the one before.
     pub doubling: bool,
+    /// The stretch in which the path was busy from the gap's start to its end.
+    pub bottleneck: Option<Stretch>,
     /// An earlier gap of the sender left no room at all in the peer's window.
     pub window_filled_before: bool,
 }
