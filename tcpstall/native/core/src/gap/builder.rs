@@ -1,7 +1,7 @@
 //! The gaps of one sender while its flow is open: each event is noted, the next new data freezes the gap.
 
 use super::bottleneck::Bottleneck;
-use super::evidence::{Burst, Context, Gap};
+use super::evidence::{Burst, Clump, Context, Gap};
 use super::open::{Beginning, Left, Open, Train};
 use crate::flow::{Acked, Direction, Half};
 use crate::sender::Cwnd;
@@ -318,7 +318,9 @@ impl Builder {
 
     /// New data starts a burst of its own.
     pub fn start_burst(&mut self, segment: &Segment) {
-        self.burst = Burst { start: segment.time, end: segment.time, first_frame: segment.payload, ..Burst::default() };
+        let clump = Clump { start: segment.time, count: 1, ..Clump::default() };
+        self.burst =
+            Burst { start: segment.time, end: segment.time, first_frame: segment.payload, clump, ..Burst::default() };
     }
 
     /// New data goes into the current burst; `half` is the state after it.
@@ -329,6 +331,13 @@ impl Builder {
             bottleneck.on_data(segment.time);
         }
         let burst = &mut self.burst;
+        let pause = segment.time - burst.end;
+        if pause > LEAST_GAP {
+            let clump = &mut burst.clump;
+            let longest_pause = clump.longest_pause.max(pause);
+            *clump = Clump { start: segment.time, bytes: 0, count: clump.count + 1, longest_pause };
+        }
+        burst.clump.bytes += u64::from(bytes);
         burst.end = segment.time;
         burst.bytes += u64::from(bytes);
         burst.frames += 1;

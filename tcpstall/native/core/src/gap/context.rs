@@ -29,9 +29,8 @@ fn find_bottleneck(gaps: &mut [Gap], stretches: &[Stretch]) {
     for gap in gaps.iter_mut().filter(|gap| gap.ended && !gap.first) {
         let first = stretches.partition_point(|stretch| stretch.end <= gap.start());
         let during = || stretches[first..].iter().take_while(|stretch| stretch.start < gap.end);
-        let covered = during().fold(Nanos::ZERO, |sum, stretch| {
-            sum + (stretch.end.min(gap.end) - stretch.start.max(gap.start()))
-        });
+        let covered = during()
+            .fold(Nanos::ZERO, |sum, stretch| sum + (stretch.end.min(gap.end) - stretch.start.max(gap.start())));
         let slack = gap.tolerance() + gap.tolerance();
         let middle = gap.start() + gap.duration().scaled(0.5);
         let at_middle = during().find(|stretch| stretch.end >= middle);
@@ -102,14 +101,27 @@ fn find_plateaus(gaps: &mut [Gap]) {
     }
 }
 
+fn rate(bytes: u64, span: Nanos) -> Option<f64> {
+    (span > Nanos::ZERO).then(|| bytes as f64 * 1e9 / span.0 as f64)
+}
+
+/// A spacing just above what counts as a gap, in a burst whose spacings stayed just below: how many there were.
+fn kept_pace(gap: &Gap, pace: f64) -> u32 {
+    let (burst, last) = (&gap.before, gap.before.clump);
+    let before = rate(burst.bytes - last.bytes, last.start - burst.start);
+    let same = before.is_some_and(|before| (before / pace - 1.0).abs() <= PACE_SHARE);
+    let no_longer = gap.duration() <= last.longest_pause.scaled(1.0 + PACE_SHARE);
+    if same && no_longer { last.count - 1 } else { 0 }
+}
+
 /// A paced sender's gap is proportional to the bytes sent before it (Linux sch_fq, tcp_internal_pacing).
 fn find_pace(gaps: &mut [Gap]) {
     let mut rates = Vec::new();
     for gap in gaps.iter_mut() {
-        let span = (gap.end - gap.before.start).0 as f64 / 1e9;
-        let could_be =
-            gap.ended && !gap.first && gap.peer_bytes == 0 && span > 0.0 && gap.before.last_frame % gap.mss.max(1) == 0;
-        gap.context.pace = could_be.then(|| gap.before.bytes as f64 / span);
+        let last = gap.before.clump;
+        let could_be = gap.ended && !gap.first && gap.peer_bytes == 0 && gap.before.last_frame % gap.mss.max(1) == 0;
+        gap.context.pace = could_be.then(|| rate(last.bytes, gap.end - last.start)).flatten();
+        gap.context.kept_pace = gap.context.pace.map_or(0, |pace| kept_pace(gap, pace));
         rates.extend(gap.context.pace);
     }
     rates.sort_by(f64::total_cmp);

@@ -6,6 +6,19 @@ use crate::sender::cwnd::Phase;
 use crate::size::PacketNo;
 use crate::time::Nanos;
 
+/// Segments that left together: pauses too short to be gaps, yet longer than the noise of hosts, part them.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Clump {
+    /// First segment of the last one in a burst.
+    pub start: Nanos,
+    /// New payload bytes of the last one.
+    pub bytes: u64,
+    /// How many the burst has.
+    pub count: u32,
+    /// The longest pause between two of them.
+    pub longest_pause: Nanos,
+}
+
 /// Segments of new data that one sender sent without a gap between them.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Burst {
@@ -25,6 +38,8 @@ pub struct Burst {
     pub last_frame: u32,
     /// Last packet.
     pub last_packet: PacketNo,
+    /// The pauses inside it.
+    pub clump: Clump,
 }
 
 /// A pause between two bursts of one sender, or after its last.
@@ -152,6 +167,8 @@ pub struct Context {
     pub pace_agreement: u32,
     /// Gaps of the sender that could have been paced.
     pub pace_candidates: u32,
+    /// It goes on with the pace that the burst before it kept for so many pauses too short to be gaps.
+    pub kept_pace: u32,
     /// Share of the sender's gaps that ended at an ACK, 0 to 1.
     pub released_share: f64,
     /// Turns of the sender whose first burst was cut at this gap's count of segments, if this gap cut one.

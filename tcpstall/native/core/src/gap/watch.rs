@@ -3,7 +3,7 @@
 use super::bottleneck::Stretch;
 use super::builder::{Builder, Ending, LEAST_GAP};
 use super::context;
-use super::evidence::{Burst, Gap};
+use super::evidence::{Burst, Clump, Gap};
 use crate::flow::{Connection, Direction, Half, Sending, connection::Effect};
 use crate::sender::{Cwnd, timers};
 use crate::time::Nanos;
@@ -268,7 +268,11 @@ fn arrange(
 }
 
 fn join(earlier: &Burst, later: &Burst) -> Burst {
+    let (before, after) = (earlier.clump, later.clump);
+    let pause = (later.start - earlier.end).max(before.longest_pause);
+    let clump = Clump { count: before.count + after.count, longest_pause: after.longest_pause.max(pause), ..after };
     Burst {
+        clump,
         start: earlier.start,
         bytes: earlier.bytes + later.bytes,
         frames: earlier.frames + later.frames,
