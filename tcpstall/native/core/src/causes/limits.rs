@@ -14,6 +14,8 @@ pub struct Limits {
     pub pace_agreement: u32,
     /// Share of the candidates that must agree.
     pub pace_share: f64,
+    /// What the link carries, where the user knows it.
+    pub link_bytes_per_s: Option<u64>,
     /// Turns cut at the same count before that is called burst moderation.
     pub cut_turns: u32,
 }
@@ -26,6 +28,7 @@ impl Default for Limits {
             plateau_rounds: 3,
             pace_agreement: 4,
             pace_share: 0.5,
+            link_bytes_per_s: None,
             cut_turns: 5,
         }
     }
