@@ -338,6 +338,7 @@ impl Builder {
             *clump = Clump { start: segment.time, bytes: 0, count: clump.count + 1, longest_pause };
         }
         burst.clump.bytes += u64::from(bytes);
+        burst.acks += self.open.acks;
         burst.end = segment.time;
         burst.bytes += u64::from(bytes);
         burst.frames += 1;

@@ -1,9 +1,8 @@
 //! What only a gap's neighbours can tell: plateaus of flight, growth, and a steady pace.
 
-use hashbrown::HashMap;
-
 use super::bottleneck::Stretch;
 use super::evidence::Gap;
+use super::turns;
 use crate::time::Nanos;
 
 /// Flights this close together (and within 1.5 segments) stand on one plateau.
@@ -20,7 +19,7 @@ pub fn fill(gaps: &mut [Gap], stretches: &[Stretch]) {
     find_plateaus(gaps);
     find_pace(gaps);
     find_releases(gaps);
-    find_cut_turns(gaps);
+    turns::find_cut(gaps);
     find_bottleneck(gaps, stretches);
 }
 
@@ -43,21 +42,6 @@ fn find_releases(gaps: &mut [Gap]) {
     let released = gaps.iter().filter(|gap| !gap.first && gap.released_by_ack()).count();
     for gap in gaps.iter_mut() {
         gap.context.released_share = released as f64 / ended as f64;
-    }
-}
-
-/// Bursts that begin a turn of the sender and were cut with more data to follow.
-fn find_cut_turns(gaps: &mut [Gap]) {
-    let begins_turn = |gaps: &[Gap], index: usize| index > 0 && (gaps[index - 1].first || gaps[index - 1].is_turn());
-    let cut: Vec<usize> =
-        (1..gaps.len()).filter(|&i| begins_turn(gaps, i) && gaps[i].released_by_ack() && !gaps[i].is_turn()).collect();
-    let mut alike: HashMap<u32, u32> = HashMap::new();
-    for &index in &cut {
-        *alike.entry(gaps[index].segments_at_start).or_default() += 1;
-    }
-    for &index in &cut {
-        let gap = &mut gaps[index];
-        gap.context.turns_cut_alike = alike[&gap.segments_at_start];
     }
 }
 

@@ -38,6 +38,8 @@ pub struct Burst {
     pub last_frame: u32,
     /// Last packet.
     pub last_packet: PacketNo,
+    /// ACKs of new data that let it go: those of the gap before it, and those that came while it went on.
+    pub acks: u32,
     /// The pauses inside it.
     pub clump: Clump,
 }
@@ -171,8 +173,12 @@ pub struct Context {
     pub kept_pace: u32,
     /// Share of the sender's gaps that ended at an ACK, 0 to 1.
     pub released_share: f64,
-    /// Turns of the sender whose first burst was cut at this gap's count of segments, if this gap cut one.
+    /// Turns in a row whose first burst was cut at the same count of segments as that of this gap's turn.
     pub turns_cut_alike: u32,
+    /// That count, if this gap follows the first burst of a turn, or one in which each ACK let just as many go.
+    pub cut_at: Option<u32>,
+    /// That count grew from turn to turn.
+    pub cut_grows: bool,
     /// From the first gap to the one after this, each flight of whole segments was about twice the one before.
     pub doubling: bool,
     /// The stretch in which the path was busy from the gap's start to its end.

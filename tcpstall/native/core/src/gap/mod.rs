@@ -5,6 +5,7 @@ pub mod builder;
 pub mod context;
 pub mod evidence;
 mod open;
+mod turns;
 pub mod watch;
 
 pub use bottleneck::Stretch;

@@ -273,6 +273,7 @@ fn join(earlier: &Burst, later: &Burst) -> Burst {
     let clump = Clump { count: before.count + after.count, longest_pause: after.longest_pause.max(pause), ..after };
     Burst {
         clump,
+        acks: earlier.acks + later.acks,
         start: earlier.start,
         bytes: earlier.bytes + later.bytes,
         frames: earlier.frames + later.frames,

@@ -204,6 +204,8 @@ fn stall_row(gap: &Gap, part: Part) -> StallRow {
         window_probes: (gap.probes > 0).then_some(u64::from(gap.probes)),
         plateau_bytes: (gap.context.plateau_rounds >= 3).then_some(size(gap.context.plateau)),
         cwnd_before_idle_segments: gap.cwnd_before_idle.map(u64::from),
+        burst_cap_segments: gap.context.cut_at.map(u64::from),
+        exchanges_cut_alike: gap.context.cut_at.map(|_| u64::from(gap.context.turns_cut_alike)),
         path: path_evidence(gap),
     };
     StallRow {

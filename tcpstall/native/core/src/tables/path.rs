@@ -16,7 +16,7 @@ pub struct PathRow {
     pub bdp_bytes: Option<u64>,
     /// Mean time that packets queued there.
     pub queue_delay_ns: Option<Nanos>,
-    /// How long it was busy with this direction's data.
+    /// How long it was busy with this direction's data, up to the last new data of the flow.
     pub bandwidth_limited_ns: Nanos,
     /// Rate over the link's, where the link's is known: while the path was busy, else from the first data to the last.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -44,17 +44,19 @@ fn product(rate: f64, base_rtt: Option<Nanos>) -> Option<u64> {
 /// The row of a direction.
 pub(super) fn path_row(flow: &Finished, direction: Direction, limits: &Limits) -> PathRow {
     let stretches = &flow.stretches[direction as usize];
-    let busy = stretches.iter().fold(Nanos::ZERO, |sum, stretch| sum + stretch.span());
+    let span = stretches.iter().fold(Nanos::ZERO, |sum, stretch| sum + stretch.span());
     let bytes = stretches.iter().map(|stretch| stretch.bytes).sum::<i64>();
     let queued = |stretch: &Stretch| stretch.queue.0 as f64 * stretch.span().0 as f64;
-    let seconds = busy.0 as f64 / 1e9;
-    let rate = (busy > Nanos::ZERO).then(|| bytes as f64 / seconds);
+    let rate = (span > Nanos::ZERO).then(|| bytes as f64 * 1e9 / span.0 as f64);
+    // While the queue drains after the last data nobody waits to send: that is closing.
+    let last = flow.bursts.iter().filter_map(|bursts| bursts.last()).map(|burst| burst.end).max().unwrap_or_default();
+    let busy = stretches.iter().map(|stretch| (stretch.end.min(last) - stretch.start).or_zero());
     let reached = rate.or_else(|| whole_rate(flow, direction));
     PathRow {
         bottleneck_bytes_per_s: rate.map(|rate| rate as u64),
         bdp_bytes: rate.and_then(|rate| product(rate, flow.connection().base_rtt())),
-        queue_delay_ns: rate.map(|_| Nanos((stretches.iter().map(queued).sum::<f64>() / busy.0 as f64) as i64)),
-        bandwidth_limited_ns: busy,
+        queue_delay_ns: rate.map(|_| Nanos((stretches.iter().map(queued).sum::<f64>() / span.0 as f64) as i64)),
+        bandwidth_limited_ns: busy.fold(Nanos::ZERO, |sum, span| sum + span),
         link_share: limits.link_bytes_per_s.zip(reached).map(|(link, reached)| reached / link as f64),
     }
 }

@@ -130,6 +130,12 @@ pub struct Evidence {
     /// The congestion window before an idle period lowered it, segments.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub cwnd_before_idle_segments: Option<u64>,
+    /// Segments that each ACK let go, exchange after exchange.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub burst_cap_segments: Option<u64>,
+    /// Exchanges in a row whose first burst was cut at that count.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub exchanges_cut_alike: Option<u64>,
     /// A queue on the path.
     #[serde(flatten)]
     pub path: PathEvidence,
