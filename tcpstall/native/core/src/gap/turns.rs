@@ -16,6 +16,8 @@ struct Turn {
     end: usize,
     /// Segments of that burst.
     count: u32,
+    /// Most segments in flight at one of its gaps.
+    most: u32,
 }
 
 impl Turn {
@@ -55,7 +57,8 @@ fn turns(gaps: &[Gap]) -> Vec<Turn> {
         let after = gaps[first..].iter().position(|gap| gap.is_turn() || !gap.ended);
         let end = after.map_or(gaps.len(), |after| first + after);
         let known = end == first || (gap.released_by_ack() && is_whole(gap));
-        turns.push(Turn { first, end, count: if known { gap.segments_at_start } else { u32::MAX } });
+        let most = gaps[first..end].iter().map(|gap| gap.segments_at_start).max().unwrap_or(0);
+        turns.push(Turn { first, end, count: if known { gap.segments_at_start } else { u32::MAX }, most });
     }
     turns
 }
@@ -67,6 +70,10 @@ fn is_whole(gap: &Gap) -> bool {
 /// After a partial ACK a moderated sender may have as much in flight as then plus the cap: each ACK lets one cap go.
 fn note_cap(turn: &mut [Gap], count: u32, alike: u32) {
     if count.saturating_mul(alike) < NO_GROWTH || count == u32::MAX {
+        return;
+    }
+    // A send buffer of so many segments holds every later flight of the turn at that level too.
+    if turn[1..].iter().any(|gap| gap.segments_at_start == count && gap.before.acks > 1) {
         return;
     }
     for (index, gap) in turn.iter_mut().enumerate() {
@@ -83,7 +90,7 @@ fn note_cap(turn: &mut [Gap], count: u32, alike: u32) {
 fn note_growth(gaps: &mut [Gap], turns: &[Turn]) {
     let grows = |pair: &[Turn]| {
         let (now, next) = (&pair[0], &pair[1]);
-        now.is_cut() && next.count > now.count && (!next.is_cut() || next.count <= now.count.saturating_mul(2))
+        now.is_cut() && next.count > now.count && (!next.is_cut() || next.count <= now.most.saturating_mul(2))
     };
     let mut start = 0;
     while start < turns.len() {
