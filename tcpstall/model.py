@@ -86,6 +86,15 @@ class Direction:
     initial_window_bytes: int | None = None
     max_in_flight_bytes: int = 0
     retransmitted_bytes: int = 0
+    bottleneck_bytes_per_s: int | None = None
+    """What the path's narrowest point carried while a queue stood there, payload; None where none ever stood."""
+    bdp_bytes: int | None = None
+    """That rate times the base round trip: more in flight only queues."""
+    queue_delay_ns: int | None = None
+    bandwidth_limited_ns: int = 0
+    """How long the path was busy with this direction's data."""
+    link_share: float | None = None
+    """Rate over `link_bytes_per_s`, while the path was busy, else from the first data to the last."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -274,6 +283,7 @@ def analyze(
     until_ns: int | None = None,
     min_stall_ns: int = 0,
     bursts: bool = True,
+    link_bytes_per_s: int | None = None,
     strict: bool = True,
     progress: Callable[[int, int | None], None] | None = None,
 ) -> Analysis:
@@ -282,6 +292,7 @@ def analyze(
     `flows`, `hosts`, `ports` keep only flows with one of these ids, addresses, ports (either end); empty keeps all.
     `since_ns` and `until_ns` use only the packets of that half-open interval, nanoseconds since the epoch.
     `min_stall_ns` leaves shorter stalls out of the list (the time ledger keeps them); `bursts=False` leaves bursts out.
+    `link_bytes_per_s` is what the link carries, where it is known: each direction then says its share of it.
     `progress(bytes_read, bytes_in_all)` is called now and then; what it raises ends the run.
 
     Raises CannotOpen or NotACapture for the first such input, unless `strict` is False: then what could be read is
@@ -298,6 +309,7 @@ def analyze(
         until_ns=until_ns,
         min_stall_ns=min_stall_ns,
         bursts=bursts,
+        link_bytes_per_s=link_bytes_per_s,
         progress=progress,
     )
     analysis = Analysis(report)

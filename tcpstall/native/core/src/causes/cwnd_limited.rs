@@ -2,7 +2,8 @@
 //!
 //! Rule      segments in flight, after the ACKs that trail the burst, reach 85 % of the modelled congestion window
 //!           (50 % once losses have made the model an estimate), with room for another segment in the peer's window; or
-//!           the flights have doubled at every ACK since the connection began, below an initial window of ten segments
+//!           the flights have doubled at every ACK since the connection began, or the first burst has grown from exchange to
+//!           exchange, below an initial window of ten segments
 //! Evidence  `in_flight_segments`, `cwnd_estimate_segments`, `window_unused_bytes`; detail `initial-window`, `slow-start`,
 //!           `congestion-avoidance`
 //! Source    RFC 5681 §3.1, RFC 6928, RFC 9438; Linux `tcp_cwnd_test`, `tcp_is_cwnd_limited`
@@ -38,7 +39,8 @@ pub(super) fn full(gap: &Gap, limits: &Limits) -> Verdict {
     // A sender that may not send has whole segments out; one that had no more to send ends with what was left of it.
     let all_but_full = share < FULL && gap.short_segment_out;
     if share < needed || all_but_full {
-        let growing = gap.context.doubling && gap.context.next_flight.is_some() && gap.losses == 0;
+        let doubling = gap.context.doubling && gap.context.next_flight.is_some();
+        let growing = (doubling || gap.context.cut_grows) && gap.losses == 0;
         return if growing { yes("slow-start", 0.8) } else { Verdict::No };
     }
     let detail = match gap.phase {

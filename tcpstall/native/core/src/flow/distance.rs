@@ -8,6 +8,11 @@ use crate::wire::{Flags, Segment};
 /// TSvals kept while their echo is awaited; an end that never echoes must not grow the queue.
 const PENDING_LIMIT: usize = 128;
 
+/// A packet so many spacings late has queued behind others. What found the path idle waits for one: the rest of what its
+/// ACK covers. A sender that paces itself to leave no queue holds three frames more than that in flight (Linux
+/// `bbr_quantization_budget`; TSQ allows two in the host).
+pub const QUEUED_SILENCES: i64 = 4;
+
 /// The smallest time in which an end was seen to answer: its acknowledgement of data or SYN, or the first segment that
 /// echoes a TSval (RFC 7323 §4.1). Every sample is at least the true distance, so the minimum is the estimate.
 #[derive(Clone, Debug, Default)]
@@ -23,6 +28,8 @@ pub struct Distance {
     /// The newest TSval seen towards this end.
     newest: Option<u32>,
     last_echo: Option<u32>,
+    last_payload: Nanos,
+    queue: Nanos,
 }
 
 impl Distance {
@@ -40,6 +47,13 @@ impl Distance {
     /// How much the answers scatter above the least, at most a quarter of it: a path or a capture whose times jitter.
     pub fn jitter(&self) -> Nanos {
         self.least.map_or(Nanos::ZERO, |least| self.spread.min(least.scaled(0.25)))
+    }
+
+    /// By how much the last answer with data came later than the soonest: the queue between this end and the tap. 0 where
+    /// the end may as well have had nothing to send for a while.
+    #[inline]
+    pub fn queue(&self) -> Nanos {
+        self.queue
     }
 
     /// An answer after `span`.
@@ -99,6 +113,10 @@ impl Distance {
     #[inline]
     pub fn from_end(&mut self, segment: &Segment) {
         let Some(timestamps) = segment.timestamps else { return };
+        let silence = segment.time - self.last_payload;
+        if segment.payload > 0 {
+            self.last_payload = segment.time;
+        }
         if self.last_echo == Some(timestamps.echo) {
             return;
         }
@@ -111,6 +129,10 @@ impl Distance {
             self.pending.pop_front();
             if age == 0 && self.ambiguous != Some(value) {
                 self.sample(segment.time - seen);
+                if segment.payload > 0 {
+                    let late = segment.time - seen - self.least.unwrap_or_default();
+                    self.queue = if late >= silence.times(QUEUED_SILENCES) { late } else { Nanos::ZERO };
+                }
                 break;
             }
         }

@@ -63,4 +63,6 @@ pub struct Acked {
     pub sample: Option<Nanos>,
     /// A duplicate ACK, or one with new SACK blocks.
     pub loss_hint: bool,
+    /// From the newest segment that it acknowledges to the peer and back to the tap; `None` after a retransmission of it.
+    pub to_peer: Option<Nanos>,
 }

@@ -144,6 +144,12 @@ impl Half {
         if self.sacked.is_empty() { out.max(0) } else { (out - self.sacked.bytes()).max(0) }
     }
 
+    /// Bytes known to have arrived, counted from the ISN: acknowledged or SACKed.
+    #[inline]
+    pub fn delivered(&self) -> i64 {
+        if self.sacked.is_empty() { self.snd_una } else { self.snd_una + self.sacked.bytes() }
+    }
+
     /// Segments in flight.
     #[inline]
     pub fn flight_segments(&self) -> u32 {
@@ -345,6 +351,7 @@ impl Half {
             short_before: self.outstanding.has_short(),
             sample: None,
             loss_hint: false,
+            to_peer: None,
         };
         if advance > ABSURD_JUMP {
             self.pending_sacks.drain(..self.pending_sacks.len().min(usize::from(ack.sack_count)));
@@ -360,11 +367,12 @@ impl Half {
             self.flight_unknown = false;
         }
         if advance > 0 {
-            let (segments, sent) = self.outstanding.acknowledge(ack.ack, self.mss());
-            acked.segments = segments;
-            if let Some(sent) = sent {
+            let gone = self.outstanding.acknowledge(ack.ack, self.mss());
+            acked.segments = gone.segments;
+            acked.to_peer = gone.touched.map(|sent| ack.time - sent);
+            acked.sample = gone.touched.map(|sent| time - sent);
+            if let Some(sent) = gone.sent {
                 self.peer_distance.sample(ack.time - sent);
-                acked.sample = Some(time - sent);
                 self.smooth(time - sent);
             }
             self.snd_una = ack.ack;

@@ -24,6 +24,17 @@ struct Sent {
     again: bool,
 }
 
+/// What one ACK took out of flight. Frames that were sent again give no time (Karn's rule, RFC 6298 §3).
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Gone {
+    /// Segments of one MSS.
+    pub segments: u32,
+    /// When the newest frame was sent of those acknowledged whole.
+    pub sent: Option<Nanos>,
+    /// The same for a TSO frame of which the first segments were acknowledged: they did not wait for the frame's rest.
+    pub touched: Option<Nanos>,
+}
+
 /// Frames in the order sent.
 #[derive(Clone, Debug, Default)]
 pub struct Outstanding {
@@ -104,10 +115,9 @@ impl Outstanding {
         false
     }
 
-    /// Everything up to `ack` was acknowledged: the segments that were, and when the newest frame among them was sent that
-    /// was sent once only (Karn's rule, RFC 6298 §3).
+    /// Everything up to `ack` was acknowledged.
     #[inline]
-    pub fn acknowledge(&mut self, ack: i64, mss: u32) -> (u32, Option<Nanos>) {
+    pub fn acknowledge(&mut self, ack: i64, mss: u32) -> Gone {
         let (mut segments, mut newest) = (0, None);
         while let Some(front) = self.sent.front_mut() {
             if front.end > ack {
@@ -116,9 +126,8 @@ impl Outstanding {
                 let part = front.segments.saturating_sub(left as u32);
                 front.segments -= part;
                 self.segments = self.segments.saturating_sub(part);
-                // The first part of a TSO frame left with the rest of it (Linux tcp_clean_rtx_queue samples it as well).
-                let sampled = part > 0 && !front.again;
-                return (segments + part, if sampled { Some(front.time) } else { newest });
+                let touched = if part > 0 && !front.again { Some(front.time) } else { newest };
+                return Gone { segments: segments + part, sent: newest, touched };
             }
             let sent = *front;
             segments += sent.segments;
@@ -126,7 +135,7 @@ impl Outstanding {
             self.sent.pop_front();
             self.forget(&sent);
         }
-        (segments, newest)
+        Gone { segments, sent: newest, touched: newest }
     }
 }
 

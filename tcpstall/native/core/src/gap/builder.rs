@@ -1,6 +1,7 @@
 //! The gaps of one sender while its flow is open: each event is noted, the next new data freezes the gap.
 
-use super::evidence::{Burst, Context, Gap, Unseen};
+use super::bottleneck::Bottleneck;
+use super::evidence::{Burst, Clump, Context, Gap, Unseen};
 use super::open::{Beginning, Left, Open, Train};
 use crate::flow::{Acked, Direction, Half};
 use crate::sender::Cwnd;
@@ -60,6 +61,8 @@ pub struct Builder {
     pub initial_flight: Option<u64>,
     initial_open: bool,
     pub(super) last_peer_payload: Option<Nanos>,
+    /// Watches for a queue on the path; most flows are too short to need one.
+    pub(super) bottleneck: Option<Box<Bottleneck>>,
 }
 
 impl Builder {
@@ -81,6 +84,7 @@ impl Builder {
             initial_flight: None,
             initial_open: true,
             last_peer_payload: None,
+            bottleneck: None,
         }
     }
 
@@ -185,6 +189,11 @@ impl Builder {
             open.all_acked = Some(acked.time);
         }
         self.watch_window(acked, half);
+        match &mut self.bottleneck {
+            Some(bottleneck) => bottleneck.on_ack(acked, half),
+            None if Bottleneck::is_due(acked) => self.bottleneck = Some(Box::new(Bottleneck::new(acked, half))),
+            None => {}
+        }
     }
 
     /// RFC 9293 §3.8.6.1 and Linux tcp_send_probe0: closed at 0; below a segment with nothing in flight it is as good as closed.
@@ -383,14 +392,27 @@ impl Builder {
 
     /// New data starts a burst of its own.
     pub fn start_burst(&mut self, segment: &Segment) {
-        self.burst = Burst { start: segment.time, end: segment.time, first_frame: segment.payload, ..Burst::default() };
+        let clump = Clump { start: segment.time, count: 1, ..Clump::default() };
+        self.burst =
+            Burst { start: segment.time, end: segment.time, first_frame: segment.payload, clump, ..Burst::default() };
     }
 
     /// New data goes into the current burst; `half` is the state after it.
     #[inline]
     pub fn extend(&mut self, segment: &Segment, bytes: u32, half: &Half) {
         self.sending = true;
+        if let Some(bottleneck) = &mut self.bottleneck {
+            bottleneck.on_data(segment.time);
+        }
         let burst = &mut self.burst;
+        let pause = segment.time - burst.end;
+        if pause > LEAST_GAP {
+            let clump = &mut burst.clump;
+            let longest_pause = clump.longest_pause.max(pause);
+            *clump = Clump { start: segment.time, bytes: 0, count: clump.count + 1, longest_pause };
+        }
+        burst.clump.bytes += u64::from(bytes);
+        burst.acks += self.open.acks;
         burst.end = segment.time;
         burst.bytes += u64::from(bytes);
         burst.frames += 1;

@@ -1,9 +1,23 @@
 //! What a gap between two bursts was, frozen: the rules read this and nothing else.
 
+use super::bottleneck::Stretch;
 use crate::flow::Direction;
 use crate::sender::cwnd::Phase;
 use crate::size::PacketNo;
 use crate::time::Nanos;
+
+/// Segments that left together: pauses too short to be gaps, yet longer than the noise of hosts, part them.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Clump {
+    /// First segment of the last one in a burst.
+    pub start: Nanos,
+    /// New payload bytes of the last one.
+    pub bytes: u64,
+    /// How many the burst has.
+    pub count: u32,
+    /// The longest pause between two of them.
+    pub longest_pause: Nanos,
+}
 
 /// Segments of new data that one sender sent without a gap between them.
 #[derive(Clone, Copy, Debug, Default)]
@@ -24,6 +38,10 @@ pub struct Burst {
     pub last_frame: u32,
     /// Last packet.
     pub last_packet: PacketNo,
+    /// ACKs of new data that let it go: those of the gap before it, and those that came while it went on.
+    pub acks: u32,
+    /// The pauses inside it.
+    pub clump: Clump,
 }
 
 /// A pause between two bursts of one sender, or after its last.
@@ -185,12 +203,20 @@ pub struct Context {
     pub pace_agreement: u32,
     /// Gaps of the sender that could have been paced.
     pub pace_candidates: u32,
+    /// It goes on with the pace that the burst before it kept for so many pauses too short to be gaps.
+    pub kept_pace: u32,
     /// Share of the sender's gaps that ended at an ACK, 0 to 1.
     pub released_share: f64,
-    /// Turns of the sender whose first burst was cut at this gap's count of segments, if this gap cut one.
+    /// Turns in a row whose first burst was cut at the same count of segments as that of this gap's turn.
     pub turns_cut_alike: u32,
+    /// That count, if this gap follows the first burst of a turn, or one in which each ACK let just as many go.
+    pub cut_at: Option<u32>,
+    /// That count grew from turn to turn.
+    pub cut_grows: bool,
     /// From the first gap to the one after this, each flight of whole segments was about twice the one before.
     pub doubling: bool,
+    /// The stretch in which the path was busy from the gap's start to its end.
+    pub bottleneck: Option<Stretch>,
     /// An earlier gap of the sender left no room at all in the peer's window.
     pub window_filled_before: bool,
 }

@@ -1,8 +1,9 @@
 //! One flow under observation: connection, window models and gap builders fed in the sender's order of events.
 
+use super::bottleneck::Stretch;
 use super::builder::{Builder, Ending, LEAST_GAP};
 use super::context;
-use super::evidence::{Burst, Gap};
+use super::evidence::{Burst, Clump, Gap};
 use crate::flow::hearing::AT_HOST;
 use crate::flow::{Connection, Direction, Half, Sending, connection::Effect};
 use crate::sender::{Cwnd, Path, timers};
@@ -41,12 +42,21 @@ pub struct Finished {
     pub gaps: [Vec<Gap>; 2],
     /// Bursts of the client and of the server.
     pub bursts: [Vec<Burst>; 2],
+    /// When the path was busy with the data of the client and of the server.
+    pub stretches: [Vec<Stretch>; 2],
     /// First flight of each, bytes.
     pub initial_flight: [Option<u64>; 2],
     /// Gaps that the limit dropped.
     pub dropped: u64,
     /// Gaps shorter than this are not stalls.
     pub threshold: Nanos,
+}
+
+/// What one sender's builder leaves.
+struct Closed {
+    gaps: Vec<Gap>,
+    bursts: Vec<Burst>,
+    stretches: Vec<Stretch>,
 }
 
 impl Watch {
@@ -208,11 +218,11 @@ impl Watch {
     pub fn finish(mut self: Box<Self>) -> Finished {
         let base_rtt = self.connection.base_rtt();
         let threshold = LEAST_GAP.max(base_rtt.unwrap_or_default().scaled(STALL_SHARE));
-        let [(client_gaps, client_bursts), (server_gaps, server_bursts)] =
-            Direction::BOTH.map(|direction| self.close(direction, threshold, base_rtt));
+        let [client, server] = Direction::BOTH.map(|direction| self.close(direction, threshold, base_rtt));
         Finished {
-            gaps: [client_gaps, server_gaps],
-            bursts: [client_bursts, server_bursts],
+            gaps: [client.gaps, server.gaps],
+            bursts: [client.bursts, server.bursts],
+            stretches: [client.stretches, server.stretches],
             initial_flight: [self.builders[0].initial_flight, self.builders[1].initial_flight],
             dropped: self.builders.iter().map(|builder| builder.dropped).sum(),
             threshold,
@@ -220,7 +230,7 @@ impl Watch {
         }
     }
 
-    fn close(&mut self, direction: Direction, threshold: Nanos, base_rtt: Option<Nanos>) -> (Vec<Gap>, Vec<Burst>) {
+    fn close(&mut self, direction: Direction, threshold: Nanos, base_rtt: Option<Nanos>) -> Closed {
         let (index, end) = (direction as usize, self.connection.end);
         if let Some(last) = self.left_out_after {
             self.builders[index].on_left_out(last);
@@ -231,7 +241,11 @@ impl Watch {
         let ending = Ending { time: builder.fin.unwrap_or(end), next_packet: None, lost: 0, hole: (0, 0), missing_ids: (0, 0), base_rtt };
         builder.prepare(Nanos(i64::MAX), base_rtt, half, &self.models[index], false);
         builder.close(&ending, half, &mut self.models[index]);
-        arrange(builder, threshold, base_rtt, half)
+        let (stretches, dropped) =
+            builder.bottleneck.as_mut().map_or_else(Default::default, |bottleneck| bottleneck.finish(half));
+        builder.dropped += dropped;
+        let (gaps, bursts) = arrange(builder, &stretches, threshold, base_rtt, half);
+        Closed { gaps, bursts, stretches }
     }
 }
 
@@ -253,7 +267,13 @@ impl Finished {
 }
 
 /// Joins bursts over pauses that turned out too short to be gaps, and gives each gap its neighbours' evidence.
-fn arrange(builder: &mut Builder, threshold: Nanos, base_rtt: Option<Nanos>, half: &Half) -> (Vec<Gap>, Vec<Burst>) {
+fn arrange(
+    builder: &mut Builder,
+    stretches: &[Stretch],
+    threshold: Nanos,
+    base_rtt: Option<Nanos>,
+    half: &Half,
+) -> (Vec<Gap>, Vec<Burst>) {
     let mut gaps: Vec<Gap> = Vec::with_capacity(builder.gaps.len());
     let mut bursts = Vec::with_capacity(builder.gaps.len());
     let mut joined: Option<Burst> = None;
@@ -283,12 +303,17 @@ fn arrange(builder: &mut Builder, threshold: Nanos, base_rtt: Option<Nanos>, hal
     if !sent {
         gaps.clear();
     }
-    context::fill(&mut gaps);
+    context::fill(&mut gaps, stretches);
     (gaps, bursts)
 }
 
 fn join(earlier: &Burst, later: &Burst) -> Burst {
+    let (before, after) = (earlier.clump, later.clump);
+    let pause = (later.start - earlier.end).max(before.longest_pause);
+    let clump = Clump { count: before.count + after.count, longest_pause: after.longest_pause.max(pause), ..after };
     Burst {
+        clump,
+        acks: earlier.acks + later.acks,
         start: earlier.start,
         bytes: earlier.bytes + later.bytes,
         frames: earlier.frames + later.frames,

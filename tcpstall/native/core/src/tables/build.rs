@@ -1,5 +1,6 @@
 //! A finished flow to its row: the verdicts of its gaps become stalls, and its time gets its owners.
 
+use super::path::{path_evidence, path_row};
 use super::rows::{BurstRow, DirectionRow, DirectionsRow, Evidence, FlowRow, HandshakeRow, Side, StallRow, VantageRow};
 use super::sweep;
 use crate::causes::{self, Cause, Limits, Part};
@@ -56,8 +57,8 @@ pub fn flow_row(flow: &Finished, id: u64, capture: u32, limits: &Limits, wanted:
             duration_ns: connection.handshake.start().zip(connection.handshake.end()).map(|(start, end)| end - start),
         },
         directions: DirectionsRow {
-            client: direction_row(flow, Direction::Client),
-            server: direction_row(flow, Direction::Server),
+            client: direction_row(flow, Direction::Client, limits),
+            server: direction_row(flow, Direction::Server, limits),
         },
         notes: notes(flow),
         bursts: wanted.bursts.then(|| burst_rows(&flow.bursts)),
@@ -86,7 +87,7 @@ fn notes(flow: &Finished) -> Vec<&'static str> {
     notes
 }
 
-fn direction_row(flow: &Finished, direction: Direction) -> DirectionRow {
+fn direction_row(flow: &Finished, direction: Direction, limits: &Limits) -> DirectionRow {
     let half = flow.connection().half(direction);
     DirectionRow {
         bytes: half.bytes,
@@ -96,6 +97,7 @@ fn direction_row(flow: &Finished, direction: Direction) -> DirectionRow {
         initial_window_bytes: flow.initial_flight[direction as usize].filter(|_| half.syn_seen),
         max_in_flight_bytes: half.max_flight.max(0) as u64,
         retransmitted_bytes: half.retransmitted,
+        path: path_row(flow, direction, limits),
     }
 }
 
@@ -202,6 +204,9 @@ fn stall_row(gap: &Gap, part: Part) -> StallRow {
         window_probes: (gap.probes > 0).then_some(u64::from(gap.probes)),
         plateau_bytes: (gap.context.plateau_rounds >= 3).then_some(size(gap.context.plateau)),
         cwnd_before_idle_segments: gap.cwnd_before_idle.map(u64::from),
+        burst_cap_segments: gap.context.cut_at.map(u64::from),
+        exchanges_cut_alike: gap.context.cut_at.map(|_| u64::from(gap.context.turns_cut_alike)),
+        path: path_evidence(gap),
     };
     StallRow {
         sender: gap.sender.into(),

@@ -102,7 +102,7 @@ pub fn flows(rows: &[FlowRow]) -> Columns {
     columns
 }
 
-fn direction(end: &str, rows: &[FlowRow], of: impl Fn(&FlowRow) -> &DirectionRow) -> [Column; 7] {
+fn direction(end: &str, rows: &[FlowRow], of: impl Fn(&FlowRow) -> &DirectionRow) -> [Column; 11] {
     let name = |field: &str| format!("{end}_{field}");
     [
         integers(&name("bytes"), rows, |row| signed(of(row).bytes)),
@@ -112,6 +112,10 @@ fn direction(end: &str, rows: &[FlowRow], of: impl Fn(&FlowRow) -> &DirectionRow
         integers(&name("initial_window_bytes"), rows, |row| of(row).initial_window_bytes.and_then(signed)),
         integers(&name("max_in_flight_bytes"), rows, |row| signed(of(row).max_in_flight_bytes)),
         integers(&name("retransmitted_bytes"), rows, |row| signed(of(row).retransmitted_bytes)),
+        integers(&name("bottleneck_bytes_per_s"), rows, |row| of(row).path.bottleneck_bytes_per_s.and_then(signed)),
+        integers(&name("bdp_bytes"), rows, |row| of(row).path.bdp_bytes.and_then(signed)),
+        integers(&name("queue_delay_ns"), rows, |row| of(row).path.queue_delay_ns.map(|span| span.0)),
+        integers(&name("bandwidth_limited_ns"), rows, |row| Some(of(row).path.bandwidth_limited_ns.0)),
     ]
 }
 

@@ -3,6 +3,7 @@
 use serde::{Serialize, Serializer};
 
 use super::ledger::Ledger;
+use super::path::{PathEvidence, PathRow};
 use crate::causes::Cause;
 use crate::size::PacketNo;
 use crate::time::Nanos;
@@ -63,6 +64,9 @@ pub struct DirectionRow {
     pub max_in_flight_bytes: u64,
     /// Payload bytes sent again.
     pub retransmitted_bytes: u64,
+    /// The path that it took.
+    #[serde(flatten)]
+    pub path: PathRow,
 }
 
 /// Both directions.
@@ -126,6 +130,15 @@ pub struct Evidence {
     /// The congestion window before an idle period lowered it, segments.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub cwnd_before_idle_segments: Option<u64>,
+    /// Segments that each ACK let go, exchange after exchange.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub burst_cap_segments: Option<u64>,
+    /// Exchanges in a row whose first burst was cut at that count.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub exchanges_cut_alike: Option<u64>,
+    /// A queue on the path.
+    #[serde(flatten)]
+    pub path: PathEvidence,
 }
 
 /// One wait of one sender with one cause.
