@@ -252,6 +252,8 @@ impl Connection {
         let [client_scale, server_scale] = handshake.scale;
         let syn_seen = handshake.syn.is_some();
         let least_mss = if syn_seen { announced[0].min(announced[1]) } else { announced[1] };
+        // A SYN-ACK may carry SACK-permitted only if the SYN did (RFC 2018 §2).
+        self.halves.iter_mut().for_each(|half| half.sack_permitted = segment.sack_permitted);
         self.halves[0].set_mss(announced[1], options);
         self.halves[1].set_mss(least_mss, options);
         if known_scales {

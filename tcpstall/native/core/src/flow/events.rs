@@ -53,4 +53,8 @@ pub struct Acked {
     pub short_before: bool,
     /// A duplicate ACK, or one with new SACK blocks.
     pub loss_hint: bool,
+    /// The DSACK block it carried: bytes that reached the peer twice.
+    pub duplicate: Option<(i64, i64)>,
+    /// Its TSecr.
+    pub echo: Option<u32>,
 }

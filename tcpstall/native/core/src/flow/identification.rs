@@ -11,11 +11,19 @@ pub struct Identification {
     last: Option<(u16, u32)>,
     expected: u32,
     unexpected: u32,
+    /// Jumps that no loss explains.
+    foreign: u32,
 }
 
 impl Identification {
     fn counts(&self) -> bool {
-        self.expected >= 4 && self.expected >= 9 * self.unexpected
+        self.expected >= 4 && self.expected >= 9 * self.unexpected && self.foreign * 100 <= self.expected
+    }
+
+    /// The counter jumped between two packets of one burst with no data missing between them: it counts other
+    /// connections' packets too (one counter a host or a destination).
+    pub fn jumped(&mut self) {
+        self.foreign += 1;
     }
 
     /// Whether the packet was sent after the newest one seen; `None` where the field does not tell.

@@ -7,7 +7,9 @@ pub mod half;
 pub mod handshake;
 pub mod identification;
 pub mod outstanding;
+mod pending;
 pub mod ranges;
+pub mod reordering;
 pub mod window;
 
 pub use connection::{Connection, Direction, State};

@@ -4,7 +4,9 @@ pub mod builder;
 pub mod context;
 pub mod evidence;
 mod open;
+pub mod repair;
 pub mod watch;
 
 pub use evidence::{Burst, Gap};
+pub use repair::{Attempt, Repair, Trigger};
 pub use watch::{Finished, Seen, Watch};

@@ -43,6 +43,8 @@ pub struct Cwnd {
     certain: bool,
     certain_before_idle: bool,
     epoch: Option<(Nanos, f64)>,
+    /// Window and ssthresh before the last loss, should it turn out to be none.
+    before_loss: Option<(f64, f64)>,
 }
 
 impl Default for Cwnd {
@@ -62,6 +64,7 @@ impl Default for Cwnd {
             certain: false,
             certain_before_idle: false,
             epoch: None,
+            before_loss: None,
         }
     }
 }
@@ -181,6 +184,7 @@ impl Cwnd {
             return;
         }
         self.losses += 1;
+        self.before_loss = Some((self.window, self.ssthresh));
         let before =
             if self.window.is_finite() { self.window.min(f64::from(out.max(1)) * 1.25) } else { f64::from(out) };
         self.ssthresh = (before * CUBIC_BETA).max(2.0);
@@ -193,6 +197,9 @@ impl Cwnd {
 
     /// A retransmission timeout: slow start again from one segment (RFC 5681 §3.1).
     pub fn on_timeout(&mut self, out: u32, snd_nxt: i64) {
+        if self.recover.or(self.lost_until).is_none() {
+            self.before_loss = Some((self.window, self.ssthresh));
+        }
         if self.recover.is_none() {
             let before = self.window.min(f64::from(out.max(1)) * 1.25);
             self.ssthresh = (before * CUBIC_BETA).max(2.0);
@@ -208,6 +215,17 @@ impl Cwnd {
         self.before_idle = None;
         self.unconfirmed = None;
         self.epoch = None;
+    }
+
+    /// The last loss was none: everything is as it was before it (Linux tcp_undo_cwnd_reduction).
+    pub fn undo(&mut self) {
+        if let Some((window, ssthresh)) = self.before_loss.take() {
+            self.window = self.window.max(window);
+            self.ssthresh = ssthresh;
+            self.recover = None;
+            self.lost_until = None;
+            self.losses -= 1;
+        }
     }
 
     /// The application writes after `idle` with nothing in flight: Linux halves the window once per timeout passed,

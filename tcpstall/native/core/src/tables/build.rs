@@ -1,5 +1,6 @@
 //! A finished flow to its row: the verdicts of its gaps become stalls, and its time gets its owners.
 
+use super::repair::{self, RepairEvidence, RepairRow};
 use super::rows::{BurstRow, DirectionRow, DirectionsRow, Evidence, FlowRow, HandshakeRow, Side, StallRow, VantageRow};
 use super::sweep;
 use crate::causes::{self, Cause, Limits, Part};
@@ -96,6 +97,7 @@ fn direction_row(flow: &Finished, direction: Direction) -> DirectionRow {
         initial_window_bytes: flow.initial_flight[direction as usize].filter(|_| half.syn_seen),
         max_in_flight_bytes: half.max_flight.max(0) as u64,
         retransmitted_bytes: half.retransmitted,
+        repair: RepairRow::of(flow.repairs(direction), half),
     }
 }
 
@@ -149,7 +151,7 @@ fn is_stall(gap: &Gap, part: &Part, threshold: Nanos) -> bool {
     if !gap.ended {
         // Nothing is known to have been queued: the sender had simply finished.
         let closed = gap.closed.is_some() && gap.reopened.is_none();
-        let waiting = gap.left_in_flight > 0 || closed || gap.retransmissions > 0;
+        let waiting = gap.left_in_flight > 0 || closed || gap.retransmissions > 0 || gap.recovering;
         let overdue = length > gap.rtt() + gap.rtt() + threshold;
         return match part.cause {
             Cause::AppLimited => false,
@@ -181,6 +183,7 @@ fn handshake_stall(connection: &Connection) -> Option<StallRow> {
         also: Vec::new(),
         missing: Vec::new(),
         evidence: Evidence { retransmissions: Some(u64::from(again)), ..Evidence::default() },
+        attempts: Vec::new(),
         advice: causes::table::advice(Cause::Handshake, proof.detail),
     })
 }
@@ -202,6 +205,7 @@ fn stall_row(gap: &Gap, part: Part) -> StallRow {
         window_probes: (gap.probes > 0).then_some(u64::from(gap.probes)),
         plateau_bytes: (gap.context.plateau_rounds >= 3).then_some(size(gap.context.plateau)),
         cwnd_before_idle_segments: gap.cwnd_before_idle.map(u64::from),
+        repair: RepairEvidence::of(gap, part.start, part.end),
     };
     StallRow {
         sender: gap.sender.into(),
@@ -215,6 +219,7 @@ fn stall_row(gap: &Gap, part: Part) -> StallRow {
         also: part.also,
         missing: part.missing,
         evidence,
+        attempts: repair::attempts(gap, part.start, part.end),
         advice: causes::table::advice(part.cause, part.proof.detail),
     }
 }

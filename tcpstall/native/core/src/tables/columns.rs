@@ -102,7 +102,7 @@ pub fn flows(rows: &[FlowRow]) -> Columns {
     columns
 }
 
-fn direction(end: &str, rows: &[FlowRow], of: impl Fn(&FlowRow) -> &DirectionRow) -> [Column; 7] {
+fn direction(end: &str, rows: &[FlowRow], of: impl Fn(&FlowRow) -> &DirectionRow) -> [Column; 14] {
     let name = |field: &str| format!("{end}_{field}");
     [
         integers(&name("bytes"), rows, |row| signed(of(row).bytes)),
@@ -112,6 +112,15 @@ fn direction(end: &str, rows: &[FlowRow], of: impl Fn(&FlowRow) -> &DirectionRow
         integers(&name("initial_window_bytes"), rows, |row| of(row).initial_window_bytes.and_then(signed)),
         integers(&name("max_in_flight_bytes"), rows, |row| signed(of(row).max_in_flight_bytes)),
         integers(&name("retransmitted_bytes"), rows, |row| signed(of(row).retransmitted_bytes)),
+        integers(&name("timeouts"), rows, |row| Some(i64::from(of(row).repair.timeouts))),
+        integers(&name("fast_retransmits"), rows, |row| Some(i64::from(of(row).repair.fast_retransmits))),
+        integers(&name("tail_probes"), rows, |row| Some(i64::from(of(row).repair.tail_probes))),
+        integers(&name("needless_retransmissions"), rows, |row| {
+            Some(i64::from(of(row).repair.needless_retransmissions))
+        }),
+        integers(&name("reordered_segments"), rows, |row| Some(i64::from(of(row).repair.reordered_segments))),
+        integers(&name("reordering_bytes"), rows, |row| signed(of(row).repair.reordering_bytes)),
+        integers(&name("reordering_ns"), rows, |row| Some(of(row).repair.reordering_ns.0)),
     ]
 }
 
@@ -156,6 +165,11 @@ pub fn stalls(rows: &[FlowRow]) -> Columns {
         integers("last_packet", &all, |row| number(row.1.evidence.last_packet)),
         integers("freed_by_packet", &all, |row| number(row.1.evidence.freed_by_packet)),
         integers("next_packet", &all, |row| number(row.1.evidence.next_packet)),
+        integers("timeouts", &all, |row| row.1.evidence.repair.timeouts.and_then(signed)),
+        integers("needless_retransmissions", &all, |row| {
+            row.1.evidence.repair.needless_retransmissions.and_then(signed)
+        }),
+        integers("congestion_point_bytes", &all, |row| row.1.evidence.repair.congestion_point_bytes.and_then(signed)),
     ]
 }
 

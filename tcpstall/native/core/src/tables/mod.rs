@@ -3,6 +3,7 @@
 mod build;
 pub mod columns;
 pub mod ledger;
+pub mod repair;
 pub mod rows;
 pub mod sort;
 pub mod stream;

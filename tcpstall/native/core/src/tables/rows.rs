@@ -3,6 +3,7 @@
 use serde::{Serialize, Serializer};
 
 use super::ledger::Ledger;
+use super::repair::{AttemptRow, RepairEvidence, RepairRow};
 use crate::causes::Cause;
 use crate::size::PacketNo;
 use crate::time::Nanos;
@@ -63,6 +64,9 @@ pub struct DirectionRow {
     pub max_in_flight_bytes: u64,
     /// Payload bytes sent again.
     pub retransmitted_bytes: u64,
+    /// How losses were repaired, and what was only out of order.
+    #[serde(flatten)]
+    pub repair: RepairRow,
 }
 
 /// Both directions.
@@ -126,6 +130,9 @@ pub struct Evidence {
     /// The congestion window before an idle period lowered it, segments.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub cwnd_before_idle_segments: Option<u64>,
+    /// What was lost and how it was repaired.
+    #[serde(flatten)]
+    pub repair: RepairEvidence,
 }
 
 /// One wait of one sender with one cause.
@@ -154,6 +161,9 @@ pub struct StallRow {
     pub missing: Vec<&'static str>,
     /// What the label rests on.
     pub evidence: Evidence,
+    /// The attempts to repair a loss inside it, in order of time; a chain of timeouts shows as doubling waits.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub attempts: Vec<AttemptRow>,
     /// What to change.
     pub advice: &'static str,
 }
