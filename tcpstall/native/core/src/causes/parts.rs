@@ -4,7 +4,7 @@ use super::RULES;
 use super::cause::Cause;
 use super::limits::Limits;
 use super::rule::{Missing, Proof, Rule, Verdict};
-use super::unexplained;
+use super::{retransmission, unexplained};
 use crate::gap::Gap;
 use crate::time::Nanos;
 
@@ -37,10 +37,9 @@ pub fn explain(gap: &Gap, limits: &Limits, threshold: Nanos) -> Vec<Part> {
         }
         return vec![whole];
     }
-    let mut whole = judge(gap, limits, gap.start(), gap.end);
-    if whole.cause == Cause::Retransmission && !gap.ended {
-        // The repair is over when everything is acknowledged; after that nobody waits.
-        whole.end = gap.all_acked.unwrap_or(gap.end).clamp(gap.start(), gap.end);
+    let whole = judge(gap, limits, gap.start(), gap.end);
+    if whole.cause == Cause::Retransmission {
+        return repairs(gap, limits, whole, threshold);
     }
     if whole.cause == Cause::AppLimited && !gap.first {
         return around_peer(gap, whole, threshold);
@@ -53,6 +52,33 @@ fn judge_zero(gap: &Gap, limits: &Limits, closed: Nanos) -> bool {
     rest.before.end = closed;
     let zero = RULES.iter().find(|rule| rule.cause == Cause::ZeroWindow);
     zero.is_some_and(|rule| matches!((rule.judge)(&rest, limits), Verdict::Yes(_)))
+}
+
+/// A repair's stretches between attempts of different kinds, as far as each is long enough to be one.
+fn repairs(gap: &Gap, limits: &Limits, mut whole: Part, threshold: Nanos) -> Vec<Part> {
+    if !gap.ended {
+        // The repair is over when everything is acknowledged; after that nobody waits.
+        whole.end = gap.all_acked.unwrap_or(gap.end).clamp(gap.start(), gap.end);
+    }
+    if let Some(freed) = gap.last_ack.filter(|_| gap.retransmissions == 0 && gap.lost_before_tap > 0 && !gap.recovering)
+        && freed - gap.start() > threshold
+    {
+        // The ACK freed data that was lost before the tap: until then the sender waited for something else.
+        let before = Gap { end: freed, lost_before_tap: 0, ..gap.clone() };
+        let before = judge(&before, limits, gap.start(), freed);
+        whole.start = freed;
+        return vec![before, whole];
+    }
+    let mut parts = Vec::new();
+    for stage in retransmission::stages(gap) {
+        let stage_end = stage.end.min(whole.end);
+        if stage_end < whole.end && stage_end - whole.start > threshold && whole.end - stage_end > threshold {
+            parts.push(Part { end: stage_end, proof: stage.proof, ..whole.clone() });
+            whole.start = stage_end;
+        }
+    }
+    parts.push(whole);
+    parts
 }
 
 /// Until the window was closed the wait had a reason of its own: it was already full, or a tail was being probed for.

@@ -65,4 +65,8 @@ pub struct Acked {
     pub loss_hint: bool,
     /// From the newest segment that it acknowledges to the peer and back to the tap; `None` after a retransmission of it.
     pub to_peer: Option<Nanos>,
+    /// The DSACK block it carried: bytes that reached the peer twice.
+    pub duplicate: Option<(i64, i64)>,
+    /// Its TSecr.
+    pub echo: Option<u32>,
 }

@@ -6,10 +6,11 @@ use super::distance::Distance;
 use super::events::{Acked, Sending};
 use super::identification::Identification;
 use super::outstanding::Outstanding;
+use super::pending::PendingAck;
 use super::ranges::Ranges;
+use super::reordering::Reordering;
 use super::window::Scale;
 use crate::seq::SeqNo;
-use crate::size::PacketNo;
 use crate::time::Nanos;
 use crate::wire::{Flags, Segment};
 
@@ -19,19 +20,6 @@ const PENDING_ACKS: usize = 4096;
 const ABSURD_JUMP: i64 = 1 << 30;
 /// Segment size until a SYN or a full segment says otherwise (Ethernet with timestamps).
 const USUAL_MSS: u32 = 1448;
-
-/// A segment of the peer on its way from the tap to the sender.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct PendingAck {
-    pub(super) time: Nanos,
-    pub(super) ack: i64,
-    pub(super) window: Option<i64>,
-    field: u16,
-    packet: PacketNo,
-    payload: u32,
-    /// How many blocks of the queue of SACK blocks are its own.
-    sack_count: u8,
-}
 
 /// State of one direction. Positions are 64-bit offsets from the ISN.
 #[derive(Clone, Debug, Default)]
@@ -77,8 +65,6 @@ pub struct Half {
     pub retransmitted: u64,
     /// Copies of its packets that the capture or the network made.
     pub copies: u64,
-    /// Both ends announced selective acknowledgements.
-    pub sack_permitted: bool,
     /// Most bytes in flight.
     pub max_flight: i64,
     /// Bytes acknowledged that this tap never saw.
@@ -88,6 +74,12 @@ pub struct Half {
     /// Packets were left out and no ACK since has said what is still outstanding.
     pub flight_unknown: bool,
     left_out: bool,
+    /// Where a probe of one byte beyond a closed window ended; the peer may take it (RFC 9293 §3.8.6.1).
+    probed: Option<i64>,
+    /// What came out of order.
+    pub reordering: Reordering,
+    /// Both SYNs allowed SACK, without which Linux sends no tail-loss probe.
+    pub sack_permitted: bool,
     /// The sender's IP-ID field.
     pub identification: Identification,
 }
@@ -166,6 +158,16 @@ impl Half {
         self.window.map(|window| self.snd_una + window - self.snd_nxt)
     }
 
+    /// When the oldest outstanding frame was first sent.
+    pub fn head_sent(&self) -> Option<Nanos> {
+        self.outstanding.oldest()
+    }
+
+    /// Bytes in flight when the segment `[start, end)` was first sent; `None` where the tap did not see the frames around it.
+    pub fn flight_when_sent(&self, start: i64, end: i64) -> Option<i64> {
+        self.outstanding.flight_when_sent(start, end)
+    }
+
     /// True while SACK blocks or unfilled holes say that something is missing at the receiver.
     pub fn has_holes(&self) -> bool {
         !self.sacked.is_empty()
@@ -195,6 +197,7 @@ impl Half {
         let probe = start == self.snd_una - 1 && segment.payload <= 1;
         let persist = segment.payload == 1 && self.room().is_some_and(|room| room <= 0);
         if probe || persist {
+            self.probed = Some(end).filter(|_| start == self.snd_nxt);
             self.identification.follow(segment, self.mss());
             return Sending::Probe;
         }
@@ -248,12 +251,23 @@ impl Half {
             self.unseen.insert(self.snd_nxt, start);
         }
         let bytes = (end - start.max(self.snd_nxt)) as u32;
-        let lost = self.identification.missing_before(segment);
+        let mut lost = self.identification.missing_before(segment);
+        if lost > 0 && self.unseen.is_empty() && self.sacked.is_empty() && self.is_burst(segment) {
+            self.identification.jumped();
+            lost = 0;
+        }
         self.snd_nxt = end;
         self.bytes += u64::from(bytes);
-        let segments = self.outstanding.push(segment, end, bytes, self.mss());
-        self.max_flight = self.max_flight.max(self.flight());
+        let flight = self.flight();
+        let segments = self.outstanding.push(segment, end, bytes, self.mss(), flight);
+        self.max_flight = self.max_flight.max(flight);
         Sending::New { bytes, segments, hole, lost }
+    }
+
+    /// True if the newest frame passed less than a round trip before, too soon for anything between them to be a repair.
+    fn is_burst(&self, segment: &Segment) -> bool {
+        let rtt = self.srtt.unwrap_or_default().scaled(0.5);
+        self.outstanding.newest().is_some_and(|newest| segment.time - newest < rtt)
     }
 
     fn old(&mut self, segment: &Segment, start: i64, end: i64) -> Sending {
@@ -264,6 +278,9 @@ impl Half {
             let retransmitted = self.sent_later(segment);
             if retransmitted {
                 self.retransmitted += filled as u64;
+            } else {
+                let late = self.outstanding.sent_after(start).map(|overtaker| segment.time - overtaker);
+                self.reordering.record(self.snd_nxt - end, late);
             }
             return Sending::Late { retransmitted };
         }
@@ -306,6 +323,7 @@ impl Half {
             field: segment.window,
             packet: segment.packet,
             payload: segment.payload,
+            echo: segment.timestamps.map(|stamps| stamps.echo),
             sack_count: 0,
         };
         if segment.flags.has(Flags::SYN) {
@@ -352,10 +370,16 @@ impl Half {
             sample: None,
             loss_hint: false,
             to_peer: None,
+            duplicate: ack.reported_twice(&self.pending_sacks),
+            echo: ack.echo,
         };
         if advance > ABSURD_JUMP {
             self.pending_sacks.drain(..self.pending_sacks.len().min(usize::from(ack.sack_count)));
             return acked;
+        }
+        if self.probed == Some(ack.ack) {
+            self.bytes += (ack.ack - self.snd_nxt).max(0) as u64;
+            self.snd_nxt = self.snd_nxt.max(ack.ack);
         }
         if ack.ack > self.snd_nxt + 1 {
             // Acknowledged without being seen: the capture lost it. The one more is a FIN.

@@ -26,13 +26,17 @@ pub struct Identification {
     length: u8,
     /// The last packet had been overtaken by one before it.
     overtaken: bool,
+    expected: u32,
+    /// Jumps that no loss explains.
+    foreign: u32,
 }
 
 impl Identification {
     /// Nine packets of ten among the last ones had the number that was due.
     fn counts(&self) -> bool {
         let expected = self.history.count_ones();
-        expected >= 4 && 10 * expected >= 9 * u32::from(self.length)
+        let single = u64::from(self.foreign) * 100 <= u64::from(self.expected);
+        expected >= 4 && 10 * expected >= 9 * u32::from(self.length) && single
     }
 
     /// Whether a packet that brings nothing new is a copy: it is no newer than the last one seen, by a counter that is
@@ -43,6 +47,12 @@ impl Identification {
         let elsewhere = self.ttl.is_some() && segment.ttl != self.ttl;
         let at_once = back == 0 && segment.ack == self.ack && segment.time - self.time < COPY_AGE;
         id != 0 && (0..FAR_AHEAD as i32).contains(&back) && (self.counts() || elsewhere || at_once)
+    }
+
+    /// The counter jumped between two packets of one burst with no data missing between them: it counts other
+    /// connections' packets too (one counter a host or a destination).
+    pub fn jumped(&mut self) {
+        self.foreign += 1;
     }
 
     /// Whether the packet was sent after the newest one seen; `None` where the field does not tell.
@@ -85,6 +95,7 @@ impl Identification {
             let due = u32::from(id.wrapping_sub(last)) == expected;
             self.history = self.history << 1 | u32::from(due);
             self.length = (self.length + 1).min(32);
+            self.expected += u32::from(due);
             if self.overtaken {
                 return;
             }

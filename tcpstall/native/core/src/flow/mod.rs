@@ -8,7 +8,9 @@ pub mod handshake;
 pub mod hearing;
 pub mod identification;
 pub mod outstanding;
+mod pending;
 pub mod ranges;
+pub mod reordering;
 pub mod window;
 
 pub use connection::{Connection, Direction, State};

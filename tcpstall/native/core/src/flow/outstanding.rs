@@ -20,6 +20,8 @@ struct Sent {
     time: Nanos,
     segments: u32,
     mark: u32,
+    /// Bytes in flight after it.
+    flight: u32,
     short: bool,
     again: bool,
 }
@@ -59,20 +61,39 @@ impl Outstanding {
         self.short > 0
     }
 
+    /// When the oldest was first sent.
+    pub fn oldest(&self) -> Option<Nanos> {
+        self.sent.front().map(|sent| sent.time)
+    }
+
+    /// When the first frame that reaches beyond `offset` passed.
+    pub fn sent_after(&self, offset: i64) -> Option<Nanos> {
+        self.sent.get(self.sent.partition_point(|sent| sent.end <= offset)).map(|sent| sent.time)
+    }
+
+    /// Bytes in flight when the segment `[start, end)` was first sent, itself included; by the frame after it where the tap
+    /// did not see it.
+    pub fn flight_when_sent(&self, start: i64, end: i64) -> Option<i64> {
+        let frame = self.sent.get(self.sent.partition_point(|sent| sent.end <= start))?;
+        Some(i64::from(frame.flight) - (frame.end - end).max(0)).filter(|flight| *flight > 0)
+    }
+
     /// When the newest was sent.
     pub fn newest(&self) -> Option<Nanos> {
         self.sent.back().map(|sent| sent.time)
     }
 
-    /// A frame of `bytes` new bytes up to `end` was sent; gives its segments.
-    pub fn push(&mut self, segment: &Segment, end: i64, bytes: u32, mss: u32) -> u32 {
+    /// A frame of `bytes` new bytes up to `end` was sent, with `flight` bytes in flight after it; gives its segments.
+    pub fn push(&mut self, segment: &Segment, end: i64, bytes: u32, mss: u32, flight: i64) -> u32 {
         if self.sent.len() >= LIMIT
             && let Some(oldest) = self.sent.pop_front()
         {
             self.forget(&oldest);
         }
         let (segments, short) = (bytes.div_ceil(mss), !bytes.is_multiple_of(mss));
-        self.sent.push_back(Sent { end, time: segment.time, segments, mark: mark(segment), short, again: false });
+        let flight = u32::try_from(flight).unwrap_or(u32::MAX);
+        let (time, mark) = (segment.time, mark(segment));
+        self.sent.push_back(Sent { end, time, segments, flight, mark, short, again: false });
         self.segments += segments;
         self.short += u32::from(short);
         self.remember(segment, end);

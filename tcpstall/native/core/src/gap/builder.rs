@@ -3,6 +3,7 @@
 use super::bottleneck::Bottleneck;
 use super::evidence::{Burst, Clump, Context, Gap, Unseen};
 use super::open::{Beginning, Left, Open, Train};
+use super::repair::{Again, Attempt, Repairs, Totals};
 use crate::flow::{Acked, Direction, Half};
 use crate::sender::Cwnd;
 use crate::sender::cwnd::Phase;
@@ -60,6 +61,9 @@ pub struct Builder {
     /// First flight: bytes sent before any of them was acknowledged.
     pub initial_flight: Option<u64>,
     initial_open: bool,
+    /// The last ACK of new data or report of a loss: what the sender's timers run from.
+    heard: Nanos,
+    repairs: Option<Box<Repairs>>,
     pub(super) last_peer_payload: Option<Nanos>,
     /// Watches for a queue on the path; most flows are too short to need one.
     pub(super) bottleneck: Option<Box<Bottleneck>>,
@@ -83,6 +87,8 @@ impl Builder {
             fin: None,
             initial_flight: None,
             initial_open: true,
+            heard: Nanos::ZERO,
+            repairs: None,
             last_peer_payload: None,
             bottleneck: None,
         }
@@ -125,9 +131,10 @@ impl Builder {
         });
     }
 
-    /// An ACK reached the sender; `half` is the state after it, `cwnd` the model before it.
+    /// An ACK reached the sender; `half` is the state after it, `cwnd` the model before it. True if it showed that the
+    /// repair of a loss was needless.
     #[inline]
-    pub fn on_ack(&mut self, acked: &Acked, half: &Half, cwnd: &Cwnd) {
+    pub fn on_ack(&mut self, acked: &Acked, half: &Half, cwnd: &Cwnd) -> bool {
         self.heard_late(acked);
         let largest_window = self.largest_window;
         let open = &mut self.open;
@@ -185,6 +192,9 @@ impl Builder {
             open.unseen.tail += acked.unseen_tail;
             open.unseen.tail_acked = open.unseen.tail_acked.or(Some(acked.time));
         }
+        if acked.bytes > 0 || acked.loss_hint {
+            self.heard = acked.time;
+        }
         if half.flight() == 0 && open.all_acked.is_none() {
             open.all_acked = Some(acked.time);
         }
@@ -193,6 +203,10 @@ impl Builder {
             Some(bottleneck) => bottleneck.on_ack(acked, half),
             None if Bottleneck::is_due(acked) => self.bottleneck = Some(Box::new(Bottleneck::new(acked, half))),
             None => {}
+        }
+        match &mut self.repairs {
+            Some(repairs) => repairs.on_ack(acked, half, &mut self.gaps, &mut self.open.repair),
+            None => false,
         }
     }
 
@@ -219,12 +233,29 @@ impl Builder {
         open.peer_packet = Some(segment.packet);
     }
 
-    /// The sender sent old data again.
-    pub fn on_retransmission(&mut self, time: Nanos, half: &Half, cwnd: &Cwnd) {
+    /// The sender sent old data again; gives the attempt where this begins one.
+    pub fn on_retransmission(&mut self, segment: &Segment, half: &Half, cwnd: &Cwnd) -> Option<Attempt> {
         self.begin(half, cwnd);
+        let time = segment.time;
+        let start = half.offset(segment.seq);
+        // What the tap saw acknowledged is sent again: those ACKs were lost behind the tap.
+        let unheard = start < half.snd_una;
+        if unheard && let Some(gap) = self.gaps.last_mut() {
+            gap.acks_lost |= (gap.left_edge - gap.acked..gap.left_edge).contains(&start);
+        }
+        let again = Again {
+            segment,
+            half,
+            heard: if unheard { self.burst.end } else { self.heard },
+            hinted: self.open.loss_hints > 0 || half.has_holes(),
+            recovering: cwnd.phase() == Phase::Recovery,
+            gap: self.gaps.len(),
+        };
+        let attempt = self.repairs.get_or_insert_default().sends(&again, &mut self.open.repair);
         self.open.retransmissions += 1;
         self.open.first_retransmission = self.open.first_retransmission.or(Some(time));
         self.open.last_retransmission = Some(time);
+        attempt
     }
 
     /// The sender probed the window or the peer's life.
@@ -278,14 +309,19 @@ impl Builder {
         self.open.loss_hints
     }
 
-    /// Retransmissions since the last new data.
-    pub fn retransmissions(&self) -> u32 {
-        self.open.retransmissions
-    }
-
     /// When the sender last heard or said anything new.
     pub fn last_progress(&self) -> Nanos {
-        self.open.last_ack.map_or(self.burst.end, |ack| ack.max(self.burst.end))
+        self.heard.max(self.last_sent())
+    }
+
+    /// True if old data was sent again after `time`.
+    pub fn repairs_after(&self, time: Nanos) -> bool {
+        self.open.last_retransmission.is_some_and(|again| again > time)
+    }
+
+    /// All repairs of this direction.
+    pub fn repairs(&self) -> Totals {
+        self.repairs.as_ref().map_or_else(Totals::default, |repairs| repairs.totals)
     }
 
     /// A data segment of the sender is about to be taken in, after the ACKs before it: if it ends a gap, what was left
@@ -378,7 +414,11 @@ impl Builder {
             peer_packet: open.peer_packet,
             retransmissions: open.retransmissions,
             first_retransmission: open.first_retransmission,
+            repair: open.repair.clone(),
             lost_before_tap: ending.lost,
+            hole_before: ending.hole.1 - ending.hole.0,
+            left_edge: half.snd_una,
+            acks_lost: false,
             loss_hints: open.loss_hints,
             recovering: at.phase == Phase::Recovery,
             left_out: open.left_out,

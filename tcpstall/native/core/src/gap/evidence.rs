@@ -1,6 +1,7 @@
 //! What a gap between two bursts was, frozen: the rules read this and nothing else.
 
 use super::bottleneck::Stretch;
+use super::repair::Repair;
 use crate::flow::Direction;
 use crate::sender::cwnd::Phase;
 use crate::size::PacketNo;
@@ -140,8 +141,16 @@ pub struct Gap {
     pub retransmissions: u32,
     /// The first of them.
     pub first_retransmission: Option<Nanos>,
+    /// What was sent again and why, where anything was.
+    pub repair: Option<Box<Repair>>,
     /// Packets that the IP-ID counter or a hole in the sequence says were sent and lost before the tap.
     pub lost_before_tap: u32,
+    /// Bytes before the next new data that the tap did not see: the data that followed was no repair of them.
+    pub hole_before: i64,
+    /// Everything before this offset was acknowledged when it ended.
+    pub left_edge: i64,
+    /// ACKs inside it never reached the sender: it sent again, later, what they had acknowledged.
+    pub acks_lost: bool,
     /// SACK blocks or duplicate ACKs reached the sender inside it.
     pub loss_hints: u32,
     /// The sender was in recovery.

@@ -7,8 +7,10 @@ pub mod evidence;
 mod open;
 mod scale;
 mod turns;
+pub mod repair;
 pub mod watch;
 
 pub use bottleneck::Stretch;
 pub use evidence::{Burst, Gap};
+pub use repair::{Attempt, Repair, Trigger};
 pub use watch::{Finished, Seen, Watch};

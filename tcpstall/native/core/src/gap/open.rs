@@ -1,6 +1,7 @@
 //! What is noted about a pause while it lasts.
 
 use super::evidence::Unseen;
+use super::repair::Repair;
 use crate::sender::cwnd::Phase;
 use crate::size::PacketNo;
 use crate::time::Nanos;
@@ -59,6 +60,7 @@ pub(super) struct Open {
     pub(super) retransmissions: u32,
     pub(super) first_retransmission: Option<Nanos>,
     pub(super) last_retransmission: Option<Nanos>,
+    pub(super) repair: Option<Box<Repair>>,
     pub(super) loss_hints: u32,
     pub(super) left_out: Option<Nanos>,
     pub(super) unseen: Unseen,

@@ -5,6 +5,7 @@ use super::builder::{Builder, Ending, LEAST_GAP};
 use super::context;
 use super::evidence::{Burst, Clump, Gap};
 use crate::flow::hearing::AT_HOST;
+use super::repair::{Totals, Trigger};
 use crate::flow::{Connection, Direction, Half, Sending, connection::Effect};
 use crate::sender::{Cwnd, Path, timers};
 use crate::time::Nanos;
@@ -155,7 +156,9 @@ impl Watch {
         let half = self.connection.half_mut(sender);
         let (model, builder) = (&mut self.models[sender as usize], &mut self.builders[sender as usize]);
         while let Some(acked) = half.next_acked(now) {
-            builder.on_ack(&acked, half, model);
+            if builder.on_ack(&acked, half, model) {
+                model.undo();
+            }
             let path = Path {
                 snd_una: half.snd_una,
                 snd_nxt: half.snd_nxt,
@@ -180,15 +183,18 @@ impl Watch {
         let mss = i64::from(half.mss());
         let lost = lost.max(((hole + mss - 1) / mss) as u32);
         if first_known && builder.is_prepared() {
-            let start = half.offset(segment.seq);
+            let (start, no_hole) = (half.offset(segment.seq), hole == 0);
             let hole = (start - hole, start);
             let id = segment.ip_id.unwrap_or(0);
             let missing_ids = (id.wrapping_sub(lost as u16), id);
             let next_packet = Some(segment.packet);
             let ending = Ending { time: segment.time, next_packet, lost, hole, missing_ids, base_rtt };
-            let idle = segment.time - builder.last_sent();
+            let (idle, silence) = (segment.time - builder.last_sent(), segment.time - builder.last_progress());
             let nothing_out = builder.close(&ending, half, model);
-            if nothing_out && builder.sending() {
+            if lost > 0 && no_hole && silence >= timers::LINUX_RTO_MIN {
+                // New to this tap, yet packets went missing just before it: the timer sent again what was lost before the tap.
+                model.on_timeout(lost, half.snd_una + i64::from(lost) * mss);
+            } else if nothing_out && builder.sending() {
                 model.on_idle(idle, timers::rto(half.srtt));
             }
             builder.start_burst(segment);
@@ -203,14 +209,13 @@ impl Watch {
     fn again(&mut self, segment: &Segment, sender: Direction) {
         let (half, index) = (self.connection.half(sender), sender as usize);
         let (model, builder) = (&mut self.models[index], &mut self.builders[index]);
-        let silence = segment.time - builder.last_progress();
-        let end = half.offset(segment.seq) + i64::from(segment.payload);
-        let tail_probe = end == half.snd_nxt && builder.retransmissions() == 0;
-        builder.on_retransmission(segment.time, half, model);
-        if builder.loss_hints() > 0 || half.has_holes() {
-            model.on_loss(half.flight_segments(), half.snd_nxt, half.snd_una);
-        } else if silence >= timers::LINUX_RTO_MIN && !tail_probe {
-            model.on_timeout(half.flight_segments(), half.snd_nxt);
+        let attempt = builder.on_retransmission(segment, half, model);
+        let hinted = builder.loss_hints() > 0 || half.has_holes();
+        match attempt.map(|attempt| (attempt.trigger, attempt.waited >= timers::LINUX_RTO_MIN)) {
+            Some((Trigger::Timeout, true)) => model.on_timeout(half.flight_segments(), half.snd_nxt),
+            Some((Trigger::TailProbe, _)) => {}
+            _ if hinted => model.on_loss(half.flight_segments(), half.snd_nxt, half.snd_una),
+            _ => {}
         }
     }
 
@@ -238,7 +243,10 @@ impl Watch {
         self.apply_acks(direction, Nanos(i64::MAX / 2));
         let half = self.connection.half(direction);
         let builder = &mut self.builders[index];
-        let ending = Ending { time: builder.fin.unwrap_or(end), next_packet: None, lost: 0, hole: (0, 0), missing_ids: (0, 0), base_rtt };
+        // A FIN ends the wait, unless data before it was still being repaired after it.
+        let over = builder.fin.filter(|fin| !builder.repairs_after(*fin)).unwrap_or(end);
+        let ending =
+            Ending { time: over, next_packet: None, lost: 0, hole: (0, 0), missing_ids: (0, 0), base_rtt };
         builder.prepare(Nanos(i64::MAX), base_rtt, half, &self.models[index], false);
         builder.close(&ending, half, &mut self.models[index]);
         let (stretches, dropped) =
@@ -258,6 +266,11 @@ impl Finished {
     /// Packets of the flow were stamped earlier than packets before them.
     pub fn time_went_back(&self) -> bool {
         self.watch.time_went_back
+    }
+
+    /// How often a sender repaired losses, and why.
+    pub fn repairs(&self, sender: Direction) -> Totals {
+        self.watch.builders[sender as usize].repairs()
     }
 
     /// Packets were left out of the capture.

@@ -49,6 +49,8 @@ pub struct Cwnd {
     hystart: HyStart,
     /// HyStart ended slow start here, unless more is sent than that allows: then the sender does not run it.
     left_slow_start: bool,
+    /// Window and ssthresh before the last loss, should it turn out to be none.
+    before_loss: Option<(f64, f64)>,
 }
 
 impl Default for Cwnd {
@@ -70,6 +72,7 @@ impl Default for Cwnd {
             cubic: Cubic::default(),
             hystart: HyStart::default(),
             left_slow_start: false,
+            before_loss: None,
         }
     }
 }
@@ -196,6 +199,7 @@ impl Cwnd {
             return;
         }
         self.losses += 1;
+        self.before_loss = Some((self.window, self.ssthresh));
         let before = self.window_at_loss(out);
         self.cubic.on_loss(before);
         self.ssthresh = (before * CUBIC_BETA).max(2.0);
@@ -214,6 +218,9 @@ impl Cwnd {
 
     /// A retransmission timeout: slow start again from one segment (RFC 5681 §3.1).
     pub fn on_timeout(&mut self, out: u32, snd_nxt: i64) {
+        if self.recover.or(self.lost_until).is_none() {
+            self.before_loss = Some((self.window, self.ssthresh));
+        }
         if self.recover.is_none() {
             let before = self.window_at_loss(out);
             self.cubic.on_loss(before);
@@ -230,6 +237,17 @@ impl Cwnd {
         self.before_idle = None;
         self.unconfirmed = None;
         self.cubic.restart();
+    }
+
+    /// The last loss was none: everything is as it was before it (Linux tcp_undo_cwnd_reduction).
+    pub fn undo(&mut self) {
+        if let Some((window, ssthresh)) = self.before_loss.take() {
+            self.window = self.window.max(window);
+            self.ssthresh = ssthresh;
+            self.recover = None;
+            self.lost_until = None;
+            self.losses -= 1;
+        }
     }
 
     /// The application writes after `idle` with nothing in flight: Linux halves the window once per timeout passed,
