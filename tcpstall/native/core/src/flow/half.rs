@@ -392,7 +392,6 @@ impl Half {
         }
         if advance > 0 {
             let gone = self.outstanding.acknowledge(ack.ack, self.mss());
-            acked.segments = gone.segments;
             acked.to_peer = gone.touched.map(|sent| ack.time - sent);
             acked.sample = gone.touched.map(|sent| time - sent);
             if let Some(sent) = gone.sent {
@@ -400,7 +399,9 @@ impl Half {
                 self.smooth(time - sent);
             }
             self.snd_una = ack.ack;
-            self.sacked.forget_below(ack.ack);
+            // What SACK had reported before counts no more (Linux raises the window by what an ACK newly delivers).
+            let reported = self.sacked.forget_below(ack.ack) / i64::from(self.mss());
+            acked.segments = gone.segments.saturating_sub(reported as u32);
             acked.unseen_inside = self.unseen.forget_below(ack.ack);
             self.never_seen += acked.unseen_inside;
         }
