@@ -394,6 +394,7 @@ impl Half {
             let gone = self.outstanding.acknowledge(ack.ack, self.mss());
             acked.to_peer = gone.touched.map(|sent| ack.time - sent);
             acked.sample = gone.touched.map(|sent| time - sent);
+            self.least_rtt = [self.least_rtt, acked.sample].into_iter().flatten().min();
             if let Some(sent) = gone.sent {
                 self.peer_distance.sample(ack.time - sent);
                 self.smooth(time - sent);
@@ -426,7 +427,6 @@ impl Half {
     }
 
     fn smooth(&mut self, sample: Nanos) {
-        self.least_rtt = Some(self.least_rtt.map_or(sample, |least| least.min(sample)));
         // RFC 6298 §2: alpha = 1/8.
         self.srtt = Some(match self.srtt {
             None => sample,
