@@ -449,9 +449,10 @@ impl Builder {
         if pause > LEAST_GAP {
             let clump = &mut burst.clump;
             let longest_pause = clump.longest_pause.max(pause);
-            *clump = Clump { start: segment.time, bytes: 0, count: clump.count + 1, longest_pause };
+            *clump = Clump { start: segment.time, bytes: 0, count: clump.count + 1, longest_pause, ..*clump };
         }
         burst.clump.bytes += u64::from(bytes);
+        burst.clump.first_bytes += if burst.clump.count == 1 { u64::from(bytes) } else { 0 };
         burst.acks += self.open.acks;
         burst.end = segment.time;
         burst.bytes += u64::from(bytes);

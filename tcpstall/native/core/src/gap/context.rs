@@ -3,8 +3,8 @@
 use super::bottleneck::Stretch;
 use super::evidence::Gap;
 use super::scale;
-use crate::sender::cwnd::INITIAL_WINDOW;
 use super::turns;
+use crate::sender::cwnd::INITIAL_WINDOW;
 use crate::time::Nanos;
 
 /// Flights this close together (and within 1.5 segments) stand on one plateau.
@@ -20,6 +20,7 @@ pub fn fill(gaps: &mut [Gap], stretches: &[Stretch]) {
     look_ahead(gaps);
     find_doubling(gaps);
     find_plateaus(gaps);
+    find_small_writes(gaps);
     find_pace(gaps);
     find_releases(gaps);
     turns::find_cut(gaps);
@@ -41,11 +42,10 @@ fn find_bottleneck(gaps: &mut [Gap], stretches: &[Stretch]) {
 }
 
 fn find_releases(gaps: &mut [Gap]) {
-    let ended = gaps.iter().filter(|gap| gap.ended && !gap.first).count().max(1);
-    let released = gaps.iter().filter(|gap| !gap.first && gap.released_by_ack()).count();
-    for gap in gaps.iter_mut() {
-        gap.context.released_share = released as f64 / ended as f64;
-    }
+    let could_be_paced = || gaps.iter().filter(|gap| gap.context.pace.is_some());
+    let released = could_be_paced().filter(|gap| gap.released_by_ack()).count();
+    let share = released as f64 / could_be_paced().count().max(1) as f64;
+    gaps.iter_mut().for_each(|gap| gap.context.released_share = share);
 }
 
 fn look_ahead(gaps: &mut [Gap]) {
@@ -69,6 +69,15 @@ fn find_doubling(gaps: &mut [Gap]) {
         doubling &= whole && gap.released_by_ack() && growth.is_none_or(|growth| GROWTH.contains(&growth));
         gap.context.doubling = doubling;
     }
+}
+
+fn find_small_writes(gaps: &mut [Gap]) {
+    let nothing_out = |gap: &Gap| gap.first || gap.left_in_flight == 0;
+    let small = gaps.iter().any(|gap| {
+        let bytes = gap.after.clump.first_bytes;
+        nothing_out(gap) && bytes > 0 && bytes < u64::from(gap.mss)
+    });
+    gaps.iter_mut().for_each(|gap| gap.context.small_writes = small);
 }
 
 fn find_plateaus(gaps: &mut [Gap]) {

@@ -18,6 +18,8 @@ pub struct Clump {
     pub count: u32,
     /// The longest pause between two of them.
     pub longest_pause: Nanos,
+    /// New payload bytes of the first one in the burst.
+    pub first_bytes: u64,
 }
 
 /// Segments of new data that one sender sent without a gap between them.
@@ -214,7 +216,7 @@ pub struct Context {
     pub pace_candidates: u32,
     /// It goes on with the pace that the burst before it kept for so many pauses too short to be gaps.
     pub kept_pace: u32,
-    /// Share of the sender's gaps that ended at an ACK, 0 to 1.
+    /// Share of the gaps that could have been paced which ended at an ACK, 0 to 1.
     pub released_share: f64,
     /// Turns in a row whose first burst was cut at the same count of segments as that of this gap's turn.
     pub turns_cut_alike: u32,
@@ -222,6 +224,8 @@ pub struct Context {
     pub cut_at: Option<u32>,
     /// That count grew from turn to turn.
     pub cut_grows: bool,
+    /// The sender was seen to write less than a segment with nothing in flight: what was written went out as it was.
+    pub small_writes: bool,
     /// From the first gap to the one after this, each flight of whole segments was about twice the one before.
     pub doubling: bool,
     /// The stretch in which the path was busy from the gap's start to its end.

@@ -5,9 +5,9 @@ pub mod builder;
 pub mod context;
 pub mod evidence;
 mod open;
+pub mod repair;
 mod scale;
 mod turns;
-pub mod repair;
 pub mod watch;
 
 pub use bottleneck::Stretch;

@@ -4,8 +4,8 @@ use super::bottleneck::Stretch;
 use super::builder::{Builder, Ending, LEAST_GAP};
 use super::context;
 use super::evidence::{Burst, Clump, Gap};
-use crate::flow::hearing::AT_HOST;
 use super::repair::{Totals, Trigger};
+use crate::flow::hearing::AT_HOST;
 use crate::flow::{Connection, Direction, Half, Sending, connection::Effect};
 use crate::sender::{Cwnd, Path, timers};
 use crate::time::Nanos;
@@ -245,8 +245,7 @@ impl Watch {
         let builder = &mut self.builders[index];
         // A FIN ends the wait, unless data before it was still being repaired after it.
         let over = builder.fin.filter(|fin| !builder.repairs_after(*fin)).unwrap_or(end);
-        let ending =
-            Ending { time: over, next_packet: None, lost: 0, hole: (0, 0), missing_ids: (0, 0), base_rtt };
+        let ending = Ending { time: over, next_packet: None, lost: 0, hole: (0, 0), missing_ids: (0, 0), base_rtt };
         builder.prepare(Nanos(i64::MAX), base_rtt, half, &self.models[index], false);
         builder.close(&ending, half, &mut self.models[index]);
         let (stretches, dropped) =
@@ -323,7 +322,12 @@ fn arrange(
 fn join(earlier: &Burst, later: &Burst) -> Burst {
     let (before, after) = (earlier.clump, later.clump);
     let pause = (later.start - earlier.end).max(before.longest_pause);
-    let clump = Clump { count: before.count + after.count, longest_pause: after.longest_pause.max(pause), ..after };
+    let clump = Clump {
+        count: before.count + after.count,
+        longest_pause: after.longest_pause.max(pause),
+        first_bytes: before.first_bytes,
+        ..after
+    };
     Burst {
         clump,
         acks: earlier.acks + later.acks,
