@@ -41,7 +41,11 @@ pub(super) fn full(gap: &Gap, limits: &Limits) -> Verdict {
     if share < needed || all_but_full {
         let doubling = gap.context.doubling && gap.context.next_flight.is_some();
         let growing = (doubling || gap.context.cut_grows) && gap.losses == 0;
-        return if growing { yes("slow-start", 0.8) } else { Verdict::No };
+        return match (growing, gap.context.creeping) {
+            (true, _) => yes("slow-start", 0.8),
+            (false, true) => yes("congestion-avoidance", 0.7),
+            (false, false) => Verdict::No,
+        };
     }
     let detail = match gap.phase {
         Phase::Initial => "initial-window",

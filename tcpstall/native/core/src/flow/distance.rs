@@ -13,6 +13,17 @@ const PENDING_LIMIT: usize = 128;
 /// `bbr_quantization_budget`; TSQ allows two in the host).
 pub const QUEUED_SILENCES: i64 = 4;
 
+/// Echoes in a row that must contradict the estimate before the path is taken to have become longer: one may be an ACK
+/// that was lost between the tap and the end.
+const CONTRADICTIONS: u32 = 2;
+
+/// Echoes that came too late for the estimate.
+#[derive(Clone, Copy, Debug)]
+struct Longer {
+    count: u32,
+    least: Nanos,
+}
+
 /// The smallest time in which an end was seen to answer: its acknowledgement of data or SYN, or the first segment that
 /// echoes a TSval (RFC 7323 §4.1). Every sample is at least the true distance, so the minimum is the estimate.
 #[derive(Clone, Debug, Default)]
@@ -28,6 +39,9 @@ pub struct Distance {
     /// The newest TSval seen towards this end.
     newest: Option<u32>,
     last_echo: Option<u32>,
+    longer: Option<Longer>,
+    /// The path was seen to become longer: what was measured before does not hold after.
+    moved: bool,
     last_payload: Nanos,
     queue: Nanos,
 }
@@ -71,6 +85,31 @@ impl Distance {
             self.spread += Nanos((span - least - self.spread).0 / 8);
         }
         self.least = Some(least.min(span));
+    }
+
+    /// True if the path became longer while the flow lasted.
+    pub fn has_moved(&self) -> bool {
+        self.moved
+    }
+
+    /// An end echoes the newest TSval that has reached it (RFC 7323 §4.3). If one newer than the echo passed the tap longer
+    /// ago than the estimate allows, it is still on its way: the path has become longer. `span` is this echo's own time.
+    fn contradict(&mut self, now: Nanos, span: Nanos) {
+        let (Some(least), Some(&(_, newer))) = (self.least, self.pending.front()) else { return };
+        let margin = least.scaled(0.25).max(Nanos::from_millis(2));
+        if span <= least + margin {
+            self.longer = None;
+        } else if now - newer > least + margin {
+            let longer = self.longer.get_or_insert(Longer { count: 0, least: span });
+            longer.count += 1;
+            longer.least = longer.least.min(span);
+            if longer.count >= CONTRADICTIONS {
+                self.least = Some(longer.least);
+                self.spread = Nanos::ZERO;
+                self.longer = None;
+                self.moved = true;
+            }
+        }
     }
 
     /// Packets are missing here: echoes of what passed meanwhile say nothing.
@@ -129,6 +168,7 @@ impl Distance {
             self.pending.pop_front();
             if age == 0 && self.ambiguous != Some(value) {
                 self.sample(segment.time - seen);
+                self.contradict(segment.time, segment.time - seen);
                 if segment.payload > 0 {
                     let late = segment.time - seen - self.least.unwrap_or_default();
                     self.queue = if late >= silence.times(QUEUED_SILENCES) { late } else { Nanos::ZERO };

@@ -11,6 +11,8 @@ use crate::time::Nanos;
 const PLATEAU_SHARE: f64 = 0.05;
 /// Slow start doubles a flight, or adds a segment an ACK where the peer delays its ACKs; nothing else grows every round.
 const GROWTH: std::ops::RangeInclusive<f64> = 1.08..=2.2;
+/// Rounds that must grow before it is no accident.
+const CREEPING_ROUNDS: usize = 4;
 /// Rates this close together are one pace.
 const PACE_SHARE: f64 = 0.15;
 
@@ -21,6 +23,7 @@ pub fn fill(gaps: &mut [Gap], stretches: &[Stretch]) {
     find_doubling(gaps);
     find_plateaus(gaps);
     find_small_writes(gaps);
+    find_creeping(gaps);
     find_pace(gaps);
     find_releases(gaps);
     turns::find_cut(gaps);
@@ -69,6 +72,32 @@ fn find_doubling(gaps: &mut [Gap]) {
         doubling &= whole && gap.released_by_ack() && growth.is_none_or(|growth| GROWTH.contains(&growth));
         gap.context.doubling = doubling;
     }
+}
+
+/// Congestion avoidance raises the window a little every round trip, about a segment by Reno and at least 5 % by CUBIC before
+/// the first loss; a buffer stands still or swings.
+fn find_creeping(gaps: &mut [Gap]) {
+    let whole = |gap: &Gap| gap.released_by_ack() && !gap.short_segment_out && gap.flight_at_start > 0 && !gap.first;
+    let full: Vec<usize> = (0..gaps.len()).filter(|&index| whole(&gaps[index])).collect();
+    let segments = |index: usize| gaps[index].segments_at_start;
+    let grows = |pair: &[usize]| {
+        let (now, next) = (segments(pair[0]), segments(pair[1]));
+        (now..=now + (now / 5).max(1)).contains(&next)
+    };
+    let mut runs: Vec<&[usize]> = Vec::new();
+    let mut start = 0;
+    for end in 1..=full.len() {
+        if end == full.len() || !grows(&full[end - 1..=end]) {
+            runs.push(&full[start..end]);
+            start = end;
+        }
+    }
+    let creeps = |run: &&[usize]| {
+        let growth = segments(run[run.len() - 1]) - segments(run[0]);
+        run.len() >= CREEPING_ROUNDS && 2 * growth as usize >= run.len() - 1
+    };
+    let creeping: Vec<usize> = runs.into_iter().filter(creeps).flatten().copied().collect();
+    creeping.into_iter().for_each(|index| gaps[index].context.creeping = true);
 }
 
 fn find_small_writes(gaps: &mut [Gap]) {

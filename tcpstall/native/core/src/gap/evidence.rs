@@ -224,6 +224,8 @@ pub struct Context {
     pub cut_at: Option<u32>,
     /// That count grew from turn to turn.
     pub cut_grows: bool,
+    /// Among the waits that an ACK ended with whole segments out, the flights grew a little from each to the next.
+    pub creeping: bool,
     /// The sender was seen to write less than a segment with nothing in flight: what was written went out as it was.
     pub small_writes: bool,
     /// From the first gap to the one after this, each flight of whole segments was about twice the one before.

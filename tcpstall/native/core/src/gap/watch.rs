@@ -299,8 +299,10 @@ fn arrange(
             continue;
         }
         gap.base_rtt = base_rtt;
-        gap.distance = half.distance.get().unwrap_or_default();
-        gap.jitter = half.distance.jitter();
+        if !half.distance.has_moved() {
+            gap.distance = half.distance.get().unwrap_or_default();
+            gap.jitter = half.distance.jitter();
+        }
         // At a host it made no difference.
         gap.unseen.blind &= half.distance.get().is_some_and(|distance| distance > AT_HOST);
         gap.unseen.unplaced = half.distance.get().is_none();
