@@ -37,7 +37,8 @@ pub(super) fn full(gap: &Gap, limits: &Limits) -> Verdict {
         return Verdict::No;
     }
     // A sender that may not send has whole segments out; one that had no more to send ends with what was left of it.
-    let all_but_full = share < FULL && gap.short_segment_out;
+    let estimated = gap.losses > 0 && gap.context.plateau_rounds >= limits.plateau_rounds;
+    let all_but_full = gap.short_segment_out && (share < FULL || estimated);
     if share < needed || all_but_full {
         let doubling = gap.context.doubling && gap.context.next_flight.is_some();
         let growing = (doubling || gap.context.cut_grows) && gap.losses == 0;
