@@ -2,6 +2,7 @@
 
 use super::evidence::{Burst, Context, Gap};
 use super::open::{Beginning, Left, Open, Train};
+use super::reading::Reading;
 use crate::flow::{Acked, Direction, Half};
 use crate::sender::Cwnd;
 use crate::sender::cwnd::Phase;
@@ -41,6 +42,10 @@ pub struct Builder {
     left: Option<Left>,
     never_seen: i64,
     largest_window: i64,
+    pub(super) reading: Reading,
+    /// Time between two segments too short for a gap, while the peer's window was full.
+    pub(super) full_for: Nanos,
+    full: bool,
     /// Frozen gaps in order of time.
     pub gaps: Vec<Gap>,
     /// Gaps beyond the limit.
@@ -65,6 +70,9 @@ impl Builder {
             left: None,
             never_seen: 0,
             largest_window: 0,
+            reading: Reading::default(),
+            full_for: Nanos::ZERO,
+            full: false,
             gaps: Vec::with_capacity(1),
             dropped: 0,
             fin: None,
@@ -105,6 +113,7 @@ impl Builder {
             cwnd_known: cwnd.certain(),
             phase: cwnd.phase(),
             before_idle: cwnd.before_idle(),
+            after_idle: cwnd.after_idle(),
             largest_window: self.largest_window,
             srtt: half.srtt,
         });
@@ -125,6 +134,7 @@ impl Builder {
             cwnd_known: cwnd.certain(),
             phase: cwnd.phase(),
             before_idle: cwnd.before_idle(),
+            after_idle: cwnd.after_idle(),
             largest_window,
             srtt: half.srtt,
         });
@@ -154,6 +164,8 @@ impl Builder {
             }
         }
         open.loss_hints += u32::from(acked.loss_hint);
+        open.shut.heard();
+        self.reading.on_ack(acked.time, half.snd_una, acked.bytes, (acked.window_before, half.window), half.mss());
         if half.flight() == 0 && open.all_acked.is_none() {
             open.all_acked = Some(acked.time);
         }
@@ -165,6 +177,9 @@ impl Builder {
         let Some(window) = half.window else { return };
         let usable = i64::from(half.mss()).min(self.largest_window / 2);
         let closed = window == 0 || (window < usable && half.flight() == 0);
+        if closed {
+            self.open.shut.at(window);
+        }
         match (closed, self.open.closed) {
             (true, None) => self.open.closed = Some(acked.time),
             (true, Some(_)) => self.open.reopened = None,
@@ -192,9 +207,10 @@ impl Builder {
     }
 
     /// The sender probed the window or the peer's life.
-    pub fn on_probe(&mut self, half: &Half, cwnd: &Cwnd) {
+    pub fn on_probe(&mut self, payload: u32, half: &Half, cwnd: &Cwnd) {
         self.begin(half, cwnd);
         self.open.probes += 1;
+        self.open.shut.probed(payload);
     }
 
     /// A paste leaves packets out after `last`.
@@ -227,6 +243,8 @@ impl Builder {
             self.begin(half, cwnd);
             self.left =
                 Some(Left { flight: half.flight(), short: half.short_segment_out(), unknown: half.flight_unknown });
+        } else if self.full {
+            self.full_for += (now - self.burst.end).or_zero();
         }
     }
 
@@ -284,11 +302,14 @@ impl Builder {
             closed: open.closed,
             reopened: open.reopened,
             probes: open.probes,
+            shut: open.shut,
+            reading: self.reading,
             // More out than the model allows: a larger initial window, or growth that the model missed.
             cwnd: at.cwnd.max(segments_held),
             phase: at.phase,
             losses: cwnd.losses(),
             cwnd_before_idle: at.before_idle,
+            cwnd_after_idle: at.after_idle,
             peer_bytes: open.peer_bytes,
             peer_first: open.peer_first,
             peer_last: open.peer_last,
@@ -323,11 +344,12 @@ impl Builder {
         burst.in_flight = half.flight() as u64;
         burst.last_frame = segment.payload;
         burst.last_packet = segment.packet;
+        self.full = half.room().is_some_and(|room| room < i64::from(half.mss()));
         if self.initial_open {
             self.initial_flight = Some(self.initial_flight.unwrap_or(0) + u64::from(bytes));
         }
         // The window may have stayed closed over the new data only if it was a probe; a closed window ends with data.
-        let closed = self.open.closed.filter(|_| self.open.reopened.is_none());
+        let (closed, shut) = (self.open.closed.filter(|_| self.open.reopened.is_none()), self.open.shut.window);
         if self.open.acks > 0
             || self.open.beginning.is_some()
             || self.open.peer_bytes > 0
@@ -337,6 +359,14 @@ impl Builder {
             self.train = None;
         }
         self.open.closed = closed;
+        self.open.shut.window = shut.filter(|_| closed.is_some());
+    }
+
+    /// A gap turned out too short for one: if the window was full in it, that still counts.
+    pub(super) fn count_full(&mut self, gap: &Gap) {
+        if gap.room_at_start.is_some_and(|room| room < i64::from(gap.mss)) {
+            self.full_for += gap.duration();
+        }
     }
 
     /// The burst that is still open.

@@ -3,6 +3,7 @@
 use hashbrown::HashMap;
 
 use super::evidence::Gap;
+use super::reading::Reading;
 
 /// Flights this close together (and within 1.5 segments) stand on one plateau.
 const PLATEAU_SHARE: f64 = 0.05;
@@ -19,6 +20,20 @@ pub fn fill(gaps: &mut [Gap]) {
     find_pace(gaps);
     find_releases(gaps);
     find_cut_turns(gaps);
+}
+
+/// What only the end of the flow shows: whether the peer's reader was behind. A lag that a later gap finds longer than a
+/// round trip holds for every gap since it began.
+pub(super) fn tell_reading(gaps: &mut [Gap], reading: &Reading) {
+    let mut lagging = None;
+    for gap in gaps.iter_mut().rev() {
+        let since = gap.reading.behind_since(gap.start(), gap.end);
+        if gap.reading.lags(gap.start(), gap.end, gap.rtt()) {
+            lagging = since;
+        }
+        gap.context.reader_behind = reading.by_reader() && since.is_some() && since == lagging;
+        gap.context.drain = reading.drain();
+    }
 }
 
 fn find_releases(gaps: &mut [Gap]) {

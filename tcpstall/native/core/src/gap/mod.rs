@@ -4,7 +4,11 @@ pub mod builder;
 pub mod context;
 pub mod evidence;
 mod open;
+pub mod reading;
+pub mod shut;
 pub mod watch;
 
 pub use evidence::{Burst, Gap};
+pub use reading::Reading;
+pub use shut::Shut;
 pub use watch::{Finished, Seen, Watch};

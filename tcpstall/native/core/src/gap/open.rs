@@ -1,5 +1,6 @@
 //! What is noted about a pause while it lasts.
 
+use super::shut::Shut;
 use crate::sender::cwnd::Phase;
 use crate::size::PacketNo;
 use crate::time::Nanos;
@@ -16,6 +17,7 @@ pub(super) struct Beginning {
     pub(super) cwnd_known: bool,
     pub(super) phase: Phase,
     pub(super) before_idle: Option<u32>,
+    pub(super) after_idle: Option<u32>,
     pub(super) largest_window: i64,
     pub(super) srtt: Option<Nanos>,
 }
@@ -49,6 +51,7 @@ pub(super) struct Open {
     pub(super) closed: Option<Nanos>,
     pub(super) reopened: Option<Nanos>,
     pub(super) probes: u32,
+    pub(super) shut: Shut,
     pub(super) peer_bytes: u64,
     pub(super) peer_first: Option<Nanos>,
     pub(super) peer_last: Option<Nanos>,

@@ -46,6 +46,8 @@ pub struct Finished {
     pub dropped: u64,
     /// Gaps shorter than this are not stalls.
     pub threshold: Nanos,
+    /// Time of each sender between segments too close for a gap, while the peer's window was full.
+    pub full_for: [Nanos; 2],
 }
 
 impl Watch {
@@ -98,7 +100,7 @@ impl Watch {
             Effect::Data(Sending::Again | Sending::Late { retransmitted: true }) => self.again(segment, sender),
             Effect::Data(Sending::Probe) => {
                 let (half, model) = (self.connection.half(sender), &self.models[sender as usize]);
-                self.builders[sender as usize].on_probe(half, model);
+                self.builders[sender as usize].on_probe(segment.payload, half, model);
             }
             Effect::Data(Sending::Late { .. } | Sending::Copy) | Effect::Control => {}
         }
@@ -180,6 +182,7 @@ impl Watch {
             initial_flight: [self.builders[0].initial_flight, self.builders[1].initial_flight],
             dropped: self.builders.iter().map(|builder| builder.dropped).sum(),
             threshold,
+            full_for: [self.builders[0].full_for, self.builders[1].full_for],
             watch: self,
         }
     }
@@ -228,6 +231,7 @@ fn arrange(builder: &mut Builder, threshold: Nanos, base_rtt: Option<Nanos>, hal
         }
         if gap.ended && !gap.first && gap.left_out.is_none() && gap.duration() <= threshold {
             joined = Some(gap.before);
+            builder.count_full(&gap);
             continue;
         }
         gap.base_rtt = base_rtt;
@@ -244,6 +248,7 @@ fn arrange(builder: &mut Builder, threshold: Nanos, base_rtt: Option<Nanos>, hal
         gaps.clear();
     }
     context::fill(&mut gaps);
+    context::tell_reading(&mut gaps, &builder.reading);
     (gaps, bursts)
 }
 

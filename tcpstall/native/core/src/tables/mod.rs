@@ -1,12 +1,18 @@
 //! Results as rows, JSON, CSV and columns.
 
 mod build;
+mod busy;
+mod ceiling;
+mod climb;
 pub mod columns;
 pub mod ledger;
+mod receiver;
 pub mod rows;
 pub mod sort;
 pub mod stream;
 mod sweep;
 
 pub use build::{Wanted, flow_row};
+pub use ceiling::Ceiling;
+pub use receiver::Receiver;
 pub use rows::{BurstRow, Evidence, FlowRow, Side, StallRow};
