@@ -4,7 +4,7 @@
 //!           before the ACK that freed it; a little more room counts while it is below a third of a window that is the limit
 //!           again and again, because Linux defers a TSO send until more of the window is free
 //! Evidence  `peer_window_bytes`, `in_flight_bytes`, `window_unused_bytes`. Detail `slow-reader`: the right edge stayed behind what
-//!           was acknowledged for more than a round trip, and over the flow's life came back in steps of its own or shut;
+//!           was acknowledged for over a quarter of a round trip, and over the flow's life came back in steps of its own or shut;
 //!           `unread_bytes`, `drain_bytes_per_s` (the edge's way over time). Else `small-buffer`: the edge moves with each ACK;
 //!           `ceiling_bytes_per_s` (window / round trip), `buffer_low_bytes` to `buffer_high_bytes` (the SO_RCVBUF that it
 //!           suggests: a window is 1/2 to 3/4 of twice that), `buffer_needed_bytes` (for the congestion window, or twice the window)

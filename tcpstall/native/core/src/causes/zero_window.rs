@@ -3,7 +3,7 @@
 //! Rule      the window advertised inside the gap is 0, or below one segment with nothing in flight, and stays so for most
 //!           of it, until an update opens it or for ever
 //! Evidence  `closed_ns` (how long it was shut), `closed_window_bytes`, `window_probes` with `probe_bytes` (0 or 1) and
-//!           `probes_unanswered`, `freed_by_packet` (the update that opened it). Detail `below-segment` (open, but for less than
+//!           `probes_unanswered`, `probes_since_heard`, `freed_by_packet` (the update that opened it). Detail `below-segment` (open, but for less than
 //!           a segment), `never-reopened`. After tcp_retries2 probes that nobody answers a Linux sender gives up silently: no
 //!           FIN, and a RST only if the peer speaks again
 //! Source    RFC 9293 §3.8.6.1; Linux `tcp_send_probe0`: probes of 0 bytes at SND.UNA-1, doubling to 120 s

@@ -356,6 +356,7 @@ impl Builder {
             || self.open.left_out.is_some()
         {
             self.open = Open::default();
+            self.reading.next_gap();
             self.train = None;
         }
         self.open.closed = closed;

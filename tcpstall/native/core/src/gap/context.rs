@@ -22,13 +22,13 @@ pub fn fill(gaps: &mut [Gap]) {
     find_cut_turns(gaps);
 }
 
-/// What only the end of the flow shows: whether the peer's reader was behind. A lag that a later gap finds longer than a
-/// round trip holds for every gap since it began.
+/// What only the end of the flow shows: whether the peer's reader was behind. A lag that a later gap finds long enough
+/// holds for every gap since it began.
 pub(super) fn tell_reading(gaps: &mut [Gap], reading: &Reading) {
     let mut lagging = None;
     for gap in gaps.iter_mut().rev() {
-        let since = gap.reading.behind_since(gap.start(), gap.end);
-        if gap.reading.lags(gap.start(), gap.end, gap.rtt()) {
+        let since = gap.reading.behind_since(gap.end);
+        if gap.reading.lags(gap.end, gap.rtt()) {
             lagging = since;
         }
         gap.context.reader_behind = reading.by_reader() && since.is_some() && since == lagging;

@@ -167,7 +167,7 @@ pub struct Context {
     pub doubling: bool,
     /// An earlier gap of the sender left no room at all in the peer's window.
     pub window_filled_before: bool,
-    /// The peer's reader was behind for more than a round trip, this gap within it.
+    /// The peer's reader was behind for so long that it, not the size of its buffer, made the sender wait.
     pub reader_behind: bool,
     /// Over the whole flow: how fast the peer's application read while it was behind, bytes per second.
     pub drain: Option<u64>,

@@ -5,11 +5,16 @@ use crate::time::Nanos;
 /// The edge is behind when more than this part of the largest window is missing: up to a quarter of a receive buffer goes
 /// to overhead and back (Linux tcp_adv_win_scale 2), so that a window breathes by as much although the reader keeps up.
 const BREATH: i64 = 4;
-/// Steps of the edge from which their rate is told: two ends and two between, so that one odd step does not make it.
-const RATE_STEPS: u32 = 4;
+/// Steps of the edge from which they are a habit and have a rate: two ends and two between. A nap takes one or two.
+const HABIT: u32 = 4;
 /// A reader that is behind and yet reads reopens at least 1/20 of what is acknowledged by steps of their own; a window
 /// that stays smaller for good (small segments fill a buffer with overhead) reopens nothing.
 const REOPENED_PART: i64 = 20;
+
+/// A reader that keeps up has read within what a host takes to wake it; a quarter of a round trip is a wait of its own.
+const LAG_SHARE: f64 = 0.25;
+/// The same on a short path: two ticks of a host's scheduler at HZ=1000.
+const LEAST_LAG: Nanos = Nanos::from_millis(2);
 
 /// The right edge over the life of one sender's flow, on the sender's clock.
 #[derive(Clone, Copy, Debug, Default)]
@@ -19,8 +24,11 @@ pub struct Reading {
     /// What is missing from it now: acknowledged, and by all signs not read.
     pub unread: i64,
     behind: Option<Behind>,
+    /// The longest stretch behind that ended in this gap: a train of ACKs may catch up and fall behind again at its end.
+    ended: Option<(Nanos, Nanos)>,
     acked_behind: i64,
     reopened: i64,
+    reopenings: u32,
     shut: bool,
     /// The edge's way and time over the earlier stretches.
     drained: i64,
@@ -67,12 +75,22 @@ impl Reading {
             }
         } else if open && let Some(behind) = &mut self.behind {
             behind.until = Some(time);
+            if self.ended.is_none_or(|(since, until)| time - behind.since > until - since) {
+                self.ended = Some((behind.since, time));
+            }
         }
+    }
+
+    /// New data was sent: the next gap begins.
+    #[inline]
+    pub(super) fn next_gap(&mut self) {
+        self.ended = None;
     }
 
     fn follow(&mut self, time: Nanos, una: i64, bytes: i64, opened: i64) {
         self.acked_behind += bytes;
         self.reopened += opened.max(0);
+        self.reopenings += u32::from(opened > 0);
         if bytes + opened > 0
             && let Some(behind) = &mut self.behind
         {
@@ -93,28 +111,33 @@ impl Reading {
         (self.plateau / BREATH).max(2 * i64::from(mss)).min(self.plateau / 2)
     }
 
-    /// Since when the edge was behind, where that reached into the time from `start` to `end`.
-    pub fn behind_since(&self, start: Nanos, end: Nanos) -> Option<Nanos> {
-        let behind = self.behind?;
-        (behind.until.is_none_or(|until| until > start) && behind.since < end).then_some(behind.since)
+    /// The longest stretch behind that reached into the gap, still open at its `end` or not.
+    fn stretch(&self, end: Nanos) -> Option<(Nanos, Nanos)> {
+        let open = self.behind.filter(|behind| behind.until.is_none()).map(|behind| (behind.since, end));
+        open.into_iter().chain(self.ended).max_by_key(|(since, until)| *until - *since)
     }
 
-    /// True if that was longer than `rtt`: a reader that keeps up has read long before.
-    pub fn lags(&self, start: Nanos, end: Nanos, rtt: Nanos) -> bool {
-        let until = self.behind.and_then(|behind| behind.until).unwrap_or(end);
-        self.behind_since(start, end).is_some_and(|since| until - since > rtt)
+    /// Since when the edge was behind in the gap that ended at `end`.
+    pub fn behind_since(&self, end: Nanos) -> Option<Nanos> {
+        self.stretch(end).map(|(since, _)| since)
+    }
+
+    /// True if that was long enough for the reader to be the reason of a wait on a path of this `rtt`.
+    pub fn lags(&self, end: Nanos, rtt: Nanos) -> bool {
+        let least = rtt.scaled(LAG_SHARE).max(LEAST_LAG);
+        self.stretch(end).is_some_and(|(since, until)| until - since > least)
     }
 
     /// True if what was missing was unread and no overhead: the window shut altogether, or came back in steps of its own.
     pub fn by_reader(&self) -> bool {
-        self.shut || (self.reopened > 0 && self.reopened >= self.acked_behind / REOPENED_PART)
+        self.shut || (self.reopenings >= HABIT && self.reopened >= self.acked_behind / REOPENED_PART)
     }
 
     /// How fast the application read while it was behind, bytes per second: the edge's way from its first step to its last.
     pub fn drain(&self) -> Option<u64> {
         let (way, span) = self.behind.as_ref().map_or((0, Nanos::ZERO), Behind::way);
         let (way, span) = (self.drained + way, self.draining + span);
-        (self.steps >= RATE_STEPS && span > Nanos::ZERO).then(|| (way as f64 * 1e9 / span.0 as f64) as u64)
+        (self.steps >= HABIT && span > Nanos::ZERO).then(|| (way as f64 * 1e9 / span.0 as f64) as u64)
     }
 }
 
@@ -140,15 +163,15 @@ mod tests {
     fn a_window_that_stands_has_a_reader_that_keeps_up() {
         let acks: Vec<_> = (0..50).map(|round| (20 * round, 8_688, 8_688)).collect();
         let reading = fed(&acks);
-        assert!(!reading.lags(Nanos::ZERO, Nanos::from_millis(1_000), RTT));
+        assert!(!reading.lags(Nanos::from_millis(1_000), RTT));
         assert_eq!((reading.unread, reading.drain()), (0, None));
     }
 
     #[test]
-    fn a_window_that_dips_for_less_than_a_round_trip_is_no_lag() {
+    fn a_window_that_dips_for_a_millisecond_is_no_lag() {
         let reading =
             fed(&[(0, 0, 64_000), (20, 40_000, 24_000), (21, 0, 64_000), (40, 40_000, 24_000), (41, 0, 64_000)]);
-        assert!(!reading.lags(Nanos::ZERO, Nanos::from_millis(41), RTT));
+        assert!(!reading.lags(Nanos::from_millis(41), RTT));
     }
 
     #[test]
@@ -159,7 +182,7 @@ mod tests {
             acks.push((21 + 5 * step, 8_000, 8_000));
         }
         let reading = fed(&acks);
-        assert!(reading.lags(Nanos::from_millis(60), Nanos::from_millis(65), RTT) && reading.by_reader());
+        assert!(reading.lags(Nanos::from_millis(65), RTT) && reading.by_reader());
         assert_eq!(reading.drain(), Some(1_600_000), "8,000 bytes every 5 ms");
     }
 

@@ -30,7 +30,7 @@ impl Climb {
         }
     }
 
-    /// The climb is over: its rows get its cost. What followed counts up to one old window, which it would have filled.
+    /// The climb is over: its first row gets its cost, so that costs add up over a flow. What followed counts up to one old window, which it would have filled.
     pub(super) fn finish(&mut self, stalls: &mut [StallRow]) {
         let climb = std::mem::take(self);
         if climb.old_window == 0 {
@@ -39,8 +39,8 @@ impl Climb {
         let sent = climb.bytes + climb.after.min(climb.old_window);
         let waits_anyway = sent.div_ceil(climb.old_window).saturating_sub(1);
         let extra = (climb.rows.len() as u64).saturating_sub(waits_anyway);
-        for row in climb.rows {
-            stalls[row].evidence.extra_round_trips = Some(extra);
+        if let Some(first) = climb.rows.first() {
+            stalls[*first].evidence.extra_round_trips = Some(extra);
         }
     }
 }

@@ -30,6 +30,9 @@ pub struct Receiver {
     /// Window probes that no ACK of the peer followed before the next one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub probes_unanswered: Option<u64>,
+    /// Of a wait that never ended: the probes since the peer was last heard.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub probes_since_heard: Option<u64>,
 }
 
 impl Receiver {
@@ -44,6 +47,7 @@ impl Receiver {
                     closed_window_bytes: gap.shut.window.and_then(size),
                     probe_bytes: gap.shut.probe_bytes.map(u64::from),
                     probes_unanswered: (gap.probes > 0).then_some(u64::from(gap.probes - gap.shut.answered)),
+                    probes_since_heard: (gap.probes > 0 && !gap.ended).then_some(u64::from(gap.shut.unheard)),
                     ..Receiver::default()
                 }
             }

@@ -136,7 +136,8 @@ pub struct Evidence {
     /// What that period lowered it to, segments.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub cwnd_after_idle_segments: Option<u64>,
-    /// Round trips that the whole climb back cost, beyond those that the old window would have needed.
+    /// At the first wait of a climb back: the round trips that the whole climb cost, beyond those that the old window would
+    /// have needed.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub extra_round_trips: Option<u64>,
     /// The buffer that held the sender back.
