@@ -66,18 +66,22 @@ pub fn flow_row(flow: &Finished, id: u64, capture: u32, limits: &Limits, wanted:
 
 /// The stalls of one sender, and how busy it was.
 fn judged(flow: &Finished, gaps: &[Gap], limits: &Limits, stalls: &mut Vec<StallRow>) -> Busy {
-    let (mut busy, mut climb) = (Busy::default(), Climb::default());
+    let (mut busy, mut climb, mut blocked) = (Busy::default(), Climb::default(), Vec::new());
     for gap in gaps {
         for part in causes::explain(gap, limits, flow.threshold) {
             let waited = is_stall(gap, &part, flow.threshold);
             busy.add(gap, &part, waited);
             climb.add(gap, &part, waited.then_some(stalls.len()), stalls);
+            if waited && part.cause == Cause::SndbufLimited {
+                blocked.push((stalls.len(), gap));
+            }
             if waited {
                 stalls.push(stall_row(gap, part));
             }
         }
     }
     climb.finish(stalls);
+    Ceiling::of_swing(&blocked, stalls);
     busy
 }
 

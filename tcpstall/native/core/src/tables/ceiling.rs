@@ -2,6 +2,7 @@
 
 use serde::Serialize;
 
+use super::rows::StallRow;
 use crate::causes::{Cause, Part};
 use crate::gap::Gap;
 use crate::time::Nanos;
@@ -12,6 +13,8 @@ const DOUBLED: i64 = 2;
 const LARGEST_FRAME: i64 = 65_536;
 /// Linux raises smaller options to this: SOCK_MIN_SNDBUF (2 · (2048 + an sk_buff of 256)) before doubling, bytes.
 const LEAST_SEND_BUFFER: i64 = 2_304;
+/// Rounds at one level that make it a plateau.
+const PLATEAU_ROUNDS: usize = 3;
 /// A window is at most this part of its buffer: tcp_adv_win_scale 2 leaves 3/4; 1 leaves 1/2, newer kernels measure it.
 const LARGEST_PART: (i64, i64) = (3, 4);
 
@@ -39,7 +42,7 @@ impl Ceiling {
     /// Of a stall: a plateau of the sender's flight, or of the peer's window while its reader keeps up.
     pub fn of(gap: &Gap, part: &Part) -> Ceiling {
         match (part.cause, part.proof.detail) {
-            (Cause::SndbufLimited, _) if gap.context.plateau_rounds >= 3 => {
+            (Cause::SndbufLimited, _) if gap.context.plateau_rounds as usize >= PLATEAU_ROUNDS => {
                 Ceiling::new(gap, gap.context.plateau, send_buffer(gap.context.plateau), gap.largest_window)
             }
             (Cause::RwndLimited, "small-buffer") => match gap.window {
@@ -47,6 +50,22 @@ impl Ceiling {
                 None => Ceiling::default(),
             },
             _ => Ceiling::default(),
+        }
+    }
+
+    /// Of the waits of one sender for its send buffer where no level stood: a blocked writer wakes at a third free
+    /// (sk_stream_write_space), so that flights may swing between two thirds of the level and the level.
+    pub(super) fn of_swing(gaps: &[(usize, &Gap)], stalls: &mut [StallRow]) {
+        let level = gaps.iter().map(|(_, gap)| gap.flight_at_start).max().unwrap_or(0);
+        let swings = |gap: &Gap| gap.flight_at_start * 3 >= level * 2;
+        let told = gaps.iter().any(|(row, _)| stalls[*row].evidence.ceiling != Ceiling::default());
+        if told || gaps.iter().filter(|(_, gap)| swings(gap)).count() < PLATEAU_ROUNDS {
+            return;
+        }
+        for (row, gap) in gaps.iter().filter(|(_, gap)| swings(gap)) {
+            let evidence = &mut stalls[*row].evidence;
+            evidence.plateau_bytes = Some(level as u64);
+            evidence.ceiling = Ceiling::new(gap, level, send_buffer(level), gap.largest_window);
         }
     }
 

@@ -25,6 +25,22 @@ def test_a_plateau_gives_its_rate_and_the_option_that_explains_it(scene: Scene, 
     assert evidence["buffer_needed_bytes"] >= 2 * plateau
 
 
+def test_flights_that_swing_with_the_writers_wake_ups_have_a_level_too(scene: Scene, tap: Tap) -> None:
+    scene.handshake(rtt_ms=20)
+    scene.download(1_000_000, tso=1, send_buffer=40_000)
+    blocked = rows(scene, "sndbuf-limited", tap)
+    assert all(row["evidence"]["buffer_high_bytes"] in between(28_000, 41_448) for row in blocked)
+    assert len({row["evidence"]["plateau_bytes"] for row in blocked}) == 1
+
+
+def test_two_waits_are_no_level(scene: Scene, tap: Tap) -> None:
+    scene.handshake(rtt_ms=20)
+    scene.download(130_000, tso=1, send_buffer=40_000)
+    blocked = rows(scene, "sndbuf-limited", tap)
+    assert 0 < len(blocked) < 3
+    assert all("ceiling_bytes_per_s" not in row["evidence"] for row in blocked)
+
+
 def test_a_plateau_above_the_largest_frame_bounds_the_option_from_below(scene: Scene, tap: Tap) -> None:
     scene.handshake(rtt_ms=20)
     scene.download(6_000_000, tso=1, send_buffer=400_000)
