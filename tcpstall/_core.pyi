@@ -99,6 +99,9 @@ class CauseInfo:
     @property
     def documentation(self) -> str:
         """The rule's own documentation, as `tcpstall explain` prints it."""
+    @property
+    def advice(self) -> str:
+        """What to change where no stall's detail says better."""
 
 def version() -> str: ...
 def causes() -> list[CauseInfo]:
@@ -117,13 +120,15 @@ def analyze(
     until_ns: int | None = None,
     min_stall_ns: int = 0,
     bursts: bool = True,
+    link_bytes_per_s: int | None = None,
     progress: Callable[[int, int | None], None] | None = None,
 ) -> Report:
     """Reads captures and diagnoses every flow in them.
 
     `paths`: capture files, "-" for standard input. `flows`, `hosts`, `ports`: keep only flows with one of these ids,
     addresses, ports (either end); empty keeps all. `since_ns`, `until_ns`: use only packets in that half-open interval.
-    `min_stall_ns`: leave shorter stalls out of the list (the ledger keeps them). `progress(bytes_read, bytes_in_all)` is
+    `min_stall_ns`: leave shorter stalls out of the list (the ledger keeps them). `link_bytes_per_s`: what the
+    link carries, where it is known: each direction then says its `link_share`. `progress(bytes_read, bytes_in_all)` is
     called now and then with the GIL held; what it raises ends the run and is raised here (KeyboardInterrupt too).
     Bad inputs do not raise: see Report.captures. Raises ValueError for an unreadable host.
     """
@@ -142,6 +147,7 @@ def write(
     until_ns: int | None = None,
     min_stall_ns: int = 0,
     bursts: bool = True,
+    link_bytes_per_s: int | None = None,
     progress: Callable[[int, int | None], None] | None = None,
 ) -> Written:
     """Like analyze(), but prints each flow to file descriptor `fd` as soon as it is finished and keeps none.

@@ -33,6 +33,11 @@ class _FromTable(StrEnum):
         """The rule's own documentation, as `tcpstall explain` prints it."""
         return _TABLE[self.value].documentation
 
+    @property
+    def advice(self) -> str:
+        """What to change where no stall's detail says better."""
+        return _TABLE[self.value].advice
+
 
 if TYPE_CHECKING:
 

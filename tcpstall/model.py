@@ -15,6 +15,7 @@ from tcpstall.errors import CannotOpen, ExitCode, NotACapture, TcpstallError, ab
 
 __all__ = [
     "Analysis",
+    "Attempt",
     "Burst",
     "Capture",
     "CaptureWarning",
@@ -92,6 +93,26 @@ class Direction:
     retransmitted_bytes: int = 0
     busy_ns: int | None = None
     rwnd_limited_ns: int | None = None
+    bottleneck_bytes_per_s: int | None = None
+    """What the path's narrowest point carried while a queue stood there, payload; None where none ever stood."""
+    bdp_bytes: int | None = None
+    """That rate times the base round trip: more in flight only queues."""
+    queue_delay_ns: int | None = None
+    bandwidth_limited_ns: int = 0
+    """How long the path was busy with this direction's data."""
+    link_share: float | None = None
+    """Rate over `link_bytes_per_s`, while the path was busy, else from the first data to the last."""
+    timeouts: int = 0
+    fast_retransmits: int = 0
+    tail_probes: int = 0
+    needless_retransmissions: int = 0
+    """Those that a DSACK or an echoed timestamp showed needless: the original had arrived."""
+    reordered_segments: int = 0
+    """Frames that came late at the tap without having been sent again."""
+    reordering_bytes: int = 0
+    """Most bytes that overtook one of them."""
+    reordering_ns: int = 0
+    """The latest of them came so long after what overtook it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,6 +125,15 @@ class Burst:
     bytes: int
     segments: int
     in_flight_bytes: int
+
+
+@dataclass(frozen=True, slots=True)
+class Attempt:
+    """One attempt to repair a loss: `timeout`, `fast-retransmit` or `tail-loss`, after waiting so long for news."""
+
+    time_ns: int
+    kind: str
+    waited_ns: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,6 +156,7 @@ class Stall:
     missing: tuple[str, ...]
     evidence: Evidence
     advice: str
+    attempts: tuple[Attempt, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -280,6 +311,7 @@ def analyze(
     until_ns: int | None = None,
     min_stall_ns: int = 0,
     bursts: bool = True,
+    link_bytes_per_s: int | None = None,
     strict: bool = True,
     progress: Callable[[int, int | None], None] | None = None,
 ) -> Analysis:
@@ -288,6 +320,7 @@ def analyze(
     `flows`, `hosts`, `ports` keep only flows with one of these ids, addresses, ports (either end); empty keeps all.
     `since_ns` and `until_ns` use only the packets of that half-open interval, nanoseconds since the epoch.
     `min_stall_ns` leaves shorter stalls out of the list (the time ledger keeps them); `bursts=False` leaves bursts out.
+    `link_bytes_per_s` is what the link carries, where it is known: each direction then says its share of it.
     `progress(bytes_read, bytes_in_all)` is called now and then; what it raises ends the run.
 
     Raises CannotOpen or NotACapture for the first such input, unless `strict` is False: then what could be read is
@@ -304,6 +337,7 @@ def analyze(
         until_ns=until_ns,
         min_stall_ns=min_stall_ns,
         bursts=bursts,
+        link_bytes_per_s=link_bytes_per_s,
         progress=progress,
     )
     analysis = Analysis(report)
@@ -341,6 +375,7 @@ def _stall(row: Mapping[str, Any]) -> Stall:
         cause=Cause(row["cause"]),
         also=tuple(Cause(name) for name in row["also"]),
         missing=tuple(row["missing"]),
+        attempts=tuple(_pick(Attempt, attempt) for attempt in row.get("attempts") or ()),
     )
 
 

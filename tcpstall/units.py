@@ -12,6 +12,7 @@ __all__ = [
     "per_second",
     "percent",
     "rate",
+    "share",
     "size",
     "size_range",
     "times",
@@ -103,6 +104,11 @@ def percent(part: int, whole: int) -> str:
 def confidence(value: float) -> str:
     """A confidence from 0 to 1 as a share: `97 %`."""
     return f"{value * 100:.0f} %"
+
+
+def share(value: float) -> str:
+    """A ratio as a share without decimals, above 1 too: `96 %`, `<1 %`, `104 %`."""
+    return percent(round(value * 10**6), 10**6)
 
 
 def rate(size_bytes: int, span_ns: int) -> str:

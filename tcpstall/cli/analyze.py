@@ -9,6 +9,7 @@ import click
 from tcpstall import _core
 from tcpstall.cli.ending import complain, writing
 from tcpstall.cli.progress import Bar
+from tcpstall.cli.rates import RATE
 from tcpstall.cli.selection import Selection, captures_argument, chosen, selection_options
 from tcpstall.cli.times import SPAN, Moment
 from tcpstall.errors import ExitCode
@@ -50,6 +51,13 @@ _FLOWS_IN_TABLES = 10
     "--sort", type=click.Choice(get_args(Sort)), help="Rank flows by this.  [default: lost in tables, else as they end]"
 )
 @click.option(
+    "--link-rate",
+    "link_bytes_per_s",
+    type=RATE,
+    metavar="RATE",
+    help="What the link carries, e.g. 100Mbit: the share of it that each flow reached is told.",
+)
+@click.option(
     "--no-bursts", "bursts", flag_value=False, default=True, type=bool, help="Leave the lists of bursts out of JSON."
 )
 def command(
@@ -63,6 +71,7 @@ def command(
     min_stall_ns: int,
     top: int | None,
     sort: Sort | None,
+    link_bytes_per_s: int | None,
     bursts: bool,
 ) -> int:
     """Say why each sender waited.
@@ -73,15 +82,22 @@ def command(
     """  # fmt: skip
     selection = chosen(captures, flows=flows, hosts=hosts, ports=ports, since=since, until=until)
     if form == "table":
-        return _show(captures, selection, min_stall_ns, top, sort)
-    return _stream(captures, selection, form, min_stall_ns, top, sort, bursts)
+        return _show(captures, selection, min_stall_ns, top, sort, link_bytes_per_s)
+    return _stream(captures, selection, form, min_stall_ns, top, sort, link_bytes_per_s, bursts)
 
 
 def _show(
-    captures: Sequence[str], selection: Selection, min_stall_ns: int, top: int | None, sort: Sort | None
+    captures: Sequence[str],
+    selection: Selection,
+    min_stall_ns: int,
+    top: int | None,
+    sort: Sort | None,
+    link_bytes_per_s: int | None,
 ) -> ExitCode:
     with Bar() as bar:
-        analysis = analyze(captures, **selection, bursts=False, strict=False, progress=bar)
+        analysis = analyze(
+            captures, **selection, bursts=False, link_bytes_per_s=link_bytes_per_s, strict=False, progress=bar
+        )
     from tcpstall.cli.terminal import console, show
     from tcpstall.report import render
 
@@ -101,6 +117,7 @@ def _stream(
     min_stall_ns: int,
     top: int | None,
     sort: Sort | None,
+    link_bytes_per_s: int | None,
     bursts: bool,
 ) -> ExitCode:
     with Bar() as bar, writing("standard output"):
@@ -114,6 +131,7 @@ def _stream(
             **selection,
             min_stall_ns=min_stall_ns,
             bursts=bursts,
+            link_bytes_per_s=link_bytes_per_s,
             progress=bar,
         )
     if written.broken_pipe:

@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from tcpstall.causes import Cause
 from tcpstall.model import Flow, Side, Stall
 from tcpstall.report.limits import mostly
+from tcpstall.report.path import busy_path
 from tcpstall.units import counted, duration, number, per_second, times
 
 __all__ = ["phrase"]
@@ -137,7 +138,8 @@ def _burst_limited(flow: Flow, stalls: Sequence[Stall]) -> str:
 
 
 def _bandwidth_limited(flow: Flow, stalls: Sequence[Stall]) -> str:
-    return f"the path carried all it could, {counted(len(stalls), 'gap')}"
+    gaps = f", {counted(len(stalls), 'gap')}" if stalls else ""
+    return busy_path(flow) + gaps
 
 
 def _cannot_tell(flow: Flow, stalls: Sequence[Stall]) -> str:

@@ -10,6 +10,7 @@ from rich.text import Text
 from tcpstall.causes import Cause
 from tcpstall.model import Analysis, Flow, Side, Stall
 from tcpstall.report.limits import lifting
+from tcpstall.report.path import reached_link
 from tcpstall.report.phrases import phrase
 from tcpstall.report.style import cause_text
 from tcpstall.report.waits import by_cause, main_sender, real_stalls, waited_ns
@@ -100,6 +101,9 @@ def _groups(flow: Flow) -> dict[Cause, list[Stall]]:
     groups = by_cause(flow.stalls)
     if not _handshake_stands_out(flow):
         groups.pop(Cause.HANDSHAKE, None)
+    if flow.time_ns.get(Cause.BANDWIDTH_LIMITED):
+        # A path can be busy for as long as it likes without a single gap.
+        groups.setdefault(Cause.BANDWIDTH_LIMITED, [])
     owned = {cause: flow.time_ns.get(cause, 0) for cause in groups}
     least = max(owned.values(), default=0) // _NOISE_SHARE
     worth = [cause for cause in owned if owned[cause] > least]
@@ -120,7 +124,7 @@ def _causes(flow: Flow, groups: dict[Cause, list[Stall]]) -> Table:
     table.add_column(overflow="fold")
     for cause, stalls in groups.items():
         what = Text(_doubt(stalls) + phrase(cause, flow, stalls))
-        if advice := _advice(stalls):
+        if advice := _advice(stalls) or cause.advice:
             what.append(f"\n→ {advice}", "bold")
         table.add_row(duration(flow.time_ns.get(cause, 0)), cause_text(cause), what)
     return table
@@ -130,7 +134,7 @@ def _doubt(stalls: Sequence[Stall]) -> str:
     """`probably: ` or with the runner-up, where the labels are not sure."""
     span = sum(stall.duration_ns for stall in stalls) or 1
     sure = sum(stall.confidence * stall.duration_ns for stall in stalls) / span
-    if sure >= _UNSURE or stalls[0].cause in (Cause.UNEXPLAINED, Cause.CAPTURE_GAP):
+    if not stalls or sure >= _UNSURE or stalls[0].cause in (Cause.UNEXPLAINED, Cause.CAPTURE_GAP):
         return ""
     others = dict.fromkeys(other.value for stall in stalls for other in stall.also[:1])
     return f"probably (else {' or '.join(others)}): " if others else "probably: "
@@ -154,4 +158,5 @@ def _remainder(flow: Flow, groups: dict[Cause, list[Stall]]) -> str:
     parts = [f"{owner} {duration(span)}" for owner, span in sorted(rest.items(), key=lambda row: -row[1])]
     segments = f"{number(flow.segments)} segments" if flow.segments != 1 else "1 segment"
     round_trip = f", base round trip {duration(flow.base_rtt_ns)}" if flow.base_rtt_ns is not None else ""
-    return (f"the rest of the time: {', '.join(parts)}; " if parts else "") + segments + round_trip
+    link = f", {reached}" if (reached := reached_link(flow)) else ""
+    return (f"the rest of the time: {', '.join(parts)}; " if parts else "") + segments + round_trip + link

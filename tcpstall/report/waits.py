@@ -25,9 +25,12 @@ def by_cause(stalls: Sequence[Stall]) -> dict[Cause, list[Stall]]:
 def waited_ns(flow: Flow) -> int:
     """Time that the ledger gives to the causes of the listed stalls, which never counts a nanosecond twice.
 
-    A cause without any stall owns only slivers shorter than a wait, such as the moment before a request.
+    A cause without any stall owns only slivers shorter than a wait, such as the moment before a request. A busy path
+    owns time in which the sender went on sending: of that only its stalls are waits.
     """
-    return sum(flow.time_ns.get(cause, 0) for cause in by_cause(real_stalls(flow)))
+    groups = by_cause(real_stalls(flow))
+    busy = sum(stall.duration_ns for stall in groups.pop(Cause.BANDWIDTH_LIMITED, ()))
+    return min(busy, flow.time_ns.get(Cause.BANDWIDTH_LIMITED, 0)) + sum(flow.time_ns.get(cause, 0) for cause in groups)
 
 
 def main_sender(flow: Flow) -> Side:

@@ -1,8 +1,21 @@
 """`bandwidth-limited`: the path carried all it could."""
 
+from typing import Any
+
+import pytest
+
 from tests.causes.triple import causes, fires, look_alike, near_miss, share
-from tests.scene import Scene
+from tests.scene import Reader, Scene
 from tests.scene.network import Tap
+
+MBIT = 125_000
+"""Bytes a second."""
+PAYLOAD_SHARE = 1448 / 1514
+
+
+def ledger_share(flow: dict[str, Any], owner: str) -> float:
+    whole: int = flow["end_ns"] - flow["start_ns"]
+    return flow["time_ns"].get(owner, 0) / whole  # type: ignore[no-any-return]
 
 
 @fires
@@ -13,6 +26,49 @@ def test_acks_at_an_even_rate_and_a_growing_round_trip_are_a_full_path(scene: Sc
     assert share(scene, "bandwidth-limited") > 0.6
 
 
+@fires
+def test_a_busy_path_owns_the_time_although_nothing_stalls(scene: Scene, tap: Tap) -> None:
+    scene.handshake(rtt_ms=20)
+    scene.path(rtt_ms=20, server_mbit=10)
+    scene.server.congestion.ssthresh = 60
+    scene.download(1_000_000)
+    flow = scene.flow(tap)
+    way = flow["directions"]["server"]
+    assert ledger_share(flow, "bandwidth-limited") > 0.75
+    assert "bandwidth-limited" not in causes(scene, tap)
+    assert way["bottleneck_bytes_per_s"] == pytest.approx(10 * MBIT * PAYLOAD_SHARE, rel=0.03)
+    assert way["bdp_bytes"] == pytest.approx(way["bottleneck_bytes_per_s"] * 0.02, rel=0.1)
+    assert way["queue_delay_ns"] > 20_000_000
+    assert way["bandwidth_limited_ns"] == pytest.approx(flow["time_ns"]["bandwidth-limited"], rel=0.02)
+
+
+@fires
+def test_a_window_above_the_bdp_is_full_all_the_time_and_a_larger_one_would_buy_nothing(scene: Scene, tap: Tap) -> None:
+    scene.handshake(rtt_ms=20)
+    scene.path(rtt_ms=20, server_mbit=10)
+    scene.download(1_000_000, reader=Reader(buffer=100_000))
+    flow = scene.flow(tap)
+    assert ledger_share(flow, "bandwidth-limited") > 0.8
+    assert ledger_share(flow, "rwnd-limited") < 0.05
+
+
+@fires
+def test_the_rate_is_that_of_the_time(scene: Scene) -> None:
+    """Evidence speaks of the rate then, not of the flow's mean."""
+    scene.handshake(rtt_ms=20)
+    scene.server.congestion.ssthresh = 40
+    for mbit in (2, 1):
+        scene.path(rtt_ms=20, server_mbit=mbit)
+        scene.download(300_000, ack_every=2)
+    rows = [row for row in scene.flow()["stalls"] if row["cause"] == "bandwidth-limited"]
+    rates = [row["evidence"]["bottleneck_bytes_per_s"] / (MBIT * PAYLOAD_SHARE) for row in rows]
+    assert rates[0] == pytest.approx(2, rel=0.1)
+    assert rates[-1] == pytest.approx(1, rel=0.1)
+    last = rows[-1]["evidence"]
+    assert last["in_flight_bytes"] > last["bdp_bytes"] > 0
+    assert last["queue_ns"] > 20_000_000
+
+
 @near_miss
 def test_a_path_that_carries_the_flight_in_a_fraction_of_the_round_trip_is_not_full(scene: Scene, tap: Tap) -> None:
     scene.handshake(rtt_ms=20)
@@ -21,8 +77,49 @@ def test_a_path_that_carries_the_flight_in_a_fraction_of_the_round_trip_is_not_f
     assert causes(scene, tap) == ["cwnd-limited"]
 
 
-@look_alike
-def test_a_sender_that_paces_itself_does_not_fill_the_path(scene: Scene, tap: Tap) -> None:
+@near_miss
+def test_a_window_below_the_bdp_leaves_the_path_idle(scene: Scene, tap: Tap) -> None:
     scene.handshake(rtt_ms=20)
-    scene.download(120_000, pace=155_000.0)
-    assert "bandwidth-limited" not in causes(scene, tap)
+    scene.path(rtt_ms=20, server_mbit=100)
+    scene.download(500_000, reader=Reader(buffer=64_000))
+    flow = scene.flow(tap)
+    assert ledger_share(flow, "bandwidth-limited") < 0.05
+    assert ledger_share(flow, "rwnd-limited") > 0.4
+    assert flow["directions"]["server"]["bottleneck_bytes_per_s"] is None
+
+
+@look_alike
+@pytest.mark.parametrize("rate", [155_000.0, 1_000_000.0])
+def test_a_sender_that_paces_itself_does_not_fill_the_path(scene: Scene, tap: Tap, rate: float) -> None:
+    scene.handshake(rtt_ms=20)
+    scene.path(rtt_ms=20, server_mbit=20)
+    scene.download(300_000, pace=rate)
+    assert "bandwidth-limited" not in scene.flow(tap)["time_ns"]
+
+
+@look_alike
+@pytest.mark.parametrize("size", [1_448, 4_344, 10_000])
+def test_an_application_that_writes_evenly_does_not_fill_the_path(scene: Scene, tap: Tap, size: int) -> None:
+    scene.handshake(rtt_ms=20)
+    scene.path(rtt_ms=20, server_mbit=100)
+    scene.client_sends(147)
+    scene.server_acks()
+    scene.server_writes(*((4.0 * i, size) for i in range(150)))
+    assert "bandwidth-limited" not in scene.flow(tap)["time_ns"]
+
+
+@look_alike
+def test_a_slow_reader_is_no_slow_path(scene: Scene, tap: Tap) -> None:
+    scene.handshake(rtt_ms=20)
+    scene.path(rtt_ms=20, server_mbit=100)
+    scene.download(600_000, reader=Reader(buffer=65_536, bytes_per_ms=1_000))
+    assert "bandwidth-limited" not in scene.flow(tap)["time_ns"]
+
+
+@look_alike
+def test_held_back_acks_are_no_queue(scene: Scene, tap: Tap) -> None:
+    scene.handshake(rtt_ms=20)
+    scene.client_sends(147)
+    scene.server_acks()
+    scene.server_writes(*((70.0 * i, 1_448) for i in range(40)), delayed_ack_ms=40)
+    assert "bandwidth-limited" not in scene.flow(tap)["time_ns"]

@@ -1,27 +1,66 @@
 """`burst-limited`: the stack cut a burst short of the congestion window."""
 
-from tests.causes.triple import causes, fires, look_alike, near_miss, share
+from collections import Counter
+from typing import Any
+
+import pytest
+
+from tests.causes.triple import NOT_A_STALL_MS, causes, fires, look_alike, near_miss, share
 from tests.scene import Scene
 from tests.scene.network import Tap
+
+CAP = 6
+"""Packets in flight + 6: burst moderation of old BIC."""
+
+
+def exchanges(scene: Scene, count: int, size: int, *, cwnd: int, **how: Any) -> None:
+    scene.handshake(rtt_ms=20)
+    window = scene.server.congestion
+    window.cwnd = cwnd
+    if cwnd < window.initial:
+        window.initial = window.ssthresh = cwnd
+    for _ in range(count):
+        scene.download(size, request=21, slow_start_after_idle=False, **how)
+
+
+def waits(scene: Scene, tap: Tap) -> Counter[str]:
+    return Counter(stall.cause for stall in scene.stalls("server", tap, over_ms=NOT_A_STALL_MS))
 
 
 @fires
 def test_the_first_burst_of_every_answer_stops_at_six_segments_although_all_were_acknowledged(
     scene: Scene, tap: Tap
 ) -> None:
-    scene.handshake(rtt_ms=20)
-    scene.server.congestion.cwnd = 20
-    for _ in range(8):
-        scene.download(16_000, burst_cap=6, slow_start_after_idle=False)
+    exchanges(scene, 8, 16_000, cwnd=20, burst_cap=CAP)
     assert share(scene, "burst-limited", tap) > 0.5
+
+
+@fires
+@pytest.mark.parametrize(("size", "cuts"), [(9_356, 1), (50_000, 2)])
+def test_each_of_two_hundred_exchanges_takes_round_trips_more(scene: Scene, tap: Tap, size: int, cuts: int) -> None:
+    exchanges(scene, 200, size, cwnd=40, burst_cap=CAP)
+    assert waits(scene, tap) == {"burst-limited": 200 * cuts}
+
+
+@fires
+def test_its_evidence_is_the_cap_and_how_often_it_cut(scene: Scene) -> None:
+    exchanges(scene, 20, 50_000, cwnd=40, burst_cap=CAP)
+    rows = [row for row in scene.flow()["stalls"] if row["cause"] == "burst-limited"]
+    assert {row["evidence"]["burst_cap_segments"] for row in rows} == {CAP}
+    assert {row["evidence"]["exchanges_cut_alike"] for row in rows} == {20}
+    assert [row["detail"] for row in rows[:2]] == [None, "partial-ack"]
+    assert "bictcp_moderation = 0" in rows[0]["advice"]
 
 
 @near_miss
 def test_answers_below_the_cap_are_not_cut(scene: Scene, tap: Tap) -> None:
-    scene.handshake(rtt_ms=20)
-    scene.server.congestion.cwnd = 20
-    for _ in range(8):
-        scene.download(8_000, burst_cap=6, slow_start_after_idle=False)
+    exchanges(scene, 8, 8_000, cwnd=20, burst_cap=CAP)
+    assert "burst-limited" not in causes(scene, tap)
+
+
+@near_miss
+def test_a_few_exchanges_do_not_show_that_the_count_never_grows(scene: Scene, tap: Tap) -> None:
+    exchanges(scene, 4, 16_000, cwnd=20, burst_cap=CAP)
     assert "burst-limited" not in causes(scene, tap)
 
 
@@ -30,4 +69,27 @@ def test_a_small_initial_window_that_grows_is_cwnd(scene: Scene, tap: Tap) -> No
     scene.handshake(rtt_ms=20)
     scene.server.congestion.cwnd = scene.server.congestion.initial = 6
     scene.download(60_000)
+    assert "burst-limited" not in causes(scene, tap)
+
+
+@look_alike
+@pytest.mark.parametrize("size", [9_356, 50_000])
+def test_a_count_that_grows_from_exchange_to_exchange_is_cwnd(scene: Scene, tap: Tap, size: int) -> None:
+    exchanges(scene, 200, size, cwnd=3)
+    assert list(waits(scene, tap)) == ["cwnd-limited"]
+
+
+@look_alike
+def test_a_send_buffer_of_whole_segments_is_no_cap(scene: Scene, tap: Tap) -> None:
+    exchanges(scene, 50, 50_000, cwnd=40, send_buffer=CAP * 1_448, tso=1)
+    assert "burst-limited" not in causes(scene, tap)
+
+
+@look_alike
+def test_an_idle_that_lowers_the_window_before_each_exchange_is_a_restart(scene: Scene, tap: Tap) -> None:
+    scene.handshake(rtt_ms=20)
+    scene.download(300_000)
+    for _ in range(12):
+        scene.wait_ms(3_000)
+        scene.download(60_000)
     assert "burst-limited" not in causes(scene, tap)

@@ -65,6 +65,20 @@ def paced(scene: Scene) -> None:
     scene.closes()
 
 
+def full_path(scene: Scene) -> None:
+    scene.handshake(rtt_ms=ROUND_TRIP_MS)
+    scene.path(rtt_ms=ROUND_TRIP_MS, server_mbit=10)
+    scene.download(200_000)
+    scene.closes()
+
+
+def moderated(scene: Scene) -> None:
+    scene.handshake(rtt_ms=ROUND_TRIP_MS)
+    for _ in range(8):
+        scene.download(9_356, request=21, burst_cap=6)
+    scene.closes()
+
+
 def timeout(scene: Scene) -> None:
     scene.handshake(rtt_ms=ROUND_TRIP_MS)
     scene.download(60_000, lose=tuple(range(14_480, 60_000, 1_448)))
@@ -89,6 +103,8 @@ LOSSLESS: dict[str, Callable[[Scene], None]] = {
         idle_restart,
         nagle,
         paced,
+        full_path,
+        moderated,
     )
 }
 LOSSY: dict[str, Callable[[Scene], None]] = {act.__name__: act for act in (timeout, fast_retransmit)}

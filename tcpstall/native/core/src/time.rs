@@ -26,6 +26,11 @@ impl Nanos {
         Nanos((self.0 as f64 * ratio) as i64)
     }
 
+    /// This span so many times.
+    pub fn times(self, count: i64) -> Nanos {
+        Nanos(self.0.saturating_mul(count))
+    }
+
     /// This span, or zero where it is negative.
     pub fn or_zero(self) -> Nanos {
         Nanos(self.0.max(0))

@@ -20,6 +20,7 @@ pub(crate) struct Keywords {
     pub(crate) until_ns: Option<i64>,
     pub(crate) min_stall_ns: i64,
     pub(crate) bursts: bool,
+    pub(crate) link_bytes_per_s: Option<u64>,
 }
 
 impl Keywords {
@@ -32,7 +33,7 @@ impl Keywords {
                 since: self.since_ns.map(Nanos),
                 until: self.until_ns.map(Nanos),
             },
-            limits: Limits::default(),
+            limits: Limits { link_bytes_per_s: self.link_bytes_per_s, ..Limits::default() },
             wanted: Wanted { bursts: self.bursts, least_stall: Nanos(self.min_stall_ns) },
         })
     }

@@ -115,7 +115,7 @@ pub(crate) fn collect(
 }
 
 #[pyfunction]
-#[pyo3(signature = (paths, *, flows=vec![], hosts=vec![], ports=vec![], since_ns=None, until_ns=None, min_stall_ns=0, bursts=true, progress=None))]
+#[pyo3(signature = (paths, *, flows=vec![], hosts=vec![], ports=vec![], since_ns=None, until_ns=None, min_stall_ns=0, bursts=true, link_bytes_per_s=None, progress=None))]
 #[expect(clippy::too_many_arguments, reason = "they are keywords in Python")]
 pub(crate) fn analyze(
     py: Python<'_>,
@@ -127,9 +127,11 @@ pub(crate) fn analyze(
     until_ns: Option<i64>,
     min_stall_ns: i64,
     bursts: bool,
+    link_bytes_per_s: Option<u64>,
     progress: Option<Py<PyAny>>,
 ) -> PyResult<Report> {
-    let options = Keywords { flows, hosts, ports, since_ns, until_ns, min_stall_ns, bursts }.into_options()?;
+    let keywords = Keywords { flows, hosts, ports, since_ns, until_ns, min_stall_ns, bursts, link_bytes_per_s };
+    let options = keywords.into_options()?;
     let (rows, captures) = collect(py, &paths, &options, progress)?;
     Ok(Report { rows, captures })
 }

@@ -64,6 +64,11 @@ impl CauseInfo {
     fn documentation(&self) -> String {
         info(self.0).documentation()
     }
+
+    #[getter]
+    fn advice(&self) -> &'static str {
+        info(self.0).advice
+    }
 }
 
 #[pyfunction]

@@ -65,7 +65,7 @@ impl Follower for Printer {
 }
 
 #[pyfunction]
-#[pyo3(signature = (paths, fd, *, format="json", sort=None, top=None, flows=vec![], hosts=vec![], ports=vec![], since_ns=None, until_ns=None, min_stall_ns=0, bursts=true, progress=None))]
+#[pyo3(signature = (paths, fd, *, format="json", sort=None, top=None, flows=vec![], hosts=vec![], ports=vec![], since_ns=None, until_ns=None, min_stall_ns=0, bursts=true, link_bytes_per_s=None, progress=None))]
 #[expect(clippy::too_many_arguments, reason = "they are keywords in Python")]
 pub(crate) fn write(
     py: Python<'_>,
@@ -81,9 +81,11 @@ pub(crate) fn write(
     until_ns: Option<i64>,
     min_stall_ns: i64,
     bursts: bool,
+    link_bytes_per_s: Option<u64>,
     progress: Option<Py<PyAny>>,
 ) -> PyResult<Written> {
-    let options = Keywords { flows, hosts, ports, since_ns, until_ns, min_stall_ns, bursts }.into_options()?;
+    let keywords = Keywords { flows, hosts, ports, since_ns, until_ns, min_stall_ns, bursts, link_bytes_per_s };
+    let options = keywords.into_options()?;
     let shape = Shape::from_name(format).ok_or_else(|| PyValueError::new_err(format!("no such format: {format}")))?;
     let order =
         sort.map(|name| Order::from_name(name).ok_or_else(|| PyValueError::new_err(format!("no such order: {name}"))));

@@ -1,10 +1,11 @@
-//! `burst-limited` — the stack cut the burst that begins an exchange at a fixed count of segments.
+//! `burst-limited` — the stack cut its bursts at a fixed count of segments.
 //!
-//! Rule      at five exchanges or more the first burst stops at the same small count, below the window, with more data
-//!           released by the next ACK, and the count does not grow although each was acknowledged in full
-//! Evidence  `in_flight_segments`, `cwnd_estimate_segments`
+//! Rule      exchange after exchange the first burst stops at the same small count, below the congestion window, with more data
+//!           released by the next ACK, and the count does not grow although each was acknowledged in full; within such an
+//!           exchange, each partial ACK let just as many segments go (packets in flight + the cap)
+//! Evidence  `in_flight_segments`, `cwnd_estimate_segments`, `burst_cap_segments`, `exchanges_cut_alike`
 //! Source    Linux before 3.x, `bictcp_moderation` (burst moderation: packets in flight + 3 or + 6)
-//! Abstains  fewer exchanges than it needs
+//! Abstains  fewer exchanges than a congestion window needs to grow; after a loss or an idle of a timeout
 //! Looks like `cwnd-limited` (the count grows from exchange to exchange), `sndbuf-limited` (bytes, not segments, are flat)
 
 use super::cause::Cause;
@@ -15,12 +16,18 @@ use crate::gap::Gap;
 pub(super) const RULE: Rule = Rule { cause: Cause::BurstLimited, judge };
 
 fn judge(gap: &Gap, limits: &Limits) -> Verdict {
-    let whole = gap.flight_at_start % i64::from(gap.mss.max(1)) == 0;
+    let Some(cap) = gap.context.cut_at else { return Verdict::No };
+    let first = gap.segments_at_start == cap;
     let below = gap.segments_at_start < gap.cwnd;
-    let alike = gap.context.turns_cut_alike >= limits.cut_turns;
-    if alike && whole && below && gap.losses == 0 && gap.cwnd_before_idle.is_none() {
-        yes("", 0.85)
-    } else {
-        Verdict::No
+    let often = gap.context.turns_cut_alike >= limits.cut_turns;
+    if gap.losses > 0 || gap.cwnd_before_idle.is_some() || !often {
+        return Verdict::No;
+    }
+    match (first, below) {
+        (true, true) => yes("", 0.85),
+        (true, false) => Verdict::No,
+        // The cap in flight + burst was met to the segment, at this ACK and at the turns' first bursts.
+        (false, true) => yes("partial-ack", 0.85),
+        (false, false) => yes("partial-ack", 0.7),
     }
 }

@@ -2,7 +2,8 @@
 //!
 //! Rule      segments in flight, after the ACKs that trail the burst, reach 85 % of the modelled congestion window
 //!           (50 % once losses have made the model an estimate), with room for another segment in the peer's window; or
-//!           the flights have doubled at every ACK since the connection began, below an initial window of ten segments
+//!           the flights have doubled at every ACK since the connection began, or the first burst has grown from exchange to
+//!           exchange, below an initial window of ten segments
 //! Evidence  `in_flight_segments`, `cwnd_estimate_segments`, `window_unused_bytes`; detail `initial-window`, `slow-start`,
 //!           `congestion-avoidance`
 //! Source    RFC 5681 §3.1, RFC 6928, RFC 9438; Linux `tcp_cwnd_test`, `tcp_is_cwnd_limited`
@@ -16,6 +17,9 @@ use crate::gap::Gap;
 use crate::sender::cwnd::Phase;
 
 pub(super) const RULE: Rule = Rule { cause: Cause::CwndLimited, judge: full };
+
+/// From this share on the window is full to the segment.
+const FULL: f64 = 0.98;
 
 /// The congestion window is full (the idle-restart rule asks the same of a lowered window).
 pub(super) fn full(gap: &Gap, limits: &Limits) -> Verdict {
@@ -32,8 +36,11 @@ pub(super) fn full(gap: &Gap, limits: &Limits) -> Verdict {
     if !freed || gap.is_turn() {
         return Verdict::No;
     }
-    if share < needed {
-        let growing = gap.context.doubling && gap.context.next_flight.is_some() && gap.losses == 0;
+    // A sender that may not send has whole segments out; one that had no more to send ends with what was left of it.
+    let all_but_full = share < FULL && gap.short_segment_out;
+    if share < needed || all_but_full {
+        let doubling = gap.context.doubling && gap.context.next_flight.is_some();
+        let growing = (doubling || gap.context.cut_grows) && gap.losses == 0;
         return if growing { yes("slow-start", 0.8) } else { Verdict::No };
     }
     let detail = match gap.phase {

@@ -14,22 +14,22 @@ pub struct Limits {
     pub pace_agreement: u32,
     /// Share of the candidates that must agree.
     pub pace_share: f64,
+    /// What the link carries, where the user knows it.
+    pub link_bytes_per_s: Option<u64>,
     /// Turns cut at the same count before that is called burst moderation.
     pub cut_turns: u32,
-    /// Queueing makes the round trip so many times the base before the path counts as full.
-    pub queue_ratio: f64,
 }
 
 impl Default for Limits {
     fn default() -> Self {
         Limits {
             cwnd_share: 0.85,
-            cwnd_share_after_loss: 0.5,
+            cwnd_share_after_loss: 0.85,
             plateau_rounds: 3,
             pace_agreement: 4,
             pace_share: 0.5,
+            link_bytes_per_s: None,
             cut_turns: 5,
-            queue_ratio: 2.0,
         }
     }
 }

@@ -32,11 +32,12 @@ pub const RULES: [Rule; 13] = [
     capture_gap::RULE,
     retransmission::RULE,
     zero_window::RULE,
+    // Above the windows: with a queue standing they may well be full, and more of them buys nothing.
+    bandwidth_limited::RULE,
     rwnd_limited::RULE,
     delayed_ack::RULE,
     nagle::RULE,
     pacing::RULE,
-    bandwidth_limited::RULE,
     burst_limited::RULE,
     idle_restart::RULE,
     cwnd_limited::RULE,

@@ -1,7 +1,7 @@
 //! `pacing` — the sender spaced its segments out on purpose.
 //!
 //! Rule      the gap follows a full segment, no ACK or payload of the peer ends it, and bytes ÷ time make the same rate (± 15 %) over
-//!           at least half of the sender's gaps
+//!           at least half of the sender's gaps; or over the many pauses of the burst before it that were too short to be gaps
 //! Evidence  `burst_bytes`, the gap's length
 //! Source    Linux SO_MAX_PACING_RATE, sch_fq, `tcp_internal_pacing`; BBR
 //! Abstains  too few gaps to see a rate: then it says no
@@ -17,9 +17,16 @@ pub(super) const RULE: Rule = Rule { cause: Cause::Pacing, judge };
 /// ACKs end this share of the gaps of a sender that waits for them.
 const CLOCKED: f64 = 0.7;
 
+/// So many even pauses in a row are no accident.
+const KEPT: u32 = 16;
+
 fn judge(gap: &Gap, limits: &Limits) -> Verdict {
     let context = &gap.context;
-    if context.pace.is_none() || context.released_share > CLOCKED {
+    if context.kept_pace >= KEPT && !gap.released_by_ack() {
+        return yes("", 0.8);
+    }
+    // Without a known MSS a chunk of the application's looks like a full segment.
+    if !gap.mss_known || context.pace.is_none() || context.released_share > CLOCKED {
         return Verdict::No;
     }
     let others = f64::from(context.pace_candidates.saturating_sub(1));

@@ -9,7 +9,7 @@
 //!           `ceiling_bytes_per_s` (window / round trip), `buffer_low_bytes` to `buffer_high_bytes` (the SO_RCVBUF that it
 //!           suggests: a window is 1/2 to 3/4 of twice that), `buffer_needed_bytes` (for the congestion window, or twice the window)
 //! Source    RFC 9293 §3.8.6.2.1 (SWS avoidance); Linux `tcp_snd_wnd_test`, `tcp_tso_should_defer`, `tcp_win_from_space`
-//! Abstains  window scale unknown; packets are missing
+//! Abstains  window scale unknown, unless flights that fill the window again and again give it away; packets are missing
 //! Looks like `cwnd-limited` (room in the window), `zero-window` (window 0), `sndbuf-limited` (a flat flight below the window)
 
 use super::cause::Cause;
@@ -38,7 +38,11 @@ fn judge(gap: &Gap, _: &Limits) -> Verdict {
     let room = at_start.min(held);
     let went_on = !gap.ended || gap.released_by_ack() || gap.acks > 0 || gap.reopened.is_some();
     if room < gap.next_segment() && went_on {
-        let confidence = if held < gap.next_segment() { 0.97 } else { 0.9 };
+        let confidence = match (gap.scale_inferred, held < gap.next_segment()) {
+            (true, _) => 0.7,
+            (false, true) => 0.97,
+            (false, false) => 0.9,
+        };
         return yes(detail(gap), confidence);
     }
     let deferred = held < i64::from(gap.mss) * 4 && held * 3 < window && gap.segments_held < gap.cwnd;

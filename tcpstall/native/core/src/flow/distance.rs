@@ -8,17 +8,28 @@ use crate::wire::{Flags, Segment};
 /// TSvals kept while their echo is awaited; an end that never echoes must not grow the queue.
 const PENDING_LIMIT: usize = 128;
 
+/// A packet so many spacings late has queued behind others. What found the path idle waits for one: the rest of what its
+/// ACK covers. A sender that paces itself to leave no queue holds three frames more than that in flight (Linux
+/// `bbr_quantization_budget`; TSQ allows two in the host).
+pub const QUEUED_SILENCES: i64 = 4;
+
 /// The smallest time in which an end was seen to answer: its acknowledgement of data or SYN, or the first segment that
 /// echoes a TSval (RFC 7323 §4.1). Every sample is at least the true distance, so the minimum is the estimate.
 #[derive(Clone, Debug, Default)]
 pub struct Distance {
     least: Option<Nanos>,
     samples: u32,
+    /// How much above the least the usual answer lies.
+    spread: Nanos,
     pending: VecDeque<(u32, Nanos)>,
     /// A TSval that may have passed before the tap looked: its first echo says nothing.
     ambiguous: Option<u32>,
     looking: bool,
+    /// The newest TSval seen towards this end.
+    newest: Option<u32>,
     last_echo: Option<u32>,
+    last_payload: Nanos,
+    queue: Nanos,
 }
 
 impl Distance {
@@ -33,6 +44,18 @@ impl Distance {
         self.samples
     }
 
+    /// How much the answers scatter above the least, at most a quarter of it: a path or a capture whose times jitter.
+    pub fn jitter(&self) -> Nanos {
+        self.least.map_or(Nanos::ZERO, |least| self.spread.min(least.scaled(0.25)))
+    }
+
+    /// By how much the last answer with data came later than the soonest: the queue between this end and the tap. 0 where
+    /// the end may as well have had nothing to send for a while.
+    #[inline]
+    pub fn queue(&self) -> Nanos {
+        self.queue
+    }
+
     /// An answer after `span`.
     #[inline]
     pub fn sample(&mut self, span: Nanos) {
@@ -40,9 +63,14 @@ impl Distance {
             return;
         }
         self.samples = self.samples.saturating_add(1);
-        if self.least.is_none_or(|least| span < least) {
-            self.least = Some(span);
+        let least = self.least.unwrap_or(span);
+        if span < least {
+            self.spread += least - span;
+        } else if span - least < least.scaled(0.5) {
+            // Later answers tell of the end's own pauses, not of the path; RFC 6298's gain of 1/8 for the others.
+            self.spread += Nanos((span - least - self.spread).0 / 8);
         }
+        self.least = Some(least.min(span));
     }
 
     /// Packets are missing here: echoes of what passed meanwhile say nothing.
@@ -55,6 +83,9 @@ impl Distance {
     #[inline]
     pub fn towards(&mut self, segment: &Segment) {
         let Some(timestamps) = segment.timestamps else { return };
+        if self.newest.is_none_or(|newest| (timestamps.value.wrapping_sub(newest) as i32) > 0) {
+            self.newest = Some(timestamps.value);
+        }
         let newer = self.pending.back().is_none_or(|back| (timestamps.value.wrapping_sub(back.0) as i32) > 0);
         if !self.looking {
             self.looking = true;
@@ -68,10 +99,24 @@ impl Distance {
         }
     }
 
+    /// True if this segment of the end echoes a TSval newer than any that passed the tap towards it: something reached the
+    /// end that the tap has not seen, or will store too late.
+    #[inline]
+    pub fn has_unseen(&self, segment: &Segment) -> bool {
+        match (segment.timestamps, self.newest) {
+            (Some(timestamps), Some(newest)) => (timestamps.echo.wrapping_sub(newest) as i32) > 0,
+            _ => false,
+        }
+    }
+
     /// A segment of this end passes the tap; its echo may be an answer.
     #[inline]
     pub fn from_end(&mut self, segment: &Segment) {
         let Some(timestamps) = segment.timestamps else { return };
+        let silence = segment.time - self.last_payload;
+        if segment.payload > 0 {
+            self.last_payload = segment.time;
+        }
         if self.last_echo == Some(timestamps.echo) {
             return;
         }
@@ -84,6 +129,10 @@ impl Distance {
             self.pending.pop_front();
             if age == 0 && self.ambiguous != Some(value) {
                 self.sample(segment.time - seen);
+                if segment.payload > 0 {
+                    let late = segment.time - seen - self.least.unwrap_or_default();
+                    self.queue = if late >= silence.times(QUEUED_SILENCES) { late } else { Nanos::ZERO };
+                }
                 break;
             }
         }

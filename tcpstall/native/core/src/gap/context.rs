@@ -1,9 +1,12 @@
 //! What only a gap's neighbours can tell: plateaus of flight, growth, and a steady pace.
 
-use hashbrown::HashMap;
-
+use super::bottleneck::Stretch;
 use super::evidence::Gap;
 use super::reading::Reading;
+use super::scale;
+use super::turns;
+use crate::sender::cwnd::INITIAL_WINDOW;
+use crate::time::Nanos;
 
 /// Flights this close together (and within 1.5 segments) stand on one plateau.
 const PLATEAU_SHARE: f64 = 0.05;
@@ -13,13 +16,29 @@ const GROWTH: std::ops::RangeInclusive<f64> = 1.08..=2.2;
 const PACE_SHARE: f64 = 0.15;
 
 /// Fills in the context of every gap of one sender, given in order of time.
-pub fn fill(gaps: &mut [Gap]) {
+pub fn fill(gaps: &mut [Gap], stretches: &[Stretch]) {
+    scale::infer(gaps);
     look_ahead(gaps);
     find_doubling(gaps);
     find_plateaus(gaps);
     find_pace(gaps);
     find_releases(gaps);
-    find_cut_turns(gaps);
+    turns::find_cut(gaps);
+    find_bottleneck(gaps, stretches);
+}
+
+/// The stretch at the middle of each gap that stretches without a break between them cover.
+fn find_bottleneck(gaps: &mut [Gap], stretches: &[Stretch]) {
+    for gap in gaps.iter_mut().filter(|gap| gap.ended && !gap.first) {
+        let first = stretches.partition_point(|stretch| stretch.end <= gap.start());
+        let during = || stretches[first..].iter().take_while(|stretch| stretch.start < gap.end);
+        let covered = during()
+            .fold(Nanos::ZERO, |sum, stretch| sum + (stretch.end.min(gap.end) - stretch.start.max(gap.start())));
+        let slack = gap.tolerance() + gap.tolerance();
+        let middle = gap.start() + gap.duration().scaled(0.5);
+        let at_middle = during().find(|stretch| stretch.end >= middle);
+        gap.context.bottleneck = at_middle.copied().filter(|_| covered + slack >= gap.duration());
+    }
 }
 
 /// What only the end of the flow shows: whether the peer's reader was behind. A lag that a later gap finds long enough
@@ -44,21 +63,6 @@ fn find_releases(gaps: &mut [Gap]) {
     }
 }
 
-/// Bursts that begin a turn of the sender and were cut with more data to follow.
-fn find_cut_turns(gaps: &mut [Gap]) {
-    let begins_turn = |gaps: &[Gap], index: usize| index > 0 && (gaps[index - 1].first || gaps[index - 1].is_turn());
-    let cut: Vec<usize> =
-        (1..gaps.len()).filter(|&i| begins_turn(gaps, i) && gaps[i].released_by_ack() && !gaps[i].is_turn()).collect();
-    let mut alike: HashMap<u32, u32> = HashMap::new();
-    for &index in &cut {
-        *alike.entry(gaps[index].segments_at_start).or_default() += 1;
-    }
-    for &index in &cut {
-        let gap = &mut gaps[index];
-        gap.context.turns_cut_alike = alike[&gap.segments_at_start];
-    }
-}
-
 fn look_ahead(gaps: &mut [Gap]) {
     let mut filled = false;
     for index in 0..gaps.len() {
@@ -72,7 +76,8 @@ fn look_ahead(gaps: &mut [Gap]) {
 
 /// Slow start from an initial window that the model does not know: only a congestion window doubles round after round.
 fn find_doubling(gaps: &mut [Gap]) {
-    let mut doubling = true;
+    let first = gaps.iter().find(|gap| !gap.first);
+    let mut doubling = first.is_some_and(|gap| gap.segments_at_start < INITIAL_WINDOW);
     for gap in gaps.iter_mut().skip_while(|gap| gap.first) {
         let whole = gap.flight_at_start > 0 && gap.flight_at_start % i64::from(gap.mss.max(1)) == 0;
         let growth = gap.context.next_flight.map(|next| next as f64 / gap.flight_at_start.max(1) as f64);
@@ -99,14 +104,27 @@ fn find_plateaus(gaps: &mut [Gap]) {
     }
 }
 
+fn rate(bytes: u64, span: Nanos) -> Option<f64> {
+    (span > Nanos::ZERO).then(|| bytes as f64 * 1e9 / span.0 as f64)
+}
+
+/// A spacing just above what counts as a gap, in a burst whose spacings stayed just below: how many there were.
+fn kept_pace(gap: &Gap, pace: f64) -> u32 {
+    let (burst, last) = (&gap.before, gap.before.clump);
+    let before = rate(burst.bytes - last.bytes, last.start - burst.start);
+    let same = before.is_some_and(|before| (before / pace - 1.0).abs() <= PACE_SHARE);
+    let no_longer = gap.duration() <= last.longest_pause.scaled(1.0 + PACE_SHARE);
+    if same && no_longer { last.count - 1 } else { 0 }
+}
+
 /// A paced sender's gap is proportional to the bytes sent before it (Linux sch_fq, tcp_internal_pacing).
 fn find_pace(gaps: &mut [Gap]) {
     let mut rates = Vec::new();
     for gap in gaps.iter_mut() {
-        let span = (gap.end - gap.before.start).0 as f64 / 1e9;
-        let could_be =
-            gap.ended && !gap.first && gap.peer_bytes == 0 && span > 0.0 && gap.before.last_frame % gap.mss.max(1) == 0;
-        gap.context.pace = could_be.then(|| gap.before.bytes as f64 / span);
+        let last = gap.before.clump;
+        let could_be = gap.ended && !gap.first && gap.peer_bytes == 0 && gap.before.last_frame % gap.mss.max(1) == 0;
+        gap.context.pace = could_be.then(|| rate(last.bytes, gap.end - last.start)).flatten();
+        gap.context.kept_pace = gap.context.pace.map_or(0, |pace| kept_pace(gap, pace));
         rates.extend(gap.context.pace);
     }
     rates.sort_by(f64::total_cmp);

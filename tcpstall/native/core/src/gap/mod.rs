@@ -1,14 +1,20 @@
 //! State to bursts and gaps: the end of a gap freezes its evidence, which is all that the rules will see.
 
+pub mod bottleneck;
 pub mod builder;
 pub mod context;
 pub mod evidence;
 mod open;
 pub mod reading;
+pub mod repair;
+mod scale;
 pub mod shut;
+mod turns;
 pub mod watch;
 
+pub use bottleneck::Stretch;
 pub use evidence::{Burst, Gap};
 pub use reading::Reading;
+pub use repair::{Attempt, Repair, Trigger};
 pub use shut::Shut;
 pub use watch::{Finished, Seen, Watch};

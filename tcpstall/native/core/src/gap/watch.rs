@@ -1,10 +1,13 @@
 //! One flow under observation: connection, window models and gap builders fed in the sender's order of events.
 
+use super::bottleneck::Stretch;
 use super::builder::{Builder, Ending, LEAST_GAP};
 use super::context;
-use super::evidence::{Burst, Gap};
+use super::evidence::{Burst, Clump, Gap};
+use super::repair::{Totals, Trigger};
+use crate::flow::hearing::AT_HOST;
 use crate::flow::{Connection, Direction, Half, Sending, connection::Effect};
-use crate::sender::{Cwnd, timers};
+use crate::sender::{Cwnd, Path, timers};
 use crate::time::Nanos;
 use crate::wire::{Flags, Segment};
 
@@ -40,6 +43,8 @@ pub struct Finished {
     pub gaps: [Vec<Gap>; 2],
     /// Bursts of the client and of the server.
     pub bursts: [Vec<Burst>; 2],
+    /// When the path was busy with the data of the client and of the server.
+    pub stretches: [Vec<Stretch>; 2],
     /// First flight of each, bytes.
     pub initial_flight: [Option<u64>; 2],
     /// Gaps that the limit dropped.
@@ -48,6 +53,13 @@ pub struct Finished {
     pub threshold: Nanos,
     /// Time of each sender between segments too close for a gap, while the peer's window was full.
     pub full_for: [Nanos; 2],
+}
+
+/// What one sender's builder leaves.
+struct Closed {
+    gaps: Vec<Gap>,
+    bursts: Vec<Burst>,
+    stretches: Vec<Stretch>,
 }
 
 impl Watch {
@@ -79,13 +91,17 @@ impl Watch {
         if let Some(last) = self.left_out_after.take() {
             self.builders.iter_mut().for_each(|builder| builder.on_left_out(last));
         }
+        let heard_unseen = segment.payload > 0 && self.connection.half(sender).distance.has_unseen(segment);
         self.connection.measure(segment, sender);
+        if segment.payload > 0 {
+            self.connection.half_mut(sender).has_heard(segment);
+        }
         self.apply_acks(sender, segment.time);
         if segment.payload > 0 {
             // What the gap began and ended with must be read before the new data counts.
             let base_rtt = self.connection.base_rtt();
             let (half, index) = (self.connection.half(sender), sender as usize);
-            self.builders[index].prepare(segment.time, base_rtt, half, &self.models[index]);
+            self.builders[index].prepare(segment.time, base_rtt, half, &self.models[index], heard_unseen);
         }
         let was_open = self.connection.handshake.done.is_some();
         let effect = self.connection.sees(segment, sender);
@@ -93,6 +109,10 @@ impl Watch {
         self.apply_acks(sender.peer(), segment.time);
         if !was_open && let Some(done) = self.connection.handshake.done {
             self.builders.iter_mut().for_each(|builder| builder.first_wait_from(done));
+            let lost = [self.connection.handshake.syns, self.connection.handshake.syn_acks];
+            for (model, sent) in self.models.iter_mut().zip(lost) {
+                model.is_established(sent.saturating_sub(1));
+            }
         }
         match effect {
             Effect::Handshake => self.models[sender as usize].begins(),
@@ -102,13 +122,28 @@ impl Watch {
                 let (half, model) = (self.connection.half(sender), &self.models[sender as usize]);
                 self.builders[sender as usize].on_probe(segment.payload, half, model);
             }
-            Effect::Data(Sending::Late { .. } | Sending::Copy) | Effect::Control => {}
+            Effect::Data(Sending::Late { .. } | Sending::Copy) | Effect::Control | Effect::Copy => {}
         }
+        self.settle(segment, sender, effect);
         if segment.flags.has(Flags::FIN) {
             let fin = &mut self.builders[sender as usize].fin;
             *fin = fin.or(Some(segment.time));
         }
         Seen { sender, effect }
+    }
+
+    /// What seemed lost when the last gap ended may turn up late.
+    #[inline]
+    fn settle(&mut self, segment: &Segment, sender: Direction, effect: Effect) {
+        let (half, builder) = (self.connection.half(sender), &mut self.builders[sender as usize]);
+        if let Effect::Data(Sending::Late { retransmitted }) = effect {
+            let start = half.offset(segment.seq);
+            builder.on_late(start, start + i64::from(segment.payload), retransmitted);
+        }
+        if matches!(effect, Effect::Data(Sending::Late { .. }) | Effect::Control) && half.identification.was_overtaken()
+        {
+            builder.on_overtaken(segment.time, segment.ip_id.unwrap_or(0));
+        }
     }
 
     /// Whoever pasted the capture left packets out here.
@@ -123,8 +158,17 @@ impl Watch {
         let half = self.connection.half_mut(sender);
         let (model, builder) = (&mut self.models[sender as usize], &mut self.builders[sender as usize]);
         while let Some(acked) = half.next_acked(now) {
-            builder.on_ack(&acked, half, model);
-            model.on_ack(acked.segments, half.snd_una, acked.time, half.srtt);
+            if builder.on_ack(&acked, half, model) {
+                model.undo();
+            }
+            let path = Path {
+                snd_una: half.snd_una,
+                snd_nxt: half.snd_nxt,
+                now: acked.time,
+                sample: acked.sample,
+                least: half.least_rtt,
+            };
+            model.on_ack(acked.segments, &path);
         }
     }
 
@@ -141,10 +185,18 @@ impl Watch {
         let mss = i64::from(half.mss());
         let lost = lost.max(((hole + mss - 1) / mss) as u32);
         if first_known && builder.is_prepared() {
-            let ending = Ending { time: segment.time, next_packet: Some(segment.packet), lost, base_rtt };
-            let idle = segment.time - builder.last_sent();
+            let (start, no_hole) = (half.offset(segment.seq), hole == 0);
+            let hole = (start - hole, start);
+            let id = segment.ip_id.unwrap_or(0);
+            let missing_ids = (id.wrapping_sub(lost as u16), id);
+            let next_packet = Some(segment.packet);
+            let ending = Ending { time: segment.time, next_packet, lost, hole, missing_ids, base_rtt };
+            let (idle, silence) = (segment.time - builder.last_sent(), segment.time - builder.last_progress());
             let nothing_out = builder.close(&ending, half, model);
-            if nothing_out && builder.sending() {
+            if lost > 0 && no_hole && silence >= timers::LINUX_RTO_MIN {
+                // New to this tap, yet packets went missing just before it: the timer sent again what was lost before the tap.
+                model.on_timeout(lost, half.snd_una + i64::from(lost) * mss);
+            } else if nothing_out && builder.sending() {
                 model.on_idle(idle, timers::rto(half.srtt));
             }
             builder.start_burst(segment);
@@ -159,14 +211,13 @@ impl Watch {
     fn again(&mut self, segment: &Segment, sender: Direction) {
         let (half, index) = (self.connection.half(sender), sender as usize);
         let (model, builder) = (&mut self.models[index], &mut self.builders[index]);
-        let silence = segment.time - builder.last_progress();
-        let end = half.offset(segment.seq) + i64::from(segment.payload);
-        let tail_probe = end == half.snd_nxt && builder.retransmissions() == 0;
-        builder.on_retransmission(segment.time, half, model);
-        if builder.loss_hints() > 0 || half.has_holes() {
-            model.on_loss(half.flight_segments(), half.snd_nxt, half.snd_una);
-        } else if silence >= timers::LINUX_RTO_MIN && !tail_probe {
-            model.on_timeout(half.flight_segments(), half.snd_nxt);
+        let attempt = builder.on_retransmission(segment, half, model);
+        let hinted = builder.loss_hints() > 0 || half.has_holes();
+        match attempt.map(|attempt| (attempt.trigger, attempt.waited >= timers::LINUX_RTO_MIN)) {
+            Some((Trigger::Timeout, true)) => model.on_timeout(half.flight_segments(), half.snd_nxt),
+            Some((Trigger::TailProbe, _)) => {}
+            _ if hinted => model.on_loss(half.flight_segments(), half.snd_nxt, half.snd_una),
+            _ => {}
         }
     }
 
@@ -174,11 +225,11 @@ impl Watch {
     pub fn finish(mut self: Box<Self>) -> Finished {
         let base_rtt = self.connection.base_rtt();
         let threshold = LEAST_GAP.max(base_rtt.unwrap_or_default().scaled(STALL_SHARE));
-        let [(client_gaps, client_bursts), (server_gaps, server_bursts)] =
-            Direction::BOTH.map(|direction| self.close(direction, threshold, base_rtt));
+        let [client, server] = Direction::BOTH.map(|direction| self.close(direction, threshold, base_rtt));
         Finished {
-            gaps: [client_gaps, server_gaps],
-            bursts: [client_bursts, server_bursts],
+            gaps: [client.gaps, server.gaps],
+            bursts: [client.bursts, server.bursts],
+            stretches: [client.stretches, server.stretches],
             initial_flight: [self.builders[0].initial_flight, self.builders[1].initial_flight],
             dropped: self.builders.iter().map(|builder| builder.dropped).sum(),
             threshold,
@@ -187,7 +238,7 @@ impl Watch {
         }
     }
 
-    fn close(&mut self, direction: Direction, threshold: Nanos, base_rtt: Option<Nanos>) -> (Vec<Gap>, Vec<Burst>) {
+    fn close(&mut self, direction: Direction, threshold: Nanos, base_rtt: Option<Nanos>) -> Closed {
         let (index, end) = (direction as usize, self.connection.end);
         if let Some(last) = self.left_out_after {
             self.builders[index].on_left_out(last);
@@ -195,10 +246,16 @@ impl Watch {
         self.apply_acks(direction, Nanos(i64::MAX / 2));
         let half = self.connection.half(direction);
         let builder = &mut self.builders[index];
-        let ending = Ending { time: builder.fin.unwrap_or(end), next_packet: None, lost: 0, base_rtt };
-        builder.prepare(Nanos(i64::MAX), base_rtt, half, &self.models[index]);
+        // A FIN ends the wait, unless data before it was still being repaired after it.
+        let over = builder.fin.filter(|fin| !builder.repairs_after(*fin)).unwrap_or(end);
+        let ending = Ending { time: over, next_packet: None, lost: 0, hole: (0, 0), missing_ids: (0, 0), base_rtt };
+        builder.prepare(Nanos(i64::MAX), base_rtt, half, &self.models[index], false);
         builder.close(&ending, half, &mut self.models[index]);
-        arrange(builder, threshold, base_rtt, half)
+        let (stretches, dropped) =
+            builder.bottleneck.as_mut().map_or_else(Default::default, |bottleneck| bottleneck.finish(half));
+        builder.dropped += dropped;
+        let (gaps, bursts) = arrange(builder, &stretches, threshold, base_rtt, half);
+        Closed { gaps, bursts, stretches }
     }
 }
 
@@ -213,6 +270,11 @@ impl Finished {
         self.watch.time_went_back
     }
 
+    /// How often a sender repaired losses, and why.
+    pub fn repairs(&self, sender: Direction) -> Totals {
+        self.watch.builders[sender as usize].repairs()
+    }
+
     /// Packets were left out of the capture.
     pub fn incomplete(&self) -> bool {
         self.watch.incomplete
@@ -220,7 +282,13 @@ impl Finished {
 }
 
 /// Joins bursts over pauses that turned out too short to be gaps, and gives each gap its neighbours' evidence.
-fn arrange(builder: &mut Builder, threshold: Nanos, base_rtt: Option<Nanos>, half: &Half) -> (Vec<Gap>, Vec<Burst>) {
+fn arrange(
+    builder: &mut Builder,
+    stretches: &[Stretch],
+    threshold: Nanos,
+    base_rtt: Option<Nanos>,
+    half: &Half,
+) -> (Vec<Gap>, Vec<Burst>) {
     let mut gaps: Vec<Gap> = Vec::with_capacity(builder.gaps.len());
     let mut bursts = Vec::with_capacity(builder.gaps.len());
     let mut joined: Option<Burst> = None;
@@ -236,6 +304,10 @@ fn arrange(builder: &mut Builder, threshold: Nanos, base_rtt: Option<Nanos>, hal
         }
         gap.base_rtt = base_rtt;
         gap.distance = half.distance.get().unwrap_or_default();
+        gap.jitter = half.distance.jitter();
+        // At a host it made no difference.
+        gap.unseen.blind &= half.distance.get().is_some_and(|distance| distance > AT_HOST);
+        gap.unseen.unplaced = half.distance.get().is_none();
         if !gap.first {
             bursts.push(gap.before);
         }
@@ -247,13 +319,18 @@ fn arrange(builder: &mut Builder, threshold: Nanos, base_rtt: Option<Nanos>, hal
     if !sent {
         gaps.clear();
     }
-    context::fill(&mut gaps);
+    context::fill(&mut gaps, stretches);
     context::tell_reading(&mut gaps, &builder.reading);
     (gaps, bursts)
 }
 
 fn join(earlier: &Burst, later: &Burst) -> Burst {
+    let (before, after) = (earlier.clump, later.clump);
+    let pause = (later.start - earlier.end).max(before.longest_pause);
+    let clump = Clump { count: before.count + after.count, longest_pause: after.longest_pause.max(pause), ..after };
     Burst {
+        clump,
+        acks: earlier.acks + later.acks,
         start: earlier.start,
         bytes: earlier.bytes + later.bytes,
         frames: earlier.frames + later.frames,

@@ -3,7 +3,9 @@
 use super::busy::Busy;
 use super::ceiling::Ceiling;
 use super::climb::Climb;
+use super::path::{path_evidence, path_row};
 use super::receiver::Receiver;
+use super::repair::{self, RepairEvidence, RepairRow};
 use super::rows::{BurstRow, DirectionRow, DirectionsRow, Evidence, FlowRow, HandshakeRow, Side, StallRow, VantageRow};
 use super::sweep;
 use crate::causes::{self, Cause, Limits, Part};
@@ -54,8 +56,8 @@ pub fn flow_row(flow: &Finished, id: u64, capture: u32, limits: &Limits, wanted:
             duration_ns: connection.handshake.start().zip(connection.handshake.end()).map(|(start, end)| end - start),
         },
         directions: DirectionsRow {
-            client: direction_row(flow, Direction::Client, &busy[0]),
-            server: direction_row(flow, Direction::Server, &busy[1]),
+            client: direction_row(flow, Direction::Client, limits, &busy[0]),
+            server: direction_row(flow, Direction::Server, limits, &busy[1]),
         },
         notes: notes(flow),
         bursts: wanted.bursts.then(|| burst_rows(&flow.bursts)),
@@ -105,7 +107,7 @@ fn notes(flow: &Finished) -> Vec<&'static str> {
     notes
 }
 
-fn direction_row(flow: &Finished, direction: Direction, busy: &Busy) -> DirectionRow {
+fn direction_row(flow: &Finished, direction: Direction, limits: &Limits, busy: &Busy) -> DirectionRow {
     let (busy_ns, rwnd_limited_ns) = busy.of(flow, direction);
     let half = flow.connection().half(direction);
     DirectionRow {
@@ -118,6 +120,8 @@ fn direction_row(flow: &Finished, direction: Direction, busy: &Busy) -> Directio
         retransmitted_bytes: half.retransmitted,
         busy_ns,
         rwnd_limited_ns,
+        path: path_row(flow, direction, limits),
+        repair: RepairRow::of(flow.repairs(direction), half),
     }
 }
 
@@ -171,7 +175,7 @@ fn is_stall(gap: &Gap, part: &Part, threshold: Nanos) -> bool {
     if !gap.ended {
         // Nothing is known to have been queued: the sender had simply finished.
         let closed = gap.closed.is_some() && gap.reopened.is_none();
-        let waiting = gap.left_in_flight > 0 || closed || gap.retransmissions > 0;
+        let waiting = gap.left_in_flight > 0 || closed || gap.retransmissions > 0 || gap.recovering;
         let overdue = length > gap.rtt() + gap.rtt() + threshold;
         return match part.cause {
             Cause::AppLimited => false,
@@ -203,6 +207,7 @@ fn handshake_stall(connection: &Connection) -> Option<StallRow> {
         also: Vec::new(),
         missing: Vec::new(),
         evidence: Evidence { retransmissions: Some(u64::from(again)), ..Evidence::default() },
+        attempts: Vec::new(),
         advice: causes::table::advice(Cause::Handshake, proof.detail),
     })
 }
@@ -228,6 +233,10 @@ fn stall_row(gap: &Gap, part: Part) -> StallRow {
         extra_round_trips: None,
         ceiling: Ceiling::of(gap, &part),
         receiver: Receiver::of(gap, &part),
+        burst_cap_segments: gap.context.cut_at.map(u64::from),
+        exchanges_cut_alike: gap.context.cut_at.map(|_| u64::from(gap.context.turns_cut_alike)),
+        path: path_evidence(gap),
+        repair: RepairEvidence::of(gap, part.start, part.end),
     };
     StallRow {
         sender: gap.sender.into(),
@@ -241,6 +250,7 @@ fn stall_row(gap: &Gap, part: Part) -> StallRow {
         also: part.also,
         missing: part.missing,
         evidence,
+        attempts: repair::attempts(gap, part.start, part.end),
         advice: causes::table::advice(part.cause, part.proof.detail),
     }
 }

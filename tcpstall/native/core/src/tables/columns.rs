@@ -102,7 +102,7 @@ pub fn flows(rows: &[FlowRow]) -> Columns {
     columns
 }
 
-fn direction(end: &str, rows: &[FlowRow], of: impl Fn(&FlowRow) -> &DirectionRow) -> [Column; 9] {
+fn direction(end: &str, rows: &[FlowRow], of: impl Fn(&FlowRow) -> &DirectionRow) -> [Column; 20] {
     let name = |field: &str| format!("{end}_{field}");
     [
         integers(&name("bytes"), rows, |row| signed(of(row).bytes)),
@@ -114,6 +114,19 @@ fn direction(end: &str, rows: &[FlowRow], of: impl Fn(&FlowRow) -> &DirectionRow
         integers(&name("retransmitted_bytes"), rows, |row| signed(of(row).retransmitted_bytes)),
         integers(&name("busy_ns"), rows, |row| of(row).busy_ns.map(|span| span.0)),
         integers(&name("rwnd_limited_ns"), rows, |row| of(row).rwnd_limited_ns.map(|span| span.0)),
+        integers(&name("bottleneck_bytes_per_s"), rows, |row| of(row).path.bottleneck_bytes_per_s.and_then(signed)),
+        integers(&name("bdp_bytes"), rows, |row| of(row).path.bdp_bytes.and_then(signed)),
+        integers(&name("queue_delay_ns"), rows, |row| of(row).path.queue_delay_ns.map(|span| span.0)),
+        integers(&name("bandwidth_limited_ns"), rows, |row| Some(of(row).path.bandwidth_limited_ns.0)),
+        integers(&name("timeouts"), rows, |row| Some(i64::from(of(row).repair.timeouts))),
+        integers(&name("fast_retransmits"), rows, |row| Some(i64::from(of(row).repair.fast_retransmits))),
+        integers(&name("tail_probes"), rows, |row| Some(i64::from(of(row).repair.tail_probes))),
+        integers(&name("needless_retransmissions"), rows, |row| {
+            Some(i64::from(of(row).repair.needless_retransmissions))
+        }),
+        integers(&name("reordered_segments"), rows, |row| Some(i64::from(of(row).repair.reordered_segments))),
+        integers(&name("reordering_bytes"), rows, |row| signed(of(row).repair.reordering_bytes)),
+        integers(&name("reordering_ns"), rows, |row| Some(of(row).repair.reordering_ns.0)),
     ]
 }
 
@@ -166,6 +179,11 @@ pub fn stalls(rows: &[FlowRow]) -> Columns {
         integers("window_probes", &all, |row| row.1.evidence.window_probes.and_then(signed)),
         integers("probes_unanswered", &all, |row| row.1.evidence.receiver.probes_unanswered.and_then(signed)),
         integers("extra_round_trips", &all, |row| row.1.evidence.extra_round_trips.and_then(signed)),
+        integers("timeouts", &all, |row| row.1.evidence.repair.timeouts.and_then(signed)),
+        integers("needless_retransmissions", &all, |row| {
+            row.1.evidence.repair.needless_retransmissions.and_then(signed)
+        }),
+        integers("congestion_point_bytes", &all, |row| row.1.evidence.repair.congestion_point_bytes.and_then(signed)),
     ]
 }
 

@@ -4,7 +4,9 @@ use serde::{Serialize, Serializer};
 
 use super::ceiling::Ceiling;
 use super::ledger::Ledger;
+use super::path::{PathEvidence, PathRow};
 use super::receiver::Receiver;
+use super::repair::{AttemptRow, RepairEvidence, RepairRow};
 use crate::causes::Cause;
 use crate::size::PacketNo;
 use crate::time::Nanos;
@@ -70,6 +72,12 @@ pub struct DirectionRow {
     /// How much of that the peer's window was full or shut, waits too short for a stall included, as `rwnd_limited` in
     /// `ss -ti`; `None` where the window scale is not known.
     pub rwnd_limited_ns: Option<Nanos>,
+    /// The path that it took.
+    #[serde(flatten)]
+    pub path: PathRow,
+    /// How losses were repaired, and what was only out of order.
+    #[serde(flatten)]
+    pub repair: RepairRow,
 }
 
 /// Both directions.
@@ -146,6 +154,18 @@ pub struct Evidence {
     /// What the peer's receiver did.
     #[serde(flatten)]
     pub receiver: Receiver,
+    /// Segments that each ACK let go, exchange after exchange.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub burst_cap_segments: Option<u64>,
+    /// Exchanges in a row whose first burst was cut at that count.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub exchanges_cut_alike: Option<u64>,
+    /// A queue on the path.
+    #[serde(flatten)]
+    pub path: PathEvidence,
+    /// What was lost and how it was repaired.
+    #[serde(flatten)]
+    pub repair: RepairEvidence,
 }
 
 /// One wait of one sender with one cause.
@@ -174,6 +194,9 @@ pub struct StallRow {
     pub missing: Vec<&'static str>,
     /// What the label rests on.
     pub evidence: Evidence,
+    /// The attempts to repair a loss inside it, in order of time; a chain of timeouts shows as doubling waits.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub attempts: Vec<AttemptRow>,
     /// What to change.
     pub advice: &'static str,
 }

@@ -7,11 +7,13 @@ use crate::flow::Direction;
 use crate::gap::{Burst, Finished};
 use crate::time::Nanos;
 
-/// Who claims a stretch, strongest first.
+/// Who claims a stretch.
 #[derive(Clone, Copy, PartialEq)]
 enum Claim {
+    /// The path was busy with this sender's data.
+    Path(Direction),
     Sending,
-    Stall(Cause),
+    Stall(Direction, Cause),
 }
 
 struct Span {
@@ -70,9 +72,23 @@ fn spans(flow: &Finished, stalls: &[StallRow]) -> Vec<Span> {
     let bursts = flow.bursts.iter().flatten();
     let sending = bursts.map(|burst| Span { start: burst.start, end: burst.end, claim: Claim::Sending });
     let waits = stalls.iter().filter(|stall| !matches!(stall.cause, Cause::Handshake | Cause::AppLimited));
-    let waiting =
-        waits.map(|stall| Span { start: stall.start_ns, end: stall.end_ns, claim: Claim::Stall(stall.cause) });
+    let waiting = waits.map(|stall| Span {
+        start: stall.start_ns,
+        end: stall.end_ns,
+        claim: match stall.cause {
+            Cause::BandwidthLimited => Claim::Path(stall.sender.into()),
+            cause => Claim::Stall(stall.sender.into(), cause),
+        },
+    });
     let mut spans: Vec<Span> = sending.chain(waiting).collect();
+    for direction in Direction::BOTH {
+        let stretches = flow.stretches[direction as usize].iter();
+        spans.extend(stretches.map(|stretch| Span {
+            start: stretch.start,
+            end: stretch.end,
+            claim: Claim::Path(direction),
+        }));
+    }
     spans.sort_by_key(|span| (span.start, span.end));
     spans
 }
@@ -110,15 +126,20 @@ fn covered(spans: &[Span], from: Nanos, to: Nanos) -> Vec<(Nanos, Nanos, Owner)>
     stretches
 }
 
+/// A busy path comes before all but a stall of the sender whose data keeps it busy: that one had another reason to wait.
 fn strongest(spans: &[Span], active: &[usize]) -> Option<Owner> {
-    let rank = |claim: Claim| match claim {
-        Claim::Sending => 0,
-        Claim::Stall(cause) => 1 + cause.code(),
+    let claims = || active.iter().map(|index| spans[*index].claim);
+    let stalls = |sender: Direction| claims().any(|claim| matches!(claim, Claim::Stall(other, _) if other == sender));
+    let rank = |claim: &Claim| match *claim {
+        Claim::Path(sender) if !stalls(sender) => 0,
+        Claim::Sending => 1,
+        Claim::Stall(_, cause) => 2 + cause.code(),
+        Claim::Path(_) => u8::MAX,
     };
-    let best = active.iter().map(|index| spans[*index].claim).min_by_key(|claim| rank(*claim))?;
-    Some(match best {
+    Some(match claims().min_by_key(rank)? {
+        Claim::Path(_) => Owner::Waiting(Cause::BandwidthLimited),
         Claim::Sending => Owner::Sending,
-        Claim::Stall(cause) => Owner::Waiting(cause),
+        Claim::Stall(_, cause) => Owner::Waiting(cause),
     })
 }
 

@@ -1,0 +1,236 @@
+//! When the path was busy: a queue stood at its narrowest point, whose rate is what the ACKs then told.
+//!
+//! A packet that found the path idle is acknowledged one base round trip later, and the time that the path takes for the
+//! rest of what its ACK covers. One that comes back four such times late or more has waited in a queue, so the path was
+//! carrying data ever since the ACK before. Once that has lasted for a round trip without a break, nobody has waited for
+//! a whole window: flight is above rate × base round trip.
+
+use crate::flow::{Acked, Half, distance::QUEUED_SILENCES};
+use crate::time::Nanos;
+
+use super::builder::LEAST_GAP;
+
+/// RFC 9406 §4.2 (HyStart++): a round trip longer by an eighth shows a queue, by 16 ms in any case. Its 4 ms floor is for
+/// single samples on the Internet; here every ACK of a round trip must be late, and the noise of hosts is the floor.
+const QUEUE_SHARE: f64 = 1.0 / 8.0;
+const QUEUE_SURE: Nanos = Nanos::from_millis(16);
+/// A tap this close to the sender, in shares of the round trip, sees the sender's reaction to each ACK and no queue before it.
+pub const AT_SENDER: f64 = 0.1;
+/// With fewer segments out no ACK can be three spacings late.
+const LEAST_OUT: u32 = QUEUED_SILENCES as u32 + 1;
+/// ACKs that a stretch needs before its rate means anything.
+const LEAST_ACKS: u32 = 8;
+/// A longer stretch is recorded in pieces of about this length, so that a rate that changes shows.
+const PIECE: Nanos = Nanos::from_millis(100);
+/// Pieces kept for one sender, almost three hours of them; further ones only count.
+pub const STRETCH_LIMIT: usize = 100_000;
+/// A sender that its ACKs drive answers at once; one that paces itself at the same rate does so for one ACK in ten.
+const AT_ONCE: f64 = 0.1;
+/// What a host takes to answer an ACK.
+const REACTION: Nanos = Nanos::from_micros(100);
+
+/// Time in which the path was busy with one sender's data without a break, by the ACKs as they passed the tap.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Stretch {
+    /// The ACK after which the queue stood.
+    pub start: Nanos,
+    /// The last ACK that had been queued for.
+    pub end: Nanos,
+    /// Payload that those ACKs told of.
+    pub bytes: i64,
+    /// Mean time that its packets queued.
+    pub queue: Nanos,
+    /// Mean bytes in flight.
+    pub flight: i64,
+}
+
+impl Stretch {
+    /// How long it lasted.
+    pub fn span(&self) -> Nanos {
+        self.end - self.start
+    }
+
+    /// What the path carried, payload bytes a second.
+    pub fn rate(&self) -> f64 {
+        self.bytes as f64 * 1e9 / self.span().0.max(1) as f64
+    }
+}
+
+/// A stretch that goes on.
+#[derive(Clone, Copy, Debug)]
+struct Run {
+    start: Nanos,
+    end: Nanos,
+    /// Delivered at its start.
+    from: i64,
+    /// Delivered at its end.
+    to: i64,
+    /// Queueing and flight, each times how long.
+    queue: f64,
+    flight: f64,
+    last_queue: Nanos,
+    acks: u32,
+    /// ACKs that data followed before the next, and those that it followed at once.
+    answered: u32,
+    at_once: u32,
+    /// Earlier pieces of it were long enough.
+    proven: bool,
+}
+
+/// Watches one sender's ACKs.
+#[derive(Clone, Debug)]
+pub struct Bottleneck {
+    last: Nanos,
+    spacing: Nanos,
+    delivered: i64,
+    holes: bool,
+    unanswered: bool,
+    run: Option<Run>,
+    stretches: Vec<Stretch>,
+    dropped: u64,
+}
+
+impl Bottleneck {
+    /// True once enough is in flight for a queue: most flows are too short for it and never pay for a watcher.
+    #[inline]
+    pub fn is_due(acked: &Acked) -> bool {
+        acked.out_before >= LEAST_OUT
+    }
+
+    /// Begins with an ACK; `half` is the state after it.
+    pub fn new(acked: &Acked, half: &Half) -> Bottleneck {
+        Bottleneck {
+            last: passed(acked, half),
+            spacing: Nanos::ZERO,
+            delivered: half.delivered(),
+            holes: half.has_holes(),
+            unanswered: false,
+            run: None,
+            stretches: Vec::new(),
+            dropped: 0,
+        }
+    }
+
+    /// An ACK reached the sender; `half` is the state after it.
+    #[inline]
+    pub fn on_ack(&mut self, acked: &Acked, half: &Half) {
+        let delivered = half.delivered();
+        let filled_hole = std::mem::replace(&mut self.holes, half.has_holes());
+        if delivered <= self.delivered {
+            return;
+        }
+        let (before, now) = (self.last, passed(acked, half));
+        let from = std::mem::replace(&mut self.delivered, delivered);
+        self.last = now;
+        self.spacing = now - before;
+        self.unanswered = true;
+        let base = base(half);
+        // What filled a hole had long arrived: its ACK tells nothing of the queue.
+        match acked.to_peer.filter(|_| !filled_hole) {
+            Some(to_peer) => {
+                let queue = to_peer - half.peer_distance.get().unwrap_or_default() + queue_before_tap(half, base);
+                let least = base.scaled(QUEUE_SHARE).min(QUEUE_SURE).max(LEAST_GAP);
+                if queue >= least && queue >= self.spacing.times(QUEUED_SILENCES) {
+                    self.go_on(before, now, from, queue, half, base);
+                } else {
+                    self.stop(base, half);
+                }
+            }
+            None if self.run.is_some_and(|run| self.spacing.times(QUEUED_SILENCES) > run.last_queue) => {
+                self.stop(base, half);
+            }
+            None => {}
+        }
+    }
+
+    fn go_on(&mut self, before: Nanos, now: Nanos, from: i64, queue: Nanos, half: &Half, base: Nanos) {
+        let run = self.run.get_or_insert_with(|| Run::new(before, from));
+        let span = (now - run.end).0 as f64;
+        run.queue += queue.0 as f64 * span;
+        run.flight += half.flight() as f64 * span;
+        run.last_queue = queue;
+        run.end = now;
+        run.to = self.delivered;
+        run.acks += 1;
+        if run.end - run.start >= PIECE.max(base) {
+            let next = Run { proven: true, ..Run::new(run.end, run.to) };
+            self.stop(base, half);
+            self.run = Some(next);
+        }
+    }
+
+    fn stop(&mut self, base: Nanos, half: &Half) {
+        let Some(run) = self.run.take() else { return };
+        let span = run.end - run.start;
+        let long = run.proven || (span >= base && run.acks >= LEAST_ACKS);
+        let clocked = !at_sender(half, base) || 2 * run.at_once >= run.answered;
+        if !long || !clocked || span <= Nanos::ZERO {
+            return;
+        }
+        if self.stretches.len() >= STRETCH_LIMIT {
+            self.dropped += 1;
+            return;
+        }
+        let mean = |sum: f64| sum / span.0 as f64;
+        self.stretches.push(Stretch {
+            start: run.start,
+            end: run.end,
+            bytes: run.to - run.from,
+            queue: Nanos(mean(run.queue) as i64),
+            flight: mean(run.flight) as i64,
+        });
+    }
+
+    /// The sender sends new data.
+    #[inline]
+    pub fn on_data(&mut self, now: Nanos) {
+        if std::mem::take(&mut self.unanswered)
+            && let Some(run) = &mut self.run
+        {
+            run.answered += 1;
+            run.at_once += u32::from(now - self.last <= self.spacing.scaled(AT_ONCE).max(REACTION));
+        }
+    }
+
+    /// The flow is over: its stretches in order of time, and how many the limit dropped.
+    pub fn finish(&mut self, half: &Half) -> (Vec<Stretch>, u64) {
+        self.stop(base(half), half);
+        (std::mem::take(&mut self.stretches), self.dropped)
+    }
+}
+
+impl Run {
+    fn new(start: Nanos, from: i64) -> Run {
+        Run {
+            start,
+            end: start,
+            from,
+            to: from,
+            queue: 0.0,
+            flight: 0.0,
+            last_queue: Nanos::ZERO,
+            acks: 0,
+            answered: 0,
+            at_once: 0,
+            proven: false,
+        }
+    }
+}
+
+/// When the ACK passed the tap: near the receiver that is when the data came, and no queue on the way to the sender counts.
+fn passed(acked: &Acked, half: &Half) -> Nanos {
+    acked.time - half.distance.get().unwrap_or_default()
+}
+
+fn base(half: &Half) -> Nanos {
+    half.distance.get().unwrap_or_default() + half.peer_distance.get().unwrap_or_default()
+}
+
+fn at_sender(half: &Half, base: Nanos) -> bool {
+    half.distance.get().unwrap_or_default() <= base.scaled(AT_SENDER)
+}
+
+/// The queue between the sender and a tap further down the path; near the sender a late answer is the sender's own doing.
+fn queue_before_tap(half: &Half, base: Nanos) -> Nanos {
+    if at_sender(half, base) { Nanos::ZERO } else { half.distance.queue() }
+}

@@ -1,0 +1,29 @@
+"""What the path did, in plain words: its rate, the queue on it, and how much of the link a flow reached."""
+
+from tcpstall.model import Flow, Side
+from tcpstall.report.waits import main_sender
+from tcpstall.units import duration, number, rate, share
+
+__all__ = ["busy_path", "reached_link"]
+
+_S = 1_000_000_000
+
+
+def busy_path(flow: Flow) -> str:
+    """The rate that the path carried, the queue before it, and from where on more in flight buys nothing."""
+    side: Side = max(("client", "server"), key=lambda end: flow.directions[end].bandwidth_limited_ns)
+    way = flow.directions[side]
+    if way.bottleneck_bytes_per_s is None:
+        return "the path carried all it could"
+    carried = f"the path carried all it could of the {side}'s data, {rate(way.bottleneck_bytes_per_s, _S)}"
+    queue = f", and packets queued {duration(way.queue_delay_ns)}" if way.queue_delay_ns is not None else ""
+    if way.bdp_bytes is None:
+        return carried + queue
+    return f"{carried}{queue}: above {number(way.bdp_bytes)} bytes in flight more window or buffer buys nothing"
+
+
+def reached_link(flow: Flow) -> str:
+    """Which share of the link the main sender's data reached; empty where the link's rate was not given."""
+    side = main_sender(flow)
+    reached = flow.directions[side].link_share
+    return "" if reached is None else f"the {side} reached {share(reached)} of the link"
