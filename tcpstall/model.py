@@ -78,7 +78,11 @@ class Handshake:
 
 @dataclass(frozen=True, slots=True)
 class Direction:
-    """The data of one end: sizes in payload bytes, `segments` counts frames with payload; None is unknown."""
+    """The data of one end: sizes in payload bytes, `segments` counts frames with payload; None is unknown.
+
+    `busy_ns` and `rwnd_limited_ns` are what `ss -ti` shows at that end as busy and rwnd_limited: how long it had data
+    to send or outstanding, and how much of that the peer's window was full, waits too short for a stall included.
+    """
 
     bytes: int
     segments: int
@@ -87,6 +91,8 @@ class Direction:
     initial_window_bytes: int | None = None
     max_in_flight_bytes: int = 0
     retransmitted_bytes: int = 0
+    busy_ns: int | None = None
+    rwnd_limited_ns: int | None = None
     bottleneck_bytes_per_s: int | None = None
     """What the path's narrowest point carried while a queue stood there, payload; None where none ever stood."""
     bdp_bytes: int | None = None

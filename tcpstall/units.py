@@ -9,9 +9,12 @@ __all__ = [
     "exact",
     "number",
     "offset",
+    "per_second",
     "percent",
     "rate",
     "share",
+    "size",
+    "size_range",
     "times",
 ]
 
@@ -117,6 +120,35 @@ def rate(size_bytes: int, span_ns: int) -> str:
         if bits >= unit:
             return f"{_decimal(bits, unit, 1)} {name}"
     return f"{bits} bit/s"
+
+
+def size(value: int) -> str:
+    """Bytes for reading: `724 bytes`, `8.7 KB`, `2.1 MB`; a KB is 1,000 bytes."""
+    unit, name = _size_unit(value)
+    return f"{_decimal(value, unit, 1)} {name}" if unit > 1 else counted(value, "byte")
+
+
+def size_range(low: int, high: int) -> str:
+    """Two sizes in the unit of the larger: `5.8–8.7 KB`."""
+    unit, name = _size_unit(high)
+    if low >= high:
+        return size(high)
+    first, last = (f"{_decimal(value, unit, 1)}" if unit > 1 else number(value) for value in (low, high))
+    return f"{first}–{last} {name}"
+
+
+def per_second(size_bytes: int) -> str:
+    """Bytes a second for reading: `1.6 MB/s`, `217.1 KB/s`, `40 bytes/s`."""
+    unit, name = _size_unit(size_bytes)
+    return f"{_decimal(size_bytes, unit, 1)} {name}/s" if unit > 1 else f"{counted(size_bytes, 'byte')}/s"
+
+
+def _size_unit(value: int) -> tuple[int, str]:
+    # Half a step below the unit, as for durations: 999,960 bytes read 1.0 MB.
+    for unit, name in ((10**9, "GB"), (10**6, "MB"), (10**3, "KB")):
+        if value >= unit - unit // 20_000:
+            return unit, name
+    return 1, "bytes"
 
 
 def _long(span_ns: int) -> str:

@@ -5,10 +5,17 @@ from collections.abc import Callable, Sequence
 
 from tcpstall.causes import Cause
 from tcpstall.model import Flow, Side, Stall
+from tcpstall.report.limits import mostly
 from tcpstall.report.path import busy_path
-from tcpstall.units import counted, duration, number, times
+from tcpstall.units import counted, duration, number, per_second, times
 
 __all__ = ["phrase"]
+
+_UNSCALED = 65_535
+"""RFC 7323 §2.2: the largest window without the scale option, bytes."""
+
+_USUAL_SEGMENT = 1_448
+"""A window this close to it cannot grow by another segment, bytes."""
 
 
 def phrase(cause: Cause, flow: Flow, stalls: Sequence[Stall]) -> str:
@@ -33,26 +40,64 @@ def _cwnd_limited(flow: Flow, stalls: Sequence[Stall]) -> str:
 
 
 def _rwnd_limited(flow: Flow, stalls: Sequence[Stall]) -> str:
+    slow = [stall for stall in stalls if stall.detail == "slow-reader"]
+    rest = [stall for stall in stalls if stall.detail != "slow-reader"]
+    return "; ".join([*([_slow_reader(slow)] if slow else []), *([_full_window(flow, rest)] if rest else [])])
+
+
+def _full_window(flow: Flow, stalls: Sequence[Stall]) -> str:
     windows = _values(stalls, "peer_window_bytes")
-    return f"the {_peer(stalls)}'s window{f' ({windows} bytes)' if windows else ''} was full {times(len(stalls))}"
+    largest = max((stall.evidence.get("peer_window_bytes") or 0 for stall in stalls), default=0)
+    unscaled = flow.directions[_peer(stalls)].window_scale == 0 and largest >= _UNSCALED - _USUAL_SEGMENT
+    size = f" ({windows} bytes{', the most without window scaling' if unscaled else ''})" if windows else ""
+    return f"the {_peer(stalls)}'s window{size} was full {times(len(stalls))}{_at_most(stalls)}"
+
+
+def _slow_reader(stalls: Sequence[Stall]) -> str:
+    drain, plateau = mostly(stalls, "drain_bytes_per_s"), mostly(stalls, "window_plateau_bytes")
+    how = f" ({per_second(drain)})" if drain is not None else ""
+    of = f" of {number(plateau)}" if plateau is not None else ""
+    windows = _values(stalls, "peer_window_bytes")
+    left = f"what was left of its window{f' ({windows}{of} bytes)' if windows else ''}"
+    return f"the {_peer(stalls)}'s application read too slowly{how}: {left} was full {times(len(stalls))}"
 
 
 def _zero_window(flow: Flow, stalls: Sequence[Stall]) -> str:
     still = "" if stalls[-1].ended else " and never opened it again"
-    return f"the {_peer(stalls)} closed its window {times(len(stalls))}{still}, {_longest(stalls)}"
+    small = all(stall.detail == "below-segment" for stall in stalls)
+    shut = "left its window open for less than a segment" if small else "closed its window"
+    return f"the {_peer(stalls)} {shut} {times(len(stalls))}{still}, {_longest(stalls)}{_probes(stalls)}"
+
+
+def _probes(stalls: Sequence[Stall]) -> str:
+    probes = sum(stall.evidence.get("window_probes") or 0 for stall in stalls)
+    unanswered = sum(stall.evidence.get("probes_unanswered") or 0 for stall in stalls)
+    if not probes:
+        return ""
+    heard = f", {number(unanswered)} unanswered" if unanswered else ", all answered"
+    silent = 0 if stalls[-1].ended else stalls[-1].evidence.get("probes_since_heard") or 0
+    dead = "; nobody was there at the end, and a sender gives up silently" if silent > 1 else ""
+    return f", {counted(probes, 'window probe')}{heard}{dead}"
 
 
 def _sndbuf_limited(flow: Flow, stalls: Sequence[Stall]) -> str:
     levels = _values(stalls, "plateau_bytes") or _values(stalls, "in_flight_bytes")
     holds = f" (about {levels} bytes in flight)" if levels else ""
-    return f"the {_sender(stalls)}'s send buffer{holds} was full {times(len(stalls))}"
+    return f"the {_sender(stalls)}'s send buffer{holds} was full {times(len(stalls))}{_at_most(stalls)}"
+
+
+def _at_most(stalls: Sequence[Stall]) -> str:
+    ceiling = mostly(stalls, "ceiling_bytes_per_s")
+    return "" if ceiling is None else f": no more than {per_second(ceiling)}"
 
 
 def _idle_restart(flow: Flow, stalls: Sequence[Stall]) -> str:
-    before = _values(stalls, "cwnd_before_idle_segments")
-    was = f" from {before} segments" if before else ""
-    rounds = counted(len(stalls), "round trip")
-    return f"an idle period had lowered the {_sender(stalls)}'s congestion window{was}, {rounds}"
+    before, after = _values(stalls, "cwnd_before_idle_segments"), _values(stalls, "cwnd_after_idle_segments")
+    was = f" from {before}{f' to {after}' if after else ''} segments" if before else ""
+    extra = [more for stall in stalls if (more := stall.evidence.get("extra_round_trips")) is not None]
+    cost = counted(sum(extra), "extra round trip") if extra else counted(len(stalls), "round trip")
+    again = f" {times(len(extra))}" if len(extra) > 1 else ""
+    return f"an idle period had lowered the {_sender(stalls)}'s congestion window{was}{again}, {cost}"
 
 
 def _app_limited(flow: Flow, stalls: Sequence[Stall]) -> str:

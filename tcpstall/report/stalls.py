@@ -8,7 +8,8 @@ from rich.table import Table
 from rich.text import Text
 
 from tcpstall.causes import Cause
-from tcpstall.model import Flow, Stall
+from tcpstall.model import Flow, Side, Stall
+from tcpstall.report.limits import figure
 from tcpstall.report.style import cause_text, figures, table, words
 from tcpstall.report.waits import sum_by_cause
 from tcpstall.units import clock, confidence, counted, exact, number, offset
@@ -53,13 +54,13 @@ def _wide(flow: Flow, stalls: Sequence[Stall], title: str, width: int) -> Table:
             offset(stall.start_ns - flow.start_ns),
             clock(stall.start_ns),
             stall.sender,
-            cause_text(stall.cause).append(f" {stall.detail}" if stall.detail else "", "default"),
+            cause_text(stall.cause).append(f" {stall.detail}" if stall.detail else "", "default").append(new, "dim"),
             _length(stall),
             *(_bytes(stall, name) for name in ("burst_bytes", "in_flight_bytes", "peer_window_bytes")),
             confidence(stall.confidence),
             _packets(stall),
         ]
-        for stall in stalls
+        for stall, new in _with_figures(stalls)
     ]
     return table(title, columns, rows, width)
 
@@ -76,14 +77,24 @@ def _narrow(flow: Flow, stalls: Sequence[Stall], title: str, width: int) -> Tabl
         [
             f"{offset(stall.start_ns - flow.start_ns)}\n{clock(stall.start_ns)}",
             f"{stall.sender}\n{_packets(stall)}",
-            cause_text(stall.cause).append(f"\n{stall.detail or ''}", "default"),
+            cause_text(stall.cause).append(f"\n{stall.detail or ''}", "default").append(new, "dim"),
             f"{_length(stall)}\n{confidence(stall.confidence)}",
             f"{_bytes(stall, 'burst_bytes')}\n{_bytes(stall, 'in_flight_bytes')}",
             _bytes(stall, "peer_window_bytes"),
         ]
-        for stall in stalls
+        for stall, new in _with_figures(stalls)
     ]
     return table(title, columns, rows, width)
+
+
+def _with_figures(stalls: Sequence[Stall]) -> Iterator[tuple[Stall, str]]:
+    """Each stall with a line for its figure, where that is not the one of the last stall of its cause."""
+    told: dict[tuple[Side, Cause, str | None], str] = {}
+    for stall in stalls:
+        what, key = figure(stall), (stall.sender, stall.cause, stall.detail)
+        new = what and told.get(key) != what
+        told[key] = what
+        yield stall, f"\n{what}" if new else ""
 
 
 def _length(stall: Stall) -> str:

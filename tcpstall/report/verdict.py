@@ -9,6 +9,7 @@ from rich.text import Text
 
 from tcpstall.causes import Cause
 from tcpstall.model import Analysis, Flow, Side, Stall
+from tcpstall.report.limits import lifting
 from tcpstall.report.path import reached_link
 from tcpstall.report.phrases import phrase
 from tcpstall.report.style import cause_text
@@ -140,11 +141,15 @@ def _doubt(stalls: Sequence[Stall]) -> str:
 
 
 def _advice(stalls: Sequence[Stall]) -> str:
-    """The advice of the stalls with most time among those that share it."""
-    spans: dict[str, int] = {}
+    """The advice of the stalls with most time among those that share it, with the figures that they suggest."""
+    groups: dict[str, list[Stall]] = {}
     for stall in stalls:
-        spans[stall.advice] = spans.get(stall.advice, 0) + stall.duration_ns
-    return max(spans, key=lambda advice: spans[advice], default="")
+        groups.setdefault(stall.advice, []).append(stall)
+    if not groups:
+        return ""
+    advice = max(groups, key=lambda advice: sum(stall.duration_ns for stall in groups[advice]))
+    figures = lifting(groups[advice])
+    return f"{advice} ({figures})" if advice and figures else advice
 
 
 def _remainder(flow: Flow, groups: dict[Cause, list[Stall]]) -> str:

@@ -116,6 +116,11 @@ class Scene:
     def server_repeats(self, position: int, size: int, *, lost: bool = False) -> None:
         self._repeat(self.server, position, size, lost)
 
+    def server_probes(self, *, payload: int = 0, lost: bool = False) -> None:
+        """A window probe: an empty segment below SND.UNA as Linux sends, or one byte beyond a shut window."""
+        seq = self.server.una - 1 if payload == 0 else self.server.nxt
+        self._say(self.server, ACK, seq=seq, payload=payload, lost=frozenset({seq} if lost else ()))
+
     def client_closes(self) -> None:
         self._say(self.client, FIN | ACK)
 

@@ -3,9 +3,12 @@
 //! Rule      right edge of the window − highest byte sent < the next segment (at most one MSS), when the wait began or just
 //!           before the ACK that freed it; a little more room counts while it is below a third of a window that is the limit
 //!           again and again, because Linux defers a TSO send until more of the window is free
-//! Evidence  `peer_window_bytes`, `in_flight_bytes`, `window_unused_bytes`; detail `small-buffer` (the window stands at its
-//!           plateau and the reader keeps up) or `slow-reader` (the window shrinks as it fills)
-//! Source    RFC 9293 §3.8.6.2.1 (SWS avoidance); Linux `tcp_snd_wnd_test`, `tcp_tso_should_defer`
+//! Evidence  `peer_window_bytes`, `in_flight_bytes`, `window_unused_bytes`. Detail `slow-reader`: the right edge stayed behind what
+//!           was acknowledged for over a quarter of a round trip, and over the flow's life came back in steps of its own or shut;
+//!           `unread_bytes`, `drain_bytes_per_s` (the edge's way over time). Else `small-buffer`: the edge moves with each ACK;
+//!           `ceiling_bytes_per_s` (window / round trip), `buffer_low_bytes` to `buffer_high_bytes` (the SO_RCVBUF that it
+//!           suggests: a window is 1/2 to 3/4 of twice that), `buffer_needed_bytes` (for the congestion window, or twice the window)
+//! Source    RFC 9293 §3.8.6.2.1 (SWS avoidance); Linux `tcp_snd_wnd_test`, `tcp_tso_should_defer`, `tcp_win_from_space`
 //! Abstains  window scale unknown, unless flights that fill the window again and again give it away; packets are missing
 //! Looks like `cwnd-limited` (room in the window), `zero-window` (window 0), `sndbuf-limited` (a flat flight below the window)
 
@@ -16,8 +19,10 @@ use crate::gap::Gap;
 
 pub(super) const RULE: Rule = Rule { cause: Cause::RwndLimited, judge };
 
-/// Below this share of the largest window a shrunken one shows a reader that does not keep up.
-const SHRUNK: i64 = 2;
+/// Two teams act on it: whoever sizes the buffer, or whoever makes the application read.
+fn detail(gap: &Gap) -> &'static str {
+    if gap.context.reader_behind { "slow-reader" } else { "small-buffer" }
+}
 
 fn judge(gap: &Gap, _: &Limits) -> Verdict {
     if gap.flight_at_start == 0 && gap.closed.is_none() || gap.fell_silent() {
@@ -31,7 +36,6 @@ fn judge(gap: &Gap, _: &Limits) -> Verdict {
     };
     let held = gap.room_held.unwrap_or(at_start);
     let room = at_start.min(held);
-    let detail = if window * SHRUNK < gap.largest_window { "slow-reader" } else { "small-buffer" };
     let went_on = !gap.ended || gap.released_by_ack() || gap.acks > 0 || gap.reopened.is_some();
     if room < gap.next_segment() && went_on {
         let confidence = match (gap.scale_inferred, held < gap.next_segment()) {
@@ -39,11 +43,11 @@ fn judge(gap: &Gap, _: &Limits) -> Verdict {
             (false, true) => 0.97,
             (false, false) => 0.9,
         };
-        return yes(detail, confidence);
+        return yes(detail(gap), confidence);
     }
     let deferred = held < i64::from(gap.mss) * 4 && held * 3 < window && gap.segments_held < gap.cwnd;
     if deferred && gap.context.window_filled_before && gap.released_by_ack() {
-        return yes(detail, 0.8);
+        return yes(detail(gap), 0.8);
     }
     Verdict::No
 }

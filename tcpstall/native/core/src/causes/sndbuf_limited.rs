@@ -2,7 +2,9 @@
 //!
 //! Rule      an ACK ended the wait at once, both windows had room, the peer sent no payload in between, and the flight lay
 //!           well below the modelled congestion window; a plateau over three rounds or more makes it sure
-//! Evidence  `in_flight_bytes`, `plateau_bytes`, `cwnd_estimate_segments`, `window_unused_bytes`
+//! Evidence  `in_flight_bytes`, `plateau_bytes`, `cwnd_estimate_segments`, `window_unused_bytes`; on a plateau `ceiling_bytes_per_s`
+//!           (plateau / round trip), `buffer_low_bytes` to `buffer_high_bytes` (the SO_SNDBUF that it suggests),
+//!           `buffer_needed_bytes` (for the peer's window, or twice the plateau)
 //! Source    Linux `sk_stream_wait_memory`, `sk_stream_write_space` (SO_SNDBUF counts truesize of unsent and unacked data)
 //! Abstains  the start of the connection was not captured, or packets are missing: then only a plateau tells
 //! Looks like `app-limited` (the wait does not end at an ACK), `cwnd-limited` (flight grows), `rwnd-limited` (no room)

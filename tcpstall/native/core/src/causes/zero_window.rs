@@ -2,7 +2,10 @@
 //!
 //! Rule      the window advertised inside the gap is 0, or below one segment with nothing in flight, and stays so for most
 //!           of it, until an update opens it or for ever
-//! Evidence  `peer_window_bytes`, `window_probes`, `freed_by_packet` (the update that opened it)
+//! Evidence  `closed_ns` (how long it was shut), `closed_window_bytes`, `window_probes` with `probe_bytes` (0 or 1) and
+//!           `probes_unanswered`, `probes_since_heard`, `freed_by_packet` (the update that opened it). Detail `below-segment` (open, but for less than
+//!           a segment), `never-reopened`. After tcp_retries2 probes that nobody answers a Linux sender gives up silently: no
+//!           FIN, and a RST only if the peer speaks again
 //! Source    RFC 9293 §3.8.6.1; Linux `tcp_send_probe0`: probes of 0 bytes at SND.UNA-1, doubling to 120 s
 //! Abstains  window scale unknown, unless the window field is 0
 //! Looks like `rwnd-limited` (window > 0 and full), `app-limited` (nothing left to send), `retransmission` (probes are not)
@@ -23,5 +26,10 @@ fn judge(gap: &Gap, _: &Limits) -> Verdict {
     if share < 0.5 || !went_on_at_once {
         return Verdict::No;
     }
-    yes(if gap.ended { "" } else { "never-reopened" }, 0.95)
+    let detail = match (gap.ended, gap.shut.window) {
+        (false, _) => "never-reopened",
+        (true, Some(window)) if window > 0 => "below-segment",
+        (true, _) => "",
+    };
+    yes(detail, 0.95)
 }

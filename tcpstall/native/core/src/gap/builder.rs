@@ -3,6 +3,7 @@
 use super::bottleneck::Bottleneck;
 use super::evidence::{Burst, Clump, Context, Gap, Unseen};
 use super::open::{Beginning, Left, Open, Train};
+use super::reading::Reading;
 use super::repair::{Again, Attempt, Repairs, Totals};
 use crate::flow::{Acked, Direction, Half};
 use crate::sender::Cwnd;
@@ -52,6 +53,10 @@ pub struct Builder {
     /// The IP-IDs missing before that data: from the first on, below the second.
     missing_ids: (u16, u16),
     largest_window: i64,
+    pub(super) reading: Reading,
+    /// Time between two segments too short for a gap, while the peer's window was full.
+    pub(super) full_for: Nanos,
+    full: bool,
     /// Frozen gaps in order of time.
     pub gaps: Vec<Gap>,
     /// Gaps beyond the limit.
@@ -82,6 +87,9 @@ impl Builder {
             hole: None,
             missing_ids: (0, 0),
             largest_window: 0,
+            reading: Reading::default(),
+            full_for: Nanos::ZERO,
+            full: false,
             gaps: Vec::with_capacity(1),
             dropped: 0,
             fin: None,
@@ -126,6 +134,7 @@ impl Builder {
             cwnd_known: cwnd.certain(),
             phase: cwnd.phase(),
             before_idle: cwnd.before_idle(),
+            after_idle: cwnd.after_idle(),
             largest_window: self.largest_window,
             srtt: half.srtt,
         });
@@ -149,6 +158,7 @@ impl Builder {
             cwnd_known: cwnd.certain(),
             phase: cwnd.phase(),
             before_idle: cwnd.before_idle(),
+            after_idle: cwnd.after_idle(),
             largest_window,
             srtt: half.srtt,
         });
@@ -186,6 +196,8 @@ impl Builder {
             }
         }
         open.loss_hints += u32::from(acked.loss_hint);
+        open.shut.heard();
+        self.reading.on_ack(acked.time, half.snd_una, acked.bytes, (acked.window_before, half.window), half.mss());
         open.unseen.inside += acked.unseen_inside;
         open.unseen.blind |= acked.blind;
         if acked.unseen_tail > 0 {
@@ -215,6 +227,9 @@ impl Builder {
         let usable = i64::from(half.mss()).min(self.largest_window / 2);
         // A window of unknown scale is at least open: only 0 is 0 at every shift (RFC 7323 §2.2).
         let closed = half.window.is_some_and(|window| window == 0 || (window < usable && half.flight() == 0));
+        if let Some(window) = half.window.filter(|_| closed) {
+            self.open.shut.at(window);
+        }
         match (closed, self.open.closed) {
             (true, None) => self.open.closed = Some(acked.time),
             (true, Some(_)) => self.open.reopened = None,
@@ -259,9 +274,10 @@ impl Builder {
     }
 
     /// The sender probed the window or the peer's life.
-    pub fn on_probe(&mut self, half: &Half, cwnd: &Cwnd) {
+    pub fn on_probe(&mut self, payload: u32, half: &Half, cwnd: &Cwnd) {
         self.begin(half, cwnd);
         self.open.probes += 1;
+        self.open.shut.probed(payload);
     }
 
     /// Bytes `[start, end)` that had been missing came late: the network had reordered them (`lost` is false), or lost them.
@@ -338,6 +354,8 @@ impl Builder {
                 unknown: half.flight_unknown,
                 heard_unseen,
             });
+        } else if self.full {
+            self.full_for += (now - self.burst.end).or_zero();
         }
     }
 
@@ -403,11 +421,14 @@ impl Builder {
             closed: open.closed,
             reopened: open.reopened,
             probes: open.probes,
+            shut: open.shut,
+            reading: self.reading,
             // More out than the model allows: a larger initial window, or growth that the model missed.
             cwnd: at.cwnd.max(segments_held),
             phase: at.phase,
             losses: cwnd.losses(),
             cwnd_before_idle: at.before_idle,
+            cwnd_after_idle: at.after_idle,
             peer_bytes: open.peer_bytes,
             peer_first: open.peer_first,
             peer_last: open.peer_last,
@@ -460,20 +481,30 @@ impl Builder {
         burst.in_flight = half.flight() as u64;
         burst.last_frame = segment.payload;
         burst.last_packet = segment.packet;
+        self.full = half.room().is_some_and(|room| room < i64::from(half.mss()));
         if self.initial_open {
             self.initial_flight = Some(self.initial_flight.unwrap_or(0) + u64::from(bytes));
         }
         // The window may have stayed closed over the new data only if it was a probe; a closed window ends with data.
-        let closed = self.open.closed.filter(|_| self.open.reopened.is_none());
+        let (closed, shut) = (self.open.closed.filter(|_| self.open.reopened.is_none()), self.open.shut.window);
         if self.open.acks > 0
             || self.open.beginning.is_some()
             || self.open.peer_bytes > 0
             || self.open.left_out.is_some()
         {
             self.open = Open::default();
+            self.reading.next_gap();
             self.train = None;
         }
         self.open.closed = closed;
+        self.open.shut.window = shut.filter(|_| closed.is_some());
+    }
+
+    /// A gap turned out too short for one: if the window was full in it, that still counts.
+    pub(super) fn count_full(&mut self, gap: &Gap) {
+        if gap.room_at_start.is_some_and(|room| room < i64::from(gap.mss)) {
+            self.full_for += gap.duration();
+        }
     }
 
     /// The burst that is still open.

@@ -2,6 +2,7 @@
 
 use super::bottleneck::Stretch;
 use super::evidence::Gap;
+use super::reading::Reading;
 use super::scale;
 use super::turns;
 use crate::sender::cwnd::INITIAL_WINDOW;
@@ -41,6 +42,20 @@ fn find_bottleneck(gaps: &mut [Gap], stretches: &[Stretch]) {
         let middle = gap.start() + gap.duration().scaled(0.5);
         let at_middle = during().find(|stretch| stretch.end >= middle);
         gap.context.bottleneck = at_middle.copied().filter(|_| covered + slack >= gap.duration());
+    }
+}
+
+/// What only the end of the flow shows: whether the peer's reader was behind. A lag that a later gap finds long enough
+/// holds for every gap since it began.
+pub(super) fn tell_reading(gaps: &mut [Gap], reading: &Reading) {
+    let mut lagging = None;
+    for gap in gaps.iter_mut().rev() {
+        let since = gap.reading.behind_since(gap.end);
+        if gap.reading.lags(gap.end, gap.rtt()) {
+            lagging = since;
+        }
+        gap.context.reader_behind = reading.by_reader() && since.is_some() && since == lagging;
+        gap.context.drain = reading.drain();
     }
 }
 

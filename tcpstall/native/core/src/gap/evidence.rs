@@ -1,7 +1,9 @@
 //! What a gap between two bursts was, frozen: the rules read this and nothing else.
 
 use super::bottleneck::Stretch;
+use super::reading::Reading;
 use super::repair::Repair;
+use super::shut::Shut;
 use crate::flow::Direction;
 use crate::sender::cwnd::Phase;
 use crate::size::PacketNo;
@@ -120,6 +122,10 @@ pub struct Gap {
     pub reopened: Option<Nanos>,
     /// Window probes or keep-alives of the sender.
     pub probes: u32,
+    /// How far the window was shut, and what became of the probes.
+    pub shut: Shut,
+    /// How the peer's application had read when it ended.
+    pub reading: Reading,
 
     /// The congestion window by the model at its start, segments.
     pub cwnd: u32,
@@ -129,6 +135,8 @@ pub struct Gap {
     pub losses: u32,
     /// The window before an idle period lowered it, segments.
     pub cwnd_before_idle: Option<u32>,
+    /// The window that the idle period lowered it to, segments.
+    pub cwnd_after_idle: Option<u32>,
 
     /// Payload of the peer inside it.
     pub peer_bytes: u64,
@@ -234,6 +242,10 @@ pub struct Context {
     pub bottleneck: Option<Stretch>,
     /// An earlier gap of the sender left no room at all in the peer's window.
     pub window_filled_before: bool,
+    /// The peer's reader was behind for so long that it, not the size of its buffer, made the sender wait.
+    pub reader_behind: bool,
+    /// Over the whole flow: how fast the peer's application read while it was behind, bytes per second.
+    pub drain: Option<u64>,
 }
 
 impl Gap {

@@ -5,12 +5,16 @@ pub mod builder;
 pub mod context;
 pub mod evidence;
 mod open;
+pub mod reading;
 pub mod repair;
 mod scale;
+pub mod shut;
 mod turns;
 pub mod watch;
 
 pub use bottleneck::Stretch;
 pub use evidence::{Burst, Gap};
+pub use reading::Reading;
 pub use repair::{Attempt, Repair, Trigger};
+pub use shut::Shut;
 pub use watch::{Finished, Seen, Watch};

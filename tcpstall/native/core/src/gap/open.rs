@@ -2,6 +2,7 @@
 
 use super::evidence::Unseen;
 use super::repair::Repair;
+use super::shut::Shut;
 use crate::sender::cwnd::Phase;
 use crate::size::PacketNo;
 use crate::time::Nanos;
@@ -19,6 +20,7 @@ pub(super) struct Beginning {
     pub(super) cwnd_known: bool,
     pub(super) phase: Phase,
     pub(super) before_idle: Option<u32>,
+    pub(super) after_idle: Option<u32>,
     pub(super) largest_window: i64,
     pub(super) srtt: Option<Nanos>,
 }
@@ -53,6 +55,7 @@ pub(super) struct Open {
     pub(super) closed: Option<Nanos>,
     pub(super) reopened: Option<Nanos>,
     pub(super) probes: u32,
+    pub(super) shut: Shut,
     pub(super) peer_bytes: u64,
     pub(super) peer_first: Option<Nanos>,
     pub(super) peer_last: Option<Nanos>,

@@ -51,6 +51,8 @@ pub struct Finished {
     pub dropped: u64,
     /// Gaps shorter than this are not stalls.
     pub threshold: Nanos,
+    /// Time of each sender between segments too close for a gap, while the peer's window was full.
+    pub full_for: [Nanos; 2],
 }
 
 /// What one sender's builder leaves.
@@ -118,7 +120,7 @@ impl Watch {
             Effect::Data(Sending::Again | Sending::Late { retransmitted: true }) => self.again(segment, sender),
             Effect::Data(Sending::Probe) => {
                 let (half, model) = (self.connection.half(sender), &self.models[sender as usize]);
-                self.builders[sender as usize].on_probe(half, model);
+                self.builders[sender as usize].on_probe(segment.payload, half, model);
             }
             Effect::Data(Sending::Late { .. } | Sending::Copy) | Effect::Control | Effect::Copy => {}
         }
@@ -231,6 +233,7 @@ impl Watch {
             initial_flight: [self.builders[0].initial_flight, self.builders[1].initial_flight],
             dropped: self.builders.iter().map(|builder| builder.dropped).sum(),
             threshold,
+            full_for: [self.builders[0].full_for, self.builders[1].full_for],
             watch: self,
         }
     }
@@ -296,6 +299,7 @@ fn arrange(
         }
         if gap.ended && !gap.first && gap.left_out.is_none() && gap.duration() <= threshold {
             joined = Some(gap.before);
+            builder.count_full(&gap);
             continue;
         }
         gap.base_rtt = base_rtt;
@@ -318,6 +322,7 @@ fn arrange(
         gaps.clear();
     }
     context::fill(&mut gaps, stretches);
+    context::tell_reading(&mut gaps, &builder.reading);
     (gaps, bursts)
 }
 

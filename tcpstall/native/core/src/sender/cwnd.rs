@@ -126,6 +126,11 @@ impl Cwnd {
         self.before_idle.map(|window| window as u32)
     }
 
+    /// What that idle lowered it to.
+    pub fn after_idle(&self) -> Option<u32> {
+        self.before_idle.and(self.unconfirmed).map(|(_, lowered)| lowered as u32)
+    }
+
     /// The sender has sent: `out` segments are in flight, up to offset `snd_nxt`.
     #[inline]
     pub fn on_send(&mut self, out: u32, snd_una: i64, snd_nxt: i64) {

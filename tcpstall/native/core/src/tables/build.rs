@@ -1,6 +1,10 @@
 //! A finished flow to its row: the verdicts of its gaps become stalls, and its time gets its owners.
 
+use super::busy::Busy;
+use super::ceiling::Ceiling;
+use super::climb::Climb;
 use super::path::{path_evidence, path_row};
+use super::receiver::Receiver;
 use super::repair::{self, RepairEvidence, RepairRow};
 use super::rows::{BurstRow, DirectionRow, DirectionsRow, Evidence, FlowRow, HandshakeRow, Side, StallRow, VantageRow};
 use super::sweep;
@@ -32,13 +36,7 @@ pub fn flow_row(flow: &Finished, id: u64, capture: u32, limits: &Limits, wanted:
     let connection = flow.connection();
     let mut stalls = Vec::new();
     stalls.extend(handshake_stall(connection));
-    for gap in flow.gaps.iter().flatten() {
-        for part in causes::explain(gap, limits, flow.threshold) {
-            if is_stall(gap, &part, flow.threshold) {
-                stalls.push(stall_row(gap, part));
-            }
-        }
-    }
+    let busy = [0, 1].map(|end| judged(flow, &flow.gaps[end], limits, &mut stalls));
     stalls.sort_by_key(|stall| stall.start_ns);
     let time_ns = sweep::ledger(flow, &stalls);
     stalls.retain(|stall| stall.duration_ns >= wanted.least_stall);
@@ -58,14 +56,35 @@ pub fn flow_row(flow: &Finished, id: u64, capture: u32, limits: &Limits, wanted:
             duration_ns: connection.handshake.start().zip(connection.handshake.end()).map(|(start, end)| end - start),
         },
         directions: DirectionsRow {
-            client: direction_row(flow, Direction::Client, limits),
-            server: direction_row(flow, Direction::Server, limits),
+            client: direction_row(flow, Direction::Client, limits, &busy[0]),
+            server: direction_row(flow, Direction::Server, limits, &busy[1]),
         },
         notes: notes(flow),
         bursts: wanted.bursts.then(|| burst_rows(&flow.bursts)),
         stalls,
         time_ns,
     }
+}
+
+/// The stalls of one sender, and how busy it was.
+fn judged(flow: &Finished, gaps: &[Gap], limits: &Limits, stalls: &mut Vec<StallRow>) -> Busy {
+    let (mut busy, mut climb, mut blocked) = (Busy::default(), Climb::default(), Vec::new());
+    for gap in gaps {
+        for part in causes::explain(gap, limits, flow.threshold) {
+            let waited = is_stall(gap, &part, flow.threshold);
+            busy.add(gap, &part, waited);
+            climb.add(gap, &part, waited.then_some(stalls.len()), stalls);
+            if waited && part.cause == Cause::SndbufLimited {
+                blocked.push((stalls.len(), gap));
+            }
+            if waited {
+                stalls.push(stall_row(gap, part));
+            }
+        }
+    }
+    climb.finish(stalls);
+    Ceiling::of_swing(&blocked, stalls);
+    busy
 }
 
 fn notes(flow: &Finished) -> Vec<&'static str> {
@@ -88,7 +107,8 @@ fn notes(flow: &Finished) -> Vec<&'static str> {
     notes
 }
 
-fn direction_row(flow: &Finished, direction: Direction, limits: &Limits) -> DirectionRow {
+fn direction_row(flow: &Finished, direction: Direction, limits: &Limits, busy: &Busy) -> DirectionRow {
+    let (busy_ns, rwnd_limited_ns) = busy.of(flow, direction);
     let half = flow.connection().half(direction);
     DirectionRow {
         bytes: half.bytes,
@@ -98,6 +118,8 @@ fn direction_row(flow: &Finished, direction: Direction, limits: &Limits) -> Dire
         initial_window_bytes: flow.initial_flight[direction as usize].filter(|_| half.syn_seen),
         max_in_flight_bytes: half.max_flight.max(0) as u64,
         retransmitted_bytes: half.retransmitted,
+        busy_ns,
+        rwnd_limited_ns,
         path: path_row(flow, direction, limits),
         repair: RepairRow::of(flow.repairs(direction), half),
     }
@@ -207,6 +229,10 @@ fn stall_row(gap: &Gap, part: Part) -> StallRow {
         window_probes: (gap.probes > 0).then_some(u64::from(gap.probes)),
         plateau_bytes: (gap.context.plateau_rounds >= 3).then_some(size(gap.context.plateau)),
         cwnd_before_idle_segments: gap.cwnd_before_idle.map(u64::from),
+        cwnd_after_idle_segments: gap.cwnd_after_idle.map(u64::from),
+        extra_round_trips: None,
+        ceiling: Ceiling::of(gap, &part),
+        receiver: Receiver::of(gap, &part),
         burst_cap_segments: gap.context.cut_at.map(u64::from),
         exchanges_cut_alike: gap.context.cut_at.map(|_| u64::from(gap.context.turns_cut_alike)),
         path: path_evidence(gap),

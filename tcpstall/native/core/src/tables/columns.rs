@@ -102,7 +102,7 @@ pub fn flows(rows: &[FlowRow]) -> Columns {
     columns
 }
 
-fn direction(end: &str, rows: &[FlowRow], of: impl Fn(&FlowRow) -> &DirectionRow) -> [Column; 18] {
+fn direction(end: &str, rows: &[FlowRow], of: impl Fn(&FlowRow) -> &DirectionRow) -> [Column; 20] {
     let name = |field: &str| format!("{end}_{field}");
     [
         integers(&name("bytes"), rows, |row| signed(of(row).bytes)),
@@ -112,6 +112,8 @@ fn direction(end: &str, rows: &[FlowRow], of: impl Fn(&FlowRow) -> &DirectionRow
         integers(&name("initial_window_bytes"), rows, |row| of(row).initial_window_bytes.and_then(signed)),
         integers(&name("max_in_flight_bytes"), rows, |row| signed(of(row).max_in_flight_bytes)),
         integers(&name("retransmitted_bytes"), rows, |row| signed(of(row).retransmitted_bytes)),
+        integers(&name("busy_ns"), rows, |row| of(row).busy_ns.map(|span| span.0)),
+        integers(&name("rwnd_limited_ns"), rows, |row| of(row).rwnd_limited_ns.map(|span| span.0)),
         integers(&name("bottleneck_bytes_per_s"), rows, |row| of(row).path.bottleneck_bytes_per_s.and_then(signed)),
         integers(&name("bdp_bytes"), rows, |row| of(row).path.bdp_bytes.and_then(signed)),
         integers(&name("queue_delay_ns"), rows, |row| of(row).path.queue_delay_ns.map(|span| span.0)),
@@ -169,6 +171,14 @@ pub fn stalls(rows: &[FlowRow]) -> Columns {
         integers("last_packet", &all, |row| number(row.1.evidence.last_packet)),
         integers("freed_by_packet", &all, |row| number(row.1.evidence.freed_by_packet)),
         integers("next_packet", &all, |row| number(row.1.evidence.next_packet)),
+        integers("ceiling_bytes_per_s", &all, |row| row.1.evidence.ceiling.ceiling_bytes_per_s.and_then(signed)),
+        integers("buffer_low_bytes", &all, |row| row.1.evidence.ceiling.buffer_low_bytes.and_then(signed)),
+        integers("buffer_high_bytes", &all, |row| row.1.evidence.ceiling.buffer_high_bytes.and_then(signed)),
+        integers("buffer_needed_bytes", &all, |row| row.1.evidence.ceiling.buffer_needed_bytes.and_then(signed)),
+        integers("drain_bytes_per_s", &all, |row| row.1.evidence.receiver.drain_bytes_per_s.and_then(signed)),
+        integers("window_probes", &all, |row| row.1.evidence.window_probes.and_then(signed)),
+        integers("probes_unanswered", &all, |row| row.1.evidence.receiver.probes_unanswered.and_then(signed)),
+        integers("extra_round_trips", &all, |row| row.1.evidence.extra_round_trips.and_then(signed)),
         integers("timeouts", &all, |row| row.1.evidence.repair.timeouts.and_then(signed)),
         integers("needless_retransmissions", &all, |row| {
             row.1.evidence.repair.needless_retransmissions.and_then(signed)

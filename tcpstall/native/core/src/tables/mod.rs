@@ -1,9 +1,13 @@
 //! Results as rows, JSON, CSV and columns.
 
 mod build;
+mod busy;
+mod ceiling;
+mod climb;
 pub mod columns;
 pub mod ledger;
 pub mod path;
+mod receiver;
 pub mod repair;
 pub mod rows;
 pub mod sort;
@@ -11,4 +15,6 @@ pub mod stream;
 mod sweep;
 
 pub use build::{Wanted, flow_row};
+pub use ceiling::Ceiling;
+pub use receiver::Receiver;
 pub use rows::{BurstRow, Evidence, FlowRow, Side, StallRow};

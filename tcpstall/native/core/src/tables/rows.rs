@@ -2,8 +2,10 @@
 
 use serde::{Serialize, Serializer};
 
+use super::ceiling::Ceiling;
 use super::ledger::Ledger;
 use super::path::{PathEvidence, PathRow};
+use super::receiver::Receiver;
 use super::repair::{AttemptRow, RepairEvidence, RepairRow};
 use crate::causes::Cause;
 use crate::size::PacketNo;
@@ -65,6 +67,11 @@ pub struct DirectionRow {
     pub max_in_flight_bytes: u64,
     /// Payload bytes sent again.
     pub retransmitted_bytes: u64,
+    /// How long this end had data to send or outstanding, as `busy` in `ss -ti`; `None` where packets are missing.
+    pub busy_ns: Option<Nanos>,
+    /// How much of that the peer's window was full or shut, waits too short for a stall included, as `rwnd_limited` in
+    /// `ss -ti`; `None` where the window scale is not known.
+    pub rwnd_limited_ns: Option<Nanos>,
     /// The path that it took.
     #[serde(flatten)]
     pub path: PathRow,
@@ -134,6 +141,19 @@ pub struct Evidence {
     /// The congestion window before an idle period lowered it, segments.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub cwnd_before_idle_segments: Option<u64>,
+    /// What that period lowered it to, segments.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub cwnd_after_idle_segments: Option<u64>,
+    /// At the first wait of a climb back: the round trips that the whole climb cost, beyond those that the old window would
+    /// have needed.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub extra_round_trips: Option<u64>,
+    /// The buffer that held the sender back.
+    #[serde(flatten)]
+    pub ceiling: Ceiling,
+    /// What the peer's receiver did.
+    #[serde(flatten)]
+    pub receiver: Receiver,
     /// Segments that each ACK let go, exchange after exchange.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub burst_cap_segments: Option<u64>,

@@ -1,0 +1,55 @@
+//! How long one end had data to send or outstanding, and how much of that its peer's window was full: what `ss -ti` tells as
+//! `busy` and `rwnd_limited` (Linux tcp_chrono).
+
+use crate::causes::{Cause, Part};
+use crate::flow::Direction;
+use crate::gap::{Finished, Gap};
+use crate::time::Nanos;
+
+/// The sums of one direction.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Busy {
+    idle: Nanos,
+    limited: Nanos,
+    end: Option<Nanos>,
+}
+
+impl Busy {
+    /// A part of a gap; `waited` is true if somebody waited in it, which a sender that had finished did not.
+    pub(super) fn add(&mut self, gap: &Gap, part: &Part, waited: bool) {
+        if !gap.ended {
+            self.end = Some(if waited && part.cause != Cause::Retransmission {
+                part.end
+            } else {
+                gap.all_acked.unwrap_or(part.end)
+            });
+        }
+        // What is lost at a full window is probed for like any tail, but tcp_chrono goes on counting the window.
+        let full = gap.room_at_start.is_some_and(|room| room < gap.next_segment()) && part.proof.detail == "tail-loss";
+        match part.cause {
+            Cause::RwndLimited | Cause::ZeroWindow if waited => self.limited += (part.end - part.start).or_zero(),
+            Cause::Retransmission if waited && full => self.limited += (part.end - part.start).or_zero(),
+            Cause::AppLimited | Cause::CaptureGap if gap.ended && !gap.first && gap.left_in_flight == 0 => {
+                let from = gap.all_acked.unwrap_or(part.start).max(part.start);
+                self.idle += (part.end - from).or_zero();
+            }
+            _ => {}
+        }
+    }
+
+    /// Busy time, and the part of it that the window limited; `None` where the capture does not tell.
+    pub(super) fn of(&self, flow: &Finished, sender: Direction) -> (Option<Nanos>, Option<Nanos>) {
+        let half = flow.connection().half(sender);
+        let first = flow.bursts[sender as usize].first().map(|burst| burst.start);
+        let (Some(first), Some(end), 0, false) = (first, self.end, flow.dropped, flow.incomplete()) else {
+            return (None, None);
+        };
+        // Linux counts from the client's SYN on, which waits in the same queue.
+        let handshake = &flow.connection().handshake;
+        let opening = handshake.start().zip(handshake.end()).filter(|_| sender == Direction::Client);
+        let opening = opening.map_or(Nanos::ZERO, |(start, end)| end - start);
+        let busy = (end - first - self.idle).or_zero() + opening;
+        let limited = (self.limited + flow.full_for[sender as usize]).min(busy);
+        (Some(busy), half.peer_scale.shift().map(|_| limited))
+    }
+}

@@ -1,0 +1,102 @@
+//! What a buffer that held a sender back suggests in numbers: its size, the rate that it allows, the size that is needed.
+
+use serde::Serialize;
+
+use super::rows::StallRow;
+use crate::causes::{Cause, Part};
+use crate::gap::Gap;
+use crate::time::Nanos;
+
+/// Linux doubles SO_SNDBUF and SO_RCVBUF to pay for overhead (socket(7)).
+const DOUBLED: i64 = 2;
+/// The largest buffer of one TSO frame (Linux GSO_LEGACY_MAX_SIZE), bytes: once begun it is filled, whatever the limit is.
+const LARGEST_FRAME: i64 = 65_536;
+/// Linux raises smaller options to this: SOCK_MIN_SNDBUF (2 · (2048 + an sk_buff of 256)) before doubling, bytes.
+const LEAST_SEND_BUFFER: i64 = 2_304;
+/// Rounds at one level that make it a plateau.
+const PLATEAU_ROUNDS: usize = 3;
+/// A window is at most this part of its buffer: tcp_adv_win_scale 2 leaves 3/4; 1 leaves 1/2, newer kernels measure it.
+const LARGEST_PART: (i64, i64) = (3, 4);
+
+/// Numbers for whoever sizes the buffer: SO_SNDBUF of the sender or SO_RCVBUF of its peer. Absent where they do not apply.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
+pub struct Ceiling {
+    /// The rate that this much in flight allows: per base round trip, bytes per second.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub ceiling_bytes_per_s: Option<u64>,
+    /// The smallest buffer option that explains what was seen, bytes.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub buffer_low_bytes: Option<u64>,
+    /// The largest, bytes.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub buffer_high_bytes: Option<u64>,
+    /// The buffer option that lets the next limit bind instead, or twice the flight where none is known, bytes.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub buffer_needed_bytes: Option<u64>,
+    /// The rate that would then be possible, bytes per second.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub needed_bytes_per_s: Option<u64>,
+}
+
+impl Ceiling {
+    /// Of a stall: a plateau of the sender's flight, or of the peer's window while its reader keeps up.
+    pub fn of(gap: &Gap, part: &Part) -> Ceiling {
+        match (part.cause, part.proof.detail) {
+            (Cause::SndbufLimited, _) if gap.context.plateau_rounds as usize >= PLATEAU_ROUNDS => {
+                Ceiling::new(gap, gap.context.plateau, send_buffer(gap.context.plateau), gap.largest_window)
+            }
+            (Cause::RwndLimited, "small-buffer") => match gap.window {
+                Some(window) => Ceiling::new(gap, window, receive_buffer(window), congestion_window(gap)),
+                None => Ceiling::default(),
+            },
+            _ => Ceiling::default(),
+        }
+    }
+
+    /// Of the waits of one sender for its send buffer where no level stood: a blocked writer wakes at a third free
+    /// (sk_stream_write_space), so that flights may swing between two thirds of the level and the level.
+    pub(super) fn of_swing(gaps: &[(usize, &Gap)], stalls: &mut [StallRow]) {
+        let level = gaps.iter().map(|(_, gap)| gap.flight_at_start).max().unwrap_or(0);
+        let swings = |gap: &Gap| gap.flight_at_start * 3 >= level * 2;
+        let told = gaps.iter().any(|(row, _)| stalls[*row].evidence.ceiling != Ceiling::default());
+        if told || gaps.iter().filter(|(_, gap)| swings(gap)).count() < PLATEAU_ROUNDS {
+            return;
+        }
+        for (row, gap) in gaps.iter().filter(|(_, gap)| swings(gap)) {
+            let evidence = &mut stalls[*row].evidence;
+            evidence.plateau_bytes = Some(level as u64);
+            evidence.ceiling = Ceiling::new(gap, level, send_buffer(level), gap.largest_window);
+        }
+    }
+
+    /// `next` is the flight that the next limit allows. The buffer option for so much is as large: the kernel's doubling
+    /// pays for truesize ÷ payload of a segment a buffer, and for the half that a window may be of its buffer.
+    fn new(gap: &Gap, flight: i64, (low, high): (i64, i64), next: i64) -> Ceiling {
+        let needed = next.max(2 * flight);
+        Ceiling {
+            ceiling_bytes_per_s: rate(flight, gap.base_rtt),
+            buffer_low_bytes: Some(low.max(0) as u64),
+            buffer_high_bytes: Some(high.max(0) as u64),
+            buffer_needed_bytes: Some(needed.max(0) as u64),
+            needed_bytes_per_s: rate(needed, gap.base_rtt),
+        }
+    }
+}
+
+/// Linux sk_stream_wait_memory: a writer is blocked once truesize, 1.0 to 2.0 times the payload, reaches the doubled
+/// option; one buffer more may be filled, and how large it is does not show on the wire (software segmentation).
+fn send_buffer(plateau: i64) -> (i64, i64) {
+    (((plateau - LARGEST_FRAME) / DOUBLED).max(LEAST_SEND_BUFFER).min(plateau), plateau)
+}
+
+fn receive_buffer(window: i64) -> (i64, i64) {
+    (window * LARGEST_PART.1 / (LARGEST_PART.0 * DOUBLED), window)
+}
+
+fn congestion_window(gap: &Gap) -> i64 {
+    if gap.cwnd_known { i64::from(gap.cwnd) * i64::from(gap.mss) } else { 0 }
+}
+
+fn rate(bytes: i64, rtt: Option<Nanos>) -> Option<u64> {
+    rtt.filter(|rtt| *rtt > Nanos::ZERO).map(|rtt| (bytes.max(0) as f64 * 1e9 / rtt.0 as f64) as u64)
+}

@@ -1,0 +1,46 @@
+//! What an idle restart cost: the waits of the climb back, less those that the old window would have cost as well.
+
+use super::rows::StallRow;
+use crate::causes::{Cause, Part};
+use crate::gap::Gap;
+
+/// The climb of one sender that is under way.
+#[derive(Debug, Default)]
+pub(super) struct Climb {
+    rows: Vec<usize>,
+    bytes: u64,
+    after: u64,
+    old_window: u64,
+}
+
+impl Climb {
+    /// The next part of the sender's gaps in order of time; its row in the list is `row`, if it has one.
+    pub(super) fn add(&mut self, gap: &Gap, part: &Part, row: Option<usize>, stalls: &mut [StallRow]) {
+        match (part.cause, row) {
+            (Cause::IdleRestart, Some(row)) => {
+                self.rows.push(row);
+                self.bytes += gap.before.bytes;
+                self.after = gap.after.bytes;
+                let segments = u64::from(gap.cwnd_before_idle.unwrap_or(0));
+                self.old_window = self.old_window.max(segments * u64::from(gap.mss));
+            }
+            // A pause in which everything was acknowledged ends the climb: the next one starts from its own idle.
+            (Cause::AppLimited | Cause::ZeroWindow, _) => self.finish(stalls),
+            _ => {}
+        }
+    }
+
+    /// The climb is over: its first row gets its cost, so that costs add up over a flow. What followed counts up to one old window, which it would have filled.
+    pub(super) fn finish(&mut self, stalls: &mut [StallRow]) {
+        let climb = std::mem::take(self);
+        if climb.old_window == 0 {
+            return;
+        }
+        let sent = climb.bytes + climb.after.min(climb.old_window);
+        let waits_anyway = sent.div_ceil(climb.old_window).saturating_sub(1);
+        let extra = (climb.rows.len() as u64).saturating_sub(waits_anyway);
+        if let Some(first) = climb.rows.first() {
+            stalls[*first].evidence.extra_round_trips = Some(extra);
+        }
+    }
+}

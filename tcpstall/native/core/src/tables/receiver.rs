@@ -1,0 +1,63 @@
+//! What the peer's receiver did, in numbers: a reader that lags, a window that shut, probes that nobody answered.
+
+use serde::Serialize;
+
+use crate::causes::{Cause, Part};
+use crate::gap::Gap;
+use crate::time::Nanos;
+
+/// Numbers about the peer's window and its reader. Absent where they do not apply.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
+pub struct Receiver {
+    /// The largest window so far, where a reader was behind it, bytes.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub window_plateau_bytes: Option<u64>,
+    /// What the peer's application had not read when the wait ended, bytes.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub unread_bytes: Option<u64>,
+    /// How fast the peer's application read while it was behind, over the whole flow, bytes per second.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub drain_bytes_per_s: Option<u64>,
+    /// How long the window was shut within the wait.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub closed_ns: Option<Nanos>,
+    /// The smallest window meanwhile: 0, or less than a segment, bytes.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub closed_window_bytes: Option<u64>,
+    /// Payload of the sender's window probes: 0 or 1, bytes.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub probe_bytes: Option<u64>,
+    /// Window probes that no ACK of the peer followed before the next one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub probes_unanswered: Option<u64>,
+    /// Of a wait that never ended: the probes since the peer was last heard.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub probes_since_heard: Option<u64>,
+}
+
+impl Receiver {
+    /// Of a stall at a shut window, or behind a slow reader.
+    pub fn of(gap: &Gap, part: &Part) -> Receiver {
+        let size = |bytes: i64| Some(bytes.max(0) as u64);
+        match (part.cause, part.proof.detail) {
+            (Cause::ZeroWindow, _) => {
+                let (closed, reopened) = (gap.closed.unwrap_or(part.start), gap.reopened.unwrap_or(part.end));
+                Receiver {
+                    closed_ns: Some((reopened.min(part.end) - closed.max(part.start)).or_zero()),
+                    closed_window_bytes: gap.shut.window.and_then(size),
+                    probe_bytes: gap.shut.probe_bytes.map(u64::from),
+                    probes_unanswered: (gap.probes > 0).then_some(u64::from(gap.probes - gap.shut.answered)),
+                    probes_since_heard: (gap.probes > 0 && !gap.ended).then_some(u64::from(gap.shut.unheard)),
+                    ..Receiver::default()
+                }
+            }
+            (Cause::RwndLimited, "slow-reader") => Receiver {
+                window_plateau_bytes: size(gap.reading.plateau),
+                unread_bytes: size(gap.reading.unread),
+                drain_bytes_per_s: gap.context.drain,
+                ..Receiver::default()
+            },
+            _ => Receiver::default(),
+        }
+    }
+}

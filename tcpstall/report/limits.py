@@ -1,0 +1,61 @@
+"""What a limit cost and what would lift it, in figures: buffers, readers, shut windows, idle restarts."""
+
+from collections import Counter
+from collections.abc import Sequence
+
+from tcpstall.causes import Cause
+from tcpstall.model import Stall
+from tcpstall.units import counted, number, per_second, size, size_range
+
+__all__ = ["figure", "lifting", "mostly"]
+
+_OPTIONS = {Cause.RWND_LIMITED: "SO_RCVBUF", Cause.SNDBUF_LIMITED: "SO_SNDBUF"}
+
+
+def mostly(stalls: Sequence[Stall], name: str) -> int | None:
+    """The value of that evidence that holds for most of the time; None where none is known."""
+    spans: Counter[int] = Counter()
+    for stall in stalls:
+        if (value := stall.evidence.get(name)) is not None:
+            spans[value] += stall.duration_ns
+    return spans.most_common(1)[0][0] if spans else None
+
+
+def lifting(stalls: Sequence[Stall]) -> str:
+    """What the buffer seems to be set to and what is needed, to follow the advice; empty where nothing is known."""
+    option = _OPTIONS.get(stalls[0].cause)
+    sized = [stall for stall in stalls if stall.evidence.get("buffer_high_bytes") is not None]
+    if option is None or not sized:
+        return ""
+    high = mostly(sized, "buffer_high_bytes")
+    # The other figures belong to the same plateau.
+    same = [stall for stall in sized if stall.evidence.get("buffer_high_bytes") == high]
+    low, needed, rate = (
+        mostly(same, name) for name in ("buffer_low_bytes", "buffer_needed_bytes", "needed_bytes_per_s")
+    )
+    looks = f"{option} looks like {size_range(low or 0, high or 0)}"
+    if needed is None:
+        return looks
+    return f"{looks}; the path needs {size(needed)}{f' for {per_second(rate)}' if rate is not None else ''}"
+
+
+def figure(stall: Stall) -> str:
+    """The figure that matters most about one stall, short enough for a cell; empty where there is none."""
+    evidence = stall.evidence
+    match stall.cause:
+        case Cause.ZERO_WINDOW:
+            return _probes(evidence.get("window_probes"), evidence.get("probes_unanswered"))
+        case Cause.IDLE_RESTART:
+            before, after = evidence.get("cwnd_before_idle_segments"), evidence.get("cwnd_after_idle_segments")
+            return "" if before is None or after is None else f"{number(before)} → {counted(after, 'segment')}"
+    if (drain := evidence.get("drain_bytes_per_s")) is not None:
+        return f"reads {per_second(drain)}"
+    if (ceiling := evidence.get("ceiling_bytes_per_s")) is not None:
+        return f"≤ {per_second(ceiling)}"
+    return ""
+
+
+def _probes(probes: int | None, unanswered: int | None) -> str:
+    if not probes:
+        return ""
+    return counted(probes, "probe") + (f", {number(unanswered)} unanswered" if unanswered else "")
