@@ -11,6 +11,7 @@ __all__ = [
     "offset",
     "percent",
     "rate",
+    "ratio",
     "times",
 ]
 
@@ -95,6 +96,11 @@ def percent(part: int, whole: int) -> str:
     if part < whole and part * 100 > 99 * whole:
         return ">99 %"
     return f"{_rounded(part * 100, whole)} %"
+
+
+def ratio(part: int, whole: int) -> str:
+    """How many times, to a tenth where it is not whole: `4`, `1.3`; `–` of nothing."""
+    return _decimal(part, whole, 1).removesuffix(".0") if whole > 0 else "–"
 
 
 def confidence(value: float) -> str:

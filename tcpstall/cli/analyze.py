@@ -2,7 +2,7 @@
 
 import sys
 from collections.abc import Sequence
-from typing import get_args
+from typing import TypedDict, get_args
 
 import click
 
@@ -12,6 +12,7 @@ from tcpstall.cli.progress import Bar
 from tcpstall.cli.selection import Selection, captures_argument, chosen, selection_options
 from tcpstall.cli.times import SPAN, Moment
 from tcpstall.errors import ExitCode
+from tcpstall.labels import read_label
 from tcpstall.model import Capture, Sort, analyze
 
 __all__ = ["command"]
@@ -19,6 +20,13 @@ __all__ = ["command"]
 _FORMATS = ("table", "json", "ndjson", "csv")
 _WITHOUT_WARNINGS = "csv"
 _FLOWS_IN_TABLES = 10
+
+
+class Lists(TypedDict):
+    """Lists that can be left out of JSON."""
+
+    bursts: bool
+    exchanges: bool
 
 
 @click.command("analyze")
@@ -52,6 +60,14 @@ _FLOWS_IN_TABLES = 10
 @click.option(
     "--no-bursts", "bursts", flag_value=False, default=True, type=bool, help="Leave the lists of bursts out of JSON."
 )
+@click.option(
+    "--no-exchanges",
+    "exchanges",
+    flag_value=False,
+    default=True,
+    type=bool,
+    help="Leave the lists of exchanges out of JSON.",
+)
 def command(
     captures: tuple[str, ...],
     form: str,
@@ -64,6 +80,7 @@ def command(
     top: int | None,
     sort: Sort | None,
     bursts: bool,
+    exchanges: bool,
 ) -> int:
     """Say why each sender waited.
 
@@ -74,7 +91,7 @@ def command(
     selection = chosen(captures, flows=flows, hosts=hosts, ports=ports, since=since, until=until)
     if form == "table":
         return _show(captures, selection, min_stall_ns, top, sort)
-    return _stream(captures, selection, form, min_stall_ns, top, sort, bursts)
+    return _stream(captures, selection, form, min_stall_ns, top, sort, {"bursts": bursts, "exchanges": exchanges})
 
 
 def _show(
@@ -101,7 +118,7 @@ def _stream(
     min_stall_ns: int,
     top: int | None,
     sort: Sort | None,
-    bursts: bool,
+    lists: Lists,
 ) -> ExitCode:
     with Bar() as bar, writing("standard output"):
         sys.stdout.flush()
@@ -113,7 +130,8 @@ def _stream(
             top=top,
             **selection,
             min_stall_ns=min_stall_ns,
-            bursts=bursts,
+            **lists,
+            label=read_label,
             progress=bar,
         )
     if written.broken_pipe:

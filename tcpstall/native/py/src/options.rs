@@ -20,6 +20,7 @@ pub(crate) struct Keywords {
     pub(crate) until_ns: Option<i64>,
     pub(crate) min_stall_ns: i64,
     pub(crate) bursts: bool,
+    pub(crate) exchanges: bool,
 }
 
 impl Keywords {
@@ -33,7 +34,7 @@ impl Keywords {
                 until: self.until_ns.map(Nanos),
             },
             limits: Limits::default(),
-            wanted: Wanted { bursts: self.bursts, least_stall: Nanos(self.min_stall_ns) },
+            wanted: Wanted { bursts: self.bursts, exchanges: self.exchanges, least_stall: Nanos(self.min_stall_ns) },
         })
     }
 }

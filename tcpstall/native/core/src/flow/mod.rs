@@ -8,6 +8,8 @@ pub mod handshake;
 pub mod identification;
 pub mod outstanding;
 pub mod ranges;
+pub mod starts;
+pub mod turns;
 pub mod window;
 
 pub use connection::{Connection, Direction, State};

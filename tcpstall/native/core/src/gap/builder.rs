@@ -212,6 +212,11 @@ impl Builder {
         self.open.retransmissions
     }
 
+    /// The peer's window was closed since the last new data, or something was sent again: the silence was TCP's.
+    pub fn held_up(&self) -> bool {
+        self.open.closed.is_some() || self.open.retransmissions > 0
+    }
+
     /// When the sender last heard or said anything new.
     pub fn last_progress(&self) -> Nanos {
         self.open.last_ack.map_or(self.burst.end, |ack| ack.max(self.burst.end))

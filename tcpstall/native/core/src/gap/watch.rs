@@ -3,7 +3,12 @@
 use super::builder::{Builder, Ending, LEAST_GAP};
 use super::context;
 use super::evidence::{Burst, Gap};
-use crate::flow::{Connection, Direction, Half, Sending, connection::Effect};
+use crate::flow::{
+    Connection, Direction, Half, Sending,
+    connection::Effect,
+    starts::Starts,
+    turns::{Spoken, Turns},
+};
 use crate::sender::{Cwnd, timers};
 use crate::time::Nanos;
 use crate::wire::{Flags, Segment};
@@ -18,6 +23,8 @@ pub struct Watch {
     pub connection: Connection,
     models: [Cwnd; 2],
     builders: [Builder; 2],
+    turns: Turns,
+    starts: Option<Box<Starts>>,
     incomplete: bool,
     time_went_back: bool,
     left_out_after: Option<Nanos>,
@@ -55,6 +62,8 @@ impl Watch {
             connection: Connection::new(segment),
             models: Default::default(),
             builders: [Builder::new(Direction::Client), Builder::new(Direction::Server)],
+            turns: Turns::default(),
+            starts: None,
             incomplete: false,
             time_went_back: false,
             left_out_after: None,
@@ -102,11 +111,25 @@ impl Watch {
             }
             Effect::Data(Sending::Late { .. } | Sending::Copy) | Effect::Control => {}
         }
+        if let Effect::Data(Sending::Again | Sending::Late { .. }) = effect {
+            self.turns.repeats(segment, sender, &self.connection);
+        }
+        if segment.flags.0 & (Flags::FIN.0 | Flags::RST.0) != 0 {
+            self.turns.closes(sender, segment.time, segment.flags.has(Flags::RST));
+        }
         if segment.flags.has(Flags::FIN) {
             let fin = &mut self.builders[sender as usize].fin;
             *fin = fin.or(Some(segment.time));
         }
         Seen { sender, effect }
+    }
+
+    /// Payload that begins something with a name was sent by `sender`; true if it is the flow's first.
+    #[cold]
+    pub fn begins_with(&mut self, sender: Direction, payload: &[u8]) -> bool {
+        let first = self.starts.is_none();
+        self.starts.get_or_insert_default().keep(sender, payload);
+        first
     }
 
     /// Whoever pasted the capture left packets out here.
@@ -115,6 +138,7 @@ impl Watch {
         self.left_out_after = Some(self.connection.end);
         self.connection.halves.iter_mut().for_each(Half::left_out);
         self.models.iter_mut().for_each(Cwnd::lose_track);
+        self.turns.left_out();
     }
 
     fn apply_acks(&mut self, sender: Direction, now: Nanos) {
@@ -136,6 +160,7 @@ impl Watch {
         {
             builder.first_wait_from(peer.max(builder.last_data()));
         }
+        let held_up = builder.held_up();
         let mss = i64::from(half.mss());
         let lost = lost.max(((hole + mss - 1) / mss) as u32);
         if first_known && builder.is_prepared() {
@@ -151,6 +176,7 @@ impl Watch {
         }
         builder.extend(segment, bytes, half);
         model.on_send(half.flight_segments(), half.snd_una, half.snd_nxt);
+        self.turns.speaks(&Spoken { segment, bytes, held_up }, sender, &self.connection);
         self.builders[sender.peer() as usize].on_peer_data(segment);
     }
 
@@ -170,6 +196,7 @@ impl Watch {
 
     /// The flow is over: what is still open is closed, and what only neighbours can tell is filled in.
     pub fn finish(mut self: Box<Self>) -> Finished {
+        self.turns.finish();
         let base_rtt = self.connection.base_rtt();
         let threshold = LEAST_GAP.max(base_rtt.unwrap_or_default().scaled(STALL_SHARE));
         let [(client_gaps, client_bursts), (server_gaps, server_bursts)] =
@@ -203,6 +230,21 @@ impl Finished {
     /// The connection's state.
     pub fn connection(&self) -> &Connection {
         &self.watch.connection
+    }
+
+    /// What its ends said first, where that has a name.
+    pub fn starts(&self) -> Option<&Starts> {
+        self.watch.starts.as_deref()
+    }
+
+    /// The client began with a TLS hello.
+    pub fn speaks_tls(&self) -> bool {
+        self.starts().is_some_and(Starts::speak_tls)
+    }
+
+    /// Its rounds of request and response.
+    pub fn turns(&self) -> &Turns {
+        &self.watch.turns
     }
 
     /// Packets of the flow were stamped earlier than packets before them.

@@ -4,6 +4,7 @@ mod build;
 pub mod columns;
 pub mod ledger;
 pub mod rows;
+pub mod services;
 pub mod sort;
 pub mod stream;
 mod sweep;
