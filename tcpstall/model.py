@@ -150,7 +150,7 @@ class Exchange:
 
     `latency_ns` is what the requester lived through: from its first byte, or its SYN where the handshake belongs to the
     exchange, to the arrival of the response's last byte, on its own clock at every vantage. `parts` sum to it.
-    `start_ns` and `end_ns` are the tap's. `round_trips` is the latency in base round trips, None where those are unknown.
+    `start_ns` and `end_ns` are the tap's. `round_trips` is the latency in base round trips, None without one.
     `request_bytes` is 0 where the server spoke first. `overlaps` counts how often an end spoke before it had heard the
     other out.
     """
@@ -195,8 +195,8 @@ class IdleClose:
 class Service:
     """The connections to one address and port.
 
-    `avoidable_handshakes` counts a client's connections beyond the most that it had open at once: reuse would have saved
-    them, and `avoidable_ns` at the client's mean handshake.
+    `avoidable_handshakes` counts a client's connections beyond the most that it had open at once: reuse would have
+    saved them, and `avoidable_ns` at the client's mean handshake.
     """
 
     address: str
@@ -305,8 +305,8 @@ class Capture:
 class Analysis:
     """The diagnosis of one or more captures: a sequence of flows over columns that stay in the native core.
 
-    `flows`, `bursts`, `stalls` and `exchanges` are tables that Polars, PyArrow and DuckDB take without a copy (Arrow PyCapsule
-    interface); times are int64 nanoseconds since the epoch in the capture's own clock, sizes are payload bytes.
+    `flows`, `bursts`, `stalls` and `exchanges` are tables that Polars, PyArrow and DuckDB take without a copy (Arrow
+    PyCapsule interface); times are int64 nanoseconds since the epoch in the capture's own clock, sizes payload bytes.
     `len()`, iteration and indexing give Flow objects, each decoded when it is asked for.
     """
 

@@ -6,7 +6,7 @@ from rich.console import RenderableType
 from rich.padding import Padding
 from rich.text import Text
 
-from tcpstall.model import Endpoint, Service, Side
+from tcpstall.model import Endpoint, IdleClose, Service, Side
 from tcpstall.units import counted, duration, number, ratio
 
 __all__ = ["service_list"]
@@ -24,30 +24,29 @@ def service_list(services: Sequence[Service]) -> Iterator[RenderableType]:
     for service in several[:_SERVICES]:
         yield Padding(Text(_line(service)), (0, 0, 0, 1))
         if service.idle_close:
-            yield Padding(Text(_idle(service), "yellow"), (0, 0, 0, 3))
-    if more := len(several) - _SERVICES:
-        if more > 0:
-            yield Padding(Text(f"and {counted(more, 'more service')}", "dim"), (0, 0, 0, 1))
+            yield Padding(Text(_idle(service.idle_close), "yellow"), (0, 0, 0, 3))
+    if len(several) > _SERVICES:
+        yield Padding(Text(f"and {counted(len(several) - _SERVICES, 'more service')}", "dim"), (0, 0, 0, 1))
 
 
 def _line(service: Service) -> str:
     name = Endpoint(service.address, service.port)
     of = "" if service.clients == 1 else f" of {counted(service.clients, 'client')}"
-    use = f"{ratio(service.exchanges, service.connections)} exchanges each"
-    saved = "reuse would have saved no handshake"
-    if service.avoidable_handshakes:
-        saved = (
-            f"reuse would have saved {number(service.avoidable_handshakes)} of {number(service.handshakes)} handshakes, "
-            f"{duration(service.avoidable_ns)}"
-        )
-    return f"{name}  {counted(service.connections, 'connection')}{of}, {use}: {saved}"
+    each = ratio(service.exchanges, service.connections)
+    use = f"{each} exchange{'' if each == '1' else 's'} each"
+    return f"{name}  {counted(service.connections, 'connection')}{of}, {use}: reuse would have saved {_saved(service)}"
 
 
-def _idle(service: Service) -> str:
-    assert service.idle_close is not None
-    side = service.idle_close.side
-    other: Side = "client" if side == "server" else "server"
+def _saved(service: Service) -> str:
+    if not service.avoidable_handshakes:
+        return "no handshake"
+    count = f"{number(service.avoidable_handshakes)} of {counted(service.handshakes, 'handshake')}"
+    return f"{count}, {duration(service.avoidable_ns)}"
+
+
+def _idle(found: IdleClose) -> str:
+    other: Side = "client" if found.side == "server" else "server"
     return (
-        f"the {side} closes connections that were idle for {duration(service.idle_close.after_ns)} "
-        f"({counted(service.idle_close.connections, 'connection')}), the {other} keeps them: give both the same keep-alive"
+        f"the {found.side} closes connections that were idle for {duration(found.after_ns)} "
+        f"({counted(found.connections, 'connection')}), the {other} keeps them: give both one keep-alive"
     )

@@ -1,4 +1,4 @@
-"""An exchange's latency as a sum in one line: `400.4 ms = 4 RTT: 1 handshake, 1 request beyond the initial window, …`."""
+"""An exchange's latency as a sum in one line: `400 ms = 4 RTT: 1 handshake, 1 request beyond the initial window, …`."""
 
 from collections.abc import Sequence
 
