@@ -6,9 +6,9 @@ from pathlib import Path
 import pytest
 
 import tcpstall
+from tcpstall.report.services import service_list
 from tests.report.flows import text
 from tests.scene import Scene
-from tcpstall.report.services import service_list
 
 
 def connection(folder: Path, port: int, *, start_ms: int, idle_ms: float, closer: str = "server") -> Scene:
@@ -62,7 +62,7 @@ def test_idle_times_that_differ_are_no_timer(tmp_path: Path) -> None:
 def test_who_closed_and_after_how_long_idle_is_the_same_at_every_vantage(tmp_path: Path, closer: str) -> None:
     scene = connection(tmp_path, 40_000, start_ms=0, idle_ms=700, closer=closer)
     for tap in ("client", "between", "server"):
-        ending = scene.flow(tap)["connection"]  # type: ignore[arg-type]
+        ending = scene.flow(tap)["connection"]
         assert (ending["closed_by"], ending["closed_with"]) == (closer, "fin")
         assert ending["idle_before_close_ns"] == pytest.approx(700e6, abs=25e6)
 

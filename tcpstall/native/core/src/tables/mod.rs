@@ -2,6 +2,7 @@
 
 mod build;
 pub mod columns;
+mod json;
 pub mod ledger;
 pub mod rows;
 pub mod services;

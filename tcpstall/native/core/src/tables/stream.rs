@@ -4,6 +4,7 @@ use std::io::{self, Write};
 
 use serde::Serialize;
 
+use super::json;
 use super::rows::{FlowRow, StallRow};
 use super::services::Services;
 
@@ -46,6 +47,8 @@ pub struct Writer<W: Write> {
     shape: Shape,
     flows: u64,
     services: Services,
+    /// The flow that is being written.
+    line: Vec<u8>,
 }
 
 impl<W: Write> Writer<W> {
@@ -56,22 +59,24 @@ impl<W: Write> Writer<W> {
             Shape::Ndjson => {}
             Shape::Csv => writeln!(out, "{CSV_HEADER}")?,
         }
-        Ok(Writer { out, shape, flows: 0, services: Services::default() })
+        Ok(Writer { out, shape, flows: 0, services: Services::default(), line: Vec::new() })
     }
 
     /// Writes one flow.
     pub fn flow(&mut self, row: &FlowRow) -> io::Result<()> {
         match self.shape {
             Shape::Json => {
-                self.out.write_all(if self.flows == 0 { b"\n" } else { b",\n" })?;
-                serde_json::to_writer(&mut self.out, row)?;
+                self.line.extend_from_slice(if self.flows == 0 { b"\n" } else { b",\n" });
+                json::append(&mut self.line, row)?;
             }
             Shape::Ndjson => {
-                serde_json::to_writer(&mut self.out, row)?;
-                self.out.write_all(b"\n")?;
+                json::append(&mut self.line, row)?;
+                self.line.push(b'\n');
             }
             Shape::Csv => row.stalls.iter().try_for_each(|stall| csv_row(&mut self.out, row, stall))?,
         }
+        self.out.write_all(&self.line)?;
+        self.line.clear();
         self.flows += 1;
         if self.shape != Shape::Csv {
             self.services.add(row);
