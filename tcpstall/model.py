@@ -152,7 +152,7 @@ class Exchange:
     exchange, to the arrival of the response's last byte, on its own clock at every vantage. `parts` sum to it.
     `start_ns` and `end_ns` are the tap's. `round_trips` is the latency in base round trips, None without one.
     `request_bytes` is 0 where the server spoke first. `overlaps` counts how often an end spoke before it had heard the
-    other out.
+    other out. Where the response was not acknowledged whole, `complete` is False and the latency a lower bound.
     """
 
     requester: Side
@@ -164,6 +164,7 @@ class Exchange:
     response_bytes: int
     overlaps: int
     parts: tuple[Part, ...]
+    complete: bool = True
 
 
 @dataclass(frozen=True, slots=True)

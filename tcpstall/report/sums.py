@@ -29,7 +29,8 @@ def latency_sum(exchange: Exchange, base_rtt_ns: int | None) -> str:
     for part in worth:
         amount = _amount(part, base_rtt_ns)
         told.append(f"{amount} {_name(part, exchange, [other for other in worth if other is not part])}")
-    return f"{duration(exchange.latency_ns)}{_head(worth, base_rtt_ns)}: {_with_pronouns(', '.join(told))}"
+    least = "" if exchange.complete else "≥ "
+    return f"{least}{duration(exchange.latency_ns)}{_head(worth, base_rtt_ns)}: {_with_pronouns(', '.join(told))}"
 
 
 def _is_worth(part: Part, exchange: Exchange, base_rtt_ns: int | None) -> bool:

@@ -176,3 +176,27 @@ def test_every_exchange_of_the_fixtures_sums_exactly(fixture_capture) -> None:  
     for flow in flows_of(fixture_capture, exit_codes=(0, 4, 5)):
         for exchange in flow["exchanges"]:
             expect_exact_sum(exchange)
+
+
+def test_a_response_that_nobody_acknowledges_is_at_least_so_long(scene: Scene) -> None:
+    scene.handshake(rtt_ms=20)
+    scene.client_sends(100)
+    scene.server_sends(2_000)
+    for _ in range(5):
+        scene.wait_ms(800)
+        scene.server_repeats(0, 1_448, lost=True)
+    (exchange,) = exchanges_of(scene)
+    assert not exchange["complete"]
+    assert exchange["latency_ns"] < 100e6
+
+
+def test_the_repair_of_a_lost_end_is_part_of_the_response(scene: Scene) -> None:
+    scene.handshake(rtt_ms=20)
+    scene.client_sends(100)
+    scene.server_sends(1_000, lost=True)
+    scene.wait_ms(220)
+    scene.server_repeats(0, 1_000)
+    scene.client_acks()
+    (exchange,) = exchanges_of(scene, "server")
+    assert exchange["complete"]
+    assert parts_ms(exchange)["response retransmission"] >= 200

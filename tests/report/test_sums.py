@@ -68,7 +68,8 @@ def test_the_slowest_come_first_with_their_middle_and_the_end_of_the_connection(
     )
     title, first, second = [line for line in text(*exchange_list(one, rows=2)).splitlines() if line]
     assert title == (
-        "the slowest of 5 exchanges of flow 0 (median 100.0 ms); the server closed with a reset 1 min 05 s after the last"
+        "the slowest of 5 exchanges of flow 0 (median 100.0 ms); the server closed with a reset 1 min 05 s after the "
+        "last"
     )
     assert first.startswith(" +9.000000")
     assert "900.0 ms server" in first

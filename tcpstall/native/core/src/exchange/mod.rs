@@ -42,6 +42,8 @@ pub struct Exchange {
     pub request_bytes: u64,
     /// Bytes of the response.
     pub response_bytes: u64,
+    /// The requester acknowledged the whole response; otherwise the latency is at least this.
+    pub complete: bool,
     /// How often an end spoke before it had heard the other out: pipelined requests, or data both ways at once.
     pub overlaps: u32,
     /// Where the latency went; sums to it.
@@ -78,6 +80,7 @@ pub fn exchanges(flow: &Finished, waits: &[Vec<Wait>; 2]) -> Vec<Exchange> {
             round_trips: round_trips(latency, base_rtt),
             request_bytes: round.request_bytes,
             response_bytes: round.response_bytes,
+            complete: round.complete,
             overlaps: round.overlaps,
             parts,
         });

@@ -31,8 +31,12 @@ pub struct Round {
     pub answered: Option<Nanos>,
     /// First byte of the response from an end that had heard the whole request.
     pub answered_all: Option<Nanos>,
-    /// Last byte of the response, sent again or not.
+    /// Last byte of the response; where it had to be sent again and was acknowledged then, that time.
     pub last: Nanos,
+    /// All of the response was acknowledged before the next word.
+    pub complete: bool,
+    /// The latest repetition of an unacknowledged part of the response.
+    repeated: Option<Nanos>,
     /// Bytes of the request; 0 where the server speaks first.
     pub request_bytes: u64,
     /// Bytes of the response.
@@ -90,7 +94,7 @@ impl Turns {
         let Some(round) = self.current.as_mut().filter(|round| round.answered.is_some()) else { return };
         let end = half.offset(segment.seq) + i64::from(segment.payload);
         if sender == Direction::Server && end > half.acked_at_tap().max(round.from[1]) {
-            round.last = segment.time;
+            round.repeated = Some(segment.time);
         }
     }
 
@@ -100,17 +104,24 @@ impl Turns {
     }
 
     /// Packets are missing here: whoever speaks next may be in the middle of anything.
-    pub fn left_out(&mut self) {
-        self.finish();
+    pub fn left_out(&mut self, connection: &Connection) {
+        self.finish(connection);
         self.spoke_before = true;
     }
 
-    /// The flow is over.
-    pub fn finish(&mut self) {
-        let Some(round) = self.current.take() else { return };
+    /// The round is over, or the flow is.
+    pub fn finish(&mut self, connection: &Connection) {
+        let Some(mut round) = self.current.take() else { return };
         if round.answered.is_none() {
             self.unanswered += 1;
-        } else if self.rounds.len() < ROUND_LIMIT {
+            return;
+        }
+        let end = round.from[1] + round.response_bytes as i64;
+        round.complete = connection.half(Direction::Server).acked_at_tap() >= end;
+        if let Some(repeated) = round.repeated.filter(|_| round.complete) {
+            round.last = round.last.max(repeated);
+        }
+        if self.rounds.len() < ROUND_LIMIT {
             self.rounds.push(round);
         } else {
             self.dropped += 1;
@@ -140,7 +151,7 @@ impl Turns {
                 }
                 return;
             }
-            self.finish();
+            self.finish(connection);
         }
         self.begin(spoken.segment.time, [own.snd_nxt - i64::from(spoken.bytes), connection.halves[1].snd_nxt], false);
         if let Some(round) = &mut self.current {
@@ -158,14 +169,15 @@ impl Turns {
         if self.current.is_none() {
             let opening = connection.handshake.done.filter(|_| !self.spoke_before);
             let Some(done) = opening else {
-                self.unprompted += u64::from(self.last_speaker != Some(Direction::Server));
+                let unasked = self.spoke_before && self.last_speaker != Some(Direction::Server);
+                self.unprompted += u64::from(unasked);
                 return;
             };
             self.begin(done, [connection.halves[0].snd_nxt, own.snd_nxt - i64::from(spoken.bytes)], true);
         }
         let Some(round) = &mut self.current else { return };
         if round.answered.is_some() && round.asked_late.is_none() && spoken.is_unprompted(round.last, own) {
-            self.finish();
+            self.finish(connection);
             self.unprompted += 1;
             return;
         }
@@ -181,6 +193,7 @@ impl Turns {
             round.answered_all = now;
         }
         round.answered = round.answered.or(now);
+        round.repeated = None;
         round.last = spoken.segment.time;
         round.response_bytes = (own.snd_nxt - round.from[1]).max(0) as u64;
     }

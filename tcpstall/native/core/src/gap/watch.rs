@@ -138,7 +138,7 @@ impl Watch {
         self.left_out_after = Some(self.connection.end);
         self.connection.halves.iter_mut().for_each(Half::left_out);
         self.models.iter_mut().for_each(Cwnd::lose_track);
-        self.turns.left_out();
+        self.turns.left_out(&self.connection);
     }
 
     fn apply_acks(&mut self, sender: Direction, now: Nanos) {
@@ -196,7 +196,7 @@ impl Watch {
 
     /// The flow is over: what is still open is closed, and what only neighbours can tell is filled in.
     pub fn finish(mut self: Box<Self>) -> Finished {
-        self.turns.finish();
+        self.turns.finish(&self.connection);
         let base_rtt = self.connection.base_rtt();
         let threshold = LEAST_GAP.max(base_rtt.unwrap_or_default().scaled(STALL_SHARE));
         let [(client_gaps, client_bursts), (server_gaps, server_bursts)] =

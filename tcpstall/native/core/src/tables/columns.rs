@@ -177,6 +177,7 @@ pub fn exchanges(rows: &[FlowRow]) -> Columns {
         reals("round_trips", &all, |row| row.1.round_trips),
         integers("request_bytes", &all, |row| signed(row.1.request_bytes)),
         integers("response_bytes", &all, |row| signed(row.1.response_bytes)),
+        flags("complete", &all, |row| row.1.complete),
         integers("overlaps", &all, |row| Some(i64::from(row.1.overlaps))),
     ];
     columns.extend(Phase::ALL.map(|phase| {

@@ -84,7 +84,8 @@ struct Service {
     handshakes: u64,
     handshake: Nanos,
     closed: [u64; 2],
-    idles: [Vec<Nanos>; 2],
+    /// Idle times and the moments at which each end closed then.
+    idles: [Vec<(Nanos, Nanos)>; 2],
 }
 
 /// Services as their flows end.
@@ -105,7 +106,11 @@ impl Services {
             let end = usize::from(by == "server");
             service.closed[end] += 1;
             let idle = row.connection.idle_before_close_ns.filter(|idle| *idle >= LEAST_IDLE);
-            service.idles[end].extend(idle.filter(|_| service.idles[end].len() < IDLES_KEPT));
+            if let (Some(idle), Some(closed)) = (idle, row.connection.closed_ns)
+                && service.idles[end].len() < IDLES_KEPT
+            {
+                service.idles[end].push((idle, closed));
+            }
         }
         let client = self.clients.entry((row.server, row.client.address)).or_default();
         if let (true, Some(handshake)) = (row.handshake.complete, row.handshake.duration_ns) {
@@ -169,19 +174,23 @@ impl Client {
     }
 }
 
-/// The end whose idle times agree, if the other end closes no idle connections.
-fn idle_close([client, server]: [Vec<Nanos>; 2]) -> Option<IdleClose> {
+/// The end whose idle times agree, if the other end closes no idle connections. Connections that were all closed at one
+/// moment tell of an end that was shut down, not of a timer.
+fn idle_close([client, server]: [Vec<(Nanos, Nanos)>; 2]) -> Option<IdleClose> {
     let (side, mut idles) = match (client.is_empty(), server.is_empty()) {
         (true, false) => ("server", server),
         (false, true) => ("client", client),
         _ => return None,
     };
     idles.sort();
-    let middle = idles[idles.len() / 2];
+    let middle = idles[idles.len() / 2].0;
     let slack = TIMER_SLACK.max(middle.scaled(TIMER_SHARE));
-    let agreeing = idles.iter().filter(|idle| **idle >= middle - slack && **idle <= middle + slack).count();
-    let enough = agreeing >= LEAST_AGREEING && agreeing as f64 >= AGREEING_SHARE * idles.len() as f64;
-    enough.then_some(IdleClose { side, after_ns: middle, connections: agreeing as u64 })
+    let all = idles.len();
+    idles.retain(|(idle, _)| *idle >= middle - slack && *idle <= middle + slack);
+    let moments = idles.iter().map(|(_, closed)| *closed);
+    let apart = moments.clone().max()? - moments.min()? > slack;
+    let enough = idles.len() >= LEAST_AGREEING && idles.len() as f64 >= AGREEING_SHARE * all as f64;
+    (enough && apart).then_some(IdleClose { side, after_ns: middle, connections: idles.len() as u64 })
 }
 
 #[cfg(test)]
@@ -205,13 +214,23 @@ mod tests {
         assert_eq!(avoidable(&[]), (0, Nanos(0)));
     }
 
+    /// (idle, closed at), seconds.
+    fn idles(pairs: &[(i64, i64)]) -> Vec<(Nanos, Nanos)> {
+        let seconds = |value: i64| Nanos(value * 1_000_000_000);
+        pairs.iter().map(|(idle, closed)| (seconds(*idle), seconds(*closed))).collect()
+    }
+
     #[test]
     fn a_timer_is_told_by_idle_times_that_agree() {
-        let seconds = |values: &[i64]| values.iter().map(|value| Nanos(value * 1_000_000_000)).collect::<Vec<_>>();
-        let found = idle_close([vec![], seconds(&[65, 65, 66, 65])]);
+        let found = idle_close([vec![], idles(&[(65, 100), (65, 120), (66, 300), (65, 301)])]);
         assert_eq!(found, Some(IdleClose { side: "server", after_ns: Nanos(65_000_000_000), connections: 4 }));
-        assert_eq!(idle_close([seconds(&[30]), seconds(&[65, 65, 65])]), None);
-        assert_eq!(idle_close([vec![], seconds(&[5, 65, 300])]), None);
-        assert_eq!(idle_close([vec![], seconds(&[65, 65])]), None);
+        assert_eq!(idle_close([idles(&[(30, 90)]), idles(&[(65, 100), (65, 200), (65, 300)])]), None);
+        assert_eq!(idle_close([vec![], idles(&[(5, 100), (65, 200), (300, 900)])]), None);
+        assert_eq!(idle_close([vec![], idles(&[(65, 100), (65, 200)])]), None);
+    }
+
+    #[test]
+    fn connections_closed_all_at_once_tell_of_no_timer() {
+        assert_eq!(idle_close([vec![], idles(&[(161, 200), (161, 200), (161, 200)])]), None);
     }
 }
