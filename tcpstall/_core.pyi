@@ -64,6 +64,11 @@ class Report:
     @property
     def stalls(self) -> Table: ...
     @property
+    def exchanges(self) -> Table: ...
+    @property
+    def services_json(self) -> str:
+        """The report's `services` list."""
+    @property
     def captures(self) -> list[CaptureStatus]: ...
     def __len__(self) -> int:
         """Number of flows."""
@@ -121,6 +126,8 @@ def analyze(
     min_stall_ns: int = 0,
     bursts: bool = True,
     link_bytes_per_s: int | None = None,
+    exchanges: bool = True,
+    label: Callable[[bytes, bytes], tuple[str, str] | None] | None = None,
     progress: Callable[[int, int | None], None] | None = None,
 ) -> Report:
     """Reads captures and diagnoses every flow in them.
@@ -128,8 +135,10 @@ def analyze(
     `paths`: capture files, "-" for standard input. `flows`, `hosts`, `ports`: keep only flows with one of these ids,
     addresses, ports (either end); empty keeps all. `since_ns`, `until_ns`: use only packets in that half-open interval.
     `min_stall_ns`: leave shorter stalls out of the list (the ledger keeps them). `link_bytes_per_s`: what the
-    link carries, where it is known: each direction then says its `link_share`. `progress(bytes_read, bytes_in_all)` is
-    called now and then with the GIL held; what it raises ends the run and is raised here (KeyboardInterrupt too).
+    link carries, where it is known: each direction then says its `link_share`.
+    `label(client, server)` reads the first payload bytes of a flow's ends and gives (source, label) or None; it is called
+    with the GIL held for flows that begin with an HTTP method or a TLS hello only, and what it raises ends the run.
+    `progress(bytes_read, bytes_in_all)` is called now and then with the GIL held; what it raises ends the run and is raised here (KeyboardInterrupt too).
     Bad inputs do not raise: see Report.captures. Raises ValueError for an unreadable host.
     """
 
@@ -148,6 +157,8 @@ def write(
     min_stall_ns: int = 0,
     bursts: bool = True,
     link_bytes_per_s: int | None = None,
+    exchanges: bool = True,
+    label: Callable[[bytes, bytes], tuple[str, str] | None] | None = None,
     progress: Callable[[int, int | None], None] | None = None,
 ) -> Written:
     """Like analyze(), but prints each flow to file descriptor `fd` as soon as it is finished and keeps none.

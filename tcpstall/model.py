@@ -12,6 +12,7 @@ from typing import Any, Literal, TypeAlias, TypeVar
 from tcpstall import _core
 from tcpstall.causes import Cause
 from tcpstall.errors import CannotOpen, ExitCode, NotACapture, TcpstallError, about
+from tcpstall.labels import read_label
 
 __all__ = [
     "Analysis",
@@ -19,12 +20,17 @@ __all__ = [
     "Burst",
     "Capture",
     "CaptureWarning",
+    "Connection",
     "Direction",
     "Endpoint",
     "Evidence",
+    "Exchange",
     "Flow",
     "Handshake",
+    "IdleClose",
+    "Part",
     "Paths",
+    "Service",
     "Side",
     "Sort",
     "Stall",
@@ -160,8 +166,98 @@ class Stall:
 
 
 @dataclass(frozen=True, slots=True)
+class Part:
+    """A share of an exchange's latency.
+
+    `part` is `handshake`, `request`, `travel` (one base round trip), `think` (the responder's own time), `response`,
+    `overlap` (both ends had the word at once) or `turnaround` (travel and think, where the base round trip is unknown).
+    `cause` is why its sender waited, None while it sent; `waits` counts the waits that it adds up.
+    """
+
+    part: str
+    duration_ns: int
+    cause: Cause | None = None
+    detail: str | None = None
+    waits: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Exchange:
+    """One request and its response.
+
+    `latency_ns` is what the requester lived through: from its first byte, or its SYN where the handshake belongs to the
+    exchange, to the arrival of the response's last byte, on its own clock at every vantage. `parts` sum to it.
+    `start_ns` and `end_ns` are the tap's. `round_trips` is the latency in base round trips, None without one.
+    `request_bytes` is 0 where the server spoke first. `overlaps` counts how often an end spoke before it had heard the
+    other out. Where the response was not acknowledged whole, `complete` is False and the latency a lower bound.
+    """
+
+    requester: Side
+    start_ns: int
+    end_ns: int
+    latency_ns: int
+    round_trips: float | None
+    request_bytes: int
+    response_bytes: int
+    overlaps: int
+    parts: tuple[Part, ...]
+    complete: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class Connection:
+    """What a connection was used for and how it ended.
+
+    `closed_by` sent the first FIN or RST (`closed_with`), `idle_before_close_ns` after the end of the last exchange.
+    `unanswered` counts requests without a response, `unprompted` turns of the server that no request called for.
+    """
+
+    exchanges: int
+    unanswered: int = 0
+    unprompted: int = 0
+    closed_by: Side | None = None
+    closed_with: str | None = None
+    idle_before_close_ns: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class IdleClose:
+    """A keep-alive that only one end keeps: `side` closes connections idle for about `after_ns`, the other never."""
+
+    side: Side
+    after_ns: int
+    connections: int
+
+
+@dataclass(frozen=True, slots=True)
+class Service:
+    """The connections to one address and port.
+
+    `avoidable_handshakes` counts a client's connections beyond the most that it had open at once: reuse would have
+    saved them, and `avoidable_ns` at the client's mean handshake.
+    """
+
+    address: str
+    port: int
+    clients: int
+    connections: int
+    exchanges: int
+    handshakes: int
+    handshake_ns: int
+    avoidable_handshakes: int
+    avoidable_ns: int
+    closed_by_client: int
+    closed_by_server: int
+    idle_close: IdleClose | None
+
+
+@dataclass(frozen=True, slots=True)
 class Flow:
-    """One connection. `time_ns` gives every nanosecond from `start_ns` to `end_ns` one owner and sums to the length."""
+    """One connection. `time_ns` gives every nanosecond from `start_ns` to `end_ns` one owner and sums to the length.
+
+    `label` is what it carries, where its first payload says so: an HTTP request line (`label_source` is `http`), a TLS
+    server name (`tls`).
+    """
 
     id: int
     client: Endpoint
@@ -177,6 +273,10 @@ class Flow:
     stalls: tuple[Stall, ...]
     time_ns: Mapping[str, int]
     bursts: tuple[Burst, ...] = ()
+    exchanges: tuple[Exchange, ...] = ()
+    connection: Connection = Connection(exchanges=0)
+    label: str | None = None
+    label_source: str | None = None
     notes: tuple[str, ...] = ()
     capture: int = 0
 
@@ -243,8 +343,8 @@ class Capture:
 class Analysis:
     """The diagnosis of one or more captures: a sequence of flows over columns that stay in the native core.
 
-    `flows`, `bursts` and `stalls` are tables that Polars, PyArrow and DuckDB take without a copy (Arrow PyCapsule
-    interface); times are int64 nanoseconds since the epoch in the capture's own clock, sizes are payload bytes.
+    `flows`, `bursts`, `stalls` and `exchanges` are tables that Polars, PyArrow and DuckDB take without a copy (Arrow
+    PyCapsule interface); times are int64 nanoseconds since the epoch in the capture's own clock, sizes payload bytes.
     `len()`, iteration and indexing give Flow objects, each decoded when it is asked for.
     """
 
@@ -266,6 +366,16 @@ class Analysis:
     def stalls(self) -> _core.Table:
         """A row a stall."""
         return self._report.stalls
+
+    @cached_property
+    def exchanges(self) -> _core.Table:
+        """A row an exchange, its latency added up by leg; empty with `exchanges=False`."""
+        return self._report.exchanges
+
+    @cached_property
+    def services(self) -> tuple[Service, ...]:
+        """The connections by service, those first that would gain most by reuse."""
+        return tuple(_service(row) for row in json.loads(self._report.services_json))
 
     def __len__(self) -> int:
         return len(self._report)
@@ -312,6 +422,7 @@ def analyze(
     min_stall_ns: int = 0,
     bursts: bool = True,
     link_bytes_per_s: int | None = None,
+    exchanges: bool = True,
     strict: bool = True,
     progress: Callable[[int, int | None], None] | None = None,
 ) -> Analysis:
@@ -319,8 +430,9 @@ def analyze(
 
     `flows`, `hosts`, `ports` keep only flows with one of these ids, addresses, ports (either end); empty keeps all.
     `since_ns` and `until_ns` use only the packets of that half-open interval, nanoseconds since the epoch.
-    `min_stall_ns` leaves shorter stalls out of the list (the time ledger keeps them); `bursts=False` leaves bursts out.
     `link_bytes_per_s` is what the link carries, where it is known: each direction then says its share of it.
+    `min_stall_ns` leaves shorter stalls out of the list (the time ledger keeps them); `bursts=False` leaves bursts out,
+    `exchanges=False` exchanges.
     `progress(bytes_read, bytes_in_all)` is called now and then; what it raises ends the run.
 
     Raises CannotOpen or NotACapture for the first such input, unless `strict` is False: then what could be read is
@@ -338,6 +450,8 @@ def analyze(
         min_stall_ns=min_stall_ns,
         bursts=bursts,
         link_bytes_per_s=link_bytes_per_s,
+        exchanges=exchanges,
+        label=read_label,
         progress=progress,
     )
     analysis = Analysis(report)
@@ -364,6 +478,8 @@ def _flow(row: Mapping[str, Any]) -> Flow:
         directions={side: _pick(Direction, direction) for side, direction in row["directions"].items()},
         bursts=tuple(_pick(Burst, burst) for burst in row.get("bursts") or ()),
         stalls=tuple(_stall(stall) for stall in row["stalls"]),
+        exchanges=tuple(_exchange(exchange) for exchange in row.get("exchanges") or ()),
+        connection=_pick(Connection, row["connection"]),
         notes=tuple(row.get("notes") or ()),
     )
 
@@ -377,6 +493,15 @@ def _stall(row: Mapping[str, Any]) -> Stall:
         missing=tuple(row["missing"]),
         attempts=tuple(_pick(Attempt, attempt) for attempt in row.get("attempts") or ()),
     )
+
+
+def _exchange(row: Mapping[str, Any]) -> Exchange:
+    parts = (_pick(Part, part, cause=Cause(part["cause"]) if "cause" in part else None) for part in row["parts"])
+    return _pick(Exchange, row, parts=tuple(parts))
+
+
+def _service(row: Mapping[str, Any]) -> Service:
+    return _pick(Service, row, idle_close=row["idle_close"] and _pick(IdleClose, row["idle_close"]))
 
 
 def _pick(kind: type[_Row], row: Mapping[str, Any], **made: object) -> _Row:

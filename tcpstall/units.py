@@ -15,6 +15,7 @@ __all__ = [
     "share",
     "size",
     "size_range",
+    "ratio",
     "times",
 ]
 
@@ -99,6 +100,11 @@ def percent(part: int, whole: int) -> str:
     if part < whole and part * 100 > 99 * whole:
         return ">99 %"
     return f"{_rounded(part * 100, whole)} %"
+
+
+def ratio(part: int, whole: int) -> str:
+    """How many times, to a tenth where it is not whole: `4`, `1.3`; `–` of nothing."""
+    return _decimal(part, whole, 1).removesuffix(".0") if whole > 0 else "–"
 
 
 def confidence(value: float) -> str:

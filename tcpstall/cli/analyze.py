@@ -2,7 +2,7 @@
 
 import sys
 from collections.abc import Sequence
-from typing import get_args
+from typing import TypedDict, get_args
 
 import click
 
@@ -13,6 +13,7 @@ from tcpstall.cli.rates import RATE
 from tcpstall.cli.selection import Selection, captures_argument, chosen, selection_options
 from tcpstall.cli.times import SPAN, Moment
 from tcpstall.errors import ExitCode
+from tcpstall.labels import read_label
 from tcpstall.model import Capture, Sort, analyze
 
 __all__ = ["command"]
@@ -20,6 +21,13 @@ __all__ = ["command"]
 _FORMATS = ("table", "json", "ndjson", "csv")
 _WITHOUT_WARNINGS = "csv"
 _FLOWS_IN_TABLES = 10
+
+
+class Lists(TypedDict):
+    """Lists that can be left out of JSON."""
+
+    bursts: bool
+    exchanges: bool
 
 
 @click.command("analyze")
@@ -60,6 +68,14 @@ _FLOWS_IN_TABLES = 10
 @click.option(
     "--no-bursts", "bursts", flag_value=False, default=True, type=bool, help="Leave the lists of bursts out of JSON."
 )
+@click.option(
+    "--no-exchanges",
+    "exchanges",
+    flag_value=False,
+    default=True,
+    type=bool,
+    help="Leave the lists of exchanges out of JSON.",
+)
 def command(
     captures: tuple[str, ...],
     form: str,
@@ -73,6 +89,7 @@ def command(
     sort: Sort | None,
     link_bytes_per_s: int | None,
     bursts: bool,
+    exchanges: bool,
 ) -> int:
     """Say why each sender waited.
 
@@ -83,7 +100,8 @@ def command(
     selection = chosen(captures, flows=flows, hosts=hosts, ports=ports, since=since, until=until)
     if form == "table":
         return _show(captures, selection, min_stall_ns, top, sort, link_bytes_per_s)
-    return _stream(captures, selection, form, min_stall_ns, top, sort, link_bytes_per_s, bursts)
+    lists: Lists = {"bursts": bursts, "exchanges": exchanges}
+    return _stream(captures, selection, form, min_stall_ns, top, sort, link_bytes_per_s, lists)
 
 
 def _show(
@@ -118,7 +136,7 @@ def _stream(
     top: int | None,
     sort: Sort | None,
     link_bytes_per_s: int | None,
-    bursts: bool,
+    lists: Lists,
 ) -> ExitCode:
     with Bar() as bar, writing("standard output"):
         sys.stdout.flush()
@@ -130,8 +148,9 @@ def _stream(
             top=top,
             **selection,
             min_stall_ns=min_stall_ns,
-            bursts=bursts,
             link_bytes_per_s=link_bytes_per_s,
+            **lists,
+            label=read_label,
             progress=bar,
         )
     if written.broken_pipe:

@@ -23,6 +23,9 @@ _ORDER = {
 
 _ROOM_FOR_ONE_LINE = 150
 
+_LABEL = 60
+"""Characters of a label in the table; the flow's own verdict has all of it."""
+
 
 def flow_table(flows: Sequence[Flow], *, sort: Sort, width: int) -> Table:
     """A row a flow in the order given; two lines a row on narrow terminals."""
@@ -48,7 +51,7 @@ def _one_line(flow: Flow) -> list[str | Text]:
     waited = waited_ns(flow)
     return [
         number(flow.id),
-        f"{flow.client} → {flow.server}",
+        f"{flow.client} → {flow.server}{_label(flow)}",
         number(flow.directions["client"].bytes),
         number(flow.directions["server"].bytes),
         duration(flow.duration_ns),
@@ -64,12 +67,19 @@ def _two_lines(flow: Flow) -> list[str | Text]:
     id_, _, client_bytes, server_bytes, length, waited, share, handshake, stalls, mostly = _one_line(flow)
     return [
         id_,
-        f"{flow.client}\n→ {flow.server}",
+        f"{flow.client}\n→ {flow.server}{_label(flow)}",
         f"{client_bytes}\n{server_bytes}",
         f"{length}\n{handshake}",
         f"{waited}\n{share}",
         Text.assemble(mostly, f"\n{stalls}"),
     ]
+
+
+def _label(flow: Flow) -> str:
+    """What it carries, on a line of its own."""
+    if not flow.label:
+        return ""
+    return f"\n{flow.label}" if len(flow.label) <= _LABEL else f"\n{flow.label[: _LABEL - 1]}…"
 
 
 def _handshake(flow: Flow) -> str:

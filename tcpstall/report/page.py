@@ -8,8 +8,10 @@ from rich.text import Text
 
 from tcpstall.errors import ExitCode
 from tcpstall.model import Analysis, Capture, Flow, Sort
+from tcpstall.report.exchanges import exchange_list
 from tcpstall.report.flows import flow_table
 from tcpstall.report.inputs import described, without_flows
+from tcpstall.report.services import service_list
 from tcpstall.report.stalls import stall_list
 from tcpstall.report.verdict import overall, verdict
 from tcpstall.units import counted
@@ -21,6 +23,8 @@ _UNREAD = (ExitCode.CANNOT_OPEN, ExitCode.NOT_A_CAPTURE)
 _MANY_FLOWS = 3
 _STALLS_OF_FEW = 20
 _STALLS_OF_MANY = 5
+_EXCHANGES_OF_FEW = 5
+_EXCHANGES_OF_MANY = 1
 
 
 def render(
@@ -42,9 +46,13 @@ def render(
     flows = [analysis[row] for row in analysis.ranked(sort)[:top]]
     if len(analysis) > 1:
         yield from _ranking(flows, len(analysis), sort, width)
-    rows = _STALLS_OF_FEW if len(flows) <= _MANY_FLOWS else _STALLS_OF_MANY
+        yield from service_list(analysis.services)
+    few = len(flows) <= _MANY_FLOWS
     for flow in flows:
-        yield from stall_list(flow, width=width, rows=rows, min_stall_ns=min_stall_ns)
+        yield from stall_list(
+            flow, width=width, rows=_STALLS_OF_FEW if few else _STALLS_OF_MANY, min_stall_ns=min_stall_ns
+        )
+        yield from exchange_list(flow, rows=_EXCHANGES_OF_FEW if few else _EXCHANGES_OF_MANY)
 
 
 def _answer(analysis: Analysis, width: int) -> Iterator[RenderableType]:

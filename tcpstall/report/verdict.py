@@ -29,6 +29,7 @@ _SLOW_HANDSHAKE = 3
 
 _NOTES = {
     "roles-guessed": "the SYN was not captured: which end is the client was guessed",
+    "exchange-limit": "there were more exchanges than are kept: their list is incomplete",
     "stall-limit": "there were more stalls than are kept: their list is incomplete",
     "packets-left-out": "the capture says that packets are left out: waits across the holes cannot be judged",
     "acked-unseen": "data was acknowledged that the capture does not hold: waits there cannot be judged",
@@ -39,6 +40,8 @@ _NOTES = {
 def verdict(flow: Flow, *, width: int, rank: str = "") -> Iterator[RenderableType]:
     """The flow's headline, then a line for each cause that matters, with what to change."""
     yield from _headline(flow, width, rank)
+    if flow.label:
+        yield Padding(Text(flow.label, "cyan"), (0, 0, 0, 2))
     groups = _groups(flow)
     if groups:
         yield Padding(_causes(flow, groups), (0, 0, 0, 2))

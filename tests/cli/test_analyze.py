@@ -79,9 +79,22 @@ def test_without_bursts_json_leaves_them_out(run: Run, capture: Path) -> None:
     assert not report["flows"][0].get("bursts")
 
 
-def test_ndjson_is_a_flow_a_line_and_then_a_line_a_capture(run: Run, capture: Path) -> None:
-    flow, source = (json.loads(line) for line in run("analyze", capture, "--format", "ndjson").stdout.splitlines())
-    assert flow["server"]["port"] == 80
+def test_exchanges_can_be_left_out(run: Run, capture: Path) -> None:
+    report = json.loads(run("analyze", capture, "--format", "json", "--no-exchanges").stdout)
+    assert "exchanges" not in report["flows"][0]
+    assert report["flows"][0]["connection"]["exchanges"] == 1
+
+
+def test_the_page_explains_the_slowest_exchange(run: Run, capture: Path) -> None:
+    page = run("analyze", capture).stdout
+    assert "the exchange of flow 0; the client closed" in page
+    assert "1 base" in page
+
+
+def test_ndjson_is_a_flow_a_line_then_a_line_a_service_and_a_line_a_capture(run: Run, capture: Path) -> None:
+    lines = run("analyze", capture, "--format", "ndjson").stdout.splitlines()
+    flow, service, source = (json.loads(line) for line in lines)
+    assert flow["server"]["port"] == service["service"]["port"] == 80
     assert source["capture"]["packets"] == 58
 
 

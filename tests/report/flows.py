@@ -84,6 +84,7 @@ class _Report:
             "stalls": [len(one.stalls) for one in flows],
         }
         self.flows = _Table(columns)
+        self.services_json = "[]"
 
     def __len__(self) -> int:
         return len(self._flows)

@@ -93,7 +93,14 @@ class Host:
             flags = packet.flags if last else packet.flags & ~(PSH | FIN)
             self.packets_sent += 1
             segments.append(
-                replace(packet, seq=packet.seq + start, payload=payload, flags=flags, ip_id=self.packets_sent)
+                replace(
+                    packet,
+                    seq=packet.seq + start,
+                    payload=payload,
+                    flags=flags,
+                    ip_id=self.packets_sent,
+                    content=packet.content[start : start + payload],
+                )
             )
         self.edge = max(self.edge, self.rcv_nxt + self.announced(packet))
         passage = self.network.carry(self.side, time_ns, packet, segments, lost=lost, late_ns=late_ns, unseen=unseen)

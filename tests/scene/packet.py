@@ -39,6 +39,8 @@ class Packet:
     sack: tuple[tuple[int, int], ...] = ()
     ip_id: int = 0
     ttl: int = 64
+    content: bytes = b""
+    """What the payload begins with; zeros follow."""
 
     def options(self) -> bytes:
         """The TCP options in the order and with the padding that Linux uses."""
@@ -64,7 +66,7 @@ class Packet:
         return out
 
     def tcp(self, pseudo_header_sum: int) -> bytes:
-        """Header and payload (zeros, which leave the checksum alone)."""
+        """Header and payload."""
         options = self.options()
         head = struct.pack(
             "!HHIIBBHHH",
@@ -79,8 +81,11 @@ class Packet:
             0,
         )
         length = len(head) + len(options) + self.payload
-        checksum = _fold(pseudo_header_sum + 6 + length + _sum16(head + options))
-        return head[:16] + struct.pack("!H", checksum) + head[18:] + options + bytes(self.payload)
+        content = self.content[: self.payload]
+        even = content + bytes(len(content) % 2)
+        checksum = _fold(pseudo_header_sum + 6 + length + _sum16(head + options + even))
+        padding = bytes(self.payload - len(content))
+        return head[:16] + struct.pack("!H", checksum) + head[18:] + options + content + padding
 
 
 def frame(packet: Packet, link: Link = "ethernet", *, zero_ip_length: bool = False) -> bytes:

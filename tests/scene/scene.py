@@ -92,7 +92,7 @@ class Scene:
     # Saying things
 
     def client_sends(self, size: int, **how: Any) -> None:
-        """New data at once. See _send for `tso`, `lost`, `unseen` and `push`."""
+        """New data at once. See _send for `tso`, `lost`, `unseen`, `push` and `content`."""
         self._send(self.client, size, **how)
 
     def server_sends(self, size: int, **how: Any) -> None:
@@ -232,16 +232,24 @@ class Scene:
 
     def _say(self, host: Host, flags: int, *, seq: int | None = None, payload: int = 0, **how: Any) -> Passage:
         peer, now = self._peer(host), host.acts_ns()
-        sack = how.pop("sack", ())
+        sack, content = how.pop("sack", ()), how.pop("content", b"")
         packet = host.packet(peer.endpoint, now, flags, seq=host.nxt if seq is None else seq, payload=payload)
-        passage = host.transmit(replace(packet, sack=sack), now, **how)
+        passage = host.transmit(replace(packet, sack=sack, content=content), now, **how)
         if seq is None:
             host.nxt += payload + bool(flags & FIN)
         peer.hears(host, passage)
         return passage
 
     def _send(
-        self, host: Host, size: int, *, tso: int = 2, lost: bool = False, unseen: bool = False, push: bool = True
+        self,
+        host: Host,
+        size: int,
+        *,
+        tso: int = 2,
+        lost: bool = False,
+        unseen: bool = False,
+        push: bool = True,
+        content: bytes = b"",
     ) -> None:
         frame, left = tso * host.segment_bytes(), size
         while left:
@@ -249,7 +257,8 @@ class Scene:
             left -= payload
             starts = range(host.nxt, host.nxt + payload, host.segment_bytes()) if lost else ()
             flags = ACK | (PSH if push and not left else 0)
-            passage = self._say(host, flags, payload=payload, lost=frozenset(starts), unseen=unseen)
+            said = content[size - left - payload :]
+            passage = self._say(host, flags, payload=payload, lost=frozenset(starts), unseen=unseen, content=said)
             host.last_sent_ns = passage.time_ns
 
     def _repeat(self, host: Host, position: int, size: int, lost: bool) -> None:

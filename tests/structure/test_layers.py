@@ -17,8 +17,8 @@ BELOW_CAUSES = ["gap", "sender", "flow", "wire", "capture"]
 MAY_USE: dict[str, set[str]] = {layer: set(BELOW_CAUSES[i + 1 :]) | FLOOR for i, layer in enumerate(BELOW_CAUSES)}
 MAY_USE |= {name: set() for name in FLOOR}
 MAY_USE["causes"] = {*BELOW_CAUSES, *FLOOR}
-MAY_USE["exchange"] = {*BELOW_CAUSES, *FLOOR}
-MAY_USE["tables"] = {"causes", *BELOW_CAUSES, *FLOOR}
+MAY_USE["exchange"] = {"causes", *BELOW_CAUSES, *FLOOR}
+MAY_USE["tables"] = {"causes", "exchange", *BELOW_CAUSES, *FLOOR}
 MAY_USE["run"] = {"causes", "exchange", "tables", *BELOW_CAUSES, *FLOOR}
 
 USED = re.compile(r"\bcrate::(?:\{([^}]*)\}|(\w+))")

@@ -1,6 +1,7 @@
 //! The Python extension module `tcpstall._core`: conversion only, no decision.
 
 mod errors;
+mod labels;
 mod options;
 mod report;
 mod statuses;

@@ -21,6 +21,7 @@ pub(crate) struct Keywords {
     pub(crate) min_stall_ns: i64,
     pub(crate) bursts: bool,
     pub(crate) link_bytes_per_s: Option<u64>,
+    pub(crate) exchanges: bool,
 }
 
 impl Keywords {
@@ -34,7 +35,7 @@ impl Keywords {
                 until: self.until_ns.map(Nanos),
             },
             limits: Limits { link_bytes_per_s: self.link_bytes_per_s, ..Limits::default() },
-            wanted: Wanted { bursts: self.bursts, least_stall: Nanos(self.min_stall_ns) },
+            wanted: Wanted { bursts: self.bursts, exchanges: self.exchanges, least_stall: Nanos(self.min_stall_ns) },
         })
     }
 }

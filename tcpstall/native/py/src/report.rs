@@ -5,10 +5,12 @@ use std::ops::ControlFlow;
 use pyo3::exceptions::{PyIndexError, PyValueError};
 use pyo3::prelude::*;
 use tcpstall_core::run::{self, Follower, Options};
+use tcpstall_core::tables::services::Services;
 use tcpstall_core::tables::{FlowRow, columns};
 use tcpstall_core::wire::Segment;
 
 use crate::errors;
+use crate::labels::Labels;
 use crate::options::Keywords;
 use crate::statuses::{CaptureStatus, owned};
 use crate::table::Table;
@@ -35,6 +37,18 @@ impl Report {
     #[getter]
     fn stalls(&self) -> PyResult<Table> {
         Table::new(columns::stalls(&self.rows))
+    }
+
+    #[getter]
+    fn exchanges(&self) -> PyResult<Table> {
+        Table::new(columns::exchanges(&self.rows))
+    }
+
+    #[getter]
+    fn services_json(&self) -> PyResult<String> {
+        let mut services = Services::default();
+        self.rows.iter().for_each(|row| services.add(row));
+        errors::json(&services.rows())
     }
 
     #[getter]
@@ -81,11 +95,16 @@ impl Progress {
 
 struct Keeper {
     rows: Vec<FlowRow>,
+    labels: Labels,
     progress: Progress,
 }
 
 impl Follower for Keeper {
-    fn flow(&mut self, row: FlowRow) -> ControlFlow<()> {
+    fn flow(&mut self, mut row: FlowRow) -> ControlFlow<()> {
+        if let Err(error) = self.labels.put(&mut row) {
+            self.progress.raised = Some(error);
+            return ControlFlow::Break(());
+        }
         self.rows.push(row);
         ControlFlow::Continue(())
     }
@@ -100,9 +119,10 @@ pub(crate) fn collect(
     py: Python<'_>,
     paths: &[String],
     options: &Options,
+    labels: Labels,
     progress: Option<Py<PyAny>>,
 ) -> PyResult<(Vec<FlowRow>, Vec<run::CaptureStatus>)> {
-    let mut keeper = Keeper { rows: Vec::new(), progress: Progress::new(progress) };
+    let mut keeper = Keeper { rows: Vec::new(), labels, progress: Progress::new(progress) };
     let captures = py.detach(|| {
         let captures = run::run(paths, options, &mut keeper);
         keeper.rows.sort_by_key(|row| row.id);
@@ -115,7 +135,7 @@ pub(crate) fn collect(
 }
 
 #[pyfunction]
-#[pyo3(signature = (paths, *, flows=vec![], hosts=vec![], ports=vec![], since_ns=None, until_ns=None, min_stall_ns=0, bursts=true, link_bytes_per_s=None, progress=None))]
+#[pyo3(signature = (paths, *, flows=vec![], hosts=vec![], ports=vec![], since_ns=None, until_ns=None, min_stall_ns=0, bursts=true, exchanges=true, link_bytes_per_s=None, label=None, progress=None))]
 #[expect(clippy::too_many_arguments, reason = "they are keywords in Python")]
 pub(crate) fn analyze(
     py: Python<'_>,
@@ -127,12 +147,15 @@ pub(crate) fn analyze(
     until_ns: Option<i64>,
     min_stall_ns: i64,
     bursts: bool,
+    exchanges: bool,
     link_bytes_per_s: Option<u64>,
+    label: Option<Py<PyAny>>,
     progress: Option<Py<PyAny>>,
 ) -> PyResult<Report> {
-    let keywords = Keywords { flows, hosts, ports, since_ns, until_ns, min_stall_ns, bursts, link_bytes_per_s };
+    let keywords =
+        Keywords { flows, hosts, ports, since_ns, until_ns, min_stall_ns, bursts, exchanges, link_bytes_per_s };
     let options = keywords.into_options()?;
-    let (rows, captures) = collect(py, &paths, &options, progress)?;
+    let (rows, captures) = collect(py, &paths, &options, Labels::new(label), progress)?;
     Ok(Report { rows, captures })
 }
 

@@ -11,6 +11,7 @@ use tcpstall_core::tables::FlowRow;
 use tcpstall_core::tables::sort::Order;
 use tcpstall_core::tables::stream::{Shape, Writer};
 
+use crate::labels::Labels;
 use crate::options::Keywords;
 use crate::report::{Progress, Written, collect};
 
@@ -44,12 +45,17 @@ impl Write for Descriptor {
 
 struct Printer {
     writer: Writer<BufWriter<Descriptor>>,
+    labels: Labels,
     progress: Progress,
     failed: Option<io::Error>,
 }
 
 impl Follower for Printer {
-    fn flow(&mut self, row: FlowRow) -> ControlFlow<()> {
+    fn flow(&mut self, mut row: FlowRow) -> ControlFlow<()> {
+        if let Err(error) = self.labels.put(&mut row) {
+            self.progress.raised = Some(error);
+            return ControlFlow::Break(());
+        }
         match self.writer.flow(&row) {
             Ok(()) => ControlFlow::Continue(()),
             Err(error) => {
@@ -65,7 +71,7 @@ impl Follower for Printer {
 }
 
 #[pyfunction]
-#[pyo3(signature = (paths, fd, *, format="json", sort=None, top=None, flows=vec![], hosts=vec![], ports=vec![], since_ns=None, until_ns=None, min_stall_ns=0, bursts=true, link_bytes_per_s=None, progress=None))]
+#[pyo3(signature = (paths, fd, *, format="json", sort=None, top=None, flows=vec![], hosts=vec![], ports=vec![], since_ns=None, until_ns=None, min_stall_ns=0, bursts=true, exchanges=true, link_bytes_per_s=None, label=None, progress=None))]
 #[expect(clippy::too_many_arguments, reason = "they are keywords in Python")]
 pub(crate) fn write(
     py: Python<'_>,
@@ -81,19 +87,22 @@ pub(crate) fn write(
     until_ns: Option<i64>,
     min_stall_ns: i64,
     bursts: bool,
+    exchanges: bool,
     link_bytes_per_s: Option<u64>,
+    label: Option<Py<PyAny>>,
     progress: Option<Py<PyAny>>,
 ) -> PyResult<Written> {
-    let keywords = Keywords { flows, hosts, ports, since_ns, until_ns, min_stall_ns, bursts, link_bytes_per_s };
+    let keywords =
+        Keywords { flows, hosts, ports, since_ns, until_ns, min_stall_ns, bursts, exchanges, link_bytes_per_s };
     let options = keywords.into_options()?;
     let shape = Shape::from_name(format).ok_or_else(|| PyValueError::new_err(format!("no such format: {format}")))?;
     let order =
         sort.map(|name| Order::from_name(name).ok_or_else(|| PyValueError::new_err(format!("no such order: {name}"))));
     let out = BufWriter::with_capacity(CHUNK, Descriptor::new(py, fd)?);
     let (written, captures, flows) = match (order.transpose()?, top) {
-        (None, None) => stream(py, &paths, &options, shape, out, progress)?,
+        (None, None) => stream(py, &paths, &options, shape, out, Labels::new(label), progress)?,
         (order, top) => {
-            let (mut rows, captures) = collect(py, &paths, &options, progress)?;
+            let (mut rows, captures) = collect(py, &paths, &options, Labels::new(label), progress)?;
             order.unwrap_or(Order::Lost).sort(&mut rows);
             rows.truncate(top.unwrap_or(usize::MAX));
             let count = rows.len() as u64;
@@ -115,6 +124,7 @@ fn stream(
     options: &Options,
     shape: Shape,
     out: BufWriter<Descriptor>,
+    labels: Labels,
     progress: Option<Py<PyAny>>,
 ) -> PyResult<Outcome> {
     let (written, captures, flows, raised) = py.detach(|| {
@@ -122,7 +132,7 @@ fn stream(
             Ok(writer) => writer,
             Err(error) => return (Err(error), Vec::new(), 0, None),
         };
-        let mut printer = Printer { writer, progress: Progress::new(progress), failed: None };
+        let mut printer = Printer { writer, labels, progress: Progress::new(progress), failed: None };
         let captures = run::run(paths, options, &mut printer);
         let flows = printer.writer.flows();
         let written = match printer.failed {

@@ -143,13 +143,19 @@ impl Connection {
 
     /// The smallest round trip of the whole path.
     pub fn base_rtt(&self) -> Option<Nanos> {
-        let [client, server] = &self.halves;
-        let to_client = least(client.distance.get(), server.peer_distance.get());
-        let to_server = least(server.distance.get(), client.peer_distance.get());
-        match (to_client, to_server) {
-            (Some(a), Some(b)) => Some(a + b),
+        match self.distances() {
+            [Some(a), Some(b)] => Some(a + b),
             _ => None,
         }
+    }
+
+    /// The smallest round trips from the tap to the client and to the server.
+    pub fn distances(&self) -> [Option<Nanos>; 2] {
+        let [client, server] = &self.halves;
+        [
+            least(client.distance.get(), server.peer_distance.get()),
+            least(server.distance.get(), client.peer_distance.get()),
+        ]
     }
 
     /// True if this SYN opens a new connection on the same ports (RFC 9293 §3.10.7.4, RFC 6191).

@@ -142,6 +142,11 @@ impl Half {
         if self.sacked.is_empty() { self.snd_una } else { self.snd_una + self.sacked.bytes() }
     }
 
+    /// Highest offset acknowledged by any segment that has passed the tap, whether it has reached the sender or not.
+    pub fn acked_at_tap(&self) -> i64 {
+        self.pending.back().map_or(self.snd_una, |pending| pending.ack.max(self.snd_una))
+    }
+
     /// Segments in flight.
     #[inline]
     pub fn flight_segments(&self) -> u32 {

@@ -11,6 +11,8 @@ pub mod outstanding;
 mod pending;
 pub mod ranges;
 pub mod reordering;
+pub mod starts;
+pub mod turns;
 pub mod window;
 
 pub use connection::{Connection, Direction, State};

@@ -325,6 +325,16 @@ impl Builder {
         self.open.loss_hints
     }
 
+    /// Retransmissions since the last new data.
+    pub fn retransmissions(&self) -> u32 {
+        self.open.retransmissions
+    }
+
+    /// The peer's window was closed since the last new data, or something was sent again: the silence was TCP's.
+    pub fn held_up(&self) -> bool {
+        self.open.closed.is_some() || self.open.retransmissions > 0
+    }
+
     /// When the sender last heard or said anything new.
     pub fn last_progress(&self) -> Nanos {
         self.heard.max(self.last_sent())

@@ -6,7 +6,12 @@ use super::context;
 use super::evidence::{Burst, Clump, Gap};
 use super::repair::{Totals, Trigger};
 use crate::flow::hearing::AT_HOST;
-use crate::flow::{Connection, Direction, Half, Sending, connection::Effect};
+use crate::flow::{
+    Connection, Direction, Half, Sending,
+    connection::Effect,
+    starts::Starts,
+    turns::{Spoken, Turns},
+};
 use crate::sender::{Cwnd, Path, timers};
 use crate::time::Nanos;
 use crate::wire::{Flags, Segment};
@@ -21,6 +26,8 @@ pub struct Watch {
     pub connection: Connection,
     models: [Cwnd; 2],
     builders: [Builder; 2],
+    turns: Turns,
+    starts: Option<Box<Starts>>,
     incomplete: bool,
     time_went_back: bool,
     left_out_after: Option<Nanos>,
@@ -69,6 +76,8 @@ impl Watch {
             connection: Connection::new(segment),
             models: Default::default(),
             builders: [Builder::new(Direction::Client), Builder::new(Direction::Server)],
+            turns: Turns::default(),
+            starts: None,
             incomplete: false,
             time_went_back: false,
             left_out_after: None,
@@ -125,6 +134,12 @@ impl Watch {
             Effect::Data(Sending::Late { .. } | Sending::Copy) | Effect::Control | Effect::Copy => {}
         }
         self.settle(segment, sender, effect);
+        if let Effect::Data(Sending::Again | Sending::Late { .. }) = effect {
+            self.turns.repeats(segment, sender, &self.connection);
+        }
+        if segment.flags.0 & (Flags::FIN.0 | Flags::RST.0) != 0 {
+            self.turns.closes(sender, segment.time, segment.flags.has(Flags::RST));
+        }
         if segment.flags.has(Flags::FIN) {
             let fin = &mut self.builders[sender as usize].fin;
             *fin = fin.or(Some(segment.time));
@@ -146,12 +161,21 @@ impl Watch {
         }
     }
 
+    /// Payload that begins something with a name was sent by `sender`; true if it is the flow's first.
+    #[cold]
+    pub fn begins_with(&mut self, sender: Direction, payload: &[u8]) -> bool {
+        let first = self.starts.is_none();
+        self.starts.get_or_insert_default().keep(sender, payload);
+        first
+    }
+
     /// Whoever pasted the capture left packets out here.
     pub fn left_out(&mut self) {
         self.incomplete = true;
         self.left_out_after = Some(self.connection.end);
         self.connection.halves.iter_mut().for_each(Half::left_out);
         self.models.iter_mut().for_each(Cwnd::lose_track);
+        self.turns.left_out(&self.connection);
     }
 
     fn apply_acks(&mut self, sender: Direction, now: Nanos) {
@@ -182,6 +206,7 @@ impl Watch {
         {
             builder.first_wait_from(peer.max(builder.last_data()));
         }
+        let held_up = builder.held_up();
         let mss = i64::from(half.mss());
         let lost = lost.max(((hole + mss - 1) / mss) as u32);
         if first_known && builder.is_prepared() {
@@ -205,6 +230,7 @@ impl Watch {
         }
         builder.extend(segment, bytes, half);
         model.on_send(half.flight_segments(), half.snd_una, half.snd_nxt);
+        self.turns.speaks(&Spoken { segment, bytes, held_up }, sender, &self.connection);
         self.builders[sender.peer() as usize].on_peer_data(segment);
     }
 
@@ -223,6 +249,7 @@ impl Watch {
 
     /// The flow is over: what is still open is closed, and what only neighbours can tell is filled in.
     pub fn finish(mut self: Box<Self>) -> Finished {
+        self.turns.finish(&self.connection);
         let base_rtt = self.connection.base_rtt();
         let threshold = LEAST_GAP.max(base_rtt.unwrap_or_default().scaled(STALL_SHARE));
         let [client, server] = Direction::BOTH.map(|direction| self.close(direction, threshold, base_rtt));
@@ -263,6 +290,21 @@ impl Finished {
     /// The connection's state.
     pub fn connection(&self) -> &Connection {
         &self.watch.connection
+    }
+
+    /// What its ends said first, where that has a name.
+    pub fn starts(&self) -> Option<&Starts> {
+        self.watch.starts.as_deref()
+    }
+
+    /// The client began with a TLS hello.
+    pub fn speaks_tls(&self) -> bool {
+        self.starts().is_some_and(Starts::speak_tls)
+    }
+
+    /// Its rounds of request and response.
+    pub fn turns(&self) -> &Turns {
+        &self.watch.turns
     }
 
     /// Packets of the flow were stamped earlier than packets before them.

@@ -73,7 +73,7 @@ pub fn segments(path: &str, mut each: impl FnMut(&Segment)) -> Result<CaptureSta
     let mut source = Source::default();
     loop {
         match source.next(&mut capture, &mut status) {
-            Ok(Some(Event::Segment)) => each(&source.segment),
+            Ok(Some(Event::Segment | Event::Start)) => each(&source.segment),
             Ok(Some(Event::LeftOut | Event::Nothing)) => {}
             Ok(Some(Event::Interrupted)) => return Err(CaptureError::Interrupted),
             Ok(None) => break,
@@ -107,9 +107,12 @@ impl Pass<'_> {
         let mut countdown = PROGRESS_EVERY;
         let flow = loop {
             match source.next(&mut capture, self.status) {
-                Ok(Some(Event::Segment)) => {
+                Ok(Some(event @ (Event::Segment | Event::Start))) => {
                     if self.options.filter.takes(&source.segment) {
-                        table.sees(&source.segment, self.next_id, &mut done);
+                        let seen = table.sees(&source.segment, self.next_id, &mut done).map(|(_, seen, _)| seen);
+                        if let (Event::Start, Some(seen)) = (event, seen) {
+                            table.begins_with(&source.segment, seen, &source.start);
+                        }
                     }
                 }
                 Ok(Some(Event::Interrupted)) => countdown = 1,

@@ -27,7 +27,7 @@ pub fn samples(path: &str, flow: u64) -> Result<Vec<Sample>, CaptureError> {
     let (mut rows, mut told) = (Vec::new(), [Told::default(); 2]);
     loop {
         match source.next(&mut capture, &mut status) {
-            Ok(Some(Event::Segment)) => {
+            Ok(Some(Event::Segment | Event::Start)) => {
                 let segment = &source.segment;
                 if let Some((id, seen, watch)) = table.sees(segment, &mut next_id, &mut done)
                     && id == flow

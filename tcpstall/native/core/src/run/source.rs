@@ -2,6 +2,7 @@
 
 use super::status::CaptureStatus;
 use crate::capture::{Capture, CaptureError, Item};
+use crate::flow::starts::{START_KEPT, Starts};
 use crate::wire::text::{Paste, Reading};
 use crate::wire::{self, Segment};
 
@@ -9,6 +10,8 @@ use crate::wire::{self, Segment};
 pub(super) enum Event {
     /// A segment, now in [`Source::segment`].
     Segment,
+    /// The same, and its payload begins something with a name; the beginning is in [`Source::start`].
+    Start,
     /// A mark that packets were left out.
     LeftOut,
     /// A signal came while waiting; ask again.
@@ -22,6 +25,8 @@ pub(super) enum Event {
 pub(super) struct Source {
     /// The last segment, in a place of its own: moving it about costs as much as reading it.
     pub(super) segment: Segment,
+    /// What the payload of [`Event::Start`] begins with.
+    pub(super) start: Vec<u8>,
     paste: Option<Box<Paste>>,
     finished: bool,
     dropped: u64,
@@ -40,9 +45,15 @@ impl Source {
                 status.packets += 1;
                 status.at(frame.time);
                 return Ok(Some(match wire::decode_into(frame, &mut self.segment) {
-                    Ok(()) => {
+                    Ok(payload) => {
                         status.tcp_segments += 1;
-                        Event::Segment
+                        if Starts::is_one(payload) {
+                            self.start.clear();
+                            self.start.extend_from_slice(&payload[..payload.len().min(START_KEPT)]);
+                            Event::Start
+                        } else {
+                            Event::Segment
+                        }
                     }
                     Err(skip) => {
                         status.skipped.count(skip);

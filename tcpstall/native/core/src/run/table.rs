@@ -5,7 +5,8 @@ use std::hash::{BuildHasher, Hash, Hasher};
 
 use hashbrown::{DefaultHashBuilder, HashTable};
 
-use crate::flow::State;
+use crate::flow::connection::Effect;
+use crate::flow::{Sending, State};
 use crate::gap::{Finished, Seen, Watch};
 use crate::time::Nanos;
 use crate::wire::{Endpoint, Segment};
@@ -14,6 +15,9 @@ use crate::wire::{Endpoint, Segment};
 const LINGER: Nanos = Nanos::from_millis(5_000);
 /// No more than so many stay.
 const LINGERING: usize = 1_024;
+
+/// Starts of flows held at once, a kilobyte or two each; the flows beyond go without a label.
+const STARTS_HELD: usize = 1 << 15;
 
 /// Both ends, the lesser first, so that both directions find the same flow.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -53,6 +57,7 @@ pub(super) struct Table {
     free: Vec<u32>,
     lingering: VecDeque<(Nanos, u32, u64)>,
     recent: Option<(Key, u32)>,
+    starts_held: usize,
 }
 
 /// A flow that is over, with its id.
@@ -124,6 +129,18 @@ impl Table {
         slot
     }
 
+    /// The payload of the segment just seen begins something with a name.
+    #[cold]
+    pub(super) fn begins_with(&mut self, segment: &Segment, seen: Seen, payload: &[u8]) {
+        let names = matches!(seen.effect, Effect::Data(Sending::New { .. }));
+        let Some(slot) = self.find(Key::of(segment)).filter(|_| names && self.starts_held < STARTS_HELD) else {
+            return;
+        };
+        if let Some(entry) = &mut self.entries[slot as usize] {
+            self.starts_held += usize::from(entry.watch.begins_with(seen.sender, payload));
+        }
+    }
+
     fn release(&mut self, now: Nanos, done: &mut Vec<Over>) {
         while let Some(&(since, slot, id)) = self.lingering.front() {
             if now - since < LINGER && self.lingering.len() <= LINGERING {
@@ -144,7 +161,9 @@ impl Table {
             }
             self.free.push(slot);
             self.recent = None;
-            done.push((entry.id, entry.watch.finish()));
+            let finished = entry.watch.finish();
+            self.starts_held -= usize::from(finished.starts().is_some());
+            done.push((entry.id, finished));
         }
     }
 

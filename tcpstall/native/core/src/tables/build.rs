@@ -9,6 +9,7 @@ use super::repair::{self, RepairEvidence, RepairRow};
 use super::rows::{BurstRow, DirectionRow, DirectionsRow, Evidence, FlowRow, HandshakeRow, Side, StallRow, VantageRow};
 use super::sweep;
 use crate::causes::{self, Cause, Limits, Part};
+use crate::exchange::{self, Wait};
 use crate::flow::{Connection, Direction};
 use crate::gap::{Burst, Finished, Gap};
 use crate::time::Nanos;
@@ -27,6 +28,8 @@ impl From<Direction> for Side {
 pub struct Wanted {
     /// List bursts.
     pub bursts: bool,
+    /// List exchanges.
+    pub exchanges: bool,
     /// Leave stalls shorter than this out of the list.
     pub least_stall: Nanos,
 }
@@ -39,12 +42,16 @@ pub fn flow_row(flow: &Finished, id: u64, capture: u32, limits: &Limits, wanted:
     let busy = [0, 1].map(|end| judged(flow, &flow.gaps[end], limits, &mut stalls));
     stalls.sort_by_key(|stall| stall.start_ns);
     let time_ns = sweep::ledger(flow, &stalls);
+    let exchanges = wanted.exchanges.then(|| exchange::exchanges(flow, &waits(&stalls)));
     stalls.retain(|stall| stall.duration_ns >= wanted.least_stall);
     FlowRow {
         id,
         capture,
         client: connection.client,
         server: connection.server,
+        label: None,
+        label_source: None,
+        starts: flow.starts().cloned().map(Box::new),
         start_ns: connection.start,
         end_ns: connection.end,
         segments: connection.segments,
@@ -62,6 +69,8 @@ pub fn flow_row(flow: &Finished, id: u64, capture: u32, limits: &Limits, wanted:
         notes: notes(flow),
         bursts: wanted.bursts.then(|| burst_rows(&flow.bursts)),
         stalls,
+        exchanges,
+        connection: exchange::connection(flow),
         time_ns,
     }
 }
@@ -87,6 +96,15 @@ fn judged(flow: &Finished, gaps: &[Gap], limits: &Limits, stalls: &mut Vec<Stall
     busy
 }
 
+/// The waits of the client and of the server, as the exchanges need them.
+fn waits(stalls: &[StallRow]) -> [Vec<Wait>; 2] {
+    [Side::Client, Side::Server].map(|side| {
+        let own = stalls.iter().filter(|stall| stall.sender == side);
+        own.map(|stall| Wait { start: stall.start_ns, end: stall.end_ns, cause: stall.cause, detail: stall.detail })
+            .collect()
+    })
+}
+
 fn notes(flow: &Finished) -> Vec<&'static str> {
     let mut notes = Vec::new();
     if !flow.connection().roles_known {
@@ -97,6 +115,9 @@ fn notes(flow: &Finished) -> Vec<&'static str> {
     }
     if flow.dropped > 0 {
         notes.push("stall-limit");
+    }
+    if flow.turns().dropped > 0 {
+        notes.push("exchange-limit");
     }
     if flow.incomplete() {
         notes.push("packets-left-out");

@@ -2,6 +2,7 @@
 
 use super::ledger::Owner;
 use super::rows::{BurstRow, DirectionRow, FlowRow, StallRow};
+use crate::exchange::{Exchange, Phase};
 use crate::size::PacketNo;
 use crate::wire::Segment;
 
@@ -80,6 +81,7 @@ pub fn flows(rows: &[FlowRow]) -> Columns {
         integers("client_port", rows, |row| Some(i64::from(row.client.port))),
         texts("server_address", rows, |row| Some(row.server.address.to_string())),
         integers("server_port", rows, |row| Some(i64::from(row.server.port))),
+        texts("label", rows, |row| row.label.clone()),
         integers("start_ns", rows, |row| Some(row.start_ns.0)),
         integers("end_ns", rows, |row| Some(row.end_ns.0)),
         integers("duration_ns", rows, |row| Some((row.end_ns - row.start_ns).0)),
@@ -92,6 +94,9 @@ pub fn flows(rows: &[FlowRow]) -> Columns {
         integers("handshake_ns", rows, |row| row.handshake.duration_ns.map(|span| span.0)),
         integers("stalls", rows, |row| Some(row.stalls.len() as i64)),
         integers("lost_ns", rows, |row| Some(row.lost().0)),
+        integers("exchanges", rows, |row| signed(row.connection.exchanges)),
+        texts("closed_by", rows, |row| row.connection.closed_by.map(str::to_owned)),
+        integers("idle_before_close_ns", rows, |row| row.connection.idle_before_close_ns.map(|span| span.0)),
     ];
     columns.extend(direction("client", rows, |row| &row.directions.client));
     columns.extend(direction("server", rows, |row| &row.directions.server));
@@ -185,6 +190,29 @@ pub fn stalls(rows: &[FlowRow]) -> Columns {
         }),
         integers("congestion_point_bytes", &all, |row| row.1.evidence.repair.congestion_point_bytes.and_then(signed)),
     ]
+}
+
+/// An exchange a row; the parts of each phase added up.
+pub fn exchanges(rows: &[FlowRow]) -> Columns {
+    let all: Vec<(u64, &Exchange)> =
+        rows.iter().flat_map(|flow| flow.exchanges.iter().flatten().map(move |exchange| (flow.id, exchange))).collect();
+    let mut columns = vec![
+        integers("flow", &all, |row| signed(row.0)),
+        texts("requester", &all, |row| Some(row.1.requester.to_owned())),
+        integers("start_ns", &all, |row| Some(row.1.start_ns.0)),
+        integers("end_ns", &all, |row| Some(row.1.end_ns.0)),
+        integers("latency_ns", &all, |row| Some(row.1.latency_ns.0)),
+        reals("round_trips", &all, |row| row.1.round_trips),
+        integers("request_bytes", &all, |row| signed(row.1.request_bytes)),
+        integers("response_bytes", &all, |row| signed(row.1.response_bytes)),
+        flags("complete", &all, |row| row.1.complete),
+        integers("overlaps", &all, |row| Some(i64::from(row.1.overlaps))),
+    ];
+    columns.extend(Phase::ALL.map(|phase| {
+        let name = format!("{}_ns", phase.name());
+        integers(&name, &all, |row| Some(row.1.of(phase).0))
+    }));
+    columns
 }
 
 /// A segment a row, as it was captured.

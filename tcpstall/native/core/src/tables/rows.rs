@@ -8,6 +8,8 @@ use super::path::{PathEvidence, PathRow};
 use super::receiver::Receiver;
 use super::repair::{AttemptRow, RepairEvidence, RepairRow};
 use crate::causes::Cause;
+use crate::exchange::{ConnectionRow, Exchange};
+use crate::flow::starts::Starts;
 use crate::size::PacketNo;
 use crate::time::Nanos;
 use crate::wire::Endpoint;
@@ -214,6 +216,13 @@ pub struct FlowRow {
     /// The end that accepted it.
     #[serde(serialize_with = "endpoint")]
     pub server: Endpoint,
+    /// What it carries, where its first payload says so: an HTTP request line with its host, a TLS server name.
+    pub label: Option<String>,
+    /// Where the label was read: `http`, `tls`.
+    pub label_source: Option<String>,
+    /// What its ends said first, for whoever can read a label in it.
+    #[serde(skip)]
+    pub starts: Option<Box<Starts>>,
     /// First segment.
     pub start_ns: Nanos,
     /// Last segment.
@@ -237,6 +246,11 @@ pub struct FlowRow {
     pub bursts: Option<Vec<BurstRow>>,
     /// Stalls of both senders in order of time.
     pub stalls: Vec<StallRow>,
+    /// Requests with their responses in order of time; `None` where they were not asked for.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub exchanges: Option<Vec<Exchange>>,
+    /// What the connection was used for and how it ended.
+    pub connection: ConnectionRow,
     /// Who owns each nanosecond from `start_ns` to `end_ns`.
     pub time_ns: Ledger,
 }

@@ -4,7 +4,9 @@ use std::io::{self, Write};
 
 use serde::Serialize;
 
+use super::json;
 use super::rows::{FlowRow, StallRow};
+use super::services::Services;
 
 /// The report's schema, `tcpstall.report/1`.
 pub const SCHEMA: &str = "tcpstall.report/1";
@@ -16,7 +18,7 @@ pub const VERSION: &str = env!("CARGO_PKG_VERSION");
 pub enum Shape {
     /// One `tcpstall.report/1` object.
     Json,
-    /// A flow a line, then a line for each capture.
+    /// A flow a line, then a line for each service and each capture.
     Ndjson,
     /// A stall a row.
     Csv,
@@ -38,11 +40,15 @@ impl Shape {
 const CSV_HEADER: &str = "flow,client,client_port,server,server_port,sender,start_ns,end_ns,duration_ns,ended,cause,detail,\
 confidence,in_flight_bytes,peer_window_bytes,cwnd_estimate_segments,burst_bytes,last_packet,freed_by_packet,next_packet";
 
-/// Writes rows as they come. The object's `captures` follow its `flows`, since only the end knows them.
+/// Writes rows as they come. The object's `services` and `captures` follow its `flows`, since only the
+/// end knows them.
 pub struct Writer<W: Write> {
     out: W,
     shape: Shape,
     flows: u64,
+    services: Services,
+    /// The flow that is being written.
+    line: Vec<u8>,
 }
 
 impl<W: Write> Writer<W> {
@@ -53,23 +59,28 @@ impl<W: Write> Writer<W> {
             Shape::Ndjson => {}
             Shape::Csv => writeln!(out, "{CSV_HEADER}")?,
         }
-        Ok(Writer { out, shape, flows: 0 })
+        Ok(Writer { out, shape, flows: 0, services: Services::default(), line: Vec::new() })
     }
 
     /// Writes one flow.
     pub fn flow(&mut self, row: &FlowRow) -> io::Result<()> {
         match self.shape {
             Shape::Json => {
-                self.out.write_all(if self.flows == 0 { b"\n" } else { b",\n" })?;
-                serde_json::to_writer(&mut self.out, row)?;
+                self.line.extend_from_slice(if self.flows == 0 { b"\n" } else { b",\n" });
+                json::append(&mut self.line, row)?;
             }
             Shape::Ndjson => {
-                serde_json::to_writer(&mut self.out, row)?;
-                self.out.write_all(b"\n")?;
+                json::append(&mut self.line, row)?;
+                self.line.push(b'\n');
             }
             Shape::Csv => row.stalls.iter().try_for_each(|stall| csv_row(&mut self.out, row, stall))?,
         }
+        self.out.write_all(&self.line)?;
+        self.line.clear();
         self.flows += 1;
+        if self.shape != Shape::Csv {
+            self.services.add(row);
+        }
         Ok(())
     }
 
@@ -82,11 +93,17 @@ impl<W: Write> Writer<W> {
     pub fn end(mut self, captures: &[impl Serialize]) -> io::Result<()> {
         match self.shape {
             Shape::Json => {
-                self.out.write_all(b"\n],\"captures\":")?;
+                self.out.write_all(b"\n],\"services\":")?;
+                serde_json::to_writer(&mut self.out, &self.services.rows())?;
+                self.out.write_all(b",\"captures\":")?;
                 serde_json::to_writer(&mut self.out, captures)?;
                 self.out.write_all(b"}\n")?;
             }
             Shape::Ndjson => {
+                for service in self.services.rows() {
+                    serde_json::to_writer(&mut self.out, &serde_json::json!({ "service": service }))?;
+                    self.out.write_all(b"\n")?;
+                }
                 for capture in captures {
                     serde_json::to_writer(&mut self.out, &serde_json::json!({ "capture": capture }))?;
                     self.out.write_all(b"\n")?;

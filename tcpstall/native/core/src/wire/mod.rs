@@ -53,9 +53,9 @@ struct Envelope<'a> {
 /// It goes into a place that the caller keeps: moving a segment right after it was written takes longer than decoding
 /// it, as the processor has to wait for its own small writes before it can read them in large steps.
 ///
-/// Every field is written; after an error the segment means nothing.
+/// Every field is written; after an error the segment means nothing. Gives as much of the payload as the snap length kept.
 #[inline]
-pub fn decode_into(frame: &Frame<'_>, segment: &mut Segment) -> Result<(), Skip> {
+pub fn decode_into<'a>(frame: &Frame<'a>, segment: &mut Segment) -> Result<&'a [u8], Skip> {
     let header = link_header(frame)?;
     let packet = frame.bytes.get(header..).ok_or(Skip::CutShort)?;
     let on_wire = frame.wire_length.saturating_sub(header as u32);

@@ -8,9 +8,9 @@ use crate::seq::SeqNo;
 /// Length of the header without options, bytes.
 const FIXED: usize = 20;
 
-/// Reads the segment in `envelope`, which came in `frame`, into `segment`.
+/// Reads the segment in `envelope`, which came in `frame`, into `segment`, and gives what was kept of its payload.
 #[inline]
-pub(super) fn read(frame: &Frame<'_>, envelope: &Envelope<'_>, segment: &mut Segment) -> Result<(), Skip> {
+pub(super) fn read<'a>(frame: &Frame<'_>, envelope: &Envelope<'a>, segment: &mut Segment) -> Result<&'a [u8], Skip> {
     let header: &[u8; FIXED] = envelope.segment.first_chunk().ok_or(Skip::CutShort)?;
     let header_length = usize::from(header[12] >> 4) * 4;
     let payload = match envelope.length.checked_sub(header_length as u32) {
@@ -37,5 +37,6 @@ pub(super) fn read(frame: &Frame<'_>, envelope: &Envelope<'_>, segment: &mut Seg
     segment.ttl = Some(envelope.ttl);
     segment.options_cut = kept.len() < header_length;
     options::read(kept.get(FIXED..).unwrap_or_default(), segment);
-    Ok(())
+    let payload_end = envelope.segment.len().min(envelope.length as usize);
+    Ok(envelope.segment.get(header_length..payload_end).unwrap_or_default())
 }

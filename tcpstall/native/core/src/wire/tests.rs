@@ -46,7 +46,7 @@ fn ethernet(packet: &[u8]) -> Vec<u8> {
 /// The segment in a frame, by value.
 fn decode(frame: &Frame<'_>) -> Result<Segment, Skip> {
     let mut segment = Segment::default();
-    decode_into(frame, &mut segment).map(|()| segment)
+    decode_into(frame, &mut segment).map(|_| segment)
 }
 
 /// Decodes the first `kept` bytes of a frame.
@@ -56,7 +56,7 @@ fn cut(link: LinkType, bytes: &[u8], kept: usize) -> Result<Segment, Skip> {
     // A place that another segment was in gives what a fresh one gives.
     let mut used = used();
     let decoded = decode(&frame);
-    assert_eq!(decode_into(&frame, &mut used).map(|()| used), decoded);
+    assert_eq!(decode_into(&frame, &mut used).map(|_| used), decoded);
     decoded
 }
 

@@ -1,0 +1,52 @@
+//! What a connection was used for and how it ended.
+
+use serde::Serialize;
+
+use super::asked_rounds;
+use crate::flow::Direction;
+use crate::gap::Finished;
+use crate::time::Nanos;
+
+/// The use of one connection.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct ConnectionRow {
+    /// Requests that were answered, those beyond the limit of the list among them.
+    pub exchanges: u64,
+    /// Requests that were not.
+    pub unanswered: u64,
+    /// Turns of the server that no request called for.
+    pub unprompted: u64,
+    /// `client` or `server`: who sent the first FIN or RST.
+    pub closed_by: Option<&'static str>,
+    /// `fin` or `rst`.
+    pub closed_with: Option<&'static str>,
+    /// When that passed the tap.
+    #[serde(skip)]
+    pub closed_ns: Option<Nanos>,
+    /// How long the connection had been idle by then, from the last byte of the last response, on the clock of the end that
+    /// closed it; `None` without an exchange.
+    pub idle_before_close_ns: Option<Nanos>,
+}
+
+/// How a flow was used and ended.
+pub fn connection(flow: &Finished) -> ConnectionRow {
+    let (turns, rounds) = (flow.turns(), asked_rounds(flow));
+    let closing = turns.closing;
+    let idle = closing.zip(rounds.last()).map(|(closing, round)| {
+        // The server sent both; the client had to hear the one before it sent the other.
+        let heard = match closing.by {
+            Direction::Server => Nanos::ZERO,
+            Direction::Client => flow.connection().distances()[0].unwrap_or_default(),
+        };
+        (closing.time - round.last - heard).or_zero()
+    });
+    ConnectionRow {
+        exchanges: rounds.len() as u64 + turns.dropped,
+        unanswered: turns.unanswered,
+        unprompted: turns.unprompted,
+        closed_by: closing.map(|closing| if closing.by == Direction::Client { "client" } else { "server" }),
+        closed_with: closing.map(|closing| if closing.reset { "rst" } else { "fin" }),
+        closed_ns: closing.map(|closing| closing.time),
+        idle_before_close_ns: idle,
+    }
+}

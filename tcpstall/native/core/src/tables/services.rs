@@ -1,0 +1,236 @@
+//! Services: the connections to one server's address and port, and what reusing them would have saved.
+//!
+//! A client needs at any time as many connections to a service as it has open at once. Its connections beyond the most
+//! that were open together (from the first SYN to the first FIN or RST, or to the last packet) are handshakes that reuse
+//! would have saved: each could have been replaced by one that had been opened before, had that been kept. What they cost
+//! is counted at the client's mean handshake with that service. Connections whose handshake was not captured whole are
+//! left out of this.
+
+use hashbrown::HashMap;
+use serde::{Serialize, Serializer};
+
+use super::rows::FlowRow;
+use crate::time::Nanos;
+use crate::wire::{Address, Endpoint};
+
+/// Connections whose times are kept; further ones count, but not for what reuse would have saved.
+pub const SPANS_KEPT: usize = 1 << 20;
+/// Idle times kept for each end of a service.
+const IDLES_KEPT: usize = 1_000;
+/// An end that closes after less than this had simply finished; a timer for idle connections runs for seconds.
+const LEAST_IDLE: Nanos = Nanos::from_millis(1_000);
+/// So many connections must agree before an idle time counts as a timer, and so must this share of those that the end closed.
+const LEAST_AGREEING: usize = 3;
+const AGREEING_SHARE: f64 = 0.8;
+/// A timer's idle times lie this close together: its tick is a second in common servers, a few per cent in longer ones.
+const TIMER_SLACK: Nanos = Nanos::from_millis(1_000);
+const TIMER_SHARE: f64 = 0.05;
+
+/// One end closes connections that were idle for a certain time, and the other never does.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct IdleClose {
+    /// `client` or `server`.
+    pub side: &'static str,
+    /// The middle of its idle times.
+    pub after_ns: Nanos,
+    /// Connections that it closed so.
+    pub connections: u64,
+}
+
+/// The connections to one service.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct ServiceRow {
+    /// Address of the server.
+    #[serde(serialize_with = "shown")]
+    pub address: Address,
+    /// Its port.
+    pub port: u16,
+    /// Client addresses.
+    pub clients: u64,
+    /// Connections.
+    pub connections: u64,
+    /// Exchanges on all of them.
+    pub exchanges: u64,
+    /// Connections whose handshake was captured whole.
+    pub handshakes: u64,
+    /// Their handshakes' time.
+    pub handshake_ns: Nanos,
+    /// Handshakes that reuse would have saved.
+    pub avoidable_handshakes: u64,
+    /// What those cost.
+    pub avoidable_ns: Nanos,
+    /// Connections that the client closed first.
+    pub closed_by_client: u64,
+    /// Connections that the server closed first.
+    pub closed_by_server: u64,
+    /// A keep-alive that only one end keeps.
+    pub idle_close: Option<IdleClose>,
+}
+
+fn shown<S: Serializer>(address: &Address, serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.collect_str(address)
+}
+
+#[derive(Default)]
+struct Client {
+    handshake: Nanos,
+    spans: Vec<(Nanos, Nanos)>,
+}
+
+#[derive(Default)]
+struct Service {
+    connections: u64,
+    exchanges: u64,
+    handshakes: u64,
+    handshake: Nanos,
+    closed: [u64; 2],
+    /// Idle times and the moments at which each end closed then.
+    idles: [Vec<(Nanos, Nanos)>; 2],
+}
+
+/// Services as their flows end.
+#[derive(Default)]
+pub struct Services {
+    services: HashMap<Endpoint, Service>,
+    clients: HashMap<(Endpoint, Address), Client>,
+    spans: usize,
+}
+
+impl Services {
+    /// Takes in a flow.
+    pub fn add(&mut self, row: &FlowRow) {
+        let service = self.services.entry(row.server).or_default();
+        service.connections += 1;
+        service.exchanges += row.connection.exchanges;
+        if let Some(by) = row.connection.closed_by {
+            let end = usize::from(by == "server");
+            service.closed[end] += 1;
+            let idle = row.connection.idle_before_close_ns.filter(|idle| *idle >= LEAST_IDLE);
+            if let (Some(idle), Some(closed)) = (idle, row.connection.closed_ns)
+                && service.idles[end].len() < IDLES_KEPT
+            {
+                service.idles[end].push((idle, closed));
+            }
+        }
+        let client = self.clients.entry((row.server, row.client.address)).or_default();
+        if let (true, Some(handshake)) = (row.handshake.complete, row.handshake.duration_ns) {
+            service.handshakes += 1;
+            service.handshake += handshake;
+            if self.spans < SPANS_KEPT {
+                self.spans += 1;
+                client.handshake += handshake;
+                client.spans.push((row.start_ns, row.connection.closed_ns.unwrap_or(row.end_ns)));
+            }
+        }
+    }
+
+    /// The services, those first that would gain most by reuse, then those with most connections.
+    pub fn rows(mut self) -> Vec<ServiceRow> {
+        let mut saved: HashMap<Endpoint, (u64, u64, Nanos)> = HashMap::new();
+        for ((server, _), client) in &mut self.clients {
+            let (avoidable, cost) = client.avoidable();
+            let known = saved.entry(*server).or_default();
+            *known = (known.0 + 1, known.1 + avoidable, known.2 + cost);
+        }
+        let row = |(server, service): (Endpoint, Service)| {
+            let (clients, avoidable_handshakes, avoidable_ns) = saved.get(&server).copied().unwrap_or_default();
+            ServiceRow {
+                address: server.address,
+                port: server.port,
+                clients,
+                connections: service.connections,
+                exchanges: service.exchanges,
+                handshakes: service.handshakes,
+                handshake_ns: service.handshake,
+                avoidable_handshakes,
+                avoidable_ns,
+                closed_by_client: service.closed[0],
+                closed_by_server: service.closed[1],
+                idle_close: idle_close(service.idles),
+            }
+        };
+        let mut rows: Vec<ServiceRow> = self.services.into_iter().map(row).collect();
+        rows.sort_by_key(|row| (-row.avoidable_ns.0, std::cmp::Reverse(row.connections), row.address, row.port));
+        rows
+    }
+}
+
+impl Client {
+    /// Connections beyond the most that were open together, and what their handshakes cost.
+    fn avoidable(&mut self) -> (u64, Nanos) {
+        let mut ends: Vec<Nanos> = self.spans.iter().map(|span| span.1).collect();
+        ends.sort();
+        self.spans.sort();
+        let (mut over, mut most) = (0, 0);
+        for (index, (start, _)) in self.spans.iter().enumerate() {
+            while ends[over] <= *start && over < index {
+                over += 1;
+            }
+            most = most.max(index + 1 - over);
+        }
+        let avoidable = self.spans.len() - most;
+        let cost = i128::from(self.handshake.0) * avoidable as i128 / self.spans.len().max(1) as i128;
+        (avoidable as u64, Nanos(cost as i64))
+    }
+}
+
+/// The end whose idle times agree, if the other end closes no idle connections. Connections that were all closed at one
+/// moment tell of an end that was shut down, not of a timer.
+fn idle_close([client, server]: [Vec<(Nanos, Nanos)>; 2]) -> Option<IdleClose> {
+    let (side, mut idles) = match (client.is_empty(), server.is_empty()) {
+        (true, false) => ("server", server),
+        (false, true) => ("client", client),
+        _ => return None,
+    };
+    idles.sort();
+    let middle = idles[idles.len() / 2].0;
+    let slack = TIMER_SLACK.max(middle.scaled(TIMER_SHARE));
+    let all = idles.len();
+    idles.retain(|(idle, _)| *idle >= middle - slack && *idle <= middle + slack);
+    let moments = idles.iter().map(|(_, closed)| *closed);
+    let apart = moments.clone().max()? - moments.min()? > slack;
+    let enough = idles.len() >= LEAST_AGREEING && idles.len() as f64 >= AGREEING_SHARE * all as f64;
+    (enough && apart).then_some(IdleClose { side, after_ns: middle, connections: idles.len() as u64 })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Client, IdleClose, idle_close};
+    use crate::time::Nanos;
+
+    fn avoidable(spans: &[(i64, i64)]) -> (u64, Nanos) {
+        let spans: Vec<_> = spans.iter().map(|span| (Nanos(span.0), Nanos(span.1))).collect();
+        Client { handshake: Nanos(10 * spans.len() as i64), spans }.avoidable()
+    }
+
+    #[test]
+    fn connections_one_after_the_other_need_one_handshake() {
+        assert_eq!(avoidable(&[(0, 5), (6, 9), (10, 20)]), (2, Nanos(20)));
+    }
+
+    #[test]
+    fn connections_open_together_need_one_each() {
+        assert_eq!(avoidable(&[(0, 50), (6, 90), (10, 20), (60, 70)]), (1, Nanos(10)));
+        assert_eq!(avoidable(&[]), (0, Nanos(0)));
+    }
+
+    /// (idle, closed at), seconds.
+    fn idles(pairs: &[(i64, i64)]) -> Vec<(Nanos, Nanos)> {
+        let seconds = |value: i64| Nanos(value * 1_000_000_000);
+        pairs.iter().map(|(idle, closed)| (seconds(*idle), seconds(*closed))).collect()
+    }
+
+    #[test]
+    fn a_timer_is_told_by_idle_times_that_agree() {
+        let found = idle_close([vec![], idles(&[(65, 100), (65, 120), (66, 300), (65, 301)])]);
+        assert_eq!(found, Some(IdleClose { side: "server", after_ns: Nanos(65_000_000_000), connections: 4 }));
+        assert_eq!(idle_close([idles(&[(30, 90)]), idles(&[(65, 100), (65, 200), (65, 300)])]), None);
+        assert_eq!(idle_close([vec![], idles(&[(5, 100), (65, 200), (300, 900)])]), None);
+        assert_eq!(idle_close([vec![], idles(&[(65, 100), (65, 200)])]), None);
+    }
+
+    #[test]
+    fn connections_closed_all_at_once_tell_of_no_timer() {
+        assert_eq!(idle_close([vec![], idles(&[(161, 200), (161, 200), (161, 200)])]), None);
+    }
+}

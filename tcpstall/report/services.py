@@ -1,0 +1,52 @@
+"""Services that were connected to more than once: what reuse would have saved, and who closes idle connections."""
+
+from collections.abc import Iterator, Sequence
+
+from rich.console import RenderableType
+from rich.padding import Padding
+from rich.text import Text
+
+from tcpstall.model import Endpoint, IdleClose, Service, Side
+from tcpstall.units import counted, duration, number, ratio
+
+__all__ = ["service_list"]
+
+_SERVICES = 5
+
+
+def service_list(services: Sequence[Service]) -> Iterator[RenderableType]:
+    """A line a service, those first that would gain most by reuse; nothing where each was connected to once."""
+    several = [service for service in services if service.connections > 1]
+    if not several:
+        return
+    yield Text()
+    yield Text("services by what reusing connections would save", "bold")
+    for service in several[:_SERVICES]:
+        yield Padding(Text(_line(service)), (0, 0, 0, 1))
+        if service.idle_close:
+            yield Padding(Text(_idle(service.idle_close), "yellow"), (0, 0, 0, 3))
+    if len(several) > _SERVICES:
+        yield Padding(Text(f"and {counted(len(several) - _SERVICES, 'more service')}", "dim"), (0, 0, 0, 1))
+
+
+def _line(service: Service) -> str:
+    name = Endpoint(service.address, service.port)
+    of = "" if service.clients == 1 else f" of {counted(service.clients, 'client')}"
+    each = ratio(service.exchanges, service.connections)
+    use = f"{each} exchange{'' if each == '1' else 's'} each"
+    return f"{name}  {counted(service.connections, 'connection')}{of}, {use}: reuse would have saved {_saved(service)}"
+
+
+def _saved(service: Service) -> str:
+    if not service.avoidable_handshakes:
+        return "no handshake"
+    count = f"{number(service.avoidable_handshakes)} of {counted(service.handshakes, 'handshake')}"
+    return f"{count}, {duration(service.avoidable_ns)}"
+
+
+def _idle(found: IdleClose) -> str:
+    other: Side = "client" if found.side == "server" else "server"
+    return (
+        f"the {found.side} closes connections that were idle for {duration(found.after_ns)} "
+        f"({counted(found.connections, 'connection')}), the {other} keeps them: give both one keep-alive"
+    )
