@@ -432,7 +432,7 @@ impl Builder {
             reopened: open.reopened,
             probes: open.probes,
             shut: open.shut,
-            reading: self.reading,
+            reading: self.reading.backlog(ending.time.max(self.burst.end)),
             // More out than the model allows: a larger initial window, or growth that the model missed.
             cwnd: at.cwnd.max(segments_held),
             phase: at.phase,

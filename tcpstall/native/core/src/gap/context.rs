@@ -50,8 +50,8 @@ fn find_bottleneck(gaps: &mut [Gap], stretches: &[Stretch]) {
 pub(super) fn tell_reading(gaps: &mut [Gap], reading: &Reading) {
     let mut lagging = None;
     for gap in gaps.iter_mut().rev() {
-        let since = gap.reading.behind_since(gap.end);
-        if gap.reading.lags(gap.end, gap.rtt()) {
+        let since = gap.reading.behind_since();
+        if gap.reading.lags(gap.rtt()) {
             lagging = since;
         }
         gap.context.reader_behind = reading.by_reader() && since.is_some() && since == lagging;

@@ -1,7 +1,7 @@
 //! What a gap between two bursts was, frozen: the rules read this and nothing else.
 
 use super::bottleneck::Stretch;
-use super::reading::Reading;
+use super::reading::Backlog;
 use super::repair::Repair;
 use super::shut::Shut;
 use crate::flow::Direction;
@@ -125,7 +125,7 @@ pub struct Gap {
     /// How far the window was shut, and what became of the probes.
     pub shut: Shut,
     /// How the peer's application had read when it ended.
-    pub reading: Reading,
+    pub reading: Backlog,
 
     /// The congestion window by the model at its start, segments.
     pub cwnd: u32,

@@ -14,7 +14,7 @@ pub mod watch;
 
 pub use bottleneck::Stretch;
 pub use evidence::{Burst, Gap};
-pub use reading::Reading;
+pub use reading::{Backlog, Reading};
 pub use repair::{Attempt, Repair, Trigger};
 pub use shut::Shut;
 pub use watch::{Finished, Seen, Watch};

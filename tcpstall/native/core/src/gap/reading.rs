@@ -17,16 +17,49 @@ const LAG_SHARE: f64 = 0.25;
 const LEAST_LAG: Nanos = Nanos::from_millis(2);
 
 /// The right edge over the life of one sender's flow, on the sender's clock.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub struct Reading {
+    plateau: i64,
+    unread: i64,
+    /// Only where the edge was ever behind: few flows are, and short ones are many.
+    lag: Option<Box<Lag>>,
+}
+
+/// What the reader had left when a gap ended.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Backlog {
     /// Largest window so far, bytes: where the window stands when everything is read.
     pub plateau: i64,
-    /// What is missing from it now: acknowledged, and by all signs not read.
+    /// What is missing from it: acknowledged, and by all signs not read.
     pub unread: i64,
-    behind: Option<Behind>,
+    /// The longest time in the gap in which the edge was behind by more than a breath: since when, until when.
+    behind: Option<(Nanos, Nanos)>,
+}
+
+impl Backlog {
+    /// Since when the edge was behind.
+    pub fn behind_since(&self) -> Option<Nanos> {
+        self.behind.map(|(since, _)| since)
+    }
+
+    /// True if that was long enough for the reader to be the reason of a wait on a path of this `rtt`.
+    pub fn lags(&self, rtt: Nanos) -> bool {
+        let least = rtt.scaled(LAG_SHARE).max(LEAST_LAG);
+        self.behind.is_some_and(|(since, until)| until - since > least)
+    }
+}
+
+/// What a lagging reader did.
+#[derive(Clone, Debug, Default)]
+struct Lag {
+    /// The edge is behind now, since then.
+    since: Option<Nanos>,
     /// The longest stretch behind that ended in this gap: a train of ACKs may catch up and fall behind again at its end.
     ended: Option<(Nanos, Nanos)>,
-    acked_behind: i64,
+    /// The edge after the first and after the last step of this stretch.
+    first: Option<(Nanos, i64)>,
+    last: Option<(Nanos, i64)>,
+    acked: i64,
     reopened: i64,
     reopenings: u32,
     shut: bool,
@@ -36,26 +69,6 @@ pub struct Reading {
     steps: u32,
 }
 
-/// A stretch of time in which the edge was behind, the last one so far.
-#[derive(Clone, Copy, Debug)]
-struct Behind {
-    since: Nanos,
-    /// When the reader caught up.
-    until: Option<Nanos>,
-    /// The edge after its first and after its last step.
-    first: Option<(Nanos, i64)>,
-    last: Option<(Nanos, i64)>,
-}
-
-impl Behind {
-    fn way(&self) -> (i64, Nanos) {
-        match (self.first, self.last) {
-            (Some((from, low)), Some((to, high))) => (high - low, to - from),
-            _ => (0, Nanos::ZERO),
-        }
-    }
-}
-
 impl Reading {
     /// An ACK of `bytes` new bytes up to offset `una` changed the window from the first of `windows` to the second.
     #[inline]
@@ -63,81 +76,88 @@ impl Reading {
         let (before, Some(now)) = windows else { return };
         self.plateau = self.plateau.max(now);
         self.unread = self.plateau - now;
-        let open = self.behind.is_some_and(|behind| behind.until.is_none());
-        if open && let Some(before) = before {
-            self.follow(time, una, bytes, now - before);
-        }
-        if self.unread > self.breath(mss) {
-            self.shut |= now == 0;
-            if !open {
-                self.settle();
-                self.behind = Some(Behind { since: time, until: None, first: None, last: None });
-            }
-        } else if open && let Some(behind) = &mut self.behind {
-            behind.until = Some(time);
-            if self.ended.is_none_or(|(since, until)| time - behind.since > until - since) {
-                self.ended = Some((behind.since, time));
-            }
+        let behind = self.unread > self.breath(mss);
+        if behind || self.lag.is_some() {
+            let opened = before.map_or(0, |before| now - before);
+            self.lag.get_or_insert_default().on_ack(time, (una + now, bytes, opened), behind, now == 0);
         }
     }
 
     /// New data was sent: the next gap begins.
     #[inline]
     pub(super) fn next_gap(&mut self) {
-        self.ended = None;
-    }
-
-    fn follow(&mut self, time: Nanos, una: i64, bytes: i64, opened: i64) {
-        self.acked_behind += bytes;
-        self.reopened += opened.max(0);
-        self.reopenings += u32::from(opened > 0);
-        if bytes + opened > 0
-            && let Some(behind) = &mut self.behind
-        {
-            let edge = Some((time, una + self.plateau - self.unread));
-            behind.first = behind.first.or(edge);
-            behind.last = edge;
-            self.steps += 1;
+        if let Some(lag) = &mut self.lag {
+            lag.ended = None;
         }
-    }
-
-    fn settle(&mut self) {
-        let (way, span) = self.behind.as_ref().map_or((0, Nanos::ZERO), Behind::way);
-        self.drained += way;
-        self.draining += span;
     }
 
     fn breath(&self, mss: u32) -> i64 {
         (self.plateau / BREATH).max(2 * i64::from(mss)).min(self.plateau / 2)
     }
 
-    /// The longest stretch behind that reached into the gap, still open at its `end` or not.
-    fn stretch(&self, end: Nanos) -> Option<(Nanos, Nanos)> {
-        let open = self.behind.filter(|behind| behind.until.is_none()).map(|behind| (behind.since, end));
-        open.into_iter().chain(self.ended).max_by_key(|(since, until)| *until - *since)
-    }
-
-    /// Since when the edge was behind in the gap that ended at `end`.
-    pub fn behind_since(&self, end: Nanos) -> Option<Nanos> {
-        self.stretch(end).map(|(since, _)| since)
-    }
-
-    /// True if that was long enough for the reader to be the reason of a wait on a path of this `rtt`.
-    pub fn lags(&self, end: Nanos, rtt: Nanos) -> bool {
-        let least = rtt.scaled(LAG_SHARE).max(LEAST_LAG);
-        self.stretch(end).is_some_and(|(since, until)| until - since > least)
+    /// What is left at the `end` of a gap.
+    pub(super) fn backlog(&self, end: Nanos) -> Backlog {
+        let behind = self.lag.as_ref().and_then(|lag| lag.stretch(end));
+        Backlog { plateau: self.plateau, unread: self.unread, behind }
     }
 
     /// True if what was missing was unread and no overhead: the window shut altogether, or came back in steps of its own.
-    pub fn by_reader(&self) -> bool {
-        self.shut || (self.reopenings >= HABIT && self.reopened >= self.acked_behind / REOPENED_PART)
+    pub(super) fn by_reader(&self) -> bool {
+        let reopens = |lag: &Lag| lag.reopenings >= HABIT && lag.reopened >= lag.acked / REOPENED_PART;
+        self.lag.as_ref().is_some_and(|lag| lag.shut || reopens(lag))
     }
 
     /// How fast the application read while it was behind, bytes per second: the edge's way from its first step to its last.
-    pub fn drain(&self) -> Option<u64> {
-        let (way, span) = self.behind.as_ref().map_or((0, Nanos::ZERO), Behind::way);
-        let (way, span) = (self.drained + way, self.draining + span);
-        (self.steps >= HABIT && span > Nanos::ZERO).then(|| (way as f64 * 1e9 / span.0 as f64) as u64)
+    pub(super) fn drain(&self) -> Option<u64> {
+        let lag = self.lag.as_ref()?;
+        let (way, span) = lag.way();
+        let (way, span) = (lag.drained + way, lag.draining + span);
+        (lag.steps >= HABIT && span > Nanos::ZERO).then(|| (way as f64 * 1e9 / span.0 as f64) as u64)
+    }
+}
+
+impl Lag {
+    fn on_ack(&mut self, time: Nanos, (edge, bytes, opened): (i64, i64, i64), behind: bool, shut: bool) {
+        if let Some(since) = self.since {
+            self.follow(time, edge, bytes, opened);
+            if !behind {
+                self.since = None;
+                if self.ended.is_none_or(|(from, until)| time - since > until - from) {
+                    self.ended = Some((since, time));
+                }
+            }
+        } else if behind {
+            let (way, span) = self.way();
+            self.drained += way;
+            self.draining += span;
+            (self.first, self.last) = (None, None);
+            self.since = Some(time);
+        }
+        self.shut |= behind && shut;
+    }
+
+    fn follow(&mut self, time: Nanos, edge: i64, bytes: i64, opened: i64) {
+        self.acked += bytes;
+        self.reopened += opened.max(0);
+        self.reopenings += u32::from(opened > 0);
+        if bytes + opened > 0 {
+            self.first = self.first.or(Some((time, edge)));
+            self.last = Some((time, edge));
+            self.steps += 1;
+        }
+    }
+
+    fn way(&self) -> (i64, Nanos) {
+        match (self.first, self.last) {
+            (Some((from, low)), Some((to, high))) => (high - low, to - from),
+            _ => (0, Nanos::ZERO),
+        }
+    }
+
+    /// The longest stretch behind that reached into the gap, still open at its `end` or not.
+    fn stretch(&self, end: Nanos) -> Option<(Nanos, Nanos)> {
+        let open = self.since.map(|since| (since, end));
+        open.into_iter().chain(self.ended).max_by_key(|(since, until)| *until - *since)
     }
 }
 
@@ -163,7 +183,7 @@ mod tests {
     fn a_window_that_stands_has_a_reader_that_keeps_up() {
         let acks: Vec<_> = (0..50).map(|round| (20 * round, 8_688, 8_688)).collect();
         let reading = fed(&acks);
-        assert!(!reading.lags(Nanos::from_millis(1_000), RTT));
+        assert!(!reading.backlog(Nanos::from_millis(1_000)).lags(RTT));
         assert_eq!((reading.unread, reading.drain()), (0, None));
     }
 
@@ -171,7 +191,7 @@ mod tests {
     fn a_window_that_dips_for_a_millisecond_is_no_lag() {
         let reading =
             fed(&[(0, 0, 64_000), (20, 40_000, 24_000), (21, 0, 64_000), (40, 40_000, 24_000), (41, 0, 64_000)]);
-        assert!(!reading.lags(Nanos::from_millis(41), RTT));
+        assert!(!reading.backlog(Nanos::from_millis(41)).lags(RTT));
     }
 
     #[test]
@@ -182,7 +202,7 @@ mod tests {
             acks.push((21 + 5 * step, 8_000, 8_000));
         }
         let reading = fed(&acks);
-        assert!(reading.lags(Nanos::from_millis(65), RTT) && reading.by_reader());
+        assert!(reading.backlog(Nanos::from_millis(65)).lags(RTT) && reading.by_reader());
         assert_eq!(reading.drain(), Some(1_600_000), "8,000 bytes every 5 ms");
     }
 
