@@ -5,11 +5,17 @@
 //! carrying data ever since the ACK before. Once that has lasted for a round trip without a break, nobody has waited for
 //! a whole window: flight is above rate × base round trip.
 
-use crate::flow::{Acked, Half, distance::QUEUED_SILENCES};
+use crate::flow::{Acked, Half, distance::OUTLASTS_SILENCE};
 use crate::time::Nanos;
 
 use super::builder::LEAST_GAP;
 
+/// A packet so many spacings late has queued behind others. What found the path idle waits for one: the rest of what its
+/// ACK covers. A sender that paces itself to leave no queue holds three frames more than that in flight (Linux
+/// `bbr_quantization_budget`; TSQ allows two in the host).
+const QUEUED_SPACINGS: i64 = 4;
+/// A silence so many times the spacing before it is not how the path is spaced: others had their turn in the queue.
+const UNUSUAL: i64 = 2;
 /// RFC 9406 §4.2 (HyStart++): a round trip longer by an eighth shows a queue, by 16 ms in any case. Its 4 ms floor is for
 /// single samples on the Internet; here every ACK of a round trip must be late, and the noise of hosts is the floor.
 const QUEUE_SHARE: f64 = 1.0 / 8.0;
@@ -17,7 +23,9 @@ const QUEUE_SURE: Nanos = Nanos::from_millis(16);
 /// A tap this close to the sender, in shares of the round trip, sees the sender's reaction to each ACK and no queue before it.
 pub const AT_SENDER: f64 = 0.1;
 /// With fewer segments out no ACK can be three spacings late.
-const LEAST_OUT: u32 = QUEUED_SILENCES as u32 + 1;
+const LEAST_OUT: u32 = QUEUED_SPACINGS as u32 + 1;
+/// A shorter stretch may be no more than a host that was slow to be scheduled.
+const LEAST_SPAN: Nanos = Nanos::from_millis(1);
 /// ACKs that a stretch needs before its rate means anything.
 const LEAST_ACKS: u32 = 8;
 /// A longer stretch is recorded in pieces of about this length, so that a rate that changes shows.
@@ -93,8 +101,9 @@ pub struct Bottleneck {
 impl Bottleneck {
     /// True once enough is in flight for a queue: most flows are too short for it and never pay for a watcher.
     #[inline]
-    pub fn is_due(acked: &Acked) -> bool {
-        acked.out_before >= LEAST_OUT
+    pub fn is_due(acked: &Acked, half: &Half) -> bool {
+        // Behind the queue no more than the base round trip's worth ever seems to be out.
+        acked.out_before >= LEAST_OUT || half.distance.queue() > Nanos::ZERO
     }
 
     /// Begins with an ACK; `half` is the state after it.
@@ -122,7 +131,7 @@ impl Bottleneck {
         let (before, now) = (self.last, passed(acked, half));
         let from = std::mem::replace(&mut self.delivered, delivered);
         self.last = now;
-        self.spacing = now - before;
+        let usual = std::mem::replace(&mut self.spacing, now - before);
         self.unanswered = true;
         let base = base(half);
         // What filled a hole had long arrived: its ACK tells nothing of the queue.
@@ -130,17 +139,25 @@ impl Bottleneck {
             Some(to_peer) => {
                 let queue = to_peer - half.peer_distance.get().unwrap_or_default() + queue_before_tap(half, base);
                 let least = base.scaled(QUEUE_SHARE).min(QUEUE_SURE).max(LEAST_GAP);
-                if queue >= least && queue >= self.spacing.times(QUEUED_SILENCES) {
+                if queue >= least && self.was_queued(queue, usual, base) {
                     self.go_on(before, now, from, queue, half, base);
                 } else {
                     self.stop(base, half);
                 }
             }
-            None if self.run.is_some_and(|run| self.spacing.times(QUEUED_SILENCES) > run.last_queue) => {
+            None if self.run.is_some_and(|run| self.spacing.times(QUEUED_SPACINGS) > run.last_queue) => {
                 self.stop(base, half);
             }
             None => {}
         }
+    }
+
+    fn was_queued(&self, queue: Nanos, usual: Nanos, base: Nanos) -> bool {
+        let among_others = || {
+            let long = self.run.is_some_and(|run| run.is_long(base));
+            long && self.spacing > usual.times(UNUSUAL) && queue >= self.spacing.scaled(OUTLASTS_SILENCE)
+        };
+        queue >= self.spacing.times(QUEUED_SPACINGS) || among_others()
     }
 
     fn go_on(&mut self, before: Nanos, now: Nanos, from: i64, queue: Nanos, half: &Half, base: Nanos) {
@@ -162,9 +179,8 @@ impl Bottleneck {
     fn stop(&mut self, base: Nanos, half: &Half) {
         let Some(run) = self.run.take() else { return };
         let span = run.end - run.start;
-        let long = run.proven || (span >= base && run.acks >= LEAST_ACKS);
         let clocked = !at_sender(half, base) || 2 * run.at_once >= run.answered;
-        if !long || !clocked || span <= Nanos::ZERO {
+        if !run.is_long(base) || !clocked || span <= Nanos::ZERO {
             return;
         }
         if self.stretches.len() >= STRETCH_LIMIT {
@@ -214,6 +230,10 @@ impl Run {
             at_once: 0,
             proven: false,
         }
+    }
+
+    fn is_long(&self, base: Nanos) -> bool {
+        self.proven || (self.end - self.start >= base.max(LEAST_SPAN) && self.acks >= LEAST_ACKS)
     }
 }
 
