@@ -1,8 +1,8 @@
 //! A finished flow to its row: the verdicts of its gaps become stalls, and its time gets its owners.
 
-use super::path::{path_evidence, path_row};
+use super::path;
 use super::rows::{BurstRow, DirectionRow, DirectionsRow, Evidence, FlowRow, HandshakeRow, Side, StallRow, VantageRow};
-use super::sweep;
+use super::sweep::{self, Busy};
 use crate::causes::{self, Cause, Limits, Part};
 use crate::flow::{Connection, Direction};
 use crate::gap::{Burst, Finished, Gap};
@@ -39,7 +39,8 @@ pub fn flow_row(flow: &Finished, id: u64, capture: u32, limits: &Limits, wanted:
         }
     }
     stalls.sort_by_key(|stall| stall.start_ns);
-    let time_ns = sweep::ledger(flow, &stalls);
+    let busy = Direction::BOTH.map(|direction| path::busy(flow, direction, limits));
+    let time_ns = sweep::ledger(flow, &stalls, &busy);
     stalls.retain(|stall| stall.duration_ns >= wanted.least_stall);
     FlowRow {
         id,
@@ -57,8 +58,8 @@ pub fn flow_row(flow: &Finished, id: u64, capture: u32, limits: &Limits, wanted:
             duration_ns: connection.handshake.start().zip(connection.handshake.end()).map(|(start, end)| end - start),
         },
         directions: DirectionsRow {
-            client: direction_row(flow, Direction::Client, limits),
-            server: direction_row(flow, Direction::Server, limits),
+            client: direction_row(flow, Direction::Client, &busy, limits),
+            server: direction_row(flow, Direction::Server, &busy, limits),
         },
         notes: notes(flow),
         bursts: wanted.bursts.then(|| burst_rows(&flow.bursts)),
@@ -87,7 +88,7 @@ fn notes(flow: &Finished) -> Vec<&'static str> {
     notes
 }
 
-fn direction_row(flow: &Finished, direction: Direction, limits: &Limits) -> DirectionRow {
+fn direction_row(flow: &Finished, direction: Direction, busy: &[Busy; 2], limits: &Limits) -> DirectionRow {
     let half = flow.connection().half(direction);
     DirectionRow {
         bytes: half.bytes,
@@ -97,7 +98,7 @@ fn direction_row(flow: &Finished, direction: Direction, limits: &Limits) -> Dire
         initial_window_bytes: flow.initial_flight[direction as usize].filter(|_| half.syn_seen),
         max_in_flight_bytes: half.max_flight.max(0) as u64,
         retransmitted_bytes: half.retransmitted,
-        path: path_row(flow, direction, limits),
+        path: path::path_row(flow, direction, &busy[direction as usize], limits),
     }
 }
 
@@ -206,7 +207,7 @@ fn stall_row(gap: &Gap, part: Part) -> StallRow {
         cwnd_before_idle_segments: gap.cwnd_before_idle.map(u64::from),
         burst_cap_segments: gap.context.cut_at.map(u64::from),
         exchanges_cut_alike: gap.context.cut_at.map(|_| u64::from(gap.context.turns_cut_alike)),
-        path: path_evidence(gap),
+        path: path::path_evidence(gap),
     };
     StallRow {
         sender: gap.sender.into(),

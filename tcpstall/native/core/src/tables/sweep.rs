@@ -7,6 +7,9 @@ use crate::flow::Direction;
 use crate::gap::{Burst, Finished};
 use crate::time::Nanos;
 
+/// When the path was busy with one direction's data.
+pub(super) type Busy = Vec<(Nanos, Nanos)>;
+
 /// Who claims a stretch.
 #[derive(Clone, Copy, PartialEq)]
 enum Claim {
@@ -23,12 +26,12 @@ struct Span {
 }
 
 /// The ledger of a flow whose stalls are known.
-pub(super) fn ledger(flow: &Finished, stalls: &[StallRow]) -> Ledger {
+pub(super) fn ledger(flow: &Finished, stalls: &[StallRow], busy: &[Busy; 2]) -> Ledger {
     let mut ledger = Ledger::default();
     let (start, end) = (flow.connection().start, flow.connection().end);
     let handshake = flow.connection().handshake.end().unwrap_or(start).clamp(start, end);
     ledger.add(Owner::Waiting(Cause::Handshake), handshake - start);
-    let spans = spans(flow, stalls);
+    let spans = spans(flow, stalls, busy);
     let last_data = flow.bursts.iter().filter_map(|bursts| bursts.last()).map(|burst| burst.end).max();
     let last_wait = stalls.iter().filter(|stall| stall.cause != Cause::Handshake).map(|stall| stall.end_ns).max();
     let closing = last_data.max(last_wait).unwrap_or(handshake).clamp(handshake, end);
@@ -68,7 +71,7 @@ fn share_pause(
 }
 
 /// Bursts and stalls; an application's pause is no claim, it only gets what remains.
-fn spans(flow: &Finished, stalls: &[StallRow]) -> Vec<Span> {
+fn spans(flow: &Finished, stalls: &[StallRow], busy: &[Busy; 2]) -> Vec<Span> {
     let bursts = flow.bursts.iter().flatten();
     let sending = bursts.map(|burst| Span { start: burst.start, end: burst.end, claim: Claim::Sending });
     let waits = stalls.iter().filter(|stall| !matches!(stall.cause, Cause::Handshake | Cause::AppLimited));
@@ -82,12 +85,8 @@ fn spans(flow: &Finished, stalls: &[StallRow]) -> Vec<Span> {
     });
     let mut spans: Vec<Span> = sending.chain(waiting).collect();
     for direction in Direction::BOTH {
-        let stretches = flow.stretches[direction as usize].iter();
-        spans.extend(stretches.map(|stretch| Span {
-            start: stretch.start,
-            end: stretch.end,
-            claim: Claim::Path(direction),
-        }));
+        let busy = busy[direction as usize].iter();
+        spans.extend(busy.map(|&(start, end)| Span { start, end, claim: Claim::Path(direction) }));
     }
     spans.sort_by_key(|span| (span.start, span.end));
     spans
