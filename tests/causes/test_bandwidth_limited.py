@@ -128,7 +128,7 @@ def test_held_back_acks_are_no_queue(scene: Scene, tap: Tap) -> None:
 
 @fires
 def test_a_known_link_is_full_without_a_queue(scene: Scene) -> None:
-    """A sender that paces itself at the link's rate leaves no queue to see: only the user knows that it is the link's."""
+    """A sender that paces itself at the link's rate leaves no queue: only the user knows that it is the link's."""
     scene.handshake(rtt_ms=20)
     scene.download(600_000, pace=10 * MBIT * PAYLOAD_SHARE)
     path = scene.capture()

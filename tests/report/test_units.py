@@ -94,3 +94,10 @@ def test_a_rate_is_in_bits(size: int, ns: int, text: str) -> None:
 
 def test_an_offset_is_in_seconds_to_the_microsecond() -> None:
     assert (units.offset(10_381_000), units.offset(-1_000)) == ("+0.010381", "-0.000001")
+
+
+@pytest.mark.parametrize(
+    ("value", "said"), [(0.956, "96 %"), (1.04, "104 %"), (0.001, "<1 %"), (0.0, "0 %"), (1.0, "100 %")]
+)
+def test_a_share(value: float, said: str) -> None:
+    assert units.share(value) == said

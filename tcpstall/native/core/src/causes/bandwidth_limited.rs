@@ -14,7 +14,6 @@ use super::cause::Cause;
 use super::limits::Limits;
 use super::rule::{Rule, Verdict, yes};
 use crate::gap::Gap;
-use crate::gap::bottleneck::AT_SENDER;
 
 pub(super) const RULE: Rule = Rule { cause: Cause::BandwidthLimited, judge };
 
@@ -25,9 +24,8 @@ fn judge(gap: &Gap, _: &Limits) -> Verdict {
     if gap.context.bottleneck.is_none() {
         return Verdict::No;
     }
-    let near = gap.distance <= gap.rtt().scaled(AT_SENDER);
     let clocked = gap.released_by_ack() && gap.left_in_flight > 0 && gap.acks <= MOST_ACKS;
-    match (near, clocked) {
+    match (gap.near_sender(), clocked) {
         (true, true) => yes("queue", 0.9),
         (true, false) => Verdict::No,
         // Behind the queue only the even arrival of data and the late answers to ACKs are seen.

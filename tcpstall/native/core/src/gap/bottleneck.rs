@@ -254,3 +254,83 @@ fn at_sender(half: &Half, base: Nanos) -> bool {
 fn queue_before_tap(half: &Half, base: Nanos) -> Nanos {
     if at_sender(half, base) { Nanos::ZERO } else { half.distance.queue() }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::size::PacketNo;
+
+    const BASE: Nanos = Nanos::from_millis(20);
+    const SEGMENT: i64 = 1448;
+
+    /// Plays ACKs of one segment each, (time, how much later than the base round trip) in microseconds, to a tap at the sender.
+    fn stretches(acks: impl Iterator<Item = (i64, i64)>, answer: i64) -> Vec<Stretch> {
+        let mut half = Half::default();
+        half.snd_nxt = 1 << 30;
+        half.distance.sample(Nanos::ZERO);
+        half.peer_distance.sample(BASE);
+        let mut watcher: Option<Bottleneck> = None;
+        for (time, late) in acks {
+            half.snd_una += SEGMENT;
+            let acked = ack(Nanos::from_micros(time), BASE + Nanos::from_micros(late));
+            match &mut watcher {
+                Some(watcher) => watcher.on_ack(&acked, &half),
+                None => watcher = Some(Bottleneck::new(&acked, &half)),
+            }
+            if let Some(watcher) = &mut watcher {
+                watcher.on_data(acked.time + Nanos::from_micros(answer));
+            }
+        }
+        watcher.map_or_else(Vec::new, |mut watcher| watcher.finish(&half).0)
+    }
+
+    fn ack(time: Nanos, to_peer: Nanos) -> Acked {
+        Acked {
+            time,
+            packet: PacketNo::default(),
+            bytes: SEGMENT,
+            segments: 1,
+            out_before: 40,
+            flight_before: 40 * SEGMENT,
+            room_before: None,
+            window_before: None,
+            short_before: false,
+            loss_hint: false,
+            to_peer: Some(to_peer),
+        }
+    }
+
+    #[test]
+    fn a_queue_that_stands_for_a_round_trip_gives_the_rate() {
+        let found = stretches((0..100).map(|i| (i * 1_000, 10_000)), 10);
+        assert_eq!(found.len(), 1);
+        assert_eq!((found[0].span(), found[0].queue), (Nanos::from_millis(99), Nanos::from_millis(10)));
+        assert!((found[0].rate() - 1_448_000.0).abs() < 1.0);
+    }
+
+    #[test]
+    fn a_rate_that_changes_shows_in_the_pieces() {
+        let fast = (0..300).map(|i| (i * 1_000, 40_000));
+        let slow = (1..60).map(|i| (299_000 + i * 5_000, 40_000));
+        let found = stretches(fast.chain(slow), 10);
+        assert!((found[0].rate() - 1_448_000.0).abs() < 15_000.0);
+        assert!((found[found.len() - 1].rate() - 289_600.0).abs() < 3_000.0);
+        assert!(found.windows(2).all(|pair| pair[0].end == pair[1].start));
+    }
+
+    #[test]
+    fn late_acks_whose_distance_explains_it_are_no_queue() {
+        assert_eq!(stretches((0..100).map(|i| (i * 5_000, 15_000)), 10), []);
+    }
+
+    #[test]
+    fn a_queue_that_drains_before_a_round_trip_is_over_is_a_burst() {
+        let bursts = (0..20).flat_map(|round| (0..10).map(move |i| (round * 30_000 + i * 1_000, 2_000 + i * 1_000)));
+        assert_eq!(stretches(bursts, 10), []);
+    }
+
+    #[test]
+    fn a_sender_that_does_not_answer_its_acks_paces_itself() {
+        assert_eq!(stretches((0..100).map(|i| (i * 1_000, 10_000)), 400), []);
+    }
+}

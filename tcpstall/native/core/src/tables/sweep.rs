@@ -176,3 +176,38 @@ impl From<Side> for Direction {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn owners(claims: &[(i64, i64, Claim)]) -> Vec<(i64, i64, Owner)> {
+        let mut spans: Vec<Span> =
+            claims.iter().map(|&(start, end, claim)| Span { start: Nanos(start), end: Nanos(end), claim }).collect();
+        spans.sort_by_key(|span| (span.start, span.end));
+        covered(&spans, Nanos(0), Nanos(100)).into_iter().map(|(from, to, owner)| (from.0, to.0, owner)).collect()
+    }
+
+    const BUSY: Owner = Owner::Waiting(Cause::BandwidthLimited);
+
+    #[test]
+    fn a_busy_path_owns_the_sending_inside_it() {
+        let path = Claim::Path(Direction::Server);
+        let found = owners(&[(0, 60, Claim::Sending), (20, 80, path)]);
+        assert_eq!(found, [(0, 20, Owner::Sending), (20, 60, BUSY), (60, 80, BUSY)]);
+    }
+
+    #[test]
+    fn a_stall_of_the_same_sender_had_another_reason() {
+        let stall = Claim::Stall(Direction::Server, Cause::Retransmission);
+        let found = owners(&[(0, 80, Claim::Path(Direction::Server)), (20, 40, stall)]);
+        assert_eq!(found, [(0, 20, BUSY), (20, 40, Owner::Waiting(Cause::Retransmission)), (40, 80, BUSY)]);
+    }
+
+    #[test]
+    fn a_stall_of_the_other_end_does_not_matter_while_the_path_is_busy() {
+        let stall = Claim::Stall(Direction::Client, Cause::CwndLimited);
+        let found = owners(&[(0, 50, Claim::Path(Direction::Server)), (20, 80, stall)]);
+        assert_eq!(found, [(0, 20, BUSY), (20, 50, BUSY), (50, 80, Owner::Waiting(Cause::CwndLimited))]);
+    }
+}
