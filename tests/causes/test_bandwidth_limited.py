@@ -54,6 +54,26 @@ def test_a_window_above_the_bdp_is_full_all_the_time_and_a_larger_one_would_buy_
 
 
 @fires
+def test_a_send_buffer_above_the_bdp_is_full_all_the_time_and_a_larger_one_would_buy_nothing(
+    scene: Scene, tap: Tap
+) -> None:
+    scene.handshake(rtt_ms=20)
+    scene.path(rtt_ms=20, server_mbit=10)
+    scene.download(1_000_000, send_buffer=100_000)
+    flow = scene.flow(tap)
+    assert ledger_share(flow, "bandwidth-limited") > 0.75
+    assert ledger_share(flow, "sndbuf-limited") < 0.05
+
+
+@near_miss
+def test_a_send_buffer_about_the_bdp_lets_the_queue_drain(scene: Scene) -> None:
+    scene.handshake(rtt_ms=20)
+    scene.path(rtt_ms=20, server_mbit=10)
+    scene.download(500_000, send_buffer=26_000)
+    assert ledger_share(scene.flow(), "sndbuf-limited") > 0.7
+
+
+@fires
 def test_the_rate_is_that_of_the_time(scene: Scene) -> None:
     """Evidence speaks of the rate then, not of the flow's mean."""
     scene.handshake(rtt_ms=20)
