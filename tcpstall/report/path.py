@@ -14,7 +14,8 @@ def busy_path(flow: Flow) -> str:
     side: Side = max(("client", "server"), key=lambda end: flow.directions[end].bandwidth_limited_ns)
     way = flow.directions[side]
     if way.bottleneck_bytes_per_s is None:
-        return "the path carried all it could"
+        reached = "" if way.link_share is None else f", {share(way.link_share)} of what it carries"
+        return f"the link was full of the {side}'s data{reached}: more window or buffer buys nothing"
     carried = f"the path carried all it could of the {side}'s data, {rate(way.bottleneck_bytes_per_s, _S)}"
     queue = f", and packets queued {duration(way.queue_delay_ns)}" if way.queue_delay_ns is not None else ""
     if way.bdp_bytes is None:

@@ -132,8 +132,8 @@ def _pacing(flow: Flow, stalls: Sequence[Stall]) -> str:
 
 
 def _burst_limited(flow: Flow, stalls: Sequence[Stall]) -> str:
-    sizes = _values(stalls, "burst_bytes")
-    where = f" at {sizes} bytes" if sizes else ""
+    cap = _values(stalls, "burst_cap_segments")
+    where = f" at {cap} segments an ACK" if cap else ""
     return f"the {_sender(stalls)}'s stack cut its bursts short{where}, {times(len(stalls))}"
 
 

@@ -7,6 +7,7 @@ import pytest
 from tests.causes.triple import causes, fires, look_alike, near_miss, share
 from tests.scene import Reader, Scene
 from tests.scene.network import Tap
+from tests.scene.verdict import flows_of
 
 MBIT = 125_000
 """Bytes a second."""
@@ -50,6 +51,26 @@ def test_a_window_above_the_bdp_is_full_all_the_time_and_a_larger_one_would_buy_
     flow = scene.flow(tap)
     assert ledger_share(flow, "bandwidth-limited") > 0.8
     assert ledger_share(flow, "rwnd-limited") < 0.05
+
+
+@fires
+def test_a_send_buffer_above_the_bdp_is_full_all_the_time_and_a_larger_one_would_buy_nothing(
+    scene: Scene, tap: Tap
+) -> None:
+    scene.handshake(rtt_ms=20)
+    scene.path(rtt_ms=20, server_mbit=10)
+    scene.download(1_000_000, send_buffer=100_000)
+    flow = scene.flow(tap)
+    assert ledger_share(flow, "bandwidth-limited") > 0.75
+    assert ledger_share(flow, "sndbuf-limited") < 0.05
+
+
+@near_miss
+def test_a_send_buffer_about_the_bdp_lets_the_queue_drain(scene: Scene) -> None:
+    scene.handshake(rtt_ms=20)
+    scene.path(rtt_ms=20, server_mbit=10)
+    scene.download(500_000, send_buffer=26_000)
+    assert ledger_share(scene.flow(), "sndbuf-limited") > 0.7
 
 
 @fires
@@ -123,3 +144,19 @@ def test_held_back_acks_are_no_queue(scene: Scene, tap: Tap) -> None:
     scene.server_acks()
     scene.server_writes(*((70.0 * i, 1_448) for i in range(40)), delayed_ack_ms=40)
     assert "bandwidth-limited" not in scene.flow(tap)["time_ns"]
+
+
+@fires
+def test_a_known_link_is_full_without_a_queue(scene: Scene) -> None:
+    """A sender that paces itself at the link's rate leaves no queue: only the user knows that it is the link's."""
+    scene.handshake(rtt_ms=20)
+    scene.download(600_000, pace=10 * MBIT * PAYLOAD_SHARE)
+    path = scene.capture()
+    (alone,) = flows_of(path)
+    assert "bandwidth-limited" not in alone["time_ns"]
+    (known,) = flows_of(path, link_bytes_per_s=10 * MBIT)
+    assert ledger_share(known, "bandwidth-limited") > 0.6
+    assert sum(known["time_ns"].values()) == known["end_ns"] - known["start_ns"]
+    (wider,) = flows_of(path, link_bytes_per_s=20 * MBIT)
+    assert "bandwidth-limited" not in wider["time_ns"]
+    assert wider["directions"]["server"]["link_share"] < 0.6

@@ -1,5 +1,7 @@
 """`pacing`: the sender spaced its segments out on purpose."""
 
+import pytest
+
 from tests.causes.triple import causes, fires, look_alike, near_miss, share
 from tests.scene import Scene
 from tests.scene.network import Tap
@@ -10,6 +12,14 @@ def test_a_rate_below_two_segments_a_round_trip_leaves_even_gaps(scene: Scene, t
     scene.handshake(rtt_ms=20)
     scene.download(120_000, pace=155_000.0)
     assert share(scene, "pacing", tap) > 0.8
+
+
+@fires
+def test_a_spacing_just_above_what_counts_as_a_gap_goes_on_with_those_just_below(scene: Scene) -> None:
+    """30 % of the round trip is 6 ms; two segments leave every 5.8 ms, and one pair comes 0.4 ms late."""
+    scene.handshake(rtt_ms=20)
+    scene.download(300_000, pace=2_896 / 0.0058, late=((14_480 + 30 * 2_896, 400), (14_480 + 31 * 2_896 - 1, 400)))
+    assert causes(scene, "client") == ["cwnd-limited", "pacing"]
 
 
 @near_miss
@@ -26,3 +36,24 @@ def test_an_application_that_writes_small_pieces_evenly_is_not_paced(scene: Scen
     scene.server_acks()
     scene.server_writes(*((30.0 * i, 2_000) for i in range(15)))
     assert share(scene, "app-limited", tap) > 0.8
+
+
+@look_alike
+def test_a_pause_of_the_application_in_a_paced_transfer_is_the_application(scene: Scene, tap: Tap) -> None:
+    scene.handshake(rtt_ms=20)
+    scene.client_sends(147)
+    scene.server_acks()
+    scene.server_writes((0, 150_000), (400, 150_000), pace=500_000.0)
+    assert causes(scene, tap) == ["cwnd-limited", "app-limited"]
+
+
+@look_alike
+@pytest.mark.parametrize("queue", [30, 60])
+def test_the_spacing_of_a_bottleneck_is_not_the_senders(scene: Scene, tap: Tap, queue: int) -> None:
+    """Even gaps at either tap, but the round trip has grown."""
+    scene.handshake(rtt_ms=20)
+    scene.path(rtt_ms=20, server_mbit=1)
+    scene.server.congestion.ssthresh = queue
+    scene.download(300_000, ack_every=1)
+    assert share(scene, "bandwidth-limited", tap) > 0.8
+    assert "pacing" not in causes(scene, tap)

@@ -114,3 +114,10 @@ def test_a_range_is_told_in_the_unit_of_its_larger_end(low: int, high: int, text
 
 def test_a_rate_in_bytes_has_the_unit_of_its_size() -> None:
     assert [units.per_second(value) for value in (40, 217_140, 1_632_539)] == ["40 bytes/s", "217.1 KB/s", "1.6 MB/s"]
+
+
+@pytest.mark.parametrize(
+    ("value", "said"), [(0.956, "96 %"), (1.04, "104 %"), (0.001, "<1 %"), (0.0, "0 %"), (1.0, "100 %")]
+)
+def test_a_share(value: float, said: str) -> None:
+    assert units.share(value) == said

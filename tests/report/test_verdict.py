@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from tcpstall import Cause, Endpoint, Handshake
+from tcpstall import Cause, Endpoint, Flow, Handshake
 from tcpstall.report.verdict import verdict
 from tests.report.flows import MS, flow, stall, text
 
@@ -93,3 +93,37 @@ def test_each_cause_has_a_phrase_without_figures_too(cause: Cause) -> None:
     said = text(*verdict(flow(stall(cause, 50), handshake=Handshake(False, 50 * MS)), width=160))
     assert cause.value in said
     assert "None" not in said
+
+
+def busy_flow(**way: float | None) -> Flow:
+    path = {"bottleneck_bytes_per_s": 1_195_504, "bdp_bytes": 24_005, "queue_delay_ns": 94_700_000} | way
+    whole = flow()
+    server = replace(whole.directions["server"], bandwidth_limited_ns=60 * MS, **path)  # type: ignore[arg-type]
+    ledger = dict(whole.time_ns) | {"bandwidth-limited": 60 * MS, "sending": 30 * MS}
+    return replace(whole, directions={**whole.directions, "server": server}, time_ns=ledger)
+
+
+def test_a_busy_path_is_told_although_nothing_stalled() -> None:
+    lines = text(*verdict(busy_flow(), width=200), width=200).splitlines()
+    assert "never waited longer than a round trip" in lines[0]
+    assert "60.0 ms  bandwidth-limited" in lines[1]
+    assert "9.6 Mbit/s, and packets queued 94.7 ms: above 24,005 bytes in flight" in lines[1]
+    assert "more window or buffer buys nothing" in lines[1]
+    assert "→ only more bandwidth or fewer bytes help" in lines[2]
+    assert "of the link" not in lines[-1]
+
+
+def test_the_share_of_a_known_link_is_told() -> None:
+    said = text(*verdict(busy_flow(link_share=0.956), width=200), width=200)
+    assert said.endswith("the server reached 96 % of the link")
+
+
+def test_a_link_that_is_full_without_a_queue_is_told() -> None:
+    full = busy_flow(bottleneck_bytes_per_s=None, bdp_bytes=None, queue_delay_ns=None, link_share=0.95)
+    said = text(*verdict(full, width=200), width=200)
+    assert "the link was full of the server's data, 95 % of what it carries: more window or buffer buys nothing" in said
+
+
+def test_only_the_stalls_of_a_busy_path_are_waits() -> None:
+    waited = replace(busy_flow(), stalls=(stall(Cause.BANDWIDTH_LIMITED, 7),))
+    assert "waited 7.0 ms (7 %) in 1 stall" in text(*verdict(waited, width=200), width=200)

@@ -37,6 +37,7 @@ def plans(draw: st.DrawFn, *, lossy: bool) -> Plan:
 def acts(draw: st.DrawFn, *, lossy: bool = False) -> Callable[[Scene], None]:
     """A function that plays a random connection on an empty stage."""
     rtt_ms = draw(st.sampled_from([1, 7, 20, 100]))
+    mbit = draw(st.sampled_from([None, None, None, 2, 10]))
     scales = draw(st.sampled_from([(7, 7), (10, 0), (0, 0), (None, None)]))
     timestamps = draw(st.booleans())
     lost_syns = draw(st.sampled_from([0, 0, 0, 1])) if lossy else 0
@@ -48,6 +49,7 @@ def acts(draw: st.DrawFn, *, lossy: bool = False) -> Callable[[Scene], None]:
         scene.handshake(
             rtt_ms=rtt_ms, client_scale=scales[0], server_scale=scales[1], timestamps=timestamps, lost_syns=lost_syns
         )
+        scene.path(rtt_ms=rtt_ms, client_mbit=mbit, server_mbit=mbit)
         for from_client, plan in transfers:
             ends = (scene.client, scene.server) if from_client else (scene.server, scene.client)
             transfer(*ends, plan)

@@ -52,10 +52,12 @@ def stall_of(row: dict[str, Any]) -> Stall:
     return Stall(row["cause"], row["duration_ns"] / 1e6, row["detail"], row["sender"], row["ended"])
 
 
-def flows_of(path: Path | str, *, exit_codes: tuple[int, ...] = (0,)) -> list[dict[str, Any]]:
+def flows_of(
+    path: Path | str, *, exit_codes: tuple[int, ...] = (0,), link_bytes_per_s: int | None = None
+) -> list[dict[str, Any]]:
     """Every flow of a capture as the JSON report holds it. 5 among the codes allows a damaged one."""
     from tcpstall import _core
 
-    report = _core.analyze([str(path)])
+    report = _core.analyze([str(path)], link_bytes_per_s=link_bytes_per_s)
     assert report.captures[0].exit_code in exit_codes, report.captures[0].error
     return [json.loads(report.flow_json(index)) for index in range(len(report))]

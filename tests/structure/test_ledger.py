@@ -1,15 +1,20 @@
 """The ledger of time: every nanosecond of a flow has exactly one owner."""
 
+import tempfile
+from collections.abc import Callable
 from itertools import pairwise
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from tcpstall import _core
 from tests.scene import Scene
 from tests.scene.gallery import EVERYTHING
 from tests.scene.network import Tap
+from tests.scene.strategies import acts
 from tests.scene.verdict import flows_of
 
 
@@ -33,6 +38,19 @@ def test_it_sums_to_the_length_of_a_scene(name: str, scene: Scene, tap: Tap) -> 
     flow = scene.flow(tap)
     expect_whole_ledger(flow)
     expect_stalls_apart(flow)
+
+
+@given(act=acts(lossy=True), link=st.sampled_from([None, 250_000, 1_250_000]))
+def test_it_sums_to_the_length_of_any_scene(act: Callable[[Scene], None], link: int | None) -> None:
+    with tempfile.TemporaryDirectory() as folder:
+        scene = Scene(Path(folder))
+        act(scene)
+        for tap in get_args(Tap):
+            for flow in flows_of(scene.capture(tap), link_bytes_per_s=link):
+                expect_whole_ledger(flow)
+                expect_stalls_apart(flow)
+                busy = sum(way["bandwidth_limited_ns"] for way in flow["directions"].values())
+                assert busy <= 2 * (flow["end_ns"] - flow["start_ns"])
 
 
 def test_it_sums_to_the_length_of_every_flow_in_the_fixtures(fixture_capture: Path) -> None:

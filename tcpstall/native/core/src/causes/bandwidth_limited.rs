@@ -2,35 +2,37 @@
 //!
 //! Rule      from the gap's start to its end a queue stood on the path: every ACK came back later than the base round trip by
 //!           an eighth of it (or 16 ms) and by four times the distance of the ACKs, for a whole round trip at least; near the
-//!           sender, one or two ACKs released the next data at once
+//!           sender, one or two ACKs released the next data at once, or more where the flight never fell below rate × base round trip
 //! Evidence  `bottleneck_bytes_per_s`, `bdp_bytes` (rate × base round trip), `in_flight_bytes` above it, `queue_ns`
 //! Source    RFC 9438 §4.1 (self-clocking), RFC 9406 §4.2 (a longer round trip shows the queue); Van Jacobson 1988
 //! Abstains  never; where no base round trip is known there is no sign of a queue. Time without a gap has no stall, yet the
 //!           ledger gives it to this cause
-//! Looks like `cwnd-limited` or `rwnd-limited` (a full window, but no queue), `pacing` (several ACKs pass before the next
-//!           data), `app-limited`
+//! Looks like `cwnd-limited`, `rwnd-limited` or `sndbuf-limited` (a full window or buffer, but no queue), `pacing` (several ACKs
+//!           pass before the next data), `app-limited`
 
 use super::cause::Cause;
 use super::limits::Limits;
+use super::pacing;
 use super::rule::{Rule, Verdict, yes};
 use crate::gap::Gap;
-use crate::gap::bottleneck::AT_SENDER;
 
 pub(super) const RULE: Rule = Rule { cause: Cause::BandwidthLimited, judge };
 
 /// A sender that ACKs drive answers each, or every second one where it puts off a TSO frame (Linux `tcp_tso_should_defer`).
 const MOST_ACKS: u32 = 2;
 
-fn judge(gap: &Gap, _: &Limits) -> Verdict {
-    if gap.context.bottleneck.is_none() {
-        return Verdict::No;
-    }
-    let near = gap.distance <= gap.rtt().scaled(AT_SENDER);
-    let clocked = gap.released_by_ack() && gap.left_in_flight > 0 && gap.acks <= MOST_ACKS;
-    match (near, clocked) {
-        (true, true) => yes("queue", 0.9),
-        (true, false) => Verdict::No,
+fn judge(gap: &Gap, limits: &Limits) -> Verdict {
+    let Some(path) = &gap.context.bottleneck else { return Verdict::No };
+    if !gap.near_sender() {
         // Behind the queue only the even arrival of data and the late answers to ACKs are seen.
-        (false, _) => yes("queue", 0.75),
+        return yes("queue", 0.75);
     }
+    let released = gap.released_by_ack() && gap.left_in_flight > 0;
+    if released && gap.acks <= MOST_ACKS {
+        return yes("queue", 0.9);
+    }
+    // A writer that sleeps until much of its buffer is free: the path had enough to carry all the while.
+    let enough = gap.left_in_flight as f64 * 1e9 >= path.rate() * gap.rtt().0 as f64;
+    let on_purpose = matches!((pacing::RULE.judge)(gap, limits), Verdict::Yes(_));
+    if released && enough && !on_purpose { yes("queue", 0.8) } else { Verdict::No }
 }

@@ -14,7 +14,7 @@ pub struct Limits {
     pub pace_agreement: u32,
     /// Share of the candidates that must agree.
     pub pace_share: f64,
-    /// What the link carries, where the user knows it.
+    /// What the link carries with its headers, where the user knows it.
     pub link_bytes_per_s: Option<u64>,
     /// Turns cut at the same count before that is called burst moderation.
     pub cut_turns: u32,

@@ -8,10 +8,9 @@ use crate::wire::{Flags, Segment};
 /// TSvals kept while their echo is awaited; an end that never echoes must not grow the queue.
 const PENDING_LIMIT: usize = 128;
 
-/// A packet so many spacings late has queued behind others. What found the path idle waits for one: the rest of what its
-/// ACK covers. A sender that paces itself to leave no queue holds three frames more than that in flight (Linux
-/// `bbr_quantization_budget`; TSQ allows two in the host).
-pub const QUEUED_SILENCES: i64 = 4;
+/// An answer that is late by less than this many times the silence before it may owe that to the silence: the end had nothing
+/// to send. One that is later was on its way before the packet ahead of it arrived.
+pub const OUTLASTS_SILENCE: f64 = 1.5;
 
 /// Echoes in a row that must contradict the estimate before the path is taken to have become longer: one may be an ACK
 /// that was lost between the tap and the end.
@@ -171,7 +170,7 @@ impl Distance {
                 self.contradict(segment.time, segment.time - seen);
                 if segment.payload > 0 {
                     let late = segment.time - seen - self.least.unwrap_or_default();
-                    self.queue = if late >= silence.times(QUEUED_SILENCES) { late } else { Nanos::ZERO };
+                    self.queue = if late >= silence.scaled(OUTLASTS_SILENCE) { late } else { Nanos::ZERO };
                 }
                 break;
             }

@@ -5,11 +5,17 @@
 //! carrying data ever since the ACK before. Once that has lasted for a round trip without a break, nobody has waited for
 //! a whole window: flight is above rate × base round trip.
 
-use crate::flow::{Acked, Half, distance::QUEUED_SILENCES};
+use crate::flow::{Acked, Half, distance::OUTLASTS_SILENCE};
 use crate::time::Nanos;
 
 use super::builder::LEAST_GAP;
 
+/// A packet so many spacings late has queued behind others. What found the path idle waits for one: the rest of what its
+/// ACK covers. A sender that paces itself to leave no queue holds three frames more than that in flight (Linux
+/// `bbr_quantization_budget`; TSQ allows two in the host).
+const QUEUED_SPACINGS: i64 = 4;
+/// A silence so many times the spacing before it is not how the path is spaced: others had their turn in the queue.
+const UNUSUAL: i64 = 2;
 /// RFC 9406 §4.2 (HyStart++): a round trip longer by an eighth shows a queue, by 16 ms in any case. Its 4 ms floor is for
 /// single samples on the Internet; here every ACK of a round trip must be late, and the noise of hosts is the floor.
 const QUEUE_SHARE: f64 = 1.0 / 8.0;
@@ -17,7 +23,9 @@ const QUEUE_SURE: Nanos = Nanos::from_millis(16);
 /// A tap this close to the sender, in shares of the round trip, sees the sender's reaction to each ACK and no queue before it.
 pub const AT_SENDER: f64 = 0.1;
 /// With fewer segments out no ACK can be three spacings late.
-const LEAST_OUT: u32 = QUEUED_SILENCES as u32 + 1;
+const LEAST_OUT: u32 = QUEUED_SPACINGS as u32 + 1;
+/// A shorter stretch may be no more than a host that was slow to be scheduled.
+const LEAST_SPAN: Nanos = Nanos::from_millis(1);
 /// ACKs that a stretch needs before its rate means anything.
 const LEAST_ACKS: u32 = 8;
 /// A longer stretch is recorded in pieces of about this length, so that a rate that changes shows.
@@ -93,8 +101,9 @@ pub struct Bottleneck {
 impl Bottleneck {
     /// True once enough is in flight for a queue: most flows are too short for it and never pay for a watcher.
     #[inline]
-    pub fn is_due(acked: &Acked) -> bool {
-        acked.out_before >= LEAST_OUT
+    pub fn is_due(acked: &Acked, half: &Half) -> bool {
+        // Behind the queue no more than the base round trip's worth ever seems to be out.
+        acked.out_before >= LEAST_OUT || half.distance.queue() > Nanos::ZERO
     }
 
     /// Begins with an ACK; `half` is the state after it.
@@ -122,7 +131,7 @@ impl Bottleneck {
         let (before, now) = (self.last, passed(acked, half));
         let from = std::mem::replace(&mut self.delivered, delivered);
         self.last = now;
-        self.spacing = now - before;
+        let usual = std::mem::replace(&mut self.spacing, now - before);
         self.unanswered = true;
         let base = base(half);
         // What filled a hole had long arrived: its ACK tells nothing of the queue.
@@ -130,17 +139,25 @@ impl Bottleneck {
             Some(to_peer) => {
                 let queue = to_peer - half.peer_distance.get().unwrap_or_default() + queue_before_tap(half, base);
                 let least = base.scaled(QUEUE_SHARE).min(QUEUE_SURE).max(LEAST_GAP);
-                if queue >= least && queue >= self.spacing.times(QUEUED_SILENCES) {
+                if queue >= least && self.was_queued(queue, usual, base) {
                     self.go_on(before, now, from, queue, half, base);
                 } else {
                     self.stop(base, half);
                 }
             }
-            None if self.run.is_some_and(|run| self.spacing.times(QUEUED_SILENCES) > run.last_queue) => {
+            None if self.run.is_some_and(|run| self.spacing.times(QUEUED_SPACINGS) > run.last_queue) => {
                 self.stop(base, half);
             }
             None => {}
         }
+    }
+
+    fn was_queued(&self, queue: Nanos, usual: Nanos, base: Nanos) -> bool {
+        let among_others = || {
+            let long = self.run.is_some_and(|run| run.is_long(base));
+            long && self.spacing > usual.times(UNUSUAL) && queue >= self.spacing.scaled(OUTLASTS_SILENCE)
+        };
+        queue >= self.spacing.times(QUEUED_SPACINGS) || among_others()
     }
 
     fn go_on(&mut self, before: Nanos, now: Nanos, from: i64, queue: Nanos, half: &Half, base: Nanos) {
@@ -162,9 +179,8 @@ impl Bottleneck {
     fn stop(&mut self, base: Nanos, half: &Half) {
         let Some(run) = self.run.take() else { return };
         let span = run.end - run.start;
-        let long = run.proven || (span >= base && run.acks >= LEAST_ACKS);
         let clocked = !at_sender(half, base) || 2 * run.at_once >= run.answered;
-        if !long || !clocked || span <= Nanos::ZERO {
+        if !run.is_long(base) || !clocked || span <= Nanos::ZERO {
             return;
         }
         if self.stretches.len() >= STRETCH_LIMIT {
@@ -215,6 +231,10 @@ impl Run {
             proven: false,
         }
     }
+
+    fn is_long(&self, base: Nanos) -> bool {
+        self.proven || (self.end - self.start >= base.max(LEAST_SPAN) && self.acks >= LEAST_ACKS)
+    }
 }
 
 /// When the ACK passed the tap: near the receiver that is when the data came, and no queue on the way to the sender counts.
@@ -233,4 +253,84 @@ fn at_sender(half: &Half, base: Nanos) -> bool {
 /// The queue between the sender and a tap further down the path; near the sender a late answer is the sender's own doing.
 fn queue_before_tap(half: &Half, base: Nanos) -> Nanos {
     if at_sender(half, base) { Nanos::ZERO } else { half.distance.queue() }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::size::PacketNo;
+
+    const BASE: Nanos = Nanos::from_millis(20);
+    const SEGMENT: i64 = 1448;
+
+    /// Plays ACKs of one segment each, (time, how much later than the base round trip) in microseconds, to a tap at the sender.
+    fn stretches(acks: impl Iterator<Item = (i64, i64)>, answer: i64) -> Vec<Stretch> {
+        let mut half = Half::default();
+        half.snd_nxt = 1 << 30;
+        half.distance.sample(Nanos::ZERO);
+        half.peer_distance.sample(BASE);
+        let mut watcher: Option<Bottleneck> = None;
+        for (time, late) in acks {
+            half.snd_una += SEGMENT;
+            let acked = ack(Nanos::from_micros(time), BASE + Nanos::from_micros(late));
+            match &mut watcher {
+                Some(watcher) => watcher.on_ack(&acked, &half),
+                None => watcher = Some(Bottleneck::new(&acked, &half)),
+            }
+            if let Some(watcher) = &mut watcher {
+                watcher.on_data(acked.time + Nanos::from_micros(answer));
+            }
+        }
+        watcher.map_or_else(Vec::new, |mut watcher| watcher.finish(&half).0)
+    }
+
+    fn ack(time: Nanos, to_peer: Nanos) -> Acked {
+        Acked {
+            time,
+            packet: PacketNo::default(),
+            bytes: SEGMENT,
+            segments: 1,
+            out_before: 40,
+            flight_before: 40 * SEGMENT,
+            room_before: None,
+            window_before: None,
+            short_before: false,
+            loss_hint: false,
+            to_peer: Some(to_peer),
+        }
+    }
+
+    #[test]
+    fn a_queue_that_stands_for_a_round_trip_gives_the_rate() {
+        let found = stretches((0..100).map(|i| (i * 1_000, 10_000)), 10);
+        assert_eq!(found.len(), 1);
+        assert_eq!((found[0].span(), found[0].queue), (Nanos::from_millis(99), Nanos::from_millis(10)));
+        assert!((found[0].rate() - 1_448_000.0).abs() < 1.0);
+    }
+
+    #[test]
+    fn a_rate_that_changes_shows_in_the_pieces() {
+        let fast = (0..300).map(|i| (i * 1_000, 40_000));
+        let slow = (1..60).map(|i| (299_000 + i * 5_000, 40_000));
+        let found = stretches(fast.chain(slow), 10);
+        assert!((found[0].rate() - 1_448_000.0).abs() < 15_000.0);
+        assert!((found[found.len() - 1].rate() - 289_600.0).abs() < 3_000.0);
+        assert!(found.windows(2).all(|pair| pair[0].end == pair[1].start));
+    }
+
+    #[test]
+    fn late_acks_whose_distance_explains_it_are_no_queue() {
+        assert_eq!(stretches((0..100).map(|i| (i * 5_000, 15_000)), 10), []);
+    }
+
+    #[test]
+    fn a_queue_that_drains_before_a_round_trip_is_over_is_a_burst() {
+        let bursts = (0..20).flat_map(|round| (0..10).map(move |i| (round * 30_000 + i * 1_000, 2_000 + i * 1_000)));
+        assert_eq!(stretches(bursts, 10), []);
+    }
+
+    #[test]
+    fn a_sender_that_does_not_answer_its_acks_paces_itself() {
+        assert_eq!(stretches((0..100).map(|i| (i * 1_000, 10_000)), 400), []);
+    }
 }

@@ -213,7 +213,7 @@ impl Builder {
         self.watch_window(acked, half);
         match &mut self.bottleneck {
             Some(bottleneck) => bottleneck.on_ack(acked, half),
-            None if Bottleneck::is_due(acked) => self.bottleneck = Some(Box::new(Bottleneck::new(acked, half))),
+            None if Bottleneck::is_due(acked, half) => self.bottleneck = Some(Box::new(Bottleneck::new(acked, half))),
             None => {}
         }
         match &mut self.repairs {

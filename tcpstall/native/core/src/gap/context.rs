@@ -1,7 +1,7 @@
 //! What only a gap's neighbours can tell: plateaus of flight, growth, and a steady pace.
 
 use super::bottleneck::Stretch;
-use super::evidence::Gap;
+use super::evidence::{Gap, PACE_SHARE};
 use super::reading::Reading;
 use super::scale;
 use super::turns;
@@ -14,8 +14,6 @@ const PLATEAU_SHARE: f64 = 0.05;
 const GROWTH: std::ops::RangeInclusive<f64> = 1.08..=2.2;
 /// Rounds that must grow before it is no accident.
 const CREEPING_ROUNDS: usize = 4;
-/// Rates this close together are one pace.
-const PACE_SHARE: f64 = 0.15;
 
 /// Fills in the context of every gap of one sender, given in order of time.
 pub fn fill(gaps: &mut [Gap], stretches: &[Stretch]) {
@@ -31,7 +29,8 @@ pub fn fill(gaps: &mut [Gap], stretches: &[Stretch]) {
     find_bottleneck(gaps, stretches);
 }
 
-/// The stretch at the middle of each gap that stretches without a break between them cover.
+/// The stretch at the middle of each gap that stretches without a break between them cover. Behind the queue, data that
+/// comes at its rate came through it, although its sender had not yet heard an ACK whose answer could be late.
 fn find_bottleneck(gaps: &mut [Gap], stretches: &[Stretch]) {
     for gap in gaps.iter_mut().filter(|gap| gap.ended && !gap.first) {
         let first = stretches.partition_point(|stretch| stretch.end <= gap.start());
@@ -41,7 +40,10 @@ fn find_bottleneck(gaps: &mut [Gap], stretches: &[Stretch]) {
         let slack = gap.tolerance() + gap.tolerance();
         let middle = gap.start() + gap.duration().scaled(0.5);
         let at_middle = during().find(|stretch| stretch.end >= middle);
-        gap.context.bottleneck = at_middle.copied().filter(|_| covered + slack >= gap.duration());
+        let inside = at_middle.filter(|_| covered + slack >= gap.duration());
+        let behind = !gap.near_sender();
+        let next = stretches.get(first).filter(|stretch| behind && gap.context.keeps(stretch.rate()));
+        gap.context.bottleneck = inside.or(next).copied();
     }
 }
 

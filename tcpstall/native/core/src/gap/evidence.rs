@@ -1,6 +1,6 @@
 //! What a gap between two bursts was, frozen: the rules read this and nothing else.
 
-use super::bottleneck::Stretch;
+use super::bottleneck::{AT_SENDER, Stretch};
 use super::reading::Backlog;
 use super::repair::Repair;
 use super::shut::Shut;
@@ -248,6 +248,16 @@ pub struct Context {
     pub drain: Option<u64>,
 }
 
+/// Rates this close together are one pace.
+pub(super) const PACE_SHARE: f64 = 0.15;
+
+impl Context {
+    /// The gap makes about this rate, bytes per second.
+    pub fn keeps(&self, rate: f64) -> bool {
+        self.pace.is_some_and(|pace| (rate / pace - 1.0).abs() <= PACE_SHARE)
+    }
+}
+
 impl Gap {
     /// When it began: at the end of the burst before it.
     #[expect(clippy::misnamed_getters, reason = "a gap starts where its burst ends")]
@@ -263,6 +273,11 @@ impl Gap {
     /// Base round trip, or zero where none is known.
     pub fn rtt(&self) -> Nanos {
         self.base_rtt.unwrap_or_default()
+    }
+
+    /// The tap sees the sender's reaction to each ACK, and no queue before it.
+    pub fn near_sender(&self) -> bool {
+        self.distance <= self.rtt().scaled(AT_SENDER)
     }
 
     /// The next segment that would have been sent, bytes.

@@ -3,7 +3,7 @@
 use super::busy::Busy;
 use super::ceiling::Ceiling;
 use super::climb::Climb;
-use super::path::{path_evidence, path_row};
+use super::path::{self, PathRow, path_evidence, path_row};
 use super::receiver::Receiver;
 use super::repair::{self, RepairEvidence, RepairRow};
 use super::rows::{BurstRow, DirectionRow, DirectionsRow, Evidence, FlowRow, HandshakeRow, Side, StallRow, VantageRow};
@@ -41,7 +41,8 @@ pub fn flow_row(flow: &Finished, id: u64, capture: u32, limits: &Limits, wanted:
     stalls.extend(handshake_stall(connection));
     let busy = [0, 1].map(|end| judged(flow, &flow.gaps[end], limits, &mut stalls));
     stalls.sort_by_key(|stall| stall.start_ns);
-    let time_ns = sweep::ledger(flow, &stalls);
+    let full = Direction::BOTH.map(|direction| path::busy(flow, direction, limits));
+    let time_ns = sweep::ledger(flow, &stalls, &full);
     let exchanges = wanted.exchanges.then(|| exchange::exchanges(flow, &waits(&stalls)));
     stalls.retain(|stall| stall.duration_ns >= wanted.least_stall);
     FlowRow {
@@ -63,8 +64,18 @@ pub fn flow_row(flow: &Finished, id: u64, capture: u32, limits: &Limits, wanted:
             duration_ns: connection.handshake.start().zip(connection.handshake.end()).map(|(start, end)| end - start),
         },
         directions: DirectionsRow {
-            client: direction_row(flow, Direction::Client, limits, &busy[0]),
-            server: direction_row(flow, Direction::Server, limits, &busy[1]),
+            client: direction_row(
+                flow,
+                Direction::Client,
+                &busy[0],
+                path_row(flow, Direction::Client, &full[0], limits),
+            ),
+            server: direction_row(
+                flow,
+                Direction::Server,
+                &busy[1],
+                path_row(flow, Direction::Server, &full[1], limits),
+            ),
         },
         notes: notes(flow),
         bursts: wanted.bursts.then(|| burst_rows(&flow.bursts)),
@@ -128,7 +139,7 @@ fn notes(flow: &Finished) -> Vec<&'static str> {
     notes
 }
 
-fn direction_row(flow: &Finished, direction: Direction, limits: &Limits, busy: &Busy) -> DirectionRow {
+fn direction_row(flow: &Finished, direction: Direction, busy: &Busy, path: PathRow) -> DirectionRow {
     let (busy_ns, rwnd_limited_ns) = busy.of(flow, direction);
     let half = flow.connection().half(direction);
     DirectionRow {
@@ -141,7 +152,7 @@ fn direction_row(flow: &Finished, direction: Direction, limits: &Limits, busy: &
         retransmitted_bytes: half.retransmitted,
         busy_ns,
         rwnd_limited_ns,
-        path: path_row(flow, direction, limits),
+        path,
         repair: RepairRow::of(flow.repairs(direction), half),
     }
 }

@@ -4,7 +4,7 @@ use serde::Serialize;
 
 use crate::causes::Limits;
 use crate::flow::Direction;
-use crate::gap::{Finished, Gap, Stretch};
+use crate::gap::{Burst, Finished, Gap, Stretch};
 use crate::time::Nanos;
 
 /// The path as one direction's data found it.
@@ -41,8 +41,34 @@ fn product(rate: f64, base_rtt: Option<Nanos>) -> Option<u64> {
     base_rtt.map(|rtt| (rate * rtt.0 as f64 / 1e9) as u64)
 }
 
+/// Payload over the link's rate from which the link counts as full: headers take 6 % of Ethernet, and as much again is left
+/// for what a user calls 100 Mbit/s.
+const LINK_FULL: f64 = 0.88;
+/// Round trips that a burst must last for its rate to be the link's: a window that is sent at once lasts less than one.
+const LINK_ROUNDS: i64 = 2;
+
+/// When the path was busy with a direction's data, in order of time: a queue stood, or the link is known and was full.
+pub(super) fn busy(flow: &Finished, direction: Direction, limits: &Limits) -> Vec<(Nanos, Nanos)> {
+    let stretches = flow.stretches[direction as usize].iter().map(|stretch| (stretch.start, stretch.end));
+    let full = |burst: &&Burst| {
+        let (span, link) = (burst.end - burst.start, limits.link_bytes_per_s);
+        let long = flow.connection().base_rtt().is_some_and(|rtt| span > rtt.times(LINK_ROUNDS));
+        long && link.is_some_and(|link| burst.bytes as f64 * 1e9 >= LINK_FULL * link as f64 * span.0 as f64)
+    };
+    let bursts = flow.bursts[direction as usize].iter().filter(full).map(|burst| (burst.start, burst.end));
+    let mut spans: Vec<(Nanos, Nanos)> = stretches.chain(bursts).collect();
+    spans.sort();
+    let mut reached = Nanos(i64::MIN);
+    spans.retain_mut(|span| {
+        span.0 = span.0.max(reached);
+        reached = reached.max(span.1);
+        span.0 < span.1
+    });
+    spans
+}
+
 /// The row of a direction.
-pub(super) fn path_row(flow: &Finished, direction: Direction, limits: &Limits) -> PathRow {
+pub(super) fn path_row(flow: &Finished, direction: Direction, busy: &[(Nanos, Nanos)], limits: &Limits) -> PathRow {
     let stretches = &flow.stretches[direction as usize];
     let span = stretches.iter().fold(Nanos::ZERO, |sum, stretch| sum + stretch.span());
     let bytes = stretches.iter().map(|stretch| stretch.bytes).sum::<i64>();
@@ -50,7 +76,7 @@ pub(super) fn path_row(flow: &Finished, direction: Direction, limits: &Limits) -
     let rate = (span > Nanos::ZERO).then(|| bytes as f64 * 1e9 / span.0 as f64);
     // While the queue drains after the last data nobody waits to send: that is closing.
     let last = flow.bursts.iter().filter_map(|bursts| bursts.last()).map(|burst| burst.end).max().unwrap_or_default();
-    let busy = stretches.iter().map(|stretch| (stretch.end.min(last) - stretch.start).or_zero());
+    let busy = busy.iter().map(|(start, end)| ((*end).min(last) - *start).or_zero());
     let reached = rate.or_else(|| whole_rate(flow, direction));
     PathRow {
         bottleneck_bytes_per_s: rate.map(|rate| rate as u64),

@@ -7,6 +7,9 @@ use crate::flow::Direction;
 use crate::gap::{Burst, Finished};
 use crate::time::Nanos;
 
+/// When the path was busy with one direction's data.
+pub(super) type Busy = Vec<(Nanos, Nanos)>;
+
 /// Who claims a stretch.
 #[derive(Clone, Copy, PartialEq)]
 enum Claim {
@@ -23,12 +26,12 @@ struct Span {
 }
 
 /// The ledger of a flow whose stalls are known.
-pub(super) fn ledger(flow: &Finished, stalls: &[StallRow]) -> Ledger {
+pub(super) fn ledger(flow: &Finished, stalls: &[StallRow], busy: &[Busy; 2]) -> Ledger {
     let mut ledger = Ledger::default();
     let (start, end) = (flow.connection().start, flow.connection().end);
     let handshake = flow.connection().handshake.end().unwrap_or(start).clamp(start, end);
     ledger.add(Owner::Waiting(Cause::Handshake), handshake - start);
-    let spans = spans(flow, stalls);
+    let spans = spans(flow, stalls, busy);
     let last_data = flow.bursts.iter().filter_map(|bursts| bursts.last()).map(|burst| burst.end).max();
     let last_wait = stalls.iter().filter(|stall| stall.cause != Cause::Handshake).map(|stall| stall.end_ns).max();
     let closing = last_data.max(last_wait).unwrap_or(handshake).clamp(handshake, end);
@@ -68,7 +71,7 @@ fn share_pause(
 }
 
 /// Bursts and stalls; an application's pause is no claim, it only gets what remains.
-fn spans(flow: &Finished, stalls: &[StallRow]) -> Vec<Span> {
+fn spans(flow: &Finished, stalls: &[StallRow], busy: &[Busy; 2]) -> Vec<Span> {
     let bursts = flow.bursts.iter().flatten();
     let sending = bursts.map(|burst| Span { start: burst.start, end: burst.end, claim: Claim::Sending });
     let waits = stalls.iter().filter(|stall| !matches!(stall.cause, Cause::Handshake | Cause::AppLimited));
@@ -82,12 +85,8 @@ fn spans(flow: &Finished, stalls: &[StallRow]) -> Vec<Span> {
     });
     let mut spans: Vec<Span> = sending.chain(waiting).collect();
     for direction in Direction::BOTH {
-        let stretches = flow.stretches[direction as usize].iter();
-        spans.extend(stretches.map(|stretch| Span {
-            start: stretch.start,
-            end: stretch.end,
-            claim: Claim::Path(direction),
-        }));
+        let busy = busy[direction as usize].iter();
+        spans.extend(busy.map(|&(start, end)| Span { start, end, claim: Claim::Path(direction) }));
     }
     spans.sort_by_key(|span| (span.start, span.end));
     spans
@@ -175,5 +174,40 @@ impl From<Side> for Direction {
             Side::Client => Direction::Client,
             Side::Server => Direction::Server,
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn owners(claims: &[(i64, i64, Claim)]) -> Vec<(i64, i64, Owner)> {
+        let mut spans: Vec<Span> =
+            claims.iter().map(|&(start, end, claim)| Span { start: Nanos(start), end: Nanos(end), claim }).collect();
+        spans.sort_by_key(|span| (span.start, span.end));
+        covered(&spans, Nanos(0), Nanos(100)).into_iter().map(|(from, to, owner)| (from.0, to.0, owner)).collect()
+    }
+
+    const BUSY: Owner = Owner::Waiting(Cause::BandwidthLimited);
+
+    #[test]
+    fn a_busy_path_owns_the_sending_inside_it() {
+        let path = Claim::Path(Direction::Server);
+        let found = owners(&[(0, 60, Claim::Sending), (20, 80, path)]);
+        assert_eq!(found, [(0, 20, Owner::Sending), (20, 60, BUSY), (60, 80, BUSY)]);
+    }
+
+    #[test]
+    fn a_stall_of_the_same_sender_had_another_reason() {
+        let stall = Claim::Stall(Direction::Server, Cause::Retransmission);
+        let found = owners(&[(0, 80, Claim::Path(Direction::Server)), (20, 40, stall)]);
+        assert_eq!(found, [(0, 20, BUSY), (20, 40, Owner::Waiting(Cause::Retransmission)), (40, 80, BUSY)]);
+    }
+
+    #[test]
+    fn a_stall_of_the_other_end_does_not_matter_while_the_path_is_busy() {
+        let stall = Claim::Stall(Direction::Client, Cause::CwndLimited);
+        let found = owners(&[(0, 50, Claim::Path(Direction::Server)), (20, 80, stall)]);
+        assert_eq!(found, [(0, 20, BUSY), (20, 50, BUSY), (50, 80, Owner::Waiting(Cause::CwndLimited))]);
     }
 }
