@@ -15,6 +15,7 @@ from tcpstall.errors import CannotOpen, ExitCode, NotACapture, TcpstallError, ab
 
 __all__ = [
     "Analysis",
+    "Attempt",
     "Burst",
     "Capture",
     "CaptureWarning",
@@ -95,6 +96,17 @@ class Direction:
     """How long the path was busy with this direction's data."""
     link_share: float | None = None
     """Rate over `link_bytes_per_s`, while the path was busy, else from the first data to the last."""
+    timeouts: int = 0
+    fast_retransmits: int = 0
+    tail_probes: int = 0
+    needless_retransmissions: int = 0
+    """Those that a DSACK or an echoed timestamp showed needless: the original had arrived."""
+    reordered_segments: int = 0
+    """Frames that came late at the tap without having been sent again."""
+    reordering_bytes: int = 0
+    """Most bytes that overtook one of them."""
+    reordering_ns: int = 0
+    """The latest of them came so long after what overtook it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,6 +119,15 @@ class Burst:
     bytes: int
     segments: int
     in_flight_bytes: int
+
+
+@dataclass(frozen=True, slots=True)
+class Attempt:
+    """One attempt to repair a loss: `timeout`, `fast-retransmit` or `tail-loss`, after waiting so long for news."""
+
+    time_ns: int
+    kind: str
+    waited_ns: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,6 +150,7 @@ class Stall:
     missing: tuple[str, ...]
     evidence: Evidence
     advice: str
+    attempts: tuple[Attempt, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -347,6 +369,7 @@ def _stall(row: Mapping[str, Any]) -> Stall:
         cause=Cause(row["cause"]),
         also=tuple(Cause(name) for name in row["also"]),
         missing=tuple(row["missing"]),
+        attempts=tuple(_pick(Attempt, attempt) for attempt in row.get("attempts") or ()),
     )
 
 

@@ -17,7 +17,12 @@ fn judge(gap: &Gap, _: &Limits) -> Verdict {
     if gap.left_out.is_some() {
         return yes("left-out", 0.99);
     }
-    if gap.never_seen > 0 && gap.retransmissions == 0 {
+    // Packets that the network lost, and the byte of a window probe, go unseen too.
+    let otherwise = gap.retransmissions > 0 || gap.loss_hints > 0 || gap.closed.is_some();
+    // What was acknowledged within a round trip left with the burst before: the wait is what it seems.
+    let round_trip = gap.srtt.unwrap_or_default().max(gap.rtt());
+    let sent_inside = gap.unseen.tail_acked.is_some_and(|acked| acked - gap.start() > round_trip.scaled(1.5));
+    if sent_inside && !otherwise {
         return yes("acked-unseen", 0.8);
     }
     Verdict::No

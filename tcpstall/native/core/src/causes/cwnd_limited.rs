@@ -18,6 +18,9 @@ use crate::sender::cwnd::Phase;
 
 pub(super) const RULE: Rule = Rule { cause: Cause::CwndLimited, judge: full };
 
+/// From this share on the window is full to the segment.
+const FULL: f64 = 0.98;
+
 /// The congestion window is full (the idle-restart rule asks the same of a lowered window).
 pub(super) fn full(gap: &Gap, limits: &Limits) -> Verdict {
     if gap.first || gap.flight_at_start == 0 || gap.fell_silent() {
@@ -33,10 +36,17 @@ pub(super) fn full(gap: &Gap, limits: &Limits) -> Verdict {
     if !freed || gap.is_turn() {
         return Verdict::No;
     }
-    if share < needed {
+    // A sender that may not send has whole segments out; one that had no more to send ends with what was left of it.
+    let estimated = gap.losses > 0 && gap.context.plateau_rounds >= limits.plateau_rounds;
+    let all_but_full = gap.short_segment_out && (share < FULL || estimated);
+    if share < needed || all_but_full {
         let doubling = gap.context.doubling && gap.context.next_flight.is_some();
         let growing = (doubling || gap.context.cut_grows) && gap.losses == 0;
-        return if growing { yes("slow-start", 0.8) } else { Verdict::No };
+        return match (growing, gap.context.creeping) {
+            (true, _) => yes("slow-start", 0.8),
+            (false, true) => yes("congestion-avoidance", 0.7),
+            (false, false) => Verdict::No,
+        };
     }
     let detail = match gap.phase {
         Phase::Initial => "initial-window",

@@ -24,7 +24,7 @@ impl Default for Limits {
     fn default() -> Self {
         Limits {
             cwnd_share: 0.85,
-            cwnd_share_after_loss: 0.5,
+            cwnd_share_after_loss: 0.85,
             plateau_rounds: 3,
             pace_agreement: 4,
             pace_share: 0.5,

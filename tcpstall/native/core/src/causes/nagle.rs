@@ -1,6 +1,8 @@
 //! `nagle` — a small segment was held until earlier data was acknowledged.
 //!
-//! Rule      a sub-MSS segment was unacknowledged, an ACK covered it, and then one sub-MSS segment went out alone
+//! Rule      a sub-MSS segment was unacknowledged, and: an ACK covered it and one sub-MSS segment went out alone; or a burst had
+//!           ended with a full segment, so that what was left of the write is held, until the next write took it along
+//!           (`tail-held`); or a sender that writes less than a segment at a time filled one up (`filled-up`)
 //! Evidence  `in_flight_bytes`, `burst_bytes`
 //! Source    RFC 9293 §3.7.4, RFC 896; Linux `tcp_nagle_check` with Minshall's rule
 //! Abstains  never
@@ -14,7 +16,22 @@ use crate::gap::Gap;
 pub(super) const RULE: Rule = Rule { cause: Cause::Nagle, judge };
 
 fn judge(gap: &Gap, _: &Limits) -> Verdict {
-    let small_alone = gap.after.frames == 1 && gap.after.bytes < u64::from(gap.mss);
-    let held = gap.short_segment_out && !gap.short_segment_left && gap.peer_bytes == 0;
-    if held && small_alone && gap.released_by_ack() { yes("", 0.85) } else { Verdict::No }
+    if !gap.short_segment_out || gap.peer_bytes > 0 || !gap.ended {
+        return Verdict::No;
+    }
+    let (mss, first) = (u64::from(gap.mss), gap.after.clump.first_bytes);
+    let small_alone = u64::from(gap.after.first_frame) == first && first < mss;
+    if !gap.short_segment_left && small_alone && gap.released_by_ack() {
+        return yes("", 0.85);
+    }
+    let open = gap.room_at_start.is_none_or(|room| room >= i64::from(gap.mss)) && gap.segments_at_start < gap.cwnd;
+    if !gap.short_segment_left || !open {
+        return Verdict::No;
+    }
+    let whole = gap.before.last_frame.is_multiple_of(gap.mss.max(1));
+    match (whole && !gap.released_by_ack(), gap.context.small_writes && first == mss) {
+        (true, _) => yes("tail-held", 0.7),
+        (false, true) => yes("filled-up", 0.7),
+        (false, false) => Verdict::No,
+    }
 }

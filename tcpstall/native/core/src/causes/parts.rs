@@ -3,8 +3,8 @@
 use super::RULES;
 use super::cause::Cause;
 use super::limits::Limits;
-use super::rule::{Proof, Verdict};
-use super::unexplained;
+use super::rule::{Missing, Proof, Rule, Verdict};
+use super::{retransmission, unexplained};
 use crate::gap::Gap;
 use crate::time::Nanos;
 
@@ -37,10 +37,9 @@ pub fn explain(gap: &Gap, limits: &Limits, threshold: Nanos) -> Vec<Part> {
         }
         return vec![whole];
     }
-    let mut whole = judge(gap, limits, gap.start(), gap.end);
-    if whole.cause == Cause::Retransmission && !gap.ended {
-        // The repair is over when everything is acknowledged; after that nobody waits.
-        whole.end = gap.all_acked.unwrap_or(gap.end).clamp(gap.start(), gap.end);
+    let whole = judge(gap, limits, gap.start(), gap.end);
+    if whole.cause == Cause::Retransmission {
+        return repairs(gap, limits, whole, threshold);
     }
     if whole.cause == Cause::AppLimited && !gap.first {
         return around_peer(gap, whole, threshold);
@@ -53,6 +52,33 @@ fn judge_zero(gap: &Gap, limits: &Limits, closed: Nanos) -> bool {
     rest.before.end = closed;
     let zero = RULES.iter().find(|rule| rule.cause == Cause::ZeroWindow);
     zero.is_some_and(|rule| matches!((rule.judge)(&rest, limits), Verdict::Yes(_)))
+}
+
+/// A repair's stretches between attempts of different kinds, as far as each is long enough to be one.
+fn repairs(gap: &Gap, limits: &Limits, mut whole: Part, threshold: Nanos) -> Vec<Part> {
+    if !gap.ended {
+        // The repair is over when everything is acknowledged; after that nobody waits.
+        whole.end = gap.all_acked.unwrap_or(gap.end).clamp(gap.start(), gap.end);
+    }
+    if let Some(freed) = gap.last_ack.filter(|_| gap.retransmissions == 0 && gap.lost_before_tap > 0 && !gap.recovering)
+        && freed - gap.start() > threshold
+    {
+        // The ACK freed data that was lost before the tap: until then the sender waited for something else.
+        let before = Gap { end: freed, lost_before_tap: 0, ..gap.clone() };
+        let before = judge(&before, limits, gap.start(), freed);
+        whole.start = freed;
+        return vec![before, whole];
+    }
+    let mut parts = Vec::new();
+    for stage in retransmission::stages(gap) {
+        let stage_end = stage.end.min(whole.end);
+        if stage_end < whole.end && stage_end - whole.start > threshold && whole.end - stage_end > threshold {
+            parts.push(Part { end: stage_end, proof: stage.proof, ..whole.clone() });
+            whole.start = stage_end;
+        }
+    }
+    parts.push(whole);
+    parts
 }
 
 /// Until the window was closed the wait had a reason of its own: it was already full, or a tail was being probed for.
@@ -80,7 +106,7 @@ fn around_left_out(gap: &Gap, limits: &Limits, last: Nanos, threshold: Nanos) ->
         let mut seen = gap.clone();
         seen.left_out = None;
         seen.end = last;
-        seen.never_seen = 0;
+        seen.unseen = Default::default();
         seen.left_in_flight = (gap.flight_at_start - gap.acked).max(0);
         seen.after = Default::default();
         parts.push(judge(&seen, limits, gap.start(), last));
@@ -116,6 +142,25 @@ fn around_peer(gap: &Gap, whole: Part, threshold: Nanos) -> Vec<Part> {
     parts
 }
 
+/// Rules that rest on which ACK reached the sender before which data abstain while the tap's distance was not known.
+fn judge_one(rule: &Rule, gap: &Gap, limits: &Limits) -> Verdict {
+    const RESTS_ON_ORDER: [Cause; 7] = [
+        Cause::AppLimited,
+        Cause::CwndLimited,
+        Cause::IdleRestart,
+        Cause::SndbufLimited,
+        Cause::Nagle,
+        Cause::DelayedAck,
+        Cause::BandwidthLimited,
+    ];
+    let verdict = (rule.judge)(gap, limits);
+    let ordered = !gap.unseen.blind || gap.first || gap.is_turn();
+    match verdict {
+        Verdict::Yes(_) if !ordered && RESTS_ON_ORDER.contains(&rule.cause) => Verdict::CannotTell(Missing::DISTANCE),
+        verdict => verdict,
+    }
+}
+
 fn judge(gap: &Gap, limits: &Limits, start: Nanos, end: Nanos) -> Part {
     let mut part = Part {
         start,
@@ -128,7 +173,7 @@ fn judge(gap: &Gap, limits: &Limits, start: Nanos, end: Nanos) -> Part {
     let mut doubts: Vec<Cause> = Vec::new();
     let mut found = false;
     for rule in &RULES {
-        match (rule.judge)(gap, limits) {
+        match judge_one(rule, gap, limits) {
             Verdict::Yes(proof) if !found => {
                 found = true;
                 part.cause = rule.cause;
@@ -143,6 +188,16 @@ fn judge(gap: &Gap, limits: &Limits, start: Nanos, end: Nanos) -> Part {
             }
             Verdict::Yes(_) | Verdict::No | Verdict::CannotTell(_) => {}
         }
+    }
+    if !gap.unseen.is_nothing() {
+        part.proof.confidence *= 0.8;
+        if !part.missing.contains(&Missing::PACKETS.0) {
+            part.missing.push(Missing::PACKETS.0);
+        }
+    }
+    if gap.unseen.unplaced {
+        part.proof.confidence *= 0.8;
+        part.missing.push(Missing::DISTANCE.0);
     }
     if !found {
         part.also = doubts;

@@ -1,39 +1,99 @@
 //! `retransmission` — the sender was repairing a loss, or waiting for the timer that starts the repair.
 //!
 //! Rule      data was sent again inside the gap, or a recovery begun before it was not over; at a tap behind the loss:
-//!           the IP-ID counter or a hole in the sequence shows packets that were sent and did not arrive
-//! Evidence  `retransmissions`, `in_flight_bytes`; details `timeout` (no sign of loss came before the timer),
-//!           `fast-retransmit` (duplicate ACKs or SACK came), `tail-loss` (a probe of the last segment), `recovery`
-//! Source    RFC 6298 §5, RFC 5681 §3.2, RFC 8985 §7 (TLP); Linux `tcp_retransmit_timer`, `tcp_send_loss_probe`
+//!           the IP-ID counter or a hole in the sequence shows packets that were sent and did not arrive, or the sender
+//!           sends again what the tap saw acknowledged; a wait whose repairs began for different reasons is split
+//! Evidence  `retransmissions`, `timeouts`, `needless_retransmissions`, `congestion_point_bytes` (in flight when the first lost segment
+//!           was first sent), `lost_before_tap`; details `timeout` (no sign of loss came before the timer), `fast-retransmit` (duplicate
+//!           ACKs or SACK came), `tail-loss` (the probe timer), `recovery`, `spurious` (a DSACK or an echoed timestamp shows
+//!           that the original had arrived)
+//! Source    RFC 6298 §5, RFC 5681 §3.2, RFC 8985 §7 (TLP), RFC 2883, RFC 3522; Linux `tcp_retransmit_timer`, `tcp_send_loss_probe`
 //! Abstains  never; what was lost without a trace is for `capture-gap` or `unexplained`
 //! Looks like `zero-window` (probes of a closed window are not retransmissions), reordering (no data is sent twice),
 //!           `app-limited` at the receiver (a lost tail leaves the tap with nothing outstanding)
 
 use super::cause::Cause;
 use super::limits::Limits;
-use super::rule::{Rule, Verdict, yes};
-use crate::gap::Gap;
-use crate::sender::timers;
+use super::rule::{Proof, Rule, Verdict, yes};
+use crate::gap::{Attempt, Gap, Trigger};
+use crate::sender::timers::{self, Expired};
+use crate::time::Nanos;
 
 pub(super) const RULE: Rule = Rule { cause: Cause::Retransmission, judge };
 
 fn judge(gap: &Gap, _: &Limits) -> Verdict {
-    if let Some(first) = gap.first_retransmission {
-        let waited = first - gap.last_ack.filter(|ack| *ack < first).unwrap_or(gap.start()).max(gap.start());
-        return match (gap.loss_hints > 0, waited >= timers::LINUX_RTO_MIN, gap.retransmissions) {
-            (true, false, _) => yes("fast-retransmit", 0.95),
-            (_, true, _) => yes("timeout", 0.95),
-            (false, false, 1) => yes("tail-loss", 0.9),
-            (false, false, _) => yes("timeout", 0.8),
-        };
+    if gap.first_retransmission.is_some() {
+        return Verdict::Yes(stages(gap).last().map_or(RECOVERY, |stage| stage.proof));
     }
     if gap.recovering {
-        return yes("recovery", 0.85);
+        return Verdict::Yes(RECOVERY);
     }
-    // Sent after a silence of a probe timeout, with packets missing just before it: the repair of a loss before the tap.
-    let timer = timers::probe_timeout(gap.srtt, gap.segments_at_start);
-    if gap.lost_before_tap > 0 && gap.ended && gap.duration() >= timer {
-        return yes(if gap.duration() >= timers::LINUX_RTO_MIN { "timeout" } else { "tail-loss" }, 0.8);
+    lost_before_tap(gap)
+}
+
+const RECOVERY: Proof = Proof { detail: "recovery", confidence: 0.85 };
+
+/// Packets are missing just before what ended a silence of a probe timeout, or the ACKs inside it were lost: the repair of a
+/// loss that the tap did not see.
+fn lost_before_tap(gap: &Gap) -> Verdict {
+    let probe = timers::probe_timeout(gap.srtt, gap.segments_at_start);
+    if !gap.ended || gap.duration() < probe {
+        return Verdict::No;
     }
-    Verdict::No
+    if gap.acks_lost && timers::fires_at(probe, 1, gap.duration()) {
+        return yes("tail-loss", 0.85);
+    }
+    let waited = gap.after_ack().map_or(gap.duration(), |after| after.min(gap.duration()));
+    if gap.lost_before_tap == 0 {
+        return Verdict::No;
+    }
+    if gap.hole_before > 0 {
+        // A probe may carry new data beyond what was lost (RFC 8985 §7.3); the retransmission timer never sends any.
+        return if timers::fires_at(probe, 1, waited) { yes("tail-loss", 0.8) } else { Verdict::No };
+    }
+    // The timer sends the first lost segment alone (RFC 5681 §3.1: a loss window of one), the probe the last one.
+    if gap.after.bytes > u64::from(gap.mss) {
+        return Verdict::No;
+    }
+    match timers::expired(gap.srtt, gap.segments_at_start, waited) {
+        Some(Expired::Probe) => yes("tail-loss", 0.8),
+        Some(Expired::Timeout) => yes("timeout", 0.8),
+        None => Verdict::No,
+    }
+}
+
+/// A stretch of a repair that began for one reason.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Stage {
+    /// Where it ends: at the last attempt of its kind, or with the gap.
+    pub(super) end: Nanos,
+    /// What to call it.
+    pub(super) proof: Proof,
+}
+
+/// The stretches between attempts of different kinds, each called after the attempt that ends it.
+pub(super) fn stages(gap: &Gap) -> Vec<Stage> {
+    let Some(repair) = &gap.repair else { return Vec::new() };
+    let spurious = repair.needless > 0 && repair.needless == repair.sent;
+    let mut stages: Vec<(Trigger, Stage)> = Vec::new();
+    for attempt in repair.attempts.iter().filter(|attempt| attempt.time > gap.start() && attempt.time <= gap.end) {
+        let proof = if spurious { Proof { detail: "spurious", confidence: 0.9 } } else { proof(attempt) };
+        match stages.last_mut().filter(|(trigger, _)| spurious || *trigger == attempt.trigger) {
+            Some((_, stage)) => stage.end = attempt.time,
+            None => stages.push((attempt.trigger, Stage { end: attempt.time, proof })),
+        }
+    }
+    if let Some((_, last)) = stages.last_mut() {
+        last.end = gap.end;
+    }
+    stages.into_iter().map(|(_, stage)| stage).collect()
+}
+
+fn proof(attempt: &Attempt) -> Proof {
+    let confidence = match attempt.trigger {
+        Trigger::Timeout if attempt.waited < timers::LINUX_RTO_MIN => 0.8,
+        Trigger::Timeout | Trigger::Fast => 0.95,
+        Trigger::TailProbe => 0.9,
+    };
+    Proof { detail: attempt.trigger.name(), confidence }
 }

@@ -35,6 +35,8 @@ impl Missing {
     pub const START: Missing = Missing("congestion window: the start of the connection was not captured");
     /// Packets that were left out or dropped by the capture.
     pub const PACKETS: Missing = Missing("packets that the capture does not hold");
+    /// The tap's distance from the sender, to put ACKs and data in order.
+    pub const DISTANCE: Missing = Missing("how far from the sender the capture was taken, when this wait began");
     /// A round trip, to compare with.
     pub const ROUND_TRIP: Missing = Missing("round trip time: no data of this flow was acknowledged in the capture");
 }

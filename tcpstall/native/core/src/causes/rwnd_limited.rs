@@ -6,7 +6,7 @@
 //! Evidence  `peer_window_bytes`, `in_flight_bytes`, `window_unused_bytes`; detail `small-buffer` (the window stands at its
 //!           plateau and the reader keeps up) or `slow-reader` (the window shrinks as it fills)
 //! Source    RFC 9293 §3.8.6.2.1 (SWS avoidance); Linux `tcp_snd_wnd_test`, `tcp_tso_should_defer`
-//! Abstains  window scale unknown; packets are missing
+//! Abstains  window scale unknown, unless flights that fill the window again and again give it away; packets are missing
 //! Looks like `cwnd-limited` (room in the window), `zero-window` (window 0), `sndbuf-limited` (a flat flight below the window)
 
 use super::cause::Cause;
@@ -34,7 +34,11 @@ fn judge(gap: &Gap, _: &Limits) -> Verdict {
     let detail = if window * SHRUNK < gap.largest_window { "slow-reader" } else { "small-buffer" };
     let went_on = !gap.ended || gap.released_by_ack() || gap.acks > 0 || gap.reopened.is_some();
     if room < gap.next_segment() && went_on {
-        let confidence = if held < gap.next_segment() { 0.97 } else { 0.9 };
+        let confidence = match (gap.scale_inferred, held < gap.next_segment()) {
+            (true, _) => 0.7,
+            (false, true) => 0.97,
+            (false, false) => 0.9,
+        };
         return yes(detail, confidence);
     }
     let deferred = held < i64::from(gap.mss) * 4 && held * 3 < window && gap.segments_held < gap.cwnd;

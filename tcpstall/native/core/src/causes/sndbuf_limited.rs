@@ -18,6 +18,9 @@ fn judge(gap: &Gap, limits: &Limits) -> Verdict {
     if gap.first || gap.is_turn() || !gap.refilled() {
         return Verdict::No;
     }
+    if gap.window.is_none() {
+        return Verdict::CannotTell(Missing::WINDOW_SCALE);
+    }
     let plateau = gap.context.plateau_rounds >= limits.plateau_rounds;
     if gap.flight_unknown || (!gap.cwnd_known && !plateau) {
         return Verdict::CannotTell(if gap.from_start { Missing::PACKETS } else { Missing::START });

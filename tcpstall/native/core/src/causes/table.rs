@@ -45,6 +45,9 @@ pub fn advice(cause: Cause, detail: &str) -> &'static str {
         (Cause::Retransmission, "tail-loss") => {
             "find where packets are lost; the end of a transfer has no later data to reveal a loss"
         }
+        (Cause::Retransmission, "spurious") => {
+            "nothing was lost: find what reorders packets, or delays them or their ACKs by more than the sender's timer"
+        }
         (Cause::AppLimited, "think-time") => {
             "look at the application on the sending host: it had the request and took this long to answer"
         }

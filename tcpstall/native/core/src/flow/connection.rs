@@ -12,6 +12,9 @@ const TIMESTAMPS_SIZE: u32 = 12;
 /// RFC 9293 §3.7.1: the MSS where the SYN names none, IPv4.
 const DEFAULT_MSS: u32 = 536;
 
+/// No stack repeats a SYN so soon (RFC 6298 §2.1: 1 s; the shortest known are a few hundred ms): it is a copy.
+const SYN_COPY_AGE: Nanos = Nanos::from_millis(100);
+
 /// Which end sends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Direction {
@@ -70,6 +73,8 @@ pub enum Effect {
     Handshake,
     /// It carried payload of its sender, or probed.
     Data(Sending),
+    /// A copy of a segment without payload, made by the capture or the network.
+    Copy,
     /// It carried neither payload nor SYN.
     Control,
 }
@@ -139,8 +144,8 @@ impl Connection {
     /// The smallest round trip of the whole path.
     pub fn base_rtt(&self) -> Option<Nanos> {
         let [client, server] = &self.halves;
-        let to_client = least(client.distance.get(), server.peer_distance.get());
-        let to_server = least(server.distance.get(), client.peer_distance.get());
+        let to_client = least(client.distance.soonest(), server.peer_distance.soonest());
+        let to_server = least(server.distance.soonest(), client.peer_distance.soonest());
         match (to_client, to_server) {
             (Some(a), Some(b)) => Some(a + b),
             _ => None,
@@ -177,7 +182,9 @@ impl Connection {
         } else {
             self.carry(segment, sender)
         };
-        self.half_mut(peer).acknowledged(segment);
+        if effect != Effect::Copy {
+            self.half_mut(peer).acknowledged(segment);
+        }
         if segment.flags.has(Flags::RST) {
             self.state = State::Reset;
         }
@@ -202,6 +209,10 @@ impl Connection {
                 half.fin = Some(half.offset(segment.seq) + 1);
             }
             let half = self.half_mut(sender);
+            if half.identification.is_repeated_by(segment) {
+                half.copies += 1;
+                return Effect::Copy;
+            }
             half.identification.follow(segment, half.mss());
             Effect::Control
         };
@@ -220,6 +231,14 @@ impl Connection {
     fn synchronise(&mut self, segment: &Segment, sender: Direction) {
         let handshake = &mut self.handshake;
         let (end, time) = (sender as usize, Some(segment.time));
+        let last = if segment.flags.has(Flags::ACK) { handshake.last_syn_ack } else { handshake.last_syn };
+        if last.is_some_and(|last| segment.time - last < SYN_COPY_AGE) {
+            self.halves[end].copies += 1;
+            return;
+        }
+        handshake.sack[end] = segment.sack_permitted;
+        handshake.options_cut |= segment.options_cut;
+        handshake.timestamps = segment.timestamps.is_some();
         handshake.mss[end] = segment.mss;
         handshake.scale[end] = segment.window_scale;
         if segment.flags.has(Flags::ACK) {
@@ -227,11 +246,9 @@ impl Connection {
             handshake.last_syn_ack = time;
             handshake.syn_acks += 1;
             handshake.server_isn = Some(segment.seq);
-            handshake.timestamps = segment.timestamps.is_some();
             if let (1, 1, Some(syn)) = (handshake.syns, handshake.syn_acks, handshake.syn) {
                 self.halves[end].distance.sample(segment.time - syn);
             }
-            self.agree(segment);
         } else {
             handshake.syn = handshake.syn.or(time);
             handshake.last_syn = time;
@@ -241,17 +258,23 @@ impl Connection {
         if !self.halves[end].syn_seen {
             self.halves[end].start(segment.seq);
         }
+        // Stored in the wrong order at a fast server, the SYN may come second.
+        if self.handshake.syn_ack.is_some() && !self.handshake.options_cut {
+            self.agree();
+        }
     }
 
     /// Both SYNs' options together (the SYN-ACK repeats what the server accepted of the SYN).
-    fn agree(&mut self, segment: &Segment) {
+    fn agree(&mut self) {
         let handshake = &self.handshake;
-        let options = if segment.timestamps.is_some() { TIMESTAMPS_SIZE } else { 0 };
+        let options = if handshake.timestamps { TIMESTAMPS_SIZE } else { 0 };
         let announced = handshake.mss.map(|mss| mss.map_or(DEFAULT_MSS, u32::from));
         let known_scales = handshake.syn.is_some();
         let [client_scale, server_scale] = handshake.scale;
         let syn_seen = handshake.syn.is_some();
         let least_mss = if syn_seen { announced[0].min(announced[1]) } else { announced[1] };
+        let sack = handshake.sack[1] && (handshake.sack[0] || !syn_seen);
+        self.halves.iter_mut().for_each(|half| half.sack_permitted = sack);
         self.halves[0].set_mss(announced[1], options);
         self.halves[1].set_mss(least_mss, options);
         if known_scales {

@@ -12,17 +12,37 @@ const PENDING_LIMIT: usize = 128;
 /// to send. One that is later was on its way before the packet ahead of it arrived.
 pub const OUTLASTS_SILENCE: f64 = 1.5;
 
+/// Echoes in a row that must contradict the estimate before the path is taken to have become longer: one may be an ACK
+/// that was lost between the tap and the end.
+const CONTRADICTIONS: u32 = 2;
+
+/// Echoes that came too late for the estimate.
+#[derive(Clone, Copy, Debug)]
+struct Longer {
+    count: u32,
+    least: Nanos,
+}
+
 /// The smallest time in which an end was seen to answer: its acknowledgement of data or SYN, or the first segment that
 /// echoes a TSval (RFC 7323 §4.1). Every sample is at least the true distance, so the minimum is the estimate.
 #[derive(Clone, Debug, Default)]
 pub struct Distance {
     least: Option<Nanos>,
+    /// The least of the flow's whole life.
+    soonest: Option<Nanos>,
     samples: u32,
+    /// How much above the least the usual answer lies.
+    spread: Nanos,
     pending: VecDeque<(u32, Nanos)>,
     /// A TSval that may have passed before the tap looked: its first echo says nothing.
     ambiguous: Option<u32>,
     looking: bool,
+    /// The newest TSval seen towards this end.
+    newest: Option<u32>,
     last_echo: Option<u32>,
+    longer: Option<Longer>,
+    /// The path was seen to become longer: what was measured before does not hold after.
+    moved: bool,
     last_payload: Nanos,
     queue: Nanos,
 }
@@ -34,9 +54,20 @@ impl Distance {
         self.least
     }
 
+    /// The smallest answer of the flow's whole life: what is later is a queue, or a path that has become longer.
+    #[inline]
+    pub fn soonest(&self) -> Option<Nanos> {
+        self.soonest
+    }
+
     /// How many answers it rests on.
     pub fn samples(&self) -> u32 {
         self.samples
+    }
+
+    /// How much the answers scatter above the least, at most a quarter of it: a path or a capture whose times jitter.
+    pub fn jitter(&self) -> Nanos {
+        self.least.map_or(Nanos::ZERO, |least| self.spread.min(least.scaled(0.25)))
     }
 
     /// By how much the last answer with data came later than the soonest: the queue between this end and the tap. 0 where
@@ -53,8 +84,39 @@ impl Distance {
             return;
         }
         self.samples = self.samples.saturating_add(1);
-        if self.least.is_none_or(|least| span < least) {
-            self.least = Some(span);
+        let least = self.least.unwrap_or(span);
+        if span < least {
+            self.spread += least - span;
+        } else if span - least < least.scaled(0.5) {
+            // Later answers tell of the end's own pauses, not of the path; RFC 6298's gain of 1/8 for the others.
+            self.spread += Nanos((span - least - self.spread).0 / 8);
+        }
+        self.least = Some(least.min(span));
+        self.soonest = Some(self.soonest.map_or(span, |soonest| soonest.min(span)));
+    }
+
+    /// True if the path became longer while the flow lasted.
+    pub fn has_moved(&self) -> bool {
+        self.moved
+    }
+
+    /// An end echoes the newest TSval that has reached it (RFC 7323 §4.3). If one newer than the echo passed the tap longer
+    /// ago than the estimate allows, it is still on its way: the path has become longer. `span` is this echo's own time.
+    fn contradict(&mut self, now: Nanos, span: Nanos) {
+        let (Some(least), Some(&(_, newer))) = (self.least, self.pending.front()) else { return };
+        let margin = least.scaled(0.25).max(Nanos::from_millis(2));
+        if span <= least + margin {
+            self.longer = None;
+        } else if now - newer > least + margin {
+            let longer = self.longer.get_or_insert(Longer { count: 0, least: span });
+            longer.count += 1;
+            longer.least = longer.least.min(span);
+            if longer.count >= CONTRADICTIONS {
+                self.least = Some(longer.least);
+                self.spread = Nanos::ZERO;
+                self.longer = None;
+                self.moved = true;
+            }
         }
     }
 
@@ -68,6 +130,9 @@ impl Distance {
     #[inline]
     pub fn towards(&mut self, segment: &Segment) {
         let Some(timestamps) = segment.timestamps else { return };
+        if self.newest.is_none_or(|newest| (timestamps.value.wrapping_sub(newest) as i32) > 0) {
+            self.newest = Some(timestamps.value);
+        }
         let newer = self.pending.back().is_none_or(|back| (timestamps.value.wrapping_sub(back.0) as i32) > 0);
         if !self.looking {
             self.looking = true;
@@ -78,6 +143,16 @@ impl Distance {
                 self.pending.pop_front();
             }
             self.pending.push_back((timestamps.value, segment.time));
+        }
+    }
+
+    /// True if this segment of the end echoes a TSval newer than any that passed the tap towards it: something reached the
+    /// end that the tap has not seen, or will store too late.
+    #[inline]
+    pub fn has_unseen(&self, segment: &Segment) -> bool {
+        match (segment.timestamps, self.newest) {
+            (Some(timestamps), Some(newest)) => (timestamps.echo.wrapping_sub(newest) as i32) > 0,
+            _ => false,
         }
     }
 
@@ -101,8 +176,9 @@ impl Distance {
             self.pending.pop_front();
             if age == 0 && self.ambiguous != Some(value) {
                 self.sample(segment.time - seen);
+                self.contradict(segment.time, segment.time - seen);
                 if segment.payload > 0 {
-                    let late = segment.time - seen - self.least.unwrap_or_default();
+                    let late = segment.time - seen - self.soonest.unwrap_or_default();
                     self.queue = if late >= silence.scaled(OUTLASTS_SILENCE) { late } else { Nanos::ZERO };
                 }
                 break;

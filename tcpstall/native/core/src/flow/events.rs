@@ -49,10 +49,24 @@ pub struct Acked {
     pub room_before: Option<i64>,
     /// The peer's window before it.
     pub window_before: Option<i64>,
+    /// The window field as sent, before it.
+    pub field_before: u16,
+    /// Bytes below the highest seen that it acknowledged and the tap never saw.
+    pub unseen_inside: i64,
+    /// Bytes above the highest seen that it acknowledged.
+    pub unseen_tail: i64,
+    /// When it reached the sender is not known: the tap's distance had not been measured yet.
+    pub blind: bool,
     /// A segment shorter than a full one was outstanding before it.
     pub short_before: bool,
+    /// The round trip that it measures; `None` where what it covers was sent more than once (Karn's rule).
+    pub sample: Option<Nanos>,
     /// A duplicate ACK, or one with new SACK blocks.
     pub loss_hint: bool,
     /// From the newest segment that it acknowledges to the peer and back to the tap; `None` after a retransmission of it.
     pub to_peer: Option<Nanos>,
+    /// The DSACK block it carried: bytes that reached the peer twice.
+    pub duplicate: Option<(i64, i64)>,
+    /// Its TSecr.
+    pub echo: Option<u32>,
 }

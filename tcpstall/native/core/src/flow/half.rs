@@ -6,10 +6,11 @@ use super::distance::Distance;
 use super::events::{Acked, Sending};
 use super::identification::Identification;
 use super::outstanding::Outstanding;
+use super::pending::PendingAck;
 use super::ranges::Ranges;
+use super::reordering::Reordering;
 use super::window::Scale;
 use crate::seq::SeqNo;
-use crate::size::PacketNo;
 use crate::time::Nanos;
 use crate::wire::{Flags, Segment};
 
@@ -19,18 +20,6 @@ const PENDING_ACKS: usize = 4096;
 const ABSURD_JUMP: i64 = 1 << 30;
 /// Segment size until a SYN or a full segment says otherwise (Ethernet with timestamps).
 const USUAL_MSS: u32 = 1448;
-
-/// A segment of the peer on its way from the tap to the sender.
-#[derive(Clone, Copy, Debug)]
-struct PendingAck {
-    time: Nanos,
-    ack: i64,
-    window: Option<i64>,
-    packet: PacketNo,
-    payload: u32,
-    /// How many blocks of the queue of SACK blocks are its own.
-    sack_count: u8,
-}
 
 /// State of one direction. Positions are 64-bit offsets from the ISN.
 #[derive(Clone, Debug, Default)]
@@ -45,16 +34,20 @@ pub struct Half {
     pub snd_nxt: i64,
     /// Highest offset acknowledged, as the sender knows it.
     pub snd_una: i64,
+    /// The peer's window field as sent, after the last ACK that reached the sender.
+    pub window_field: u16,
     /// The peer's window after the last ACK that reached the sender.
     pub window: Option<i64>,
     /// MSS option of the peer's SYN less options, or the largest plausible segment seen.
     mss: u32,
     mss_negotiated: bool,
+    /// A frame larger than the MSS was seen, so that the MSS is no mere chunk of the application's.
+    larger_seen: bool,
     mss_options: u32,
     outstanding: Outstanding,
     sacked: Ranges,
     unseen: Ranges,
-    pending: VecDeque<PendingAck>,
+    pub(super) pending: VecDeque<PendingAck>,
     pending_sacks: VecDeque<(i64, i64)>,
     /// Round trip from the tap to this sender and back.
     pub distance: Distance,
@@ -62,12 +55,16 @@ pub struct Half {
     pub peer_distance: Distance,
     /// Smoothed round trip of the sender (RFC 6298 §2), `None` before the first sample.
     pub srtt: Option<Nanos>,
+    /// Smallest round trip that an ACK of data measured.
+    pub least_rtt: Option<Nanos>,
     /// Payload bytes, each counted once.
     pub bytes: u64,
     /// Frames with payload.
     pub frames: u64,
     /// Payload bytes sent again.
     pub retransmitted: u64,
+    /// Copies of its packets that the capture or the network made.
+    pub copies: u64,
     /// Most bytes in flight.
     pub max_flight: i64,
     /// Bytes acknowledged that this tap never saw.
@@ -77,6 +74,12 @@ pub struct Half {
     /// Packets were left out and no ACK since has said what is still outstanding.
     pub flight_unknown: bool,
     left_out: bool,
+    /// Where a probe of one byte beyond a closed window ended; the peer may take it (RFC 9293 §3.8.6.1).
+    probed: Option<i64>,
+    /// What came out of order.
+    pub reordering: Reordering,
+    /// Both SYNs allowed SACK, without which Linux sends no tail-loss probe.
+    pub sack_permitted: bool,
     /// The sender's IP-ID field.
     pub identification: Identification,
 }
@@ -106,6 +109,11 @@ impl Half {
     /// The MSS where it is known from SYNs or from data.
     pub fn known_mss(&self) -> Option<u32> {
         (self.mss > 0).then_some(self.mss)
+    }
+
+    /// True if the MSS is no guess from what the application happened to send.
+    pub fn mss_is_sure(&self) -> bool {
+        self.mss_negotiated || self.larger_seen
     }
 
     /// True once anything of this direction has been seen.
@@ -150,6 +158,16 @@ impl Half {
         self.window.map(|window| self.snd_una + window - self.snd_nxt)
     }
 
+    /// When the oldest outstanding frame was first sent.
+    pub fn head_sent(&self) -> Option<Nanos> {
+        self.outstanding.oldest()
+    }
+
+    /// Bytes in flight when the segment `[start, end)` was first sent; `None` where the tap did not see the frames around it.
+    pub fn flight_when_sent(&self, start: i64, end: i64) -> Option<i64> {
+        self.outstanding.flight_when_sent(start, end)
+    }
+
     /// True while SACK blocks or unfilled holes say that something is missing at the receiver.
     pub fn has_holes(&self) -> bool {
         !self.sacked.is_empty()
@@ -179,6 +197,7 @@ impl Half {
         let probe = start == self.snd_una - 1 && segment.payload <= 1;
         let persist = segment.payload == 1 && self.room().is_some_and(|room| room <= 0);
         if probe || persist {
+            self.probed = Some(end).filter(|_| start == self.snd_nxt);
             self.identification.follow(segment, self.mss());
             return Sending::Probe;
         }
@@ -223,6 +242,7 @@ impl Half {
             // Without SYNs the largest frame that can be one segment on Ethernet is the best guess; TSO frames are larger.
             self.mss = payload;
         }
+        self.larger_seen |= payload > self.mss();
     }
 
     fn fresh(&mut self, segment: &Segment, start: i64, end: i64) -> Sending {
@@ -231,28 +251,46 @@ impl Half {
             self.unseen.insert(self.snd_nxt, start);
         }
         let bytes = (end - start.max(self.snd_nxt)) as u32;
-        let lost = self.identification.missing_before(segment);
+        let mut lost = self.identification.missing_before(segment);
+        if lost > 0 && self.unseen.is_empty() && self.sacked.is_empty() && self.is_burst(segment) {
+            self.identification.jumped();
+            lost = 0;
+        }
         self.snd_nxt = end;
         self.bytes += u64::from(bytes);
-        let segments = self.outstanding.push(segment, end, bytes, self.mss());
-        self.max_flight = self.max_flight.max(self.flight());
+        let flight = self.flight();
+        let segments = self.outstanding.push(segment, end, bytes, self.mss(), flight);
+        self.max_flight = self.max_flight.max(flight);
         Sending::New { bytes, segments, hole, lost }
+    }
+
+    /// True if the newest frame passed less than a round trip before, too soon for anything between them to be a repair.
+    fn is_burst(&self, segment: &Segment) -> bool {
+        let rtt = self.srtt.unwrap_or_default().scaled(0.5);
+        self.outstanding.newest().is_some_and(|newest| segment.time - newest < rtt)
     }
 
     fn old(&mut self, segment: &Segment, start: i64, end: i64) -> Sending {
         if self.unseen.touches(start, end) {
             let filled = self.unseen.remove(start, end);
             self.bytes += filled as u64;
+            self.outstanding.remember(segment, end);
             let retransmitted = self.sent_later(segment);
             if retransmitted {
                 self.retransmitted += filled as u64;
+            } else {
+                let late = self.outstanding.sent_after(start).map(|overtaker| segment.time - overtaker);
+                self.reordering.record(self.snd_nxt - end, late);
             }
             return Sending::Late { retransmitted };
         }
-        if self.outstanding.again(segment, start, end) {
+        let rtt = self.distance.get().unwrap_or_default() + self.peer_distance.get().unwrap_or_default();
+        if self.identification.is_repeated_by(segment) || self.outstanding.again(segment, start, end, rtt) {
             self.frames -= 1;
+            self.copies += 1;
             return Sending::Copy;
         }
+        self.outstanding.remember(segment, end);
         self.retransmitted += u64::from(segment.payload);
         Sending::Again
     }
@@ -282,8 +320,10 @@ impl Half {
             time: segment.time,
             ack: self.offset(segment.ack),
             window: self.peer_scale.bytes(segment.window),
+            field: segment.window,
             packet: segment.packet,
             payload: segment.payload,
+            echo: segment.timestamps.map(|stamps| stamps.echo),
             sack_count: 0,
         };
         if segment.flags.has(Flags::SYN) {
@@ -301,8 +341,7 @@ impl Half {
     #[inline]
     pub fn next_acked(&mut self, now: Nanos) -> Option<Acked> {
         let distance = self.distance.get().unwrap_or_default();
-        // Replies would sort after the data that they trigger without some slack for the clock's grain.
-        let early = (distance.scaled(0.02) + Nanos::from_micros(20)).min(distance);
+        let early = self.early(distance);
         let pending = *self.pending.front()?;
         if pending.time + distance - early > now && self.pending.len() < PENDING_ACKS {
             return None;
@@ -323,17 +362,29 @@ impl Half {
             flight_before,
             room_before,
             window_before: self.window,
+            field_before: self.window_field,
+            unseen_inside: 0,
+            unseen_tail: 0,
+            blind: self.distance.get().is_none(),
             short_before: self.outstanding.has_short(),
+            sample: None,
             loss_hint: false,
             to_peer: None,
+            duplicate: ack.reported_twice(&self.pending_sacks),
+            echo: ack.echo,
         };
         if advance > ABSURD_JUMP {
             self.pending_sacks.drain(..self.pending_sacks.len().min(usize::from(ack.sack_count)));
             return acked;
         }
+        if self.probed == Some(ack.ack) {
+            self.bytes += (ack.ack - self.snd_nxt).max(0) as u64;
+            self.snd_nxt = self.snd_nxt.max(ack.ack);
+        }
         if ack.ack > self.snd_nxt + 1 {
             // Acknowledged without being seen: the capture lost it. The one more is a FIN.
-            self.never_seen += ack.ack - self.snd_nxt;
+            acked.unseen_tail = ack.ack - self.snd_nxt;
+            self.never_seen += acked.unseen_tail;
             self.snd_nxt = ack.ack;
         }
         if advance >= 0 {
@@ -341,15 +392,19 @@ impl Half {
         }
         if advance > 0 {
             let gone = self.outstanding.acknowledge(ack.ack, self.mss());
-            acked.segments = gone.segments;
             acked.to_peer = gone.touched.map(|sent| ack.time - sent);
+            acked.sample = gone.touched.map(|sent| time - sent);
+            self.least_rtt = [self.least_rtt, acked.sample].into_iter().flatten().min();
             if let Some(sent) = gone.sent {
                 self.peer_distance.sample(ack.time - sent);
                 self.smooth(time - sent);
             }
             self.snd_una = ack.ack;
-            self.sacked.forget_below(ack.ack);
-            self.never_seen += self.unseen.forget_below(ack.ack);
+            // What SACK had reported before counts no more (Linux raises the window by what an ACK newly delivers).
+            let reported = self.sacked.forget_below(ack.ack) / i64::from(self.mss());
+            acked.segments = gone.segments.saturating_sub(reported as u32);
+            acked.unseen_inside = self.unseen.forget_below(ack.ack);
+            self.never_seen += acked.unseen_inside;
         }
         for _ in 0..ack.sack_count {
             let Some((left, right)) = self.pending_sacks.pop_front() else { break };
@@ -360,10 +415,13 @@ impl Half {
             }
         }
         if advance >= 0 {
-            if advance == 0 && ack.payload == 0 && ack.window == self.window && self.snd_nxt > self.snd_una {
+            // Where SACK is in use a duplicate ACK without new blocks says nothing of a loss (RFC 6675 §2).
+            let classic = !self.sack_permitted && ack.sack_count == 0;
+            if classic && advance == 0 && ack.payload == 0 && ack.window == self.window && self.snd_nxt > self.snd_una {
                 acked.loss_hint = true;
             }
             self.window = ack.window;
+            self.window_field = ack.field;
         }
         acked
     }

@@ -28,7 +28,11 @@ pub struct Handshake {
     pub mss: [Option<u16>; 2],
     /// Window scale option of client and server.
     pub scale: [Option<u8>; 2],
-    /// Timestamps in both SYNs.
+    /// The snap length cut a SYN's options: what they lack proves nothing.
+    pub options_cut: bool,
+    /// SACK-permitted of client and server.
+    pub sack: [bool; 2],
+    /// Timestamps in the SYN-ACK, or in the SYN that was stored after it.
     pub timestamps: bool,
 }
 

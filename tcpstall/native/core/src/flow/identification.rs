@@ -1,21 +1,58 @@
 //! A sender's IP-ID field as a counter of its packets: what was sent and did not pass, and in which order.
 
+use crate::seq::SeqNo;
+use crate::time::Nanos;
 use crate::wire::Segment;
 
 /// A counter that ran further ahead than this was not counting for this connection alone.
 const FAR_AHEAD: u32 = 4096;
+/// A packet with the number of the last one so soon after it is a copy that a bridge or `-i any` made.
+const COPY_AGE: Nanos = Nanos::from_millis(1);
 
-/// Follows the field; trusted once it has counted packets one by one, as Linux's does for a connected socket.
+/// A network reorders packets that are no further apart than this.
+const REORDERED: i16 = 64;
+
+/// Follows the field; trusted while it counts packets one by one, as Linux's does for a connected socket. Where several
+/// connections share a counter (Windows keeps one a pair of addresses) it jumps whenever another one speaks.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Identification {
     last: Option<(u16, u32)>,
+    time: Nanos,
+    ack: SeqNo,
+    ttl: Option<u8>,
+    /// The last 32 packets, the newest lowest: 1 where the number was the expected one.
+    history: u32,
+    /// How many of them there are.
+    length: u8,
+    /// The last packet had been overtaken by one before it.
+    overtaken: bool,
     expected: u32,
-    unexpected: u32,
+    /// Jumps that no loss explains.
+    foreign: u32,
 }
 
 impl Identification {
+    /// Nine packets of ten among the last ones had the number that was due.
     fn counts(&self) -> bool {
-        self.expected >= 4 && self.expected >= 9 * self.unexpected
+        let expected = self.history.count_ones();
+        let single = u64::from(self.foreign) * 100 <= u64::from(self.expected);
+        expected >= 4 && 10 * expected >= 9 * u32::from(self.length) && single
+    }
+
+    /// Whether a packet that brings nothing new is a copy: it is no newer than the last one seen, by a counter that is
+    /// trusted, or because it took another path to the tap (RFC 791: a router lowers the TTL and keeps the number).
+    pub fn is_repeated_by(&self, segment: &Segment) -> bool {
+        let (Some(id), Some((last, _))) = (segment.ip_id, self.last) else { return false };
+        let back = i32::from(last.wrapping_sub(id) as i16);
+        let elsewhere = self.ttl.is_some() && segment.ttl != self.ttl;
+        let at_once = back == 0 && segment.ack == self.ack && segment.time - self.time < COPY_AGE;
+        id != 0 && (0..FAR_AHEAD as i32).contains(&back) && (self.counts() || elsewhere || at_once)
+    }
+
+    /// The counter jumped between two packets of one burst with no data missing between them: it counts other
+    /// connections' packets too (one counter a host or a destination).
+    pub fn jumped(&mut self) {
+        self.foreign += 1;
     }
 
     /// Whether the packet was sent after the newest one seen; `None` where the field does not tell.
@@ -37,21 +74,33 @@ impl Identification {
         }
     }
 
+    /// True if the packet followed last was sent before one that had passed already, by a counter that is trusted.
+    pub fn was_overtaken(&self) -> bool {
+        self.overtaken && self.counts()
+    }
+
     /// A packet passes; a TSO frame uses one number a segment of `mss` bytes.
     #[inline]
     pub fn follow(&mut self, segment: &Segment, mss: u32) {
         let Some(id) = segment.ip_id else { return };
         let step = segment.payload.div_ceil(mss).max(1);
         if let Some((last, expected)) = self.last {
-            if u32::from(id.wrapping_sub(last)) == expected {
-                self.expected += 1;
-            } else {
-                self.unexpected += 1;
+            let back = last.wrapping_sub(id) as i16;
+            self.overtaken = back >= 0;
+            if (0..REORDERED).contains(&back) {
+                // The jump over it was no fault of the counter.
+                self.history |= self.history.wrapping_add(1);
+                return;
             }
-            if (id.wrapping_sub(last) as i16) <= 0 {
+            let due = u32::from(id.wrapping_sub(last)) == expected;
+            self.history = self.history << 1 | u32::from(due);
+            self.length = (self.length + 1).min(32);
+            self.expected += u32::from(due);
+            if self.overtaken {
                 return;
             }
         }
-        self.last = Some((id, step));
+        (self.last, self.time) = (Some((id, step)), segment.time);
+        (self.ack, self.ttl) = (segment.ack, segment.ttl);
     }
 }

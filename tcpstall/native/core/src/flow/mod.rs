@@ -5,9 +5,12 @@ pub mod distance;
 pub mod events;
 pub mod half;
 pub mod handshake;
+pub mod hearing;
 pub mod identification;
 pub mod outstanding;
+mod pending;
 pub mod ranges;
+pub mod reordering;
 pub mod window;
 
 pub use connection::{Connection, Direction, State};

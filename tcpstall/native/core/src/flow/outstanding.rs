@@ -9,17 +9,19 @@ use crate::wire::Segment;
 const LIMIT: usize = 1 << 16;
 /// Copies of a packet that a bridge or `-i any` makes follow one another within this time.
 const COPY_AGE: Nanos = Nanos::from_millis(1);
-/// The same for packets without an IP-ID: no sender repeats itself so soon.
-const UNNUMBERED_COPY_AGE: Nanos = Nanos::from_micros(20);
+/// The same for packets that neither an IP-ID nor a timestamp tells apart: no sender repeats itself so soon.
+const UNMARKED_COPY_AGE: Nanos = Nanos::from_micros(20);
 /// Frames among which a copy is looked for: on a short path the original is acknowledged before its copy comes.
-const RECENT: usize = 4;
+const RECENT: usize = 8;
 
 #[derive(Clone, Copy, Debug)]
 struct Sent {
     end: i64,
     time: Nanos,
     segments: u32,
-    ip_id: Option<u16>,
+    mark: u32,
+    /// Bytes in flight after it.
+    flight: u32,
     short: bool,
     again: bool,
 }
@@ -41,8 +43,8 @@ pub struct Outstanding {
     sent: VecDeque<Sent>,
     segments: u32,
     short: u32,
-    /// The last frames, acknowledged or not: where they ended, their IP-ID, when they passed.
-    recent: [(i64, u16, Nanos); RECENT],
+    /// The last frames, acknowledged or not, sent once or again: where they ended, their marks, when they passed.
+    recent: [(i64, u32, Nanos); RECENT],
     next_recent: usize,
 }
 
@@ -59,25 +61,49 @@ impl Outstanding {
         self.short > 0
     }
 
+    /// When the oldest was first sent.
+    pub fn oldest(&self) -> Option<Nanos> {
+        self.sent.front().map(|sent| sent.time)
+    }
+
+    /// When the first frame that reaches beyond `offset` passed.
+    pub fn sent_after(&self, offset: i64) -> Option<Nanos> {
+        self.sent.get(self.sent.partition_point(|sent| sent.end <= offset)).map(|sent| sent.time)
+    }
+
+    /// Bytes in flight when the segment `[start, end)` was first sent, itself included; by the frame after it where the tap
+    /// did not see it.
+    pub fn flight_when_sent(&self, start: i64, end: i64) -> Option<i64> {
+        let frame = self.sent.get(self.sent.partition_point(|sent| sent.end <= start))?;
+        Some(i64::from(frame.flight) - (frame.end - end).max(0)).filter(|flight| *flight > 0)
+    }
+
     /// When the newest was sent.
     pub fn newest(&self) -> Option<Nanos> {
         self.sent.back().map(|sent| sent.time)
     }
 
-    /// A frame of `bytes` new bytes up to `end` was sent; gives its segments.
-    pub fn push(&mut self, segment: &Segment, end: i64, bytes: u32, mss: u32) -> u32 {
+    /// A frame of `bytes` new bytes up to `end` was sent, with `flight` bytes in flight after it; gives its segments.
+    pub fn push(&mut self, segment: &Segment, end: i64, bytes: u32, mss: u32, flight: i64) -> u32 {
         if self.sent.len() >= LIMIT
             && let Some(oldest) = self.sent.pop_front()
         {
             self.forget(&oldest);
         }
         let (segments, short) = (bytes.div_ceil(mss), !bytes.is_multiple_of(mss));
-        self.sent.push_back(Sent { end, time: segment.time, segments, ip_id: segment.ip_id, short, again: false });
+        let flight = u32::try_from(flight).unwrap_or(u32::MAX);
+        let (time, mark) = (segment.time, mark(segment));
+        self.sent.push_back(Sent { end, time, segments, flight, mark, short, again: false });
         self.segments += segments;
         self.short += u32::from(short);
-        self.recent[self.next_recent] = (end, segment.ip_id.unwrap_or(0), segment.time);
-        self.next_recent = (self.next_recent + 1) % RECENT;
+        self.remember(segment, end);
         segments
+    }
+
+    /// A frame up to `end` passed: its copy may follow.
+    pub fn remember(&mut self, segment: &Segment, end: i64) {
+        self.recent[self.next_recent] = (end, mark(segment), segment.time);
+        self.next_recent = (self.next_recent + 1) % RECENT;
     }
 
     fn forget(&mut self, sent: &Sent) {
@@ -85,15 +111,20 @@ impl Outstanding {
         self.short -= u32::from(sent.short);
     }
 
-    /// Bytes `[start, end)` passed again; true if this packet is a mere copy of the one before.
-    pub fn again(&mut self, segment: &Segment, start: i64, end: i64) -> bool {
-        let id = segment.ip_id.unwrap_or(0);
+    /// Bytes `[start, end)` passed again; true if this packet is a mere copy of the one before. No sender repeats itself
+    /// within half the round trip `rtt`.
+    pub fn again(&mut self, segment: &Segment, start: i64, end: i64, rtt: Nanos) -> bool {
+        let own = mark(segment);
         let index = self.sent.partition_point(|sent| sent.end < end);
-        let is_copy = |(sent_end, sent_id, time): (i64, u16, Nanos)| {
-            let age = if id == 0 { UNNUMBERED_COPY_AGE } else { COPY_AGE };
-            time > Nanos::ZERO && (sent_end, sent_id) == (end, id) && segment.time - time < age
+        let age = match (segment.ip_id, own) {
+            (_, 0) => UNMARKED_COPY_AGE,
+            (None | Some(0), _) if rtt > Nanos::ZERO => COPY_AGE.min(rtt.scaled(0.5)).max(UNMARKED_COPY_AGE),
+            _ => COPY_AGE,
         };
-        let outstanding = self.sent.get(index).map(|sent| (sent.end, sent.ip_id.unwrap_or(0), sent.time));
+        let is_copy = |(sent_end, mark, time): (i64, u32, Nanos)| {
+            time > Nanos::ZERO && (sent_end, mark) == (end, own) && segment.time - time < age
+        };
+        let outstanding = self.sent.get(index).map(|sent| (sent.end, sent.mark, sent.time));
         if outstanding.into_iter().chain(self.recent).any(is_copy) {
             return true;
         }
@@ -126,5 +157,14 @@ impl Outstanding {
             self.forget(&sent);
         }
         Gone { segments, sent: newest, touched: newest }
+    }
+}
+
+/// What tells a packet from its copies: the IP-ID, or else the timestamp; 0 where there is neither.
+#[inline]
+fn mark(segment: &Segment) -> u32 {
+    match (segment.ip_id, segment.timestamps) {
+        (None | Some(0), Some(timestamps)) => timestamps.value,
+        (id, _) => u32::from(id.unwrap_or(0)),
     }
 }

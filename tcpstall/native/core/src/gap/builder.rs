@@ -1,8 +1,9 @@
 //! The gaps of one sender while its flow is open: each event is noted, the next new data freezes the gap.
 
 use super::bottleneck::Bottleneck;
-use super::evidence::{Burst, Clump, Context, Gap};
+use super::evidence::{Burst, Clump, Context, Gap, Unseen};
 use super::open::{Beginning, Left, Open, Train};
+use super::repair::{Again, Attempt, Repairs, Totals};
 use crate::flow::{Acked, Direction, Half};
 use crate::sender::Cwnd;
 use crate::sender::cwnd::Phase;
@@ -14,6 +15,8 @@ use crate::wire::Segment;
 pub const GAP_LIMIT: usize = 100_000;
 /// Below this a pause is the noise of hosts, not a wait.
 pub const LEAST_GAP: Nanos = Nanos::from_micros(250);
+/// A network that reorders does so within this time, or within a quarter of the round trip (RFC 8985 §6.2) where that is less.
+const REORDERING: Nanos = Nanos::from_millis(5);
 /// A gap is recorded from this share of the round trip on, and reported from `gap::watch`'s larger share on,
 /// because the smallest round trip is only known at the end.
 const RECORDED_SHARE: f64 = 0.15;
@@ -27,6 +30,10 @@ pub struct Ending {
     pub next_packet: Option<PacketNo>,
     /// Packets lost before the tap just before that data.
     pub lost: u32,
+    /// Offsets of the bytes missing before that data; empty where it follows on.
+    pub hole: (i64, i64),
+    /// The IP-IDs missing before that data.
+    pub missing_ids: (u16, u16),
     /// The path as known now.
     pub base_rtt: Option<Nanos>,
 }
@@ -40,7 +47,10 @@ pub struct Builder {
     open: Open,
     train: Option<Train>,
     left: Option<Left>,
-    never_seen: i64,
+    /// The bytes missing before the data that ended the last gap, as offsets.
+    hole: Option<(i64, i64)>,
+    /// The IP-IDs missing before that data: from the first on, below the second.
+    missing_ids: (u16, u16),
     largest_window: i64,
     /// Frozen gaps in order of time.
     pub gaps: Vec<Gap>,
@@ -51,6 +61,9 @@ pub struct Builder {
     /// First flight: bytes sent before any of them was acknowledged.
     pub initial_flight: Option<u64>,
     initial_open: bool,
+    /// The last ACK of new data or report of a loss: what the sender's timers run from.
+    heard: Nanos,
+    repairs: Option<Box<Repairs>>,
     pub(super) last_peer_payload: Option<Nanos>,
     /// Watches for a queue on the path; most flows are too short to need one.
     pub(super) bottleneck: Option<Box<Bottleneck>>,
@@ -66,13 +79,16 @@ impl Builder {
             open: Open::default(),
             train: None,
             left: None,
-            never_seen: 0,
+            hole: None,
+            missing_ids: (0, 0),
             largest_window: 0,
             gaps: Vec::with_capacity(1),
             dropped: 0,
             fin: None,
             initial_flight: None,
             initial_open: true,
+            heard: Nanos::ZERO,
+            repairs: None,
             last_peer_payload: None,
             bottleneck: None,
         }
@@ -104,6 +120,7 @@ impl Builder {
             segments: half.flight_segments(),
             room: half.room(),
             window: half.window,
+            window_field: half.window_field,
             short: half.short_segment_out(),
             cwnd: cwnd.segments(),
             cwnd_known: cwnd.certain(),
@@ -114,9 +131,11 @@ impl Builder {
         });
     }
 
-    /// An ACK reached the sender; `half` is the state after it, `cwnd` the model before it.
+    /// An ACK reached the sender; `half` is the state after it, `cwnd` the model before it. True if it showed that the
+    /// repair of a loss was needless.
     #[inline]
-    pub fn on_ack(&mut self, acked: &Acked, half: &Half, cwnd: &Cwnd) {
+    pub fn on_ack(&mut self, acked: &Acked, half: &Half, cwnd: &Cwnd) -> bool {
+        self.heard_late(acked);
         let largest_window = self.largest_window;
         let open = &mut self.open;
         open.beginning.get_or_insert_with(|| Beginning {
@@ -124,6 +143,7 @@ impl Builder {
             segments: acked.out_before,
             room: acked.room_before,
             window: acked.window_before,
+            window_field: acked.field_before,
             short: acked.short_before,
             cwnd: cwnd.segments(),
             cwnd_known: cwnd.certain(),
@@ -133,6 +153,14 @@ impl Builder {
             srtt: half.srtt,
         });
         self.largest_window = self.largest_window.max(half.window.unwrap_or(0));
+        if acked.unseen_inside > 0
+            && let Some(hole) = self.hole.take_if(|hole| hole.1 <= half.snd_una)
+            && let Some(gap) = self.gaps.last_mut()
+        {
+            // Nobody sent them again: the capture lost them, not the network.
+            gap.lost_before_tap = 0;
+            gap.unseen.before_next = hole.1 > hole.0;
+        }
         if acked.bytes > 0 {
             self.initial_open &= acked.bytes <= 0;
         }
@@ -158,6 +186,15 @@ impl Builder {
             }
         }
         open.loss_hints += u32::from(acked.loss_hint);
+        open.unseen.inside += acked.unseen_inside;
+        open.unseen.blind |= acked.blind;
+        if acked.unseen_tail > 0 {
+            open.unseen.tail += acked.unseen_tail;
+            open.unseen.tail_acked = open.unseen.tail_acked.or(Some(acked.time));
+        }
+        if acked.bytes > 0 || acked.loss_hint {
+            self.heard = acked.time;
+        }
         if half.flight() == 0 && open.all_acked.is_none() {
             open.all_acked = Some(acked.time);
         }
@@ -167,13 +204,17 @@ impl Builder {
             None if Bottleneck::is_due(acked, half) => self.bottleneck = Some(Box::new(Bottleneck::new(acked, half))),
             None => {}
         }
+        match &mut self.repairs {
+            Some(repairs) => repairs.on_ack(acked, half, &mut self.gaps, &mut self.open.repair),
+            None => false,
+        }
     }
 
     /// RFC 9293 §3.8.6.1 and Linux tcp_send_probe0: closed at 0; below a segment with nothing in flight it is as good as closed.
     fn watch_window(&mut self, acked: &Acked, half: &Half) {
-        let Some(window) = half.window else { return };
         let usable = i64::from(half.mss()).min(self.largest_window / 2);
-        let closed = window == 0 || (window < usable && half.flight() == 0);
+        // A window of unknown scale is at least open: only 0 is 0 at every shift (RFC 7323 §2.2).
+        let closed = half.window.is_some_and(|window| window == 0 || (window < usable && half.flight() == 0));
         match (closed, self.open.closed) {
             (true, None) => self.open.closed = Some(acked.time),
             (true, Some(_)) => self.open.reopened = None,
@@ -192,18 +233,70 @@ impl Builder {
         open.peer_packet = Some(segment.packet);
     }
 
-    /// The sender sent old data again.
-    pub fn on_retransmission(&mut self, time: Nanos, half: &Half, cwnd: &Cwnd) {
+    /// The sender sent old data again; gives the attempt where this begins one.
+    pub fn on_retransmission(&mut self, segment: &Segment, half: &Half, cwnd: &Cwnd) -> Option<Attempt> {
         self.begin(half, cwnd);
+        let time = segment.time;
+        let start = half.offset(segment.seq);
+        // What the tap saw acknowledged is sent again: those ACKs were lost behind the tap.
+        let unheard = start < half.snd_una;
+        if unheard && let Some(gap) = self.gaps.last_mut() {
+            gap.acks_lost |= (gap.left_edge - gap.acked..gap.left_edge).contains(&start);
+        }
+        let again = Again {
+            segment,
+            half,
+            heard: if unheard { self.burst.end } else { self.heard },
+            hinted: self.open.loss_hints > 0 || half.has_holes(),
+            recovering: cwnd.phase() == Phase::Recovery,
+            gap: self.gaps.len(),
+        };
+        let attempt = self.repairs.get_or_insert_default().sends(&again, &mut self.open.repair);
         self.open.retransmissions += 1;
         self.open.first_retransmission = self.open.first_retransmission.or(Some(time));
         self.open.last_retransmission = Some(time);
+        attempt
     }
 
     /// The sender probed the window or the peer's life.
     pub fn on_probe(&mut self, half: &Half, cwnd: &Cwnd) {
         self.begin(half, cwnd);
         self.open.probes += 1;
+    }
+
+    /// Bytes `[start, end)` that had been missing came late: the network had reordered them (`lost` is false), or lost them.
+    pub fn on_late(&mut self, start: i64, end: i64, lost: bool) {
+        if self.hole.is_some_and(|hole| start < hole.1 && end > hole.0) {
+            self.hole = None;
+            if !lost && let Some(gap) = self.gaps.last_mut() {
+                gap.lost_before_tap = 0;
+            }
+        }
+    }
+
+    /// The packet with this IP-ID came after one sent later: if it seemed lost before the last gap's end, it was only late.
+    pub fn on_overtaken(&mut self, now: Nanos, id: u16) {
+        let (from, to) = self.missing_ids;
+        let was_missing = id.wrapping_sub(from) < to.wrapping_sub(from);
+        if let Some(gap) = self.gaps.last_mut().filter(|gap| was_missing && now - gap.end < REORDERING) {
+            gap.lost_before_tap = gap.lost_before_tap.saturating_sub(1);
+        }
+    }
+
+    /// An ACK stored after the data that it released belongs into the gap that this data ended.
+    fn heard_late(&mut self, acked: &Acked) {
+        let first = self.open.acks == 0 && acked.bytes > 0;
+        let last = self.gaps.last_mut().filter(|gap| first && gap.unseen.heard && acked.time - gap.end < REORDERING);
+        if let Some(gap) = last {
+            gap.unseen.heard = false;
+            gap.acks += 1;
+            gap.acked += acked.bytes;
+            gap.last_ack = Some(gap.end);
+            gap.last_ack_packet = Some(acked.packet);
+            gap.left_in_flight = (gap.left_in_flight - acked.bytes).max(0);
+            gap.short_segment_left &= gap.left_in_flight > 0;
+            gap.all_acked = gap.all_acked.or((gap.left_in_flight == 0).then_some(gap.end));
+        }
     }
 
     /// A paste leaves packets out after `last`.
@@ -216,26 +309,35 @@ impl Builder {
         self.open.loss_hints
     }
 
-    /// Retransmissions since the last new data.
-    pub fn retransmissions(&self) -> u32 {
-        self.open.retransmissions
-    }
-
     /// When the sender last heard or said anything new.
     pub fn last_progress(&self) -> Nanos {
-        self.open.last_ack.map_or(self.burst.end, |ack| ack.max(self.burst.end))
+        self.heard.max(self.last_sent())
+    }
+
+    /// True if old data was sent again after `time`.
+    pub fn repairs_after(&self, time: Nanos) -> bool {
+        self.open.last_retransmission.is_some_and(|again| again > time)
+    }
+
+    /// All repairs of this direction.
+    pub fn repairs(&self) -> Totals {
+        self.repairs.as_ref().map_or_else(Totals::default, |repairs| repairs.totals)
     }
 
     /// A data segment of the sender is about to be taken in, after the ACKs before it: if it ends a gap, what was left
     /// in flight is noted.
     #[inline]
-    pub fn prepare(&mut self, now: Nanos, base_rtt: Option<Nanos>, half: &Half, cwnd: &Cwnd) {
+    pub fn prepare(&mut self, now: Nanos, base_rtt: Option<Nanos>, half: &Half, cwnd: &Cwnd, heard_unseen: bool) {
         let least = LEAST_GAP.max(base_rtt.unwrap_or_default().scaled(RECORDED_SHARE));
         self.left = None;
         if now - self.burst.end > least || self.open.left_out.is_some() {
             self.begin(half, cwnd);
-            self.left =
-                Some(Left { flight: half.flight(), short: half.short_segment_out(), unknown: half.flight_unknown });
+            self.left = Some(Left {
+                flight: half.flight(),
+                short: half.short_segment_out(),
+                unknown: half.flight_unknown,
+                heard_unseen,
+            });
         }
     }
 
@@ -252,9 +354,13 @@ impl Builder {
             return left.flight == 0;
         }
         let gap = self.freeze(ending, half, cwnd, left);
-        cwnd.at_least(if cwnd.certain() { gap.segments_held } else { gap.segments_at_start });
+        // In recovery more may be out than the window will be: it comes down a segment at a time (RFC 6937).
+        if !gap.recovering {
+            cwnd.at_least(if cwnd.certain() { gap.segments_held } else { gap.segments_at_start });
+        }
         self.gaps.push(gap);
-        self.never_seen = half.never_seen;
+        self.missing_ids = ending.missing_ids;
+        self.hole = (ending.hole.1 > ending.hole.0).then_some(ending.hole);
         left.flight == 0
     }
 
@@ -274,13 +380,17 @@ impl Builder {
             base_rtt: ending.base_rtt,
             srtt: at.srtt,
             distance: half.distance.get().unwrap_or_default(),
+            jitter: half.distance.jitter(),
             mss: half.mss(),
+            mss_known: half.mss_is_sure(),
             flight_at_start: at.flight,
             segments_at_start: at.segments,
             segments_held,
             room_at_start: at.room,
             room_held: freeing.map_or(at.room, |train| train.room),
             window: at.window,
+            window_field: at.window_field,
+            scale_inferred: false,
             largest_window: at.largest_window,
             short_segment_out: at.short,
             short_segment_left: left.short,
@@ -304,14 +414,18 @@ impl Builder {
             peer_packet: open.peer_packet,
             retransmissions: open.retransmissions,
             first_retransmission: open.first_retransmission,
+            repair: open.repair.clone(),
             lost_before_tap: ending.lost,
+            hole_before: ending.hole.1 - ending.hole.0,
+            left_edge: half.snd_una,
+            acks_lost: false,
             loss_hints: open.loss_hints,
             recovering: at.phase == Phase::Recovery,
             left_out: open.left_out,
             from_start: half.syn_seen,
             flight_unknown: left.unknown,
             cwnd_known: at.cwnd_known,
-            never_seen: half.never_seen - self.never_seen,
+            unseen: Unseen { heard: left.heard_unseen, ..open.unseen },
             context: Context::default(),
         }
     }
@@ -335,9 +449,10 @@ impl Builder {
         if pause > LEAST_GAP {
             let clump = &mut burst.clump;
             let longest_pause = clump.longest_pause.max(pause);
-            *clump = Clump { start: segment.time, bytes: 0, count: clump.count + 1, longest_pause };
+            *clump = Clump { start: segment.time, bytes: 0, count: clump.count + 1, longest_pause, ..*clump };
         }
         burst.clump.bytes += u64::from(bytes);
+        burst.clump.first_bytes += if burst.clump.count == 1 { u64::from(bytes) } else { 0 };
         burst.acks += self.open.acks;
         burst.end = segment.time;
         burst.bytes += u64::from(bytes);

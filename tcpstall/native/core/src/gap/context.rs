@@ -2,18 +2,26 @@
 
 use super::bottleneck::Stretch;
 use super::evidence::{Gap, PACE_SHARE};
+use super::scale;
 use super::turns;
+use crate::sender::cwnd::INITIAL_WINDOW;
 use crate::time::Nanos;
 
 /// Flights this close together (and within 1.5 segments) stand on one plateau.
 const PLATEAU_SHARE: f64 = 0.05;
 /// Slow start doubles a flight, or adds a segment an ACK where the peer delays its ACKs; nothing else grows every round.
 const GROWTH: std::ops::RangeInclusive<f64> = 1.08..=2.2;
+/// Rounds that must grow before it is no accident.
+const CREEPING_ROUNDS: usize = 4;
+
 /// Fills in the context of every gap of one sender, given in order of time.
 pub fn fill(gaps: &mut [Gap], stretches: &[Stretch]) {
+    scale::infer(gaps);
     look_ahead(gaps);
     find_doubling(gaps);
     find_plateaus(gaps);
+    find_small_writes(gaps);
+    find_creeping(gaps);
     find_pace(gaps);
     find_releases(gaps);
     turns::find_cut(gaps);
@@ -39,11 +47,10 @@ fn find_bottleneck(gaps: &mut [Gap], stretches: &[Stretch]) {
 }
 
 fn find_releases(gaps: &mut [Gap]) {
-    let ended = gaps.iter().filter(|gap| gap.ended && !gap.first).count().max(1);
-    let released = gaps.iter().filter(|gap| !gap.first && gap.released_by_ack()).count();
-    for gap in gaps.iter_mut() {
-        gap.context.released_share = released as f64 / ended as f64;
-    }
+    let could_be_paced = || gaps.iter().filter(|gap| gap.context.pace.is_some());
+    let released = could_be_paced().filter(|gap| gap.released_by_ack()).count();
+    let share = released as f64 / could_be_paced().count().max(1) as f64;
+    gaps.iter_mut().for_each(|gap| gap.context.released_share = share);
 }
 
 fn look_ahead(gaps: &mut [Gap]) {
@@ -59,13 +66,49 @@ fn look_ahead(gaps: &mut [Gap]) {
 
 /// Slow start from an initial window that the model does not know: only a congestion window doubles round after round.
 fn find_doubling(gaps: &mut [Gap]) {
-    let mut doubling = true;
+    let first = gaps.iter().find(|gap| !gap.first);
+    let mut doubling = first.is_some_and(|gap| gap.segments_at_start < INITIAL_WINDOW);
     for gap in gaps.iter_mut().skip_while(|gap| gap.first) {
         let whole = gap.flight_at_start > 0 && gap.flight_at_start % i64::from(gap.mss.max(1)) == 0;
         let growth = gap.context.next_flight.map(|next| next as f64 / gap.flight_at_start.max(1) as f64);
         doubling &= whole && gap.released_by_ack() && growth.is_none_or(|growth| GROWTH.contains(&growth));
         gap.context.doubling = doubling;
     }
+}
+
+/// Congestion avoidance raises the window a little every round trip, about a segment by Reno and at least 5 % by CUBIC before
+/// the first loss; a buffer stands still or swings.
+fn find_creeping(gaps: &mut [Gap]) {
+    let whole = |gap: &Gap| gap.released_by_ack() && !gap.short_segment_out && gap.flight_at_start > 0 && !gap.first;
+    let full: Vec<usize> = (0..gaps.len()).filter(|&index| whole(&gaps[index])).collect();
+    let segments = |index: usize| gaps[index].segments_at_start;
+    let grows = |pair: &[usize]| {
+        let (now, next) = (segments(pair[0]), segments(pair[1]));
+        (now..=now + (now / 5).max(1)).contains(&next)
+    };
+    let mut runs: Vec<&[usize]> = Vec::new();
+    let mut start = 0;
+    for end in 1..=full.len() {
+        if end == full.len() || !grows(&full[end - 1..=end]) {
+            runs.push(&full[start..end]);
+            start = end;
+        }
+    }
+    let creeps = |run: &&[usize]| {
+        let growth = segments(run[run.len() - 1]) - segments(run[0]);
+        run.len() >= CREEPING_ROUNDS && 2 * growth as usize >= run.len() - 1
+    };
+    let creeping: Vec<usize> = runs.into_iter().filter(creeps).flatten().copied().collect();
+    creeping.into_iter().for_each(|index| gaps[index].context.creeping = true);
+}
+
+fn find_small_writes(gaps: &mut [Gap]) {
+    let nothing_out = |gap: &Gap| gap.first || gap.left_in_flight == 0;
+    let small = gaps.iter().any(|gap| {
+        let bytes = gap.after.clump.first_bytes;
+        nothing_out(gap) && bytes > 0 && bytes < u64::from(gap.mss)
+    });
+    gaps.iter_mut().for_each(|gap| gap.context.small_writes = small);
 }
 
 fn find_plateaus(gaps: &mut [Gap]) {

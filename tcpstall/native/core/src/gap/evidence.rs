@@ -1,6 +1,7 @@
 //! What a gap between two bursts was, frozen: the rules read this and nothing else.
 
 use super::bottleneck::{AT_SENDER, Stretch};
+use super::repair::Repair;
 use crate::flow::Direction;
 use crate::sender::cwnd::Phase;
 use crate::size::PacketNo;
@@ -17,6 +18,8 @@ pub struct Clump {
     pub count: u32,
     /// The longest pause between two of them.
     pub longest_pause: Nanos,
+    /// New payload bytes of the first one in the burst.
+    pub first_bytes: u64,
 }
 
 /// Segments of new data that one sender sent without a gap between them.
@@ -68,8 +71,12 @@ pub struct Gap {
     pub srtt: Option<Nanos>,
     /// Round trip from the tap to the sender: how late an answer shows at the tap.
     pub distance: Nanos,
+    /// How much that distance scatters.
+    pub jitter: Nanos,
     /// Payload of a full segment.
     pub mss: u32,
+    /// That is no guess from what the application happened to send.
+    pub mss_known: bool,
 
     /// Bytes in flight at its start.
     pub flight_at_start: i64,
@@ -83,6 +90,10 @@ pub struct Gap {
     pub room_held: Option<i64>,
     /// The peer's window at its start.
     pub window: Option<i64>,
+    /// The window field as sent, which is all there is where the scale is unknown.
+    pub window_field: u16,
+    /// The scale was not captured and rests on how the flights fill the window.
+    pub scale_inferred: bool,
     /// Largest window the peer ever announced before.
     pub largest_window: i64,
     /// A sub-MSS segment was outstanding at its start.
@@ -132,8 +143,16 @@ pub struct Gap {
     pub retransmissions: u32,
     /// The first of them.
     pub first_retransmission: Option<Nanos>,
+    /// What was sent again and why, where anything was.
+    pub repair: Option<Box<Repair>>,
     /// Packets that the IP-ID counter or a hole in the sequence says were sent and lost before the tap.
     pub lost_before_tap: u32,
+    /// Bytes before the next new data that the tap did not see: the data that followed was no repair of them.
+    pub hole_before: i64,
+    /// Everything before this offset was acknowledged when it ended.
+    pub left_edge: i64,
+    /// ACKs inside it never reached the sender: it sent again, later, what they had acknowledged.
+    pub acks_lost: bool,
     /// SACK blocks or duplicate ACKs reached the sender inside it.
     pub loss_hints: u32,
     /// The sender was in recovery.
@@ -147,11 +166,37 @@ pub struct Gap {
     pub from_start: bool,
     /// Every step of the congestion window's life was seen, or an idle has since brought it to a known value.
     pub cwnd_known: bool,
-    /// Bytes that were acknowledged inside it without ever being seen.
-    pub never_seen: i64,
+    /// What the capture lacks around it.
+    pub unseen: Unseen,
 
     /// What the neighbours tell, filled in when the flow ends.
     pub context: Context,
+}
+
+/// What the capture lacks around a gap, so far as later acknowledgements give it away.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Unseen {
+    /// Bytes acknowledged inside it that belong before the newest data seen: they change neither its start nor its end.
+    pub inside: i64,
+    /// Bytes acknowledged inside it beyond the newest data seen.
+    pub tail: i64,
+    /// The ACK that gave the tail away.
+    pub tail_acked: Option<Nanos>,
+    /// The data that ended it followed bytes that the tap never saw and nobody sent again.
+    pub before_next: bool,
+    /// The sender knew of something from the peer that the tap had not seen.
+    pub heard: bool,
+    /// ACKs inside it may have reached the sender later than they were applied: the tap's distance was not known yet.
+    pub blind: bool,
+    /// The tap's distance from the sender was never measured and is taken for nothing.
+    pub unplaced: bool,
+}
+
+impl Unseen {
+    /// Nothing is lacking.
+    pub fn is_nothing(&self) -> bool {
+        self.inside == 0 && self.tail == 0 && !self.before_next && !self.heard
+    }
 }
 
 /// What only the neighbours of a gap can tell.
@@ -171,7 +216,7 @@ pub struct Context {
     pub pace_candidates: u32,
     /// It goes on with the pace that the burst before it kept for so many pauses too short to be gaps.
     pub kept_pace: u32,
-    /// Share of the sender's gaps that ended at an ACK, 0 to 1.
+    /// Share of the gaps that could have been paced which ended at an ACK, 0 to 1.
     pub released_share: f64,
     /// Turns in a row whose first burst was cut at the same count of segments as that of this gap's turn.
     pub turns_cut_alike: u32,
@@ -179,6 +224,10 @@ pub struct Context {
     pub cut_at: Option<u32>,
     /// That count grew from turn to turn.
     pub cut_grows: bool,
+    /// Among the waits that an ACK ended with whole segments out, the flights grew a little from each to the next.
+    pub creeping: bool,
+    /// The sender was seen to write less than a segment with nothing in flight: what was written went out as it was.
+    pub small_writes: bool,
     /// From the first gap to the one after this, each flight of whole segments was about twice the one before.
     pub doubling: bool,
     /// The stretch in which the path was busy from the gap's start to its end.
@@ -225,14 +274,22 @@ impl Gap {
         if self.after.first_frame > 0 { full.min(i64::from(self.after.first_frame)) } else { full }
     }
 
-    /// Two events this close together are taken for cause and effect: 5 % of the round trip, at least what hosts smear.
+    /// Two events this close together are taken for cause and effect: 5 % of the round trip up to 2 ms, at least what hosts
+    /// smear. On the longest paths 2 % of it, up to the tick of an old host (HZ = 100): no later answer is worth naming.
     pub fn tolerance(&self) -> Nanos {
-        self.rtt().scaled(0.05).max(Nanos::from_micros(300)).min(Nanos::from_millis(2))
+        let usual = self.rtt().scaled(0.05).max(Nanos::from_micros(300)).min(Nanos::from_millis(2));
+        usual.max(self.rtt().scaled(0.02).min(Nanos::from_millis(10))) + self.jitter
     }
 
     /// An ACK ended it: the new data followed at once.
     pub fn released_by_ack(&self) -> bool {
-        self.ended && self.after_ack().is_some_and(|span| span <= self.tolerance())
+        self.ended && (self.after_ack().is_some_and(|span| span <= self.tolerance()) || self.released_unseen())
+    }
+
+    /// What the sender knew when it went on came in an ACK that the capture lacks or stored too late.
+    pub fn released_unseen(&self) -> bool {
+        let round_trip = self.srtt.unwrap_or_default().max(self.rtt());
+        self.ended && self.unseen.heard && self.left_in_flight > 0 && self.duration() < round_trip + round_trip
     }
 
     /// Everything was acknowledged, no window had to open, and yet the sender stayed silent well past the tolerance: had

@@ -5,9 +5,12 @@ pub mod builder;
 pub mod context;
 pub mod evidence;
 mod open;
+pub mod repair;
+mod scale;
 mod turns;
 pub mod watch;
 
 pub use bottleneck::Stretch;
 pub use evidence::{Burst, Gap};
+pub use repair::{Attempt, Repair, Trigger};
 pub use watch::{Finished, Seen, Watch};

@@ -1,5 +1,7 @@
 //! What is noted about a pause while it lasts.
 
+use super::evidence::Unseen;
+use super::repair::Repair;
 use crate::sender::cwnd::Phase;
 use crate::size::PacketNo;
 use crate::time::Nanos;
@@ -11,6 +13,7 @@ pub(super) struct Beginning {
     pub(super) segments: u32,
     pub(super) room: Option<i64>,
     pub(super) window: Option<i64>,
+    pub(super) window_field: u16,
     pub(super) short: bool,
     pub(super) cwnd: u32,
     pub(super) cwnd_known: bool,
@@ -26,6 +29,7 @@ pub(super) struct Left {
     pub(super) flight: i64,
     pub(super) short: bool,
     pub(super) unknown: bool,
+    pub(super) heard_unseen: bool,
 }
 
 /// ACKs that came together: a train of them spans microseconds and counts as one event.
@@ -56,6 +60,8 @@ pub(super) struct Open {
     pub(super) retransmissions: u32,
     pub(super) first_retransmission: Option<Nanos>,
     pub(super) last_retransmission: Option<Nanos>,
+    pub(super) repair: Option<Box<Repair>>,
     pub(super) loss_hints: u32,
     pub(super) left_out: Option<Nanos>,
+    pub(super) unseen: Unseen,
 }

@@ -4,8 +4,10 @@ use super::bottleneck::Stretch;
 use super::builder::{Builder, Ending, LEAST_GAP};
 use super::context;
 use super::evidence::{Burst, Clump, Gap};
+use super::repair::{Totals, Trigger};
+use crate::flow::hearing::AT_HOST;
 use crate::flow::{Connection, Direction, Half, Sending, connection::Effect};
-use crate::sender::{Cwnd, timers};
+use crate::sender::{Cwnd, Path, timers};
 use crate::time::Nanos;
 use crate::wire::{Flags, Segment};
 
@@ -87,13 +89,17 @@ impl Watch {
         if let Some(last) = self.left_out_after.take() {
             self.builders.iter_mut().for_each(|builder| builder.on_left_out(last));
         }
+        let heard_unseen = segment.payload > 0 && self.connection.half(sender).distance.has_unseen(segment);
         self.connection.measure(segment, sender);
+        if segment.payload > 0 {
+            self.connection.half_mut(sender).has_heard(segment);
+        }
         self.apply_acks(sender, segment.time);
         if segment.payload > 0 {
             // What the gap began and ended with must be read before the new data counts.
             let base_rtt = self.connection.base_rtt();
             let (half, index) = (self.connection.half(sender), sender as usize);
-            self.builders[index].prepare(segment.time, base_rtt, half, &self.models[index]);
+            self.builders[index].prepare(segment.time, base_rtt, half, &self.models[index], heard_unseen);
         }
         let was_open = self.connection.handshake.done.is_some();
         let effect = self.connection.sees(segment, sender);
@@ -101,6 +107,10 @@ impl Watch {
         self.apply_acks(sender.peer(), segment.time);
         if !was_open && let Some(done) = self.connection.handshake.done {
             self.builders.iter_mut().for_each(|builder| builder.first_wait_from(done));
+            let lost = [self.connection.handshake.syns, self.connection.handshake.syn_acks];
+            for (model, sent) in self.models.iter_mut().zip(lost) {
+                model.is_established(sent.saturating_sub(1));
+            }
         }
         match effect {
             Effect::Handshake => self.models[sender as usize].begins(),
@@ -110,13 +120,28 @@ impl Watch {
                 let (half, model) = (self.connection.half(sender), &self.models[sender as usize]);
                 self.builders[sender as usize].on_probe(half, model);
             }
-            Effect::Data(Sending::Late { .. } | Sending::Copy) | Effect::Control => {}
+            Effect::Data(Sending::Late { .. } | Sending::Copy) | Effect::Control | Effect::Copy => {}
         }
+        self.settle(segment, sender, effect);
         if segment.flags.has(Flags::FIN) {
             let fin = &mut self.builders[sender as usize].fin;
             *fin = fin.or(Some(segment.time));
         }
         Seen { sender, effect }
+    }
+
+    /// What seemed lost when the last gap ended may turn up late.
+    #[inline]
+    fn settle(&mut self, segment: &Segment, sender: Direction, effect: Effect) {
+        let (half, builder) = (self.connection.half(sender), &mut self.builders[sender as usize]);
+        if let Effect::Data(Sending::Late { retransmitted }) = effect {
+            let start = half.offset(segment.seq);
+            builder.on_late(start, start + i64::from(segment.payload), retransmitted);
+        }
+        if matches!(effect, Effect::Data(Sending::Late { .. }) | Effect::Control) && half.identification.was_overtaken()
+        {
+            builder.on_overtaken(segment.time, segment.ip_id.unwrap_or(0));
+        }
     }
 
     /// Whoever pasted the capture left packets out here.
@@ -131,8 +156,17 @@ impl Watch {
         let half = self.connection.half_mut(sender);
         let (model, builder) = (&mut self.models[sender as usize], &mut self.builders[sender as usize]);
         while let Some(acked) = half.next_acked(now) {
-            builder.on_ack(&acked, half, model);
-            model.on_ack(acked.segments, half.snd_una, acked.time, half.srtt);
+            if builder.on_ack(&acked, half, model) {
+                model.undo();
+            }
+            let path = Path {
+                snd_una: half.snd_una,
+                snd_nxt: half.snd_nxt,
+                now: acked.time,
+                sample: acked.sample,
+                least: half.least_rtt,
+            };
+            model.on_ack(acked.segments, &path);
         }
     }
 
@@ -149,10 +183,18 @@ impl Watch {
         let mss = i64::from(half.mss());
         let lost = lost.max(((hole + mss - 1) / mss) as u32);
         if first_known && builder.is_prepared() {
-            let ending = Ending { time: segment.time, next_packet: Some(segment.packet), lost, base_rtt };
-            let idle = segment.time - builder.last_sent();
+            let (start, no_hole) = (half.offset(segment.seq), hole == 0);
+            let hole = (start - hole, start);
+            let id = segment.ip_id.unwrap_or(0);
+            let missing_ids = (id.wrapping_sub(lost as u16), id);
+            let next_packet = Some(segment.packet);
+            let ending = Ending { time: segment.time, next_packet, lost, hole, missing_ids, base_rtt };
+            let (idle, silence) = (segment.time - builder.last_sent(), segment.time - builder.last_progress());
             let nothing_out = builder.close(&ending, half, model);
-            if nothing_out && builder.sending() {
+            if lost > 0 && no_hole && silence >= timers::LINUX_RTO_MIN {
+                // New to this tap, yet packets went missing just before it: the timer sent again what was lost before the tap.
+                model.on_timeout(lost, half.snd_una + i64::from(lost) * mss);
+            } else if nothing_out && builder.sending() {
                 model.on_idle(idle, timers::rto(half.srtt));
             }
             builder.start_burst(segment);
@@ -167,14 +209,13 @@ impl Watch {
     fn again(&mut self, segment: &Segment, sender: Direction) {
         let (half, index) = (self.connection.half(sender), sender as usize);
         let (model, builder) = (&mut self.models[index], &mut self.builders[index]);
-        let silence = segment.time - builder.last_progress();
-        let end = half.offset(segment.seq) + i64::from(segment.payload);
-        let tail_probe = end == half.snd_nxt && builder.retransmissions() == 0;
-        builder.on_retransmission(segment.time, half, model);
-        if builder.loss_hints() > 0 || half.has_holes() {
-            model.on_loss(half.flight_segments(), half.snd_nxt, half.snd_una);
-        } else if silence >= timers::LINUX_RTO_MIN && !tail_probe {
-            model.on_timeout(half.flight_segments(), half.snd_nxt);
+        let attempt = builder.on_retransmission(segment, half, model);
+        let hinted = builder.loss_hints() > 0 || half.has_holes();
+        match attempt.map(|attempt| (attempt.trigger, attempt.waited >= timers::LINUX_RTO_MIN)) {
+            Some((Trigger::Timeout, true)) => model.on_timeout(half.flight_segments(), half.snd_nxt),
+            Some((Trigger::TailProbe, _)) => {}
+            _ if hinted => model.on_loss(half.flight_segments(), half.snd_nxt, half.snd_una),
+            _ => {}
         }
     }
 
@@ -202,8 +243,10 @@ impl Watch {
         self.apply_acks(direction, Nanos(i64::MAX / 2));
         let half = self.connection.half(direction);
         let builder = &mut self.builders[index];
-        let ending = Ending { time: builder.fin.unwrap_or(end), next_packet: None, lost: 0, base_rtt };
-        builder.prepare(Nanos(i64::MAX), base_rtt, half, &self.models[index]);
+        // A FIN ends the wait, unless data before it was still being repaired after it.
+        let over = builder.fin.filter(|fin| !builder.repairs_after(*fin)).unwrap_or(end);
+        let ending = Ending { time: over, next_packet: None, lost: 0, hole: (0, 0), missing_ids: (0, 0), base_rtt };
+        builder.prepare(Nanos(i64::MAX), base_rtt, half, &self.models[index], false);
         builder.close(&ending, half, &mut self.models[index]);
         let (stretches, dropped) =
             builder.bottleneck.as_mut().map_or_else(Default::default, |bottleneck| bottleneck.finish(half));
@@ -222,6 +265,11 @@ impl Finished {
     /// Packets of the flow were stamped earlier than packets before them.
     pub fn time_went_back(&self) -> bool {
         self.watch.time_went_back
+    }
+
+    /// How often a sender repaired losses, and why.
+    pub fn repairs(&self, sender: Direction) -> Totals {
+        self.watch.builders[sender as usize].repairs()
     }
 
     /// Packets were left out of the capture.
@@ -251,7 +299,13 @@ fn arrange(
             continue;
         }
         gap.base_rtt = base_rtt;
-        gap.distance = half.distance.get().unwrap_or_default();
+        if !half.distance.has_moved() {
+            gap.distance = half.distance.get().unwrap_or_default();
+            gap.jitter = half.distance.jitter();
+        }
+        // At a host it made no difference.
+        gap.unseen.blind &= half.distance.get().is_some_and(|distance| distance > AT_HOST);
+        gap.unseen.unplaced = half.distance.get().is_none();
         if !gap.first {
             bursts.push(gap.before);
         }
@@ -270,7 +324,12 @@ fn arrange(
 fn join(earlier: &Burst, later: &Burst) -> Burst {
     let (before, after) = (earlier.clump, later.clump);
     let pause = (later.start - earlier.end).max(before.longest_pause);
-    let clump = Clump { count: before.count + after.count, longest_pause: after.longest_pause.max(pause), ..after };
+    let clump = Clump {
+        count: before.count + after.count,
+        longest_pause: after.longest_pause.max(pause),
+        first_bytes: before.first_bytes,
+        ..after
+    };
     Burst {
         clump,
         acks: earlier.acks + later.acks,

@@ -50,7 +50,7 @@ fn sample(segment: &Segment, seen: Seen, watch: &Watch, told: &mut [Told; 2]) ->
     hear(segment, peer, watch, told);
     let kind = match seen.effect {
         Effect::Handshake => return None,
-        Effect::Control => "ack",
+        Effect::Control | Effect::Copy => "ack",
         Effect::Data(Sending::New { .. }) => "data",
         Effect::Data(Sending::Probe) => "probe",
         Effect::Data(Sending::Again | Sending::Late { retransmitted: true }) => "retransmission",

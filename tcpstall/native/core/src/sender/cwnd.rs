@@ -1,15 +1,18 @@
 //! A model of the sender's congestion window in segments, fed with what the sender sent and learned.
 
+use super::cubic::Cubic;
+use super::hystart::HyStart;
+use super::path::Path;
 use crate::time::Nanos;
 
 /// RFC 6928 §2: the initial window of current stacks, segments.
 pub const INITIAL_WINDOW: u32 = 10;
 /// CUBIC's multiplicative decrease, 717/1024 in Linux (RFC 9438 §4.6 says 0.7).
-const CUBIC_BETA: f64 = 717.0 / 1024.0;
-/// CUBIC's scaling constant, segments per cubic second (RFC 9438 §5).
-const CUBIC_C: f64 = 0.4;
+pub(super) const CUBIC_BETA: f64 = 717.0 / 1024.0;
 /// A burst larger than this much of the lowered window shows that an idle did not lower it.
 const NO_RESTART: f64 = 1.4;
+/// A flight this much above the window of congestion avoidance shows that slow start went on.
+const DID_NOT_LEAVE: f64 = 1.2;
 
 /// Why the model stands where it stands.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -42,7 +45,12 @@ pub struct Cwnd {
     grown: bool,
     certain: bool,
     certain_before_idle: bool,
-    epoch: Option<(Nanos, f64)>,
+    cubic: Cubic,
+    hystart: HyStart,
+    /// HyStart ended slow start here, unless more is sent than that allows: then the sender does not run it.
+    left_slow_start: bool,
+    /// Window and ssthresh before the last loss, should it turn out to be none.
+    before_loss: Option<(f64, f64)>,
 }
 
 impl Default for Cwnd {
@@ -61,7 +69,10 @@ impl Default for Cwnd {
             grown: false,
             certain: false,
             certain_before_idle: false,
-            epoch: None,
+            cubic: Cubic::default(),
+            hystart: HyStart::default(),
+            left_slow_start: false,
+            before_loss: None,
         }
     }
 }
@@ -85,6 +96,14 @@ impl Cwnd {
     /// The connection begins here, with the initial window.
     pub fn begins(&mut self) {
         self.certain = true;
+    }
+
+    /// The handshake is over after `lost` timeouts of this end's SYN or SYN-ACK: after more than one of them Linux starts
+    /// from a single segment (tcp_init_transfer; RFC 6298 §5.7 would do so after the first).
+    pub fn is_established(&mut self, lost: u32) {
+        if lost > 1 {
+            self.window = 1.0;
+        }
     }
 
     /// Packets are missing: the window may be anything until an idle brings it back to the initial one.
@@ -120,7 +139,13 @@ impl Cwnd {
             self.before_idle = None;
             self.unconfirmed = None;
         }
-        let limited = flight >= self.window;
+        if self.left_slow_start && self.losses == 0 && flight > DID_NOT_LEAVE * self.window {
+            self.ssthresh = f64::INFINITY;
+            self.window = flight;
+            self.left_slow_start = false;
+            self.hystart.is_absent();
+        }
+        let limited = out >= self.segments();
         // Linux tcp_cwnd_validate: the most out in a round decides whether the next round may grow.
         if snd_una >= self.round_end || limited || (!self.limited && out > self.most_out) {
             self.limited = limited;
@@ -135,7 +160,8 @@ impl Cwnd {
 
     /// `segments` were acknowledged up to offset `snd_una`, at `now`.
     #[inline]
-    pub fn on_ack(&mut self, segments: u32, snd_una: i64, now: Nanos, srtt: Option<Nanos>) {
+    pub fn on_ack(&mut self, segments: u32, path: &Path) {
+        let Path { snd_una, .. } = *path;
         self.lost_until = self.lost_until.filter(|until| snd_una < *until);
         if let Some(recover) = self.recover {
             if snd_una < recover {
@@ -143,7 +169,8 @@ impl Cwnd {
             }
             self.recover = None;
             self.window = self.ssthresh;
-            self.epoch = None;
+            self.cubic.restart();
+            self.hystart.restart();
         }
         if segments == 0 {
             return;
@@ -151,28 +178,19 @@ impl Cwnd {
         self.grown = true;
         if self.window < self.ssthresh {
             // Linux tcp_is_cwnd_limited: in slow start the window may reach twice the most packets out.
-            if self.limited || self.window < 2.0 * f64::from(self.most_out) {
+            if self.hystart.ends_slow_start(self.window, path) {
+                self.ssthresh = self.window;
+                self.left_slow_start = true;
+            } else if self.limited || self.window < 2.0 * f64::from(self.most_out) {
                 self.window = (self.window + f64::from(segments)).min(self.ssthresh);
             }
         } else if self.limited {
-            self.avoid_congestion(segments, now, srtt);
+            self.window += self.cubic.growth(self.window, segments, path);
         }
         if self.before_idle.is_some_and(|before| self.window >= before) {
             self.before_idle = None;
             self.unconfirmed = None;
         }
-    }
-
-    /// CUBIC's concave and convex growth (RFC 9438 §4.2), never slower than Reno's.
-    fn avoid_congestion(&mut self, segments: u32, now: Nanos, srtt: Option<Nanos>) {
-        let (start, peak) = *self.epoch.get_or_insert((now, (self.window / CUBIC_BETA).max(self.window)));
-        let rtt = srtt.unwrap_or_default().0 as f64 / 1e9;
-        let age = (now - start).0 as f64 / 1e9 + rtt;
-        let plateau_age = (peak * (1.0 - CUBIC_BETA) / CUBIC_C).cbrt();
-        let target = CUBIC_C * (age - plateau_age).powi(3) + peak;
-        let acked = f64::from(segments);
-        let cubic = ((target - self.window) / self.window * acked).clamp(0.0, acked / 2.0);
-        self.window += cubic.max(acked / self.window);
     }
 
     /// A fast retransmission: the window shrinks once per flight of data.
@@ -181,20 +199,31 @@ impl Cwnd {
             return;
         }
         self.losses += 1;
-        let before =
-            if self.window.is_finite() { self.window.min(f64::from(out.max(1)) * 1.25) } else { f64::from(out) };
+        self.before_loss = Some((self.window, self.ssthresh));
+        let before = self.window_at_loss(out);
+        self.cubic.on_loss(before);
         self.ssthresh = (before * CUBIC_BETA).max(2.0);
         self.window = self.ssthresh;
         self.recover = Some(snd_nxt);
         self.before_idle = None;
         self.unconfirmed = None;
-        self.epoch = None;
+        self.cubic.restart();
+    }
+
+    /// What the decrease is taken from: Linux takes the window itself, whatever was in flight (bictcp_recalc_ssthresh);
+    /// where the window is not known it is not far from the flight.
+    fn window_at_loss(&self, out: u32) -> f64 {
+        if self.certain { self.window } else { self.window.min(f64::from(out.max(1)) * 1.25) }
     }
 
     /// A retransmission timeout: slow start again from one segment (RFC 5681 §3.1).
     pub fn on_timeout(&mut self, out: u32, snd_nxt: i64) {
+        if self.recover.or(self.lost_until).is_none() {
+            self.before_loss = Some((self.window, self.ssthresh));
+        }
         if self.recover.is_none() {
-            let before = self.window.min(f64::from(out.max(1)) * 1.25);
+            let before = self.window_at_loss(out);
+            self.cubic.on_loss(before);
             self.ssthresh = (before * CUBIC_BETA).max(2.0);
         }
         self.losses += 1;
@@ -207,7 +236,18 @@ impl Cwnd {
         self.most_out = 1;
         self.before_idle = None;
         self.unconfirmed = None;
-        self.epoch = None;
+        self.cubic.restart();
+    }
+
+    /// The last loss was none: everything is as it was before it (Linux tcp_undo_cwnd_reduction).
+    pub fn undo(&mut self) {
+        if let Some((window, ssthresh)) = self.before_loss.take() {
+            self.window = self.window.max(window);
+            self.ssthresh = ssthresh;
+            self.recover = None;
+            self.lost_until = None;
+            self.losses -= 1;
+        }
     }
 
     /// The application writes after `idle` with nothing in flight: Linux halves the window once per timeout passed,
@@ -234,7 +274,7 @@ impl Cwnd {
             self.window = lowered;
             self.limited = false;
             self.most_out = 0;
-            self.epoch = None;
+            self.cubic.restart();
         }
     }
 
@@ -245,90 +285,4 @@ impl Cwnd {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    const RTT: Option<Nanos> = Some(Nanos::from_millis(20));
-    const RTO: Nanos = Nanos::from_millis(220);
-
-    /// Sends up to `out` segments, then has them all acknowledged.
-    fn round(model: &mut Cwnd, sent: &mut i64, out: u32) {
-        let una = *sent;
-        *sent += i64::from(out);
-        model.on_send(out, una, *sent);
-        model.on_ack(out, *sent, Nanos(*sent), RTT);
-    }
-
-    #[test]
-    fn full_rounds_double_the_window() {
-        let (mut model, mut sent) = (Cwnd::default(), 0);
-        for expected in [20, 40, 80] {
-            let out = model.segments();
-            round(&mut model, &mut sent, out);
-            assert_eq!(model.segments(), expected);
-        }
-        assert_eq!(model.phase(), Phase::SlowStart);
-    }
-
-    #[test]
-    fn a_round_cut_short_grows_by_what_was_acknowledged_and_no_further_than_twice_what_was_out() {
-        let (mut model, mut sent) = (Cwnd::default(), 0);
-        [10, 20].into_iter().for_each(|out| round(&mut model, &mut sent, out));
-        round(&mut model, &mut sent, 32);
-        assert_eq!(model.segments(), 72);
-        round(&mut model, &mut sent, 20);
-        assert_eq!(model.segments(), 72, "72 is more than twice the 20 that were out");
-    }
-
-    #[test]
-    fn an_idle_halves_the_window_once_a_timeout_until_a_small_burst_confirms_it() {
-        let (mut model, mut sent) = (Cwnd::default(), 0);
-        [10, 20, 40, 80].into_iter().for_each(|out| round(&mut model, &mut sent, out));
-        model.on_idle(Nanos(RTO.0 * 2 + 1), RTO);
-        assert_eq!((model.segments(), model.before_idle()), (40, Some(160)));
-        model.on_send(40, sent, sent + 40);
-        assert_eq!(model.segments(), 40);
-    }
-
-    #[test]
-    fn a_large_burst_after_an_idle_shows_that_nothing_was_lowered() {
-        let (mut model, mut sent) = (Cwnd::default(), 0);
-        [10, 20, 40, 80].into_iter().for_each(|out| round(&mut model, &mut sent, out));
-        model.on_idle(Nanos::from_millis(10_000), RTO);
-        assert_eq!(model.segments(), INITIAL_WINDOW);
-        model.on_send(100, sent, sent + 100);
-        assert_eq!((model.segments(), model.before_idle()), (160, None));
-    }
-
-    #[test]
-    fn an_idle_shorter_than_the_timeout_changes_nothing() {
-        let (mut model, mut sent) = (Cwnd::default(), 0);
-        [10, 20].into_iter().for_each(|out| round(&mut model, &mut sent, out));
-        model.on_idle(RTO, RTO);
-        assert_eq!((model.segments(), model.before_idle()), (40, None));
-    }
-
-    #[test]
-    fn a_loss_lowers_the_window_once_a_flight() {
-        let (mut model, mut sent) = (Cwnd::default(), 0);
-        [10, 20, 40].into_iter().for_each(|out| round(&mut model, &mut sent, out));
-        model.on_loss(80, sent + 80, sent);
-        let lowered = model.segments();
-        assert_eq!(lowered, 56, "717/1024 of 80");
-        model.on_loss(70, sent + 80, sent + 10);
-        assert_eq!((model.segments(), model.losses(), model.phase()), (lowered, 1, Phase::Recovery));
-    }
-
-    #[test]
-    fn a_long_idle_brings_back_a_window_that_was_lost_track_of() {
-        let (mut model, mut sent) = (Cwnd::default(), 0);
-        model.begins();
-        model.lose_track();
-        [10, 20].into_iter().for_each(|out| round(&mut model, &mut sent, out));
-        assert!(!model.certain());
-        model.on_idle(Nanos::from_millis(10_000), RTO);
-        assert!(model.certain());
-        model.on_send(39, sent, sent + 39);
-        assert!(!model.certain(), "a burst that large was no restart");
-    }
-}
+mod tests;

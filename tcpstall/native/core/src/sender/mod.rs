@@ -1,6 +1,10 @@
 //! What the sending stack does by itself: congestion window, timers, idle restart.
 
+mod cubic;
 pub mod cwnd;
+mod hystart;
+mod path;
 pub mod timers;
 
 pub use cwnd::Cwnd;
+pub use path::Path;

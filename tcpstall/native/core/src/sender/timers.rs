@@ -20,3 +20,62 @@ pub fn probe_timeout(srtt: Option<Nanos>, segments_out: u32) -> Nanos {
     let pto = srtt + srtt;
     if segments_out == 1 { (pto + LINUX_RTO_MIN).min(rto(Some(srtt)) + TICK) } else { pto }
 }
+
+/// How much longer than computed a timer may run: the computed one leaves out a variance above the floor, and the smoothed
+/// round trip is the tap's.
+const SLACK: f64 = 1.1;
+
+/// Doublings that are looked for: Linux gives up after 15 (tcp_retries2), but from here on the windows would touch.
+const DOUBLINGS: u32 = 7;
+
+/// Which timer a silence ended with.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Expired {
+    /// The probe timer.
+    Probe,
+    /// The retransmission timer, the first time or after doubling.
+    Timeout,
+}
+
+/// True if `timers` timers of `sum` together, each up to two ticks late, end after `waited`.
+pub fn fires_at(sum: Nanos, timers: u32, waited: Nanos) -> bool {
+    let late = Nanos(2 * TICK.0 * i64::from(timers));
+    waited >= sum.scaled(0.98) && waited <= sum.scaled(SLACK) + late
+}
+
+/// The timer that a silence of `waited` ended with, if it fits one: a probe, a timeout, or a chain of them that doubles
+/// (RFC 6298 §5.5), with a probe before it or not.
+pub fn expired(srtt: Option<Nanos>, segments_out: u32, waited: Nanos) -> Option<Expired> {
+    let (probe, rto) = (probe_timeout(srtt, segments_out), rto(srtt));
+    if fires_at(probe, 1, waited) && waited < rto {
+        return Some(Expired::Probe);
+    }
+    let chains = (1..=DOUBLINGS).map(|timers| (timers, Nanos(rto.0 * ((1 << timers) - 1))));
+    let fits = |(timers, sum): (u32, Nanos)| fires_at(sum, timers, waited) || fires_at(probe + sum, timers + 1, waited);
+    chains.into_iter().any(fits).then_some(Expired::Timeout)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const SRTT: Option<Nanos> = Some(Nanos::from_millis(20));
+
+    fn after(ms: i64) -> Option<Expired> {
+        expired(SRTT, 10, Nanos::from_millis(ms))
+    }
+
+    #[test]
+    fn a_silence_is_told_by_the_timer_that_ends_it() {
+        assert_eq!((after(44), after(226)), (Some(Expired::Probe), Some(Expired::Timeout)));
+        assert_eq!(after(44 + 228), Some(Expired::Timeout), "a lost probe and then the timer");
+        assert_eq!(after(44 + 228 + 456), Some(Expired::Timeout), "and the timer doubled");
+        assert_eq!((after(20), after(100), after(400)), (None, None, None), "no timer runs that long");
+    }
+
+    #[test]
+    fn with_one_segment_out_the_probe_waits_as_long_as_the_timer() {
+        assert_eq!(expired(SRTT, 1, Nanos::from_millis(60)), None);
+        assert_eq!(expired(SRTT, 1, Nanos::from_millis(226)), Some(Expired::Timeout));
+    }
+}

@@ -1,6 +1,7 @@
 //! A finished flow to its row: the verdicts of its gaps become stalls, and its time gets its owners.
 
 use super::path;
+use super::repair::{self, RepairEvidence, RepairRow};
 use super::rows::{BurstRow, DirectionRow, DirectionsRow, Evidence, FlowRow, HandshakeRow, Side, StallRow, VantageRow};
 use super::sweep::{self, Busy};
 use crate::causes::{self, Cause, Limits, Part};
@@ -99,6 +100,7 @@ fn direction_row(flow: &Finished, direction: Direction, busy: &[Busy; 2], limits
         max_in_flight_bytes: half.max_flight.max(0) as u64,
         retransmitted_bytes: half.retransmitted,
         path: path::path_row(flow, direction, &busy[direction as usize], limits),
+        repair: RepairRow::of(flow.repairs(direction), half),
     }
 }
 
@@ -152,7 +154,7 @@ fn is_stall(gap: &Gap, part: &Part, threshold: Nanos) -> bool {
     if !gap.ended {
         // Nothing is known to have been queued: the sender had simply finished.
         let closed = gap.closed.is_some() && gap.reopened.is_none();
-        let waiting = gap.left_in_flight > 0 || closed || gap.retransmissions > 0;
+        let waiting = gap.left_in_flight > 0 || closed || gap.retransmissions > 0 || gap.recovering;
         let overdue = length > gap.rtt() + gap.rtt() + threshold;
         return match part.cause {
             Cause::AppLimited => false,
@@ -184,6 +186,7 @@ fn handshake_stall(connection: &Connection) -> Option<StallRow> {
         also: Vec::new(),
         missing: Vec::new(),
         evidence: Evidence { retransmissions: Some(u64::from(again)), ..Evidence::default() },
+        attempts: Vec::new(),
         advice: causes::table::advice(Cause::Handshake, proof.detail),
     })
 }
@@ -208,6 +211,7 @@ fn stall_row(gap: &Gap, part: Part) -> StallRow {
         burst_cap_segments: gap.context.cut_at.map(u64::from),
         exchanges_cut_alike: gap.context.cut_at.map(|_| u64::from(gap.context.turns_cut_alike)),
         path: path::path_evidence(gap),
+        repair: RepairEvidence::of(gap, part.start, part.end),
     };
     StallRow {
         sender: gap.sender.into(),
@@ -221,6 +225,7 @@ fn stall_row(gap: &Gap, part: Part) -> StallRow {
         also: part.also,
         missing: part.missing,
         evidence,
+        attempts: repair::attempts(gap, part.start, part.end),
         advice: causes::table::advice(part.cause, part.proof.detail),
     }
 }

@@ -102,7 +102,7 @@ pub fn flows(rows: &[FlowRow]) -> Columns {
     columns
 }
 
-fn direction(end: &str, rows: &[FlowRow], of: impl Fn(&FlowRow) -> &DirectionRow) -> [Column; 11] {
+fn direction(end: &str, rows: &[FlowRow], of: impl Fn(&FlowRow) -> &DirectionRow) -> [Column; 18] {
     let name = |field: &str| format!("{end}_{field}");
     [
         integers(&name("bytes"), rows, |row| signed(of(row).bytes)),
@@ -116,6 +116,15 @@ fn direction(end: &str, rows: &[FlowRow], of: impl Fn(&FlowRow) -> &DirectionRow
         integers(&name("bdp_bytes"), rows, |row| of(row).path.bdp_bytes.and_then(signed)),
         integers(&name("queue_delay_ns"), rows, |row| of(row).path.queue_delay_ns.map(|span| span.0)),
         integers(&name("bandwidth_limited_ns"), rows, |row| Some(of(row).path.bandwidth_limited_ns.0)),
+        integers(&name("timeouts"), rows, |row| Some(i64::from(of(row).repair.timeouts))),
+        integers(&name("fast_retransmits"), rows, |row| Some(i64::from(of(row).repair.fast_retransmits))),
+        integers(&name("tail_probes"), rows, |row| Some(i64::from(of(row).repair.tail_probes))),
+        integers(&name("needless_retransmissions"), rows, |row| {
+            Some(i64::from(of(row).repair.needless_retransmissions))
+        }),
+        integers(&name("reordered_segments"), rows, |row| Some(i64::from(of(row).repair.reordered_segments))),
+        integers(&name("reordering_bytes"), rows, |row| signed(of(row).repair.reordering_bytes)),
+        integers(&name("reordering_ns"), rows, |row| Some(of(row).repair.reordering_ns.0)),
     ]
 }
 
@@ -160,6 +169,11 @@ pub fn stalls(rows: &[FlowRow]) -> Columns {
         integers("last_packet", &all, |row| number(row.1.evidence.last_packet)),
         integers("freed_by_packet", &all, |row| number(row.1.evidence.freed_by_packet)),
         integers("next_packet", &all, |row| number(row.1.evidence.next_packet)),
+        integers("timeouts", &all, |row| row.1.evidence.repair.timeouts.and_then(signed)),
+        integers("needless_retransmissions", &all, |row| {
+            row.1.evidence.repair.needless_retransmissions.and_then(signed)
+        }),
+        integers("congestion_point_bytes", &all, |row| row.1.evidence.repair.congestion_point_bytes.and_then(signed)),
     ]
 }
 

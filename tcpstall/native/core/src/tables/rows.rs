@@ -4,6 +4,7 @@ use serde::{Serialize, Serializer};
 
 use super::ledger::Ledger;
 use super::path::{PathEvidence, PathRow};
+use super::repair::{AttemptRow, RepairEvidence, RepairRow};
 use crate::causes::Cause;
 use crate::size::PacketNo;
 use crate::time::Nanos;
@@ -67,6 +68,9 @@ pub struct DirectionRow {
     /// The path that it took.
     #[serde(flatten)]
     pub path: PathRow,
+    /// How losses were repaired, and what was only out of order.
+    #[serde(flatten)]
+    pub repair: RepairRow,
 }
 
 /// Both directions.
@@ -139,6 +143,9 @@ pub struct Evidence {
     /// A queue on the path.
     #[serde(flatten)]
     pub path: PathEvidence,
+    /// What was lost and how it was repaired.
+    #[serde(flatten)]
+    pub repair: RepairEvidence,
 }
 
 /// One wait of one sender with one cause.
@@ -167,6 +174,9 @@ pub struct StallRow {
     pub missing: Vec<&'static str>,
     /// What the label rests on.
     pub evidence: Evidence,
+    /// The attempts to repair a loss inside it, in order of time; a chain of timeouts shows as doubling waits.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub attempts: Vec<AttemptRow>,
     /// What to change.
     pub advice: &'static str,
 }

@@ -1,0 +1,38 @@
+//! When a sender hears of what passed the tap towards it.
+
+use super::half::Half;
+use crate::time::Nanos;
+use crate::wire::Segment;
+
+/// A tap no further from a sender than hosts need to answer is at that host.
+pub const AT_HOST: Nanos = Nanos::from_micros(250);
+
+impl Half {
+    /// By how much sooner than the distance says an ACK may have reached the sender.
+    #[inline]
+    pub(super) fn early(&self, distance: Nanos) -> Nanos {
+        let here = distance < AT_HOST && self.peer_distance.get().is_some_and(|peer| distance < peer.scaled(0.1));
+        // At the sender's own host what the tap has seen the sender has seen: the distance is only how fast it answers.
+        // Elsewhere replies would sort after the data that they trigger without some slack for the clock's grain.
+        if here { distance } else { (distance.scaled(0.02) + Nanos::from_micros(20)).min(distance) }
+    }
+
+    /// A sender never sends beyond the window (RFC 9293 §3.8.6): data beyond what it has been told of by now shows that
+    /// an ACK thought to be on its way has arrived, and how near the sender is. Where timestamps measure that, they are
+    /// better: it may have been an ACK that the capture lost.
+    #[inline]
+    pub fn has_heard(&mut self, segment: &Segment) {
+        if segment.timestamps.is_some() {
+            return;
+        }
+        let (Some(room), false) = (self.room(), self.pending.is_empty()) else { return };
+        let end = self.offset(segment.seq) + i64::from(segment.payload);
+        if end - self.snd_nxt <= room {
+            return;
+        }
+        let told = self.pending.iter().find(|ack| ack.window.is_some_and(|window| ack.ack + window >= end));
+        if let Some(ack) = told {
+            self.distance.sample(segment.time - ack.time);
+        }
+    }
+}

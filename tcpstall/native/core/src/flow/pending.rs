@@ -1,0 +1,33 @@
+//! The peer's segments on their way from the tap to the sender.
+
+use std::collections::VecDeque;
+
+use crate::size::PacketNo;
+use crate::time::Nanos;
+
+/// A segment of the peer on its way from the tap to the sender.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct PendingAck {
+    pub(super) time: Nanos,
+    pub(super) ack: i64,
+    pub(super) window: Option<i64>,
+    /// The window field as sent.
+    pub(super) field: u16,
+    pub(super) packet: PacketNo,
+    pub(super) payload: u32,
+    /// TSecr: which of the sender's segments caused it.
+    pub(super) echo: Option<u32>,
+    /// How many blocks of the queue of SACK blocks are its own.
+    pub(super) sack_count: u8,
+}
+
+impl PendingAck {
+    /// The DSACK block, if `sacks`, which begin with this ACK's own, begin with one. RFC 2883 §4: a first block below the
+    /// cumulative ACK, or inside the second block, reports data that came twice.
+    pub(super) fn reported_twice(&self, sacks: &VecDeque<(i64, i64)>) -> Option<(i64, i64)> {
+        let first = *sacks.front().filter(|_| self.sack_count > 0)?;
+        let second = sacks.get(1).filter(|_| self.sack_count > 1);
+        let inside = second.is_some_and(|second| second.0 <= first.0 && first.1 <= second.1);
+        (first.1 <= self.ack || inside).then_some(first)
+    }
+}

@@ -1,0 +1,32 @@
+//! A window scale that was not captured, inferred from how the flights fill the window.
+
+use super::evidence::Gap;
+
+/// RFC 7323 §2.3: no larger shift is used.
+const MAX_SHIFT: u32 = 14;
+/// Gaps that must begin with a full window before a scale is believed.
+const FULL: usize = 3;
+/// And their share of the sender's gaps.
+const FULL_SHARE: f64 = 0.3;
+
+/// No flight exceeds the window, so the smallest shift under which all fit is a lower bound; it is the scale if flights
+/// then fill the window to less than a segment again and again, as nothing but a receive window makes them.
+pub(super) fn infer(gaps: &mut [Gap]) {
+    let judged = |gap: &&Gap| gap.window.is_none() && gap.flight_at_start > 0 && !gap.flight_unknown && !gap.first;
+    let window = |gap: &Gap, shift: u32| i64::from(gap.window_field) << shift;
+    let fits = |shift: &u32| gaps.iter().filter(judged).all(|gap| gap.flight_at_start <= window(gap, *shift));
+    let Some(shift) = (0..=MAX_SHIFT).find(fits) else { return };
+    let is_full = |gap: &&Gap| window(gap, shift) - gap.flight_at_start < gap.next_segment();
+    let (all, full) = (gaps.iter().filter(judged).count(), gaps.iter().filter(judged).filter(is_full).count());
+    if full < FULL || (full as f64) < FULL_SHARE * all as f64 {
+        return;
+    }
+    let largest = gaps.iter().filter(judged).map(|gap| window(gap, shift)).max().unwrap_or_default();
+    for gap in gaps.iter_mut().filter(|gap| gap.window.is_none()) {
+        let window = window(gap, shift);
+        gap.window = Some(window);
+        gap.room_at_start = Some(window - gap.flight_at_start);
+        gap.largest_window = gap.largest_window.max(largest);
+        gap.scale_inferred = true;
+    }
+}

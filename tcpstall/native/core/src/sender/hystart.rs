@@ -1,0 +1,72 @@
+//! HyStart: how CUBIC on Linux leaves slow start before a loss.
+
+use super::path::Path;
+use crate::time::Nanos;
+
+/// Linux hystart_low_window: smaller windows never leave slow start this way.
+const LOW_WINDOW: f64 = 16.0;
+/// Linux hystart_ack_delta: ACKs no further apart belong to one train.
+const ACK_DELTA: Nanos = Nanos::from_millis(2);
+/// Linux hystart_ack_delay: four TSO frames' time at the pacing rate of two windows a round trip, at most this.
+const LONGEST_ACK_DELAY: Nanos = Nanos::from_millis(1);
+/// Four TSO frames of 64 KB in segments of an Ethernet frame.
+const FOUR_FRAMES: f64 = 4.0 * 45.0;
+/// Linux HYSTART_MIN_SAMPLES: round trips looked at before a rise counts.
+const MIN_SAMPLES: u32 = 8;
+/// Linux HYSTART_DELAY_THRESH: an eighth of the smallest round trip, between these.
+const DELAY_THRESHOLD: (Nanos, Nanos) = (Nanos::from_millis(4), Nanos::from_millis(16));
+
+/// Ha and Rhee, "Taming the elephants", 2011; Linux net/ipv4/tcp_cubic.c, `hystart_update`.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct HyStart {
+    round_end: i64,
+    round_start: Nanos,
+    last_ack: Nanos,
+    samples: u32,
+    round_least: Option<Nanos>,
+    absent: bool,
+}
+
+impl HyStart {
+    /// The sender was seen to send more than HyStart would have let it.
+    pub(super) fn is_absent(&mut self) {
+        self.absent = true;
+    }
+
+    /// Forgets the round.
+    pub(super) fn restart(&mut self) {
+        *self = HyStart { absent: self.absent, ..HyStart::default() };
+    }
+
+    /// True if this ACK ends slow start at `window` segments: a train of ACKs half as long as the round trip, or a round
+    /// trip that has risen.
+    pub(super) fn ends_slow_start(&mut self, window: f64, path: &Path) -> bool {
+        let (Some(sample), Some(least)) = (path.sample, path.least) else { return false };
+        if self.absent {
+            return false;
+        }
+        if path.snd_una > self.round_end {
+            self.round_end = path.snd_nxt;
+            (self.round_start, self.last_ack) = (path.now, path.now);
+            (self.samples, self.round_least) = (0, None);
+        }
+        if window < LOW_WINDOW {
+            return false;
+        }
+        if path.now - self.last_ack <= ACK_DELTA {
+            self.last_ack = path.now;
+            let ack_delay = least.scaled(FOUR_FRAMES / (2.0 * window)).min(LONGEST_ACK_DELAY);
+            if path.now - self.round_start > (least + ack_delay).scaled(0.5) {
+                return true;
+            }
+        }
+        let round_least = self.round_least.map_or(sample, |least| least.min(sample));
+        self.round_least = Some(round_least);
+        if self.samples < MIN_SAMPLES {
+            self.samples += 1;
+            return false;
+        }
+        let (low, high) = DELAY_THRESHOLD;
+        round_least > least + least.scaled(0.125).max(low).min(high)
+    }
+}
