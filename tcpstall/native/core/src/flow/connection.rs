@@ -143,8 +143,11 @@ impl Connection {
 
     /// The smallest round trip of the whole path.
     pub fn base_rtt(&self) -> Option<Nanos> {
-        match self.distances() {
-            [Some(a), Some(b)] => Some(a + b),
+        let [client, server] = &self.halves;
+        let to_client = least(client.distance.soonest(), server.peer_distance.soonest());
+        let to_server = least(server.distance.soonest(), client.peer_distance.soonest());
+        match (to_client, to_server) {
+            (Some(a), Some(b)) => Some(a + b),
             _ => None,
         }
     }
