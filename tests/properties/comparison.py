@@ -60,7 +60,8 @@ def moved_points(before: Flow, after: Flow) -> float:
 def ledger_points(before: Flow, after: Flow) -> float:
     """The largest move among the owners of the flow's time."""
     one, two = before["time_ns"], after["time_ns"]
-    return max(100 * abs(two.get(owner, 0) - one.get(owner, 0)) / length_of(before) for owner in one.keys() | two.keys())
+    moved = [abs(two.get(owner, 0) - one.get(owner, 0)) for owner in one.keys() | two.keys()]
+    return 100.0 * float(max(moved)) / length_of(before)
 
 
 def causes_of(flow: Flow, *, over_ms: float = 0.0) -> list[tuple[str, str]]:
@@ -70,13 +71,18 @@ def causes_of(flow: Flow, *, over_ms: float = 0.0) -> list[tuple[str, str]]:
 
 
 def wrong_and_sure(before: Flow, after: Flow, *, later_ns: dict[str, int] | None = None) -> list[Wrong]:
-    """Stalls of `after`, confident, that lie for the most part in stalls of the same sender with another cause before.
+    """The wrongly labelled stalls on which a reader would act."""
+    return [wrong for wrong in wrongly_labelled(before, after, later_ns=later_ns) if wrong.confidence >= SURE]
+
+
+def wrongly_labelled(before: Flow, after: Flow, *, later_ns: dict[str, int] | None = None) -> list[Wrong]:
+    """Stalls of `after` that lie for the most part in stalls of the same sender with another cause before.
 
     `later_ns` says by how much the rewrite stamped each sender's packets later.
     """
     wrong = []
     for stall in after["stalls"]:
-        if stall["confidence"] < SURE or stall["cause"] in ABSTAINING:
+        if stall["cause"] in ABSTAINING:
             continue
         shift = (later_ns or {}).get(stall["sender"], 0)
         start, end = stall["start_ns"] - shift, stall["end_ns"] - shift

@@ -1,4 +1,4 @@
-"""The same connection as another capture would show it: other taps, copies, disorder, offloading, numbers, clocks, cuts.
+"""The same connection as another capture shows it: other taps, copies, disorder, offloading, numbers, clocks, cuts.
 
 Nothing here takes a packet away or changes what either host did; what does is in `damage`.
 """
@@ -142,10 +142,17 @@ def cut_to_headers(frames: Frames) -> Frames:
 
 
 def split(mss: int) -> Rewrite:
-    """Each frame above one segment becomes wire packets, a µs apart, with an IP-ID each."""
+    """Each frame above one segment becomes wire packets, a µs apart and in the host's order, with an IP-ID each."""
 
     def rewrite(frames: Frames) -> Frames:
-        return in_order([piece for frame in frames for piece in _pieces(frame, mss)])
+        out: Frames = []
+        free_ns: dict[tuple[str, int], int] = {}
+        for frame in frames:
+            for piece in _pieces(frame, mss):
+                time_ns = max(piece.time_ns, free_ns.get(frame.source, 0))
+                free_ns[frame.source] = time_ns + FRAME_GAP_NS
+                out.append(replace(piece, time_ns=time_ns))
+        return in_order(out)
 
     return rewrite
 
@@ -158,7 +165,6 @@ def _pieces(frame: Frame, mss: int) -> Frames:
     for number, start in enumerate(range(0, payload, mss)):
         size = min(mss, payload - start)
         piece = frame.carrying(size).with_seq(frame.seq + start)
-        piece = replace(piece, time_ns=frame.time_ns + number * FRAME_GAP_NS)
         if frame.ip_id is not None:
             piece = piece.with_ip_id(frame.ip_id + number)
         if start + size < payload:
