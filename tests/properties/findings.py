@@ -22,12 +22,20 @@ NO_ROUND_TRIP = "before data was acknowledged the round trip counts as 0: an ove
 UNNUMBERED = "copies of packets without an IP-ID count as sent again after 20 µs"
 SLACK = "2 % of the distance as slack lets ACKs of the next round in before the data that they follow"
 
+DISORDER = (
+    "a fifth stored before its neighbour",
+    "a fifth stamped before its neighbour",
+    "a twentieth up to 1 ms late",
+)
+
 DISTURBED: Known = {
     SYN_ACK_FIRST: {
         f"{name} server": ["a fifth stored before its neighbour"]
         for name in ("small_window", "closed_window", "long_window_limited")
     },
     NOT_LOST: {
+        "chunks server": DISORDER,
+        "chunks client": DISORDER,
         "thinking server": ["a fifth stamped before its neighbour"],
         "idle_restart server": ["a fifth stamped before its neighbour"],
         "long_restarts server": ["a fifth stamped before its neighbour"],
@@ -35,25 +43,19 @@ DISTURBED: Known = {
     },
     UNTRUSTED_ID: {
         "timeout client": [
-            "a fifth stored before its neighbour",
-            "a fifth stamped before its neighbour",
-            "a twentieth up to 1 ms late",
+            *DISORDER,
             "large frames",
             "frames of 17 segments",
         ],
         "fast_retransmit client": [
-            "a fifth stored before its neighbour",
-            "a fifth stamped before its neighbour",
-            "a twentieth up to 1 ms late",
+            *DISORDER,
         ],
     },
     NO_ROUND_TRIP: {"send_buffer server": ["a twentieth up to 1 ms late"]},
     LATE_SEGMENTS: {
         "long_window_limited client": ["a twentieth up to 1 ms late"],
         "paced client": [
-            "a fifth stored before its neighbour",
-            "a fifth stamped before its neighbour",
-            "a twentieth up to 1 ms late",
+            *DISORDER,
         ],
     },
     OPTIONS_CUT: {
@@ -69,6 +71,7 @@ DISTURBED: Known = {
             "paced",
             "timeout",
             "fast_retransmit",
+            "chunks",
             "long_window_limited",
             "long_send_buffer",
             "long_restarts",
@@ -103,6 +106,7 @@ DAMAGED: Known = {
         "trace": ("no handshake", "from a tenth on", "from a third on"),
     },
     REOPENED: {"closed_window server": LATE_STARTS, "closed_window client": LATE_STARTS},
+    GUESSED_MSS: {"chunks server": ["no SYN-ACK"]},
     HOLE: {"timeout server": ["a hole of 20"]},
 }
 

@@ -21,6 +21,14 @@ ONE_WAY_NS = ROUND_TRIP_MS * 500_000
 CLIENT, SERVER = "10.0.0.1", "10.0.0.2"
 
 
+def chunks(scene: Scene) -> None:
+    scene.handshake(rtt_ms=ROUND_TRIP_MS)
+    scene.client_sends(147)
+    scene.server_acks()
+    scene.server_writes(*((50.0 * turn, 10_000) for turn in range(20)), tso=6)
+    scene.closes()
+
+
 def long_window_limited(scene: Scene) -> None:
     scene.handshake(rtt_ms=ROUND_TRIP_MS, client_scale=7, client_window=32_768)
     scene.download(900_000, reader=Reader(buffer=32_768))
@@ -45,7 +53,7 @@ def long_restarts(scene: Scene) -> None:
 SHORT = ("thinking", "nagle")
 """Scenes with fewer than 30 packets: after a hole or a late start nothing is left to diagnose."""
 LONG: dict[str, Callable[[Scene], None]] = {
-    act.__name__: act for act in (long_window_limited, long_send_buffer, long_restarts)
+    act.__name__: act for act in (chunks, long_window_limited, long_send_buffer, long_restarts)
 }
 """Enough packets for a loss of 0.5 % to hit several."""
 SCENES = EVERYTHING | LONG
