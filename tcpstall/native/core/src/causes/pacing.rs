@@ -22,7 +22,9 @@ const KEPT: u32 = 16;
 
 fn judge(gap: &Gap, limits: &Limits) -> Verdict {
     let context = &gap.context;
-    if context.kept_pace >= KEPT && !gap.released_by_ack() {
+    // Pauses this even leave no room for jitter: what scatters is how long the sender waits after an ACK.
+    let at_once = gap.after_ack().is_some_and(|span| span <= gap.tolerance() - gap.jitter);
+    if context.kept_pace >= KEPT && !at_once && !gap.released_unseen() {
         return yes("", 0.8);
     }
     // Without a known MSS a chunk of the application's looks like a full segment.

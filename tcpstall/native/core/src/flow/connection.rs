@@ -143,10 +143,10 @@ impl Connection {
 
     /// The smallest round trip of the whole path.
     pub fn base_rtt(&self) -> Option<Nanos> {
-        match self.distances() {
-            [Some(a), Some(b)] => Some(a + b),
-            _ => None,
-        }
+        let [client, server] = &self.halves;
+        let to_client = least(client.distance.soonest(), server.peer_distance.soonest());
+        let to_server = least(server.distance.soonest(), client.peer_distance.soonest());
+        to_client.zip(to_server).map(|(a, b)| a + b)
     }
 
     /// The smallest round trips from the tap to the client and to the server.

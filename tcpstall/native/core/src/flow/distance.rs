@@ -28,6 +28,8 @@ struct Longer {
 #[derive(Clone, Debug, Default)]
 pub struct Distance {
     least: Option<Nanos>,
+    /// The least of the flow's whole life.
+    soonest: Option<Nanos>,
     samples: u32,
     /// How much above the least the usual answer lies.
     spread: Nanos,
@@ -50,6 +52,12 @@ impl Distance {
     #[inline]
     pub fn get(&self) -> Option<Nanos> {
         self.least
+    }
+
+    /// The smallest answer of the flow's whole life: what is later is a queue, or a path that has become longer.
+    #[inline]
+    pub fn soonest(&self) -> Option<Nanos> {
+        self.soonest
     }
 
     /// How many answers it rests on.
@@ -84,6 +92,7 @@ impl Distance {
             self.spread += Nanos((span - least - self.spread).0 / 8);
         }
         self.least = Some(least.min(span));
+        self.soonest = Some(self.soonest.map_or(span, |soonest| soonest.min(span)));
     }
 
     /// True if the path became longer while the flow lasted.
@@ -169,7 +178,7 @@ impl Distance {
                 self.sample(segment.time - seen);
                 self.contradict(segment.time, segment.time - seen);
                 if segment.payload > 0 {
-                    let late = segment.time - seen - self.least.unwrap_or_default();
+                    let late = segment.time - seen - self.soonest.unwrap_or_default();
                     self.queue = if late >= silence.scaled(OUTLASTS_SILENCE) { late } else { Nanos::ZERO };
                 }
                 break;
