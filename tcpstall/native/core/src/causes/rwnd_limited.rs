@@ -32,7 +32,8 @@ fn judge(gap: &Gap, _: &Limits) -> Verdict {
         return Verdict::CannotTell(Missing::PACKETS);
     }
     let (Some(window), Some(at_start)) = (gap.window, gap.room_at_start) else {
-        return Verdict::CannotTell(Missing::WINDOW_SCALE);
+        let excluded = gap.has_room() == Some(true);
+        return if excluded { Verdict::No } else { Verdict::CannotTell(Missing::WINDOW_SCALE) };
     };
     let held = gap.room_held.unwrap_or(at_start);
     let room = at_start.min(held);

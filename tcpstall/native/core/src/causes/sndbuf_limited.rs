@@ -20,7 +20,7 @@ fn judge(gap: &Gap, limits: &Limits) -> Verdict {
     if gap.first || gap.is_turn() || !gap.refilled() {
         return Verdict::No;
     }
-    if gap.window.is_none() {
+    if gap.has_room().is_none() {
         return Verdict::CannotTell(Missing::WINDOW_SCALE);
     }
     let plateau = gap.context.plateau_rounds >= limits.plateau_rounds;

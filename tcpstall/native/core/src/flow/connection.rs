@@ -146,10 +146,7 @@ impl Connection {
         let [client, server] = &self.halves;
         let to_client = least(client.distance.soonest(), server.peer_distance.soonest());
         let to_server = least(server.distance.soonest(), client.peer_distance.soonest());
-        match (to_client, to_server) {
-            (Some(a), Some(b)) => Some(a + b),
-            _ => None,
-        }
+        to_client.zip(to_server).map(|(a, b)| a + b)
     }
 
     /// The smallest round trips from the tap to the client and to the server.
@@ -207,6 +204,10 @@ impl Connection {
         if self.handshake.done.is_none() && sender == Direction::Client && self.handshake.syn_ack.is_some() {
             self.handshake.done = Some(segment.time);
             self.time_last_leg(segment.time);
+            if self.handshake.options_cut {
+                self.handshake.timestamps = segment.timestamps.is_some();
+                self.agree_on_size();
+            }
         }
         let finishing = segment.flags.has(Flags::FIN);
         let zero_probe = segment.payload == 0 && !finishing && self.is_left_edge_probe(segment, sender);
@@ -275,18 +276,13 @@ impl Connection {
 
     /// Both SYNs' options together (the SYN-ACK repeats what the server accepted of the SYN).
     fn agree(&mut self) {
+        self.agree_on_size();
         let handshake = &self.handshake;
-        let options = if handshake.timestamps { TIMESTAMPS_SIZE } else { 0 };
-        let announced = handshake.mss.map(|mss| mss.map_or(DEFAULT_MSS, u32::from));
-        let known_scales = handshake.syn.is_some();
         let [client_scale, server_scale] = handshake.scale;
         let syn_seen = handshake.syn.is_some();
-        let least_mss = if syn_seen { announced[0].min(announced[1]) } else { announced[1] };
         let sack = handshake.sack[1] && (handshake.sack[0] || !syn_seen);
         self.halves.iter_mut().for_each(|half| half.sack_permitted = sack);
-        self.halves[0].set_mss(announced[1], options);
-        self.halves[1].set_mss(least_mss, options);
-        if known_scales {
+        if syn_seen {
             self.halves[0].peer_scale = Scale::negotiated(server_scale, client_scale);
             self.halves[1].peer_scale = Scale::negotiated(client_scale, server_scale);
         } else if server_scale.is_some() {
@@ -296,6 +292,15 @@ impl Connection {
             self.halves[0].peer_scale = Scale::Absent;
             self.halves[1].peer_scale = Scale::Absent;
         }
+    }
+
+    /// A sender's segments fit what the peer announced and its own MTU, which what it announces itself stands for.
+    fn agree_on_size(&mut self) {
+        let handshake = &self.handshake;
+        let options = if handshake.timestamps { TIMESTAMPS_SIZE } else { 0 };
+        let announced = handshake.mss.map(|mss| mss.map_or(DEFAULT_MSS, u32::from));
+        let least = if handshake.syn.is_some() { announced[0].min(announced[1]) } else { announced[1] };
+        self.halves.iter_mut().for_each(|half| half.set_mss(least, options));
     }
 
     fn time_last_leg(&mut self, now: Nanos) {

@@ -31,7 +31,7 @@ pub enum Sending {
 }
 
 /// What one acknowledgement did when it reached the sender.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Default)]
 pub struct Acked {
     /// When it reached the sender, on the clock by which the tap sees the sender's data.
     pub time: Nanos,

@@ -258,7 +258,6 @@ fn queue_before_tap(half: &Half, base: Nanos) -> Nanos {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::size::PacketNo;
 
     const BASE: Nanos = Nanos::from_millis(20);
     const SEGMENT: i64 = 1448;
@@ -287,16 +286,12 @@ mod tests {
     fn ack(time: Nanos, to_peer: Nanos) -> Acked {
         Acked {
             time,
-            packet: PacketNo::default(),
             bytes: SEGMENT,
             segments: 1,
             out_before: 40,
             flight_before: 40 * SEGMENT,
-            room_before: None,
-            window_before: None,
-            short_before: false,
-            loss_hint: false,
             to_peer: Some(to_peer),
+            ..Acked::default()
         }
     }
 

@@ -418,6 +418,7 @@ impl Builder {
             room_held: freeing.map_or(at.room, |train| train.room),
             window: at.window,
             window_field: at.window_field,
+            least_room: None,
             scale_inferred: false,
             largest_window: at.largest_window,
             short_segment_out: at.short,

@@ -94,6 +94,8 @@ pub struct Gap {
     pub window: Option<i64>,
     /// The window field as sent, which is all there is where the scale is unknown.
     pub window_field: u16,
+    /// Room in the smallest window that the field can mean, where the scale is unknown.
+    pub least_room: Option<i64>,
     /// The scale was not captured and rests on how the flights fill the window.
     pub scale_inferred: bool,
     /// Largest window the peer ever announced before.
@@ -317,6 +319,15 @@ impl Gap {
         let late =
             self.context.plateau_rounds >= 5 && self.after_ack().is_some_and(|span| span <= self.rtt().scaled(0.2));
         self.ended && (self.released_by_ack() || late)
+    }
+
+    /// The peer's window had room for more, so far as its scale is known.
+    pub fn has_room(&self) -> Option<bool> {
+        match (self.room_at_start, self.least_room) {
+            (Some(room), _) => Some(room >= self.next_segment()),
+            (None, Some(room)) if room >= self.next_segment() => Some(true),
+            (None, _) => None,
+        }
     }
 
     /// The sender answered the peer: the peer's payload came inside it, with everything acknowledged.

@@ -10,12 +10,16 @@ const FULL: usize = 3;
 const FULL_SHARE: f64 = 0.3;
 
 /// No flight exceeds the window, so the smallest shift under which all fit is a lower bound; it is the scale if flights
-/// then fill the window to less than a segment again and again, as nothing but a receive window makes them.
+/// then fill the window to less than a segment again and again, as nothing but a receive window makes them. Where even that
+/// bound leaves room, no window was full.
 pub(super) fn infer(gaps: &mut [Gap]) {
     let judged = |gap: &&Gap| gap.window.is_none() && gap.flight_at_start > 0 && !gap.flight_unknown && !gap.first;
     let window = |gap: &Gap, shift: u32| i64::from(gap.window_field) << shift;
     let fits = |shift: &u32| gaps.iter().filter(judged).all(|gap| gap.flight_at_start <= window(gap, *shift));
     let Some(shift) = (0..=MAX_SHIFT).find(fits) else { return };
+    for gap in gaps.iter_mut().filter(|gap| gap.window.is_none()) {
+        gap.least_room = Some(window(gap, shift) - gap.flight_at_start);
+    }
     let is_full = |gap: &&Gap| window(gap, shift) - gap.flight_at_start < gap.next_segment();
     let (all, full) = (gaps.iter().filter(judged).count(), gaps.iter().filter(judged).filter(is_full).count());
     if full < FULL || (full as f64) < FULL_SHARE * all as f64 {
