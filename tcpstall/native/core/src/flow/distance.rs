@@ -31,6 +31,8 @@ pub struct Distance {
     /// The least of the flow's whole life.
     soonest: Option<Nanos>,
     samples: u32,
+    /// Some answer was due at once: not all of them ended a pause that may have been the end's own.
+    proven: bool,
     /// How much above the least the usual answer lies.
     spread: Nanos,
     pending: VecDeque<(u32, Nanos)>,
@@ -60,6 +62,21 @@ impl Distance {
         self.soonest
     }
 
+    /// True if the estimate cannot be an end's own pause after each answer that it rests on.
+    #[inline]
+    pub fn is_proven(&self) -> bool {
+        self.proven
+    }
+
+    /// The same path measured by the acknowledgements of what the other end sent.
+    #[inline]
+    pub fn is_at_most(&mut self, span: Nanos) {
+        self.proven = true;
+        if self.least.is_none_or(|least| span < least) && !self.moved {
+            self.sample(span);
+        }
+    }
+
     /// How many answers it rests on.
     pub fn samples(&self) -> u32 {
         self.samples
@@ -80,6 +97,11 @@ impl Distance {
     /// An answer after `span`.
     #[inline]
     pub fn sample(&mut self, span: Nanos) {
+        self.proven = true;
+        self.answered(span);
+    }
+
+    fn answered(&mut self, span: Nanos) {
         if span < Nanos::ZERO {
             return;
         }
@@ -175,7 +197,9 @@ impl Distance {
             }
             self.pending.pop_front();
             if age == 0 && self.ambiguous != Some(value) {
-                self.sample(segment.time - seen);
+                self.answered(segment.time - seen);
+                // An ACK is due when data comes; data may wait for the application, unless other data went just before.
+                self.proven |= segment.payload == 0 || silence.times(4) <= segment.time - seen;
                 self.contradict(segment.time, segment.time - seen);
                 if segment.payload > 0 {
                     let late = segment.time - seen - self.soonest.unwrap_or_default();

@@ -370,7 +370,7 @@ impl Half {
             field_before: self.window_field,
             unseen_inside: 0,
             unseen_tail: 0,
-            blind: self.distance.get().is_none(),
+            blind: !self.distance.is_proven(),
             short_before: self.outstanding.has_short(),
             sample: None,
             loss_hint: false,

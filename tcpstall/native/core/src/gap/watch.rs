@@ -181,7 +181,9 @@ impl Watch {
     fn apply_acks(&mut self, sender: Direction, now: Nanos) {
         let half = self.connection.half_mut(sender);
         let (model, builder) = (&mut self.models[sender as usize], &mut self.builders[sender as usize]);
+        let mut to_peer: Option<Nanos> = None;
         while let Some(acked) = half.next_acked(now) {
+            to_peer = to_peer.into_iter().chain(acked.to_peer).min();
             if builder.on_ack(&acked, half, model) {
                 model.undo();
             }
@@ -193,6 +195,9 @@ impl Watch {
                 least: half.least_rtt,
             };
             model.on_ack(acked.segments, &path);
+        }
+        if let Some(span) = to_peer {
+            self.connection.half_mut(sender.peer()).distance.is_at_most(span);
         }
     }
 
