@@ -30,7 +30,7 @@ pub(super) fn full(gap: &Gap, limits: &Limits) -> Verdict {
         return Verdict::CannotTell(if gap.from_start { Missing::PACKETS } else { Missing::START });
     }
     let share = f64::from(gap.segments_held) / f64::from(gap.cwnd.max(1));
-    let (needed, confidence) =
+    let (needed, confidence): (f64, f32) =
         if gap.losses == 0 { (limits.cwnd_share, 0.96) } else { (limits.cwnd_share_after_loss, 0.75) };
     let freed = !gap.ended || gap.acks > 0 || gap.left_in_flight > 0;
     if !freed || gap.is_turn() {
@@ -53,5 +53,7 @@ pub(super) fn full(gap: &Gap, limits: &Limits) -> Verdict {
         Phase::SlowStart => "slow-start",
         Phase::CongestionAvoidance | Phase::Recovery => "congestion-avoidance",
     };
+    // Slow start and the climb back after an idle look alike.
+    let confidence = if gap.old_window_known { confidence } else { confidence.min(0.7) };
     yes(detail, confidence)
 }

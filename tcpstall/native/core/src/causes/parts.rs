@@ -123,7 +123,7 @@ fn around_left_out(gap: &Gap, limits: &Limits, last: Nanos, threshold: Nanos) ->
 /// The peer's own turn inside a pause is not the sender's wait: what came before it and after it is.
 fn around_peer(gap: &Gap, whole: Part, threshold: Nanos) -> Vec<Part> {
     let (Some(first), Some(last)) = (gap.peer_first, gap.peer_last) else { return vec![whole] };
-    if last - first <= threshold.max(gap.rtt()) {
+    if last - first <= threshold {
         return vec![whole];
     }
     let mut parts = Vec::new();

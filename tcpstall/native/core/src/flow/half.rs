@@ -20,6 +20,8 @@ const PENDING_ACKS: usize = 4096;
 const ABSURD_JUMP: i64 = 1 << 30;
 /// Segment size until a SYN or a full segment says otherwise (Ethernet with timestamps).
 const USUAL_MSS: u32 = 1448;
+/// What a full segment carries on Ethernet: IPv4 and IPv6, without and with timestamps. A TSO frame holds several.
+const ETHERNET_PAYLOADS: [u32; 4] = [1460, 1448, 1440, 1428];
 
 /// State of one direction. Positions are 64-bit offsets from the ISN.
 #[derive(Clone, Debug, Default)]
@@ -41,8 +43,8 @@ pub struct Half {
     /// MSS option of the peer's SYN less options, or the largest plausible segment seen.
     mss: u32,
     mss_negotiated: bool,
-    /// A frame larger than the MSS was seen, so that the MSS is no mere chunk of the application's.
-    larger_seen: bool,
+    /// A TSO frame of whole segments was seen, so that the MSS is no mere chunk of the application's.
+    whole_frame_seen: bool,
     mss_options: u32,
     outstanding: Outstanding,
     sacked: Ranges,
@@ -113,7 +115,7 @@ impl Half {
 
     /// True if the MSS is no guess from what the application happened to send.
     pub fn mss_is_sure(&self) -> bool {
-        self.mss_negotiated || self.larger_seen
+        self.mss_negotiated || self.whole_frame_seen
     }
 
     /// True once anything of this direction has been seen.
@@ -243,11 +245,14 @@ impl Half {
             if payload == self.mss + self.mss_options {
                 self.mss = payload;
             }
-        } else if payload > self.mss && payload <= 1460 {
-            // Without SYNs the largest frame that can be one segment on Ethernet is the best guess; TSO frames are larger.
+        } else if payload > ETHERNET_PAYLOADS[0] {
+            if let Some(size) = ETHERNET_PAYLOADS.into_iter().find(|size| payload.is_multiple_of(*size)) {
+                (self.mss, self.whole_frame_seen) = (size, true);
+            }
+        } else if payload > self.mss && !self.whole_frame_seen {
+            // Without SYNs the largest frame that can be one segment on Ethernet is the best guess.
             self.mss = payload;
         }
-        self.larger_seen |= payload > self.mss();
     }
 
     fn fresh(&mut self, segment: &Segment, start: i64, end: i64) -> Sending {
@@ -264,7 +269,9 @@ impl Half {
         self.snd_nxt = end;
         self.bytes += u64::from(bytes);
         let flight = self.flight();
-        let segments = self.outstanding.push(segment, end, bytes, self.mss(), flight);
+        // What was skipped is in flight too, wherever it is.
+        let skipped = (hole as u64).div_ceil(u64::from(self.mss())) as u32;
+        let segments = self.outstanding.push(segment, end, bytes, skipped, self.mss(), flight);
         self.max_flight = self.max_flight.max(flight);
         Sending::New { bytes, segments, hole, lost }
     }

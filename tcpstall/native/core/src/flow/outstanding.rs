@@ -84,13 +84,13 @@ impl Outstanding {
     }
 
     /// A frame of `bytes` new bytes up to `end` was sent, with `flight` bytes in flight after it; gives its segments.
-    pub fn push(&mut self, segment: &Segment, end: i64, bytes: u32, mss: u32, flight: i64) -> u32 {
+    pub fn push(&mut self, segment: &Segment, end: i64, bytes: u32, skipped: u32, mss: u32, flight: i64) -> u32 {
         if self.sent.len() >= LIMIT
             && let Some(oldest) = self.sent.pop_front()
         {
             self.forget(&oldest);
         }
-        let (segments, short) = (bytes.div_ceil(mss), !bytes.is_multiple_of(mss));
+        let (segments, short) = (bytes.div_ceil(mss) + skipped, !bytes.is_multiple_of(mss));
         let flight = u32::try_from(flight).unwrap_or(u32::MAX);
         let (time, mark) = (segment.time, mark(segment));
         self.sent.push_back(Sent { end, time, segments, flight, mark, short, again: false });

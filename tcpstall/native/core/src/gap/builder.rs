@@ -282,6 +282,10 @@ impl Builder {
 
     /// Bytes `[start, end)` that had been missing came late: the network had reordered them (`lost` is false), or lost them.
     pub fn on_late(&mut self, start: i64, end: i64, lost: bool) {
+        if !lost {
+            self.burst.bytes += (end - start) as u64;
+            self.burst.clump.bytes += (end - start) as u64;
+        }
         if self.hole.is_some_and(|hole| start < hole.1 && end > hole.0) {
             self.hole = None;
             if !lost && let Some(gap) = self.gaps.last_mut() {
@@ -439,6 +443,7 @@ impl Builder {
             phase: at.phase,
             losses: cwnd.losses(),
             cwnd_before_idle: at.before_idle,
+            old_window_known: cwnd.old_window_known(),
             cwnd_after_idle: at.after_idle,
             peer_bytes: open.peer_bytes,
             peer_first: open.peer_first,

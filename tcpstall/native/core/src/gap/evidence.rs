@@ -137,6 +137,8 @@ pub struct Gap {
     pub losses: u32,
     /// The window before an idle period lowered it, segments.
     pub cwnd_before_idle: Option<u32>,
+    /// False where that window was not known, so that the climb may end anywhere.
+    pub old_window_known: bool,
     /// The window that the idle period lowered it to, segments.
     pub cwnd_after_idle: Option<u32>,
 

@@ -45,6 +45,8 @@ pub struct Cwnd {
     grown: bool,
     certain: bool,
     certain_before_idle: bool,
+    /// An idle lowered a window that was not known: where the climb back ends is not known either.
+    from_unknown: bool,
     cubic: Cubic,
     hystart: HyStart,
     /// HyStart ended slow start here, unless more is sent than that allows: then the sender does not run it.
@@ -69,6 +71,7 @@ impl Default for Cwnd {
             grown: false,
             certain: false,
             certain_before_idle: false,
+            from_unknown: false,
             cubic: Cubic::default(),
             hystart: HyStart::default(),
             left_slow_start: false,
@@ -116,6 +119,11 @@ impl Cwnd {
         self.certain
     }
 
+    /// False while the window climbs back to one that was not known.
+    pub fn old_window_known(&self) -> bool {
+        !self.from_unknown
+    }
+
     /// Losses so far; after one the model is an estimate with a wide margin.
     pub fn losses(&self) -> u32 {
         self.losses
@@ -141,6 +149,7 @@ impl Cwnd {
         {
             self.window = before;
             self.certain = self.certain_before_idle;
+            self.from_unknown = false;
             self.before_idle = None;
             self.unconfirmed = None;
         }
@@ -204,6 +213,7 @@ impl Cwnd {
             return;
         }
         self.losses += 1;
+        self.from_unknown = false;
         self.before_loss = Some((self.window, self.ssthresh));
         let before = self.window_at_loss(out);
         self.cubic.on_loss(before);
@@ -273,6 +283,7 @@ impl Cwnd {
             }
             // However the window had grown, a long enough idle brings it to a known value.
             self.certain_before_idle = self.certain;
+            self.from_unknown = !self.certain;
             self.certain |= lowered <= floor;
             self.before_idle = Some(self.before_idle.unwrap_or(0.0).max(before));
             self.unconfirmed = Some((before, lowered));
