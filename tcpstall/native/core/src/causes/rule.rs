@@ -35,6 +35,9 @@ impl Missing {
     pub const START: Missing = Missing("congestion window: the start of the connection was not captured");
     /// Packets that were left out or dropped by the capture.
     pub const PACKETS: Missing = Missing("packets that the capture does not hold");
+    /// The sender's own side of a queue before the tap.
+    pub const DEPARTURE: Missing =
+        Missing("departure: a queue before the tap held what ended the wait, by its timestamps");
     /// A round trip, to compare with.
     pub const ROUND_TRIP: Missing = Missing("round trip time: no data of this flow was acknowledged in the capture");
 }

@@ -1,8 +1,9 @@
 //! One connection: its handshake, its two directions of data, and how it ended.
 
-use super::events::Sending;
+use super::events::{Acked, Sending};
 use super::half::Half;
 use super::handshake::Handshake;
+use super::level::Answer;
 use super::window::Scale;
 use crate::time::Nanos;
 use crate::wire::{Endpoint, Flags, Segment};
@@ -147,6 +148,15 @@ impl Connection {
         }
     }
 
+    /// The smallest round trip of the whole path as it was at `time`.
+    pub fn base_rtt_at(&self, time: Nanos) -> Option<Nanos> {
+        let [client, server] = &self.halves;
+        match (client.distance.level.at(time), server.distance.level.at(time)) {
+            (Some(a), Some(b)) => Some(a + b),
+            _ => self.base_rtt(),
+        }
+    }
+
     /// True if this SYN opens a new connection on the same ports (RFC 9293 §3.10.7.4, RFC 6191).
     pub fn is_reused_by(&self, segment: &Segment) -> bool {
         let (syn, ack) = (segment.flags.has(Flags::SYN), segment.flags.has(Flags::ACK));
@@ -166,6 +176,22 @@ impl Connection {
         self.half_mut(sender).distance.from_end(segment);
     }
 
+    /// The ACK of `sender`'s data measured a round trip; the last one before it reached the sender at `heard`.
+    #[inline]
+    pub fn measures(&mut self, sender: Direction, acked: &Acked, rtt: Nanos, heard: Nanos) {
+        let distance = self.half(sender).distance.level.get().unwrap_or_default();
+        let leg = &mut self.half_mut(sender.peer()).distance;
+        let span = (rtt - distance).or_zero();
+        let excess = span - leg.level.get().unwrap_or(span);
+        // RFC 5681 §4.2: an ACK of two full segments must not be delayed. Behind a queue of its own the flow's ACKs keep coming.
+        let answer = match (acked.segments >= 2 && acked.payload == 0, acked.time - heard >= excess.scaled(0.5)) {
+            (false, _) => Answer::Unsure,
+            (true, true) => Answer::Bare,
+            (true, false) => Answer::Queued,
+        };
+        leg.acknowledges(acked.time - distance, span, answer);
+    }
+
     /// Takes in one segment.
     pub fn sees(&mut self, segment: &Segment, sender: Direction) -> Effect {
         self.segments += 1;
@@ -177,7 +203,8 @@ impl Connection {
         } else {
             self.carry(segment, sender)
         };
-        self.half_mut(peer).acknowledged(segment);
+        let echoed = self.half(sender).distance.last_span();
+        self.half_mut(peer).acknowledged(segment, echoed);
         if segment.flags.has(Flags::RST) {
             self.state = State::Reset;
         }
@@ -229,7 +256,7 @@ impl Connection {
             handshake.server_isn = Some(segment.seq);
             handshake.timestamps = segment.timestamps.is_some();
             if let (1, 1, Some(syn)) = (handshake.syns, handshake.syn_acks, handshake.syn) {
-                self.halves[end].distance.sample(segment.time - syn);
+                self.halves[end].distance.shakes_hands(segment.time, segment.time - syn);
             }
             self.agree(segment);
         } else {
@@ -270,7 +297,7 @@ impl Connection {
 
     fn time_last_leg(&mut self, now: Nanos) {
         if let (1, Some(syn_ack)) = (self.handshake.syn_acks, self.handshake.syn_ack) {
-            self.halves[0].distance.sample(now - syn_ack);
+            self.halves[0].distance.shakes_hands(now, now - syn_ack);
         }
     }
 }

@@ -2,11 +2,15 @@
 
 use std::collections::VecDeque;
 
+use super::departure::Departure;
+use super::level::{Answer, Level};
 use crate::time::Nanos;
 use crate::wire::{Flags, Segment};
 
 /// TSvals kept while their echo is awaited; an end that never echoes must not grow the queue.
 const PENDING_LIMIT: usize = 128;
+/// Two ticks of Linux's timestamp clock: a smaller delay is not seen in it.
+const CLOCK_GRAIN: Nanos = Nanos::from_millis(2);
 
 /// The smallest time in which an end was seen to answer: its acknowledgement of data or SYN, or the first segment that
 /// echoes a TSval (RFC 7323 §4.1). Every sample is at least the true distance, so the minimum is the estimate.
@@ -19,6 +23,12 @@ pub struct Distance {
     ambiguous: Option<u32>,
     looking: bool,
     last_echo: Option<u32>,
+    /// The smallest such time as it was at each time.
+    pub level: Level,
+    /// When this end's segments left it.
+    pub departure: Departure,
+    last_seen: Nanos,
+    last_span: Option<Nanos>,
 }
 
 impl Distance {
@@ -43,6 +53,39 @@ impl Distance {
         if self.least.is_none_or(|least| span < least) {
             self.least = Some(span);
         }
+    }
+
+    /// What the last segment of this end answered, if it was the first echo of a TSval: how long after that.
+    #[inline]
+    pub fn last_span(&self) -> Option<Nanos> {
+        self.last_span
+    }
+
+    /// This end answered in the handshake after `span`.
+    pub fn shakes_hands(&mut self, now: Nanos, span: Nanos) {
+        self.sample(span);
+        self.level.offer(now, span.or_zero(), Answer::Unsure);
+    }
+
+    /// This end acknowledged data after `span`; `answer` says whether a long one can be believed.
+    #[inline]
+    pub fn acknowledges(&mut self, now: Nanos, span: Nanos, answer: Answer) {
+        if self.level.offer(now, span, answer) {
+            self.departure.forget();
+        }
+    }
+
+    /// The segment's echo came after `span`. An end may think before it answers; its own clock tells whether the path took
+    /// longer: by a quarter of what the answer was late at least, because the other way may have grown longer too.
+    fn echoes(&mut self, segment: &Segment, span: Nanos, silence: Nanos) {
+        let excess = span - self.level.get().unwrap_or(span);
+        let late = self.departure.late().is_some_and(|late| late > CLOCK_GRAIN && late >= excess.scaled(0.25));
+        let answer = match (late, silence >= excess.scaled(0.5)) {
+            (false, _) => Answer::Unsure,
+            (true, true) => Answer::Bare,
+            (true, false) => Answer::Queued,
+        };
+        self.acknowledges(segment.time, span, answer);
     }
 
     /// Packets are missing here: echoes of what passed meanwhile say nothing.
@@ -71,7 +114,11 @@ impl Distance {
     /// A segment of this end passes the tap; its echo may be an answer.
     #[inline]
     pub fn from_end(&mut self, segment: &Segment) {
+        let silence = segment.time - self.last_seen;
+        self.last_seen = segment.time;
+        self.last_span = None;
         let Some(timestamps) = segment.timestamps else { return };
+        self.departure.follow(segment);
         if self.last_echo == Some(timestamps.echo) {
             return;
         }
@@ -83,7 +130,10 @@ impl Distance {
             }
             self.pending.pop_front();
             if age == 0 && self.ambiguous != Some(value) {
-                self.sample(segment.time - seen);
+                let span = segment.time - seen;
+                self.sample(span);
+                self.echoes(segment, span, silence);
+                self.last_span = Some(span);
                 break;
             }
         }

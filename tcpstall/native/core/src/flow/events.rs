@@ -55,6 +55,10 @@ pub struct Acked {
     pub loss_hint: bool,
     /// The DSACK block it carried: bytes that reached the peer twice.
     pub duplicate: Option<(i64, i64)>,
+    /// The round trip that it measured for the sender.
+    pub rtt: Option<Nanos>,
+    /// Payload it carried.
+    pub payload: u32,
     /// Its TSecr.
     pub echo: Option<u32>,
 }

@@ -1,9 +1,11 @@
 //! One direction of data: what its sender sent and what was acknowledged, in the sender's own order of events.
 
+mod acks;
+
 use std::collections::VecDeque;
 
 use super::distance::Distance;
-use super::events::{Acked, Sending};
+use super::events::Sending;
 use super::identification::Identification;
 use super::outstanding::Outstanding;
 use super::pending::PendingAck;
@@ -14,8 +16,6 @@ use crate::seq::SeqNo;
 use crate::time::Nanos;
 use crate::wire::{Flags, Segment};
 
-/// ACKs wait here until they reach the sender; past this many the old ones are applied at once.
-const PENDING_ACKS: usize = 4096;
 /// A jump in sequence space that no window allows (RFC 7323 §2.3 limits a window to 1 GiB).
 const ABSURD_JUMP: i64 = 1 << 30;
 /// Segment size until a SYN or a full segment says otherwise (Ethernet with timestamps).
@@ -66,6 +66,8 @@ pub struct Half {
     /// Packets were left out and no ACK since has said what is still outstanding.
     pub flight_unknown: bool,
     left_out: bool,
+    /// Duplicate ACKs or SACK blocks came since the left edge last moved.
+    hinted: bool,
     /// Where a probe of one byte beyond a closed window ended; the peer may take it (RFC 9293 §3.8.6.1).
     probed: Option<i64>,
     /// What came out of order.
@@ -278,120 +280,5 @@ impl Half {
             let rtt = self.distance.get().unwrap_or_default() + self.peer_distance.get().unwrap_or_default();
             self.outstanding.newest().is_none_or(|newest| segment.time - newest > rtt.scaled(0.25))
         })
-    }
-
-    /// A segment of the peer passes the tap towards this sender.
-    #[inline]
-    pub fn acknowledged(&mut self, segment: &Segment) {
-        // A RST announces no window that anybody will use.
-        if !segment.flags.has(Flags::ACK) || segment.flags.has(Flags::RST) {
-            return;
-        }
-        if self.base.is_none() {
-            self.base = Some(SeqNo(segment.ack.0.wrapping_sub(1)));
-            self.snd_nxt = 1;
-            self.snd_una = 1;
-        }
-        let mut pending = PendingAck {
-            time: segment.time,
-            ack: self.offset(segment.ack),
-            window: self.peer_scale.bytes(segment.window),
-            packet: segment.packet,
-            payload: segment.payload,
-            echo: segment.timestamps.map(|stamps| stamps.echo),
-            sack_count: 0,
-        };
-        if segment.flags.has(Flags::SYN) {
-            // RFC 7323 §2.2: the window in a SYN is never scaled.
-            pending.window = Some(i64::from(segment.window));
-        }
-        for block in segment.sack_blocks() {
-            self.pending_sacks.push_back((self.offset(block.left), self.offset(block.right)));
-            pending.sack_count += 1;
-        }
-        self.pending.push_back(pending);
-    }
-
-    /// Applies the next ACK that reached the sender before `now`, if there is one.
-    #[inline]
-    pub fn next_acked(&mut self, now: Nanos) -> Option<Acked> {
-        let distance = self.distance.get().unwrap_or_default();
-        // Replies would sort after the data that they trigger without some slack for the clock's grain.
-        let early = (distance.scaled(0.02) + Nanos::from_micros(20)).min(distance);
-        let pending = *self.pending.front()?;
-        if pending.time + distance - early > now && self.pending.len() < PENDING_ACKS {
-            return None;
-        }
-        self.pending.pop_front();
-        Some(self.apply(&pending, pending.time + distance))
-    }
-
-    fn apply(&mut self, ack: &PendingAck, time: Nanos) -> Acked {
-        let (out_before, flight_before, room_before) = (self.flight_segments(), self.flight(), self.room());
-        let advance = ack.ack - self.snd_una;
-        let mut acked = Acked {
-            time,
-            packet: ack.packet,
-            bytes: advance.max(0),
-            segments: 0,
-            out_before,
-            flight_before,
-            room_before,
-            window_before: self.window,
-            short_before: self.outstanding.has_short(),
-            loss_hint: false,
-            duplicate: ack.reported_twice(&self.pending_sacks),
-            echo: ack.echo,
-        };
-        if advance > ABSURD_JUMP {
-            self.pending_sacks.drain(..self.pending_sacks.len().min(usize::from(ack.sack_count)));
-            return acked;
-        }
-        if self.probed == Some(ack.ack) {
-            self.bytes += (ack.ack - self.snd_nxt).max(0) as u64;
-            self.snd_nxt = self.snd_nxt.max(ack.ack);
-        }
-        if ack.ack > self.snd_nxt + 1 {
-            // Acknowledged without being seen: the capture lost it. The one more is a FIN.
-            self.never_seen += ack.ack - self.snd_nxt;
-            self.snd_nxt = ack.ack;
-        }
-        if advance >= 0 {
-            self.flight_unknown = false;
-        }
-        if advance > 0 {
-            let (segments, sent) = self.outstanding.acknowledge(ack.ack, self.mss());
-            acked.segments = segments;
-            if let Some(sent) = sent {
-                self.peer_distance.sample(ack.time - sent);
-                self.smooth(time - sent);
-            }
-            self.snd_una = ack.ack;
-            self.sacked.forget_below(ack.ack);
-            self.never_seen += self.unseen.forget_below(ack.ack);
-        }
-        for _ in 0..ack.sack_count {
-            let Some((left, right)) = self.pending_sacks.pop_front() else { break };
-            if left >= self.snd_una && right <= self.snd_nxt {
-                let before = self.sacked.bytes();
-                self.sacked.insert(left, right);
-                acked.loss_hint |= self.sacked.bytes() > before;
-            }
-        }
-        if advance >= 0 {
-            if advance == 0 && ack.payload == 0 && ack.window == self.window && self.snd_nxt > self.snd_una {
-                acked.loss_hint = true;
-            }
-            self.window = ack.window;
-        }
-        acked
-    }
-
-    fn smooth(&mut self, sample: Nanos) {
-        // RFC 6298 §2: alpha = 1/8.
-        self.srtt = Some(match self.srtt {
-            None => sample,
-            Some(srtt) => Nanos(srtt.0 + (sample.0 - srtt.0) / 8),
-        });
     }
 }

@@ -1,5 +1,6 @@
 //! What is noted about a pause while it lasts.
 
+use super::answer::Answer;
 use super::repair::Repair;
 use crate::sender::cwnd::Phase;
 use crate::size::PacketNo;
@@ -43,6 +44,7 @@ pub(super) struct Train {
 pub(super) struct Open {
     pub(super) beginning: Option<Beginning>,
     pub(super) acks: u32,
+    pub(super) answer: Answer,
     pub(super) acked: i64,
     pub(super) last_ack: Option<Nanos>,
     pub(super) last_ack_packet: Option<PacketNo>,

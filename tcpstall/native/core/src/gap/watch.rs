@@ -4,6 +4,7 @@ use super::builder::{Builder, Ending, LEAST_GAP};
 use super::context;
 use super::evidence::{Burst, Gap};
 use super::repair::{Totals, Trigger};
+use super::spikes::Spikes;
 use crate::flow::{Connection, Direction, Half, Sending, connection::Effect};
 use crate::sender::{Cwnd, timers};
 use crate::time::Nanos;
@@ -19,6 +20,7 @@ pub struct Watch {
     pub connection: Connection,
     models: [Cwnd; 2],
     builders: [Builder; 2],
+    spikes: [Spikes; 2],
     incomplete: bool,
     time_went_back: bool,
     left_out_after: Option<Nanos>,
@@ -56,6 +58,7 @@ impl Watch {
             connection: Connection::new(segment),
             models: Default::default(),
             builders: [Builder::new(Direction::Client), Builder::new(Direction::Server)],
+            spikes: Default::default(),
             incomplete: false,
             time_went_back: false,
             left_out_after: None,
@@ -119,9 +122,13 @@ impl Watch {
     }
 
     fn apply_acks(&mut self, sender: Direction, now: Nanos) {
-        let half = self.connection.half_mut(sender);
         let (model, builder) = (&mut self.models[sender as usize], &mut self.builders[sender as usize]);
-        while let Some(acked) = half.next_acked(now) {
+        while let Some(acked) = self.connection.half_mut(sender).next_acked(now) {
+            if let Some(rtt) = acked.rtt {
+                self.connection.measures(sender, &acked, rtt, builder.heard());
+                self.spikes[sender as usize].measures(&acked, || self.connection.base_rtt_at(acked.time));
+            }
+            let half = self.connection.half(sender);
             if builder.on_ack(&acked, half, model) {
                 model.undo();
             }
@@ -202,7 +209,7 @@ impl Watch {
         let ending = Ending { time: over, next_packet: None, lost: 0, hole: 0, base_rtt };
         builder.prepare(Nanos(i64::MAX), base_rtt, half, &self.models[index]);
         builder.close(&ending, half, &mut self.models[index]);
-        arrange(builder, threshold, base_rtt, half)
+        arrange(builder, threshold, &self.connection, direction)
     }
 }
 
@@ -217,6 +224,11 @@ impl Finished {
         self.watch.time_went_back
     }
 
+    /// A sender's spikes of round trip time.
+    pub fn spikes(&self, sender: Direction) -> &Spikes {
+        &self.watch.spikes[sender as usize]
+    }
+
     /// How often a sender repaired losses, and why.
     pub fn repairs(&self, sender: Direction) -> Totals {
         self.watch.builders[sender as usize].repairs()
@@ -229,7 +241,13 @@ impl Finished {
 }
 
 /// Joins bursts over pauses that turned out too short to be gaps, and gives each gap its neighbours' evidence.
-fn arrange(builder: &mut Builder, threshold: Nanos, base_rtt: Option<Nanos>, half: &Half) -> (Vec<Gap>, Vec<Burst>) {
+fn arrange(
+    builder: &mut Builder,
+    threshold: Nanos,
+    connection: &Connection,
+    sender: Direction,
+) -> (Vec<Gap>, Vec<Burst>) {
+    let half = connection.half(sender);
     let mut gaps: Vec<Gap> = Vec::with_capacity(builder.gaps.len());
     let mut bursts = Vec::with_capacity(builder.gaps.len());
     let mut joined: Option<Burst> = None;
@@ -242,8 +260,8 @@ fn arrange(builder: &mut Builder, threshold: Nanos, base_rtt: Option<Nanos>, hal
             joined = Some(gap.before);
             continue;
         }
-        gap.base_rtt = base_rtt;
-        gap.distance = half.distance.get().unwrap_or_default();
+        gap.base_rtt = connection.base_rtt_at(gap.end);
+        gap.moves_tap(half.distance.level.at(gap.end).unwrap_or_default());
         if !gap.first {
             bursts.push(gap.before);
         }

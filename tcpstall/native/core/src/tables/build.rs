@@ -1,6 +1,7 @@
 //! A finished flow to its row: the verdicts of its gaps become stalls, and its time gets its owners.
 
 use super::repair::{self, RepairEvidence, RepairRow};
+use super::round_trip::{self, RoundTrip};
 use super::rows::{BurstRow, DirectionRow, DirectionsRow, Evidence, FlowRow, HandshakeRow, Side, StallRow, VantageRow};
 use super::sweep;
 use crate::causes::{self, Cause, Limits, Part};
@@ -41,6 +42,7 @@ pub fn flow_row(flow: &Finished, id: u64, capture: u32, limits: &Limits, wanted:
     stalls.sort_by_key(|stall| stall.start_ns);
     let time_ns = sweep::ledger(flow, &stalls);
     stalls.retain(|stall| stall.duration_ns >= wanted.least_stall);
+    let (rtt_spikes, rtt_spikes_dropped) = round_trip::spikes(flow);
     FlowRow {
         id,
         capture,
@@ -61,6 +63,8 @@ pub fn flow_row(flow: &Finished, id: u64, capture: u32, limits: &Limits, wanted:
             server: direction_row(flow, Direction::Server),
         },
         notes: notes(flow),
+        rtt_spikes,
+        rtt_spikes_dropped,
         bursts: wanted.bursts.then(|| burst_rows(&flow.bursts)),
         stalls,
         time_ns,
@@ -183,6 +187,7 @@ fn handshake_stall(connection: &Connection) -> Option<StallRow> {
         also: Vec::new(),
         missing: Vec::new(),
         evidence: Evidence { retransmissions: Some(u64::from(again)), ..Evidence::default() },
+        round_trip: RoundTrip::default(),
         attempts: Vec::new(),
         advice: causes::table::advice(Cause::Handshake, proof.detail),
     })
@@ -190,6 +195,7 @@ fn handshake_stall(connection: &Connection) -> Option<StallRow> {
 
 fn stall_row(gap: &Gap, part: Part) -> StallRow {
     let size = |bytes: i64| bytes.max(0) as u64;
+    let trip = RoundTrip::of(gap, &part);
     let evidence = Evidence {
         in_flight_bytes: Some(size(gap.flight_at_start)),
         in_flight_segments: Some(u64::from(gap.segments_at_start)),
@@ -219,6 +225,7 @@ fn stall_row(gap: &Gap, part: Part) -> StallRow {
         also: part.also,
         missing: part.missing,
         evidence,
+        round_trip: trip,
         attempts: repair::attempts(gap, part.start, part.end),
         advice: causes::table::advice(part.cause, part.proof.detail),
     }

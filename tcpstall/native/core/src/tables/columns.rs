@@ -92,6 +92,7 @@ pub fn flows(rows: &[FlowRow]) -> Columns {
         integers("handshake_ns", rows, |row| row.handshake.duration_ns.map(|span| span.0)),
         integers("stalls", rows, |row| Some(row.stalls.len() as i64)),
         integers("lost_ns", rows, |row| Some(row.lost().0)),
+        integers("rtt_spikes", rows, |row| signed(row.rtt_spikes.len() as u64 + row.rtt_spikes_dropped)),
     ];
     columns.extend(direction("client", rows, |row| &row.directions.client));
     columns.extend(direction("server", rows, |row| &row.directions.server));
@@ -165,6 +166,9 @@ pub fn stalls(rows: &[FlowRow]) -> Columns {
         integers("last_packet", &all, |row| number(row.1.evidence.last_packet)),
         integers("freed_by_packet", &all, |row| number(row.1.evidence.freed_by_packet)),
         integers("next_packet", &all, |row| number(row.1.evidence.next_packet)),
+        integers("base_rtt_ns", &all, |row| row.1.round_trip.base_rtt_ns.map(|span| span.0)),
+        integers("excess_ns", &all, |row| row.1.round_trip.excess_ns.map(|span| span.0)),
+        texts("excess_owner", &all, |row| row.1.round_trip.excess_owner.map(|owner| owner.name().to_owned())),
         integers("timeouts", &all, |row| row.1.evidence.repair.timeouts.and_then(signed)),
         integers("needless_retransmissions", &all, |row| {
             row.1.evidence.repair.needless_retransmissions.and_then(signed)

@@ -4,6 +4,7 @@ mod build;
 pub mod columns;
 pub mod ledger;
 pub mod repair;
+pub mod round_trip;
 pub mod rows;
 pub mod sort;
 pub mod stream;
