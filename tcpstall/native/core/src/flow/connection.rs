@@ -179,7 +179,7 @@ impl Connection {
     /// The ACK of `sender`'s data measured a round trip; the last one before it reached the sender at `heard`.
     #[inline]
     pub fn measures(&mut self, sender: Direction, acked: &Acked, rtt: Nanos, heard: Nanos) {
-        let distance = self.half(sender).distance.level.get().unwrap_or_default();
+        let distance = self.half(sender).distance.now().unwrap_or_default();
         let leg = &mut self.half_mut(sender.peer()).distance;
         let span = (rtt - distance).or_zero();
         let excess = span - leg.level.get().unwrap_or(span);

@@ -38,6 +38,17 @@ impl Distance {
         self.least
     }
 
+    /// As it is now; a route may have grown longer since the smallest answer.
+    #[inline]
+    pub fn now(&self) -> Option<Nanos> {
+        self.level.get().max(self.least)
+    }
+
+    /// As it was at `time`.
+    pub fn at(&self, time: Nanos) -> Option<Nanos> {
+        self.level.at(time).max(self.least)
+    }
+
     /// How many answers it rests on.
     pub fn samples(&self) -> u32 {
         self.samples

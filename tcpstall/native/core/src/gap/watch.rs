@@ -261,7 +261,7 @@ fn arrange(
             continue;
         }
         gap.base_rtt = connection.base_rtt_at(gap.end);
-        gap.moves_tap(half.distance.level.at(gap.end).unwrap_or_default());
+        gap.moves_tap(half.distance.at(gap.end).unwrap_or_default());
         if !gap.first {
             bursts.push(gap.before);
         }

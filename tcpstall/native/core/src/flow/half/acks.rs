@@ -45,7 +45,7 @@ impl Half {
     /// Applies the next ACK that reached the sender before `now`, if there is one.
     #[inline]
     pub fn next_acked(&mut self, now: Nanos) -> Option<Acked> {
-        let distance = self.distance.level.get().or(self.distance.get()).unwrap_or_default();
+        let distance = self.distance.now().unwrap_or_default();
         // Replies would sort after the data that they trigger without some slack for the clock's grain.
         let early = (distance.scaled(0.02) + Nanos::from_micros(20)).min(distance);
         let pending = *self.pending.front()?;
@@ -100,8 +100,10 @@ impl Half {
                 self.smooth(time - sent);
                 acked.rtt = Some(time - sent);
             } else {
-                // RFC 7323 §4.1: the echo measures even where Karn's rule forbids to.
-                acked.rtt = ack.echoed.map(|span| span + (time - ack.time));
+                // RFC 7323 §4.1: the echo measures even where Karn's rule forbids to, if it is that of the repair: some stacks
+                // echo what came last before the hole.
+                let of_repair = |span: &Nanos| ack.time - *span >= self.last_again;
+                acked.rtt = ack.echoed.filter(of_repair).map(|span| span + (time - ack.time));
             }
             self.hinted = false;
             self.snd_una = ack.ack;

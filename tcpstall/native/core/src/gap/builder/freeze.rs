@@ -23,7 +23,7 @@ impl Builder {
             next_packet: ending.next_packet,
             base_rtt: ending.base_rtt,
             srtt: at.srtt,
-            distance: half.distance.level.get().unwrap_or_default(),
+            distance: half.distance.now().unwrap_or_default(),
             mss: half.mss(),
             flight_at_start: at.flight,
             segments_at_start: at.segments,
