@@ -184,7 +184,7 @@ impl Connection {
         let span = (rtt - distance).or_zero();
         let excess = span - leg.level.get().unwrap_or(span);
         // RFC 5681 §4.2: an ACK of two full segments must not be delayed. Behind a queue of its own the flow's ACKs keep coming.
-        let answer = match (acked.segments >= 2 && acked.payload == 0, acked.time - heard >= excess.scaled(0.5)) {
+        let answer = match (acked.segments >= 2 && acked.payload == 0, (acked.time - heard).0 >= excess.0 / 2) {
             (false, _) => Answer::Unsure,
             (true, true) => Answer::Bare,
             (true, false) => Answer::Queued,

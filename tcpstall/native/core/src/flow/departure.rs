@@ -7,8 +7,8 @@ use crate::wire::Segment;
 const TICKS: [i64; 6] = [1_000_000, 2_000_000, 4_000_000, 10_000_000, 100_000_000, 500_000_000];
 /// The clock must have advanced so far before its tick is told apart from twice or half of it.
 const LOOK: u32 = 50;
-/// Two crystals differ by no more, parts of one.
-const DRIFT: f64 = 2e-4;
+/// Two crystals differ by no more than one part in so many (244 in a million).
+const DRIFT: i64 = 4096;
 
 /// Compares each segment's TSval with its time at the tap.
 #[derive(Clone, Copy, Debug, Default)]
@@ -48,7 +48,7 @@ impl Departure {
             self.tick = nearest.unwrap_or(TICKS[0]);
         }
         let difference = (segment.time - start).0 - i64::from(ticks) * self.tick;
-        let least = self.least.map(|(least, then)| least + (segment.time - then).scaled(DRIFT).0);
+        let least = self.least.map(|(least, then)| least + (segment.time - then).0 / DRIFT);
         self.late = least.map(|least| Nanos((difference - least).max(0)));
         self.least = Some((least.map_or(difference, |least| least.min(difference)), segment.time));
     }

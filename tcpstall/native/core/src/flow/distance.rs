@@ -12,12 +12,38 @@ const PENDING_LIMIT: usize = 128;
 /// Two ticks of Linux's timestamp clock: a smaller delay is not seen in it.
 const CLOCK_GRAIN: Nanos = Nanos::from_millis(2);
 
+/// The smallest of some answers' times, and how many there were.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Shortest {
+    least: Option<Nanos>,
+    samples: u32,
+}
+
+impl Shortest {
+    /// The smallest, `None` before the first answer.
+    #[inline]
+    pub fn get(&self) -> Option<Nanos> {
+        self.least
+    }
+
+    /// An answer after `span`.
+    #[inline]
+    pub fn sample(&mut self, span: Nanos) {
+        if span < Nanos::ZERO {
+            return;
+        }
+        self.samples = self.samples.saturating_add(1);
+        if self.least.is_none_or(|least| span < least) {
+            self.least = Some(span);
+        }
+    }
+}
+
 /// The smallest time in which an end was seen to answer: its acknowledgement of data or SYN, or the first segment that
 /// echoes a TSval (RFC 7323 §4.1). Every sample is at least the true distance, so the minimum is the estimate.
 #[derive(Clone, Debug, Default)]
 pub struct Distance {
-    least: Option<Nanos>,
-    samples: u32,
+    shortest: Shortest,
     pending: VecDeque<(u32, Nanos)>,
     /// A TSval that may have passed before the tap looked: its first echo says nothing.
     ambiguous: Option<u32>,
@@ -35,35 +61,23 @@ impl Distance {
     /// The estimate, `None` before the first answer.
     #[inline]
     pub fn get(&self) -> Option<Nanos> {
-        self.least
+        self.shortest.least
     }
 
     /// As it is now; a route may have grown longer since the smallest answer.
     #[inline]
     pub fn now(&self) -> Option<Nanos> {
-        self.level.get().max(self.least)
+        self.level.get().max(self.shortest.least)
     }
 
     /// As it was at `time`.
     pub fn at(&self, time: Nanos) -> Option<Nanos> {
-        self.level.at(time).max(self.least)
+        self.level.at(time).max(self.shortest.least)
     }
 
     /// How many answers it rests on.
     pub fn samples(&self) -> u32 {
-        self.samples
-    }
-
-    /// An answer after `span`.
-    #[inline]
-    pub fn sample(&mut self, span: Nanos) {
-        if span < Nanos::ZERO {
-            return;
-        }
-        self.samples = self.samples.saturating_add(1);
-        if self.least.is_none_or(|least| span < least) {
-            self.least = Some(span);
-        }
+        self.shortest.samples
     }
 
     /// What the last segment of this end answered, if it was the first echo of a TSval: how long after that.
@@ -74,7 +88,7 @@ impl Distance {
 
     /// This end answered in the handshake after `span`.
     pub fn shakes_hands(&mut self, now: Nanos, span: Nanos) {
-        self.sample(span);
+        self.shortest.sample(span);
         self.level.offer(now, span.or_zero(), Answer::Unsure);
     }
 
@@ -90,8 +104,8 @@ impl Distance {
     /// longer: by a quarter of what the answer was late at least, because the other way may have grown longer too.
     fn echoes(&mut self, segment: &Segment, span: Nanos, silence: Nanos) {
         let excess = span - self.level.get().unwrap_or(span);
-        let late = self.departure.late().is_some_and(|late| late > CLOCK_GRAIN && late >= excess.scaled(0.25));
-        let answer = match (late, silence >= excess.scaled(0.5)) {
+        let late = self.departure.late().is_some_and(|late| late > CLOCK_GRAIN && late.0 >= excess.0 / 4);
+        let answer = match (late, silence.0 >= excess.0 / 2) {
             (false, _) => Answer::Unsure,
             (true, true) => Answer::Bare,
             (true, false) => Answer::Queued,
@@ -142,7 +156,7 @@ impl Distance {
             self.pending.pop_front();
             if age == 0 && self.ambiguous != Some(value) {
                 let span = segment.time - seen;
-                self.sample(span);
+                self.shortest.sample(span);
                 self.echoes(segment, span, silence);
                 self.last_span = Some(span);
                 break;

@@ -4,7 +4,7 @@ mod acks;
 
 use std::collections::VecDeque;
 
-use super::distance::Distance;
+use super::distance::{Distance, Shortest};
 use super::events::Sending;
 use super::identification::Identification;
 use super::outstanding::Outstanding;
@@ -48,7 +48,7 @@ pub struct Half {
     /// Round trip from the tap to this sender and back.
     pub distance: Distance,
     /// Round trip from the tap to the peer and back, by this sender's data.
-    pub peer_distance: Distance,
+    pub peer_distance: Shortest,
     /// Smoothed round trip of the sender (RFC 6298 §2), `None` before the first sample.
     pub srtt: Option<Nanos>,
     /// Payload bytes, each counted once.

@@ -2,8 +2,8 @@
 
 use crate::time::Nanos;
 
-/// A round trip is another one from this ratio on; less is jitter.
-const STEP: f64 = 1.25;
+/// A round trip longer by more than one part in so many is another one; less is jitter.
+const STEP: i64 = 4;
 /// And from this difference on: hosts delay an answer by as much without meaning anything by it.
 const LEAST_STEP: Nanos = Nanos::from_millis(2);
 /// Answers that must agree before a longer round trip is believed, and round trips that they must span. BBR waits 10 s
@@ -55,10 +55,10 @@ impl Level {
         self.past.iter().find(|(until, _)| time < *until).map(|(_, value)| *value).or(self.value)
     }
 
-    /// True if `span` is a longer round trip than the level, not jitter.
+    /// True if `span` is another round trip, longer than `value`, not jitter.
     #[inline]
-    pub fn is_above(&self, span: Nanos) -> bool {
-        self.value.is_some_and(|value| span > value.scaled(STEP) && span - value > LEAST_STEP)
+    fn is_above(span: Nanos, value: Nanos) -> bool {
+        span.0 - value.0 > (value.0 / STEP).max(LEAST_STEP.0)
     }
 
     /// An answer came at `now`, after `span`. True if the level changed with it.
@@ -68,7 +68,7 @@ impl Level {
             self.value = Some(span);
             return false;
         };
-        if self.is_above(span) {
+        if Self::is_above(span, value) {
             return self.rise(now, span, answer);
         }
         self.rising = None;
@@ -76,7 +76,11 @@ impl Level {
             self.near = self.near.saturating_add(1);
             return false;
         }
-        let shorter = span.scaled(STEP) < value && value - span > LEAST_STEP;
+        self.falls(now, span, value)
+    }
+
+    fn falls(&mut self, now: Nanos, span: Nanos, value: Nanos) -> bool {
+        let shorter = Self::is_above(value, span);
         if shorter && self.near >= ESTABLISHED {
             self.change(now, span);
             return true;
@@ -93,7 +97,7 @@ impl Level {
             Answer::Bare => Some(self.rising.get_or_insert(Rising { since: now - span, least: span, bare: 0 })),
         };
         let Some(rising) = rising else { return false };
-        if answer == Answer::Bare && rising.bare <= 1 && span > rising.least.scaled(STEP) {
+        if answer == Answer::Bare && rising.bare <= 1 && Self::is_above(span, rising.least) {
             // The first went there by one route and came back by the other.
             *rising = Rising { least: span, bare: 0, ..*rising };
         }

@@ -32,6 +32,8 @@ pub struct Spikes {
     /// Episodes beyond the limit.
     pub dropped: u64,
     open: bool,
+    /// The shortest round trip of this sender: what is not far above it is not looked at twice.
+    least: Option<Nanos>,
 }
 
 impl Spikes {
@@ -40,6 +42,11 @@ impl Spikes {
     #[inline]
     pub(super) fn measures(&mut self, acked: &Acked, base: impl FnOnce() -> Option<Nanos>) {
         let Some(rtt) = acked.rtt else { return };
+        let least = self.least.map_or(rtt, |least| least.min(rtt));
+        self.least = Some(least);
+        if !self.open && rtt.0 <= SPIKE * least.0 {
+            return;
+        }
         let base = if rtt < LEAST || acked.payload > 0 { None } else { base() };
         let Some(base) = base.filter(|base| rtt.0 > SPIKE * base.0 / 2) else {
             self.open = false;
