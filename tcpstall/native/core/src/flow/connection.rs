@@ -179,6 +179,7 @@ impl Connection {
     /// The ACK of `sender`'s data measured a round trip; the last one before it reached the sender at `heard`.
     #[inline]
     pub fn measures(&mut self, sender: Direction, acked: &Acked, rtt: Nanos, heard: Nanos) {
+        let answers = self.half(sender).peer_distance.samples();
         let distance = self.half(sender).distance.now().unwrap_or_default();
         let leg = &mut self.half_mut(sender.peer()).distance;
         let span = (rtt - distance).or_zero();
@@ -189,7 +190,7 @@ impl Connection {
             (true, true) => Answer::Bare,
             (true, false) => Answer::Queued,
         };
-        leg.acknowledges(acked.time - distance, span, answer);
+        leg.acknowledges(acked.time - distance, span, answer, answers);
     }
 
     /// Takes in one segment.

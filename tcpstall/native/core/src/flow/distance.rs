@@ -26,6 +26,12 @@ impl Shortest {
         self.least
     }
 
+    /// How many it is the smallest of.
+    #[inline]
+    pub fn samples(&self) -> u32 {
+        self.samples
+    }
+
     /// An answer after `span`.
     #[inline]
     pub fn sample(&mut self, span: Nanos) {
@@ -89,13 +95,13 @@ impl Distance {
     /// This end answered in the handshake after `span`.
     pub fn shakes_hands(&mut self, now: Nanos, span: Nanos) {
         self.shortest.sample(span);
-        self.level.offer(now, span.or_zero(), Answer::Unsure);
+        self.level.offer(now, span.or_zero(), Answer::Unsure, 0);
     }
 
-    /// This end acknowledged data after `span`; `answer` says whether a long one can be believed.
+    /// This end acknowledged data after `span`; `answer` says whether a long one can be believed, `answers` came before it.
     #[inline]
-    pub fn acknowledges(&mut self, now: Nanos, span: Nanos, answer: Answer) {
-        if self.level.offer(now, span, answer) {
+    pub fn acknowledges(&mut self, now: Nanos, span: Nanos, answer: Answer, answers: u32) {
+        if self.level.offer(now, span, answer, answers) {
             self.departure.forget();
         }
     }
@@ -110,7 +116,7 @@ impl Distance {
             (true, true) => Answer::Bare,
             (true, false) => Answer::Queued,
         };
-        self.acknowledges(segment.time, span, answer);
+        self.acknowledges(segment.time, span, answer, self.shortest.samples);
     }
 
     /// Packets are missing here: echoes of what passed meanwhile say nothing.

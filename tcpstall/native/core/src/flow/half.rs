@@ -68,6 +68,8 @@ pub struct Half {
     left_out: bool,
     /// Duplicate ACKs or SACK blocks came since the left edge last moved.
     hinted: bool,
+    /// The last round trip was close to the smallest.
+    steady: bool,
     /// When old data was last sent again.
     last_again: Nanos,
     /// Where a probe of one byte beyond a closed window ended; the peer may take it (RFC 9293 §3.8.6.1).

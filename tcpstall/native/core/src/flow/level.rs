@@ -10,8 +10,8 @@ const LEAST_STEP: Nanos = Nanos::from_millis(2);
 /// (draft-cardwell BBRMinRTTFilterLen), Linux 300 s (tcp_min_rtt_wlen), because they cannot tell a queue from a route; here
 /// only answers that no queue of the flow explains are counted.
 const AGREEING: u32 = 3;
-/// Answers close to the level before a much shorter one is a change rather than the first good look.
-const ESTABLISHED: u32 = 8;
+/// Answers of an end before a much shorter one is a change rather than the first good look.
+pub(super) const ESTABLISHED: u32 = 8;
 /// Changes remembered; a route that flaps more often has no level.
 const LIMIT: usize = 64;
 
@@ -30,7 +30,6 @@ pub enum Answer {
 #[derive(Clone, Debug, Default)]
 pub struct Level {
     value: Option<Nanos>,
-    near: u32,
     rising: Option<Rising>,
     /// Earlier levels and when each ended.
     past: Vec<(Nanos, Nanos)>,
@@ -61,9 +60,15 @@ impl Level {
         span.0 - value.0 > (value.0 / STEP).max(LEAST_STEP.0)
     }
 
-    /// An answer came at `now`, after `span`. True if the level changed with it.
+    /// True if an answer after `span` is no news beside the smallest one, `least`.
     #[inline]
-    pub fn offer(&mut self, now: Nanos, span: Nanos, answer: Answer) -> bool {
+    pub(super) fn is_steady(span: Nanos, least: Nanos) -> bool {
+        span >= least && !Self::is_above(span, least)
+    }
+
+    /// An answer came at `now`, after `span`; `answers` came before it. True if the level changed with it.
+    #[inline]
+    pub fn offer(&mut self, now: Nanos, span: Nanos, answer: Answer, answers: u32) -> bool {
         let Some(value) = self.value else {
             self.value = Some(span);
             return false;
@@ -73,19 +78,12 @@ impl Level {
         }
         self.rising = None;
         if span >= value {
-            self.near = self.near.saturating_add(1);
             return false;
         }
-        self.falls(now, span, value)
-    }
-
-    fn falls(&mut self, now: Nanos, span: Nanos, value: Nanos) -> bool {
-        let shorter = Self::is_above(value, span);
-        if shorter && self.near >= ESTABLISHED {
+        if Self::is_above(value, span) && answers >= ESTABLISHED {
             self.change(now, span);
             return true;
         }
-        self.near = if shorter { 0 } else { self.near };
         self.value = Some(span);
         false
     }
@@ -117,7 +115,6 @@ impl Level {
         }
         self.value = Some(value);
         self.rising = None;
-        self.near = 0;
     }
 }
 
@@ -132,8 +129,8 @@ mod tests {
     /// Twenty answers of 20 ms, then answers of 60 ms from 1 s on.
     fn after_a_change(answer: Answer) -> Level {
         let mut level = Level::default();
-        (0..20).for_each(|i| _ = level.offer(ms(i * 50), ms(20), Answer::Queued));
-        (0..6).for_each(|i| _ = level.offer(ms(1_000 + i * 60), ms(60), answer));
+        (0..20).for_each(|i| _ = level.offer(ms(i * 50), ms(20), Answer::Queued, i as u32));
+        (0..6).for_each(|i| _ = level.offer(ms(1_000 + i * 60), ms(60), answer, 20));
         level
     }
 
@@ -152,9 +149,9 @@ mod tests {
     #[test]
     fn one_short_answer_in_between_shows_that_the_route_is_the_same() {
         let mut level = Level::default();
-        level.offer(ms(0), ms(20), Answer::Bare);
+        level.offer(ms(0), ms(20), Answer::Bare, 0);
         for i in 1..30 {
-            level.offer(ms(i * 60), if i % 3 == 0 { ms(21) } else { ms(60) }, Answer::Bare);
+            level.offer(ms(i * 60), if i % 3 == 0 { ms(21) } else { ms(60) }, Answer::Bare, i as u32);
         }
         assert_eq!(level.get(), Some(ms(20)));
     }
@@ -162,16 +159,16 @@ mod tests {
     #[test]
     fn a_route_that_grew_shorter_keeps_its_past() {
         let mut level = Level::default();
-        (0..20).for_each(|i| _ = level.offer(ms(i * 60), ms(60), Answer::Queued));
-        level.offer(ms(1_300), ms(20), Answer::Queued);
+        (0..20).for_each(|i| _ = level.offer(ms(i * 60), ms(60), Answer::Queued, i as u32));
+        level.offer(ms(1_300), ms(20), Answer::Queued, 20);
         assert_eq!((level.at(ms(1_200)), level.get()), (Some(ms(60)), Some(ms(20))));
     }
 
     #[test]
     fn a_first_answer_that_was_late_is_corrected_for_all_time() {
         let mut level = Level::default();
-        level.offer(ms(0), ms(60), Answer::Queued);
-        level.offer(ms(100), ms(20), Answer::Queued);
+        level.offer(ms(0), ms(60), Answer::Queued, 0);
+        level.offer(ms(100), ms(20), Answer::Queued, 1);
         assert_eq!(level.at(ms(0)), Some(ms(20)));
     }
 }

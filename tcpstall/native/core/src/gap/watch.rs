@@ -124,7 +124,7 @@ impl Watch {
     fn apply_acks(&mut self, sender: Direction, now: Nanos) {
         let (model, builder) = (&mut self.models[sender as usize], &mut self.builders[sender as usize]);
         while let Some(acked) = self.connection.half_mut(sender).next_acked(now) {
-            if let Some(rtt) = acked.rtt {
+            if let Some(rtt) = acked.rtt.filter(|_| !acked.steady) {
                 self.connection.measures(sender, &acked, rtt, builder.heard());
                 self.spikes[sender as usize].measures(&acked, || self.connection.base_rtt_at(acked.time));
             }

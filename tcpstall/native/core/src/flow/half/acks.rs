@@ -2,6 +2,7 @@
 
 use super::{ABSURD_JUMP, Half, SeqNo};
 use crate::flow::events::Acked;
+use crate::flow::level::Level;
 use crate::flow::pending::PendingAck;
 use crate::time::Nanos;
 use crate::wire::{Flags, Segment};
@@ -73,6 +74,7 @@ impl Half {
             duplicate: ack.reported_twice(&self.pending_sacks),
             echo: ack.echo,
             rtt: None,
+            steady: false,
             payload: ack.payload,
         };
         if advance > ABSURD_JUMP {
@@ -96,7 +98,11 @@ impl Half {
             acked.segments = segments;
             // What fills a hole acknowledges with it what had arrived long before: no round trip.
             if let Some(sent) = sent.filter(|_| self.sacked.is_empty() && !self.hinted) {
-                self.peer_distance.sample(ack.time - sent);
+                let span = ack.time - sent;
+                let steady = self.peer_distance.get().is_some_and(|least| Level::is_steady(span, least));
+                acked.steady = steady && self.steady;
+                self.steady = steady;
+                self.peer_distance.sample(span);
                 self.smooth(time - sent);
                 acked.rtt = Some(time - sent);
             } else {
