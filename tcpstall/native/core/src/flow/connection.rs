@@ -174,6 +174,9 @@ impl Connection {
     pub fn measure(&mut self, segment: &Segment, sender: Direction) {
         self.half_mut(sender.peer()).distance.towards(segment);
         self.half_mut(sender).distance.from_end(segment);
+        if self.half(sender).distance.level.is_rising() {
+            self.half_mut(sender.peer()).doubt_round_trip();
+        }
     }
 
     /// The ACK of `sender`'s data measured a round trip; the last one before it reached the sender at `heard`.
@@ -181,11 +184,12 @@ impl Connection {
     pub fn measures(&mut self, sender: Direction, acked: &Acked, rtt: Nanos, heard: Nanos) {
         let answers = self.half(sender).peer_distance.samples();
         let distance = self.half(sender).distance.now().unwrap_or_default();
+        // RFC 5681 §4.2: an ACK of two full segments must not be delayed. Behind a queue of its own the flow's ACKs keep coming.
+        let prompt = acked.bytes >= 2 * i64::from(self.half(sender).mss()) && acked.payload == 0;
         let leg = &mut self.half_mut(sender.peer()).distance;
         let span = (rtt - distance).or_zero();
         let excess = span - leg.level.get().unwrap_or(span);
-        // RFC 5681 §4.2: an ACK of two full segments must not be delayed. Behind a queue of its own the flow's ACKs keep coming.
-        let answer = match (acked.segments >= 2 && acked.payload == 0, (acked.time - heard).0 >= excess.0 / 2) {
+        let answer = match (prompt, (acked.time - heard).0 >= excess.0 / 2) {
             (false, _) => Answer::Unsure,
             (true, true) => Answer::Bare,
             (true, false) => Answer::Queued,

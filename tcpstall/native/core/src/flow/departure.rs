@@ -18,7 +18,18 @@ pub struct Departure {
     /// The smallest difference of the two clocks, and when it was seen.
     least: Option<(i64, Nanos)>,
     late: Option<Nanos>,
+    /// When the present second began, the smallest difference in it and in the one before, and seconds of growth in a row.
+    second: Nanos,
+    least_now: i64,
+    least_before: i64,
+    growing: u32,
 }
+
+/// A second in which every segment was later than all of the second before by so much; after three of them the clock is not
+/// what it was taken for (some tick 1024 times a second), and nothing is said any more.
+const GROWTH: i64 = 5_000_000;
+/// Seconds of growth that show it: a route that changes makes one.
+const GROWING: u32 = 3;
 
 impl Departure {
     /// How much longer than the quickest segment the last one took from its sender to the tap, give or take a tick; `None`
@@ -28,9 +39,28 @@ impl Departure {
         self.late
     }
 
+    /// A smaller delay than two ticks does not show in the sender's clock.
+    #[inline]
+    pub fn grain(&self) -> Nanos {
+        Nanos(2 * self.tick)
+    }
+
     /// The route changed: what was quick before is no measure any more.
     pub fn forget(&mut self) {
         self.least = None;
+    }
+
+    fn is_steady(&mut self, now: Nanos, difference: i64) -> bool {
+        if now - self.second < Nanos::from_millis(1_000) {
+            self.least_now = self.least_now.min(difference);
+            return self.growing < GROWING;
+        }
+        if self.growing < GROWING {
+            let grew = self.second > Nanos::ZERO && self.least_now - self.least_before > GROWTH;
+            self.growing = if grew { self.growing + 1 } else { 0 };
+        }
+        (self.second, self.least_before, self.least_now) = (now, self.least_now, difference);
+        self.growing < GROWING
     }
 
     /// A segment of this sender passes the tap.
@@ -48,6 +78,10 @@ impl Departure {
             self.tick = nearest.unwrap_or(TICKS[0]);
         }
         let difference = (segment.time - start).0 - i64::from(ticks) * self.tick;
+        if !self.is_steady(segment.time, difference) {
+            self.late = None;
+            return;
+        }
         let least = self.least.map(|(least, then)| least + (segment.time - then).0 / DRIFT);
         self.late = least.map(|least| Nanos((difference - least).max(0)));
         self.least = Some((least.map_or(difference, |least| least.min(difference)), segment.time));
@@ -71,6 +105,13 @@ mod tests {
         assert_eq!(departure.late(), Some(Nanos::ZERO));
         departure.follow(&segment(2_100, 2_500));
         assert!(departure.late().is_some_and(|late| late > Nanos::from_millis(98)));
+    }
+
+    #[test]
+    fn a_clock_of_another_tick_says_nothing_in_the_end() {
+        let mut departure = Departure::default();
+        (0..800).for_each(|i| departure.follow(&segment(i * 10 + i / 4, 500 + i as u32 * 10)));
+        assert_eq!(departure.late(), None);
     }
 
     #[test]

@@ -9,8 +9,6 @@ use crate::wire::{Flags, Segment};
 
 /// TSvals kept while their echo is awaited; an end that never echoes must not grow the queue.
 const PENDING_LIMIT: usize = 128;
-/// Two ticks of Linux's timestamp clock: a smaller delay is not seen in it.
-const CLOCK_GRAIN: Nanos = Nanos::from_millis(2);
 
 /// The smallest of some answers' times, and how many there were.
 #[derive(Clone, Copy, Debug, Default)]
@@ -110,7 +108,7 @@ impl Distance {
     /// longer: by a quarter of what the answer was late at least, because the other way may have grown longer too.
     fn echoes(&mut self, segment: &Segment, span: Nanos, silence: Nanos) {
         let excess = span - self.level.get().unwrap_or(span);
-        let late = self.departure.late().is_some_and(|late| late > CLOCK_GRAIN && late.0 >= excess.0 / 4);
+        let late = self.departure.late().is_some_and(|late| late > self.departure.grain() && late.0 >= excess.0 / 4);
         let answer = match (late, silence.0 >= excess.0 / 2) {
             (false, _) => Answer::Unsure,
             (true, true) => Answer::Bare,

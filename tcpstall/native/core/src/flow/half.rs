@@ -155,6 +155,11 @@ impl Half {
         self.outstanding.flight_when_sent(start, end)
     }
 
+    /// The next round trip must be looked at, however plain.
+    pub fn doubt_round_trip(&mut self) {
+        self.steady = false;
+    }
+
     /// True while SACK blocks or unfilled holes say that something is missing at the receiver.
     pub fn has_holes(&self) -> bool {
         !self.sacked.is_empty()

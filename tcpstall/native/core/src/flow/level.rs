@@ -49,6 +49,12 @@ impl Level {
         self.value
     }
 
+    /// Longer answers are waiting to be believed: any short one counts.
+    #[inline]
+    pub fn is_rising(&self) -> bool {
+        self.rising.is_some()
+    }
+
     /// As it was at `time`.
     pub fn at(&self, time: Nanos) -> Option<Nanos> {
         self.past.iter().find(|(until, _)| time < *until).map(|(_, value)| *value).or(self.value)
@@ -95,9 +101,10 @@ impl Level {
             Answer::Bare => Some(self.rising.get_or_insert(Rising { since: now - span, least: span, bare: 0 })),
         };
         let Some(rising) = rising else { return false };
-        if answer == Answer::Bare && rising.bare <= 1 && Self::is_above(span, rising.least) {
-            // The first went there by one route and came back by the other.
-            *rising = Rising { least: span, bare: 0, ..*rising };
+        if answer == Answer::Bare && (Self::is_above(span, rising.least) || Self::is_above(rising.least, span)) {
+            // They do not agree. The first may have gone there by one route and come back by the other.
+            let since = if rising.bare <= 1 { rising.since } else { now - span };
+            *rising = Rising { since, least: span, bare: 0 };
         }
         rising.least = rising.least.min(span);
         rising.bare += u32::from(answer == Answer::Bare);
