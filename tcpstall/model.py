@@ -30,6 +30,7 @@ __all__ = [
     "IdleClose",
     "Part",
     "Paths",
+    "RttSpike",
     "Service",
     "Side",
     "Sort",
@@ -163,6 +164,23 @@ class Stall:
     evidence: Evidence
     advice: str
     attempts: tuple[Attempt, ...] = ()
+    base_rtt_ns: int | None = None
+    """The path's smallest round trip as it was then."""
+    excess_ns: int | None = None
+    """What it took beyond that; None where it waited for no answer."""
+    excess_owner: str | None = None
+    """Whose the excess was: `queue`, `receiver-silent`, `delayed-ack`, `loss`, `unknown`; None where there is none."""
+
+
+@dataclass(frozen=True, slots=True)
+class RttSpike:
+    """The peak of an episode in which round trips were above five times the base one, and the state at that moment."""
+
+    sender: Side
+    time_ns: int
+    rtt_ns: int
+    in_flight_bytes: int
+    peer_window_bytes: int | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -279,6 +297,8 @@ class Flow:
     label_source: str | None = None
     notes: tuple[str, ...] = ()
     capture: int = 0
+    rtt_spikes: tuple[RttSpike, ...] = ()
+    rtt_spikes_dropped: int = 0
 
     @property
     def duration_ns(self) -> int:
@@ -481,6 +501,7 @@ def _flow(row: Mapping[str, Any]) -> Flow:
         exchanges=tuple(_exchange(exchange) for exchange in row.get("exchanges") or ()),
         connection=_pick(Connection, row["connection"]),
         notes=tuple(row.get("notes") or ()),
+        rtt_spikes=tuple(_pick(RttSpike, spike) for spike in row.get("rtt_spikes") or ()),
     )
 
 

@@ -12,6 +12,7 @@ from tcpstall.model import Analysis, Flow, Side, Stall
 from tcpstall.report.limits import lifting
 from tcpstall.report.path import reached_link
 from tcpstall.report.phrases import phrase
+from tcpstall.report.spikes import spike_lines
 from tcpstall.report.style import cause_text
 from tcpstall.report.waits import by_cause, main_sender, real_stalls, waited_ns
 from tcpstall.units import counted, duration, number, percent
@@ -45,6 +46,8 @@ def verdict(flow: Flow, *, width: int, rank: str = "") -> Iterator[RenderableTyp
     groups = _groups(flow)
     if groups:
         yield Padding(_causes(flow, groups), (0, 0, 0, 2))
+    for line in spike_lines(flow):
+        yield Padding(Text(line), (0, 0, 0, 2))
     yield Padding(Text(_remainder(flow, groups), "dim"), (0, 0, 0, 2))
     for note in flow.notes:
         said = _NOTES.get(note, note.replace("-", " "))

@@ -5,7 +5,8 @@
 //!           timer started the next segment and the last one was short
 //! Evidence  `in_flight_bytes`, `freed_by_packet`, `freed_to_data_ns`; detail `idle`, `think-time`, `awaiting-peer`
 //! Source    RFC 7661 §3; Linux TCP_CHRONO (busy time stops when the write queue is empty)
-//! Abstains  packets are missing, so that what was in flight is not known
+//! Abstains  packets are missing, so that what was in flight is not known; or the next data had left its sender long before, by
+//!           its timestamps, and sat in a queue before the tap
 //! Looks like `sndbuf-limited` (each wait ends at an ACK), `retransmission` (a lost tail), `nagle`, `zero-window`
 
 use super::cause::Cause;
@@ -29,6 +30,9 @@ fn judge(gap: &Gap, _: &Limits) -> Verdict {
     }
     if gap.refilled() {
         return Verdict::No;
+    }
+    if gap.held + gap.held >= gap.duration() {
+        return Verdict::CannotTell(Missing::DEPARTURE);
     }
     if gap.left_in_flight == 0 {
         return yes("idle", 0.95);

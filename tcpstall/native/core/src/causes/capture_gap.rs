@@ -1,6 +1,7 @@
 //! `capture-gap` — the packets that would tell what happened are not in the capture.
 //!
-//! Rule      a paste leaves lines out inside the gap; or data inside it was acknowledged that the tap never saw
+//! Rule      a paste leaves lines out inside the gap; or data inside it was acknowledged that the tap never saw; or more
+//!           bytes are missing before the data that ended it than any window allows to be under way
 //! Evidence  `last_packet` before the hole, `next_packet` after it
 //! Source    tcpdump(1): packets dropped by kernel; `......` in a paste stands for lines left out
 //! Abstains  never
@@ -24,6 +25,10 @@ fn judge(gap: &Gap, _: &Limits) -> Verdict {
     let sent_inside = gap.unseen.tail_acked.is_some_and(|acked| acked - gap.start() > round_trip.scaled(1.5));
     if sent_inside && !otherwise {
         return yes("acked-unseen", 0.8);
+    }
+    // What is missing before the next data is more than the window: it was sent, and acknowledged, unseen.
+    if gap.largest_window > 0 && gap.hole_before > gap.largest_window {
+        return yes("unseen", 0.8);
     }
     Verdict::No
 }

@@ -16,9 +16,9 @@ use crate::time::Nanos;
 pub(super) const RULE: Rule = Rule { cause: Cause::DelayedAck, judge };
 
 /// Half of Linux's shortest delayed-ACK timer: an ACK this much later than the round trip was delayed on purpose.
-const SHORTEST: Nanos = Nanos::from_millis(20);
+pub(super) const SHORTEST: Nanos = Nanos::from_millis(20);
 /// RFC 9293 §3.8.6.3: an ACK must not be delayed longer.
-const LONGEST: Nanos = Nanos::from_millis(500);
+pub(super) const LONGEST: Nanos = Nanos::from_millis(500);
 
 fn judge(gap: &Gap, _: &Limits) -> Verdict {
     let Some(rtt) = gap.base_rtt else { return Verdict::CannotTell(Missing::ROUND_TRIP) };

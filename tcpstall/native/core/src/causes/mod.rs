@@ -7,6 +7,7 @@ mod capture_gap;
 pub mod cause;
 mod cwnd_limited;
 mod delayed_ack;
+pub mod excess;
 mod handshake;
 mod idle_restart;
 pub mod limits;

@@ -37,6 +37,9 @@ impl Missing {
     pub const PACKETS: Missing = Missing("packets that the capture does not hold");
     /// The tap's distance from the sender, to put ACKs and data in order.
     pub const DISTANCE: Missing = Missing("how far from the sender the capture was taken, when this wait began");
+    /// The sender's own side of a queue before the tap.
+    pub const DEPARTURE: Missing =
+        Missing("departure: a queue before the tap held what ended the wait, by its timestamps");
     /// A round trip, to compare with.
     pub const ROUND_TRIP: Missing = Missing("round trip time: no data of this flow was acknowledged in the capture");
 }

@@ -1,8 +1,9 @@
 //! One connection: its handshake, its two directions of data, and how it ended.
 
-use super::events::Sending;
+use super::events::{Acked, Sending};
 use super::half::Half;
 use super::handshake::Handshake;
+use super::level::Answer;
 use super::window::Scale;
 use crate::time::Nanos;
 use crate::wire::{Endpoint, Flags, Segment};
@@ -144,8 +145,8 @@ impl Connection {
     /// The smallest round trip of the whole path.
     pub fn base_rtt(&self) -> Option<Nanos> {
         let [client, server] = &self.halves;
-        let to_client = least(client.distance.soonest(), server.peer_distance.soonest());
-        let to_server = least(server.distance.soonest(), client.peer_distance.soonest());
+        let to_client = least(client.distance.get(), server.peer_distance.get());
+        let to_server = least(server.distance.get(), client.peer_distance.get());
         to_client.zip(to_server).map(|(a, b)| a + b)
     }
 
@@ -156,6 +157,15 @@ impl Connection {
             least(client.distance.get(), server.peer_distance.get()),
             least(server.distance.get(), client.peer_distance.get()),
         ]
+    }
+
+    /// The smallest round trip of the whole path as it was at `time`.
+    pub fn base_rtt_at(&self, time: Nanos) -> Option<Nanos> {
+        let [client, server] = &self.halves;
+        match (client.distance.level.at(time), server.distance.level.at(time)) {
+            (Some(a), Some(b)) => Some(a + b),
+            _ => self.base_rtt(),
+        }
     }
 
     /// True if this SYN opens a new connection on the same ports (RFC 9293 §3.10.7.4, RFC 6191).
@@ -175,6 +185,27 @@ impl Connection {
     pub fn measure(&mut self, segment: &Segment, sender: Direction) {
         self.half_mut(sender.peer()).distance.towards(segment);
         self.half_mut(sender).distance.from_end(segment);
+        if self.half(sender).distance.level.is_rising() {
+            self.half_mut(sender.peer()).doubt_round_trip();
+        }
+    }
+
+    /// The ACK of `sender`'s data measured a round trip; the last one before it reached the sender at `heard`.
+    #[inline]
+    pub fn measures(&mut self, sender: Direction, acked: &Acked, rtt: Nanos, heard: Nanos) {
+        let answers = self.half(sender).peer_distance.samples();
+        let distance = self.half(sender).distance.now().unwrap_or_default();
+        // RFC 5681 §4.2: an ACK of two full segments must not be delayed. Behind a queue of its own the flow's ACKs keep coming.
+        let prompt = acked.bytes >= 2 * i64::from(self.half(sender).mss()) && acked.payload == 0;
+        let leg = &mut self.half_mut(sender.peer()).distance;
+        let span = (rtt - distance).or_zero();
+        let excess = span - leg.level.get().unwrap_or(span);
+        let answer = match (prompt, (acked.time - heard).0 >= excess.0 / 2) {
+            (false, _) => Answer::Unsure,
+            (true, true) => Answer::Bare,
+            (true, false) => Answer::Queued,
+        };
+        leg.acknowledges(acked.time - distance, span, answer, answers);
     }
 
     /// Takes in one segment.
@@ -189,7 +220,8 @@ impl Connection {
             self.carry(segment, sender)
         };
         if effect != Effect::Copy {
-            self.half_mut(peer).acknowledged(segment);
+            let echoed = self.half(sender).distance.last_span();
+            self.half_mut(peer).acknowledged(segment, echoed);
         }
         if segment.flags.has(Flags::RST) {
             self.state = State::Reset;
@@ -257,7 +289,7 @@ impl Connection {
             handshake.syn_acks += 1;
             handshake.server_isn = Some(segment.seq);
             if let (1, 1, Some(syn)) = (handshake.syns, handshake.syn_acks, handshake.syn) {
-                self.halves[end].distance.sample(segment.time - syn);
+                self.halves[end].distance.sample(segment.time, segment.time - syn);
             }
         } else {
             handshake.syn = handshake.syn.or(time);
@@ -305,7 +337,7 @@ impl Connection {
 
     fn time_last_leg(&mut self, now: Nanos) {
         if let (1, Some(syn_ack)) = (self.handshake.syn_acks, self.handshake.syn_ack) {
-            self.halves[0].distance.sample(now - syn_ack);
+            self.halves[0].distance.sample(now, now - syn_ack);
         }
     }
 }

@@ -2,6 +2,8 @@
 
 use std::collections::VecDeque;
 
+use super::departure::Departure;
+use super::level::{Answer, Level};
 use crate::time::Nanos;
 use crate::wire::{Flags, Segment};
 
@@ -12,25 +14,44 @@ const PENDING_LIMIT: usize = 128;
 /// to send. One that is later was on its way before the packet ahead of it arrived.
 pub const OUTLASTS_SILENCE: f64 = 1.5;
 
-/// Echoes in a row that must contradict the estimate before the path is taken to have become longer: one may be an ACK
-/// that was lost between the tap and the end.
-const CONTRADICTIONS: u32 = 2;
+/// The smallest of some answers' times, and how many there were.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Shortest {
+    least: Option<Nanos>,
+    samples: u32,
+}
 
-/// Echoes that came too late for the estimate.
-#[derive(Clone, Copy, Debug)]
-struct Longer {
-    count: u32,
-    least: Nanos,
+impl Shortest {
+    /// The smallest, `None` before the first answer.
+    #[inline]
+    pub fn get(&self) -> Option<Nanos> {
+        self.least
+    }
+
+    /// How many it is the smallest of.
+    #[inline]
+    pub fn samples(&self) -> u32 {
+        self.samples
+    }
+
+    /// An answer after `span`.
+    #[inline]
+    pub fn sample(&mut self, span: Nanos) {
+        if span < Nanos::ZERO {
+            return;
+        }
+        self.samples = self.samples.saturating_add(1);
+        if self.least.is_none_or(|least| span < least) {
+            self.least = Some(span);
+        }
+    }
 }
 
 /// The smallest time in which an end was seen to answer: its acknowledgement of data or SYN, or the first segment that
 /// echoes a TSval (RFC 7323 §4.1). Every sample is at least the true distance, so the minimum is the estimate.
 #[derive(Clone, Debug, Default)]
 pub struct Distance {
-    least: Option<Nanos>,
-    /// The least of the flow's whole life.
-    soonest: Option<Nanos>,
-    samples: u32,
+    shortest: Shortest,
     /// Some answer was due at once: not all of them ended a pause that may have been the end's own.
     proven: bool,
     /// How much above the least the usual answer lies.
@@ -42,10 +63,13 @@ pub struct Distance {
     /// The newest TSval seen towards this end.
     newest: Option<u32>,
     last_echo: Option<u32>,
-    longer: Option<Longer>,
-    /// The path was seen to become longer: what was measured before does not hold after.
-    moved: bool,
+    /// The smallest such time as it was at each time.
+    pub level: Level,
+    /// When this end's segments left it.
+    pub departure: Departure,
+    last_seen: Nanos,
     last_payload: Nanos,
+    last_span: Option<Nanos>,
     queue: Nanos,
 }
 
@@ -53,13 +77,29 @@ impl Distance {
     /// The estimate, `None` before the first answer.
     #[inline]
     pub fn get(&self) -> Option<Nanos> {
-        self.least
+        self.shortest.least
     }
 
-    /// The smallest answer of the flow's whole life: what is later is a queue, or a path that has become longer.
+    /// As it is now; a route may have grown longer since the smallest answer.
     #[inline]
-    pub fn soonest(&self) -> Option<Nanos> {
-        self.soonest
+    pub fn now(&self) -> Option<Nanos> {
+        self.level.get().max(self.shortest.least)
+    }
+
+    /// As it was at `time`.
+    pub fn at(&self, time: Nanos) -> Option<Nanos> {
+        self.level.at(time).max(self.shortest.least)
+    }
+
+    /// How many answers it rests on.
+    pub fn samples(&self) -> u32 {
+        self.shortest.samples
+    }
+
+    /// What the last segment of this end answered, if it was the first echo of a TSval: how long after that.
+    #[inline]
+    pub fn last_span(&self) -> Option<Nanos> {
+        self.last_span
     }
 
     /// True if the estimate cannot be an end's own pause after each answer that it rests on.
@@ -68,23 +108,9 @@ impl Distance {
         self.proven
     }
 
-    /// The same path measured by the acknowledgements of what the other end sent.
-    #[inline]
-    pub fn is_at_most(&mut self, span: Nanos) {
-        self.proven = true;
-        if self.least.is_none_or(|least| span < least) && !self.moved {
-            self.sample(span);
-        }
-    }
-
-    /// How many answers it rests on.
-    pub fn samples(&self) -> u32 {
-        self.samples
-    }
-
     /// How much the answers scatter above the least, at most a quarter of it: a path or a capture whose times jitter.
     pub fn jitter(&self) -> Nanos {
-        self.least.map_or(Nanos::ZERO, |least| self.spread.min(least.scaled(0.25)))
+        self.shortest.least.map_or(Nanos::ZERO, |least| self.spread.min(least.scaled(0.25)))
     }
 
     /// By how much the last answer with data came later than the soonest: the queue between this end and the tap. 0 where
@@ -94,52 +120,71 @@ impl Distance {
         self.queue
     }
 
-    /// An answer after `span`.
-    #[inline]
-    pub fn sample(&mut self, span: Nanos) {
+    /// This end answered after `span` and had no reason to wait: in the handshake, or because it knew of an ACK.
+    pub fn sample(&mut self, now: Nanos, span: Nanos) {
         self.proven = true;
         self.answered(span);
+        self.level.offer(now, span.or_zero(), Answer::Unsure, 0);
     }
 
-    fn answered(&mut self, span: Nanos) {
-        if span < Nanos::ZERO {
-            return;
+    /// The same path measured by the acknowledgements of what the other end sent.
+    #[inline]
+    pub fn is_at_most(&mut self, now: Nanos, span: Nanos) {
+        self.proven = true;
+        if self.shortest.least.is_none_or(|least| span < least) {
+            self.sample(now, span);
         }
-        self.samples = self.samples.saturating_add(1);
-        let least = self.least.unwrap_or(span);
+    }
+
+    #[inline]
+    fn answered(&mut self, span: Nanos) {
+        let least = self.shortest.least.unwrap_or(span);
         if span < least {
             self.spread += least - span;
         } else if span - least < least.scaled(0.5) {
             // Later answers tell of the end's own pauses, not of the path; RFC 6298's gain of 1/8 for the others.
             self.spread += Nanos((span - least - self.spread).0 / 8);
         }
-        self.least = Some(least.min(span));
-        self.soonest = Some(self.soonest.map_or(span, |soonest| soonest.min(span)));
+        self.shortest.sample(span);
     }
 
-    /// True if the path became longer while the flow lasted.
-    pub fn has_moved(&self) -> bool {
-        self.moved
+    /// True if this segment of the end echoes a TSval newer than any that passed the tap towards it: something reached the
+    /// end that the tap has not seen, or will store too late.
+    #[inline]
+    pub fn has_unseen(&self, segment: &Segment) -> bool {
+        match (segment.timestamps, self.newest) {
+            (Some(timestamps), Some(newest)) => (timestamps.echo.wrapping_sub(newest) as i32) > 0,
+            _ => false,
+        }
+    }
+
+    /// This end acknowledged data after `span`; `answer` says whether a long one can be believed, `answers` came before it.
+    #[inline]
+    pub fn acknowledges(&mut self, now: Nanos, span: Nanos, answer: Answer, answers: u32) {
+        if self.level.offer(now, span, answer, answers) {
+            self.departure.forget();
+        }
+    }
+
+    /// The segment's echo came after `span`. An end may think before it answers; its own clock tells whether the path took
+    /// longer: by a quarter of what the answer was late at least, because the other way may have grown longer too.
+    fn echoes(&mut self, segment: &Segment, span: Nanos, silence: Nanos) {
+        let excess = span - self.level.get().unwrap_or(span);
+        let late = self.departure.late().is_some_and(|late| late > self.departure.grain() && late.0 >= excess.0 / 4);
+        let answer = match (late, silence.0 >= excess.0 / 2) {
+            _ if self.is_contradicted(segment.time) => Answer::Bare,
+            (false, _) => Answer::Unsure,
+            (true, true) => Answer::Bare,
+            (true, false) => Answer::Queued,
+        };
+        self.acknowledges(segment.time, span, answer, self.shortest.samples);
     }
 
     /// An end echoes the newest TSval that has reached it (RFC 7323 §4.3). If one newer than the echo passed the tap longer
-    /// ago than the estimate allows, it is still on its way: the path has become longer. `span` is this echo's own time.
-    fn contradict(&mut self, now: Nanos, span: Nanos) {
-        let (Some(least), Some(&(_, newer))) = (self.least, self.pending.front()) else { return };
-        let margin = least.scaled(0.25).max(Nanos::from_millis(2));
-        if span <= least + margin {
-            self.longer = None;
-        } else if now - newer > least + margin {
-            let longer = self.longer.get_or_insert(Longer { count: 0, least: span });
-            longer.count += 1;
-            longer.least = longer.least.min(span);
-            if longer.count >= CONTRADICTIONS {
-                self.least = Some(longer.least);
-                self.spread = Nanos::ZERO;
-                self.longer = None;
-                self.moved = true;
-            }
-        }
+    /// ago than the level allows, it is still on its way: the path has become longer.
+    fn is_contradicted(&self, now: Nanos) -> bool {
+        let (Some(level), Some(&(_, newer))) = (self.level.get(), self.pending.front()) else { return false };
+        now - newer > level + level.scaled(0.25).max(Nanos::from_millis(2))
     }
 
     /// Packets are missing here: echoes of what passed meanwhile say nothing.
@@ -168,21 +213,15 @@ impl Distance {
         }
     }
 
-    /// True if this segment of the end echoes a TSval newer than any that passed the tap towards it: something reached the
-    /// end that the tap has not seen, or will store too late.
-    #[inline]
-    pub fn has_unseen(&self, segment: &Segment) -> bool {
-        match (segment.timestamps, self.newest) {
-            (Some(timestamps), Some(newest)) => (timestamps.echo.wrapping_sub(newest) as i32) > 0,
-            _ => false,
-        }
-    }
-
     /// A segment of this end passes the tap; its echo may be an answer.
     #[inline]
     pub fn from_end(&mut self, segment: &Segment) {
+        let silence = segment.time - self.last_seen;
+        self.last_seen = segment.time;
+        self.last_span = None;
         let Some(timestamps) = segment.timestamps else { return };
-        let silence = segment.time - self.last_payload;
+        self.departure.follow(segment);
+        let quiet = segment.time - self.last_payload;
         if segment.payload > 0 {
             self.last_payload = segment.time;
         }
@@ -197,14 +236,16 @@ impl Distance {
             }
             self.pending.pop_front();
             if age == 0 && self.ambiguous != Some(value) {
-                self.answered(segment.time - seen);
+                let span = segment.time - seen;
+                self.answered(span);
                 // An ACK is due when data comes; data may wait for the application, unless other data went just before.
-                self.proven |= segment.payload == 0 || silence.times(4) <= segment.time - seen;
-                self.contradict(segment.time, segment.time - seen);
+                self.proven |= segment.payload == 0 || quiet.times(4) <= span;
                 if segment.payload > 0 {
-                    let late = segment.time - seen - self.soonest.unwrap_or_default();
-                    self.queue = if late >= silence.scaled(OUTLASTS_SILENCE) { late } else { Nanos::ZERO };
+                    let late = span - self.shortest.least.unwrap_or_default();
+                    self.queue = if late >= quiet.scaled(OUTLASTS_SILENCE) { late } else { Nanos::ZERO };
                 }
+                self.echoes(segment, span, silence);
+                self.last_span = Some(span);
                 break;
             }
         }

@@ -67,6 +67,12 @@ pub struct Acked {
     pub to_peer: Option<Nanos>,
     /// The DSACK block it carried: bytes that reached the peer twice.
     pub duplicate: Option<(i64, i64)>,
+    /// The round trip that it measured for the sender.
+    pub rtt: Option<Nanos>,
+    /// That was close to the smallest, and so was the one before: nothing to learn from it.
+    pub steady: bool,
+    /// Payload it carried.
+    pub payload: u32,
     /// Its TSecr.
     pub echo: Option<u32>,
 }

@@ -1,9 +1,11 @@
 //! One direction of data: what its sender sent and what was acknowledged, in the sender's own order of events.
 
+mod acks;
+
 use std::collections::VecDeque;
 
-use super::distance::Distance;
-use super::events::{Acked, Sending};
+use super::distance::{Distance, Shortest};
+use super::events::Sending;
 use super::identification::Identification;
 use super::outstanding::Outstanding;
 use super::pending::PendingAck;
@@ -14,8 +16,6 @@ use crate::seq::SeqNo;
 use crate::time::Nanos;
 use crate::wire::{Flags, Segment};
 
-/// ACKs wait here until they reach the sender; past this many the old ones are applied at once.
-const PENDING_ACKS: usize = 4096;
 /// A jump in sequence space that no window allows (RFC 7323 §2.3 limits a window to 1 GiB).
 const ABSURD_JUMP: i64 = 1 << 30;
 /// Segment size until a SYN or a full segment says otherwise (Ethernet with timestamps).
@@ -54,7 +54,7 @@ pub struct Half {
     /// Round trip from the tap to this sender and back.
     pub distance: Distance,
     /// Round trip from the tap to the peer and back, by this sender's data.
-    pub peer_distance: Distance,
+    pub peer_distance: Shortest,
     /// Smoothed round trip of the sender (RFC 6298 §2), `None` before the first sample.
     pub srtt: Option<Nanos>,
     /// Smallest round trip that an ACK of data measured.
@@ -76,6 +76,12 @@ pub struct Half {
     /// Packets were left out and no ACK since has said what is still outstanding.
     pub flight_unknown: bool,
     left_out: bool,
+    /// Duplicate ACKs or SACK blocks came since the left edge last moved.
+    hinted: bool,
+    /// The last round trip was close to the smallest.
+    steady: bool,
+    /// When old data was last sent again.
+    last_again: Nanos,
     /// Where a probe of one byte beyond a closed window ended; the peer may take it (RFC 9293 §3.8.6.1).
     probed: Option<i64>,
     /// What came out of order.
@@ -173,6 +179,11 @@ impl Half {
     /// Bytes in flight when the segment `[start, end)` was first sent; `None` where the tap did not see the frames around it.
     pub fn flight_when_sent(&self, start: i64, end: i64) -> Option<i64> {
         self.outstanding.flight_when_sent(start, end)
+    }
+
+    /// The next round trip must be looked at, however plain.
+    pub fn doubt_round_trip(&mut self) {
+        self.steady = false;
     }
 
     /// True while SACK blocks or unfilled holes say that something is missing at the receiver.
@@ -304,6 +315,7 @@ impl Half {
         }
         self.outstanding.remember(segment, end);
         self.retransmitted += u64::from(segment.payload);
+        self.last_again = segment.time;
         Sending::Again
     }
 
@@ -314,135 +326,5 @@ impl Half {
             let rtt = self.distance.get().unwrap_or_default() + self.peer_distance.get().unwrap_or_default();
             self.outstanding.newest().is_none_or(|newest| segment.time - newest > rtt.scaled(0.25))
         })
-    }
-
-    /// A segment of the peer passes the tap towards this sender.
-    #[inline]
-    pub fn acknowledged(&mut self, segment: &Segment) {
-        // A RST announces no window that anybody will use.
-        if !segment.flags.has(Flags::ACK) || segment.flags.has(Flags::RST) {
-            return;
-        }
-        if self.base.is_none() {
-            self.base = Some(SeqNo(segment.ack.0.wrapping_sub(1)));
-            self.snd_nxt = 1;
-            self.snd_una = 1;
-        }
-        let mut pending = PendingAck {
-            time: segment.time,
-            ack: self.offset(segment.ack),
-            window: self.peer_scale.bytes(segment.window),
-            field: segment.window,
-            packet: segment.packet,
-            payload: segment.payload,
-            echo: segment.timestamps.map(|stamps| stamps.echo),
-            sack_count: 0,
-        };
-        if segment.flags.has(Flags::SYN) {
-            // RFC 7323 §2.2: the window in a SYN is never scaled.
-            pending.window = Some(i64::from(segment.window));
-        }
-        for block in segment.sack_blocks() {
-            self.pending_sacks.push_back((self.offset(block.left), self.offset(block.right)));
-            pending.sack_count += 1;
-        }
-        self.pending.push_back(pending);
-    }
-
-    /// Applies the next ACK that reached the sender before `now`, if there is one.
-    #[inline]
-    pub fn next_acked(&mut self, now: Nanos) -> Option<Acked> {
-        let distance = self.distance.get().unwrap_or_default();
-        let early = self.early(distance);
-        let pending = *self.pending.front()?;
-        if pending.time + distance - early > now && self.pending.len() < PENDING_ACKS {
-            return None;
-        }
-        self.pending.pop_front();
-        Some(self.apply(&pending, pending.time + distance))
-    }
-
-    fn apply(&mut self, ack: &PendingAck, time: Nanos) -> Acked {
-        let (out_before, flight_before, room_before) = (self.flight_segments(), self.flight(), self.room());
-        let advance = ack.ack - self.snd_una;
-        let mut acked = Acked {
-            time,
-            packet: ack.packet,
-            bytes: advance.max(0),
-            segments: 0,
-            out_before,
-            flight_before,
-            room_before,
-            window_before: self.window,
-            field_before: self.window_field,
-            unseen_inside: 0,
-            unseen_tail: 0,
-            blind: !self.distance.is_proven(),
-            short_before: self.outstanding.has_short(),
-            sample: None,
-            loss_hint: false,
-            to_peer: None,
-            duplicate: ack.reported_twice(&self.pending_sacks),
-            echo: ack.echo,
-        };
-        if advance > ABSURD_JUMP {
-            self.pending_sacks.drain(..self.pending_sacks.len().min(usize::from(ack.sack_count)));
-            return acked;
-        }
-        if self.probed == Some(ack.ack) {
-            self.bytes += (ack.ack - self.snd_nxt).max(0) as u64;
-            self.snd_nxt = self.snd_nxt.max(ack.ack);
-        }
-        if ack.ack > self.snd_nxt + 1 {
-            // Acknowledged without being seen: the capture lost it. The one more is a FIN.
-            acked.unseen_tail = ack.ack - self.snd_nxt;
-            self.never_seen += acked.unseen_tail;
-            self.snd_nxt = ack.ack;
-        }
-        if advance >= 0 {
-            self.flight_unknown = false;
-        }
-        if advance > 0 {
-            let gone = self.outstanding.acknowledge(ack.ack, self.mss());
-            acked.to_peer = gone.touched.map(|sent| ack.time - sent);
-            acked.sample = gone.touched.map(|sent| time - sent);
-            self.least_rtt = [self.least_rtt, acked.sample].into_iter().flatten().min();
-            if let Some(sent) = gone.sent {
-                self.peer_distance.sample(ack.time - sent);
-                self.smooth(time - sent);
-            }
-            self.snd_una = ack.ack;
-            // What SACK had reported before counts no more (Linux raises the window by what an ACK newly delivers).
-            let reported = self.sacked.forget_below(ack.ack) / i64::from(self.mss());
-            acked.segments = gone.segments.saturating_sub(reported as u32);
-            acked.unseen_inside = self.unseen.forget_below(ack.ack);
-            self.never_seen += acked.unseen_inside;
-        }
-        for _ in 0..ack.sack_count {
-            let Some((left, right)) = self.pending_sacks.pop_front() else { break };
-            if left >= self.snd_una && right <= self.snd_nxt {
-                let before = self.sacked.bytes();
-                self.sacked.insert(left, right);
-                acked.loss_hint |= self.sacked.bytes() > before;
-            }
-        }
-        if advance >= 0 {
-            // Where SACK is in use a duplicate ACK without new blocks says nothing of a loss (RFC 6675 §2).
-            let classic = !self.sack_permitted && ack.sack_count == 0;
-            if classic && advance == 0 && ack.payload == 0 && ack.window == self.window && self.snd_nxt > self.snd_una {
-                acked.loss_hint = true;
-            }
-            self.window = ack.window;
-            self.window_field = ack.field;
-        }
-        acked
-    }
-
-    fn smooth(&mut self, sample: Nanos) {
-        // RFC 6298 §2: alpha = 1/8.
-        self.srtt = Some(match self.srtt {
-            None => sample,
-            Some(srtt) => Nanos(srtt.0 + (sample.0 - srtt.0) / 8),
-        });
     }
 }

@@ -32,7 +32,7 @@ impl Half {
         }
         let told = self.pending.iter().find(|ack| ack.window.is_some_and(|window| ack.ack + window >= end));
         if let Some(ack) = told {
-            self.distance.sample(segment.time - ack.time);
+            self.distance.sample(segment.time, segment.time - ack.time);
         }
     }
 }

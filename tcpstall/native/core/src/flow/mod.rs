@@ -1,12 +1,14 @@
 //! Segments to per-flow state: it records and never judges.
 
 pub mod connection;
+pub mod departure;
 pub mod distance;
 pub mod events;
 pub mod half;
 pub mod handshake;
 pub mod hearing;
 pub mod identification;
+pub mod level;
 pub mod outstanding;
 mod pending;
 pub mod ranges;

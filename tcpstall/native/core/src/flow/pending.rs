@@ -17,6 +17,8 @@ pub(super) struct PendingAck {
     pub(super) payload: u32,
     /// TSecr: which of the sender's segments caused it.
     pub(super) echo: Option<u32>,
+    /// How long after that segment it came, at the tap.
+    pub(super) echoed: Option<Nanos>,
     /// How many blocks of the queue of SACK blocks are its own.
     pub(super) sack_count: u8,
 }

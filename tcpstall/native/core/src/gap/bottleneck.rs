@@ -137,7 +137,7 @@ impl Bottleneck {
         // What filled a hole had long arrived: its ACK tells nothing of the queue.
         match acked.to_peer.filter(|_| !filled_hole) {
             Some(to_peer) => {
-                let queue = to_peer - half.peer_distance.soonest().unwrap_or_default() + queue_before_tap(half, base);
+                let queue = to_peer - half.peer_distance.get().unwrap_or_default() + queue_before_tap(half, base);
                 let least = base.scaled(QUEUE_SHARE).min(QUEUE_SURE).max(LEAST_GAP);
                 if queue >= least && self.was_queued(queue, usual, base) {
                     self.go_on(before, now, from, queue, half, base);
@@ -243,11 +243,11 @@ fn passed(acked: &Acked, half: &Half) -> Nanos {
 }
 
 fn base(half: &Half) -> Nanos {
-    half.distance.soonest().unwrap_or_default() + half.peer_distance.soonest().unwrap_or_default()
+    half.distance.get().unwrap_or_default() + half.peer_distance.get().unwrap_or_default()
 }
 
 fn at_sender(half: &Half, base: Nanos) -> bool {
-    half.distance.soonest().unwrap_or_default() <= base.scaled(AT_SENDER)
+    half.distance.get().unwrap_or_default() <= base.scaled(AT_SENDER)
 }
 
 /// The queue between the sender and a tap further down the path; near the sender a late answer is the sender's own doing.

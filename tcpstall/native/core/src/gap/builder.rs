@@ -1,7 +1,9 @@
 //! The gaps of one sender while its flow is open: each event is noted, the next new data freezes the gap.
 
+mod freeze;
+
 use super::bottleneck::Bottleneck;
-use super::evidence::{Burst, Clump, Context, Gap, Unseen};
+use super::evidence::{Burst, Clump, Gap};
 use super::open::{Beginning, Left, Open, Train};
 use super::reading::Reading;
 use super::repair::{Again, Attempt, Repairs, Totals};
@@ -181,6 +183,9 @@ impl Builder {
         if acked.bytes > 0 || opened {
             open.acks += u32::from(acked.bytes > 0);
             open.acked += acked.bytes;
+            if acked.bytes > 0 {
+                open.answer.hears(acked, self.heard.max(self.burst.start));
+            }
             open.last_ack = Some(acked.time);
             open.last_ack_packet = Some(acked.packet);
             match &mut self.train {
@@ -349,6 +354,12 @@ impl Builder {
         self.open.last_retransmission.is_some_and(|again| again > time)
     }
 
+    /// The last ACK of new data or report of a loss.
+    #[inline]
+    pub fn heard(&self) -> Nanos {
+        self.heard
+    }
+
     /// All repairs of this direction.
     pub fn repairs(&self) -> Totals {
         self.repairs.as_ref().map_or_else(Totals::default, |repairs| repairs.totals)
@@ -394,77 +405,6 @@ impl Builder {
         self.missing_ids = ending.missing_ids;
         self.hole = (ending.hole.1 > ending.hole.0).then_some(ending.hole);
         left.flight == 0
-    }
-
-    fn freeze(&self, ending: &Ending, half: &Half, cwnd: &Cwnd, left: Left) -> Gap {
-        let open = &self.open;
-        let at = open.beginning.unwrap_or_default();
-        let freeing = self.train;
-        let segments_held = freeing.map_or(at.segments, |train| train.segments);
-        Gap {
-            sender: self.sender,
-            before: self.burst,
-            first: !self.sending,
-            end: ending.time.max(self.burst.end),
-            ended: ending.next_packet.is_some(),
-            after: Burst::default(),
-            next_packet: ending.next_packet,
-            base_rtt: ending.base_rtt,
-            srtt: at.srtt,
-            distance: half.distance.get().unwrap_or_default(),
-            jitter: half.distance.jitter(),
-            mss: half.mss(),
-            mss_known: half.mss_is_sure(),
-            flight_at_start: at.flight,
-            segments_at_start: at.segments,
-            segments_held,
-            room_at_start: at.room,
-            room_held: freeing.map_or(at.room, |train| train.room),
-            window: at.window,
-            window_field: at.window_field,
-            least_room: None,
-            scale_inferred: false,
-            largest_window: at.largest_window,
-            short_segment_out: at.short,
-            short_segment_left: left.short,
-            acks: open.acks,
-            acked: open.acked,
-            last_ack: open.last_ack,
-            last_ack_packet: freeing.map(|train| train.first_packet).or(open.last_ack_packet),
-            all_acked: open.all_acked,
-            left_in_flight: left.flight,
-            closed: open.closed,
-            reopened: open.reopened,
-            probes: open.probes,
-            shut: open.shut,
-            reading: self.reading.backlog(ending.time.max(self.burst.end)),
-            // More out than the model allows: a larger initial window, or growth that the model missed.
-            cwnd: at.cwnd.max(segments_held),
-            phase: at.phase,
-            losses: cwnd.losses(),
-            cwnd_before_idle: at.before_idle,
-            old_window_known: cwnd.old_window_known(),
-            cwnd_after_idle: at.after_idle,
-            peer_bytes: open.peer_bytes,
-            peer_first: open.peer_first,
-            peer_last: open.peer_last,
-            peer_packet: open.peer_packet,
-            retransmissions: open.retransmissions,
-            first_retransmission: open.first_retransmission,
-            repair: open.repair.clone(),
-            lost_before_tap: ending.lost,
-            hole_before: ending.hole.1 - ending.hole.0,
-            left_edge: half.snd_una,
-            acks_lost: false,
-            loss_hints: open.loss_hints,
-            recovering: at.phase == Phase::Recovery,
-            left_out: open.left_out,
-            from_start: half.syn_seen,
-            flight_unknown: left.unknown,
-            cwnd_known: at.cwnd_known,
-            unseen: Unseen { heard: left.heard_unseen, ..open.unseen },
-            context: Context::default(),
-        }
     }
 
     /// New data starts a burst of its own.

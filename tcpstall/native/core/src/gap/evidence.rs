@@ -1,5 +1,6 @@
 //! What a gap between two bursts was, frozen: the rules read this and nothing else.
 
+use super::answer::Answer;
 use super::bottleneck::{AT_SENDER, Stretch};
 use super::reading::Backlog;
 use super::repair::Repair;
@@ -67,7 +68,7 @@ pub struct Gap {
     /// First packet of new data after it.
     pub next_packet: Option<PacketNo>,
 
-    /// Smallest round trip of the path.
+    /// Smallest round trip of the path, as it was then.
     pub base_rtt: Option<Nanos>,
     /// The sender's smoothed round trip when it began.
     pub srtt: Option<Nanos>,
@@ -107,6 +108,8 @@ pub struct Gap {
 
     /// ACKs of new data that reached the sender inside it.
     pub acks: u32,
+    /// What they tell of the wait for them.
+    pub answer: Answer,
     /// Bytes they acknowledged.
     pub acked: i64,
     /// The last of them, or the last window update.
@@ -157,6 +160,8 @@ pub struct Gap {
     pub first_retransmission: Option<Nanos>,
     /// What was sent again and why, where anything was.
     pub repair: Option<Box<Repair>>,
+    /// The new data that ended it had left its sender so long before, by the sender's timestamps: a queue before the tap held it.
+    pub held: Nanos,
     /// Packets that the IP-ID counter or a hole in the sequence says were sent and lost before the tap.
     pub lost_before_tap: u32,
     /// Bytes before the next new data that the tap did not see: the data that followed was no repair of them.
@@ -263,6 +268,17 @@ impl Context {
 }
 
 impl Gap {
+    /// The tap turned out to be as far from the sender as `distance`, not as was thought when the gap was frozen: what reached
+    /// the sender inside it did so later or earlier.
+    pub(super) fn moves_tap(&mut self, distance: Nanos) {
+        let shift = distance - self.distance;
+        self.distance = distance;
+        self.held = (self.held - shift.or_zero()).or_zero();
+        for time in [&mut self.last_ack, &mut self.all_acked, &mut self.closed, &mut self.reopened] {
+            *time = time.map(|time| (time + shift).min(self.end));
+        }
+    }
+
     /// When it began: at the end of the burst before it.
     #[expect(clippy::misnamed_getters, reason = "a gap starts where its burst ends")]
     pub fn start(&self) -> Nanos {

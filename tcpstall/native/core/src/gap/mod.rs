@@ -1,5 +1,6 @@
 //! State to bursts and gaps: the end of a gap freezes its evidence, which is all that the rules will see.
 
+mod answer;
 pub mod bottleneck;
 pub mod builder;
 pub mod context;
@@ -9,9 +10,11 @@ pub mod reading;
 pub mod repair;
 mod scale;
 pub mod shut;
+pub mod spikes;
 mod turns;
 pub mod watch;
 
+pub use answer::Answer;
 pub use bottleneck::Stretch;
 pub use evidence::{Burst, Gap};
 pub use reading::{Backlog, Reading};

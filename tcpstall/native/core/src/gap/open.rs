@@ -1,5 +1,6 @@
 //! What is noted about a pause while it lasts.
 
+use super::answer::Answer;
 use super::evidence::Unseen;
 use super::repair::Repair;
 use super::shut::Shut;
@@ -48,6 +49,7 @@ pub(super) struct Train {
 pub(super) struct Open {
     pub(super) beginning: Option<Beginning>,
     pub(super) acks: u32,
+    pub(super) answer: Answer,
     pub(super) acked: i64,
     pub(super) last_ack: Option<Nanos>,
     pub(super) last_ack_packet: Option<PacketNo>,

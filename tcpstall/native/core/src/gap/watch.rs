@@ -5,6 +5,7 @@ use super::builder::{Builder, Ending, LEAST_GAP};
 use super::context;
 use super::evidence::{Burst, Clump, Gap};
 use super::repair::{Totals, Trigger};
+use super::spikes::Spikes;
 use crate::flow::hearing::AT_HOST;
 use crate::flow::{
     Connection, Direction, Half, Sending,
@@ -28,6 +29,7 @@ pub struct Watch {
     builders: [Builder; 2],
     turns: Turns,
     starts: Option<Box<Starts>>,
+    spikes: [Spikes; 2],
     incomplete: bool,
     time_went_back: bool,
     left_out_after: Option<Nanos>,
@@ -78,6 +80,7 @@ impl Watch {
             builders: [Builder::new(Direction::Client), Builder::new(Direction::Server)],
             turns: Turns::default(),
             starts: None,
+            spikes: Default::default(),
             incomplete: false,
             time_went_back: false,
             left_out_after: None,
@@ -179,11 +182,16 @@ impl Watch {
     }
 
     fn apply_acks(&mut self, sender: Direction, now: Nanos) {
-        let half = self.connection.half_mut(sender);
         let (model, builder) = (&mut self.models[sender as usize], &mut self.builders[sender as usize]);
-        let mut to_peer: Option<Nanos> = None;
-        while let Some(acked) = half.next_acked(now) {
-            to_peer = to_peer.into_iter().chain(acked.to_peer).min();
+        let mut to_peer: Option<(Nanos, Nanos)> = None;
+        while let Some(acked) = self.connection.half_mut(sender).next_acked(now) {
+            let span = acked.to_peer.filter(|span| to_peer.is_none_or(|(_, least)| *span < least));
+            to_peer = span.map(|span| (acked.time, span)).or(to_peer);
+            if let Some(rtt) = acked.rtt.filter(|_| !acked.steady) {
+                self.connection.measures(sender, &acked, rtt, builder.heard());
+                self.spikes[sender as usize].measures(&acked, || self.connection.base_rtt_at(acked.time));
+            }
+            let half = self.connection.half(sender);
             if builder.on_ack(&acked, half, model) {
                 model.undo();
             }
@@ -196,8 +204,8 @@ impl Watch {
             };
             model.on_ack(acked.segments, &path);
         }
-        if let Some(span) = to_peer {
-            self.connection.half_mut(sender.peer()).distance.is_at_most(span);
+        if let Some((time, span)) = to_peer {
+            self.connection.half_mut(sender.peer()).distance.is_at_most(time, span);
         }
     }
 
@@ -286,7 +294,7 @@ impl Watch {
         let (stretches, dropped) =
             builder.bottleneck.as_mut().map_or_else(Default::default, |bottleneck| bottleneck.finish(half));
         builder.dropped += dropped;
-        let (gaps, bursts) = arrange(builder, &stretches, threshold, base_rtt, half);
+        let (gaps, bursts) = arrange(builder, &stretches, threshold, &self.connection, direction);
         Closed { gaps, bursts, stretches }
     }
 }
@@ -317,6 +325,11 @@ impl Finished {
         self.watch.time_went_back
     }
 
+    /// A sender's spikes of round trip time.
+    pub fn spikes(&self, sender: Direction) -> &Spikes {
+        &self.watch.spikes[sender as usize]
+    }
+
     /// How often a sender repaired losses, and why.
     pub fn repairs(&self, sender: Direction) -> Totals {
         self.watch.builders[sender as usize].repairs()
@@ -333,9 +346,10 @@ fn arrange(
     builder: &mut Builder,
     stretches: &[Stretch],
     threshold: Nanos,
-    base_rtt: Option<Nanos>,
-    half: &Half,
+    connection: &Connection,
+    sender: Direction,
 ) -> (Vec<Gap>, Vec<Burst>) {
+    let half = connection.half(sender);
     let mut gaps: Vec<Gap> = Vec::with_capacity(builder.gaps.len());
     let mut bursts = Vec::with_capacity(builder.gaps.len());
     let mut joined: Option<Burst> = None;
@@ -349,11 +363,9 @@ fn arrange(
             builder.count_full(&gap);
             continue;
         }
-        gap.base_rtt = base_rtt;
-        if !half.distance.has_moved() {
-            gap.distance = half.distance.get().unwrap_or_default();
-            gap.jitter = half.distance.jitter();
-        }
+        gap.base_rtt = connection.base_rtt_at(gap.end);
+        gap.moves_tap(half.distance.at(gap.end).unwrap_or_default());
+        gap.jitter = half.distance.jitter();
         // At a host it made no difference.
         gap.unseen.blind &= half.distance.get().is_some_and(|distance| distance > AT_HOST);
         gap.unseen.unplaced = half.distance.get().is_none();

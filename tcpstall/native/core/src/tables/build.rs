@@ -6,6 +6,7 @@ use super::climb::Climb;
 use super::path::{self, PathRow, path_evidence, path_row};
 use super::receiver::Receiver;
 use super::repair::{self, RepairEvidence, RepairRow};
+use super::round_trip::{self, RoundTrip};
 use super::rows::{BurstRow, DirectionRow, DirectionsRow, Evidence, FlowRow, HandshakeRow, Side, StallRow, VantageRow};
 use super::sweep;
 use crate::causes::{self, Cause, Limits, Part};
@@ -45,6 +46,7 @@ pub fn flow_row(flow: &Finished, id: u64, capture: u32, limits: &Limits, wanted:
     let time_ns = sweep::ledger(flow, &stalls, &full);
     let exchanges = wanted.exchanges.then(|| exchange::exchanges(flow, &waits(&stalls)));
     stalls.retain(|stall| stall.duration_ns >= wanted.least_stall);
+    let (rtt_spikes, rtt_spikes_dropped) = round_trip::spikes(flow);
     FlowRow {
         id,
         capture,
@@ -78,6 +80,8 @@ pub fn flow_row(flow: &Finished, id: u64, capture: u32, limits: &Limits, wanted:
             ),
         },
         notes: notes(flow),
+        rtt_spikes,
+        rtt_spikes_dropped,
         bursts: wanted.bursts.then(|| burst_rows(&flow.bursts)),
         stalls,
         exchanges,
@@ -239,6 +243,7 @@ fn handshake_stall(connection: &Connection) -> Option<StallRow> {
         also: Vec::new(),
         missing: Vec::new(),
         evidence: Evidence { retransmissions: Some(u64::from(again)), ..Evidence::default() },
+        round_trip: RoundTrip::default(),
         attempts: Vec::new(),
         advice: causes::table::advice(Cause::Handshake, proof.detail),
     })
@@ -246,6 +251,7 @@ fn handshake_stall(connection: &Connection) -> Option<StallRow> {
 
 fn stall_row(gap: &Gap, part: Part) -> StallRow {
     let size = |bytes: i64| bytes.max(0) as u64;
+    let trip = RoundTrip::of(gap, &part);
     let evidence = Evidence {
         in_flight_bytes: Some(size(gap.flight_at_start)),
         in_flight_segments: Some(u64::from(gap.segments_at_start)),
@@ -282,6 +288,7 @@ fn stall_row(gap: &Gap, part: Part) -> StallRow {
         also: part.also,
         missing: part.missing,
         evidence,
+        round_trip: trip,
         attempts: repair::attempts(gap, part.start, part.end),
         advice: causes::table::advice(part.cause, part.proof.detail),
     }

@@ -97,6 +97,7 @@ pub fn flows(rows: &[FlowRow]) -> Columns {
         integers("exchanges", rows, |row| signed(row.connection.exchanges)),
         texts("closed_by", rows, |row| row.connection.closed_by.map(str::to_owned)),
         integers("idle_before_close_ns", rows, |row| row.connection.idle_before_close_ns.map(|span| span.0)),
+        integers("rtt_spikes", rows, |row| signed(row.rtt_spikes.len() as u64 + row.rtt_spikes_dropped)),
     ];
     columns.extend(direction("client", rows, |row| &row.directions.client));
     columns.extend(direction("server", rows, |row| &row.directions.server));
@@ -184,6 +185,9 @@ pub fn stalls(rows: &[FlowRow]) -> Columns {
         integers("window_probes", &all, |row| row.1.evidence.window_probes.and_then(signed)),
         integers("probes_unanswered", &all, |row| row.1.evidence.receiver.probes_unanswered.and_then(signed)),
         integers("extra_round_trips", &all, |row| row.1.evidence.extra_round_trips.and_then(signed)),
+        integers("base_rtt_ns", &all, |row| row.1.round_trip.base_rtt_ns.map(|span| span.0)),
+        integers("excess_ns", &all, |row| row.1.round_trip.excess_ns.map(|span| span.0)),
+        texts("excess_owner", &all, |row| row.1.round_trip.excess_owner.map(|owner| owner.name().to_owned())),
         integers("timeouts", &all, |row| row.1.evidence.repair.timeouts.and_then(signed)),
         integers("needless_retransmissions", &all, |row| {
             row.1.evidence.repair.needless_retransmissions.and_then(signed)

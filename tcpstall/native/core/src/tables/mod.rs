@@ -10,6 +10,7 @@ pub mod ledger;
 pub mod path;
 mod receiver;
 pub mod repair;
+pub mod round_trip;
 pub mod rows;
 pub mod services;
 pub mod sort;

@@ -7,6 +7,7 @@ use super::ledger::Ledger;
 use super::path::{PathEvidence, PathRow};
 use super::receiver::Receiver;
 use super::repair::{AttemptRow, RepairEvidence, RepairRow};
+use super::round_trip::{RoundTrip, SpikeRow};
 use crate::causes::Cause;
 use crate::exchange::{ConnectionRow, Exchange};
 use crate::flow::starts::Starts;
@@ -196,6 +197,9 @@ pub struct StallRow {
     pub missing: Vec<&'static str>,
     /// What the label rests on.
     pub evidence: Evidence,
+    /// The plain round trip in it, and what was beyond.
+    #[serde(flatten)]
+    pub round_trip: RoundTrip,
     /// The attempts to repair a loss inside it, in order of time; a chain of timeouts shows as doubling waits.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub attempts: Vec<AttemptRow>,
@@ -241,6 +245,11 @@ pub struct FlowRow {
     pub directions: DirectionsRow,
     /// What else a reader must know: limits that were hit, roles that were guessed.
     pub notes: Vec<&'static str>,
+    /// Round trips above five times the base one, an episode a row, in order of time.
+    pub rtt_spikes: Vec<SpikeRow>,
+    /// Episodes that a limit dropped from the list.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub rtt_spikes_dropped: u64,
     /// Bursts of both senders in order of time; empty where they were not asked for.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub bursts: Option<Vec<BurstRow>>,
@@ -260,6 +269,11 @@ impl FlowRow {
     pub fn lost(&self) -> Nanos {
         self.time_ns.lost()
     }
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde hands over the field")]
+fn is_zero(count: &u64) -> bool {
+    *count == 0
 }
 
 fn endpoint<S: Serializer>(endpoint: &Endpoint, serializer: S) -> Result<S::Ok, S::Error> {

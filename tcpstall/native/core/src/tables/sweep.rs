@@ -63,7 +63,7 @@ fn share_pause(
     to: Nanos,
 ) {
     let first_words_of_client = previous.is_none() && next == Some(Direction::Client);
-    let rtt = flow.connection().base_rtt().unwrap_or_default();
+    let rtt = flow.connection().base_rtt_at(to).unwrap_or_default();
     let allowance = if first_words_of_client { Nanos::ZERO } else { rtt };
     let travel = (to - from).min(allowance);
     ledger.add(Owner::InTransit, travel);

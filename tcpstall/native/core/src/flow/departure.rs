@@ -1,0 +1,124 @@
+//! When a segment left its sender, by the sender's own clock in the timestamps option.
+
+use crate::time::Nanos;
+use crate::wire::Segment;
+
+/// Ticks of real timestamp clocks, nanoseconds (RFC 7323 §5.4 allows 1 ms to 1 s).
+const TICKS: [i64; 6] = [1_000_000, 2_000_000, 4_000_000, 10_000_000, 100_000_000, 500_000_000];
+/// The clock must have advanced so far before its tick is told apart from twice or half of it.
+const LOOK: u32 = 50;
+/// Two crystals differ by no more than one part in so many (244 in a million).
+const DRIFT: i64 = 4096;
+
+/// Compares each segment's TSval with its time at the tap.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Departure {
+    first: Option<(u32, Nanos)>,
+    tick: i64,
+    /// The smallest difference of the two clocks, and when it was seen.
+    least: Option<(i64, Nanos)>,
+    late: Option<Nanos>,
+    /// When the present second began, the smallest difference in it and in the one before, and seconds of growth in a row.
+    second: Nanos,
+    least_now: i64,
+    least_before: i64,
+    growing: u32,
+}
+
+/// A second in which every segment was later than all of the second before by so much; after three of them the clock is not
+/// what it was taken for (some tick 1024 times a second), and nothing is said any more.
+const GROWTH: i64 = 5_000_000;
+/// Seconds of growth that show it: a route that changes makes one.
+const GROWING: u32 = 3;
+
+impl Departure {
+    /// How much longer than the quickest segment the last one took from its sender to the tap, give or take a tick; `None`
+    /// where the clock is not known.
+    #[inline]
+    pub fn late(&self) -> Option<Nanos> {
+        self.late
+    }
+
+    /// A smaller delay than two ticks does not show in the sender's clock.
+    #[inline]
+    pub fn grain(&self) -> Nanos {
+        Nanos(2 * self.tick)
+    }
+
+    /// The route changed: what was quick before is no measure any more.
+    pub fn forget(&mut self) {
+        self.least = None;
+    }
+
+    fn is_steady(&mut self, now: Nanos, difference: i64) -> bool {
+        if now - self.second < Nanos::from_millis(1_000) {
+            self.least_now = self.least_now.min(difference);
+            return self.growing < GROWING;
+        }
+        if self.growing < GROWING {
+            let grew = self.second > Nanos::ZERO && self.least_now - self.least_before > GROWTH;
+            self.growing = if grew { self.growing + 1 } else { 0 };
+        }
+        (self.second, self.least_before, self.least_now) = (now, self.least_now, difference);
+        self.growing < GROWING
+    }
+
+    /// A segment of this sender passes the tap.
+    #[inline]
+    pub fn follow(&mut self, segment: &Segment) {
+        let Some(stamps) = segment.timestamps else { return };
+        let (first, start) = *self.first.get_or_insert((stamps.value, segment.time));
+        let ticks = stamps.value.wrapping_sub(first) as i32;
+        if self.tick == 0 {
+            if ticks < LOOK as i32 {
+                return;
+            }
+            let seen = (segment.time - start).0 / i64::from(ticks);
+            let nearest = TICKS.into_iter().min_by_key(|tick| (tick.max(&seen) * 100) / tick.min(&seen.max(1)).max(&1));
+            self.tick = nearest.unwrap_or(TICKS[0]);
+        }
+        let difference = (segment.time - start).0 - i64::from(ticks) * self.tick;
+        if !self.is_steady(segment.time, difference) {
+            self.late = None;
+            return;
+        }
+        let least = self.least.map(|(least, then)| least + (segment.time - then).0 / DRIFT);
+        self.late = least.map(|least| Nanos((difference - least).max(0)));
+        self.least = Some((least.map_or(difference, |least| least.min(difference)), segment.time));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::wire::Timestamps;
+
+    fn segment(time_ms: i64, value: u32) -> Segment {
+        let timestamps = Some(Timestamps { value, echo: 0 });
+        Segment { time: Nanos::from_millis(time_ms), timestamps, ..Segment::default() }
+    }
+
+    #[test]
+    fn a_segment_that_sat_in_a_queue_is_late_by_as_much() {
+        let mut departure = Departure::default();
+        (0..200).for_each(|i| departure.follow(&segment(i * 10, 500 + i as u32 * 10)));
+        assert_eq!(departure.late(), Some(Nanos::ZERO));
+        departure.follow(&segment(2_100, 2_500));
+        assert!(departure.late().is_some_and(|late| late > Nanos::from_millis(98)));
+    }
+
+    #[test]
+    fn a_clock_of_another_tick_says_nothing_in_the_end() {
+        let mut departure = Departure::default();
+        (0..800).for_each(|i| departure.follow(&segment(i * 10 + i / 4, 500 + i as u32 * 10)));
+        assert_eq!(departure.late(), None);
+    }
+
+    #[test]
+    fn a_pause_of_the_sender_is_not() {
+        let mut departure = Departure::default();
+        (0..200).for_each(|i| departure.follow(&segment(i * 10, 500 + i as u32)));
+        departure.follow(&segment(4_000, 900));
+        assert_eq!(departure.late(), Some(Nanos::ZERO), "a clock of 10 ms a tick");
+    }
+}

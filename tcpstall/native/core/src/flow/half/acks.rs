@@ -1,0 +1,159 @@
+//! The peer's segments as they reach the sender: what each acknowledges, reports and announces.
+
+use super::{ABSURD_JUMP, Half, SeqNo};
+use crate::flow::events::Acked;
+use crate::flow::level::Level;
+use crate::flow::pending::PendingAck;
+use crate::time::Nanos;
+use crate::wire::{Flags, Segment};
+
+/// ACKs wait here until they reach the sender; past this many the old ones are applied at once.
+const PENDING_ACKS: usize = 4096;
+impl Half {
+    /// A segment of the peer passes the tap towards this sender, `echoed` after the segment whose TSval it is the first to echo.
+    #[inline]
+    pub fn acknowledged(&mut self, segment: &Segment, echoed: Option<Nanos>) {
+        // A RST announces no window that anybody will use.
+        if !segment.flags.has(Flags::ACK) || segment.flags.has(Flags::RST) {
+            return;
+        }
+        if self.base.is_none() {
+            self.base = Some(SeqNo(segment.ack.0.wrapping_sub(1)));
+            self.snd_nxt = 1;
+            self.snd_una = 1;
+        }
+        let mut pending = PendingAck {
+            time: segment.time,
+            ack: self.offset(segment.ack),
+            window: self.peer_scale.bytes(segment.window),
+            field: segment.window,
+            packet: segment.packet,
+            payload: segment.payload,
+            echo: segment.timestamps.map(|stamps| stamps.echo),
+            echoed,
+            sack_count: 0,
+        };
+        if segment.flags.has(Flags::SYN) {
+            // RFC 7323 §2.2: the window in a SYN is never scaled.
+            pending.window = Some(i64::from(segment.window));
+        }
+        for block in segment.sack_blocks() {
+            self.pending_sacks.push_back((self.offset(block.left), self.offset(block.right)));
+            pending.sack_count += 1;
+        }
+        self.pending.push_back(pending);
+    }
+
+    /// Applies the next ACK that reached the sender before `now`, if there is one.
+    #[inline]
+    pub fn next_acked(&mut self, now: Nanos) -> Option<Acked> {
+        let distance = self.distance.now().unwrap_or_default();
+        let early = self.early(distance);
+        let pending = *self.pending.front()?;
+        if pending.time + distance - early > now && self.pending.len() < PENDING_ACKS {
+            return None;
+        }
+        self.pending.pop_front();
+        Some(self.apply(&pending, pending.time + distance))
+    }
+
+    fn apply(&mut self, ack: &PendingAck, time: Nanos) -> Acked {
+        let (out_before, flight_before, room_before) = (self.flight_segments(), self.flight(), self.room());
+        let advance = ack.ack - self.snd_una;
+        let mut acked = Acked {
+            time,
+            packet: ack.packet,
+            bytes: advance.max(0),
+            segments: 0,
+            out_before,
+            flight_before,
+            room_before,
+            window_before: self.window,
+            field_before: self.window_field,
+            unseen_inside: 0,
+            unseen_tail: 0,
+            blind: !self.distance.is_proven(),
+            sample: None,
+            to_peer: None,
+            short_before: self.outstanding.has_short(),
+            loss_hint: false,
+            duplicate: ack.reported_twice(&self.pending_sacks),
+            echo: ack.echo,
+            rtt: None,
+            steady: false,
+            payload: ack.payload,
+        };
+        if advance > ABSURD_JUMP {
+            self.pending_sacks.drain(..self.pending_sacks.len().min(usize::from(ack.sack_count)));
+            return acked;
+        }
+        if self.probed == Some(ack.ack) {
+            self.bytes += (ack.ack - self.snd_nxt).max(0) as u64;
+            self.snd_nxt = self.snd_nxt.max(ack.ack);
+        }
+        if ack.ack > self.snd_nxt + 1 {
+            // Acknowledged without being seen: the capture lost it. The one more is a FIN.
+            acked.unseen_tail = ack.ack - self.snd_nxt;
+            self.never_seen += acked.unseen_tail;
+            self.snd_nxt = ack.ack;
+        }
+        if advance >= 0 {
+            self.flight_unknown = false;
+        }
+        if advance > 0 {
+            let gone = self.outstanding.acknowledge(ack.ack, self.mss());
+            acked.to_peer = gone.touched.map(|sent| ack.time - sent);
+            acked.sample = gone.touched.map(|sent| time - sent);
+            self.least_rtt = [self.least_rtt, acked.sample].into_iter().flatten().min();
+            // What fills a hole acknowledges with it what had arrived long before: no round trip.
+            if let Some(sent) = gone.sent.filter(|_| self.sacked.is_empty() && !self.hinted) {
+                let span = ack.time - sent;
+                let steady = self.peer_distance.get().is_some_and(|least| Level::is_steady(span, least));
+                acked.steady = steady && self.steady;
+                self.steady = steady;
+                self.peer_distance.sample(span);
+                self.smooth(time - sent);
+                acked.rtt = Some(time - sent);
+            } else {
+                // RFC 7323 §4.1: the echo measures even where Karn's rule forbids to, if it is that of the repair: some stacks
+                // echo what came last before the hole.
+                let of_repair = |span: &Nanos| ack.time - *span >= self.last_again;
+                acked.rtt = ack.echoed.filter(of_repair).map(|span| span + (time - ack.time));
+            }
+            self.hinted = false;
+            self.snd_una = ack.ack;
+            // What SACK had reported before counts no more (Linux raises the window by what an ACK newly delivers).
+            let reported = self.sacked.forget_below(ack.ack) / i64::from(self.mss());
+            acked.segments = gone.segments.saturating_sub(reported as u32);
+            acked.unseen_inside = self.unseen.forget_below(ack.ack);
+            self.never_seen += acked.unseen_inside;
+        }
+        for _ in 0..ack.sack_count {
+            let Some((left, right)) = self.pending_sacks.pop_front() else { break };
+            if left >= self.snd_una && right <= self.snd_nxt {
+                let before = self.sacked.bytes();
+                self.sacked.insert(left, right);
+                acked.loss_hint |= self.sacked.bytes() > before;
+            }
+        }
+        if advance >= 0 {
+            // Where SACK is in use a duplicate ACK without new blocks says nothing of a loss (RFC 6675 §2).
+            let classic = !self.sack_permitted && ack.sack_count == 0;
+            if classic && advance == 0 && ack.payload == 0 && ack.window == self.window && self.snd_nxt > self.snd_una {
+                acked.loss_hint = true;
+            }
+            self.window = ack.window;
+            self.window_field = ack.field;
+        }
+        self.hinted |= acked.loss_hint;
+        acked
+    }
+
+    fn smooth(&mut self, sample: Nanos) {
+        // RFC 6298 §2: alpha = 1/8.
+        self.srtt = Some(match self.srtt {
+            None => sample,
+            Some(srtt) => Nanos(srtt.0 + (sample.0 - srtt.0) / 8),
+        });
+    }
+}

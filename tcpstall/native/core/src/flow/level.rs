@@ -1,0 +1,181 @@
+//! The smallest round trip of a leg as it was at each time: a route may change while a flow lasts.
+
+use crate::time::Nanos;
+
+/// A round trip longer by more than one part in so many is another one; less is jitter.
+const STEP: i64 = 4;
+/// And from this difference on: hosts delay an answer by as much without meaning anything by it.
+const LEAST_STEP: Nanos = Nanos::from_millis(2);
+/// Answers that must agree before a longer round trip is believed, and round trips that they must span. BBR waits 10 s
+/// (draft-cardwell BBRMinRTTFilterLen), Linux 300 s (tcp_min_rtt_wlen), because they cannot tell a queue from a route; here
+/// only answers that no queue of the flow explains are counted.
+const AGREEING: u32 = 3;
+/// Answers of an end before a much shorter one is a change rather than the first good look.
+pub(super) const ESTABLISHED: u32 = 8;
+/// Changes remembered; a route that flaps more often has no level.
+const LIMIT: usize = 64;
+
+/// What an answer can say.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Answer {
+    /// It may have been late for the end's own reasons: only a short one says anything.
+    Unsure,
+    /// The path took so long, perhaps with the flow's own queue in it.
+    Queued,
+    /// The path took so long, and nothing of the flow was under way that could have queued before it.
+    Bare,
+}
+
+/// The level.
+#[derive(Clone, Debug, Default)]
+pub struct Level {
+    value: Option<Nanos>,
+    rising: Option<Rising>,
+    /// Earlier levels and when each ended.
+    past: Vec<(Nanos, Nanos)>,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Rising {
+    since: Nanos,
+    least: Nanos,
+    bare: u32,
+}
+
+impl Level {
+    /// As it is now; `None` before the first answer.
+    #[inline]
+    pub fn get(&self) -> Option<Nanos> {
+        self.value
+    }
+
+    /// Longer answers are waiting to be believed: any short one counts.
+    #[inline]
+    pub fn is_rising(&self) -> bool {
+        self.rising.is_some()
+    }
+
+    /// As it was at `time`.
+    pub fn at(&self, time: Nanos) -> Option<Nanos> {
+        self.past.iter().find(|(until, _)| time < *until).map(|(_, value)| *value).or(self.value)
+    }
+
+    /// True if `span` is another round trip, longer than `value`, not jitter.
+    #[inline]
+    fn is_above(span: Nanos, value: Nanos) -> bool {
+        span.0 - value.0 > (value.0 / STEP).max(LEAST_STEP.0)
+    }
+
+    /// True if an answer after `span` is no news beside the smallest one, `least`.
+    #[inline]
+    pub(super) fn is_steady(span: Nanos, least: Nanos) -> bool {
+        span >= least && !Self::is_above(span, least)
+    }
+
+    /// An answer came at `now`, after `span`; `answers` came before it. True if the level changed with it.
+    #[inline]
+    pub fn offer(&mut self, now: Nanos, span: Nanos, answer: Answer, answers: u32) -> bool {
+        let Some(value) = self.value else {
+            self.value = Some(span);
+            return false;
+        };
+        if Self::is_above(span, value) {
+            return self.rise(now, span, answer);
+        }
+        self.rising = None;
+        if span >= value {
+            return false;
+        }
+        if Self::is_above(value, span) && answers >= ESTABLISHED {
+            self.change(now, span);
+            return true;
+        }
+        self.value = Some(span);
+        false
+    }
+
+    fn rise(&mut self, now: Nanos, span: Nanos, answer: Answer) -> bool {
+        let rising = match answer {
+            Answer::Unsure => return false,
+            Answer::Queued => self.rising.as_mut(),
+            Answer::Bare => Some(self.rising.get_or_insert(Rising { since: now - span, least: span, bare: 0 })),
+        };
+        let Some(rising) = rising else { return false };
+        if answer == Answer::Bare && (Self::is_above(span, rising.least) || Self::is_above(rising.least, span)) {
+            // They do not agree. The first may have gone there by one route and come back by the other.
+            let since = if rising.bare <= 1 { rising.since } else { now - span };
+            *rising = Rising { since, least: span, bare: 0 };
+        }
+        rising.least = rising.least.min(span);
+        rising.bare += u32::from(answer == Answer::Bare);
+        let (since, least) = (rising.since, rising.least);
+        let believed = rising.bare >= AGREEING && now - since >= least + least;
+        if believed {
+            self.change(since, least);
+        }
+        believed
+    }
+
+    fn change(&mut self, since: Nanos, value: Nanos) {
+        if let Some(old) = self.value.filter(|_| self.past.len() < LIMIT) {
+            self.past.push((since, old));
+        }
+        self.value = Some(value);
+        self.rising = None;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn ms(ms: i64) -> Nanos {
+        Nanos::from_millis(ms)
+    }
+
+    /// Twenty answers of 20 ms, then answers of 60 ms from 1 s on.
+    fn after_a_change(answer: Answer) -> Level {
+        let mut level = Level::default();
+        (0..20).for_each(|i| _ = level.offer(ms(i * 50), ms(20), Answer::Queued, i as u32));
+        (0..6).for_each(|i| _ = level.offer(ms(1_000 + i * 60), ms(60), answer, 20));
+        level
+    }
+
+    #[test]
+    fn a_route_that_grew_longer_is_believed_after_three_bare_answers_and_dated_back() {
+        let level = after_a_change(Answer::Bare);
+        assert_eq!((level.get(), level.at(ms(500)), level.at(ms(1_030))), (Some(ms(60)), Some(ms(20)), Some(ms(60))));
+    }
+
+    #[test]
+    fn a_queue_of_its_own_and_an_end_that_thinks_change_nothing() {
+        assert_eq!(after_a_change(Answer::Queued).get(), Some(ms(20)));
+        assert_eq!(after_a_change(Answer::Unsure).get(), Some(ms(20)));
+    }
+
+    #[test]
+    fn one_short_answer_in_between_shows_that_the_route_is_the_same() {
+        let mut level = Level::default();
+        level.offer(ms(0), ms(20), Answer::Bare, 0);
+        for i in 1..30 {
+            level.offer(ms(i * 60), if i % 3 == 0 { ms(21) } else { ms(60) }, Answer::Bare, i as u32);
+        }
+        assert_eq!(level.get(), Some(ms(20)));
+    }
+
+    #[test]
+    fn a_route_that_grew_shorter_keeps_its_past() {
+        let mut level = Level::default();
+        (0..20).for_each(|i| _ = level.offer(ms(i * 60), ms(60), Answer::Queued, i as u32));
+        level.offer(ms(1_300), ms(20), Answer::Queued, 20);
+        assert_eq!((level.at(ms(1_200)), level.get()), (Some(ms(60)), Some(ms(20))));
+    }
+
+    #[test]
+    fn a_first_answer_that_was_late_is_corrected_for_all_time() {
+        let mut level = Level::default();
+        level.offer(ms(0), ms(60), Answer::Queued, 0);
+        level.offer(ms(100), ms(20), Answer::Queued, 1);
+        assert_eq!(level.at(ms(0)), Some(ms(20)));
+    }
+}

@@ -1,0 +1,83 @@
+//! The end of a gap turns what was noted into evidence that does not change any more.
+
+use super::{Builder, Ending};
+use crate::flow::Half;
+use crate::gap::evidence::{Burst, Context, Gap, Unseen};
+use crate::gap::open::Left;
+use crate::sender::Cwnd;
+use crate::sender::cwnd::Phase;
+
+impl Builder {
+    pub(super) fn freeze(&self, ending: &Ending, half: &Half, cwnd: &Cwnd, left: Left) -> Gap {
+        let open = &self.open;
+        let at = open.beginning.unwrap_or_default();
+        let freeing = self.train;
+        let segments_held = freeing.map_or(at.segments, |train| train.segments);
+        Gap {
+            sender: self.sender,
+            before: self.burst,
+            first: !self.sending,
+            end: ending.time.max(self.burst.end),
+            ended: ending.next_packet.is_some(),
+            after: Burst::default(),
+            next_packet: ending.next_packet,
+            base_rtt: ending.base_rtt,
+            srtt: at.srtt,
+            distance: half.distance.now().unwrap_or_default(),
+            jitter: half.distance.jitter(),
+            mss: half.mss(),
+            mss_known: half.mss_is_sure(),
+            flight_at_start: at.flight,
+            segments_at_start: at.segments,
+            segments_held,
+            room_at_start: at.room,
+            room_held: freeing.map_or(at.room, |train| train.room),
+            window: at.window,
+            window_field: at.window_field,
+            least_room: None,
+            scale_inferred: false,
+            largest_window: at.largest_window,
+            short_segment_out: at.short,
+            short_segment_left: left.short,
+            acks: open.acks,
+            answer: open.answer,
+            acked: open.acked,
+            last_ack: open.last_ack,
+            last_ack_packet: freeing.map(|train| train.first_packet).or(open.last_ack_packet),
+            all_acked: open.all_acked,
+            left_in_flight: left.flight,
+            closed: open.closed,
+            reopened: open.reopened,
+            probes: open.probes,
+            shut: open.shut,
+            reading: self.reading.backlog(ending.time.max(self.burst.end)),
+            // More out than the model allows: a larger initial window, or growth that the model missed.
+            cwnd: at.cwnd.max(segments_held),
+            phase: at.phase,
+            losses: cwnd.losses(),
+            cwnd_before_idle: at.before_idle,
+            old_window_known: cwnd.old_window_known(),
+            cwnd_after_idle: at.after_idle,
+            peer_bytes: open.peer_bytes,
+            peer_first: open.peer_first,
+            peer_last: open.peer_last,
+            peer_packet: open.peer_packet,
+            retransmissions: open.retransmissions,
+            first_retransmission: open.first_retransmission,
+            repair: open.repair.clone(),
+            held: half.distance.departure.late().filter(|_| ending.next_packet.is_some()).unwrap_or_default(),
+            lost_before_tap: ending.lost,
+            hole_before: ending.hole.1 - ending.hole.0,
+            left_edge: half.snd_una,
+            acks_lost: false,
+            loss_hints: open.loss_hints,
+            recovering: at.phase == Phase::Recovery,
+            left_out: open.left_out,
+            from_start: half.syn_seen,
+            flight_unknown: left.unknown,
+            cwnd_known: at.cwnd_known,
+            unseen: Unseen { heard: left.heard_unseen, ..open.unseen },
+            context: Context::default(),
+        }
+    }
+}

@@ -1,0 +1,69 @@
+//! Round trips far above the base, in episodes.
+
+use crate::flow::Acked;
+use crate::time::Nanos;
+
+/// A round trip so many times the base one is a spike: beyond what slow start's own queue makes of a path with a buffer of
+/// one or two round trips.
+pub const SPIKE: i64 = 5;
+/// And above this: on a path of microseconds every wake-up of a host is a multiple of the base.
+const LEAST: Nanos = Nanos::from_millis(5);
+/// Episodes kept for one sender; further ones only count.
+pub const SPIKE_LIMIT: usize = 200;
+
+/// An episode's highest round trip.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Spike {
+    /// When its ACK reached the sender.
+    pub time: Nanos,
+    /// How long it took.
+    pub rtt: Nanos,
+    /// Bytes in flight before that ACK.
+    pub flight: i64,
+    /// The peer's window before that ACK.
+    pub window: Option<i64>,
+}
+
+/// The spikes of one sender.
+#[derive(Clone, Debug, Default)]
+pub struct Spikes {
+    /// Episodes in order of time.
+    pub list: Vec<Spike>,
+    /// Episodes beyond the limit.
+    pub dropped: u64,
+    open: bool,
+    /// The shortest round trip of this sender: what is not far above it is not looked at twice.
+    least: Option<Nanos>,
+}
+
+impl Spikes {
+    /// An ACK measured a round trip; `base` is looked up only where it may be a spike. A peer's answer in data tells its
+    /// application's time as well, so it counts only for ending an episode.
+    #[inline]
+    pub(super) fn measures(&mut self, acked: &Acked, base: impl FnOnce() -> Option<Nanos>) {
+        let Some(rtt) = acked.rtt else { return };
+        let least = self.least.map_or(rtt, |least| least.min(rtt));
+        self.least = Some(least);
+        if !self.open && rtt.0 <= SPIKE * least.0 {
+            return;
+        }
+        let base = if rtt < LEAST || acked.payload > 0 { None } else { base() };
+        let Some(base) = base.filter(|base| rtt.0 > SPIKE * base.0 / 2) else {
+            self.open = false;
+            return;
+        };
+        if rtt.0 <= SPIKE * base.0 {
+            // Between half a spike and one an episode goes on but none begins.
+            return;
+        }
+        let spike = Spike { time: acked.time, rtt, flight: acked.flight_before, window: acked.window_before };
+        let full = self.list.len() == SPIKE_LIMIT;
+        match (self.open, full, self.list.last_mut()) {
+            (true, _, Some(peak)) if peak.rtt < rtt => *peak = spike,
+            (true, _, _) => {}
+            (false, true, _) => self.dropped += 1,
+            (false, false, _) => self.list.push(spike),
+        }
+        self.open = true;
+    }
+}

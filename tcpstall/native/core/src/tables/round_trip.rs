@@ -1,0 +1,65 @@
+//! What a report says about round trips: the plain part and the excess of a stall, and a flow's spikes.
+
+use serde::{Serialize, Serializer};
+
+use super::rows::Side;
+use crate::causes::Part;
+use crate::causes::excess::{Owner, excess};
+use crate::flow::Direction;
+use crate::gap::{Finished, Gap};
+use crate::time::Nanos;
+
+/// The round trip in a stall: how much was the path's, how much more it was and whose.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
+pub struct RoundTrip {
+    /// The path's smallest round trip as it was then.
+    pub base_rtt_ns: Option<Nanos>,
+    /// What the stall took beyond it; `None` where it waited for no answer.
+    pub excess_ns: Option<Nanos>,
+    /// Whose that was: `queue`, `receiver-silent`, `delayed-ack`, `loss`, `unknown`; `None` where there is none to speak of.
+    #[serde(serialize_with = "word")]
+    pub excess_owner: Option<Owner>,
+}
+
+impl RoundTrip {
+    pub(super) fn of(gap: &Gap, part: &Part) -> RoundTrip {
+        let excess = excess(gap, part);
+        RoundTrip { base_rtt_ns: gap.base_rtt, excess_ns: excess.span, excess_owner: excess.owner }
+    }
+}
+
+#[expect(clippy::ref_option, reason = "serde hands over the field")]
+fn word<S: Serializer>(owner: &Option<Owner>, serializer: S) -> Result<S::Ok, S::Error> {
+    owner.map(Owner::name).serialize(serializer)
+}
+
+/// The peak of an episode in which round trips were more than five times the base one.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct SpikeRow {
+    /// Whose data was acknowledged late.
+    pub sender: Side,
+    /// When the ACK reached it.
+    pub time_ns: Nanos,
+    /// How long the round trip was.
+    pub rtt_ns: Nanos,
+    /// Bytes in flight before that ACK.
+    pub in_flight_bytes: u64,
+    /// The peer's window before that ACK; `None` where it is not known.
+    pub peer_window_bytes: Option<u64>,
+}
+
+/// Spikes of both senders in order of time, and how many a limit dropped.
+pub(super) fn spikes(flow: &Finished) -> (Vec<SpikeRow>, u64) {
+    let mut rows = Vec::new();
+    for sender in Direction::BOTH {
+        rows.extend(flow.spikes(sender).list.iter().map(|spike| SpikeRow {
+            sender: sender.into(),
+            time_ns: spike.time,
+            rtt_ns: spike.rtt,
+            in_flight_bytes: spike.flight.max(0) as u64,
+            peer_window_bytes: spike.window.map(|window| window.max(0) as u64),
+        }));
+    }
+    rows.sort_by_key(|spike| spike.time_ns);
+    (rows, Direction::BOTH.iter().map(|sender| flow.spikes(*sender).dropped).sum())
+}
