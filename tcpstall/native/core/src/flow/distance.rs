@@ -14,6 +14,16 @@ const PENDING_LIMIT: usize = 128;
 /// to send. One that is later was on its way before the packet ahead of it arrived.
 pub const OUTLASTS_SILENCE: f64 = 1.5;
 
+/// Echoes in a row that must contradict the level: one may be an ACK that was lost between the tap and the end.
+const CONTRADICTIONS: u32 = 2;
+
+/// Echoes that came too late for the level.
+#[derive(Clone, Copy, Debug, Default)]
+struct HeldUp {
+    echoes: u32,
+    least: Nanos,
+}
+
 /// The smallest of some answers' times, and how many there were.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Shortest {
@@ -71,6 +81,7 @@ pub struct Distance {
     last_payload: Nanos,
     last_span: Option<Nanos>,
     queue: Nanos,
+    held_up: HeldUp,
 }
 
 impl Distance {
@@ -80,10 +91,10 @@ impl Distance {
         self.shortest.least
     }
 
-    /// As it is now; a route may have grown longer since the smallest answer.
+    /// As it is now; a route may have grown longer since the smallest answer, or a queue stands.
     #[inline]
     pub fn now(&self) -> Option<Nanos> {
-        self.level.get().max(self.shortest.least)
+        if self.is_held_up() { Some(self.held_up.least) } else { self.level.get().max(self.shortest.least) }
     }
 
     /// As it was at `time`.
@@ -172,7 +183,6 @@ impl Distance {
         let excess = span - self.level.get().unwrap_or(span);
         let late = self.departure.late().is_some_and(|late| late > self.departure.grain() && late.0 >= excess.0 / 4);
         let answer = match (late, silence.0 >= excess.0 / 2) {
-            _ if self.is_contradicted(segment.time) => Answer::Bare,
             (false, _) => Answer::Unsure,
             (true, true) => Answer::Bare,
             (true, false) => Answer::Queued,
@@ -181,10 +191,23 @@ impl Distance {
     }
 
     /// An end echoes the newest TSval that has reached it (RFC 7323 §4.3). If one newer than the echo passed the tap longer
-    /// ago than the level allows, it is still on its way: the path has become longer.
-    fn is_contradicted(&self, now: Nanos) -> bool {
-        let (Some(level), Some(&(_, newer))) = (self.level.get(), self.pending.front()) else { return false };
-        now - newer > level + level.scaled(0.25).max(Nanos::from_millis(2))
+    /// ago than the level allows, it is still on its way: now the path takes longer, be it a queue or another route.
+    /// `span` is this echo's own time.
+    fn contradict(&mut self, now: Nanos, span: Nanos) {
+        let (Some(level), Some(&(_, newer))) = (self.level.get(), self.pending.front()) else { return };
+        let longest = level + level.scaled(0.25).max(Nanos::from_millis(2));
+        if span <= longest {
+            self.held_up = HeldUp::default();
+        } else if now - newer > longest {
+            let least = if self.held_up.echoes == 0 { span } else { self.held_up.least.min(span) };
+            self.held_up = HeldUp { echoes: self.held_up.echoes + 1, least };
+        }
+    }
+
+    /// The path takes longer now than its level says.
+    #[inline]
+    pub fn is_held_up(&self) -> bool {
+        self.held_up.echoes >= CONTRADICTIONS
     }
 
     /// Packets are missing here: echoes of what passed meanwhile say nothing.
@@ -245,6 +268,7 @@ impl Distance {
                     self.queue = if late >= quiet.scaled(OUTLASTS_SILENCE) { late } else { Nanos::ZERO };
                 }
                 self.echoes(segment, span, silence);
+                self.contradict(segment.time, span);
                 self.last_span = Some(span);
                 break;
             }

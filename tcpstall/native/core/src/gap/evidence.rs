@@ -74,6 +74,8 @@ pub struct Gap {
     pub srtt: Option<Nanos>,
     /// Round trip from the tap to the sender: how late an answer shows at the tap.
     pub distance: Nanos,
+    /// It was longer then than its level.
+    pub held_up: bool,
     /// How much that distance scatters.
     pub jitter: Nanos,
     /// Payload of a full segment.
@@ -272,6 +274,9 @@ impl Gap {
     /// the sender inside it did so later or earlier.
     pub(super) fn moves_tap(&mut self, distance: Nanos) {
         let shift = distance - self.distance;
+        if shift == Nanos::ZERO {
+            return;
+        }
         self.distance = distance;
         self.held = (self.held - shift.or_zero()).or_zero();
         for time in [&mut self.last_ack, &mut self.all_acked, &mut self.closed, &mut self.reopened] {

@@ -364,7 +364,9 @@ fn arrange(
             continue;
         }
         gap.base_rtt = connection.base_rtt_at(gap.end);
-        gap.moves_tap(half.distance.at(gap.end).unwrap_or_default());
+        if !gap.held_up {
+            gap.moves_tap(half.distance.at(gap.end).unwrap_or_default());
+        }
         gap.jitter = half.distance.jitter();
         // At a host it made no difference.
         gap.unseen.blind &= half.distance.get().is_some_and(|distance| distance > AT_HOST);

@@ -24,6 +24,7 @@ impl Builder {
             base_rtt: ending.base_rtt,
             srtt: at.srtt,
             distance: half.distance.now().unwrap_or_default(),
+            held_up: half.distance.is_held_up(),
             jitter: half.distance.jitter(),
             mss: half.mss(),
             mss_known: half.mss_is_sure(),
