@@ -42,7 +42,7 @@ pub(super) fn full(gap: &Gap, limits: &Limits) -> Verdict {
     if share < needed || all_but_full {
         let doubling = gap.context.doubling && gap.context.next_flight.is_some();
         let growing = (doubling || gap.context.cut_grows) && gap.losses == 0;
-        return match (growing, gap.context.creeping) {
+        return match (growing, gap.context.creeping || (gap.context.dripping && !gap.short_segment_out)) {
             (true, _) => yes("slow-start", 0.8),
             (false, true) => yes("congestion-avoidance", 0.7),
             (false, false) => Verdict::No,

@@ -12,6 +12,10 @@ use crate::time::Nanos;
 const PLATEAU_SHARE: f64 = 0.05;
 /// Slow start doubles a flight, or adds a segment an ACK where the peer delays its ACKs; nothing else grows every round.
 const GROWTH: std::ops::RangeInclusive<f64> = 1.08..=2.2;
+/// Waits on one plateau that end at an ACK of almost nothing before that is no accident, and one in how many: GRO at the
+/// receiver merges the ACKs of the others.
+const DRIPS: usize = 2;
+const DRIPS_SHARE: usize = 8;
 /// Rounds that must grow before it is no accident.
 const CREEPING_ROUNDS: usize = 4;
 
@@ -136,7 +140,9 @@ fn find_plateaus(gaps: &mut [Gap]) {
         let mut flights: Vec<i64> = run.iter().map(|gap| gap.flight_at_start).collect();
         let (_, middle, _) = flights.select_nth_unstable(length / 2);
         let plateau = *middle;
+        let drips = run.iter().filter(|gap| gap.drips()).count();
         for gap in run {
+            gap.context.dripping = drips >= DRIPS && DRIPS_SHARE * drips >= length;
             gap.context.plateau = plateau;
             gap.context.plateau_rounds = length as u32;
         }

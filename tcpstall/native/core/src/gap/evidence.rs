@@ -192,6 +192,11 @@ pub struct Gap {
     pub context: Context,
 }
 
+/// An ACK of one part in so many of the flight frees no third of a buffer.
+const DRIP: i64 = 10;
+/// With fewer segments out one ACK may well cover a third of them.
+const LEAST_DRIPPING: u32 = 8;
+
 /// What the capture lacks around a gap, so far as later acknowledgements give it away.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Unseen {
@@ -243,6 +248,8 @@ pub struct Context {
     pub cut_at: Option<u32>,
     /// That count grew from turn to turn.
     pub cut_grows: bool,
+    /// On its plateau, data went on again and again at an ACK that had covered almost nothing.
+    pub dripping: bool,
     /// Among the waits that an ACK ended with whole segments out, the flights grew a little from each to the next.
     pub creeping: bool,
     /// The sender was seen to write less than a segment with nothing in flight: what was written went out as it was.
@@ -303,6 +310,14 @@ impl Gap {
     /// The tap sees the sender's reaction to each ACK, and no queue before it.
     pub fn near_sender(&self) -> bool {
         self.distance <= self.rtt().scaled(AT_SENDER)
+    }
+
+    /// The first ACK released data at once though it had covered almost nothing: each ACK makes room in a congestion window,
+    /// but wakes a blocked writer only once a third of the buffer is free (Linux sk_stream_write_space). Seen at the sender only.
+    pub(super) fn drips(&self) -> bool {
+        let little = self.acked * DRIP <= self.flight_at_start || self.acked <= 2 * i64::from(self.mss);
+        let many = self.segments_at_start >= LEAST_DRIPPING;
+        self.near_sender() && self.released_by_ack() && many && little && self.left_in_flight > 0
     }
 
     /// The next segment that would have been sent, bytes.
