@@ -11,7 +11,7 @@ import time
 from pathlib import Path as FilePath
 from typing import Any
 
-from tests.lab.frames import VNET_LEN, Segment, cut, parse
+from tests.lab.frames import VNET_LEN, Segment, cut, parse, parts
 from tests.lab.impairment import Outcome, Path
 from tests.lab.pcap import write_pcap
 from tests.lab.scenario import Scenario
@@ -95,10 +95,22 @@ class Forwarder:
             return
         if self._start is None:
             self._start = arrived
-        path = self._paths[way]
-        for segment in cut(frame, parsed) if path.per_packet else [parsed[0]]:
-            size = len(segment.frame) - VNET_LEN
-            for outcome in path.carry(segment, arrived, arrived - self._start, size):
+        self._carry(parsed, way, arrived, arrived - self._start)
+
+    def _carry(self, parsed: tuple[Segment, int, int], way: str, arrived: int, elapsed: int) -> None:
+        """A frame to whose parts nothing happens stays whole: the kernel cuts it on its way out."""
+        path, whole = self._paths[way], parsed[0]
+        if not path.per_packet:
+            self._follow(whole, way, arrived, path.carry(whole, arrived, elapsed, 0)[0])
+            return
+        fates = [
+            path.carry(part, arrived, elapsed, parsed[2] - VNET_LEN + 32 + part.payload) for part in parts(parsed)
+        ]
+        if not path.rated and all(len(fate) == 1 and not fate[0].why for fate in fates):
+            self._follow(whole, way, arrived, fates[0][0])
+            return
+        for segment, fate in zip(cut(whole.frame, parsed), fates, strict=True):
+            for outcome in fate:
                 self._follow(segment, way, arrived, outcome)
 
     def _follow(self, segment: Segment, way: str, arrived: int, outcome: Outcome) -> None:

@@ -43,48 +43,72 @@ def parse(frame: bytes) -> tuple[Segment, int, int] | None:
     return Segment(frame, source, target, seq, ack, flags, end - tcp - (offset >> 4) * 4), at, tcp
 
 
-def cut(frame: bytes, parsed: tuple[Segment, int, int]) -> list[Segment]:
-    """A TSO frame as the wire packets a network card would make of it; checksums are left to the kernel."""
-    whole, at, tcp = parsed
-    size = VNET.unpack_from(frame)[3]
+def parts(parsed: tuple[Segment, int, int]) -> list[Segment]:
+    """The wire packets of a TSO frame without their bytes: enough to decide what becomes of each."""
+    whole = parsed[0]
+    size = VNET.unpack_from(whole.frame)[3]
     if not size or whole.payload <= size:
         return [whole]
+    return [
+        Segment(b"", whole.source, whole.target, (whole.seq + offset) & 0xFFFFFFFF, whole.ack, whole.flags,
+                min(size, whole.payload - offset))
+        for offset in range(0, whole.payload, size)
+    ]  # fmt: skip
+
+
+def cut(frame: bytes, parsed: tuple[Segment, int, int]) -> list[Segment]:
+    """A TSO frame as the wire packets a network card would make of it; checksums are left to the kernel."""
+    _, at, tcp = parsed
+    pieces = parts(parsed)
+    if len(pieces) == 1:
+        return pieces
     body = tcp + (frame[tcp + 12] >> 4) * 4
-    head = frame[VNET_LEN:body]
-    pieces = []
-    for number, offset in enumerate(range(0, whole.payload, size)):
-        part = frame[body + offset : body + min(offset + size, whole.payload)]
-        last = offset + size >= whole.payload
-        flags = whole.flags & (0xFF if last else ~(_FIN | _PSH)) & (0xFF if number == 0 else ~_CWR)
-        seq = (whole.seq + offset) & 0xFFFFFFFF
-        header = _header(bytearray(head), at - VNET_LEN, tcp - VNET_LEN, seq, flags, len(part), number)
-        vnet = VNET.pack(_NEEDS_CSUM, 0, 0, 0, tcp - VNET_LEN, 16)
-        pieces.append(
-            Segment(vnet + header + part, whole.source, whole.target, seq, whole.ack, flags, len(part)),
-        )
+    vnet = VNET.pack(_NEEDS_CSUM, 0, 0, 0, tcp - VNET_LEN, 16)
+    header = Header(frame[VNET_LEN:body], at - VNET_LEN, tcp - VNET_LEN)
+    offset = body
+    for number, piece in enumerate(pieces):
+        last = number == len(pieces) - 1
+        piece.flags &= (0xFF if last else ~(_FIN | _PSH)) & (0xFF if number == 0 else ~_CWR)
+        end = offset + piece.payload
+        piece.frame = vnet + header.filled(piece.seq, piece.flags, piece.payload, number) + frame[offset:end]
+        offset = end
     return pieces
 
 
-def _header(head: bytearray, ip: int, tcp: int, seq: int, flags: int, payload: int, number: int) -> bytes:
-    length = len(head) - tcp + payload
-    if head[ip] >> 4 == 4:
-        struct.pack_into("!H", head, ip + 2, tcp - ip + length)
-        identity = (int.from_bytes(head[ip + 4 : ip + 6], "big") + number) & 0xFFFF
-        struct.pack_into("!HHH", head, ip + 4, identity, int.from_bytes(head[ip + 6 : ip + 8], "big"), head[ip + 8] << 8 | 6)
-        struct.pack_into("!H", head, ip + 10, 0)
-        struct.pack_into("!H", head, ip + 10, ~_sum(head[ip:tcp]) & 0xFFFF)
-        addresses = head[ip + 12 : ip + 20]
-    else:
-        struct.pack_into("!H", head, ip + 4, length)
-        addresses = head[ip + 8 : ip + 40]
-    struct.pack_into("!I", head, tcp + 4, seq)
-    head[tcp + 13] = flags
-    struct.pack_into("!H", head, tcp + 16, _sum(bytes(addresses) + struct.pack("!HH", 6, length)))
-    return bytes(head)
+class Header:
+    """Headers of a TSO frame as a template; the TCP checksum keeps only the pseudo header's sum."""
+
+    def __init__(self, head: bytes, ip: int, tcp: int) -> None:
+        self._head, self._ip, self._tcp = bytearray(head), ip, tcp
+        self._four = head[ip] >> 4 == 4
+        self._identity = int.from_bytes(head[ip + 4 : ip + 6], "big")
+        if self._four:
+            blank = bytearray(head[ip:tcp])
+            blank[2:6], blank[10:12] = bytes(4), bytes(2)
+            self._sum = _sum(blank)
+        self._pseudo = _sum(head[ip + 12 : ip + 20] if self._four else head[ip + 8 : ip + 40]) + 6
+
+    def filled(self, seq: int, flags: int, payload: int, number: int) -> bytes:
+        """The headers of one part."""
+        head, ip, tcp = self._head, self._ip, self._tcp
+        length = len(head) - tcp + payload
+        if self._four:
+            identity = (self._identity + number) & 0xFFFF
+            struct.pack_into("!HH", head, ip + 2, tcp - ip + length, identity)
+            struct.pack_into("!H", head, ip + 10, ~_folded(self._sum + tcp - ip + length + identity) & 0xFFFF)
+        else:
+            struct.pack_into("!H", head, ip + 4, length)
+        struct.pack_into("!I", head, tcp + 4, seq)
+        head[tcp + 13] = flags
+        struct.pack_into("!H", head, tcp + 16, _folded(self._pseudo + length))
+        return bytes(head)
 
 
 def _sum(data: bytes | bytearray) -> int:
-    total = sum(struct.unpack(f"!{len(data) // 2}H", data))
+    return _folded(sum(struct.unpack(f"!{len(data) // 2}H", data)))
+
+
+def _folded(total: int) -> int:
     while total >> 16:
         total = (total & 0xFFFF) + (total >> 16)
     return total

@@ -70,6 +70,7 @@ class Path:
         self._isn: dict[tuple[int, int], int] = {}
         self._counts: dict[object, int] = {}
         self._last = 0
+        self.rated = bool(rate)
         self.per_packet = bool(self.rules or rate)
 
     def offset(self, segment: Segment) -> int:

@@ -21,6 +21,12 @@ class Program:
                 return "sleep"
         return str(self.log[at]["ev"])
 
+    def began_writing(self, begin: float, end: float) -> bool:
+        """Whether a write began in an interval, or went on after a pause."""
+        writes = [entry for entry in self.log if entry["ev"] == "write"]
+        starts = [entry["t"] for entry in writes] + [ended for entry in writes for _, ended in entry.get("pauses", ())]
+        return any(begin <= t <= end for t in starts)
+
     def option(self, name: str, default: str) -> str:
         """The last value a script gave to an option."""
         given = [entry["args"][1] for entry in self.log if entry["ev"] == "opt" and entry["args"][0] == name]

@@ -18,8 +18,8 @@ from tests.lab.scenario import Scenario
 from tests.lab.tracing import Tracepoints
 
 _FORWARDER, _CAPTURE, _PROGRAM = 30, 20, 15
-LATE_US = 700
-"""A forwarder later than this was disturbed, and the run with it."""
+LATE_US, LATE_SHARE = 800, 0.08
+"""A forwarder later than this, or than this share of the delay, was disturbed, and the run with it."""
 
 
 @dataclass(slots=True)
@@ -30,11 +30,12 @@ class Recording:
     forwarder: dict[str, Any]
     trace: list[dict[str, Any]]
     codes: list[int]
+    tolerance_us: float = LATE_US
 
     @property
     def disturbed(self) -> bool:
         """Whether the forwarder could not keep its times."""
-        return bool(self.forwarder["stats"]["late_max_us"] > LATE_US or self.forwarder["stats"]["send_errors"])
+        return bool(self.forwarder["stats"]["late_max_us"] > self.tolerance_us or self.forwarder["stats"]["send_errors"])
 
 
 def run(scenario: Scenario, folder: Path) -> Recording:
@@ -58,7 +59,7 @@ def run(scenario: Scenario, folder: Path) -> Recording:
             os.kill(forwarder, signal.SIGTERM)
             os.waitpid(forwarder, 0)
         report = json.loads((folder / "forwarder.json").read_text(encoding="ascii"))
-        return Recording(folder, report, trace.events(), codes)
+        return Recording(folder, report, trace.events(), codes, max(LATE_US, LATE_SHARE * scenario.one_way_us))
 
 
 def _capture(namespace: str, path: Path, scenario: Scenario) -> "subprocess.Popen[bytes]":

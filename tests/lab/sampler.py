@@ -54,6 +54,7 @@ def _sample(watched: socket.socket, orders: socket.socket, every_s: float) -> li
     """On change only: what is not there is as it was before."""
     rows: list[dict[str, Any]] = []
     before: tuple[Any, ...] = ()
+    parent = os.getppid()
     while True:
         began = time.time_ns()
         row = kernel.read(watched)
@@ -65,5 +66,5 @@ def _sample(watched: socket.socket, orders: socket.socket, every_s: float) -> li
             before = now
         elif not ended and rows:
             rows[-1] |= {key: row[key] for key in ("rtt", "rto", "min_rtt", "busy_time", "rwnd_limited", "sndbuf_limited")}
-        if ended or select.select([orders], [], [], every_s)[0]:
+        if ended or os.getppid() != parent or select.select([orders], [], [], every_s)[0]:
             return rows

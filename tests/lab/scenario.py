@@ -108,13 +108,14 @@ def script(*lines: str) -> str:
 
 
 def talk(sends: str, reads: str, *, options: str = "", reader: str = "", upload: bool = False, family: int = 4,
-         port: int = PORT) -> Connection:  # fmt: skip
+         port: int = PORT, drain_ms: int = 20_000, reads_on: bool = True) -> Connection:  # fmt: skip
     """A connection on which the sender runs `sends` and the receiver `reads`; as a download it starts with a request."""
-    closing = "drain 60000\n"
+    last = "readeof\n" if reads_on else ""
+    closing = f"drain {drain_ms}\n"
     if upload:
         address = RECEIVER[family]
         sender = f"{options}connect {address} {port}\n{sends}{closing}shut\nreadeof\nclose\n"
-        return Connection(sender, f"{reader}listen {address} {port}\n{reads}readeof\nclose\n", port, upload=True)
+        return Connection(sender, f"{reader}listen {address} {port}\n{reads}{last}close\n", port, upload=True)
     address = SENDER[family]
     sender = f"{options}listen {address} {port}\nread {REQUEST}\n{sends}{closing}close\n"
-    return Connection(sender, f"{reader}connect {address} {port}\nwrite {REQUEST}\n{reads}readeof\nclose\n", port)
+    return Connection(sender, f"{reader}connect {address} {port}\nwrite {REQUEST}\n{reads}{last}close\n", port)

@@ -13,6 +13,8 @@ from tests.lab.wire import Wire
 
 _SETTLE = 60e-6
 """A sample this soon before the end of a wait may already belong to what ended it."""
+_WRITE = 300e-6
+"""A write this soon before a transmission is what caused it."""
 _EVIDENCE = ("cwnd", "pif", "notsent", "wmem_queued", "sndbuf", "ca_state", "backoff", "probes", "unacked_bytes", "snd_wnd")
 
 
@@ -48,7 +50,7 @@ class Waits:
         if not fresh:
             return [_span(Piece(wire.t_syn, wire.t_established, Moment("handshake"), {}), 0, wire.t_established - wire.t_syn)]
         opening = fresh[0] - wire.t_syn
-        late = fresh[0] - wire.t_established > max(self._threshold, 1e-3)
+        late = fresh[0] - wire.t_established > min(self._threshold, 0.3 * (wire.t_established - wire.t_syn))
         found = [Piece(wire.t_syn, wire.t_established if late else fresh[0], Moment("handshake"), {})]
         if late:
             found += self._pieces(wire.t_established, fresh[0])
@@ -70,6 +72,7 @@ class Waits:
             inner = [left, *(t for t in cuts if left < t < right), right]
             found += [self._piece(row, a, b) for a, b in pairwise(inner) if b > a]
         found = _closing(self._with_timers(found, begin, end))
+        found = [self._ended_by_program(piece, end) for piece in found]
         return _joined(found, min(self._threshold / 2, (end - begin) / 4))
 
     def _program_edges(self, begin: float, end: float) -> list[float]:
@@ -82,6 +85,12 @@ class Waits:
         if moment.label == "cwnd" and (climbing := ramp(self.restarts, row, begin)):
             moment = climbing
         return Piece(begin, end, moment, row)
+
+    def _ended_by_program(self, piece: Piece, end: float) -> Piece:
+        """What Nagle holds back and the program's next write sets free is as much the program's pause."""
+        if piece.moment.label != "nagle" or not self._program.began_writing(end - _WRITE, end):
+            return piece
+        return replace(piece, moment=replace(piece.moment, alt=(*piece.moment.alt, "app")))
 
     def _repaired_soon(self, t: float) -> bool:
         at = bisect_left(self._fast, t)
@@ -108,6 +117,8 @@ class Waits:
         for fired, moment in self._timers(begin, end):
             quiet = self._quiet_since(fired, begin)
             split = [part for piece in pieces for part in _cut(piece, quiet, fired)]
+            if moment.sub == "tlp":
+                split = [self._beside_probe(piece, quiet, fired) for piece in split]
             pieces = [
                 replace(piece, moment=replace(moment, alt=_widened(moment, piece)))
                 if quiet <= piece.begin and piece.end <= fired and piece.moment.label not in {"zero-window", "rto", "fast"}
@@ -115,6 +126,14 @@ class Waits:
                 for piece in split
             ]
         return pieces
+
+    def _beside_probe(self, piece: Piece, quiet: float, fired: float) -> Piece:
+        """The flight's travel before a probe, and the probe's own until it is answered, belong to the probe as well."""
+        answered = bisect_right(self._wire.progress, fired)
+        until = self._wire.progress[answered] if answered < len(self._wire.progress) else float("inf")
+        if piece.end <= quiet or fired <= piece.begin < until:
+            return replace(piece, moment=replace(piece.moment, alt=(*piece.moment.alt, "tail")))
+        return piece
 
     def _timers(self, begin: float, end: float) -> list[tuple[float, Moment]]:
         found = []

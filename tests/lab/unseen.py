@@ -104,16 +104,20 @@ def _losses() -> list[Scenario]:
 def _paths() -> list[Scenario]:
     step = lambda *points: tuple(points)  # noqa: E731
     return [
-        _bulk("rtt-step-up", "20 ms becomes 60 ms", 10_000, 1_500_000, options="opt sndbuf 49152\n", write="write 1500000 65536\n",
+        _bulk("rtt-step-up", "20 ms becomes 60 ms", 10_000, 12_000_000, options="opt sndbuf 49152\n", write="write 12000000 65536\n",
               delay=step((0, 10_000), (0.5, 10_000), (0.501, 30_000))),
         _bulk("rtt-step-down", "80 ms becomes 20 ms", 40_000, 1_500_000, reader="opt rcvbuf 65536\n", receiver=Host(),
               delay=step((0, 40_000), (0.8, 40_000), (0.801, 10_000))),
-        _bulk("rtt-ramp", "15 ms grows to 90 ms", 7500, 2_000_000, options="opt sndbuf 65536\n", write="write 2000000 65536\n",
+        _bulk("rtt-ramp", "15 ms grows to 90 ms", 7500, 600_000, options="opt sndbuf 32768\n", sender=Host(gso_max_segs=1), write="write 600000 16384\n",
               delay=step((0, 7500), (0.2, 7500), (2.0, 45_000))),
         _bulk("rtt-spike", "a spike of 150 ms", 12_000, 2_000_000, reader="opt rcvbuf 32768\n", receiver=Host(),
               delay=step((0, 12_000), (0.4, 12_000), (0.401, 75_000), (0.5, 75_000), (0.501, 12_000))),
         _bulk("rtt-step-slowstart", "10 ms becomes 40 ms in slow start", 5000, 900_000,
               delay=step((0, 5000), (0.03, 5000), (0.031, 20_000))),
+        _bulk("rtt-step-down-cwnd", "60 ms becomes 15 ms under a clamped window", 30_000, 1_500_000,
+              sender=Host(route="cwnd lock 50"), delay=step((0, 30_000), (0.5, 30_000), (0.501, 7500))),
+        _bulk("rtt-ramp-cwnd", "20 ms grows to 80 ms under a clamped window", 10_000, 1_500_000,
+              sender=Host(route="cwnd lock 40"), delay=step((0, 10_000), (0.2, 10_000), (1.0, 40_000))),
         _bulk("clamp-ca-26ms", "cwnd clamped at 40 by the route", 13_000, 1_000_000, sender=Host(route="cwnd lock 40")),
         _bulk("ssthresh-ca-36ms", "congestion avoidance from 24 segments on", 18_000, 1_200_000,
               sender=Host(route="ssthresh 24", sysctl={"tcp_no_ssthresh_metrics_save": 0})),
