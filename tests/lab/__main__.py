@@ -60,12 +60,17 @@ def _produce(scenario: Scenario, folder: Path, small: bool) -> None:
         if small:
             trim(recording.folder)
         shutil.rmtree(folder, ignore_errors=True)
-        shutil.copytree(recording.folder, folder, ignore=shutil.ignore_patterns("*.listening", "*.ready", "*.samples.json"))
+        shutil.copytree(
+            recording.folder, folder, ignore=shutil.ignore_patterns("*.listening", "*.ready", "*.samples.json")
+        )
     if not small:
         damage.copies(scenario, folder)
-    stats = truth["forwarder"][0]
+    late = truth["forwarder"][0]["late_max_us"]
     totals = [half["halves"][0]["label_totals_ms"] for half in truth["connections"] if "halves" in half]
-    print(f"{scenario.name:28} late {stats['late_max_us']:8.0f} µs{' DISTURBED' if recording.disturbed else ''}  {totals}", flush=True)
+    print(
+        f"{scenario.name:28} late {late:8.0f} µs{' DISTURBED' if recording.disturbed else ''}  {totals}",
+        flush=True,
+    )
 
 
 if __name__ == "__main__":

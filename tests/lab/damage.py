@@ -49,5 +49,5 @@ def _forget(truth: dict[str, Any], hole: tuple[int, int], margin_us: int) -> Non
 
 
 def _sparse(share: float) -> Callable[[int], bool]:
-    lots = random.Random(2)  # noqa: S311
+    lots = random.Random(2)
     return lambda us: lots.random() >= share

@@ -73,7 +73,9 @@ class Endpoint:
             on.setsockopt(socket.IPPROTO_TCP, socket.TCP_CONGESTION, value.encode())
         else:
             level, option = _OPTIONS[name]
-            on.setsockopt(level, option, struct.pack("q", int(value)) if name == "maxpacing" else struct.pack("i", int(value)))
+            on.setsockopt(
+                level, option, struct.pack("q", int(value)) if name == "maxpacing" else struct.pack("i", int(value))
+            )
 
     def _option(self, name: str, value: str) -> None:
         self._options.append((name, value))

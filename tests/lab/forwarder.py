@@ -103,9 +103,7 @@ class Forwarder:
         if not path.per_packet:
             self._follow(whole, way, arrived, path.carry(whole, arrived, elapsed, 0)[0])
             return
-        fates = [
-            path.carry(part, arrived, elapsed, parsed[2] - VNET_LEN + 32 + part.payload) for part in parts(parsed)
-        ]
+        fates = [path.carry(part, arrived, elapsed, parsed[2] - VNET_LEN + 32 + part.payload) for part in parts(parsed)]
         if not path.rated and all(len(fate) == 1 and not fate[0].why for fate in fates):
             self._follow(whole, way, arrived, fates[0][0])
             return

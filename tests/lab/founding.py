@@ -6,7 +6,7 @@ _ROOMY = Host(sysctl=BIG_WINDOW)
 _PLAIN = Host()
 
 
-def _one(  # noqa: PLR0913
+def _one(
     name: str,
     why: str,
     one_way_us: int,
@@ -22,7 +22,9 @@ def _one(  # noqa: PLR0913
     **knobs: object,
 ) -> Scenario:
     cubic = "opt cc cubic\n"
-    talking = talk(write, read, options=cubic + options, reader=cubic + reader, upload=upload, drain_ms=drain_ms, reads_on=reads_on)
+    talking = talk(
+        write, read, options=cubic + options, reader=cubic + reader, upload=upload, drain_ms=drain_ms, reads_on=reads_on
+    )
     return Scenario(name, why, (talking,), one_way_us, receiver=receiver, snaplen=96, **knobs)  # type: ignore[arg-type]
 
 
@@ -39,7 +41,8 @@ def _windows() -> list[Scenario]:
         _one("rpc-30k", "a request and a response of 30 KB at 100 ms", 50_000, "write 30000\nread 30000\n",
              "read 30000\nwrite 30000\n", upload=True),
         _one("idle-restart-on", "512 KB, 3 s idle, 512 KB", 1750, twice, "read 1048576\n", receiver=_ROOMY),
-        _one("idle-restart-off", "the same without slow start after idle", 1750, twice, "read 1048576\n", receiver=_ROOMY,
+        _one("idle-restart-off", "the same without slow start after idle", 1750, twice, "read 1048576\n",
+             receiver=_ROOMY,
              sender=Host(sysctl={"tcp_slow_start_after_idle": 0})),
     ]  # fmt: skip
 
@@ -56,11 +59,13 @@ def _buffers() -> list[Scenario]:
         _one("sndbuf-32k-1ms", "SO_SNDBUF 32 KB at 1 ms", 500, "write 500000 65536\n", "read 500000\n",
              options="opt sndbuf 32768\n", sender=Host(gso_max_segs=1), receiver=_ROOMY, sample_us=100),
         _one("rcvbuf-8k-40ms", "SO_RCVBUF 8 KB at 40 ms", 20_000, some, all_of_it, reader="opt rcvbuf 8192\n"),
-        _one("rcvbuf-8k-0.1ms", "SO_RCVBUF 8 KB at 0.1 ms", 30, some, all_of_it, reader="opt rcvbuf 8192\n", sample_us=60),
+        _one("rcvbuf-8k-0.1ms", "SO_RCVBUF 8 KB at 0.1 ms", 30, some, all_of_it, reader="opt rcvbuf 8192\n",
+             sample_us=60),
         _one("zero-window-6s", "a receiver that stops reading for 6 s", 5000, "write 400000\n",
              "read 100000\nsleep 6000\nread 300000\n"),
         _one("zero-window-dead", "the same, and its host falls silent: probes never answered", 5000, "write 800000\n",
-             "read 50000\nsleep 6500\n", sender=Host(sysctl={"tcp_retries2": 3}), rules=(Rule("drop", way="b", begin_s=1.0),),
+             "read 50000\nsleep 6500\n", sender=Host(sysctl={"tcp_retries2": 3}), rules=(Rule("drop", way="b",
+             begin_s=1.0),),
              drain_ms=7000, reads_on=False),
         _one("wmem-4096", "tcp_wmem 4096 at 20 ms", 10_000, some, all_of_it, sender=Host(sysctl={"tcp_wmem": small})),
         _one("wmem-default", "tcp_wmem as it comes at 20 ms", 10_000, some, all_of_it),

@@ -84,7 +84,11 @@ def _record(recording: Recording, sampled: dict[str, Any], program: Program, loc
 
 def _load(recording: Recording, name: str) -> Any:
     path = recording.folder / name
-    return json.loads(path.read_text(encoding="ascii")) if path.exists() else ([] if "app" in name else {"series": {}, "final": {}})
+    return (
+        json.loads(path.read_text(encoding="ascii"))
+        if path.exists()
+        else ([] if "app" in name else {"series": {}, "final": {}})
+    )
 
 
 def _socket(scenario: Scenario, program: Program, side: str) -> Socket:
@@ -93,5 +97,3 @@ def _socket(scenario: Scenario, program: Program, side: str) -> Socket:
     paced = control == "bbr" or program.option("maxpacing", "0") != "0"
     restarts = str(host.sysctl.get("tcp_slow_start_after_idle", 1)) == "1" and control != "bbr"
     return Socket(program.option("nodelay", "0") == "1", paced, restarts, control)
-
-

@@ -63,7 +63,7 @@ class Path:
 
     def __init__(self, scenario: Scenario, way: str) -> None:
         self.rules = [rule for rule in scenario.rules if rule.way == way]
-        self._random = random.Random(f"{scenario.seed}{way}")  # noqa: S311 (losses, not secrets)
+        self._random = random.Random(f"{scenario.seed}{way}")
         self._delay = Delay(scenario)
         rate, queue = (scenario.rate_a, scenario.queue_a) if way == "a" else (scenario.rate_b, scenario.queue_b)
         self._link = Bottleneck(rate, queue, scenario.cross if way == "a" else ())
@@ -104,7 +104,7 @@ class Path:
         self._last = due = max(due, self._last)
         return [Outcome(due, "dup" if copy else "", out - now) for copy in range(copies)]
 
-    def _matches(self, rule: Rule, number: int, segment: Segment, offset: int, count: int, elapsed: int) -> bool:  # noqa: PLR0913
+    def _matches(self, rule: Rule, number: int, segment: Segment, offset: int, count: int, elapsed: int) -> bool:
         if rule.syn != segment.syn or (rule.pure_ack and (segment.payload or segment.flags & 7)):
             return False
         if rule.first is not None or rule.last is not None or rule.nth:

@@ -10,13 +10,14 @@ SIOCOUTQNSD = 0x894B
 _SO_MEMINFO = 55
 _MEMINFO = struct.Struct("9I")
 _NAMES = (
-    "state ca_state retransmits probes backoff options wscale flags "
-    "rto ato snd_mss rcv_mss unacked sacked lost retrans fackets last_data_sent last_ack_sent last_data_recv "
-    "last_ack_recv pmtu rcv_ssthresh rtt rttvar ssthresh cwnd advmss reordering rcv_rtt rcv_space total_retrans "
-    "pacing_rate max_pacing_rate bytes_acked bytes_received segs_out segs_in notsent min_rtt data_segs_in "
-    "data_segs_out delivery_rate busy_time rwnd_limited sndbuf_limited delivered delivered_ce bytes_sent "
-    "bytes_retrans dsack_dups reord_seen rcv_ooopack snd_wnd rcv_wnd rehash"
-).split()
+    "state", "ca_state", "retransmits", "probes", "backoff", "options", "wscale", "flags", "rto", "ato", "snd_mss",
+    "rcv_mss", "unacked", "sacked", "lost", "retrans", "fackets", "last_data_sent", "last_ack_sent",
+    "last_data_recv", "last_ack_recv", "pmtu", "rcv_ssthresh", "rtt", "rttvar", "ssthresh", "cwnd", "advmss",
+    "reordering", "rcv_rtt", "rcv_space", "total_retrans", "pacing_rate", "max_pacing_rate", "bytes_acked",
+    "bytes_received", "segs_out", "segs_in", "notsent", "min_rtt", "data_segs_in", "data_segs_out", "delivery_rate",
+    "busy_time", "rwnd_limited", "sndbuf_limited", "delivered", "delivered_ce", "bytes_sent", "bytes_retrans",
+    "dsack_dups", "reord_seen", "rcv_ooopack", "snd_wnd", "rcv_wnd", "rehash",
+)  # fmt: skip
 _LAYOUT = struct.Struct("<8B24I4Q6I4Q2I2Q6I")
 
 

@@ -57,8 +57,10 @@ def _waiting(state: Mapping[str, Any], doing: str, of: Socket) -> Moment:
         return Moment("cwnd")
     if state["notsent"] < state["snd_mss"]:
         if doing == "write":
-            return Moment("sndbuf", "partial-segment", ("nagle",)) if _buffer_full(state) else Moment(
-                "ambiguous", "in write, buffer not full"
+            return (
+                Moment("sndbuf", "partial-segment", ("nagle",))
+                if _buffer_full(state)
+                else Moment("ambiguous", "in write, buffer not full")
             )
         if state["unacked"] and not of.nodelay:
             return Moment("nagle", "", ("delayed-ack",))

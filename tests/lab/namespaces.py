@@ -114,7 +114,9 @@ def _ip(*arguments: str) -> None:
 
 def _batch(namespace: str, *lines: str) -> None:
     text = "\n".join(line for line in lines if line) + "\n"
-    done = subprocess.run(["ip", "-n", namespace, "-batch", "-"], input=text, capture_output=True, text=True, check=False)
+    done = subprocess.run(
+        ["ip", "-n", namespace, "-batch", "-"], input=text, capture_output=True, text=True, check=False
+    )
     if done.returncode:
         raise RuntimeError(f"ip -n {namespace}: {done.stderr.strip()}")
 

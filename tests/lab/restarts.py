@@ -15,7 +15,12 @@ def idle_restarts(series: Series, wire: Wire) -> list[dict[str, Any]]:
     found = []
     for index in range(1, len(series)):
         before, after = series.row(index - 1), series.row(index)
-        if after["cwnd"] >= before["cwnd"] or before["unacked"] or before["ca_state"] != OPEN or after["ca_state"] != OPEN:
+        if (
+            after["cwnd"] >= before["cwnd"]
+            or before["unacked"]
+            or before["ca_state"] != OPEN
+            or after["ca_state"] != OPEN
+        ):
             continue
         if after["total_retrans"] != before["total_retrans"] and not before["backoff"]:
             continue

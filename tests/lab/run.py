@@ -35,7 +35,9 @@ class Recording:
     @property
     def disturbed(self) -> bool:
         """Whether the forwarder could not keep its times."""
-        return bool(self.forwarder["stats"]["late_max_us"] > self.tolerance_us or self.forwarder["stats"]["send_errors"])
+        return bool(
+            self.forwarder["stats"]["late_max_us"] > self.tolerance_us or self.forwarder["stats"]["send_errors"]
+        )
 
 
 def run(scenario: Scenario, folder: Path) -> Recording:
@@ -56,6 +58,8 @@ def run(scenario: Scenario, folder: Path) -> Recording:
             for capture in captures:
                 capture.terminate()
                 capture.wait()
+                if capture.stderr:
+                    capture.stderr.close()
             os.kill(forwarder, signal.SIGTERM)
             os.waitpid(forwarder, 0)
         report = json.loads((folder / "forwarder.json").read_text(encoding="ascii"))
@@ -63,10 +67,12 @@ def run(scenario: Scenario, folder: Path) -> Recording:
 
 
 def _capture(namespace: str, path: Path, scenario: Scenario) -> "subprocess.Popen[bytes]":
+    dump = ["tcpdump", "--immediate-mode", "-U", "-i", "eth0", "-s", str(scenario.snaplen), "-B", "65536"]
     command = [
-        "chrt", "-f", str(_CAPTURE), "ip", "netns", "exec", namespace,
-        "tcpdump", "--immediate-mode", "-U", "-i", "eth0", "-s", str(scenario.snaplen), "-B", "65536", "-Z", "root", "-w", str(path), "tcp",
-    ]  # fmt: skip
+        *("chrt", "-f", str(_CAPTURE), "ip", "netns", "exec", namespace),
+        *dump,
+        *("-Z", "root", "-w", str(path), "tcp"),
+    ]
     started = subprocess.Popen(command, stderr=subprocess.PIPE)
     assert started.stderr is not None
     os.set_blocking(started.stderr.fileno(), True)

@@ -26,8 +26,7 @@ class Sampler:
 
     def __init__(self, path: Path, every_us: int) -> None:
         self._near, far = socket.socketpair(socket.AF_UNIX, socket.SOCK_DGRAM)
-        near_fd = self._near.fileno()
-        self._child = spawn(None, _PRIORITY, lambda: (os.close(near_fd), _serve(far, path, every_us))[1])
+        self._child = spawn(None, _PRIORITY, lambda: _serve(far, path, every_us))
         far.close()
 
     def watch(self, of: socket.socket) -> None:
@@ -65,6 +64,8 @@ def _sample(watched: socket.socket, orders: socket.socket, every_s: float) -> li
             rows.append(row)
             before = now
         elif not ended and rows:
-            rows[-1] |= {key: row[key] for key in ("rtt", "rto", "min_rtt", "busy_time", "rwnd_limited", "sndbuf_limited")}
+            rows[-1] |= {
+                key: row[key] for key in ("rtt", "rto", "min_rtt", "busy_time", "rwnd_limited", "sndbuf_limited")
+            }
         if ended or os.getppid() != parent or select.select([orders], [], [], every_s)[0]:
             return rows

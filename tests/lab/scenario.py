@@ -94,7 +94,9 @@ class Scenario:
             if value := getattr(self, key):
                 shown[key] = value
         if self.rules:
-            shown["rules"] = [{k: v for k, v in asdict(rule).items() if v not in (None, (), 0, False)} for rule in self.rules]
+            shown["rules"] = [
+                {k: v for k, v in asdict(rule).items() if v not in (None, (), 0, False)} for rule in self.rules
+            ]
             shown["seed"] = self.seed
         for key, host in (("snd", self.sender), ("rcv", self.receiver)):
             if host != Host():
@@ -109,7 +111,7 @@ def script(*lines: str) -> str:
 
 def talk(sends: str, reads: str, *, options: str = "", reader: str = "", upload: bool = False, family: int = 4,
          port: int = PORT, drain_ms: int = 20_000, reads_on: bool = True) -> Connection:  # fmt: skip
-    """A connection on which the sender runs `sends` and the receiver `reads`; as a download it starts with a request."""
+    """A connection on which the sender runs `sends` and the receiver `reads`; a download starts with a request."""
     last = "readeof\n" if reads_on else ""
     closing = f"drain {drain_ms}\n"
     if upload:

@@ -15,7 +15,18 @@ _SETTLE = 60e-6
 """A sample this soon before the end of a wait may already belong to what ended it."""
 _WRITE = 300e-6
 """A write this soon before a transmission is what caused it."""
-_EVIDENCE = ("cwnd", "pif", "notsent", "wmem_queued", "sndbuf", "ca_state", "backoff", "probes", "unacked_bytes", "snd_wnd")
+_EVIDENCE = (
+    "cwnd",
+    "pif",
+    "notsent",
+    "wmem_queued",
+    "sndbuf",
+    "ca_state",
+    "backoff",
+    "probes",
+    "unacked_bytes",
+    "snd_wnd",
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,8 +42,14 @@ class Piece:
 class Waits:
     """All waits of one half."""
 
-    def __init__(  # noqa: PLR0913
-        self, wire: Wire, series: Series, program: Program, of: Socket, states: list[tuple[float, str]], threshold: float
+    def __init__(
+        self,
+        wire: Wire,
+        series: Series,
+        program: Program,
+        of: Socket,
+        states: list[tuple[float, str]],
+        threshold: float,
     ) -> None:
         self._wire, self._series, self._program, self._of = wire, series, program, of
         self._states = states
@@ -48,7 +65,11 @@ class Waits:
         if wire.t_syn is None or wire.t_established is None:
             return []
         if not fresh:
-            return [_span(Piece(wire.t_syn, wire.t_established, Moment("handshake"), {}), 0, wire.t_established - wire.t_syn)]
+            return [
+                _span(
+                    Piece(wire.t_syn, wire.t_established, Moment("handshake"), {}), 0, wire.t_established - wire.t_syn
+                )
+            ]
         opening = fresh[0] - wire.t_syn
         late = fresh[0] - wire.t_established > min(self._threshold, 0.3 * (wire.t_established - wire.t_syn))
         found = [Piece(wire.t_syn, wire.t_established if late else fresh[0], Moment("handshake"), {})]
@@ -66,7 +87,7 @@ class Waits:
         if not rows:
             return [Piece(begin, end, Moment("ambiguous", "no sample"), {})]
         edges = [*(row["t"] for row in rows), end]
-        cuts = sorted({t for t in self._program_edges(begin, end)})
+        cuts = sorted(set(self._program_edges(begin, end)))
         found: list[Piece] = []
         for row, (left, right) in zip(rows, pairwise(edges), strict=True):
             inner = [left, *(t for t in cuts if left < t < right), right]
@@ -121,7 +142,9 @@ class Waits:
                 split = [self._beside_probe(piece, quiet, fired) for piece in split]
             pieces = [
                 replace(piece, moment=replace(moment, alt=_widened(moment, piece)))
-                if quiet <= piece.begin and piece.end <= fired and piece.moment.label not in {"zero-window", "rto", "fast"}
+                if quiet <= piece.begin
+                and piece.end <= fired
+                and piece.moment.label not in {"zero-window", "rto", "fast"}
                 else piece
                 for piece in split
             ]
@@ -146,7 +169,12 @@ class Waits:
                 found.append((repair["t"], Moment("rto", "timer-wait", ("tail",))))
         before = self._series.at(end - 2 * _SETTLE)
         probing = before is not None and before["notsent"] and before["pif"] >= before["cwnd"]
-        if probing and before and before["ca_state"] < RECOVERY and end - self._quiet_since(end, begin) > 2 * before["rtt"] / 1e6:
+        if (
+            probing
+            and before
+            and before["ca_state"] < RECOVERY
+            and end - self._quiet_since(end, begin) > 2 * before["rtt"] / 1e6
+        ):
             found.append((end, Moment("tail", "tlp-new", ("cwnd", "rto"))))
         return found
 

@@ -36,7 +36,7 @@ def test_all_of_them_together_are_small() -> None:
 
 @pytest.mark.parametrize("side", SIDES)
 def test_the_tool_and_the_kernel_agree_on_nineteen_twentieths_of_the_time(side: str) -> None:
-    agreed = {name: (0.0, 0.0) for name in NAMES}
+    agreed = dict.fromkeys(NAMES, (0.0, 0.0))
     for name in NAMES:
         stalls = fixture(name).waits(side)
         spans = list(fixture(name).spans(side))

@@ -71,9 +71,15 @@ def congestion_states(events: list[dict[str, Any]], local: int, peer: int) -> li
 
 def acks(events: list[dict[str, Any]], local: int, peer: int) -> dict[str, list[Any]]:
     """What tcp_probe saw before each segment was processed, in columns."""
-    columns: dict[str, list[Any]] = {key: [] for key in ("t", "snd_cwnd", "ssthresh", "snd_wnd", "srtt_us", "in_flight")}
+    columns: dict[str, list[Any]] = {
+        key: [] for key in ("t", "snd_cwnd", "ssthresh", "snd_wnd", "srtt_us", "in_flight")
+    }
     for event in events:
-        if event["ev"] != "tcp_probe" or not event["src"].endswith(f":{local}") or not event["dest"].endswith(f":{peer}"):
+        if (
+            event["ev"] != "tcp_probe"
+            or not event["src"].endswith(f":{local}")
+            or not event["dest"].endswith(f":{peer}")
+        ):
             continue
         columns["t"].append(event["t"])
         for key in ("snd_cwnd", "ssthresh", "snd_wnd"):
