@@ -20,6 +20,7 @@ CAUSES = {
     "cwnd": {Cause.CWND_LIMITED},
     "idle-restart": {Cause.IDLE_RESTART},
     "nagle": {Cause.NAGLE, Cause.DELAYED_ACK},
+    "delayed-ack": {Cause.NAGLE, Cause.DELAYED_ACK},
     "pacing": {Cause.PACING},
     "sndbuf": {Cause.SNDBUF_LIMITED},
 }
