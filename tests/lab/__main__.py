@@ -13,6 +13,7 @@ from tests.lab.run import Recording, run
 from tests.lab.scenario import Scenario
 from tests.lab.trim import trim
 from tests.lab.truth import write_truth
+from tests.lab.vary import varied
 
 REPOSITORY = Path(__file__).parents[2]
 SETS = {"fixtures": founding.scenarios, "unseen": unseen.scenarios}
@@ -34,9 +35,12 @@ def main() -> int:
     parser.add_argument("--set", choices=sorted(SETS), default="fixtures", dest="chosen", help="which experiments")
     parser.add_argument("--only", default="*", metavar="NAME", help="a name or a pattern")
     parser.add_argument("--out", type=Path, help="folder for the results (default: fixtures/lab)")
+    parser.add_argument("--vary", type=int, metavar="SEED", help="draw every figure anew")
     parser.add_argument("--list", action="store_true", help="name the experiments and stop")
     options = parser.parse_args()
     chosen = [one for one in SETS[options.chosen]() if fnmatch.fnmatch(one.name, options.only)]
+    if options.vary is not None:
+        chosen = [varied(one, options.vary) for one in chosen]
     if options.list:
         for one in chosen:
             print(f"{one.name:28} {one.why}")

@@ -16,7 +16,7 @@ _HOLE_US = 40_000
 
 def copies(scenario: Scenario, folder: Path) -> None:
     """Three copies beside the folder: 0.5 % lost, 2 % lost, and a hole in the middle."""
-    if scenario.name not in _DAMAGED:
+    if scenario.name.partition("~")[0] not in _DAMAGED:
         return
     records = list(read_records(folder / "sender.pcap"))
     begin = records[len(records) // 2][0]

@@ -6,7 +6,7 @@ import shutil
 import signal
 import subprocess
 import time
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +14,7 @@ from tests.lab.children import spawn
 from tests.lab.endpoint import Endpoint
 from tests.lab.forwarder import Forwarder
 from tests.lab.namespaces import Network
-from tests.lab.scenario import Scenario
+from tests.lab.scenario import PORT, Scenario, talk
 from tests.lab.tracing import Tracepoints
 
 _FORWARDER, _CAPTURE, _PROGRAM = 30, 20, 15
@@ -46,12 +46,15 @@ def run(scenario: Scenario, folder: Path) -> Recording:
     folder.mkdir(parents=True)
     with Network(scenario, f"lab{os.getpid()}") as network, Tracepoints() as trace:
         forwarder = spawn(network.middle, _FORWARDER, lambda: Forwarder(scenario, folder).run())
-        captures = [
-            _capture(network.sender, folder / "sender.pcap", scenario),
-            _capture(network.receiver, folder / "receiver.pcap", scenario),
-        ]
+        captures: list[subprocess.Popen[bytes]] = []
         try:
             _await(folder / "forwarder.ready")
+            if scenario.acquainted:
+                _acquaint(scenario, network, folder)
+            captures += [
+                _capture(network.sender, folder / "sender.pcap", scenario),
+                _capture(network.receiver, folder / "receiver.pcap", scenario),
+            ]
             codes = _programs(scenario, network, folder)
             time.sleep(2.5e-6 * scenario.one_way_us + 0.1)
         finally:
@@ -64,6 +67,14 @@ def run(scenario: Scenario, folder: Path) -> Recording:
             os.waitpid(forwarder, 0)
         report = json.loads((folder / "forwarder.json").read_text(encoding="ascii"))
         return Recording(folder, report, trace.events(), codes, max(LATE_US, LATE_SHARE * scenario.one_way_us))
+
+
+def _acquaint(scenario: Scenario, network: Network, folder: Path) -> None:
+    """A first connection, so that the sender's kernel has an entry for its peer."""
+    aside = folder / "aside"
+    aside.mkdir()
+    _programs(replace(scenario, connections=(talk("write 2000\n", "read 2000\n", port=PORT - 1),)), network, aside)
+    shutil.rmtree(aside)
 
 
 def _capture(namespace: str, path: Path, scenario: Scenario) -> "subprocess.Popen[bytes]":

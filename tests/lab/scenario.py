@@ -61,6 +61,7 @@ class Scenario:
     `delay` lists (seconds since the first SYN, one-way µs) and is linear between the points; without it
     `one_way_us` holds throughout. `rate_*` is bits per second behind a queue of `queue_*` bytes. `taps` are shares of
     the path at which the middle is captured. `cross` is (begin s, end s, share of rate_a) of other people's traffic.
+    `acquainted` hosts talked before: else Linux heeds no route's cwnd and ssthresh (tcp_init_metrics).
     """
 
     name: str
@@ -84,6 +85,7 @@ class Scenario:
     snaplen: int = 128
     seed: int = 1
     limit_s: float = 30
+    acquainted: bool = False
 
     def parameters(self) -> dict[str, Any]:
         """The knobs that were turned, as truth.json names them."""

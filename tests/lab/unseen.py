@@ -10,6 +10,14 @@ def _route(metrics: str) -> Host:
     return Host(route=metrics)
 
 
+def _clamp(segments: int) -> Host:
+    return Host(route=f"cwnd lock {segments}")
+
+
+def _threshold(segments: int) -> Host:
+    return Host(route=f"ssthresh lock {segments}", sysctl={"tcp_no_ssthresh_metrics_save": 0})
+
+
 def _lost(offset: int, times: int = 1) -> Rule:
     """The segment with this byte, and its repetitions up to `times`."""
     return Rule("drop", first=offset, last=offset + 1, times=times)
@@ -130,14 +138,15 @@ def _paths() -> list[Scenario]:
         _bulk("rtt-step-slowstart", "10 ms becomes 40 ms in slow start", 5000, 900_000,
               delay=((0, 5000), (0.03, 5000), (0.031, 20_000))),
         _bulk("rtt-step-down-cwnd", "60 ms becomes 15 ms under a clamped window", 30_000, 1_500_000,
-              sender=Host(route="cwnd lock 50"), delay=((0, 30_000), (0.5, 30_000), (0.501, 7500))),
+              sender=_clamp(50), acquainted=True, delay=((0, 30_000), (0.5, 30_000), (0.501, 7500))),
         _bulk("rtt-ramp-cwnd", "20 ms grows to 80 ms under a clamped window", 10_000, 1_500_000,
-              sender=Host(route="cwnd lock 40"), delay=((0, 10_000), (0.2, 10_000), (1.0, 40_000))),
-        _bulk("clamp-ca-26ms", "cwnd clamped at 40 by the route", 13_000, 1_000_000, sender=Host(route="cwnd lock 40")),
+              sender=_clamp(40), acquainted=True, delay=((0, 10_000), (0.2, 10_000), (1.0, 40_000))),
+        _bulk("clamp-ca-26ms", "cwnd clamped at 40 by the route", 13_000, 1_000_000, sender=_clamp(40),
+              acquainted=True),
         _bulk("ssthresh-ca-36ms", "congestion avoidance from 24 segments on", 18_000, 1_200_000,
-              sender=Host(route="ssthresh 24", sysctl={"tcp_no_ssthresh_metrics_save": 0})),
+              sender=_threshold(24), acquainted=True),
         _bulk("ssthresh-ca-reno-12ms", "congestion avoidance from 16 segments on, reno", 6000, 800_000, control="reno",
-              sender=Host(route="ssthresh 16", sysctl={"tcp_no_ssthresh_metrics_save": 0})),
+              sender=_threshold(16), acquainted=True),
         _bulk("rate-deep-8mbit", "8 Mbit/s behind a deep queue", 15_000, 1_500_000, rate_a=8e6, queue_a=1_000_000),
         _bulk("rate-shallow-20mbit", "20 Mbit/s behind 25 KB", 12_000, 3_000_000, rate_a=20e6, queue_a=25_000),
         _bulk("rate-cross-30mbit", "30 Mbit/s with cross traffic that comes and goes", 10_000, 4_000_000, rate_a=30e6,
