@@ -60,15 +60,19 @@ def half_of(scenario: Scenario, recording: Recording, number: int, side: str) ->
         "ca_states": states,
         "host": side,
         "main": side == "snd",
-        "config": {
-            "ssai": int(socket.restarts),
-            "nodelay": socket.nodelay,
-            "paced": socket.paced,
-            "cc": socket.congestion_control,
-        },
+        "config": _config(socket),
         "capture_sender_side": _CAPTURES[side],
         "capture_receiver_side": _CAPTURES["rcv" if side == "snd" else "snd"],
         **_record(recording, sampled, program, local, peer),
+    }
+
+
+def _config(socket: Socket) -> dict[str, Any]:
+    return {
+        "ssai": int(socket.restarts),
+        "nodelay": socket.nodelay,
+        "paced": socket.paced,
+        "cc": socket.congestion_control,
     }
 
 
