@@ -1,0 +1,1 @@
+"""Real Linux senders in network namespaces, and what their kernel says about every wait."""

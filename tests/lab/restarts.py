@@ -1,0 +1,46 @@
+"""Where the kernel lowered its congestion window because the connection had been idle, and the climb back."""
+
+from typing import Any
+
+from tests.lab.moments import OPEN, Moment
+from tests.lab.series import Series
+from tests.lab.wire import Wire
+
+_NEAR = 0.8
+"""A window that is back at this share of its old value no longer owes its size to the restart alone."""
+
+
+def idle_restarts(series: Series, wire: Wire) -> list[dict[str, Any]]:
+    """Each sample with a smaller window than the one before, which had nothing in flight and no loss to repair."""
+    found = []
+    for index in range(1, len(series)):
+        before, after = series.row(index - 1), series.row(index)
+        if (
+            after["cwnd"] >= before["cwnd"]
+            or before["unacked"]
+            or before["ca_state"] != OPEN
+            or after["ca_state"] != OPEN
+        ):
+            continue
+        if after["total_retrans"] != before["total_retrans"] and not before["backoff"]:
+            continue
+        sent = [one.t for one in wire.sent if one.t < after["t"] - 1e-3]
+        found.append(
+            {
+                "t": after["t"],
+                "idle_s": round(after["t"] - sent[-1], 3) if sent else None,
+                "cwnd_before": before["cwnd"],
+                "cwnd_after": after["cwnd"],
+            }
+        )
+    return found
+
+
+def ramp(restarts: list[dict[str, Any]], state: dict[str, Any], t: float) -> Moment | None:
+    """Whether a full congestion window at t is the price of a restart: until it is back at its old value."""
+    last = next((one for one in reversed(restarts) if one["t"] <= t + 1e-3), None)
+    if last is None or state["cwnd"] >= last["cwnd_before"]:
+        return None
+    if state["cwnd"] < _NEAR * last["cwnd_before"]:
+        return Moment("idle-restart", "", ("cwnd",))
+    return Moment("cwnd", "", ("idle-restart",))
