@@ -29,7 +29,7 @@ fn judge(gap: &Gap, _: &Limits) -> Verdict {
         return Verdict::No;
     }
     let whole = gap.before.last_frame.is_multiple_of(gap.mss.max(1));
-    match (whole && !gap.released_by_ack(), gap.context.small_writes && first == mss) {
+    match (whole && !gap.released_at_once(), gap.context.small_writes && first == mss) {
         (true, _) => yes("tail-held", 0.7),
         (false, true) => yes("filled-up", 0.7),
         (false, false) => Verdict::No,

@@ -27,11 +27,15 @@ fn judge(gap: &Gap, limits: &Limits) -> Verdict {
     if gap.flight_unknown || (!gap.cwnd_known && !plateau) {
         return Verdict::CannotTell(if gap.from_start { Missing::PACKETS } else { Missing::START });
     }
-    match (plateau, gap.short_segment_out, gap.losses) {
-        (true, true, 0) => yes("plateau", 0.95),
-        (true, _, 0) => yes("plateau", 0.85),
-        (true, _, _) => yes("plateau", 0.7),
-        (false, true, _) => yes("", 0.8),
-        (false, false, _) => yes("", 0.6),
-    }
+    let (detail, confidence) = match (plateau, gap.short_segment_out, gap.losses) {
+        (true, true, 0) => ("plateau", 0.95),
+        (true, _, 0) => ("plateau", 0.85),
+        (true, _, _) => ("plateau", 0.7),
+        (false, true, _) => ("", 0.8),
+        (false, false, _) => ("", 0.6),
+    };
+    yes(detail, if gap.released_at_once() { confidence } else { UNSURE.min(confidence) })
 }
+
+/// Data that came a little after the ACK may have come by itself.
+const UNSURE: f32 = 0.6;

@@ -1,7 +1,7 @@
 //! What only a gap's neighbours can tell: plateaus of flight, growth, and a steady pace.
 
 use super::bottleneck::Stretch;
-use super::evidence::{Gap, PACE_SHARE};
+use super::evidence::{Burst, Gap, PACE_SHARE};
 use super::reading::Reading;
 use super::scale;
 use super::turns;
@@ -122,11 +122,9 @@ fn find_creeping(gaps: &mut [Gap]) {
 }
 
 fn find_small_writes(gaps: &mut [Gap]) {
-    let nothing_out = |gap: &Gap| gap.first || gap.left_in_flight == 0;
-    let small = gaps.iter().any(|gap| {
-        let bytes = gap.after.clump.first_bytes;
-        nothing_out(gap) && bytes > 0 && bytes < u64::from(gap.mss)
-    });
+    let small = |gap: &Gap, burst: &Burst| (1..u64::from(gap.mss)).contains(&burst.clump.first_bytes);
+    let at_first = gaps.first().is_some_and(|gap| !gap.first && small(gap, &gap.before));
+    let small = at_first || gaps.iter().any(|gap| (gap.first || gap.left_in_flight == 0) && small(gap, &gap.after));
     gaps.iter_mut().for_each(|gap| gap.context.small_writes = small);
 }
 

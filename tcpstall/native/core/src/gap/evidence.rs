@@ -1,6 +1,7 @@
 //! What a gap between two bursts was, frozen: the rules read this and nothing else.
 
 use super::answer::Answer;
+use super::builder::LEAST_GAP;
 use super::bottleneck::{AT_SENDER, Stretch};
 use super::reading::Backlog;
 use super::repair::Repair;
@@ -336,6 +337,13 @@ impl Gap {
     /// An ACK ended it: the new data followed at once.
     pub fn released_by_ack(&self) -> bool {
         self.ended && (self.after_ack().is_some_and(|span| span <= self.tolerance()) || self.released_unseen())
+    }
+
+    /// The same, within what a host needs where the tap shows no more than that: a writer that only happened to come then
+    /// would hardly be as quick.
+    pub fn released_at_once(&self) -> bool {
+        let host = LEAST_GAP + self.jitter;
+        self.released_by_ack() && (!self.near_sender() || self.after_ack().is_none_or(|span| span <= host))
     }
 
     /// What the sender knew when it went on came in an ACK that the capture lacks or stored too late.
