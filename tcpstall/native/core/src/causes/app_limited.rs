@@ -35,7 +35,9 @@ fn judge(gap: &Gap, _: &Limits) -> Verdict {
         return Verdict::CannotTell(Missing::DEPARTURE);
     }
     if gap.left_in_flight == 0 {
-        return yes("idle", 0.95);
+        // Away from the sender a path that has grown longer looks the same, unless the pause is longer than it could be.
+        let sure = gap.near_sender() || gap.after_ack().is_some_and(|span| span > gap.rtt() + gap.rtt());
+        return yes("idle", if sure { 0.95 } else { 0.8 });
     }
     let short = !gap.before.last_frame.is_multiple_of(gap.mss.max(1));
     yes("idle", if short { 0.85 } else { 0.6 })

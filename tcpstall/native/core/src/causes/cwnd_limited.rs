@@ -53,6 +53,8 @@ pub(super) fn full(gap: &Gap, limits: &Limits) -> Verdict {
         Phase::SlowStart => "slow-start",
         Phase::CongestionAvoidance | Phase::Recovery => "congestion-avoidance",
     };
+    // In congestion avoidance the window hardly moves, and other limits meet it more often.
+    let confidence = if detail == "congestion-avoidance" { confidence.min(0.85) } else { confidence };
     // Slow start and the climb back after an idle look alike.
     let confidence = if gap.old_window_known { confidence } else { confidence.min(0.7) };
     yes(detail, confidence)

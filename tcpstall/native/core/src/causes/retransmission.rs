@@ -40,7 +40,11 @@ fn lost_before_tap(gap: &Gap) -> Verdict {
     if !gap.ended || gap.duration() < probe {
         return Verdict::No;
     }
-    if gap.acks_lost && timers::fires_at(probe, 1, gap.duration()) {
+    // A probe sends new data where there is some, whatever the congestion window says (RFC 8985 §7.3): one frame, after a
+    // silence in which nothing at all was acknowledged though everything was overdue.
+    let alone = gap.after.clump.first_bytes == u64::from(gap.after.first_frame);
+    let unanswered = gap.acks == 0 && gap.left_in_flight > 0 && gap.unseen.is_nothing() && alone && gap.peer_bytes == 0;
+    if (gap.acks_lost || unanswered) && timers::fires_at(probe, 1, gap.duration()) {
         return yes("tail-loss", 0.85);
     }
     let waited = gap.after_ack().map_or(gap.duration(), |after| after.min(gap.duration()));
@@ -77,7 +81,7 @@ pub(super) fn stages(gap: &Gap) -> Vec<Stage> {
     let spurious = repair.needless > 0 && repair.needless == repair.sent;
     let mut stages: Vec<(Trigger, Stage)> = Vec::new();
     for attempt in repair.attempts.iter().filter(|attempt| attempt.time > gap.start() && attempt.time <= gap.end) {
-        let proof = if spurious { Proof { detail: "spurious", confidence: 0.9 } } else { proof(attempt) };
+        let proof = if spurious { Proof { detail: "spurious", confidence: 0.85 } } else { proof(attempt) };
         match stages.last_mut().filter(|(trigger, _)| spurious || *trigger == attempt.trigger) {
             Some((_, stage)) => stage.end = attempt.time,
             None => stages.push((attempt.trigger, Stage { end: attempt.time, proof })),
@@ -92,7 +96,8 @@ pub(super) fn stages(gap: &Gap) -> Vec<Stage> {
 fn proof(attempt: &Attempt) -> Proof {
     let confidence = match attempt.trigger {
         Trigger::Timeout if attempt.waited < timers::LINUX_RTO_MIN => 0.8,
-        Trigger::Timeout | Trigger::Fast => 0.95,
+        Trigger::Timeout => 0.95,
+        Trigger::Fast => 0.85,
         Trigger::TailProbe => 0.9,
     };
     Proof { detail: attempt.trigger.name(), confidence }

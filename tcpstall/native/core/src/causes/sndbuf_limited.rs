@@ -27,9 +27,12 @@ fn judge(gap: &Gap, limits: &Limits) -> Verdict {
     if gap.flight_unknown || (!gap.cwnd_known && !plateau) {
         return Verdict::CannotTell(if gap.from_start { Missing::PACKETS } else { Missing::START });
     }
+    // A window that nothing but the buffer keeps from being filled stands at twice the most that was out.
+    let saturated = f64::from(gap.segments_at_start) <= SATURATED * f64::from(gap.cwnd);
     let (detail, confidence) = match (plateau, gap.short_segment_out, gap.losses) {
-        (true, true, 0) => ("plateau", 0.95),
-        (true, _, 0) => ("plateau", 0.85),
+        (true, true, 0) => ("plateau", if saturated { 0.95 } else { 0.8 }),
+        // Whole segments again and again may be a congestion window that cannot grow; only at the sender that shows.
+        (true, false, 0) => ("plateau", if gap.near_sender() { 0.85 } else { 0.6 }),
         (true, _, _) => ("plateau", 0.7),
         (false, true, _) => ("", 0.8),
         (false, false, _) => ("", 0.6),
@@ -37,5 +40,8 @@ fn judge(gap: &Gap, limits: &Limits) -> Verdict {
     yes(detail, if gap.released_at_once() { confidence } else { UNSURE.min(confidence) })
 }
 
+/// Flight over the modelled window where slow start ended only because no more was sent (Linux tcp_is_cwnd_limited), with
+/// some room for what was acknowledged meanwhile.
+const SATURATED: f64 = 0.55;
 /// Data that came a little after the ACK may have come by itself.
 const UNSURE: f32 = 0.6;

@@ -1,8 +1,8 @@
 //! What a gap between two bursts was, frozen: the rules read this and nothing else.
 
 use super::answer::Answer;
-use super::builder::LEAST_GAP;
 use super::bottleneck::{AT_SENDER, Stretch};
+use super::builder::LEAST_GAP;
 use super::reading::Backlog;
 use super::repair::Repair;
 use super::shut::Shut;
