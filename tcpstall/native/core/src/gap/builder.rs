@@ -1,5 +1,6 @@
 //! The gaps of one sender while its flow is open: each event is noted, the next new data freezes the gap.
 
+mod acks;
 mod freeze;
 
 use super::bottleneck::Bottleneck;
@@ -7,7 +8,7 @@ use super::evidence::{Burst, Clump, Gap};
 use super::open::{Beginning, Left, Open, Train};
 use super::reading::Reading;
 use super::repair::{Again, Attempt, Repairs, Totals};
-use crate::flow::{Acked, Direction, Half};
+use crate::flow::{Direction, Half};
 use crate::sender::Cwnd;
 use crate::sender::cwnd::Phase;
 use crate::size::PacketNo;
@@ -18,8 +19,6 @@ use crate::wire::Segment;
 pub const GAP_LIMIT: usize = 100_000;
 /// Below this a pause is the noise of hosts, not a wait.
 pub const LEAST_GAP: Nanos = Nanos::from_micros(250);
-/// A network that reorders does so within this time, or within a quarter of the round trip (RFC 8985 §6.2) where that is less.
-const REORDERING: Nanos = Nanos::from_millis(5);
 /// A gap is recorded from this share of the round trip on, and reported from `gap::watch`'s larger share on,
 /// because the smallest round trip is only known at the end.
 const RECORDED_SHARE: f64 = 0.15;
@@ -142,107 +141,6 @@ impl Builder {
         });
     }
 
-    /// An ACK reached the sender; `half` is the state after it, `cwnd` the model before it. True if it showed that the
-    /// repair of a loss was needless.
-    #[inline]
-    pub fn on_ack(&mut self, acked: &Acked, half: &Half, cwnd: &Cwnd) -> bool {
-        self.heard_late(acked);
-        let largest_window = self.largest_window;
-        let open = &mut self.open;
-        open.beginning.get_or_insert_with(|| Beginning {
-            flight: acked.flight_before,
-            segments: acked.out_before,
-            room: acked.room_before,
-            window: acked.window_before,
-            window_field: acked.field_before,
-            short: acked.short_before,
-            cwnd: cwnd.segments(),
-            cwnd_known: cwnd.certain(),
-            phase: cwnd.phase(),
-            before_idle: cwnd.before_idle(),
-            after_idle: cwnd.after_idle(),
-            largest_window,
-            srtt: half.srtt,
-        });
-        self.largest_window = self.largest_window.max(half.window.unwrap_or(0));
-        if acked.unseen_inside > 0
-            && let Some(hole) = self.hole.take_if(|hole| hole.1 <= half.snd_una)
-            && let Some(gap) = self.gaps.last_mut()
-        {
-            // Nobody sent them again: the capture lost them, not the network.
-            gap.lost_before_tap = 0;
-            gap.unseen.before_next = hole.1 > hole.0;
-        }
-        if acked.bytes > 0 {
-            self.initial_open &= acked.bytes <= 0;
-        }
-        let opened = match (acked.room_before, half.room()) {
-            (Some(before), Some(now)) => now > before,
-            _ => false,
-        };
-        if acked.bytes > 0 || opened {
-            open.acks += u32::from(acked.bytes > 0);
-            open.acked += acked.bytes;
-            if acked.bytes > 0 {
-                open.answer.hears(acked, self.heard.max(self.burst.start));
-            }
-            open.last_ack = Some(acked.time);
-            open.last_ack_packet = Some(acked.packet);
-            match &mut self.train {
-                Some(train) if acked.time - train.last <= train_gap(half.srtt) => train.last = acked.time,
-                train => {
-                    *train = Some(Train {
-                        last: acked.time,
-                        first_packet: acked.packet,
-                        segments: acked.out_before,
-                        room: acked.room_before,
-                    });
-                }
-            }
-        }
-        open.loss_hints += u32::from(acked.loss_hint);
-        open.shut.heard();
-        self.reading.on_ack(acked.time, half.snd_una, acked.bytes, (acked.window_before, half.window), half.mss());
-        open.unseen.inside += acked.unseen_inside;
-        open.unseen.blind |= acked.blind;
-        if acked.unseen_tail > 0 {
-            open.unseen.tail += acked.unseen_tail;
-            open.unseen.tail_acked = open.unseen.tail_acked.or(Some(acked.time));
-        }
-        if acked.bytes > 0 || acked.loss_hint {
-            self.heard = acked.time;
-        }
-        if half.flight() == 0 && open.all_acked.is_none() {
-            open.all_acked = Some(acked.time);
-        }
-        self.watch_window(acked, half);
-        match &mut self.bottleneck {
-            Some(bottleneck) => bottleneck.on_ack(acked, half),
-            None if Bottleneck::is_due(acked, half) => self.bottleneck = Some(Box::new(Bottleneck::new(acked, half))),
-            None => {}
-        }
-        match &mut self.repairs {
-            Some(repairs) => repairs.on_ack(acked, half, &mut self.gaps, &mut self.open.repair),
-            None => false,
-        }
-    }
-
-    /// RFC 9293 §3.8.6.1 and Linux tcp_send_probe0: closed at 0; below a segment with nothing in flight it is as good as closed.
-    fn watch_window(&mut self, acked: &Acked, half: &Half) {
-        let usable = i64::from(half.mss()).min(self.largest_window / 2);
-        // A window of unknown scale is at least open: only 0 is 0 at every shift (RFC 7323 §2.2).
-        let closed = half.window.is_some_and(|window| window == 0 || (window < usable && half.flight() == 0));
-        if let Some(window) = half.window.filter(|_| closed) {
-            self.open.shut.at(window);
-        }
-        match (closed, self.open.closed) {
-            (true, None) => self.open.closed = Some(acked.time),
-            (true, Some(_)) => self.open.reopened = None,
-            (false, Some(_)) if self.open.reopened.is_none() => self.open.reopened = Some(acked.time),
-            _ => {}
-        }
-    }
-
     /// The peer sent payload.
     pub fn on_peer_data(&mut self, segment: &Segment) {
         self.last_peer_payload = Some(segment.time);
@@ -283,45 +181,6 @@ impl Builder {
         self.begin(half, cwnd);
         self.open.probes += 1;
         self.open.shut.probed(payload);
-    }
-
-    /// Bytes `[start, end)` that had been missing came late: the network had reordered them (`lost` is false), or lost them.
-    pub fn on_late(&mut self, start: i64, end: i64, lost: bool) {
-        if !lost {
-            self.burst.bytes += (end - start) as u64;
-            self.burst.clump.bytes += (end - start) as u64;
-        }
-        if self.hole.is_some_and(|hole| start < hole.1 && end > hole.0) {
-            self.hole = None;
-            if !lost && let Some(gap) = self.gaps.last_mut() {
-                gap.lost_before_tap = 0;
-            }
-        }
-    }
-
-    /// The packet with this IP-ID came after one sent later: if it seemed lost before the last gap's end, it was only late.
-    pub fn on_overtaken(&mut self, now: Nanos, id: u16) {
-        let (from, to) = self.missing_ids;
-        let was_missing = id.wrapping_sub(from) < to.wrapping_sub(from);
-        if let Some(gap) = self.gaps.last_mut().filter(|gap| was_missing && now - gap.end < REORDERING) {
-            gap.lost_before_tap = gap.lost_before_tap.saturating_sub(1);
-        }
-    }
-
-    /// An ACK stored after the data that it released belongs into the gap that this data ended.
-    fn heard_late(&mut self, acked: &Acked) {
-        let first = self.open.acks == 0 && acked.bytes > 0;
-        let last = self.gaps.last_mut().filter(|gap| first && gap.unseen.heard && acked.time - gap.end < REORDERING);
-        if let Some(gap) = last {
-            gap.unseen.heard = false;
-            gap.acks += 1;
-            gap.acked += acked.bytes;
-            gap.last_ack = Some(gap.end);
-            gap.last_ack_packet = Some(acked.packet);
-            gap.left_in_flight = (gap.left_in_flight - acked.bytes).max(0);
-            gap.short_segment_left &= gap.left_in_flight > 0;
-            gap.all_acked = gap.all_acked.or((gap.left_in_flight == 0).then_some(gap.end));
-        }
     }
 
     /// A paste leaves packets out after `last`.
@@ -467,10 +326,4 @@ impl Builder {
     pub fn current_burst(&self) -> Burst {
         self.burst
     }
-}
-
-/// ACKs closer together than this are one train: 2 % of a round trip, within what hosts and pipes smear.
-fn train_gap(srtt: Option<Nanos>) -> Nanos {
-    let share = srtt.unwrap_or_default().scaled(0.02);
-    share.max(Nanos::from_micros(50)).min(Nanos::from_millis(1))
 }

@@ -1,6 +1,7 @@
 //! State to bursts and gaps: the end of a gap freezes its evidence, which is all that the rules will see.
 
 mod answer;
+mod arrange;
 pub mod bottleneck;
 pub mod builder;
 pub mod context;

@@ -1,12 +1,11 @@
 //! One flow under observation: connection, window models and gap builders fed in the sender's order of events.
 
+use super::arrange;
 use super::bottleneck::Stretch;
 use super::builder::{Builder, Ending, LEAST_GAP};
-use super::context;
-use super::evidence::{Burst, Clump, Gap};
+use super::evidence::{Burst, Gap};
 use super::repair::{Totals, Trigger};
 use super::spikes::Spikes;
-use crate::flow::hearing::AT_HOST;
 use crate::flow::{
     Connection, Direction, Half, Sending,
     connection::Effect,
@@ -294,7 +293,7 @@ impl Watch {
         let (stretches, dropped) =
             builder.bottleneck.as_mut().map_or_else(Default::default, |bottleneck| bottleneck.finish(half));
         builder.dropped += dropped;
-        let (gaps, bursts) = arrange(builder, &stretches, threshold, &self.connection, direction);
+        let (gaps, bursts) = arrange::arrange(builder, &stretches, threshold, &self.connection, direction);
         Closed { gaps, bursts, stretches }
     }
 }
@@ -338,71 +337,5 @@ impl Finished {
     /// Packets were left out of the capture.
     pub fn incomplete(&self) -> bool {
         self.watch.incomplete
-    }
-}
-
-/// Joins bursts over pauses that turned out too short to be gaps, and gives each gap its neighbours' evidence.
-fn arrange(
-    builder: &mut Builder,
-    stretches: &[Stretch],
-    threshold: Nanos,
-    connection: &Connection,
-    sender: Direction,
-) -> (Vec<Gap>, Vec<Burst>) {
-    let half = connection.half(sender);
-    let mut gaps: Vec<Gap> = Vec::with_capacity(builder.gaps.len());
-    let mut bursts = Vec::with_capacity(builder.gaps.len());
-    let mut joined: Option<Burst> = None;
-    let sent = builder.sending();
-    for mut gap in std::mem::take(&mut builder.gaps) {
-        if let Some(earlier) = joined.take() {
-            gap.before = join(&earlier, &gap.before);
-        }
-        if gap.ended && !gap.first && gap.left_out.is_none() && gap.duration() <= threshold {
-            joined = Some(gap.before);
-            builder.count_full(&gap);
-            continue;
-        }
-        gap.base_rtt = connection.base_rtt_at(gap.end);
-        if !gap.held_up {
-            gap.moves_tap(half.distance.at(gap.end).unwrap_or_default());
-        }
-        gap.jitter = half.distance.jitter();
-        // At a host it made no difference.
-        gap.unseen.blind &= half.distance.get().is_some_and(|distance| distance > AT_HOST);
-        gap.unseen.unplaced = half.distance.get().is_none();
-        if !gap.first {
-            bursts.push(gap.before);
-        }
-        gaps.push(gap);
-    }
-    for index in 1..gaps.len() {
-        gaps[index - 1].after = gaps[index].before;
-    }
-    if !sent {
-        gaps.clear();
-    }
-    context::fill(&mut gaps, stretches);
-    context::tell_reading(&mut gaps, &builder.reading);
-    (gaps, bursts)
-}
-
-fn join(earlier: &Burst, later: &Burst) -> Burst {
-    let (before, after) = (earlier.clump, later.clump);
-    let pause = (later.start - earlier.end).max(before.longest_pause);
-    let clump = Clump {
-        count: before.count + after.count,
-        longest_pause: after.longest_pause.max(pause),
-        first_bytes: before.first_bytes,
-        ..after
-    };
-    Burst {
-        clump,
-        acks: earlier.acks + later.acks,
-        start: earlier.start,
-        bytes: earlier.bytes + later.bytes,
-        frames: earlier.frames + later.frames,
-        first_frame: earlier.first_frame,
-        ..*later
     }
 }

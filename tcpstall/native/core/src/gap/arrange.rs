@@ -1,0 +1,75 @@
+//! A finished flow's pauses become its gaps: too short ones join the bursts around them, the others learn of their neighbours.
+
+use super::bottleneck::Stretch;
+use super::builder::Builder;
+use super::context;
+use super::evidence::{Burst, Clump, Gap};
+use crate::flow::hearing::AT_HOST;
+use crate::flow::{Connection, Direction};
+use crate::time::Nanos;
+
+/// Joins bursts over pauses that turned out too short to be gaps, and gives each gap its neighbours' evidence.
+pub(super) fn arrange(
+    builder: &mut Builder,
+    stretches: &[Stretch],
+    threshold: Nanos,
+    connection: &Connection,
+    sender: Direction,
+) -> (Vec<Gap>, Vec<Burst>) {
+    let half = connection.half(sender);
+    let mut gaps: Vec<Gap> = Vec::with_capacity(builder.gaps.len());
+    let mut bursts = Vec::with_capacity(builder.gaps.len());
+    let mut joined: Option<Burst> = None;
+    let sent = builder.sending();
+    for mut gap in std::mem::take(&mut builder.gaps) {
+        if let Some(earlier) = joined.take() {
+            gap.before = join(&earlier, &gap.before);
+        }
+        if gap.ended && !gap.first && gap.left_out.is_none() && gap.duration() <= threshold {
+            joined = Some(gap.before);
+            builder.count_full(&gap);
+            continue;
+        }
+        gap.base_rtt = connection.base_rtt_at(gap.end);
+        if !gap.held_up {
+            gap.moves_tap(half.distance.at(gap.end).unwrap_or_default());
+        }
+        gap.jitter = half.distance.jitter();
+        // At a host it made no difference.
+        gap.unseen.blind &= half.distance.get().is_some_and(|distance| distance > AT_HOST);
+        gap.unseen.unplaced = half.distance.get().is_none();
+        if !gap.first {
+            bursts.push(gap.before);
+        }
+        gaps.push(gap);
+    }
+    for index in 1..gaps.len() {
+        gaps[index - 1].after = gaps[index].before;
+    }
+    if !sent {
+        gaps.clear();
+    }
+    context::fill(&mut gaps, stretches);
+    context::tell_reading(&mut gaps, &builder.reading);
+    (gaps, bursts)
+}
+
+fn join(earlier: &Burst, later: &Burst) -> Burst {
+    let (before, after) = (earlier.clump, later.clump);
+    let pause = (later.start - earlier.end).max(before.longest_pause);
+    let clump = Clump {
+        count: before.count + after.count,
+        longest_pause: after.longest_pause.max(pause),
+        first_bytes: before.first_bytes,
+        ..after
+    };
+    Burst {
+        clump,
+        acks: earlier.acks + later.acks,
+        start: earlier.start,
+        bytes: earlier.bytes + later.bytes,
+        frames: earlier.frames + later.frames,
+        first_frame: earlier.first_frame,
+        ..*later
+    }
+}
