@@ -266,7 +266,7 @@ mod tests {
     fn stretches(acks: impl Iterator<Item = (i64, i64)>, answer: i64) -> Vec<Stretch> {
         let mut half = Half::default();
         half.snd_nxt = 1 << 30;
-        half.distance.sample(Nanos::ZERO);
+        half.distance.sample(Nanos::ZERO, Nanos::ZERO);
         half.peer_distance.sample(BASE);
         let mut watcher: Option<Bottleneck> = None;
         for (time, late) in acks {
