@@ -12,10 +12,10 @@ __all__ = [
     "per_second",
     "percent",
     "rate",
+    "ratio",
     "share",
     "size",
     "size_range",
-    "ratio",
     "times",
 ]
 

@@ -24,6 +24,8 @@ pub struct Identification {
     history: u32,
     /// How many of them there are.
     length: u8,
+    /// The numbers skipped last: from the first on, below the second.
+    skipped: (u16, u16),
     /// The last packet had been overtaken by one before it.
     overtaken: bool,
     expected: u32,
@@ -44,6 +46,10 @@ impl Identification {
     pub fn is_repeated_by(&self, segment: &Segment) -> bool {
         let (Some(id), Some((last, _))) = (segment.ip_id, self.last) else { return false };
         let back = i32::from(last.wrapping_sub(id) as i16);
+        if id.wrapping_sub(self.skipped.0) < self.skipped.1.wrapping_sub(self.skipped.0) {
+            // It did not pass before: it was overtaken.
+            return false;
+        }
         let elsewhere = self.ttl.is_some() && segment.ttl != self.ttl;
         let at_once = back == 0 && segment.ack == self.ack && segment.time - self.time < COPY_AGE;
         id != 0 && (0..FAR_AHEAD as i32).contains(&back) && (self.counts() || elsewhere || at_once)
@@ -93,6 +99,9 @@ impl Identification {
                 return;
             }
             let due = u32::from(id.wrapping_sub(last)) == expected;
+            if !due && back < 0 {
+                self.skipped = (last.wrapping_add(expected as u16), id);
+            }
             self.history = self.history << 1 | u32::from(due);
             self.length = (self.length + 1).min(32);
             self.expected += u32::from(due);

@@ -23,6 +23,15 @@ pub const LEAST_GAP: Nanos = Nanos::from_micros(250);
 /// because the smallest round trip is only known at the end.
 const RECORDED_SHARE: f64 = 0.15;
 
+/// A sender's silence, and its retransmission timeout.
+#[derive(Clone, Copy, Debug)]
+pub struct Idle {
+    /// How long it had sent nothing.
+    pub idle: Nanos,
+    /// Its timeout.
+    pub rto: Nanos,
+}
+
 /// How a gap ends.
 #[derive(Clone, Copy, Debug)]
 pub struct Ending {
@@ -53,6 +62,8 @@ pub struct Builder {
     hole: Option<(i64, i64)>,
     /// The IP-IDs missing before that data: from the first on, below the second.
     missing_ids: (u16, u16),
+    /// The idle before that data, if the missing packets made it look like a timeout.
+    pub(super) taken_for_timeout: Option<Idle>,
     largest_window: i64,
     pub(super) reading: Reading,
     /// Time between two segments too short for a gap, while the peer's window was full.
@@ -87,6 +98,7 @@ impl Builder {
             left: None,
             hole: None,
             missing_ids: (0, 0),
+            taken_for_timeout: None,
             largest_window: 0,
             reading: Reading::default(),
             full_for: Nanos::ZERO,

@@ -2,7 +2,7 @@
 
 use super::arrange;
 use super::bottleneck::Stretch;
-use super::builder::{Builder, Ending, LEAST_GAP};
+use super::builder::{Builder, Ending, Idle, LEAST_GAP};
 use super::evidence::{Burst, Gap};
 use super::repair::{Totals, Trigger};
 use super::spikes::Spikes;
@@ -159,7 +159,11 @@ impl Watch {
         }
         if matches!(effect, Effect::Data(Sending::Late { .. }) | Effect::Control) && half.identification.was_overtaken()
         {
-            builder.on_overtaken(segment.time, segment.ip_id.unwrap_or(0));
+            if let Some(Idle { idle, rto }) = builder.on_overtaken(segment.time, segment.ip_id.unwrap_or(0)) {
+                let model = &mut self.models[sender as usize];
+                model.undo();
+                model.on_idle(idle, rto);
+            }
         }
     }
 
@@ -233,6 +237,7 @@ impl Watch {
             if lost > 0 && no_hole && silence >= timers::LINUX_RTO_MIN {
                 // New to this tap, yet packets went missing just before it: the timer sent again what was lost before the tap.
                 model.on_timeout(lost, half.snd_una + i64::from(lost) * mss);
+                builder.taken_for_timeout = Some(Idle { idle, rto: timers::rto(half.srtt) });
             } else if nothing_out && builder.sending() {
                 model.on_idle(idle, timers::rto(half.srtt));
             }

@@ -230,13 +230,15 @@ fn handshake_stall(connection: &Connection) -> Option<StallRow> {
     let (start, end) = (connection.handshake.start()?, connection.handshake.end()?);
     let handshake = &connection.handshake;
     let again = handshake.syns.saturating_sub(1) + handshake.syn_acks.saturating_sub(1);
-    let proof = causes::judge_handshake(again, handshake.done.is_some());
+    // Data of the end that accepted it shows that the SYN was answered, whatever of the handshake was captured.
+    let answered = handshake.done.is_some() || connection.half(Direction::Server).bytes > 0;
+    let proof = causes::judge_handshake(again, answered);
     Some(StallRow {
         sender: Side::Client,
         start_ns: start,
         end_ns: end,
         duration_ns: end - start,
-        ended: handshake.done.is_some(),
+        ended: answered,
         cause: Cause::Handshake,
         detail: proof.detail,
         confidence: proof.confidence,

@@ -1,6 +1,6 @@
 //! What an ACK, or data that comes late, tells of the gap that is open and of the one before it.
 
-use super::Builder;
+use super::{Builder, Idle};
 use crate::flow::{Acked, Half};
 use crate::gap::bottleneck::Bottleneck;
 use crate::gap::open::{Beginning, Train};
@@ -127,12 +127,15 @@ impl Builder {
     }
 
     /// The packet with this IP-ID came after one sent later: if it seemed lost before the last gap's end, it was only late.
-    pub fn on_overtaken(&mut self, now: Nanos, id: u16) {
+    /// Gives what was made of it there, if nothing is left of that.
+    pub fn on_overtaken(&mut self, now: Nanos, id: u16) -> Option<Idle> {
         let (from, to) = self.missing_ids;
         let was_missing = id.wrapping_sub(from) < to.wrapping_sub(from);
         if let Some(gap) = self.gaps.last_mut().filter(|gap| was_missing && now - gap.end < REORDERING) {
             gap.lost_before_tap = gap.lost_before_tap.saturating_sub(1);
+            return self.taken_for_timeout.take_if(|_| gap.lost_before_tap == 0);
         }
+        None
     }
 
     /// An ACK stored after the data that it released belongs into the gap that this data ended.
