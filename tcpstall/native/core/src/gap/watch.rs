@@ -157,13 +157,13 @@ impl Watch {
             let start = half.offset(segment.seq);
             builder.on_late(start, start + i64::from(segment.payload), retransmitted);
         }
-        if matches!(effect, Effect::Data(Sending::Late { .. }) | Effect::Control) && half.identification.was_overtaken()
+        if matches!(effect, Effect::Data(Sending::Late { .. }) | Effect::Control)
+            && half.identification.was_overtaken()
+            && let Some(Idle { idle, rto }) = builder.on_overtaken(segment.time, segment.ip_id.unwrap_or(0))
         {
-            if let Some(Idle { idle, rto }) = builder.on_overtaken(segment.time, segment.ip_id.unwrap_or(0)) {
-                let model = &mut self.models[sender as usize];
-                model.undo();
-                model.on_idle(idle, rto);
-            }
+            let model = &mut self.models[sender as usize];
+            model.undo();
+            model.on_idle(idle, rto);
         }
     }
 
