@@ -1,0 +1,46 @@
+"""`python -m tests.accuracy`: how often the cause is right, by the kernel's own word."""
+
+import argparse
+import re
+import sys
+from pathlib import Path
+
+from tests.accuracy.count import SIDES, count
+from tests.accuracy.table import MARK, render
+
+REPOSITORY = Path(__file__).parents[2]
+README = REPOSITORY / "README.md"
+FIXTURES = REPOSITORY / "fixtures" / "lab"
+
+
+def main() -> int:
+    """Exit code 2 where a folder holds no truth."""
+    parser = argparse.ArgumentParser(prog="python -m tests.accuracy", description=__doc__)
+    parser.add_argument(
+        "sets",
+        nargs="*",
+        metavar="[NAME=]FOLDER",
+        default=[f"the experiments in fixtures/lab={FIXTURES}"],
+        help="folders that hold a folder a scenario, with sender.pcap, receiver.pcap and truth.json (see tests.lab)",
+    )
+    parser.add_argument("--write", action="store_true", help="put the tables into README.md")
+    options = parser.parse_args()
+    counts = {}
+    for argument in options.sets:
+        name, _, folder = argument.rpartition("=")
+        path = Path(folder)
+        if not any(path.glob("*/truth.json")):
+            print(f"tests.accuracy: no scenario with a truth.json in {path}", file=sys.stderr)
+            return 2
+        counts[name or path.name] = {side: count([path], side) for side in SIDES}
+    tables = render(counts)
+    if not options.write:
+        print(tables)
+        return 0
+    pattern = re.compile(f"{re.escape(MARK[0])}.*?{re.escape(MARK[1])}", re.DOTALL)
+    README.write_text(pattern.sub(lambda _: tables, README.read_text()))
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
