@@ -201,6 +201,7 @@ impl Watch {
             let path = Path {
                 snd_una: half.snd_una,
                 snd_nxt: half.snd_nxt,
+                holes: half.has_holes(),
                 now: acked.time,
                 sample: acked.sample,
                 least: half.least_rtt,

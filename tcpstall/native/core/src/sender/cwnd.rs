@@ -185,6 +185,11 @@ impl Cwnd {
             self.window = self.ssthresh;
             self.cubic.restart();
             self.hystart.restart();
+            if path.holes {
+                // What was lost meanwhile is another loss (Linux tcp_fastretrans_alert goes from one Recovery to the next).
+                self.on_loss(0, path.snd_nxt, snd_una);
+                return;
+            }
         }
         if segments == 0 {
             return;

@@ -9,6 +9,8 @@ pub struct Path {
     pub snd_una: i64,
     /// Highest offset sent.
     pub snd_nxt: i64,
+    /// SACK reports still leave holes above that.
+    pub holes: bool,
     /// When the ACK reached the sender.
     pub now: Nanos,
     /// The round trip that it measures, `None` where what it covers was sent more than once (Karn).

@@ -7,7 +7,7 @@ const RTO: Nanos = Nanos::from_millis(220);
 
 /// An ACK of everything up to `snd_una`, a round trip after it was sent, on a path without a queue.
 fn acknowledged(snd_una: i64) -> Path {
-    Path { snd_una, snd_nxt: snd_una, now: Nanos(snd_una), sample: Some(RTT), least: Some(RTT) }
+    Path { snd_una, snd_nxt: snd_una, holes: false, now: Nanos(snd_una), sample: Some(RTT), least: Some(RTT) }
 }
 
 /// Sends up to `out` segments, then has them all acknowledged.
@@ -99,7 +99,14 @@ fn clocked_round(model: &mut Cwnd, sent: &mut i64, now: &mut Nanos, spacing: Nan
     *now += rtt;
     for acked in 1..=i64::from(out) {
         let snd_una = una + acked;
-        let path = Path { snd_una, snd_nxt: snd_una + i64::from(out), now: *now, sample: Some(rtt), least: Some(RTT) };
+        let path = Path {
+            snd_una,
+            snd_nxt: snd_una + i64::from(out),
+            holes: false,
+            now: *now,
+            sample: Some(rtt),
+            least: Some(RTT),
+        };
         model.on_ack(1, &path);
         *now += spacing;
     }
@@ -150,7 +157,7 @@ fn cubic_comes_back_to_the_window_of_the_loss_and_lingers_there() {
     let (mut model, mut sent, mut now) = (Cwnd::default(), 0, Nanos::from_millis(1_000));
     [10, 20, 40, 80].into_iter().for_each(|out| round(&mut model, &mut sent, out));
     model.on_loss(160, sent, sent - 160);
-    model.on_ack(1, &Path { snd_una: sent, snd_nxt: sent, now, sample: Some(RTT), least: Some(RTT) });
+    model.on_ack(1, &Path { snd_una: sent, snd_nxt: sent, holes: false, now, sample: Some(RTT), least: Some(RTT) });
     let lowered = model.segments();
     // RFC 9438 §4.2: K = cbrt(W_max (1 - beta) / C) seconds, here cbrt(160 · 0.3 / 0.4) = 4.9; Reno would be slower on this path.
     while now < Nanos::from_millis(5_900) {
@@ -158,4 +165,15 @@ fn cubic_comes_back_to_the_window_of_the_loss_and_lingers_there() {
     }
     assert_eq!(lowered, 112);
     assert!((152..=168).contains(&model.segments()), "{} segments", model.segments());
+}
+
+#[test]
+fn a_loss_during_recovery_lowers_the_window_once_more_when_that_is_over() {
+    let (mut model, mut sent) = (Cwnd::default(), 0);
+    [10, 20, 40, 80].into_iter().for_each(|out| round(&mut model, &mut sent, out));
+    model.begins();
+    model.on_loss(160, sent, sent - 160);
+    assert_eq!(model.segments(), 112);
+    model.on_ack(1, &Path { holes: true, snd_nxt: sent + 100, ..acknowledged(sent) });
+    assert_eq!((model.segments(), model.losses(), model.phase()), (78, 2, Phase::Recovery));
 }
