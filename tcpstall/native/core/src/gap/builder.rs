@@ -271,6 +271,9 @@ impl Builder {
         // In recovery more may be out than the window will be: it comes down a segment at a time (RFC 6937).
         if !gap.recovering {
             cwnd.at_least(if cwnd.certain() { gap.segments_held } else { gap.segments_at_start });
+            if gap.losses > 0 && gap.released_by_ack() && !gap.short_segment_out {
+                cwnd.settles(gap.segments_held);
+            }
         }
         self.gaps.push(gap);
         self.missing_ids = ending.missing_ids;

@@ -9,6 +9,12 @@ use crate::time::Nanos;
 pub const INITIAL_WINDOW: u32 = 10;
 /// CUBIC's multiplicative decrease, 717/1024 in Linux (RFC 9438 §4.6 says 0.7).
 pub(super) const CUBIC_BETA: f64 = 717.0 / 1024.0;
+/// Reno's multiplicative decrease (RFC 5681 §3.1).
+const RENO_BETA: f64 = 0.5;
+/// What it may look like in whole segments, with some growth since.
+const RENO_SHARE: std::ops::RangeInclusive<f64> = 0.46..=0.56;
+/// A window that so much was out of was full.
+const FULL_AT_LOSS: f64 = 0.9;
 /// A burst larger than this much of the lowered window shows that an idle did not lower it.
 const NO_RESTART: f64 = 1.4;
 /// A flight this much above the window of congestion avoidance shows that slow start went on.
@@ -47,6 +53,10 @@ pub struct Cwnd {
     certain_before_idle: bool,
     /// An idle lowered a window that was not known: where the climb back ends is not known either.
     from_unknown: bool,
+    /// The window at the last loss, if it had been full until the sender has shown what it made of it.
+    full_at_loss: Option<f64>,
+    /// What a loss leaves of the window.
+    decrease: f64,
     cubic: Cubic,
     hystart: HyStart,
     /// HyStart ended slow start here, unless more is sent than that allows: then the sender does not run it.
@@ -72,6 +82,8 @@ impl Default for Cwnd {
             certain: false,
             certain_before_idle: false,
             from_unknown: false,
+            full_at_loss: None,
+            decrease: CUBIC_BETA,
             cubic: Cubic::default(),
             hystart: HyStart::default(),
             left_slow_start: false,
@@ -222,7 +234,8 @@ impl Cwnd {
         self.before_loss = Some((self.window, self.ssthresh));
         let before = self.window_at_loss(out);
         self.cubic.on_loss(before);
-        self.ssthresh = (before * CUBIC_BETA).max(2.0);
+        self.full_at_loss = Some(before).filter(|before| f64::from(self.most_out) >= FULL_AT_LOSS * before);
+        self.ssthresh = (before * self.decrease).max(2.0);
         self.window = self.ssthresh;
         self.recover = Some(snd_nxt);
         self.before_idle = None;
@@ -244,7 +257,7 @@ impl Cwnd {
         if self.recover.is_none() {
             let before = self.window_at_loss(out);
             self.cubic.on_loss(before);
-            self.ssthresh = (before * CUBIC_BETA).max(2.0);
+            self.ssthresh = (before * self.decrease).max(2.0);
         }
         self.losses += 1;
         self.window = 1.0;
@@ -296,6 +309,18 @@ impl Cwnd {
             self.limited = false;
             self.most_out = 0;
             self.cubic.restart();
+        }
+    }
+
+    /// So many whole segments were out when an ACK released more, after a loss: half of what a full window had held is
+    /// Reno's decrease (RFC 5681 §3.1), not CUBIC's.
+    pub fn settles(&mut self, out: u32) {
+        let Some(before) = self.full_at_loss.take() else { return };
+        let share = f64::from(out) / before;
+        if self.decrease > RENO_BETA && RENO_SHARE.contains(&share) {
+            self.decrease = RENO_BETA;
+            self.ssthresh = before * RENO_BETA;
+            self.window = f64::from(out);
         }
     }
 

@@ -177,3 +177,18 @@ fn a_loss_during_recovery_lowers_the_window_once_more_when_that_is_over() {
     model.on_ack(1, &Path { holes: true, snd_nxt: sent + 100, ..acknowledged(sent) });
     assert_eq!((model.segments(), model.losses(), model.phase()), (78, 2, Phase::Recovery));
 }
+
+#[test]
+fn half_of_a_full_window_after_a_loss_is_reno() {
+    let (mut model, mut sent) = (Cwnd::default(), 0);
+    [10, 20, 40, 80].into_iter().for_each(|out| round(&mut model, &mut sent, out));
+    model.begins();
+    model.on_send(160, sent, sent + 160);
+    model.on_loss(160, sent + 160, sent);
+    model.on_ack(1, &acknowledged(sent + 160));
+    model.settles(81);
+    assert_eq!(model.segments(), 81);
+    model.on_send(81, sent + 160, sent + 241);
+    model.on_loss(81, sent + 241, sent + 160);
+    assert_eq!(model.segments(), 40);
+}
