@@ -37,6 +37,8 @@ pub struct Acked {
     pub time: Nanos,
     /// The packet that carried it.
     pub packet: PacketNo,
+    /// By the distance alone it would have come later than what is happening: it is applied early for the clock's grain.
+    pub early: bool,
     /// Newly acknowledged bytes.
     pub bytes: i64,
     /// Newly acknowledged segments.

@@ -115,6 +115,8 @@ pub struct Gap {
     pub answer: Answer,
     /// Bytes they acknowledged.
     pub acked: i64,
+    /// The part of that which had reached the sender by the distance alone, without the slack for the clock's grain.
+    pub acked_in_time: i64,
     /// The last of them, or the last window update.
     pub last_ack: Option<Nanos>,
     /// The packet of the last.
@@ -314,11 +316,13 @@ impl Gap {
     }
 
     /// The first ACK released data at once though it had covered almost nothing: each ACK makes room in a congestion window,
-    /// but wakes a blocked writer only once a third of the buffer is free (Linux sk_stream_write_space). Seen at the sender only.
+    /// but wakes a blocked writer only once a third of the buffer is free (Linux sk_stream_write_space). Away from the sender
+    /// it shows where the ACKs of a flight are further apart than the path jitters.
     pub(super) fn drips(&self) -> bool {
-        let little = self.acked * DRIP <= self.flight_at_start || self.acked <= 2 * i64::from(self.mss);
-        let many = self.segments_at_start >= LEAST_DRIPPING;
-        self.near_sender() && self.released_by_ack() && many && little && self.left_in_flight > 0
+        let acked = if self.near_sender() { self.acked } else { self.acked_in_time };
+        let little = acked * DRIP <= self.flight_at_start || acked <= 2 * i64::from(self.mss);
+        let known = self.near_sender() && self.left_in_flight > 0 || acked > 0 && !self.unseen.blind && !self.held_up;
+        self.released_by_ack() && self.segments_at_start >= LEAST_DRIPPING && little && known
     }
 
     /// The next segment that would have been sent, bytes.

@@ -51,6 +51,7 @@ pub(super) struct Open {
     pub(super) acks: u32,
     pub(super) answer: Answer,
     pub(super) acked: i64,
+    pub(super) acked_in_time: i64,
     pub(super) last_ack: Option<Nanos>,
     pub(super) last_ack_packet: Option<PacketNo>,
     pub(super) all_acked: Option<Nanos>,

@@ -54,7 +54,9 @@ impl Half {
             return None;
         }
         self.pending.pop_front();
-        Some(self.apply(&pending, pending.time + distance))
+        let mut acked = self.apply(&pending, pending.time + distance);
+        acked.early = acked.time > now;
+        Some(acked)
     }
 
     fn apply(&mut self, ack: &PendingAck, time: Nanos) -> Acked {
@@ -62,6 +64,7 @@ impl Half {
         let advance = ack.ack - self.snd_una;
         let mut acked = Acked {
             time,
+            early: false,
             packet: ack.packet,
             bytes: advance.max(0),
             segments: 0,

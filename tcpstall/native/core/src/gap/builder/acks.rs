@@ -52,6 +52,7 @@ impl Builder {
         if acked.bytes > 0 || opened {
             open.acks += u32::from(acked.bytes > 0);
             open.acked += acked.bytes;
+            open.acked_in_time += if acked.early { 0 } else { acked.bytes };
             if acked.bytes > 0 {
                 open.answer.hears(acked, self.heard.max(self.burst.start));
             }

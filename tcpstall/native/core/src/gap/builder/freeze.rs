@@ -43,6 +43,7 @@ impl Builder {
             acks: open.acks,
             answer: open.answer,
             acked: open.acked,
+            acked_in_time: open.acked_in_time,
             last_ack: open.last_ack,
             last_ack_packet: freeing.map(|train| train.first_packet).or(open.last_ack_packet),
             all_acked: open.all_acked,
