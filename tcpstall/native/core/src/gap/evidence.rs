@@ -343,11 +343,11 @@ impl Gap {
         self.ended && (self.after_ack().is_some_and(|span| span <= self.tolerance()) || self.released_unseen())
     }
 
-    /// The same, within what a host needs where the tap shows no more than that: a writer that only happened to come then
-    /// would hardly be as quick.
+    /// The same, within what a host needs and the path jitters: a writer that only happened to come then would hardly be as
+    /// quick.
     pub fn released_at_once(&self) -> bool {
-        let host = LEAST_GAP + self.jitter;
-        self.released_by_ack() && (!self.near_sender() || self.after_ack().is_none_or(|span| span <= host))
+        let host = LEAST_GAP + self.jitter.min(LEAST_GAP);
+        self.released_by_ack() && self.after_ack().is_none_or(|span| span <= host)
     }
 
     /// What the sender knew when it went on came in an ACK that the capture lacks or stored too late.
