@@ -140,7 +140,7 @@ fn find_plateaus(gaps: &mut [Gap]) {
         let plateau = *middle;
         let drips = run.iter().filter(|gap| gap.drips()).count();
         for gap in run {
-            gap.context.dripping = drips >= DRIPS && DRIPS_SHARE * drips >= length;
+            gap.context.dripping = length > DRIPS && drips >= DRIPS && DRIPS_SHARE * drips >= length;
             gap.context.plateau = plateau;
             gap.context.plateau_rounds = length as u32;
         }
