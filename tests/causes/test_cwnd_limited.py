@@ -1,6 +1,6 @@
 """`cwnd-limited`: the congestion window was full."""
 
-from tests.causes.triple import NOT_A_STALL_MS, causes, fires, look_alike, near_miss
+from tests.causes.triple import NOT_A_STALL_MS, causes, fires, look_alike, near_miss, share
 from tests.scene import Reader, Scene, Stall, between
 from tests.scene.network import Tap
 
@@ -29,6 +29,37 @@ def test_an_initial_window_of_six_segments_that_doubles_is_a_window_too(scene: S
     scene.handshake(rtt_ms=20)
     scene.download(60_000)
     assert causes(scene, tap) == ["cwnd-limited"]
+
+
+@fires
+def test_congestion_avoidance_without_a_loss_creeps(scene: Scene, tap: Tap) -> None:
+    """Slow start ended at 20 segments, by a route's ssthresh say: the flights grow by a segment a round trip."""
+    scene.server.congestion.ssthresh = 20
+    scene.handshake(rtt_ms=20)
+    scene.download(400_000)
+    assert causes(scene, tap) == ["cwnd-limited"]
+
+
+@fires
+def test_a_window_that_cannot_grow_lets_each_ack_release_data(scene: Scene) -> None:
+    """As flat as a send buffer, but a blocked writer would sleep until a third of its buffer is free.
+
+    The link keeps ACKs further apart than a writer takes to wake up.
+    """
+    scene.server.congestion.cwnd = scene.server.congestion.initial = 40
+    scene.path(rtt_ms=20, server_mbit=400)
+    scene.handshake()
+    scene.download(600_000, grow=False)
+    assert share(scene, "cwnd-limited", "server") > 0.8
+
+
+@near_miss
+def test_a_send_buffer_of_whole_segments_is_as_flat_but_frees_a_third_at_once(scene: Scene) -> None:
+    scene.server.congestion.cwnd = scene.server.congestion.initial = 100
+    scene.path(rtt_ms=20, server_mbit=400)
+    scene.handshake()
+    scene.download(600_000, send_buffer=40 * 1_448)
+    assert share(scene, "sndbuf-limited", "server") > 0.8
 
 
 @near_miss

@@ -12,6 +12,31 @@ def test_the_second_small_write_waits_for_the_first_ones_ack(scene: Scene, tap: 
     assert scene.stalls("client", tap, over_ms=NOT_A_STALL_MS) == [Stall("nagle", between(19, 21))]
 
 
+@fires
+def test_small_writes_fill_a_segment_up_while_an_earlier_one_is_out(scene: Scene, tap: Tap) -> None:
+    """The gap before a full segment is Nagle's too: its bytes had been written long before."""
+    scene.handshake(rtt_ms=20)
+    scene.client_writes(*((3.7 * i, 300) for i in range(60)))
+    assert scene.lost_ms("client", tap)["nagle"] > 100
+
+
+@fires
+def test_the_tail_of_a_large_write_is_held_until_the_next_write(scene: Scene, tap: Tap) -> None:
+    scene.client.congestion.cwnd = scene.client.congestion.initial = 200
+    scene.handshake(rtt_ms=40)
+    scene.client_writes(*((25 * i, 60_000) for i in range(8)))
+    assert "nagle" in causes(scene, tap, sender="client")
+    assert "sndbuf-limited" not in causes(scene, tap, sender="client")
+
+
+@near_miss
+def test_writes_of_whole_segments_leave_no_tail(scene: Scene, tap: Tap) -> None:
+    scene.client.congestion.cwnd = scene.client.congestion.initial = 200
+    scene.handshake(rtt_ms=40)
+    scene.client_writes(*((27 * i, 40 * 1_448) for i in range(8)))
+    assert "nagle" not in causes(scene, tap, sender="client")
+
+
 @near_miss
 def test_with_nodelay_both_writes_leave_at_once(scene: Scene, tap: Tap) -> None:
     scene.handshake(rtt_ms=20)

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.properties.comparison import Flow, mean_confidence, wrong_and_sure, wrongly_labelled
+from tests.properties.comparison import SURE, Flow, mean_confidence, wrong_and_sure, wrongly_labelled
 from tests.properties.damage import from_share, losing, with_hole, without_handshake, without_syn, without_syn_ack
 from tests.properties.findings import DAMAGED, cases, trace_cases
 from tests.properties.rewriting import Rewrite, duplicated
@@ -66,3 +66,12 @@ def test_a_handshake_that_was_answered_at_once_is_never_called_lossy(tmp_path: P
     after = diagnosed(frames, duplicated(1.0) if damage == "copies" else DAMAGES[damage], tmp_path)
     details = [stall["detail"] for flow in (before, after) for stall in flow["stalls"] if stall["cause"] == "handshake"]
     assert set(details) <= {None}
+
+
+@pytest.mark.parametrize("tap", TAPS)
+def test_a_window_scale_is_inferred_where_flights_fill_the_window_again_and_again(tmp_path: Path, tap: Tap) -> None:
+    frames, before = staged("long_window_limited", tap)
+    after = diagnosed(frames, DAMAGES["no handshake"], tmp_path)
+    window = [stall for stall in after["stalls"] if stall["cause"] == "rwnd-limited"]
+    assert len(window) > 0.5 * len([stall for stall in before["stalls"] if stall["cause"] == "rwnd-limited"])
+    assert all(stall["confidence"] < SURE for stall in window)
