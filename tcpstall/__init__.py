@@ -22,12 +22,14 @@ from tcpstall.model import (
     Vantage,
     analyze,
 )
+from tcpstall.trust import CaptureTrust, Trust
 
 __all__ = [
     "Analysis",
     "Burst",
     "CannotOpen",
     "Capture",
+    "CaptureTrust",
     "CaptureWarning",
     "Cause",
     "Connection",
@@ -43,6 +45,7 @@ __all__ = [
     "Service",
     "Stall",
     "TcpstallError",
+    "Trust",
     "Vantage",
     "__version__",
     "analyze",

@@ -4,7 +4,7 @@ import dataclasses
 import json
 import os
 from array import array
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Container, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Literal, TypeAlias, TypeVar
@@ -13,6 +13,7 @@ from tcpstall import _core
 from tcpstall.causes import Cause
 from tcpstall.errors import CannotOpen, ExitCode, NotACapture, TcpstallError, about
 from tcpstall.labels import read_label
+from tcpstall.trust import CaptureTrust, Trust
 
 __all__ = [
     "Analysis",
@@ -299,6 +300,7 @@ class Flow:
     capture: int = 0
     rtt_spikes: tuple[RttSpike, ...] = ()
     rtt_spikes_dropped: int = 0
+    trust: Trust = dataclasses.field(default_factory=Trust)
 
     @property
     def duration_ns(self) -> int:
@@ -339,11 +341,19 @@ class Capture:
     last_ns: int | None = None
     warnings: tuple[CaptureWarning, ...] = ()
     skipped: Mapping[str, int] = dataclasses.field(default_factory=dict)
+    trust: CaptureTrust = dataclasses.field(default_factory=CaptureTrust)
 
     @property
     def remarks(self) -> tuple[str, ...]:
         """The warnings that the error does not say already."""
-        return tuple(warning.message for warning in self.warnings if warning.message not in (self.error or ""))
+        return self.remarks_but(())
+
+    def remarks_but(self, codes: Container[str]) -> tuple[str, ...]:
+        """The same without the warnings of these codes."""
+        said = self.error or ""
+        return tuple(
+            warning.message for warning in self.warnings if warning.message not in said and warning.code not in codes
+        )
 
     @classmethod
     def from_status(cls, status: _core.CaptureStatus) -> "Capture":
@@ -357,6 +367,7 @@ class Capture:
             error=status.error and about(status.path, status.error),
             link_types=tuple(row.get("link_types") or ()),
             warnings=tuple(_pick(CaptureWarning, warning) for warning in row.get("warnings") or ()),
+            trust=_pick(CaptureTrust, row.get("trust") or {}),
         )
 
 
@@ -502,6 +513,7 @@ def _flow(row: Mapping[str, Any]) -> Flow:
         connection=_pick(Connection, row["connection"]),
         notes=tuple(row.get("notes") or ()),
         rtt_spikes=tuple(_pick(RttSpike, spike) for spike in row.get("rtt_spikes") or ()),
+        trust=_pick(Trust, row["trust"], reasons=tuple(row["trust"]["reasons"])),
     )
 
 

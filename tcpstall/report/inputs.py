@@ -6,6 +6,7 @@ from rich.padding import Padding
 from rich.text import Text
 
 from tcpstall.model import Capture
+from tcpstall.report.trust import TOLD, doubts
 from tcpstall.units import clock, counted, date, duration, number
 
 __all__ = ["described", "without_flows"]
@@ -21,10 +22,12 @@ _SKIPPED = {
 
 
 def described(capture: Capture) -> Iterator[Text | Padding]:
-    """The capture in one line, then a line for each warning."""
+    """The capture in one line, then what it lacks, then a line for each warning."""
     counts = f"{counted(capture.packets, 'packet')}, {counted(capture.tcp_segments, 'TCP segment')}"
     yield Text(f"{capture.path}: {capture.format}, {counts}{_span(capture)}", "dim")
-    for remark in (*capture.remarks, *([capture.error] if capture.error else [])):
+    for doubt in doubts(capture):
+        yield Padding(Text(doubt, "yellow"), (0, 0, 0, 2))
+    for remark in (*capture.remarks_but(TOLD), *([capture.error] if capture.error else [])):
         yield Padding(Text(f"warning: {remark}", "yellow"), (0, 0, 0, 2))
 
 

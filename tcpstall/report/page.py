@@ -41,7 +41,8 @@ def render(
     if len(analysis) == 0:
         yield from without_flows(read)
         return
-    yield from _answer(analysis, width)
+    worst = analysis[analysis.ranked()[0]]
+    yield from _answer(worst, analysis, width)
     yield from _inputs(read, width)
     flows = [analysis[row] for row in analysis.ranked(sort)[:top]]
     if len(analysis) > 1:
@@ -50,13 +51,16 @@ def render(
     few = len(flows) <= _MANY_FLOWS
     for flow in flows:
         yield from stall_list(
-            flow, width=width, rows=_STALLS_OF_FEW if few else _STALLS_OF_MANY, min_stall_ns=min_stall_ns
+            flow,
+            width=width,
+            rows=_STALLS_OF_FEW if few else _STALLS_OF_MANY,
+            min_stall_ns=min_stall_ns,
+            trust=flow.id != worst.id,
         )
         yield from exchange_list(flow, rows=_EXCHANGES_OF_FEW if few else _EXCHANGES_OF_MANY)
 
 
-def _answer(analysis: Analysis, width: int) -> Iterator[RenderableType]:
-    worst = analysis[analysis.ranked()[0]]
+def _answer(worst: Flow, analysis: Analysis, width: int) -> Iterator[RenderableType]:
     yield from verdict(
         worst, width=width, rank=f"flow {worst.id}, worst of {len(analysis)}" if len(analysis) > 1 else ""
     )

@@ -9,13 +9,17 @@ from tcpstall.report.limits import mostly
 from tcpstall.report.path import busy_path
 from tcpstall.units import counted, duration, number, per_second, times
 
-__all__ = ["phrase"]
+__all__ = ["candidates", "phrase"]
 
 _UNSCALED = 65_535
 """RFC 7323 §2.2: the largest window without the scale option, bytes."""
 
 _USUAL_SEGMENT = 1_448
 """A window this close to it cannot grow by another segment, bytes."""
+
+
+_CANDIDATES = 2
+"""So many causes are named where none could be told."""
 
 
 def phrase(cause: Cause, flow: Flow, stalls: Sequence[Stall]) -> str:
@@ -146,14 +150,23 @@ def _cannot_tell(flow: Flow, stalls: Sequence[Stall]) -> str:
     missing = Counter(what for stall in stalls for what in stall.missing)
     lacks = _listed([_lacking(what) for what, _ in missing.most_common(3)])
     why = f"the capture lacks {lacks}" if lacks else stalls[0].cause.summary
-    perhaps = Counter(other.value for stall in stalls for other in stall.also)
-    guess = f"; perhaps {_listed([other for other, _ in perhaps.most_common(2)], 'or')}" if perhaps else ""
+    guess = f"; {likeliest}" if (likeliest := candidates(stalls)) else ""
     return f"cannot tell: {why} ({counted(len(stalls), 'wait')}){guess}"
+
+
+def candidates(stalls: Sequence[Stall]) -> str:
+    """`likeliest cwnd-limited, then rwnd-limited`, of stalls that nobody can tell; empty where nothing is known."""
+    votes: Counter[str] = Counter()
+    for stall in stalls:
+        for place, other in enumerate(stall.also, 1):
+            votes[other.value] += stall.duration_ns // place
+    names = [name for name, _ in votes.most_common(_CANDIDATES)]
+    return f"likeliest {', then '.join(names)}" if names else ""
 
 
 def _lacking(what: str) -> str:
     """`window scale: no SYN` as `window scale (no SYN)`, so that several fit into one sentence."""
-    name, colon, why = what.partition(": ")
+    name, colon, why = what.removesuffix(" that the capture does not hold").partition(": ")
     return f"{name} ({why})" if colon else name
 
 

@@ -10,7 +10,9 @@ from rich.text import Text
 from tcpstall.causes import Cause
 from tcpstall.model import Flow, Side, Stall
 from tcpstall.report.limits import figure
+from tcpstall.report.phrases import candidates
 from tcpstall.report.style import cause_text, figures, table, words
+from tcpstall.report.trust import short_doubts
 from tcpstall.report.waits import sum_by_cause
 from tcpstall.units import clock, confidence, counted, exact, number, offset
 
@@ -19,8 +21,13 @@ __all__ = ["stall_list"]
 _ROOM_FOR_ONE_LINE = 140
 
 
-def stall_list(flow: Flow, *, width: int, rows: int, min_stall_ns: int = 0) -> Iterator[RenderableType]:
-    """A table of the `rows` longest stalls and a line about the rest; nothing for a flow that only shook hands."""
+def stall_list(
+    flow: Flow, *, width: int, rows: int, min_stall_ns: int = 0, trust: bool = False
+) -> Iterator[RenderableType]:
+    """A table of the `rows` longest stalls and a line about the rest; nothing for a flow that only shook hands.
+
+    With `trust` it is said how far they can be trusted, unless fully.
+    """
     if not any(stall.detail or stall.cause is not Cause.HANDSHAKE for stall in flow.stalls):
         return
     long_enough = [stall for stall in flow.stalls if stall.duration_ns >= min_stall_ns]
@@ -28,6 +35,7 @@ def stall_list(flow: Flow, *, width: int, rows: int, min_stall_ns: int = 0) -> I
     yield Text()
     if shown:
         title = f"stalls of flow {flow.id}  {flow.client} ↔ {flow.server}"
+        title += f"\n{doubt}" if trust and (doubt := short_doubts(flow)) else ""
         yield (_wide if width >= _ROOM_FOR_ONE_LINE else _narrow)(flow, shown, title, width)
     kept = {id(stall) for stall in shown}
     left_out = [stall for stall in flow.stalls if id(stall) not in kept]
@@ -91,10 +99,14 @@ def _with_figures(stalls: Sequence[Stall]) -> Iterator[tuple[Stall, str]]:
     """Each stall with a line for its figure, where that is not the one of the last stall of its cause."""
     told: dict[tuple[Side, Cause, str | None], str] = {}
     for stall in stalls:
-        what, key = figure(stall), (stall.sender, stall.cause, stall.detail)
+        what, key = figure(stall) or _candidates(stall), (stall.sender, stall.cause, stall.detail)
         new = what and told.get(key) != what
         told[key] = what
         yield stall, f"\n{what}" if new else ""
+
+
+def _candidates(stall: Stall) -> str:
+    return candidates([stall]) if stall.cause in (Cause.UNEXPLAINED, Cause.CAPTURE_GAP) else ""
 
 
 def _length(stall: Stall) -> str:

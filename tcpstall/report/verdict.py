@@ -14,6 +14,7 @@ from tcpstall.report.path import reached_link
 from tcpstall.report.phrases import phrase
 from tcpstall.report.spikes import spike_lines
 from tcpstall.report.style import cause_text
+from tcpstall.report.trust import short_doubts
 from tcpstall.report.waits import by_cause, main_sender, real_stalls, waited_ns
 from tcpstall.units import counted, duration, number, percent
 
@@ -38,6 +39,15 @@ _NOTES = {
 }
 
 
+_TOLD_BY_TRUST = {
+    "roles-guessed": {"handshake-missing"},
+    "packets-left-out": {"packets-left-out"},
+    "acked-unseen": {"data-unseen", "one-sided"},
+    "time-went-back": {"clock-stepped"},
+}
+"""Notes that the line about trust tells already, with the reasons that do."""
+
+
 def verdict(flow: Flow, *, width: int, rank: str = "") -> Iterator[RenderableType]:
     """The flow's headline, then a line for each cause that matters, with what to change."""
     yield from _headline(flow, width, rank)
@@ -49,7 +59,11 @@ def verdict(flow: Flow, *, width: int, rank: str = "") -> Iterator[RenderableTyp
     for line in spike_lines(flow):
         yield Padding(Text(line), (0, 0, 0, 2))
     yield Padding(Text(_remainder(flow, groups), "dim"), (0, 0, 0, 2))
+    if doubt := short_doubts(flow):
+        yield Padding(Text(doubt, "yellow"), (0, 0, 0, 2))
     for note in flow.notes:
+        if _TOLD_BY_TRUST.get(note, set()) & set(flow.trust.reasons):
+            continue
         said = _NOTES.get(note, note.replace("-", " "))
         yield Padding(Text(f"note: {said}", "yellow"), (0, 0, 0, 2))
 

@@ -1,5 +1,8 @@
 """`unexplained`: the evidence does not decide."""
 
+from collections import Counter
+from typing import Any
+
 from tests.causes.triple import NOT_A_STALL_MS, causes, fires, look_alike, near_miss
 from tests.scene import Scene, Stall
 from tests.scene.network import Tap
@@ -32,3 +35,34 @@ def test_an_idle_second_explains_itself_even_without_a_handshake(scene: Scene, t
     scene.wait_ms(1_000)
     scene.download(10_000)
     assert causes(scene, tap, drop=range(1, 4)) == ["app-limited"]
+
+
+def candidates(scene: Scene, tap: Tap, **how: Any) -> Counter[tuple[str, ...]]:
+    """What the report ranks for each wait of the server that it cannot tell, likeliest first."""
+    rows = scene.flow(tap, **how)["stalls"]
+    return Counter(tuple(row["also"]) for row in rows if row["cause"] == "unexplained" and row["sender"] == "server")
+
+
+def test_a_flight_that_grows_is_likeliest_the_congestion_windows(scene: Scene, tap: Tap) -> None:
+    slow_start(scene)
+    ((likeliest, *_), _count) = candidates(scene, tap, drop=range(1, 4)).most_common(1)[0]
+    assert likeliest == "cwnd-limited"
+
+
+def test_a_flight_that_some_scale_makes_the_whole_window_is_likeliest_the_receivers(scene: Scene) -> None:
+    scene.handshake(rtt_ms=20, client_window=8_192, client_scale=3)
+    scene.client_sends(147)
+    scene.server_sends(5 * 1_448)
+    scene.client_acks(window=8_192)
+    scene.server_sends(5 * 1_448)
+    scene.client_acks(window=8_192)
+    scene.server_sends(1_448)
+    scene.client_acks()
+    ranked = candidates(scene, "server", drop=range(1, 4))
+    assert all(also[0] == "rwnd-limited" for also in ranked if "rwnd-limited" in also), ranked
+
+
+def test_what_is_missing_is_named_wherever_nothing_is_explained(scene: Scene, tap: Tap) -> None:
+    slow_start(scene)
+    rows = scene.flow(tap, drop=range(1, 4))["stalls"]
+    assert all(row["missing"] for row in rows if row["cause"] == "unexplained")

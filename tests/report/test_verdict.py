@@ -30,7 +30,7 @@ def test_missing_evidence_is_named() -> None:
     blind = stall(Cause.UNEXPLAINED, 30, missing=("window scale: no SYN",), also=(Cause.RWND_LIMITED,), confidence=0.2)
     said = text(*verdict(flow(blind), width=160))
     assert "cannot tell: the capture lacks window scale (no SYN)" in said
-    assert "perhaps rwnd-limited" in said
+    assert "likeliest rwnd-limited" in said
 
 
 def test_a_capture_gap_is_no_accusation() -> None:

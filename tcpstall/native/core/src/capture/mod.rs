@@ -32,7 +32,7 @@ pub enum Item<'a> {
     Frame(Frame<'a>),
     /// One line of tcpdump's text without its line end, to be read by `wire::text`.
     Line(&'a [u8]),
-    /// The capture itself says that it dropped so many packets (pcapng interface statistics).
+    /// The capture itself says that it dropped so many packets, which may be none (pcapng interface statistics).
     Dropped(u64),
 }
 

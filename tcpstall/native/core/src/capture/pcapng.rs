@@ -101,7 +101,7 @@ impl Pcapng {
                 _ => {
                     let dropped = self.describe(block, stream)?;
                     stream.take(block.length);
-                    if dropped > 0 {
+                    if let Some(dropped) = dropped {
                         return Ok(Some(Item::Dropped(dropped)));
                     }
                 }
@@ -207,9 +207,9 @@ impl Pcapng {
         Ok(self.order.u32(length.to_le_bytes()))
     }
 
-    /// Takes note of a block that is no packet, and says how many packets it reports as newly dropped.
+    /// Takes note of a block that is no packet, and says how many packets it reports as newly dropped, if it does.
     #[cold]
-    fn describe(&mut self, block: Block, stream: &mut Stream) -> Result<u64, CaptureError> {
+    fn describe(&mut self, block: Block, stream: &mut Stream) -> Result<Option<u64>, CaptureError> {
         let body = block.body(stream);
         match block.kind {
             SECTION => {
@@ -237,7 +237,7 @@ impl Pcapng {
                 }
             }
         }
-        Ok(0)
+        Ok(None)
     }
 
     #[cold]

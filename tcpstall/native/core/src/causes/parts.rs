@@ -170,7 +170,7 @@ fn judge(gap: &Gap, limits: &Limits, start: Nanos, end: Nanos) -> Part {
         also: Vec::new(),
         missing: Vec::new(),
     };
-    let mut doubts: Vec<Cause> = Vec::new();
+    let mut doubts: Vec<(Cause, Missing)> = Vec::new();
     let mut found = false;
     for rule in &RULES {
         match judge_one(rule, gap, limits) {
@@ -181,7 +181,7 @@ fn judge(gap: &Gap, limits: &Limits, start: Nanos, end: Nanos) -> Part {
             }
             Verdict::Yes(_) if !part.also.contains(&rule.cause) => part.also.push(rule.cause),
             Verdict::CannotTell(missing) if !found => {
-                doubts.push(rule.cause);
+                doubts.push((rule.cause, missing));
                 if !part.missing.contains(&missing.0) {
                     part.missing.push(missing.0);
                 }
@@ -200,11 +200,11 @@ fn judge(gap: &Gap, limits: &Limits, start: Nanos, end: Nanos) -> Part {
         part.missing.push(Missing::DISTANCE.0);
     }
     if !found {
-        part.also = doubts;
+        part.also = unexplained::ranked(gap, limits, doubts);
     } else if !doubts.is_empty() {
         // A rule of higher precedence could not be excluded.
         part.proof.confidence *= 0.8;
-        part.also.extend(doubts);
+        part.also.extend(doubts.into_iter().map(|(cause, _)| cause));
     }
     part
 }

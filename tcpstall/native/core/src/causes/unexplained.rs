@@ -1,12 +1,45 @@
 //! `unexplained` — the evidence does not decide.
 //!
 //! Rule      no rule said yes; what is missing is named, and the candidates are ranked
-//! Evidence  whatever was seen: `in_flight_bytes`, `peer_window_bytes`, the packets around the wait
+//! Evidence  whatever was seen: `in_flight_bytes`, `peer_window_bytes`, the packets around the wait; `also` holds the rules that
+//!           what is missing kept from judging, likeliest first: those that lack only the order of ACKs and data; the receive
+//!           window where some scale makes it full to less than a segment; the send buffer where the flight stands round after
+//!           round; else the congestion window
 //! Source    none: a confident guess would be worse
 //! Abstains  always
 //! Looks like any of the others
 
-use super::rule::Proof;
+use super::cause::Cause;
+use super::limits::Limits;
+use super::rule::{Missing, Proof};
+use crate::gap::Gap;
 
 /// The label where none is earned.
 pub(super) const PROOF: Proof = Proof { detail: "", confidence: 0.0 };
+
+/// RFC 7323 §2.3: no larger shift is used.
+const MAX_SHIFT: u32 = 14;
+/// The causes that could not be judged, those first that would most likely be told if what is missing were there; causes of
+/// one rank stay in order of precedence.
+pub(super) fn ranked(gap: &Gap, limits: &Limits, mut doubts: Vec<(Cause, Missing)>) -> Vec<Cause> {
+    let (full, stands) = (may_be_full(gap), gap.context.plateau_rounds >= limits.plateau_rounds);
+    doubts.sort_by_key(|(cause, missing)| match cause {
+        // All but the order of events said yes.
+        _ if *missing == Missing::DISTANCE => 0,
+        Cause::RwndLimited if full => 1,
+        Cause::SndbufLimited if stands => 2,
+        Cause::SndbufLimited => 4,
+        Cause::RwndLimited => 5,
+        _ => 3,
+    });
+    doubts.into_iter().map(|(cause, _)| cause).collect()
+}
+
+/// Some scale makes the window field mean just what is in flight: that hardly happens by chance.
+fn may_be_full(gap: &Gap) -> bool {
+    let room = |shift: u32| (i64::from(gap.window_field) << shift) - gap.flight_at_start;
+    gap.room_at_start.map_or_else(
+        || (0..=MAX_SHIFT).any(|shift| (0..gap.next_segment()).contains(&room(shift))),
+        |room| room < gap.next_segment(),
+    )
+}

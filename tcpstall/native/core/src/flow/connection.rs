@@ -95,6 +95,8 @@ pub struct Connection {
     pub end: Nanos,
     /// Segments of both directions.
     pub segments: u64,
+    /// Segments among them that were cut inside their options.
+    pub options_cut: u64,
     /// How far it has come.
     pub state: State,
     /// The handshake.
@@ -118,6 +120,7 @@ impl Connection {
             start: segment.time,
             end: segment.time,
             segments: 0,
+            options_cut: 0,
             state: State::Opening,
             handshake: Handshake::default(),
             halves: Default::default(),
@@ -211,6 +214,7 @@ impl Connection {
     /// Takes in one segment.
     pub fn sees(&mut self, segment: &Segment, sender: Direction) -> Effect {
         self.segments += 1;
+        self.options_cut += u64::from(segment.options_cut);
         self.end = self.end.max(segment.time);
         let peer = sender.peer();
         let effect = if segment.flags.has(Flags::SYN) {

@@ -63,6 +63,8 @@ pub struct Half {
     pub bytes: u64,
     /// Frames with payload.
     pub frames: u64,
+    /// Frames larger than a segment: the host's offloading (TSO, GRO) had not split them yet, or had merged them.
+    pub offloaded: u64,
     /// Payload bytes sent again.
     pub retransmitted: u64,
     /// Copies of its packets that the capture or the network made.
@@ -221,6 +223,7 @@ impl Half {
         }
         self.frames += 1;
         self.learn_mss(segment.payload);
+        self.offloaded += u64::from(segment.payload > self.mss && self.mss_is_sure());
         let sending = if end <= self.snd_nxt { self.old(segment, start, end) } else { self.fresh(segment, start, end) };
         if !matches!(sending, Sending::Copy) {
             self.identification.follow(segment, self.mss());

@@ -13,6 +13,7 @@ pub mod outstanding;
 mod pending;
 pub mod ranges;
 pub mod reordering;
+pub mod stamps;
 pub mod starts;
 pub mod turns;
 pub mod window;

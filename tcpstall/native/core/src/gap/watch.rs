@@ -9,6 +9,7 @@ use super::spikes::Spikes;
 use crate::flow::{
     Connection, Direction, Half, Sending,
     connection::Effect,
+    stamps::Stamps,
     starts::Starts,
     turns::{Spoken, Turns},
 };
@@ -30,7 +31,7 @@ pub struct Watch {
     starts: Option<Box<Starts>>,
     spikes: [Spikes; 2],
     incomplete: bool,
-    time_went_back: bool,
+    stamps: Option<Box<Stamps>>,
     left_out_after: Option<Nanos>,
 }
 
@@ -81,7 +82,7 @@ impl Watch {
             starts: None,
             spikes: Default::default(),
             incomplete: false,
-            time_went_back: false,
+            stamps: None,
             left_out_after: None,
         }
     }
@@ -95,7 +96,7 @@ impl Watch {
     pub fn sees(&mut self, segment: &Segment) -> Seen {
         if segment.time < self.connection.end {
             // Several interfaces or a stepped clock: the flow's time stands still until the capture's has caught up.
-            self.time_went_back = true;
+            self.stamps.get_or_insert_default().goes_back(segment.time, self.connection.end);
             return self.sees(&Segment { time: self.connection.end, ..*segment });
         }
         let sender = self.connection.direction(segment);
@@ -325,9 +326,9 @@ impl Finished {
         &self.watch.turns
     }
 
-    /// Packets of the flow were stamped earlier than packets before them.
-    pub fn time_went_back(&self) -> bool {
-        self.watch.time_went_back
+    /// Packets of the flow that were stamped earlier than packets before them.
+    pub fn stamps(&self) -> Option<&Stamps> {
+        self.watch.stamps.as_deref()
     }
 
     /// A sender's spikes of round trip time.

@@ -139,7 +139,9 @@ impl Pass<'_> {
         source.close(self.status);
         flow?;
         self.follower.progress(capture.offset(), capture.size())?;
-        self.hand_on(table.drain())
+        self.hand_on(table.drain())?;
+        self.status.doubt();
+        ControlFlow::Continue(())
     }
 
     fn hand_on(&mut self, flows: impl Iterator<Item = Over>) -> ControlFlow<()> {
@@ -147,6 +149,7 @@ impl Pass<'_> {
             let ends = [flow.connection().client, flow.connection().server];
             if self.options.filter.wants(id, ends) {
                 let row = flow_row(&flow, id, self.number, &self.options.limits, self.options.wanted);
+                self.status.trust.add(&row);
                 self.follower.flow(row)?;
             }
         }

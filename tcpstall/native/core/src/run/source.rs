@@ -29,7 +29,8 @@ pub(super) struct Source {
     pub(super) start: Vec<u8>,
     paste: Option<Box<Paste>>,
     finished: bool,
-    dropped: u64,
+    /// What the capture says that it dropped, if it says anything.
+    dropped: Option<u64>,
 }
 
 impl Source {
@@ -47,6 +48,7 @@ impl Source {
                 return Ok(Some(match wire::decode_into(frame, &mut self.segment) {
                     Ok(payload) => {
                         status.tcp_segments += 1;
+                        status.trust.options_cut += u64::from(self.segment.options_cut);
                         if Starts::is_one(payload) {
                             self.start.clear();
                             self.start.extend_from_slice(&payload[..payload.len().min(START_KEPT)]);
@@ -62,7 +64,7 @@ impl Source {
                 }));
             }
             Ok(Some(Item::Dropped(packets))) => {
-                self.dropped += packets;
+                self.dropped = Some(self.dropped.unwrap_or(0) + packets);
                 return Ok(Some(Event::Nothing));
             }
             Ok(Some(Item::Line(line))) => self.paste.get_or_insert_with(Default::default).line(line),
@@ -88,6 +90,7 @@ impl Source {
             Reading::Segment(segment) => {
                 status.at(segment.time);
                 status.tcp_segments += 1;
+                status.trust.options_cut += u64::from(segment.options_cut);
                 self.segment = segment;
                 Event::Segment
             }
@@ -108,7 +111,7 @@ impl Source {
     pub(super) fn close(&mut self, status: &mut CaptureStatus) {
         if let Some(paste) = &self.paste {
             status.packets = paste.packets();
-            self.dropped += paste.dropped_by_kernel().unwrap_or(0);
+            self.dropped = paste.dropped_by_kernel().or(self.dropped);
             if paste.damaged() > 0 {
                 status.warn("unreadable-lines", paste.damaged(), UNREADABLE.into());
             }
@@ -116,9 +119,10 @@ impl Source {
                 status.warn("no-date", 1, NO_DATE.into());
             }
         }
-        if self.dropped > 0 {
-            let message = format!("the capture dropped {} packets; waits near them may be mislabelled", self.dropped);
-            status.warn("capture-drops", self.dropped, message);
+        status.trust.dropped_packets = self.dropped;
+        if let Some(dropped) = self.dropped.filter(|dropped| *dropped > 0) {
+            let message = format!("the capture dropped {dropped} packets; waits near them may be mislabelled");
+            status.warn("capture-drops", dropped, message);
         }
     }
 }

@@ -3,8 +3,13 @@
 use serde::Serialize;
 
 use crate::capture::{Capture, CaptureError, Format};
+use crate::flow::stamps::Stamps;
+use crate::tables::trust::CaptureTrust;
 use crate::time::Nanos;
 use crate::wire::Skip;
+
+/// Missing data below this share touches less than one round of ten segments in a hundred.
+const WORTH_A_WARNING: f64 = 0.001;
 
 /// Something a reader of the report must know.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -62,6 +67,10 @@ pub struct CaptureStatus {
     pub warnings: Vec<Warning>,
     /// Packets that gave no segment.
     pub skipped: Skipped,
+    /// How far the labels can be trusted.
+    pub trust: CaptureTrust,
+    #[serde(skip)]
+    stamps: Stamps,
     /// Why it could not be read to its end, in one line.
     pub error: Option<String>,
     /// 0 read whole, 3 cannot open, 4 not a capture, 5 damaged.
@@ -75,8 +84,12 @@ impl CaptureStatus {
     }
 
     pub(super) fn at(&mut self, time: Nanos) {
+        let last = self.last_ns.unwrap_or(time);
+        if time < last {
+            self.stamps.goes_back(time, last);
+        }
         self.first_ns = Some(self.first_ns.map_or(time, |first| first.min(time)));
-        self.last_ns = Some(self.last_ns.map_or(time, |last| last.max(time)));
+        self.last_ns = Some(last.max(time));
     }
 
     pub(super) fn warn(&mut self, code: &'static str, count: u64, message: String) {
@@ -91,6 +104,29 @@ impl CaptureStatus {
             let message =
                 "packets without a time stamp (simple packet blocks) stand at the time of the packet before them";
             self.warn("no-time", capture.untimed(), message.into());
+        }
+    }
+
+    /// The flows are all in: what the capture lacks goes into the sums, and into warnings where it matters.
+    pub(super) fn doubt(&mut self) {
+        self.trust.clock_steps = self.stamps.steps;
+        if let Some(share) = self.trust.unseen_share.filter(|share| *share >= WORTH_A_WARNING) {
+            let message = format!(
+                "{:.1} % of the data was acknowledged and is not in the capture; capture with a larger buffer (tcpdump -B)",
+                share * 100.0
+            );
+            self.warn("unseen-data", self.trust.unseen_bytes, message);
+        }
+        if self.trust.flows_clock_stepped > 0 {
+            let back = self.stamps.farthest.0 as f64 / 1e9;
+            let message = format!(
+                "packets are stamped up to {back:.3} s earlier than those before them; waits around them look too short"
+            );
+            self.warn("clock-steps", self.stamps.steps, message);
+        }
+        if self.trust.flows_options_cut > 0 {
+            let message = "packets were cut inside their TCP options; capture with a snap length of at least 128 bytes (tcpdump -s 128)";
+            self.warn("options-cut", self.trust.options_cut, message.into());
         }
     }
 

@@ -9,6 +9,7 @@ use super::repair::{self, RepairEvidence, RepairRow};
 use super::round_trip::{self, RoundTrip};
 use super::rows::{BurstRow, DirectionRow, DirectionsRow, Evidence, FlowRow, HandshakeRow, Side, StallRow, VantageRow};
 use super::sweep;
+use super::trust::TrustRow;
 use crate::causes::{self, Cause, Limits, Part};
 use crate::exchange::{self, Wait};
 use crate::flow::{Connection, Direction};
@@ -79,6 +80,7 @@ pub fn flow_row(flow: &Finished, id: u64, capture: u32, limits: &Limits, wanted:
                 path_row(flow, Direction::Server, &full[1], limits),
             ),
         },
+        trust: TrustRow::of(flow, vantage(connection).side),
         notes: notes(flow),
         rtt_spikes,
         rtt_spikes_dropped,
@@ -125,7 +127,7 @@ fn notes(flow: &Finished) -> Vec<&'static str> {
     if !flow.connection().roles_known {
         notes.push("roles-guessed");
     }
-    if flow.time_went_back() {
+    if flow.stamps().is_some() {
         notes.push("time-went-back");
     }
     if flow.dropped > 0 {

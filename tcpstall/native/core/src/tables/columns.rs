@@ -2,6 +2,7 @@
 
 use super::ledger::Owner;
 use super::rows::{BurstRow, DirectionRow, FlowRow, StallRow};
+use super::trust::ScaleKnown;
 use crate::exchange::{Exchange, Phase};
 use crate::size::PacketNo;
 use crate::wire::Segment;
@@ -99,6 +100,7 @@ pub fn flows(rows: &[FlowRow]) -> Columns {
         integers("idle_before_close_ns", rows, |row| row.connection.idle_before_close_ns.map(|span| span.0)),
         integers("rtt_spikes", rows, |row| signed(row.rtt_spikes.len() as u64 + row.rtt_spikes_dropped)),
     ];
+    columns.extend(trust(rows));
     columns.extend(direction("client", rows, |row| &row.directions.client));
     columns.extend(direction("server", rows, |row| &row.directions.server));
     columns.extend(Owner::all().map(|owner| {
@@ -106,6 +108,24 @@ pub fn flows(rows: &[FlowRow]) -> Columns {
         integers(&name, rows, |row| Some(row.time_ns.of(owner).0))
     }));
     columns
+}
+
+fn trust(rows: &[FlowRow]) -> [Column; 12] {
+    let known = |scale: ScaleKnown| Some(scale.name().to_owned());
+    [
+        texts("trust_level", rows, |row| Some(row.trust.level.name().to_owned())),
+        texts("trust_reasons", rows, |row| Some(row.trust.reasons.join(" "))),
+        texts("trust_handshake", rows, |row| Some(row.trust.handshake.to_owned())),
+        texts("trust_client_window_scale", rows, |row| known(row.trust.window_scale.client)),
+        texts("trust_server_window_scale", rows, |row| known(row.trust.window_scale.server)),
+        integers("trust_client_offloaded_frames", rows, |row| signed(row.trust.offloaded_frames.client)),
+        integers("trust_server_offloaded_frames", rows, |row| signed(row.trust.offloaded_frames.server)),
+        integers("trust_duplicates_removed", rows, |row| signed(row.trust.duplicates_removed)),
+        integers("trust_unseen_bytes", rows, |row| signed(row.trust.unseen_bytes)),
+        reals("trust_unseen_share", rows, |row| row.trust.unseen_share),
+        integers("trust_clock_steps", rows, |row| signed(row.trust.clock_steps)),
+        integers("trust_options_cut", rows, |row| signed(row.trust.options_cut)),
+    ]
 }
 
 fn direction(end: &str, rows: &[FlowRow], of: impl Fn(&FlowRow) -> &DirectionRow) -> [Column; 20] {

@@ -16,6 +16,7 @@ pub mod services;
 pub mod sort;
 pub mod stream;
 mod sweep;
+pub mod trust;
 
 pub use build::{Wanted, flow_row};
 pub use ceiling::Ceiling;

@@ -8,6 +8,7 @@ use super::path::{PathEvidence, PathRow};
 use super::receiver::Receiver;
 use super::repair::{AttemptRow, RepairEvidence, RepairRow};
 use super::round_trip::{RoundTrip, SpikeRow};
+use super::trust::TrustRow;
 use crate::causes::Cause;
 use crate::exchange::{ConnectionRow, Exchange};
 use crate::flow::starts::Starts;
@@ -26,6 +27,9 @@ pub enum Side {
 }
 
 impl Side {
+    /// Both, the client first.
+    pub const BOTH: [Side; 2] = [Side::Client, Side::Server];
+
     /// The word in the report.
     pub const fn name(self) -> &'static str {
         match self {
@@ -243,6 +247,8 @@ pub struct FlowRow {
     pub handshake: HandshakeRow,
     /// Both directions of data.
     pub directions: DirectionsRow,
+    /// How far the labels can be trusted, by what the capture lacks of the flow.
+    pub trust: TrustRow,
     /// What else a reader must know: limits that were hit, roles that were guessed.
     pub notes: Vec<&'static str>,
     /// Round trips above five times the base one, an episode a row, in order of time.

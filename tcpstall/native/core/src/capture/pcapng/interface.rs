@@ -39,18 +39,20 @@ impl Interface {
         Some(Interface { link, snap_length, clock, dropped: 0 })
     }
 
-    /// How many more drops a statistics block reports than the one before: by the interface and by the system.
-    pub(super) fn newly_dropped(&mut self, order: Order, body: &[u8]) -> u64 {
+    /// How many more drops a statistics block reports than the one before: by the interface and by the system. Nothing where it
+    /// counts none of them.
+    pub(super) fn newly_dropped(&mut self, order: Order, body: &[u8]) -> Option<u64> {
         const FIXED: usize = 12;
         const BY_INTERFACE: u16 = 5;
         const BY_SYSTEM: u16 = 7;
         let total = Options::after(FIXED, order, body)
             .filter(|(code, _)| matches!(*code, BY_INTERFACE | BY_SYSTEM))
             .filter_map(|(_, value)| value.first_chunk())
-            .fold(0, |sum: u64, count| sum.saturating_add(order.u64(*count)));
+            .map(|count| order.u64(*count))
+            .reduce(u64::saturating_add)?;
         let new = total.saturating_sub(self.dropped);
         self.dropped += new;
-        new
+        Some(new)
     }
 }
 

@@ -162,7 +162,7 @@ fn statistics_count_from_the_start_and_are_handed_out_as_increases() {
         statistics(w, 10, 4).packet(0, 1, &[1])
     };
     both(build, |bytes| {
-        assert_eq!(read(&bytes), ["dropped 7", "dropped 7", "#1 1000 EN10MB [1]/99"]);
+        assert_eq!(read(&bytes), ["dropped 0", "dropped 7", "dropped 0", "dropped 7", "#1 1000 EN10MB [1]/99"]);
     });
 }
 

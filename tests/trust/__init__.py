@@ -1,0 +1,1 @@
+"""How far results can be trusted, by what a capture lacks."""
