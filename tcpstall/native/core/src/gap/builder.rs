@@ -91,7 +91,7 @@ impl Builder {
             reading: Reading::default(),
             full_for: Nanos::ZERO,
             full: false,
-            gaps: Vec::with_capacity(1),
+            gaps: Vec::new(),
             dropped: 0,
             fin: None,
             initial_flight: None,
@@ -259,6 +259,10 @@ impl Builder {
         // In recovery more may be out than the window will be: it comes down a segment at a time (RFC 6937).
         if !gap.recovering {
             cwnd.at_least(if cwnd.certain() { gap.segments_held } else { gap.segments_at_start });
+        }
+        if self.gaps.is_empty() {
+            // Most senders of most flows have one gap, which is large.
+            self.gaps.reserve_exact(1);
         }
         self.gaps.push(gap);
         self.missing_ids = ending.missing_ids;
