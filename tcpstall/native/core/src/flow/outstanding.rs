@@ -14,6 +14,9 @@ const UNMARKED_COPY_AGE: Nanos = Nanos::from_micros(20);
 /// Frames among which a copy is looked for: on a short path the original is acknowledged before its copy comes.
 const RECENT: usize = 8;
 
+/// Where a frame ended (its last 32 bits: no copy is 4 GiB late), its mark, and when it passed.
+type Recent = (u32, u32, Nanos);
+
 #[derive(Clone, Copy, Debug)]
 struct Sent {
     end: i64,
@@ -43,9 +46,9 @@ pub struct Outstanding {
     sent: VecDeque<Sent>,
     segments: u32,
     short: u32,
-    /// The last frames, acknowledged or not, sent once or again: where they ended, their marks, when they passed.
-    recent: [(i64, u32, Nanos); RECENT],
-    next_recent: usize,
+    /// The last frames, acknowledged or not, sent once or again: for their copies.
+    recent: [Recent; RECENT],
+    next_recent: u8,
 }
 
 impl Outstanding {
@@ -102,8 +105,8 @@ impl Outstanding {
 
     /// A frame up to `end` passed: its copy may follow.
     pub fn remember(&mut self, segment: &Segment, end: i64) {
-        self.recent[self.next_recent] = (end, mark(segment), segment.time);
-        self.next_recent = (self.next_recent + 1) % RECENT;
+        self.recent[usize::from(self.next_recent)] = (end as u32, mark(segment), segment.time);
+        self.next_recent = (self.next_recent + 1) % RECENT as u8;
     }
 
     fn forget(&mut self, sent: &Sent) {
@@ -121,10 +124,10 @@ impl Outstanding {
             (None | Some(0), _) if rtt > Nanos::ZERO => COPY_AGE.min(rtt.scaled(0.5)).max(UNMARKED_COPY_AGE),
             _ => COPY_AGE,
         };
-        let is_copy = |(sent_end, mark, time): (i64, u32, Nanos)| {
-            time > Nanos::ZERO && (sent_end, mark) == (end, own) && segment.time - time < age
+        let is_copy = |(sent_end, mark, time): Recent| {
+            time > Nanos::ZERO && (sent_end, mark) == (end as u32, own) && segment.time - time < age
         };
-        let outstanding = self.sent.get(index).map(|sent| (sent.end, sent.mark, sent.time));
+        let outstanding = self.sent.get(index).map(|sent| (sent.end as u32, sent.mark, sent.time));
         if outstanding.into_iter().chain(self.recent).any(is_copy) {
             return true;
         }

@@ -7,7 +7,7 @@ use super::evidence::{Burst, Gap};
 use super::repair::{Totals, Trigger};
 use super::spikes::Spikes;
 use crate::flow::{
-    Connection, Direction, Half, Sending,
+    Acked, Connection, Direction, Half, Sending,
     connection::Effect,
     starts::Starts,
     turns::{Spoken, Turns},
@@ -180,10 +180,18 @@ impl Watch {
         self.turns.left_out(&self.connection);
     }
 
+    #[inline]
     fn apply_acks(&mut self, sender: Direction, now: Nanos) {
+        if self.connection.half(sender).awaits_acks() {
+            self.apply_waiting_acks(sender, now);
+        }
+    }
+
+    fn apply_waiting_acks(&mut self, sender: Direction, now: Nanos) {
         let (model, builder) = (&mut self.models[sender as usize], &mut self.builders[sender as usize]);
         let mut to_peer: Option<(Nanos, Nanos)> = None;
-        while let Some(acked) = self.connection.half_mut(sender).next_acked(now) {
+        let mut acked = Acked::default();
+        while self.connection.half_mut(sender).next_acked(now, &mut acked) {
             let span = acked.to_peer.filter(|span| to_peer.is_none_or(|(_, least)| *span < least));
             to_peer = span.map(|span| (acked.time, span)).or(to_peer);
             if let Some(rtt) = acked.rtt.filter(|_| !acked.steady) {

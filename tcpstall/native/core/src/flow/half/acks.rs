@@ -25,7 +25,7 @@ impl Half {
         let mut pending = PendingAck {
             time: segment.time,
             ack: self.offset(segment.ack),
-            window: self.peer_scale.bytes(segment.window),
+            window: self.peer_scale.bytes(segment.window).map(|window| window as u32),
             field: segment.window,
             packet: segment.packet,
             payload: segment.payload,
@@ -35,7 +35,7 @@ impl Half {
         };
         if segment.flags.has(Flags::SYN) {
             // RFC 7323 §2.2: the window in a SYN is never scaled.
-            pending.window = Some(i64::from(segment.window));
+            pending.window = Some(u32::from(segment.window));
         }
         for block in segment.sack_blocks() {
             self.pending_sacks.push_back((self.offset(block.left), self.offset(block.right)));
@@ -44,23 +44,32 @@ impl Half {
         self.pending.push_back(pending);
     }
 
-    /// Applies the next ACK that reached the sender before `now`, if there is one.
+    /// True if something that the peer sent may be on its way to the sender.
     #[inline]
-    pub fn next_acked(&mut self, now: Nanos) -> Option<Acked> {
-        let distance = self.distance.now().unwrap_or_default();
-        let early = self.early(distance);
-        let pending = *self.pending.front()?;
-        if pending.time + distance - early > now && self.pending.len() < PENDING_ACKS {
-            return None;
-        }
-        self.pending.pop_front();
-        Some(self.apply(&pending, pending.time + distance))
+    pub fn awaits_acks(&self) -> bool {
+        !self.pending.is_empty()
     }
 
-    fn apply(&mut self, ack: &PendingAck, time: Nanos) -> Acked {
+    /// Applies the next ACK that reached the sender before `now`, if there is one. Where to is the caller's, because it is
+    /// large and every ACK goes this way.
+    #[inline]
+    pub fn next_acked(&mut self, now: Nanos, acked: &mut Acked) -> bool {
+        let Some(pending) = self.pending.front() else { return false };
+        let distance = self.distance.now().unwrap_or_default();
+        let time = pending.time + distance;
+        if time - self.early(distance) > now && self.pending.len() < PENDING_ACKS {
+            return false;
+        }
+        let Some(pending) = self.pending.pop_front() else { return false };
+        self.apply(&pending, time, acked);
+        true
+    }
+
+    #[inline]
+    fn apply(&mut self, ack: &PendingAck, time: Nanos, acked: &mut Acked) {
         let (out_before, flight_before, room_before) = (self.flight_segments(), self.flight(), self.room());
         let advance = ack.ack - self.snd_una;
-        let mut acked = Acked {
+        *acked = Acked {
             time,
             packet: ack.packet,
             bytes: advance.max(0),
@@ -85,7 +94,7 @@ impl Half {
         };
         if advance > ABSURD_JUMP {
             self.pending_sacks.drain(..self.pending_sacks.len().min(usize::from(ack.sack_count)));
-            return acked;
+            return;
         }
         if self.probed == Some(ack.ack) {
             self.bytes += (ack.ack - self.snd_nxt).max(0) as u64;
@@ -137,16 +146,16 @@ impl Half {
             }
         }
         if advance >= 0 {
+            let window = ack.window.map(i64::from);
             // Where SACK is in use a duplicate ACK without new blocks says nothing of a loss (RFC 6675 §2).
             let classic = !self.sack_permitted && ack.sack_count == 0;
-            if classic && advance == 0 && ack.payload == 0 && ack.window == self.window && self.snd_nxt > self.snd_una {
+            if classic && advance == 0 && ack.payload == 0 && window == self.window && self.snd_nxt > self.snd_una {
                 acked.loss_hint = true;
             }
-            self.window = ack.window;
+            self.window = window;
             self.window_field = ack.field;
         }
         self.hinted |= acked.loss_hint;
-        acked
     }
 
     fn smooth(&mut self, sample: Nanos) {
