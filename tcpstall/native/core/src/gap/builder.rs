@@ -227,10 +227,19 @@ impl Builder {
     /// A data segment of the sender is about to be taken in, after the ACKs before it: if it ends a gap, what was left
     /// in flight is noted.
     #[inline]
-    pub fn prepare(&mut self, now: Nanos, base_rtt: Option<Nanos>, half: &Half, cwnd: &Cwnd, heard_unseen: bool) {
-        let least = LEAST_GAP.max(base_rtt.unwrap_or_default().scaled(RECORDED_SHARE));
+    pub fn prepare(
+        &mut self,
+        now: Nanos,
+        base_rtt: impl FnOnce() -> Option<Nanos>,
+        half: &Half,
+        cwnd: &Cwnd,
+        heard_unseen: bool,
+    ) {
+        let pause = now - self.burst.end;
+        // Few frames come after a pause at all.
+        let is_gap = pause > LEAST_GAP && pause > base_rtt().unwrap_or_default().scaled(RECORDED_SHARE);
         self.left = None;
-        if now - self.burst.end > least || self.open.left_out.is_some() {
+        if is_gap || self.open.left_out.is_some() {
             self.begin(half, cwnd);
             self.left = Some(Left {
                 flight: half.flight(),
@@ -239,7 +248,7 @@ impl Builder {
                 heard_unseen,
             });
         } else if self.full {
-            self.full_for += (now - self.burst.end).or_zero();
+            self.full_for += pause.or_zero();
         }
     }
 

@@ -110,7 +110,7 @@ impl Watch {
         self.apply_acks(sender, segment.time);
         if segment.payload > 0 {
             // What the gap began and ended with must be read before the new data counts.
-            let base_rtt = self.connection.base_rtt();
+            let base_rtt = || self.connection.base_rtt();
             let (half, index) = (self.connection.half(sender), sender as usize);
             self.builders[index].prepare(segment.time, base_rtt, half, &self.models[index], heard_unseen);
         }
@@ -217,7 +217,6 @@ impl Watch {
     }
 
     fn new_data(&mut self, segment: &Segment, sender: Direction, bytes: u32, hole: i64, lost: u32) {
-        let base_rtt = self.connection.base_rtt();
         let (half, index) = (self.connection.half(sender), sender as usize);
         let (model, builder) = (&mut self.models[index], &mut self.builders[index]);
         let first_known = builder.sending() || builder.last_data() > Nanos::ZERO;
@@ -234,7 +233,7 @@ impl Watch {
             let hole = (start - hole, start);
             let id = segment.ip_id.unwrap_or(0);
             let missing_ids = (id.wrapping_sub(lost as u16), id);
-            let next_packet = Some(segment.packet);
+            let (next_packet, base_rtt) = (Some(segment.packet), self.connection.base_rtt());
             let ending = Ending { time: segment.time, next_packet, lost, hole, missing_ids, base_rtt };
             let (idle, silence) = (segment.time - builder.last_sent(), segment.time - builder.last_progress());
             let nothing_out = builder.close(&ending, half, model);
@@ -296,7 +295,7 @@ impl Watch {
         // A FIN ends the wait, unless data before it was still being repaired after it.
         let over = builder.fin.filter(|fin| !builder.repairs_after(*fin)).unwrap_or(end);
         let ending = Ending { time: over, next_packet: None, lost: 0, hole: (0, 0), missing_ids: (0, 0), base_rtt };
-        builder.prepare(Nanos(i64::MAX), base_rtt, half, &self.models[index], false);
+        builder.prepare(Nanos(i64::MAX), || base_rtt, half, &self.models[index], false);
         builder.close(&ending, half, &mut self.models[index]);
         let (stretches, dropped) =
             builder.bottleneck.as_mut().map_or_else(Default::default, |bottleneck| bottleneck.finish(half));

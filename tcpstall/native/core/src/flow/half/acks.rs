@@ -57,7 +57,8 @@ impl Half {
         let Some(pending) = self.pending.front() else { return false };
         let distance = self.distance.now().unwrap_or_default();
         let time = pending.time + distance;
-        if time - self.early(distance) > now && self.pending.len() < PENDING_ACKS {
+        let due = time <= now || time - self.early(distance) <= now;
+        if !due && self.pending.len() < PENDING_ACKS {
             return false;
         }
         let Some(pending) = self.pending.pop_front() else { return false };
@@ -113,7 +114,9 @@ impl Half {
             let gone = self.outstanding.acknowledge(ack.ack, self.mss());
             acked.to_peer = gone.touched.map(|sent| ack.time - sent);
             acked.sample = gone.touched.map(|sent| time - sent);
-            self.least_rtt = [self.least_rtt, acked.sample].into_iter().flatten().min();
+            if let Some(sample) = acked.sample.filter(|sample| self.least_rtt.is_none_or(|least| *sample < least)) {
+                self.least_rtt = Some(sample);
+            }
             // What fills a hole acknowledges with it what had arrived long before: no round trip.
             if let Some(sent) = gone.sent.filter(|_| self.sacked.is_empty() && !self.hinted) {
                 let span = ack.time - sent;
