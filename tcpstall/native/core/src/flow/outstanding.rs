@@ -93,7 +93,8 @@ impl Outstanding {
         {
             self.forget(&oldest);
         }
-        let (segments, short) = (bytes.div_ceil(mss) + skipped, !bytes.is_multiple_of(mss));
+        let (own, short) = if bytes == mss { (1, false) } else { (bytes.div_ceil(mss), !bytes.is_multiple_of(mss)) };
+        let segments = own + skipped;
         let flight = u32::try_from(flight).unwrap_or(u32::MAX);
         let (time, mark) = (segment.time, mark(segment));
         self.sent.push_back(Sent { end, time, segments, flight, mark, short, again: false });
@@ -145,8 +146,12 @@ impl Outstanding {
         let (mut segments, mut newest) = (0, None);
         while let Some(front) = self.sent.front_mut() {
             if front.end > ack {
-                let mss = i64::from(mss);
-                let left = ((front.end - ack) + mss - 1) / mss;
+                let (mss, rest) = (i64::from(mss), front.end - ack);
+                // Nearly always the frame is untouched: no need to divide.
+                if rest > (i64::from(front.segments) - 1) * mss {
+                    return Gone { segments, sent: newest, touched: newest };
+                }
+                let left = (rest + mss - 1) / mss;
                 let part = front.segments.saturating_sub(left as u32);
                 front.segments -= part;
                 self.segments = self.segments.saturating_sub(part);
