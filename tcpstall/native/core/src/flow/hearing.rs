@@ -30,7 +30,7 @@ impl Half {
         if end - self.snd_nxt <= room {
             return;
         }
-        let told = self.pending.iter().find(|ack| ack.window.is_some_and(|window| ack.ack + window >= end));
+        let told = self.pending.iter().find(|ack| ack.window.is_some_and(|window| ack.ack + i64::from(window) >= end));
         if let Some(ack) = told {
             self.distance.sample(segment.time, segment.time - ack.time);
         }

@@ -89,7 +89,7 @@ impl Identification {
     #[inline]
     pub fn follow(&mut self, segment: &Segment, mss: u32) {
         let Some(id) = segment.ip_id else { return };
-        let step = segment.payload.div_ceil(mss).max(1);
+        let step = if segment.payload <= mss { 1 } else { segment.payload.div_ceil(mss) };
         if let Some((last, expected)) = self.last {
             let back = last.wrapping_sub(id) as i16;
             self.overtaken = back >= 0;

@@ -14,6 +14,9 @@ const UNMARKED_COPY_AGE: Nanos = Nanos::from_micros(20);
 /// Frames among which a copy is looked for: on a short path the original is acknowledged before its copy comes.
 const RECENT: usize = 8;
 
+/// Where a frame ended (its last 32 bits: no copy is 4 GiB late), its mark, and when it passed.
+type Recent = (u32, u32, Nanos);
+
 #[derive(Clone, Copy, Debug)]
 struct Sent {
     end: i64,
@@ -43,9 +46,9 @@ pub struct Outstanding {
     sent: VecDeque<Sent>,
     segments: u32,
     short: u32,
-    /// The last frames, acknowledged or not, sent once or again: where they ended, their marks, when they passed.
-    recent: [(i64, u32, Nanos); RECENT],
-    next_recent: usize,
+    /// The last frames, acknowledged or not, sent once or again: for their copies.
+    recent: [Recent; RECENT],
+    next_recent: u8,
 }
 
 impl Outstanding {
@@ -90,7 +93,8 @@ impl Outstanding {
         {
             self.forget(&oldest);
         }
-        let (segments, short) = (bytes.div_ceil(mss) + skipped, !bytes.is_multiple_of(mss));
+        let (own, short) = if bytes == mss { (1, false) } else { (bytes.div_ceil(mss), !bytes.is_multiple_of(mss)) };
+        let segments = own + skipped;
         let flight = u32::try_from(flight).unwrap_or(u32::MAX);
         let (time, mark) = (segment.time, mark(segment));
         self.sent.push_back(Sent { end, time, segments, flight, mark, short, again: false });
@@ -102,8 +106,8 @@ impl Outstanding {
 
     /// A frame up to `end` passed: its copy may follow.
     pub fn remember(&mut self, segment: &Segment, end: i64) {
-        self.recent[self.next_recent] = (end, mark(segment), segment.time);
-        self.next_recent = (self.next_recent + 1) % RECENT;
+        self.recent[usize::from(self.next_recent)] = (end as u32, mark(segment), segment.time);
+        self.next_recent = (self.next_recent + 1) % RECENT as u8;
     }
 
     fn forget(&mut self, sent: &Sent) {
@@ -121,10 +125,10 @@ impl Outstanding {
             (None | Some(0), _) if rtt > Nanos::ZERO => COPY_AGE.min(rtt.scaled(0.5)).max(UNMARKED_COPY_AGE),
             _ => COPY_AGE,
         };
-        let is_copy = |(sent_end, mark, time): (i64, u32, Nanos)| {
-            time > Nanos::ZERO && (sent_end, mark) == (end, own) && segment.time - time < age
+        let is_copy = |(sent_end, mark, time): Recent| {
+            time > Nanos::ZERO && (sent_end, mark) == (end as u32, own) && segment.time - time < age
         };
-        let outstanding = self.sent.get(index).map(|sent| (sent.end, sent.mark, sent.time));
+        let outstanding = self.sent.get(index).map(|sent| (sent.end as u32, sent.mark, sent.time));
         if outstanding.into_iter().chain(self.recent).any(is_copy) {
             return true;
         }
@@ -142,8 +146,12 @@ impl Outstanding {
         let (mut segments, mut newest) = (0, None);
         while let Some(front) = self.sent.front_mut() {
             if front.end > ack {
-                let mss = i64::from(mss);
-                let left = ((front.end - ack) + mss - 1) / mss;
+                let (mss, rest) = (i64::from(mss), front.end - ack);
+                // Nearly always the frame is untouched: no need to divide.
+                if rest > (i64::from(front.segments) - 1) * mss {
+                    return Gone { segments, sent: newest, touched: newest };
+                }
+                let left = (rest + mss - 1) / mss;
                 let part = front.segments.saturating_sub(left as u32);
                 front.segments -= part;
                 self.segments = self.segments.saturating_sub(part);

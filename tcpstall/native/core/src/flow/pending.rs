@@ -10,7 +10,8 @@ use crate::time::Nanos;
 pub(super) struct PendingAck {
     pub(super) time: Nanos,
     pub(super) ack: i64,
-    pub(super) window: Option<i64>,
+    /// A window field of 16 bits, shifted by 14 at most.
+    pub(super) window: Option<u32>,
     /// The window field as sent.
     pub(super) field: u16,
     pub(super) packet: PacketNo,

@@ -122,6 +122,10 @@ impl Turns {
             round.last = round.last.max(repeated);
         }
         if self.rounds.len() < ROUND_LIMIT {
+            if self.rounds.is_empty() {
+                // Most flows have one round.
+                self.rounds.reserve_exact(1);
+            }
             self.rounds.push(round);
         } else {
             self.dropped += 1;

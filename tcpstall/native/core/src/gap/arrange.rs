@@ -17,18 +17,18 @@ pub(super) fn arrange(
     sender: Direction,
 ) -> (Vec<Gap>, Vec<Burst>) {
     let half = connection.half(sender);
-    let mut gaps: Vec<Gap> = Vec::with_capacity(builder.gaps.len());
-    let mut bursts = Vec::with_capacity(builder.gaps.len());
+    let mut gaps = std::mem::take(&mut builder.gaps);
+    let mut bursts = Vec::with_capacity(gaps.len());
     let mut joined: Option<Burst> = None;
     let sent = builder.sending();
-    for mut gap in std::mem::take(&mut builder.gaps) {
+    gaps.retain_mut(|gap| {
         if let Some(earlier) = joined.take() {
             gap.before = join(&earlier, &gap.before);
         }
         if gap.ended && !gap.first && gap.left_out.is_none() && gap.duration() <= threshold {
             joined = Some(gap.before);
-            builder.count_full(&gap);
-            continue;
+            builder.count_full(gap);
+            return false;
         }
         gap.base_rtt = connection.base_rtt_at(gap.end);
         if !gap.held_up {
@@ -41,8 +41,8 @@ pub(super) fn arrange(
         if !gap.first {
             bursts.push(gap.before);
         }
-        gaps.push(gap);
-    }
+        true
+    });
     for index in 1..gaps.len() {
         gaps[index - 1].after = gaps[index].before;
     }

@@ -103,7 +103,7 @@ impl Builder {
             reading: Reading::default(),
             full_for: Nanos::ZERO,
             full: false,
-            gaps: Vec::with_capacity(1),
+            gaps: Vec::new(),
             dropped: 0,
             fin: None,
             initial_flight: None,
@@ -239,10 +239,19 @@ impl Builder {
     /// A data segment of the sender is about to be taken in, after the ACKs before it: if it ends a gap, what was left
     /// in flight is noted.
     #[inline]
-    pub fn prepare(&mut self, now: Nanos, base_rtt: Option<Nanos>, half: &Half, cwnd: &Cwnd, heard_unseen: bool) {
-        let least = LEAST_GAP.max(base_rtt.unwrap_or_default().scaled(RECORDED_SHARE));
+    pub fn prepare(
+        &mut self,
+        now: Nanos,
+        base_rtt: impl FnOnce() -> Option<Nanos>,
+        half: &Half,
+        cwnd: &Cwnd,
+        heard_unseen: bool,
+    ) {
+        let pause = now - self.burst.end;
+        // Few frames come after a pause at all.
+        let is_gap = pause > LEAST_GAP && pause > base_rtt().unwrap_or_default().scaled(RECORDED_SHARE);
         self.left = None;
-        if now - self.burst.end > least || self.open.left_out.is_some() {
+        if is_gap || self.open.left_out.is_some() {
             self.begin(half, cwnd);
             self.left = Some(Left {
                 flight: half.flight(),
@@ -251,7 +260,7 @@ impl Builder {
                 heard_unseen,
             });
         } else if self.full {
-            self.full_for += (now - self.burst.end).or_zero();
+            self.full_for += pause.or_zero();
         }
     }
 
@@ -274,6 +283,10 @@ impl Builder {
             if gap.losses > 0 && gap.released_by_ack() && !gap.short_segment_out {
                 cwnd.settles(gap.segments_held);
             }
+        }
+        if self.gaps.is_empty() {
+            // Most senders of most flows have one gap, which is large.
+            self.gaps.reserve_exact(1);
         }
         self.gaps.push(gap);
         self.missing_ids = ending.missing_ids;

@@ -7,7 +7,7 @@ use super::evidence::{Burst, Gap};
 use super::repair::{Totals, Trigger};
 use super::spikes::Spikes;
 use crate::flow::{
-    Connection, Direction, Half, Sending,
+    Acked, Connection, Direction, Half, Sending,
     connection::Effect,
     stamps::Stamps,
     starts::Starts,
@@ -111,7 +111,7 @@ impl Watch {
         self.apply_acks(sender, segment.time);
         if segment.payload > 0 {
             // What the gap began and ended with must be read before the new data counts.
-            let base_rtt = self.connection.base_rtt();
+            let base_rtt = || self.connection.base_rtt();
             let (half, index) = (self.connection.half(sender), sender as usize);
             self.builders[index].prepare(segment.time, base_rtt, half, &self.models[index], heard_unseen);
         }
@@ -185,10 +185,18 @@ impl Watch {
         self.turns.left_out(&self.connection);
     }
 
+    #[inline]
     fn apply_acks(&mut self, sender: Direction, now: Nanos) {
+        if self.connection.half(sender).awaits_acks() {
+            self.apply_waiting_acks(sender, now);
+        }
+    }
+
+    fn apply_waiting_acks(&mut self, sender: Direction, now: Nanos) {
         let (model, builder) = (&mut self.models[sender as usize], &mut self.builders[sender as usize]);
         let mut to_peer: Option<(Nanos, Nanos)> = None;
-        while let Some(acked) = self.connection.half_mut(sender).next_acked(now) {
+        let mut acked = Acked::default();
+        while self.connection.half_mut(sender).next_acked(now, &mut acked) {
             let span = acked.to_peer.filter(|span| to_peer.is_none_or(|(_, least)| *span < least));
             to_peer = span.map(|span| (acked.time, span)).or(to_peer);
             if let Some(rtt) = acked.rtt.filter(|_| !acked.steady) {
@@ -215,7 +223,6 @@ impl Watch {
     }
 
     fn new_data(&mut self, segment: &Segment, sender: Direction, bytes: u32, hole: i64, lost: u32) {
-        let base_rtt = self.connection.base_rtt();
         let (half, index) = (self.connection.half(sender), sender as usize);
         let (model, builder) = (&mut self.models[index], &mut self.builders[index]);
         let first_known = builder.sending() || builder.last_data() > Nanos::ZERO;
@@ -232,7 +239,7 @@ impl Watch {
             let hole = (start - hole, start);
             let id = segment.ip_id.unwrap_or(0);
             let missing_ids = (id.wrapping_sub(lost as u16), id);
-            let next_packet = Some(segment.packet);
+            let (next_packet, base_rtt) = (Some(segment.packet), self.connection.base_rtt());
             let ending = Ending { time: segment.time, next_packet, lost, hole, missing_ids, base_rtt };
             let (idle, silence) = (segment.time - builder.last_sent(), segment.time - builder.last_progress());
             let nothing_out = builder.close(&ending, half, model);
@@ -295,7 +302,7 @@ impl Watch {
         // A FIN ends the wait, unless data before it was still being repaired after it.
         let over = builder.fin.filter(|fin| !builder.repairs_after(*fin)).unwrap_or(end);
         let ending = Ending { time: over, next_packet: None, lost: 0, hole: (0, 0), missing_ids: (0, 0), base_rtt };
-        builder.prepare(Nanos(i64::MAX), base_rtt, half, &self.models[index], false);
+        builder.prepare(Nanos(i64::MAX), || base_rtt, half, &self.models[index], false);
         builder.close(&ending, half, &mut self.models[index]);
         let (stretches, dropped) =
             builder.bottleneck.as_mut().map_or_else(Default::default, |bottleneck| bottleneck.finish(half));

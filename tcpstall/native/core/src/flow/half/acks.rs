@@ -25,7 +25,7 @@ impl Half {
         let mut pending = PendingAck {
             time: segment.time,
             ack: self.offset(segment.ack),
-            window: self.peer_scale.bytes(segment.window),
+            window: self.peer_scale.bytes(segment.window).map(|window| window as u32),
             field: segment.window,
             packet: segment.packet,
             payload: segment.payload,
@@ -35,7 +35,7 @@ impl Half {
         };
         if segment.flags.has(Flags::SYN) {
             // RFC 7323 §2.2: the window in a SYN is never scaled.
-            pending.window = Some(i64::from(segment.window));
+            pending.window = Some(u32::from(segment.window));
         }
         for block in segment.sack_blocks() {
             self.pending_sacks.push_back((self.offset(block.left), self.offset(block.right)));
@@ -44,25 +44,34 @@ impl Half {
         self.pending.push_back(pending);
     }
 
-    /// Applies the next ACK that reached the sender before `now`, if there is one.
+    /// True if something that the peer sent may be on its way to the sender.
     #[inline]
-    pub fn next_acked(&mut self, now: Nanos) -> Option<Acked> {
-        let distance = self.distance.now().unwrap_or_default();
-        let early = self.early(distance);
-        let pending = *self.pending.front()?;
-        if pending.time + distance - early > now && self.pending.len() < PENDING_ACKS {
-            return None;
-        }
-        self.pending.pop_front();
-        let mut acked = self.apply(&pending, pending.time + distance);
-        acked.early = acked.time > now;
-        Some(acked)
+    pub fn awaits_acks(&self) -> bool {
+        !self.pending.is_empty()
     }
 
-    fn apply(&mut self, ack: &PendingAck, time: Nanos) -> Acked {
+    /// Applies the next ACK that reached the sender before `now`, if there is one. Where to is the caller's, because it is
+    /// large and every ACK goes this way.
+    #[inline]
+    pub fn next_acked(&mut self, now: Nanos, acked: &mut Acked) -> bool {
+        let Some(pending) = self.pending.front() else { return false };
+        let distance = self.distance.now().unwrap_or_default();
+        let time = pending.time + distance;
+        let due = time <= now || time - self.early(distance) <= now;
+        if !due && self.pending.len() < PENDING_ACKS {
+            return false;
+        }
+        let Some(pending) = self.pending.pop_front() else { return false };
+        self.apply(&pending, time, acked);
+        acked.early = time > now;
+        true
+    }
+
+    #[inline]
+    fn apply(&mut self, ack: &PendingAck, time: Nanos, acked: &mut Acked) {
         let (out_before, flight_before, room_before) = (self.flight_segments(), self.flight(), self.room());
         let advance = ack.ack - self.snd_una;
-        let mut acked = Acked {
+        *acked = Acked {
             time,
             early: false,
             packet: ack.packet,
@@ -88,7 +97,7 @@ impl Half {
         };
         if advance > ABSURD_JUMP {
             self.pending_sacks.drain(..self.pending_sacks.len().min(usize::from(ack.sack_count)));
-            return acked;
+            return;
         }
         if self.probed == Some(ack.ack) {
             self.bytes += (ack.ack - self.snd_nxt).max(0) as u64;
@@ -107,7 +116,9 @@ impl Half {
             let gone = self.outstanding.acknowledge(ack.ack, self.mss());
             acked.to_peer = gone.touched.map(|sent| ack.time - sent);
             acked.sample = gone.touched.map(|sent| time - sent);
-            self.least_rtt = [self.least_rtt, acked.sample].into_iter().flatten().min();
+            if let Some(sample) = acked.sample.filter(|sample| self.least_rtt.is_none_or(|least| *sample < least)) {
+                self.least_rtt = Some(sample);
+            }
             // What fills a hole acknowledges with it what had arrived long before: no round trip.
             if let Some(sent) = gone.sent.filter(|_| self.sacked.is_empty() && !self.hinted) {
                 let span = ack.time - sent;
@@ -140,16 +151,16 @@ impl Half {
             }
         }
         if advance >= 0 {
+            let window = ack.window.map(i64::from);
             // Where SACK is in use a duplicate ACK without new blocks says nothing of a loss (RFC 6675 §2).
             let classic = !self.sack_permitted && ack.sack_count == 0;
-            if classic && advance == 0 && ack.payload == 0 && ack.window == self.window && self.snd_nxt > self.snd_una {
+            if classic && advance == 0 && ack.payload == 0 && window == self.window && self.snd_nxt > self.snd_una {
                 acked.loss_hint = true;
             }
-            self.window = ack.window;
+            self.window = window;
             self.window_field = ack.field;
         }
         self.hinted |= acked.loss_hint;
-        acked
     }
 
     fn smooth(&mut self, sample: Nanos) {

@@ -59,7 +59,7 @@ impl Builder {
             open.last_ack = Some(acked.time);
             open.last_ack_packet = Some(acked.packet);
             match &mut self.train {
-                Some(train) if acked.time - train.last <= train_gap(half.srtt) => train.last = acked.time,
+                Some(train) if is_train(acked.time - train.last, half.srtt) => train.last = acked.time,
                 train => {
                     *train = Some(Train {
                         last: acked.time,
@@ -156,8 +156,8 @@ impl Builder {
     }
 }
 
-/// ACKs closer together than this are one train: 2 % of a round trip, within what hosts and pipes smear.
-fn train_gap(srtt: Option<Nanos>) -> Nanos {
-    let share = srtt.unwrap_or_default().scaled(0.02);
-    share.max(Nanos::from_micros(50)).min(Nanos::from_millis(1))
+/// ACKs no further apart than this are one train: 2 % of a round trip, within what hosts and pipes smear.
+fn is_train(pause: Nanos, srtt: Option<Nanos>) -> bool {
+    pause <= Nanos::from_micros(50)
+        || (pause <= Nanos::from_millis(1) && pause <= srtt.unwrap_or_default().scaled(0.02))
 }
