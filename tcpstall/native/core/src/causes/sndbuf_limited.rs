@@ -13,6 +13,7 @@ use super::cause::Cause;
 use super::limits::Limits;
 use super::rule::{Missing, Rule, Verdict, yes};
 use crate::gap::Gap;
+use crate::gap::builder::LEAST_GAP;
 
 pub(super) const RULE: Rule = Rule { cause: Cause::SndbufLimited, judge };
 
@@ -37,11 +38,18 @@ fn judge(gap: &Gap, limits: &Limits) -> Verdict {
         (false, true, _) => ("", 0.8),
         (false, false, _) => ("", 0.6),
     };
-    yes(detail, if gap.released_at_once() { confidence } else { UNSURE.min(confidence) })
+    let most = match gap.released_at_once() {
+        true if gap.after_ack().is_none_or(|span| span <= LEAST_GAP) => 1.0,
+        true => JITTERED,
+        false => UNSURE,
+    };
+    yes(detail, most.min(confidence))
 }
 
 /// Flight over the modelled window where slow start ended only because no more was sent (Linux tcp_is_cwnd_limited), with
 /// some room for what was acknowledged meanwhile.
 const SATURATED: f64 = 0.55;
+/// Data that came as soon after the ACK as the path jitters; a held tail and the next write may be as quick by chance.
+const JITTERED: f32 = 0.8;
 /// Data that came a little after the ACK may have come by itself.
 const UNSURE: f32 = 0.6;
