@@ -35,6 +35,7 @@ _NOTES = {
     "stall-limit": "there were more stalls than are kept: their list is incomplete",
     "packets-left-out": "the capture says that packets are left out: waits across the holes cannot be judged",
     "acked-unseen": "data was acknowledged that the capture does not hold: waits there cannot be judged",
+    "mptcp": "one subflow of a multipath connection: its windows and pauses are those of all subflows",
     "time-went-back": "packets are stamped earlier than those before them: waits around them look too short",
 }
 

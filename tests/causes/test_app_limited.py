@@ -1,5 +1,7 @@
 """`app-limited`: the application had nothing to send."""
 
+import pytest
+
 from tests.causes.triple import NOT_A_STALL_MS, causes, fires, look_alike, near_miss
 from tests.scene import Scene, Stall, between
 from tests.scene.network import Tap
@@ -37,3 +39,32 @@ def test_a_small_write_that_nagle_holds_was_written_in_time(scene: Scene, tap: T
     scene.handshake(rtt_ms=20)
     scene.client_writes((0, 100), (0.1, 100))
     assert "app-limited" not in causes(scene, tap, sender="client")
+
+
+@near_miss
+@pytest.mark.parametrize("seen_at", ["client", "between"])
+def test_a_server_cannot_think_about_a_request_that_was_lost(scene: Scene, seen_at: Tap) -> None:
+    scene.handshake(rtt_ms=20)
+    scene.download(5_000)
+    scene.wait_ms(500)
+    scene.client_sends(147, lost=True)
+    for attempt in range(3):
+        scene.wait_ms(300 << attempt)
+        scene.client_repeats(147, 147, lost=attempt < 2)
+    scene.server_acks()
+    scene.wait_ms(50)
+    scene.server_transfers(5_000)
+    rows = scene.flow(seen_at)["stalls"]
+    thinking = [row for row in rows if (row["detail"], row["sender"]) == ("think-time", "server")]
+    assert thinking[-1]["duration_ns"] / 1e6 in between(45, 80)
+
+
+@near_miss
+def test_away_from_a_lossy_sender_a_long_silence_is_hardly_sure_to_be_idle(scene: Scene) -> None:
+    scene.handshake(rtt_ms=20)
+    scene.download(60_000, lose=(30_000,))
+    scene.wait_ms(3_000)
+    scene.server_transfers(5_000)
+    by_tap = {tap: max(scene.flow(tap)["stalls"], key=lambda row: row["duration_ns"]) for tap in ("server", "client")}
+    assert {row["cause"] for row in by_tap.values()} == {"app-limited"}
+    assert by_tap["client"]["confidence"] < 0.9 <= by_tap["server"]["confidence"]

@@ -1,8 +1,11 @@
 """`cwnd-limited`: the congestion window was full."""
 
+import re
+
 from tests.causes.triple import NOT_A_STALL_MS, causes, fires, look_alike, near_miss, share
 from tests.scene import Reader, Scene, Stall, between
 from tests.scene.network import Tap
+from tests.scene.verdict import flows_of
 
 
 @fires
@@ -74,3 +77,38 @@ def test_a_window_of_ten_segments_stops_the_first_burst_whatever_cwnd_is(scene: 
     scene.handshake(rtt_ms=20, client_scale=0, client_window=14_480)
     scene.download(100_000, reader=Reader(buffer=14_480))
     assert "cwnd-limited" not in causes(scene, tap)
+
+
+@fires
+def test_a_window_counted_in_bytes_cuts_the_last_segment_of_a_flight(scene: Scene) -> None:
+    scene.handshake(rtt_ms=80)
+    scene.client_sends(147)
+    scene.server_acks()
+    for flight in (4_344, 8_725, 17_450, 34_900):
+        scene.server_sends(flight, tso=1)
+        scene.client_acks()
+    assert causes(scene, "server") == ["cwnd-limited"]
+
+
+@fires
+def test_congestion_avoidance_from_one_segment_grows_by_half_a_segment_a_round(scene: Scene) -> None:
+    scene.handshake(rtt_ms=500)
+    scene.client_sends(147)
+    scene.server_acks()
+    for segments in (1, 2, 2, 2, 3, 3, 4, 4, 4, 5):
+        scene.server_sends(1_448 * segments, tso=1)
+        scene.client_acks()
+    assert causes(scene, "server") == ["cwnd-limited"]
+
+
+@fires
+def test_a_garbled_syn_ack_leaves_the_segments_whole(scene: Scene) -> None:
+    scene.server.congestion.cwnd = scene.server.congestion.initial = 2
+    scene.handshake(rtt_ms=80)
+    scene.download(60_000)
+    path = scene.capture(kind="text")
+    text = re.sub(r"(Flags \[S\.\].*),TS val \d+ ecr \d+", r"\1,nop", path.read_text())
+    path.write_text(text)
+    (flow,) = flows_of(path)
+    assert flow["directions"]["server"]["mss_bytes"] == 1_448
+    assert {row["cause"] for row in flow["stalls"] if row["sender"] == "server"} <= {"cwnd-limited", "app-limited"}

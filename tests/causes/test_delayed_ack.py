@@ -36,3 +36,15 @@ def test_a_client_that_thinks_for_forty_milliseconds_is_the_application(scene: S
         scene.wait_ms(40)
     assert scene.lost_ms("client", tap)["delayed-ack"] == 0
     assert causes(scene, tap, sender="client") == ["app-limited"]
+
+
+@near_miss
+def test_a_long_path_that_scatters_a_little_delays_no_ack(scene: Scene) -> None:
+    scene.handshake(rtt_ms=500)
+    for jitter_ms in (0, 30, 60, 90, 40):
+        scene.client_sends(100)
+        scene.wait_ms(jitter_ms)
+        scene.server_acks()
+    scene.client_sends(100)
+    assert scene.lost_ms("client", "client")["delayed-ack"] == 0
+    assert scene.lost_ms("client", "client")["nagle"] > 2_500

@@ -41,3 +41,27 @@ def test_a_client_that_connects_early_and_asks_late_is_no_slow_handshake(scene: 
     scene.download(5_000)
     assert scene.lost_ms("client", tap)["handshake"] in between(19, 22)
     assert causes(scene, tap, sender="client")[:1] == ["app-limited"]
+
+
+@fires
+def test_a_refused_connection_ends_at_the_reset(scene: Scene) -> None:
+    scene.handshake(rtt_ms=20, refused=True)
+    flow = scene.flow("client")
+    assert (flow["state"], flow["stalls"][0]["detail"]) == ("reset", "refused")
+    assert flow["handshake"]["duration_ns"] / 1e6 in between(19, 22)
+
+
+@near_miss
+def test_a_reset_of_the_ports_former_connection_does_not_end_the_new_one(scene: Scene) -> None:
+    scene.handshake(rtt_ms=20, answered=False)
+    scene.server.nxt, scene.server.rcv_nxt = 77_000_000, 55_000_000
+    scene.server_acks()
+    scene.client.nxt = 55_000_000
+    scene.client_resets()
+    scene.wait_ms(1_000)
+    scene.server.nxt, scene.server.rcv_nxt = scene.server.isn, 0
+    scene.handshake(rtt_ms=20)
+    scene.download(5_000)
+    flow = scene.flow("client")
+    assert (flow["state"], flow["handshake"]["complete"]) == ("open", True)
+    assert flow["handshake"]["duration_ns"] / 1e6 in between(1_000, 1_070)

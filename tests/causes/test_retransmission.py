@@ -49,3 +49,27 @@ def test_a_pause_as_long_as_a_timeout_without_any_repair_is_the_applications(sce
     scene.server_acks()
     scene.server_writes((0, 5_000), (224, 5_000))
     assert causes(scene, tap) == ["app-limited"]
+
+
+@near_miss
+def test_what_follows_a_repair_that_is_over_is_not_repair(scene: Scene, tap: Tap) -> None:
+    scene.handshake(rtt_ms=20)
+    scene.download(20_000, lose=(19_999,))
+    scene.wait_ms(1_000)
+    scene.server_transfers(5_000)
+    lost = scene.lost_ms("server", tap)
+    assert lost["retransmission"] in between(200, 290)
+    assert lost["app-limited"] in between(970, 1_010)
+
+
+@fires
+def test_a_fin_that_is_sent_again_for_a_minute_stays_with_its_connection(scene: Scene) -> None:
+    scene.handshake(rtt_ms=20)
+    scene.download(5_000)
+    scene.client_closes()
+    scene.server_sends(31, lost=True)
+    scene.server_closes()
+    for wait_s in (0.3, 0.6, 1.2, 2.4, 4.8, 9.6, 19.2, 38.4):
+        scene.wait_ms(1_000 * wait_s)
+        scene.server_repeats(5_000, 31, lost=True)
+    assert scene.lost_ms("server", "server")["retransmission"] in between(76_000, 77_000)

@@ -3,6 +3,7 @@
 from tests.causes.triple import NOT_A_STALL_MS, causes, fires, look_alike, near_miss, share
 from tests.scene import Reader, Scene, Stall, between
 from tests.scene.network import Tap
+from tests.scene.verdict import flows_of
 
 
 @fires
@@ -33,3 +34,16 @@ def test_a_flight_that_a_send_buffer_holds_flat_is_not_the_windows_fault(scene: 
     scene.handshake(rtt_ms=20)
     scene.download(400_000, tso=1, send_buffer=20_000, reader=Reader(buffer=65_536))
     assert share(scene, "rwnd-limited", tap) < 0.05
+
+
+@look_alike
+def test_the_window_of_a_multipath_connection_is_not_the_subflows_own(scene: Scene) -> None:
+    scene.handshake(rtt_ms=20, client_scale=0, client_window=8_688)
+    scene.download(100_000, reader=Reader(buffer=8_688))
+    path = scene.capture(kind="text")
+    path.write_text(path.read_text().replace("options [mss", "options [mptcp capable v1,mss"))
+    (flow,) = flows_of(path)
+    rows = [row for row in flow["stalls"] if row["cause"] == "rwnd-limited"]
+    assert "mptcp" in flow["notes"]
+    assert rows
+    assert all(row["confidence"] < 0.9 and "other subflows" in row["missing"][0] for row in rows)

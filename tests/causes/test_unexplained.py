@@ -66,3 +66,17 @@ def test_what_is_missing_is_named_wherever_nothing_is_explained(scene: Scene, ta
     slow_start(scene)
     rows = scene.flow(tap, drop=range(1, 4))["stalls"]
     assert all(row["missing"] for row in rows if row["cause"] == "unexplained")
+
+
+@fires
+def test_while_something_before_the_tap_holds_a_packet_nobody_knows_what_its_sender_waits_for(scene: Scene) -> None:
+    scene.handshake(rtt_ms=20)
+    scene.download(100_000)
+    for _ in range(4):
+        scene.server_sends(1_448, late_ms=80)
+        scene.server_sends(1_448)
+        scene.client_acks()
+    scene.server_sends(1_448)
+    rows = [row for row in scene.flow("client")["stalls"] if row["duration_ns"] > 50e6]
+    assert {row["cause"] for row in rows} == {"unexplained"}
+    assert all("queue before the tap" in row["missing"][0] for row in rows)

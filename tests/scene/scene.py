@@ -56,8 +56,9 @@ class Scene:
         lost_syns: int = 0,
         lost_syn_acks: int = 0,
         answered: bool = True,
+        refused: bool = False,
     ) -> None:
-        """SYN, SYN-ACK, ACK; a lost SYN or SYN-ACK is repeated after 1, 2, 4 … seconds."""
+        """SYN, SYN-ACK, ACK; a lost SYN or SYN-ACK is repeated after 1, 2, 4 … seconds. Or a RST has it `refused`."""
         if rtt_ms is not None:
             self.path(rtt_ms=rtt_ms)
         for host, scale, window in (
@@ -71,7 +72,9 @@ class Scene:
             self._syn(self.client, lost=True)
             self.wait_ms(SYN_TIMEOUT_MS << attempt)
         self._syn(self.client, lost=not answered)
-        if not answered:
+        if refused:
+            self._say(self.server, RST | ACK, seq=0)
+        if refused or not answered:
             return
         for attempt in range(lost_syn_acks):
             self._syn(self.server, lost=True)
@@ -92,7 +95,7 @@ class Scene:
     # Saying things
 
     def client_sends(self, size: int, **how: Any) -> None:
-        """New data at once. See _send for `tso`, `lost`, `unseen`, `push` and `content`."""
+        """New data at once. See _send for `tso`, `lost`, `late_ms`, `unseen`, `push` and `content`."""
         self._send(self.client, size, **how)
 
     def server_sends(self, size: int, **how: Any) -> None:
@@ -250,6 +253,7 @@ class Scene:
         unseen: bool = False,
         push: bool = True,
         content: bytes = b"",
+        late_ms: float = 0,
     ) -> None:
         frame, left = tso * host.segment_bytes(), size
         while left:
@@ -258,7 +262,9 @@ class Scene:
             starts = range(host.nxt, host.nxt + payload, host.segment_bytes()) if lost else ()
             flags = ACK | (PSH if push and not left else 0)
             said = content[size - left - payload :]
-            passage = self._say(host, flags, payload=payload, lost=frozenset(starts), unseen=unseen, content=said)
+            late = dict.fromkeys(range(host.nxt, host.nxt + payload, host.segment_bytes()), round(late_ms * 1e6))
+            how: dict[str, Any] = {"lost": frozenset(starts), "late_ns": late, "unseen": unseen, "content": said}
+            passage = self._say(host, flags, payload=payload, **how)
             host.last_sent_ns = passage.time_ns
 
     def _repeat(self, host: Host, position: int, size: int, lost: bool) -> None:

@@ -13,6 +13,7 @@ use super::cause::Cause;
 use super::limits::Limits;
 use super::rule::{Missing, Rule, Verdict, yes};
 use crate::gap::Gap;
+use crate::sender::timers;
 
 pub(super) const RULE: Rule = Rule { cause: Cause::AppLimited, judge };
 
@@ -36,6 +37,11 @@ fn judge(gap: &Gap, _: &Limits) -> Verdict {
     }
     if gap.left_in_flight == 0 {
         // Away from the sender a path that has grown longer looks the same, unless the pause is longer than it could be.
+        // Behind a loss the silence may as well be the timer of data that never came by.
+        let lossy = gap.losses > 0 || gap.lost_before_tap > 0;
+        if lossy && !gap.near_sender() && gap.duration() >= timers::rto(gap.srtt) {
+            return yes("idle", 0.6);
+        }
         let sure = gap.near_sender() || gap.after_ack().is_some_and(|span| span > gap.rtt() + gap.rtt());
         return yes("idle", if sure { 0.95 } else { 0.8 });
     }

@@ -1,7 +1,7 @@
 //! `delayed-ack` — the peer held its ACK back and the sender could not go on without it.
 //!
-//! Rule      one or two segments were unacknowledged, or a sub-MSS one that held the next back; one ACK covered them 20 ms or
-//!           more after the round trip, and data followed at once; detail `nagle` where the sender held a small segment
+//! Rule      one or two segments were unacknowledged, or a sub-MSS one that held the next back; one ACK covered them 20 ms and
+//!           a quarter of the round trip or more after it, and data followed at once; detail `nagle` where the sender held a small segment
 //! Evidence  `in_flight_bytes`, `freed_by_packet`
 //! Source    RFC 9293 §3.8.6.3, RFC 5681 §4.2; Linux TCP_DELACK_MIN 40 ms, TCP_DELACK_MAX 200 ms
 //! Abstains  no round trip known
@@ -17,13 +17,15 @@ pub(super) const RULE: Rule = Rule { cause: Cause::DelayedAck, judge };
 
 /// Half of Linux's shortest delayed-ACK timer: an ACK this much later than the round trip was delayed on purpose.
 pub(super) const SHORTEST: Nanos = Nanos::from_millis(20);
+/// Round trips of a long path scatter by as much of the shortest; less than that is no timer's doing for certain.
+const JITTER: f64 = 0.25;
 /// RFC 9293 §3.8.6.3: an ACK must not be delayed longer.
 pub(super) const LONGEST: Nanos = Nanos::from_millis(500);
 
 fn judge(gap: &Gap, _: &Limits) -> Verdict {
     let Some(rtt) = gap.base_rtt else { return Verdict::CannotTell(Missing::ROUND_TRIP) };
     let excess = gap.duration() - rtt;
-    let waited = excess >= SHORTEST && excess <= LONGEST;
+    let waited = excess >= SHORTEST.max(rtt.scaled(JITTER)) && excess <= LONGEST;
     if !waited || gap.peer_bytes > 0 || !gap.released_by_ack() {
         return Verdict::No;
     }
@@ -31,6 +33,8 @@ fn judge(gap: &Gap, _: &Limits) -> Verdict {
     if gap.short_segment_out && !gap.short_segment_left && small_alone {
         return yes("nagle", 0.95);
     }
-    let one_ack = gap.acks == 1 && gap.left_in_flight == 0 && gap.segments_at_start <= 2;
+    // RFC 5681 §4.2: the second full segment is acknowledged at once.
+    let may_wait = gap.segments_at_start == 1 || (gap.segments_at_start == 2 && gap.short_segment_out);
+    let one_ack = gap.acks == 1 && gap.left_in_flight == 0 && may_wait;
     if one_ack { yes("", 0.7) } else { Verdict::No }
 }

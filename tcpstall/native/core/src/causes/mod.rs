@@ -46,9 +46,9 @@ pub const RULES: [Rule; 13] = [
     sndbuf_limited::RULE,
 ];
 
-/// The verdict on a flow's handshake: how many SYNs and SYN-ACKs were sent again, and whether it was completed.
-pub fn judge_handshake(sent_again: u32, complete: bool) -> Proof {
-    match handshake::judge(sent_again, complete) {
+/// The verdict on a flow's handshake: how many SYNs and SYN-ACKs were sent again, and whether it was completed or refused.
+pub fn judge_handshake(sent_again: u32, complete: bool, refused: bool) -> Proof {
+    match handshake::judge(sent_again, complete, refused) {
         Verdict::Yes(proof) => proof,
         Verdict::No | Verdict::CannotTell(_) => unexplained::PROOF,
     }

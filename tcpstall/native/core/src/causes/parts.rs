@@ -37,14 +37,40 @@ pub fn explain(gap: &Gap, limits: &Limits, threshold: Nanos) -> Vec<Part> {
         }
         return vec![whole];
     }
-    let whole = judge(gap, limits, gap.start(), gap.end);
+    let mut whole = judge(gap, limits, gap.start(), gap.end);
     if whole.cause == Cause::Retransmission {
-        return repairs(gap, limits, whole, threshold);
+        return match repaired(gap, threshold) {
+            Some((rest, at)) => {
+                whole.end = at;
+                let mut parts = repairs(gap, limits, whole, threshold);
+                parts.extend(explain(&rest, limits, threshold));
+                parts
+            }
+            None => repairs(gap, limits, whole, threshold),
+        };
     }
     if whole.cause == Cause::AppLimited && !gap.first {
         return around_peer(gap, whole, threshold);
     }
     vec![whole]
+}
+
+/// What is left of a gap in which a repair was over long before it ended, and since when: with everything acknowledged the
+/// retransmission timer is off (RFC 6298 §5.2) and no window is full, so the silence that follows has a reason of its own.
+fn repaired(gap: &Gap, threshold: Nanos) -> Option<(Gap, Nanos)> {
+    let at = gap.all_acked.filter(|at| gap.ended && gap.end - *at > threshold)?;
+    // Whoever sends again later had not heard that ACK: it was lost behind the tap.
+    let sent_again = gap.repair.iter().flat_map(|repair| &repair.attempts).map(|attempt| attempt.time).max();
+    let last = gap.first_retransmission.max(sent_again);
+    let heard = last.map_or(gap.recovering, |last| last <= at) && !gap.acks_lost;
+    let mut rest = gap.clone();
+    rest.before.end = at;
+    (rest.flight_at_start, rest.segments_at_start, rest.segments_held) = (0, 0, 0);
+    (rest.retransmissions, rest.first_retransmission, rest.repair) = (0, None, None);
+    rest.recovering = false;
+    rest.peer_first = rest.peer_first.map(|first| first.max(at));
+    rest.peer_last = rest.peer_last.map(|last| last.max(at));
+    (heard && (rest.fell_silent() || rest.is_turn())).then_some((rest, at))
 }
 
 fn judge_zero(gap: &Gap, limits: &Limits, closed: Nanos) -> bool {
@@ -142,6 +168,11 @@ fn around_peer(gap: &Gap, whole: Part, threshold: Nanos) -> Vec<Part> {
     parts
 }
 
+/// Packets stood in a queue before the tap for most of the gap: what the sender had out, and waited for, is not known.
+fn stood_still(gap: &Gap) -> bool {
+    gap.overtaken > Nanos::ZERO && gap.overtaken + gap.overtaken >= gap.duration()
+}
+
 /// Rules that rest on which ACK reached the sender before which data abstain while the tap's distance was not known.
 fn judge_one(rule: &Rule, gap: &Gap, limits: &Limits) -> Verdict {
     const RESTS_ON_ORDER: [Cause; 7] = [
@@ -156,10 +187,20 @@ fn judge_one(rule: &Rule, gap: &Gap, limits: &Limits) -> Verdict {
     let verdict = (rule.judge)(gap, limits);
     let ordered = !gap.unseen.blind || gap.first || gap.is_turn();
     match verdict {
+        Verdict::Yes(_) if stood_still(gap) && RESTS_ON_ORDER.contains(&rule.cause) => {
+            Verdict::CannotTell(Missing::DEPARTURE)
+        }
         Verdict::Yes(_) if !ordered && RESTS_ON_ORDER.contains(&rule.cause) => Verdict::CannotTell(Missing::DISTANCE),
         verdict => verdict,
     }
 }
+
+/// What a multipath connection decides for all its subflows together (RFC 8684 §3.3.1 the window, §3.3.5 the scheduler); and
+/// what rests on short segments, which its mappings make of full ones.
+const SHARED: [Cause; 6] =
+    [Cause::AppLimited, Cause::RwndLimited, Cause::SndbufLimited, Cause::ZeroWindow, Cause::Nagle, Cause::DelayedAck];
+/// How sure one subflow can be of them.
+const ONE_OF_SEVERAL: f32 = 0.6;
 
 fn judge(gap: &Gap, limits: &Limits, start: Nanos, end: Nanos) -> Part {
     let mut part = Part {
@@ -194,6 +235,10 @@ fn judge(gap: &Gap, limits: &Limits, start: Nanos, end: Nanos) -> Part {
         if !part.missing.contains(&Missing::PACKETS.0) {
             part.missing.push(Missing::PACKETS.0);
         }
+    }
+    if gap.multipath && SHARED.contains(&part.cause) {
+        part.proof.confidence = part.proof.confidence.min(ONE_OF_SEVERAL);
+        part.missing.push(Missing::SUBFLOWS.0);
     }
     if gap.unseen.unplaced {
         part.proof.confidence *= 0.8;

@@ -40,6 +40,9 @@ impl Missing {
     /// The sender's own side of a queue before the tap.
     pub const DEPARTURE: Missing =
         Missing("departure: a queue before the tap held what ended the wait, by its timestamps");
+    /// The other subflows of a multipath connection.
+    pub const SUBFLOWS: Missing =
+        Missing("the other subflows: window and data are those of the whole multipath connection");
     /// A round trip, to compare with.
     pub const ROUND_TRIP: Missing = Missing("round trip time: no data of this flow was acknowledged in the capture");
 }

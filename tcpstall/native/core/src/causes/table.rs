@@ -48,6 +48,7 @@ pub fn advice(cause: Cause, detail: &str) -> &'static str {
         (Cause::Retransmission, "spurious") => {
             "nothing was lost: find what reorders packets, or delays them or their ACKs by more than the sender's timer"
         }
+        (Cause::Handshake, "refused") => "start the service, or look for the firewall that rejects the connection",
         (Cause::AppLimited, "think-time") => {
             "look at the application on the sending host: it had the request and took this long to answer"
         }

@@ -227,10 +227,25 @@ impl Connection {
             let echoed = self.half(sender).distance.last_span();
             self.half_mut(peer).acknowledged(segment, echoed);
         }
-        if segment.flags.has(Flags::RST) {
+        if segment.flags.has(Flags::RST) && !self.is_void_reset(segment, sender) {
             self.state = State::Reset;
+            if sender == Direction::Server && self.handshake.syn_ack.is_none() && self.handshake.syn.is_some() {
+                self.handshake.refused = self.handshake.refused.or(Some(segment.time));
+            }
         }
         effect
+    }
+
+    /// While a SYN is unanswered a RST counts only if it acknowledges it (RFC 9293 §3.10.7.3), or follows it: the others belong
+    /// to the connection that had the ports before, whose TIME-WAIT answers the SYN with a challenge ACK (RFC 5961 §4).
+    fn is_void_reset(&self, segment: &Segment, sender: Direction) -> bool {
+        let Some(isn) = self.handshake.client_isn.filter(|_| self.handshake.syn_ack.is_none()) else { return false };
+        let next = isn.plus(1);
+        let void = match sender {
+            Direction::Client => segment.seq != next,
+            Direction::Server => !segment.flags.has(Flags::ACK) || segment.ack != next,
+        };
+        void && self.half(sender).frames == 0
     }
 
     fn carry(&mut self, segment: &Segment, sender: Direction) -> Effect {
@@ -240,7 +255,8 @@ impl Connection {
         if self.handshake.done.is_none() && sender == Direction::Client && self.handshake.syn_ack.is_some() {
             self.handshake.done = Some(segment.time);
             self.time_last_leg(segment.time);
-            if self.handshake.options_cut {
+            // Nobody sends them unless both SYNs had them (RFC 7323 §3.2), whatever a cut or a garbled SYN-ACK shows.
+            if self.handshake.options_cut || (segment.timestamps.is_some() && !self.handshake.timestamps) {
                 self.handshake.timestamps = segment.timestamps.is_some();
                 self.agree_on_size();
             }
@@ -283,6 +299,7 @@ impl Connection {
             return;
         }
         handshake.sack[end] = segment.sack_permitted;
+        handshake.multipath[end] = segment.multipath;
         handshake.options_cut |= segment.options_cut;
         handshake.timestamps = segment.timestamps.is_some();
         handshake.mss[end] = segment.mss;

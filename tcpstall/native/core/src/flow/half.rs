@@ -11,7 +11,7 @@ use super::outstanding::Outstanding;
 use super::pending::PendingAck;
 use super::ranges::Ranges;
 use super::reordering::Reordering;
-use super::window::Scale;
+use super::window::{Scale, Unscaled};
 use crate::seq::SeqNo;
 use crate::time::Nanos;
 use crate::wire::{Flags, Segment};
@@ -36,6 +36,8 @@ pub struct Half {
     pub snd_nxt: i64,
     /// Highest offset acknowledged, as the sender knows it.
     pub snd_una: i64,
+    /// Tells a scale of 0 where no SYN did.
+    unscaled: Unscaled,
     /// The peer's window field as sent, after the last ACK that reached the sender.
     pub window_field: u16,
     /// The peer's window after the last ACK that reached the sender.
@@ -157,6 +159,13 @@ impl Half {
         self.pending.back().map_or(self.snd_una, |pending| pending.ack.max(self.snd_una))
     }
 
+    /// True if all of the segment was acknowledged before it passed the tap.
+    #[inline]
+    pub fn is_acked_at_tap(&self, segment: &Segment) -> bool {
+        let end = self.offset(segment.seq) + i64::from(segment.payload);
+        segment.payload > 0 && end <= self.snd_nxt && end <= self.acked_at_tap()
+    }
+
     /// Segments in flight.
     #[inline]
     pub fn flight_segments(&self) -> u32 {
@@ -229,6 +238,11 @@ impl Half {
             self.identification.follow(segment, self.mss());
         }
         sending
+    }
+
+    /// How long before `now` data had passed that was sent after the byte at offset `start`.
+    pub fn overtaken_for(&self, start: i64, now: Nanos) -> Option<Nanos> {
+        self.outstanding.sent_after(start).map(|overtaker| now - overtaker)
     }
 
     /// Whoever pasted the capture left packets out here.

@@ -20,6 +20,8 @@ pub struct Handshake {
     pub syn_acks: u32,
     /// The segment that completed it.
     pub done: Option<Nanos>,
+    /// The RST that answered the SYN instead.
+    pub refused: Option<Nanos>,
     /// ISN of the client.
     pub client_isn: Option<SeqNo>,
     /// ISN of the server.
@@ -30,6 +32,8 @@ pub struct Handshake {
     pub scale: [Option<u8>; 2],
     /// The snap length cut a SYN's options: what they lack proves nothing.
     pub options_cut: bool,
+    /// Multipath TCP of client and server.
+    pub multipath: [bool; 2],
     /// SACK-permitted of client and server.
     pub sack: [bool; 2],
     /// Timestamps in the SYN-ACK, or in the SYN that was stored after it.
@@ -42,13 +46,26 @@ impl Handshake {
         self.syn.is_some() && self.syn_ack.is_some() && self.done.is_some()
     }
 
+    /// One of several subflows: both SYNs said so, so far as they were captured (RFC 8684 §3.1: without an answer there is none).
+    pub fn is_multipath(&self) -> bool {
+        let [client, server] = self.multipath;
+        (client || self.syn.is_none()) && (server || self.syn_ack.is_none()) && (client || server)
+    }
+
+    /// How long after the SYN the SYN-ACK passed, where each was sent once: kernels answer at once, applications have no part.
+    #[inline]
+    pub fn answered(&self) -> Option<Nanos> {
+        let once = self.syns == 1 && self.syn_acks == 1;
+        self.syn_ack.zip(self.syn).filter(|_| once).map(|(answer, syn)| (answer - syn).or_zero())
+    }
+
     /// When it began, by whatever of it was captured.
     pub fn start(&self) -> Option<Nanos> {
         self.syn.or(self.syn_ack)
     }
 
-    /// The completing segment or the last attempt.
+    /// The completing segment, the one that refused it, or the last attempt.
     pub fn end(&self) -> Option<Nanos> {
-        self.done.or(self.last_syn_ack.max(self.last_syn))
+        self.done.or(self.refused).or(self.last_syn_ack.max(self.last_syn))
     }
 }

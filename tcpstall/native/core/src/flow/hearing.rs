@@ -19,9 +19,10 @@ impl Half {
 
     /// A sender never sends beyond the window (RFC 9293 §3.8.6): data beyond what it has been told of by now shows that
     /// an ACK thought to be on its way has arrived, and how near the sender is. Where timestamps measure that, they are
-    /// better: it may have been an ACK that the capture lost.
+    /// better: it may have been an ACK that the capture lost. Some senders do go beyond it: they would have to be nearer by
+    /// half than `answered`, how soon a kernel answered the SYN.
     #[inline]
-    pub fn has_heard(&mut self, segment: &Segment) {
+    pub fn has_heard(&mut self, segment: &Segment, answered: Option<Nanos>) {
         if segment.timestamps.is_some() {
             return;
         }
@@ -31,7 +32,8 @@ impl Half {
             return;
         }
         let told = self.pending.iter().find(|ack| ack.window.is_some_and(|window| ack.ack + i64::from(window) >= end));
-        if let Some(ack) = told {
+        let least = answered.unwrap_or_default().scaled(0.5);
+        if let Some(ack) = told.filter(|ack| segment.time - ack.time >= least) {
             self.distance.sample(segment.time, segment.time - ack.time);
         }
     }

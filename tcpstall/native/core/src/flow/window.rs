@@ -43,3 +43,67 @@ impl Scale {
         }
     }
 }
+
+/// ACKs that must rule a shift out.
+const WITNESSES: u8 = 4;
+
+/// Watches for proof that windows whose scale was not captured are as printed. The right edge of a window does not move left
+/// (RFC 9293 §3.8.6.2.1), so the field falls by no more than was acknowledged, in units of the scale; where it falls by as
+/// many units as bytes were acknowledged, the unit is a byte.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Unscaled {
+    witnesses: u8,
+    /// The right edge did move left: this receiver proves nothing.
+    shrinks: bool,
+}
+
+impl Unscaled {
+    /// An ACK acknowledged `bytes` while the field went `from` one value `to` another; true once the scale is shown to be 0.
+    #[inline]
+    pub(super) fn is_shown(&mut self, bytes: i64, from: u16, to: u16) -> bool {
+        if bytes <= 0 || to >= from {
+            return false;
+        }
+        let fall = i64::from(from - to);
+        self.shrinks |= fall > bytes;
+        // With a shift of 1 or more the field's last unit may be rounding.
+        if fall > 1 && 2 * (fall - 1) >= bytes {
+            self.witnesses = (self.witnesses + 1).min(WITNESSES);
+        }
+        self.witnesses == WITNESSES && !self.shrinks
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn shown(acks: &[(i64, u16, u16)]) -> bool {
+        let mut unscaled = Unscaled::default();
+        acks.iter().any(|(bytes, from, to)| unscaled.is_shown(*bytes, *from, *to))
+    }
+
+    #[test]
+    fn a_field_that_falls_byte_by_byte_is_not_scaled() {
+        let full = [(2_812, 24_820, 22_008), (2_812, 22_008, 19_196), (2_812, 19_196, 16_384), (1_406, 16_384, 14_978)];
+        assert!(shown(&full));
+        assert!(!shown(&full[..3]), "three may be an accident");
+    }
+
+    #[test]
+    fn a_scaled_field_falls_by_less_than_was_acknowledged() {
+        assert!(!shown(&[(2_896, 502, 479); 8]), "by 128");
+        assert!(!shown(&[(2_896, 20_000, 18_552); 8]), "by 2");
+        assert!(!shown(&[(1, 502, 501); 8]), "one unit is rounding");
+    }
+
+    #[test]
+    fn a_window_that_shrinks_proves_nothing() {
+        assert!(!shown(&[
+            (1_460, 60_000, 9_000),
+            (1_460, 60_000, 58_540),
+            (1_460, 60_000, 58_540),
+            (1_460, 60_000, 58_540)
+        ]));
+    }
+}

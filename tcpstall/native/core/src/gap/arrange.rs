@@ -35,6 +35,12 @@ pub(super) fn arrange(
             gap.moves_tap(half.distance.at(gap.end).unwrap_or_default());
         }
         gap.jitter = half.distance.jitter();
+        // Up to a round trip it is the disorder that senders are made for (RFC 8985 §6.2), by the shortest: the packets that were
+        // held make the others longer.
+        if connection.base_rtt().is_none_or(|least| gap.overtaken <= least) {
+            gap.overtaken = Nanos::ZERO;
+        }
+        gap.multipath = connection.handshake.is_multipath();
         // At a host it made no difference.
         gap.unseen.blind &= half.distance.get().is_some_and(|distance| distance > AT_HOST);
         gap.unseen.unplaced = half.distance.get().is_none();

@@ -163,6 +163,18 @@ impl Builder {
         open.peer_packet = Some(segment.packet);
     }
 
+    /// The peer sent payload again that the sender had not acknowledged: only now may it have all of it to answer
+    /// (RFC 9293 §3.10.7.4: what is out of order reaches no application).
+    pub fn on_peer_repeat(&mut self, segment: &Segment) {
+        if let Some(last) = &mut self.last_peer_payload {
+            *last = segment.time;
+        }
+        let open = &mut self.open;
+        open.peer_first = open.peer_first.or(Some(segment.time));
+        open.peer_last = Some(segment.time);
+        open.peer_packet = Some(segment.packet);
+    }
+
     /// The sender sent old data again; gives the attempt where this begins one.
     pub fn on_retransmission(&mut self, segment: &Segment, half: &Half, cwnd: &Cwnd) -> Option<Attempt> {
         self.begin(half, cwnd);
@@ -333,6 +345,7 @@ impl Builder {
         if self.open.acks > 0
             || self.open.beginning.is_some()
             || self.open.peer_bytes > 0
+            || self.open.overtaken > Nanos::ZERO
             || self.open.left_out.is_some()
         {
             self.open = Open::default();

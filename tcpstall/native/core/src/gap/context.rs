@@ -83,14 +83,20 @@ fn look_ahead(gaps: &mut [Gap]) {
     }
 }
 
-/// Slow start from an initial window that the model does not know: only a congestion window doubles round after round.
+/// Slow start from an initial window that the model does not know (RFC 2581: one to four segments): only a congestion window
+/// grows round after round, twofold or by a segment an ACK. A window counted in bytes (RFC 3465) doubles to the byte and cuts
+/// the last segment of a flight.
 fn find_doubling(gaps: &mut [Gap]) {
     let first = gaps.iter().find(|gap| !gap.first);
     let mut doubling = first.is_some_and(|gap| gap.segments_at_start < INITIAL_WINDOW);
+    let mut before: Option<i64> = None;
     for gap in gaps.iter_mut().skip_while(|gap| gap.first) {
-        let whole = gap.flight_at_start > 0 && gap.flight_at_start % i64::from(gap.mss.max(1)) == 0;
-        let growth = gap.context.next_flight.map(|next| next as f64 / gap.flight_at_start.max(1) as f64);
-        doubling &= whole && gap.released_by_ack() && growth.is_none_or(|growth| GROWTH.contains(&growth));
+        let (flight, mss) = (gap.flight_at_start, i64::from(gap.mss.max(1)));
+        let doubled = before.is_some_and(|before| (flight - 2 * before).abs() < mss);
+        let full = flight > 0 && (flight % mss == 0 || doubled);
+        before = Some(flight);
+        let growth = gap.context.next_flight.map(|next| next as f64 / flight.max(1) as f64);
+        doubling &= full && gap.released_by_ack() && growth.is_none_or(|growth| GROWTH.contains(&growth));
         gap.context.doubling = doubling;
     }
 }
@@ -115,7 +121,9 @@ fn find_creeping(gaps: &mut [Gap]) {
     }
     let creeps = |run: &&[usize]| {
         let growth = segments(run[run.len() - 1]) - segments(run[0]);
-        run.len() >= CREEPING_ROUNDS && 2 * growth as usize >= run.len() - 1
+        // From the floor of ssthresh (RFC 5681 §3.1) the first steps take longest: half a segment of two is not sent yet.
+        let short = u32::from(segments(run[0]) <= 2 && growth >= 2);
+        run.len() >= CREEPING_ROUNDS && 2 * (growth + short) as usize >= run.len() - 1
     };
     let creeping: Vec<usize> = runs.into_iter().filter(creeps).flatten().copied().collect();
     creeping.into_iter().for_each(|index| gaps[index].context.creeping = true);

@@ -100,6 +100,8 @@ pub struct Gap {
     pub window_field: u16,
     /// Room in the smallest window that the field can mean, where the scale is unknown.
     pub least_room: Option<i64>,
+    /// The flow is one of several that share a window and the application's data (RFC 8684 §3.3.1).
+    pub multipath: bool,
     /// The scale was not captured and rests on how the flights fill the window.
     pub scale_inferred: bool,
     /// Largest window the peer ever announced before.
@@ -167,6 +169,8 @@ pub struct Gap {
     pub repair: Option<Box<Repair>>,
     /// The new data that ended it had left its sender so long before, by the sender's timestamps: a queue before the tap held it.
     pub held: Nanos,
+    /// Its sender's data came so long, more than a round trip, after data sent later: something before the tap held packets.
+    pub overtaken: Nanos,
     /// Packets that the IP-ID counter or a hole in the sequence says were sent and lost before the tap.
     pub lost_before_tap: u32,
     /// Bytes before the next new data that the tap did not see: the data that followed was no repair of them.
@@ -363,8 +367,7 @@ impl Gap {
         self.ended && self.left_in_flight == 0 && self.after_ack().is_some_and(|span| span > slack)
     }
 
-    /// A writer woken by an ACK went on: within the tolerance, or a little later where the same flight stands round after
-    /// round and only the scheduler can be in between.
+    /// A writer woken by an ACK went on: within the tolerance, or a little later on a plateau.
     pub fn refilled(&self) -> bool {
         let late =
             self.context.plateau_rounds >= 5 && self.after_ack().is_some_and(|span| span <= self.rtt().scaled(0.2));

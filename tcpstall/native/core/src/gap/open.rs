@@ -68,6 +68,7 @@ pub(super) struct Open {
     pub(super) last_retransmission: Option<Nanos>,
     pub(super) repair: Option<Box<Repair>>,
     pub(super) loss_hints: u32,
+    pub(super) overtaken: Nanos,
     pub(super) left_out: Option<Nanos>,
     pub(super) unseen: Unseen,
 }

@@ -106,7 +106,8 @@ impl Watch {
         let heard_unseen = segment.payload > 0 && self.connection.half(sender).distance.has_unseen(segment);
         self.connection.measure(segment, sender);
         if segment.payload > 0 {
-            self.connection.half_mut(sender).has_heard(segment);
+            let answered = self.connection.handshake.answered().filter(|_| sender == Direction::Server);
+            self.connection.half_mut(sender).has_heard(segment, answered);
         }
         self.apply_acks(sender, segment.time);
         if segment.payload > 0 {
@@ -116,6 +117,7 @@ impl Watch {
             self.builders[index].prepare(segment.time, base_rtt, half, &self.models[index], heard_unseen);
         }
         let was_open = self.connection.handshake.done.is_some();
+        let was_heard = self.connection.half(sender).is_acked_at_tap(segment);
         let effect = self.connection.sees(segment, sender);
         // Near its sender an ACK is due at once, while its flow is still in the cache.
         self.apply_acks(sender.peer(), segment.time);
@@ -129,7 +131,12 @@ impl Watch {
         match effect {
             Effect::Handshake => self.models[sender as usize].begins(),
             Effect::Data(Sending::New { bytes, hole, lost, .. }) => self.new_data(segment, sender, bytes, hole, lost),
-            Effect::Data(Sending::Again | Sending::Late { retransmitted: true }) => self.again(segment, sender),
+            Effect::Data(Sending::Again | Sending::Late { retransmitted: true }) => {
+                self.again(segment, sender);
+                if !was_heard {
+                    self.builders[sender.peer() as usize].on_peer_repeat(segment);
+                }
+            }
             Effect::Data(Sending::Probe) => {
                 let (half, model) = (self.connection.half(sender), &self.models[sender as usize]);
                 self.builders[sender as usize].on_probe(segment.payload, half, model);
@@ -157,6 +164,8 @@ impl Watch {
         if let Effect::Data(Sending::Late { retransmitted }) = effect {
             let start = half.offset(segment.seq);
             builder.on_late(start, start + i64::from(segment.payload), retransmitted);
+            let held = half.overtaken_for(start, segment.time).filter(|_| !retransmitted);
+            builder.was_overtaken(held.unwrap_or_default());
         }
         if matches!(effect, Effect::Data(Sending::Late { .. }) | Effect::Control)
             && half.identification.was_overtaken()

@@ -11,8 +11,9 @@ use crate::gap::{Finished, Seen, Watch};
 use crate::time::Nanos;
 use crate::wire::{Endpoint, Segment};
 
-/// A connection that is over stays this long by the capture's clock, for its last retransmissions and ACKs.
-const LINGER: Nanos = Nanos::from_millis(5_000);
+/// A connection that is over stays this long after its last segment by the capture's clock: a FIN or data that is still sent
+/// again may be so far apart (Linux TCP_RTO_MAX, RFC 6298 §2.5 allows no lower limit than 60 s; RFC 9293 §3.4.3 asks for 4 minutes).
+const LINGER: Nanos = Nanos::from_millis(120_000);
 /// No more than so many stay.
 const LINGERING: usize = 1_024;
 
@@ -147,6 +148,12 @@ impl Table {
                 break;
             }
             self.lingering.pop_front();
+            let last = self.entries[slot as usize].as_ref().filter(|entry| entry.id == id);
+            let last = last.map_or(since, |entry| entry.watch.connection.end);
+            if last > since && now - last < LINGER && self.lingering.len() < LINGERING {
+                self.lingering.push_back((last, slot, id));
+                continue;
+            }
             if self.entries[slot as usize].as_ref().is_some_and(|entry| entry.id == id) {
                 self.finish(slot, done);
             }

@@ -139,6 +139,9 @@ fn notes(flow: &Finished) -> Vec<&'static str> {
     if flow.incomplete() {
         notes.push("packets-left-out");
     }
+    if flow.connection().handshake.is_multipath() {
+        notes.push("mptcp");
+    }
     if flow.connection().halves.iter().any(|half| half.never_seen > 0) {
         notes.push("acked-unseen");
     }
@@ -234,13 +237,13 @@ fn handshake_stall(connection: &Connection) -> Option<StallRow> {
     let again = handshake.syns.saturating_sub(1) + handshake.syn_acks.saturating_sub(1);
     // Data of the end that accepted it shows that the SYN was answered, whatever of the handshake was captured.
     let answered = handshake.done.is_some() || connection.half(Direction::Server).bytes > 0;
-    let proof = causes::judge_handshake(again, answered);
+    let proof = causes::judge_handshake(again, answered, handshake.refused.is_some());
     Some(StallRow {
         sender: Side::Client,
         start_ns: start,
         end_ns: end,
         duration_ns: end - start,
-        ended: answered,
+        ended: answered || handshake.refused.is_some(),
         cause: Cause::Handshake,
         detail: proof.detail,
         confidence: proof.confidence,

@@ -10,6 +10,7 @@ pub(super) fn read(options: &[u8], segment: &mut Segment) {
     segment.mss = None;
     segment.window_scale = None;
     segment.sack_permitted = false;
+    segment.multipath = false;
     segment.sack_count = 0;
     segment.sack = [SackBlock { left: SeqNo(0), right: SeqNo(0) }; 4];
     match <&[u8; 12]>::try_from(options) {
@@ -45,12 +46,14 @@ fn note(kind: u8, value: &[u8], segment: &mut Segment) {
     const SACK_PERMITTED: u8 = 4;
     const SACK: u8 = 5;
     const TIMESTAMPS: u8 = 8;
+    const MULTIPATH: u8 = 30;
     // The options of the handshake are void outside of it, and stacks ignore them there.
     let syn = segment.flags.has(Flags::SYN);
     match (kind, value) {
         (MSS, [high, low]) if syn => segment.mss = Some(u16::from_be_bytes([*high, *low])),
         (WINDOW_SCALE, [shift]) if syn => segment.window_scale = Some(*shift),
         (SACK_PERMITTED, []) if syn => segment.sack_permitted = true,
+        (MULTIPATH, _) if syn => segment.multipath = true,
         (TIMESTAMPS, value) => {
             if let Ok(fields) = value.try_into() {
                 segment.timestamps = Some(timestamps(fields));

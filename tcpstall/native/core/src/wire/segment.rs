@@ -119,6 +119,8 @@ pub struct Segment {
     pub window_scale: Option<u8>,
     /// SACK-permitted was present.
     pub sack_permitted: bool,
+    /// A SYN offered or joined a multipath connection (RFC 8684 §3).
+    pub multipath: bool,
     /// True if the packet was cut inside its TCP options, so that an option's absence proves nothing.
     pub options_cut: bool,
     /// How many of `sack` are filled.

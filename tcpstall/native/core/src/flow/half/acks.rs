@@ -4,6 +4,7 @@ use super::{ABSURD_JUMP, Half, SeqNo};
 use crate::flow::events::Acked;
 use crate::flow::level::Level;
 use crate::flow::pending::PendingAck;
+use crate::flow::window::Scale;
 use crate::time::Nanos;
 use crate::wire::{Flags, Segment};
 
@@ -157,7 +158,10 @@ impl Half {
             if classic && advance == 0 && ack.payload == 0 && window == self.window && self.snd_nxt > self.snd_una {
                 acked.loss_hint = true;
             }
-            self.window = window;
+            if self.peer_scale == Scale::Unknown && self.unscaled.is_shown(advance, self.window_field, ack.field) {
+                self.peer_scale = Scale::Absent;
+            }
+            self.window = window.or_else(|| self.peer_scale.bytes(ack.field));
             self.window_field = ack.field;
         }
         self.hinted |= acked.loss_hint;

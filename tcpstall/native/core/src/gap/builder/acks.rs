@@ -127,6 +127,11 @@ impl Builder {
         }
     }
 
+    /// The network before the tap held data back so long while later data passed.
+    pub fn was_overtaken(&mut self, held: Nanos) {
+        self.open.overtaken = self.open.overtaken.max(held);
+    }
+
     /// The packet with this IP-ID came after one sent later: if it seemed lost before the last gap's end, it was only late.
     /// Gives what was made of it there, if nothing is left of that.
     pub fn on_overtaken(&mut self, now: Nanos, id: u16) -> Option<Idle> {

@@ -231,6 +231,7 @@ impl Paste {
             mss: printed.options.mss,
             window_scale: printed.options.window_scale,
             sack_permitted: printed.options.sack_permitted,
+            multipath: printed.options.multipath,
             options_cut: printed.options.cut,
             sack_count: printed.options.sack_count,
             sack: numbers.sack,

@@ -10,6 +10,7 @@ pub(super) struct Options {
     pub(super) mss: Option<u16>,
     pub(super) window_scale: Option<u8>,
     pub(super) sack_permitted: bool,
+    pub(super) multipath: bool,
     /// The list ended early: cut by the snap length, by whoever pasted, or left by tcpdump at a bad option.
     pub(super) cut: bool,
     pub(super) sack_count: u8,
@@ -57,6 +58,7 @@ fn one(cursor: &mut Cursor<'_>, options: &mut Options) -> Option<()> {
     } else if cursor.take(b"sack ") {
         blocks(cursor, options)?;
     } else {
+        options.multipath |= cursor.rest.starts_with(b"mptcp ");
         skip(cursor)?;
     }
     // A number at the line's very end may have lost digits.
