@@ -66,6 +66,9 @@ pub struct Distance {
     proven: bool,
     /// How much above the least the usual answer lies.
     spread: Nanos,
+    /// How far it lies from the one before it.
+    scatter: Nanos,
+    last_answer: Option<Nanos>,
     pending: VecDeque<(u32, Nanos)>,
     /// A TSval that may have passed before the tap looked: its first echo says nothing.
     ambiguous: Option<u32>,
@@ -119,9 +122,11 @@ impl Distance {
         self.proven
     }
 
-    /// How much the answers scatter above the least, at most a quarter of it: a path or a capture whose times jitter.
+    /// How much the answers scatter above the least, at most a quarter of it: a path or a capture whose times jitter. Answers
+    /// that are all as late were held by their end, which keeps a pace of its own.
     pub fn jitter(&self) -> Nanos {
-        self.shortest.least.map_or(Nanos::ZERO, |least| self.spread.min(least.scaled(0.25)))
+        let scatter = self.scatter + self.scatter;
+        self.shortest.least.map_or(Nanos::ZERO, |least| self.spread.min(scatter).min(least.scaled(0.25)))
     }
 
     /// By how much the last answer with data came later than the soonest: the queue between this end and the tap. 0 where
@@ -155,6 +160,8 @@ impl Distance {
         } else if span - least < least.scaled(0.5) {
             // Later answers tell of the end's own pauses, not of the path; RFC 6298's gain of 1/8 for the others.
             self.spread += Nanos((span - least - self.spread).0 / 8);
+            let last = self.last_answer.replace(span).unwrap_or(span);
+            self.scatter += Nanos(((span - last).0.abs() - self.scatter.0) / 8);
         }
         self.shortest.sample(span);
     }
