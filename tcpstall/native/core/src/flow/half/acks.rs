@@ -114,7 +114,11 @@ impl Half {
             self.flight_unknown = false;
         }
         if advance > 0 {
-            let gone = self.outstanding.acknowledge(ack.ack, self.mss());
+            let mut gone = self.outstanding.acknowledge(ack.ack, self.mss());
+            // Where packets are missing an ACK sooner than any before answers what the capture lacks, not the repair it covers.
+            let soonest = self.peer_distance.get().filter(|_| self.never_seen > 0 || !self.unseen.is_empty());
+            let believed = |sent: &Nanos| soonest.is_none_or(|least| ack.time - *sent >= least.scaled(0.5));
+            (gone.touched, gone.sent) = (gone.touched.filter(believed), gone.sent.filter(believed));
             acked.to_peer = gone.touched.map(|sent| ack.time - sent);
             acked.sample = gone.touched.map(|sent| time - sent);
             if let Some(sample) = acked.sample.filter(|sample| self.least_rtt.is_none_or(|least| *sample < least)) {
