@@ -27,7 +27,10 @@ pub(super) fn full(gap: &Gap, limits: &Limits) -> Verdict {
         return Verdict::No;
     }
     if gap.flight_unknown || !gap.cwnd_known {
-        return Verdict::CannotTell(if gap.from_start { Missing::PACKETS } else { Missing::START });
+        // The growth of a window that is not known still shows.
+        let creeping = gap.context.creeping && !gap.flight_unknown && gap.released_by_ack() && !gap.is_turn();
+        let missing = if gap.from_start { Missing::PACKETS } else { Missing::START };
+        return if creeping { yes("congestion-avoidance", 0.7) } else { Verdict::CannotTell(missing) };
     }
     let share = f64::from(gap.segments_held) / f64::from(gap.cwnd.max(1));
     let (needed, confidence): (f64, f32) =

@@ -17,7 +17,9 @@ const GROWTH: std::ops::RangeInclusive<f64> = 1.08..=2.2;
 const DRIPS: usize = 2;
 const DRIPS_SHARE: usize = 8;
 /// Rounds that must grow before it is no accident.
-const CREEPING_ROUNDS: usize = 4;
+const CREEPING_ROUNDS: u32 = 4;
+/// So many segments of growth without a step back are none either where CUBIC nears its old maximum and takes longer.
+const LEAST_CREEP: u32 = 3;
 
 /// Fills in the context of every gap of one sender, given in order of time.
 pub fn fill(gaps: &mut [Gap], stretches: &[Stretch]) {
@@ -123,10 +125,25 @@ fn find_creeping(gaps: &mut [Gap]) {
         let growth = segments(run[run.len() - 1]) - segments(run[0]);
         // From the floor of ssthresh (RFC 5681 §3.1) the first steps take longest: half a segment of two is not sent yet.
         let short = u32::from(segments(run[0]) <= 2 && growth >= 2);
-        run.len() >= CREEPING_ROUNDS && 2 * (growth + short) as usize >= run.len() - 1
+        let rounds = rounds(run.iter().map(|&index| &gaps[index]));
+        let steady = growth >= LEAST_CREEP && 3 * growth >= rounds - 1;
+        rounds >= CREEPING_ROUNDS && (2 * (growth + short) >= rounds - 1 || steady)
     };
     let creeping: Vec<usize> = runs.into_iter().filter(creeps).flatten().copied().collect();
     creeping.into_iter().for_each(|index| gaps[index].context.creeping = true);
+}
+
+/// The round trips that gaps in order of time stand for: a round may be sent in several bursts.
+fn rounds<'a>(gaps: impl Iterator<Item = &'a Gap>) -> u32 {
+    let mut began: Option<Nanos> = None;
+    let mut count = 0;
+    for gap in gaps {
+        if began.is_none_or(|began| gap.start() - began >= gap.rtt().scaled(0.5)) {
+            began = Some(gap.start());
+            count += 1;
+        }
+    }
+    count
 }
 
 fn find_small_writes(gaps: &mut [Gap]) {
@@ -146,11 +163,12 @@ fn find_plateaus(gaps: &mut [Gap]) {
         let mut flights: Vec<i64> = run.iter().map(|gap| gap.flight_at_start).collect();
         let (_, middle, _) = flights.select_nth_unstable(length / 2);
         let plateau = *middle;
+        let rounds = rounds(run.iter());
         let drips = run.iter().filter(|gap| gap.drips()).count();
         for gap in run {
             gap.context.dripping = length > DRIPS && drips >= DRIPS && DRIPS_SHARE * drips >= length;
             gap.context.plateau = plateau;
-            gap.context.plateau_rounds = length as u32;
+            gap.context.plateau_rounds = rounds;
         }
         start += length;
     }
