@@ -22,6 +22,14 @@ def test_a_spacing_just_above_what_counts_as_a_gap_goes_on_with_those_just_below
     assert causes(scene, "client") == ["cwnd-limited", "pacing"]
 
 
+@fires
+def test_a_pace_that_follows_each_ack_by_the_same_time_is_no_jitter_of_the_path(scene: Scene, tap: Tap) -> None:
+    """A pair leaves every 6.9 ms: always 2.9 ms after an ACK, by a round trip of 17.8 ms."""
+    scene.handshake(rtt_ms=17.8)
+    scene.download(400_000, pace=2_896 / 0.0069)
+    assert share(scene, "pacing", tap) > 0.8
+
+
 @near_miss
 def test_gaps_far_below_the_round_trip_are_no_stalls(scene: Scene, tap: Tap) -> None:
     scene.handshake(rtt_ms=20)
