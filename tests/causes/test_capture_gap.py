@@ -1,5 +1,7 @@
 """`capture-gap`: the capture lacks the packets that would tell."""
 
+import pytest
+
 from tests.causes.triple import causes, fires, look_alike, near_miss
 from tests.scene import Scene
 from tests.scene.network import Tap
@@ -16,6 +18,17 @@ def test_data_that_was_acknowledged_but_never_seen_is_a_hole_in_the_capture(scen
     scene.server_sends(14_480)
     scene.client_acks()
     assert "capture-gap" in causes(scene, tap)
+
+
+@fires
+@pytest.mark.parametrize("missing", [20, 40])
+def test_a_repair_whose_first_sending_is_missing_measures_no_round_trip(scene: Scene, missing: int) -> None:
+    """It looks like new data, and ACKs on their way cover it microseconds later."""
+    scene.handshake(rtt_ms=20)
+    scene.download(200_000, lose=(60_000,))
+    flow = scene.flow("server", drop=range(106, 106 + missing))
+    assert flow["base_rtt_ns"] > 19e6
+    assert "capture-gap" in {stall["cause"] for stall in flow["stalls"]} or flow["trust"]["level"] != "high"
 
 
 @near_miss
