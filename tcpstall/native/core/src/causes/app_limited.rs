@@ -17,6 +17,9 @@ use crate::sender::timers;
 
 pub(super) const RULE: Rule = Rule { cause: Cause::AppLimited, judge };
 
+/// Routes change; to so many times the round trip hardly ever.
+const LONGER_PATH: f64 = 4.0;
+
 fn judge(gap: &Gap, _: &Limits) -> Verdict {
     if gap.first || gap.is_turn() {
         let thinking = gap.after_peer().unwrap_or(gap.duration());
@@ -42,7 +45,7 @@ fn judge(gap: &Gap, _: &Limits) -> Verdict {
         if lossy && !gap.near_sender() && gap.duration() >= timers::rto(gap.srtt) {
             return yes("idle", 0.6);
         }
-        let sure = gap.near_sender() || gap.after_ack().is_some_and(|span| span > gap.rtt() + gap.rtt());
+        let sure = gap.near_sender() || gap.after_ack().is_some_and(|span| span > gap.rtt().scaled(LONGER_PATH));
         return yes("idle", if sure { 0.95 } else { 0.8 });
     }
     let short = !gap.before.last_frame.is_multiple_of(gap.mss.max(1));

@@ -38,9 +38,12 @@ fn judge(gap: &Gap, limits: &Limits) -> Verdict {
         (false, true, _) => ("", 0.8),
         (false, false, _) => ("", 0.6),
     };
+    // Nagle would hold what is left of a write after whole segments, until an ACK or the next write.
+    let could_be_held = gap.short_segment_left && gap.before.last_frame.is_multiple_of(gap.mss.max(1));
     let most = match gap.released_at_once() {
+        true if could_be_held => LESS_SURE,
         true if gap.after_ack().is_none_or(|span| span <= LEAST_GAP) => 1.0,
-        true => JITTERED,
+        true => LESS_SURE,
         false => UNSURE,
     };
     yes(detail, most.min(confidence))
@@ -49,7 +52,7 @@ fn judge(gap: &Gap, limits: &Limits) -> Verdict {
 /// Flight over the modelled window where slow start ended only because no more was sent (Linux tcp_is_cwnd_limited), with
 /// some room for what was acknowledged meanwhile.
 const SATURATED: f64 = 0.55;
-/// Data that came as soon after the ACK as the path jitters; a held tail and the next write may be as quick by chance.
-const JITTERED: f32 = 0.8;
+/// Data that came as soon after the ACK as the path jitters, or as a held tail and the next write might by chance.
+const LESS_SURE: f32 = 0.8;
 /// Data that came a little after the ACK may have come by itself.
 const UNSURE: f32 = 0.6;
