@@ -28,10 +28,15 @@ fn judge(gap: &Gap, _: &Limits) -> Verdict {
     if !gap.short_segment_left || !open {
         return Verdict::No;
     }
-    let whole = gap.before.last_frame.is_multiple_of(gap.mss.max(1));
-    match (whole && !gap.released_at_once(), gap.context.small_writes && first == mss) {
+    match (may_hold_tail(gap) && !gap.released_at_once(), gap.context.small_writes && first == mss) {
         (true, _) => yes("tail-held", 0.7),
         (false, true) => yes("filled-up", 0.7),
         (false, false) => Verdict::No,
     }
+}
+
+/// A short segment is out and whole ones were the last to leave: what is left of the write is held, until an ACK or the next
+/// write.
+pub(super) fn may_hold_tail(gap: &Gap) -> bool {
+    gap.short_segment_left && gap.before.last_frame.is_multiple_of(gap.mss.max(1))
 }

@@ -11,6 +11,7 @@
 
 use super::cause::Cause;
 use super::limits::Limits;
+use super::nagle;
 use super::rule::{Missing, Rule, Verdict, yes};
 use crate::gap::Gap;
 use crate::gap::builder::LEAST_GAP;
@@ -38,10 +39,8 @@ fn judge(gap: &Gap, limits: &Limits) -> Verdict {
         (false, true, _) => ("", 0.8),
         (false, false, _) => ("", 0.6),
     };
-    // Nagle would hold what is left of a write after whole segments, until an ACK or the next write.
-    let could_be_held = gap.short_segment_left && gap.before.last_frame.is_multiple_of(gap.mss.max(1));
     let most = match gap.released_at_once() {
-        true if could_be_held => LESS_SURE,
+        true if nagle::may_hold_tail(gap) => LESS_SURE,
         true if gap.after_ack().is_none_or(|span| span <= LEAST_GAP) => 1.0,
         true => LESS_SURE,
         false => UNSURE,
