@@ -21,6 +21,9 @@ _USUAL_SEGMENT = 1_448
 _CANDIDATES = 2
 """So many causes are named where none could be told."""
 
+_KINDS_OF_PAUSES = 2
+"""So many kinds of an application's pauses are told, those with most time."""
+
 
 def phrase(cause: Cause, flow: Flow, stalls: Sequence[Stall]) -> str:
     """What happened, for the stalls of one cause; never empty."""
@@ -105,13 +108,22 @@ def _idle_restart(flow: Flow, stalls: Sequence[Stall]) -> str:
 
 
 def _app_limited(flow: Flow, stalls: Sequence[Stall]) -> str:
-    how = f"{times(len(stalls))}, {_longest(stalls)}"
-    match _main_detail(stalls):
+    pauses: dict[tuple[Side, str | None], list[Stall]] = {}
+    for stall in stalls:
+        pauses.setdefault((stall.sender, stall.detail), []).append(stall)
+    ranked = sorted(pauses.values(), key=lambda alike: -sum(stall.duration_ns for stall in alike))
+    return "; ".join(_pauses(alike) for alike in ranked[:_KINDS_OF_PAUSES])
+
+
+def _pauses(alike: Sequence[Stall]) -> str:
+    """Of one end and one kind."""
+    how = f"{times(len(alike))}, {_longest(alike)}"
+    match alike[0].detail:
         case "think-time":
-            return f"the {_sender(stalls)}'s application took its time to answer {how}"
+            return f"the {_sender(alike)}'s application took its time to answer {how}"
         case "awaiting-peer":
-            return f"it was the {_peer(stalls)}'s turn to speak {how}"
-    return f"the {_sender(stalls)}'s application had nothing to send {how}"
+            return f"it was the {_peer(alike)}'s turn to speak {how}"
+    return f"the {_sender(alike)}'s application had nothing to send {how}"
 
 
 def _retransmission(flow: Flow, stalls: Sequence[Stall]) -> str:
@@ -216,14 +228,6 @@ def _details(stalls: Sequence[Stall]) -> str:
     if len(counts) == 1:
         return next(iter(counts))
     return ", ".join(f"{count} {detail}" for detail, count in counts.most_common())
-
-
-def _main_detail(stalls: Sequence[Stall]) -> str | None:
-    """The detail that owns most time."""
-    spans: Counter[str | None] = Counter()
-    for stall in stalls:
-        spans[stall.detail] += stall.duration_ns
-    return spans.most_common(1)[0][0]
 
 
 def _values(stalls: Sequence[Stall], name: str) -> str:

@@ -15,7 +15,7 @@ from tcpstall.report.phrases import phrase
 from tcpstall.report.spikes import spike_lines
 from tcpstall.report.style import cause_text
 from tcpstall.report.trust import short_doubts
-from tcpstall.report.waits import by_cause, main_sender, real_stalls, waited_ns
+from tcpstall.report.waits import by_cause, main_sender, own_pauses, real_stalls, waited_ns
 from tcpstall.units import counted, duration, number, percent
 
 __all__ = ["overall", "verdict"]
@@ -143,7 +143,8 @@ def _causes(flow: Flow, groups: dict[Cause, list[Stall]]) -> Table:
     table.add_column(justify="right", no_wrap=True)
     table.add_column(no_wrap=True)
     table.add_column(overflow="fold")
-    for cause, stalls in groups.items():
+    for cause, all_stalls in groups.items():
+        stalls = own_pauses(all_stalls)
         what = Text(_doubt(stalls) + phrase(cause, flow, stalls))
         if advice := _advice(stalls) or cause.advice:
             what.append(f"\n→ {advice}", "bold")

@@ -79,6 +79,25 @@ def test_an_upload_names_the_client_as_sender() -> None:
     assert "the server's window" in said
 
 
+def test_whose_application_paused_and_how_is_one_sentence_each() -> None:
+    """The end that waited longest may only have awaited the other's long pause."""
+    short = [stall(Cause.APP_LIMITED, 4, at_ms=10 * i, detail="think-time") for i in range(1, 4)]
+    long = stall(Cause.APP_LIMITED, 40, at_ms=50, sender="client", detail="think-time", advice="look at the client")
+    mirror = stall(Cause.APP_LIMITED, 41, at_ms=50, detail="awaiting-peer", advice="nothing here")
+    said = text(*verdict(flow(*short, long, mirror, length_ms=200), width=200))
+    client, server = (
+        "the client's application took its time to answer once, 40.0 ms",
+        "the server's application took its time",
+    )
+    assert said.index(client) < said.index(f"{server} to answer 3 times, longest 4.0 ms")
+    assert "→ look at the client" in said
+
+
+def test_a_wait_for_the_peer_is_told_where_there_is_nothing_else() -> None:
+    said = text(*verdict(flow(stall(Cause.APP_LIMITED, 40, detail="awaiting-peer")), width=160))
+    assert "it was the client's turn to speak once, 40.0 ms" in said
+
+
 def test_ipv6_ends_wear_brackets() -> None:
     said = text(*verdict(flow(client=Endpoint("2001:db8::1", 4000)), width=160))
     assert "[2001:db8::1]:4000" in said
