@@ -94,11 +94,11 @@ impl Outstanding {
             self.forget(&oldest);
         }
         let (own, short) = if bytes == mss { (1, false) } else { (bytes.div_ceil(mss), !bytes.is_multiple_of(mss)) };
-        let segments = own + skipped;
+        let segments = own.saturating_add(skipped);
         let flight = u32::try_from(flight).unwrap_or(u32::MAX);
         let (time, mark) = (segment.time, mark(segment));
         self.sent.push_back(Sent { end, time, segments, flight, mark, short, again: false });
-        self.segments += segments;
+        self.segments = self.segments.saturating_add(segments);
         self.short += u32::from(short);
         self.remember(segment, end);
         segments
