@@ -105,7 +105,7 @@ pub fn analyse(bytes: &[u8]) {
     };
     let begin = |shape| Writer::begin(Vec::new(), shape).expect("memory takes it");
     let mut keeper = Keeper { rows: Vec::new(), writers: [Shape::Json, Shape::Csv].map(begin) };
-    let statuses = run::run(&[path.clone()], &options, &mut keeper);
+    let statuses = run::run(std::slice::from_ref(&path), &options, &mut keeper);
     promises::of_capture(&statuses[0], &keeper.rows);
     let Keeper { mut rows, writers } = keeper;
     writers.into_iter().for_each(|writer| writer.end(&statuses).expect("memory takes it"));
