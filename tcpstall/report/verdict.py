@@ -17,6 +17,7 @@ from tcpstall.report.style import cause_text
 from tcpstall.report.trust import short_doubts
 from tcpstall.report.waits import by_cause, main_sender, own_pauses, real_stalls, waited_ns
 from tcpstall.units import counted, duration, number, percent
+from tcpstall.untrusted import in_terminal
 
 __all__ = ["overall", "verdict"]
 
@@ -53,7 +54,7 @@ def verdict(flow: Flow, *, width: int, rank: str = "") -> Iterator[RenderableTyp
     """The flow's headline, then a line for each cause that matters, with what to change."""
     yield from _headline(flow, width, rank)
     if flow.label:
-        yield Padding(Text(flow.label, "cyan"), (0, 0, 0, 2))
+        yield Padding(Text(in_terminal(flow.label), "cyan"), (0, 0, 0, 2))
     groups = _groups(flow)
     if groups:
         yield Padding(_causes(flow, groups), (0, 0, 0, 2))

@@ -27,7 +27,8 @@ LENGTHS = {"wire": 512}
 """Bytes of the longest input where that is not the seeds'."""
 
 KEEP_MEMORY = {"MALLOC_MMAP_THRESHOLD_": str(1 << 26), "MALLOC_TRIM_THRESHOLD_": str(1 << 28)}
-"""Each round takes read buffers of 256 KiB; glibc would ask the kernel for them every time, which costs most of the round."""
+"""Each round takes read buffers of 256 KiB; glibc would ask the kernel for them every time, which takes longer than
+the rest of the round."""
 
 
 def built(address: bool) -> Path:
@@ -62,7 +63,9 @@ def fuzz(target: str, seconds: int, binaries: Path, corpora: Path) -> int:
 def main() -> int:
     """Runs the targets one after the other, whatever they find, and says so in the exit code."""
     parser = argparse.ArgumentParser(prog="python -m tests.hostile", description=__doc__)
-    parser.add_argument("targets", nargs="*", metavar="TARGET", help=f"of {', '.join(TARGETS)}; all where none is named")
+    parser.add_argument(
+        "targets", nargs="*", metavar="TARGET", help=f"of {', '.join(TARGETS)}; all where none is named"
+    )
     parser.add_argument("--seconds", type=int, default=12, help="for each target")
     parser.add_argument("--address", action="store_true", help="with AddressSanitizer, which finds leaks too")
     parser.add_argument("--corpora", type=Path, help="where corpora are kept; by default beside the fuzzers")
