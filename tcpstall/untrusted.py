@@ -12,7 +12,7 @@ _FORMULAS = "=+-@＝＋－＠"
 
 
 def in_terminal(text: str) -> str:
-    """For a terminal and for plain files: what is not printable is spelled out (`\\x1b`, `\\u202e`).
+    """For a terminal and for plain files: what is not printable is spelled out as a backslash and its number.
 
     That is terminal escapes (C0, DEL, C1), line ends, characters that turn the direction of writing or have no width,
     and halves of characters, which no encoding can write.

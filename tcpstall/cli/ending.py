@@ -68,8 +68,7 @@ def _explained(error: BaseException) -> ExitCode:
     match error:
         case click.UsageError():
             # It quotes the arguments, and a shell's `*` makes arguments of what others called their files.
-            error.message = in_terminal(error.message)
-            error.show()
+            click.UsageError(in_terminal(error.format_message()), error.ctx).show()
             return ExitCode.USAGE
         case KeyboardInterrupt() | click.Abort():
             complain("interrupted")
