@@ -2,6 +2,7 @@
 
 import contextlib
 import io
+import json
 import struct
 from pathlib import Path
 
@@ -9,6 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from tcpstall import _core
 from tcpstall.cli import main
 from tcpstall.errors import ExitCode
 from tests.hostile.seeds import FIXTURES
@@ -159,3 +161,17 @@ def test_an_argument_cannot_steer_the_terminal_even_as_a_name_that_a_shell_put_t
     code, _, error = ended("analyze", "--\x1b]0;owned\x07")
     assert code == ExitCode.USAGE
     assert all(line.isprintable() for line in error.split("\n"))
+
+
+@pytest.mark.parametrize("form", ["json", "ndjson", "csv"])
+def test_data_quotes_names_so_that_no_terminal_obeys_them(folder: Path, form: str) -> None:
+    path = folder / "\x1b]0;owned\x07\x9b31m\u202efdp.pcap"
+    path.write_bytes(HEADS[1] + frame(MAPPED, OTHER) + b"cut")
+    written = folder / "written"
+    with written.open("wb") as file:
+        (status,) = _core.write([str(path)], file.fileno(), format=form).captures
+    assert status.exit_code == ExitCode.DAMAGED
+    text = written.read_text()
+    assert all(line.isprintable() for line in text.split("\n"))
+    if form == "json":
+        assert json.loads(text)["captures"][0]["path"] == str(path)

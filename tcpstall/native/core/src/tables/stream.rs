@@ -96,7 +96,7 @@ impl<W: Write> Writer<W> {
                 self.out.write_all(b"\n],\"services\":")?;
                 serde_json::to_writer(&mut self.out, &self.services.rows())?;
                 self.out.write_all(b",\"captures\":")?;
-                serde_json::to_writer(&mut self.out, captures)?;
+                json::foreign(&mut self.out, captures)?;
                 self.out.write_all(b"}\n")?;
             }
             Shape::Ndjson => {
@@ -105,7 +105,7 @@ impl<W: Write> Writer<W> {
                     self.out.write_all(b"\n")?;
                 }
                 for capture in captures {
-                    serde_json::to_writer(&mut self.out, &serde_json::json!({ "capture": capture }))?;
+                    json::foreign(&mut self.out, &serde_json::json!({ "capture": capture }))?;
                     self.out.write_all(b"\n")?;
                 }
             }
