@@ -60,7 +60,7 @@ def fuzz(target: str, seconds: int, binaries: Path, corpora: Path) -> int:
     # Each round writes its capture to a file: on a disk the fuzzer would wait for that most of its time.
     with tempfile.TemporaryDirectory(dir=MEMORY if MEMORY.is_dir() else None) as scratch, log.open("w") as output:
         environment = {**os.environ, **KEEP_MEMORY, "TMPDIR": scratch}
-        command = [binaries / target, *arguments, corpus]
+        command = [str(binaries / target), *arguments, str(corpus)]
         code = subprocess.run(command, env=environment, stdout=output, stderr=output, check=False).returncode
     lines = log.read_text(errors="replace").splitlines()
     rounds = next((line.split()[-1] for line in lines if "number_of_executed_units" in line), "no")
