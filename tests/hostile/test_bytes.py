@@ -104,8 +104,10 @@ def test_convert_writes_or_refuses(folder: Path, data: bytes) -> None:
     path.write_bytes(data)
     code, _, error = ended("convert", str(path), "-o", str(output))
     assert code in READ | {ExitCode.USAGE}  # nothing to convert
-    assert is_orderly(error)
-    if code == ExitCode.COMPLETE:
+    written = f"written to {output}\n"
+    assert is_orderly(error.partition(written)[2] or error)
+    assert (written in error) == (code in {ExitCode.COMPLETE, ExitCode.DAMAGED})
+    if written in error:
         assert ended("analyze", str(output))[0] == ExitCode.COMPLETE
 
 
@@ -147,6 +149,16 @@ def test_convert_writes_what_strangers_claim(folder: Path, record: bytes) -> Non
     code, page, error = ended("analyze", str(output))
     assert (code, error) == (ExitCode.COMPLETE, "")
     assert b"1 TCP segment" in page
+
+
+def test_convert_writes_what_could_be_read_and_says_what_could_not(folder: Path) -> None:
+    path, output = folder / "a.bin", folder / "out.pcap"
+    path.write_bytes(HEADS[1] + frame(MAPPED, OTHER) + frame(OTHER, MAPPED)[:-1])
+    code, _, error = ended("convert", str(path), "-o", str(output))
+    assert code == ExitCode.DAMAGED
+    done, damage = error.splitlines()
+    assert done == f"tcpstall: 1 packet written to {output}"
+    assert damage.startswith(f"tcpstall: {path}: capture ends early, in packet 2 ")
 
 
 def test_a_flow_that_only_shook_hands_cannot_be_drawn(folder: Path) -> None:

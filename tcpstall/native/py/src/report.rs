@@ -169,13 +169,13 @@ pub(crate) fn samples(py: Python<'_>, path: &str, flow: u64) -> PyResult<Table> 
 }
 
 #[pyfunction]
-pub(crate) fn segments(py: Python<'_>, path: &str) -> PyResult<Table> {
+pub(crate) fn segments(py: Python<'_>, path: &str) -> PyResult<(Table, CaptureStatus)> {
     let mut rows: Vec<Segment> = Vec::new();
     let read = py.detach(|| run::segments(path, |segment| rows.push(*segment)));
     // A signal ends the reading: its handler speaks first.
     py.check_signals()?;
-    read.map_err(|error| errors::of_capture(&error))?;
-    Table::new(columns::segments(&rows))
+    let status = read.map_err(|error| errors::of_capture(&error))?;
+    Ok((Table::new(columns::segments(&rows))?, CaptureStatus(status)))
 }
 
 /// What a streamed report came to.

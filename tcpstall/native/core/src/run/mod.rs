@@ -66,7 +66,8 @@ pub fn run(paths: &[String], options: &Options, follower: &mut dyn Follower) -> 
     statuses
 }
 
-/// The TCP segments of one capture in order, for whoever wants each of them. Ends with the capture's error, if it has one.
+/// The TCP segments of one capture in order, for whoever wants each of them. What kept it from being read to its end is in the
+/// status; an error is for a capture of which nothing could be read.
 pub fn segments(path: &str, mut each: impl FnMut(&Segment)) -> Result<CaptureStatus, CaptureError> {
     let mut capture = Capture::open(path)?;
     let mut status = CaptureStatus::new(path);
@@ -79,7 +80,7 @@ pub fn segments(path: &str, mut each: impl FnMut(&Segment)) -> Result<CaptureSta
             Ok(None) => break,
             Err(error) => {
                 status.fail(&error);
-                if !matches!(error, CaptureError::Damaged { .. }) {
+                if !matches!(error, CaptureError::Damaged { .. } | CaptureError::Read { .. }) {
                     return Err(error);
                 }
                 break;

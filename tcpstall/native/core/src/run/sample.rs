@@ -38,7 +38,7 @@ pub fn samples(path: &str, flow: u64) -> Result<Vec<Sample>, CaptureError> {
             }
             Ok(Some(Event::LeftOut)) => table.left_out(),
             Ok(Some(Event::Nothing | Event::Interrupted)) => {}
-            Ok(None) | Err(CaptureError::Damaged { .. }) => break,
+            Ok(None) | Err(CaptureError::Damaged { .. } | CaptureError::Read { .. }) => break,
             Err(error) => return Err(error),
         }
     }
