@@ -155,6 +155,12 @@ impl Capture {
         }
     }
 
+    /// True unless the next item must be waited for: everything that was read is consumed.
+    #[inline]
+    pub fn has_more(&self) -> bool {
+        !self.stream.buffered().is_empty()
+    }
+
     /// Bytes consumed so far.
     pub fn offset(&self) -> u64 {
         self.stream.offset()

@@ -31,6 +31,8 @@ pub struct Watch {
     starts: Option<Box<Starts>>,
     spikes: [Spikes; 2],
     incomplete: bool,
+    /// It left memory while it was open.
+    pub let_go: bool,
     stamps: Option<Box<Stamps>>,
     left_out_after: Option<Nanos>,
 }
@@ -82,6 +84,7 @@ impl Watch {
             starts: None,
             spikes: Default::default(),
             incomplete: false,
+            let_go: false,
             stamps: None,
             left_out_after: None,
         }
@@ -355,6 +358,11 @@ impl Finished {
     /// How often a sender repaired losses, and why.
     pub fn repairs(&self, sender: Direction) -> Totals {
         self.watch.builders[sender as usize].repairs()
+    }
+
+    /// It left memory while it was open: there were too many flows, or it was silent for too long.
+    pub fn let_go(&self) -> bool {
+        self.watch.let_go
     }
 
     /// Packets were left out of the capture.
