@@ -32,7 +32,7 @@ _SLOW_HANDSHAKE = 3
 _NOTES = {
     "roles-guessed": "the SYN was not captured: which end is the client was guessed",
     "exchange-limit": "there were more exchanges than are kept: their list is incomplete",
-    "flow-limit": "the flow was let go while it was open: too many flows were open at once, or it was silent for too long",
+    "flow-limit": "the flow was let go while it was open: too many were open at once, or it was silent for too long",
     "stall-limit": "there were more stalls than are kept: their list is incomplete",
     "packets-left-out": "the capture says that packets are left out: waits across the holes cannot be judged",
     "acked-unseen": "data was acknowledged that the capture does not hold: waits there cannot be judged",
