@@ -5,6 +5,7 @@ use super::foreign;
 use super::pcap::Layout;
 use super::stream::Stream;
 use super::text::UTF8_BOM;
+use crate::size::PacketNo;
 
 /// A kind of capture that is read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -51,6 +52,10 @@ pub(super) fn detect(stream: &mut Stream) -> Result<Found, CaptureError> {
         }
     }
     let whole = !stream.need(SAMPLE)?;
+    if stream.buffered().is_empty() {
+        // Compressed input may have broken off before it gave anything.
+        stream.end::<()>(PacketNo(1))?;
+    }
     let sample = stream.buffered();
     let sample = &sample[..sample.len().min(SAMPLE)];
     match foreign::name(sample) {

@@ -78,10 +78,10 @@ impl Pcap {
     #[inline]
     pub(super) fn next<'a>(&mut self, stream: &'a mut Stream) -> Result<Option<Item<'a>>, CaptureError> {
         let header = self.layout.record_header;
-        if !stream.need(header)? && stream.buffered().is_empty() {
-            return Ok(None);
-        }
         let packet = PacketNo(self.packets + 1);
+        if !stream.need(header)? && stream.buffered().is_empty() {
+            return stream.end(packet);
+        }
         let fields = self.layout.order.words(stream.buffered());
         let Some([seconds, fraction, mut captured, mut wire]) = fields else {
             return Err(stream.ends_inside("the record header", header as u64, packet));

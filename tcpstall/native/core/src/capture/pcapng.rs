@@ -6,7 +6,7 @@ mod packet;
 
 use self::interface::Interface;
 use self::packet::Found;
-use super::error::{CaptureError, cut};
+use super::error::CaptureError;
 use super::link::LinkType;
 use super::order::Order;
 use super::stream::{RECORD_LIMIT, Stream};
@@ -154,7 +154,7 @@ impl Pcapng {
     fn block(&mut self, stream: &mut Stream) -> Result<Option<Block>, CaptureError> {
         loop {
             if !stream.need(HEAD)? && stream.buffered().is_empty() {
-                return Ok(None);
+                return stream.end(self.coming());
             }
             let Some([kind, mut length]) = self.order.words(stream.buffered()) else {
                 return Err(stream.ends_inside("the block header", HEAD as u64, self.coming()));
@@ -245,7 +245,7 @@ impl Pcapng {
         let offset = stream.offset();
         match stream.discard(u64::from(length))? {
             had if had == u64::from(length) => Ok(()),
-            had => Err(cut(offset, self.coming(), "the block", u64::from(length), had)),
+            had => Err(stream.cut("the block", self.coming(), offset, u64::from(length), had)),
         }
     }
 

@@ -14,7 +14,7 @@ pub use self::status::{CaptureStatus, Skipped, Warning};
 
 use self::source::{Event, Source};
 use self::table::{Over, Table};
-use crate::capture::{Capture, CaptureError};
+use crate::capture::{Capture, CaptureError, Expansion};
 use crate::causes::Limits;
 use crate::tables::{FlowRow, Wanted, flow_row};
 use crate::wire::Segment;
@@ -28,6 +28,8 @@ pub struct Options {
     pub limits: Limits,
     /// What the rows hold.
     pub wanted: Wanted,
+    /// How much compressed input may grow.
+    pub expansion: Expansion,
 }
 
 /// Who follows a run.
@@ -51,7 +53,7 @@ pub fn run(paths: &[String], options: &Options, follower: &mut dyn Follower) -> 
             Ok(capture) => {
                 let pass =
                     Pass { options, follower, number: number as u32, next_id: &mut next_id, status: &mut status };
-                pass.read(capture)
+                pass.read(capture.with_expansion(options.expansion))
             }
             Err(error) => {
                 status.fail(&error);
@@ -67,15 +69,20 @@ pub fn run(paths: &[String], options: &Options, follower: &mut dyn Follower) -> 
 }
 
 /// The TCP segments of one capture in order, for whoever wants each of them. Ends with the capture's error, if it has one.
-pub fn segments(path: &str, mut each: impl FnMut(&Segment)) -> Result<CaptureStatus, CaptureError> {
+/// Where the reading waits, `signalled` says whether to give up.
+pub fn segments(
+    path: &str,
+    mut each: impl FnMut(&Segment),
+    mut signalled: impl FnMut() -> bool,
+) -> Result<CaptureStatus, CaptureError> {
     let mut capture = Capture::open(path)?;
     let mut status = CaptureStatus::new(path);
     let mut source = Source::default();
     loop {
         match source.next(&mut capture, &mut status) {
             Ok(Some(Event::Segment | Event::Start)) => each(&source.segment),
-            Ok(Some(Event::LeftOut | Event::Nothing)) => {}
-            Ok(Some(Event::Interrupted)) => return Err(CaptureError::Interrupted),
+            Ok(Some(Event::Interrupted)) if signalled() => return Err(CaptureError::Interrupted),
+            Ok(Some(Event::LeftOut | Event::Nothing | Event::Interrupted)) => {}
             Ok(None) => break,
             Err(error) => {
                 status.fail(&error);
