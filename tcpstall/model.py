@@ -275,7 +275,7 @@ class Flow:
     """One connection. `time_ns` gives every nanosecond from `start_ns` to `end_ns` one owner and sums to the length.
 
     `label` is what it carries, where its first payload says so: an HTTP request line (`label_source` is `http`), a TLS
-    server name (`tls`).
+    server name (`tls`). `tunnel` is what it came through, such as `VXLAN 42 10.0.0.1 > 10.0.0.2`.
     """
 
     id: int
@@ -294,6 +294,7 @@ class Flow:
     bursts: tuple[Burst, ...] = ()
     exchanges: tuple[Exchange, ...] = ()
     connection: Connection = Connection(exchanges=0)
+    tunnel: str | None = None
     label: str | None = None
     label_source: str | None = None
     notes: tuple[str, ...] = ()

@@ -117,6 +117,9 @@ impl Pass<'_> {
                 Ok(Some(event @ (Event::Segment | Event::Start))) => {
                     if self.options.filter.takes(&source.segment) {
                         let seen = table.sees(&source.segment, self.next_id, &mut done).map(|(_, seen, _)| seen);
+                        if source.segment.tunnelled {
+                            table.came_through(&source.segment, source.tunnel.as_ref());
+                        }
                         if let (Event::Start, Some(seen)) = (event, seen) {
                             table.begins_with(&source.segment, seen, &source.start);
                         }

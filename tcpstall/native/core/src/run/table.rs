@@ -9,7 +9,7 @@ use crate::flow::connection::Effect;
 use crate::flow::{Sending, State};
 use crate::gap::{Finished, Seen, Watch};
 use crate::time::Nanos;
-use crate::wire::{Endpoint, Segment};
+use crate::wire::{Endpoint, Segment, tunnel::Tunnel};
 
 /// A connection that is over stays this long after its last segment by the capture's clock: a FIN or data that is still sent
 /// again may be so far apart (Linux TCP_RTO_MAX, RFC 6298 §2.5 allows no lower limit than 60 s; RFC 9293 §3.4.3 asks for 4 minutes).
@@ -139,6 +139,16 @@ impl Table {
         };
         if let Some(entry) = &mut self.entries[slot as usize] {
             self.starts_held += usize::from(entry.watch.begins_with(seen.sender, payload));
+        }
+    }
+
+    /// The segment just seen came through a tunnel.
+    #[cold]
+    pub(super) fn came_through(&mut self, segment: &Segment, tunnel: Option<&Tunnel>) {
+        if let (Some(slot), Some(tunnel)) = (self.find(Key::of(segment)), tunnel)
+            && let Some(entry) = &mut self.entries[slot as usize]
+        {
+            entry.watch.came_through(tunnel);
         }
     }
 
