@@ -5,6 +5,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from scapy.compat import raw
+from scapy.contrib.erspan import ERSPAN_II, ERSPAN_III
 from scapy.contrib.geneve import GENEVE
 from scapy.contrib.gtp import GTP_U_Header
 from scapy.contrib.mpls import MPLS, EoMCW
@@ -13,8 +14,6 @@ from scapy.layers.inet import IP, UDP
 from scapy.layers.inet6 import IPv6, IPv6ExtHdrDestOpt, IPv6ExtHdrFragment, IPv6ExtHdrHopByHop, IPv6ExtHdrRouting
 from scapy.layers.ipsec import AH
 from scapy.layers.l2 import (
-    ERSPAN_II,
-    ERSPAN_III,
     GRE,
     GRE_PPTP,
     LLC,
@@ -27,11 +26,22 @@ from scapy.layers.l2 import (
     Ether,
     Loopback,
 )
-from scapy.layers.ppp import PPP, HDLC, PPPoE
+from scapy.layers.ppp import HDLC, PPP, PPPoE
 from scapy.layers.vxlan import VXLAN
 from scapy.packet import Packet, Raw
 
-ETHERNET, PPP_LINK, FDDI, PPP_HDLC, PPP_ETHER, RAW, C_HDLC, WIRELESS, LOOP, SLL = 1, 9, 10, 50, 51, 101, 104, 105, 108, 113
+ETHERNET, PPP_LINK, FDDI, PPP_HDLC, PPP_ETHER, RAW, C_HDLC, WIRELESS, LOOP, SLL = (
+    1,
+    9,
+    10,
+    50,
+    51,
+    101,
+    104,
+    105,
+    108,
+    113,
+)
 RADIOTAP, PPI, IPV4, IPV6, NFLOG, SLL2, NULL, RAW_HOST, RAW_OPENBSD = 127, 192, 228, 229, 239, 276, 0, 12, 14
 """Numbers of tcpdump.org's LINKTYPE_ registry."""
 
@@ -44,9 +54,9 @@ TCP_PROTOCOL = 6
 
 @dataclass(frozen=True, slots=True)
 class Wrapping:
-    """`before(version, length)` is what precedes an IP packet of that version and length; `version` is the only one that fits.
+    """`before(version, length)` is what precedes an IP packet of that version and length.
 
-    `tunnel` is what a report says of the way.
+    `version` is the only one that fits, `tunnel` what a report says of the way.
     """
 
     link: int
@@ -69,14 +79,14 @@ def _link(link: int, *layers: Callable[[int], Packet]) -> Wrapping:
 
 
 def _outer(named: str, protocol: int, *layers: Callable[[int, int], Packet], version: int | None = None) -> Wrapping:
-    """Layers in an IPv4 packet from one of the ends to the other; each is told version and length of what it carries."""
+    """Layers in an IPv4 packet between the ends; each is told the version and the length of what it carries."""
 
     def before(inner_version: int, length: int) -> bytes:
         out = b""
         for layer in reversed(layers):
             out = raw(layer(inner_version, length + len(out))) + out
         head = IP(src=ENDS[0], dst=ENDS[1], proto=protocol, len=20 + len(out) + length, id=77)
-        return raw(head) + out
+        return bytes(raw(head)) + out
 
     return Wrapping(RAW, before, version, f"{named} {NAMED}")
 
@@ -94,7 +104,7 @@ def _ether(kind: int) -> Packet:
 
 
 def _pppoe(version: int, length: int) -> bytes:
-    return raw(_ether(0x8864)) + raw(PPPoE(sessionid=7, len=2 + length)) + raw(PPP(proto=_ppp(version)))
+    return bytes(raw(_ether(0x8864))) + raw(PPPoE(sessionid=7, len=2 + length)) + raw(PPP(proto=_ppp(version)))
 
 
 def _nflog(version: int, length: int) -> bytes:
@@ -120,7 +130,10 @@ LINKS: dict[str, Wrapping] = {
     "Ethernet": _link(ETHERNET, lambda v: _ether(_type(v))),
     "VLAN": _link(ETHERNET, lambda _: _ether(0x8100), lambda v: Dot1Q(vlan=42, type=_type(v))),
     "QinQ": _link(
-        ETHERNET, lambda _: _ether(0x88A8), lambda _: Dot1AD(vlan=7, type=0x8100), lambda v: Dot1Q(vlan=8, type=_type(v))
+        ETHERNET,
+        lambda _: _ether(0x88A8),
+        lambda _: Dot1AD(vlan=7, type=0x8100),
+        lambda v: Dot1Q(vlan=8, type=_type(v)),
     ),
     "three tags": _link(
         ETHERNET,
@@ -151,11 +164,11 @@ LINKS: dict[str, Wrapping] = {
     "raw IP, number 14": _link(RAW_OPENBSD),
     "raw IPv4": Wrapping(IPV4, lambda _, __: b"", FOUR),
     "raw IPv6": Wrapping(IPV6, lambda _, __: b"", SIX),
-    "802.11": _link(WIRELESS, lambda _: Dot11(type=2, subtype=0, FCfield="from-DS"), _snap),
+    "802.11": _link(WIRELESS, lambda _: Dot11(type=2, subtype=0, FCfield=2), _snap),
     "802.11 QoS with radiotap": _link(
         RADIOTAP,
         lambda _: RadioTap(present="TSFT+Flags+Rate", mac_timestamp=9, Flags=0, Rate=12),
-        lambda _: Dot11(type=2, subtype=8, FCfield="to-DS"),
+        lambda _: Dot11(type=2, subtype=8, FCfield=1),
         lambda _: Dot11QoS(),
         _snap,
     ),
@@ -184,14 +197,14 @@ TUNNELS: dict[str, Wrapping] = {
     "ERSPAN type II": _outer(
         "ERSPAN 3",
         47,
-        lambda *_: GRE(proto=0x88BE, seqnum_present=1, seqence_number=1),
+        lambda *_: GRE(proto=0x88BE, seqnum_present=1, sequence_number=1),
         lambda *_: ERSPAN_II(session_id=3),
         _bridged,
     ),
     "ERSPAN type III": _outer(
         "ERSPAN 4",
         47,
-        lambda *_: GRE(proto=0x22EB, seqnum_present=1, seqence_number=1),
+        lambda *_: GRE(proto=0x22EB, seqnum_present=1, sequence_number=1),
         lambda *_: ERSPAN_III(session_id=4),
         _bridged,
     ),
