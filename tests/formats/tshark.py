@@ -11,8 +11,8 @@ from tcpstall.errors import ExitCode
 TSHARK = shutil.which("tshark")
 
 _FIELDS = ("frame.number", "frame.protocols")
-_QUOTED = (":icmp:", ":icmpv6:")
-"""Errors quote the packet that they are about; its TCP header passed nobody."""
+_QUOTED = (":icmp:", ":icmpv6:", ":sflow:")
+"""Errors and samples quote packets; those TCP headers passed nobody here."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,6 +3,7 @@
 use super::error::CaptureError;
 use super::foreign;
 use super::pcap::Layout;
+use super::snoop;
 use super::stream::Stream;
 use super::text::UTF8_BOM;
 use crate::size::PacketNo;
@@ -14,6 +15,8 @@ pub enum Format {
     Pcap,
     /// The block-structured file of Wireshark.
     Pcapng,
+    /// The file of Solaris.
+    Snoop,
     /// What tcpdump prints.
     Text,
 }
@@ -24,6 +27,7 @@ impl Format {
         match self {
             Format::Pcap => "pcap",
             Format::Pcapng => "pcapng",
+            Format::Snoop => "snoop",
             Format::Text => "tcpdump-text",
         }
     }
@@ -34,6 +38,7 @@ impl Format {
 pub(super) enum Found {
     Pcap(Layout),
     Pcapng,
+    Snoop,
     Text,
 }
 
@@ -52,6 +57,9 @@ pub(super) fn detect(stream: &mut Stream) -> Result<Found, CaptureError> {
         }
     }
     let whole = !stream.need(SAMPLE)?;
+    if stream.buffered().starts_with(snoop::MAGIC) {
+        return Ok(Found::Snoop);
+    }
     if stream.buffered().is_empty() {
         // Compressed input may have broken off before it gave anything.
         stream.end::<()>(PacketNo(1))?;

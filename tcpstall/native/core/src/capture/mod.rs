@@ -1,14 +1,16 @@
-//! Bytes to records: pcap, pcapng and tcpdump's text, from a file, a pipe, standard input or a decompressor, through one
+//! Bytes to records: pcap, pcapng, snoop and tcpdump's text, from a file, a pipe, standard input or a decompressor, through one
 //! read loop.
 
 mod error;
 mod foreign;
 mod format;
 mod link;
+mod losses;
 mod order;
 mod packed;
 mod pcap;
 mod pcapng;
+mod snoop;
 mod stream;
 mod text;
 
@@ -25,6 +27,7 @@ pub use self::packed::{Compression, Expansion};
 use self::format::Found;
 use self::pcap::Pcap;
 use self::pcapng::Pcapng;
+use self::snoop::Snoop;
 use self::stream::Stream;
 use self::text::Text;
 use crate::size::PacketNo;
@@ -37,6 +40,8 @@ pub enum Item<'a> {
     Frame(Frame<'a>),
     /// One line of tcpdump's text without its line end, to be read by `wire::text`.
     Line(&'a [u8]),
+    /// The capture is damaged here: packets may be missing. Its end brings the error that says more.
+    LeftOut,
     /// The capture itself says that it dropped so many packets, which may be none (pcapng interface statistics).
     Dropped(u64),
 }
@@ -76,6 +81,7 @@ struct Packed {
 enum Reader {
     Pcap(Pcap),
     Pcapng(Pcapng),
+    Snoop(Snoop),
     Text(Text),
 }
 
@@ -127,6 +133,7 @@ impl Capture {
         Ok(match format::detect(stream)? {
             Found::Pcap(layout) => Reader::Pcap(Pcap::open(layout, stream)?),
             Found::Pcapng => Reader::Pcapng(Pcapng::open()),
+            Found::Snoop => Reader::Snoop(Snoop::open(stream)?),
             Found::Text => Reader::Text(Text::open(stream)),
         })
     }
@@ -175,6 +182,7 @@ impl Capture {
         match &mut self.reader {
             Some(Reader::Pcap(reader)) => reader.next(&mut self.stream),
             Some(Reader::Pcapng(reader)) => reader.next(&mut self.stream),
+            Some(Reader::Snoop(reader)) => reader.next(&mut self.stream),
             Some(Reader::Text(reader)) => reader.next(&mut self.stream),
             None => Ok(None),
         }
@@ -185,6 +193,7 @@ impl Capture {
         self.reader.as_ref().map(|reader| match reader {
             Reader::Pcap(_) => Format::Pcap,
             Reader::Pcapng(_) => Format::Pcapng,
+            Reader::Snoop(_) => Format::Snoop,
             Reader::Text(_) => Format::Text,
         })
     }
@@ -192,8 +201,9 @@ impl Capture {
     /// The link types named so far, each once.
     pub fn link_types(&self) -> &[LinkType] {
         match &self.reader {
-            Some(Reader::Pcap(reader)) => std::slice::from_ref(reader.link()),
+            Some(Reader::Pcap(reader)) => reader.links(),
             Some(Reader::Pcapng(reader)) => reader.links(),
+            Some(Reader::Snoop(reader)) => std::slice::from_ref(reader.link()),
             Some(Reader::Text(_)) | None => &[],
         }
     }

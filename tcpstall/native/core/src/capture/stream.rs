@@ -119,7 +119,8 @@ impl Stream {
         CaptureError::Damaged { offset, packet, what, truncated: false }
     }
 
-    fn close(&mut self) {
+    /// Nothing more is read.
+    pub(super) fn close(&mut self) {
         self.ended = true;
         self.start = self.end;
     }

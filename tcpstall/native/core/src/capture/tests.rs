@@ -72,7 +72,7 @@ fn what_is_no_capture_is_named() {
     };
     let cases: [(&[u8], &str); 6] = [
         (b"", "an empty file"),
-        (b"snoop\0\0\0\0\0\0\x02", "a snoop capture; convert it first: editcap -F pcap"),
+        (b"GMBU\0\0\0\0", "a Network Monitor capture; convert it first: editcap -F pcap"),
         (b"\xff\xd8\xff\xe0\0\x10JFIF", "a JPEG image"),
         (b"\xff\xfe1\x002\0", "text in UTF-16"),
         (&erf, "an ERF capture"),

@@ -69,6 +69,7 @@ impl Source {
                     }
                 }));
             }
+            Ok(Some(Item::LeftOut)) => return Ok(Some(Event::LeftOut)),
             Ok(Some(Item::Dropped(packets))) => {
                 self.dropped = Some(self.dropped.unwrap_or(0) + packets);
                 return Ok(Some(Event::Nothing));
