@@ -53,6 +53,8 @@ _TOLD_BY_TRUST = {
 def verdict(flow: Flow, *, width: int, rank: str = "") -> Iterator[RenderableType]:
     """The flow's headline, then a line for each cause that matters, with what to change."""
     yield from _headline(flow, width, rank)
+    if flow.tunnel:
+        yield Padding(Text(f"through {flow.tunnel}", "cyan"), (0, 0, 0, 2))
     if flow.label:
         yield Padding(Text(flow.label, "cyan"), (0, 0, 0, 2))
     groups = _groups(flow)

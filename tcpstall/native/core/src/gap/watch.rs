@@ -15,7 +15,7 @@ use crate::flow::{
 };
 use crate::sender::{Cwnd, Path, timers};
 use crate::time::Nanos;
-use crate::wire::{Flags, Segment};
+use crate::wire::{Flags, Segment, tunnel::Tunnel};
 
 /// A gap is a stall's candidate from this share of the base round trip on.
 const STALL_SHARE: f64 = 0.3;
@@ -29,6 +29,7 @@ pub struct Watch {
     builders: [Builder; 2],
     turns: Turns,
     starts: Option<Box<Starts>>,
+    tunnel: Option<Box<Tunnel>>,
     spikes: [Spikes; 2],
     incomplete: bool,
     /// It left memory while it was open.
@@ -82,6 +83,7 @@ impl Watch {
             builders: [Builder::new(Direction::Client), Builder::new(Direction::Server)],
             turns: Turns::default(),
             starts: None,
+            tunnel: None,
             spikes: Default::default(),
             incomplete: false,
             let_go: false,
@@ -186,6 +188,12 @@ impl Watch {
         let first = self.starts.is_none();
         self.starts.get_or_insert_default().keep(sender, payload);
         first
+    }
+
+    /// A segment came through a tunnel: the first one's is kept.
+    #[cold]
+    pub fn came_through(&mut self, tunnel: &Tunnel) {
+        self.tunnel.get_or_insert_with(|| Box::new(tunnel.clone()));
     }
 
     /// Whoever pasted the capture left packets out here.
@@ -333,6 +341,11 @@ impl Finished {
     /// What its ends said first, where that has a name.
     pub fn starts(&self) -> Option<&Starts> {
         self.watch.starts.as_deref()
+    }
+
+    /// What its first segment in a tunnel came through.
+    pub fn tunnel(&self) -> Option<&Tunnel> {
+        self.watch.tunnel.as_deref()
     }
 
     /// The client began with a TLS hello.

@@ -1,12 +1,9 @@
 //! Segments that go from the reader to the flows together, in the order of their times.
 
-use std::ops::Range;
-
 use crate::flow::stamps::SHORTEST_STEP;
-use crate::flow::starts::START_KEPT;
 use crate::size::PacketNo;
 use crate::time::Nanos;
-use crate::wire::Segment;
+use crate::wire::{Segment, tunnel::Tunnel};
 
 /// Segments of one batch: small enough to stay in the cache between the reader and the flows, large enough that handing
 /// it over costs nothing beside its work.
@@ -14,14 +11,31 @@ pub(super) const CAPACITY: usize = 1024;
 /// A later packet may stand so many packets before an earlier one: receive queues and processors are emptied in turn. Where
 /// time goes back by [`SHORTEST_STEP`] the clock was set, and the order of the file is all there is.
 const HELD: usize = 128;
-/// Payload that begins something with a name.
-#[derive(Clone, Debug, PartialEq)]
-struct Start {
-    packet: PacketNo,
-    kept: Range<usize>,
+/// What few segments have, by their packets; noted in the order of the packets.
+#[derive(Clone, Debug)]
+pub(super) struct Notes<T>(Vec<(PacketNo, T)>);
+
+impl<T> Notes<T> {
+    /// The segment's note.
+    #[inline]
+    pub(super) fn of(&self, segment: &Segment) -> Option<&T> {
+        if self.0.is_empty() {
+            return None;
+        }
+        let at = self.0.binary_search_by_key(&segment.packet, |note| note.0).ok()?;
+        Some(&self.0[at].1)
+    }
+
+    /// Moves what belongs to those segments.
+    fn follow(&mut self, segments: &[Segment], to: &mut Notes<T>) {
+        let Some(first) = segments.iter().map(|segment| segment.packet).min() else { return };
+        let from = self.0.partition_point(|note| note.0 < first);
+        let is_theirs = |note: &mut (PacketNo, T)| segments.iter().any(|segment| segment.packet == note.0);
+        to.0.extend(self.0.extract_if(from.., is_theirs));
+    }
 }
 
-/// Segments in order of time, each with the beginning of its payload where that has a name.
+/// Segments in order of time.
 #[derive(Clone, Debug)]
 pub(super) struct Batch {
     /// All of them are in use always, so that a segment is decoded where it stays.
@@ -31,8 +45,10 @@ pub(super) struct Batch {
     sorted_from: usize,
     newest: Nanos,
     disordered: bool,
-    starts: Vec<Start>,
-    bytes: Vec<u8>,
+    /// The first bytes of payload that begins something with a name.
+    pub(super) starts: Notes<Vec<u8>>,
+    /// What came through tunnels, and through which.
+    pub(super) tunnels: Notes<Tunnel>,
     /// Whoever pasted the capture left packets out after these.
     pub(super) left_out: bool,
 }
@@ -45,8 +61,8 @@ impl Default for Batch {
             sorted_from: 0,
             newest: Nanos(i64::MIN),
             disordered: false,
-            starts: Vec::new(),
-            bytes: Vec::new(),
+            starts: Notes(Vec::new()),
+            tunnels: Notes(Vec::new()),
             left_out: false,
         }
     }
@@ -91,10 +107,17 @@ impl Batch {
     /// The payload of the segment taken in last begins something with a name.
     #[cold]
     pub(super) fn starts_with(&mut self, payload: &[u8]) {
-        let Some(last) = self.length.checked_sub(1) else { return };
-        let from = self.bytes.len();
-        self.bytes.extend_from_slice(&payload[..payload.len().min(START_KEPT)]);
-        self.starts.push(Start { packet: self.segments[last].packet, kept: from..self.bytes.len() });
+        if let Some(last) = self.segments().last() {
+            self.starts.0.push((last.packet, payload.to_vec()));
+        }
+    }
+
+    /// The segment taken in last came through a tunnel.
+    #[cold]
+    pub(super) fn came_through(&mut self, tunnel: Tunnel) {
+        if let Some(last) = self.segments().last() {
+            self.tunnels.0.push((last.packet, tunnel));
+        }
     }
 
     /// Brings it in order. The last few move to `held`, for what comes may belong before them.
@@ -105,16 +128,8 @@ impl Batch {
         let tail = &self.segments[from..self.length];
         let kept = tail.partition_point(|segment| newest - segment.time >= SHORTEST_STEP);
         held.take_over(&tail[kept..], newest);
-        let first = tail[kept..].iter().map(|segment| segment.packet).min();
-        let is_held = |start: &mut Start| {
-            first.is_some_and(|first| start.packet >= first)
-                && tail[kept..].iter().any(|segment| segment.packet == start.packet)
-        };
-        for start in self.starts.extract_if(.., is_held) {
-            let from = held.bytes.len();
-            held.bytes.extend_from_slice(&self.bytes[start.kept]);
-            held.starts.push(Start { packet: start.packet, kept: from..held.bytes.len() });
-        }
+        self.starts.follow(&tail[kept..], &mut held.starts);
+        self.tunnels.follow(&tail[kept..], &mut held.tunnels);
         self.length = from + kept;
     }
 
@@ -134,23 +149,13 @@ impl Batch {
     pub(super) fn clear(&mut self) {
         (self.length, self.sorted_from, self.newest) = (0, 0, Nanos(i64::MIN));
         (self.disordered, self.left_out) = (false, false);
-        self.starts.clear();
-        self.bytes.clear();
+        self.starts.0.clear();
+        self.tunnels.0.clear();
     }
 
-    /// The segments, and what the payload of each begins with where that has a name.
-    pub(super) fn iter(&self) -> impl Iterator<Item = (&Segment, Option<&[u8]>)> {
-        self.segments[..self.length].iter().map(|segment| (segment, self.start_of(segment)))
-    }
-
-    #[inline]
-    fn start_of(&self, segment: &Segment) -> Option<&[u8]> {
-        if self.starts.is_empty() {
-            return None;
-        }
-        // They were noted in the order of the packets.
-        let at = self.starts.binary_search_by_key(&segment.packet.0, |start| start.packet.0).ok()?;
-        Some(&self.bytes[self.starts[at].kept.clone()])
+    /// The segments.
+    pub(super) fn segments(&self) -> &[Segment] {
+        &self.segments[..self.length]
     }
 }
 
@@ -164,7 +169,7 @@ mod tests {
     }
 
     fn packets(batch: &Batch) -> Vec<u64> {
-        batch.iter().map(|(segment, _)| segment.packet.0).collect()
+        batch.segments().iter().map(|segment| segment.packet.0).collect()
     }
 
     #[test]
@@ -201,8 +206,8 @@ mod tests {
         put(&mut next, 4, 20.3);
         next.sort();
         assert_eq!((packets(&batch), packets(&next)), (vec![1], vec![2, 4, 3]));
-        let starts: Vec<_> = next.iter().filter_map(|(segment, start)| Some((segment.packet.0, start?))).collect();
-        assert_eq!(starts, [(3, &b"GET /"[..])]);
+        let starts: Vec<_> = next.segments().iter().map(|segment| next.starts.of(segment)).collect();
+        assert_eq!(starts, [None, None, Some(&b"GET /".to_vec())]);
     }
 
     #[test]

@@ -19,7 +19,7 @@ pub use self::status::{CaptureStatus, Skipped, Warning};
 use self::pass::Pass;
 use self::reader::Reader;
 use self::source::{Event, Source};
-use crate::capture::{Capture, CaptureError};
+use crate::capture::{Capture, CaptureError, Expansion};
 use crate::causes::Limits;
 use crate::tables::{FlowRow, Wanted};
 use crate::wire::Segment;
@@ -33,6 +33,8 @@ pub struct Options {
     pub limits: Limits,
     /// What the rows hold.
     pub wanted: Wanted,
+    /// How much compressed input may grow.
+    pub expansion: Expansion,
 }
 
 /// Who follows a run.
@@ -51,7 +53,7 @@ pub fn run(paths: &[String], options: &Options, follower: &mut dyn Follower) -> 
         let mut status = CaptureStatus::new(path);
         let reading = match Capture::open(path) {
             Ok(capture) => {
-                let reader = Reader::new(capture, &options.filter, &mut status);
+                let reader = Reader::new(capture.with_expansion(options.expansion), &options.filter, &mut status);
                 Pass::new(options, follower, number as u32, &mut next_id, reader).read()
             }
             Err(error) => {
@@ -68,15 +70,20 @@ pub fn run(paths: &[String], options: &Options, follower: &mut dyn Follower) -> 
 }
 
 /// The TCP segments of one capture in order, for whoever wants each of them. Ends with the capture's error, if it has one.
-pub fn segments(path: &str, mut each: impl FnMut(&Segment)) -> Result<CaptureStatus, CaptureError> {
+/// Where the reading waits, `signalled` says whether to give up.
+pub fn segments(
+    path: &str,
+    mut each: impl FnMut(&Segment),
+    mut signalled: impl FnMut() -> bool,
+) -> Result<CaptureStatus, CaptureError> {
     let mut capture = Capture::open(path)?;
     let mut status = CaptureStatus::new(path);
     let (mut source, mut segment) = (Source::default(), Segment::default());
     loop {
         match source.next(&mut capture, &mut status, &mut segment) {
             Ok(Some(Event::Segment | Event::Start)) => each(&segment),
-            Ok(Some(Event::LeftOut | Event::Nothing)) => {}
-            Ok(Some(Event::Interrupted)) => return Err(CaptureError::Interrupted),
+            Ok(Some(Event::Interrupted)) if signalled() => return Err(CaptureError::Interrupted),
+            Ok(Some(Event::LeftOut | Event::Nothing | Event::Interrupted)) => {}
             Ok(None) => break,
             Err(error) => {
                 status.fail(&error);

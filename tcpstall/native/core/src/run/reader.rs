@@ -40,10 +40,14 @@ impl<'a> Reader<'a> {
         let filled = loop {
             match self.source.next(&mut self.capture, self.status, batch.place()) {
                 Ok(Some(event @ (Event::Segment | Event::Start))) => {
+                    let tunnel = self.source.tunnel.take();
                     if self.filter.takes(batch.place()) {
                         batch.keep();
                         if matches!(event, Event::Start) {
                             batch.starts_with(&self.source.start);
+                        }
+                        if let Some(tunnel) = tunnel {
+                            batch.came_through(tunnel);
                         }
                     }
                 }

@@ -28,7 +28,7 @@ pub fn samples(path: &str, flow: u64) -> Result<Vec<Sample>, CaptureError> {
     let (mut rows, mut told) = (Vec::new(), [Told::default(); 2]);
     loop {
         let filled = reader.fill(&mut batch);
-        for (segment, _) in batch.iter() {
+        for segment in batch.segments() {
             if let Some((id, seen, watch)) = table.sees(segment, &mut done)
                 && id == flow
             {

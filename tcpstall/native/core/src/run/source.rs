@@ -4,6 +4,7 @@ use super::status::CaptureStatus;
 use crate::capture::{Capture, CaptureError, Item};
 use crate::flow::starts::{START_KEPT, Starts};
 use crate::wire::text::{Paste, Reading};
+use crate::wire::tunnel::{Tunnel, tunnel};
 use crate::wire::{self, Segment};
 
 /// What came next.
@@ -25,6 +26,8 @@ pub(super) enum Event {
 pub(super) struct Source {
     /// What the payload of [`Event::Start`] begins with.
     pub(super) start: Vec<u8>,
+    /// What the last segment came through, where it is [`Segment::tunnelled`].
+    pub(super) tunnel: Option<Tunnel>,
     paste: Option<Box<Paste>>,
     finished: bool,
     /// What the capture says that it dropped, if it says anything.
@@ -49,6 +52,9 @@ impl Source {
                     Ok(payload) => {
                         status.tcp_segments += 1;
                         status.trust.options_cut += u64::from(place.options_cut);
+                        if place.tunnelled {
+                            self.tunnel = tunnel(frame);
+                        }
                         if Starts::is_one(payload) {
                             self.start.clear();
                             self.start.extend_from_slice(&payload[..payload.len().min(START_KEPT)]);
@@ -63,6 +69,7 @@ impl Source {
                     }
                 }));
             }
+            Ok(Some(Item::LeftOut)) => return Ok(Some(Event::LeftOut)),
             Ok(Some(Item::Dropped(packets))) => {
                 self.dropped = Some(self.dropped.unwrap_or(0) + packets);
                 return Ok(Some(Event::Nothing));

@@ -12,7 +12,7 @@ use crate::flow::connection::Effect;
 use crate::flow::{Sending, State};
 use crate::gap::{Finished, Seen, Watch};
 use crate::time::Nanos;
-use crate::wire::{Endpoint, Flags, Segment};
+use crate::wire::{Endpoint, Flags, Segment, tunnel::Tunnel};
 
 /// A connection that is over stays this long after its last segment by the capture's clock: a FIN or data that is still sent
 /// again may be so far apart (Linux TCP_RTO_MAX, RFC 6298 §2.5 allows no lower limit than 60 s; RFC 9293 §3.4.3 asks for 4 minutes).
@@ -156,10 +156,13 @@ impl Table {
 
     /// Takes in a batch; flows that are over by now go to `done`.
     pub(super) fn takes(&mut self, batch: &Batch, done: &mut Vec<Over>) {
-        for (segment, start) in batch.iter() {
+        for segment in batch.segments() {
             let seen = self.sees(segment, done).map(|(_, seen, _)| seen);
-            if let (Some(start), Some(seen)) = (start, seen) {
+            if let (Some(start), Some(seen)) = (batch.starts.of(segment), seen) {
                 self.begins_with(segment, seen, start);
+            }
+            if let Some(tunnel) = batch.tunnels.of(segment) {
+                self.came_through(segment, tunnel);
             }
         }
         if batch.left_out {
@@ -221,7 +224,9 @@ impl Table {
 
     /// A new flow; gives its place unless it begins with a SYN, of which nothing is known until something else comes.
     fn open(&mut self, key: Key, segment: &Segment, done: &mut Vec<Over>) -> Option<u32> {
-        let half_open = segment.payload == 0 && segment.flags.0 & (Flags::SYN.0 | Flags::ACK.0) == Flags::SYN.0;
+        let half_open = segment.payload == 0
+            && !segment.tunnelled
+            && segment.flags.0 & (Flags::SYN.0 | Flags::ACK.0) == Flags::SYN.0;
         let flow = match half_open {
             true => Flow::HalfOpen(Box::new(*segment)),
             false => Flow::Followed(Box::new(Watch::new(segment))),
@@ -285,6 +290,16 @@ impl Table {
         };
         if let Some(Entry { flow: Flow::Followed(watch), .. }) = &mut self.entries[slot as usize] {
             self.starts_held += usize::from(watch.begins_with(seen.sender, payload));
+        }
+    }
+
+    /// The segment just seen came through a tunnel.
+    #[cold]
+    fn came_through(&mut self, segment: &Segment, tunnel: &Tunnel) {
+        if let Some(slot) = self.find(Key::of(segment))
+            && let Some(Entry { flow: Flow::Followed(watch), .. }) = &mut self.entries[slot as usize]
+        {
+            watch.came_through(tunnel);
         }
     }
 

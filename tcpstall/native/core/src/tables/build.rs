@@ -53,6 +53,7 @@ pub fn flow_row(flow: &Finished, id: u64, capture: u32, limits: &Limits, wanted:
         capture,
         client: connection.client,
         server: connection.server,
+        tunnel: flow.tunnel().map(ToString::to_string),
         label: None,
         label_source: None,
         starts: flow.starts().cloned().map(Box::new),
