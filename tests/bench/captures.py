@@ -1,16 +1,16 @@
-"""`python -m tests.bench.captures KIND`: a large capture on standard output, always the same for the same number of packets."""
+"""`python -m tests.bench.captures KIND`: a large capture on standard output, the same each time."""
 
 import argparse
 import fcntl
 import struct
 import sys
-from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import BinaryIO
 
 from tests.bench import patterns
+from tests.bench.kinds import KINDS
 from tests.bench.laps import START_US, Lap, Timed, head, record
 from tests.scene import Scene
 from tests.scene.packet import Endpoint, as_ipv6, frame
@@ -33,15 +33,6 @@ class Capture:
         first = self.before[:packets]
         out.write(head(self.snap) + b"".join(record(timed.time_us, timed.frame, self.snap) for timed in first))
         self.lap.write(out, packets - len(first))
-
-
-@dataclass(frozen=True, slots=True)
-class Kind:
-    """A capture's maker, with what it is for people to read."""
-
-    about: str
-    packets: int
-    make: Callable[[], Capture]
 
 
 def long(flows: int = 16, snap: int = HEADERS) -> Capture:
@@ -91,6 +82,7 @@ def mixed() -> Capture:
     frames += [Timed(at, datagram(53, 60)) for at in range(0, lap_us, 1_000)]
     frames += [Timed(at, datagram(443, 1_350)) for at in range(0, lap_us, 500)]
     frames += [Timed(at, b"\xff" * 6 + b"\x02" * 6 + b"\x08\x06" + bytes(46)) for at in range(0, lap_us, 10_000)]
+    before.sort(key=lambda timed: timed.time_us)
     return Capture(WHOLE, before, Lap([replace(timed, kind="") for timed in frames], lap_us, WHOLE, start_us))
 
 
@@ -105,7 +97,7 @@ def repairs(number: int, layer: str) -> list[Timed]:
     frames = []
     for time_ns, packet in scene.packets():
         ours = packet.source.port == 20_000
-        packet = replace(packet, content=patterns.payload(packet.payload))
+        packet = patterns.filled(packet, WHOLE)
         whole = frame(as_ipv6(packet) if layer == "ipv6" else packet, "vlan" if layer == "vlan" else "ethernet")
         steps = {"source_port" if ours else "destination_port": 1}
         frames.append(Timed(time_ns // 1_000, whole, steps if packet.mss else steps | clocks))
@@ -115,30 +107,32 @@ def repairs(number: int, layer: str) -> list[Timed]:
 def datagram(port: int, size: int) -> bytes:
     """A UDP datagram."""
     ip = struct.pack("!BBHHHBBH4s4s", 0x45, 0, 28 + size, 0, 0, 64, 17, 0, bytes([10, 0, 0, 3]), bytes([10, 0, 0, 4]))
-    return b"\x02" * 12 + b"\x08\x00" + ip + struct.pack("!HHHH", 40_000, port, 8 + size, 0) + patterns.payload(size)
+    return (
+        b"\x02" * 12 + b"\x08\x00" + ip + struct.pack("!HHHH", 40_000, port, 8 + size, 0) + patterns.digits(size, port)
+    )
 
 
-KINDS = {
-    "long": Kind("16 long flows, 96 bytes of each packet", 10_000_000, long),
-    "short": Kind("500,000 short flows, 128 bytes of each packet", 6_500_000, short),
-    "full": Kind("4 flows in whole 1,500-byte frames", 1_500_000, full),
-    "half-open": Kind("a SYN flood of 10 million half-open flows", 20_000_000, half_open),
-    "terabyte": Kind("one flow of 1 TB in 64 KB frames", 23_020_000, terabyte),
-    "stalls": Kind("one flow with 10 million waits", 20_000_000, stalls),
-    "mixed": Kind("20 GB of mixed traffic in whole frames", 25_000_000, mixed),
+MAKERS = {
+    "long": long,
+    "short": short,
+    "full": full,
+    "half-open": half_open,
+    "terabyte": terabyte,
+    "stalls": stalls,
+    "mixed": mixed,
 }
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(prog="python -m tests.bench.captures", description=__doc__)
-    parser.add_argument("kind", choices=KINDS)
+    parser.add_argument("kind", choices=MAKERS)
     parser.add_argument("--packets", type=int, help="how many; what the name says unless told")
     options = parser.parse_args()
-    kind = KINDS[options.kind]
+    packets = options.packets or KINDS[options.kind].packets
     with suppress(OSError):  # a file has no size to set, and some systems allow no more
         fcntl.fcntl(sys.stdout, fcntl.F_SETPIPE_SZ, PIPE_BYTES)
     with suppress(BrokenPipeError), open(sys.stdout.fileno(), "wb", closefd=False) as out:
-        kind.make().write(out, options.packets or kind.packets)
+        MAKERS[options.kind]().write(out, packets)
 
 
 if __name__ == "__main__":

@@ -32,7 +32,12 @@ def cost(command: Sequence[str], cores: Cores, patience_s: float, stdin: int | I
     with pinned(cores), Path(os.devnull).open("wb") as nothing:
         began = time.perf_counter()
         process = subprocess.Popen(command, stdin=stdin, stdout=nothing, stderr=nothing, cwd=REPOSITORY)
-        limit = threading.Timer(patience_s, lambda: (stopped.set(), process.kill()))
+
+        def stop() -> None:
+            stopped.set()
+            process.kill()
+
+        limit = threading.Timer(patience_s, stop)
         limit.start()
         _, status, usage = os.wait4(process.pid, 0)
         wall = time.perf_counter() - began
@@ -72,7 +77,11 @@ def pinned(cores: Cores) -> Iterator[None]:
 
 
 def all_cores() -> Cores:
-    return frozenset(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else frozenset(range(os.cpu_count() or 1))
+    return (
+        frozenset(os.sched_getaffinity(0))
+        if hasattr(os, "sched_getaffinity")
+        else frozenset(range(os.cpu_count() or 1))
+    )
 
 
 def note(text: str) -> None:

@@ -1,7 +1,7 @@
 """Endless captures: a pattern of packets that begins anew each lap, its fields a step further.
 
-A lap's records lie in one buffer. From lap to lap only times, sequence numbers and the like are overwritten, a column at
-a time, so that the writer keeps ahead of the fastest reader.
+A lap's records lie in one buffer. From lap to lap only times, sequence numbers and the like are overwritten, a column
+at a time, so that the writer keeps ahead of the fastest reader.
 """
 
 import struct
@@ -28,7 +28,7 @@ FIELDS = {
     "syn_tsval": (28, ">u4"),
     "syn_tsecr": (32, ">u4"),
 }
-"""Where a field lies, from the TCP header on; those before it are IPv4's. A SYN's timestamps follow MSS and SACK-permitted."""
+"""Where a field lies, from the TCP header on; those before it are IPv4's. A SYN's timestamps follow two options."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,12 +11,15 @@ from tests.scene import Reader, Scene
 from tests.scene.packet import ACK, FIN, PSH, SYN, Endpoint, Packet, frame
 
 MSS = 1_448
-HALF_AS_DENSE = Random(4711)  # nothing here is secret
-"""Payload in hexadecimal digits halves when compressed, as text does; zeros would vanish."""
 
 
-def payload(size: int) -> bytes:
-    return HALF_AS_DENSE.randbytes(size // 2 + 1).hex().encode()[:size]
+def filled(packet: Packet, kept: int) -> Packet:
+    """With a payload of its own, as far as it is kept. Hexadecimal digits compress to a half; zeros would vanish."""
+    return replace(packet, content=digits(min(packet.payload, kept), packet.seq))
+
+
+def digits(size: int, seed: int) -> bytes:
+    return Random(seed).randbytes(size // 2 + 1).hex().encode()[:size]  # nothing here is secret
 
 
 WINDOW_SEGMENTS = 128
@@ -58,10 +61,7 @@ def bulk(flows: int, kept: int) -> tuple[list[Timed], list[Timed], int]:
     """
     ramps = [ramp(number) for number in range(flows)]
     seen = sorted((pair for ramp in ramps for pair in ramp.scene.packets()), key=lambda pair: pair[0])
-    before = [
-        Timed(time // 1_000, frame(replace(packet, content=payload(min(packet.payload, kept)))))
-        for time, packet in seen
-    ]
+    before = [Timed(time // 1_000, frame(filled(packet, kept))) for time, packet in seen]
     start_us = before[-1].time_us + 10_000
     released = sorted(
         (900 * flow + BULK_LAP_US // ramp.rounds * number + 7 * group, flow, GROUPS * number + group)
@@ -96,9 +96,13 @@ def group(ramp: Ramp, number: int, time_us: int, start_us: int, kept: int) -> It
             seq=ramp.data.seq + MSS * (2 * number + i),
             timestamps=(clock_ms, acked_ms),
             ip_id=scene.server.packets_sent + 1 + 2 * number + i,
-            content=payload(min(MSS, kept)),
         )
-        yield Timed(time_us + 1 + i, frame(data), {"seq": 2 * MSS * groups, "ip_id": 2 * groups, **clocks}, f"data {i}")
+        yield Timed(
+            time_us + 1 + i,
+            frame(filled(data, kept)),
+            {"seq": 2 * MSS * groups, "ip_id": 2 * groups, **clocks},
+            f"data {i}",
+        )
 
 
 ROUND_US = 20_000
@@ -147,13 +151,12 @@ def short(flows: int, every_us: int, kept: int) -> list[Timed]:
                 window_scale=7 if flags & SYN else None,
                 sack_permitted=bool(flags & SYN),
                 ip_id=13 * number + i,
-                content=payload(min(size, kept)),
             )
             syn = "syn_" if flags & SYN else ""
             steps = {"seq": ISN_STEP * flows, f"{syn}tsval": lap_ms, "ip_id": 13 * flows}
             steps |= {"source_port" if ours else "destination_port": 1}
             steps |= {"ack": ISN_STEP * flows, f"{syn}tsecr": lap_ms} if ack else {}
-            frames.append(Timed(time, frame(packet), steps, f"short {i}"))
+            frames.append(Timed(time, frame(filled(packet, kept)), steps, f"short {i}"))
     return frames
 
 
@@ -178,6 +181,23 @@ def half_open(flows: int, every_us: int) -> list[Timed]:
     return frames
 
 
+def opening(ack: Packet, rtt_us: int, window_scale: int) -> list[Timed]:
+    """The handshake that ends with this ACK, from time 0 on."""
+    syn = replace(
+        ack,
+        seq=ack.seq - 1,
+        ack=0,
+        flags=SYN,
+        window=64_240,
+        mss=1_460,
+        window_scale=window_scale,
+        sack_permitted=True,
+        timestamps=(1, 0) if ack.timestamps else None,
+    )
+    answer = replace(syn, source=ack.destination, destination=ack.source, seq=ack.ack - 1, ack=ack.seq, flags=SYN | ACK)
+    return [Timed(0, frame(syn)), Timed(5, frame(answer)), Timed(rtt_us, frame(ack))]
+
+
 TSO_BYTES = 45 * MSS
 """What Linux hands to a network card at once."""
 
@@ -186,18 +206,15 @@ def offloaded(segments: int, every_us: int, kept: int) -> tuple[list[Timed], lis
     """One connection in frames of 64 KB before segmentation, an ACK for two: its handshake; a lap of its data."""
     client, server = Endpoint("10.0.0.1", 50_000), Endpoint("10.0.0.2", 5_201)
     c, s, rtt_us = 1_000, 4_294_000_000, 1_000
-    greet = {"mss": 1_460, "window_scale": 14, "sack_permitted": True, "window": 65_535}
-    syn = Packet(client, server, seq=c, ack=0, flags=SYN, **greet)
-    answer = Packet(server, client, seq=s, ack=c + 1, flags=SYN | ACK, **greet)
     ack = Packet(client, server, seq=c + 1, ack=s + 1, flags=ACK, window=65_535)
-    before = [Timed(0, frame(syn)), Timed(5, frame(answer)), Timed(rtt_us, frame(ack))]
+    before = opening(ack, rtt_us, window_scale=14)
     steps = {"seq": segments * TSO_BYTES, "ip_id": 45 * segments}
     frames = []
     for number in range(segments):
         data = Packet(
             server, client, seq=s + 1 + number * TSO_BYTES, ack=c + 1, flags=ACK, window=65_535, payload=TSO_BYTES
         )
-        data = replace(data, ip_id=45 * number, content=payload(min(TSO_BYTES, kept)))
+        data = filled(replace(data, ip_id=45 * number), kept)
         frames.append(Timed(number * every_us, frame(data), steps, "data"))
         if number % 2:
             heard = replace(ack, ack=data.seq + TSO_BYTES, ip_id=number // 2)
@@ -210,11 +227,8 @@ def exchanges(count: int, every_us: int, *, port: int = 45_000) -> tuple[list[Ti
     """One connection with a wait after each few bytes: its handshake; a lap of its requests and responses."""
     client, server = Endpoint("10.0.0.1", port), Endpoint("10.0.0.2", 6_379)
     c, s, lap_ms = 1_000, 5_000, count * every_us // 1_000
-    greet = {"mss": 1_460, "window_scale": 7, "sack_permitted": True, "window": 64_240, "timestamps": (1, 0)}
-    syn = Packet(client, server, seq=c, ack=0, flags=SYN, **greet)
-    answer = Packet(server, client, seq=s, ack=c + 1, flags=SYN | ACK, **greet)
     ack = Packet(client, server, seq=c + 1, ack=s + 1, flags=ACK, window=502, timestamps=(1, 1))
-    before = [Timed(0, frame(syn)), Timed(5, frame(answer)), Timed(100, frame(ack))]
+    before = opening(ack, 100, window_scale=7)
     frames = []
     for number in range(count):
         time = number * every_us
