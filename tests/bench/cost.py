@@ -1,6 +1,7 @@
 """What one run of a command costs, on the cores that it is given."""
 
 import os
+import resource
 import subprocess
 import sys
 import threading
@@ -13,6 +14,8 @@ from typing import IO
 
 REPOSITORY = Path(__file__).parents[2]
 Cores = frozenset[int]
+MEMORY_LIMIT = 8 << 30
+"""Bytes that a command may ask for before it is refused more, which ends it: others use the machine too."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,7 +34,9 @@ def cost(command: Sequence[str], cores: Cores, patience_s: float, stdin: int | I
     stopped = threading.Event()
     with pinned(cores), Path(os.devnull).open("wb") as nothing:
         began = time.perf_counter()
-        process = subprocess.Popen(command, stdin=stdin, stdout=nothing, stderr=nothing, cwd=REPOSITORY)
+        process = subprocess.Popen(
+            command, stdin=stdin, stdout=nothing, stderr=nothing, cwd=REPOSITORY, preexec_fn=limit_memory
+        )
 
         def stop() -> None:
             stopped.set()
@@ -60,6 +65,10 @@ def piped(source: Sequence[str], command: Sequence[str], cores: Cores, patience_
 
 def cheapest(command: Sequence[str], cores: Cores, patience_s: float, runs: int) -> Cost:
     return min((cost(command, cores, patience_s) for _ in range(runs)), key=lambda run: run.wall_s)
+
+
+def limit_memory() -> None:
+    resource.setrlimit(resource.RLIMIT_AS, (MEMORY_LIMIT, MEMORY_LIMIT))
 
 
 @contextmanager

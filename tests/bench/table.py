@@ -34,7 +34,9 @@ def table(columns: Sequence[str], rows: Sequence[Sequence[str]], words: int = 1)
 def seconds(run: Cost, value: float) -> str:
     if run.stopped:
         return f"over {run.wall_s:.0f} s"
-    return f"exit {run.exit_code}" if run.exit_code else f"{value:.2f} s" if value < 100 else f"{value:.0f} s"
+    if run.exit_code:
+        return f"failed ({run.exit_code})"
+    return f"{value:.2f} s" if value < 100 else f"{value:.0f} s"
 
 
 def rate(packets: int, run: Cost, value: float) -> str:
