@@ -45,7 +45,7 @@ def full() -> Capture:
 
 
 def short() -> Capture:
-    return Capture(128, [], Lap(patterns.short(1_000, 20, 128), 20_000, 128))
+    return Capture(128, [], Lap(patterns.short(2_000, 20, 128), 40_000, 128))
 
 
 def half_open() -> Capture:
@@ -71,10 +71,10 @@ def mixed() -> Capture:
     """Bulk in whole frames, short connections, a flood, chatter, repairs, IPv6, VLANs, and what is not TCP."""
     lap_us = patterns.BULK_LAP_US
     before, frames, start_us = patterns.bulk(8, WHOLE)
-    frames += patterns.short(300, lap_us // 300, WHOLE)
-    frames += patterns.half_open(120, lap_us // 120)
+    frames += patterns.short(600, lap_us // 600, WHOLE)
+    frames += patterns.half_open(240, lap_us // 240)
     for number in range(20):
-        opening, chat = patterns.exchanges(12, lap_us // 12, port=45_000 + number)
+        opening, chat = patterns.exchanges(24, lap_us // 24, port=45_000 + number)
         before += [replace(timed, time_us=start_us - 5_000 + timed.time_us) for timed in opening]
         frames += [replace(timed, time_us=timed.time_us + 61 * number) for timed in chat]
     for number, layer in enumerate(("ethernet", "vlan", "ipv6")):
