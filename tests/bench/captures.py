@@ -40,16 +40,18 @@ def long(flows: int = 16, snap: int = HEADERS) -> Capture:
     return Capture(snap, before, Lap(steady, patterns.BULK_LAP_US, snap, start_us))
 
 
-def full() -> Capture:
-    return long(flows=4, snap=WHOLE)
+def full(flows: int = 4) -> Capture:
+    return long(flows, WHOLE)
 
 
-def short() -> Capture:
-    return Capture(128, [], Lap(patterns.short(2_000, 20, 128), 40_000, 128))
+def short(flows: int = 2_000) -> Capture:
+    """So many in a lap."""
+    return Capture(128, [], Lap(patterns.short(flows, 20, 128), flows * 20, 128))
 
 
-def half_open() -> Capture:
-    return Capture(HEADERS, [], Lap(patterns.half_open(10_000, 10), 100_000, HEADERS))
+def half_open(flows: int = 10_000) -> Capture:
+    """So many in a lap."""
+    return Capture(HEADERS, [], Lap(patterns.half_open(flows, 10), flows * 10, HEADERS))
 
 
 def terabyte() -> Capture:
@@ -67,10 +69,10 @@ def once_and_then(before: list[Timed], frames: list[Timed], lasts_us: int) -> Ca
     return Capture(HEADERS, shifted, Lap(frames, lasts_us, HEADERS, shifted[-1].time_us + 1_000))
 
 
-def mixed() -> Capture:
+def mixed(flows: int = 8) -> Capture:
     """Bulk in whole frames, short connections, a flood, chatter, repairs, IPv6, VLANs, and what is not TCP."""
     lap_us = patterns.BULK_LAP_US
-    before, frames, start_us = patterns.bulk(8, WHOLE)
+    before, frames, start_us = patterns.bulk(flows, WHOLE)
     frames += patterns.short(600, lap_us // 600, WHOLE)
     frames += patterns.half_open(240, lap_us // 240)
     for number in range(20):
