@@ -2,7 +2,7 @@
 
 use super::arrange;
 use super::bottleneck::Stretch;
-use super::builder::{Builder, Ending, Idle, LEAST_GAP};
+use super::builder::{Builder, Ending, GAP_LIMIT, Idle, LEAST_GAP};
 use super::evidence::{Burst, Gap};
 use super::repair::{Totals, Trigger};
 use super::spikes::Spikes;
@@ -194,6 +194,17 @@ impl Watch {
     #[cold]
     pub fn came_through(&mut self, tunnel: &Tunnel) {
         self.tunnel.get_or_insert_with(|| Box::new(tunnel.clone()));
+    }
+
+    /// Gaps that it holds.
+    #[inline]
+    pub fn gaps_held(&self) -> usize {
+        self.builders[0].gaps.len() + self.builders[1].gaps.len()
+    }
+
+    /// Each sender keeps so many gaps at most from here on.
+    pub fn keeps_gaps(&mut self, limit: usize) {
+        self.builders.iter_mut().for_each(|builder| builder.gap_limit = limit.min(GAP_LIMIT));
     }
 
     /// Whoever pasted the capture left packets out here.

@@ -30,6 +30,11 @@ const HALF_OPEN: usize = 1 << 17;
 /// 63 s after the first (tcp_syn_retries 6) and gives up at 127 s.
 const HALF_OPEN_IDLE: Nanos = Nanos::from_millis(240_000);
 
+/// Gaps of all flows held at once, a kilobyte each: beyond that a flow keeps no more than its share of them.
+const GAPS_HELD: usize = 1 << 18;
+/// The least such share.
+const GAPS_SHARE: usize = 16;
+
 /// Starts of flows held at once, a kilobyte or two each; the flows beyond go without a label.
 const STARTS_HELD: usize = 1 << 15;
 
@@ -120,6 +125,7 @@ pub(super) struct Table {
     lingering: VecDeque<Place>,
     recent: Option<(Key, u32)>,
     starts_held: usize,
+    gaps_held: usize,
     half_open: Waiting,
     followed: Waiting,
 }
@@ -139,6 +145,7 @@ impl Table {
             lingering: VecDeque::new(),
             recent: None,
             starts_held: 0,
+            gaps_held: 0,
             half_open: Waiting::new(HALF_OPEN, HALF_OPEN_IDLE),
             followed: Waiting::new(FOLLOWED, FOLLOWED_IDLE),
         }
@@ -183,7 +190,11 @@ impl Table {
         };
         let entry = self.entries[slot as usize].as_mut()?;
         let Flow::Followed(watch) = &mut entry.flow else { return None };
+        let held = watch.gaps_held();
+        let full = self.gaps_held >= GAPS_HELD;
+        watch.keeps_gaps(if full { self.followed.share(GAPS_HELD).max(GAPS_SHARE) } else { usize::MAX });
         let seen = watch.sees(segment);
+        self.gaps_held += watch.gaps_held() - held;
         if matches!(watch.connection.state, State::Closed | State::Reset) && !entry.lingers {
             entry.lingers = true;
             self.followed.leaves();
@@ -334,6 +345,7 @@ impl Table {
                 Flow::Followed(_) if !entry.lingers => self.followed.leaves(),
                 Flow::Followed(_) => {}
             }
+            self.gaps_held -= entry.watch().map_or(0, Watch::gaps_held);
             let over = entry.finish();
             self.starts_held -= usize::from(over.1.starts().is_some());
             done.push(over);

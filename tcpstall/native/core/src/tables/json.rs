@@ -4,19 +4,24 @@
 //! short flow is little more than a hundred such names and some words of ours, and looking at them took a seventh of the time
 //! of a whole run.
 
-use std::io::Write;
+use std::io::{self, Write};
 
 use serde::Serialize;
 use serde::ser::{Error as _, Impossible, SerializeMap, SerializeSeq, SerializeStruct, Serializer};
 use serde_json::Error;
 
-/// Appends a row to `text`.
-pub(super) fn append(text: &mut Vec<u8>, row: &impl Serialize) -> Result<(), Error> {
-    row.serialize(&mut Json { text, name: false })
+/// Text that waits longer than this, bytes, is written even where a row is not complete: one flow may have 100,000 stalls.
+const ENOUGH: usize = 256 * 1024;
+
+/// Appends a row to `text`, whose beginning goes to `out` where it grows long.
+pub(super) fn append(text: &mut Vec<u8>, out: &mut dyn Write, row: &impl Serialize) -> io::Result<()> {
+    row.serialize(&mut Json { text, out, name: false })?;
+    Ok(())
 }
 
 struct Json<'a> {
     text: &'a mut Vec<u8>,
+    out: &'a mut dyn Write,
     /// What comes is the name of a field, flattened into the object.
     name: bool,
 }
@@ -27,7 +32,7 @@ impl Json<'_> {
     }
 
     fn nested(&mut self, value: &(impl Serialize + ?Sized)) -> Result<(), Error> {
-        value.serialize(&mut Json { text: self.text, name: false })
+        value.serialize(&mut Json { text: self.text, out: self.out, name: false })
     }
 
     #[inline]
@@ -93,7 +98,7 @@ impl SerializeMap for Inside<'_> {
 
     fn serialize_key<T: Serialize + ?Sized>(&mut self, key: &T) -> Result<(), Error> {
         self.next();
-        key.serialize(&mut Json { text: self.json.text, name: true })
+        key.serialize(&mut Json { text: self.json.text, out: self.json.out, name: true })
     }
 
     fn serialize_value<T: Serialize + ?Sized>(&mut self, value: &T) -> Result<(), Error> {
@@ -112,6 +117,10 @@ impl SerializeSeq for Inside<'_> {
 
     fn serialize_element<T: Serialize + ?Sized>(&mut self, value: &T) -> Result<(), Error> {
         self.next();
+        if self.json.text.len() > ENOUGH {
+            self.json.out.write_all(self.json.text).map_err(Error::io)?;
+            self.json.text.clear();
+        }
         self.json.nested(value)
     }
 
@@ -215,12 +224,12 @@ impl<'a> Serializer for &'a mut Json<'_> {
 
     fn serialize_seq(self, _: Option<usize>) -> Result<Inside<'a>, Error> {
         self.text.push(b'[');
-        Ok(Inside { json: Json { text: self.text, name: false }, any: false, ends_with: b']' })
+        Ok(Inside { json: Json { text: self.text, out: self.out, name: false }, any: false, ends_with: b']' })
     }
 
     fn serialize_map(self, _: Option<usize>) -> Result<Inside<'a>, Error> {
         self.text.push(b'{');
-        Ok(Inside { json: Json { text: self.text, name: false }, any: false, ends_with: b'}' })
+        Ok(Inside { json: Json { text: self.text, out: self.out, name: false }, any: false, ends_with: b'}' })
     }
 
     fn serialize_struct(self, _: &'static str, _: usize) -> Result<Inside<'a>, Error> {
@@ -296,7 +305,17 @@ mod tests {
     fn it_writes_what_serde_json_writes() {
         let whole = Whole { yes: true, number: i64::MIN, share: f64::NAN, row: vec![inner(), inner()], none: inner() };
         let mut text = Vec::new();
-        append(&mut text, &whole).unwrap();
+        append(&mut text, &mut std::io::sink(), &whole).unwrap();
         assert_eq!(String::from_utf8(text).unwrap(), serde_json::to_string(&whole).unwrap());
+    }
+
+    #[test]
+    fn a_row_that_is_long_is_written_in_pieces() {
+        let rows = vec!["x".repeat(1_000); 1_000];
+        let (mut text, mut out) = (Vec::new(), Vec::new());
+        append(&mut text, &mut out, &rows).unwrap();
+        assert!(out.len() > 700_000 && text.len() < 300_000);
+        out.extend(text);
+        assert_eq!(out, serde_json::to_vec(&rows).unwrap());
     }
 }
