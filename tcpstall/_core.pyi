@@ -126,6 +126,7 @@ def analyze(
     min_stall_ns: int = 0,
     bursts: bool = True,
     link_bytes_per_s: int | None = None,
+    max_expansion: int | None = None,
     exchanges: bool = True,
     label: Callable[[bytes, bytes], tuple[str, str] | None] | None = None,
     progress: Callable[[int, int | None], None] | None = None,
@@ -135,7 +136,8 @@ def analyze(
     `paths`: capture files, "-" for standard input. `flows`, `hosts`, `ports`: keep only flows with one of these ids,
     addresses, ports (either end); empty keeps all. `since_ns`, `until_ns`: use only packets in that half-open interval.
     `min_stall_ns`: leave shorter stalls out of the list (the ledger keeps them). `link_bytes_per_s`: what the
-    link carries, where it is known: each direction then says its `link_share`.
+    link carries, where it is known: each direction then says its `link_share`. `max_expansion`: how many times its size
+    a compressed input may grow to beyond a gigabyte (None: 1000).
     `label(client, server)` reads the first payload bytes of a flow's ends and gives (source, label) or None; it is called
     with the GIL held for flows that begin with an HTTP method or a TLS hello only, and what it raises ends the run.
     `progress(bytes_read, bytes_in_all)` is called now and then with the GIL held; what it raises ends the run and is raised here (KeyboardInterrupt too).
@@ -157,6 +159,7 @@ def write(
     min_stall_ns: int = 0,
     bursts: bool = True,
     link_bytes_per_s: int | None = None,
+    max_expansion: int | None = None,
     exchanges: bool = True,
     label: Callable[[bytes, bytes], tuple[str, str] | None] | None = None,
     progress: Callable[[int, int | None], None] | None = None,

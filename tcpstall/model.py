@@ -275,7 +275,7 @@ class Flow:
     """One connection. `time_ns` gives every nanosecond from `start_ns` to `end_ns` one owner and sums to the length.
 
     `label` is what it carries, where its first payload says so: an HTTP request line (`label_source` is `http`), a TLS
-    server name (`tls`).
+    server name (`tls`). `tunnel` is what it came through, such as `VXLAN 42 10.0.0.1 > 10.0.0.2`.
     """
 
     id: int
@@ -294,6 +294,7 @@ class Flow:
     bursts: tuple[Burst, ...] = ()
     exchanges: tuple[Exchange, ...] = ()
     connection: Connection = Connection(exchanges=0)
+    tunnel: str | None = None
     label: str | None = None
     label_source: str | None = None
     notes: tuple[str, ...] = ()
@@ -334,6 +335,7 @@ class Capture:
     exit_code: ExitCode
     error: str | None
     format: str | None = None
+    compression: str | None = None
     link_types: tuple[str, ...] = ()
     packets: int = 0
     tcp_segments: int = 0
@@ -453,6 +455,7 @@ def analyze(
     min_stall_ns: int = 0,
     bursts: bool = True,
     link_bytes_per_s: int | None = None,
+    max_expansion: int | None = None,
     exchanges: bool = True,
     strict: bool = True,
     progress: Callable[[int, int | None], None] | None = None,
@@ -462,6 +465,7 @@ def analyze(
     `flows`, `hosts`, `ports` keep only flows with one of these ids, addresses, ports (either end); empty keeps all.
     `since_ns` and `until_ns` use only the packets of that half-open interval, nanoseconds since the epoch.
     `link_bytes_per_s` is what the link carries, where it is known: each direction then says its share of it.
+    `max_expansion` is how many times its size a compressed capture may grow to (None: 1000; a gigabyte always).
     `min_stall_ns` leaves shorter stalls out of the list (the time ledger keeps them); `bursts=False` leaves bursts out,
     `exchanges=False` exchanges.
     `progress(bytes_read, bytes_in_all)` is called now and then; what it raises ends the run.
@@ -481,6 +485,7 @@ def analyze(
         min_stall_ns=min_stall_ns,
         bursts=bursts,
         link_bytes_per_s=link_bytes_per_s,
+        max_expansion=max_expansion,
         exchanges=exchanges,
         label=read_label,
         progress=progress,

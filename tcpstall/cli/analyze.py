@@ -66,6 +66,14 @@ class Lists(TypedDict):
     help="What the link carries, e.g. 100Mbit: the share of it that each flow reached is told.",
 )
 @click.option(
+    "--max-expansion",
+    type=click.IntRange(min=1),
+    default=1_000,
+    show_default=True,
+    metavar="N",
+    help="How many times its size a compressed capture may grow to, beyond a gigabyte; what grows further is cut off.",
+)
+@click.option(
     "--no-bursts", "bursts", flag_value=False, default=True, type=bool, help="Leave the lists of bursts out of JSON."
 )
 @click.option(
@@ -88,6 +96,7 @@ def command(
     top: int | None,
     sort: Sort | None,
     link_bytes_per_s: int | None,
+    max_expansion: int,
     bursts: bool,
     exchanges: bool,
 ) -> int:
@@ -99,9 +108,9 @@ def command(
     """  # fmt: skip
     selection = chosen(captures, flows=flows, hosts=hosts, ports=ports, since=since, until=until)
     if form == "table":
-        return _show(captures, selection, min_stall_ns, top, sort, link_bytes_per_s)
+        return _show(captures, selection, min_stall_ns, top, sort, link_bytes_per_s, max_expansion)
     lists: Lists = {"bursts": bursts, "exchanges": exchanges}
-    return _stream(captures, selection, form, min_stall_ns, top, sort, link_bytes_per_s, lists)
+    return _stream(captures, selection, form, min_stall_ns, top, sort, link_bytes_per_s, max_expansion, lists)
 
 
 def _show(
@@ -111,10 +120,17 @@ def _show(
     top: int | None,
     sort: Sort | None,
     link_bytes_per_s: int | None,
+    max_expansion: int,
 ) -> ExitCode:
     with Bar() as bar:
         analysis = analyze(
-            captures, **selection, bursts=False, link_bytes_per_s=link_bytes_per_s, strict=False, progress=bar
+            captures,
+            **selection,
+            bursts=False,
+            link_bytes_per_s=link_bytes_per_s,
+            max_expansion=max_expansion,
+            strict=False,
+            progress=bar,
         )
     from tcpstall.cli.terminal import console, show
     from tcpstall.report import render
@@ -136,6 +152,7 @@ def _stream(
     top: int | None,
     sort: Sort | None,
     link_bytes_per_s: int | None,
+    max_expansion: int,
     lists: Lists,
 ) -> ExitCode:
     with Bar() as bar, writing("standard output"):
@@ -149,6 +166,7 @@ def _stream(
             **selection,
             min_stall_ns=min_stall_ns,
             link_bytes_per_s=link_bytes_per_s,
+            max_expansion=max_expansion,
             **lists,
             label=read_label,
             progress=bar,

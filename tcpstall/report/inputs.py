@@ -25,7 +25,8 @@ _SKIPPED = {
 def described(capture: Capture) -> Iterator[Text | Padding]:
     """The capture in one line, then what it lacks, then a line for each warning."""
     counts = f"{counted(capture.packets, 'packet')}, {counted(capture.tcp_segments, 'TCP segment')}"
-    yield Text(f"{in_terminal(capture.path)}: {capture.format}, {counts}{_span(capture)}", "dim")
+    packed = f" in {capture.compression}" if capture.compression else ""
+    yield Text(f"{in_terminal(capture.path)}: {capture.format}{packed}, {counts}{_span(capture)}", "dim")
     for doubt in doubts(capture):
         yield Padding(Text(doubt, "yellow"), (0, 0, 0, 2))
     for remark in (*capture.remarks_but(TOLD), *([capture.error] if capture.error else [])):

@@ -33,6 +33,7 @@ _SLOW_HANDSHAKE = 3
 _NOTES = {
     "roles-guessed": "the SYN was not captured: which end is the client was guessed",
     "exchange-limit": "there were more exchanges than are kept: their list is incomplete",
+    "flow-limit": "the flow was let go while it was open: too many were open at once, or it was silent for too long",
     "stall-limit": "there were more stalls than are kept: their list is incomplete",
     "packets-left-out": "the capture says that packets are left out: waits across the holes cannot be judged",
     "acked-unseen": "data was acknowledged that the capture does not hold: waits there cannot be judged",
@@ -53,6 +54,8 @@ _TOLD_BY_TRUST = {
 def verdict(flow: Flow, *, width: int, rank: str = "") -> Iterator[RenderableType]:
     """The flow's headline, then a line for each cause that matters, with what to change."""
     yield from _headline(flow, width, rank)
+    if flow.tunnel:
+        yield Padding(Text(f"through {flow.tunnel}", "cyan"), (0, 0, 0, 2))
     if flow.label:
         yield Padding(Text(in_terminal(flow.label), "cyan"), (0, 0, 0, 2))
     groups = _groups(flow)

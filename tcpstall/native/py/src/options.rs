@@ -4,6 +4,7 @@ use std::net::IpAddr;
 
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
+use tcpstall_core::capture::Expansion;
 use tcpstall_core::causes::Limits;
 use tcpstall_core::run::{Filter, Options};
 use tcpstall_core::tables::Wanted;
@@ -22,6 +23,7 @@ pub(crate) struct Keywords {
     pub(crate) bursts: bool,
     pub(crate) link_bytes_per_s: Option<u64>,
     pub(crate) exchanges: bool,
+    pub(crate) max_expansion: Option<u64>,
 }
 
 impl Keywords {
@@ -36,6 +38,7 @@ impl Keywords {
             },
             limits: Limits { link_bytes_per_s: self.link_bytes_per_s, ..Limits::default() },
             wanted: Wanted { bursts: self.bursts, exchanges: self.exchanges, least_stall: Nanos(self.min_stall_ns) },
+            expansion: self.max_expansion.map_or_else(Expansion::default, Expansion::times),
         })
     }
 }

@@ -135,7 +135,7 @@ pub(crate) fn collect(
 }
 
 #[pyfunction]
-#[pyo3(signature = (paths, *, flows=vec![], hosts=vec![], ports=vec![], since_ns=None, until_ns=None, min_stall_ns=0, bursts=true, exchanges=true, link_bytes_per_s=None, label=None, progress=None))]
+#[pyo3(signature = (paths, *, flows=vec![], hosts=vec![], ports=vec![], since_ns=None, until_ns=None, min_stall_ns=0, bursts=true, exchanges=true, link_bytes_per_s=None, max_expansion=None, label=None, progress=None))]
 #[expect(clippy::too_many_arguments, reason = "they are keywords in Python")]
 pub(crate) fn analyze(
     py: Python<'_>,
@@ -149,11 +149,22 @@ pub(crate) fn analyze(
     bursts: bool,
     exchanges: bool,
     link_bytes_per_s: Option<u64>,
+    max_expansion: Option<u64>,
     label: Option<Py<PyAny>>,
     progress: Option<Py<PyAny>>,
 ) -> PyResult<Report> {
-    let keywords =
-        Keywords { flows, hosts, ports, since_ns, until_ns, min_stall_ns, bursts, exchanges, link_bytes_per_s };
+    let keywords = Keywords {
+        flows,
+        hosts,
+        ports,
+        since_ns,
+        until_ns,
+        min_stall_ns,
+        bursts,
+        exchanges,
+        link_bytes_per_s,
+        max_expansion,
+    };
     let options = keywords.into_options()?;
     let (rows, captures) = collect(py, &paths, &options, Labels::new(label), progress)?;
     Ok(Report { rows, captures })
@@ -171,9 +182,17 @@ pub(crate) fn samples(py: Python<'_>, path: &str, flow: u64) -> PyResult<Table> 
 #[pyfunction]
 pub(crate) fn segments(py: Python<'_>, path: &str) -> PyResult<(Table, CaptureStatus)> {
     let mut rows: Vec<Segment> = Vec::new();
-    let read = py.detach(|| run::segments(path, |segment| rows.push(*segment)));
-    // A signal ends the reading: its handler speaks first.
-    py.check_signals()?;
+    let mut raised = None;
+    let read = py.detach(|| {
+        let signalled = || {
+            raised = Python::attach(|py| py.check_signals()).err();
+            raised.is_some()
+        };
+        run::segments(path, |segment| rows.push(*segment), signalled)
+    });
+    if let Some(signal) = raised {
+        return Err(signal);
+    }
     let status = read.map_err(|error| errors::of_capture(&error))?;
     Ok((Table::new(columns::segments(&rows))?, CaptureStatus(status)))
 }

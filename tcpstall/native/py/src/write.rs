@@ -71,7 +71,7 @@ impl Follower for Printer {
 }
 
 #[pyfunction]
-#[pyo3(signature = (paths, fd, *, format="json", sort=None, top=None, flows=vec![], hosts=vec![], ports=vec![], since_ns=None, until_ns=None, min_stall_ns=0, bursts=true, exchanges=true, link_bytes_per_s=None, label=None, progress=None))]
+#[pyo3(signature = (paths, fd, *, format="json", sort=None, top=None, flows=vec![], hosts=vec![], ports=vec![], since_ns=None, until_ns=None, min_stall_ns=0, bursts=true, exchanges=true, link_bytes_per_s=None, max_expansion=None, label=None, progress=None))]
 #[expect(clippy::too_many_arguments, reason = "they are keywords in Python")]
 pub(crate) fn write(
     py: Python<'_>,
@@ -89,11 +89,22 @@ pub(crate) fn write(
     bursts: bool,
     exchanges: bool,
     link_bytes_per_s: Option<u64>,
+    max_expansion: Option<u64>,
     label: Option<Py<PyAny>>,
     progress: Option<Py<PyAny>>,
 ) -> PyResult<Written> {
-    let keywords =
-        Keywords { flows, hosts, ports, since_ns, until_ns, min_stall_ns, bursts, exchanges, link_bytes_per_s };
+    let keywords = Keywords {
+        flows,
+        hosts,
+        ports,
+        since_ns,
+        until_ns,
+        min_stall_ns,
+        bursts,
+        exchanges,
+        link_bytes_per_s,
+        max_expansion,
+    };
     let options = keywords.into_options()?;
     let shape = Shape::from_name(format).ok_or_else(|| PyValueError::new_err(format!("no such format: {format}")))?;
     let order =

@@ -5,7 +5,7 @@ use std::ops::ControlFlow;
 use std::path::PathBuf;
 use std::sync::LazyLock;
 
-use tcpstall_core::capture::{Capture, CaptureError, Item};
+use tcpstall_core::capture::{Capture, CaptureError, Expansion, Item};
 use tcpstall_core::causes::Limits;
 use tcpstall_core::run::{self, Filter, Follower, Options};
 use tcpstall_core::tables::sort::Order;
@@ -57,6 +57,7 @@ pub fn taken(bytes: &[u8], most: usize) -> Taken {
             }
             Ok(Some(Item::Line(line))) => (line.len(), u64::from(line.last().copied().unwrap_or(0))),
             Ok(Some(Item::Dropped(packets))) => (0, packets),
+            Ok(Some(Item::LeftOut)) => (0, 1),
             Ok(None) => break,
             Err(CaptureError::Interrupted) => continue,
             Err(error) => {
@@ -102,6 +103,7 @@ pub fn analyse(bytes: &[u8]) {
         filter: Filter::default(),
         limits: Limits { link_bytes_per_s: Some(125_000_000), ..Limits::default() },
         wanted: Wanted { bursts: true, exchanges: true, least_stall: Nanos::ZERO },
+        expansion: Expansion::default(),
     };
     let begin = |shape| Writer::begin(Vec::new(), shape).expect("memory takes it");
     let mut keeper = Keeper { rows: Vec::new(), writers: [Shape::Json, Shape::Csv].map(begin) };

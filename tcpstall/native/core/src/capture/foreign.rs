@@ -2,14 +2,10 @@
 
 /// First bytes, and what they belong to.
 const KNOWN: &[(&[u8], &str)] = &[
-    (b"\x1f\x8b", "a gzip file; decompress it first: gzip -dc FILE | tcpstall analyze -"),
-    (b"\x28\xb5\x2f\xfd", "a zstd file; decompress it first: zstd -dc FILE | tcpstall analyze -"),
-    (b"\xfd7zXZ\0", "an xz file; decompress it first: xz -dc FILE | tcpstall analyze -"),
-    (b"BZh", "a bzip2 file; decompress it first: bzip2 -dc FILE | tcpstall analyze -"),
-    (b"\x04\x22\x4d\x18", "an lz4 file; decompress it first: lz4 -dc FILE | tcpstall analyze -"),
+    (b"\x1f\x9d", "a file of compress; decompress it first: gzip -dc FILE | tcpstall analyze -"),
+    (b"LZIP", "an lzip file; decompress it first: lzip -dc FILE | tcpstall analyze -"),
     (b"PK\x03\x04", "a zip archive; unpack it first: unzip -p FILE | tcpstall analyze -"),
     (b"7z\xbc\xaf\x27\x1c", "a 7z archive; unpack it first: 7z x -so FILE | tcpstall analyze -"),
-    (b"snoop\0\0\0", "a snoop capture; convert it first: editcap -F pcap FILE NEW.pcap"),
     (b"GMBU", "a Network Monitor capture; convert it first: editcap -F pcap FILE NEW.pcap"),
     (b"RTSS", "a Network Monitor capture; convert it first: editcap -F pcap FILE NEW.pcap"),
     (b"TRSNIFF data", "a Sniffer capture; convert it first: editcap -F pcap FILE NEW.pcap"),
@@ -49,7 +45,7 @@ pub(super) fn name(sample: &[u8]) -> Option<&'static str> {
 pub(super) fn unknown(sample: &[u8]) -> String {
     let shown: Vec<String> = sample.iter().take(4).map(|byte| format!("{byte:02x}")).collect();
     format!(
-        "data of an unknown kind (first bytes {}); tcpstall reads pcap, pcapng and the text that tcpdump prints",
+        "data of an unknown kind (first bytes {}); tcpstall reads pcap, pcapng, snoop and the text that tcpdump prints",
         shown.join(" ")
     )
 }

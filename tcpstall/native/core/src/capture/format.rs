@@ -3,8 +3,10 @@
 use super::error::CaptureError;
 use super::foreign;
 use super::pcap::Layout;
+use super::snoop;
 use super::stream::Stream;
 use super::text::UTF8_BOM;
+use crate::size::PacketNo;
 
 /// A kind of capture that is read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -13,6 +15,8 @@ pub enum Format {
     Pcap,
     /// The block-structured file of Wireshark.
     Pcapng,
+    /// The file of Solaris.
+    Snoop,
     /// What tcpdump prints.
     Text,
 }
@@ -23,6 +27,7 @@ impl Format {
         match self {
             Format::Pcap => "pcap",
             Format::Pcapng => "pcapng",
+            Format::Snoop => "snoop",
             Format::Text => "tcpdump-text",
         }
     }
@@ -33,6 +38,7 @@ impl Format {
 pub(super) enum Found {
     Pcap(Layout),
     Pcapng,
+    Snoop,
     Text,
 }
 
@@ -51,6 +57,13 @@ pub(super) fn detect(stream: &mut Stream) -> Result<Found, CaptureError> {
         }
     }
     let whole = !stream.need(SAMPLE)?;
+    if stream.buffered().starts_with(snoop::MAGIC) {
+        return Ok(Found::Snoop);
+    }
+    if stream.buffered().is_empty() {
+        // Compressed input may have broken off before it gave anything.
+        stream.end::<()>(PacketNo(1))?;
+    }
     let sample = stream.buffered();
     let sample = &sample[..sample.len().min(SAMPLE)];
     match foreign::name(sample) {

@@ -21,16 +21,28 @@ impl LinkType {
     pub const RAW_OPENBSD: LinkType = LinkType(14);
     /// PPP in HDLC-like framing.
     pub const PPP_HDLC: LinkType = LinkType(50);
+    /// PPP over Ethernet without the Ethernet.
+    pub const PPP_ETHER: LinkType = LinkType(51);
     /// Raw IP.
     pub const RAW: LinkType = LinkType(101);
+    /// Cisco's HDLC.
+    pub const C_HDLC: LinkType = LinkType(104);
+    /// IEEE 802.11.
+    pub const IEEE802_11: LinkType = LinkType(105);
     /// OpenBSD loopback: an address family in network byte order.
     pub const LOOP: LinkType = LinkType(108);
     /// Linux "cooked" capture, as `-i any` gives it.
     pub const LINUX_SLL: LinkType = LinkType(113);
+    /// IEEE 802.11 behind a radiotap header.
+    pub const IEEE802_11_RADIOTAP: LinkType = LinkType(127);
+    /// Something else behind a PPI header, which says what.
+    pub const PPI: LinkType = LinkType(192);
     /// Raw IPv4.
     pub const IPV4: LinkType = LinkType(228);
     /// Raw IPv6.
     pub const IPV6: LinkType = LinkType(229);
+    /// Linux's netfilter log.
+    pub const NFLOG: LinkType = LinkType(239);
     /// Linux "cooked" capture, second version.
     pub const LINUX_SLL2: LinkType = LinkType(276);
 
@@ -43,6 +55,12 @@ impl LinkType {
             LinkType::FDDI => "FDDI",
             LinkType::RAW_HOST | LinkType::RAW_OPENBSD | LinkType::RAW => "RAW",
             LinkType::PPP_HDLC => "PPP_HDLC",
+            LinkType::PPP_ETHER => "PPP_ETHER",
+            LinkType::C_HDLC => "C_HDLC",
+            LinkType::IEEE802_11 => "IEEE802_11",
+            LinkType::IEEE802_11_RADIOTAP => "IEEE802_11_RADIO",
+            LinkType::PPI => "PPI",
+            LinkType::NFLOG => "NFLOG",
             LinkType::LOOP => "LOOP",
             LinkType::LINUX_SLL => "LINUX_SLL",
             LinkType::IPV4 => "IPV4",
@@ -61,6 +79,6 @@ mod tests {
     fn an_unread_link_type_is_named_by_its_number() {
         assert_eq!(LinkType(276).name(), "LINUX_SLL2");
         assert_eq!(LinkType(14).name(), "RAW");
-        assert_eq!(LinkType(239).name(), "LINKTYPE_239");
+        assert_eq!(LinkType(220).name(), "LINKTYPE_220");
     }
 }

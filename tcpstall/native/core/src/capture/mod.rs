@@ -1,26 +1,34 @@
-//! Bytes to records: pcap, pcapng and tcpdump's text, from a file, a pipe or standard input, through one read loop.
+//! Bytes to records: pcap, pcapng, snoop and tcpdump's text, from a file, a pipe, standard input or a decompressor, through one
+//! read loop.
 
 mod error;
 mod foreign;
 mod format;
 mod link;
+mod losses;
 mod order;
+mod packed;
 mod pcap;
 mod pcapng;
+mod snoop;
 mod steady;
 mod stream;
 mod text;
 
 use std::fs::File;
 use std::io::{ErrorKind, Read};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 pub use self::error::CaptureError;
 pub use self::format::Format;
 pub use self::link::LinkType;
+pub use self::packed::{Compression, Expansion};
 
 use self::format::Found;
 use self::pcap::Pcap;
 use self::pcapng::Pcapng;
+use self::snoop::Snoop;
 use self::steady::Steady;
 use self::stream::Stream;
 use self::text::Text;
@@ -34,6 +42,8 @@ pub enum Item<'a> {
     Frame(Frame<'a>),
     /// One line of tcpdump's text without its line end, to be read by `wire::text`.
     Line(&'a [u8]),
+    /// The capture is damaged here: packets may be missing. Its end brings the error that says more.
+    LeftOut,
     /// The capture itself says that it dropped so many packets, which may be none (pcapng interface statistics).
     Dropped(u64),
 }
@@ -60,11 +70,20 @@ pub struct Capture {
     reader: Option<Reader>,
     refused: bool,
     size: Option<u64>,
+    expansion: Expansion,
+    packed: Option<Packed>,
+}
+
+/// How the input is compressed, and how much of it was used up.
+struct Packed {
+    compression: Compression,
+    read: Arc<AtomicU64>,
 }
 
 enum Reader {
     Pcap(Pcap),
     Pcapng(Pcapng),
+    Snoop(Snoop),
     Text(Text),
 }
 
@@ -94,17 +113,56 @@ impl Capture {
 
     /// Reads a capture from anything that gives bytes. What it is shows with the first item.
     pub fn from_reader(source: Box<dyn Read + Send>) -> Capture {
-        Capture { stream: Stream::new(source), reader: None, refused: false, size: None }
+        Capture {
+            stream: Stream::new(source),
+            reader: None,
+            refused: false,
+            size: None,
+            expansion: Expansion::default(),
+            packed: None,
+        }
+    }
+
+    /// Lets compressed input grow to so much and no more.
+    pub fn with_expansion(self, expansion: Expansion) -> Capture {
+        Capture { expansion, ..self }
     }
 
     #[cold]
     fn begin(&mut self) -> Result<Reader, CaptureError> {
+        self.stream.need(packed::MAGIC)?;
+        if let Some(compression) = Compression::of(self.stream.buffered()) {
+            self.unpack(compression)?;
+        }
         let stream = &mut self.stream;
         Ok(match format::detect(stream)? {
             Found::Pcap(layout) => Reader::Pcap(Pcap::open(layout, stream)?),
             Found::Pcapng => Reader::Pcapng(Pcapng::open()),
+            Found::Snoop => Reader::Snoop(Snoop::open(stream)?),
             Found::Text => Reader::Text(Text::open(stream)),
         })
+    }
+
+    /// Puts a decompressor between the source and the stream.
+    #[cold]
+    fn unpack(&mut self, compression: Compression) -> Result<(), CaptureError> {
+        if let Some(outer) = &self.packed {
+            let what =
+                format!("a {} file inside a {} file; unpack it first", compression.name(), outer.compression.name());
+            return Err(CaptureError::NotACapture { what });
+        }
+        let nothing = Stream::new(Box::new(std::io::empty()));
+        let source = std::mem::replace(&mut self.stream, nothing).into_source();
+        let read = Arc::new(AtomicU64::new(0));
+        let unpacked = packed::unpack(compression, source, self.expansion, Arc::clone(&read))
+            .map_err(|error| CaptureError::Read { offset: 0, reason: error.to_string() })?;
+        self.stream = Stream::new(Box::new(unpacked));
+        self.packed = Some(Packed { compression, read });
+        self.stream.need(packed::MAGIC)?;
+        match Compression::of(self.stream.buffered()) {
+            Some(inner) => self.unpack(inner),
+            None => Ok(()),
+        }
     }
 
     /// The next item, or nothing at the end. After an error there is nothing more, but for
@@ -129,6 +187,7 @@ impl Capture {
         match &mut self.reader {
             Some(Reader::Pcap(reader)) => reader.next(&mut self.stream),
             Some(Reader::Pcapng(reader)) => reader.next(&mut self.stream),
+            Some(Reader::Snoop(reader)) => reader.next(&mut self.stream),
             Some(Reader::Text(reader)) => reader.next(&mut self.stream),
             None => Ok(None),
         }
@@ -139,6 +198,7 @@ impl Capture {
         self.reader.as_ref().map(|reader| match reader {
             Reader::Pcap(_) => Format::Pcap,
             Reader::Pcapng(_) => Format::Pcapng,
+            Reader::Snoop(_) => Format::Snoop,
             Reader::Text(_) => Format::Text,
         })
     }
@@ -146,8 +206,9 @@ impl Capture {
     /// The link types named so far, each once.
     pub fn link_types(&self) -> &[LinkType] {
         match &self.reader {
-            Some(Reader::Pcap(reader)) => std::slice::from_ref(reader.link()),
+            Some(Reader::Pcap(reader)) => reader.links(),
             Some(Reader::Pcapng(reader)) => reader.links(),
+            Some(Reader::Snoop(reader)) => std::slice::from_ref(reader.link()),
             Some(Reader::Text(_)) | None => &[],
         }
     }
@@ -160,9 +221,23 @@ impl Capture {
         }
     }
 
-    /// Bytes consumed so far.
+    /// True unless the next item must be waited for: everything that was read is consumed.
+    #[inline]
+    pub fn has_more(&self) -> bool {
+        !self.stream.buffered().is_empty()
+    }
+
+    /// How the input was compressed, if it was.
+    pub fn compression(&self) -> Option<Compression> {
+        self.packed.as_ref().map(|packed| packed.compression)
+    }
+
+    /// Bytes of the input consumed so far: of the compressed ones where it is compressed.
     pub fn offset(&self) -> u64 {
-        self.stream.offset()
+        match &self.packed {
+            Some(packed) => packed.read.load(Ordering::Relaxed),
+            None => self.stream.offset(),
+        }
     }
 
     /// Length of the file, bytes; `None` for pipes and standard input.

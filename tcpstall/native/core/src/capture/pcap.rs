@@ -1,7 +1,10 @@
 //! The classic pcap file: one header, one link type, records.
 
+mod plausible;
+
 use super::error::CaptureError;
 use super::link::LinkType;
+use super::losses::{Losses, seek};
 use super::order::Order;
 use super::stream::{RECORD_LIMIT, Stream};
 use super::{Frame, Item};
@@ -46,57 +49,99 @@ impl Layout {
 /// Reader of a classic pcap file.
 pub(super) struct Pcap {
     layout: Layout,
+    /// The link type of the file, and before it those of the files that it was appended to.
+    links: Vec<LinkType>,
     link: LinkType,
     /// Written before version 2.4, when some writers put a record's two lengths the other way round.
     old: bool,
     /// Most bytes that a record can hold.
     limit: u32,
     packets: u64,
+    /// Of the last record, seconds.
+    last_second: Option<u32>,
+    losses: Losses,
+}
+
+/// What a record header of no or of impossible length turned out to be.
+enum Odd {
+    /// A record without bytes.
+    Record,
+    /// The header of another file, which was appended to this one.
+    Header,
+    /// Damage; what follows is behind it.
+    Damage,
 }
 
 impl Pcap {
     /// Reads the file header.
     pub(super) fn open(layout: Layout, stream: &mut Stream) -> Result<Pcap, CaptureError> {
         stream.need(FILE_HEADER)?;
-        let Some([_, version, _, _, snap_length, link]) = layout.order.words(stream.buffered()) else {
-            return Err(stream.ends_inside("the file header", FILE_HEADER as u64, PacketNo(1)));
+        let mut pcap = Pcap {
+            layout,
+            links: Vec::new(),
+            link: LinkType::ETHERNET,
+            old: false,
+            limit: USUAL_SNAP_LENGTH,
+            packets: 0,
+            last_second: None,
+            losses: Losses::default(),
         };
+        if pcap.follow(layout, stream.buffered()).is_none() {
+            return Err(stream.ends_inside("the file header", FILE_HEADER as u64, PacketNo(1)));
+        }
         stream.take(FILE_HEADER);
-        let [_, minor] = layout.order.halves(version);
-        // The upper half of the link type field tells of frame check sequences, which no length here includes.
-        let link = LinkType(link as u16);
-        let limit = snap_length.clamp(USUAL_SNAP_LENGTH, RECORD_LIMIT);
-        Ok(Pcap { layout, link, old: minor < CURRENT_MINOR, limit, packets: 0 })
+        Ok(pcap)
     }
 
-    /// The file's only link type.
-    pub(super) fn link(&self) -> &LinkType {
-        &self.link
+    /// Reads on as this file header says.
+    fn follow(&mut self, layout: Layout, header: &[u8]) -> Option<()> {
+        let [_, version, _, _, snap_length, link] = layout.order.words(header)?;
+        let [_, minor] = layout.order.halves(version);
+        self.layout = layout;
+        // The upper half of the link type field tells of frame check sequences, which no length here includes.
+        self.link = LinkType(link as u16);
+        if !self.links.contains(&self.link) {
+            self.links.push(self.link);
+        }
+        self.old = minor < CURRENT_MINOR;
+        self.limit = snap_length.clamp(USUAL_SNAP_LENGTH, RECORD_LIMIT);
+        Some(())
+    }
+
+    /// The link types of its headers.
+    pub(super) fn links(&self) -> &[LinkType] {
+        &self.links
     }
 
     /// The next record.
     #[inline]
     pub(super) fn next<'a>(&mut self, stream: &'a mut Stream) -> Result<Option<Item<'a>>, CaptureError> {
         let header = self.layout.record_header;
-        if !stream.need(header)? && stream.buffered().is_empty() {
-            return Ok(None);
-        }
         let packet = PacketNo(self.packets + 1);
+        if !stream.need(header)? && stream.buffered().is_empty() {
+            return self.losses.report().map_or_else(|| stream.end(packet), Err);
+        }
         let fields = self.layout.order.words(stream.buffered());
         let Some([seconds, fraction, mut captured, mut wire]) = fields else {
-            return Err(stream.ends_inside("the record header", header as u64, packet));
+            return Err(self.ends_inside("the record header", header, stream));
         };
         if self.old && captured > wire {
             (captured, wire) = (wire, captured);
         }
-        if captured > self.limit {
-            return Err(self.impossible(captured, stream));
+        // One comparison for both of the lengths that may be none: nothing, and too much.
+        if captured.wrapping_sub(1) >= self.limit {
+            match self.odd([seconds, fraction, captured, wire], stream)? {
+                Odd::Record => {}
+                Odd::Header => return self.next(stream),
+                Odd::Damage => return Ok(Some(Item::LeftOut)),
+            }
         }
         let record = header + captured as usize;
         if !stream.need(record)? {
-            return Err(stream.ends_inside("the record", record as u64, packet));
+            return Err(self.ends_inside("the record", record, stream));
         }
         self.packets += 1;
+        self.last_second = Some(seconds);
         // A fraction of a second or more occurs in files of broken writers and simply adds up.
         let nanos = i64::from(seconds) * 1_000_000_000 + i64::from(fraction) * self.layout.nanos;
         Ok(Some(Item::Frame(Frame {
@@ -110,10 +155,47 @@ impl Pcap {
     }
 
     #[cold]
-    fn impossible(&self, captured: u32, stream: &mut Stream) -> CaptureError {
-        let limit = self.limit;
-        let what = format!("the record header claims {captured} captured bytes, at most {limit} are possible");
-        stream.damaged(what, PacketNo(self.packets + 1))
+    fn ends_inside(&mut self, record: &str, needed: usize, stream: &mut Stream) -> CaptureError {
+        let error = stream.ends_inside(record, needed as u64, PacketNo(self.packets + 1));
+        self.losses.report().unwrap_or(error)
+    }
+
+    #[cold]
+    fn odd(&mut self, [seconds, fraction, captured, wire]: [u32; 4], stream: &mut Stream) -> Result<Odd, CaptureError> {
+        let mut headers = 0;
+        while stream.need(FILE_HEADER)?
+            && let Some(magic) = stream.buffered().first_chunk()
+            && let Some(layout) = Layout::of(*magic)
+            && let Some([_, _, 0, 0]) = layout.order.words(stream.buffered())
+            && self.follow(layout, stream.buffered()).is_some()
+        {
+            stream.take(FILE_HEADER);
+            headers += 1;
+        }
+        if headers > 0 {
+            return Ok(Odd::Header);
+        }
+        // Zeros stand where a file system lost a block, or where a record without bytes is of the first of January 1970.
+        let zeros = seconds == 0 && fraction == 0 && wire == 0;
+        if captured == 0 && !(zeros && self.last_second.is_none_or(|last| last > 0)) {
+            return Ok(Odd::Record);
+        }
+        let what = if captured == 0 {
+            "there are zeros where a record header should be".to_owned()
+        } else {
+            format!("the record header claims {captured} captured bytes, at most {} are possible", self.limit)
+        };
+        self.losses.note(stream.offset(), PacketNo(self.packets + 1), what);
+        match seek(stream, |stream, at| self.resumes(stream, at))? {
+            Some(bytes) => {
+                self.losses.skipped(bytes);
+                Ok(Odd::Damage)
+            }
+            None => {
+                stream.close();
+                Err(self.losses.report().unwrap_or(CaptureError::Interrupted))
+            }
+        }
     }
 }
 

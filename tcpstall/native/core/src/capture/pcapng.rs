@@ -3,11 +3,13 @@
 mod interface;
 mod options;
 mod packet;
+mod plausible;
 
 use self::interface::Interface;
 use self::packet::Found;
-use super::error::{CaptureError, cut};
+use super::error::CaptureError;
 use super::link::LinkType;
+use super::losses::{Losses, seek};
 use super::order::Order;
 use super::stream::{RECORD_LIMIT, Stream};
 use super::{Frame, Item};
@@ -26,6 +28,9 @@ const SIMPLE_PACKET: u32 = 3;
 const STATISTICS: u32 = 5;
 /// Enhanced Packet Block.
 const PACKET: u32 = 6;
+
+/// Stands for a place that could not be read; the format reserves it and no block of that type is handed on.
+const LOST: u32 = 0;
 
 /// The number that shows a section's byte order.
 const ORDER_MAGIC: u32 = 0x1a2b_3c4d;
@@ -49,6 +54,7 @@ pub(super) struct Pcapng {
     packets: u64,
     untimed: u64,
     last: Nanos,
+    losses: Losses,
 }
 
 /// One block that lies whole in the buffer.
@@ -76,6 +82,7 @@ impl Pcapng {
             packets: 0,
             untimed: 0,
             last: Nanos::ZERO,
+            losses: Losses::default(),
         }
     }
 
@@ -103,6 +110,7 @@ impl Pcapng {
                     return self.frame(block, found, stream);
                 }
                 OLD_PACKET | SIMPLE_PACKET => return self.rare_packet(block, stream),
+                LOST => return Ok(Some(Item::LeftOut)),
                 _ => {
                     let dropped = self.describe(block, stream)?;
                     stream.take(block.length);
@@ -132,11 +140,11 @@ impl Pcapng {
         stream: &'a mut Stream,
     ) -> Result<Option<Item<'a>>, CaptureError> {
         let Some(found) = found else {
-            return Err(stream.damaged("the packet does not fit into its block".into(), self.coming()));
+            return self.unusable("the packet does not fit into its block".into(), block, stream);
         };
         let Some(interface) = self.interfaces.get(found.interface as usize) else {
             let what = format!("the packet names interface {}, which no block describes", found.interface);
-            return Err(stream.damaged(what, self.coming()));
+            return self.unusable(what, block, stream);
         };
         match found.ticks {
             Some(ticks) => self.last = interface.clock.time(ticks),
@@ -159,19 +167,21 @@ impl Pcapng {
     fn block(&mut self, stream: &mut Stream) -> Result<Option<Block>, CaptureError> {
         loop {
             if !stream.need(HEAD)? && stream.buffered().is_empty() {
-                return Ok(None);
+                let coming = self.coming();
+                return self.losses.report().map_or_else(|| stream.end(coming), Err);
             }
             let Some([kind, mut length]) = self.order.words(stream.buffered()) else {
-                return Err(stream.ends_inside("the block header", HEAD as u64, self.coming()));
+                let error = stream.ends_inside("the block header", HEAD as u64, self.coming());
+                return Err(self.losses.report().unwrap_or(error));
             };
             if kind == SECTION {
                 length = self.section(stream)?;
             }
             if length < (HEAD + TAIL) as u32 || length % 4 != 0 {
-                return Err(stream.damaged(format!("a block cannot be {length} bytes long"), self.coming()));
+                return self.recover(format!("a block cannot be {length} bytes long"), stream);
             }
             if matches!(kind, PACKET | SIMPLE_PACKET | OLD_PACKET | INTERFACE | STATISTICS | SECTION) {
-                return self.whole(Block { kind, length: length as usize }, stream).map(Some);
+                return self.whole(Block { kind, length: length as usize }, stream);
             }
             self.skip(length, stream)?;
         }
@@ -179,20 +189,52 @@ impl Pcapng {
 
     /// Has the whole block in the buffer, its two lengths compared.
     #[inline]
-    fn whole(&self, block: Block, stream: &mut Stream) -> Result<Block, CaptureError> {
+    fn whole(&mut self, block: Block, stream: &mut Stream) -> Result<Option<Block>, CaptureError> {
         if block.length > RECORD_LIMIT as usize {
             let what = format!("the block claims {} bytes, at most {RECORD_LIMIT} are possible", block.length);
-            return Err(stream.damaged(what, self.coming()));
+            return self.recover(what, stream);
         }
         if !stream.need(block.length)? {
-            return Err(stream.ends_inside("the block", block.length as u64, self.coming()));
+            let error = stream.ends_inside("the block", block.length as u64, self.coming());
+            return Err(self.losses.report().unwrap_or(error));
         }
         let tail = self.order.words(&stream.buffered()[block.length - TAIL..]);
         if tail != Some([block.length as u32]) {
             let what = format!("the block's length is {} before its body and different after", block.length);
-            return Err(stream.damaged(what, self.coming()));
+            return self.recover(what, stream);
         }
-        Ok(block)
+        Ok(Some(block))
+    }
+
+    /// Goes on behind damage where blocks can be told again.
+    #[cold]
+    fn recover(&mut self, what: String, stream: &mut Stream) -> Result<Option<Block>, CaptureError> {
+        let (offset, coming) = (stream.offset(), self.coming());
+        self.losses.note(offset, coming, what);
+        match seek(stream, |stream, at| self.resumes(stream, at))? {
+            Some(bytes) => {
+                self.losses.skipped(bytes);
+                Ok(Some(Block { kind: LOST, length: 0 }))
+            }
+            None => {
+                stream.close();
+                self.losses.report().map_or(Ok(None), Err)
+            }
+        }
+    }
+
+    /// Passes over a block whose frame is good and whose content is not.
+    #[cold]
+    fn unusable<'a>(
+        &mut self,
+        what: String,
+        block: Block,
+        stream: &mut Stream,
+    ) -> Result<Option<Item<'a>>, CaptureError> {
+        self.losses.note(stream.offset(), self.coming(), what);
+        self.losses.skipped(block.length as u64);
+        stream.take(block.length);
+        Ok(Some(Item::LeftOut))
     }
 
     /// Starts a section: its byte order, and the length of its header block.
@@ -250,11 +292,14 @@ impl Pcapng {
     }
 
     #[cold]
-    fn skip(&self, length: u32, stream: &mut Stream) -> Result<(), CaptureError> {
+    fn skip(&mut self, length: u32, stream: &mut Stream) -> Result<(), CaptureError> {
         let offset = stream.offset();
         match stream.discard(u64::from(length))? {
             had if had == u64::from(length) => Ok(()),
-            had => Err(cut(offset, self.coming(), "the block", u64::from(length), had)),
+            had => {
+                let error = stream.cut("the block", self.coming(), offset, u64::from(length), had);
+                Err(self.losses.report().unwrap_or(error))
+            }
         }
     }
 

@@ -1,8 +1,9 @@
 //! The one read loop: bytes from a file or a pipe, buffered so that a whole record is one slice.
 
-use std::io::{ErrorKind, Read};
+use std::io::{Cursor, ErrorKind, Read};
 
 use super::error::{CaptureError, cut};
+use super::packed::Fault;
 use crate::size::PacketNo;
 
 /// A read of this size hides the cost of the system call, and the bytes are still in the cache when they are parsed.
@@ -24,11 +25,22 @@ pub(super) struct Stream {
     base: u64,
     /// The source is at its end, where a terminal must not be asked again, or an error ended the reading.
     ended: bool,
+    /// Why compressed input ended where it did, if not by itself.
+    fault: Option<Fault>,
 }
 
 impl Stream {
     pub(super) fn new(source: Box<dyn Read + Send>) -> Stream {
-        Stream { source, buffer: vec![0; BUFFER], start: 0, end: 0, base: 0, ended: false }
+        Stream { source, buffer: vec![0; BUFFER], start: 0, end: 0, base: 0, ended: false, fault: None }
+    }
+
+    /// All that is not consumed yet, as a source again.
+    pub(super) fn into_source(self) -> Box<dyn Read + Send> {
+        let mut buffer = self.buffer;
+        buffer.truncate(self.end);
+        let mut buffered = Cursor::new(buffer);
+        buffered.set_position(self.start as u64);
+        Box::new(buffered.chain(self.source))
     }
 
     /// Bytes consumed so far.
@@ -75,12 +87,28 @@ impl Stream {
         Ok(n - left)
     }
 
+    /// Nothing is left: the end, or where compressed input broke off, the error that kept `packet` from being read.
+    #[cold]
+    pub(super) fn end<T>(&mut self, packet: PacketNo) -> Result<Option<T>, CaptureError> {
+        let offset = self.offset();
+        self.fault.take().map_or(Ok(None), |fault| Err(broken(fault, offset, packet)))
+    }
+
     /// The error of a record of `needed` bytes that the input ends inside of; nothing more is read after it.
     #[cold]
     pub(super) fn ends_inside(&mut self, record: &str, needed: u64, packet: PacketNo) -> CaptureError {
-        let error = cut(self.offset(), packet, record, needed, self.buffered().len() as u64);
+        let (offset, had) = (self.offset(), self.buffered().len() as u64);
         self.close();
-        error
+        self.cut(record, packet, offset, needed, had)
+    }
+
+    /// The same where the record was not kept: it began at `offset`, and `had` bytes of it came.
+    #[cold]
+    pub(super) fn cut(&mut self, record: &str, packet: PacketNo, offset: u64, needed: u64, had: u64) -> CaptureError {
+        match self.fault.take() {
+            Some(fault) => broken(fault, offset, packet),
+            None => cut(offset, packet, record, needed, had),
+        }
     }
 
     /// The error of a record that cannot be what was written; nothing more is read after it.
@@ -91,7 +119,8 @@ impl Stream {
         CaptureError::Damaged { offset, packet, what, truncated: false }
     }
 
-    fn close(&mut self) {
+    /// Nothing more is read.
+    pub(super) fn close(&mut self) {
         self.ended = true;
         self.start = self.end;
     }
@@ -111,6 +140,12 @@ impl Stream {
                 Ok(count) => self.end += count,
                 Err(error) if error.kind() == ErrorKind::Interrupted => return Err(CaptureError::Interrupted),
                 Err(error) => {
+                    // What was unpacked before is good and wanted first.
+                    if let Some(fault) = error.get_ref().and_then(|inner| inner.downcast_ref::<Fault>()) {
+                        self.fault = Some(fault.clone());
+                        self.ended = true;
+                        break;
+                    }
                     let offset = self.base + self.end as u64;
                     self.close();
                     return Err(CaptureError::Read { offset, reason: error.to_string() });
@@ -119,6 +154,11 @@ impl Stream {
         }
         Ok(self.end >= n)
     }
+}
+
+#[cold]
+fn broken(fault: Fault, offset: u64, packet: PacketNo) -> CaptureError {
+    CaptureError::Damaged { offset, packet, what: fault.what, truncated: fault.truncated }
 }
 
 #[cfg(test)]

@@ -28,7 +28,7 @@ impl Text {
     pub(super) fn next<'a>(&mut self, stream: &'a mut Stream) -> Result<Option<Item<'a>>, CaptureError> {
         let length = self.line_length(stream)?;
         if length == 0 {
-            return Ok(None);
+            return stream.end(PacketNo(self.lines + 1));
         }
         self.lines += 1;
         let line = stream.take(length);

@@ -15,8 +15,8 @@ use crate::size::PacketNo;
 use crate::time::Nanos;
 use crate::wire::Segment;
 
-/// Gaps kept for one sender; further ones only count.
-pub const GAP_LIMIT: usize = 100_000;
+/// Gaps kept for one sender, a kilobyte each; further ones only count.
+pub const GAP_LIMIT: usize = 1 << 16;
 /// Below this a pause is the noise of hosts, not a wait.
 pub const LEAST_GAP: Nanos = Nanos::from_micros(250);
 /// A gap is recorded from this share of the round trip on, and reported from `gap::watch`'s larger share on,
@@ -71,6 +71,8 @@ pub struct Builder {
     full: bool,
     /// Frozen gaps in order of time.
     pub gaps: Vec<Gap>,
+    /// So many are kept at most.
+    pub(super) gap_limit: usize,
     /// Gaps beyond the limit.
     pub dropped: u64,
     /// When the sender sent its FIN.
@@ -104,6 +106,7 @@ impl Builder {
             full_for: Nanos::ZERO,
             full: false,
             gaps: Vec::new(),
+            gap_limit: GAP_LIMIT,
             dropped: 0,
             fin: None,
             initial_flight: None,
@@ -284,7 +287,7 @@ impl Builder {
     /// Freezes the gap that ends now; true if nothing was left in flight.
     pub fn close(&mut self, ending: &Ending, half: &Half, cwnd: &mut Cwnd) -> bool {
         let left = self.left.take().unwrap_or_default();
-        if self.gaps.len() >= GAP_LIMIT {
+        if self.gaps.len() >= self.gap_limit {
             self.dropped += 1;
             return left.flight == 0;
         }

@@ -2,7 +2,7 @@
 
 use super::arrange;
 use super::bottleneck::Stretch;
-use super::builder::{Builder, Ending, Idle, LEAST_GAP};
+use super::builder::{Builder, Ending, GAP_LIMIT, Idle, LEAST_GAP};
 use super::evidence::{Burst, Gap};
 use super::repair::{Totals, Trigger};
 use super::spikes::Spikes;
@@ -15,7 +15,7 @@ use crate::flow::{
 };
 use crate::sender::{Cwnd, Path, timers};
 use crate::time::Nanos;
-use crate::wire::{Flags, Segment};
+use crate::wire::{Flags, Segment, tunnel::Tunnel};
 
 /// A gap is a stall's candidate from this share of the base round trip on.
 const STALL_SHARE: f64 = 0.3;
@@ -29,8 +29,11 @@ pub struct Watch {
     builders: [Builder; 2],
     turns: Turns,
     starts: Option<Box<Starts>>,
+    tunnel: Option<Box<Tunnel>>,
     spikes: [Spikes; 2],
     incomplete: bool,
+    /// It left memory while it was open.
+    pub let_go: bool,
     stamps: Option<Box<Stamps>>,
     left_out_after: Option<Nanos>,
 }
@@ -80,8 +83,10 @@ impl Watch {
             builders: [Builder::new(Direction::Client), Builder::new(Direction::Server)],
             turns: Turns::default(),
             starts: None,
+            tunnel: None,
             spikes: Default::default(),
             incomplete: false,
+            let_go: false,
             stamps: None,
             left_out_after: None,
         }
@@ -183,6 +188,23 @@ impl Watch {
         let first = self.starts.is_none();
         self.starts.get_or_insert_default().keep(sender, payload);
         first
+    }
+
+    /// A segment came through a tunnel: the first one's is kept.
+    #[cold]
+    pub fn came_through(&mut self, tunnel: &Tunnel) {
+        self.tunnel.get_or_insert_with(|| Box::new(tunnel.clone()));
+    }
+
+    /// Gaps that it holds.
+    #[inline]
+    pub fn gaps_held(&self) -> usize {
+        self.builders[0].gaps.len() + self.builders[1].gaps.len()
+    }
+
+    /// Each sender keeps so many gaps at most from here on.
+    pub fn keeps_gaps(&mut self, limit: usize) {
+        self.builders.iter_mut().for_each(|builder| builder.gap_limit = limit.min(GAP_LIMIT));
     }
 
     /// Whoever pasted the capture left packets out here.
@@ -332,6 +354,11 @@ impl Finished {
         self.watch.starts.as_deref()
     }
 
+    /// What its first segment in a tunnel came through.
+    pub fn tunnel(&self) -> Option<&Tunnel> {
+        self.watch.tunnel.as_deref()
+    }
+
     /// The client began with a TLS hello.
     pub fn speaks_tls(&self) -> bool {
         self.starts().is_some_and(Starts::speak_tls)
@@ -355,6 +382,11 @@ impl Finished {
     /// How often a sender repaired losses, and why.
     pub fn repairs(&self, sender: Direction) -> Totals {
         self.watch.builders[sender as usize].repairs()
+    }
+
+    /// It left memory while it was open: there were too many flows, or it was silent for too long.
+    pub fn let_go(&self) -> bool {
+        self.watch.let_go
     }
 
     /// Packets were left out of the capture.

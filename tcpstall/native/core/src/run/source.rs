@@ -4,11 +4,12 @@ use super::status::CaptureStatus;
 use crate::capture::{Capture, CaptureError, Item};
 use crate::flow::starts::{START_KEPT, Starts};
 use crate::wire::text::{Paste, Reading};
+use crate::wire::tunnel::{Tunnel, tunnel};
 use crate::wire::{self, Segment};
 
 /// What came next.
 pub(super) enum Event {
-    /// A segment, now in [`Source::segment`].
+    /// A segment, now in its place.
     Segment,
     /// The same, and its payload begins something with a name; the beginning is in [`Source::start`].
     Start,
@@ -23,10 +24,10 @@ pub(super) enum Event {
 /// Segments from frames and from text alike.
 #[derive(Default)]
 pub(super) struct Source {
-    /// The last segment, in a place of its own: moving it about costs as much as reading it.
-    pub(super) segment: Segment,
     /// What the payload of [`Event::Start`] begins with.
     pub(super) start: Vec<u8>,
+    /// What the last segment came through, where it is [`Segment::tunnelled`].
+    pub(super) tunnel: Option<Tunnel>,
     paste: Option<Box<Paste>>,
     finished: bool,
     /// What the capture says that it dropped, if it says anything.
@@ -34,21 +35,26 @@ pub(super) struct Source {
 }
 
 impl Source {
+    /// The next item; a segment goes into `place`, for moving it about costs as much as reading it.
     #[inline]
     pub(super) fn next(
         &mut self,
         capture: &mut Capture,
         status: &mut CaptureStatus,
+        place: &mut Segment,
     ) -> Result<Option<Event>, CaptureError> {
         let item = capture.next();
         let reading = match &item {
             Ok(Some(Item::Frame(frame))) => {
                 status.packets += 1;
                 status.at(frame.time);
-                return Ok(Some(match wire::decode_into(frame, &mut self.segment) {
+                return Ok(Some(match wire::decode_into(frame, place) {
                     Ok(payload) => {
                         status.tcp_segments += 1;
-                        status.trust.options_cut += u64::from(self.segment.options_cut);
+                        status.trust.options_cut += u64::from(place.options_cut);
+                        if place.tunnelled {
+                            self.tunnel = tunnel(frame);
+                        }
                         if Starts::is_one(payload) {
                             self.start.clear();
                             self.start.extend_from_slice(&payload[..payload.len().min(START_KEPT)]);
@@ -63,6 +69,7 @@ impl Source {
                     }
                 }));
             }
+            Ok(Some(Item::LeftOut)) => return Ok(Some(Event::LeftOut)),
             Ok(Some(Item::Dropped(packets))) => {
                 self.dropped = Some(self.dropped.unwrap_or(0) + packets);
                 return Ok(Some(Event::Nothing));
@@ -82,16 +89,16 @@ impl Source {
             Err(CaptureError::Interrupted) => return Ok(Some(Event::Interrupted)),
             Err(error) => return Err(error.clone()),
         };
-        Ok(Some(self.of_text(reading, status)))
+        Ok(Some(self.of_text(reading, status, place)))
     }
 
-    fn of_text(&mut self, reading: Reading, status: &mut CaptureStatus) -> Event {
+    fn of_text(&self, reading: Reading, status: &mut CaptureStatus, place: &mut Segment) -> Event {
         match reading {
             Reading::Segment(segment) => {
                 status.at(segment.time);
                 status.tcp_segments += 1;
                 status.trust.options_cut += u64::from(segment.options_cut);
-                self.segment = segment;
+                *place = segment;
                 Event::Segment
             }
             Reading::LeftOut => Event::LeftOut,

@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-use crate::capture::{Capture, CaptureError, Format};
+use crate::capture::{Capture, CaptureError, Compression, Format};
 use crate::flow::stamps::Stamps;
 use crate::tables::trust::CaptureTrust;
 use crate::time::Nanos;
@@ -53,6 +53,9 @@ pub struct CaptureStatus {
     pub path: String,
     /// `pcap`, `pcapng`, `tcpdump-text`; `None` where it could not be told.
     pub format: Option<&'static str>,
+    /// `gzip`, `zstd`, `lz4`, `xz`, `bzip2`; absent where the input is not compressed.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub compression: Option<&'static str>,
     /// Names of its link types.
     pub link_types: Vec<String>,
     /// Packets read.
@@ -99,6 +102,7 @@ impl CaptureStatus {
     /// What the reader knows of the capture once it is read.
     pub(super) fn describe(&mut self, capture: &Capture) {
         self.format = capture.format().filter(|_| self.exit_code != 4).map(Format::name);
+        self.compression = capture.compression().map(Compression::name);
         self.link_types = capture.link_types().iter().map(|link| link.name().into_owned()).collect();
         if capture.untimed() > 0 {
             let message =

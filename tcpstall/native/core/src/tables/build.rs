@@ -53,6 +53,7 @@ pub fn flow_row(flow: &Finished, id: u64, capture: u32, limits: &Limits, wanted:
         capture,
         client: connection.client,
         server: connection.server,
+        tunnel: flow.tunnel().map(ToString::to_string),
         label: None,
         label_source: None,
         starts: flow.starts().cloned().map(Box::new),
@@ -138,6 +139,9 @@ fn notes(flow: &Finished) -> Vec<&'static str> {
     }
     if flow.incomplete() {
         notes.push("packets-left-out");
+    }
+    if flow.let_go() {
+        notes.push("flow-limit");
     }
     if flow.connection().handshake.is_multipath() {
         notes.push("mptcp");

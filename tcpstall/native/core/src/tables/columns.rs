@@ -82,6 +82,7 @@ pub fn flows(rows: &[FlowRow]) -> Columns {
         integers("client_port", rows, |row| Some(i64::from(row.client.port))),
         texts("server_address", rows, |row| Some(row.server.address.to_string())),
         integers("server_port", rows, |row| Some(i64::from(row.server.port))),
+        texts("tunnel", rows, |row| row.tunnel.clone()),
         texts("label", rows, |row| row.label.clone()),
         integers("start_ns", rows, |row| Some(row.start_ns.0)),
         integers("end_ns", rows, |row| Some(row.end_ns.0)),

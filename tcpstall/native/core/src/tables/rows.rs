@@ -224,6 +224,10 @@ pub struct FlowRow {
     /// The end that accepted it.
     #[serde(serialize_with = "endpoint")]
     pub server: Endpoint,
+    /// What its first captured packet came through, from the inside out: `VXLAN 42 10.0.0.1 > 10.0.0.2`; absent where it was
+    /// in no tunnel.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub tunnel: Option<String>,
     /// What it carries, where its first payload says so: an HTTP request line with its host, a TLS server name.
     pub label: Option<String>,
     /// Where the label was read: `http`, `tls`.

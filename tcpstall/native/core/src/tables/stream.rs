@@ -67,10 +67,10 @@ impl<W: Write> Writer<W> {
         match self.shape {
             Shape::Json => {
                 self.line.extend_from_slice(if self.flows == 0 { b"\n" } else { b",\n" });
-                json::append(&mut self.line, row)?;
+                json::append(&mut self.line, &mut self.out, row)?;
             }
             Shape::Ndjson => {
-                json::append(&mut self.line, row)?;
+                json::append(&mut self.line, &mut self.out, row)?;
                 self.line.push(b'\n');
             }
             Shape::Csv => row.stalls.iter().try_for_each(|stall| csv_row(&mut self.out, row, stall))?,

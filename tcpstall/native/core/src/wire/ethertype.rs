@@ -5,11 +5,12 @@ use super::{Skip, mpls, ppp};
 const IPV4: u16 = 0x0800;
 const IPV6: u16 = 0x86dd;
 const PPPOE_SESSION: u16 = 0x8864;
-const MPLS: u16 = 0x8847;
+pub(super) const MPLS: u16 = 0x8847;
+const MPLS_MULTICAST: u16 = 0x8848;
 /// IEEE 802.1Q, 802.1ad, and the number that stacked tags had before 802.1ad.
 const TAGS: [u16; 3] = [0x8100, 0x88a8, 0x9100];
 /// Smaller values are an IEEE 802.3 length, and LLC follows.
-const FIRST_TYPE: u16 = 0x0600;
+pub(super) const FIRST_TYPE: u16 = 0x0600;
 
 /// Where the IP header lies if `kind` describes what is at `at`.
 #[inline]
@@ -19,18 +20,20 @@ pub(super) fn follow(frame: &[u8], kind: u16, at: usize) -> Result<usize, Skip> 
 
 fn around(frame: &[u8], mut kind: u16, mut at: usize) -> Result<usize, Skip> {
     const TAG: usize = 4;
-    const PPPOE: usize = 6;
     loop {
         kind = match kind {
             IPV4 | IPV6 => return Ok(at),
-            MPLS => {
-                let stack = frame.get(at..).ok_or(Skip::CutShort)?;
-                return mpls::header(stack).map(|labels| at + labels);
+            MPLS | MPLS_MULTICAST => {
+                at += mpls::header(frame.get(at..).ok_or(Skip::CutShort)?)?;
+                match mpls::bridged(frame, at)? {
+                    None => return Ok(at),
+                    Some((kind, inner)) => {
+                        at = inner;
+                        kind
+                    }
+                }
             }
-            PPPOE_SESSION => {
-                at += PPPOE;
-                return ppp::header(frame.get(at..).ok_or(Skip::CutShort)?).map(|ppp| at + ppp);
-            }
+            PPPOE_SESSION => return ppp::session(frame.get(at..).ok_or(Skip::CutShort)?).map(|ppp| at + ppp),
             tag if TAGS.contains(&tag) => {
                 let tag: &[u8; TAG] = frame.get(at..).and_then(<[u8]>::first_chunk).ok_or(Skip::CutShort)?;
                 at += TAG;

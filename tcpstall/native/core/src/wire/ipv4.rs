@@ -1,5 +1,6 @@
 //! IPv4 headers (RFC 791).
 
+use super::tunnel::Outer;
 use super::{Address, Envelope, Skip};
 
 const TCP: u8 = 6;
@@ -37,5 +38,27 @@ pub(super) fn open(packet: &[u8], on_wire: u32) -> Result<Envelope<'_>, Skip> {
         fragmented: fragment & MORE_FRAGMENTS != 0,
         length: total.checked_sub(header_length as u32).ok_or(Skip::CutShort)?,
         segment: packet.get(header_length..).ok_or(Skip::CutShort)?,
+    })
+}
+
+/// The same for a packet that is not TCP.
+pub(super) fn outer(packet: &[u8], on_wire: u32) -> Result<Outer<'_>, Skip> {
+    const FRAGMENT_OFFSET: u16 = 0x1fff;
+    let header: &[u8; FIXED] = packet.first_chunk().ok_or(Skip::CutShort)?;
+    let header_length = usize::from(header[0] & 0x0f) * 4;
+    if header_length < FIXED || u16::from_be_bytes([header[6], header[7]]) & FRAGMENT_OFFSET != 0 {
+        return Err(Skip::NotTcp);
+    }
+    let total = match u16::from_be_bytes([header[2], header[3]]) {
+        0 => on_wire,
+        total => u32::from(total),
+    };
+    let [.., s0, s1, s2, s3, d0, d1, d2, d3] = *header;
+    Ok(Outer {
+        source: Address::v4([s0, s1, s2, s3]),
+        destination: Address::v4([d0, d1, d2, d3]),
+        protocol: header[9],
+        length: total.saturating_sub(header_length as u32),
+        payload: packet.get(header_length..).ok_or(Skip::CutShort)?,
     })
 }

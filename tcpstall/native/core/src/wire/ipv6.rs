@@ -1,12 +1,17 @@
 //! IPv6 headers (RFC 8200).
 
+use super::tunnel::Outer;
 use super::{Address, Envelope, Skip};
 
 const HOP_BY_HOP: u8 = 0;
 const TCP: u8 = 6;
 const ROUTING: u8 = 43;
 const FRAGMENT: u8 = 44;
+const AUTHENTICATION: u8 = 51;
 const DESTINATION: u8 = 60;
+const MOBILITY: u8 = 135;
+const HOST_IDENTITY: u8 = 139;
+const SHIM6: u8 = 140;
 /// Length of the fixed header, bytes.
 const FIXED: usize = 40;
 
@@ -16,12 +21,8 @@ pub(super) fn open(packet: &[u8], on_wire: u32) -> Result<Envelope<'_>, Skip> {
     let header: &[u8; FIXED] = packet.first_chunk().ok_or(Skip::CutShort)?;
     let next = header[6];
     let behind = &packet[FIXED..];
-    let chain = if next == TCP { Chain::default() } else { Chain::walk(next, behind)? };
-    let length = match u16::from_be_bytes([header[4], header[5]]) {
-        // A jumbogram (RFC 2675), or segmentation offload and BIG TCP without the jumbo payload option.
-        0 => chain.jumbo.unwrap_or(on_wire.saturating_sub(FIXED as u32)),
-        length => u32::from(length),
-    };
+    let chain = if next == TCP { Chain::default() } else { Chain::to_tcp(next, behind)? };
+    let length = payload_length(header, &chain, on_wire);
     let [_, _, _, _, _, _, _, ttl, addresses @ ..] = header;
     let [source, destination] = addresses.as_chunks::<16>().0 else {
         return Err(Skip::CutShort);
@@ -37,7 +38,35 @@ pub(super) fn open(packet: &[u8], on_wire: u32) -> Result<Envelope<'_>, Skip> {
     })
 }
 
-/// The extension headers between the fixed header and TCP.
+/// Length of what follows the fixed header, extension headers included.
+#[inline]
+fn payload_length(header: &[u8; FIXED], chain: &Chain, on_wire: u32) -> u32 {
+    match u16::from_be_bytes([header[4], header[5]]) {
+        // A jumbogram (RFC 2675), or segmentation offload and BIG TCP without the jumbo payload option.
+        0 => chain.jumbo.unwrap_or(on_wire.saturating_sub(FIXED as u32)),
+        length => u32::from(length),
+    }
+}
+
+/// The same for a packet that is not TCP.
+pub(super) fn outer(packet: &[u8], on_wire: u32) -> Result<Outer<'_>, Skip> {
+    let header: &[u8; FIXED] = packet.first_chunk().ok_or(Skip::CutShort)?;
+    let behind = &packet[FIXED..];
+    let (protocol, chain) = Chain::walk(header[6], behind)?;
+    let [_, _, _, _, _, _, _, _, addresses @ ..] = header;
+    let [source, destination] = addresses.as_chunks::<16>().0 else {
+        return Err(Skip::CutShort);
+    };
+    Ok(Outer {
+        source: Address::v6(*source),
+        destination: Address::v6(*destination),
+        protocol,
+        length: payload_length(header, &chain, on_wire).saturating_sub(chain.length as u32),
+        payload: behind.get(chain.length..).ok_or(Skip::CutShort)?,
+    })
+}
+
+/// The extension headers between the fixed header and what it carries.
 #[derive(Default)]
 struct Chain {
     length: usize,
@@ -47,15 +76,26 @@ struct Chain {
 
 impl Chain {
     #[cold]
-    fn walk(mut next: u8, behind: &[u8]) -> Result<Chain, Skip> {
+    fn to_tcp(next: u8, behind: &[u8]) -> Result<Chain, Skip> {
+        match Chain::walk(next, behind)? {
+            (TCP, chain) => Ok(chain),
+            _ => Err(Skip::NotTcp),
+        }
+    }
+
+    /// Walks to the first header that is no extension, and says which.
+    fn walk(mut next: u8, behind: &[u8]) -> Result<(u8, Chain), Skip> {
         let mut chain = Chain::default();
-        while next != TCP {
+        loop {
             let header = behind.get(chain.length..).unwrap_or_default();
-            if !matches!(next, HOP_BY_HOP | ROUTING | FRAGMENT | DESTINATION) {
-                return Err(Skip::NotTcp);
-            }
+            let per_unit = match next {
+                HOP_BY_HOP | ROUTING | FRAGMENT | DESTINATION | MOBILITY | HOST_IDENTITY | SHIM6 => 8,
+                // RFC 4302 §2.2: in words of 32 bits, less two.
+                AUTHENTICATION => 4,
+                _ => return Ok((next, chain)),
+            };
             let unit: &[u8; 8] = header.first_chunk().ok_or(Skip::CutShort)?;
-            let mut length = 8 * (1 + usize::from(unit[1]));
+            let mut length = 8 + per_unit * usize::from(unit[1]);
             match next {
                 FRAGMENT => {
                     chain.read_fragment(unit)?;
@@ -67,7 +107,6 @@ impl Chain {
             next = unit[0];
             chain.length += length;
         }
-        Ok(chain)
     }
 
     fn read_fragment(&mut self, header: &[u8; 8]) -> Result<(), Skip> {

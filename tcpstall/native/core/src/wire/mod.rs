@@ -2,6 +2,7 @@
 
 pub mod segment;
 pub mod text;
+pub mod tunnel;
 
 mod ethernet;
 mod ethertype;
@@ -9,9 +10,11 @@ mod fddi;
 mod ipv4;
 mod ipv6;
 mod mpls;
+mod nflog;
 mod null;
 mod options;
 mod ppp;
+mod radio;
 mod sll;
 mod sll2;
 mod tcp;
@@ -61,11 +64,15 @@ pub fn decode_into<'a>(frame: &Frame<'a>, segment: &mut Segment) -> Result<&'a [
     let on_wire = frame.wire_length.saturating_sub(header as u32);
     // The version decides, not the link layer's type field: raw and loopback captures have none worth trusting.
     let envelope = match packet.first().ok_or(Skip::CutShort)? >> 4 {
-        4 => ipv4::open(packet, on_wire)?,
-        6 => ipv6::open(packet, on_wire)?,
+        4 => ipv4::open(packet, on_wire),
+        6 => ipv6::open(packet, on_wire),
         _ => return Err(Skip::NotIp),
     };
-    tcp::read(frame, &envelope, segment)
+    match envelope {
+        Ok(envelope) => tcp::read(frame, &envelope, segment),
+        Err(Skip::NotTcp) => tunnel::decode(frame, packet, on_wire, segment),
+        Err(skip) => Err(skip),
+    }
 }
 
 /// Length of everything before the IP header, bytes.
@@ -78,6 +85,12 @@ fn link_header(frame: &Frame<'_>) -> Result<usize, Skip> {
         LinkType::NULL | LinkType::LOOP => null::header(frame.bytes),
         LinkType::PPP | LinkType::PPP_HDLC => ppp::header(frame.bytes),
         LinkType::FDDI => fddi::header(frame.bytes),
+        LinkType::IEEE802_11_RADIOTAP => radio::radiotap(frame.bytes),
+        LinkType::IEEE802_11 => radio::wireless(frame.bytes, 0, false),
+        LinkType::PPI => radio::ppi(frame.bytes),
+        LinkType::NFLOG => nflog::header(frame.bytes),
+        LinkType::PPP_ETHER => ppp::session(frame.bytes),
+        LinkType::C_HDLC => ppp::cisco(frame.bytes),
         LinkType::RAW | LinkType::RAW_HOST | LinkType::RAW_OPENBSD | LinkType::IPV4 | LinkType::IPV6 => Ok(0),
         _ => Err(Skip::NotIp),
     }

@@ -9,3 +9,16 @@ pub(super) fn header(stack: &[u8]) -> Result<usize, Skip> {
     let above = labels.iter().position(|label| label[2] & BOTTOM != 0);
     above.map(|above| (above + 1) * 4).ok_or(Skip::CutShort)
 }
+
+/// The Ethernet frame that a pseudowire carries behind its control word (RFC 4448 §4.6): its type field, and what that
+/// describes. A control word begins with a zero, where IP has its version.
+pub(super) fn bridged(frame: &[u8], at: usize) -> Result<Option<(u16, usize)>, Skip> {
+    const CONTROL_WORD: usize = 4;
+    const TYPE: usize = 12;
+    if frame.get(at).ok_or(Skip::CutShort)? >> 4 != 0 {
+        return Ok(None);
+    }
+    let at = at + CONTROL_WORD + TYPE;
+    let kind = frame.get(at..).and_then(<[u8]>::first_chunk).ok_or(Skip::CutShort)?;
+    Ok(Some((u16::from_be_bytes(*kind), at + kind.len())))
+}

@@ -1,6 +1,6 @@
 //! PPP frames (RFC 1661), with or without HDLC-like framing.
 
-use super::Skip;
+use super::{Skip, ethertype};
 
 const IPV4: u16 = 0x21;
 const IPV6: u16 = 0x57;
@@ -18,4 +18,17 @@ pub(super) fn header(frame: &[u8]) -> Result<usize, Skip> {
         _ => return Err(Skip::CutShort),
     };
     if protocol == IPV4 || protocol == IPV6 { Ok(framing + length) } else { Err(Skip::NotIp) }
+}
+
+/// The same behind the header of a PPPoE session (RFC 2516 §4).
+pub(super) fn session(frame: &[u8]) -> Result<usize, Skip> {
+    const HEADER: usize = 6;
+    header(frame.get(HEADER..).ok_or(Skip::CutShort)?).map(|ppp| HEADER + ppp)
+}
+
+/// The same for Cisco's HDLC, which has Ethernet's type field in PPP's place (RFC 1547 §4.3.1).
+pub(super) fn cisco(frame: &[u8]) -> Result<usize, Skip> {
+    const HEADER: usize = 4;
+    let header: &[u8; HEADER] = frame.first_chunk().ok_or(Skip::CutShort)?;
+    ethertype::follow(frame, u16::from_be_bytes([header[2], header[3]]), HEADER)
 }

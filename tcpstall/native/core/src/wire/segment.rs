@@ -23,11 +23,17 @@ impl Address {
     pub const fn v6(bytes: [u8; 16]) -> Address {
         Address(u128::from_be_bytes(bytes))
     }
+
+    /// True if it is an IPv4 address.
+    #[inline]
+    pub const fn is_v4(self) -> bool {
+        self.0 >> 32 == 0xffff
+    }
 }
 
 impl fmt::Display for Address {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        if self.0 >> 32 == 0xffff { Ipv4Addr::from(self.0 as u32).fmt(f) } else { Ipv6Addr::from(self.0).fmt(f) }
+        if self.is_v4() { Ipv4Addr::from(self.0 as u32).fmt(f) } else { Ipv6Addr::from(self.0).fmt(f) }
     }
 }
 
@@ -121,6 +127,8 @@ pub struct Segment {
     pub sack_permitted: bool,
     /// A SYN offered or joined a multipath connection (RFC 8684 §3).
     pub multipath: bool,
+    /// It came inside another IP packet; [`super::tunnel::tunnel`] names the way.
+    pub tunnelled: bool,
     /// True if the packet was cut inside its TCP options, so that an option's absence proves nothing.
     pub options_cut: bool,
     /// How many of `sack` are filled.

@@ -35,6 +35,7 @@ pub(super) fn read<'a>(frame: &Frame<'_>, envelope: &Envelope<'a>, segment: &mut
     segment.payload = payload;
     segment.ip_id = envelope.ip_id;
     segment.ttl = Some(envelope.ttl);
+    segment.tunnelled = false;
     segment.options_cut = kept.len() < header_length;
     options::read(kept.get(FIXED..).unwrap_or_default(), segment);
     let payload_end = envelope.segment.len().min(envelope.length as usize);

@@ -3,6 +3,7 @@
 mod ip;
 mod link;
 mod tcp;
+mod tunnel;
 
 use super::{Address, Endpoint, Flags, SackBlock, Segment, Skip, Timestamps, decode_into};
 use crate::capture::{Frame, LinkType};
@@ -43,6 +44,18 @@ fn ethernet(packet: &[u8]) -> Vec<u8> {
     [&[0; 12], &kind[..], packet].concat()
 }
 
+/// A segment in VXLAN in GRE.
+fn outer_vxlan() -> Vec<u8> {
+    let inside = ethernet(&ipv4(&tcp(0x18, &TIMESTAMPS, 8)));
+    let vxlan = [&[8, 0, 0, 0, 0, 0, 42, 0][..], &inside].concat();
+    let udp = [&[0, 9, 0x12, 0xb5, 0, 8 + vxlan.len() as u8, 0, 0][..], &vxlan].concat();
+    let mut middle = ipv4(&udp);
+    middle[9] = 17;
+    let mut outer = ipv4(&[&[0, 0, 8, 0][..], &middle].concat());
+    outer[9] = 47;
+    outer
+}
+
 /// The segment in a frame, by value.
 fn decode(frame: &Frame<'_>) -> Result<Segment, Skip> {
     let mut segment = Segment::default();
@@ -80,6 +93,7 @@ fn used() -> Segment {
         window_scale: Some(7),
         sack_permitted: true,
         multipath: true,
+        tunnelled: true,
         options_cut: true,
         sack_count: 4,
         sack: [SackBlock { left: SeqNo(7), right: SeqNo(7) }; 4],
@@ -131,9 +145,10 @@ fn hostile_bytes_never_panic() {
     };
     let seeds = [
         ethernet(&ipv4(&tcp(0x12, &TIMESTAMPS, 8))),
+        ethernet(&outer_vxlan()),
         ethernet(&ipv6(0, &[43, 0, 1, 4, 0, 0, 0, 0, 6, 0, 0, 0, 0, 0, 0, 0], &tcp(0x10, &TIMESTAMPS, 8))),
     ];
-    let links = [0, 1, 9, 10, 12, 108, 113, 276].map(LinkType);
+    let links = [0, 1, 9, 10, 12, 51, 104, 105, 108, 113, 127, 192, 239, 276].map(LinkType);
     for round in 0..200_000 {
         let mut bytes = seeds[round % seeds.len()].clone();
         for _ in 0..1 + random() % 4 {
@@ -145,6 +160,7 @@ fn hostile_bytes_never_panic() {
         let frame =
             Frame { packet: PacketNo(1), time: Nanos(0), link, bytes: &bytes[..kept], wire_length: random() as u32 };
         if let Ok(segment) = decode(&frame) {
+            assert_eq!(segment.tunnelled, super::tunnel::tunnel(&frame).is_some());
             assert!(segment.sack_count <= 4);
         }
     }

@@ -30,6 +30,8 @@ fn read(bytes: &[u8]) -> (Vec<Got>, Option<CaptureError>) {
     loop {
         match capture.next() {
             Ok(Some(Item::Frame(f))) => frames.push((f.packet.0, f.time.0, f.bytes.to_vec(), f.wire_length)),
+            // Packet 0 marks a place that could not be read.
+            Ok(Some(Item::LeftOut)) => frames.push((0, 0, vec![], 0)),
             Ok(Some(other)) => panic!("pcap has no {other:?}"),
             Ok(None) => {
                 assert_eq!(capture.format(), Some(Format::Pcap));
@@ -111,4 +113,82 @@ fn an_impossible_length_is_damage_and_not_a_cut() {
     let expected = "capture is damaged at packet 2, byte 90: \
                     the record header claims 4294967295 captured bytes, at most 262144 are possible";
     assert_eq!(line.as_deref(), Some(expected));
+}
+
+/// Records of a second each, whose bytes are their number.
+fn numbered(word: fn(u32) -> [u8; 4], magic: u32) -> Vec<u8> {
+    let data: Vec<[u8; 60]> = (1..=8).map(|number| [number; 60]).collect();
+    let records: Vec<Record<'_>> = data.iter().map(|data| (1_000 + u32::from(data[0]), 7, &data[..], 60)).collect();
+    file(word, magic, 1, &records)
+}
+
+#[test]
+fn reading_goes_on_behind_an_impossible_length_and_the_end_says_what_was_lost() {
+    for word in [u32::to_le_bytes, u32::to_be_bytes] {
+        for (magic, header) in [(0xa1b2_c3d4, 16), (0xa1b2_3c4d, 16), (0xa1b2_cd34, 24)] {
+            let (whole, record) = (numbered(word, magic), header + 60);
+            let all = read(&whole).0;
+            let third = 24 + 2 * record;
+            let mut bytes = whole.clone();
+            bytes[third + 8..third + 12].fill(0xff);
+            let (frames, end) = read(&bytes);
+            let numbers: Vec<u8> = frames.iter().map(|frame| frame.2.first().copied().unwrap_or(0)).collect();
+            assert_eq!(numbers, [1, 2, 0, 4, 5, 6, 7, 8], "magic {magic:x}");
+            assert_eq!(frames[3].1, all[3].1);
+            let line = end.map(|error| error.to_string()).unwrap_or_default();
+            let start = format!("capture is damaged at packet 3, byte {third}: the record header claims 4294967295");
+            assert!(line.starts_with(&start), "{line}");
+            assert!(line.ends_with(&format!("; {record} bytes were skipped, what follows was read")), "{line}");
+        }
+    }
+}
+
+#[test]
+fn garbage_and_lost_blocks_between_records_are_passed_over() {
+    let whole = numbered(u32::to_le_bytes, 0xa1b2_c3d4);
+    for garbage in [vec![0xee; 1_001], vec![0; 4_096], vec![0; 300_000]] {
+        let mut bytes = whole.clone();
+        bytes.splice(24 + 76..24 + 76, garbage.iter().copied());
+        let (frames, end) = read(&bytes);
+        let numbers: Vec<u8> = frames.iter().map(|frame| frame.2.first().copied().unwrap_or(0)).collect();
+        assert_eq!(numbers, [1, 0, 2, 3, 4, 5, 6, 7, 8], "{} bytes of {}", garbage.len(), garbage[0]);
+        let line = end.map(|error| error.to_string()).unwrap_or_default();
+        assert!(line.contains(&format!("; {} bytes were skipped", garbage.len())), "{line}");
+    }
+}
+
+#[test]
+fn what_only_looks_like_a_record_is_not_believed() {
+    // One header of the right kind in the payload, and then nothing that follows from it.
+    let mut bytes = numbered(u32::to_le_bytes, 0xa1b2_c3d4);
+    bytes.truncate(24 + 2 * 76);
+    bytes[24 + 76 + 8..24 + 76 + 12].fill(0xff);
+    let decoy: Vec<u8> = [1_003u32, 7, 60, 60].into_iter().flat_map(u32::to_le_bytes).collect();
+    bytes[24 + 76 + 20..24 + 76 + 36].copy_from_slice(&decoy);
+    let (frames, end) = read(&bytes);
+    assert_eq!(frames.len(), 1);
+    let line = end.map(|error| error.to_string()).unwrap_or_default();
+    assert!(line.ends_with("at most 262144 are possible"), "{line}");
+}
+
+#[test]
+fn files_appended_to_each_other_are_one_capture() {
+    let [micro, nano] = [0xa1b2_c3d4, 0xa1b2_3c4d];
+    let mut bytes = numbered(u32::to_le_bytes, micro);
+    bytes.extend(file(u32::to_le_bytes, micro, 1, &[]));
+    bytes.extend(file(u32::to_be_bytes, nano, 113, &[(2_000, 5, &[9; 4], 4)]));
+    let (frames, end) = read(&bytes);
+    assert_eq!((frames.len(), end), (9, None));
+    assert_eq!(frames[8], (9, 2_000_000_000_005, vec![9; 4], 4));
+    let mut capture = Capture::from_reader(Box::new(std::io::Cursor::new(bytes)));
+    while !matches!(capture.next(), Ok(None)) {}
+    let links: Vec<_> = capture.link_types().iter().map(|link| link.name()).collect();
+    assert_eq!(links, ["EN10MB", "LINUX_SLL"]);
+}
+
+#[test]
+fn records_without_bytes_are_records() {
+    let records: [Record<'_>; 3] = [(0, 0, &[], 60), (5, 0, &[], 0), (6, 0, &[1], 1)];
+    let (frames, end) = read(&file(u32::to_le_bytes, 0xa1b2_c3d4, 1, &records));
+    assert_eq!((frames.len(), end), (3, None));
 }

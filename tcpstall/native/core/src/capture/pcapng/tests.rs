@@ -77,6 +77,7 @@ fn read(bytes: &[u8]) -> Vec<String> {
             }
             Ok(Some(Item::Dropped(count))) => format!("dropped {count}"),
             Ok(Some(Item::Line(_))) => "line".into(),
+            Ok(Some(Item::LeftOut)) => "left out".into(),
             Ok(None) => return lines,
             Err(CaptureError::Damaged { offset, packet, truncated, .. }) => {
                 format!("damaged at {offset}, #{}, truncated: {truncated}", packet.0)
@@ -124,6 +125,7 @@ fn a_section_brings_its_byte_order_and_its_interfaces() {
         let expected = [
             "#1 1000 EN10MB [1]/99".into(),
             "#2 2000 RAW [2]/99".into(),
+            "left out".into(),
             format!("damaged at {last}, #3, truncated: false"),
         ];
         assert_eq!(read(&bytes), expected, "the third section describes no interface");
@@ -205,7 +207,7 @@ fn lengths_that_contradict_each_other_are_damage() {
         {
             let mut bytes = whole.clone();
             bytes[at..at + 4].copy_from_slice(&if big { value.to_be_bytes() } else { value.to_le_bytes() });
-            assert_eq!(read(&bytes), [damage], "{value} at byte {at}");
+            assert_eq!(read(&bytes).last().map(String::as_str), Some(damage), "{value} at byte {at}");
         }
         let mut bytes = whole;
         bytes[8] = 0;
@@ -221,6 +223,44 @@ fn an_option_that_runs_out_of_its_block_is_ignored() {
         w.section().interface(1, 0, &options).packet(0, 7, &[1])
     };
     both(build, |bytes| assert_eq!(read(&bytes), ["#1 7 EN10MB [1]/99"]));
+}
+
+#[test]
+fn reading_goes_on_behind_a_damaged_block_and_the_end_says_what_was_lost() {
+    let build = |w: Writer| {
+        let w = w.section().interface(1, 0, &[]);
+        (1..=6).fold(w, |w, at| w.packet(0, at, &[at as u8; 40]))
+    };
+    both(build, |whole| {
+        let all = read(&whole);
+        assert_eq!(all.len(), 6);
+        // Of the second packet's block: its length before its body, after it, its captured length.
+        for at in [48 + 72 + 4, 48 + 72 + 68, 48 + 72 + 20] {
+            let mut bytes = whole.clone();
+            bytes[at..at + 4].fill(0x7f);
+            let got = read(&bytes);
+            let times: Vec<&str> = got.iter().filter_map(|line| line.split(' ').nth(1)).collect();
+            assert_eq!(got.len(), 7, "{got:?}");
+            assert_eq!((&got[0], got[1].as_str()), (&all[0], "left out"));
+            assert_eq!(times[..6], ["1000", "out", "3000", "4000", "5000", "6000"]);
+            assert_eq!(got[6], "damaged at 120, #2, truncated: false");
+        }
+        // Bytes that belong to nothing, of a length that moves every block behind them.
+        let mut bytes = whole.clone();
+        bytes.splice(48..48, [0x55; 1_001]);
+        let got = read(&bytes);
+        assert_eq!((got[0].as_str(), &got[1..7], got.len()), ("left out", &all[..], 8));
+    });
+}
+
+#[test]
+fn without_two_blocks_in_a_row_nothing_is_believed() {
+    let build = |w: Writer| w.section().interface(1, 0, &[]).packet(0, 1, &[1; 40]).packet(0, 2, &[2; 40]);
+    both(build, |mut bytes| {
+        bytes[52..56].fill(0x7f);
+        bytes.extend([0xee; 100]);
+        assert_eq!(read(&bytes), ["damaged at 48, #1, truncated: false"]);
+    });
 }
 
 #[test]

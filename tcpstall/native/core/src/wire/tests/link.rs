@@ -106,3 +106,83 @@ fn what_is_not_ip_is_said_to_be_so() {
     not_ip(9, &[0xff, 3, 0xc0, 0x21, 1]);
     not_ip(147, &ipv4(&tcp(0x10, &[], 0)));
 }
+
+#[test]
+fn ethernet_may_hold_a_pseudowire() {
+    let [v4, v6] = both_versions();
+    let addresses = [0; 12];
+    let labels_and_control_word = [0, 0, 16, 9, 0, 0, 17, 9, 0, 0, 0, 0];
+    for (packet, kind) in [(v4, [8, 0]), (v6, [0x86, 0xdd])] {
+        let inner = [&addresses[..], &[0x81, 0, 0, 7], &kind].concat();
+        carries(1, &[&addresses[..], &[0x88, 0x47], &labels_and_control_word, &inner].concat(), &packet);
+    }
+}
+
+#[test]
+fn ppp_comes_over_ethernet_alone_and_as_cisco_writes_it() {
+    let [v4, v6] = both_versions();
+    carries(51, &[0x11, 0, 0, 1, 0, 92, 0, 0x21], &v4);
+    carries(51, &[0x11, 0, 0, 1, 0, 112, 0, 0x57], &v6);
+    carries(104, &[0x0f, 0, 8, 0], &v4);
+    carries(104, &[0x8f, 0, 0x86, 0xdd], &v6);
+}
+
+/// LLC and SNAP before IPv4 and IPv6.
+const SNAP4: [u8; 8] = [0xaa, 0xaa, 3, 0, 0, 0, 8, 0];
+const SNAP6: [u8; 8] = [0xaa, 0xaa, 3, 0, 0, 0, 0x86, 0xdd];
+
+/// An 802.11 header of that frame control and so many more bytes.
+fn wireless(control: [u8; 2], more: usize) -> Vec<u8> {
+    [&control[..], &[0; 22], &vec![0; more]].concat()
+}
+
+#[test]
+fn wireless_data_may_have_quality_of_service_four_addresses_and_aggregates() {
+    let [v4, v6] = both_versions();
+    carries(105, &[&wireless([0x08, 0x01], 0)[..], &SNAP4].concat(), &v4);
+    carries(105, &[&wireless([0x88, 0x02], 2)[..], &SNAP6].concat(), &v6);
+    carries(105, &[&wireless([0x08, 0x03], 6)[..], &SNAP4].concat(), &v4);
+    carries(105, &[&wireless([0x88, 0x83], 12)[..], &SNAP4].concat(), &v4);
+    let mut aggregate = wireless([0x88, 0x01], 2);
+    aggregate[24] = 0x80;
+    carries(105, &[&aggregate[..], &[0; 14], &SNAP4].concat(), &v4);
+}
+
+#[test]
+fn wireless_frames_without_readable_data_are_not_ip() {
+    let [v4, _] = both_versions();
+    let mut fragment = wireless([0x08, 0x01], 0);
+    fragment[22] = 1;
+    // A beacon, an acknowledgement, null data, encrypted data, a later fragment.
+    let headers =
+        [wireless([0x80, 0], 0), wireless([0xd4, 0], 0), wireless([0x48, 1], 0), wireless([0x08, 0x41], 0), fragment];
+    for header in headers {
+        assert_eq!(whole(LinkType(105), &[&header[..], &SNAP4, &v4].concat()), Err(Skip::NotIp));
+    }
+}
+
+#[test]
+fn radiotap_and_ppi_come_before_wireless_frames() {
+    let [v4, v6] = both_versions();
+    let data = [&wireless([0x88, 0x02], 2)[..], &SNAP4].concat();
+    carries(127, &[&[0, 0, 8, 0, 0, 0, 0, 0][..], &data].concat(), &v4);
+    // The clock and the flags behind two words of fields; the flags say that the header is padded to four.
+    let fields = [0, 0, 25, 0, 3, 0, 0, 0x80, 0, 0, 0, 0, 0, 0, 0, 0, 1, 2, 3, 4, 5, 6, 7, 8, 0x20];
+    carries(127, &[&fields[..], &wireless([0x88, 0x02], 2), &[0, 0], &SNAP6].concat(), &v6);
+    carries(192, &[&[0, 0, 12, 0, 105, 0, 0, 0, 9, 9, 9, 9][..], &data].concat(), &v4);
+    carries(192, &[&[0, 0, 8, 0, 1, 0, 0, 0][..], &[0; 12], &[0x86, 0xdd]].concat(), &v6);
+    assert_eq!(whole(LinkType(192), &[&[0, 0, 8, 0, 9, 0, 0, 0][..], &v4].concat()), Err(Skip::NotIp));
+    assert_eq!(whole(LinkType(127), &[&[1, 0, 8, 0, 0, 0, 0, 0][..], &data, &v4].concat()), Err(Skip::NotIp));
+}
+
+#[test]
+fn the_netfilter_log_holds_the_packet_among_attributes() {
+    let [v4, v6] = both_versions();
+    let mark = [8, 0, 1, 0, 0, 0, 0, 0, 5, 0, 10, 0, b'x', 0, 0, 0];
+    for packet in [v4, v6] {
+        let length = (4 + packet.len() as u16).to_le_bytes();
+        carries(239, &[&[2, 0, 0, 0][..], &mark, &length, &[9, 0]].concat(), &packet);
+    }
+    assert_eq!(whole(LinkType(239), &[2, 0, 0, 0, 3, 0, 1, 0, 0, 0, 0, 0]), Err(Skip::NotIp));
+    assert_eq!(whole(LinkType(239), &[2, 0, 0, 0, 200, 0, 1, 0]), Err(Skip::CutShort));
+}

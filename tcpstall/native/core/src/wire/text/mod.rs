@@ -232,6 +232,7 @@ impl Paste {
             window_scale: printed.options.window_scale,
             sack_permitted: printed.options.sack_permitted,
             multipath: printed.options.multipath,
+            tunnelled: false,
             options_cut: printed.options.cut,
             sack_count: printed.options.sack_count,
             sack: numbers.sack,

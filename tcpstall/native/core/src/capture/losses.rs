@@ -1,0 +1,78 @@
+//! What could not be read of a damaged capture while the rest could: told once, at its end.
+
+use super::error::CaptureError;
+use super::stream::Stream;
+use crate::size::PacketNo;
+
+/// How far the search for readable data goes, bytes: beyond it the rest of the capture is taken for lost.
+pub(super) const REACH: u64 = 64 * 1024 * 1024;
+
+/// How much is searched before it is let go of, bytes; a multiple of what a candidate needs to be checked.
+const STRIDE: usize = 256 * 1024;
+
+/// The damaged places so far.
+#[derive(Default)]
+pub(super) struct Losses {
+    first: Option<(u64, PacketNo, String)>,
+    places: u64,
+    bytes: u64,
+}
+
+impl Losses {
+    /// Here the capture contradicts itself.
+    #[cold]
+    pub(super) fn note(&mut self, offset: u64, packet: PacketNo, what: String) {
+        self.first.get_or_insert((offset, packet, what));
+        self.places += 1;
+    }
+
+    /// So much was passed over before reading could go on.
+    pub(super) fn skipped(&mut self, bytes: u64) {
+        self.bytes += bytes;
+    }
+
+    /// What is wrong with the capture, if anything is: the first damage, and how much was lost.
+    #[cold]
+    pub(super) fn report(&mut self) -> Option<CaptureError> {
+        let (offset, packet, what) = self.first.take()?;
+        let what = match (self.bytes, self.places) {
+            (0, _) => what,
+            (bytes, 1) => format!("{what}; {bytes} bytes were skipped, what follows was read"),
+            (bytes, places) => format!("{what}; {bytes} bytes in {places} places were skipped, the rest was read"),
+        };
+        Some(CaptureError::Damaged { offset, packet, what, truncated: false })
+    }
+}
+
+/// Consumes what lies before the next offset that `fits`, which is told the stream and an offset in its buffer; says how
+/// much that was, or nothing where no offset within reach fits.
+#[cold]
+pub(super) fn seek(
+    stream: &mut Stream,
+    mut fits: impl FnMut(&mut Stream, usize) -> Result<bool, CaptureError>,
+) -> Result<Option<u64>, CaptureError> {
+    let (mut passed, mut at) = (0, 1);
+    while passed + (at as u64) < REACH && have(stream, at + 1)? {
+        if fits(stream, at)? {
+            stream.take(at);
+            return Ok(Some(passed + at as u64));
+        }
+        at += 1;
+        if at == STRIDE {
+            stream.take(at);
+            passed += at as u64;
+            at = 0;
+        }
+    }
+    Ok(None)
+}
+
+/// Has `n` bytes buffered, or false at the end. What was passed over cannot be asked for again, so a signal waits.
+pub(super) fn have(stream: &mut Stream, n: usize) -> Result<bool, CaptureError> {
+    loop {
+        match stream.need(n) {
+            Err(CaptureError::Interrupted) => {}
+            other => return other,
+        }
+    }
+}

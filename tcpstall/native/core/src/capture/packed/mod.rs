@@ -1,0 +1,200 @@
+//! Compressed input, unpacked in a thread of its own so that decompression and analysis overlap.
+
+mod compression;
+mod counted;
+mod limit;
+mod lz4;
+
+use std::io::{self, Read};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, sync_channel};
+use std::thread;
+use std::time::Duration;
+
+pub use self::compression::Compression;
+pub(super) use self::compression::MAGIC;
+use self::counted::Counted;
+pub use self::limit::Expansion;
+
+/// As large as the read loop's own buffer, so that one hand-over serves one read.
+const CHUNK: usize = 256 * 1024;
+
+/// Chunks under way: enough that neither side waits while the other works, little enough to stay in the cache.
+const CHUNKS: usize = 4;
+
+/// How long a read waits before it lets its caller look for signals: they do not wake whoever waits for a thread.
+const PATIENCE: Duration = Duration::from_millis(100);
+
+/// Why unpacking stopped before the end: carried inside an [`io::Error`].
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Fault {
+    /// What is wrong, and where in the compressed input.
+    pub(super) what: String,
+    /// True if the input simply ends early.
+    pub(super) truncated: bool,
+}
+
+impl std::fmt::Display for Fault {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(&self.what)
+    }
+}
+
+impl std::error::Error for Fault {}
+
+/// A chunk and how much of it is filled.
+type Chunk = (Vec<u8>, usize);
+
+/// The unpacked bytes, as they come from the thread.
+pub(super) struct Unpacked {
+    filled: Receiver<io::Result<Option<Chunk>>>,
+    emptied: SyncSender<Vec<u8>>,
+    chunk: Chunk,
+    at: usize,
+    ended: bool,
+}
+
+/// Starts to unpack `source`; counts in `read` how much of it was used up.
+pub(super) fn unpack(
+    compression: Compression,
+    source: Box<dyn Read + Send>,
+    expansion: Expansion,
+    read: Arc<AtomicU64>,
+) -> io::Result<Unpacked> {
+    let (fill, filled) = sync_channel(CHUNKS);
+    let (emptied, empty) = sync_channel(CHUNKS + 1);
+    for _ in 0..CHUNKS {
+        // There is room for all of them.
+        let _ = emptied.try_send(vec![0; CHUNK]);
+    }
+    let work = move || {
+        let counted = Counted::new(source, CHUNK, Arc::clone(&read));
+        let worker = Worker { compression, expansion, read, empty, fill };
+        worker.work(counted);
+    };
+    thread::Builder::new().name("unpack".into()).spawn(work)?;
+    Ok(Unpacked { filled, emptied, chunk: (Vec::new(), 0), at: 0, ended: false })
+}
+
+impl Read for Unpacked {
+    fn read(&mut self, to: &mut [u8]) -> io::Result<usize> {
+        while self.at == self.chunk.1 && !self.ended {
+            let next = match self.filled.recv_timeout(PATIENCE) {
+                Ok(next) => next?,
+                Err(RecvTimeoutError::Timeout) => return Err(io::ErrorKind::Interrupted.into()),
+                Err(RecvTimeoutError::Disconnected) => return Err(failed()),
+            };
+            let Some(next) = next else {
+                self.ended = true;
+                break;
+            };
+            let (used, _) = std::mem::replace(&mut self.chunk, next);
+            self.at = 0;
+            if !used.is_empty() {
+                // The thread may be through already.
+                let _ = self.emptied.try_send(used);
+            }
+        }
+        let ready = &self.chunk.0[self.at..self.chunk.1];
+        let count = ready.len().min(to.len());
+        to[..count].copy_from_slice(&ready[..count]);
+        self.at += count;
+        Ok(count)
+    }
+}
+
+/// A decoder is other people's code: where it panics, that is the input's fault here.
+#[cold]
+fn failed() -> io::Error {
+    io::Error::other(Fault { what: "the decompressor failed on it".into(), truncated: false })
+}
+
+/// What the thread works with.
+struct Worker {
+    compression: Compression,
+    expansion: Expansion,
+    read: Arc<AtomicU64>,
+    empty: Receiver<Vec<u8>>,
+    fill: SyncSender<io::Result<Option<Chunk>>>,
+}
+
+impl Worker {
+    /// Unpacks to the end, or until nobody takes the chunks any more.
+    fn work(self, source: Counted) {
+        let mut decoder = match self.compression.decoder(source) {
+            Ok(decoder) => decoder,
+            Err(error) => {
+                let _ = self.fill.send(Err(self.fault(&error)));
+                return;
+            }
+        };
+        let mut total = 0;
+        while let Ok(mut chunk) = self.empty.recv() {
+            let (filled, end) = fill(&mut *decoder, &mut chunk);
+            total += filled as u64;
+            let too_much = self.expansion.exceeded(total, self.read.load(Ordering::Relaxed));
+            if self.fill.send(Ok(Some((chunk, filled)))).is_err() {
+                return;
+            }
+            let last = match end {
+                _ if too_much => Err(self.bomb(total)),
+                End::Open => continue,
+                End::Clean => Ok(None),
+                End::Broken(error) => Err(self.fault(&error)),
+            };
+            let _ = self.fill.send(last);
+            return;
+        }
+    }
+
+    fn fault(&self, error: &io::Error) -> io::Error {
+        // What the system refused is no fault of the data.
+        if let Some(code) = error.raw_os_error() {
+            return io::Error::from_raw_os_error(code);
+        }
+        let (name, at) = (self.compression.name(), self.read.load(Ordering::Relaxed));
+        let truncated = error.kind() == io::ErrorKind::UnexpectedEof;
+        let what = if truncated {
+            format!("the {name} data ends early, after byte {at} of the file")
+        } else {
+            format!("the {name} data is damaged before byte {at} of the file: {error}")
+        };
+        io::Error::other(Fault { what, truncated })
+    }
+
+    fn bomb(&self, total: u64) -> io::Error {
+        let (name, read) = (self.compression.name(), self.read.load(Ordering::Relaxed));
+        let what = format!(
+            "{read} bytes of {name} data grew to {total}, over {} times as many; if that is right, raise --max-expansion",
+            self.expansion.most
+        );
+        io::Error::other(Fault { what, truncated: false })
+    }
+}
+
+/// How the filling of a chunk ended.
+enum End {
+    /// It is full.
+    Open,
+    /// The data ends here.
+    Clean,
+    /// It cannot be unpacked any further.
+    Broken(io::Error),
+}
+
+/// Fills as much of the chunk as there is.
+fn fill(decoder: &mut dyn Read, chunk: &mut [u8]) -> (usize, End) {
+    let mut filled = 0;
+    while filled < chunk.len() {
+        match decoder.read(&mut chunk[filled..]) {
+            Ok(0) => return (filled, End::Clean),
+            Ok(count) => filled += count,
+            Err(error) => return (filled, End::Broken(error)),
+        }
+    }
+    (filled, End::Open)
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,54 @@
+//! Which bytes look like blocks of a pcapng file.
+
+use super::{HEAD, ORDER_MAGIC, Pcapng, SECTION, TAIL};
+use crate::capture::error::CaptureError;
+use crate::capture::losses::have;
+use crate::capture::order::Order;
+use crate::capture::stream::Stream;
+
+/// So many blocks in a row are believed, fewer where the last of them ends with the file: each says its length twice.
+const IN_A_ROW: usize = 2;
+
+/// Blocks of packets are no longer; so much is read to see whether a block is one.
+const LONGEST: u32 = 1 << 20;
+
+/// Interfaces, packets, names, statistics, journal entries, secrets, custom blocks: what is in use.
+const KINDS: [u32; 10] = [1, 2, 3, 4, 5, 6, 9, 10, 0xbad, 0x4000_0bad];
+
+impl Pcapng {
+    /// Several plausible blocks in a row begin at `at` in the buffer.
+    pub(super) fn resumes(&self, stream: &mut Stream, mut at: usize) -> Result<bool, CaptureError> {
+        let mut order = self.order;
+        for count in 0..IN_A_ROW {
+            if !have(stream, at + HEAD + TAIL)? {
+                return Ok(count > 0 && stream.buffered().len() == at);
+            }
+            let Some((next, length)) = plausible(stream.buffered().get(at..).unwrap_or_default(), order) else {
+                return Ok(false);
+            };
+            order = next;
+            if !have(stream, at + length as usize)? {
+                return Ok(false);
+            }
+            at += length as usize;
+            if order.words(stream.buffered().get(at - TAIL..).unwrap_or_default()) != Some([length]) {
+                return Ok(false);
+            }
+        }
+        Ok(true)
+    }
+}
+
+/// Length of the block that such bytes begin, and the byte order from there on.
+fn plausible(block: &[u8], order: Order) -> Option<(Order, u32)> {
+    let [kind, _, magic] = Order::Little.words(block)?;
+    let order = match (kind, magic) {
+        (SECTION, ORDER_MAGIC) => Order::Little,
+        (SECTION, magic) if magic.swap_bytes() == ORDER_MAGIC => Order::Big,
+        (SECTION, _) => return None,
+        _ => order,
+    };
+    let [kind, length] = order.words(block)?;
+    let fits = length % 4 == 0 && ((HEAD + TAIL) as u32..=LONGEST).contains(&length);
+    (fits && (kind == SECTION || KINDS.contains(&kind))).then_some((order, length))
+}

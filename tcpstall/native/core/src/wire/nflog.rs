@@ -1,0 +1,23 @@
+//! Packets from Linux's netfilter log: attributes, one of which is the IP packet.
+
+use super::Skip;
+
+/// Length of everything before the IP header, bytes.
+pub(super) fn header(frame: &[u8]) -> Result<usize, Skip> {
+    const HEADER: usize = 4;
+    const ATTRIBUTE: usize = 4;
+    const PAYLOAD: u16 = 9;
+    let mut at = HEADER;
+    loop {
+        // In the byte order of the host that captured; big-endian ones have become too rare to guess for.
+        let [l0, l1, k0, k1] = *frame.get(at..).and_then(<[u8]>::first_chunk).ok_or(Skip::CutShort)?;
+        let length = usize::from(u16::from_le_bytes([l0, l1]));
+        if u16::from_le_bytes([k0, k1]) == PAYLOAD {
+            return Ok(at + ATTRIBUTE);
+        }
+        if length < ATTRIBUTE {
+            return Err(Skip::NotIp);
+        }
+        at += length.next_multiple_of(4);
+    }
+}

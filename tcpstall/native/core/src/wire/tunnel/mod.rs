@@ -1,0 +1,150 @@
+//! IP packets inside IP packets: the way to the inner TCP segment, and the names of the tunnels on it.
+
+mod erspan;
+mod geneve;
+mod gre;
+mod gtp;
+mod path;
+mod udp;
+mod vxlan;
+
+pub use self::path::{Hop, Kind, Tunnel};
+
+use super::segment::Segment;
+use super::{Address, Envelope, Skip, ethernet, ethertype, ipv4, ipv6, link_header, tcp};
+use crate::capture::Frame;
+
+/// Tunnels in tunnels are followed so deep. Real ones are two or three deep; packets of strangers may be any depth.
+const DEEPEST: usize = 8;
+
+const IPV4: u8 = 4;
+const UDP: u8 = 17;
+const IPV6: u8 = 41;
+const GRE: u8 = 47;
+const AUTHENTICATION: u8 = 51;
+const ETHERNET_IN_IP: u8 = 97;
+const MPLS_IN_IP: u8 = 137;
+
+/// What an IP header says of a packet that is not TCP.
+pub(super) struct Outer<'a> {
+    pub(super) source: Address,
+    pub(super) destination: Address,
+    pub(super) protocol: u8,
+    /// Length of what follows the header, bytes on the wire.
+    pub(super) length: u32,
+    /// What was kept of it.
+    pub(super) payload: &'a [u8],
+}
+
+/// Where a tunnel's payload leads.
+struct Entrance {
+    kind: Kind,
+    id: Option<u32>,
+    /// Where the inner IP packet begins in the outer one's payload.
+    at: usize,
+}
+
+impl Entrance {
+    fn new(kind: Kind, id: Option<u32>, at: usize) -> Entrance {
+        Entrance { kind, id, at }
+    }
+}
+
+/// The TCP segment inside `packet`, an IP packet that is not TCP itself.
+#[cold]
+pub(super) fn decode<'a>(
+    frame: &Frame<'a>,
+    packet: &'a [u8],
+    on_wire: u32,
+    segment: &mut Segment,
+) -> Result<&'a [u8], Skip> {
+    let envelope = walk(packet, on_wire, |_| {})?;
+    let payload = tcp::read(frame, &envelope, segment)?;
+    segment.tunnelled = true;
+    Ok(payload)
+}
+
+/// The tunnels around the segment in a frame, or nothing where it is in none.
+pub fn tunnel(frame: &Frame<'_>) -> Option<Tunnel> {
+    let header = link_header(frame).ok()?;
+    let mut path = Tunnel::default();
+    walk(frame.bytes.get(header..)?, frame.wire_length.saturating_sub(header as u32), |hop| path.enter(hop)).ok()?;
+    Some(path)
+}
+
+/// Goes in through one tunnel after the other, the outermost first, until there is TCP.
+fn walk<'a>(mut packet: &'a [u8], mut on_wire: u32, mut each: impl FnMut(Hop)) -> Result<Envelope<'a>, Skip> {
+    for _ in 0..DEEPEST {
+        let outer = match version(packet)? {
+            4 => ipv4::outer(packet, on_wire)?,
+            _ => ipv6::outer(packet, on_wire)?,
+        };
+        let Entrance { kind, id, at } = enter(&outer, 0)?;
+        packet = outer.payload.get(at..).ok_or(Skip::CutShort)?;
+        on_wire = outer.length.saturating_sub(at as u32);
+        each(Hop { kind, id, source: outer.source, destination: outer.destination });
+        let envelope = match version(packet)? {
+            4 => ipv4::open(packet, on_wire),
+            _ => ipv6::open(packet, on_wire),
+        };
+        match envelope {
+            Err(Skip::NotTcp) => {}
+            found => return found,
+        }
+    }
+    Err(Skip::NotTcp)
+}
+
+/// Four or six.
+fn version(packet: &[u8]) -> Result<u8, Skip> {
+    match packet.first().ok_or(Skip::CutShort)? >> 4 {
+        version @ (4 | 6) => Ok(version),
+        // Something else went through the tunnel: its keep-alives, or bridged frames without IP.
+        _ => Err(Skip::NotTcp),
+    }
+}
+
+/// What the protocol number of `outer`, `from` bytes into its payload, leads into.
+fn enter(outer: &Outer<'_>, from: usize) -> Result<Entrance, Skip> {
+    let payload = outer.payload.get(from..).ok_or(Skip::CutShort)?;
+    let entrance = match outer.protocol {
+        IPV4 => Entrance::new(Kind::IpInIp, None, 0),
+        IPV6 if outer.source.is_v4() => Entrance::new(Kind::SixInFour, None, 0),
+        IPV6 => Entrance::new(Kind::IpInIp, None, 0),
+        GRE => gre::enter(payload)?,
+        UDP => udp::enter(payload)?,
+        ETHERNET_IN_IP => {
+            const HEADER: usize = 2;
+            Entrance::new(Kind::EtherIp, None, HEADER + bridged(payload, HEADER)?)
+        }
+        MPLS_IN_IP => Entrance::new(Kind::Mpls, None, typed(payload, ethertype::MPLS, 0)?),
+        AUTHENTICATION if from == 0 => {
+            let [protocol, words, ..] = payload else { return Err(Skip::CutShort) };
+            // RFC 4302 §2.2: in words of 32 bits, less two.
+            let length = 4 * (usize::from(*words) + 2);
+            let inner = Outer { protocol: *protocol, ..*outer };
+            let entrance = enter(&inner, length)?;
+            return Ok(Entrance { at: entrance.at + length, ..entrance });
+        }
+        _ => return Err(Skip::NotTcp),
+    };
+    Ok(entrance)
+}
+
+/// Length of the headers before IP in an Ethernet frame that begins at `at`.
+fn bridged(bytes: &[u8], at: usize) -> Result<usize, Skip> {
+    tunnelled(ethernet::header(bytes.get(at..).ok_or(Skip::CutShort)?))
+}
+
+/// Where IP begins if `kind`, a number of Ethernet's, describes what is at `at`.
+fn typed(bytes: &[u8], kind: u16, at: usize) -> Result<usize, Skip> {
+    if kind < ethertype::FIRST_TYPE {
+        return Err(Skip::NotTcp);
+    }
+    tunnelled(ethertype::follow(bytes, kind, at))
+}
+
+/// The frame is IP, whatever is in the tunnel.
+fn tunnelled(header: Result<usize, Skip>) -> Result<usize, Skip> {
+    header.map_err(|skip| if skip == Skip::NotIp { Skip::NotTcp } else { skip })
+}

@@ -1,0 +1,97 @@
+//! The names of the tunnels that a flow came through.
+
+use std::fmt;
+
+use crate::wire::Address;
+
+/// A way to carry packets in packets.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kind {
+    /// IP in IP (RFC 2003, RFC 2473).
+    IpInIp,
+    /// IPv6 in IP (RFC 4213).
+    SixInFour,
+    /// GRE (RFC 2784, RFC 2890), bridged Ethernet included.
+    Gre,
+    /// The GRE of PPTP (RFC 2637).
+    Pptp,
+    /// A switch's copy of its ports' traffic in GRE.
+    Erspan,
+    /// VXLAN (RFC 7348).
+    Vxlan,
+    /// Geneve (RFC 8926).
+    Geneve,
+    /// GTP-U (3GPP TS 29.281).
+    GtpU,
+    /// Ethernet in IP (RFC 3378).
+    EtherIp,
+    /// MPLS in IP or UDP (RFC 4023, RFC 7510).
+    Mpls,
+}
+
+impl Kind {
+    /// The name used in reports.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Kind::IpInIp => "IPIP",
+            Kind::SixInFour => "6in4",
+            Kind::Gre => "GRE",
+            Kind::Pptp => "PPTP",
+            Kind::Erspan => "ERSPAN",
+            Kind::Vxlan => "VXLAN",
+            Kind::Geneve => "Geneve",
+            Kind::GtpU => "GTP-U",
+            Kind::EtherIp => "EtherIP",
+            Kind::Mpls => "MPLS",
+        }
+    }
+}
+
+/// One tunnel with its ends.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Hop {
+    /// How it carries packets.
+    pub kind: Kind,
+    /// The number that tells it from others between the same ends: VNI, key, session, TEID.
+    pub id: Option<u32>,
+    /// Where the outer packet came from.
+    pub source: Address,
+    /// Where it goes.
+    pub destination: Address,
+}
+
+impl fmt::Display for Hop {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.kind.name())?;
+        if let Some(id) = self.id {
+            write!(f, " {id}")?;
+        }
+        write!(f, " {} > {}", self.source, self.destination)
+    }
+}
+
+/// The tunnels around a segment, the outermost first.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Tunnel(Vec<Hop>);
+
+impl Tunnel {
+    pub(super) fn enter(&mut self, hop: Hop) {
+        self.0.push(hop);
+    }
+
+    /// The tunnels, the outermost first.
+    pub fn hops(&self) -> &[Hop] {
+        &self.0
+    }
+}
+
+impl fmt::Display for Tunnel {
+    /// The one that carries the flow, then what carries that one.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for (depth, hop) in self.0.iter().rev().enumerate() {
+            let joint = if depth == 0 { "" } else { " in " };
+            write!(f, "{joint}{hop}")?;
+        }
+        Ok(())
+    }
+}
