@@ -19,6 +19,24 @@ pub(super) fn append(text: &mut Vec<u8>, out: &mut dyn Write, row: &impl Seriali
     Ok(())
 }
 
+/// Writes a value that quotes what others wrote, file names above all: JSON lets characters stand that steer a terminal (DEL,
+/// C1) or turn the direction of writing, so they are escaped here.
+pub(super) fn foreign(out: &mut impl Write, value: &(impl Serialize + ?Sized)) -> std::io::Result<()> {
+    let steers = |char: char| {
+        let turns =
+            matches!(char, '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}');
+        char.is_control() || turns
+    };
+    let text = serde_json::to_string(value)?;
+    let mut rest = text.as_str();
+    while let Some((start, char)) = rest.char_indices().find(|(_, char)| steers(*char)) {
+        out.write_all(&rest.as_bytes()[..start])?;
+        write!(out, "\\u{:04x}", u32::from(char))?;
+        rest = &rest[start + char.len_utf8()..];
+    }
+    out.write_all(rest.as_bytes())
+}
+
 struct Json<'a> {
     text: &'a mut Vec<u8>,
     out: &'a mut dyn Write,
@@ -299,6 +317,16 @@ mod tests {
             escaped: Shown("\"\t"),
             more: [("x", 1), ("y", -2)].into(),
         }
+    }
+
+    #[test]
+    fn what_steers_a_terminal_is_escaped_and_means_the_same() {
+        let names = ["a\u{9b}31m\u{7f}", "\u{202e}fdp.exe", "\u{1b}]0;x\u{7}", "größe→"];
+        let mut text = Vec::new();
+        super::foreign(&mut text, &names).unwrap();
+        let text = String::from_utf8(text).unwrap();
+        assert_eq!(text, r#"["a\u009b31m\u007f","\u202efdp.exe","\u001b]0;x\u0007","größe→"]"#);
+        assert_eq!(serde_json::from_str::<Vec<String>>(&text).unwrap(), names);
     }
 
     #[test]
