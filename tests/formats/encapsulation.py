@@ -104,7 +104,7 @@ def _ether(kind: int) -> Packet:
 
 
 def _pppoe(version: int, length: int) -> bytes:
-    return bytes(raw(_ether(0x8864))) + raw(PPPoE(sessionid=7, len=2 + length)) + raw(PPP(proto=_ppp(version)))
+    return bytes(raw(_ether(0x8864) / PPPoE(sessionid=7, len=2 + length) / PPP(proto=_ppp(version))))
 
 
 def _nflog(version: int, length: int) -> bytes:
