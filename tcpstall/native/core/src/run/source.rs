@@ -1,11 +1,12 @@
 //! Segments from frames and from text alike.
 
 use super::status::CaptureStatus;
-use crate::capture::{Capture, CaptureError, Item};
+use crate::capture::{Capture, CaptureError, Frame, Item};
 use crate::flow::starts::{START_KEPT, Starts};
+use crate::wire::fragment::Fragments;
 use crate::wire::text::{Paste, Reading};
 use crate::wire::tunnel::{Tunnel, tunnel};
-use crate::wire::{self, Segment};
+use crate::wire::{self, Segment, Skip};
 
 /// What came next.
 pub(super) enum Event {
@@ -30,6 +31,7 @@ pub(super) struct Source {
     pub(super) start: Vec<u8>,
     /// What the last segment came through, where it is [`Segment::tunnelled`].
     pub(super) tunnel: Option<Tunnel>,
+    fragments: Fragments,
     paste: Option<Box<Paste>>,
     finished: bool,
     /// What the capture says that it dropped, if it says anything.
@@ -52,8 +54,8 @@ impl Source {
                     Ok(payload) => {
                         status.tcp_segments += 1;
                         status.trust.options_cut += u64::from(self.segment.options_cut);
-                        if self.segment.tunnelled {
-                            self.tunnel = tunnel(frame);
+                        if self.segment.tunnelled | self.segment.fragmented {
+                            self.look_after(frame);
                         }
                         if Starts::is_one(payload) {
                             self.start.clear();
@@ -65,7 +67,11 @@ impl Source {
                     }
                     Err(skip) => {
                         status.skipped.count(skip);
-                        Event::Nothing
+                        if skip == Skip::IpFragment && self.fragments.follow(frame, &mut self.segment) {
+                            Event::Segment
+                        } else {
+                            Event::Nothing
+                        }
                     }
                 }));
             }
@@ -90,6 +96,17 @@ impl Source {
             Err(error) => return Err(error.clone()),
         };
         Ok(Some(self.of_text(reading, status)))
+    }
+
+    /// The segment came through a tunnel, or goes on in other packets.
+    #[cold]
+    fn look_after(&mut self, frame: &Frame<'_>) {
+        if self.segment.fragmented {
+            self.fragments.begin(frame, &mut self.segment);
+        }
+        if self.segment.tunnelled {
+            self.tunnel = tunnel(frame);
+        }
     }
 
     fn of_text(&mut self, reading: Reading, status: &mut CaptureStatus) -> Event {

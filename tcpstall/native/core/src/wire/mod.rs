@@ -1,5 +1,6 @@
 //! Frames to TCP segments: one protocol a file, lax on packets that the snap length cut.
 
+pub mod fragment;
 pub mod segment;
 pub mod text;
 pub mod tunnel;

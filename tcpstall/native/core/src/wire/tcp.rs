@@ -8,6 +8,11 @@ use crate::seq::SeqNo;
 /// Length of the header without options, bytes.
 const FIXED: usize = 20;
 
+/// What a header says of its own length, bytes.
+pub(super) fn header_length(header: &[u8]) -> u32 {
+    header.get(12).map_or(0, |offset| u32::from(offset >> 4) * 4)
+}
+
 /// Reads the segment in `envelope`, which came in `frame`, into `segment`, and gives what was kept of its payload.
 #[inline]
 pub(super) fn read<'a>(frame: &Frame<'_>, envelope: &Envelope<'a>, segment: &mut Segment) -> Result<&'a [u8], Skip> {
@@ -36,6 +41,7 @@ pub(super) fn read<'a>(frame: &Frame<'_>, envelope: &Envelope<'a>, segment: &mut
     segment.ip_id = envelope.ip_id;
     segment.ttl = Some(envelope.ttl);
     segment.tunnelled = false;
+    segment.fragmented = envelope.fragmented;
     segment.options_cut = kept.len() < header_length;
     options::read(kept.get(FIXED..).unwrap_or_default(), segment);
     let payload_end = envelope.segment.len().min(envelope.length as usize);
