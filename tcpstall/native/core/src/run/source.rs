@@ -54,8 +54,8 @@ impl Source {
                     Ok(payload) => {
                         status.tcp_segments += 1;
                         status.trust.options_cut += u64::from(self.segment.options_cut);
-                        if self.segment.tunnelled | self.segment.fragmented {
-                            self.look_after(frame);
+                        if self.segment.tunnelled | self.segment.fragmented && !self.look_after(frame) {
+                            return Ok(Some(Event::Nothing));
                         }
                         if Starts::is_one(payload) {
                             self.start.clear();
@@ -98,15 +98,13 @@ impl Source {
         Ok(Some(self.of_text(reading, status)))
     }
 
-    /// The segment came through a tunnel, or goes on in other packets.
+    /// The segment came through a tunnel, or goes on in other packets; false where it is to be had when they passed.
     #[cold]
-    fn look_after(&mut self, frame: &Frame<'_>) {
-        if self.segment.fragmented {
-            self.fragments.begin(frame, &mut self.segment);
-        }
+    fn look_after(&mut self, frame: &Frame<'_>) -> bool {
         if self.segment.tunnelled {
             self.tunnel = tunnel(frame);
         }
+        !self.segment.fragmented || self.fragments.begin(frame, &mut self.segment)
     }
 
     fn of_text(&mut self, reading: Reading, status: &mut CaptureStatus) -> Event {

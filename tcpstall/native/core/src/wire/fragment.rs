@@ -41,6 +41,12 @@ struct First {
     segment: Segment,
     /// Length of the TCP header, bytes.
     header: u32,
+    /// It was not handed on: the whole segment will be.
+    held: bool,
+    /// Bytes of the packet that passed.
+    passed: u32,
+    /// Bytes of the whole packet, once its last fragment passed.
+    whole: Option<u32>,
 }
 
 /// The segments whose first fragment passed lately.
@@ -49,16 +55,26 @@ pub struct Fragments {
     firsts: Vec<First>,
     /// The oldest, which makes room for the next.
     oldest: usize,
+    /// The capture holds later fragments too. A filter for ports drops them, as only the first one has ports.
+    others_pass: bool,
 }
 
 impl Fragments {
-    /// Remembers the segment, which came in the first fragment in `frame`. Its end comes later.
+    /// Takes in the segment that came in the first fragment in `frame`. False where the segment is handed on when it is
+    /// whole; until other fragments are known to pass, what there is of it is handed on at once.
     #[cold]
-    pub fn begin(&mut self, frame: &Frame<'_>, segment: &mut Segment) {
+    pub fn begin(&mut self, frame: &Frame<'_>, segment: &mut Segment) -> bool {
         let Some(part) = part(frame).filter(|part| part.more) else {
-            return;
+            return true;
         };
-        let first = First { datagram: part.datagram, segment: *segment, header: part.header };
+        let first = First {
+            datagram: part.datagram,
+            segment: *segment,
+            header: part.header,
+            held: self.others_pass,
+            passed: part.length,
+            whole: None,
+        };
         segment.flags = Flags(segment.flags.0 & !LAST.0);
         if self.firsts.len() < FOLLOWED {
             self.firsts.push(first);
@@ -66,33 +82,40 @@ impl Fragments {
             self.firsts[self.oldest] = first;
             self.oldest = (self.oldest + 1) % FOLLOWED;
         }
+        !self.others_pass
     }
 
-    /// The part of a segment that a later fragment carries; false where its first one is not known.
+    /// What a later fragment brings: the whole segment, or the part that it carries. False where it is nothing yet, or
+    /// where its first one is not known.
     #[cold]
-    pub fn follow(&self, frame: &Frame<'_>, segment: &mut Segment) -> bool {
+    pub fn follow(&mut self, frame: &Frame<'_>, segment: &mut Segment) -> bool {
         let Some(part) = part(frame) else {
             return false;
         };
-        let known = |first: &&First| first.datagram == part.datagram && frame.time - first.segment.time < LIFETIME;
-        let Some(first) = self.firsts.iter().rev().find(known) else {
+        let known = |first: &&mut First| first.datagram == part.datagram && frame.time - first.segment.time < LIFETIME;
+        let Some(first) = self.firsts.iter_mut().rev().find(known) else {
             return false;
         };
+        self.others_pass = true;
+        *segment = Segment { packet: frame.packet, time: frame.time, ..first.segment };
+        first.passed += part.length;
+        if !part.more {
+            first.whole = Some(part.offset + part.length);
+        }
+        if first.held {
+            segment.payload = first.passed.saturating_sub(first.header);
+            return first.whole == Some(first.passed);
+        }
         // The header may go on in it.
         let header = first.header.saturating_sub(part.offset);
         let before = part.offset.saturating_sub(first.header) + u32::from(first.segment.flags.has(Flags::SYN));
         let flags = if part.more { Flags::ACK.0 } else { Flags::ACK.0 | LAST.0 };
-        *segment = Segment {
-            packet: frame.packet,
-            time: frame.time,
-            seq: SeqNo(first.segment.seq.0.wrapping_add(before)),
-            payload: part.length.saturating_sub(header),
-            flags: Flags(first.segment.flags.0 & flags),
-            // It is the first one's, and would make this a copy of it.
-            ip_id: None,
-            sack_count: 0,
-            ..first.segment
-        };
+        segment.seq = SeqNo(first.segment.seq.0.wrapping_add(before));
+        segment.payload = part.length.saturating_sub(header);
+        segment.flags = Flags(first.segment.flags.0 & flags);
+        // It is the first one's, and would make this a copy of it.
+        segment.ip_id = None;
+        segment.sack_count = 0;
         segment.payload > 0
     }
 }

@@ -153,12 +153,7 @@ fn followed(packets: &[Vec<u8>]) -> Vec<(u32, u32, u8)> {
         let wire_length = bytes.len() as u32;
         let frame = Frame { packet: PacketNo(1), time: Nanos(5), link: LinkType::RAW, bytes, wire_length };
         let brings = match decode_into(&frame, &mut segment) {
-            Ok(_) => {
-                if segment.fragmented {
-                    fragments.begin(&frame, &mut segment);
-                }
-                true
-            }
+            Ok(_) => !segment.fragmented || fragments.begin(&frame, &mut segment),
             Err(Skip::IpFragment) => fragments.follow(&frame, &mut segment),
             Err(_) => false,
         };
@@ -199,4 +194,21 @@ fn so_many_segments_are_followed_at_once() {
     };
     let (firsts, lasts): (Vec<_>, Vec<_>) = (0..100).map(packet).map(|both| (both[0].clone(), both[1].clone())).unzip();
     assert_eq!(followed(&[firsts, lasts].concat()).len(), 100 + 64);
+}
+
+#[test]
+fn once_others_are_known_to_pass_a_segment_is_handed_on_when_it_is_whole() {
+    let packet = |number: u8| {
+        let mut packet = ipv4(&tcp(0x18, &TIMESTAMPS, 100));
+        packet[5] = number;
+        fragments4(&packet, 56)
+    };
+    let mut packets = [packet(1), packet(2), packet(3)].concat();
+    let whole = (0, 100, 0x18);
+    let split = [(0, 24, 0x10), (24, 56, 0x10), (80, 20, 0x18)];
+    assert_eq!(followed(&packets), [&split[..], &[whole, whole]].concat());
+    packets.swap(4, 5);
+    assert_eq!(followed(&packets), [&split[..], &[whole, whole]].concat(), "in whatever order they pass");
+    packets.remove(4);
+    assert_eq!(followed(&packets), [&split[..], &[whole]].concat(), "what lacks a part is no segment");
 }
