@@ -77,7 +77,7 @@ pub fn decode_into<'a>(frame: &Frame<'a>, segment: &mut Segment) -> Result<&'a [
 }
 
 /// Length of everything before the IP header, bytes.
-#[inline]
+#[inline(always)]
 fn link_header(frame: &Frame<'_>) -> Result<usize, Skip> {
     match frame.link {
         LinkType::ETHERNET => ethernet::header(frame.bytes),

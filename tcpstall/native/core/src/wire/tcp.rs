@@ -14,7 +14,8 @@ pub(super) fn header_length(header: &[u8]) -> u32 {
 }
 
 /// Reads the segment in `envelope`, which came in `frame`, into `segment`, and gives what was kept of its payload.
-#[inline]
+/// Inlined wherever it is called, because one of two calls has to be cheap.
+#[inline(always)]
 pub(super) fn read<'a>(frame: &Frame<'_>, envelope: &Envelope<'a>, segment: &mut Segment) -> Result<&'a [u8], Skip> {
     let header: &[u8; FIXED] = envelope.segment.first_chunk().ok_or(Skip::CutShort)?;
     let header_length = usize::from(header[12] >> 4) * 4;
