@@ -9,6 +9,7 @@ from contextlib import contextmanager, suppress
 import click
 
 from tcpstall.errors import CannotWrite, ExitCode, TcpstallError
+from tcpstall.untrusted import in_terminal
 
 __all__ = ["complain", "guarded", "writing"]
 
@@ -47,9 +48,8 @@ def writing(target: str) -> Iterator[None]:
 
 def complain(message: str) -> None:
     """One line on standard error, whatever stands in `message`: file names may hold control characters."""
-    line = "".join(_visible(character) for character in message)
     with suppress(OSError):
-        click.echo(f"tcpstall: {line}", err=True)
+        click.echo(f"tcpstall: {in_terminal(message)}", err=True)
 
 
 def _run(commands: click.Group, arguments: Sequence[str]) -> int:
@@ -67,7 +67,8 @@ def _explained(error: BaseException) -> ExitCode:
     """Says what happened and gives the code for it."""
     match error:
         case click.UsageError():
-            error.show()
+            # It quotes the arguments, and a shell's `*` makes arguments of what others called their files.
+            click.UsageError(in_terminal(error.format_message()), error.ctx).show()
             return ExitCode.USAGE
         case KeyboardInterrupt() | click.Abort():
             complain("interrupted")
@@ -103,9 +104,3 @@ def _flush_or_abandon() -> None:
         sink = os.open(os.devnull, os.O_WRONLY)
         os.dup2(sink, sys.stdout.fileno())
         os.close(sink)
-
-
-def _visible(character: str) -> str:
-    if character.isprintable():
-        return character
-    return character.encode("unicode_escape").decode("ascii")

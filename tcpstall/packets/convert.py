@@ -20,6 +20,15 @@ _LINKTYPE_RAW = 101
 _LARGEST_LENGTH_FIELD = 65_535
 """Beyond it Linux writes 0 into the IP length (BIG TCP), and so does this."""
 
+_MOST_BUILT = 262_144
+"""Bytes of payload that are built: no usual frame is longer, and what headers claim is a stranger's word."""
+
+_LARGEST_WIRE_LENGTH = 2**32 - 1
+"""What a pcap record's field holds."""
+
+_OPTIONS_ROOM = 40
+"""Bytes: the data offset counts to fifteen words (RFC 9293 §3.1)."""
+
 _SECOND_NS = 10**9
 _MICROSECOND_NS = 10**3
 _SECONDS_IN_PCAP = 2**32
@@ -70,7 +79,8 @@ def _write_one(writer: Any, row: Mapping[str, Any], nano: bool, snaplen: int) ->
     whole = bytes(_packet(row))
     kept = whole[:snaplen]
     fraction = rest if nano else rest // _MICROSECOND_NS
-    writer.write_packet(kept, sec=seconds, usec=fraction, caplen=len(kept), wirelen=len(whole))
+    size = len(whole) + max(row["bytes"] - _MOST_BUILT, 0)
+    writer.write_packet(kept, sec=seconds, usec=fraction, caplen=len(kept), wirelen=min(size, _LARGEST_WIRE_LENGTH))
 
 
 @contextmanager
@@ -88,7 +98,7 @@ def _replaced(output: Path) -> Iterator[Path]:
 
 
 def _packet(row: Mapping[str, Any]) -> "Packet":
-    """One segment; the payload is there in full while checksums are made."""
+    """One segment; its payload is there while checksums are made, which count how much there is."""
     from scapy.layers.inet import IP, TCP
     from scapy.layers.inet6 import IPv6
     from scapy.packet import Raw
@@ -101,10 +111,12 @@ def _packet(row: Mapping[str, Any]) -> "Packet":
         flags=row["flags"],
         window=row["window"],
         options=_options(row),
-    ) / Raw(bytes(row["bytes"]))
+    ) / Raw(bytes(min(row["bytes"], _MOST_BUILT)))
     ends = {"src": row["source"], "dst": row["destination"]}
     hops = row["ttl"] or _DEFAULT_TTL
-    if ":" in row["source"]:
+    if any(":" in end for end in ends.values()):
+        # An IPv4-mapped address among IPv6 ones is shown as the IPv4 address that it maps.
+        ends = {name: end if ":" in end else f"::ffff:{end}" for name, end in ends.items()}
         return IPv6(**ends, hlim=hops, plen=_length_field(len(tcp))) / tcp
     return IP(**ends, ttl=hops, id=row["ip_id"] or 0, flags="DF", len=_length_field(20 + len(tcp))) / tcp
 
@@ -128,4 +140,18 @@ def _options(row: Mapping[str, Any]) -> list[tuple[str, Any]]:
     if row["sacks"]:
         edges = tuple(int(edge) for block in row["sacks"].split() for edge in block.split("-"))
         options += [("NOP", None), ("NOP", None), ("SAck", edges)]
+    return _fitting(options)
+
+
+def _fitting(options: list[tuple[str, Any]]) -> list[tuple[str, Any]]:
+    """Without the padding between them, and without the last, where a stranger's packet or paste had no room for it."""
+    if _size(options) > _OPTIONS_ROOM:
+        options = [option for option in options if option[0] != "NOP"]
+    while _size(options) > _OPTIONS_ROOM:
+        options = options[:-1]
     return options
+
+
+def _size(options: list[tuple[str, Any]]) -> int:
+    sizes = {"NOP": 1, "SAckOK": 2, "WScale": 3, "MSS": 4, "Timestamp": 10}
+    return sum(sizes[name] if name in sizes else 2 + 4 * len(value) for name, value in options)

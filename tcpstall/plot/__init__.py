@@ -50,10 +50,10 @@ def draw(
     with matplotlib.rc_context(style.RC):
         figure = picture.draw(
             chosen,
-            series.read(_core.samples(os.fspath(path), chosen.id), side, chosen.start_ns),
+            series.read(_samples(path, chosen), side, chosen.start_ns),
             side,
             start_ns - chosen.start_ns,
-            end_ns - chosen.start_ns,
+            max(end_ns, start_ns + 1) - chosen.start_ns,
             width_in,
         )
         figure.savefig(output, format=suffix[1:], metadata=_metadata(suffix))
@@ -65,6 +65,13 @@ def _choose(path: str | os.PathLike[str], flow: int | None) -> Flow:
         wanted = "no TCP flow" if flow is None else f"no flow {flow}"
         raise NothingToShow(f"{path}: {wanted} in this capture; `tcpstall analyze` lists what there is")
     return analysis[analysis.ranked("lost")[0]]
+
+
+def _samples(path: str | os.PathLike[str], flow: Flow) -> _core.Table:
+    try:
+        return _core.samples(os.fspath(path), flow.id)
+    except ValueError as error:
+        raise NothingToShow(f"{path}: flow {flow.id} only shook hands; there is nothing to draw") from error
 
 
 def _side(flow: Flow) -> Side:

@@ -10,6 +10,7 @@ from tcpstall.model import Flow, Sort
 from tcpstall.report.style import cause_text, figures, table, words
 from tcpstall.report.waits import real_stalls, waited_ns
 from tcpstall.units import duration, number, percent
+from tcpstall.untrusted import in_terminal
 
 __all__ = ["flow_table"]
 
@@ -79,7 +80,8 @@ def _label(flow: Flow) -> str:
     """What it carries, on a line of its own."""
     if not flow.label:
         return ""
-    return f"\n{flow.label}" if len(flow.label) <= _LABEL else f"\n{flow.label[: _LABEL - 1]}…"
+    label = in_terminal(flow.label)
+    return f"\n{label}" if len(label) <= _LABEL else f"\n{label[: _LABEL - 1]}…"
 
 
 def _handshake(flow: Flow) -> str:

@@ -8,6 +8,7 @@ from rich.text import Text
 from tcpstall.model import Capture
 from tcpstall.report.trust import TOLD, doubts
 from tcpstall.units import clock, counted, date, duration, number
+from tcpstall.untrusted import in_terminal
 
 __all__ = ["described", "without_flows"]
 
@@ -25,17 +26,17 @@ def described(capture: Capture) -> Iterator[Text | Padding]:
     """The capture in one line, then what it lacks, then a line for each warning."""
     counts = f"{counted(capture.packets, 'packet')}, {counted(capture.tcp_segments, 'TCP segment')}"
     packed = f" in {capture.compression}" if capture.compression else ""
-    yield Text(f"{capture.path}: {capture.format}{packed}, {counts}{_span(capture)}", "dim")
+    yield Text(f"{in_terminal(capture.path)}: {capture.format}{packed}, {counts}{_span(capture)}", "dim")
     for doubt in doubts(capture):
         yield Padding(Text(doubt, "yellow"), (0, 0, 0, 2))
     for remark in (*capture.remarks_but(TOLD), *([capture.error] if capture.error else [])):
-        yield Padding(Text(f"warning: {remark}", "yellow"), (0, 0, 0, 2))
+        yield Padding(Text(f"warning: {in_terminal(remark)}", "yellow"), (0, 0, 0, 2))
 
 
 def without_flows(captures: Sequence[Capture]) -> Iterator[Text | Padding]:
     """Why there is nothing to diagnose, for each capture."""
     for capture in captures:
-        yield Text(f"{capture.path}: {_nothing(capture)}", "bold")
+        yield Text(f"{in_terminal(capture.path)}: {_nothing(capture)}", "bold")
         yield from described(capture)
 
 

@@ -45,7 +45,8 @@ def table(title: str, columns: Sequence[Column], rows: Sequence[Sequence[str | T
         padding=(0, _BETWEEN_COLUMNS - 1, 0, 0),
     )
     for row in rows:
-        made.add_row(*row)
+        # As it stands on any console: rich reads markup in plain strings unless the console was told not to.
+        made.add_row(*(cell if isinstance(cell, Text) else Text(cell) for cell in row))
     for index, column in enumerate(made.columns):
         longest = max(_longest_line(cell) for cell in (str(column.header), *(row[index] for row in rows)))
         column.min_width = longest if column.no_wrap else min(longest, _NARROWEST_WORDS)

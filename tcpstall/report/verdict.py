@@ -17,6 +17,7 @@ from tcpstall.report.style import cause_text
 from tcpstall.report.trust import short_doubts
 from tcpstall.report.waits import by_cause, main_sender, own_pauses, real_stalls, waited_ns
 from tcpstall.units import counted, duration, number, percent
+from tcpstall.untrusted import in_terminal
 
 __all__ = ["overall", "verdict"]
 
@@ -32,6 +33,7 @@ _SLOW_HANDSHAKE = 3
 _NOTES = {
     "roles-guessed": "the SYN was not captured: which end is the client was guessed",
     "exchange-limit": "there were more exchanges than are kept: their list is incomplete",
+    "flow-limit": "the flow was let go while it was open: too many were open at once, or it was silent for too long",
     "stall-limit": "there were more stalls than are kept: their list is incomplete",
     "packets-left-out": "the capture says that packets are left out: waits across the holes cannot be judged",
     "acked-unseen": "data was acknowledged that the capture does not hold: waits there cannot be judged",
@@ -55,7 +57,7 @@ def verdict(flow: Flow, *, width: int, rank: str = "") -> Iterator[RenderableTyp
     if flow.tunnel:
         yield Padding(Text(f"through {flow.tunnel}", "cyan"), (0, 0, 0, 2))
     if flow.label:
-        yield Padding(Text(flow.label, "cyan"), (0, 0, 0, 2))
+        yield Padding(Text(in_terminal(flow.label), "cyan"), (0, 0, 0, 2))
     groups = _groups(flow)
     if groups:
         yield Padding(_causes(flow, groups), (0, 0, 0, 2))

@@ -11,6 +11,7 @@ mod packed;
 mod pcap;
 mod pcapng;
 mod snoop;
+mod steady;
 mod stream;
 mod text;
 
@@ -28,6 +29,7 @@ use self::format::Found;
 use self::pcap::Pcap;
 use self::pcapng::Pcapng;
 use self::snoop::Snoop;
+use self::steady::Steady;
 use self::stream::Stream;
 use self::text::Text;
 use crate::size::PacketNo;
@@ -102,8 +104,11 @@ impl Capture {
         if about.is_dir() {
             return Err(refuse("it is a directory; name the capture files in it".into()));
         }
-        let size = about.is_file().then_some(about.len());
-        Ok(Capture { size, ..Capture::from_reader(Box::new(file)) })
+        if !about.is_file() {
+            return Ok(Capture::from_reader(Box::new(file)));
+        }
+        let steady = Steady::new(file, &about);
+        Ok(Capture { size: Some(about.len()), ..Capture::from_reader(Box::new(steady)) })
     }
 
     /// Reads a capture from anything that gives bytes. What it is shows with the first item.
@@ -214,6 +219,12 @@ impl Capture {
             Some(Reader::Pcapng(reader)) => reader.untimed(),
             _ => 0,
         }
+    }
+
+    /// True unless the next item must be waited for: everything that was read is consumed.
+    #[inline]
+    pub fn has_more(&self) -> bool {
+        !self.stream.buffered().is_empty()
     }
 
     /// How the input was compressed, if it was.

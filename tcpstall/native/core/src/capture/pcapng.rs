@@ -34,6 +34,11 @@ const LOST: u32 = 0;
 
 /// The number that shows a section's byte order.
 const ORDER_MAGIC: u32 = 0x1a2b_3c4d;
+/// Interfaces of one section: Linux numbers its own up to 2^31, yet no host has had so many; each is kept until the section ends.
+const INTERFACE_LIMIT: usize = 1 << 16;
+/// Link types listed for the report; packets of further ones are read, or counted as not read, all the same.
+const LINK_LIMIT: usize = 64;
+
 /// Type and length before a block's body, bytes.
 const HEAD: usize = 8;
 /// The length again after a block's body, bytes.
@@ -261,8 +266,12 @@ impl Pcapng {
                 }
             }
             INTERFACE => match Interface::described(self.order, body) {
+                Some(_) if self.interfaces.len() >= INTERFACE_LIMIT => {
+                    let what = format!("the section describes more than {INTERFACE_LIMIT} interfaces");
+                    return Err(stream.damaged(what, self.coming()));
+                }
                 Some(interface) => {
-                    if !self.links.contains(&interface.link) {
+                    if self.links.len() < LINK_LIMIT && !self.links.contains(&interface.link) {
                         self.links.push(interface.link);
                     }
                     self.interfaces.push(interface);

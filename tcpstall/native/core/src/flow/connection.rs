@@ -232,7 +232,8 @@ impl Connection {
         }
         if segment.flags.has(Flags::RST) && !self.is_void_reset(segment, sender) {
             self.state = State::Reset;
-            if sender == Direction::Server && self.handshake.syn_ack.is_none() && self.handshake.syn.is_some() {
+            let unanswered = self.handshake.syn_ack.is_none() && self.handshake.spoken.is_none();
+            if sender == Direction::Server && unanswered && self.handshake.syn.is_some() {
                 self.handshake.refused = self.handshake.refused.or(Some(segment.time));
             }
         }
@@ -263,6 +264,8 @@ impl Connection {
                 self.handshake.timestamps = segment.timestamps.is_some();
                 self.agree_on_size();
             }
+        } else if self.handshake.done.is_none() && sender == Direction::Client && segment.payload > 0 {
+            self.handshake.spoken = self.handshake.spoken.or(Some(segment.time));
         }
         let finishing = segment.flags.has(Flags::FIN);
         let zero_probe = segment.payload == 0 && !finishing && self.is_left_edge_probe(segment, sender);

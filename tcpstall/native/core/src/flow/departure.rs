@@ -77,7 +77,7 @@ impl Departure {
             let nearest = TICKS.into_iter().min_by_key(|tick| (tick.max(&seen) * 100) / tick.min(&seen.max(1)).max(&1));
             self.tick = nearest.unwrap_or(TICKS[0]);
         }
-        let difference = (segment.time - start).0 - i64::from(ticks) * self.tick;
+        let difference = (segment.time - start).0.saturating_sub(i64::from(ticks) * self.tick);
         if !self.is_steady(segment.time, difference) {
             self.late = None;
             return;

@@ -161,7 +161,7 @@ impl Distance {
             // Later answers tell of the end's own pauses, not of the path; RFC 6298's gain of 1/8 for the others.
             self.spread += Nanos((span - least - self.spread).0 / 8);
             let last = self.last_answer.replace(span).unwrap_or(span);
-            self.scatter += Nanos(((span - last).0.abs() - self.scatter.0) / 8);
+            self.scatter += Nanos((Nanos((span - last).0.saturating_abs()) - self.scatter).0 / 8);
         }
         self.shortest.sample(span);
     }

@@ -20,6 +20,8 @@ pub struct Handshake {
     pub syn_acks: u32,
     /// The segment that completed it.
     pub done: Option<Nanos>,
+    /// Data of the client before anything completed it: the capture lacks what did.
+    pub spoken: Option<Nanos>,
     /// The RST that answered the SYN instead.
     pub refused: Option<Nanos>,
     /// ISN of the client.
@@ -64,8 +66,10 @@ impl Handshake {
         self.syn.or(self.syn_ack)
     }
 
-    /// The completing segment, the one that refused it, or the last attempt.
+    /// The completing segment, the one that refused it, or the last attempt; no later than the client's first data.
     pub fn end(&self) -> Option<Nanos> {
-        self.done.or(self.refused).or(self.last_syn_ack.max(self.last_syn))
+        let end = self.done.or(self.refused).or(self.last_syn_ack.max(self.last_syn))?;
+        let spoken = self.spoken.map_or(end, |spoken| spoken.min(end));
+        Some(spoken.max(self.start().unwrap_or(spoken)))
     }
 }

@@ -63,7 +63,7 @@ impl Level {
     /// True if `span` is another round trip, longer than `value`, not jitter.
     #[inline]
     fn is_above(span: Nanos, value: Nanos) -> bool {
-        span.0 - value.0 > (value.0 / STEP).max(LEAST_STEP.0)
+        (span - value).0 > (value.0 / STEP).max(LEAST_STEP.0)
     }
 
     /// True if an answer after `span` is no news beside the smallest one, `least`.

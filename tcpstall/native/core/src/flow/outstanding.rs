@@ -11,6 +11,9 @@ const LIMIT: usize = 1 << 16;
 const COPY_AGE: Nanos = Nanos::from_millis(1);
 /// The same for packets that neither an IP-ID nor a timestamp tells apart: no sender repeats itself so soon.
 const UNMARKED_COPY_AGE: Nanos = Nanos::from_micros(20);
+/// Frames that one packet can send again: the largest packet in the smallest segments that Linux makes (BIG TCP's 512 KiB,
+/// TCP_MIN_SND_MSS of 48). Without an end a stranger's packet could name them all, again and again.
+const REPAIRED_FRAMES: usize = 512 * 1024 / 48;
 /// Frames among which a copy is looked for: on a short path the original is acknowledged before its copy comes.
 const RECENT: usize = 8;
 
@@ -94,11 +97,11 @@ impl Outstanding {
             self.forget(&oldest);
         }
         let (own, short) = if bytes == mss { (1, false) } else { (bytes.div_ceil(mss), !bytes.is_multiple_of(mss)) };
-        let segments = own + skipped;
+        let segments = own.saturating_add(skipped);
         let flight = u32::try_from(flight).unwrap_or(u32::MAX);
         let (time, mark) = (segment.time, mark(segment));
         self.sent.push_back(Sent { end, time, segments, flight, mark, short, again: false });
-        self.segments += segments;
+        self.segments = self.segments.saturating_add(segments);
         self.short += u32::from(short);
         self.remember(segment, end);
         segments
@@ -134,7 +137,7 @@ impl Outstanding {
         }
         let reached = self.sent.partition_point(|sent| sent.end <= start);
         let until = (index + 1).min(self.sent.len());
-        for sent in self.sent.range_mut(reached.min(until)..until) {
+        for sent in self.sent.range_mut(reached.min(until)..until).take(REPAIRED_FRAMES) {
             sent.again = true;
         }
         false

@@ -4,7 +4,7 @@ use crate::time::Nanos;
 
 /// Several receive queues or processors store packets out of order by less than this; a clock that is set back goes further
 /// (ntpd steps from 128 ms on, a virtual machine's by whole ticks).
-const SHORTEST_STEP: Nanos = Nanos::from_millis(1);
+pub const SHORTEST_STEP: Nanos = Nanos::from_millis(1);
 
 /// What a series of time stamps showed, once one of them was earlier than the one before.
 #[derive(Clone, Copy, Debug, Default)]

@@ -44,15 +44,15 @@ impl Spikes {
         let Some(rtt) = acked.rtt else { return };
         let least = self.least.map_or(rtt, |least| least.min(rtt));
         self.least = Some(least);
-        if !self.open && rtt.0 <= SPIKE * least.0 {
+        if !self.open && rtt <= least.times(SPIKE) {
             return;
         }
         let base = if rtt < LEAST || acked.payload > 0 { None } else { base() };
-        let Some(base) = base.filter(|base| rtt.0 > SPIKE * base.0 / 2) else {
+        let Some(base) = base.filter(|base| rtt.0 > base.times(SPIKE).0 / 2) else {
             self.open = false;
             return;
         };
-        if rtt.0 <= SPIKE * base.0 {
+        if rtt <= base.times(SPIKE) {
             // Between half a spike and one an episode goes on but none begins.
             return;
         }

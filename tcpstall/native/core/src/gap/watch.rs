@@ -32,6 +32,8 @@ pub struct Watch {
     tunnel: Option<Box<Tunnel>>,
     spikes: [Spikes; 2],
     incomplete: bool,
+    /// It left memory while it was open.
+    pub let_go: bool,
     stamps: Option<Box<Stamps>>,
     left_out_after: Option<Nanos>,
 }
@@ -84,6 +86,7 @@ impl Watch {
             tunnel: None,
             spikes: Default::default(),
             incomplete: false,
+            let_go: false,
             stamps: None,
             left_out_after: None,
         }
@@ -368,6 +371,11 @@ impl Finished {
     /// How often a sender repaired losses, and why.
     pub fn repairs(&self, sender: Direction) -> Totals {
         self.watch.builders[sender as usize].repairs()
+    }
+
+    /// It left memory while it was open: there were too many flows, or it was silent for too long.
+    pub fn let_go(&self) -> bool {
+        self.watch.let_go
     }
 
     /// Packets were left out of the capture.

@@ -1,6 +1,8 @@
 //! Every segment of one flow with its sender's state, for drawing.
 
-use super::source::{Event, Source};
+use super::batch::Batch;
+use super::filter::Filter;
+use super::reader::{Filled, Reader};
 use super::status::CaptureStatus;
 use super::table::Table;
 use crate::capture::{Capture, CaptureError};
@@ -20,29 +22,32 @@ struct Told {
 /// The samples of the flow with that id. A row of kind `ack` tells of the data that it acknowledges, any other row of
 /// its own sender's data. Empty if there is no such flow; a damaged capture gives what could be read.
 pub fn samples(path: &str, flow: u64) -> Result<Vec<Sample>, CaptureError> {
-    let mut capture = Capture::open(path)?;
-    let mut status = CaptureStatus::new(path);
-    let (mut source, mut table) = (Source::default(), Table::default());
-    let (mut next_id, mut done) = (0, Vec::new());
+    let (mut status, filter) = (CaptureStatus::new(path), Filter::default());
+    let mut reader = Reader::new(Capture::open(path)?, &filter, &mut status);
+    let (mut batch, mut table, mut done) = (Batch::default(), Table::new(0), Vec::new());
     let (mut rows, mut told) = (Vec::new(), [Told::default(); 2]);
     loop {
-        match source.next(&mut capture, &mut status) {
-            Ok(Some(Event::Segment | Event::Start)) => {
-                let segment = &source.segment;
-                if let Some((id, seen, watch)) = table.sees(segment, &mut next_id, &mut done)
-                    && id == flow
-                {
-                    rows.extend(sample(segment, seen, watch, &mut told));
-                }
-                done.clear();
+        let filled = reader.fill(&mut batch);
+        for segment in batch.segments() {
+            if let Some((id, seen, watch)) = table.sees(segment, &mut done)
+                && id == flow
+            {
+                rows.extend(sample(segment, seen, watch, &mut told));
             }
-            Ok(Some(Event::LeftOut)) => table.left_out(),
-            Ok(Some(Event::Nothing | Event::Interrupted)) => {}
-            Ok(None) | Err(CaptureError::Damaged { .. }) => break,
-            Err(error) => return Err(error),
+            done.clear();
+        }
+        if batch.left_out {
+            table.left_out();
+        }
+        batch.clear();
+        if filled == Filled::End {
+            break;
         }
     }
-    Ok(rows)
+    match reader.error.take() {
+        None | Some(CaptureError::Damaged { .. }) => Ok(rows),
+        Some(error) => Err(error),
+    }
 }
 
 fn sample(segment: &Segment, seen: Seen, watch: &Watch, told: &mut [Told; 2]) -> Option<Sample> {

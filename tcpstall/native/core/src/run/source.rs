@@ -10,7 +10,7 @@ use crate::wire::{self, Segment, Skip};
 
 /// What came next.
 pub(super) enum Event {
-    /// A segment, now in [`Source::segment`].
+    /// A segment, now in its place.
     Segment,
     /// The same, and its payload begins something with a name; the beginning is in [`Source::start`].
     Start,
@@ -25,8 +25,6 @@ pub(super) enum Event {
 /// Segments from frames and from text alike.
 #[derive(Default)]
 pub(super) struct Source {
-    /// The last segment, in a place of its own: moving it about costs as much as reading it.
-    pub(super) segment: Segment,
     /// What the payload of [`Event::Start`] begins with.
     pub(super) start: Vec<u8>,
     /// What the last segment came through, where it is [`Segment::tunnelled`].
@@ -39,22 +37,24 @@ pub(super) struct Source {
 }
 
 impl Source {
+    /// The next item; a segment goes into `place`, for moving it about costs as much as reading it.
     #[inline]
     pub(super) fn next(
         &mut self,
         capture: &mut Capture,
         status: &mut CaptureStatus,
+        place: &mut Segment,
     ) -> Result<Option<Event>, CaptureError> {
         let item = capture.next();
         let reading = match &item {
             Ok(Some(Item::Frame(frame))) => {
                 status.packets += 1;
                 status.at(frame.time);
-                return Ok(Some(match wire::decode_into(frame, &mut self.segment) {
+                return Ok(Some(match wire::decode_into(frame, place) {
                     Ok(payload) => {
                         status.tcp_segments += 1;
-                        status.trust.options_cut += u64::from(self.segment.options_cut);
-                        if self.segment.tunnelled | self.segment.fragmented && !self.look_after(frame) {
+                        status.trust.options_cut += u64::from(place.options_cut);
+                        if place.tunnelled | place.fragmented && !self.look_after(frame, place) {
                             return Ok(Some(Event::Nothing));
                         }
                         if Starts::is_one(payload) {
@@ -67,7 +67,7 @@ impl Source {
                     }
                     Err(skip) => {
                         status.skipped.count(skip);
-                        if skip == Skip::IpFragment && self.fragments.follow(frame, &mut self.segment) {
+                        if skip == Skip::IpFragment && self.fragments.follow(frame, place) {
                             Event::Segment
                         } else {
                             Event::Nothing
@@ -95,25 +95,25 @@ impl Source {
             Err(CaptureError::Interrupted) => return Ok(Some(Event::Interrupted)),
             Err(error) => return Err(error.clone()),
         };
-        Ok(Some(self.of_text(reading, status)))
+        Ok(Some(self.of_text(reading, status, place)))
     }
 
     /// The segment came through a tunnel, or goes on in other packets; false where it is to be had when they passed.
     #[cold]
-    fn look_after(&mut self, frame: &Frame<'_>) -> bool {
-        if self.segment.tunnelled {
+    fn look_after(&mut self, frame: &Frame<'_>, place: &mut Segment) -> bool {
+        if place.tunnelled {
             self.tunnel = tunnel(frame);
         }
-        !self.segment.fragmented || self.fragments.begin(frame, &mut self.segment)
+        !place.fragmented || self.fragments.begin(frame, place)
     }
 
-    fn of_text(&mut self, reading: Reading, status: &mut CaptureStatus) -> Event {
+    fn of_text(&self, reading: Reading, status: &mut CaptureStatus, place: &mut Segment) -> Event {
         match reading {
             Reading::Segment(segment) => {
                 status.at(segment.time);
                 status.tcp_segments += 1;
                 status.trust.options_cut += u64::from(segment.options_cut);
-                self.segment = segment;
+                *place = segment;
                 Event::Segment
             }
             Reading::LeftOut => Event::LeftOut,

@@ -2,20 +2,33 @@
 
 use std::collections::VecDeque;
 use std::hash::{BuildHasher, Hash, Hasher};
+use std::mem;
 
 use hashbrown::{DefaultHashBuilder, HashTable};
 
+use super::batch::Batch;
+use super::waiting::{Place, Waiting};
 use crate::flow::connection::Effect;
 use crate::flow::{Sending, State};
 use crate::gap::{Finished, Seen, Watch};
 use crate::time::Nanos;
-use crate::wire::{Endpoint, Segment, tunnel::Tunnel};
+use crate::wire::{Endpoint, Flags, Segment, tunnel::Tunnel};
 
 /// A connection that is over stays this long after its last segment by the capture's clock: a FIN or data that is still sent
 /// again may be so far apart (Linux TCP_RTO_MAX, RFC 6298 §2.5 allows no lower limit than 60 s; RFC 9293 §3.4.3 asks for 4 minutes).
 const LINGER: Nanos = Nanos::from_millis(120_000);
 /// No more than so many stay.
 const LINGERING: usize = 1_024;
+
+/// Flows followed at once, 6 KB each with what most of them have to say; beyond that the one that was silent longest leaves.
+const FOLLOWED: usize = 1 << 14;
+/// A flow leaves after this silence: RFC 5382 §5 lets middleboxes forget a connection after 2 hours and 4 minutes.
+const FOLLOWED_IDLE: Nanos = Nanos::from_millis(7_440_000);
+/// SYNs without an answer that are kept at once, 350 bytes each: a flood has millions.
+const HALF_OPEN: usize = 1 << 17;
+/// An unanswered SYN is kept so long: RFC 5382 §5 lets middleboxes forget it after 4 minutes; Linux sends the last one again
+/// 63 s after the first (tcp_syn_retries 6) and gives up at 127 s.
+const HALF_OPEN_IDLE: Nanos = Nanos::from_millis(240_000);
 
 /// Starts of flows held at once, a kilobyte or two each; the flows beyond go without a label.
 const STARTS_HELD: usize = 1 << 15;
@@ -41,59 +54,158 @@ impl Hash for Key {
     }
 }
 
+/// What is kept of a flow.
+enum Flow {
+    /// Its SYN, while nothing else came.
+    HalfOpen(Box<Segment>),
+    /// All that its packets have shown.
+    Followed(Box<Watch>),
+}
+
+/// All that the SYN has shown.
+fn watched(syn: &Segment) -> Box<Watch> {
+    let mut watch = Box::new(Watch::new(syn));
+    watch.sees(syn);
+    watch
+}
+
 struct Entry {
     id: u64,
     key: Key,
     lingers: bool,
-    watch: Box<Watch>,
+    flow: Flow,
+}
+
+impl Entry {
+    /// More than its SYN came; gives its place among the flows that are followed, the first time.
+    fn is_followed(&mut self, slot: u32) -> Option<Place> {
+        let Flow::HalfOpen(syn) = &self.flow else { return None };
+        let since = syn.time;
+        self.flow = Flow::Followed(watched(syn));
+        Some(Place { since, slot, id: self.id })
+    }
+
+    fn finish(self) -> Over {
+        let watch = match self.flow {
+            Flow::Followed(watch) => watch,
+            Flow::HalfOpen(syn) => watched(&syn),
+        };
+        (self.id, watch.finish())
+    }
+
+    fn watch(&self) -> Option<&Watch> {
+        match &self.flow {
+            Flow::Followed(watch) => Some(watch),
+            Flow::HalfOpen(_) => None,
+        }
+    }
+
+    /// Its latest segment.
+    fn last(&self) -> Nanos {
+        match &self.flow {
+            Flow::Followed(watch) => watch.connection.end,
+            Flow::HalfOpen(syn) => syn.time,
+        }
+    }
 }
 
 /// The open flows of a capture.
-#[derive(Default)]
 pub(super) struct Table {
+    next_id: u64,
     /// Slots of `entries` by the hash of their keys: four bytes a flow, so that looking one up misses the cache once.
     index: HashTable<u32>,
     hasher: DefaultHashBuilder,
     entries: Vec<Option<Entry>>,
     free: Vec<u32>,
-    lingering: VecDeque<(Nanos, u32, u64)>,
+    lingering: VecDeque<Place>,
     recent: Option<(Key, u32)>,
     starts_held: usize,
+    half_open: Waiting,
+    followed: Waiting,
 }
 
 /// A flow that is over, with its id.
 pub(super) type Over = (u64, Finished);
 
 impl Table {
-    /// Takes in a segment; `next_id` numbers new flows. Flows that are over by now go to `done`. Gives the segment's flow.
+    /// No flows yet; the first will have this id.
+    pub(super) fn new(next_id: u64) -> Table {
+        Table {
+            next_id,
+            index: HashTable::default(),
+            hasher: DefaultHashBuilder::default(),
+            entries: Vec::new(),
+            free: Vec::new(),
+            lingering: VecDeque::new(),
+            recent: None,
+            starts_held: 0,
+            half_open: Waiting::new(HALF_OPEN, HALF_OPEN_IDLE),
+            followed: Waiting::new(FOLLOWED, FOLLOWED_IDLE),
+        }
+    }
+
+    /// The id that the next flow will have.
+    pub(super) fn next_id(&self) -> u64 {
+        self.next_id
+    }
+
+    /// How many flows left while they were still open, for there were too many or they were silent for too long.
+    pub(super) fn let_go(&self) -> u64 {
+        self.half_open.let_go + self.followed.let_go
+    }
+
+    /// Takes in a batch; flows that are over by now go to `done`.
+    pub(super) fn takes(&mut self, batch: &Batch, done: &mut Vec<Over>) {
+        for segment in batch.segments() {
+            let seen = self.sees(segment, done).map(|(_, seen, _)| seen);
+            if let (Some(start), Some(seen)) = (batch.starts.of(segment), seen) {
+                self.begins_with(segment, seen, start);
+            }
+            if let Some(tunnel) = batch.tunnels.of(segment) {
+                self.came_through(segment, tunnel);
+            }
+        }
+        if batch.left_out {
+            self.left_out();
+        }
+    }
+
+    /// Takes in a segment. Flows that are over by now go to `done`. Gives the segment's flow, unless all that it has is a SYN.
     #[inline]
-    pub(super) fn sees(
-        &mut self,
-        segment: &Segment,
-        next_id: &mut u64,
-        done: &mut Vec<Over>,
-    ) -> Option<(u64, Seen, &Watch)> {
+    pub(super) fn sees(&mut self, segment: &Segment, done: &mut Vec<Over>) -> Option<(u64, Seen, &Watch)> {
         if !self.lingering.is_empty() {
             self.release(segment.time, done);
         }
         let key = Key::of(segment);
-        let mut slot = self.find(key);
-        if let Some(at) = slot
-            && self.entries[at as usize].as_ref().is_some_and(|entry| entry.watch.connection.is_reused_by(segment))
-        {
-            self.finish(at, done);
-            slot = None;
-        }
-        let slot = slot.unwrap_or_else(|| self.open(key, segment, next_id));
+        let slot = match self.find(key) {
+            Some(slot) if !self.is_reused_by(slot, segment, done) => slot,
+            _ => self.open(key, segment, done)?,
+        };
         let entry = self.entries[slot as usize].as_mut()?;
-        let seen = entry.watch.sees(segment);
-        let over = matches!(entry.watch.connection.state, State::Closed | State::Reset);
-        if over && !entry.lingers {
+        let Flow::Followed(watch) = &mut entry.flow else { return None };
+        let seen = watch.sees(segment);
+        if matches!(watch.connection.state, State::Closed | State::Reset) && !entry.lingers {
             entry.lingers = true;
-            let id = entry.id;
-            self.lingering.push_back((segment.time, slot, id));
+            self.followed.leaves();
+            self.lingering.push_back(Place { since: segment.time, slot, id: entry.id });
         }
-        Some((entry.id, seen, &entry.watch))
+        Some((entry.id, seen, watch))
+    }
+
+    /// True if the segment opens another connection on the ports of this flow, which is over then.
+    #[inline]
+    fn is_reused_by(&mut self, slot: u32, segment: &Segment, done: &mut Vec<Over>) -> bool {
+        if let Some(place) = self.entries[slot as usize].as_mut().and_then(|entry| entry.is_followed(slot)) {
+            self.half_open.leaves();
+            self.followed.enters(place);
+            self.tidy(segment.time, done);
+        }
+        let watch = self.entries[slot as usize].as_ref().and_then(Entry::watch);
+        let reused = watch.is_some_and(|watch| watch.connection.is_reused_by(segment));
+        if reused {
+            self.finish(slot, done);
+        }
+        reused
     }
 
     #[inline]
@@ -110,9 +222,18 @@ impl Table {
         }
     }
 
-    fn open(&mut self, key: Key, segment: &Segment, next_id: &mut u64) -> u32 {
-        let entry = Some(Entry { id: *next_id, key, lingers: false, watch: Box::new(Watch::new(segment)) });
-        *next_id += 1;
+    /// A new flow; gives its place unless it begins with a SYN, of which nothing is known until something else comes.
+    fn open(&mut self, key: Key, segment: &Segment, done: &mut Vec<Over>) -> Option<u32> {
+        let half_open = segment.payload == 0
+            && !segment.tunnelled
+            && segment.flags.0 & (Flags::SYN.0 | Flags::ACK.0) == Flags::SYN.0;
+        let flow = match half_open {
+            true => Flow::HalfOpen(Box::new(*segment)),
+            false => Flow::Followed(Box::new(Watch::new(segment))),
+        };
+        let id = self.next_id;
+        self.next_id += 1;
+        let entry = Some(Entry { id, key, lingers: false, flow });
         let slot = match self.free.pop() {
             Some(slot) => {
                 self.entries[slot as usize] = entry;
@@ -127,7 +248,37 @@ impl Table {
         let hash_of = |slot: &u32| entries[*slot as usize].as_ref().map_or(0, |entry| hasher.hash_one(entry.key));
         self.index.insert_unique(hasher.hash_one(key), slot, hash_of);
         self.recent = Some((key, slot));
-        slot
+        let place = Place { since: segment.time, slot, id };
+        if half_open {
+            self.half_open.enters(place)
+        } else {
+            self.followed.enters(place)
+        }
+        self.tidy(segment.time, done);
+        (!half_open).then_some(slot)
+    }
+
+    /// Flows leave that there is no room or no patience for.
+    fn tidy(&mut self, now: Nanos, done: &mut Vec<Over>) {
+        while let Some(place) = self.half_open.next(now) {
+            let entry = self.entries[place.slot as usize].as_ref().filter(|entry| entry.id == place.id);
+            let last = entry.filter(|entry| entry.watch().is_none()).map(Entry::last);
+            if last.is_some_and(|last| self.half_open.lets_go(place, last, now)) {
+                self.finish(place.slot, done);
+            }
+        }
+        while let Some(place) = self.followed.next(now) {
+            let entry = self.entries[place.slot as usize].as_mut();
+            let Some(Entry { flow: Flow::Followed(watch), .. }) =
+                entry.filter(|entry| entry.id == place.id && !entry.lingers)
+            else {
+                continue;
+            };
+            if self.followed.lets_go(place, watch.connection.end, now) {
+                watch.let_go = true;
+                self.finish(place.slot, done);
+            }
+        }
     }
 
     /// The payload of the segment just seen begins something with a name.
@@ -137,31 +288,31 @@ impl Table {
         let Some(slot) = self.find(Key::of(segment)).filter(|_| names && self.starts_held < STARTS_HELD) else {
             return;
         };
-        if let Some(entry) = &mut self.entries[slot as usize] {
-            self.starts_held += usize::from(entry.watch.begins_with(seen.sender, payload));
+        if let Some(Entry { flow: Flow::Followed(watch), .. }) = &mut self.entries[slot as usize] {
+            self.starts_held += usize::from(watch.begins_with(seen.sender, payload));
         }
     }
 
     /// The segment just seen came through a tunnel.
     #[cold]
-    pub(super) fn came_through(&mut self, segment: &Segment, tunnel: Option<&Tunnel>) {
-        if let (Some(slot), Some(tunnel)) = (self.find(Key::of(segment)), tunnel)
-            && let Some(entry) = &mut self.entries[slot as usize]
+    fn came_through(&mut self, segment: &Segment, tunnel: &Tunnel) {
+        if let Some(slot) = self.find(Key::of(segment))
+            && let Some(Entry { flow: Flow::Followed(watch), .. }) = &mut self.entries[slot as usize]
         {
-            entry.watch.came_through(tunnel);
+            watch.came_through(tunnel);
         }
     }
 
     fn release(&mut self, now: Nanos, done: &mut Vec<Over>) {
-        while let Some(&(since, slot, id)) = self.lingering.front() {
+        while let Some(&Place { since, slot, id }) = self.lingering.front() {
             if now - since < LINGER && self.lingering.len() <= LINGERING {
                 break;
             }
             self.lingering.pop_front();
             let last = self.entries[slot as usize].as_ref().filter(|entry| entry.id == id);
-            let last = last.map_or(since, |entry| entry.watch.connection.end);
+            let last = last.map_or(since, Entry::last);
             if last > since && now - last < LINGER && self.lingering.len() < LINGERING {
-                self.lingering.push_back((last, slot, id));
+                self.lingering.push_back(Place { since: last, slot, id });
                 continue;
             }
             if self.entries[slot as usize].as_ref().is_some_and(|entry| entry.id == id) {
@@ -178,21 +329,38 @@ impl Table {
             }
             self.free.push(slot);
             self.recent = None;
-            let finished = entry.watch.finish();
-            self.starts_held -= usize::from(finished.starts().is_some());
-            done.push((entry.id, finished));
+            match entry.flow {
+                Flow::HalfOpen(_) => self.half_open.leaves(),
+                Flow::Followed(_) if !entry.lingers => self.followed.leaves(),
+                Flow::Followed(_) => {}
+            }
+            let over = entry.finish();
+            self.starts_held -= usize::from(over.1.starts().is_some());
+            done.push(over);
         }
     }
 
     /// Whoever pasted the capture left packets out here, of whichever flow.
     pub(super) fn left_out(&mut self) {
-        self.entries.iter_mut().flatten().for_each(|entry| entry.watch.left_out());
+        for (slot, entry) in self.entries.iter_mut().enumerate() {
+            let Some(entry) = entry else { continue };
+            if let Some(place) = entry.is_followed(slot as u32) {
+                self.half_open.leaves();
+                self.followed.enters(place);
+            }
+            if let Flow::Followed(watch) = &mut entry.flow {
+                watch.left_out();
+            }
+        }
     }
 
     /// The capture is over: the flows that are still open, in the order of their first segments.
-    pub(super) fn drain(self) -> impl Iterator<Item = Over> {
-        let mut entries: Vec<Entry> = self.entries.into_iter().flatten().collect();
+    pub(super) fn drain(&mut self) -> impl Iterator<Item = Over> + use<> {
+        let mut entries: Vec<Entry> = mem::take(&mut self.entries).into_iter().flatten().collect();
         entries.sort_by_key(|entry| entry.id);
-        entries.into_iter().map(|entry| (entry.id, entry.watch.finish()))
+        entries.into_iter().map(Entry::finish)
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -50,7 +50,7 @@ pub fn expired(srtt: Option<Nanos>, segments_out: u32, waited: Nanos) -> Option<
     if fires_at(probe, 1, waited) && waited < rto {
         return Some(Expired::Probe);
     }
-    let chains = (1..=DOUBLINGS).map(|timers| (timers, Nanos(rto.0 * ((1 << timers) - 1))));
+    let chains = (1..=DOUBLINGS).map(|timers| (timers, rto.times((1 << timers) - 1)));
     let fits = |(timers, sum): (u32, Nanos)| fires_at(sum, timers, waited) || fires_at(probe + sum, timers + 1, waited);
     chains.into_iter().any(fits).then_some(Expired::Timeout)
 }

@@ -140,6 +140,9 @@ fn notes(flow: &Finished) -> Vec<&'static str> {
     if flow.incomplete() {
         notes.push("packets-left-out");
     }
+    if flow.let_go() {
+        notes.push("flow-limit");
+    }
     if flow.connection().handshake.is_multipath() {
         notes.push("mptcp");
     }

@@ -6,6 +6,8 @@
 //! is counted at the client's mean handshake with that service. Connections whose handshake was not captured whole are
 //! left out of this.
 
+use std::cmp::Reverse;
+
 use hashbrown::HashMap;
 use serde::{Serialize, Serializer};
 
@@ -150,7 +152,7 @@ impl Services {
             }
         };
         let mut rows: Vec<ServiceRow> = self.services.into_iter().map(row).collect();
-        rows.sort_by_key(|row| (-row.avoidable_ns.0, std::cmp::Reverse(row.connections), row.address, row.port));
+        rows.sort_by_key(|row| (Reverse(row.avoidable_ns), Reverse(row.connections), row.address, row.port));
         rows
     }
 }

@@ -33,7 +33,7 @@ impl Order {
     /// Sorts; equal ones stay in the order of their ids.
     pub fn sort(self, rows: &mut [FlowRow]) {
         rows.sort_by_key(|row| match self {
-            Order::Lost => -row.lost().0,
+            Order::Lost => row.lost().0.saturating_neg(),
             Order::Duration => (row.start_ns - row.end_ns).0,
             Order::Bytes => -((row.directions.client.bytes + row.directions.server.bytes) as i64),
             Order::Start => row.start_ns.0,

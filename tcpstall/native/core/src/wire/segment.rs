@@ -149,6 +149,6 @@ impl Segment {
     /// Length in sequence space: payload, and one each for SYN and FIN (RFC 9293 §3.4).
     #[inline]
     pub fn sequence_length(&self) -> u32 {
-        self.payload + u32::from(self.flags.has(Flags::SYN)) + u32::from(self.flags.has(Flags::FIN))
+        self.payload.saturating_add(u32::from(self.flags.has(Flags::SYN)) + u32::from(self.flags.has(Flags::FIN)))
     }
 }

@@ -262,3 +262,15 @@ fn without_two_blocks_in_a_row_nothing_is_believed() {
         assert_eq!(read(&bytes), ["damaged at 48, #1, truncated: false"]);
     });
 }
+
+#[test]
+fn interfaces_without_end_are_damage() {
+    let described = |count: u32| {
+        let start = Writer { big: false, bytes: Vec::new() }.section();
+        let writer = (0..count).fold(start, |writer, number| writer.interface(number as u16, 0, &[]));
+        writer.packet(count - 1, 1, &[1]).bytes
+    };
+    const MOST: u32 = 1 << 16;
+    assert_eq!(read(&described(MOST)), ["#1 1000 LINKTYPE_65535 [1]/99"]);
+    assert_eq!(read(&described(MOST + 1)), [format!("damaged at {}, #1, truncated: false", 28 + 20 * MOST)]);
+}

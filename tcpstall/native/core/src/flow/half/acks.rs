@@ -175,7 +175,7 @@ impl Half {
         // RFC 6298 §2: alpha = 1/8.
         self.srtt = Some(match self.srtt {
             None => sample,
-            Some(srtt) => Nanos(srtt.0 + (sample.0 - srtt.0) / 8),
+            Some(srtt) => srtt + Nanos((sample - srtt).0 / 8),
         });
     }
 }

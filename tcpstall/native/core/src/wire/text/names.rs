@@ -65,6 +65,9 @@ impl Names {
         if !name.iter().all(spelt) || !name.iter().any(u8::is_ascii_alphabetic) {
             return None;
         }
+        if self.taken.len() == usize::from(DYNAMIC_PORTS) {
+            return None;
+        }
         let start = (hash(name) % u64::from(DYNAMIC_PORTS)) as u16;
         let port = (0..DYNAMIC_PORTS)
             .map(|step| FIRST_DYNAMIC_PORT + (start + step) % DYNAMIC_PORTS)
@@ -80,4 +83,18 @@ fn hash(name: &[u8]) -> u64 {
     name.iter().fold(0xcbf2_9ce4_8422_2325, |hash, byte| {
         (hash ^ u64::from(byte.to_ascii_lowercase())).wrapping_mul(0x0000_0100_0000_01b3)
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{DYNAMIC_PORTS, Names};
+
+    #[test]
+    fn more_services_than_ports_have_no_port() {
+        let mut names = Names::default();
+        let mut port = |number: u16| names.port(format!("unheard-of-{number}").as_bytes());
+        assert!((0..DYNAMIC_PORTS).all(|number| port(number).is_some()));
+        assert_eq!(port(DYNAMIC_PORTS), None);
+        assert!(port(0).is_some(), "those that have one keep it");
+    }
 }

@@ -1,0 +1,221 @@
+//! Segments that go from the reader to the flows together, in the order of their times.
+
+use crate::flow::stamps::SHORTEST_STEP;
+use crate::size::PacketNo;
+use crate::time::Nanos;
+use crate::wire::{Segment, tunnel::Tunnel};
+
+/// Segments of one batch: small enough to stay in the cache between the reader and the flows, large enough that handing
+/// it over costs nothing beside its work.
+pub(super) const CAPACITY: usize = 1024;
+/// A later packet may stand so many packets before an earlier one: receive queues and processors are emptied in turn. Where
+/// time goes back by [`SHORTEST_STEP`] the clock was set, and the order of the file is all there is.
+const HELD: usize = 128;
+/// What few segments have, by their packets; noted in the order of the packets.
+#[derive(Clone, Debug)]
+pub(super) struct Notes<T>(Vec<(PacketNo, T)>);
+
+impl<T> Notes<T> {
+    /// The segment's note.
+    #[inline]
+    pub(super) fn of(&self, segment: &Segment) -> Option<&T> {
+        if self.0.is_empty() {
+            return None;
+        }
+        let at = self.0.binary_search_by_key(&segment.packet, |note| note.0).ok()?;
+        Some(&self.0[at].1)
+    }
+
+    /// Moves what belongs to those segments.
+    fn follow(&mut self, segments: &[Segment], to: &mut Notes<T>) {
+        let Some(first) = segments.iter().map(|segment| segment.packet).min() else { return };
+        let from = self.0.partition_point(|note| note.0 < first);
+        let is_theirs = |note: &mut (PacketNo, T)| segments.iter().any(|segment| segment.packet == note.0);
+        to.0.extend(self.0.extract_if(from.., is_theirs));
+    }
+}
+
+/// Segments in order of time.
+#[derive(Clone, Debug)]
+pub(super) struct Batch {
+    /// All of them are in use always, so that a segment is decoded where it stays.
+    segments: Vec<Segment>,
+    length: usize,
+    /// Where the part begins that is sorted by itself: the clock was set before it.
+    sorted_from: usize,
+    newest: Nanos,
+    disordered: bool,
+    /// The first bytes of payload that begins something with a name.
+    pub(super) starts: Notes<Vec<u8>>,
+    /// What came through tunnels, and through which.
+    pub(super) tunnels: Notes<Tunnel>,
+    /// Whoever pasted the capture left packets out after these.
+    pub(super) left_out: bool,
+}
+
+impl Default for Batch {
+    fn default() -> Batch {
+        Batch {
+            segments: vec![Segment::default(); CAPACITY],
+            length: 0,
+            sorted_from: 0,
+            newest: Nanos(i64::MIN),
+            disordered: false,
+            starts: Notes(Vec::new()),
+            tunnels: Notes(Vec::new()),
+            left_out: false,
+        }
+    }
+}
+
+impl Batch {
+    /// No more fit.
+    #[inline]
+    pub(super) fn is_full(&self) -> bool {
+        self.length == CAPACITY
+    }
+
+    /// The place of the next segment, which counts only once [`Batch::keep`] takes it in. Not to be asked of a full batch.
+    #[inline]
+    pub(super) fn place(&mut self) -> &mut Segment {
+        let last = CAPACITY - 1;
+        &mut self.segments[self.length.min(last)]
+    }
+
+    /// The segment put into the place belongs to the batch.
+    #[inline]
+    pub(super) fn keep(&mut self) {
+        let time = self.place().time;
+        if time < self.newest {
+            self.goes_back(time);
+        } else {
+            self.newest = time;
+        }
+        self.length += 1;
+    }
+
+    #[cold]
+    fn goes_back(&mut self, time: Nanos) {
+        if self.newest - time < SHORTEST_STEP {
+            self.disordered = true;
+        } else {
+            self.sort();
+            (self.sorted_from, self.newest) = (self.length, time);
+        }
+    }
+
+    /// The payload of the segment taken in last begins something with a name.
+    #[cold]
+    pub(super) fn starts_with(&mut self, payload: &[u8]) {
+        if let Some(last) = self.segments().last() {
+            self.starts.0.push((last.packet, payload.to_vec()));
+        }
+    }
+
+    /// The segment taken in last came through a tunnel.
+    #[cold]
+    pub(super) fn came_through(&mut self, tunnel: Tunnel) {
+        if let Some(last) = self.segments().last() {
+            self.tunnels.0.push((last.packet, tunnel));
+        }
+    }
+
+    /// Brings it in order. The last few move to `held`, for what comes may belong before them.
+    pub(super) fn settle(&mut self, held: &mut Batch) {
+        self.sort();
+        let from = self.sorted_from.max(self.length.saturating_sub(HELD));
+        let newest = self.newest;
+        let tail = &self.segments[from..self.length];
+        let kept = tail.partition_point(|segment| newest - segment.time >= SHORTEST_STEP);
+        held.take_over(&tail[kept..], newest);
+        self.starts.follow(&tail[kept..], &mut held.starts);
+        self.tunnels.follow(&tail[kept..], &mut held.tunnels);
+        self.length = from + kept;
+    }
+
+    fn take_over(&mut self, segments: &[Segment], newest: Nanos) {
+        self.segments[..segments.len()].copy_from_slice(segments);
+        (self.length, self.newest) = (segments.len(), newest);
+    }
+
+    /// Brings all of it in order: nothing follows that could belong before its last.
+    pub(super) fn sort(&mut self) {
+        if std::mem::take(&mut self.disordered) {
+            self.segments[self.sorted_from..self.length].sort_by_key(|segment| segment.time);
+        }
+    }
+
+    /// Empties it, for other segments.
+    pub(super) fn clear(&mut self) {
+        (self.length, self.sorted_from, self.newest) = (0, 0, Nanos(i64::MIN));
+        (self.disordered, self.left_out) = (false, false);
+        self.starts.0.clear();
+        self.tunnels.0.clear();
+    }
+
+    /// The segments.
+    pub(super) fn segments(&self) -> &[Segment] {
+        &self.segments[..self.length]
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn put(batch: &mut Batch, packet: u64, ms: f64) {
+        *batch.place() = Segment { packet: PacketNo(packet), time: Nanos((ms * 1e6) as i64), ..Segment::default() };
+        batch.keep();
+    }
+
+    fn packets(batch: &Batch) -> Vec<u64> {
+        batch.segments().iter().map(|segment| segment.packet.0).collect()
+    }
+
+    #[test]
+    fn neighbours_in_the_wrong_order_change_places() {
+        let mut batch = Batch::default();
+        [(1, 0.0), (2, 0.9), (3, 0.1), (4, 0.4)].into_iter().for_each(|(packet, ms)| put(&mut batch, packet, ms));
+        batch.sort();
+        assert_eq!(packets(&batch), [1, 3, 4, 2]);
+    }
+
+    #[test]
+    fn the_same_time_keeps_the_order_of_the_file() {
+        let mut batch = Batch::default();
+        [(1, 1.0), (2, 1.0), (3, 0.5), (4, 1.0)].into_iter().for_each(|(packet, ms)| put(&mut batch, packet, ms));
+        batch.sort();
+        assert_eq!(packets(&batch), [3, 1, 2, 4]);
+    }
+
+    #[test]
+    fn what_a_clock_set_back_stamped_stays_where_it_is() {
+        let mut batch = Batch::default();
+        let stamps = [(1, 100.0), (2, 99.1), (3, 50.0), (4, 49.5), (5, 60.0)];
+        stamps.into_iter().for_each(|(packet, ms)| put(&mut batch, packet, ms));
+        batch.sort();
+        assert_eq!(packets(&batch), [2, 1, 4, 3, 5]);
+    }
+
+    #[test]
+    fn what_comes_in_the_next_batch_may_belong_into_this_one() {
+        let (mut batch, mut next) = (Batch::default(), Batch::default());
+        [(1, 0.0), (2, 20.0), (3, 20.5)].into_iter().for_each(|(packet, ms)| put(&mut batch, packet, ms));
+        batch.starts_with(b"GET /");
+        batch.settle(&mut next);
+        put(&mut next, 4, 20.3);
+        next.sort();
+        assert_eq!((packets(&batch), packets(&next)), (vec![1], vec![2, 4, 3]));
+        let starts: Vec<_> = next.segments().iter().map(|segment| next.starts.of(segment)).collect();
+        assert_eq!(starts, [None, None, Some(&b"GET /".to_vec())]);
+    }
+
+    #[test]
+    fn a_full_batch_holds_only_so_many_back() {
+        let (mut batch, mut next) = (Batch::default(), Batch::default());
+        (0..CAPACITY as u64).for_each(|packet| put(&mut batch, packet, 0.0));
+        assert!(batch.is_full());
+        batch.settle(&mut next);
+        assert_eq!((batch.length, next.length), (CAPACITY - HELD, HELD));
+    }
+}

@@ -1,0 +1,168 @@
+//! One capture's way through the engine: read and printed here, its flows followed beside that where there is another processor.
+
+use std::ops::ControlFlow;
+use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
+use std::thread;
+
+use super::batch::Batch;
+use super::reader::{Filled, Reader};
+use super::table::{Over, Table};
+use super::{Follower, Options};
+use crate::tables::flow_row;
+
+/// Batches under way at once: one is filled, one is worked on, the others level out the two paces.
+const BATCHES: usize = 4;
+
+/// Progress is told each time so many packets were read.
+const PROGRESS_EVERY: u64 = 1 << 18;
+
+/// One capture's way through the engine.
+pub(super) struct Pass<'a> {
+    pub(super) options: &'a Options,
+    pub(super) follower: &'a mut dyn Follower,
+    pub(super) number: u32,
+    pub(super) next_id: &'a mut u64,
+    pub(super) reader: Reader<'a>,
+    told: u64,
+}
+
+/// What comes back from the flows: flows that are over, and the batch, to be filled again.
+type Done = (Vec<Over>, Option<Batch>);
+
+impl<'a> Pass<'a> {
+    pub(super) fn new(
+        options: &'a Options,
+        follower: &'a mut dyn Follower,
+        number: u32,
+        next_id: &'a mut u64,
+        reader: Reader<'a>,
+    ) -> Pass<'a> {
+        Pass { options, follower, number, next_id, reader, told: 0 }
+    }
+
+    /// Reads the capture to its end, or until the follower breaks.
+    pub(super) fn read(mut self) -> ControlFlow<()> {
+        let alone = thread::available_parallelism().is_ok_and(|processors| processors.get() == 1);
+        let flow = if alone { self.alone() } else { self.beside() };
+        self.reader.status.doubt();
+        flow
+    }
+
+    fn alone(&mut self) -> ControlFlow<()> {
+        let (mut table, mut batch, mut done) = (Table::new(*self.next_id), Batch::default(), Vec::new());
+        loop {
+            let filled = self.reader.fill(&mut batch);
+            table.takes(&batch, &mut done);
+            batch.clear();
+            self.hand_on(done.drain(..))?;
+            if filled == Filled::End {
+                break;
+            }
+            self.tell(filled)?;
+        }
+        self.close()?;
+        self.note(&table);
+        self.hand_on(table.drain())
+    }
+
+    fn beside(&mut self) -> ControlFlow<()> {
+        let table = Table::new(*self.next_id);
+        thread::scope(|scope| {
+            let (full, to_do) = sync_channel(BATCHES);
+            let (back, done) = sync_channel(BATCHES);
+            let flows = scope.spawn(move || follow(table, &to_do, &back));
+            let flow = self.feed(full, &done);
+            // Whoever waits to hand flows on must not wait for ever.
+            drop(done);
+            match flows.join() {
+                Ok(table) => self.note(&table),
+                Err(panic) => std::panic::resume_unwind(panic),
+            }
+            flow
+        })
+    }
+
+    fn feed(&mut self, full: SyncSender<Batch>, done: &Receiver<Done>) -> ControlFlow<()> {
+        let mut empty: Vec<Batch> = Vec::new();
+        let mut under_way = 0;
+        loop {
+            while let Some((flows, batch)) = if under_way == BATCHES { done.recv().ok() } else { done.try_recv().ok() }
+            {
+                under_way -= 1;
+                empty.extend(batch);
+                self.hand_on(flows.into_iter())?;
+            }
+            let mut batch = empty.pop().unwrap_or_default();
+            let filled = self.reader.fill(&mut batch);
+            // Nobody listens only after a panic, which is told where the thread is joined.
+            if full.send(batch).is_err() {
+                return ControlFlow::Break(());
+            }
+            under_way += 1;
+            if filled == Filled::End {
+                break;
+            }
+            self.tell(filled)?;
+        }
+        drop(full);
+        self.close()?;
+        done.iter().try_for_each(|(flows, _)| self.hand_on(flows.into_iter()))
+    }
+
+    fn tell(&mut self, filled: Filled) -> ControlFlow<()> {
+        let read = self.reader.status.packets;
+        if filled == Filled::Interrupted || read - self.told >= PROGRESS_EVERY {
+            self.told = read;
+            self.follower.progress(self.reader.capture.offset(), self.reader.capture.size())?;
+        }
+        ControlFlow::Continue(())
+    }
+
+    fn close(&mut self) -> ControlFlow<()> {
+        self.reader.close();
+        self.follower.progress(self.reader.capture.offset(), self.reader.capture.size())
+    }
+
+    fn note(&mut self, table: &Table) {
+        *self.next_id = table.next_id();
+        if table.let_go() > 0 {
+            let message = format!(
+                "{} flows left before they ended: too many were open at once, or they were silent for too long; what came later counts as a flow of its own",
+                table.let_go()
+            );
+            self.reader.status.warn("flow-limit", table.let_go(), message);
+        }
+    }
+
+    fn hand_on(&mut self, flows: impl Iterator<Item = Over>) -> ControlFlow<()> {
+        for (id, flow) in flows {
+            let ends = [flow.connection().client, flow.connection().server];
+            if self.options.filter.wants(id, ends) {
+                let row = flow_row(&flow, id, self.number, &self.options.limits, self.options.wanted);
+                self.reader.status.trust.add(&row);
+                self.follower.flow(row)?;
+            }
+        }
+        ControlFlow::Continue(())
+    }
+}
+
+/// Follows the flows of each batch that comes, and hands on those that are over; at the end the others.
+fn follow(mut table: Table, to_do: &Receiver<Batch>, back: &SyncSender<Done>) -> Table {
+    for mut batch in to_do {
+        let mut done = Vec::new();
+        table.takes(&batch, &mut done);
+        batch.clear();
+        if back.send((done, Some(batch))).is_err() {
+            return table;
+        }
+    }
+    let mut rest = table.drain().peekable();
+    while rest.peek().is_some() {
+        let flows = rest.by_ref().take(BATCHES).collect();
+        if back.send((flows, None)).is_err() {
+            break;
+        }
+    }
+    table
+}

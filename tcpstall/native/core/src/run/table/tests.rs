@@ -1,0 +1,56 @@
+//! Who stays in the table and who leaves it.
+
+use super::*;
+use crate::seq::SeqNo;
+use crate::wire::Address;
+
+fn segment(client: usize, ms: i64, flags: Flags) -> Segment {
+    let from = Endpoint { address: Address(0xffff_0a00_0000 + client as u128), port: 1_024 };
+    let to = Endpoint { address: Address::v4([192, 0, 2, 1]), port: 80 };
+    Segment {
+        time: Nanos::from_millis(ms),
+        source: from,
+        destination: to,
+        seq: SeqNo(7),
+        flags,
+        payload: u32::from(!flags.has(Flags::SYN)) * 100,
+        ..Segment::default()
+    }
+}
+
+fn ids(done: &[Over]) -> Vec<u64> {
+    done.iter().map(|(id, _)| *id).collect()
+}
+
+#[test]
+fn a_flood_of_syns_pushes_the_oldest_out() {
+    let (mut table, mut done) = (Table::new(0), Vec::new());
+    for client in 0..HALF_OPEN + 3 {
+        assert!(table.sees(&segment(client, 0, Flags::SYN), &mut done).is_none());
+    }
+    assert_eq!((ids(&done), table.let_go()), (vec![0, 1, 2], 3));
+    assert!(!done[0].1.connection().handshake.complete());
+}
+
+#[test]
+fn among_too_many_flows_the_silent_one_goes() {
+    let (mut table, mut done) = (Table::new(0), Vec::new());
+    for client in 0..FOLLOWED {
+        table.sees(&segment(client, 0, Flags::ACK), &mut done);
+    }
+    for client in 0..5 {
+        table.sees(&segment(client, 1, Flags::ACK), &mut done);
+    }
+    table.sees(&segment(FOLLOWED, 2, Flags::ACK), &mut done);
+    assert_eq!(ids(&done), [5]);
+    assert!(done[0].1.let_go());
+}
+
+#[test]
+fn an_answer_after_minutes_finds_another_flow() {
+    let (mut table, mut done) = (Table::new(0), Vec::new());
+    table.sees(&segment(0, 0, Flags::SYN), &mut done);
+    table.sees(&segment(1, HALF_OPEN_IDLE.0 / 1_000_000, Flags::SYN), &mut done);
+    assert_eq!(ids(&done), [0]);
+    assert_eq!(table.sees(&segment(0, 300_000, Flags::ACK), &mut done).map(|(id, _, _)| id), Some(2));
+}

@@ -1,0 +1,47 @@
+"""Text that strangers wrote, made safe for where it is shown: packets, file names and system messages quote them.
+
+Everything that came out of a capture or a folder and is shown goes through one of these, once, where it is shown.
+"""
+
+import html
+
+__all__ = ["in_csv", "in_html", "in_markdown", "in_terminal"]
+
+_FORMULAS = "=+-@＝＋－＠"
+"""A cell that begins with one of these is a formula to a spreadsheet, the full-width forms to some."""
+
+
+def in_terminal(text: str) -> str:
+    """For a terminal and for plain files: what is not printable is spelled out as a backslash and its number.
+
+    That is terminal escapes (C0, DEL, C1), line ends, characters that turn the direction of writing or have no width,
+    and halves of characters, which no encoding can write.
+    """
+    return text if text.isprintable() else "".join(map(_spelled, text))
+
+
+def in_markdown(text: str) -> str:
+    """As a code span, in which nothing is markup; bars are escaped, so that it may stand in a table."""
+    plain = in_terminal(text).replace("|", "\\|")
+    if not plain.strip():
+        return plain
+    fence = "`"
+    while fence in plain:
+        fence += "`"
+    # A span's own backticks must not touch the fence, and renderers take the spaces away again.
+    return f"{fence} {plain} {fence}" if plain[0] in "` " or plain[-1] in "` " else f"{fence}{plain}{fence}"
+
+
+def in_csv(text: str) -> str:
+    """Never a formula: an apostrophe is put before what a spreadsheet would run. Quoting is the CSV writer's."""
+    plain = in_terminal(text)
+    return f"'{plain}" if plain.lstrip()[:1] and plain.lstrip()[0] in _FORMULAS else plain
+
+
+def in_html(text: str) -> str:
+    """For text and for quoted attributes."""
+    return html.escape(in_terminal(text), quote=True)
+
+
+def _spelled(character: str) -> str:
+    return character if character.isprintable() else character.encode("unicode_escape").decode("ascii")

@@ -1,0 +1,70 @@
+"""What was measured, as Markdown: rates, ratios, and whether the targets are met."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+from tests.bench.cost import Cost
+
+MARK = ("<!-- speed: python -m tests.bench --write -->", "<!-- end of speed -->")
+
+
+@dataclass(frozen=True, slots=True)
+class Target:
+    """What a figure should be."""
+
+    limit: float
+    unit: str
+    sense: Literal["≥", "≤"] = "≥"
+
+    def judge(self, value: float, *, at_least: bool = False) -> str:
+        """`at_least`: the value is a lower limit, because what it comes from was stopped."""
+        met = value >= self.limit if self.sense == "≥" else value <= self.limit and not at_least
+        if self.sense == "≥" and at_least and not met:
+            return f"{self.sense} {self.limit:g}{self.unit}: not known"
+        return f"{self.sense} {self.limit:g}{self.unit}: {'met' if met else '**missed**'}"
+
+
+def table(columns: Sequence[str], rows: Sequence[Sequence[str]], words: int = 1) -> list[str]:
+    """The first columns hold words, the others figures."""
+    rule = ["---"] * words + ["---:"] * (len(columns) - words)
+    return ["| " + " | ".join(cells) + " |" for cells in (columns, rule, *rows)]
+
+
+def seconds(run: Cost, value: float) -> str:
+    if run.stopped:
+        return f"over {run.wall_s:.0f} s"
+    if run.exit_code:
+        return f"failed ({run.exit_code})"
+    return f"{value:.2f} s" if value < 100 else f"{value:.0f} s"
+
+
+def rate(packets: int, run: Cost, value: float) -> str:
+    """Millions of packets a second."""
+    if run.exit_code and not run.stopped:
+        return "–"
+    return f"{'< ' if run.stopped else ''}{packets / value / 1e6:.3g} M"
+
+
+def throughput(size: int, run: Cost, value: float) -> str:
+    if run.exit_code and not run.stopped:
+        return "–"
+    return f"{'< ' if run.stopped else ''}{size / value / 1e9:.2g} GB/s"
+
+
+def ratio(own: Cost, run: Cost) -> str:
+    if not usable(own) or not (usable(run) or run.stopped):
+        return "–"
+    return f"{'> ' if run.stopped else ''}{times(run.wall_s / own.wall_s)}"
+
+
+def times(value: float) -> str:
+    return f"{value:.0f} ×" if value >= 20 else f"{value:.2g} ×" if value >= 10 else f"{value:.2f} ×"
+
+
+def usable(run: Cost) -> bool:
+    return run.exit_code == 0 and not run.stopped
+
+
+def memory(run: Cost) -> str:
+    return f"{run.peak_mb:,.0f} MB"

@@ -1,0 +1,60 @@
+"""A file that changes while it is read: the flows so far are reported, and an error says what happened."""
+
+import os
+import struct
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from tcpstall import _core
+from tcpstall.errors import ExitCode
+
+RECORD = struct.pack("<IIII", 1, 0, 0, 60)
+"""A packet of which nothing was kept."""
+
+RECORDS = 300_000
+"""The core tells of its progress every 2¹⁸ packets: then the file is changed."""
+
+
+@pytest.fixture
+def capture(tmp_path: Path) -> Path:
+    path = tmp_path / "long.pcap"
+    path.write_bytes(struct.pack("<IHHIIII", 0xA1B2C3D4, 2, 4, 0, 0, 65535, 101) + RECORDS * RECORD)
+    return path
+
+
+def read_while(capture: Path, change: Callable[[], None]) -> _core.CaptureStatus:
+    changed = False
+
+    def progress(_read: int, _size: int | None) -> None:
+        nonlocal changed
+        if not changed:
+            changed = True
+            change()
+
+    (status,) = _core.analyze([str(capture)], progress=progress).captures
+    assert changed
+    return status
+
+
+def test_a_file_that_shrinks_is_an_error_that_says_so(capture: Path) -> None:
+    size = capture.stat().st_size
+    status = read_while(capture, lambda: os.truncate(capture, 1000))
+    assert status.exit_code == ExitCode.DAMAGED
+    assert f"the file shrank from {size} to 1000 bytes while it was read" in (status.error or "")
+
+
+def test_a_file_that_is_written_over_is_an_error_that_says_so(capture: Path) -> None:
+    status = read_while(capture, lambda: os.utime(capture, (1, 1)))
+    assert status.exit_code == ExitCode.DAMAGED
+    assert "the file was written to while it was read" in (status.error or "")
+
+
+def test_a_file_that_grows_is_a_capture_still_being_written(capture: Path) -> None:
+    def grow() -> None:
+        with capture.open("ab") as file:
+            file.write(RECORD)
+
+    status = read_while(capture, grow)
+    assert (status.exit_code, status.error) == (ExitCode.COMPLETE, None)
