@@ -8,7 +8,7 @@ import pytest
 
 from tcpstall import analyze
 from tests.formats.dialogue import URG, Dialogue
-from tests.formats.encapsulation import LINKS
+from tests.formats.encapsulation import LINKS, TUNNELS
 from tests.formats.fixture import CHOSEN, datagrams, plain, told, wrapped
 from tests.properties.frames import Frame, read_frames, write_frames
 from tests.scene import Scene
@@ -143,6 +143,24 @@ def test_a_window_that_shrinks_below_what_is_in_flight_holds_the_sender(dialogue
     stall = max(dialogue.flow()["stalls"], key=lambda row: row["duration_ns"])
     assert (stall["sender"], stall["cause"]) == ("server", "rwnd-limited")
     assert stall["evidence"]["peer_window_bytes"] == 2_560
+
+
+@pytest.mark.parametrize("tunnel", ["VXLAN", "GRE", "ERSPAN type II"])
+def test_packets_seen_inside_and_outside_a_tunnel_are_one_flow(tmp_path: Path, tunnel: str) -> None:
+    """As `-i any` shows them on a host that is the tunnel's end, or a mirror beside its source."""
+    packets = datagrams(CHOSEN[1])
+    bare, carried = wrapped(packets, LINKS["raw IP"]), wrapped(packets, TUNNELS[tunnel])
+    copies = [replace(frame, time_ns=frame.time_ns + 3_000) for frame in carried]
+    both = [frame for pair in zip(bare, copies, strict=True) for frame in pair]
+    (flow,) = flows_of(write_frames(tmp_path / "both.pcap", sorted(both, key=lambda frame: frame.time_ns)))
+    expected = plain(CHOSEN[1], tmp_path)
+    assert flow["trust"]["duplicates_removed"] > len(packets) * 9 // 10
+    for side in ("client", "server"):
+        assert flow["directions"][side]["bytes"] == expected["directions"][side]["bytes"]
+        assert flow["directions"][side]["retransmitted_bytes"] == 0
+    assert [(row["cause"], row["sender"]) for row in flow["stalls"]] == [
+        (row["cause"], row["sender"]) for row in expected["stalls"]
+    ]
 
 
 def test_checksums_that_offload_left_wrong_change_nothing(tmp_path: Path) -> None:
