@@ -95,31 +95,30 @@ def peers(path: Path) -> dict[str, list[str]]:
 
 
 def beside_peers(bench: Bench, kinds: list[str]) -> list[str]:
-    """All on one core; `cat` is the limit, which does nothing but read."""
+    """On one core in its processor time, on two by the clock; `cat` is the limit, which does nothing but read."""
     rows = []
     for kind in kinds:
         path = bench.capture(kind)
         packets, size = bench.packets(kind), path.stat().st_size
         own = bench.costs(bench.analyze(path), bench.one)
-        in_unit = size / own.wall_s / 1e9 if kind == "full" else packets / own.wall_s / 1e6
+        in_unit = size / own.took_s / 1e9 if kind == "full" else packets / own.took_s / 1e6
         verdicts = [bench.judge(RATES.get(kind), in_unit, own), bench.judge(MEMORY.get(kind), own.peak_mb, own)]
         rows.append([title(bench, kind), "**tcpstall**", *figures(own, packets, size), "1", said(verdicts)])
         if kind == "short" and len(bench.two) == 2:
             two = bench.costs(bench.analyze(path), bench.two)
-            verdict = bench.judge(TWO_CORES, own.wall_s / two.wall_s, two)
+            verdict = bench.judge(TWO_CORES, own.took_s / two.took_s, two)
             rows.append(["", "**tcpstall** on two cores", *figures(two, packets, size), ratio(own, two), verdict])
         for name, command in peers(path).items():
             if name.startswith(bench.peers) and shutil.which(command[0]):
                 run = bench.costs(command, bench.one, peer=name != "cat")
-                verdict = bench.judge(RATIOS.get((kind, name)), run.wall_s / own.wall_s, run, at_least=run.stopped)
+                verdict = bench.judge(RATIOS.get((kind, name)), run.took_s / own.took_s, run, at_least=run.stopped)
                 rows.append(["", f"`{name}`", *figures(run, packets, size), ratio(own, run), verdict])
     columns = ["capture", "command", "time", "packets/s", "bytes/s", "peak memory", "time ÷ tcpstall's", "target"]
     return table(columns, rows, 2)
 
 
 def figures(run: Cost, packets: int, size: int) -> list[str]:
-    wall = run.wall_s
-    return [seconds(run, wall), rate(packets, run, wall), throughput(size, run, wall), memory(run)]
+    return [seconds(run), rate(packets, run), throughput(size, run), memory(run)]
 
 
 def title(bench: Bench, kind: str) -> str:
@@ -136,7 +135,7 @@ def said(verdicts: list[str]) -> str:
 
 
 def from_compressed(bench: Bench, kinds: list[str]) -> list[str]:
-    """On two cores, as decompressing and analysing can go on at once; the limit is to decompress and do nothing."""
+    """On two cores, by the clock, as decompressing and analysing can overlap; the limit is to decompress alone."""
     rows = []
     for kind in kinds:
         path = bench.capture(kind)
@@ -147,12 +146,10 @@ def from_compressed(bench: Bench, kinds: list[str]) -> list[str]:
             limit = bench.costs([*command, str(packed)], bench.two)
             own = bench.costs(bench.analyze(packed), bench.two)
             name = f"`{' '.join(command)}`"
-            shown = times(own.wall_s / limit.wall_s) if usable(own) else "–"
-            verdict = bench.judge(DECOMPRESSING, own.wall_s / limit.wall_s, own)
+            shown = times(own.took_s / limit.took_s) if usable(own) else "–"
+            verdict = bench.judge(DECOMPRESSING, own.took_s / limit.took_s, own)
             share = f"{packed.stat().st_size / path.stat().st_size:.0%}"
-            rows.append(
-                [f"{kind}{suffix}", name, share, seconds(limit, limit.wall_s), seconds(own, own.wall_s), shown, verdict]
-            )
+            rows.append([f"{kind}{suffix}", name, share, seconds(limit), seconds(own), shown, verdict])
     columns = ["capture", "the limit", "of its size", "takes", "tcpstall takes", "÷ the limit", "target"]
     return table(columns, rows, 2)
 
@@ -161,26 +158,26 @@ GROWTH = (100_000, 1_000_000, 10_000_000, 100_000_000)
 
 
 def growth(bench: Bench, kinds: list[str]) -> list[str]:
-    """Through a pipe, in seconds of the reader's processor: the writer has its own core and may be the slower one."""
+    """Through a pipe, on one core: in processor time, as the writer, on another core, may be the slower one."""
     rows = []
     for kind in kinds:
         for packets in GROWTH:
             count = max(int(packets * bench.share), 1)
             run = through_pipe(bench, kind, count)
-            rows.append([kind, f"{count:,}", seconds(run, run.cpu_s), rate(count, run, run.cpu_s), memory(run)])
-    return table(["flows", "packets", "processor time", "packets/s", "peak memory"], rows)
+            rows.append([kind, f"{count:,}", seconds(run), rate(count, run), memory(run)])
+    return table(["flows", "packets", "time", "packets/s", "peak memory"], rows)
 
 
 def hostile(bench: Bench, kinds: list[str]) -> list[str]:
-    """What should not cost memory, through a pipe."""
+    """What should not cost memory, through a pipe in the same way."""
     rows = []
     for kind in kinds:
         packets = bench.packets(kind)
         run = through_pipe(bench, kind, packets)
         verdict = bench.judge(MEMORY.get(kind), run.peak_mb, run)
-        cells = [seconds(run, run.cpu_s), rate(packets, run, run.cpu_s), memory(run), verdict]
+        cells = [seconds(run), rate(packets, run), memory(run), verdict]
         rows.append([title(bench, kind), *cells])
-    return table(["stream", "processor time", "packets/s", "peak memory", "target"], rows)
+    return table(["stream", "time", "packets/s", "peak memory", "target"], rows)
 
 
 def through_pipe(bench: Bench, kind: str, packets: int) -> Cost:

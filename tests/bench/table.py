@@ -31,31 +31,31 @@ def table(columns: Sequence[str], rows: Sequence[Sequence[str]], words: int = 1)
     return ["| " + " | ".join(cells) + " |" for cells in (columns, rule, *rows)]
 
 
-def seconds(run: Cost, value: float) -> str:
+def seconds(run: Cost) -> str:
     if run.stopped:
         return f"over {run.wall_s:.0f} s"
     if run.exit_code:
         return f"failed ({run.exit_code})"
-    return f"{value:.2f} s" if value < 100 else f"{value:.0f} s"
+    return f"{run.took_s:.2f} s" if run.took_s < 100 else f"{run.took_s:.0f} s"
 
 
-def rate(packets: int, run: Cost, value: float) -> str:
+def rate(packets: int, run: Cost) -> str:
     """Millions of packets a second."""
     if run.exit_code and not run.stopped:
         return "–"
-    return f"{'< ' if run.stopped else ''}{packets / value / 1e6:.3g} M"
+    return f"{'< ' if run.stopped else ''}{packets / run.took_s / 1e6:.3g} M"
 
 
-def throughput(size: int, run: Cost, value: float) -> str:
+def throughput(size: int, run: Cost) -> str:
     if run.exit_code and not run.stopped:
         return "–"
-    return f"{'< ' if run.stopped else ''}{size / value / 1e9:.2g} GB/s"
+    return f"{'< ' if run.stopped else ''}{size / run.took_s / 1e9:.2g} GB/s"
 
 
 def ratio(own: Cost, run: Cost) -> str:
     if not usable(own) or not (usable(run) or run.stopped):
         return "–"
-    return f"{'> ' if run.stopped else ''}{times(run.wall_s / own.wall_s)}"
+    return f"{'> ' if run.stopped else ''}{times(run.took_s / own.took_s)}"
 
 
 def times(value: float) -> str:

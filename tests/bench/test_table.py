@@ -30,16 +30,16 @@ def test_a_stopped_peer_can_meet_a_ratio_but_not_miss_it() -> None:
 
 
 def test_what_was_stopped_is_said_in_words() -> None:
-    own, peer = Cost(2, 2, 30, 0), Cost(600, 599, 900, -9, stopped=True)
-    assert table.seconds(peer, peer.wall_s) == "over 600 s"
+    own, peer = Cost(2, 2, 30, 0), Cost(600, 600, 900, -9, stopped=True)
+    assert table.seconds(peer) == "over 600 s"
     assert table.ratio(own, peer) == "> 300 ×"
-    assert table.rate(6_000_000, peer, peer.wall_s) == "< 0.01 M"
+    assert table.rate(6_000_000, peer) == "< 0.01 M"
 
 
 def test_what_failed_has_no_figures() -> None:
     failed = Cost(0.1, 0.1, 30, 4)
-    assert table.seconds(failed, 0.1) == "failed (4)"
-    assert table.ratio(failed, Cost(1, 1, 1, 0)) == table.rate(5, failed, 0.1) == "–"
+    assert table.seconds(failed) == "failed (4)"
+    assert table.ratio(failed, Cost(1, 1, 1, 0)) == table.rate(5, failed) == "–"
 
 
 def test_a_slow_command_is_stopped() -> None:

@@ -6,6 +6,9 @@ use super::source::{Event, Source};
 use super::status::CaptureStatus;
 use crate::capture::{Capture, CaptureError};
 
+/// Records read for one batch at most: of other traffic a batch would never be full, and progress never told.
+const RECORDS: u32 = 1 << 14;
+
 /// Why a batch ends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Filled {
@@ -37,6 +40,7 @@ impl<'a> Reader<'a> {
     /// Fills an empty batch. It ends early where reading on would wait, so that what a live capture holds is judged.
     pub(super) fn fill(&mut self, batch: &mut Batch) -> Filled {
         std::mem::swap(batch, &mut self.held);
+        let mut records = 0;
         let filled = loop {
             match self.source.next(&mut self.capture, self.status, batch.place()) {
                 Ok(Some(event @ (Event::Segment | Event::Start))) => {
@@ -65,7 +69,8 @@ impl<'a> Reader<'a> {
                     break Filled::End;
                 }
             }
-            if batch.is_full() || !self.capture.has_more() {
+            records += 1;
+            if batch.is_full() || records == RECORDS || !self.capture.has_more() {
                 break Filled::More;
             }
         };

@@ -71,9 +71,10 @@ impl SerializeStruct for Inside<'_> {
     type Ok = ();
     type Error = Error;
 
+    // Where the name is known, writing it is a few moves; where it must be asked for, it is a call.
+    #[inline(always)]
     fn serialize_field<T: Serialize + ?Sized>(&mut self, key: &'static str, value: &T) -> Result<(), Error> {
         let text = &mut *self.json.text;
-        text.reserve(key.len() + 4);
         text.extend_from_slice(if self.any { b",\"" } else { b"\"" });
         text.extend_from_slice(key.as_bytes());
         text.extend_from_slice(b"\":");
