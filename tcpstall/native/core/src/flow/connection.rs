@@ -215,7 +215,10 @@ impl Connection {
     pub fn sees(&mut self, segment: &Segment, sender: Direction) -> Effect {
         self.segments += 1;
         self.options_cut += u64::from(segment.options_cut);
-        self.end = self.end.max(segment.time);
+        // It ended with the first RST: whoever sends more of them waits for nothing.
+        if self.state != State::Reset || !segment.flags.has(Flags::RST) {
+            self.end = self.end.max(segment.time);
+        }
         let peer = sender.peer();
         let effect = if segment.flags.has(Flags::SYN) {
             self.synchronise(segment, sender);

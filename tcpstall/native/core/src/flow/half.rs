@@ -288,6 +288,12 @@ impl Half {
         if hole > 0 {
             self.unseen.insert(self.snd_nxt, start);
         }
+        if start < self.snd_nxt {
+            // Cut otherwise than before: what overlaps was sent again, but for what had not passed here yet.
+            let filled = self.unseen.remove(start, self.snd_nxt);
+            self.bytes += filled as u64;
+            self.retransmitted += (self.snd_nxt - start - filled) as u64;
+        }
         let bytes = (end - start.max(self.snd_nxt)) as u32;
         let mut lost = self.identification.missing_before(segment);
         if lost > 0 && self.unseen.is_empty() && self.sacked.is_empty() && self.is_burst(segment) {
