@@ -13,7 +13,7 @@ const PENDING_ACKS: usize = 4096;
 impl Half {
     /// A segment of the peer passes the tap towards this sender, `echoed` after the segment whose TSval it is the first to echo.
     #[inline]
-    pub fn acknowledged(&mut self, segment: &Segment, echoed: Option<Nanos>) {
+    pub fn acknowledged(&mut self, segment: &Segment, echoed: Option<Nanos>, overdue: bool) {
         // A RST announces no window that anybody will use.
         if !segment.flags.has(Flags::ACK) || segment.flags.has(Flags::RST) {
             return;
@@ -33,16 +33,46 @@ impl Half {
             echo: segment.timestamps.map(|stamps| stamps.echo),
             echoed,
             sack_count: 0,
+            overdue,
         };
         if segment.flags.has(Flags::SYN) {
             // RFC 7323 §2.2: the window in a SYN is never scaled.
             pending.window = Some(u32::from(segment.window));
+        }
+        let newest = self.acked_at_tap();
+        if pending.ack < newest {
+            let newer = self.pending.iter().find(|newer| newer.ack > pending.ack);
+            _ = self.disorder.record(segment.time - newer.map_or(self.ack_passed, |newer| newer.time));
+        } else if pending.ack > newest {
+            self.ack_passed = segment.time;
         }
         for block in segment.sack_blocks() {
             self.pending_sacks.push_back((self.offset(block.left), self.offset(block.right)));
             pending.sack_count += 1;
         }
         self.pending.push_back(pending);
+    }
+
+    /// When the ACK of this new data passed, if the capture holds that ACK first: the data had passed before it.
+    #[inline]
+    pub fn acknowledged_at(&self, segment: &Segment) -> Option<Nanos> {
+        if segment.payload == 0 || self.base.is_none() {
+            return None;
+        }
+        if let Some(passed) = self.ahead.as_ref().and_then(|ahead| ahead.passed(self.range(segment), segment.time)) {
+            return Some(passed);
+        }
+        if self.acked_at_tap() <= self.snd_nxt {
+            return None;
+        }
+        let end = self.offset(segment.seq) + i64::from(segment.payload);
+        let ack = self.pending.iter().find(|ack| ack.ack >= end).filter(|_| end > self.snd_nxt)?;
+        Some(ack.time)
+    }
+
+    fn range(&self, segment: &Segment) -> (i64, i64) {
+        let start = self.offset(segment.seq);
+        (start, start + i64::from(segment.payload))
     }
 
     /// True if something that the peer sent may be on its way to the sender.
@@ -75,6 +105,7 @@ impl Half {
         *acked = Acked {
             time,
             early: false,
+            overdue: ack.overdue,
             packet: ack.packet,
             bytes: advance.max(0),
             segments: 0,
@@ -107,6 +138,7 @@ impl Half {
         if ack.ack > self.snd_nxt + 1 {
             // Acknowledged without being seen: the capture lost it. The one more is a FIN.
             acked.unseen_tail = ack.ack - self.snd_nxt;
+            self.ahead.get_or_insert_default().insert(self.snd_nxt, ack.ack, ack.time);
             self.never_seen += acked.unseen_tail;
             self.snd_nxt = ack.ack;
         }
@@ -144,6 +176,9 @@ impl Half {
             // What SACK had reported before counts no more (Linux raises the window by what an ACK newly delivers).
             let reported = self.sacked.forget_below(ack.ack) / i64::from(self.mss());
             acked.segments = gone.segments.saturating_sub(reported as u32);
+            for (left, right) in self.unseen.below(ack.ack) {
+                self.ahead.get_or_insert_default().insert(left, right, ack.time);
+            }
             acked.unseen_inside = self.unseen.forget_below(ack.ack);
             self.never_seen += acked.unseen_inside;
         }
