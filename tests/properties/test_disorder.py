@@ -6,9 +6,11 @@ from pathlib import Path
 
 import pytest
 
-from tests.properties.comparison import Flow, moved_points, wrong_and_sure
+from tests.properties.comparison import SURE, Flow, moved_points, wrong_and_sure
+from tests.properties.frames import read_frames
 from tests.properties.rewriting import Frames, Rewrite, delayed, in_order
 from tests.properties.stage import CLIENT, SCENES, SERVER, TAPS, diagnosed, staged
+from tests.scene import Reader, Scene
 from tests.scene.network import Tap
 
 MS = 1_000_000
@@ -102,10 +104,11 @@ def test_a_late_syn_ack_lengthens_one_leg_and_shortens_the_other(tmp_path: Path)
     assert abs(after["base_rtt_ns"] - before["base_rtt_ns"]) < 0.1 * MS
 
 
-def test_a_window_that_seems_exceeded_waits_for_an_ack_that_the_capture_holds_late(tmp_path: Path) -> None:
+def test_a_window_that_seems_full_while_acks_stand_late_is_no_sure_sign(scene: Scene, tmp_path: Path) -> None:
     """No sender sends beyond the window (RFC 9293 §3.8.6): the flight only seems to be twice the send buffer."""
-    frames, before = staged("send_buffer", "server")
+    scene.handshake(rtt_ms=20, client_scale=7, client_window=32_768)
+    scene.download(300_000, send_buffer=20_000, reader=Reader(buffer=32_768))
+    frames = read_frames(scene.capture("server"))
     acks = [at for at, frame in enumerate(frames) if frame.source[0] == CLIENT and frame.payload == 0]
-    after = diagnosed(frames, held(lambda _: acks[20::40], by_ns=MS), tmp_path)
-    assert moved_points(before, after) <= 2
-    assert "rwnd-limited" not in {stall["cause"] for stall in after["stalls"]}
+    after = diagnosed(frames, held(lambda _: acks[5:]), tmp_path)
+    assert "rwnd-limited" not in {stall["cause"] for stall in after["stalls"] if stall["confidence"] >= SURE}

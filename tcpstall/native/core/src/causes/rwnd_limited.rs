@@ -2,7 +2,8 @@
 //!
 //! Rule      right edge of the window − highest byte sent < the next segment (at most one MSS), when the wait began or just
 //!           before the ACK that freed it; a little more room counts while it is below a third of a window that is the limit
-//!           again and again, because Linux defers a TSO send until more of the window is free
+//!           again and again, because Linux defers a TSO send until more of the window is free.
+//!           The ledger gives it the pauses too short for stalls as well, where the window was full for eight round trips of them
 //! Evidence  `peer_window_bytes`, `in_flight_bytes`, `window_unused_bytes`. Detail `slow-reader`: the right edge stayed behind what
 //!           was acknowledged for over a quarter of a round trip, and over the flow's life came back in steps of its own or shut;
 //!           `unread_bytes`, `drain_bytes_per_s` (the edge's way over time). Else `small-buffer`: the edge moves with each ACK;

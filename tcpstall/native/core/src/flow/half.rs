@@ -90,6 +90,8 @@ pub struct Half {
     left_out: bool,
     /// Duplicate ACKs or SACK blocks came since the left edge last moved.
     hinted: bool,
+    /// Duplicate ACKs without SACK since then.
+    duplicates: u32,
     /// The last round trip was close to the smallest.
     steady: bool,
     /// When old data was last sent again.

@@ -196,7 +196,7 @@ impl Builder {
             segment,
             half,
             heard: if unheard { self.burst.end } else { self.heard },
-            hinted: self.open.loss_hints > 0 || half.has_holes(),
+            hinted: (self.open.loss_hints > 0 || half.has_holes()) && half.may_repair(),
             recovering: cwnd.phase() == Phase::Recovery,
             gap: self.gaps.len(),
         };

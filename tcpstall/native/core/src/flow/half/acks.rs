@@ -10,6 +10,9 @@ use crate::wire::{Flags, Segment};
 
 /// ACKs wait here until they reach the sender; past this many the old ones are applied at once.
 const PENDING_ACKS: usize = 4096;
+/// RFC 5681 §3.2: the ACKs of the same byte that start a fast retransmission.
+const DUPLICATES: u32 = 3;
+
 impl Half {
     /// A segment of the peer passes the tap towards this sender, `echoed` after the segment whose TSval it is the first to echo.
     #[inline]
@@ -73,6 +76,11 @@ impl Half {
     fn range(&self, segment: &Segment) -> (i64, i64) {
         let start = self.offset(segment.seq);
         (start, start + i64::from(segment.payload))
+    }
+
+    /// Enough has been heard of a loss for a repair to begin: SACK blocks, or without SACK three duplicate ACKs (RFC 5681 §3.2).
+    pub fn may_repair(&self) -> bool {
+        self.sack_permitted || self.has_holes() || self.duplicates >= DUPLICATES
     }
 
     /// True if something that the peer sent may be on its way to the sender.
@@ -171,7 +179,7 @@ impl Half {
                 let of_repair = |span: &Nanos| ack.time - *span >= self.last_again;
                 acked.rtt = ack.echoed.filter(of_repair).map(|span| span + (time - ack.time));
             }
-            self.hinted = false;
+            (self.hinted, self.duplicates) = (false, 0);
             self.snd_una = ack.ack;
             // What SACK had reported before counts no more (Linux raises the window by what an ACK newly delivers).
             let reported = self.sacked.forget_below(ack.ack) / i64::from(self.mss());
@@ -196,6 +204,7 @@ impl Half {
             let classic = !self.sack_permitted && ack.sack_count == 0;
             if classic && advance == 0 && ack.payload == 0 && window == self.window && self.snd_nxt > self.snd_una {
                 acked.loss_hint = true;
+                self.duplicates += 1;
             }
             if self.peer_scale == Scale::Unknown && self.unscaled.is_shown(advance, self.window_field, ack.field) {
                 self.peer_scale = Scale::Absent;
