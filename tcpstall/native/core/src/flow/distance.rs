@@ -61,7 +61,7 @@ impl Shortest {
         // The packet between both legs was late: one is too long by what the other is too short.
         let shared = other > HOST && plain - handshake >= other.scaled(0.5) && plain - handshake <= other + HOST;
         let lone = least < handshake - slack(handshake) && plain - least <= IN_DISORDER;
-        let believed = self.sooner * LONE <= self.samples && (shared || lone);
+        let believed = self.sooner <= self.samples / LONE && (shared || lone);
         Some(if believed { plain.max(usual) } else { usual })
     }
 

@@ -39,7 +39,7 @@ pub(super) fn arrange(
             gap.moves_tap(half.distance.at(gap.end).max(least).unwrap_or_default());
         }
         gap.disorder = disorder;
-        gap.flight_unknown |= half.never_seen > HARDLY_SEEN * half.bytes as i64;
+        gap.flight_unknown |= half.never_seen / HARDLY_SEEN > half.bytes as i64;
         gap.jitter = half.distance.jitter().max(disorder);
         // Up to a round trip it is the disorder that senders are made for (RFC 8985 §6.2), by the shortest: the packets that were
         // held make the others longer.
