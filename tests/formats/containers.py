@@ -107,6 +107,17 @@ def other_blocks_between(frames: Frames) -> bytes:
     return head + b"".join(between + enhanced(frame, frame.time_ns // 1_000) for frame in frames) + between
 
 
+def snoop(frames: Frames) -> bytes:
+    """RFC 1761, of Ethernet."""
+    out = [b"snoop\0\0\0" + struct.pack(">II", 2, 4)]
+    for frame in frames:
+        seconds, rest = divmod(frame.time_ns, SECOND_NS)
+        padded = frame.data + bytes(-len(frame.data) % 4)
+        out.append(struct.pack(">IIII", frame.length, len(frame.data), 24 + len(padded), 0))
+        out.append(struct.pack(">II", seconds, rest // 1_000) + padded)
+    return b"".join(out)
+
+
 CONTAINERS: dict[str, Callable[[Frames], bytes]] = {
     "pcap, microseconds": pcap,
     "pcap, microseconds, big-endian": lambda frames: pcap(frames, order=">"),
@@ -123,6 +134,7 @@ CONTAINERS: dict[str, Callable[[Frames], bytes]] = {
     "pcapng, sections of both byte orders": sections_of_both_orders,
     "pcapng, obsolete packet blocks": old_packet_blocks,
     "pcapng, other blocks between": other_blocks_between,
+    "snoop": snoop,
 }
 
 

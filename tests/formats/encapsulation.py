@@ -24,7 +24,6 @@ from scapy.layers.l2 import (
     Dot1Q,
     Dot3,
     Ether,
-    Loopback,
 )
 from scapy.layers.ppp import HDLC, PPP, PPPoE
 from scapy.layers.vxlan import VXLAN
@@ -50,6 +49,8 @@ ENDS = "198.51.100.1", "198.51.100.2"
 NAMED = f"{ENDS[0]} > {ENDS[1]}"
 """The outer path of every tunnel here, as reports name it."""
 TCP_PROTOCOL = 6
+PSEUDOWIRE = 18
+"""The label that carries Ethernet: only its ends know which one does."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,7 +105,7 @@ def _ether(kind: int) -> Packet:
 
 
 def _pppoe(version: int, length: int) -> bytes:
-    return bytes(raw(_ether(0x8864))) + raw(PPPoE(sessionid=7, len=2 + length)) + raw(PPP(proto=_ppp(version)))
+    return bytes(raw(_ether(0x8864) / PPPoE(sessionid=7, len=2 + length) / PPP(proto=_ppp(version))))
 
 
 def _nflog(version: int, length: int) -> bytes:
@@ -147,7 +148,11 @@ LINKS: dict[str, Wrapping] = {
     ),
     "MPLS": _link(ETHERNET, lambda _: _ether(0x8847), _labels),
     "MPLS pseudowire": _link(
-        ETHERNET, lambda _: _ether(0x8847), _labels, lambda _: EoMCW(seq=1), lambda v: _bridged(v, 0)
+        ETHERNET,
+        lambda _: _ether(0x8847),
+        lambda _: MPLS(label=PSEUDOWIRE, s=1, ttl=9),
+        lambda _: EoMCW(seq=1),
+        lambda v: _bridged(v, 0),
     ),
     "PPPoE": Wrapping(ETHERNET, _pppoe),
     "PPPoE alone": Wrapping(PPP_ETHER, lambda v, n: _pppoe(v, n)[14:]),
@@ -158,7 +163,7 @@ LINKS: dict[str, Wrapping] = {
     "SLL": _link(SLL, lambda v: CookedLinux(proto=_type(v))),
     "SLL2": _link(SLL2, lambda v: CookedLinuxV2(proto=_type(v))),
     "NULL": _link(NULL, lambda v: Raw(struct.pack("<I", 2 if v == FOUR else 24))),
-    "LOOP": _link(LOOP, lambda v: Loopback(type=2 if v == FOUR else 30)),
+    "LOOP": _link(LOOP, lambda v: Raw(struct.pack("!I", 2 if v == FOUR else 24))),
     "raw IP": _link(RAW),
     "raw IP, number 12": _link(RAW_HOST),
     "raw IP, number 14": _link(RAW_OPENBSD),

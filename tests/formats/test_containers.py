@@ -1,5 +1,9 @@
 """One fixture in every kind of file, compressed and not, says the same, to the clock's resolution."""
 
+import signal
+import subprocess
+import sys
+import time
 from pathlib import Path
 from typing import Any
 
@@ -107,3 +111,19 @@ def test_standard_input_may_be_compressed(run: Run, tmp_path: Path) -> None:
     read = run("analyze", "/dev/stdin", stdin=packed)
     assert read.returncode == ExitCode.COMPLETE
     assert run("analyze", "-", stdin=packed).stdout == read.stdout.replace("/dev/stdin", "-")
+
+
+def test_ctrl_c_ends_the_wait_for_compressed_input() -> None:
+    packed = COMPRESSIONS["gzip"](pcap(frames_of(CHOSEN[0])))
+    command = [sys.executable, "-m", "tcpstall", "analyze", "-"]
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
+        assert process.stdin
+        process.stdin.write(packed[: len(packed) // 2])
+        process.stdin.flush()
+        time.sleep(1.0)
+        assert process.poll() is None
+        process.send_signal(signal.SIGINT)
+        try:
+            assert process.wait(timeout=20) == ExitCode.INTERRUPTED
+        finally:
+            process.kill()

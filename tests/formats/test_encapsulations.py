@@ -1,5 +1,6 @@
 """One fixture in every link layer and tunnel says the same, and dpkt finds the same segments."""
 
+import struct
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -7,6 +8,7 @@ from pathlib import Path
 import dpkt
 import pytest
 
+from tcpstall import analyze
 from tests.formats.encapsulation import EXTENSIONS, FOUR, LINKS, SIX, TUNNELS, Wrapping, extended
 from tests.formats.fixture import CHOSEN, Datagram, datagrams, plain, told, wrapped
 from tests.properties.frames import write_frames
@@ -75,6 +77,42 @@ def test_ipv6_extension_headers_change_nothing(name: str, chain: str, tmp_path: 
 def _extended(packet: Datagram, chain: str) -> Datagram:
     data = extended(packet.data, EXTENSIONS[chain])
     return replace(packet, data=data, length=packet.length + len(data) - len(packet.data))
+
+
+def _fragments(packet: Datagram, size: int) -> list[Datagram]:
+    """The packet in fragments of so many bytes each, in order."""
+    head = 20 if packet.version == FOUR else 40
+    out = []
+    for start in range(0, packet.length - head, size):
+        length = min(size, packet.length - head - start)
+        more = start + length < packet.length - head
+        body = packet.data[head + start : head + start + length]
+        if packet.version == FOUR:
+            fields = struct.pack("!H2sH", 20 + length, packet.data[4:6], more << 13 | start // 8)
+            out.append(replace(packet, data=packet.data[:2] + fields + packet.data[8:20] + body, length=20 + length))
+        else:
+            between = struct.pack("!BBHI", packet.data[6], 0, start | more, hash(packet) % 2**32)
+            fixed = packet.data[:4] + struct.pack("!HB", 8 + length, 44) + packet.data[7:40]
+            out.append(replace(packet, data=fixed + between + body, length=48 + length))
+    return out
+
+
+@fixtures
+@pytest.mark.parametrize("version", [FOUR, SIX])
+def test_fragments_are_the_whole_segment_again(name: str, version: int, tmp_path: Path) -> None:
+    whole = datagrams(name, version=version)
+    parts = [part for packet in whole for part in (_fragments(packet, 1_200) if packet.length > 1_240 else [packet])]
+    path = write_frames(tmp_path / "fragments.pcap", wrapped(parts, LINKS["Ethernet"]))
+    analysis = analyze(path)
+    (capture,) = analysis.captures
+    assert (capture.packets, capture.tcp_segments) == (len(parts), len(whole))
+    assert capture.skipped["ip_fragment"] == len(parts) - len(whole) > 10
+    (flow,) = flows_of(path)
+    expected = plain(name, tmp_path, version=version)
+    for side in ("client", "server"):
+        assert flow["directions"][side]["bytes"] == expected["directions"][side]["bytes"]
+    assert flow["trust"]["unseen_bytes"] == expected["trust"]["unseen_bytes"]
+    assert told(flow) == told(expected)
 
 
 def _by_dpkt(link: int, data: bytes) -> dpkt.tcp.TCP | None:

@@ -2,6 +2,7 @@
 
 import shutil
 import subprocess
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -47,22 +48,23 @@ class Comparison:
         return sorted(self.theirs.tcp - self.ours.tcp) if self.ours and self.theirs else []
 
 
-def compare(path: Path) -> Comparison:
-    """Reads the capture with both."""
+def compare(path: Path, *decode_as: str) -> Comparison:
+    """Reads the capture with both; `decode_as` are what tshark's `-d` takes, for what it has to be told."""
     (capture,) = analyze(path, strict=False).captures
     ours = None
     if capture.packets:
         table, _ = _core.segments(str(path))
         ours = Counts(capture.packets, frozenset(table.column("packet")))
-    theirs, their_error = _by_tshark(path)
+    theirs, their_error = _by_tshark(path, decode_as)
     return Comparison(path, capture.exit_code, capture.error, ours, theirs, their_error)
 
 
-def _by_tshark(path: Path) -> tuple[Counts | None, str]:
+def _by_tshark(path: Path, decode_as: Sequence[str]) -> tuple[Counts | None, str]:
     assert TSHARK
     # Each packet for itself: what is reassembled would count where its last part is.
     command = [TSHARK, "-n", "-r", str(path), "-T", "fields", *(part for field in _FIELDS for part in ("-e", field))]
     command += ["-o", "tcp.desegment_tcp_streams:FALSE", "-o", "ip.defragment:FALSE", "-o", "ipv6.defragment:FALSE"]
+    command += [part for rule in decode_as for part in ("-d", rule)]
     done = subprocess.run(command, capture_output=True, check=False)
     lines = [line.split("\t") for line in done.stdout.decode(errors="replace").splitlines()]
     errors = [line for line in done.stderr.decode(errors="replace").splitlines() if line.startswith("tshark:")]

@@ -4,6 +4,10 @@ import struct
 from collections.abc import Iterator
 from pathlib import Path
 
+from tests.formats.containers import COMPRESSIONS, CONTAINERS
+from tests.formats.encapsulation import FOUR, LINKS, TUNNELS
+from tests.formats.fixture import CHOSEN, datagrams, wrapped
+
 FIXTURES = Path(__file__).parents[2] / "fixtures"
 
 LONGEST = 4096
@@ -61,18 +65,33 @@ def segment_records(capture: bytes) -> bytes:
     return bytes(records)
 
 
+def every_kind_of_file() -> Iterator[bytes]:
+    """A few packets in every file format and compression."""
+    frames = wrapped(datagrams(CHOSEN[0]), LINKS["Ethernet"])[:FRAMES]
+    files = [write(frames) for write in CONTAINERS.values()]
+    yield from files
+    yield from (compress(files[0]) for compress in COMPRESSIONS.values())
+
+
+def every_kind_of_frame() -> Iterator[bytes]:
+    """A packet in every link layer and tunnel."""
+    for wrapping in (LINKS | TUNNELS).values():
+        yield wrapped(datagrams(CHOSEN[0], version=wrapping.version or FOUR)[:1], wrapping)[0].data
+
+
 def seeds(target: str) -> Iterator[bytes]:
     """All of one target."""
     captures = [path.read_bytes() for path in sorted(FIXTURES.rglob("*.pcap"))]
     texts = [path.read_bytes() for path in sorted(FIXTURES.rglob("*.txt"))]
     match target:
         case "capture" | "pipeline":
-            yield from (whole[:LONGEST] for whole in [*captures, *texts])
+            yield from (whole[:LONGEST] for whole in [*captures, *texts, *every_kind_of_file()])
         case "text":
             yield from (whole[:LONGEST] for whole in texts)
         case "wire":
             for capture in captures:
                 yield from [frame for _, frame in pcap_frames(capture)][:FRAMES]
+            yield from every_kind_of_frame()
         case "segments":
             yield from (segment_records(whole)[:LONGEST] for whole in captures)
 

@@ -114,7 +114,7 @@ impl Pcap {
     }
 
     /// The next record.
-    #[inline]
+    #[inline(always)]
     pub(super) fn next<'a>(&mut self, stream: &'a mut Stream) -> Result<Option<Item<'a>>, CaptureError> {
         let header = self.layout.record_header;
         let packet = PacketNo(self.packets + 1);
@@ -132,7 +132,7 @@ impl Pcap {
         if captured.wrapping_sub(1) >= self.limit {
             match self.odd([seconds, fraction, captured, wire], stream)? {
                 Odd::Record => {}
-                Odd::Header => return self.next(stream),
+                Odd::Header => return self.again(stream),
                 Odd::Damage => return Ok(Some(Item::LeftOut)),
             }
         }
@@ -152,6 +152,13 @@ impl Pcap {
             // Some writers leave the length on the wire 0.
             wire_length: wire.max(captured),
         })))
+    }
+
+    /// A call that is not inlined into itself.
+    #[cold]
+    #[inline(never)]
+    fn again<'a>(&mut self, stream: &'a mut Stream) -> Result<Option<Item<'a>>, CaptureError> {
+        self.next(stream)
     }
 
     #[cold]

@@ -159,6 +159,10 @@ impl Builder {
     /// The peer sent payload.
     pub fn on_peer_data(&mut self, segment: &Segment) {
         self.last_peer_payload = Some(segment.time);
+        if segment.time < self.burst.end {
+            // The capture holds it too late: the burst's last segment acknowledges it.
+            return;
+        }
         let open = &mut self.open;
         open.peer_bytes += u64::from(segment.payload);
         open.peer_first = open.peer_first.or(Some(segment.time));
@@ -192,7 +196,7 @@ impl Builder {
             segment,
             half,
             heard: if unheard { self.burst.end } else { self.heard },
-            hinted: self.open.loss_hints > 0 || half.has_holes(),
+            hinted: (self.open.loss_hints > 0 || half.has_holes()) && half.may_repair(),
             recovering: cwnd.phase() == Phase::Recovery,
             gap: self.gaps.len(),
         };
@@ -351,7 +355,9 @@ impl Builder {
             || self.open.overtaken > Nanos::ZERO
             || self.open.left_out.is_some()
         {
-            self.open = Open::default();
+            // What the peer said after this segment, if the capture holds the segment too late, belongs to the next gap.
+            let kept = self.open.peer_after(segment.time);
+            self.open = kept;
             self.reading.next_gap();
             self.train = None;
         }

@@ -105,10 +105,18 @@ impl Watch {
             return self.sees(&Segment { time: self.connection.end, ..*segment });
         }
         let sender = self.connection.direction(segment);
+        match self.connection.known_before(segment, sender) {
+            Some(known) => self.takes_in(&Segment { time: known - Nanos(1), ..*segment }, sender, true),
+            None => self.takes_in(segment, sender, false),
+        }
+    }
+
+    /// A segment that is `overdue` is stamped as it should have been, just before what shows that it had passed.
+    fn takes_in(&mut self, segment: &Segment, sender: Direction, overdue: bool) -> Seen {
         if let Some(last) = self.left_out_after.take() {
             self.builders.iter_mut().for_each(|builder| builder.on_left_out(last));
         }
-        let heard_unseen = segment.payload > 0 && self.connection.half(sender).distance.has_unseen(segment);
+        let heard_unseen = segment.payload > 0 && self.connection.half_mut(sender).distance.has_unseen(segment);
         self.connection.measure(segment, sender);
         if segment.payload > 0 {
             let answered = self.connection.handshake.answered().filter(|_| sender == Direction::Server);
@@ -123,7 +131,7 @@ impl Watch {
         }
         let was_open = self.connection.handshake.done.is_some();
         let was_heard = self.connection.half(sender).is_acked_at_tap(segment);
-        let effect = self.connection.sees(segment, sender);
+        let effect = self.connection.sees(segment, sender, overdue);
         // Near its sender an ACK is due at once, while its flow is still in the cache.
         self.apply_acks(sender.peer(), segment.time);
         if !was_open && let Some(done) = self.connection.handshake.done {

@@ -70,8 +70,7 @@ pub fn run(paths: &[String], options: &Options, follower: &mut dyn Follower) -> 
 }
 
 /// The TCP segments of one capture in order, for whoever wants each of them. What kept it from being read to its end is in the
-/// status; an error is for a capture of which nothing could be read.
-/// Where the reading waits, `signalled` says whether to give up.
+/// status; an error is for a capture of which nothing could be read. Where the reading waits, `signalled` says whether to give up.
 pub fn segments(
     path: &str,
     mut each: impl FnMut(&Segment),

@@ -1,11 +1,12 @@
 //! Segments from frames and from text alike.
 
 use super::status::CaptureStatus;
-use crate::capture::{Capture, CaptureError, Item};
+use crate::capture::{Capture, CaptureError, Frame, Item};
 use crate::flow::starts::{START_KEPT, Starts};
+use crate::wire::fragment::Fragments;
 use crate::wire::text::{Paste, Reading};
 use crate::wire::tunnel::{Tunnel, tunnel};
-use crate::wire::{self, Segment};
+use crate::wire::{self, Segment, Skip};
 
 /// What came next.
 pub(super) enum Event {
@@ -28,6 +29,7 @@ pub(super) struct Source {
     pub(super) start: Vec<u8>,
     /// What the last segment came through, where it is [`Segment::tunnelled`].
     pub(super) tunnel: Option<Tunnel>,
+    fragments: Fragments,
     paste: Option<Box<Paste>>,
     finished: bool,
     /// What the capture says that it dropped, if it says anything.
@@ -52,8 +54,8 @@ impl Source {
                     Ok(payload) => {
                         status.tcp_segments += 1;
                         status.trust.options_cut += u64::from(place.options_cut);
-                        if place.tunnelled {
-                            self.tunnel = tunnel(frame);
+                        if place.tunnelled | place.fragmented && !self.look_after(frame, place) {
+                            return Ok(Some(Event::Nothing));
                         }
                         if Starts::is_one(payload) {
                             self.start.clear();
@@ -65,7 +67,11 @@ impl Source {
                     }
                     Err(skip) => {
                         status.skipped.count(skip);
-                        Event::Nothing
+                        if skip == Skip::IpFragment && self.fragments.follow(frame, place) {
+                            Event::Segment
+                        } else {
+                            Event::Nothing
+                        }
                     }
                 }));
             }
@@ -90,6 +96,15 @@ impl Source {
             Err(error) => return Err(error.clone()),
         };
         Ok(Some(self.of_text(reading, status, place)))
+    }
+
+    /// The segment came through a tunnel, or goes on in other packets; false where it is to be had when they passed.
+    #[cold]
+    fn look_after(&mut self, frame: &Frame<'_>, place: &mut Segment) -> bool {
+        if place.tunnelled {
+            self.tunnel = tunnel(frame);
+        }
+        !place.fragmented || self.fragments.begin(frame, place)
     }
 
     fn of_text(&self, reading: Reading, status: &mut CaptureStatus, place: &mut Segment) -> Event {

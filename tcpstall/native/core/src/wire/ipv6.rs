@@ -1,7 +1,8 @@
 //! IPv6 headers (RFC 8200).
 
+use super::fragment::{Datagram, Part};
 use super::tunnel::Outer;
-use super::{Address, Envelope, Skip};
+use super::{Address, Envelope, Skip, tcp};
 
 const HOP_BY_HOP: u8 = 0;
 const TCP: u8 = 6;
@@ -14,6 +15,9 @@ const HOST_IDENTITY: u8 = 139;
 const SHIM6: u8 = 140;
 /// Length of the fixed header, bytes.
 const FIXED: usize = 40;
+/// In the fragment header: where the fragment stood, and that others follow.
+const OFFSET: u16 = 0xfff8;
+const MORE: u16 = 1;
 
 /// Reads the header at the start of `packet`, which had `on_wire` bytes on the wire, with its extension headers.
 #[inline]
@@ -66,6 +70,39 @@ pub(super) fn outer(packet: &[u8], on_wire: u32) -> Result<Outer<'_>, Skip> {
     })
 }
 
+/// What the headers say of a fragment that begins with TCP or goes on where it began.
+pub(super) fn part(packet: &[u8], on_wire: u32) -> Option<Part> {
+    let header: &[u8; FIXED] = packet.first_chunk()?;
+    let [_, _, _, _, _, _, next, _, addresses @ ..] = header;
+    let [source, destination] = addresses.as_chunks::<16>().0 else {
+        return None;
+    };
+    let (mut next, mut at) = (*next, FIXED);
+    while next != FRAGMENT {
+        let unit: &[u8; 8] = packet.get(at..)?.first_chunk()?;
+        if !matches!(next, HOP_BY_HOP | ROUTING | DESTINATION) {
+            return None;
+        }
+        next = unit[0];
+        at += 8 * (1 + usize::from(unit[1]));
+    }
+    let &[carried, _, o0, o1, i0, i1, i2, i3] = packet.get(at..)?.first_chunk::<8>()?;
+    let field = u16::from_be_bytes([o0, o1]);
+    let length = payload_length(header, &Chain::default(), on_wire);
+    Some(Part {
+        datagram: Datagram {
+            source: Address::v6(*source),
+            destination: Address::v6(*destination),
+            identification: u32::from_be_bytes([i0, i1, i2, i3]),
+        },
+        offset: u32::from(field & OFFSET),
+        length: length.saturating_sub((at + 8 - FIXED) as u32),
+        more: field & MORE != 0,
+        header: tcp::header_length(packet.get(at + 8..)?),
+    })
+    .filter(|_| carried == TCP)
+}
+
 /// The extension headers between the fixed header and what it carries.
 #[derive(Default)]
 struct Chain {
@@ -110,8 +147,6 @@ impl Chain {
     }
 
     fn read_fragment(&mut self, header: &[u8; 8]) -> Result<(), Skip> {
-        const OFFSET: u16 = 0xfff8;
-        const MORE: u16 = 1;
         let field = u16::from_be_bytes([header[2], header[3]]);
         if field & OFFSET != 0 {
             // What a later fragment calls its next header is only the first one of the part that was fragmented.

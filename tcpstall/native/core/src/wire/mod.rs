@@ -1,5 +1,6 @@
 //! Frames to TCP segments: one protocol a file, lax on packets that the snap length cut.
 
+pub mod fragment;
 pub mod segment;
 pub mod text;
 pub mod tunnel;
@@ -76,7 +77,7 @@ pub fn decode_into<'a>(frame: &Frame<'a>, segment: &mut Segment) -> Result<&'a [
 }
 
 /// Length of everything before the IP header, bytes.
-#[inline]
+#[inline(always)]
 fn link_header(frame: &Frame<'_>) -> Result<usize, Skip> {
     match frame.link {
         LinkType::ETHERNET => ethernet::header(frame.bytes),

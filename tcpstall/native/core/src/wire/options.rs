@@ -4,7 +4,7 @@ use super::segment::{Flags, SackBlock, Segment, Timestamps};
 use crate::seq::SeqNo;
 
 /// Puts the options of a header into `segment`, whose flags are set already.
-#[inline]
+#[inline(always)]
 pub(super) fn read(options: &[u8], segment: &mut Segment) {
     segment.timestamps = None;
     segment.mss = None;

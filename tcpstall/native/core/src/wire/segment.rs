@@ -129,6 +129,8 @@ pub struct Segment {
     pub multipath: bool,
     /// It came inside another IP packet; [`super::tunnel::tunnel`] names the way.
     pub tunnelled: bool,
+    /// It is the first fragment of one; [`super::fragment::Fragments`] knows the others.
+    pub fragmented: bool,
     /// True if the packet was cut inside its TCP options, so that an option's absence proves nothing.
     pub options_cut: bool,
     /// How many of `sack` are filled.

@@ -8,8 +8,14 @@ use crate::seq::SeqNo;
 /// Length of the header without options, bytes.
 const FIXED: usize = 20;
 
+/// What a header says of its own length, bytes.
+pub(super) fn header_length(header: &[u8]) -> u32 {
+    header.get(12).map_or(0, |offset| u32::from(offset >> 4) * 4)
+}
+
 /// Reads the segment in `envelope`, which came in `frame`, into `segment`, and gives what was kept of its payload.
-#[inline]
+/// Inlined wherever it is called, because one of two calls has to be cheap.
+#[inline(always)]
 pub(super) fn read<'a>(frame: &Frame<'_>, envelope: &Envelope<'a>, segment: &mut Segment) -> Result<&'a [u8], Skip> {
     let header: &[u8; FIXED] = envelope.segment.first_chunk().ok_or(Skip::CutShort)?;
     let header_length = usize::from(header[12] >> 4) * 4;
@@ -36,6 +42,7 @@ pub(super) fn read<'a>(frame: &Frame<'_>, envelope: &Envelope<'a>, segment: &mut
     segment.ip_id = envelope.ip_id;
     segment.ttl = Some(envelope.ttl);
     segment.tunnelled = false;
+    segment.fragmented = envelope.fragmented;
     segment.options_cut = kept.len() < header_length;
     options::read(kept.get(FIXED..).unwrap_or_default(), segment);
     let payload_end = envelope.segment.len().min(envelope.length as usize);

@@ -94,6 +94,7 @@ fn used() -> Segment {
         sack_permitted: true,
         multipath: true,
         tunnelled: true,
+        fragmented: true,
         options_cut: true,
         sack_count: 4,
         sack: [SackBlock { left: SeqNo(7), right: SeqNo(7) }; 4],

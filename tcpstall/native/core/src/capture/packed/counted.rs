@@ -2,22 +2,29 @@
 
 use std::io::{self, BufRead, BufReader, ErrorKind, Read};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 /// Buffered input of a decoder.
 pub(super) struct Counted {
     inner: BufReader<Box<dyn Read + Send>>,
     used: Arc<AtomicU64>,
+    failed: Arc<AtomicBool>,
 }
 
 impl Counted {
-    pub(super) fn new(source: Box<dyn Read + Send>, buffer: usize, used: Arc<AtomicU64>) -> Counted {
-        Counted { inner: BufReader::with_capacity(buffer, source), used }
+    /// `used` counts what is used up, `failed` tells that the source itself failed.
+    pub(super) fn new(
+        source: Box<dyn Read + Send>,
+        buffer: usize,
+        used: Arc<AtomicU64>,
+        failed: Arc<AtomicBool>,
+    ) -> Counted {
+        Counted { inner: BufReader::with_capacity(buffer, source), used, failed }
     }
 
     /// No input at all.
     pub(super) fn empty() -> Counted {
-        Counted::new(Box::new(io::empty()), 0, Arc::default())
+        Counted::new(Box::new(io::empty()), 0, Arc::default(), Arc::default())
     }
 }
 
@@ -26,6 +33,7 @@ impl BufRead for Counted {
         // A signal is not this thread's business, and not every decoder can be asked again.
         while let Err(error) = self.inner.fill_buf() {
             if error.kind() != ErrorKind::Interrupted {
+                self.failed.store(true, Ordering::Relaxed);
                 return Err(error);
             }
         }

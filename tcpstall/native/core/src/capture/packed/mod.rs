@@ -7,7 +7,7 @@ mod lz4;
 
 use std::io::{self, Read};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, sync_channel};
 use std::thread;
 use std::time::Duration;
@@ -69,8 +69,9 @@ pub(super) fn unpack(
         let _ = emptied.try_send(vec![0; CHUNK]);
     }
     let work = move || {
-        let counted = Counted::new(source, CHUNK, Arc::clone(&read));
-        let worker = Worker { compression, expansion, read, empty, fill };
+        let failed = Arc::new(AtomicBool::new(false));
+        let counted = Counted::new(source, CHUNK, Arc::clone(&read), Arc::clone(&failed));
+        let worker = Worker { compression, expansion, read, failed, empty, fill };
         worker.work(counted);
     };
     thread::Builder::new().name("unpack".into()).spawn(work)?;
@@ -115,6 +116,7 @@ struct Worker {
     compression: Compression,
     expansion: Expansion,
     read: Arc<AtomicU64>,
+    failed: Arc<AtomicBool>,
     empty: Receiver<Vec<u8>>,
     fill: SyncSender<io::Result<Option<Chunk>>>,
 }
@@ -149,9 +151,9 @@ impl Worker {
     }
 
     fn fault(&self, error: &io::Error) -> io::Error {
-        // What the system refused is no fault of the data.
-        if let Some(code) = error.raw_os_error() {
-            return io::Error::from_raw_os_error(code);
+        // What the system refused, or a file that changed, is no fault of the data.
+        if self.failed.load(Ordering::Relaxed) {
+            return io::Error::other(error.to_string());
         }
         let (name, at) = (self.compression.name(), self.read.load(Ordering::Relaxed));
         let truncated = error.kind() == io::ErrorKind::UnexpectedEof;

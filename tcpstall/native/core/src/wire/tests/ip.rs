@@ -1,6 +1,7 @@
 //! Lengths, fragments and extension headers of both IP versions.
 
 use super::*;
+use crate::wire::fragment::Fragments;
 
 fn payload(packet: &[u8]) -> Result<u32, Skip> {
     whole(LinkType::RAW, packet).map(|segment| segment.payload)
@@ -115,4 +116,99 @@ fn other_protocols_are_not_tcp() {
     udp[7] = 9;
     assert_eq!(payload(&udp), Err(Skip::NotTcp), "a fragment of UDP is no fragment of TCP");
     assert_eq!(payload(&ipv6(58, &[], &tcp(0x10, &[], 0))), Err(Skip::NotTcp));
+}
+
+/// An IPv4 packet in fragments of so many bytes each.
+fn fragments4(packet: &[u8], size: usize) -> Vec<Vec<u8>> {
+    let (header, body) = packet.split_at(20);
+    let parts: Vec<&[u8]> = body.chunks(size).collect();
+    let fragment = |(index, part): (usize, &&[u8])| {
+        let mut fragment = [header, part].concat();
+        let more = if index + 1 < parts.len() { 0x2000 } else { 0 };
+        fragment[2..4].copy_from_slice(&(20 + part.len() as u16).to_be_bytes());
+        fragment[6..8].copy_from_slice(&(more | (index * size / 8) as u16).to_be_bytes());
+        fragment
+    };
+    parts.iter().enumerate().map(fragment).collect()
+}
+
+/// The same of an IPv6 packet without extension headers.
+fn fragments6(packet: &[u8], size: usize) -> Vec<Vec<u8>> {
+    let (header, body) = packet.split_at(40);
+    let parts: Vec<&[u8]> = body.chunks(size).collect();
+    let fragment = |(index, part): (usize, &&[u8])| {
+        let [o0, o1] = ((index * size) as u16 | u16::from(index + 1 < parts.len())).to_be_bytes();
+        let mut fragment = [header, &[6, 0, o0, o1, 0, 0, 0, 9], part].concat();
+        fragment[4..6].copy_from_slice(&(8 + part.len() as u16).to_be_bytes());
+        fragment[6] = 44;
+        fragment
+    };
+    parts.iter().enumerate().map(fragment).collect()
+}
+
+/// Offset, payload and flags of what each packet brings.
+fn followed(packets: &[Vec<u8>]) -> Vec<(u32, u32, u8)> {
+    let (mut fragments, mut segment, mut found) = (Fragments::default(), Segment::default(), Vec::new());
+    for bytes in packets {
+        let wire_length = bytes.len() as u32;
+        let frame = Frame { packet: PacketNo(1), time: Nanos(5), link: LinkType::RAW, bytes, wire_length };
+        let brings = match decode_into(&frame, &mut segment) {
+            Ok(_) => !segment.fragmented || fragments.begin(&frame, &mut segment),
+            Err(Skip::IpFragment) => fragments.follow(&frame, &mut segment),
+            Err(_) => false,
+        };
+        if brings {
+            found.push((segment.seq.0 - 0x100, segment.payload, segment.flags.0));
+        }
+    }
+    found
+}
+
+#[test]
+fn later_fragments_bring_the_rest_of_the_segment() {
+    let whole = tcp(0x19, &TIMESTAMPS, 100);
+    for fragments in [fragments4(&ipv4(&whole), 56), fragments6(&ipv6(6, &[], &whole), 56)] {
+        // Of 132 bytes 56 are in each, 32 of the first the header's; FIN and PSH come with the last byte.
+        assert_eq!(followed(&fragments), [(0, 24, 0x10), (24, 56, 0x10), (80, 20, 0x19)]);
+        assert_eq!(followed(&fragments[1..]), [], "without the first nobody knows whose they are");
+        let mut other = fragments.clone();
+        let identification = if other[1][0] == 0x45 { 5 } else { 47 };
+        other[1][identification] ^= 1;
+        assert_eq!(followed(&other), [(0, 24, 0x10), (80, 20, 0x19)], "of another packet");
+    }
+}
+
+#[test]
+fn a_header_in_two_fragments_and_a_syn_with_data_keep_their_places() {
+    let expected = [(0, 0, 0x10), (0, 16, 0x10), (16, 24, 0x10), (40, 24, 0x10), (64, 24, 0x10), (88, 12, 0x18)];
+    assert_eq!(followed(&fragments4(&ipv4(&tcp(0x18, &TIMESTAMPS, 100)), 24)), expected);
+    assert_eq!(followed(&fragments4(&ipv4(&tcp(0x02, &[], 20)), 24)), [(0, 4, 0x02), (5, 16, 0)]);
+}
+
+#[test]
+fn so_many_segments_are_followed_at_once() {
+    let packet = |number: u16| {
+        let mut packet = ipv4(&tcp(0x10, &[], 36));
+        packet[4..6].copy_from_slice(&number.to_be_bytes());
+        fragments4(&packet, 24)
+    };
+    let (firsts, lasts): (Vec<_>, Vec<_>) = (0..100).map(packet).map(|both| (both[0].clone(), both[1].clone())).unzip();
+    assert_eq!(followed(&[firsts, lasts].concat()).len(), 100 + 64);
+}
+
+#[test]
+fn once_others_are_known_to_pass_a_segment_is_handed_on_when_it_is_whole() {
+    let packet = |number: u8| {
+        let mut packet = ipv4(&tcp(0x18, &TIMESTAMPS, 100));
+        packet[5] = number;
+        fragments4(&packet, 56)
+    };
+    let mut packets = [packet(1), packet(2), packet(3)].concat();
+    let whole = (0, 100, 0x18);
+    let split = [(0, 24, 0x10), (24, 56, 0x10), (80, 20, 0x18)];
+    assert_eq!(followed(&packets), [&split[..], &[whole, whole]].concat());
+    packets.swap(4, 5);
+    assert_eq!(followed(&packets), [&split[..], &[whole, whole]].concat(), "in whatever order they pass");
+    packets.remove(4);
+    assert_eq!(followed(&packets), [&split[..], &[whole]].concat(), "what lacks a part is no segment");
 }

@@ -233,6 +233,7 @@ impl Paste {
             sack_permitted: printed.options.sack_permitted,
             multipath: printed.options.multipath,
             tunnelled: false,
+            fragmented: false,
             options_cut: printed.options.cut,
             sack_count: printed.options.sack_count,
             sack: numbers.sack,

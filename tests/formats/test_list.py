@@ -1,0 +1,54 @@
+"""The list of formats names a test for each of them, and leaves none out."""
+
+import re
+from pathlib import Path
+
+import pytest
+
+from tests.formats.containers import COMPRESSIONS, CONTAINERS
+from tests.formats.encapsulation import EXTENSIONS, LINKS, TUNNELS
+
+REPOSITORY = Path(__file__).parents[2]
+LIST = REPOSITORY / ".github" / "FORMATS.md"
+CORE = "tcpstall/native/core/src"
+FOLDERS = {
+    "E": "tests/formats/test_encapsulations.py",
+    "C": "tests/formats/test_containers.py",
+    "L": "tests/formats/test_lies.py",
+}
+
+ROW = re.compile(r"^\| (?P<what>[^|]+) \|.* `(?P<path>[^`|]+)::(?P<test>\w+)` \|$", re.MULTILINE)
+ROWS = [(row["what"].strip(), row["path"], row["test"]) for row in ROW.finditer(LIST.read_text())]
+
+
+def _words_of(source: str, pattern: str) -> set[str]:
+    """What the core calls its variants: the texts behind the arrows of its `name` functions."""
+    return set(re.findall(pattern, (REPOSITORY / CORE / source).read_text()))
+
+
+@pytest.mark.parametrize(("what", "path", "test"), ROWS, ids=[row[0] for row in ROWS])
+def test_each_row_names_a_test_that_exists(what: str, path: str, test: str) -> None:
+    file = REPOSITORY / FOLDERS.get(path, path.replace("R/", f"{CORE}/"))
+    assert re.search(rf"^\s*(def|fn) {test}\(", file.read_text(), re.MULTILINE), f"{what}: {file} has no {test}"
+
+
+def test_every_table_row_with_a_test_is_understood() -> None:
+    assert len(ROWS) == len([line for line in LIST.read_text().splitlines() if re.search(r"::\w+` \|", line)])
+    assert len(ROWS) == len({what for what, _, _ in ROWS})
+
+
+@pytest.mark.parametrize("what", [*CONTAINERS, *COMPRESSIONS, *LINKS, *TUNNELS, *EXTENSIONS])
+def test_each_form_that_is_tested_has_its_row(what: str) -> None:
+    assert what in {row[0] for row in ROWS}
+
+
+def test_each_form_that_the_core_knows_has_its_row() -> None:
+    text = LIST.read_text()
+    formats = _words_of("capture/format.rs", r'Format::\w+ => "([^"]+)"')
+    compressions = _words_of("capture/packed/compression.rs", r'Compression::\w+ => "([^"]+)"')
+    links = _words_of("capture/link.rs", r'LinkType::[^=]+ => "([^"]+)"')
+    tunnels = _words_of("wire/tunnel/path.rs", r'Kind::\w+ => "([^"]+)"')
+    assert min(len(formats), len(compressions)) >= 4
+    assert min(len(links), len(tunnels)) >= 10
+    named = {cell.strip() for line in text.splitlines() for cell in line.split("|")}
+    assert (formats | compressions | links | tunnels) - named == set()
