@@ -165,7 +165,7 @@ impl Capture {
         }
     }
 
-    /// The next item, or nothing at the end. After an error there is nothing more, but for
+    /// The next item, or nothing at the end. After an error there are no more packets, but for
     /// [`CaptureError::Interrupted`], after which the same call can be made again.
     ///
     /// Look at the item where it is (`match &item`): moving it soon after it was written costs more than reading it.
