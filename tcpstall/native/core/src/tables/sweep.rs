@@ -76,7 +76,8 @@ fn share_pause(
     to: Nanos,
 ) {
     let first_words_of_client = previous.is_none() && next == Some(Direction::Client);
-    let rtt = flow.connection().base_rtt_at(to).unwrap_or_default();
+    // Hostile clocks can make a round trip of less than nothing.
+    let rtt = flow.connection().base_rtt_at(to).unwrap_or_default().or_zero();
     let allowance = if first_words_of_client { Nanos::ZERO } else { rtt };
     let travel = (to - from).min(allowance);
     ledger.add(Owner::InTransit, travel);
