@@ -116,12 +116,7 @@ impl Watch {
         if let Some(last) = self.left_out_after.take() {
             self.builders.iter_mut().for_each(|builder| builder.on_left_out(last));
         }
-        let heard_unseen = segment.payload > 0 && self.connection.half_mut(sender).distance.has_unseen(segment);
-        self.connection.measure(segment, sender);
-        if segment.payload > 0 {
-            let answered = self.connection.handshake.answered().filter(|_| sender == Direction::Server);
-            self.connection.half_mut(sender).has_heard(segment, answered);
-        }
+        let heard_unseen = self.connection.hears(segment, sender);
         self.apply_acks(sender, segment.time);
         if segment.payload > 0 {
             // What the gap began and ended with must be read before the new data counts.
