@@ -218,3 +218,33 @@ fn a_source_that_fails_is_no_fault_of_the_data() {
         assert!(reason.contains("disk on fire"), "{}: {reason}", compression.name());
     }
 }
+
+#[test]
+fn what_damaged_data_gives_does_not_depend_on_how_it_arrives() {
+    for compression in ALL {
+        let packed = pack(compression, &pcap(2_000));
+        for at in (MAGIC_SEEN..packed.len()).step_by(packed.len() / 20 + 1) {
+            let mut bytes = packed.clone();
+            bytes[at] ^= 0x55;
+            let drip = Drip { bytes: Cursor::new(bytes.clone()), reads: 0 };
+            assert_eq!(read(Capture::from_reader(Box::new(drip))), read(open(bytes)), "{}: {at}", compression.name());
+        }
+    }
+}
+
+/// Gives a few bytes a read, and a signal now and then.
+struct Drip {
+    bytes: Cursor<Vec<u8>>,
+    reads: usize,
+}
+
+impl Read for Drip {
+    fn read(&mut self, to: &mut [u8]) -> std::io::Result<usize> {
+        self.reads += 1;
+        if self.reads.is_multiple_of(3) {
+            return Err(std::io::ErrorKind::Interrupted.into());
+        }
+        let most = to.len().min(1 + self.reads % 60);
+        self.bytes.read(&mut to[..most])
+    }
+}
