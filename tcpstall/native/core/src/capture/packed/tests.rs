@@ -248,3 +248,26 @@ impl Read for Drip {
         self.bytes.read(&mut to[..most])
     }
 }
+
+#[test]
+fn after_an_error_there_is_nothing_more_even_where_two_things_are_wrong() {
+    for garbage in [&[0xee; 5_000][..], &[0xee; 7], &[]] {
+        let mut whole = pcap(20);
+        // An impossible length that is got over, and garbage at the end that is not.
+        whole[24 + 56 * 3 + 8..24 + 56 * 3 + 12].fill(0xff);
+        whole.extend_from_slice(garbage);
+        for compression in ALL {
+            let mut packed = pack(compression, &whole);
+            packed.truncate(packed.len() - 1);
+            let mut capture = open(packed);
+            let end = loop {
+                match capture.next() {
+                    Ok(Some(_)) | Err(CaptureError::Interrupted) => {}
+                    other => break other.map(|_| ()),
+                }
+            };
+            assert!(matches!(end, Err(CaptureError::Damaged { .. })), "{}: {end:?}", compression.name());
+            assert!(matches!(capture.next(), Ok(None)), "{}", compression.name());
+        }
+    }
+}
