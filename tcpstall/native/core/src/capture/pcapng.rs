@@ -168,7 +168,7 @@ impl Pcapng {
         loop {
             if !stream.need(HEAD)? && stream.buffered().is_empty() {
                 let coming = self.coming();
-                return self.losses.report().map_or_else(|| stream.end(coming), Err);
+                return self.losses.end(coming, stream);
             }
             let Some([kind, mut length]) = self.order.words(stream.buffered()) else {
                 let error = stream.ends_inside("the block header", HEAD as u64, self.coming());
