@@ -181,8 +181,10 @@ def samples(path: str, flow: int) -> Table:
     Raises OSError (cannot open) or ValueError (not a capture, no such flow).
     """
 
-def segments(path: str) -> Table:
-    """Every TCP segment of a capture or paste as columns, for writing it out again: packet, time_ns, source, source_port,
-    destination, destination_port, seq, ack, flags, window, bytes, mss, window_scale, sack_permitted, ts_value, ts_echo,
-    sacks (text "left-right left-right", empty without), ip_id, ttl. Raises like samples().
+def segments(path: str) -> tuple[Table, CaptureStatus]:
+    """Every TCP segment of a capture or paste as columns for writing it out again, and what became of the capture.
+
+    Columns: packet, time_ns, source, source_port, destination, destination_port, seq, ack, flags, window, bytes, mss,
+    window_scale, sack_permitted, ts_value, ts_echo, sacks (text "left-right left-right", empty without), ip_id, ttl.
+    Raises like samples(); a damaged capture gives what could be read.
     """

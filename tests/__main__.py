@@ -28,6 +28,7 @@ def checks(pytest_arguments: Sequence[str]) -> list[Check]:
     scripts = Path(PYTHON).parent
     return [
         Check("rustfmt", ["cargo", "fmt", "--all", "--check"], NATIVE),
+        Check("rustfmt of the fuzzers", ["cargo", "fmt", "--check"], NATIVE / "core" / "fuzz"),
         Check(
             "clippy", ["cargo", "clippy", "--workspace", "--all-targets", "--locked", "--", "-D", "warnings"], NATIVE
         ),

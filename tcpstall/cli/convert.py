@@ -5,6 +5,7 @@ from pathlib import Path
 import click
 
 from tcpstall.cli.ending import complain, writing
+from tcpstall.errors import ExitCode
 from tcpstall.units import counted
 
 __all__ = ["command"]
@@ -23,7 +24,7 @@ __all__ = ["command"]
     metavar="BYTES",
     help="Keep so many bytes of each packet; payload is all zeros.",
 )
-def command(paste: str, output: Path, snaplen: int) -> None:
+def command(paste: str, output: Path, snaplen: int) -> ExitCode:
     """Turn tcpdump's text output into a pcap file that Wireshark opens.
 
     PASTE may be a capture file too: then its TCP headers are kept and its payload is blanked.
@@ -31,5 +32,9 @@ def command(paste: str, output: Path, snaplen: int) -> None:
     from tcpstall.packets.convert import convert
 
     with writing(str(output)):
-        packets = convert(paste, output, snaplen=snaplen)
+        packets, damage = convert(paste, output, snaplen=snaplen)
     complain(f"{counted(packets, 'packet')} written to {output}")
+    if damage is None:
+        return ExitCode.COMPLETE
+    complain(damage)
+    return ExitCode.DAMAGED

@@ -36,28 +36,29 @@ _SECONDS_IN_PCAP = 2**32
 _DEFAULT_TTL = 64
 
 
-def convert(source: str, output: Path, *, snaplen: int = 128) -> int:
-    """Writes every TCP segment of `source` to `output` and returns how many there were.
+def convert(source: str, output: Path, *, snaplen: int = 128) -> tuple[int, str | None]:
+    """Writes every TCP segment of `source` to `output`; how many there were, and why there are no more if so.
 
     Sequence numbers are absolute, lengths are those of the wire; `snaplen` bytes of each packet are kept.
     Raises CannotOpen, NotACapture, NothingToShow (no TCP), CannotWrite.
     """
-    rows = _segments(source)
+    rows, damage = _segments(source)
     if not rows:
-        raise NothingToShow(f"{source} holds no TCP segment to convert")
+        raise NothingToShow(damage or f"{source} holds no TCP segment to convert")
     _write(rows, output, snaplen)
-    return len(rows)
+    return len(rows), damage
 
 
-def _segments(source: str) -> list[dict[str, Any]]:
+def _segments(source: str) -> tuple[list[dict[str, Any]], str | None]:
     try:
-        table = _core.segments(source)
+        table, status = _core.segments(source)
     except OSError as error:
         raise CannotOpen(about(source, str(error))) from error
     except ValueError as error:
         raise NotACapture(about(source, str(error))) from error
     columns = {name: table.column(name) for name in table.names}
-    return [dict(zip(columns, values, strict=True)) for values in zip(*columns.values(), strict=True)]
+    rows = [dict(zip(columns, values, strict=True)) for values in zip(*columns.values(), strict=True)]
+    return rows, status.error and about(source, status.error)
 
 
 def _write(rows: list[dict[str, Any]], output: Path, snaplen: int) -> None:

@@ -68,3 +68,27 @@ def test_away_from_a_lossy_sender_a_long_silence_is_hardly_sure_to_be_idle(scene
     by_tap = {tap: max(scene.flow(tap)["stalls"], key=lambda row: row["duration_ns"]) for tap in ("server", "client")}
     assert {row["cause"] for row in by_tap.values()} == {"app-limited"}
     assert by_tap["client"]["confidence"] < 0.9 <= by_tap["server"]["confidence"]
+
+
+def behind_a_full_window(scene: Scene, *, shut_ms: float, silent_ms: float) -> list[float]:
+    """How sure of the application is a wait behind a window that was full so long, with so long a silence after it."""
+    scene.handshake(rtt_ms=20, client_scale=0, client_window=3_000)
+    scene.client_sends(147)
+    scene.server_sends(2 * 1_448)
+    scene.wait_ms(shut_ms)
+    scene.client_acks(window=20_000)
+    scene.wait_ms(silent_ms)
+    scene.server_sends(4 * 1_448)
+    rows = [row for row in scene.flow("server")["stalls"] if row["sender"] == "server" and row["duration_ns"] > 50e6]
+    assert [row["cause"] for row in rows] == ["app-limited"]
+    return [row["confidence"] for row in rows]
+
+
+@look_alike
+def test_a_little_silence_after_a_long_full_window_is_hardly_the_applications(scene: Scene) -> None:
+    assert max(behind_a_full_window(scene, shut_ms=100, silent_ms=30)) <= 0.6
+
+
+@fires
+def test_a_long_silence_after_a_full_window_is_the_applications(scene: Scene) -> None:
+    assert min(behind_a_full_window(scene, shut_ms=30, silent_ms=300)) >= 0.9

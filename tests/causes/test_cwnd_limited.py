@@ -112,3 +112,24 @@ def test_a_garbled_syn_ack_leaves_the_segments_whole(scene: Scene) -> None:
     (flow,) = flows_of(path)
     assert flow["directions"]["server"]["mss_bytes"] == 1_448
     assert {row["cause"] for row in flow["stalls"] if row["sender"] == "server"} <= {"cwnd-limited", "app-limited"}
+
+
+def silent_end(scene: Scene, after_ms: float) -> list[str]:
+    """An initial window of which nothing is acknowledged, and the RST that ends the capture."""
+    scene.handshake(rtt_ms=20)
+    scene.client_sends(147)
+    scene.server_sends(14_480)
+    scene.wait_ms(after_ms)
+    scene.client_resets()
+    return [stall.cause for stall in scene.stalls("server", "client") if not stall.ended]
+
+
+@fires
+def test_a_full_window_that_a_reset_cuts_short_is_a_full_window(scene: Scene) -> None:
+    assert silent_end(scene, 300) == ["cwnd-limited"]
+
+
+@near_miss
+def test_no_window_holds_a_sender_for_longer_than_its_timer(scene: Scene) -> None:
+    """For 40 s nothing came although nothing was acknowledged: what the timer sent again never passed this tap."""
+    assert silent_end(scene, 40_000) == ["unexplained"]

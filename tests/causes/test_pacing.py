@@ -65,3 +65,14 @@ def test_the_spacing_of_a_bottleneck_is_not_the_senders(scene: Scene, tap: Tap, 
     scene.download(300_000, ack_every=1)
     assert share(scene, "bandwidth-limited", tap) > 0.8
     assert "pacing" not in causes(scene, tap)
+
+
+@look_alike
+def test_pairs_that_leave_faster_than_the_pauses_between_them_are_not_paced(scene: Scene) -> None:
+    """A device that writes two segments 20 ms apart, then rests: the rate over each pause is the same."""
+    scene.handshake(rtt_ms=100)
+    scene.client_sends(147)
+    scene.server_acks()
+    starts = [400.0 * pair for pair in range(16)]
+    scene.server_writes(*((start + late, 1_448) for start in starts for late in (0.0, 20.0)))
+    assert share(scene, "app-limited", "client") > 0.8

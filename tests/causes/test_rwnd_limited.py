@@ -47,3 +47,21 @@ def test_the_window_of_a_multipath_connection_is_not_the_subflows_own(scene: Sce
     assert "mptcp" in flow["notes"]
     assert rows
     assert all(row["confidence"] < 0.9 and "other subflows" in row["missing"][0] for row in rows)
+
+
+def ledger(scene: Scene, buffer: int) -> dict[str, int]:
+    """A transfer whose bottleneck spreads the flight over the round trip: no pause is long enough for a stall."""
+    scene.handshake(rtt_ms=36, client_scale=7, client_window=buffer)
+    scene.path(rtt_ms=36, server_mbit=5)
+    scene.download(600_000, reader=Reader(buffer=buffer), ack_every=1)
+    times: dict[str, int] = scene.flow("server")["time_ns"]
+    return times
+
+
+def test_a_sender_that_the_window_clocks_without_a_pause_is_limited_by_it_in_the_ledger(scene: Scene) -> None:
+    times = ledger(scene, 20_000)
+    assert times["rwnd-limited"] > 0.5 * sum(times.values()), times
+
+
+def test_a_window_that_is_never_full_takes_no_time_in_the_ledger(scene: Scene) -> None:
+    assert ledger(scene, 400_000).get("rwnd-limited", 0) == 0

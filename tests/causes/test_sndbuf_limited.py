@@ -1,5 +1,7 @@
 """`sndbuf-limited`: the application waited for space in the send buffer."""
 
+import pytest
+
 from tests.causes.triple import causes, fires, look_alike, near_miss, share
 from tests.scene import Scene
 from tests.scene.network import Tap
@@ -33,3 +35,26 @@ def test_responses_of_one_size_are_no_plateau(scene: Scene, tap: Tap) -> None:
     for _ in range(12):
         scene.download(13_000)
     assert share(scene, "sndbuf-limited", tap) == 0
+
+
+def flights(scene: Scene, *counts: int) -> list[float]:
+    """How sure a buffer is of flights of so many pairs of 1,448 and 600 bytes, each let go by the ACK before it."""
+    scene.handshake(rtt_ms=200)
+    scene.client_sends(147)
+    for count in counts:
+        for _ in range(count):
+            scene.server_sends(1_448, push=False)
+            scene.server_sends(600)
+        scene.client_acks()
+    rows = scene.flow("client")["stalls"]
+    return [row["confidence"] for row in rows if row["cause"] == "sndbuf-limited"]
+
+
+@near_miss
+def test_a_flight_that_grows_by_half_is_no_sure_buffer(scene: Scene) -> None:
+    assert flights(scene, 2, 3) == pytest.approx([0.6])
+
+
+@fires
+def test_a_flight_that_stays_is_one(scene: Scene) -> None:
+    assert flights(scene, 2, 2) == pytest.approx([0.8])

@@ -80,3 +80,22 @@ def test_while_something_before_the_tap_holds_a_packet_nobody_knows_what_its_sen
     rows = [row for row in scene.flow("client")["stalls"] if row["duration_ns"] > 50e6]
     assert {row["cause"] for row in rows} == {"unexplained"}
     assert all("queue before the tap" in row["missing"][0] for row in rows)
+
+
+def hardly_captured(scene: Scene, holds: int) -> Any:
+    """A transfer of which the capture holds all ACKs and one segment in so many; what it says of its long waits."""
+    scene.handshake(rtt_ms=20)
+    scene.download(2_000_000, tso=1)
+    scene.wait_ms(2_000)
+    scene.download(2_000_000, tso=1)
+    data = [number for number, (_, packet) in enumerate(scene.packets("client"), 1) if packet.payload > 500]
+    lost = set(data) - set(data[::holds])
+    return scene.flow("client", drop=lost)
+
+
+@fires
+def test_where_the_capture_lacks_nearly_all_data_nothing_is_known_of_its_silences(scene: Scene) -> None:
+    flow = hardly_captured(scene, 100)
+    said = {stall["cause"] for stall in flow["stalls"] if stall["sender"] == "server" and stall["duration_ns"] > 20e6}
+    assert said <= {"unexplained", "capture-gap", "retransmission"}
+    assert flow["rtt_spikes"] == []

@@ -48,3 +48,33 @@ def test_a_window_that_closed_while_nothing_was_left_to_send_held_nobody(scene: 
     scene.wait_ms(700)
     scene.download(5_000)
     assert causes(scene, tap) == ["app-limited"]
+
+
+def shut_and_asked(scene: Scene, *, open_ms: float) -> None:
+    """The window is shut for two seconds, probed three times, and data follows so long after it opened."""
+    scene.handshake(rtt_ms=20)
+    scene.client_sends(147)
+    scene.server_sends(20 * 1_448)
+    scene.client_acks(window=0)
+    for _ in range(3):
+        scene.wait_ms(500)
+        scene.server_probes()
+        scene.client_acks(window=0)
+    scene.client_sends(40)
+    scene.wait_ms(500)
+    scene.client_acks(window=65_536)
+    scene.wait_ms(open_ms)
+    scene.server_sends(4_000)
+
+
+@fires
+def test_a_sender_that_probed_waited_for_the_window_although_the_peer_spoke_meanwhile(scene: Scene) -> None:
+    shut_and_asked(scene, open_ms=20)
+    (stall,) = scene.stalls("server", over_ms=1_000)
+    assert stall.cause == "zero-window"
+
+
+@near_miss
+def test_a_pause_as_long_as_the_window_was_shut_is_the_applications(scene: Scene) -> None:
+    shut_and_asked(scene, open_ms=1_500)
+    assert "zero-window" not in {stall.cause for stall in scene.stalls("server", over_ms=1_000)}

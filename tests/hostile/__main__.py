@@ -5,6 +5,7 @@ import os
 import shutil
 import subprocess
 import sys
+import tempfile
 import time
 from pathlib import Path
 
@@ -31,6 +32,9 @@ KEEP_MEMORY = {"MALLOC_MMAP_THRESHOLD_": str(1 << 26), "MALLOC_TRIM_THRESHOLD_":
 the rest of the round."""
 
 
+MEMORY = Path("/dev/shm")
+
+
 def built(address: bool) -> Path:
     """The folder with the fuzzers, made anew where the core has changed."""
     # Flags of the environment would take the place of those in the folder's own configuration.
@@ -47,16 +51,22 @@ def built(address: bool) -> Path:
 
 def fuzz(target: str, seconds: int, binaries: Path, corpora: Path) -> int:
     """Lets one fuzzer run; what it finds stays beside the corpora."""
-    corpus, found, scratch = corpora / target, corpora / "found", corpora / "scratch"
+    corpus, found = corpora / target, corpora / "found"
     found.mkdir(parents=True, exist_ok=True)
-    scratch.mkdir(exist_ok=True)
     seeds.write(target, corpus)
     length = LENGTHS.get(target, seeds.LONGEST)
     arguments = [f"-max_total_time={seconds}", f"-max_len={length}", f"-artifact_prefix={found}/{target}-", *FLAGS]
-    print(f"\n=== {target}: {seconds} s", flush=True)
-    environment = {**os.environ, **KEEP_MEMORY, "TMPDIR": str(scratch)}  # where each round's capture is written
-    code = subprocess.run([binaries / target, *arguments, corpus], cwd=corpora, env=environment, check=False).returncode
-    shutil.rmtree(scratch)
+    log = corpora / f"{target}.log"
+    # Each round writes its capture to a file: on a disk the fuzzer would wait for that most of its time.
+    with tempfile.TemporaryDirectory(dir=MEMORY if MEMORY.is_dir() else None) as scratch, log.open("w") as output:
+        environment = {**os.environ, **KEEP_MEMORY, "TMPDIR": scratch}
+        command = [str(binaries / target), *arguments, str(corpus)]
+        code = subprocess.run(command, env=environment, stdout=output, stderr=output, check=False).returncode
+    lines = log.read_text(errors="replace").splitlines()
+    rounds = next((line.split()[-1] for line in lines if "number_of_executed_units" in line), "no")
+    print(f"{target}: {rounds} rounds in {seconds} s", flush=True)
+    if code:
+        print("\n".join(line for line in lines[-80:] if line.isprintable()))
     return code
 
 

@@ -2,6 +2,7 @@
 
 import contextlib
 import io
+import json
 import struct
 from pathlib import Path
 
@@ -9,6 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from tcpstall import _core
 from tcpstall.cli import main
 from tcpstall.errors import ExitCode
 from tests.hostile.seeds import FIXTURES
@@ -102,8 +104,10 @@ def test_convert_writes_or_refuses(folder: Path, data: bytes) -> None:
     path.write_bytes(data)
     code, _, error = ended("convert", str(path), "-o", str(output))
     assert code in READ | {ExitCode.USAGE}  # nothing to convert
-    assert is_orderly(error)
-    if code == ExitCode.COMPLETE:
+    written = f"written to {output}\n"
+    assert is_orderly(error.partition(written)[2] or error)
+    assert (written in error) == (code in {ExitCode.COMPLETE, ExitCode.DAMAGED})
+    if written in error:
         assert ended("analyze", str(output))[0] == ExitCode.COMPLETE
 
 
@@ -147,6 +151,16 @@ def test_convert_writes_what_strangers_claim(folder: Path, record: bytes) -> Non
     assert b"1 TCP segment" in page
 
 
+def test_convert_writes_what_could_be_read_and_says_what_could_not(folder: Path) -> None:
+    path, output = folder / "a.bin", folder / "out.pcap"
+    path.write_bytes(HEADS[1] + frame(MAPPED, OTHER) + frame(OTHER, MAPPED)[:-1])
+    code, _, error = ended("convert", str(path), "-o", str(output))
+    assert code == ExitCode.DAMAGED
+    done, damage = error.splitlines()
+    assert done == f"tcpstall: 1 packet written to {output}"
+    assert damage.startswith(f"tcpstall: {path}: capture ends early, in packet 2 ")
+
+
 def test_a_flow_that_only_shook_hands_cannot_be_drawn(folder: Path) -> None:
     path = folder / "a.bin"
     path.write_bytes(HEADS[1] + frame(MAPPED, OTHER, flags=2))
@@ -159,3 +173,17 @@ def test_an_argument_cannot_steer_the_terminal_even_as_a_name_that_a_shell_put_t
     code, _, error = ended("analyze", "--\x1b]0;owned\x07")
     assert code == ExitCode.USAGE
     assert all(line.isprintable() for line in error.split("\n"))
+
+
+@pytest.mark.parametrize("form", ["json", "ndjson", "csv"])
+def test_data_quotes_names_so_that_no_terminal_obeys_them(folder: Path, form: str) -> None:
+    path = folder / "\x1b]0;owned\x07\x9b31m\u202efdp.pcap"
+    path.write_bytes(HEADS[1] + frame(MAPPED, OTHER) + b"cut")
+    written = folder / "written"
+    with written.open("wb") as file:
+        (status,) = _core.write([str(path)], file.fileno(), format=form).captures
+    assert status.exit_code == ExitCode.DAMAGED
+    text = written.read_text()
+    assert all(line.isprintable() for line in text.split("\n"))
+    if form == "json":
+        assert json.loads(text)["captures"][0]["path"] == str(path)

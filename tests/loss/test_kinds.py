@@ -188,3 +188,19 @@ def test_repairs_after_the_fin_are_waited_for(scene: Scene) -> None:
     (row,) = repairs(scene)
     assert row["duration_ns"] / 1e6 in between(1_600, 1_640)
     assert not row["ended"]
+
+
+@pytest.mark.parametrize(("duplicates", "kind"), [(2, "timeout"), (3, "fast-retransmit")])
+def test_without_sack_a_repair_needs_three_duplicate_acks(scene: Scene, duplicates: int, kind: str) -> None:
+    scene.client.sack = scene.server.sack = False
+    edge = opened(scene)
+    scene.server_sends(SEGMENT, lost=True)
+    scene.server_sends(3 * SEGMENT, tso=1)
+    for _ in range(duplicates):
+        scene.client_acks(upto=edge)
+    scene.wait_ms(1 if duplicates == 3 else 100)
+    scene.server_repeats(edge, SEGMENT)
+    scene.client_acks(upto=edge + 4 * SEGMENT)
+    scene.server_sends(SEGMENT)
+    (row,) = repairs(scene)
+    assert [attempt["kind"] for attempt in row["attempts"]] == [kind]

@@ -13,7 +13,6 @@ OPTIONS_CUT = "without the options of the SYNs neither the window's scale nor SA
 PROBE_MERGED = "a tail-loss probe with new data is told from an application's by being one frame, which GRO hides"
 LOST_AND_LATE = "packets that are lost and packets that are late look alike for a moment: the model keeps the wrong one"
 LATE_SEGMENTS = "a millisecond of disorder blurs paces and full windows"
-NO_ROUND_TRIP = "before data was acknowledged the round trip counts as 0: an overtaken packet counts as sent again"
 SLACK = "2 % of the distance as slack lets ACKs of the next round in before the data that they follow"
 
 LATE = "a twentieth up to 1 ms late"
@@ -21,7 +20,6 @@ LATE = "a twentieth up to 1 ms late"
 DISTURBED: Known = {
     PROBE_MERGED: {f"timeout {tap}": ["large frames", "frames of 17 segments"] for tap in ("server", "client")},
     LOST_AND_LATE: {"timeout client": ["a fifth stamped before its neighbour", LATE]},
-    NO_ROUND_TRIP: {"send_buffer server": [LATE]},
     LATE_SEGMENTS: {"paced server": [LATE], "long_window_limited client": [LATE], "long_send_buffer client": [LATE]},
     OPTIONS_CUT: {"closed_window client": ["cut to 68 bytes"], "fast_retransmit client": ["cut to 68 bytes"]},
 }

@@ -180,7 +180,7 @@ pub(crate) fn samples(py: Python<'_>, path: &str, flow: u64) -> PyResult<Table> 
 }
 
 #[pyfunction]
-pub(crate) fn segments(py: Python<'_>, path: &str) -> PyResult<Table> {
+pub(crate) fn segments(py: Python<'_>, path: &str) -> PyResult<(Table, CaptureStatus)> {
     let mut rows: Vec<Segment> = Vec::new();
     let mut raised = None;
     let read = py.detach(|| {
@@ -193,8 +193,8 @@ pub(crate) fn segments(py: Python<'_>, path: &str) -> PyResult<Table> {
     if let Some(signal) = raised {
         return Err(signal);
     }
-    read.map_err(|error| errors::of_capture(&error))?;
-    Table::new(columns::segments(&rows))
+    let status = read.map_err(|error| errors::of_capture(&error))?;
+    Ok((Table::new(columns::segments(&rows))?, CaptureStatus(status)))
 }
 
 /// What a streamed report came to.

@@ -45,6 +45,11 @@ fn judge(gap: &Gap, _: &Limits) -> Verdict {
         if lossy && !gap.near_sender() && gap.duration() >= timers::rto(gap.srtt) {
             return yes("idle", 0.6);
         }
+        // Until the window opened nothing could have gone: only the silence after that was surely the application's.
+        let full = gap.room_at_start.is_some_and(|room| room < gap.next_segment()) || gap.closed.is_some();
+        if full && gap.after_ack().is_some_and(|span| span + span < gap.duration()) {
+            return yes("idle", 0.6);
+        }
         let sure = gap.near_sender() || gap.after_ack().is_some_and(|span| span > gap.rtt().scaled(LONGER_PATH));
         return yes("idle", if sure { 0.95 } else { 0.8 });
     }

@@ -7,7 +7,8 @@
 //! Evidence  `in_flight_segments`, `cwnd_estimate_segments`, `window_unused_bytes`; detail `initial-window`, `slow-start`,
 //!           `congestion-avoidance`
 //! Source    RFC 5681 §3.1, RFC 6928, RFC 9438; Linux `tcp_cwnd_test`, `tcp_is_cwnd_limited`
-//! Abstains  the start of the connection was not captured, or packets are missing
+//! Abstains  the start of the connection was not captured, or packets are missing; or a wait without an end lasted so long that
+//!           the retransmission timer must have fired, and nothing was seen of that
 //! Looks like `rwnd-limited` (no room), `sndbuf-limited` (flight far below the model), `pacing` (no ACK ends the wait)
 
 use super::cause::Cause;
@@ -15,11 +16,15 @@ use super::limits::Limits;
 use super::rule::{Missing, Rule, Verdict, yes};
 use crate::gap::Gap;
 use crate::sender::cwnd::Phase;
+use crate::sender::timers;
 
 pub(super) const RULE: Rule = Rule { cause: Cause::CwndLimited, judge: full };
 
 /// From this share on the window is full to the segment.
 const FULL: f64 = 0.98;
+
+/// A wait without an end so many times as long as the retransmission timer: it had doubled and fired again.
+const TIMERS: i64 = 4;
 
 /// The congestion window is full (the idle-restart rule asks the same of a lowered window).
 pub(super) fn full(gap: &Gap, limits: &Limits) -> Verdict {
@@ -31,6 +36,10 @@ pub(super) fn full(gap: &Gap, limits: &Limits) -> Verdict {
         let creeping = gap.context.creeping && !gap.flight_unknown && gap.released_by_ack() && !gap.is_turn();
         let missing = if gap.from_start { Missing::PACKETS } else { Missing::START };
         return if creeping { yes("congestion-avoidance", 0.7) } else { Verdict::CannotTell(missing) };
+    }
+    if !gap.ended && gap.duration() > timers::rto(gap.srtt).times(TIMERS) {
+        // Whatever the window, the timer would have sent something long ago.
+        return Verdict::CannotTell(Missing::PACKETS);
     }
     let share = f64::from(gap.segments_held) / f64::from(gap.cwnd.max(1));
     let (needed, confidence): (f64, f32) =

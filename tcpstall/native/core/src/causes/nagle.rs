@@ -10,7 +10,7 @@
 
 use super::cause::Cause;
 use super::limits::Limits;
-use super::rule::{Rule, Verdict, yes};
+use super::rule::{Rule, Verdict, is_blurred, yes};
 use crate::gap::Gap;
 
 pub(super) const RULE: Rule = Rule { cause: Cause::Nagle, judge };
@@ -20,7 +20,9 @@ fn judge(gap: &Gap, _: &Limits) -> Verdict {
         return Verdict::No;
     }
     let (mss, first) = (u64::from(gap.mss), gap.after.clump.first_bytes);
-    let small_alone = u64::from(gap.after.first_frame) == first && first < mss;
+    // Where packets are stored late what left with it may seem to have left after it.
+    let alone = u64::from(gap.after.first_frame) == first && (!is_blurred(gap) || gap.after.frames == 1);
+    let small_alone = alone && first < mss;
     if !gap.short_segment_left && small_alone && gap.released_by_ack() {
         return yes("", 0.85);
     }

@@ -1,7 +1,8 @@
 //! `pacing` — the sender spaced its segments out on purpose.
 //!
 //! Rule      the gap follows a full segment, no ACK or payload of the peer ends it, and bytes ÷ time make the same rate (± 15 %) over
-//!           at least half of the sender's gaps; or over the many pauses of the burst before it that were too short to be gaps
+//!           at least half of the sender's gaps; or over the many pauses of the burst before it that were too short to be gaps.
+//!           With nothing left in flight what left before the last clump must not have left three times as fast
 //! Evidence  `burst_bytes`, the gap's length
 //! Source    Linux SO_MAX_PACING_RATE, sch_fq, `tcp_internal_pacing`; BBR
 //! Abstains  too few gaps to see a rate: then it says no
@@ -34,6 +35,7 @@ fn judge(gap: &Gap, limits: &Limits) -> Verdict {
     let others = f64::from(context.pace_candidates.saturating_sub(1));
     let agreed = context.pace_agreement >= limits.pace_agreement
         && f64::from(context.pace_agreement) >= limits.pace_share * others;
-    // Away from the sender the path's own jitter may keep the time.
-    if agreed { yes("", if gap.near_sender() { 0.9 } else { 0.85 }) } else { Verdict::No }
+    // Away from the sender the path's own jitter may keep the time; and a full congestion window would have held the sender too.
+    let alone = gap.near_sender() && gap.segments_held < gap.cwnd;
+    if agreed { yes("", if alone { 0.9 } else { 0.85 }) } else { Verdict::No }
 }

@@ -3,7 +3,7 @@
 use super::RULES;
 use super::cause::Cause;
 use super::limits::Limits;
-use super::rule::{Missing, Proof, Rule, Verdict};
+use super::rule::{Missing, Proof, Rule, Verdict, is_blurred};
 use super::{retransmission, unexplained};
 use crate::gap::Gap;
 use crate::time::Nanos;
@@ -202,6 +202,21 @@ const SHARED: [Cause; 6] =
 /// How sure one subflow can be of them.
 const ONE_OF_SEVERAL: f32 = 0.6;
 
+/// What rests on the order of ACKs and data, and on what was in flight between them.
+const BLURRED: [Cause; 9] = [
+    Cause::AppLimited,
+    Cause::RwndLimited,
+    Cause::CwndLimited,
+    Cause::IdleRestart,
+    Cause::SndbufLimited,
+    Cause::Nagle,
+    Cause::DelayedAck,
+    Cause::Pacing,
+    Cause::BurstLimited,
+];
+/// How sure one can be of them where the capture holds packets out of order.
+const OUT_OF_ORDER: f32 = 0.85;
+
 fn judge(gap: &Gap, limits: &Limits, start: Nanos, end: Nanos) -> Part {
     let mut part = Part {
         start,
@@ -235,6 +250,9 @@ fn judge(gap: &Gap, limits: &Limits, start: Nanos, end: Nanos) -> Part {
         if !part.missing.contains(&Missing::PACKETS.0) {
             part.missing.push(Missing::PACKETS.0);
         }
+    }
+    if is_blurred(gap) && BLURRED.contains(&part.cause) {
+        part.proof.confidence = part.proof.confidence.min(OUT_OF_ORDER);
     }
     if gap.multipath && SHARED.contains(&part.cause) {
         part.proof.confidence = part.proof.confidence.min(ONE_OF_SEVERAL);

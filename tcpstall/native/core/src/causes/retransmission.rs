@@ -4,8 +4,8 @@
 //!           the IP-ID counter or a hole in the sequence shows packets that were sent and did not arrive, or the sender
 //!           sends again what the tap saw acknowledged; a wait whose repairs began for different reasons is split
 //! Evidence  `retransmissions`, `timeouts`, `needless_retransmissions`, `congestion_point_bytes` (in flight when the first lost segment
-//!           was first sent), `lost_before_tap`; details `timeout` (no sign of loss came before the timer), `fast-retransmit` (duplicate
-//!           ACKs or SACK came), `tail-loss` (the probe timer), `recovery`, `spurious` (a DSACK or an echoed timestamp shows
+//!           was first sent), `lost_before_tap`; details `timeout` (no sign of loss came before the timer), `fast-retransmit` (SACK came,
+//!           or three duplicate ACKs without it), `tail-loss` (the probe timer), `recovery`, `spurious` (a DSACK or an echoed timestamp shows
 //!           that the original had arrived)
 //! Source    RFC 6298 §5, RFC 5681 §3.2, RFC 8985 §7 (TLP), RFC 2883, RFC 3522; Linux `tcp_retransmit_timer`, `tcp_send_loss_probe`
 //! Abstains  never; what was lost without a trace is for `capture-gap` or `unexplained`

@@ -3,6 +3,7 @@
 use super::cause::Cause;
 use super::limits::Limits;
 use crate::gap::Gap;
+use crate::gap::builder::LEAST_GAP;
 
 /// What a rule says of a gap.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -59,4 +60,9 @@ pub struct Rule {
 /// Shorthand for a yes.
 pub(super) const fn yes(detail: &'static str, confidence: f32) -> Verdict {
     Verdict::Yes(Proof { detail, confidence })
+}
+
+/// The capture holds packets so much out of order that which of them came before the others is not certain.
+pub(super) fn is_blurred(gap: &Gap) -> bool {
+    gap.disorder > LEAST_GAP
 }

@@ -2,7 +2,8 @@
 //!
 //! Rule      right edge of the window − highest byte sent < the next segment (at most one MSS), when the wait began or just
 //!           before the ACK that freed it; a little more room counts while it is below a third of a window that is the limit
-//!           again and again, because Linux defers a TSO send until more of the window is free
+//!           again and again, because Linux defers a TSO send until more of the window is free.
+//!           The ledger gives it the pauses too short for stalls as well, where the window was full for eight round trips of them
 //! Evidence  `peer_window_bytes`, `in_flight_bytes`, `window_unused_bytes`. Detail `slow-reader`: the right edge stayed behind what
 //!           was acknowledged for over a quarter of a round trip, and over the flow's life came back in steps of its own or shut;
 //!           `unread_bytes`, `drain_bytes_per_s` (the edge's way over time). Else `small-buffer`: the edge moves with each ACK;
@@ -16,6 +17,7 @@ use super::cause::Cause;
 use super::limits::Limits;
 use super::rule::{Missing, Rule, Verdict, yes};
 use crate::gap::Gap;
+use crate::time::Nanos;
 
 pub(super) const RULE: Rule = Rule { cause: Cause::RwndLimited, judge };
 
@@ -36,13 +38,21 @@ fn judge(gap: &Gap, _: &Limits) -> Verdict {
         return if excluded { Verdict::No } else { Verdict::CannotTell(Missing::WINDOW_SCALE) };
     };
     let held = gap.room_held.unwrap_or(at_start);
-    let room = at_start.min(held);
+    // No sender sends beyond the window: an ACK stands too late in the capture.
+    let room = if gap.disorder > Nanos::ZERO && at_start < 0 { held } else { at_start.min(held) };
     let went_on = !gap.ended || gap.released_by_ack() || gap.acks > 0 || gap.reopened.is_some();
     if room < gap.next_segment() && went_on {
         let confidence = match (gap.scale_inferred, held < gap.next_segment()) {
             (true, _) => 0.7,
             (false, true) => 0.97,
-            (false, false) => 0.9,
+            // The window opened while the wait lasted, or ACKs and data stand in the wrong order.
+            (false, false) => {
+                if gap.disorder > Nanos::ZERO {
+                    0.85
+                } else {
+                    0.9
+                }
+            }
         };
         return yes(detail(gap), confidence);
     }

@@ -36,7 +36,7 @@ fn judge(gap: &Gap, limits: &Limits) -> Verdict {
         // Whole segments again and again may be a congestion window that cannot grow; only at the sender that shows.
         (true, false, 0) => ("plateau", if gap.near_sender() { 0.85 } else { 0.6 }),
         (true, _, _) => ("plateau", 0.7),
-        (false, true, _) => ("", 0.8),
+        (false, true, _) => ("", if grows(gap) { UNSURE } else { LESS_SURE }),
         (false, false, _) => ("", 0.6),
     };
     let most = match gap.released_at_once() {
@@ -48,6 +48,13 @@ fn judge(gap: &Gap, limits: &Limits) -> Verdict {
     yes(detail, most.min(confidence))
 }
 
+/// A buffer of a fixed size holds no more the next time; a congestion window counted in packets does, whatever their size.
+fn grows(gap: &Gap) -> bool {
+    gap.context.next_flight.is_some_and(|next| next as f64 > GROWTH * gap.flight_at_start as f64)
+}
+
+/// More than what one short segment more or less makes of a small flight.
+const GROWTH: f64 = 1.25;
 /// Flight over the modelled window where slow start ended only because no more was sent (Linux tcp_is_cwnd_limited), with
 /// some room for what was acknowledged meanwhile.
 const SATURATED: f64 = 0.55;

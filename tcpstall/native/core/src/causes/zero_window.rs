@@ -1,7 +1,8 @@
 //! `zero-window` — the receiver closed its window and the sender waited for it to reopen.
 //!
 //! Rule      the window advertised inside the gap is 0, or below one segment with nothing in flight, and stays so for most
-//!           of it, until an update opens it or for ever
+//!           of it, until an update opens it and data follows at once, or for nearly all of it with the
+//!           sender probing, or for ever
 //! Evidence  `closed_ns` (how long it was shut), `closed_window_bytes`, `window_probes` with `probe_bytes` (0 or 1) and
 //!           `probes_unanswered`, `probes_since_heard`, `freed_by_packet` (the update that opened it). Detail `below-segment` (open, but for less than
 //!           a segment), `never-reopened`. After tcp_retries2 probes that nobody answers a Linux sender gives up silently: no
@@ -15,6 +16,10 @@ use super::limits::Limits;
 use super::rule::{Rule, Verdict, yes};
 use crate::gap::Gap;
 
+/// A sender that probes has data waiting: where the window was shut for so much of a wait, what little came after it does not
+/// make the wait another's.
+const NEARLY_ALL: f64 = 0.9;
+
 pub(super) const RULE: Rule = Rule { cause: Cause::ZeroWindow, judge };
 
 fn judge(gap: &Gap, _: &Limits) -> Verdict {
@@ -23,7 +28,8 @@ fn judge(gap: &Gap, _: &Limits) -> Verdict {
     let reopened = gap.reopened.unwrap_or(gap.end).min(gap.end);
     let share = (reopened - closed).0 as f64 / gap.duration().0.max(1) as f64;
     let went_on_at_once = !gap.ended || gap.end - reopened <= gap.tolerance() + gap.tolerance();
-    if share < 0.5 || !went_on_at_once {
+    let waiting = went_on_at_once || gap.probes > 0 && share >= NEARLY_ALL;
+    if share < 0.5 || !waiting {
         return Verdict::No;
     }
     let detail = match (gap.ended, gap.shut.window) {
@@ -31,5 +37,5 @@ fn judge(gap: &Gap, _: &Limits) -> Verdict {
         (true, Some(window)) if window > 0 => "below-segment",
         (true, _) => "",
     };
-    yes(detail, 0.95)
+    yes(detail, if went_on_at_once { 0.95 } else { 0.85 })
 }

@@ -147,26 +147,31 @@ impl Connection {
 
     /// The smallest round trip of the whole path.
     pub fn base_rtt(&self) -> Option<Nanos> {
-        let [client, server] = &self.halves;
-        let to_client = least(client.distance.get(), server.peer_distance.get());
-        let to_server = least(server.distance.get(), client.peer_distance.get());
+        let [to_client, to_server] = self.distances();
         to_client.zip(to_server).map(|(a, b)| a + b)
     }
 
     /// The smallest round trips from the tap to the client and to the server.
     pub fn distances(&self) -> [Option<Nanos>; 2] {
-        let [client, server] = &self.halves;
-        [
-            least(client.distance.get(), server.peer_distance.get()),
-            least(server.distance.get(), client.peer_distance.get()),
-        ]
+        let late = self.disorder();
+        let leg = |end: usize| {
+            let (own, peer) = (&self.halves[end], &self.halves[1 - end]);
+            let other = peer.distance.shortest().opening_excess();
+            least(own.distance.shortest().usual(late, other), peer.peer_distance.usual(late, other))
+        };
+        [leg(0), leg(1)]
+    }
+
+    /// How late packets of the flow were captured.
+    pub fn disorder(&self) -> Nanos {
+        self.halves[0].disorder.and(self.halves[1].disorder).extent(self.segments)
     }
 
     /// The smallest round trip of the whole path as it was at `time`.
     pub fn base_rtt_at(&self, time: Nanos) -> Option<Nanos> {
         let [client, server] = &self.halves;
         match (client.distance.level.at(time), server.distance.level.at(time)) {
-            (Some(a), Some(b)) => Some(a + b),
+            (Some(a), Some(b)) => Some(a + b).max(self.base_rtt()),
             _ => self.base_rtt(),
         }
     }
@@ -181,6 +186,15 @@ impl Connection {
             (Direction::Client, Some(isn)) => isn != segment.seq,
             _ => self.state != State::Opening,
         }
+    }
+
+    /// When something passed that shows that this segment had passed before it, if the capture holds it later.
+    #[inline]
+    pub fn known_before(&mut self, segment: &Segment, sender: Direction) -> Option<Nanos> {
+        let heard = self.half_mut(sender.peer()).distance.heard(segment);
+        let half = self.half_mut(sender);
+        let acknowledged = half.acknowledged_at(segment).into_iter();
+        acknowledged.chain(heard).min().filter(|known| half.disorder.record(segment.time - *known))
     }
 
     /// Measures the tap's distance to both ends; before the ACKs that this segment's sender has got are applied.
@@ -212,7 +226,7 @@ impl Connection {
     }
 
     /// Takes in one segment.
-    pub fn sees(&mut self, segment: &Segment, sender: Direction) -> Effect {
+    pub fn sees(&mut self, segment: &Segment, sender: Direction, overdue: bool) -> Effect {
         self.segments += 1;
         self.options_cut += u64::from(segment.options_cut);
         // It ended with the first RST: whoever sends more of them waits for nothing.
@@ -228,7 +242,7 @@ impl Connection {
         };
         if effect != Effect::Copy {
             let echoed = self.half(sender).distance.last_span();
-            self.half_mut(peer).acknowledged(segment, echoed);
+            self.half_mut(peer).acknowledged(segment, echoed, overdue);
         }
         if segment.flags.has(Flags::RST) && !self.is_void_reset(segment, sender) {
             self.state = State::Reset;
@@ -316,7 +330,7 @@ impl Connection {
             handshake.syn_acks += 1;
             handshake.server_isn = Some(segment.seq);
             if let (1, 1, Some(syn)) = (handshake.syns, handshake.syn_acks, handshake.syn) {
-                self.halves[end].distance.sample(segment.time, segment.time - syn);
+                self.opened(end, segment.time, segment.time - syn);
             }
         } else {
             handshake.syn = handshake.syn.or(time);
@@ -362,9 +376,15 @@ impl Connection {
         self.halves.iter_mut().for_each(|half| half.set_mss(least, options));
     }
 
+    /// An `end` answered after `span` in the handshake.
+    fn opened(&mut self, end: usize, now: Nanos, span: Nanos) {
+        self.halves[end].distance.opens(now, span);
+        self.halves[1 - end].peer_distance.opened(span);
+    }
+
     fn time_last_leg(&mut self, now: Nanos) {
         if let (1, Some(syn_ack)) = (self.handshake.syn_acks, self.handshake.syn_ack) {
-            self.halves[0].distance.sample(now, now - syn_ack);
+            self.opened(0, now, now - syn_ack);
         }
     }
 }

@@ -3,6 +3,7 @@
 use std::collections::VecDeque;
 
 use super::departure::Departure;
+use super::disorder::IN_DISORDER;
 use super::level::{Answer, Level};
 use crate::time::Nanos;
 use crate::wire::{Flags, Segment};
@@ -13,6 +14,12 @@ const PENDING_LIMIT: usize = 128;
 /// An answer that is late by less than this many times the silence before it may owe that to the silence: the end had nothing
 /// to send. One that is later was on its way before the packet ahead of it arrived.
 pub const OUTLASTS_SILENCE: f64 = 1.5;
+
+/// An answer sooner than the handshake's by so much of it, and by more than hosts need more or less, either shows a way that has
+/// become shorter, as the next ones will, or is measured from a packet that the capture holds too late: one answer of so many.
+const SOONER: f64 = 0.02;
+const HOST: Nanos = Nanos::from_micros(100);
+const LONE: u32 = 8;
 
 /// Echoes in a row that must contradict the level: one may be an ACK that was lost between the tap and the end.
 const CONTRADICTIONS: u32 = 2;
@@ -29,6 +36,13 @@ struct HeldUp {
 pub struct Shortest {
     least: Option<Nanos>,
     samples: u32,
+    /// How far above the smallest the usual one lies, of those that a capture in disorder may have made the smallest.
+    above: Nanos,
+    /// What the handshake took, in which a kernel answers at once.
+    handshake: Option<Nanos>,
+    /// The smallest of the answers that were not much sooner than that, and how many were.
+    plain: Option<Nanos>,
+    sooner: u32,
 }
 
 impl Shortest {
@@ -36,6 +50,29 @@ impl Shortest {
     #[inline]
     pub fn get(&self) -> Option<Nanos> {
         self.least
+    }
+
+    /// The usual one, where packets pass so `late` at times that the smallest may be too small by as much, and the other leg
+    /// of the handshake was longer than it has to be by `other`.
+    pub fn usual(&self, late: Nanos, other: Nanos) -> Option<Nanos> {
+        let least = self.least?;
+        let usual = least + self.above.min(late);
+        let Some((handshake, plain)) = self.handshake.zip(self.plain) else { return Some(usual) };
+        // The packet between both legs was late: one is too long by what the other is too short.
+        let shared = other > HOST && plain - handshake >= other.scaled(0.5) && plain - handshake <= other + HOST;
+        let lone = least < handshake - slack(handshake) && plain - least <= IN_DISORDER;
+        let believed = self.sooner <= self.samples / LONE && (shared || lone);
+        Some(if believed { plain.max(usual) } else { usual })
+    }
+
+    /// How much longer than the smallest the handshake's was.
+    pub fn opening_excess(&self) -> Nanos {
+        self.handshake.zip(self.least).map_or(Nanos::ZERO, |(handshake, least)| (handshake - least).or_zero())
+    }
+
+    /// The handshake took `span`.
+    pub fn opened(&mut self, span: Nanos) {
+        self.handshake = self.handshake.or(Some(span));
     }
 
     /// How many it is the smallest of.
@@ -51,10 +88,26 @@ impl Shortest {
             return;
         }
         self.samples = self.samples.saturating_add(1);
-        if self.least.is_none_or(|least| span < least) {
+        let least = self.least.unwrap_or(span);
+        if let Some(handshake) = self.handshake {
+            if span < handshake - slack(handshake) {
+                self.sooner += 1;
+            } else {
+                self.plain = Some(self.plain.map_or(span, |plain| plain.min(span)));
+            }
+        }
+        if span <= least {
+            self.above += least - span;
             self.least = Some(span);
+        } else if span - least < IN_DISORDER {
+            // RFC 6298's gain.
+            self.above += Nanos((span - least - self.above).0 / 8);
         }
     }
+}
+
+fn slack(handshake: Nanos) -> Nanos {
+    handshake.scaled(SOONER).max(HOST)
 }
 
 /// The smallest time in which an end was seen to answer: its acknowledgement of data or SYN, or the first segment that
@@ -75,6 +128,8 @@ pub struct Distance {
     looking: bool,
     /// The newest TSval seen towards this end.
     newest: Option<u32>,
+    /// A TSval that this end has echoed and that has not passed yet, and when it was echoed.
+    unseen: Option<(u32, Nanos)>,
     last_echo: Option<u32>,
     /// The smallest such time as it was at each time.
     pub level: Level,
@@ -100,9 +155,14 @@ impl Distance {
         if self.is_held_up() { Some(self.held_up.least) } else { self.level.get().max(self.shortest.least) }
     }
 
-    /// As it was at `time`.
+    /// As it was at `time`, by the level.
     pub fn at(&self, time: Nanos) -> Option<Nanos> {
         self.level.at(time).max(self.shortest.least)
+    }
+
+    /// The answers themselves.
+    pub fn shortest(&self) -> &Shortest {
+        &self.shortest
     }
 
     /// How many answers it rests on.
@@ -134,6 +194,12 @@ impl Distance {
     #[inline]
     pub fn queue(&self) -> Nanos {
         self.queue
+    }
+
+    /// This end answered in the handshake after `span`.
+    pub fn opens(&mut self, now: Nanos, span: Nanos) {
+        self.sample(now, span);
+        self.shortest.opened(span);
     }
 
     /// This end answered after `span` and had no reason to wait: in the handshake, or because it knew of an ACK.
@@ -169,11 +235,25 @@ impl Distance {
     /// True if this segment of the end echoes a TSval newer than any that passed the tap towards it: something reached the
     /// end that the tap has not seen, or will store too late.
     #[inline]
-    pub fn has_unseen(&self, segment: &Segment) -> bool {
-        match (segment.timestamps, self.newest) {
-            (Some(timestamps), Some(newest)) => (timestamps.echo.wrapping_sub(newest) as i32) > 0,
-            _ => false,
+    pub fn has_unseen(&mut self, segment: &Segment) -> bool {
+        let (Some(timestamps), Some(newest)) = (segment.timestamps, self.newest) else { return false };
+        let unseen = (timestamps.echo.wrapping_sub(newest) as i32) > 0;
+        if unseen && self.unseen.is_none_or(|(value, _)| value != timestamps.echo) {
+            self.unseen = Some((timestamps.echo, segment.time));
         }
+        unseen
+    }
+
+    /// When this end had heard what the `segment` towards it says only now.
+    #[inline]
+    pub fn heard(&mut self, segment: &Segment) -> Option<Nanos> {
+        let (value, heard) = self.unseen?;
+        let timestamps = segment.timestamps?;
+        if (timestamps.value.wrapping_sub(value) as i32) < 0 {
+            return None;
+        }
+        self.unseen = None;
+        (timestamps.value == value).then_some(heard)
     }
 
     /// This end acknowledged data after `span`; `answer` says whether a long one can be believed, `answers` came before it.

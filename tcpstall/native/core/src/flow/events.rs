@@ -39,6 +39,8 @@ pub struct Acked {
     pub packet: PacketNo,
     /// By the distance alone it would have come later than what is happening: it is applied early for the clock's grain.
     pub early: bool,
+    /// The capture holds it after data that the sender sent on it.
+    pub overdue: bool,
     /// Newly acknowledged bytes.
     pub bytes: i64,
     /// Newly acknowledged segments.

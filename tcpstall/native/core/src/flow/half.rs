@@ -4,6 +4,7 @@ mod acks;
 
 use std::collections::VecDeque;
 
+use super::disorder::{Ahead, Disorder};
 use super::distance::{Distance, Shortest};
 use super::events::Sending;
 use super::identification::Identification;
@@ -20,6 +21,9 @@ use crate::wire::{Flags, Segment};
 const ABSURD_JUMP: i64 = 1 << 30;
 /// Segment size until a SYN or a full segment says otherwise (Ethernet with timestamps).
 const USUAL_MSS: u32 = 1448;
+/// No timer sends anything again sooner: Linux's TCP_RTO_MIN = HZ/5 (a tail-loss probe sends the last segment, which nothing
+/// has overtaken).
+const SOONEST_TIMER: Nanos = Nanos::from_millis(200);
 /// What a full segment carries on Ethernet: IPv4 and IPv6, without and with timestamps. A TSO frame holds several.
 const ETHERNET_PAYLOADS: [u32; 4] = [1460, 1448, 1440, 1428];
 
@@ -53,6 +57,10 @@ pub struct Half {
     unseen: Ranges,
     pub(super) pending: VecDeque<PendingAck>,
     pending_sacks: VecDeque<(i64, i64)>,
+    /// When the newest acknowledgement passed the tap.
+    ack_passed: Nanos,
+    /// What was acknowledged lately before the tap saw it.
+    ahead: Option<Box<Ahead>>,
     /// Round trip from the tap to this sender and back.
     pub distance: Distance,
     /// Round trip from the tap to the peer and back, by this sender's data.
@@ -82,6 +90,8 @@ pub struct Half {
     left_out: bool,
     /// Duplicate ACKs or SACK blocks came since the left edge last moved.
     hinted: bool,
+    /// Duplicate ACKs without SACK since then.
+    duplicates: u32,
     /// The last round trip was close to the smallest.
     steady: bool,
     /// When old data was last sent again.
@@ -90,6 +100,8 @@ pub struct Half {
     probed: Option<i64>,
     /// What came out of order.
     pub reordering: Reordering,
+    /// What the capture itself holds out of order.
+    pub disorder: Disorder,
     /// Both SYNs allowed SACK, without which Linux sends no tail-loss probe.
     pub sack_permitted: bool,
     /// The sender's IP-ID field.
@@ -317,16 +329,26 @@ impl Half {
     }
 
     fn old(&mut self, segment: &Segment, start: i64, end: i64) -> Sending {
+        if let Some(ahead) = &mut self.ahead
+            && ahead.passed((start, end), segment.time).is_some()
+        {
+            let bytes = ahead.take(start, end);
+            self.never_seen -= bytes;
+            self.bytes += bytes as u64;
+            return Sending::Late { retransmitted: false };
+        }
         if self.unseen.touches(start, end) {
             let filled = self.unseen.remove(start, end);
             self.bytes += filled as u64;
             self.outstanding.remember(segment, end);
             let retransmitted = self.sent_later(segment);
+            self.outstanding.fills(start, segment.payload, self.mss());
             if retransmitted {
                 self.retransmitted += filled as u64;
             } else {
                 let late = self.outstanding.sent_after(start).map(|overtaker| segment.time - overtaker);
                 self.reordering.record(self.snd_nxt - end, late);
+                _ = self.disorder.record(late.unwrap_or_default());
             }
             return Sending::Late { retransmitted };
         }
@@ -342,12 +364,25 @@ impl Half {
         Sending::Again
     }
 
-    /// True if what fills a hole was sent after the data that overtook it. Without a counter that tells: what comes later
-    /// than a reordering window of min RTT / 4 (RFC 8985 §6.2) was sent again.
+    /// True if what fills a hole was sent after the data that overtook it. Without a counter that tells: what nobody asked for
+    /// was not, unless the timer had the time to fire; what was asked for was if it came later than a reordering window of
+    /// min RTT / 4 (RFC 8985 §6.2).
     fn sent_later(&self, segment: &Segment) -> bool {
         self.identification.is_newer(segment).unwrap_or_else(|| {
+            let start = self.offset(segment.seq);
+            let Some(overtaken) = self.outstanding.sent_after(start) else { return true };
+            if segment.time - overtaken < SOONEST_TIMER && self.window_field > 0 && !self.is_asked_for(start, overtaken)
+            {
+                return false;
+            }
             let rtt = self.distance.get().unwrap_or_default() + self.peer_distance.get().unwrap_or_default();
-            self.outstanding.newest().is_none_or(|newest| segment.time - newest > rtt.scaled(0.25))
+            segment.time - overtaken > rtt.scaled(0.25)
         })
+    }
+
+    /// Something that passed the tap since the byte at `start` was `overtaken` says that it is missing.
+    fn is_asked_for(&self, start: i64, overtaken: Nanos) -> bool {
+        let asks = |ack: &PendingAck| ack.ack <= start && (ack.sack_count > 0 || !self.sack_permitted);
+        self.hinted || self.has_holes() || self.pending.iter().any(|ack| ack.time >= overtaken && asks(ack))
     }
 }

@@ -93,7 +93,8 @@ impl Identification {
         if let Some((last, expected)) = self.last {
             let back = last.wrapping_sub(id) as i16;
             self.overtaken = back >= 0;
-            if (0..REORDERED).contains(&back) {
+            // The same number again is no counter's: many stacks leave the field 0 where a packet must not be split (RFC 6864 §4.1).
+            if (1..REORDERED).contains(&back) {
                 // The jump over it was no fault of the counter.
                 self.history |= self.history.wrapping_add(1);
                 return;

@@ -2,6 +2,7 @@
 
 pub mod connection;
 pub mod departure;
+pub mod disorder;
 pub mod distance;
 pub mod events;
 pub mod half;

@@ -107,6 +107,15 @@ impl Outstanding {
         segments
     }
 
+    /// A frame of `bytes` from `start` on passed after data sent later, which counted it as whole segments.
+    pub fn fills(&mut self, start: i64, bytes: u32, mss: u32) {
+        let index = self.sent.partition_point(|sent| sent.end <= start);
+        if let Some(over) = self.sent.get_mut(index).filter(|over| !over.short && !bytes.is_multiple_of(mss)) {
+            over.short = true;
+            self.short += 1;
+        }
+    }
+
     /// A frame up to `end` passed: its copy may follow.
     pub fn remember(&mut self, segment: &Segment, end: i64) {
         self.recent[usize::from(self.next_recent)] = (end as u32, mark(segment), segment.time);

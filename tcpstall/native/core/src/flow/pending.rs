@@ -22,6 +22,8 @@ pub(super) struct PendingAck {
     pub(super) echoed: Option<Nanos>,
     /// How many blocks of the queue of SACK blocks are its own.
     pub(super) sack_count: u8,
+    /// The capture holds it after data that its receiver sent on it.
+    pub(super) overdue: bool,
 }
 
 impl PendingAck {

@@ -51,6 +51,11 @@ impl Ranges {
         removed
     }
 
+    /// What it holds below `edge`.
+    pub fn below(&self, edge: i64) -> impl Iterator<Item = (i64, i64)> {
+        self.ranges.iter().take_while(move |range| range.0 < edge).map(move |range| (range.0, range.1.min(edge)))
+    }
+
     /// Forgets everything below `edge` and says how many bytes that was.
     pub fn forget_below(&mut self, edge: i64) -> i64 {
         match self.ranges.first() {

@@ -8,6 +8,9 @@ use crate::flow::hearing::AT_HOST;
 use crate::flow::{Connection, Direction};
 use crate::time::Nanos;
 
+/// Where the capture lacks so many times what it holds of a flow's data, no silence in it is known to be one.
+const HARDLY_SEEN: i64 = 20;
+
 /// Joins bursts over pauses that turned out too short to be gaps, and gives each gap its neighbours' evidence.
 pub(super) fn arrange(
     builder: &mut Builder,
@@ -17,6 +20,7 @@ pub(super) fn arrange(
     sender: Direction,
 ) -> (Vec<Gap>, Vec<Burst>) {
     let half = connection.half(sender);
+    let (disorder, least) = (connection.disorder(), connection.distances()[sender as usize]);
     let mut gaps = std::mem::take(&mut builder.gaps);
     let mut bursts = Vec::with_capacity(gaps.len());
     let mut joined: Option<Burst> = None;
@@ -32,9 +36,11 @@ pub(super) fn arrange(
         }
         gap.base_rtt = connection.base_rtt_at(gap.end);
         if !gap.held_up {
-            gap.moves_tap(half.distance.at(gap.end).unwrap_or_default());
+            gap.moves_tap(half.distance.at(gap.end).max(least).unwrap_or_default());
         }
-        gap.jitter = half.distance.jitter();
+        gap.disorder = disorder;
+        gap.flight_unknown |= half.never_seen / HARDLY_SEEN > half.bytes as i64;
+        gap.jitter = half.distance.jitter().max(disorder);
         // Up to a round trip it is the disorder that senders are made for (RFC 8985 §6.2), by the shortest: the packets that were
         // held make the others longer.
         if connection.base_rtt().is_none_or(|least| gap.overtaken <= least) {

@@ -15,8 +15,8 @@ use crate::size::PacketNo;
 use crate::time::Nanos;
 use crate::wire::Segment;
 
-/// Gaps kept for one sender; further ones only count.
-pub const GAP_LIMIT: usize = 100_000;
+/// Gaps kept for one sender, a kilobyte each; further ones only count.
+pub const GAP_LIMIT: usize = 1 << 16;
 /// Below this a pause is the noise of hosts, not a wait.
 pub const LEAST_GAP: Nanos = Nanos::from_micros(250);
 /// A gap is recorded from this share of the round trip on, and reported from `gap::watch`'s larger share on,
@@ -71,6 +71,8 @@ pub struct Builder {
     full: bool,
     /// Frozen gaps in order of time.
     pub gaps: Vec<Gap>,
+    /// So many are kept at most.
+    pub(super) gap_limit: usize,
     /// Gaps beyond the limit.
     pub dropped: u64,
     /// When the sender sent its FIN.
@@ -104,6 +106,7 @@ impl Builder {
             full_for: Nanos::ZERO,
             full: false,
             gaps: Vec::new(),
+            gap_limit: GAP_LIMIT,
             dropped: 0,
             fin: None,
             initial_flight: None,
@@ -156,6 +159,10 @@ impl Builder {
     /// The peer sent payload.
     pub fn on_peer_data(&mut self, segment: &Segment) {
         self.last_peer_payload = Some(segment.time);
+        if segment.time < self.burst.end {
+            // The capture holds it too late: the burst's last segment acknowledges it.
+            return;
+        }
         let open = &mut self.open;
         open.peer_bytes += u64::from(segment.payload);
         open.peer_first = open.peer_first.or(Some(segment.time));
@@ -189,7 +196,7 @@ impl Builder {
             segment,
             half,
             heard: if unheard { self.burst.end } else { self.heard },
-            hinted: self.open.loss_hints > 0 || half.has_holes(),
+            hinted: (self.open.loss_hints > 0 || half.has_holes()) && half.may_repair(),
             recovering: cwnd.phase() == Phase::Recovery,
             gap: self.gaps.len(),
         };
@@ -284,7 +291,7 @@ impl Builder {
     /// Freezes the gap that ends now; true if nothing was left in flight.
     pub fn close(&mut self, ending: &Ending, half: &Half, cwnd: &mut Cwnd) -> bool {
         let left = self.left.take().unwrap_or_default();
-        if self.gaps.len() >= GAP_LIMIT {
+        if self.gaps.len() >= self.gap_limit {
             self.dropped += 1;
             return left.flight == 0;
         }
@@ -348,7 +355,9 @@ impl Builder {
             || self.open.overtaken > Nanos::ZERO
             || self.open.left_out.is_some()
         {
-            self.open = Open::default();
+            // What the peer said after this segment, if the capture holds the segment too late, belongs to the next gap.
+            let kept = self.open.peer_after(segment.time);
+            self.open = kept;
             self.reading.next_gap();
             self.train = None;
         }

@@ -21,6 +21,10 @@ const CREEPING_ROUNDS: u32 = 4;
 /// So many segments of growth without a step back are none either where CUBIC nears its old maximum and takes longer.
 const LEAST_CREEP: u32 = 3;
 
+/// So many times the rate is another one: a sender may make up for a timer that fired late (Linux `tcp_update_skb_after_send`
+/// takes off half of a segment's time at most).
+const HURRIED: f64 = 3.0;
+
 /// Fills in the context of every gap of one sender, given in order of time.
 pub fn fill(gaps: &mut [Gap], stretches: &[Stretch]) {
     scale::infer(gaps);
@@ -165,8 +169,10 @@ fn find_plateaus(gaps: &mut [Gap]) {
         let plateau = *middle;
         let rounds = rounds(run.iter());
         let drips = run.iter().filter(|gap| gap.drips()).count();
+        // In a capture out of order some wait seems to end at the first ACK of several.
+        let share = if run.iter().any(|gap| gap.disorder > Nanos::ZERO) { 2 } else { DRIPS_SHARE };
         for gap in run {
-            gap.context.dripping = length > DRIPS && drips >= DRIPS && DRIPS_SHARE * drips >= length;
+            gap.context.dripping = length > DRIPS && drips >= DRIPS && share * drips >= length;
             gap.context.plateau = plateau;
             gap.context.plateau_rounds = rounds;
         }
@@ -187,19 +193,27 @@ fn kept_pace(gap: &Gap, pace: f64) -> u32 {
     if same && no_longer { last.count - 1 } else { 0 }
 }
 
+/// What left before the last clump left faster than the pace: segments that wait for their time wait each for its own.
+fn hurried(burst: &Burst, pace: f64) -> bool {
+    let before = rate(burst.bytes - burst.clump.bytes, burst.clump.start - burst.start);
+    before.is_some_and(|before| before > HURRIED * pace)
+}
+
 /// A paced sender's gap is proportional to the bytes sent before it (Linux sch_fq, tcp_internal_pacing).
 fn find_pace(gaps: &mut [Gap]) {
-    let mut rates = Vec::new();
+    let (mut rates, mut unpaced) = (Vec::new(), 0);
     for gap in gaps.iter_mut() {
         let last = gap.before.clump;
         let could_be = gap.ended && !gap.first && gap.peer_bytes == 0 && gap.before.last_frame % gap.mss.max(1) == 0;
-        gap.context.pace = could_be.then(|| rate(last.bytes, gap.end - last.start)).flatten();
+        let pace = could_be.then(|| rate(last.bytes, gap.end - last.start)).flatten();
+        gap.context.pace = pace.filter(|pace| gap.left_in_flight > 0 || !hurried(&gap.before, *pace));
+        unpaced += u32::from(pace.is_some() && gap.context.pace.is_none());
         gap.context.kept_pace = gap.context.pace.map_or(0, |pace| kept_pace(gap, pace));
         rates.extend(gap.context.pace);
     }
     rates.sort_by(f64::total_cmp);
     for gap in gaps.iter_mut() {
-        gap.context.pace_candidates = rates.len() as u32;
+        gap.context.pace_candidates = rates.len() as u32 + unpaced;
         if let Some(rate) = gap.context.pace {
             let low = rates.partition_point(|other| *other < rate * (1.0 - PACE_SHARE));
             let high = rates.partition_point(|other| *other <= rate * (1.0 + PACE_SHARE));

@@ -68,7 +68,6 @@ pub struct Gap {
     pub after: Burst,
     /// First packet of new data after it.
     pub next_packet: Option<PacketNo>,
-
     /// Smallest round trip of the path, as it was then.
     pub base_rtt: Option<Nanos>,
     /// The sender's smoothed round trip when it began.
@@ -79,11 +78,12 @@ pub struct Gap {
     pub held_up: bool,
     /// How much that distance scatters.
     pub jitter: Nanos,
+    /// How late the capture holds packets of the flow.
+    pub disorder: Nanos,
     /// Payload of a full segment.
     pub mss: u32,
     /// That is no guess from what the application happened to send.
     pub mss_known: bool,
-
     /// Bytes in flight at its start.
     pub flight_at_start: i64,
     /// Segments in flight at its start.

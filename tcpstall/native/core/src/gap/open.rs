@@ -72,3 +72,19 @@ pub(super) struct Open {
     pub(super) left_out: Option<Nanos>,
     pub(super) unseen: Unseen,
 }
+
+impl Open {
+    /// What is left of it after `time`.
+    pub(super) fn peer_after(&self, time: Nanos) -> Open {
+        match self.peer_first {
+            Some(first) if first > time => Open {
+                peer_bytes: self.peer_bytes,
+                peer_first: self.peer_first,
+                peer_last: self.peer_last,
+                peer_packet: self.peer_packet,
+                ..Open::default()
+            },
+            _ => Open::default(),
+        }
+    }
+}

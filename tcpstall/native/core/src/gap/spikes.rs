@@ -11,6 +11,11 @@ const LEAST: Nanos = Nanos::from_millis(5);
 /// Episodes kept for one sender; further ones only count.
 pub const SPIKE_LIMIT: usize = 200;
 
+/// More seems to be in flight than twice what the window allows (RFC 9293 §3.8.6): the capture lacks the ACKs that came first.
+fn is_beyond(acked: &Acked) -> bool {
+    acked.window_before.is_some_and(|window| window > 0 && acked.flight_before > 2 * window)
+}
+
 /// An episode's highest round trip.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Spike {
@@ -47,7 +52,7 @@ impl Spikes {
         if !self.open && rtt <= least.times(SPIKE) {
             return;
         }
-        let base = if rtt < LEAST || acked.payload > 0 { None } else { base() };
+        let base = if rtt < LEAST || acked.payload > 0 || is_beyond(acked) { None } else { base() };
         let Some(base) = base.filter(|base| rtt.0 > base.times(SPIKE).0 / 2) else {
             self.open = false;
             return;

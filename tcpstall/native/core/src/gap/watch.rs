@@ -2,7 +2,7 @@
 
 use super::arrange;
 use super::bottleneck::Stretch;
-use super::builder::{Builder, Ending, Idle, LEAST_GAP};
+use super::builder::{Builder, Ending, GAP_LIMIT, Idle, LEAST_GAP};
 use super::evidence::{Burst, Gap};
 use super::repair::{Totals, Trigger};
 use super::spikes::Spikes;
@@ -105,15 +105,18 @@ impl Watch {
             return self.sees(&Segment { time: self.connection.end, ..*segment });
         }
         let sender = self.connection.direction(segment);
+        match self.connection.known_before(segment, sender) {
+            Some(known) => self.takes_in(&Segment { time: known - Nanos(1), ..*segment }, sender, true),
+            None => self.takes_in(segment, sender, false),
+        }
+    }
+
+    /// A segment that is `overdue` is stamped as it should have been, just before what shows that it had passed.
+    fn takes_in(&mut self, segment: &Segment, sender: Direction, overdue: bool) -> Seen {
         if let Some(last) = self.left_out_after.take() {
             self.builders.iter_mut().for_each(|builder| builder.on_left_out(last));
         }
-        let heard_unseen = segment.payload > 0 && self.connection.half(sender).distance.has_unseen(segment);
-        self.connection.measure(segment, sender);
-        if segment.payload > 0 {
-            let answered = self.connection.handshake.answered().filter(|_| sender == Direction::Server);
-            self.connection.half_mut(sender).has_heard(segment, answered);
-        }
+        let heard_unseen = self.connection.hears(segment, sender);
         self.apply_acks(sender, segment.time);
         if segment.payload > 0 {
             // What the gap began and ended with must be read before the new data counts.
@@ -123,7 +126,7 @@ impl Watch {
         }
         let was_open = self.connection.handshake.done.is_some();
         let was_heard = self.connection.half(sender).is_acked_at_tap(segment);
-        let effect = self.connection.sees(segment, sender);
+        let effect = self.connection.sees(segment, sender, overdue);
         // Near its sender an ACK is due at once, while its flow is still in the cache.
         self.apply_acks(sender.peer(), segment.time);
         if !was_open && let Some(done) = self.connection.handshake.done {
@@ -194,6 +197,17 @@ impl Watch {
     #[cold]
     pub fn came_through(&mut self, tunnel: &Tunnel) {
         self.tunnel.get_or_insert_with(|| Box::new(tunnel.clone()));
+    }
+
+    /// Gaps that it holds.
+    #[inline]
+    pub fn gaps_held(&self) -> usize {
+        self.builders[0].gaps.len() + self.builders[1].gaps.len()
+    }
+
+    /// Each sender keeps so many gaps at most from here on.
+    pub fn keeps_gaps(&mut self, limit: usize) {
+        self.builders.iter_mut().for_each(|builder| builder.gap_limit = limit.min(GAP_LIMIT));
     }
 
     /// Whoever pasted the capture left packets out here.

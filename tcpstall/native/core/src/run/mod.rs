@@ -69,8 +69,8 @@ pub fn run(paths: &[String], options: &Options, follower: &mut dyn Follower) -> 
     statuses
 }
 
-/// The TCP segments of one capture in order, for whoever wants each of them. Ends with the capture's error, if it has one.
-/// Where the reading waits, `signalled` says whether to give up.
+/// The TCP segments of one capture in order, for whoever wants each of them. What kept it from being read to its end is in the
+/// status; an error is for a capture of which nothing could be read. Where the reading waits, `signalled` says whether to give up.
 pub fn segments(
     path: &str,
     mut each: impl FnMut(&Segment),
@@ -87,7 +87,7 @@ pub fn segments(
             Ok(None) => break,
             Err(error) => {
                 status.fail(&error);
-                if !matches!(error, CaptureError::Damaged { .. }) {
+                if !matches!(error, CaptureError::Damaged { .. } | CaptureError::Read { .. }) {
                     return Err(error);
                 }
                 break;

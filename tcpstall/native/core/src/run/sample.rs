@@ -45,7 +45,7 @@ pub fn samples(path: &str, flow: u64) -> Result<Vec<Sample>, CaptureError> {
         }
     }
     match reader.error.take() {
-        None | Some(CaptureError::Damaged { .. }) => Ok(rows),
+        None | Some(CaptureError::Damaged { .. } | CaptureError::Read { .. }) => Ok(rows),
         Some(error) => Err(error),
     }
 }

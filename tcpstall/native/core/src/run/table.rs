@@ -24,11 +24,16 @@ const LINGERING: usize = 1_024;
 const FOLLOWED: usize = 1 << 14;
 /// A flow leaves after this silence: RFC 5382 §5 lets middleboxes forget a connection after 2 hours and 4 minutes.
 const FOLLOWED_IDLE: Nanos = Nanos::from_millis(7_440_000);
-/// SYNs without an answer that are kept at once, 350 bytes each: a flood has millions.
-const HALF_OPEN: usize = 1 << 17;
+/// Connections with a SYN and an answer at most that are kept at once, half a kilobyte each: a flood has millions.
+const HALF_OPEN: usize = 1 << 16;
 /// An unanswered SYN is kept so long: RFC 5382 §5 lets middleboxes forget it after 4 minutes; Linux sends the last one again
 /// 63 s after the first (tcp_syn_retries 6) and gives up at 127 s.
 const HALF_OPEN_IDLE: Nanos = Nanos::from_millis(240_000);
+
+/// Gaps of all flows held at once, a kilobyte each: beyond that a flow keeps no more than its share of them.
+const GAPS_HELD: usize = 1 << 17;
+/// The least such share.
+const GAPS_SHARE: usize = 16;
 
 /// Starts of flows held at once, a kilobyte or two each; the flows beyond go without a label.
 const STARTS_HELD: usize = 1 << 15;
@@ -56,16 +61,18 @@ impl Hash for Key {
 
 /// What is kept of a flow.
 enum Flow {
-    /// Its SYN, while nothing else came.
-    HalfOpen(Box<Segment>),
+    /// Its SYN and the answer, while nothing else came.
+    HalfOpen(Vec<Segment>),
     /// All that its packets have shown.
     Followed(Box<Watch>),
 }
 
-/// All that the SYN has shown.
-fn watched(syn: &Segment) -> Box<Watch> {
-    let mut watch = Box::new(Watch::new(syn));
-    watch.sees(syn);
+/// All that the first segments have shown.
+fn watched(first: &[Segment]) -> Box<Watch> {
+    let mut watch = Box::new(Watch::new(first.first().unwrap_or(&Segment::default())));
+    for segment in first {
+        watch.sees(segment);
+    }
     watch
 }
 
@@ -77,18 +84,31 @@ struct Entry {
 }
 
 impl Entry {
-    /// More than its SYN came; gives its place among the flows that are followed, the first time.
+    /// A SYN was answered: true if that is all that is to be kept of the segment, while nothing else comes.
+    fn is_answered_by(&mut self, segment: &Segment) -> bool {
+        const ANSWER: Flags = Flags::SYN.with(Flags::ACK);
+        match &mut self.flow {
+            Flow::HalfOpen(first) if first.len() == 1 && segment.payload == 0 && segment.flags.has(ANSWER) => {
+                first.reserve_exact(1);
+                first.push(*segment);
+                true
+            }
+            _ => false,
+        }
+    }
+
+    /// More came; gives its place among the flows that are followed, the first time.
     fn is_followed(&mut self, slot: u32) -> Option<Place> {
-        let Flow::HalfOpen(syn) = &self.flow else { return None };
-        let since = syn.time;
-        self.flow = Flow::Followed(watched(syn));
+        let since = self.last();
+        let Flow::HalfOpen(first) = &self.flow else { return None };
+        self.flow = Flow::Followed(watched(first));
         Some(Place { since, slot, id: self.id })
     }
 
     fn finish(self) -> Over {
         let watch = match self.flow {
             Flow::Followed(watch) => watch,
-            Flow::HalfOpen(syn) => watched(&syn),
+            Flow::HalfOpen(first) => watched(&first),
         };
         (self.id, watch.finish())
     }
@@ -104,7 +124,7 @@ impl Entry {
     fn last(&self) -> Nanos {
         match &self.flow {
             Flow::Followed(watch) => watch.connection.end,
-            Flow::HalfOpen(syn) => syn.time,
+            Flow::HalfOpen(first) => first.last().map_or(Nanos::ZERO, |last| last.time),
         }
     }
 }
@@ -120,6 +140,7 @@ pub(super) struct Table {
     lingering: VecDeque<Place>,
     recent: Option<(Key, u32)>,
     starts_held: usize,
+    gaps_held: usize,
     half_open: Waiting,
     followed: Waiting,
 }
@@ -139,6 +160,7 @@ impl Table {
             lingering: VecDeque::new(),
             recent: None,
             starts_held: 0,
+            gaps_held: 0,
             half_open: Waiting::new(HALF_OPEN, HALF_OPEN_IDLE),
             followed: Waiting::new(FOLLOWED, FOLLOWED_IDLE),
         }
@@ -170,7 +192,7 @@ impl Table {
         }
     }
 
-    /// Takes in a segment. Flows that are over by now go to `done`. Gives the segment's flow, unless all that it has is a SYN.
+    /// Takes in a segment. Flows that are over by now go to `done`. Gives the segment's flow, unless all that it has is a SYN and its answer.
     #[inline]
     pub(super) fn sees(&mut self, segment: &Segment, done: &mut Vec<Over>) -> Option<(u64, Seen, &Watch)> {
         if !self.lingering.is_empty() {
@@ -178,12 +200,19 @@ impl Table {
         }
         let key = Key::of(segment);
         let slot = match self.find(key) {
+            Some(slot) if self.entries[slot as usize].as_mut().is_some_and(|entry| entry.is_answered_by(segment)) => {
+                return None;
+            }
             Some(slot) if !self.is_reused_by(slot, segment, done) => slot,
             _ => self.open(key, segment, done)?,
         };
         let entry = self.entries[slot as usize].as_mut()?;
         let Flow::Followed(watch) = &mut entry.flow else { return None };
+        let held = watch.gaps_held();
+        let full = self.gaps_held >= GAPS_HELD;
+        watch.keeps_gaps(if full { self.followed.share(GAPS_HELD).max(GAPS_SHARE) } else { usize::MAX });
         let seen = watch.sees(segment);
+        self.gaps_held += watch.gaps_held() - held;
         if matches!(watch.connection.state, State::Closed | State::Reset) && !entry.lingers {
             entry.lingers = true;
             self.followed.leaves();
@@ -228,7 +257,7 @@ impl Table {
             && !segment.tunnelled
             && segment.flags.0 & (Flags::SYN.0 | Flags::ACK.0) == Flags::SYN.0;
         let flow = match half_open {
-            true => Flow::HalfOpen(Box::new(*segment)),
+            true => Flow::HalfOpen(vec![*segment]),
             false => Flow::Followed(Box::new(Watch::new(segment))),
         };
         let id = self.next_id;
@@ -334,6 +363,7 @@ impl Table {
                 Flow::Followed(_) if !entry.lingers => self.followed.leaves(),
                 Flow::Followed(_) => {}
             }
+            self.gaps_held -= entry.watch().map_or(0, Watch::gaps_held);
             let over = entry.finish();
             self.starts_held -= usize::from(over.1.starts().is_some());
             done.push(over);

@@ -45,6 +45,11 @@ impl Waiting {
         self.live -= 1;
     }
 
+    /// What each flow may have where they share so much.
+    pub(super) fn share(&self, whole: usize) -> usize {
+        whole / self.live.max(1)
+    }
+
     /// The flow that is to be looked at now: it may have to go, or have gone already.
     pub(super) fn next(&mut self, now: Nanos) -> Option<Place> {
         let since = self.queue.front()?.since;

@@ -4,19 +4,42 @@
 //! short flow is little more than a hundred such names and some words of ours, and looking at them took a seventh of the time
 //! of a whole run.
 
-use std::io::Write;
+use std::io::{self, Write};
 
 use serde::Serialize;
 use serde::ser::{Error as _, Impossible, SerializeMap, SerializeSeq, SerializeStruct, Serializer};
 use serde_json::Error;
 
-/// Appends a row to `text`.
-pub(super) fn append(text: &mut Vec<u8>, row: &impl Serialize) -> Result<(), Error> {
-    row.serialize(&mut Json { text, name: false })
+/// Text that waits longer than this, bytes, is written even where a row is not complete: one flow may have 100,000 stalls.
+const ENOUGH: usize = 256 * 1024;
+
+/// Appends a row to `text`, whose beginning goes to `out` where it grows long.
+pub(super) fn append(text: &mut Vec<u8>, out: &mut dyn Write, row: &impl Serialize) -> io::Result<()> {
+    row.serialize(&mut Json { text, out, name: false })?;
+    Ok(())
+}
+
+/// Writes a value that quotes what others wrote, file names above all: JSON lets characters stand that steer a terminal (DEL,
+/// C1) or turn the direction of writing, so they are escaped here.
+pub(super) fn foreign(out: &mut impl Write, value: &(impl Serialize + ?Sized)) -> std::io::Result<()> {
+    let steers = |char: char| {
+        let turns =
+            matches!(char, '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}');
+        char.is_control() || turns
+    };
+    let text = serde_json::to_string(value)?;
+    let mut rest = text.as_str();
+    while let Some((start, char)) = rest.char_indices().find(|(_, char)| steers(*char)) {
+        out.write_all(&rest.as_bytes()[..start])?;
+        write!(out, "\\u{:04x}", u32::from(char))?;
+        rest = &rest[start + char.len_utf8()..];
+    }
+    out.write_all(rest.as_bytes())
 }
 
 struct Json<'a> {
     text: &'a mut Vec<u8>,
+    out: &'a mut dyn Write,
     /// What comes is the name of a field, flattened into the object.
     name: bool,
 }
@@ -27,7 +50,7 @@ impl Json<'_> {
     }
 
     fn nested(&mut self, value: &(impl Serialize + ?Sized)) -> Result<(), Error> {
-        value.serialize(&mut Json { text: self.text, name: false })
+        value.serialize(&mut Json { text: self.text, out: self.out, name: false })
     }
 
     #[inline]
@@ -93,7 +116,7 @@ impl SerializeMap for Inside<'_> {
 
     fn serialize_key<T: Serialize + ?Sized>(&mut self, key: &T) -> Result<(), Error> {
         self.next();
-        key.serialize(&mut Json { text: self.json.text, name: true })
+        key.serialize(&mut Json { text: self.json.text, out: self.json.out, name: true })
     }
 
     fn serialize_value<T: Serialize + ?Sized>(&mut self, value: &T) -> Result<(), Error> {
@@ -112,6 +135,10 @@ impl SerializeSeq for Inside<'_> {
 
     fn serialize_element<T: Serialize + ?Sized>(&mut self, value: &T) -> Result<(), Error> {
         self.next();
+        if self.json.text.len() > ENOUGH {
+            self.json.out.write_all(self.json.text).map_err(Error::io)?;
+            self.json.text.clear();
+        }
         self.json.nested(value)
     }
 
@@ -215,12 +242,12 @@ impl<'a> Serializer for &'a mut Json<'_> {
 
     fn serialize_seq(self, _: Option<usize>) -> Result<Inside<'a>, Error> {
         self.text.push(b'[');
-        Ok(Inside { json: Json { text: self.text, name: false }, any: false, ends_with: b']' })
+        Ok(Inside { json: Json { text: self.text, out: self.out, name: false }, any: false, ends_with: b']' })
     }
 
     fn serialize_map(self, _: Option<usize>) -> Result<Inside<'a>, Error> {
         self.text.push(b'{');
-        Ok(Inside { json: Json { text: self.text, name: false }, any: false, ends_with: b'}' })
+        Ok(Inside { json: Json { text: self.text, out: self.out, name: false }, any: false, ends_with: b'}' })
     }
 
     fn serialize_struct(self, _: &'static str, _: usize) -> Result<Inside<'a>, Error> {
@@ -293,10 +320,30 @@ mod tests {
     }
 
     #[test]
+    fn what_steers_a_terminal_is_escaped_and_means_the_same() {
+        let names = ["a\u{9b}31m\u{7f}", "\u{202e}fdp.exe", "\u{1b}]0;x\u{7}", "größe→"];
+        let mut text = Vec::new();
+        super::foreign(&mut text, &names).unwrap();
+        let text = String::from_utf8(text).unwrap();
+        assert_eq!(text, r#"["a\u009b31m\u007f","\u202efdp.exe","\u001b]0;x\u0007","größe→"]"#);
+        assert_eq!(serde_json::from_str::<Vec<String>>(&text).unwrap(), names);
+    }
+
+    #[test]
     fn it_writes_what_serde_json_writes() {
         let whole = Whole { yes: true, number: i64::MIN, share: f64::NAN, row: vec![inner(), inner()], none: inner() };
         let mut text = Vec::new();
-        append(&mut text, &whole).unwrap();
+        append(&mut text, &mut std::io::sink(), &whole).unwrap();
         assert_eq!(String::from_utf8(text).unwrap(), serde_json::to_string(&whole).unwrap());
+    }
+
+    #[test]
+    fn a_row_that_is_long_is_written_in_pieces() {
+        let rows = vec!["x".repeat(1_000); 1_000];
+        let (mut text, mut out) = (Vec::new(), Vec::new());
+        append(&mut text, &mut out, &rows).unwrap();
+        assert!(out.len() > 700_000 && text.len() < 300_000);
+        out.extend(text);
+        assert_eq!(out, serde_json::to_vec(&rows).unwrap());
     }
 }

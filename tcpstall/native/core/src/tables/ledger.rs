@@ -63,6 +63,13 @@ impl Ledger {
         self.0[owner.index()]
     }
 
+    /// Takes `span`, as far as there is so much, from one owner to another.
+    pub fn passes(&mut self, from: Owner, to: Owner, span: Nanos) {
+        let span = span.min(self.of(from));
+        self.0[from.index()] = self.of(from) - span;
+        self.add(to, span);
+    }
+
     /// What causes own.
     pub fn lost(&self) -> Nanos {
         self.0[..Cause::ALL.len()].iter().fold(Nanos::ZERO, |sum, span| sum + *span)

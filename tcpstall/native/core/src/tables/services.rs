@@ -17,6 +17,10 @@ use crate::wire::{Address, Endpoint};
 
 /// Connections whose times are kept; further ones count, but not for what reuse would have saved.
 pub const SPANS_KEPT: usize = 1 << 20;
+/// Services kept; a stranger can name as many as there are addresses and ports. Connections to further ones only count.
+const SERVICES_KEPT: usize = 1 << 16;
+/// Pairs of a service and a client kept, some hundred bytes each; connections of further clients count for their service only.
+const CLIENTS_KEPT: usize = 1 << 18;
 /// Idle times kept for each end of a service.
 const IDLES_KEPT: usize = 1_000;
 /// An end that closes after less than this had simply finished; a timer for idle connections runs for seconds.
@@ -49,6 +53,9 @@ pub struct ServiceRow {
     pub port: u16,
     /// Client addresses.
     pub clients: u64,
+    /// Connections of clients beyond a limit, who are not among `clients` and count for no reuse.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub connections_of_further_clients: u64,
     /// Connections.
     pub connections: u64,
     /// Exchanges on all of them.
@@ -69,6 +76,11 @@ pub struct ServiceRow {
     pub idle_close: Option<IdleClose>,
 }
 
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde hands over the field")]
+fn is_zero(count: &u64) -> bool {
+    *count == 0
+}
+
 fn shown<S: Serializer>(address: &Address, serializer: S) -> Result<S::Ok, S::Error> {
     serializer.collect_str(address)
 }
@@ -82,6 +94,7 @@ struct Client {
 #[derive(Default)]
 struct Service {
     connections: u64,
+    of_further_clients: u64,
     exchanges: u64,
     handshakes: u64,
     handshake: Nanos,
@@ -96,11 +109,16 @@ pub struct Services {
     services: HashMap<Endpoint, Service>,
     clients: HashMap<(Endpoint, Address), Client>,
     spans: usize,
+    dropped: u64,
 }
 
 impl Services {
     /// Takes in a flow.
     pub fn add(&mut self, row: &FlowRow) {
+        if self.services.len() >= SERVICES_KEPT && !self.services.contains_key(&row.server) {
+            self.dropped += 1;
+            return;
+        }
         let service = self.services.entry(row.server).or_default();
         service.connections += 1;
         service.exchanges += row.connection.exchanges;
@@ -114,7 +132,12 @@ impl Services {
                 service.idles[end].push((idle, closed));
             }
         }
-        let client = self.clients.entry((row.server, row.client.address)).or_default();
+        let client = (row.server, row.client.address);
+        if self.clients.len() >= CLIENTS_KEPT && !self.clients.contains_key(&client) {
+            service.of_further_clients += 1;
+            return;
+        }
+        let client = self.clients.entry(client).or_default();
         if let (true, Some(handshake)) = (row.handshake.complete, row.handshake.duration_ns) {
             service.handshakes += 1;
             service.handshake += handshake;
@@ -124,6 +147,11 @@ impl Services {
                 client.spans.push((row.start_ns, row.connection.closed_ns.unwrap_or(row.end_ns)));
             }
         }
+    }
+
+    /// Connections to services beyond the limit.
+    pub fn dropped(&self) -> u64 {
+        self.dropped
     }
 
     /// The services, those first that would gain most by reuse, then those with most connections.
@@ -140,6 +168,7 @@ impl Services {
                 address: server.address,
                 port: server.port,
                 clients,
+                connections_of_further_clients: service.of_further_clients,
                 connections: service.connections,
                 exchanges: service.exchanges,
                 handshakes: service.handshakes,
@@ -197,8 +226,12 @@ fn idle_close([client, server]: [Vec<(Nanos, Nanos)>; 2]) -> Option<IdleClose> {
 
 #[cfg(test)]
 mod tests {
-    use super::{Client, IdleClose, idle_close};
+    use super::{CLIENTS_KEPT, Client, IdleClose, SERVICES_KEPT, Services, idle_close};
+    use crate::causes::Limits;
+    use crate::gap::Watch;
+    use crate::tables::{Wanted, flow_row};
     use crate::time::Nanos;
+    use crate::wire::{Address, Flags, Segment};
 
     fn avoidable(spans: &[(i64, i64)]) -> (u64, Nanos) {
         let spans: Vec<_> = spans.iter().map(|span| (Nanos(span.0), Nanos(span.1))).collect();
@@ -229,6 +262,28 @@ mod tests {
         assert_eq!(idle_close([idles(&[(30, 90)]), idles(&[(65, 100), (65, 200), (65, 300)])]), None);
         assert_eq!(idle_close([vec![], idles(&[(5, 100), (65, 200), (300, 900)])]), None);
         assert_eq!(idle_close([vec![], idles(&[(65, 100), (65, 200)])]), None);
+    }
+
+    #[test]
+    fn services_and_clients_beyond_the_limits_only_count() {
+        let segment = Segment { flags: Flags::SYN, ..Segment::default() };
+        let mut watch = Watch::new(&segment);
+        watch.sees(&segment);
+        let wanted = Wanted { bursts: false, exchanges: false, least_stall: Nanos::ZERO };
+        let mut row = flow_row(&Box::new(watch).finish(), 0, 0, &Limits::default(), wanted);
+        let mut services = Services::default();
+        for client in 0..CLIENTS_KEPT + 3 {
+            row.client.address = Address(client as u128);
+            services.add(&row);
+        }
+        for server in 1..SERVICES_KEPT + 2 {
+            row.server.address = Address(server as u128);
+            services.add(&row);
+        }
+        assert_eq!(services.dropped(), 2);
+        let rows = services.rows();
+        assert_eq!((rows.len(), rows[0].connections), (SERVICES_KEPT, CLIENTS_KEPT as u64 + 3));
+        assert_eq!((rows[0].clients, rows[0].connections_of_further_clients), (CLIENTS_KEPT as u64, 3));
     }
 
     #[test]

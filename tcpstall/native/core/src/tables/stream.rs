@@ -67,10 +67,10 @@ impl<W: Write> Writer<W> {
         match self.shape {
             Shape::Json => {
                 self.line.extend_from_slice(if self.flows == 0 { b"\n" } else { b",\n" });
-                json::append(&mut self.line, row)?;
+                json::append(&mut self.line, &mut self.out, row)?;
             }
             Shape::Ndjson => {
-                json::append(&mut self.line, row)?;
+                json::append(&mut self.line, &mut self.out, row)?;
                 self.line.push(b'\n');
             }
             Shape::Csv => row.stalls.iter().try_for_each(|stall| csv_row(&mut self.out, row, stall))?,
@@ -93,19 +93,26 @@ impl<W: Write> Writer<W> {
     pub fn end(mut self, captures: &[impl Serialize]) -> io::Result<()> {
         match self.shape {
             Shape::Json => {
-                self.out.write_all(b"\n],\"services\":")?;
+                self.out.write_all(b"\n],")?;
+                if self.services.dropped() > 0 {
+                    write!(self.out, "\"services_dropped\":{},", self.services.dropped())?;
+                }
+                self.out.write_all(b"\"services\":")?;
                 serde_json::to_writer(&mut self.out, &self.services.rows())?;
                 self.out.write_all(b",\"captures\":")?;
-                serde_json::to_writer(&mut self.out, captures)?;
+                json::foreign(&mut self.out, captures)?;
                 self.out.write_all(b"}\n")?;
             }
             Shape::Ndjson => {
+                if self.services.dropped() > 0 {
+                    writeln!(self.out, "{{\"services_dropped\":{}}}", self.services.dropped())?;
+                }
                 for service in self.services.rows() {
                     serde_json::to_writer(&mut self.out, &serde_json::json!({ "service": service }))?;
                     self.out.write_all(b"\n")?;
                 }
                 for capture in captures {
-                    serde_json::to_writer(&mut self.out, &serde_json::json!({ "capture": capture }))?;
+                    json::foreign(&mut self.out, &serde_json::json!({ "capture": capture }))?;
                     self.out.write_all(b"\n")?;
                 }
             }

@@ -50,7 +50,20 @@ pub(super) fn ledger(flow: &Finished, stalls: &[StallRow], busy: &[Busy; 2]) -> 
     if closing > cursor {
         share_pause(&mut ledger, flow, previous, None, cursor, closing);
     }
+    for direction in Direction::BOTH.into_iter().filter(|direction| busy[*direction as usize].is_empty()) {
+        ledger.passes(Owner::Sending, Owner::Waiting(Cause::RwndLimited), clocked_by_window(flow, direction));
+    }
     ledger
+}
+
+/// A flow whose pauses are too short for stalls and yet all of them waits for a full window, for many round trips.
+const CLOCKED_ROUNDS: i64 = 8;
+
+/// Time between two segments too close for a gap, while the peer's window was full: each ACK let the next segment go.
+fn clocked_by_window(flow: &Finished, sender: Direction) -> Nanos {
+    let full = flow.full_for[sender as usize];
+    let clocked = flow.connection().base_rtt().is_some_and(|rtt| full > rtt.times(CLOCKED_ROUNDS));
+    if clocked { full } else { Nanos::ZERO }
 }
 
 /// A stretch that no stall and no burst owns: travel up to one base round trip, the application beyond it.

@@ -10,10 +10,13 @@ use crate::wire::{Flags, Segment};
 
 /// ACKs wait here until they reach the sender; past this many the old ones are applied at once.
 const PENDING_ACKS: usize = 4096;
+/// RFC 5681 §3.2: the ACKs of the same byte that start a fast retransmission.
+const DUPLICATES: u32 = 3;
+
 impl Half {
     /// A segment of the peer passes the tap towards this sender, `echoed` after the segment whose TSval it is the first to echo.
     #[inline]
-    pub fn acknowledged(&mut self, segment: &Segment, echoed: Option<Nanos>) {
+    pub fn acknowledged(&mut self, segment: &Segment, echoed: Option<Nanos>, overdue: bool) {
         // A RST announces no window that anybody will use.
         if !segment.flags.has(Flags::ACK) || segment.flags.has(Flags::RST) {
             return;
@@ -33,16 +36,51 @@ impl Half {
             echo: segment.timestamps.map(|stamps| stamps.echo),
             echoed,
             sack_count: 0,
+            overdue,
         };
         if segment.flags.has(Flags::SYN) {
             // RFC 7323 §2.2: the window in a SYN is never scaled.
             pending.window = Some(u32::from(segment.window));
+        }
+        let newest = self.acked_at_tap();
+        if pending.ack < newest {
+            let newer = self.pending.iter().find(|newer| newer.ack > pending.ack);
+            _ = self.disorder.record(segment.time - newer.map_or(self.ack_passed, |newer| newer.time));
+        } else if pending.ack > newest {
+            self.ack_passed = segment.time;
         }
         for block in segment.sack_blocks() {
             self.pending_sacks.push_back((self.offset(block.left), self.offset(block.right)));
             pending.sack_count += 1;
         }
         self.pending.push_back(pending);
+    }
+
+    /// When the ACK of this new data passed, if the capture holds that ACK first: the data had passed before it.
+    #[inline]
+    pub fn acknowledged_at(&self, segment: &Segment) -> Option<Nanos> {
+        if segment.payload == 0 || self.base.is_none() {
+            return None;
+        }
+        if let Some(passed) = self.ahead.as_ref().and_then(|ahead| ahead.passed(self.range(segment), segment.time)) {
+            return Some(passed);
+        }
+        if self.acked_at_tap() <= self.snd_nxt {
+            return None;
+        }
+        let end = self.offset(segment.seq) + i64::from(segment.payload);
+        let ack = self.pending.iter().find(|ack| ack.ack >= end).filter(|_| end > self.snd_nxt)?;
+        Some(ack.time)
+    }
+
+    fn range(&self, segment: &Segment) -> (i64, i64) {
+        let start = self.offset(segment.seq);
+        (start, start + i64::from(segment.payload))
+    }
+
+    /// Enough has been heard of a loss for a repair to begin: SACK blocks, or without SACK three duplicate ACKs (RFC 5681 §3.2).
+    pub fn may_repair(&self) -> bool {
+        self.sack_permitted || self.has_holes() || self.duplicates >= DUPLICATES
     }
 
     /// True if something that the peer sent may be on its way to the sender.
@@ -75,6 +113,7 @@ impl Half {
         *acked = Acked {
             time,
             early: false,
+            overdue: ack.overdue,
             packet: ack.packet,
             bytes: advance.max(0),
             segments: 0,
@@ -107,6 +146,7 @@ impl Half {
         if ack.ack > self.snd_nxt + 1 {
             // Acknowledged without being seen: the capture lost it. The one more is a FIN.
             acked.unseen_tail = ack.ack - self.snd_nxt;
+            self.ahead.get_or_insert_default().insert(self.snd_nxt, ack.ack, ack.time);
             self.never_seen += acked.unseen_tail;
             self.snd_nxt = ack.ack;
         }
@@ -139,11 +179,14 @@ impl Half {
                 let of_repair = |span: &Nanos| ack.time - *span >= self.last_again;
                 acked.rtt = ack.echoed.filter(of_repair).map(|span| span + (time - ack.time));
             }
-            self.hinted = false;
+            (self.hinted, self.duplicates) = (false, 0);
             self.snd_una = ack.ack;
             // What SACK had reported before counts no more (Linux raises the window by what an ACK newly delivers).
             let reported = self.sacked.forget_below(ack.ack) / i64::from(self.mss());
             acked.segments = gone.segments.saturating_sub(reported as u32);
+            for (left, right) in self.unseen.below(ack.ack) {
+                self.ahead.get_or_insert_default().insert(left, right, ack.time);
+            }
             acked.unseen_inside = self.unseen.forget_below(ack.ack);
             self.never_seen += acked.unseen_inside;
         }
@@ -161,6 +204,7 @@ impl Half {
             let classic = !self.sack_permitted && ack.sack_count == 0;
             if classic && advance == 0 && ack.payload == 0 && window == self.window && self.snd_nxt > self.snd_una {
                 acked.loss_hint = true;
+                self.duplicates += 1;
             }
             if self.peer_scale == Scale::Unknown && self.unscaled.is_shown(advance, self.window_field, ack.field) {
                 self.peer_scale = Scale::Absent;

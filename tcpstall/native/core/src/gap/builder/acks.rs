@@ -49,7 +49,10 @@ impl Builder {
             (Some(before), Some(now)) => now > before,
             _ => false,
         };
-        if acked.bytes > 0 || opened {
+        if acked.overdue && self.sending {
+            // The burst had been let go by it: the pause after it begins with what is out now.
+            open.beginning = None;
+        } else if acked.bytes > 0 || opened {
             open.acks += u32::from(acked.bytes > 0);
             open.acked += acked.bytes;
             open.acked_in_time += if acked.early { 0 } else { acked.bytes };
@@ -115,7 +118,10 @@ impl Builder {
 
     /// Bytes `[start, end)` that had been missing came late: the network had reordered them (`lost` is false), or lost them.
     pub fn on_late(&mut self, start: i64, end: i64, lost: bool) {
-        if !lost {
+        if !lost && self.open.unseen.tail > 0 && self.open.unseen.tail_acked.is_some() {
+            self.open.unseen.tail = (self.open.unseen.tail - (end - start)).max(0);
+            self.open.unseen.tail_acked = self.open.unseen.tail_acked.filter(|_| self.open.unseen.tail > 0);
+        } else if !lost {
             self.burst.bytes += (end - start) as u64;
             self.burst.clump.bytes += (end - start) as u64;
         }

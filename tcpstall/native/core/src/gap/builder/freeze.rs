@@ -6,12 +6,14 @@ use crate::gap::evidence::{Burst, Context, Gap, Unseen};
 use crate::gap::open::Left;
 use crate::sender::Cwnd;
 use crate::sender::cwnd::Phase;
+use crate::time::Nanos;
 
 impl Builder {
     pub(super) fn freeze(&self, ending: &Ending, half: &Half, cwnd: &Cwnd, left: Left) -> Gap {
         let open = &self.open;
         let at = open.beginning.unwrap_or_default();
         let freeing = self.train;
+        let peer = open.peer_first.is_none_or(|first| first <= ending.time);
         let segments_held = freeing.map_or(at.segments, |train| train.segments);
         Gap {
             sender: self.sender,
@@ -26,6 +28,7 @@ impl Builder {
             distance: half.distance.now().unwrap_or_default(),
             held_up: half.distance.is_held_up(),
             jitter: half.distance.jitter(),
+            disorder: Nanos::ZERO,
             mss: half.mss(),
             mss_known: half.mss_is_sure(),
             flight_at_start: at.flight,
@@ -61,10 +64,10 @@ impl Builder {
             cwnd_before_idle: at.before_idle,
             old_window_known: cwnd.old_window_known(),
             cwnd_after_idle: at.after_idle,
-            peer_bytes: open.peer_bytes,
-            peer_first: open.peer_first,
-            peer_last: open.peer_last,
-            peer_packet: open.peer_packet,
+            peer_bytes: if peer { open.peer_bytes } else { 0 },
+            peer_first: open.peer_first.filter(|_| peer),
+            peer_last: open.peer_last.filter(|_| peer),
+            peer_packet: open.peer_packet.filter(|_| peer),
             retransmissions: open.retransmissions,
             first_retransmission: open.first_retransmission,
             repair: open.repair.clone(),
