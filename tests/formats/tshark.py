@@ -53,7 +53,7 @@ def compare(path: Path, *decode_as: str) -> Comparison:
     (capture,) = analyze(path, strict=False).captures
     ours = None
     if capture.packets:
-        table = _core.segments(str(path))
+        table, _ = _core.segments(str(path))
         ours = Counts(capture.packets, frozenset(table.column("packet")))
     theirs, their_error = _by_tshark(path, decode_as)
     return Comparison(path, capture.exit_code, capture.error, ours, theirs, their_error)
