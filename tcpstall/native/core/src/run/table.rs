@@ -31,7 +31,7 @@ const HALF_OPEN: usize = 1 << 16;
 const HALF_OPEN_IDLE: Nanos = Nanos::from_millis(240_000);
 
 /// Gaps of all flows held at once, a kilobyte each: beyond that a flow keeps no more than its share of them.
-const GAPS_HELD: usize = 1 << 17;
+const GAPS_HELD: usize = 100_000;
 /// The least such share.
 const GAPS_SHARE: usize = 16;
 
