@@ -58,7 +58,11 @@ pub fn explain(gap: &Gap, limits: &Limits, threshold: Nanos) -> Vec<Part> {
 /// What is left of a gap in which a repair was over long before it ended, and since when: with everything acknowledged the
 /// retransmission timer is off (RFC 6298 §5.2) and no window is full, so the silence that follows has a reason of its own.
 fn repaired(gap: &Gap, threshold: Nanos) -> Option<(Gap, Nanos)> {
-    let at = gap.all_acked.filter(|at| gap.ended && gap.end - *at > threshold)?;
+    // By a better-known distance of the tap that ACK may have reached the sender before the gap.
+    let at = gap.all_acked?.max(gap.start());
+    if !gap.ended || gap.end - at <= threshold {
+        return None;
+    }
     // Whoever sends again later had not heard that ACK: it was lost behind the tap.
     let sent_again = gap.repair.iter().flat_map(|repair| &repair.attempts).map(|attempt| attempt.time).max();
     let last = gap.first_retransmission.max(sent_again);
@@ -149,6 +153,8 @@ fn around_left_out(gap: &Gap, limits: &Limits, last: Nanos, threshold: Nanos) ->
 /// The peer's own turn inside a pause is not the sender's wait: what came before it and after it is.
 fn around_peer(gap: &Gap, whole: Part, threshold: Nanos) -> Vec<Part> {
     let (Some(first), Some(last)) = (gap.peer_first, gap.peer_last) else { return vec![whole] };
+    // Without anything new the peer may have spoken before the gap.
+    let (first, last) = (first.max(gap.start()), last.max(gap.start()));
     if last - first <= threshold {
         return vec![whole];
     }

@@ -229,8 +229,11 @@ impl Table {
             self.followed.enters(place);
             self.tidy(segment.time, done);
         }
-        let watch = self.entries[slot as usize].as_ref().and_then(Entry::watch);
-        let reused = watch.is_some_and(|watch| watch.connection.is_reused_by(segment));
+        let Some(watch) = self.entries[slot as usize].as_ref().and_then(Entry::watch) else {
+            // It has just left, for it was silent since its SYN.
+            return true;
+        };
+        let reused = watch.connection.is_reused_by(segment);
         if reused {
             self.finish(slot, done);
         }

@@ -96,8 +96,13 @@ pub fn flow_row(flow: &Finished, id: u64, capture: u32, limits: &Limits, wanted:
 /// The stalls of one sender, and how busy it was.
 fn judged(flow: &Finished, gaps: &[Gap], limits: &Limits, stalls: &mut Vec<StallRow>) -> Busy {
     let (mut busy, mut climb, mut blocked) = (Busy::default(), Climb::default(), Vec::new());
+    let mut free = Nanos(i64::MIN);
     for gap in gaps {
-        for part in causes::explain(gap, limits, flow.threshold) {
+        for mut part in causes::explain(gap, limits, flow.threshold) {
+            // An end waits for one thing at a time, even where hostile clocks and distances say otherwise.
+            part.start = part.start.max(free);
+            part.end = part.end.max(part.start);
+            free = part.end;
             let waited = is_stall(gap, &part, flow.threshold);
             busy.add(gap, &part, waited);
             climb.add(gap, &part, waited.then_some(stalls.len()), stalls);
