@@ -31,6 +31,18 @@ impl Losses {
         self.bytes += bytes;
     }
 
+    /// Nothing is left: the end, or the error that says what was lost before it.
+    #[cold]
+    pub(super) fn end<T>(&mut self, packet: PacketNo, stream: &mut Stream) -> Result<Option<T>, CaptureError> {
+        match self.report() {
+            Some(error) => {
+                stream.close();
+                Err(error)
+            }
+            None => stream.end(packet),
+        }
+    }
+
     /// What is wrong with the capture, if anything is: the first damage, and how much was lost.
     #[cold]
     pub(super) fn report(&mut self) -> Option<CaptureError> {

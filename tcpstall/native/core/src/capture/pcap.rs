@@ -119,7 +119,7 @@ impl Pcap {
         let header = self.layout.record_header;
         let packet = PacketNo(self.packets + 1);
         if !stream.need(header)? && stream.buffered().is_empty() {
-            return self.losses.report().map_or_else(|| stream.end(packet), Err);
+            return self.losses.end(packet, stream);
         }
         let fields = self.layout.order.words(stream.buffered());
         let Some([seconds, fraction, mut captured, mut wire]) = fields else {

@@ -168,7 +168,7 @@ impl Pcapng {
         loop {
             if !stream.need(HEAD)? && stream.buffered().is_empty() {
                 let coming = self.coming();
-                return self.losses.report().map_or_else(|| stream.end(coming), Err);
+                return self.losses.end(coming, stream);
             }
             let Some([kind, mut length]) = self.order.words(stream.buffered()) else {
                 let error = stream.ends_inside("the block header", HEAD as u64, self.coming());
@@ -223,6 +223,13 @@ impl Pcapng {
         }
     }
 
+    /// Nothing behind this can be understood; what was lost before is told first.
+    #[cold]
+    fn stop(&mut self, what: String, stream: &mut Stream) -> CaptureError {
+        let error = stream.damaged(what, self.coming());
+        self.losses.report().unwrap_or(error)
+    }
+
     /// Passes over a block whose frame is good and whose content is not.
     #[cold]
     fn unusable<'a>(
@@ -243,12 +250,13 @@ impl Pcapng {
         const NEEDED: usize = HEAD + 8;
         stream.need(NEEDED)?;
         let Some([_, length, magic, _]) = Order::Little.words(stream.buffered()) else {
-            return Err(stream.ends_inside("the section header", NEEDED as u64, self.coming()));
+            let error = stream.ends_inside("the section header", NEEDED as u64, self.coming());
+            return Err(self.losses.report().unwrap_or(error));
         };
         self.order = match magic {
             ORDER_MAGIC => Order::Little,
             _ if magic.swap_bytes() == ORDER_MAGIC => Order::Big,
-            _ => return Err(stream.damaged("the section header shows no byte order".into(), self.coming())),
+            _ => return Err(self.stop("the section header shows no byte order".into(), stream)),
         };
         self.interfaces.clear();
         Ok(self.order.u32(length.to_le_bytes()))
@@ -262,13 +270,13 @@ impl Pcapng {
             SECTION => {
                 let major = body.get(4..).and_then(|rest| rest.first_chunk()).map(|field| self.order.u16(*field));
                 if major != Some(1) {
-                    return Err(stream.damaged("the section is not of pcapng version 1".into(), self.coming()));
+                    return Err(self.stop("the section is not of pcapng version 1".into(), stream));
                 }
             }
             INTERFACE => match Interface::described(self.order, body) {
                 Some(_) if self.interfaces.len() >= INTERFACE_LIMIT => {
                     let what = format!("the section describes more than {INTERFACE_LIMIT} interfaces");
-                    return Err(stream.damaged(what, self.coming()));
+                    return Err(self.stop(what, stream));
                 }
                 Some(interface) => {
                     if self.links.len() < LINK_LIMIT && !self.links.contains(&interface.link) {
@@ -277,7 +285,7 @@ impl Pcapng {
                     self.interfaces.push(interface);
                 }
                 None => {
-                    return Err(stream.damaged("the interface description is too short".into(), self.coming()));
+                    return Err(self.stop("the interface description is too short".into(), stream));
                 }
             },
             _ => {

@@ -98,8 +98,9 @@ impl Stream {
     #[cold]
     pub(super) fn ends_inside(&mut self, record: &str, needed: u64, packet: PacketNo) -> CaptureError {
         let (offset, had) = (self.offset(), self.buffered().len() as u64);
+        let error = self.cut(record, packet, offset, needed, had);
         self.close();
-        self.cut(record, packet, offset, needed, had)
+        error
     }
 
     /// The same where the record was not kept: it began at `offset`, and `had` bytes of it came.
@@ -123,6 +124,7 @@ impl Stream {
     pub(super) fn close(&mut self) {
         self.ended = true;
         self.start = self.end;
+        self.fault = None;
     }
 
     #[cold]

@@ -1,11 +1,27 @@
 //! When a sender hears of what passed the tap towards it.
 
+use super::connection::{Connection, Direction};
 use super::half::Half;
 use crate::time::Nanos;
 use crate::wire::Segment;
 
 /// A tap no further from a sender than hosts need to answer is at that host.
 pub const AT_HOST: Nanos = Nanos::from_micros(250);
+
+impl Connection {
+    /// What the segment tells of the tap's distances and of what its sender has heard, before the ACKs that reached it are applied;
+    /// true if it had heard something that the tap has not seen.
+    #[inline]
+    pub fn hears(&mut self, segment: &Segment, sender: Direction) -> bool {
+        let unseen = segment.payload > 0 && self.half_mut(sender).distance.has_unseen(segment);
+        self.measure(segment, sender);
+        if segment.payload > 0 {
+            let answered = self.handshake.answered().filter(|_| sender == Direction::Server);
+            self.half_mut(sender).has_heard(segment, answered);
+        }
+        unseen
+    }
+}
 
 impl Half {
     /// By how much sooner than the distance says an ACK may have reached the sender.

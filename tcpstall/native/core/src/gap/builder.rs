@@ -75,6 +75,8 @@ pub struct Builder {
     pub(super) gap_limit: usize,
     /// Gaps beyond the limit.
     pub dropped: u64,
+    /// When the first of them began.
+    pub(super) untold_from: Option<Nanos>,
     /// When the sender sent its FIN.
     pub fin: Option<Nanos>,
     /// First flight: bytes sent before any of them was acknowledged.
@@ -108,6 +110,7 @@ impl Builder {
             gaps: Vec::new(),
             gap_limit: GAP_LIMIT,
             dropped: 0,
+            untold_from: None,
             fin: None,
             initial_flight: None,
             initial_open: true,
@@ -293,6 +296,7 @@ impl Builder {
         let left = self.left.take().unwrap_or_default();
         if self.gaps.len() >= self.gap_limit {
             self.dropped += 1;
+            self.untold_from = self.untold_from.or(Some(self.burst.end));
             return left.flight == 0;
         }
         let gap = self.freeze(ending, half, cwnd, left);

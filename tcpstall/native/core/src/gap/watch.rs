@@ -1,10 +1,12 @@
 //! One flow under observation: connection, window models and gap builders fed in the sender's order of events.
 
+mod finished;
+
 use super::arrange;
 use super::bottleneck::Stretch;
 use super::builder::{Builder, Ending, GAP_LIMIT, Idle, LEAST_GAP};
 use super::evidence::{Burst, Gap};
-use super::repair::{Totals, Trigger};
+use super::repair::Trigger;
 use super::spikes::Spikes;
 use crate::flow::{
     Acked, Connection, Direction, Half, Sending,
@@ -61,6 +63,8 @@ pub struct Finished {
     pub initial_flight: [Option<u64>; 2],
     /// Gaps that the limit dropped.
     pub dropped: u64,
+    /// From here on gaps of either sender are missing.
+    pub untold_from: Option<Nanos>,
     /// Gaps shorter than this are not stalls.
     pub threshold: Nanos,
     /// Time of each sender between segments too close for a gap, while the peer's window was full.
@@ -116,12 +120,7 @@ impl Watch {
         if let Some(last) = self.left_out_after.take() {
             self.builders.iter_mut().for_each(|builder| builder.on_left_out(last));
         }
-        let heard_unseen = segment.payload > 0 && self.connection.half_mut(sender).distance.has_unseen(segment);
-        self.connection.measure(segment, sender);
-        if segment.payload > 0 {
-            let answered = self.connection.handshake.answered().filter(|_| sender == Direction::Server);
-            self.connection.half_mut(sender).has_heard(segment, answered);
-        }
+        let heard_unseen = self.connection.hears(segment, sender);
         self.apply_acks(sender, segment.time);
         if segment.payload > 0 {
             // What the gap began and ended with must be read before the new data counts.
@@ -324,6 +323,7 @@ impl Watch {
             stretches: [client.stretches, server.stretches],
             initial_flight: [self.builders[0].initial_flight, self.builders[1].initial_flight],
             dropped: self.builders.iter().map(|builder| builder.dropped).sum(),
+            untold_from: self.builders.iter().filter_map(|builder| builder.untold_from).min(),
             threshold,
             full_for: [self.builders[0].full_for, self.builders[1].full_for],
             watch: self,
@@ -348,57 +348,5 @@ impl Watch {
         builder.dropped += dropped;
         let (gaps, bursts) = arrange::arrange(builder, &stretches, threshold, &self.connection, direction);
         Closed { gaps, bursts, stretches }
-    }
-}
-
-impl Finished {
-    /// The connection's state.
-    pub fn connection(&self) -> &Connection {
-        &self.watch.connection
-    }
-
-    /// What its ends said first, where that has a name.
-    pub fn starts(&self) -> Option<&Starts> {
-        self.watch.starts.as_deref()
-    }
-
-    /// What its first segment in a tunnel came through.
-    pub fn tunnel(&self) -> Option<&Tunnel> {
-        self.watch.tunnel.as_deref()
-    }
-
-    /// The client began with a TLS hello.
-    pub fn speaks_tls(&self) -> bool {
-        self.starts().is_some_and(Starts::speak_tls)
-    }
-
-    /// Its rounds of request and response.
-    pub fn turns(&self) -> &Turns {
-        &self.watch.turns
-    }
-
-    /// Packets of the flow that were stamped earlier than packets before them.
-    pub fn stamps(&self) -> Option<&Stamps> {
-        self.watch.stamps.as_deref()
-    }
-
-    /// A sender's spikes of round trip time.
-    pub fn spikes(&self, sender: Direction) -> &Spikes {
-        &self.watch.spikes[sender as usize]
-    }
-
-    /// How often a sender repaired losses, and why.
-    pub fn repairs(&self, sender: Direction) -> Totals {
-        self.watch.builders[sender as usize].repairs()
-    }
-
-    /// It left memory while it was open: there were too many flows, or it was silent for too long.
-    pub fn let_go(&self) -> bool {
-        self.watch.let_go
-    }
-
-    /// Packets were left out of the capture.
-    pub fn incomplete(&self) -> bool {
-        self.watch.incomplete
     }
 }

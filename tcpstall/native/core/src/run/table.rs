@@ -24,14 +24,14 @@ const LINGERING: usize = 1_024;
 const FOLLOWED: usize = 1 << 14;
 /// A flow leaves after this silence: RFC 5382 §5 lets middleboxes forget a connection after 2 hours and 4 minutes.
 const FOLLOWED_IDLE: Nanos = Nanos::from_millis(7_440_000);
-/// SYNs without an answer that are kept at once, 350 bytes each: a flood has millions.
-const HALF_OPEN: usize = 1 << 17;
+/// Connections with a SYN and an answer at most that are kept at once, half a kilobyte each: a flood has millions.
+const HALF_OPEN: usize = 1 << 16;
 /// An unanswered SYN is kept so long: RFC 5382 §5 lets middleboxes forget it after 4 minutes; Linux sends the last one again
 /// 63 s after the first (tcp_syn_retries 6) and gives up at 127 s.
 const HALF_OPEN_IDLE: Nanos = Nanos::from_millis(240_000);
 
 /// Gaps of all flows held at once, a kilobyte each: beyond that a flow keeps no more than its share of them.
-const GAPS_HELD: usize = 1 << 18;
+const GAPS_HELD: usize = 100_000;
 /// The least such share.
 const GAPS_SHARE: usize = 16;
 
@@ -61,16 +61,18 @@ impl Hash for Key {
 
 /// What is kept of a flow.
 enum Flow {
-    /// Its SYN, while nothing else came.
-    HalfOpen(Box<Segment>),
+    /// Its SYN and the answer, while nothing else came.
+    HalfOpen(Vec<Segment>),
     /// All that its packets have shown.
     Followed(Box<Watch>),
 }
 
-/// All that the SYN has shown.
-fn watched(syn: &Segment) -> Box<Watch> {
-    let mut watch = Box::new(Watch::new(syn));
-    watch.sees(syn);
+/// All that the first segments have shown.
+fn watched(first: &[Segment]) -> Box<Watch> {
+    let mut watch = Box::new(Watch::new(first.first().unwrap_or(&Segment::default())));
+    for segment in first {
+        watch.sees(segment);
+    }
     watch
 }
 
@@ -82,18 +84,31 @@ struct Entry {
 }
 
 impl Entry {
-    /// More than its SYN came; gives its place among the flows that are followed, the first time.
+    /// A SYN was answered: true if that is all that is to be kept of the segment, while nothing else comes.
+    fn is_answered_by(&mut self, segment: &Segment) -> bool {
+        const ANSWER: Flags = Flags::SYN.with(Flags::ACK);
+        match &mut self.flow {
+            Flow::HalfOpen(first) if first.len() == 1 && segment.payload == 0 && segment.flags.has(ANSWER) => {
+                first.reserve_exact(1);
+                first.push(*segment);
+                true
+            }
+            _ => false,
+        }
+    }
+
+    /// More came; gives its place among the flows that are followed, the first time.
     fn is_followed(&mut self, slot: u32) -> Option<Place> {
-        let Flow::HalfOpen(syn) = &self.flow else { return None };
-        let since = syn.time;
-        self.flow = Flow::Followed(watched(syn));
+        let since = self.last();
+        let Flow::HalfOpen(first) = &self.flow else { return None };
+        self.flow = Flow::Followed(watched(first));
         Some(Place { since, slot, id: self.id })
     }
 
     fn finish(self) -> Over {
         let watch = match self.flow {
             Flow::Followed(watch) => watch,
-            Flow::HalfOpen(syn) => watched(&syn),
+            Flow::HalfOpen(first) => watched(&first),
         };
         (self.id, watch.finish())
     }
@@ -109,7 +124,7 @@ impl Entry {
     fn last(&self) -> Nanos {
         match &self.flow {
             Flow::Followed(watch) => watch.connection.end,
-            Flow::HalfOpen(syn) => syn.time,
+            Flow::HalfOpen(first) => first.last().map_or(Nanos::ZERO, |last| last.time),
         }
     }
 }
@@ -177,7 +192,7 @@ impl Table {
         }
     }
 
-    /// Takes in a segment. Flows that are over by now go to `done`. Gives the segment's flow, unless all that it has is a SYN.
+    /// Takes in a segment. Flows that are over by now go to `done`. Gives the segment's flow, unless all that it has is a SYN and its answer.
     #[inline]
     pub(super) fn sees(&mut self, segment: &Segment, done: &mut Vec<Over>) -> Option<(u64, Seen, &Watch)> {
         if !self.lingering.is_empty() {
@@ -185,6 +200,9 @@ impl Table {
         }
         let key = Key::of(segment);
         let slot = match self.find(key) {
+            Some(slot) if self.entries[slot as usize].as_mut().is_some_and(|entry| entry.is_answered_by(segment)) => {
+                return None;
+            }
             Some(slot) if !self.is_reused_by(slot, segment, done) => slot,
             _ => self.open(key, segment, done)?,
         };
@@ -242,7 +260,7 @@ impl Table {
             && !segment.tunnelled
             && segment.flags.0 & (Flags::SYN.0 | Flags::ACK.0) == Flags::SYN.0;
         let flow = match half_open {
-            true => Flow::HalfOpen(Box::new(*segment)),
+            true => Flow::HalfOpen(vec![*segment]),
             false => Flow::Followed(Box::new(Watch::new(segment))),
         };
         let id = self.next_id;

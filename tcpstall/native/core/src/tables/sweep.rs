@@ -34,8 +34,11 @@ pub(super) fn ledger(flow: &Finished, stalls: &[StallRow], busy: &[Busy; 2]) -> 
     let spans = spans(flow, stalls, busy);
     let last_data = flow.bursts.iter().filter_map(|bursts| bursts.last()).map(|burst| burst.end).max();
     let last_wait = stalls.iter().filter(|stall| stall.cause != Cause::Handshake).map(|stall| stall.end_ns).max();
-    let closing = last_data.max(last_wait).unwrap_or(handshake).clamp(handshake, end);
-    ledger.add(Owner::Closing, end - closing);
+    let last = flow.untold_from.or(last_data.max(last_wait)).unwrap_or(handshake);
+    let closing = last.clamp(handshake, end);
+    // Where a limit dropped gaps, nothing is said of the time after it.
+    let rest = if flow.untold_from.is_some() { Owner::Waiting(Cause::Unexplained) } else { Owner::Closing };
+    ledger.add(rest, end - closing);
     let mut cursor = handshake;
     let mut previous: Option<Direction> = None;
     let turns = Turns::of(flow);
@@ -194,6 +197,11 @@ impl From<Side> for Direction {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::causes::Limits;
+    use crate::gap::Watch;
+    use crate::seq::SeqNo;
+    use crate::tables::{Wanted, flow_row};
+    use crate::wire::{Address, Endpoint, Flags, Segment};
 
     fn owners(claims: &[(i64, i64, Claim)]) -> Vec<(i64, i64, Owner)> {
         let mut spans: Vec<Span> =
@@ -223,5 +231,43 @@ mod tests {
         let stall = Claim::Stall(Direction::Client, Cause::CwndLimited);
         let found = owners(&[(0, 50, Claim::Path(Direction::Server)), (20, 80, stall)]);
         assert_eq!(found, [(0, 20, BUSY), (20, 50, BUSY), (50, 80, Owner::Waiting(Cause::CwndLimited))]);
+    }
+
+    #[test]
+    fn nothing_is_said_of_the_time_after_a_limit() {
+        let ends = [1, 2].map(|host| Endpoint { address: Address::v4([10, 0, 0, host]), port: 80 * u16::from(host) });
+        let segment = |ms: i64, from: usize, seq: u32, ack: u32, flags: Flags, payload: u32| Segment {
+            time: Nanos::from_millis(ms),
+            source: ends[from],
+            destination: ends[1 - from],
+            seq: SeqNo(seq),
+            ack: SeqNo(ack),
+            flags,
+            window: 65_535,
+            payload,
+            ..Segment::default()
+        };
+        let mut flow = vec![
+            segment(0, 0, 0, 0, Flags::SYN, 0),
+            segment(1, 1, 0, 1, Flags::SYN.with(Flags::ACK), 0),
+            segment(1, 0, 1, 1, Flags::ACK, 0),
+        ];
+        for word in 0..6_u32 {
+            let (at, seq) = (1_000 * (i64::from(word) + 1), 1 + 100 * word);
+            flow.push(segment(at, 0, seq, 1, Flags::ACK, 100));
+            flow.push(segment(at + 1, 1, 1, seq + 100, Flags::ACK, 0));
+        }
+        let mut watch = Box::new(Watch::new(&flow[0]));
+        watch.keeps_gaps(2);
+        for segment in &flow {
+            watch.sees(segment);
+        }
+        let wanted = Wanted { bursts: false, exchanges: false, least_stall: Nanos::ZERO };
+        let row = flow_row(&watch.finish(), 0, 0, &Limits::default(), wanted);
+        let of = |owner| row.time_ns.of(owner).0 / 1_000_000;
+        assert_eq!(row.notes, ["stall-limit"]);
+        assert_eq!((of(Owner::Waiting(Cause::Unexplained)), of(Owner::Closing)), (4_001, 0));
+        let owned: i64 = Owner::all().map(|owner| row.time_ns.of(owner).0).sum();
+        assert_eq!(owned, (row.end_ns - row.start_ns).0);
     }
 }

@@ -70,7 +70,7 @@ pub(super) fn unpack(
     }
     let work = move || {
         let failed = Arc::new(AtomicBool::new(false));
-        let counted = Counted::new(source, CHUNK, Arc::clone(&read), Arc::clone(&failed));
+        let counted = Counted::new(source, Arc::clone(&read), Arc::clone(&failed));
         let worker = Worker { compression, expansion, read, failed, empty, fill };
         worker.work(counted);
     };

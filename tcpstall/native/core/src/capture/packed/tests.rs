@@ -218,3 +218,56 @@ fn a_source_that_fails_is_no_fault_of_the_data() {
         assert!(reason.contains("disk on fire"), "{}: {reason}", compression.name());
     }
 }
+
+#[test]
+fn what_damaged_data_gives_does_not_depend_on_how_it_arrives() {
+    for compression in ALL {
+        let packed = pack(compression, &pcap(2_000));
+        for at in (MAGIC_SEEN..packed.len()).step_by(packed.len() / 20 + 1) {
+            let mut bytes = packed.clone();
+            bytes[at] ^= 0x55;
+            let drip = Drip { bytes: Cursor::new(bytes.clone()), reads: 0 };
+            assert_eq!(read(Capture::from_reader(Box::new(drip))), read(open(bytes)), "{}: {at}", compression.name());
+        }
+    }
+}
+
+/// Gives a few bytes a read, and a signal now and then.
+struct Drip {
+    bytes: Cursor<Vec<u8>>,
+    reads: usize,
+}
+
+impl Read for Drip {
+    fn read(&mut self, to: &mut [u8]) -> std::io::Result<usize> {
+        self.reads += 1;
+        if self.reads.is_multiple_of(3) {
+            return Err(std::io::ErrorKind::Interrupted.into());
+        }
+        let most = to.len().min(1 + self.reads % 60);
+        self.bytes.read(&mut to[..most])
+    }
+}
+
+#[test]
+fn after_an_error_there_is_nothing_more_even_where_two_things_are_wrong() {
+    for garbage in [&[0xee; 5_000][..], &[0xee; 7], &[]] {
+        let mut whole = pcap(20);
+        // An impossible length that is got over, and garbage at the end that is not.
+        whole[24 + 56 * 3 + 8..24 + 56 * 3 + 12].fill(0xff);
+        whole.extend_from_slice(garbage);
+        for compression in ALL {
+            let mut packed = pack(compression, &whole);
+            packed.truncate(packed.len() - 1);
+            let mut capture = open(packed);
+            let end = loop {
+                match capture.next() {
+                    Ok(Some(_)) | Err(CaptureError::Interrupted) => {}
+                    other => break other.map(|_| ()),
+                }
+            };
+            assert!(matches!(end, Err(CaptureError::Damaged { .. })), "{}: {end:?}", compression.name());
+            assert!(matches!(capture.next(), Ok(None)), "{}", compression.name());
+        }
+    }
+}

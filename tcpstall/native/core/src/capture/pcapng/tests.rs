@@ -274,3 +274,21 @@ fn interfaces_without_end_are_damage() {
     assert_eq!(read(&described(MOST)), ["#1 1000 LINKTYPE_65535 [1]/99"]);
     assert_eq!(read(&described(MOST + 1)), [format!("damaged at {}, #1, truncated: false", 28 + 20 * MOST)]);
 }
+
+#[test]
+fn after_an_error_there_is_nothing_more_even_where_two_things_are_wrong() {
+    let build = |w: Writer| {
+        let w = w.section().interface(1, 0, &[]).packet(7, 1, &[1; 40]).packet(0, 2, &[2; 40]);
+        // A section that shows no byte order.
+        w.block(0x0a0d_0d0a, &[0, 0, 0, 0], &[])
+    };
+    both(build, |bytes| {
+        for length in 48..=bytes.len() {
+            let mut capture = Capture::from_reader(Box::new(std::io::Cursor::new(bytes[..length].to_vec())));
+            while matches!(capture.next(), Ok(Some(_))) {}
+            assert!(matches!(capture.next(), Ok(None)), "cut to {length}");
+        }
+        let got = read(&bytes);
+        assert_eq!(got.last().map(String::as_str), Some("damaged at 48, #1, truncated: false"), "{got:?}");
+    });
+}

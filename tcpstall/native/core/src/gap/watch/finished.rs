@@ -1,0 +1,59 @@
+//! What a flow that has ended can be asked.
+
+use super::Finished;
+use crate::flow::{Connection, Direction, stamps::Stamps, starts::Starts, turns::Turns};
+use crate::gap::repair::Totals;
+use crate::gap::spikes::Spikes;
+use crate::wire::tunnel::Tunnel;
+
+impl Finished {
+    /// The connection's state.
+    pub fn connection(&self) -> &Connection {
+        &self.watch.connection
+    }
+
+    /// What its ends said first, where that has a name.
+    pub fn starts(&self) -> Option<&Starts> {
+        self.watch.starts.as_deref()
+    }
+
+    /// What its first segment in a tunnel came through.
+    pub fn tunnel(&self) -> Option<&Tunnel> {
+        self.watch.tunnel.as_deref()
+    }
+
+    /// The client began with a TLS hello.
+    pub fn speaks_tls(&self) -> bool {
+        self.starts().is_some_and(Starts::speak_tls)
+    }
+
+    /// Its rounds of request and response.
+    pub fn turns(&self) -> &Turns {
+        &self.watch.turns
+    }
+
+    /// Packets of the flow that were stamped earlier than packets before them.
+    pub fn stamps(&self) -> Option<&Stamps> {
+        self.watch.stamps.as_deref()
+    }
+
+    /// A sender's spikes of round trip time.
+    pub fn spikes(&self, sender: Direction) -> &Spikes {
+        &self.watch.spikes[sender as usize]
+    }
+
+    /// How often a sender repaired losses, and why.
+    pub fn repairs(&self, sender: Direction) -> Totals {
+        self.watch.builders[sender as usize].repairs()
+    }
+
+    /// It left memory while it was open: there were too many flows, or it was silent for too long.
+    pub fn let_go(&self) -> bool {
+        self.watch.let_go
+    }
+
+    /// Packets were left out of the capture.
+    pub fn incomplete(&self) -> bool {
+        self.watch.incomplete
+    }
+}
