@@ -61,7 +61,7 @@ pub fn taken(bytes: &[u8], most: usize) -> Taken {
             Ok(None) => break,
             Err(CaptureError::Interrupted) => continue,
             Err(error) => {
-                taken.error = Some(plain(error));
+                taken.error = Some(error);
                 assert!(!matches!(capture.next(), Ok(Some(_))), "there are no packets after an error");
                 break;
             }
@@ -71,16 +71,6 @@ pub fn taken(bytes: &[u8], most: usize) -> Taken {
     }
     assert!(capture.offset() <= bytes.len() as u64);
     taken
-}
-
-/// Where unpacking fails shows after as much as was read at once, so the words about it do not count.
-fn plain(error: CaptureError) -> CaptureError {
-    match error {
-        CaptureError::Damaged { offset, packet, truncated, .. } => {
-            CaptureError::Damaged { offset, packet, what: String::new(), truncated }
-        }
-        error => error,
-    }
 }
 
 struct Keeper {
