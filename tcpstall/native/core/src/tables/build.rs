@@ -42,6 +42,7 @@ pub fn flow_row(flow: &Finished, id: u64, capture: u32, limits: &Limits, wanted:
     let mut stalls = Vec::new();
     stalls.extend(handshake_stall(connection));
     let busy = [0, 1].map(|end| judged(flow, &flow.gaps[end], limits, &mut stalls));
+    leave_out_late_handshake(&mut stalls);
     stalls.sort_by_key(|stall| stall.start_ns);
     let full = Direction::BOTH.map(|direction| path::busy(flow, direction, limits));
     let time_ns = sweep::ledger(flow, &stalls, &full);
@@ -90,6 +91,16 @@ pub fn flow_row(flow: &Finished, id: u64, capture: u32, limits: &Limits, wanted:
         exchanges,
         connection: exchange::connection(flow),
         time_ns,
+    }
+}
+
+/// SYNs in the middle of the client's data are no wait of its own.
+fn leave_out_late_handshake(stalls: &mut Vec<StallRow>) {
+    let Some(handshake) = stalls.first().filter(|stall| stall.cause == Cause::Handshake) else { return };
+    let (start, end) = (handshake.start_ns, handshake.end_ns);
+    let within = |stall: &StallRow| stall.sender == Side::Client && stall.start_ns < end && stall.end_ns > start;
+    if stalls[1..].iter().any(within) {
+        stalls.remove(0);
     }
 }
 
