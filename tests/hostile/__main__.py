@@ -49,13 +49,19 @@ def built(address: bool) -> Path:
     return binaries.parent
 
 
-def fuzz(target: str, seconds: int, binaries: Path, corpora: Path) -> int:
+def fuzz(target: str, seconds: int, seed: int, binaries: Path, corpora: Path) -> int:
     """Lets one fuzzer run; what it finds stays beside the corpora."""
     corpus, found = corpora / target, corpora / "found"
     found.mkdir(parents=True, exist_ok=True)
     seeds.write(target, corpus)
     length = LENGTHS.get(target, seeds.LONGEST)
-    arguments = [f"-max_total_time={seconds}", f"-max_len={length}", f"-artifact_prefix={found}/{target}-", *FLAGS]
+    arguments = [
+        f"-seed={seed}",
+        f"-max_total_time={seconds}",
+        f"-max_len={length}",
+        f"-artifact_prefix={found}/{target}-",
+        *FLAGS,
+    ]
     log = corpora / f"{target}.log"
     # Each round writes its capture to a file: on a disk the fuzzer would wait for that most of its time.
     with tempfile.TemporaryDirectory(dir=MEMORY if MEMORY.is_dir() else None) as scratch, log.open("w") as output:
@@ -77,6 +83,7 @@ def main() -> int:
         "targets", nargs="*", metavar="TARGET", help=f"of {', '.join(TARGETS)}; all where none is named"
     )
     parser.add_argument("--seconds", type=int, default=12, help="for each target")
+    parser.add_argument("--seed", type=int, default=1, help="the same inputs each time; 0 draws a new one")
     parser.add_argument("--address", action="store_true", help="with AddressSanitizer, which finds leaks too")
     parser.add_argument("--corpora", type=Path, help="where corpora are kept; by default beside the fuzzers")
     options = parser.parse_args()
@@ -90,7 +97,9 @@ def main() -> int:
     binaries = built(options.address)
     print(f"built in {time.monotonic() - began:.0f} s", flush=True)
     corpora = (options.corpora or binaries.parents[1] / "corpora").resolve()
-    failed = [name for name in options.targets or TARGETS if fuzz(name, options.seconds, binaries, corpora)]
+    failed = [
+        name for name in options.targets or TARGETS if fuzz(name, options.seconds, options.seed, binaries, corpora)
+    ]
     if failed:
         print(f"\n!!! found something: {', '.join(failed)}; the inputs are in {corpora / 'found'}")
     return 1 if failed else 0
