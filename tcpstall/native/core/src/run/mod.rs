@@ -1,6 +1,7 @@
 //! The pipeline: captures in, rows out as their flows end.
 
 mod batch;
+mod entry;
 mod filter;
 mod pass;
 mod reader;

@@ -5,8 +5,9 @@ use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::thread;
 
 use super::batch::Batch;
+use super::entry::Over;
 use super::reader::{Filled, Reader};
-use super::table::{Over, Table};
+use super::table::Table;
 use super::{Follower, Options};
 use crate::tables::flow_row;
 

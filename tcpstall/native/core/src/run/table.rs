@@ -1,18 +1,19 @@
 //! The flows of one capture: found by their two ends, finished when they are over.
 
 use std::collections::VecDeque;
-use std::hash::{BuildHasher, Hash, Hasher};
+use std::hash::BuildHasher;
 use std::mem;
 
 use hashbrown::{DefaultHashBuilder, HashTable};
 
 use super::batch::Batch;
+use super::entry::{Entry, Flow, Key, Over};
 use super::waiting::{Place, Waiting};
 use crate::flow::connection::Effect;
 use crate::flow::{Sending, State};
-use crate::gap::{Finished, Seen, Watch};
+use crate::gap::{Seen, Watch};
 use crate::time::Nanos;
-use crate::wire::{Endpoint, Flags, Segment, tunnel::Tunnel};
+use crate::wire::{Flags, Segment, tunnel::Tunnel};
 
 /// A connection that is over stays this long after its last segment by the capture's clock: a FIN or data that is still sent
 /// again may be so far apart (Linux TCP_RTO_MAX, RFC 6298 §2.5 allows no lower limit than 60 s; RFC 9293 §3.4.3 asks for 4 minutes).
@@ -38,97 +39,6 @@ const GAPS_SHARE: usize = 16;
 /// Starts of flows held at once, a kilobyte or two each; the flows beyond go without a label.
 const STARTS_HELD: usize = 1 << 15;
 
-/// Both ends, the lesser first, so that both directions find the same flow.
-#[derive(Clone, Copy, PartialEq, Eq)]
-struct Key(Endpoint, Endpoint);
-
-impl Key {
-    #[inline]
-    fn of(segment: &Segment) -> Key {
-        let (a, b) = (segment.source, segment.destination);
-        if a <= b { Key(a, b) } else { Key(b, a) }
-    }
-}
-
-impl Hash for Key {
-    #[inline]
-    fn hash<H: Hasher>(&self, state: &mut H) {
-        state.write_u128(self.0.address.0);
-        state.write_u128(self.1.address.0);
-        state.write_u32(u32::from(self.0.port) << 16 | u32::from(self.1.port));
-    }
-}
-
-/// What is kept of a flow.
-enum Flow {
-    /// Its SYN and the answer, while nothing else came.
-    HalfOpen(Vec<Segment>),
-    /// All that its packets have shown.
-    Followed(Box<Watch>),
-}
-
-/// All that the first segments have shown.
-fn watched(first: &[Segment]) -> Box<Watch> {
-    let mut watch = Box::new(Watch::new(first.first().unwrap_or(&Segment::default())));
-    for segment in first {
-        watch.sees(segment);
-    }
-    watch
-}
-
-struct Entry {
-    id: u64,
-    key: Key,
-    lingers: bool,
-    flow: Flow,
-}
-
-impl Entry {
-    /// A SYN was answered: true if that is all that is to be kept of the segment, while nothing else comes.
-    fn is_answered_by(&mut self, segment: &Segment) -> bool {
-        const ANSWER: Flags = Flags::SYN.with(Flags::ACK);
-        match &mut self.flow {
-            Flow::HalfOpen(first) if first.len() == 1 && segment.payload == 0 && segment.flags.has(ANSWER) => {
-                first.reserve_exact(1);
-                first.push(*segment);
-                true
-            }
-            _ => false,
-        }
-    }
-
-    /// More came; gives its place among the flows that are followed, the first time.
-    fn is_followed(&mut self, slot: u32) -> Option<Place> {
-        let since = self.last();
-        let Flow::HalfOpen(first) = &self.flow else { return None };
-        self.flow = Flow::Followed(watched(first));
-        Some(Place { since, slot, id: self.id })
-    }
-
-    fn finish(self) -> Over {
-        let watch = match self.flow {
-            Flow::Followed(watch) => watch,
-            Flow::HalfOpen(first) => watched(&first),
-        };
-        (self.id, watch.finish())
-    }
-
-    fn watch(&self) -> Option<&Watch> {
-        match &self.flow {
-            Flow::Followed(watch) => Some(watch),
-            Flow::HalfOpen(_) => None,
-        }
-    }
-
-    /// Its latest segment.
-    fn last(&self) -> Nanos {
-        match &self.flow {
-            Flow::Followed(watch) => watch.connection.end,
-            Flow::HalfOpen(first) => first.last().map_or(Nanos::ZERO, |last| last.time),
-        }
-    }
-}
-
 /// The open flows of a capture.
 pub(super) struct Table {
     next_id: u64,
@@ -141,12 +51,11 @@ pub(super) struct Table {
     recent: Option<(Key, u32)>,
     starts_held: usize,
     gaps_held: usize,
+    /// Marks of packets left out so far.
+    marks: u64,
     half_open: Waiting,
     followed: Waiting,
 }
-
-/// A flow that is over, with its id.
-pub(super) type Over = (u64, Finished);
 
 impl Table {
     /// No flows yet; the first will have this id.
@@ -161,6 +70,7 @@ impl Table {
             recent: None,
             starts_held: 0,
             gaps_held: 0,
+            marks: 0,
             half_open: Waiting::new(HALF_OPEN, HALF_OPEN_IDLE),
             followed: Waiting::new(FOLLOWED, FOLLOWED_IDLE),
         }
@@ -199,6 +109,11 @@ impl Table {
             self.release(segment.time, done);
         }
         let key = Key::of(segment);
+        if self.marks > 0
+            && let Some(slot) = self.find(key)
+        {
+            self.learns(slot);
+        }
         let slot = match self.find(key) {
             Some(slot) if self.entries[slot as usize].as_mut().is_some_and(|entry| entry.is_answered_by(segment)) => {
                 return None;
@@ -265,7 +180,7 @@ impl Table {
         };
         let id = self.next_id;
         self.next_id += 1;
-        let entry = Some(Entry { id, key, lingers: false, flow });
+        let entry = Some(Entry { id, key, lingers: false, marks: self.marks, flow });
         let slot = match self.free.pop() {
             Some(slot) => {
                 self.entries[slot as usize] = entry;
@@ -367,22 +282,24 @@ impl Table {
                 Flow::Followed(_) => {}
             }
             self.gaps_held -= entry.watch().map_or(0, Watch::gaps_held);
-            let over = entry.finish();
+            let over = entry.finish(self.marks);
             self.starts_held -= usize::from(over.1.starts().is_some());
             done.push(over);
         }
     }
 
-    /// Whoever pasted the capture left packets out here, of whichever flow.
+    /// Whoever pasted the capture left packets out here, of whichever flow: each learns of it when its turn comes.
     pub(super) fn left_out(&mut self) {
-        for (slot, entry) in self.entries.iter_mut().enumerate() {
-            let Some(entry) = entry else { continue };
-            if let Some(place) = entry.is_followed(slot as u32) {
+        self.marks += 1;
+    }
+
+    #[cold]
+    fn learns(&mut self, slot: u32) {
+        if let Some(entry) = &mut self.entries[slot as usize] {
+            let place = Place { since: entry.last(), slot, id: entry.id };
+            if entry.learns_of(self.marks) {
                 self.half_open.leaves();
                 self.followed.enters(place);
-            }
-            if let Flow::Followed(watch) = &mut entry.flow {
-                watch.left_out();
             }
         }
     }
@@ -391,7 +308,8 @@ impl Table {
     pub(super) fn drain(&mut self) -> impl Iterator<Item = Over> + use<> {
         let mut entries: Vec<Entry> = mem::take(&mut self.entries).into_iter().flatten().collect();
         entries.sort_by_key(|entry| entry.id);
-        entries.into_iter().map(Entry::finish)
+        let marks = self.marks;
+        entries.into_iter().map(move |entry| entry.finish(marks))
     }
 }
 

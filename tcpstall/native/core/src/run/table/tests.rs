@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::seq::SeqNo;
-use crate::wire::Address;
+use crate::wire::{Address, Endpoint};
 
 fn segment(client: usize, ms: i64, flags: Flags) -> Segment {
     let from = Endpoint { address: Address(0xffff_0a00_0000 + client as u128), port: 1_024 };
