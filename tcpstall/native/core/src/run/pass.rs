@@ -9,7 +9,7 @@ use super::entry::Over;
 use super::reader::{Filled, Reader};
 use super::table::Table;
 use super::{Follower, Options};
-use crate::tables::flow_row;
+use crate::tables::{FlowRow, flow_row};
 
 /// Batches under way at once: one is filled, one is worked on, the others level out the two paces.
 const BATCHES: usize = 4;
@@ -27,8 +27,9 @@ pub(super) struct Pass<'a> {
     told: u64,
 }
 
-/// What comes back from the flows: flows that are over, and the batch, to be filled again.
-type Done = (Vec<Over>, Option<Batch>);
+/// What comes back from the flows: the rows of those that are over, and the batch, to be filled again. Rows are made where
+/// the flows were followed: what a flow held is given back to the allocator by the thread that took it.
+type Done = (Vec<FlowRow>, Option<Batch>);
 
 impl<'a> Pass<'a> {
     pub(super) fn new(
@@ -51,11 +52,12 @@ impl<'a> Pass<'a> {
 
     fn alone(&mut self) -> ControlFlow<()> {
         let (mut table, mut batch, mut done) = (Table::new(*self.next_id), Batch::default(), Vec::new());
+        let judge = Judge { options: self.options, number: self.number };
         loop {
             let filled = self.reader.fill(&mut batch);
             table.takes(&batch, &mut done);
             batch.clear();
-            self.hand_on(done.drain(..))?;
+            self.hand_on(done.drain(..).filter_map(|over| judge.row(over)))?;
             if filled == Filled::End {
                 break;
             }
@@ -63,7 +65,7 @@ impl<'a> Pass<'a> {
         }
         self.close()?;
         self.note(&table);
-        self.hand_on(table.drain())
+        self.hand_on(table.drain().filter_map(|over| judge.row(over)))
     }
 
     fn beside(&mut self) -> ControlFlow<()> {
@@ -71,7 +73,8 @@ impl<'a> Pass<'a> {
         thread::scope(|scope| {
             let (full, to_do) = sync_channel(BATCHES);
             let (back, done) = sync_channel(BATCHES);
-            let flows = scope.spawn(move || follow(table, &to_do, &back));
+            let judge = Judge { options: self.options, number: self.number };
+            let flows = scope.spawn(move || follow(table, &judge, &to_do, &back));
             let flow = self.feed(full, &done);
             // Whoever waits to hand flows on must not wait for ever.
             drop(done);
@@ -135,33 +138,44 @@ impl<'a> Pass<'a> {
         }
     }
 
-    fn hand_on(&mut self, flows: impl Iterator<Item = Over>) -> ControlFlow<()> {
-        for (id, flow) in flows {
-            let ends = [flow.connection().client, flow.connection().server];
-            if self.options.filter.wants(id, ends) {
-                let row = flow_row(&flow, id, self.number, &self.options.limits, self.options.wanted);
-                self.reader.status.trust.add(&row);
-                self.follower.flow(row)?;
-            }
-        }
-        ControlFlow::Continue(())
+    fn hand_on(&mut self, mut rows: impl Iterator<Item = FlowRow>) -> ControlFlow<()> {
+        rows.try_for_each(|row| {
+            self.reader.status.trust.add(&row);
+            self.follower.flow(row)
+        })
+    }
+}
+
+/// Judges the flows that are over.
+struct Judge<'a> {
+    options: &'a Options,
+    number: u32,
+}
+
+impl Judge<'_> {
+    /// The flow's row, if it is wanted.
+    fn row(&self, (id, flow): Over) -> Option<FlowRow> {
+        let ends = [flow.connection().client, flow.connection().server];
+        let Options { filter, limits, wanted, .. } = self.options;
+        filter.wants(id, ends).then(|| flow_row(&flow, id, self.number, limits, *wanted))
     }
 }
 
 /// Follows the flows of each batch that comes, and hands on those that are over; at the end the others.
-fn follow(mut table: Table, to_do: &Receiver<Batch>, back: &SyncSender<Done>) -> Table {
+fn follow(mut table: Table, judge: &Judge<'_>, to_do: &Receiver<Batch>, back: &SyncSender<Done>) -> Table {
+    let mut done = Vec::new();
     for mut batch in to_do {
-        let mut done = Vec::new();
         table.takes(&batch, &mut done);
         batch.clear();
-        if back.send((done, Some(batch))).is_err() {
+        let rows = done.drain(..).filter_map(|over| judge.row(over)).collect();
+        if back.send((rows, Some(batch))).is_err() {
             return table;
         }
     }
     let mut rest = table.drain().peekable();
     while rest.peek().is_some() {
-        let flows = rest.by_ref().take(BATCHES).collect();
-        if back.send((flows, None)).is_err() {
+        let rows = rest.by_ref().take(BATCHES).filter_map(|over| judge.row(over)).collect();
+        if back.send((rows, None)).is_err() {
             break;
         }
     }
