@@ -171,14 +171,25 @@ def write(
     Raises OSError where writing fails for another reason than a closed pipe.
     """
 
-def samples(path: str, flow: int) -> Table:
-    """Every segment of one flow but its SYNs, for drawing. A row of kind "ack" tells of the data that it acknowledges, any
+def samples(
+    paths: Sequence[str],
+    flows: Sequence[int],
+    *,
+    since_ns: int | None = None,
+    until_ns: int | None = None,
+    max_expansion: int | None = None,
+) -> list[Table]:
+    """Every segment of some flows but their SYNs, for drawing: a table a flow, in the order of `flows`, from one reading.
+
+    `paths`, `since_ns`, `until_ns` and `max_expansion` are those of the analyze() that gave the ids. A flow that only shook
+    hands, or an id that is none, has an empty table. A row of kind "ack" tells of the data that it acknowledges, any
     other row of its own sender's data. Columns: time_ns, packet, sender ("client"/"server"), kind ("data", "retransmission",
     "ack", "probe"), seq (first byte, relative to the ISN), bytes, ack (relative), edge (right edge of the peer's window for
     this sender's data, relative; null unknown), in_flight_bytes (of the data's sender, after the segment), cwnd_bytes (the
-    model's estimate; null unknown), sack_left, sack_right (first block, relative to the data's sender, null without).
+    model's estimate; null unknown), sack_left, sack_right (first block, relative to the data's sender, null without), rtt_ns
+    (the whole round trip that an ACK measured for the data's sender since the row before; null without).
 
-    Raises OSError (cannot open) or ValueError (not a capture, no such flow).
+    Raises OSError (cannot open) or ValueError (not a capture).
     """
 
 def segments(path: str) -> tuple[Table, CaptureStatus]:

@@ -68,10 +68,10 @@ def _choose(path: str | os.PathLike[str], flow: int | None) -> Flow:
 
 
 def _samples(path: str | os.PathLike[str], flow: Flow) -> _core.Table:
-    try:
-        return _core.samples(os.fspath(path), flow.id)
-    except ValueError as error:
-        raise NothingToShow(f"{path}: flow {flow.id} only shook hands; there is nothing to draw") from error
+    (samples,) = _core.samples([os.fspath(path)], [flow.id])
+    if not len(samples):
+        raise NothingToShow(f"{path}: flow {flow.id} only shook hands; there is nothing to draw")
+    return samples
 
 
 def _side(flow: Flow) -> Side:

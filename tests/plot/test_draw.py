@@ -27,7 +27,7 @@ def flow() -> Flow:
 
 @pytest.fixture(scope="module")
 def figure(flow: Flow) -> Figure:
-    drawn = series.read(_core.samples(str(SLOWSTART), flow.id), "server", flow.start_ns)
+    drawn = series.read(_core.samples([str(SLOWSTART)], [flow.id])[0], "server", flow.start_ns)
     return picture.draw(flow, drawn, "server", 0, flow.duration_ns, 12.0)
 
 
@@ -131,7 +131,7 @@ def test_legends_stand_beside_the_data(figure: Figure) -> None:
 
 
 def test_a_part_of_the_flow_is_shown_with_its_own_axis(flow: Flow, tmp_path: Path) -> None:
-    drawn = series.read(_core.samples(str(SLOWSTART), flow.id), "server", flow.start_ns)
+    drawn = series.read(_core.samples([str(SLOWSTART)], [flow.id])[0], "server", flow.start_ns)
     part = picture.draw(flow, drawn, "server", 20_000_000, 30_000_000, 12.0)
     assert named(part, "sequence").get_xlim() == pytest.approx((20, 30))
     assert "shown: 20.0 ms to 30.0 ms" in part.texts[0].get_text()

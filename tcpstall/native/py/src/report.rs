@@ -2,7 +2,7 @@
 
 use std::ops::ControlFlow;
 
-use pyo3::exceptions::{PyIndexError, PyValueError};
+use pyo3::exceptions::PyIndexError;
 use pyo3::prelude::*;
 use tcpstall_core::run::{self, Follower, Options};
 use tcpstall_core::tables::services::Services;
@@ -171,12 +171,18 @@ pub(crate) fn analyze(
 }
 
 #[pyfunction]
-pub(crate) fn samples(py: Python<'_>, path: &str, flow: u64) -> PyResult<Table> {
-    let rows = py.detach(|| run::samples(path, flow)).map_err(|error| errors::of_capture(&error))?;
-    if rows.is_empty() {
-        return Err(PyValueError::new_err(format!("no flow {flow} in {path}")));
-    }
-    Table::new(columns::samples(&rows))
+#[pyo3(signature = (paths, flows, *, since_ns=None, until_ns=None, max_expansion=None))]
+pub(crate) fn samples(
+    py: Python<'_>,
+    paths: Vec<String>,
+    flows: Vec<u64>,
+    since_ns: Option<i64>,
+    until_ns: Option<i64>,
+    max_expansion: Option<u64>,
+) -> PyResult<Vec<Table>> {
+    let options = Keywords { since_ns, until_ns, max_expansion, ..Keywords::default() }.into_options()?;
+    let tables = py.detach(|| run::samples(&paths, &flows, &options)).map_err(|error| errors::of_capture(&error))?;
+    tables.iter().map(|rows| Table::new(columns::samples(rows))).collect()
 }
 
 #[pyfunction]

@@ -67,6 +67,8 @@ pub struct Half {
     pub peer_distance: Shortest,
     /// Smoothed round trip of the sender (RFC 6298 §2), `None` before the first sample.
     pub srtt: Option<Nanos>,
+    /// When the newest ACK that measured a round trip passed the tap, and that round trip.
+    pub newest_rtt: Option<(Nanos, Nanos)>,
     /// Smallest round trip that an ACK of data measured.
     pub least_rtt: Option<Nanos>,
     /// Payload bytes, each counted once.

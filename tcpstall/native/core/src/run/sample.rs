@@ -1,7 +1,9 @@
-//! Every segment of one flow with its sender's state, for drawing.
+//! Every segment of some flows with its sender's state, for drawing.
 
+use hashbrown::HashMap;
+
+use super::Options;
 use super::batch::Batch;
-use super::filter::Filter;
 use super::reader::{Filled, Reader};
 use super::status::CaptureStatus;
 use super::table::Table;
@@ -10,29 +12,59 @@ use crate::flow::connection::Effect;
 use crate::flow::{Direction, Sending};
 use crate::gap::{Seen, Watch};
 use crate::tables::columns::Sample;
+use crate::time::Nanos;
 use crate::wire::{Flags, Segment};
-
 /// What the tap has seen acknowledged and announced for one direction of data.
 #[derive(Clone, Copy, Default)]
 struct Told {
     acked: i64,
     edge: Option<i64>,
+    /// When the newest ACK that measured a round trip passed.
+    measured: Option<Nanos>,
 }
 
-/// The samples of the flow with that id. A row of kind `ack` tells of the data that it acknowledges, any other row of
-/// its own sender's data. Empty if there is no such flow; a damaged capture gives what could be read.
-pub fn samples(path: &str, flow: u64) -> Result<Vec<Sample>, CaptureError> {
-    let (mut status, filter) = (CaptureStatus::new(path), Filter::default());
-    let mut reader = Reader::new(Capture::open(path)?, &filter, &mut status);
-    let (mut batch, mut table, mut done) = (Batch::default(), Table::new(0), Vec::new());
-    let (mut rows, mut told) = (Vec::new(), [Told::default(); 2]);
+/// The samples of one flow.
+#[derive(Default)]
+struct Samples {
+    rows: Vec<Sample>,
+    told: [Told; 2],
+}
+
+/// The samples of the flows with those ids, in their order, from one reading of the captures that gave the ids: the filter's
+/// times must be the same too. A row of kind `ack` tells of the data that it acknowledges, any other row of its own sender's
+/// data. Empty for an id that is none and for one given before. A capture that cannot be read has none, and is an
+/// error where no other has; a damaged one gives what could be read.
+pub fn samples(paths: &[String], flows: &[u64], options: &Options) -> Result<Vec<Vec<Sample>>, CaptureError> {
+    let mut wanted: HashMap<u64, Samples> = flows.iter().map(|id| (*id, Samples::default())).collect();
+    let last = flows.iter().max().copied();
+    let (mut next_id, mut unread) = (0, None);
+    for path in paths {
+        if last.is_none_or(|last| last < next_id) {
+            break;
+        }
+        match read(path, next_id, options, &mut wanted) {
+            Ok(next) => next_id = next,
+            Err(error) => unread = unread.or(Some(error)),
+        }
+    }
+    match unread {
+        Some(error) if wanted.values().all(|samples| samples.rows.is_empty()) => Err(error),
+        _ => Ok(flows.iter().map(|id| wanted.remove(id).map(|samples| samples.rows).unwrap_or_default()).collect()),
+    }
+}
+
+/// Adds what one capture has; the id that the next flow will have.
+fn read(path: &str, next_id: u64, options: &Options, to: &mut HashMap<u64, Samples>) -> Result<u64, CaptureError> {
+    let mut status = CaptureStatus::new(path);
+    let mut reader = Reader::new(Capture::open(path)?.with_expansion(options.expansion), &options.filter, &mut status);
+    let (mut batch, mut table, mut done) = (Batch::default(), Table::new(next_id), Vec::new());
     loop {
         let filled = reader.fill(&mut batch);
         for segment in batch.segments() {
             if let Some((id, seen, watch)) = table.sees(segment, &mut done)
-                && id == flow
+                && let Some(samples) = to.get_mut(&id)
             {
-                rows.extend(sample(segment, seen, watch, &mut told));
+                samples.rows.extend(sample(segment, seen, watch, &mut samples.told));
             }
             done.clear();
         }
@@ -45,7 +77,7 @@ pub fn samples(path: &str, flow: u64) -> Result<Vec<Sample>, CaptureError> {
         }
     }
     match reader.error.take() {
-        None | Some(CaptureError::Damaged { .. } | CaptureError::Read { .. }) => Ok(rows),
+        None | Some(CaptureError::Damaged { .. } | CaptureError::Read { .. }) => Ok(table.next_id()),
         Some(error) => Err(error),
     }
 }
@@ -62,7 +94,10 @@ fn sample(segment: &Segment, seen: Seen, watch: &Watch, told: &mut [Told; 2]) ->
         Effect::Data(Sending::Late { .. } | Sending::Copy) => "data",
     };
     let about = if kind == "ack" { peer } else { sender };
-    let (half, heard) = (watch.connection.half(about), told[about as usize]);
+    let half = watch.connection.half(about);
+    let heard = &mut told[about as usize];
+    let newer = half.newest_rtt.filter(|(passed, _)| heard.measured.is_none_or(|last| last < *passed));
+    heard.measured = newer.map(|(passed, _)| passed).or(heard.measured);
     let own = watch.connection.half(sender);
     let other = watch.connection.half(peer);
     Some(Sample {
@@ -77,6 +112,7 @@ fn sample(segment: &Segment, seen: Seen, watch: &Watch, told: &mut [Told; 2]) ->
         in_flight: (half.snd_nxt - heard.acked.max(1)).max(0),
         cwnd: half.syn_seen.then(|| i64::from(watch.cwnd(about).max(half.flight_segments())) * i64::from(half.mss())),
         sack: segment.sack_blocks().first().map(|block| (other.offset(block.left), other.offset(block.right))),
+        rtt: newer.map(|(_, rtt)| rtt.0),
     })
 }
 

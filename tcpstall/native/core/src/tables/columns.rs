@@ -294,6 +294,8 @@ pub struct Sample {
     pub cwnd: Option<i64>,
     /// First SACK block, relative to the data's sender.
     pub sack: Option<(i64, i64)>,
+    /// The round trip that an ACK has measured for the sender since the row before.
+    pub rtt: Option<i64>,
 }
 
 /// A sample a row.
@@ -311,5 +313,6 @@ pub fn samples(rows: &[Sample]) -> Columns {
         integers("cwnd_bytes", rows, |row| row.cwnd),
         integers("sack_left", rows, |row| row.sack.map(|block| block.0)),
         integers("sack_right", rows, |row| row.sack.map(|block| block.1)),
+        integers("rtt_ns", rows, |row| row.rtt),
     ]
 }

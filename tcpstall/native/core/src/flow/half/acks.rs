@@ -179,6 +179,7 @@ impl Half {
                 let of_repair = |span: &Nanos| ack.time - *span >= self.last_again;
                 acked.rtt = ack.echoed.filter(of_repair).map(|span| span + (time - ack.time));
             }
+            self.newest_rtt = acked.rtt.map(|rtt| (ack.time, rtt)).or(self.newest_rtt);
             (self.hinted, self.duplicates) = (false, 0);
             self.snd_una = ack.ack;
             // What SACK had reported before counts no more (Linux raises the window by what an ACK newly delivers).
