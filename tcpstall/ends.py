@@ -90,14 +90,16 @@ class Wait:
     @property
     def cause(self) -> Cause:
         """The near tap's, where it saw the wait."""
-        stall = self.near or self.far
-        assert stall is not None, "a wait is what one of the taps saw"
-        return stall.cause
+        return (self.near or self.far or _nobody()).cause
 
     @property
     def agreed(self) -> bool:
         """Both taps saw it and give it the same cause."""
         return self.near is not None and self.far is not None and self.near.cause == self.far.cause
+
+
+def _nobody() -> Stall:
+    raise ValueError("a wait is what one of the taps saw")
 
 
 @dataclass(frozen=True, slots=True)
@@ -159,7 +161,7 @@ def pair(
 ) -> Ends:
     """Reads two captures taken at both ends and says what happened in between, and to whom each wait belongs.
 
-    `same_clock`: the times of both are one clock's. Raises like analyze(); captures without a common flow give no flows.
+    `same_clock`: the times of both are one clock's. Raises like analyze(); without a common flow there are none.
     """
     paths = [os.fspath(client_side), os.fspath(server_side)]
     # A capture that cannot be read is told here, before it is looked for in the other.
@@ -216,17 +218,30 @@ class _Transits:
     """When each packet was sent and arrived, by flow and sender."""
 
     def __init__(self, delays: _core.Table) -> None:
-        self._flow, self._from_server, self._sent, self._took = (
-            array("q", delays.int64(name)) for name in ("flow", "from_server", "time_ns", "delay_ns")
+        self._flow, self._from_server, self._sent, self._took, self._bytes = (
+            array("q", delays.int64(name)) for name in ("flow", "from_server", "time_ns", "delay_ns", "bytes")
         )
 
-    def of(self, flow: int, sender: Side) -> tuple[Sequence[int], Sequence[int]]:
-        """(sent, arrived) of the packets that both taps saw, in the order of arrival."""
+    def of(self, flow: int, sender: Side) -> "_Packets":
+        """Of the packets that both taps saw, in the order of arrival."""
         low, high = bisect_left(self._flow, flow), bisect_right(self._flow, flow)
         server = bisect_left(self._from_server, 1, low, high)
         span = slice(low, server) if sender == "client" else slice(server, high)
-        sent = self._sent[span]
-        return sent, array("q", (time + took for time, took in zip(sent, self._took[span], strict=True)))
+        sent, took = self._sent[span], self._took[span]
+        return _Packets(
+            sent=sent,
+            arrived=array("q", (time + delay for time, delay in zip(sent, took, strict=True))),
+            data_sent=array("q", (time for time, size in zip(sent, self._bytes[span], strict=True) if size)),
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class _Packets:
+    """When packets of one end were sent and arrived, by the client side's clock, and when those with data were sent."""
+
+    sent: Sequence[int]
+    arrived: Sequence[int]
+    data_sent: Sequence[int]
 
 
 @dataclass(frozen=True, slots=True)
@@ -236,6 +251,10 @@ class _Sighting:
     start_ns: int
     end_ns: int
     stall: Stall
+
+    @property
+    def length_ns(self) -> int:
+        return self.end_ns - self.start_ns
 
     def common(self, other: "_Sighting") -> int:
         return min(self.end_ns, other.end_ns) - max(self.start_ns, other.start_ns)
@@ -249,23 +268,25 @@ def _waits(flow: PairedFlow, clock: Clock, transits: _Transits) -> Iterator[Wait
         free = list(far)
         for own in near:
             other = max(free, key=own.common, default=None)
-            if other and own.common(other) >= _MOSTLY * min(own.end_ns - own.start_ns, other.end_ns - other.start_ns):
+            seen = None
+            if other and own.common(other) >= _MOSTLY * min(own.length_ns, other.length_ns):
                 free.remove(other)
-            else:
-                other = None
-            shares = _shares(own, *packets) if packets[0][0] or packets[1][0] else (None, None, None)
-            yield Wait(sender, own.start_ns, own.stall.duration_ns, own.stall, other and other.stall, *shares)
+                seen = other.stall
+            shares = _shares(own, *packets) if packets[0].sent or packets[1].sent else (None, None, None)
+            yield Wait(sender, own.start_ns, own.stall.duration_ns, own.stall, seen, *shares)
         yield from (Wait(sender, rest.start_ns, rest.stall.duration_ns, None, rest.stall) for rest in free)
 
 
 def _sightings(flow: PairedFlow, sender: Side, clock: Clock) -> tuple[list[_Sighting], list[_Sighting]]:
-    """The sender's waits as the tap next to it saw them, and as the other did, each moved to when the sender lived them."""
+    """The sender's waits as the tap next to it saw them, and as the other did, moved to when the sender lived them."""
     found: list[list[_Sighting]] = []
     delay = flow.way(sender)["delay"]
     for tap in (flow.near(sender), 1 - flow.near(sender)):
         view = flow.views[tap]
         travel_ns = delay["least_ns"] if delay and tap != flow.near(sender) else 0
-        own = [] if view is None else [stall for stall in view.stalls if view.end(stall.sender) == flow.end(sender, tap)]
+        own = (
+            [] if view is None else [stall for stall in view.stalls if view.end(stall.sender) == flow.end(sender, tap)]
+        )
         starts = [stall.start_ns if tap == 0 else clock.by_client_side(stall.start_ns) for stall in own]
         found.append(
             [
@@ -276,24 +297,23 @@ def _sightings(flow: PairedFlow, sender: Side, clock: Clock) -> tuple[list[_Sigh
     return found[0], found[1]
 
 
-def _shares(
-    wait: _Sighting, own: tuple[Sequence[int], Sequence[int]], answers: tuple[Sequence[int], Sequence[int]]
-) -> tuple[int, int, int]:
+def _shares(wait: _Sighting, own: _Packets, answers: _Packets) -> tuple[int, int, int]:
     """What of a wait was the network's, the sender's own host's and the receiver's.
 
     The last packet before it was under way at first, and the last answer within it at the end; what came after that
-    answer was the sender's, and what lay between the two the receiver's. Without an answer nobody else was waited for.
+    answer was the sender's, and what lay between the two the receiver's. Time until data was sent again was the
+    sender's timer. Without an answer nobody else was waited for.
     """
     start, end = wait.start_ns, wait.end_ns
-    last = bisect_right(own[0], start + _SAME_MOMENT_NS) - 1
-    answer = bisect_right(answers[1], end + _SAME_MOMENT_NS) - 1
-    if answer < 0 or answers[1][answer] <= start + _SAME_MOMENT_NS:
+    answer = bisect_right(answers.arrived, end + _SAME_MOMENT_NS) - 1
+    if answer < 0 or answers.arrived[answer] <= start + _SAME_MOMENT_NS:
         return 0, end - start, 0
-    came = min(answers[1][answer], end)
-    left = max(answers[0][answer], start)
-    arrived = min(own[1][last], end) if last >= 0 else start
-    network = max(0, min(arrived, left) - start) + came - left
-    if arrived > left:
-        # The answer was to something earlier: for all of that time something was under way.
-        network = came - start
-    return network, end - came, end - start - network - (end - came)
+    came = min(answers.arrived[answer], end)
+    left = min(max(answers.sent[answer], start), came)
+    again = bisect_right(own.data_sent, left) - 1
+    begun = min(max(start, own.data_sent[again]), left) if again >= 0 else start
+    last = bisect_right(own.sent, begun + _SAME_MOMENT_NS) - 1
+    arrived = min(max(own.arrived[last], begun), left) if last >= 0 else begun
+    network = arrived - begun + came - left
+    receiver = left - arrived
+    return network, end - start - network - receiver, receiver

@@ -16,6 +16,8 @@ from tcpstall.report.pair_words import (
     disagreement,
     happened,
     headline,
+    held_ns,
+    in_all,
     uncaptured,
 )
 from tcpstall.report.style import cause_text, figures, table, words
@@ -27,6 +29,9 @@ _FLOWS = 10
 _EVENTS = 20
 _WAITS = 20
 
+_MANY_FLOWS = 3
+"""Of more flows only the worst is told packet by packet."""
+
 _LEVELS = "▁▂▃▄▅▆▇█"
 
 _SENDERS: tuple[Side, Side] = ("client", "server")
@@ -37,9 +42,9 @@ _VISIBLE = 0.02
 
 def render_pair(ends: Ends, *, width: int) -> Iterator[RenderableType]:
     """The page from top to bottom."""
-    flows = sorted(ends.flows, key=lambda flow: -sum(wait.duration_ns for wait in flow.both.of_near()))
+    flows = sorted(ends.flows, key=held_ns, reverse=True)
     yield Text(headline(flows[0], ends), "bold")
-    for line in chain(alignment(ends), uncaptured(ends)):
+    for line in chain(in_all(ends), alignment(ends), uncaptured(ends)):
         yield Padding(Text(line), (0, 0, 0, 2))
     yield Text()
     for capture, side in zip(ends.captures, ("client", "server"), strict=True):
@@ -50,7 +55,7 @@ def render_pair(ends: Ends, *, width: int) -> Iterator[RenderableType]:
     yield _ways(shown, width)
     if len(flows) > _FLOWS:
         yield Padding(Text(f"and {counted(len(flows) - _FLOWS, 'more flow')}; JSON has them all", "dim"), (0, 0, 0, 1))
-    for flow in shown:
+    for flow in shown[: _FLOWS if len(flows) <= _MANY_FLOWS else 1]:
         yield from _flow(flow, ends, width)
 
 

@@ -1,14 +1,15 @@
 """What two taps saw, in sentences."""
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
-from typing import get_args
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, get_args
 
+from tcpstall.causes import Cause
 from tcpstall.ends import Ends, Event, PairedFlow, Wait
 from tcpstall.model import Side
 from tcpstall.units import counted, duration, exact, number, percent
 
-__all__ = ["alignment", "changed", "disagreement", "happened", "headline", "uncaptured"]
+__all__ = ["alignment", "changed", "disagreement", "happened", "headline", "held_ns", "in_all", "uncaptured"]
 
 _SENDERS: tuple[Side, ...] = get_args(Side)
 
@@ -24,9 +25,10 @@ def headline(flow: PairedFlow, ends: Ends) -> str:
 
 
 def _waited(flow: PairedFlow) -> str:
-    waits = flow.both.of_near()
+    waits: Sequence[Wait] = flow.both.of_near()
     if not waits:
         return "nobody waited"
+    waits = [wait for wait in waits if wait.cause is not Cause.APP_LIMITED] or waits
     sums: Counter[tuple[Side, str]] = Counter()
     for wait in waits:
         sums[wait.sender, wait.cause.value] += wait.duration_ns
@@ -63,11 +65,34 @@ def _lost(flow: PairedFlow) -> str:
 def _delays(flow: PairedFlow) -> str:
     delays = [flow.way(sender)["delay"] for sender in _SENDERS]
     told = [
-        f"{exact(delay['least_ns'])} from the {sender} (median {exact(delay['median_ns'])})"
-        for sender, delay in zip(_SENDERS, delays, strict=True)
+        f"{exact(delay['least_ns'])} {where}"
+        for where, delay in zip(("to the server", "back"), delays, strict=True)
         if delay
     ]
-    return f"one way {', '.join(told)}" if told else ""
+    return f"at least {', '.join(told)}" if told else ""
+
+
+def held_ns(flow: PairedFlow) -> int:
+    """What its senders waited for anything but their applications, by the taps near them."""
+    return sum(wait.duration_ns for wait in flow.both.of_near() if wait.cause is not Cause.APP_LIMITED)
+
+
+def in_all(ends: Ends) -> Iterator[str]:
+    """The flows added up, where there are several."""
+    if len(ends.flows) < 2:
+        return
+    sums: Counter[str] = Counter()
+    for flow in ends.flows:
+        for sender in _SENDERS:
+            for name in ("lost_segments", "duplicated_packets", "reordered_packets"):
+                sums[name] += flow.way(sender)[name]
+    waits = [wait for flow in ends.flows for wait in flow.both.waits]
+    agreed = sum(wait.agreed for wait in waits)
+    yield (
+        f"{counted(len(ends.flows), 'flow')} in both captures: {counted(sums['lost_segments'], 'packet')} lost between the "
+        f"taps, {number(sums['duplicated_packets'])} came twice, {number(sums['reordered_packets'])} late; the views agree "
+        f"on {number(agreed)} of {counted(len(waits), 'wait')}"
+    )
 
 
 def alignment(ends: Ends) -> Iterator[str]:
@@ -81,8 +106,8 @@ def alignment(ends: Ends) -> Iterator[str]:
         case "both-ways":
             yield (
                 f"clocks: {_lead(clock.offset_ns)}{_drift(clock.drift_ppm, clock.drift_uncertainty_ppm)}; the least "
-                f"round trip between the taps, {exact(clock.least_round_trip_ns or 0)}, is split in half, as no packet tells "
-                "which way is the longer (--same-clock if both captures have one clock)"
+                f"round trip between the taps, {exact(clock.least_round_trip_ns or 0)}, is split in half, as no packet "
+                "tells which way is the longer (--same-clock if both captures have one clock)"
             )
         case "one-way":
             yield "clocks: packets that both taps saw went one way only: delays are those above the least"
@@ -109,7 +134,7 @@ def uncaptured(ends: Ends) -> Iterator[str]:
     """What one capture holds and the other does not."""
     for side, count in zip(("client", "server"), ends.unmatched, strict=True):
         if count:
-            yield f"{counted(count, 'flow')} of the {side} side's capture {'is' if count == 1 else 'are'} not in the other"
+            yield f"the {side} side's capture holds {counted(count, 'flow')} that the other does not"
     if ends.rewritten:
         yield (
             f"{counted(ends.rewritten, 'flow')} of them look alike but for their sequence numbers, which something in "
@@ -117,7 +142,7 @@ def uncaptured(ends: Ends) -> Iterator[str]:
         )
     for side, count in zip(("client", "server"), ends.left_out, strict=True):
         if count:
-            yield f"{counted(count, 'packet')} at the end of the {side} side's capture are too many to be held and left out"
+            yield f"the {side} side's capture is too long: {counted(count, 'packet')} at its end were left out"
     if ends.events_dropped:
         yield f"{number(ends.events_dropped)} losses and the like are counted but not listed"
 
@@ -142,7 +167,8 @@ def changed(flow: PairedFlow) -> Iterator[str]:
     for sender in _SENDERS:
         way = flow.way(sender)
         for change in way["syn_changes"]:
-            yield f"{_FIELDS[change['field']]} in the {sender}'s SYN {_change(change['field'], change['sent'], change['seen'])}"
+            what = _change(change["field"], change["sent"], change["seen"])
+            yield f"{_FIELDS[change['field']]} in the {sender}'s SYN {what}"
         if way["timestamps_stripped"]:
             yield f"timestamps of the {sender}'s packets were taken out on the way"
         if way["windows_rewritten"]:
@@ -152,8 +178,7 @@ def changed(flow: PairedFlow) -> Iterator[str]:
         yield from _missed(way, sender)
 
 
-def _missed(way: dict[str, int] | object, sender: Side) -> Iterator[str]:
-    assert isinstance(way, dict)
+def _missed(way: Mapping[str, Any], sender: Side) -> Iterator[str]:
     told = {
         "missed_by_receiving_tap": "arrived, as ACKs show, but the receiving side's capture missed them",
         "missed_by_sending_tap": "arrived that the sending side's capture missed",
@@ -185,7 +210,8 @@ def disagreement(flow: PairedFlow) -> str:
         near, far = (stall.cause.value if stall else "no wait" for stall in (wait.near, wait.far))
         kinds[f"{near} by the near tap, {far} by the other"] += wait.duration_ns
     told = "; ".join(f"{duration(span)} {kind}" for kind, span in kinds.most_common(3))
-    return f"the views differ on {number(len(apart))} of {counted(len(waits), 'wait')}, {duration(apart_ns)} of {duration(spent_ns)}: {told}"
+    some = f"{number(len(apart))} of {counted(len(waits), 'wait')}, {duration(apart_ns)} of {duration(spent_ns)}"
+    return f"the views differ on {some}: {told}"
 
 
 def happened(event: Event) -> str:
