@@ -118,7 +118,7 @@ pub fn analyse(bytes: &[u8]) {
     assert!(tables.iter().all(|table| !table.is_empty()));
     if let Some(row) = rows.first() {
         // A capture that ends early gives samples of what came before, so this fails only where the run failed.
-        let samples = run::samples(&path, row.id);
+        let samples = run::samples(std::slice::from_ref(&path), &[row.id], &options);
         assert!(samples.is_ok() || statuses[0].error.is_some(), "{samples:?}");
     }
 }

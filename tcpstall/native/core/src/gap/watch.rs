@@ -203,15 +203,25 @@ impl Watch {
         self.tunnel.get_or_insert_with(|| Box::new(tunnel.clone()));
     }
 
-    /// Gaps that it holds.
+    /// Memory that its gaps take.
     #[inline]
-    pub fn gaps_held(&self) -> usize {
-        self.builders[0].gaps.len() + self.builders[1].gaps.len()
+    pub fn gap_bytes(&self) -> usize {
+        self.builders[0].gaps.bytes() + self.builders[1].gaps.bytes()
     }
 
-    /// Each sender keeps so many gaps at most from here on.
-    pub fn keeps_gaps(&mut self, limit: usize) {
-        self.builders.iter_mut().for_each(|builder| builder.gap_limit = limit.min(GAP_LIMIT));
+    /// From here on the gaps of both senders together take so much memory at most.
+    #[inline]
+    pub fn keeps_gaps(&mut self, bytes: usize) {
+        let held = self.builders[0].gaps.len() + self.builders[1].gaps.len();
+        let room = bytes.saturating_sub(self.gap_bytes()) / size_of::<Gap>();
+        let room = room.min(GAP_LIMIT.saturating_sub(held));
+        self.builders.iter_mut().for_each(|builder| builder.gap_room = room);
+    }
+
+    /// Memory is short: older gaps are to take less of it.
+    #[inline]
+    pub fn packs_gaps(&mut self) {
+        self.builders.iter_mut().for_each(|builder| builder.gaps.pack());
     }
 
     /// Whoever pasted the capture left packets out here.

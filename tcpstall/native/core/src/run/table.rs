@@ -31,10 +31,12 @@ const HALF_OPEN: usize = 1 << 16;
 /// 63 s after the first (tcp_syn_retries 6) and gives up at 127 s.
 const HALF_OPEN_IDLE: Nanos = Nanos::from_millis(240_000);
 
-/// Gaps of all flows held at once, a kilobyte each: beyond that a flow keeps no more than its share of them.
-const GAPS_HELD: usize = 100_000;
+/// What the gaps of all flows take before older ones are packed, a kilobyte each until then and a quarter of it afterwards.
+const GAP_BYTES_PLAIN: usize = 16 << 20;
+/// What they take at most: beyond that a flow keeps no more than its share.
+const GAP_BYTES: usize = 48 << 20;
 /// The least such share.
-const GAPS_SHARE: usize = 16;
+const GAP_BYTES_SHARE: usize = 16 << 10;
 
 /// Starts of flows held at once, a kilobyte or two each; the flows beyond go without a label.
 const STARTS_HELD: usize = 1 << 15;
@@ -50,7 +52,7 @@ pub(super) struct Table {
     lingering: VecDeque<Place>,
     recent: Option<(Key, u32)>,
     starts_held: usize,
-    gaps_held: usize,
+    gap_bytes: usize,
     /// Marks of packets left out so far.
     marks: u64,
     half_open: Waiting,
@@ -69,7 +71,7 @@ impl Table {
             lingering: VecDeque::new(),
             recent: None,
             starts_held: 0,
-            gaps_held: 0,
+            gap_bytes: 0,
             marks: 0,
             half_open: Waiting::new(HALF_OPEN, HALF_OPEN_IDLE),
             followed: Waiting::new(FOLLOWED, FOLLOWED_IDLE),
@@ -123,11 +125,14 @@ impl Table {
         };
         let entry = self.entries[slot as usize].as_mut()?;
         let Flow::Followed(watch) = &mut entry.flow else { return None };
-        let held = watch.gaps_held();
-        let full = self.gaps_held >= GAPS_HELD;
-        watch.keeps_gaps(if full { self.followed.share(GAPS_HELD).max(GAPS_SHARE) } else { usize::MAX });
+        let held = watch.gap_bytes();
+        let full = self.gap_bytes >= GAP_BYTES;
+        watch.keeps_gaps(if full { self.followed.share(GAP_BYTES).max(GAP_BYTES_SHARE) } else { usize::MAX });
         let seen = watch.sees(segment);
-        self.gaps_held += watch.gaps_held() - held;
+        if self.gap_bytes >= GAP_BYTES_PLAIN {
+            watch.packs_gaps();
+        }
+        self.gap_bytes = self.gap_bytes + watch.gap_bytes() - held;
         if matches!(watch.connection.state, State::Closed | State::Reset) && !entry.lingers {
             entry.lingers = true;
             self.followed.leaves();
@@ -281,7 +286,7 @@ impl Table {
                 Flow::Followed(_) if !entry.lingers => self.followed.leaves(),
                 Flow::Followed(_) => {}
             }
-            self.gaps_held -= entry.watch().map_or(0, Watch::gaps_held);
+            self.gap_bytes -= entry.watch().map_or(0, Watch::gap_bytes);
             let over = entry.finish(self.marks);
             self.starts_held -= usize::from(over.1.starts().is_some());
             done.push(over);
@@ -306,10 +311,11 @@ impl Table {
 
     /// The capture is over: the flows that are still open, in the order of their first segments.
     pub(super) fn drain(&mut self) -> impl Iterator<Item = Over> + use<> {
-        let mut entries: Vec<Entry> = mem::take(&mut self.entries).into_iter().flatten().collect();
-        entries.sort_by_key(|entry| entry.id);
+        let mut entries = mem::take(&mut self.entries);
+        entries.retain(Option::is_some);
+        entries.sort_unstable_by_key(|entry| entry.as_ref().map(|entry| entry.id));
         let marks = self.marks;
-        entries.into_iter().map(move |entry| entry.finish(marks))
+        entries.into_iter().flatten().map(move |entry| entry.finish(marks))
     }
 }
 
