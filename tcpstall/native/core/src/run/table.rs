@@ -1,11 +1,14 @@
 //! The flows of one capture: found by their two ends, finished when they are over.
 
+mod gaps;
+
 use std::collections::VecDeque;
 use std::hash::BuildHasher;
 use std::mem;
 
 use hashbrown::{DefaultHashBuilder, HashTable};
 
+use self::gaps::Gaps;
 use super::batch::Batch;
 use super::entry::{Entry, Flow, Key, Over};
 use super::waiting::{Place, Waiting};
@@ -31,13 +34,6 @@ const HALF_OPEN: usize = 1 << 16;
 /// 63 s after the first (tcp_syn_retries 6) and gives up at 127 s.
 const HALF_OPEN_IDLE: Nanos = Nanos::from_millis(240_000);
 
-/// What the gaps of all flows take before older ones are packed, a kilobyte each until then and a quarter of it afterwards.
-const GAP_BYTES_PLAIN: usize = 16 << 20;
-/// What they take at most: beyond that a flow keeps no more than its share.
-const GAP_BYTES: usize = 48 << 20;
-/// The least such share.
-const GAP_BYTES_SHARE: usize = 16 << 10;
-
 /// Starts of flows held at once, a kilobyte or two each; the flows beyond go without a label.
 const STARTS_HELD: usize = 1 << 15;
 
@@ -52,7 +48,7 @@ pub(super) struct Table {
     lingering: VecDeque<Place>,
     recent: Option<(Key, u32)>,
     starts_held: usize,
-    gap_bytes: usize,
+    gaps: Gaps,
     /// Marks of packets left out so far.
     marks: u64,
     half_open: Waiting,
@@ -71,7 +67,7 @@ impl Table {
             lingering: VecDeque::new(),
             recent: None,
             starts_held: 0,
-            gap_bytes: 0,
+            gaps: Gaps::default(),
             marks: 0,
             half_open: Waiting::new(HALF_OPEN, HALF_OPEN_IDLE),
             followed: Waiting::new(FOLLOWED, FOLLOWED_IDLE),
@@ -125,14 +121,10 @@ impl Table {
         };
         let entry = self.entries[slot as usize].as_mut()?;
         let Flow::Followed(watch) = &mut entry.flow else { return None };
-        let held = watch.gap_bytes();
-        let full = self.gap_bytes >= GAP_BYTES;
-        watch.keeps_gaps(if full { self.followed.share(GAP_BYTES).max(GAP_BYTES_SHARE) } else { usize::MAX });
         let seen = watch.sees(segment);
-        if self.gap_bytes >= GAP_BYTES_PLAIN {
-            watch.packs_gaps();
+        if seen.ended_gap {
+            self.gaps.grow(watch, &self.followed);
         }
-        self.gap_bytes = self.gap_bytes + watch.gap_bytes() - held;
         if matches!(watch.connection.state, State::Closed | State::Reset) && !entry.lingers {
             entry.lingers = true;
             self.followed.leaves();
@@ -286,7 +278,7 @@ impl Table {
                 Flow::Followed(_) if !entry.lingers => self.followed.leaves(),
                 Flow::Followed(_) => {}
             }
-            self.gap_bytes -= entry.watch().map_or(0, Watch::gap_bytes);
+            self.gaps.leave(entry.watch());
             let over = entry.finish(self.marks);
             self.starts_held -= usize::from(over.1.starts().is_some());
             done.push(over);
