@@ -13,7 +13,7 @@ from tcpstall.model import Analysis, Flow, Paths, Side, analyze
 from tcpstall.plot import latencies, picture, series, style, timeline
 from tcpstall.plot.panels import Subject
 
-__all__ = ["KINDS", "KINDS_OF_MANY", "SUFFIXES", "UnknownPicture", "draw", "subjects"]
+__all__ = ["KINDS", "KINDS_OF_MANY", "SUFFIXES", "UnknownPicture", "draw", "draw_flow", "draw_many", "subjects"]
 
 SUFFIXES = (".png", ".svg", ".pdf")
 
@@ -47,8 +47,8 @@ def draw(
     The flow with id `flow` is drawn; None is the one that lost most time, for a timeline and exchanges all flows.
     `since_ns` and `until_ns` (ns since the epoch) show that part; it is diagnosed as a whole all the same. `rows` is
     how many flows or exchanges such a picture holds, `width_in` at least 6 inches. `analysis` is the one of these
-    paths, where there is one already, with all its flows or with those to be drawn; else the captures are read for it
-    too, and twice for most kinds, so they cannot be standard input.
+    paths, where there is one already; for a kind of many flows all that it holds are drawn. Else the captures are read
+    for it too. They cannot be standard input.
 
     Raises UnknownPicture for another suffix of `output` or kind, NothingToShow if there is no such flow or none of its
     time is in that interval, CannotOpen and NotACapture like analyze(), OSError where `output` cannot be written.
@@ -60,32 +60,88 @@ def draw(
         raise UnknownPicture(f"there is no picture of the kind {kind!r}; use one of {', '.join(KINDS)}")
     if analysis is None:
         analysis = analyze(paths, flows=[] if flow is None else [flow], bursts=False)
-    if not len(analysis):
+    chosen = _chosen(analysis, flow)
+    if chosen is None:
         wanted = "no TCP flow" if flow is None else f"no flow {flow}"
         raise NothingToShow(f"{_named(paths)}: {wanted} in this capture; `tcpstall analyze` lists what there is")
+    if kind in KINDS_OF_MANY:
+        draw_many(analysis, output, kind=kind, width_in=width_in, since_ns=since_ns, until_ns=until_ns, rows=rows)
+        return
+    found = subjects(paths, [chosen])
+    if not found:
+        raise NothingToShow(f"{_named(paths)}: flow {chosen.id} only shook hands; there is nothing to draw")
+    draw_flow(found[0], output, kind=kind, width_in=width_in, since_ns=since_ns, until_ns=until_ns)
+
+
+def draw_flow(
+    subject: Subject,
+    output: str | os.PathLike[str],
+    *,
+    kind: str = KINDS[0],
+    width_in: float = style.WIDTH_IN,
+    since_ns: int | None = None,
+    until_ns: int | None = None,
+) -> None:
+    """Draws a kind that shows one flow; see draw()."""
     with matplotlib.rc_context(style.RC):
-        if kind in KINDS_OF_MANY:
-            figure = _of_many(kind, analysis, rows, since_ns, until_ns, width_in)
-        else:
-            (subject,) = subjects(paths, [analysis[analysis.ranked("lost")[0]]])
-            figure = _of_one(kind, subject, since_ns, until_ns, width_in)
-        figure.savefig(output, format=suffix[1:], metadata=_metadata(suffix))
+        _save(_of_one(kind, subject, since_ns, until_ns, width_in), output)
 
 
-def subjects(paths: Paths, flows: Sequence[Flow]) -> list[Subject]:
+def draw_many(
+    analysis: Analysis,
+    output: str | os.PathLike[str],
+    *,
+    kind: str,
+    width_in: float = style.WIDTH_IN,
+    since_ns: int | None = None,
+    until_ns: int | None = None,
+    rows: int | None = None,
+) -> None:
+    """Draws a kind of KINDS_OF_MANY of all flows that `analysis` holds; see draw()."""
+    with matplotlib.rc_context(style.RC):
+        _save(_of_many(kind, analysis, rows, since_ns, until_ns, width_in), output)
+
+
+def subjects(
+    paths: Paths,
+    flows: Sequence[Flow],
+    *,
+    since_ns: int | None = None,
+    until_ns: int | None = None,
+    max_expansion: int | None = None,
+) -> list[Subject]:
     """What is drawn of some flows: the series about the data of the end that sent most of it, from one reading.
 
-    Raises NothingToShow for a flow that only shook hands.
+    The interval and `max_expansion` are those of the analyze() that gave the flows. A flow that only shook hands has
+    no subject.
     """
     several = [paths] if isinstance(paths, (str, os.PathLike)) else paths
-    found: list[Subject] = []
-    tables = _core.samples([os.fspath(path) for path in several], [flow.id for flow in flows])
-    for flow, samples in zip(flows, tables, strict=True):
-        if not len(samples):
-            raise NothingToShow(f"{_named(paths)}: flow {flow.id} only shook hands; there is nothing to draw")
-        side = _side(flow)
-        found.append(Subject(flow, series.read(samples, side, flow.start_ns), side))
-    return found
+    tables = _core.samples(
+        [os.fspath(path) for path in several],
+        [flow.id for flow in flows],
+        since_ns=since_ns,
+        until_ns=until_ns,
+        max_expansion=max_expansion,
+    )
+    return [
+        Subject(flow, series.read(samples, side, flow.start_ns), side)
+        for flow, samples, side in zip(flows, tables, map(_side, flows), strict=True)
+        if len(samples)
+    ]
+
+
+def _chosen(analysis: Analysis, flow: int | None) -> Flow | None:
+    if not len(analysis):
+        return None
+    if flow is None:
+        return analysis[analysis.ranked("lost")[0]]
+    ids = analysis.flows.column("flow")
+    return analysis[ids.index(flow)] if flow in ids else None
+
+
+def _save(figure: Figure, output: str | os.PathLike[str]) -> None:
+    suffix = PurePath(output).suffix.lower()
+    figure.savefig(output, format=suffix[1:], metadata=_metadata(suffix))
 
 
 def _of_one(kind: str, subject: Subject, since_ns: int | None, until_ns: int | None, width_in: float) -> Figure:
