@@ -11,6 +11,7 @@ from bokeh.models.renderers import GlyphRenderer
 from bokeh.plotting import figure
 
 from tcpstall.plot import style
+from tcpstall.plot.page.pack import Column
 from tcpstall.plot.reduce import View
 from tcpstall.plot.series import Levels, Spans, Steps, Times
 
@@ -21,17 +22,21 @@ _LEFT_PX = 58
 
 _RIGHT_PX = 12
 
+_US = 1_000
+"""Finer than any screen shows a flow."""
+
 BASE, LIMIT = "base", "limit"
 """The page fits the vertical axis to what is base; a limit is shown whole only where it is not far above that."""
 
 
 @dataclass(frozen=True)
 class Entry:
-    """A line of a legend; `mark` is `line`, `dash`, `stroke`, `dot`, `cross` or `triangle`."""
+    """A line of a legend; `mark` is `line`, `dash`, `stroke`, `dot`, `cross`, `triangle` or `band` with a pattern."""
 
     text: str
     colour: str
     mark: str
+    pattern: int = 0
 
 
 @dataclass
@@ -42,44 +47,43 @@ class Frame:
     view: View
     unit_ns: int
     legend: list[Entry] = field(default_factory=list)
+    data: dict[ColumnDataSource, dict[str, Column]] = field(default_factory=dict)
 
-    def steps(self, steps: Steps, size: float, entry: Entry, *, role: str = BASE, width: float = 1.4) -> None:
-        """A level that holds until the next; nothing where it is never known."""
+    def steps(self, steps: Steps, unit: float, entry: Entry, *, role: str = BASE, width: float = 1.4) -> None:
+        """A level that holds until the next, in whole numbers of `unit`; nothing where it is never known."""
         if not len(steps.at_ns) or bool(np.all(np.isnan(steps.level))):
             return
+        held = _held(steps, self.view)
         renderer = self.plot.step(
-            "x", "y", source=self._source(_held(steps, self.view), size), mode="after", color=entry.colour,
+            "x", "y", source=self._source(held.at_ns, unit, y=held.level), mode="after", color=entry.colour,
             line_width=width, line_dash=[5, 3] if entry.mark == "dash" else [],
         )  # fmt: skip
         self._drawn(renderer, [role, "y"], entry)
 
-    def area(self, steps: Steps, size: float, colour: str) -> None:
+    def area(self, steps: Steps, unit: float, colour: str) -> None:
         """A level as a light ground."""
-        if len(steps.at_ns):
-            self.plot.varea_step(
-                "x", y1=0, y2="y", source=self._source(_held(steps, self.view), size), step_mode="after",
-                fill_color=colour, fill_alpha=0.16,
-            )  # fmt: skip
+        if not len(steps.at_ns):
+            return
+        held = _held(steps, self.view)
+        source = self._source(held.at_ns, unit, y=np.nan_to_num(held.level))
+        self.plot.varea_step("x", y1=0, y2="y", source=source, step_mode="after", fill_color=colour, fill_alpha=0.16)
 
-    def strokes(self, spans: Spans, size: float, entry: Entry, *, width: float = 2.0) -> None:
+    def strokes(self, spans: Spans, unit: float, entry: Entry, *, width: float = 2.0) -> None:
         """Ranges of bytes as vertical strokes."""
         if not len(spans.at_ns):
             return
-        source = ColumnDataSource(
-            {"x": self._x(spans.at_ns), "low": _y(spans.low / size), "high": _y(spans.high / size)}
-        )
+        source = self._source(spans.at_ns, unit, low=spans.low, high=spans.high)
         renderer = self.plot.segment("x", "low", "x", "high", source=source, color=entry.colour, line_width=width)
         self._drawn(renderer, [BASE, "low", "high"], entry)
 
-    def marks(self, at_ns: Times, level: Levels, entry: Entry, *, size_px: float) -> None:
+    def marks(self, at_ns: Times, level: Levels, unit: float, entry: Entry, *, size_px: float) -> None:
         """Points."""
         if not len(at_ns):
             return
         shapes = {"cross": "x", "triangle": "inverted_triangle", "dot": "circle"}
-        source = ColumnDataSource({"x": self._x(at_ns), "y": _y(level)})
         renderer = self.plot.scatter(
-            "x", "y", source=source, marker=shapes[entry.mark], size=size_px, color=entry.colour,
-            line_width=1.6 if entry.mark == "cross" else 0,
+            "x", "y", source=self._source(at_ns, unit, y=level), marker=shapes[entry.mark], size=size_px,
+            color=entry.colour, line_width=1.6 if entry.mark == "cross" else 0,
         )  # fmt: skip
         self._drawn(renderer, [BASE, "y"], entry)
 
@@ -103,11 +107,12 @@ class Frame:
         renderer.nonselection_glyph = None
         self.legend.append(entry)
 
-    def _source(self, steps: Steps, size: float) -> ColumnDataSource:
-        return ColumnDataSource({"x": self._x(steps.at_ns), "y": _y(steps.level / size)})
-
-    def _x(self, at_ns: Times) -> Levels:
-        return at_ns / self.unit_ns
+    def _source(self, at_ns: Times, unit: float, **levels: Levels) -> ColumnDataSource:
+        """Empty for Bokeh; the page fills it from what stands in `data`."""
+        source = ColumnDataSource({name: [] for name in ("x", *levels)})
+        time = Column(at_ns / _US, _US / self.unit_ns)
+        self.data[source] = {"x": time} | {name: Column(level, unit) for name, level in levels.items()}
+        return source
 
 
 class FrameMaker:
@@ -152,8 +157,3 @@ def _held(steps: Steps, view: View) -> Steps:
     kept = np.concatenate([[True], ~same])
     at_ns = np.append(steps.at_ns[kept], view.end_ns)
     return Steps(at_ns, np.append(level[kept], level[-1]))
-
-
-def _y(level: Levels) -> "np.ndarray[tuple[int], np.dtype[np.float32]]":
-    # Half the size on the page; a pixel is far more than the seventh digit.
-    return level.astype(np.float32)

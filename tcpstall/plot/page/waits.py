@@ -1,6 +1,7 @@
 """What each end waited for: lanes above the plots, tints behind them, the evidence of each wait under the pointer."""
 
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from bokeh.core.properties import value
@@ -12,9 +13,9 @@ from tcpstall import evidence, units
 from tcpstall.causes import Cause
 from tcpstall.model import Flow, Side, Stall
 from tcpstall.plot import style
-from tcpstall.plot.page.frame import Frame
+from tcpstall.plot.page.frame import Entry, Frame
 
-__all__ = ["lanes", "pattern", "tint"]
+__all__ = ["evidenced", "lanes", "tint"]
 
 _MOST_WAITS = 3_000
 """Of one end, the longest; a page of more would be slow to move."""
@@ -37,21 +38,25 @@ def pattern(cause: Cause) -> int:
     return cause.code % len(_PATTERNS)
 
 
-def tint(frame: Frame, stalls: Sequence[Stall], start_ns: int) -> None:
+def evidenced(flow: Flow, sides: Sequence[Side], unit_ns: int) -> dict[Side, ColumnDataSource]:
+    """The waits of each end that waited with what the pointer shows, for all plots of the flow to share."""
+    stalls = {side: longest(flow, side) for side in sides}
+    return {side: _source(own, flow.start_ns, unit_ns) for side, own in stalls.items() if own}
+
+
+def tint(frame: Frame, source: ColumnDataSource) -> None:
     """The waits of one end as a light ground, each with its evidence."""
-    if not stalls:
-        return
     bands = frame.plot.vstrip(
-        "x0", "x1", source=_source(frame, stalls, start_ns), fill_color="colour", fill_alpha=style.BAND_TINT,
+        "x0", "x1", source=source, fill_color="colour", fill_alpha=style.BAND_TINT,
         line_color=None, level="underlay", hover_fill_alpha=0.34, hover_fill_color="colour", hover_line_color=None,
     )  # fmt: skip
     bands.name = "waits"
     frame.plot.add_tools(_hover(bands))
 
 
-def lanes(frame: Frame, flow: Flow, sides: Sequence[Side]) -> None:
+def lanes(frame: Frame, flow: Flow, sources: Mapping[Side, ColumnDataSource]) -> None:
     """A row for each end, from the top down."""
-    plot = frame.plot
+    plot, sides = frame.plot, list(sources)
     plot.y_range = Range1d(start=0, end=len(sides))
     plot.ygrid.visible = plot.xgrid.visible = False
     rows = [len(sides) - 0.5 - row for row in range(len(sides))]
@@ -59,17 +64,15 @@ def lanes(frame: Frame, flow: Flow, sides: Sequence[Side]) -> None:
     plot.yaxis.major_label_overrides = dict(zip(rows, sides, strict=True))
     plot.yaxis.axis_line_color = plot.yaxis.major_tick_line_color = None
     for row, side in zip(rows, sides, strict=True):
-        stalls = longest(flow, side)
-        if not stalls:
-            continue
-        source = _source(frame, stalls, flow.start_ns)
         bars = plot.quad(
-            "x0", "x1", row + 0.4, row - 0.4, source=source, fill_color="colour", line_color="colour", line_width=0.6,
-            hatch_pattern="hatch", hatch_color="#ffffff", hatch_alpha=0.42, hatch_scale=7, hatch_weight=1.2,
+            "x0", "x1", row + 0.4, row - 0.4, source=sources[side], fill_color="colour", line_color="colour",
+            line_width=0.6, hatch_pattern="hatch", hatch_color="#ffffff", hatch_alpha=0.42, hatch_scale=7,
+            hatch_weight=1.2,
         )  # fmt: skip
         bars.name = "waits"
         plot.add_tools(_hover(bars))
-        _names(frame, stalls, flow, row)
+        _names(frame, longest(flow, side), flow, row)
+    frame.legend += _legend(flow, sides)
 
 
 def longest(flow: Flow, side: Side) -> list[Stall]:
@@ -77,6 +80,17 @@ def longest(flow: Flow, side: Side) -> list[Stall]:
     own = [stall for stall in flow.stalls if stall.sender == side or stall.cause is Cause.HANDSHAKE]
     kept = sorted(own, key=lambda stall: -stall.duration_ns)[:_MOST_WAITS]
     return sorted(kept, key=lambda stall: stall.start_ns)
+
+
+def _legend(flow: Flow, sides: Sequence[Side]) -> list[Entry]:
+    """The causes drawn, those with most time first."""
+    sums: Counter[Cause] = Counter()
+    for stall in {id(stall): stall for side in sides for stall in longest(flow, side)}.values():
+        sums[stall.cause] += stall.duration_ns
+    return [
+        Entry(f"{cause.value} {units.duration(span)}", cause.colour, "band", pattern(cause))
+        for cause, span in sums.most_common()
+    ]
 
 
 def _names(frame: Frame, stalls: Sequence[Stall], flow: Flow, row: float) -> None:
@@ -98,11 +112,11 @@ def _names(frame: Frame, stalls: Sequence[Stall], flow: Flow, row: float) -> Non
     frame.plot.add_glyph(source, name)
 
 
-def _source(frame: Frame, stalls: Sequence[Stall], start_ns: int) -> ColumnDataSource:
+def _source(stalls: Sequence[Stall], start_ns: int, unit_ns: int) -> ColumnDataSource:
     return ColumnDataSource(
         {
-            "x0": [(stall.start_ns - start_ns) / frame.unit_ns for stall in stalls],
-            "x1": [(stall.end_ns - start_ns) / frame.unit_ns for stall in stalls],
+            "x0": [(stall.start_ns - start_ns) / unit_ns for stall in stalls],
+            "x1": [(stall.end_ns - start_ns) / unit_ns for stall in stalls],
             "colour": [stall.cause.colour for stall in stalls],
             "hatch": [_PATTERNS[pattern(stall.cause)] for stall in stalls],
             "cause": [_named(stall) for stall in stalls],

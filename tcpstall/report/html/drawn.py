@@ -19,7 +19,11 @@ class Mark(Protocol):
 
     @property
     def mark(self) -> str:
-        """`line`, `dash`, `stroke`, `dot`, `cross` or `triangle`."""
+        """`line`, `dash`, `stroke`, `dot`, `cross`, `triangle` or `band`."""
+
+    @property
+    def pattern(self) -> int:
+        """Of a band; 0 is plain."""
 
 
 class Panel(Protocol):

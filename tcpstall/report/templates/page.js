@@ -9,6 +9,20 @@
     return JSON.parse(await new Response(stream).text());
   };
 
+  // Columns come as a unit and steps from value to value, which Bokeh does not know.
+  const column = ([unit, steps]) => {
+    let sum = 0;
+    return Float64Array.from(steps, (step) => step === null ? NaN : (sum += step) * unit);
+  };
+
+  const filled = (node, columns) => {
+    if (node === null || typeof node !== "object") return;
+    if (node.id in columns && node.attributes) {
+      const data = Object.entries(columns[node.id]).map(([name, packed]) => [name, column(packed)]);
+      node.attributes.data = {type: "map", entries: data};
+    } else for (const inner of Object.values(node)) filled(inner, columns);
+  };
+
   const below = (values, wanted) => {
     let low = 0, high = values.length;
     while (low < high) {
@@ -80,10 +94,11 @@
   const draw = async (box) => {
     if (drawn.has(box)) return drawn.get(box);
     const work = (async () => {
-      const {document: model, roots} = await unpacked(box.querySelector("script").textContent);
+      const {document: model, roots, columns} = await unpacked(box.querySelector("script").textContent);
+      filled(model, columns);
       const key = `flow-${box.dataset.flow}`;
       const managers = await Bokeh.embed.embed_items({[key]: model}, [{docid: key, roots, root_ids: Object.keys(roots)}]);
-      const views = managers.flatMap((manager) => [...manager.roots]);
+      const views = managers.flatMap((manager) => [...manager.roots]).filter((view) => view.model.id in roots);
       const plots = views.map((view) => view.model);
       const range = plots[0].x_range;
       const flow = {box, roots, views, plots, range, whole: [range.start, range.end]};
