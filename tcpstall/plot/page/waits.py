@@ -20,8 +20,8 @@ __all__ = ["evidenced", "lanes", "tint"]
 _MOST_WAITS = 3_000
 """Of one end, the longest; a page of more would be slow to move."""
 
-_NAMED_SHARE = 0.11
-"""A wait of this share of the flow's length has room for its cause's name."""
+_MOST_NAMES = 300
+"""Of one end, for the longest waits; the page shows those that have room."""
 
 _PATTERNS = (" ", "/", "\\", "x", ".", "-", "|", "+", "o", "`", "v", ">", "@", "*")
 """Bokeh's hatches: causes next to each other in the table differ by more than colour."""
@@ -94,13 +94,16 @@ def _legend(flow: Flow, sides: Sequence[Side]) -> list[Entry]:
 
 
 def _names(frame: Frame, stalls: Sequence[Stall], flow: Flow, row: float) -> None:
-    least_ns = max(1, flow.duration_ns) * _NAMED_SHARE
-    named = [stall for stall in stalls if stall.duration_ns >= least_ns]
-    middle = [((stall.start_ns + stall.end_ns) / 2 - flow.start_ns) / frame.unit_ns for stall in named]
+    named = sorted(stalls, key=lambda stall: -stall.duration_ns)[:_MOST_NAMES]
+    start = [(stall.start_ns - flow.start_ns) / frame.unit_ns for stall in named]
+    end = [(stall.end_ns - flow.start_ns) / frame.unit_ns for stall in named]
     source = ColumnDataSource(
         {
-            "x": middle,
-            "name": [stall.cause.value for stall in named],
+            "from": start,
+            "to": end,
+            "x": [(left + right) / 2 for left, right in zip(start, end, strict=True)],
+            "cause": [stall.cause.value for stall in named],
+            "name": ["" for _ in named],
             "ink": [style.ink_on(stall.cause.colour) for stall in named],
             "ground": [stall.cause.colour for stall in named],
         }
@@ -109,7 +112,7 @@ def _names(frame: Frame, stalls: Sequence[Stall], flow: Flow, row: float) -> Non
         x="x", y=row, text="name", text_color="ink", text_align="center", text_baseline="middle", text_font_size="11px",
         text_font=value("system-ui, sans-serif"), background_fill_color="ground",
     )  # fmt: skip
-    frame.plot.add_glyph(source, name)
+    frame.plot.add_glyph(source, name).tags = ["names"]
 
 
 def _source(stalls: Sequence[Stall], start_ns: int, unit_ns: int) -> ColumnDataSource:

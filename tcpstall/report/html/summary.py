@@ -17,7 +17,7 @@ def sentences(flow: Flow, analysis: Analysis) -> list[str]:
     told = [_happened(flow, len(analysis)), _waited(flow)]
     found = findings(flow)
     if found:
-        told.append(_why(found))
+        told.append(_why(found, waited_ns(flow)))
         if found[0].advice:
             told.append(f"What to change first: {found[0].advice}.")
     if len(analysis) > 1:
@@ -27,17 +27,17 @@ def sentences(flow: Flow, analysis: Analysis) -> list[str]:
     return told
 
 
-def figures(flow: Flow) -> list[tuple[str, str]]:
-    """The few numbers that say how bad it is."""
-    side = main_sender(flow)
+def figures(flow: Flow) -> list[tuple[str, str, str]]:
+    """The few numbers that say how bad it is: name, figure, what to hold against it."""
+    side, waited = main_sender(flow), waited_ns(flow)
     sent = flow.directions[side].bytes
+    trip = flow.base_rtt_ns
     return [
-        ("waited", f"{duration(waited_ns(flow))}, {percent(waited_ns(flow), flow.duration_ns)}"),
-        ("took", duration(flow.duration_ns)),
-        ("stalls", number(len(real_stalls(flow)))),
-        ("base round trip", duration(flow.base_rtt_ns) if flow.base_rtt_ns is not None else "unknown"),
-        ("moved", size(sent)),
-        ("on average", rate(sent, flow.duration_ns)),
+        ("waited", duration(waited), f"{percent(waited, flow.duration_ns)} of {duration(flow.duration_ns)}"),
+        ("stalls", number(len(real_stalls(flow))), "longer than a round trip explains"),
+        ("round trip", "unknown" if trip is None else duration(trip), "the shortest seen"),
+        ("moved", size(sent), f"by the {side}"),
+        ("on average", rate(sent, flow.duration_ns), "payload"),
     ]
 
 
@@ -58,12 +58,17 @@ def _waited(flow: Flow) -> str:
     return f"For {duration(waited)} of that ({percent(waited, flow.duration_ns)}) data could have moved and did not."
 
 
-def _why(found: list[Finding]) -> str:
+def _why(found: list[Finding], waited: int) -> str:
     first, *rest = found
-    told = f"{'Most of it' if rest else 'All of it'}, {duration(first.time_ns)}, was {first.cause.value}: {first.what}"
+    share = "The largest part" if rest and 2 * first.time_ns < waited else "Most of it" if rest else "All of it"
+    told = f"{share}, {duration(first.time_ns)}, was lost because {_because(first)}"
     if more := rest[:_FURTHER]:
-        told += "; then " + "; then ".join(f"{duration(one.time_ns)} {one.cause.value}: {one.what}" for one in more)
+        told += "; then " + "; then ".join(f"{duration(one.time_ns)} because {_because(one)}" for one in more)
     return f"{told}."
+
+
+def _because(finding: Finding) -> str:
+    return f"{finding.cause.summary} ({finding.cause.value}: {finding.what})"
 
 
 def _sentence(text: str) -> str:

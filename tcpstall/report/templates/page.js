@@ -69,8 +69,25 @@
     plot.y_range.setv({start: low - 0.03 * (high - low), end: high + 0.07 * (high - low) || 1});
   };
 
+  // A wait's name stands where the wait is long enough on the screen, in the middle of what is seen of it.
+  const nameWaits = (plot, width, start, end) => {
+    for (const renderer of plot.renderers) {
+      if (!renderer.tags.includes("names")) continue;
+      const {data} = renderer.data_source, {from, to, cause} = data;
+      const x = [], name = [];
+      for (let at = 0; at < cause.length; at++) {
+        const left = Math.max(from[at], start), right = Math.min(to[at], end);
+        x.push((left + right) / 2);
+        name.push((right - left) / (end - start) * width > 6.4 * cause[at].length + 8 ? cause[at] : "");
+      }
+      if (name.every((text, at) => text === data.name[at] && (!text || x[at] === data.x[at]))) continue;
+      renderer.data_source.data = {...data, x, name};
+    }
+  };
+
   const fitAll = (flow) => {
     const {start, end} = flow.range;
+    flow.plots.forEach((plot) => nameWaits(plot, plot.inner_width, start, end));
     const whole = start <= flow.whole[0] && end >= flow.whole[1];
     for (const plot of flow.plots) if (plot.tags.includes("fit")) fit(plot, start, end, whole);
   };
