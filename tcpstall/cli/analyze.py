@@ -19,7 +19,7 @@ from tcpstall.errors import ExitCode
 from tcpstall.labels import read_label
 from tcpstall.model import Analysis, Capture, Sort, analyze
 
-__all__ = ["command"]
+__all__ = ["command", "outcome"]
 
 _FORMATS = ("table", *ticket.FORMS, "json", "ndjson", "csv")
 _WITHOUT_WARNINGS = "csv"
@@ -173,7 +173,7 @@ def _show(
             analysis, width=screen.width, sort=sort or "lost", top=top or _FLOWS_IN_TABLES, min_stall_ns=min_stall_ns
         ):
             show(part, screen)
-    return _outcome(analysis.captures)
+    return outcome(analysis.captures)
 
 
 def _stream(
@@ -210,10 +210,10 @@ def _stream(
         for capture in results:
             for remark in capture.remarks:
                 complain(f"{capture.path}: {remark}")
-    return _outcome(results)
+    return outcome(results)
 
 
-def _outcome(captures: Sequence[Capture]) -> ExitCode:
+def outcome(captures: Sequence[Capture]) -> ExitCode:
     """Says what was wrong with each input; the highest code counts."""
     for capture in captures:
         if capture.error:
