@@ -20,6 +20,7 @@ MAY_USE["causes"] = {*BELOW_CAUSES, *FLOOR}
 MAY_USE["exchange"] = {"causes", *BELOW_CAUSES, *FLOOR}
 MAY_USE["tables"] = {"causes", "exchange", *BELOW_CAUSES, *FLOOR}
 MAY_USE["run"] = {"causes", "exchange", "tables", *BELOW_CAUSES, *FLOOR}
+MAY_USE["pair"] = {"run", "tables", "wire", "capture", *FLOOR}
 
 USED = re.compile(r"\bcrate::(?:\{([^}]*)\}|(\w+))")
 COMMENT = re.compile(r"//[^\n]*")

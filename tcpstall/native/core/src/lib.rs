@@ -1,7 +1,7 @@
 //! Why a TCP connection waited: packets to flows, flows to stalls, stalls to causes.
 //!
 //! The modules are layers and arrows only point down:
-//! `run → tables → exchange → causes → gap → sender → flow → wire → capture → seq | time | size | list`.
+//! `pair → run → tables → exchange → causes → gap → sender → flow → wire → capture → seq | time | size | list`.
 #![forbid(unsafe_code)]
 
 pub mod capture;
@@ -10,6 +10,7 @@ pub mod exchange;
 pub mod flow;
 pub mod gap;
 pub mod list;
+pub mod pair;
 pub mod run;
 pub mod sender;
 pub mod seq;

@@ -3,6 +3,7 @@
 mod errors;
 mod labels;
 mod options;
+mod pair;
 mod report;
 mod statuses;
 mod table;
@@ -12,6 +13,8 @@ use pyo3::prelude::*;
 
 #[pymodule]
 mod _core {
+    #[pymodule_export]
+    use super::pair::{Pairing, pair};
     #[pymodule_export]
     use super::report::{Report, Written, analyze, samples, segments};
     #[pymodule_export]
