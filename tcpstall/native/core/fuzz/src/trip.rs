@@ -57,7 +57,7 @@ pub fn taken(bytes: &[u8], most: usize) -> Taken {
             }
             Ok(Some(Item::Line(line))) => (line.len(), u64::from(line.last().copied().unwrap_or(0))),
             Ok(Some(Item::Dropped(packets))) => (0, packets),
-            Ok(Some(Item::LeftOut)) => (0, 1),
+            Ok(Some(Item::LeftOut | Item::Block)) => (0, 1),
             Ok(None) => break,
             Err(CaptureError::Interrupted) => continue,
             Err(error) => {
