@@ -1,5 +1,6 @@
 //! The Python extension module `tcpstall._core`: conversion only, no decision.
 
+mod copy;
 mod errors;
 mod labels;
 mod options;
@@ -12,6 +13,8 @@ use pyo3::prelude::*;
 
 #[pymodule]
 mod _core {
+    #[pymodule_export]
+    use super::copy::{Copied, copy};
     #[pymodule_export]
     use super::report::{Report, Written, analyze, samples, segments};
     #[pymodule_export]
