@@ -2,17 +2,20 @@
 
 import sys
 from collections.abc import Sequence
+from pathlib import Path
 from typing import TypedDict, get_args
 
 import click
 
 from tcpstall import _core
+from tcpstall.cli.anonymise import anonymise_options, key_of
 from tcpstall.cli.ending import complain, writing
 from tcpstall.cli.progress import Bar
 from tcpstall.cli.rates import RATE
 from tcpstall.cli.selection import Selection, captures_argument, chosen, selection_options
 from tcpstall.cli.times import SPAN, Moment
 from tcpstall.errors import ExitCode
+from tcpstall.keys import derived
 from tcpstall.labels import read_label
 from tcpstall.model import Capture, Sort, analyze
 
@@ -84,6 +87,7 @@ class Lists(TypedDict):
     type=bool,
     help="Leave the lists of exchanges out of JSON.",
 )
+@anonymise_options
 def command(
     captures: tuple[str, ...],
     form: str,
@@ -99,6 +103,8 @@ def command(
     max_expansion: int,
     bursts: bool,
     exchanges: bool,
+    anonymise: bool,
+    key_file: Path | None,
 ) -> int:
     """Say why each sender waited.
 
@@ -107,10 +113,11 @@ def command(
     as printed in the paste.
     """  # fmt: skip
     selection = chosen(captures, flows=flows, hosts=hosts, ports=ports, since=since, until=until)
+    key = key_of(anonymise, key_file)
     if form == "table":
-        return _show(captures, selection, min_stall_ns, top, sort, link_bytes_per_s, max_expansion)
+        return _show(captures, selection, min_stall_ns, top, sort, link_bytes_per_s, max_expansion, key)
     lists: Lists = {"bursts": bursts, "exchanges": exchanges}
-    return _stream(captures, selection, form, min_stall_ns, top, sort, link_bytes_per_s, max_expansion, lists)
+    return _stream(captures, selection, form, min_stall_ns, top, sort, link_bytes_per_s, max_expansion, lists, key)
 
 
 def _show(
@@ -121,6 +128,7 @@ def _show(
     sort: Sort | None,
     link_bytes_per_s: int | None,
     max_expansion: int,
+    key: bytes | None,
 ) -> ExitCode:
     with Bar() as bar:
         analysis = analyze(
@@ -129,6 +137,7 @@ def _show(
             bursts=False,
             link_bytes_per_s=link_bytes_per_s,
             max_expansion=max_expansion,
+            anonymise=key,
             strict=False,
             progress=bar,
         )
@@ -154,6 +163,7 @@ def _stream(
     link_bytes_per_s: int | None,
     max_expansion: int,
     lists: Lists,
+    key: bytes | None,
 ) -> ExitCode:
     with Bar() as bar, writing("standard output"):
         sys.stdout.flush()
@@ -168,6 +178,7 @@ def _stream(
             link_bytes_per_s=link_bytes_per_s,
             max_expansion=max_expansion,
             **lists,
+            secret=None if key is None else derived(key),
             label=read_label,
             progress=bar,
         )
