@@ -52,8 +52,10 @@ def _made(path: Path) -> bytes:
     key = fresh().hex().encode()
     try:
         descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
-        with open(descriptor, "wb") as file:
-            file.write(key + b"\n")
+        try:
+            os.write(descriptor, key + b"\n")
+        finally:
+            os.close(descriptor)
     except OSError as error:
         raise CannotWrite(f"cannot write {path}: {error.strerror or error}") from error
     return key

@@ -472,8 +472,8 @@ def analyze(
     `max_expansion` is how many times its size a compressed capture may grow to (None: 1000; a gigabyte always).
     `min_stall_ns` leaves shorter stalls out of the list (the time ledger keeps them); `bursts=False` leaves bursts out,
     `exchanges=False` exchanges.
-    `anonymise` is a key, any secret of at least 16 bytes: keyed pseudonyms stand for addresses then, prefixes preserved, `capture-1`
-    for the first path, and no labels are read. `hosts` are true addresses all the same.
+    `anonymise` is a key, any secret of at least 16 bytes: pseudonyms stand for addresses then, prefixes preserved, and
+    `capture-1` for the first path, and no labels are read. `hosts` are true addresses all the same.
     `progress(bytes_read, bytes_in_all)` is called now and then; what it raises ends the run.
 
     Raises CannotOpen or NotACapture for the first such input, unless `strict` is False: then what could be read is

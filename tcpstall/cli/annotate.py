@@ -31,10 +31,22 @@ _WIDTH = 120
     callback=ending_in(".pcapng"),
     help="Where to: a .pcapng file.",
 )
-@click.option("--flow", "flows", type=click.IntRange(min=0), multiple=True, metavar="N",
-              help="Only the stalls of the flow with this number. May be repeated.")
-@click.option("--min-stall", "min_stall_ns", type=SPAN, default="0", metavar="SPAN",
-              help="Say nothing of shorter stalls, e.g. 5ms.")
+@click.option(
+    "--flow",
+    "flows",
+    type=click.IntRange(min=0),
+    multiple=True,
+    metavar="N",
+    help="Only the stalls of the flow with this number. May be repeated.",
+)
+@click.option(
+    "--min-stall",
+    "min_stall_ns",
+    type=SPAN,
+    default="0",
+    metavar="SPAN",
+    help="Say nothing of shorter stalls, e.g. 5ms.",
+)
 @anonymise_options
 def command(
     capture: str,
@@ -76,15 +88,19 @@ def _about(analysis: Analysis) -> str:
 
     from tcpstall.report.verdict import overall, verdict
 
-    page = Console(file=StringIO(), width=_WIDTH, color_system=None)
+    text = StringIO()
+    page = Console(file=text, width=_WIDTH, color_system=None)
     page.print(f"tcpstall {__version__}")
     if len(analysis):
         flow = analysis[analysis.ranked()[0]]
-        for part in verdict(flow, width=_WIDTH, rank=f"flow {flow.id}, worst of {len(analysis)}"):
+        for part in verdict(flow, width=_WIDTH, rank=_rank(analysis, flow.id)):
             page.print(part)
-        page.print(overall(analysis))
+        if len(analysis) > 1:
+            page.print(overall(analysis))
     else:
         page.print("no TCP flow")
-    text = page.file
-    assert isinstance(text, StringIO)
     return "\n".join(line.rstrip() for line in text.getvalue().splitlines())
+
+
+def _rank(analysis: Analysis, flow: int) -> str:
+    return f"flow {flow}, worst of {len(analysis)}" if len(analysis) > 1 else ""

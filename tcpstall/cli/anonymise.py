@@ -21,7 +21,7 @@ def anonymise_options(command: _Command) -> _Command:
             click.option("--anonymise", is_flag=True,
                          help="Put pseudonyms for addresses, and leave out labels, names and payload."),
             click.option("--key", "key_file", type=click.Path(dir_okay=False, path_type=Path), metavar="FILE",
-                         help="Where the key of the pseudonyms is kept: the same key gives the same pseudonyms. Made if "
+                         help="Where their key is kept: the same key gives the same pseudonyms. Made if "
                          "it is not there.  [default: a new key that nobody keeps]"),
         )
     ):  # fmt: skip

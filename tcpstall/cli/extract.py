@@ -25,13 +25,22 @@ __all__ = ["command"]
     callback=ending_in(".pcap", ".pcapng"),
     help="Where to: a .pcap or .pcapng file.",
 )
-@click.option("--flow", type=click.IntRange(min=0), metavar="N",
-              help="Number of the flow.  [default: the one that lost most time]")
-@click.option("--stall", type=click.IntRange(min=0), metavar="N",
-              help="Number of a stall of that flow, as `analyze` lists them: only its handshake, and from the burst "
-              "before the stall to the burst after it.")
-@click.option("--no-payload", "payload", flag_value=False, default=True, type=bool,
-              help="End packets behind their TCP header.")
+@click.option(
+    "--flow",
+    type=click.IntRange(min=0),
+    metavar="N",
+    help="Number of the flow.  [default: the one that lost most time]",
+)
+@click.option(
+    "--stall",
+    type=click.IntRange(min=0),
+    metavar="N",
+    help="Number of a stall of that flow, as `analyze` lists them: only its handshake, and from the burst "
+    "before the stall to the burst after it.",
+)
+@click.option(
+    "--no-payload", "payload", flag_value=False, default=True, type=bool, help="End packets behind their TCP header."
+)
 @anonymise_options
 def command(
     capture: str,
@@ -55,7 +64,8 @@ def command(
 
     with Bar() as bar, writing(str(output)):
         copied = extract(capture, output, chosen, wanted, payload=payload, anonymise=key, progress=bar)
-    complain(f"{_named(chosen, wanted)}: {number(copied.written)} of {counted(copied.packets, 'packet')} written to {output}")
+    amount = f"{number(copied.written)} of {counted(copied.packets, 'packet')}"
+    complain(f"{_named(chosen, wanted)}: {amount} written to {output}")
     return code
 
 

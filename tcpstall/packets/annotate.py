@@ -44,7 +44,7 @@ def annotate(
     anonymise: bytes | None = None,
     progress: Progress | None = None,
 ) -> _core.Copied:
-    """Writes `source` as pcapng with these comments; `about` becomes the comment of the whole. Raises as `rewrite` does."""
+    """Writes `source` as pcapng with these comments; `about` is said of the whole. Raises as `rewrite` does."""
     wish = Wish(remarks=said.at, moments=said.when, about=about, anonymise=anonymise)
     return rewrite(source, output, wish, progress=progress)
 
@@ -102,5 +102,3 @@ def _told(stall: Stall, what: str) -> str:
         f"→ {stall.advice or stall.cause.advice}" if stall.advice or stall.cause.advice else "",
     ]
     return "\n".join(line for line in lines if line)
-
-

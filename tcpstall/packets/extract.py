@@ -21,10 +21,10 @@ def extract(
     anonymise: bytes | None = None,
     progress: Progress | None = None,
 ) -> _core.Copied:
-    """Writes the flow's packets, or with `stall` the handshake and what stands around that stall, byte by byte as they are.
+    """Writes the flow's packets, or with `stall` its handshake and what stands around that stall, byte by byte.
 
-    `flow` comes from an analysis with bursts, and with the same `anonymise`, of `source` alone. Without `payload` packets
-    end behind their TCP header; their lengths stay. Raises as `rewrite` does.
+    `flow` comes from an analysis of `source` alone, with bursts and with the same `anonymise`. Without `payload`
+    packets end behind their TCP header; their lengths stay. Raises as `rewrite` does.
     """
     wish = Wish(stretches=stretches(flow, stall), payload=payload, anonymise=anonymise)
     return rewrite(source, output, wish, progress=progress)

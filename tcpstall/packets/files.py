@@ -25,7 +25,7 @@ class CannotHold(TcpstallError, ValueError):
 
 @dataclass(frozen=True, slots=True)
 class Wish:
-    """What to write: `stretches` of connections (None: everything), with remarks at packets or at moments of connections."""
+    """What to write: `stretches` of connections (None: everything), with remarks at packets or at their moments."""
 
     stretches: Sequence[tuple[Endpoint, Endpoint, int, int]] | None = None
     remarks: Sequence[tuple[int, str]] = ()

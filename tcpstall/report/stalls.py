@@ -51,7 +51,7 @@ def _longest(stalls: Sequence[Stall], rows: int) -> list[Stall]:
 
 def _wide(flow: Flow, stalls: Sequence[Stall], title: str, width: int) -> Table:
     columns = [
-        *figures("after start", "clock"),
+        *figures("after start", "clock", "stall"),
         words("sender"),
         words("cause"),
         *figures("duration", "burst before", "in flight", "peer window", "confidence"),
@@ -61,6 +61,7 @@ def _wide(flow: Flow, stalls: Sequence[Stall], title: str, width: int) -> Table:
         [
             offset(stall.start_ns - flow.start_ns),
             clock(stall.start_ns),
+            number(stall.number),
             stall.sender,
             cause_text(stall.cause).append(f" {stall.detail}" if stall.detail else "", "default").append(new, "dim"),
             _length(stall),
@@ -77,14 +78,14 @@ def _narrow(flow: Flow, stalls: Sequence[Stall], title: str, width: int) -> Tabl
     """Two lines a stall, so that 80 columns hold every figure."""
     columns = [
         *figures("after start\nclock"),
-        words("sender\npackets"),
+        words("# sender\npackets"),
         words("cause\ndetail"),
         *figures("duration\nconfidence", "burst before\nin flight", "peer\nwindow"),
     ]
     rows: list[list[str | Text]] = [
         [
             f"{offset(stall.start_ns - flow.start_ns)}\n{clock(stall.start_ns)}",
-            f"{stall.sender}\n{_packets(stall)}",
+            f"{number(stall.number)} {stall.sender}\n{_packets(stall)}",
             cause_text(stall.cause).append(f"\n{stall.detail or ''}", "default").append(new, "dim"),
             f"{_length(stall)}\n{confidence(stall.confidence)}",
             f"{_bytes(stall, 'burst_bytes')}\n{_bytes(stall, 'in_flight_bytes')}",
