@@ -89,8 +89,9 @@ def in_all(ends: Ends) -> Iterator[str]:
     waits = [wait for flow in ends.flows for wait in flow.both.waits]
     agreed = sum(wait.agreed for wait in waits)
     yield (
-        f"{counted(len(ends.flows), 'flow')} in both captures: {counted(sums['lost_segments'], 'packet')} lost between the "
-        f"taps, {number(sums['duplicated_packets'])} came twice, {number(sums['reordered_packets'])} late; the views agree "
+        f"{counted(len(ends.flows), 'flow')} in both captures: {counted(sums['lost_segments'], 'packet')} lost "
+        f"between the taps, {number(sums['duplicated_packets'])} came twice, {number(sums['reordered_packets'])} late; "
+        f"the views agree "
         f"on {number(agreed)} of {counted(len(waits), 'wait')}"
     )
 

@@ -57,7 +57,7 @@ pub fn taken(bytes: &[u8], most: usize) -> Taken {
             }
             Ok(Some(Item::Line(line))) => (line.len(), u64::from(line.last().copied().unwrap_or(0))),
             Ok(Some(Item::Dropped(packets))) => (0, packets),
-            Ok(Some(Item::LeftOut)) => (0, 1),
+            Ok(Some(Item::LeftOut | Item::Block)) => (0, 1),
             Ok(None) => break,
             Err(CaptureError::Interrupted) => continue,
             Err(error) => {
@@ -104,6 +104,7 @@ pub fn analyse(bytes: &[u8]) {
         limits: Limits { link_bytes_per_s: Some(125_000_000), ..Limits::default() },
         wanted: Wanted { bursts: true, exchanges: true, least_stall: Nanos::ZERO },
         expansion: Expansion::default(),
+        names: None,
     };
     let begin = |shape| Writer::begin(Vec::new(), shape).expect("memory takes it");
     let mut keeper = Keeper { rows: Vec::new(), writers: [Shape::Json, Shape::Csv].map(begin) };

@@ -156,8 +156,14 @@ impl Judge<'_> {
     /// The flow's row, if it is wanted.
     fn row(&self, (id, flow): Over) -> Option<FlowRow> {
         let ends = [flow.connection().client, flow.connection().server];
-        let Options { filter, limits, wanted, .. } = self.options;
-        filter.wants(id, ends).then(|| flow_row(&flow, id, self.number, limits, *wanted))
+        let Options { filter, limits, wanted, names, .. } = self.options;
+        filter.wants(id, ends).then(|| {
+            let mut row = flow_row(&flow, id, self.number, limits, *wanted);
+            if let Some(names) = names {
+                row.disguise(names);
+            }
+            row
+        })
     }
 }
 

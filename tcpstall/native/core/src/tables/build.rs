@@ -46,6 +46,7 @@ pub fn flow_row(flow: &Finished, id: u64, capture: u32, limits: &Limits, wanted:
     leave_out_late_handshake(&mut stalls);
     // Each sender's own are in order; a stable sort would take half of them once more.
     stalls.sort_unstable_by_key(|stall| (stall.start_ns, stall.sender as u8, stall.end_ns));
+    (0..).zip(&mut stalls).for_each(|(number, stall)| stall.number = number);
     let full = Direction::BOTH.map(|direction| path::busy(flow, direction, limits));
     let time_ns = sweep::ledger(flow, &stalls, &full);
     let exchanges = wanted.exchanges.then(|| exchange::exchanges(flow, &waits(&stalls)));
@@ -56,7 +57,7 @@ pub fn flow_row(flow: &Finished, id: u64, capture: u32, limits: &Limits, wanted:
         capture,
         client: connection.client,
         server: connection.server,
-        tunnel: flow.tunnel().map(ToString::to_string),
+        tunnel: flow.tunnel().cloned(),
         label: None,
         label_source: None,
         starts: flow.starts().cloned().map(Box::new),
@@ -261,6 +262,7 @@ fn handshake_stall(connection: &Connection) -> Option<StallRow> {
     let answered = handshake.done.is_some() || connection.half(Direction::Server).bytes > 0;
     let proof = causes::judge_handshake(again, answered, handshake.refused.is_some());
     Some(StallRow {
+        number: 0,
         sender: Side::Client,
         start_ns: start,
         end_ns: end,
@@ -306,6 +308,7 @@ fn stall_row(gap: &Gap, part: Part) -> StallRow {
         repair: RepairEvidence::of(gap, part.start, part.end),
     };
     StallRow {
+        number: 0,
         sender: gap.sender.into(),
         start_ns: part.start,
         end_ns: part.end,
