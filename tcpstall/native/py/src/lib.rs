@@ -1,5 +1,6 @@
 //! The Python extension module `tcpstall._core`: conversion only, no decision.
 
+mod copy;
 mod errors;
 mod labels;
 mod options;
@@ -13,6 +14,8 @@ use pyo3::prelude::*;
 
 #[pymodule]
 mod _core {
+    #[pymodule_export]
+    use super::copy::{Copied, copy};
     #[pymodule_export]
     use super::pair::{Pairing, pair};
     #[pymodule_export]
