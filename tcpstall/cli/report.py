@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from tcpstall.plot.page import Drawing
     from tcpstall.report.html import Source
 
-__all__ = ["command"]
+__all__ = ["command", "source", "write_whole"]
 
 _FLOWS = 100
 _DRAWN = 6
@@ -147,7 +147,7 @@ def command(
         analysis,
         ranked,
         drawings,
-        made_by=MadeBy(line, __version__, tuple(_source(capture) for capture in analysis.captures)),
+        made_by=MadeBy(line, __version__, tuple(source(capture) for capture in analysis.captures)),
         library=_library() if drawings else "",
         why_no_plots=why_not,
         sort=sort,
@@ -155,7 +155,7 @@ def command(
         min_stall_ns=min_stall_ns,
     )
     with writing(str(output)):
-        _write(text, output)
+        write_whole(text, output)
     return code
 
 
@@ -198,7 +198,8 @@ def _again(path: str) -> bool:
     return path != "-" and (Path(path).is_file() or not Path(path).exists())
 
 
-def _source(capture: Capture) -> "Source":
+def source(capture: Capture) -> "Source":
+    """The input with its hash, where it can be read again."""
     from tcpstall.report.html import Source
 
     if capture.exit_code is ExitCode.CANNOT_OPEN or capture.path == "-" or not Path(capture.path).is_file():
@@ -207,7 +208,7 @@ def _source(capture: Capture) -> "Source":
         return Source(capture.path, hashlib.file_digest(file, "sha256").hexdigest(), file.tell())
 
 
-def _write(text: str, output: Path) -> None:
+def write_whole(text: str, output: Path) -> None:
     """Whole or not at all, where the target is a file."""
     if output.exists() and not output.is_file():
         output.write_text(text, "utf-8")

@@ -22,9 +22,7 @@ def lab(name: str) -> Path:
     return LAB / name / "sender.pcap"
 
 
-def scene_of(
-    folder: Path, name: str, *, port: int = 80, rtt_ms: float = 20, size: int = 300_000, **how: Any
-) -> Path:
+def scene_of(folder: Path, name: str, *, port: int = 80, rtt_ms: float = 20, size: int = 300_000, **how: Any) -> Path:
     flows = []
     (folder / name).mkdir()
     for number in range(3):
@@ -164,3 +162,34 @@ def test_unreadable_inputs_have_their_exit_codes(
         assert len(done.stderr.splitlines()) == 1
     assert run("diff", "-", "-").returncode == 2
     assert run("diff", "-", capture, stdin=capture.read_bytes()).returncode == 0
+
+
+def test_the_page_holds_the_answer_and_asks_for_nothing(run: Run, tmp_path: Path) -> None:
+    hostile = tmp_path / "<script>alert(1)<script>.pcap"
+    hostile.write_bytes(lab("slowstart-512k").read_bytes())
+    page = tmp_path / "diff.html"
+    done = run("diff", lab("initcwnd-100"), hostile, "-o", page)
+    assert (done.returncode, done.stdout) == (0, "")
+    text = page.read_text()
+    assert "slow start from 10 instead of 100 segments" in text
+    assert "&lt;script&gt;alert(1)&lt;script&gt;" in text
+    assert "<script" not in text
+    assert "default-src &#39;none&#39;" in text
+    assert "http:" not in text
+    assert "https:" not in text
+    assert "tcpstall diff" in text
+
+
+def test_a_page_that_cannot_be_written_is_an_error_in_a_line(run: Run, tmp_path: Path) -> None:
+    done = run("diff", lab("rpc-30k"), lab("rpc-30k"), "-o", tmp_path / "nowhere" / "diff.html")
+    assert done.returncode == 1
+    assert len(done.stderr.splitlines()) == 1
+
+
+def test_names_of_inputs_cannot_steer_a_terminal(run: Run, tmp_path: Path) -> None:
+    hostile = tmp_path / "\x1b[31mred.pcap"
+    hostile.write_bytes(lab("rpc-30k").read_bytes())
+    for command in ("diff", "pair"):
+        done = run(command, hostile, hostile)
+        assert "\x1b" not in done.stdout + done.stderr
+        assert "\\x1b[31mred.pcap" in done.stdout
