@@ -65,6 +65,7 @@ def test_the_command_line_offers_every_kind() -> None:
     (choice,) = (parameter.type for parameter in command.params if parameter.name == "kind")
     assert isinstance(choice, click.Choice)
     assert tuple(choice.choices) == plot.KINDS
+    assert set(plot.KINDS) == {*picture.OVER_TIME, "rtt-by-position", *plot.KINDS_OF_MANY}
 
 
 @pytest.mark.parametrize("kind", plot.KINDS)
