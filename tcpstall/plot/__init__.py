@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from tcpstall.errors import ExitCode, NothingToShow, TcpstallError
 from tcpstall.model import Analysis, Flow, Paths, analyze
-from tcpstall.plot import style
+from tcpstall.plot import choice, style
 from tcpstall.plot.subject import Subject, subjects
 
 if TYPE_CHECKING:
@@ -155,10 +155,11 @@ def _of_many(
 ) -> "Figure":
     from tcpstall.plot import latencies, timeline
 
+    shown = rows or choice.ROWS
     if kind == "timeline":
-        figure = timeline.draw(analysis, rows or timeline.ROWS, since_ns, until_ns, width_in)
+        figure = timeline.draw(analysis, shown, since_ns, until_ns, width_in)
     else:
-        figure = latencies.draw(analysis, rows or latencies.ROWS, since_ns, until_ns, width_in)
+        figure = latencies.draw(analysis, shown, since_ns, until_ns, width_in)
     if figure is None:
         raise NothingToShow(f"there is no {kind.removesuffix('s')} to show; widen the interval or choose another flow")
     return figure
