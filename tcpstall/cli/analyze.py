@@ -9,6 +9,7 @@ import click
 
 from tcpstall import _core
 from tcpstall.cli import ticket
+from tcpstall.cli.anonymise import anonymise_options, key_of
 from tcpstall.cli.called import Remembering
 from tcpstall.cli.ending import complain, writing
 from tcpstall.cli.progress import Bar
@@ -16,10 +17,11 @@ from tcpstall.cli.rates import RATE
 from tcpstall.cli.selection import Selection, captures_argument, chosen, selection_options
 from tcpstall.cli.times import SPAN, Moment
 from tcpstall.errors import ExitCode
+from tcpstall.keys import derived
 from tcpstall.labels import read_label
 from tcpstall.model import Analysis, Capture, Sort, analyze
 
-__all__ = ["command"]
+__all__ = ["command", "outcome"]
 
 _FORMATS = ("table", *ticket.FORMS, "json", "ndjson", "csv")
 _WITHOUT_WARNINGS = "csv"
@@ -100,6 +102,7 @@ class Lists(TypedDict):
     show_default=True,
     help="What kind of files.",
 )
+@anonymise_options
 def command(
     captures: tuple[str, ...],
     form: str,
@@ -117,6 +120,8 @@ def command(
     exchanges: bool,
     plots: Path | None,
     plot_format: str,
+    anonymise: bool,
+    key_file: Path | None,
 ) -> int:
     """Say why each sender waited.
 
@@ -125,6 +130,7 @@ def command(
     as printed in the paste.
     """  # fmt: skip
     selection = chosen(captures, flows=flows, hosts=hosts, ports=ports, since=since, until=until)
+    key = key_of(anonymise, key_file)
     pictures: ticket.Pictures | None = None
     if plots is not None:
         if form not in ticket.FORMS:
@@ -132,16 +138,18 @@ def command(
         ticket.readable_again(captures)
         pictures = ticket.Pictures(plots, plot_format, selection["since_ns"], selection["until_ns"], max_expansion)
     if form == "table":
-        return _show(captures, selection, min_stall_ns, top, sort, link_bytes_per_s, max_expansion)
+        return _show(captures, selection, min_stall_ns, top, sort, link_bytes_per_s, max_expansion, key)
     if form in ticket.FORMS:
-        analysis = _read(captures, selection, link_bytes_per_s, max_expansion)
+        analysis = _read(captures, selection, link_bytes_per_s, max_expansion, key)
         ticket.write(analysis, form, sort=sort or "lost", top=top, min_stall_ns=min_stall_ns, pictures=pictures)
-        return _outcome(analysis.captures)
+        return outcome(analysis.captures)
     lists: Lists = {"bursts": bursts, "exchanges": exchanges}
-    return _stream(captures, selection, form, min_stall_ns, top, sort, link_bytes_per_s, max_expansion, lists)
+    return _stream(captures, selection, form, min_stall_ns, top, sort, link_bytes_per_s, max_expansion, lists, key)
 
 
-def _read(captures: Sequence[str], selection: Selection, link_bytes_per_s: int | None, max_expansion: int) -> Analysis:
+def _read(
+    captures: Sequence[str], selection: Selection, link_bytes_per_s: int | None, max_expansion: int, key: bytes | None
+) -> Analysis:
     with Bar() as bar:
         return analyze(
             captures,
@@ -149,6 +157,7 @@ def _read(captures: Sequence[str], selection: Selection, link_bytes_per_s: int |
             bursts=False,
             link_bytes_per_s=link_bytes_per_s,
             max_expansion=max_expansion,
+            anonymise=key,
             strict=False,
             progress=bar,
         )
@@ -162,8 +171,9 @@ def _show(
     sort: Sort | None,
     link_bytes_per_s: int | None,
     max_expansion: int,
+    key: bytes | None,
 ) -> ExitCode:
-    analysis = _read(captures, selection, link_bytes_per_s, max_expansion)
+    analysis = _read(captures, selection, link_bytes_per_s, max_expansion, key)
     from tcpstall.cli.terminal import console, show
     from tcpstall.report import render
 
@@ -173,7 +183,7 @@ def _show(
             analysis, width=screen.width, sort=sort or "lost", top=top or _FLOWS_IN_TABLES, min_stall_ns=min_stall_ns
         ):
             show(part, screen)
-    return _outcome(analysis.captures)
+    return outcome(analysis.captures)
 
 
 def _stream(
@@ -186,6 +196,7 @@ def _stream(
     link_bytes_per_s: int | None,
     max_expansion: int,
     lists: Lists,
+    key: bytes | None,
 ) -> ExitCode:
     with Bar() as bar, writing("standard output"):
         sys.stdout.flush()
@@ -200,6 +211,7 @@ def _stream(
             link_bytes_per_s=link_bytes_per_s,
             max_expansion=max_expansion,
             **lists,
+            secret=None if key is None else derived(key),
             label=read_label,
             progress=bar,
         )
@@ -210,10 +222,10 @@ def _stream(
         for capture in results:
             for remark in capture.remarks:
                 complain(f"{capture.path}: {remark}")
-    return _outcome(results)
+    return outcome(results)
 
 
-def _outcome(captures: Sequence[Capture]) -> ExitCode:
+def outcome(captures: Sequence[Capture]) -> ExitCode:
     """Says what was wrong with each input; the highest code counts."""
     for capture in captures:
         if capture.error:

@@ -52,7 +52,7 @@ def longest(stalls: Sequence[Stall], rows: int) -> list[Stall]:
 
 def _wide(flow: Flow, stalls: Sequence[Stall], title: str, width: int) -> Table:
     columns = [
-        *figures("after start", "clock"),
+        *figures("after start", "clock", "stall"),
         words("sender"),
         words("cause"),
         *figures("duration", "burst before", "in flight", "peer window", "confidence"),
@@ -62,6 +62,7 @@ def _wide(flow: Flow, stalls: Sequence[Stall], title: str, width: int) -> Table:
         [
             offset(stall.start_ns - flow.start_ns),
             clock(stall.start_ns),
+            number(stall.number),
             stall.sender,
             cause_text(stall.cause).append(f" {stall.detail}" if stall.detail else "", "default").append(new, "dim"),
             length_of(stall),
@@ -78,14 +79,14 @@ def _narrow(flow: Flow, stalls: Sequence[Stall], title: str, width: int) -> Tabl
     """Two lines a stall, so that 80 columns hold every figure."""
     columns = [
         *figures("after start\nclock"),
-        words("sender\npackets"),
+        words("# sender\npackets"),
         words("cause\ndetail"),
         *figures("duration\nconfidence", "burst before\nin flight", "peer\nwindow"),
     ]
     rows: list[list[str | Text]] = [
         [
             f"{offset(stall.start_ns - flow.start_ns)}\n{clock(stall.start_ns)}",
-            f"{stall.sender}\n{packets_of(stall)}",
+            f"{number(stall.number)} {stall.sender}\n{packets_of(stall)}",
             cause_text(stall.cause).append(f"\n{stall.detail or ''}", "default").append(new, "dim"),
             f"{length_of(stall)}\n{confidence(stall.confidence)}",
             f"{bytes_of(stall, 'burst_bytes')}\n{bytes_of(stall, 'in_flight_bytes')}",

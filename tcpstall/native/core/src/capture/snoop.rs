@@ -4,7 +4,7 @@ use super::error::CaptureError;
 use super::link::LinkType;
 use super::order::Order;
 use super::stream::{RECORD_LIMIT, Stream};
-use super::{Frame, Item};
+use super::{Frame, Item, Recording};
 use crate::size::PacketNo;
 use crate::time::Nanos;
 
@@ -14,6 +14,9 @@ pub(super) const MAGIC: &[u8; 8] = b"snoop\0\0\0";
 /// Length of the file header and of a record's header, bytes.
 const FILE_HEADER: usize = 16;
 const RECORD_HEADER: usize = 24;
+
+/// Microseconds, and no limit that the file states.
+pub(super) const RECORDING: Recording = Recording { tick: Nanos(1_000), snap_length: 0 };
 
 /// Reader of a snoop file.
 pub(super) struct Snoop {

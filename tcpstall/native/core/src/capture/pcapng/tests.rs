@@ -78,6 +78,7 @@ fn read(bytes: &[u8]) -> Vec<String> {
             Ok(Some(Item::Dropped(count))) => format!("dropped {count}"),
             Ok(Some(Item::Line(_))) => "line".into(),
             Ok(Some(Item::LeftOut)) => "left out".into(),
+            Ok(Some(Item::Block)) => "a block".into(),
             Ok(None) => return lines,
             Err(CaptureError::Damaged { offset, packet, truncated, .. }) => {
                 format!("damaged at {offset}, #{}, truncated: {truncated}", packet.0)
