@@ -10,7 +10,7 @@ import click
 from tcpstall import _core
 from tcpstall.cli import ticket
 from tcpstall.cli.anonymise import anonymise_options, key_of
-from tcpstall.cli.called import Remembering
+from tcpstall.cli.called import Remembering, command_line
 from tcpstall.cli.ending import complain, writing
 from tcpstall.cli.progress import Bar
 from tcpstall.cli.rates import RATE
@@ -136,12 +136,22 @@ def command(
         if form not in ticket.FORMS:
             raise click.UsageError(f"--plots belongs to --format {', '.join(ticket.FORMS)}")
         ticket.readable_again(captures)
-        pictures = ticket.Pictures(plots, plot_format, selection["since_ns"], selection["until_ns"], max_expansion)
+        since_ns, until_ns = selection["since_ns"], selection["until_ns"]
+        pictures = ticket.Pictures(captures, plots, plot_format, since_ns, until_ns, max_expansion)
     if form == "table":
         return _show(captures, selection, min_stall_ns, top, sort, link_bytes_per_s, max_expansion, key)
     if form in ticket.FORMS:
         analysis = _read(captures, selection, link_bytes_per_s, max_expansion, key)
-        ticket.write(analysis, form, sort=sort or "lost", top=top, min_stall_ns=min_stall_ns, pictures=pictures)
+        ticket.write(
+            analysis,
+            form,
+            sort=sort or "lost",
+            top=top,
+            min_stall_ns=min_stall_ns,
+            # Names of files and hosts tell whose traffic it was.
+            made_with=command_line() if key is None else "tcpstall analyze --anonymise",
+            pictures=pictures,
+        )
         return outcome(analysis.captures)
     lists: Lists = {"bursts": bursts, "exchanges": exchanges}
     return _stream(captures, selection, form, min_stall_ns, top, sort, link_bytes_per_s, max_expansion, lists, key)

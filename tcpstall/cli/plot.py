@@ -15,7 +15,10 @@ __all__ = ["command"]
 
 _FORMATS = (".png", ".svg", ".pdf")
 _KINDS = ("overview", "sequence", "in-flight", "rtt", "throughput", "rtt-by-position", "timeline", "exchanges")
-"""Spelled here so that help and completion need no matplotlib; a test compares them."""
+"""Spelled here so that help and completion need no drawing; a test compares them."""
+
+_WIDEST = 160
+"""Columns; on wider terminals a picture only gets longer to read."""
 
 
 @click.command("plot")
@@ -85,7 +88,36 @@ def command(
                 rows=top,
                 analysis=analysis,
             )
+    if terminal:
+        _show(capture, analysis, kind, shown["since_ns"], shown["until_ns"], top)
     return analysis.captures[0].exit_code
+
+
+def _show(
+    capture: str, analysis: Analysis, kind: str, since_ns: int | None, until_ns: int | None, rows: int | None
+) -> None:
+    from tcpstall.cli.terminal import console, has_braille, show
+    from tcpstall.plot import KINDS_OF_MANY, choice, interval, subjects
+    from tcpstall.plot.terminal import Screen, exchanges, over_time, timeline
+
+    writer = console()
+    screen = Screen(min(writer.width, _WIDEST), has_braille())
+    if kind in KINDS_OF_MANY:
+        draw = timeline if kind == "timeline" else exchanges
+        lines = draw(analysis, rows or choice.ROWS, since_ns, until_ns, screen)
+    else:
+        flow = analysis[analysis.ranked()[0]]
+        found = subjects(capture, [flow])
+        if not found:
+            raise NothingToShow(f"{capture}: flow {flow.id} only shook hands; there is nothing to draw")
+        lines = over_time(kind, found[0], *interval(flow, since_ns, until_ns), screen)
+    drawn = False
+    with writing("standard output"):
+        for line in lines:
+            show(line, writer)
+            drawn = True
+    if not drawn:
+        raise NothingToShow(f"{capture}: there is nothing of that to show; widen the interval or choose another flow")
 
 
 def _read(capture: str, flow: int | None) -> Analysis:

@@ -2,7 +2,6 @@
 
 import hashlib
 import os
-import shlex
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, get_args
@@ -11,6 +10,7 @@ import click
 
 from tcpstall import __version__, _core
 from tcpstall.cli.analyze import outcome
+from tcpstall.cli.called import Remembering, command_line
 from tcpstall.cli.ending import complain, writing
 from tcpstall.cli.progress import Bar
 from tcpstall.cli.rates import RATE
@@ -34,23 +34,13 @@ _COLUMNS = 12_000
 _MOST_COLUMNS = 4_000
 """Of one flow; more would be slow to move."""
 
-_ARGUMENTS = "tcpstall.arguments"
-
 _ONCE = (
     "No plots: they need a second reading, and standard input can be read only once. Save the capture to a file first."
 )
 _UNREAD = (ExitCode.CANNOT_OPEN, ExitCode.NOT_A_CAPTURE)
 
 
-class _Remembering(click.Command):
-    """A command that knows how it was called, for the page says so."""
-
-    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        ctx.meta[_ARGUMENTS] = list(args)
-        return super().parse_args(ctx, args)
-
-
-@click.command("report", cls=_Remembering)
+@click.command("report", cls=Remembering)
 @captures_argument
 @click.option(
     "--output",
@@ -102,9 +92,7 @@ class _Remembering(click.Command):
     metavar="N",
     help="How many times its size a compressed capture may grow to, beyond a gigabyte; what grows further is cut off.",
 )
-@click.pass_context
 def command(
-    context: click.Context,
     captures: tuple[str, ...],
     output: Path,
     flows: tuple[int, ...],
@@ -142,7 +130,7 @@ def command(
     drawings, why_not = _drawings(captures, analysis, ranked[:detailed], selection, max_expansion)
     from tcpstall.report.html import MadeBy, page
 
-    line = shlex.join(["tcpstall", "report", *context.meta[_ARGUMENTS]])
+    line = command_line()
     text = page(
         analysis,
         ranked,
