@@ -92,7 +92,8 @@ def test_a_stall_comes_with_its_handshake_and_the_bursts_around_it(run: Run, cro
     assert len(small) < flow.segments
     proof = [stall.evidence[name] for name in ("last_packet", "freed_by_packet", "next_packet")]
     assert all(whole[number - 1] in small for number in proof if number)
-    assert any(each.cause == "zero-window" and each.duration_ns == stall.duration_ns for each in analyze(output)[0].stalls)
+    again = next(each for each in analyze(output)[0].stalls if each.cause == "zero-window")
+    assert abs(again.duration_ns - stall.duration_ns) < 1_000_000
     assert analyze(output)[0].handshake == flow.handshake
 
 
