@@ -143,7 +143,7 @@ def test_what_the_section_and_its_packets_say_of_themselves_stays(run: Run, tmp_
     header = next(blocks(annotated(run, source).read_bytes()))
     assert struct.unpack_from("<q", header.body, 8) == (-1,)  # blocks grew
     assert dict(header.options(16))[3] == b"Linux"
-    assert [value for code, value in header.options(16) if code == 1][0] == b"from the client"
+    assert next(value for code, value in header.options(16) if code == 1) == b"from the client"
 
 
 def test_simple_packet_blocks_hold_no_comment_and_that_is_said(run: Run, tmp_path: Path) -> None:
@@ -152,7 +152,9 @@ def test_simple_packet_blocks_hold_no_comment_and_that_is_said(run: Run, tmp_pat
     most = max(len(packet.data) for packet in packets(source))
     plain = {number for number, _ in wanted(analyze(source))}
     out = section() + block("<", 1, struct.pack("<HHI", 1, 0, most))
-    for number, (each, packet) in enumerate(zip(list(blocks(source.read_bytes()))[2:], packets(source), strict=True), 1):
+    for number, (each, packet) in enumerate(
+        zip(list(blocks(source.read_bytes()))[2:], packets(source), strict=True), 1
+    ):
         simple = number in plain and len(packet.data) == min(packet.length, most)
         out += block("<", 3, struct.pack("<I", packet.length) + packet.data) if simple else block("<", 6, each.body)
     source.write_bytes(out)

@@ -55,9 +55,11 @@ def expect_the_same_flow(output: Path, flow: Flow) -> None:
     assert (own.client, own.server, own.time_ns, own.directions) == (
         flow.client, flow.server, flow.time_ns, flow.directions,
     )  # fmt: skip
-    unnumbered = [{name: None for name in ("last_packet", "freed_by_packet", "next_packet")}] * len(flow.stalls)
+    unnumbered = [dict.fromkeys(("last_packet", "freed_by_packet", "next_packet"))] * len(flow.stalls)
     for one, other, blank in zip(own.stalls, flow.stalls, unnumbered, strict=True):
-        assert replace(one, evidence=dict(one.evidence) | blank) == replace(other, evidence=dict(other.evidence) | blank)
+        assert replace(one, evidence=dict(one.evidence) | blank) == replace(
+            other, evidence=dict(other.evidence) | blank
+        )
 
 
 def is_part(small: list[Packet], whole: list[Packet]) -> bool:
@@ -214,7 +216,5 @@ def test_another_ending_is_refused(run: Run, crowd: Path) -> None:
 def test_a_stalls_number_is_in_every_list_whichever_are_left_out(crowd: Path) -> None:
     everything, few = analyze(crowd), analyze(crowd, min_stall_ns=1_000_000_000)
     numbers = {(flow.id, stall.start_ns, stall.sender): stall.number for flow in everything for stall in flow.stalls}
-    assert all(
-        numbers[flow.id, stall.start_ns, stall.sender] == stall.number for flow in few for stall in flow.stalls
-    )
+    assert all(numbers[flow.id, stall.start_ns, stall.sender] == stall.number for flow in few for stall in flow.stalls)
     assert few.stalls.column("stall") != list(range(len(few.stalls)))
