@@ -11,6 +11,7 @@ __all__ = [
     "CaptureStatus",
     "CauseInfo",
     "Copied",
+    "Pairing",
     "Report",
     "Table",
     "Written",
@@ -18,6 +19,7 @@ __all__ = [
     "causes",
     "copy",
     "owners",
+    "pair",
     "samples",
     "segments",
     "version",
@@ -132,6 +134,28 @@ class Copied:
     def error(self) -> str | None:
         """Why the capture could not be read to its end."""
 
+@final
+class Pairing:
+    """What two captures of the same traffic have in common."""
+
+    @property
+    def json(self) -> str:
+        """One object: `swapped` (the captures were given in the other order; all else is of the client side's and the
+        server side's), `clock`, `flows` with the sums of both directions, and what was left out. Pairs are client side, server side."""
+    @property
+    def events(self) -> Table:
+        """What befell single packets: flow, sender ("client"/"server"), kind ("lost", "missed" by the receiving tap's capture,
+        "unsent": missed by the sending tap's, "duplicated", "reordered"), time_ns (sent, by the client side's clock), sent_packet
+        (number in the sending tap's capture), seen_packet (in the other), seq (relative to the ISN), bytes, late_ns (after what
+        overtook it), repair_sent_packet, repair_seen_packet (the sending that repaired the loss). Null is unknown."""
+    @property
+    def delays(self) -> Table:
+        """How long each packet took that both taps saw: flow, from_server (0 or 1), time_ns (sent, by the client side's clock),
+        delay_ns, sent_packet, seen_packet, bytes (of sequence space). Empty where the clocks cannot be aligned."""
+    @property
+    def captures(self) -> list[CaptureStatus]:
+        """What became of the inputs, in the order given."""
+
 def version() -> str: ...
 def causes() -> list[CauseInfo]:
     """Every cause in the order of its permanent code."""
@@ -224,6 +248,14 @@ def segments(path: str) -> tuple[Table, CaptureStatus]:
 
     Columns: packet, time_ns, source, source_port, destination, destination_port, seq, ack, flags, window, bytes, mss,
     window_scale, sack_permitted, ts_value, ts_echo, sacks (text "left-right left-right", empty without), ip_id, ttl.
+    Raises like samples(); a damaged capture gives what could be read.
+    """
+
+def pair(client_side: str, server_side: str, *, same_clock: bool = False) -> Pairing:
+    """Matches the flows and packets of two captures taken at both ends, and aligns their clocks.
+
+    Flows are told by their initial sequence numbers, else by sequence numbers, ACKs and timestamps of packets, so addresses may
+    differ. `same_clock`: the times of both are one clock's; else the least delays of both ways are taken for equal.
     Raises like samples(); a damaged capture gives what could be read.
     """
 

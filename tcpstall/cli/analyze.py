@@ -8,7 +8,9 @@ from typing import TypedDict, get_args
 import click
 
 from tcpstall import _core
+from tcpstall.cli import ticket
 from tcpstall.cli.anonymise import anonymise_options, key_of
+from tcpstall.cli.called import Remembering
 from tcpstall.cli.ending import complain, writing
 from tcpstall.cli.progress import Bar
 from tcpstall.cli.rates import RATE
@@ -17,11 +19,11 @@ from tcpstall.cli.times import SPAN, Moment
 from tcpstall.errors import ExitCode
 from tcpstall.keys import derived
 from tcpstall.labels import read_label
-from tcpstall.model import Capture, Sort, analyze
+from tcpstall.model import Analysis, Capture, Sort, analyze
 
-__all__ = ["command"]
+__all__ = ["command", "outcome"]
 
-_FORMATS = ("table", "json", "ndjson", "csv")
+_FORMATS = ("table", *ticket.FORMS, "json", "ndjson", "csv")
 _WITHOUT_WARNINGS = "csv"
 _FLOWS_IN_TABLES = 10
 
@@ -33,7 +35,7 @@ class Lists(TypedDict):
     exchanges: bool
 
 
-@click.command("analyze")
+@click.command("analyze", cls=Remembering)
 @captures_argument
 @click.option(
     "--format",
@@ -41,7 +43,7 @@ class Lists(TypedDict):
     type=click.Choice(_FORMATS),
     default="table",
     show_default=True,
-    help="Tables for reading, one JSON object, a JSON object a line, or a stall a row.",
+    help="Tables for reading; text for GitHub, Jira or a mail; one JSON object, one a line, or a stall a row.",
 )
 @selection_options
 @click.option(
@@ -87,6 +89,19 @@ class Lists(TypedDict):
     type=bool,
     help="Leave the lists of exchanges out of JSON.",
 )
+@click.option(
+    "--plots",
+    type=click.Path(file_okay=False, path_type=Path),
+    metavar="DIR",
+    help="With markdown, jira or text: write pictures into this folder, and refer to them.",
+)
+@click.option(
+    "--plot-format",
+    type=click.Choice(ticket.PLOT_FORMATS),
+    default="png",
+    show_default=True,
+    help="What kind of files.",
+)
 @anonymise_options
 def command(
     captures: tuple[str, ...],
@@ -103,6 +118,8 @@ def command(
     max_expansion: int,
     bursts: bool,
     exchanges: bool,
+    plots: Path | None,
+    plot_format: str,
     anonymise: bool,
     key_file: Path | None,
 ) -> int:
@@ -114,10 +131,36 @@ def command(
     """  # fmt: skip
     selection = chosen(captures, flows=flows, hosts=hosts, ports=ports, since=since, until=until)
     key = key_of(anonymise, key_file)
+    pictures: ticket.Pictures | None = None
+    if plots is not None:
+        if form not in ticket.FORMS:
+            raise click.UsageError(f"--plots belongs to --format {', '.join(ticket.FORMS)}")
+        ticket.readable_again(captures)
+        pictures = ticket.Pictures(plots, plot_format, selection["since_ns"], selection["until_ns"], max_expansion)
     if form == "table":
         return _show(captures, selection, min_stall_ns, top, sort, link_bytes_per_s, max_expansion, key)
+    if form in ticket.FORMS:
+        analysis = _read(captures, selection, link_bytes_per_s, max_expansion, key)
+        ticket.write(analysis, form, sort=sort or "lost", top=top, min_stall_ns=min_stall_ns, pictures=pictures)
+        return outcome(analysis.captures)
     lists: Lists = {"bursts": bursts, "exchanges": exchanges}
     return _stream(captures, selection, form, min_stall_ns, top, sort, link_bytes_per_s, max_expansion, lists, key)
+
+
+def _read(
+    captures: Sequence[str], selection: Selection, link_bytes_per_s: int | None, max_expansion: int, key: bytes | None
+) -> Analysis:
+    with Bar() as bar:
+        return analyze(
+            captures,
+            **selection,
+            bursts=False,
+            link_bytes_per_s=link_bytes_per_s,
+            max_expansion=max_expansion,
+            anonymise=key,
+            strict=False,
+            progress=bar,
+        )
 
 
 def _show(
@@ -130,17 +173,7 @@ def _show(
     max_expansion: int,
     key: bytes | None,
 ) -> ExitCode:
-    with Bar() as bar:
-        analysis = analyze(
-            captures,
-            **selection,
-            bursts=False,
-            link_bytes_per_s=link_bytes_per_s,
-            max_expansion=max_expansion,
-            anonymise=key,
-            strict=False,
-            progress=bar,
-        )
+    analysis = _read(captures, selection, link_bytes_per_s, max_expansion, key)
     from tcpstall.cli.terminal import console, show
     from tcpstall.report import render
 
@@ -150,7 +183,7 @@ def _show(
             analysis, width=screen.width, sort=sort or "lost", top=top or _FLOWS_IN_TABLES, min_stall_ns=min_stall_ns
         ):
             show(part, screen)
-    return _outcome(analysis.captures)
+    return outcome(analysis.captures)
 
 
 def _stream(
@@ -189,10 +222,10 @@ def _stream(
         for capture in results:
             for remark in capture.remarks:
                 complain(f"{capture.path}: {remark}")
-    return _outcome(results)
+    return outcome(results)
 
 
-def _outcome(captures: Sequence[Capture]) -> ExitCode:
+def outcome(captures: Sequence[Capture]) -> ExitCode:
     """Says what was wrong with each input; the highest code counts."""
     for capture in captures:
         if capture.error:

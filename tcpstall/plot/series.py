@@ -34,6 +34,14 @@ class Steps(NamedTuple):
     level: Levels
 
 
+class RoundTrips(NamedTuple):
+    """Whole round trips that ACKs measured, each with the byte up to which its ACK reached."""
+
+    at_ns: Times
+    position: Levels
+    rtt_ns: Times
+
+
 @dataclass(frozen=True)
 class Series:
     """What one end sent and what it was told, times in ns since the flow's start, bytes relative to the end's ISN."""
@@ -47,6 +55,7 @@ class Series:
     in_flight: Steps
     window: Steps
     cwnd: Steps
+    round_trips: RoundTrips
 
 
 def read(samples: _core.Table, side: str, start_ns: int) -> Series:
@@ -64,6 +73,8 @@ def read(samples: _core.Table, side: str, start_ns: int) -> Series:
     acking = ~own & ~np.isnan(ack)
     acked = np.fmax.accumulate(np.where(acking, ack, np.nan)) if len(ack) else ack
     window = np.maximum(edge - acked, 0)
+    rtt_ns = columns.known("rtt_ns")
+    measured = about & ~np.isnan(rtt_ns)
 
     def spans(chosen: _Mask, low: Levels, high: Levels) -> Spans:
         return Spans(columns.at_ns[chosen], low[chosen], high[chosen])
@@ -81,6 +92,7 @@ def read(samples: _core.Table, side: str, start_ns: int) -> Series:
         in_flight=steps(about, columns.known("in_flight_bytes")),
         window=steps(about, window),
         cwnd=steps(about, columns.known("cwnd_bytes")),
+        round_trips=RoundTrips(columns.at_ns[measured], acked[measured], rtt_ns[measured].astype(np.int64)),
     )
 
 

@@ -1,6 +1,6 @@
 """The two lines above a picture: which flow it is, and what its time was lost to."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 
 from tcpstall import units
 from tcpstall.causes import Cause
@@ -19,13 +19,16 @@ def what(flow: Flow, side: Side, start_ns: int, end_ns: int) -> str:
 
 def losses(flow: Flow, fits: Callable[[str], bool]) -> str:
     """Time lost by cause, the largest first; the smallest are counted only where the line would not fit."""
-    lost = sorted(
-        ((flow.time_ns[cause], cause) for cause in Cause if flow.time_ns.get(cause, 0) > 0),
-        key=lambda row: -row[0],
-    )
+    return losses_of(flow.time_ns, flow.duration_ns, fits)
+
+
+def losses_of(time_ns: Mapping[str, int], whole_ns: int, fits: Callable[[str], bool]) -> str:
+    """The same of any ledger."""
+    lost = sorted(((time_ns.get(cause, 0), cause) for cause in Cause if time_ns.get(cause, 0) > 0), key=_most_first)
     if not lost:
         return "no time lost to waits"
-    total = f"lost {units.duration(flow.lost_ns)} ({units.percent(flow.lost_ns, flow.duration_ns)})"
+    lost_ns = sum(span_ns for span_ns, _ in lost)
+    total = f"lost {units.duration(lost_ns)} ({units.percent(lost_ns, whole_ns)})"
     parts = [f"{cause} {units.duration(span_ns)}" for span_ns, cause in lost]
     for shown in range(len(parts), 0, -1):
         rest = [f"{len(parts) - shown} more"] if shown < len(parts) else []
@@ -33,3 +36,7 @@ def losses(flow: Flow, fits: Callable[[str], bool]) -> str:
         if fits(line):
             return line
     return total
+
+
+def _most_first(row: tuple[int, Cause]) -> int:
+    return -row[0]

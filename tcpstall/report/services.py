@@ -9,7 +9,7 @@ from rich.text import Text
 from tcpstall.model import Endpoint, IdleClose, Service, Side
 from tcpstall.units import counted, duration, number, ratio
 
-__all__ = ["service_list"]
+__all__ = ["idle_line", "service_line", "service_list"]
 
 _SERVICES = 5
 
@@ -22,14 +22,15 @@ def service_list(services: Sequence[Service]) -> Iterator[RenderableType]:
     yield Text()
     yield Text("services by what reusing connections would save", "bold")
     for service in several[:_SERVICES]:
-        yield Padding(Text(_line(service)), (0, 0, 0, 1))
+        yield Padding(Text(service_line(service)), (0, 0, 0, 1))
         if service.idle_close:
-            yield Padding(Text(_idle(service.idle_close), "yellow"), (0, 0, 0, 3))
+            yield Padding(Text(idle_line(service.idle_close), "yellow"), (0, 0, 0, 3))
     if len(several) > _SERVICES:
         yield Padding(Text(f"and {counted(len(several) - _SERVICES, 'more service')}", "dim"), (0, 0, 0, 1))
 
 
-def _line(service: Service) -> str:
+def service_line(service: Service) -> str:
+    """How it was connected to, and what reuse would have saved."""
     name = Endpoint(service.address, service.port)
     of = "" if service.clients == 1 else f" of {counted(service.clients, 'client')}"
     each = ratio(service.exchanges, service.connections)
@@ -44,7 +45,8 @@ def _saved(service: Service) -> str:
     return f"{count}, {duration(service.avoidable_ns)}"
 
 
-def _idle(found: IdleClose) -> str:
+def idle_line(found: IdleClose) -> str:
+    """Which end closes idle connections, and after how long."""
     other: Side = "client" if found.side == "server" else "server"
     return (
         f"the {found.side} closes connections that were idle for {duration(found.after_ns)} "

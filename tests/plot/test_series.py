@@ -83,7 +83,22 @@ def test_retransmissions_probes_and_sack_blocks_have_series_of_their_own() -> No
     assert (drawn.sacks.low[0], drawn.sacks.high[0]) == (2001, 3001)
 
 
+def test_a_round_trip_belongs_to_the_byte_that_its_ack_reached() -> None:
+    drawn = read(
+        data(100, 1, 1000),
+        {"time_ns": 105, "sender": "server", "ack": 148, "rtt_ns": 7, **ACK},  # of the client's data
+        ack(110, 1001, rtt_ns=10),
+        ack(115, 1001),
+        {"time_ns": 120, "sender": "client", "kind": "data", "seq": 1, "bytes": 5, "ack": 2001},
+        data(130, 2001, 500, rtt_ns=25),  # what the client's data acknowledged, told at the next row
+    )
+    assert list(drawn.round_trips.at_ns) == [10, 30]
+    assert list(drawn.round_trips.position) == [1001, 2001]
+    assert list(drawn.round_trips.rtt_ns) == [10, 25]
+
+
 def test_a_flow_without_segments_has_empty_series() -> None:
     drawn = read()
     assert not len(drawn.data.at_ns)
     assert not len(drawn.window.level)
+    assert not len(drawn.round_trips.rtt_ns)

@@ -10,7 +10,7 @@ CORE = NATIVE / "core" / "src"
 LONGEST = 400
 EMPTY_NAMES = {"utils", "util", "helpers", "helper", "common", "manager", "misc"}
 
-FLOOR = {"seq", "time", "size"}
+FLOOR = {"seq", "time", "size", "list"}
 BELOW_CAUSES = ["gap", "sender", "flow", "disguise", "wire", "capture"]
 """From top to bottom; each may use those after it, and the floor."""
 
@@ -21,6 +21,7 @@ MAY_USE["exchange"] = {"causes", *BELOW_CAUSES, *FLOOR}
 MAY_USE["tables"] = {"causes", "exchange", *BELOW_CAUSES, *FLOOR}
 MAY_USE["copy"] = {"disguise", "wire", "capture", *FLOOR}
 MAY_USE["run"] = {"causes", "exchange", "tables", *BELOW_CAUSES, *FLOOR}
+MAY_USE["pair"] = {"run", "tables", "wire", "capture", *FLOOR}
 
 USED = re.compile(r"\bcrate::(?:\{([^}]*)\}|(\w+))")
 COMMENT = re.compile(r"//[^\n]*")

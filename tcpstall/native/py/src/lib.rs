@@ -4,6 +4,7 @@ mod copy;
 mod errors;
 mod labels;
 mod options;
+mod pair;
 mod report;
 mod statuses;
 mod table;
@@ -15,6 +16,8 @@ use pyo3::prelude::*;
 mod _core {
     #[pymodule_export]
     use super::copy::{Copied, copy};
+    #[pymodule_export]
+    use super::pair::{Pairing, pair};
     #[pymodule_export]
     use super::report::{Report, Written, analyze, samples, segments};
     #[pymodule_export]

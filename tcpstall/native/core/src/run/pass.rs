@@ -178,10 +178,9 @@ fn follow(mut table: Table, judge: &Judge<'_>, to_do: &Receiver<Batch>, back: &S
             return table;
         }
     }
-    let mut rest = table.drain().peekable();
-    while rest.peek().is_some() {
-        let rows = rest.by_ref().take(BATCHES).filter_map(|over| judge.row(over)).collect();
-        if back.send((rows, None)).is_err() {
+    // One at a time: what is open at the end may have waited for long.
+    for row in table.drain().filter_map(|over| judge.row(over)) {
+        if back.send((vec![row], None)).is_err() {
             break;
         }
     }

@@ -14,6 +14,7 @@ use crate::causes::{self, Cause, Limits, Part};
 use crate::exchange::{self, Wait};
 use crate::flow::{Connection, Direction};
 use crate::gap::{Burst, Finished, Gap};
+use crate::list;
 use crate::time::Nanos;
 
 impl From<Direction> for Side {
@@ -43,7 +44,8 @@ pub fn flow_row(flow: &Finished, id: u64, capture: u32, limits: &Limits, wanted:
     stalls.extend(handshake_stall(connection));
     let busy = [0, 1].map(|end| judged(flow, &flow.gaps[end], limits, &mut stalls));
     leave_out_late_handshake(&mut stalls);
-    stalls.sort_by_key(|stall| stall.start_ns);
+    // Each sender's own are in order; a stable sort would take half of them once more.
+    stalls.sort_unstable_by_key(|stall| (stall.start_ns, stall.sender as u8, stall.end_ns));
     (0..).zip(&mut stalls).for_each(|(number, stall)| stall.number = number);
     let full = Direction::BOTH.map(|direction| path::busy(flow, direction, limits));
     let time_ns = sweep::ledger(flow, &stalls, &full);
@@ -122,7 +124,7 @@ fn judged(flow: &Finished, gaps: &[Gap], limits: &Limits, stalls: &mut Vec<Stall
                 blocked.push((stalls.len(), gap));
             }
             if waited {
-                stalls.push(stall_row(gap, part));
+                list::push(stalls, stall_row(gap, part));
             }
         }
     }

@@ -1,0 +1,51 @@
+"""`tcpstall diff`: which causes grew from one capture to another."""
+
+import click
+
+from tcpstall.cli.ending import complain, writing
+from tcpstall.cli.progress import Bar
+from tcpstall.cli.selection import readable_name
+from tcpstall.errors import ExitCode
+
+__all__ = ["command"]
+
+
+@click.command("diff")
+@click.argument("good", type=click.Path(allow_dash=True), callback=readable_name)
+@click.argument("bad", type=click.Path(allow_dash=True), callback=readable_name)
+@click.option(
+    "--format",
+    "form",
+    type=click.Choice(("table", "json")),
+    default="table",
+    show_default=True,
+    help="Tables for reading, or one JSON object.",
+)
+def command(good: str, bad: str, form: str) -> ExitCode:
+    """Say what changed between two captures.
+
+    GOOD and BAD are captures of the same service, when it was fast and when it was slow, say. Waits are compared by
+    flow; what a longer round trip or more data explains is told apart.
+    """  # fmt: skip
+    if good == bad == "-":
+        raise click.UsageError("standard input can be read only once: give '-' once")
+    from tcpstall.compare import compare
+
+    with Bar() as bar:
+        comparison = compare(good, bad, progress=bar)
+    for capture in comparison.captures:
+        if capture.error:
+            complain(capture.error)
+    with writing("standard output"):
+        if form == "json":
+            from tcpstall.report.diff_json import diff_json
+
+            click.echo(diff_json(comparison))
+        else:
+            from tcpstall.cli.terminal import console, show
+            from tcpstall.report.diff import render_diff
+
+            screen = console()
+            for part in render_diff(comparison, width=screen.width):
+                show(part, screen)
+    return max(capture.exit_code for capture in comparison.captures)

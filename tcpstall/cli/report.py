@@ -1,0 +1,220 @@
+"""`tcpstall report`: the diagnosis as a page that can be attached to a ticket."""
+
+import hashlib
+import os
+import shlex
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, get_args
+
+import click
+
+from tcpstall import __version__, _core
+from tcpstall.cli.analyze import outcome
+from tcpstall.cli.ending import complain, writing
+from tcpstall.cli.progress import Bar
+from tcpstall.cli.rates import RATE
+from tcpstall.cli.selection import Selection, captures_argument, chosen, selection_options
+from tcpstall.cli.times import SPAN, Moment
+from tcpstall.errors import ExitCode
+from tcpstall.model import Analysis, Capture, Flow, Sort, analyze
+
+if TYPE_CHECKING:
+    from tcpstall.plot.page import Drawing
+    from tcpstall.report.html import Source
+
+__all__ = ["command"]
+
+_FLOWS = 100
+_DRAWN = 6
+
+_COLUMNS = 12_000
+"""Shared by the flows that are drawn: how finely a million packets are reduced, so that the page stays below 5 MB."""
+
+_MOST_COLUMNS = 4_000
+"""Of one flow; more would be slow to move."""
+
+_ARGUMENTS = "tcpstall.arguments"
+
+_ONCE = (
+    "No plots: they need a second reading, and standard input can be read only once. Save the capture to a file first."
+)
+_UNREAD = (ExitCode.CANNOT_OPEN, ExitCode.NOT_A_CAPTURE)
+
+
+class _Remembering(click.Command):
+    """A command that knows how it was called, for the page says so."""
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        ctx.meta[_ARGUMENTS] = list(args)
+        return super().parse_args(ctx, args)
+
+
+@click.command("report", cls=_Remembering)
+@captures_argument
+@click.option(
+    "--output",
+    "-o",
+    required=True,
+    type=click.Path(dir_okay=False, path_type=Path),
+    help="The HTML file to write.",
+)
+@selection_options
+@click.option(
+    "--min-stall",
+    "min_stall_ns",
+    type=SPAN,
+    default="0",
+    metavar="SPAN",
+    help="Leave shorter stalls out of the lists, e.g. 5ms; sums keep them.",
+)
+@click.option(
+    "--top",
+    type=click.IntRange(min=1),
+    default=_FLOWS,
+    show_default=True,
+    metavar="N",
+    help="List the first N flows.",
+)
+@click.option(
+    "--detailed",
+    type=click.IntRange(min=0),
+    default=_DRAWN,
+    show_default=True,
+    metavar="N",
+    help="Draw and explain the first N flows in full.",
+)
+@click.option(
+    "--sort", type=click.Choice(get_args(Sort)), default="lost", show_default=True, help="Rank flows by this."
+)
+@click.option(
+    "--link-rate",
+    "link_bytes_per_s",
+    type=RATE,
+    metavar="RATE",
+    help="What the link carries, e.g. 100Mbit: the share of it that each flow reached is told.",
+)
+@click.option(
+    "--max-expansion",
+    type=click.IntRange(min=1),
+    default=1_000,
+    show_default=True,
+    metavar="N",
+    help="How many times its size a compressed capture may grow to, beyond a gigabyte; what grows further is cut off.",
+)
+@click.pass_context
+def command(
+    context: click.Context,
+    captures: tuple[str, ...],
+    output: Path,
+    flows: tuple[int, ...],
+    hosts: tuple[str, ...],
+    ports: tuple[int, ...],
+    since: Moment | None,
+    until: Moment | None,
+    min_stall_ns: int,
+    top: int,
+    detailed: int,
+    sort: Sort,
+    link_bytes_per_s: int | None,
+    max_expansion: int,
+) -> ExitCode:
+    """Write a page that says why each sender waited: one HTML file that needs no network.
+
+    The answer comes first, then each flow's time, its plots, exchanges and stalls with what to change. Plots and the
+    capture's hash need a second reading: from standard input ('-') the page has neither.
+    """  # fmt: skip
+    selection = chosen(captures, flows=flows, hosts=hosts, ports=ports, since=since, until=until)
+    with Bar() as bar:
+        analysis = analyze(
+            captures,
+            **selection,
+            bursts=False,
+            link_bytes_per_s=link_bytes_per_s,
+            max_expansion=max_expansion,
+            strict=False,
+            progress=bar,
+        )
+    code = outcome(analysis.captures)
+    if all(capture.exit_code in _UNREAD for capture in analysis.captures):
+        return code
+    ranked = [analysis[row] for row in analysis.ranked(sort)[: max(top, detailed)]]
+    drawings, why_not = _drawings(captures, analysis, ranked[:detailed], selection, max_expansion)
+    from tcpstall.report.html import MadeBy, page
+
+    line = shlex.join(["tcpstall", "report", *context.meta[_ARGUMENTS]])
+    text = page(
+        analysis,
+        ranked,
+        drawings,
+        made_by=MadeBy(line, __version__, tuple(_source(capture) for capture in analysis.captures)),
+        library=_library() if drawings else "",
+        why_no_plots=why_not,
+        sort=sort,
+        detailed=detailed,
+        min_stall_ns=min_stall_ns,
+    )
+    with writing(str(output)):
+        _write(text, output)
+    return code
+
+
+def _drawings(
+    captures: Sequence[str], analysis: Analysis, flows: Sequence[Flow], selection: Selection, max_expansion: int
+) -> tuple[Mapping[int, "Drawing"], str]:
+    """The plots of the flows that have data, by id; or why there are none."""
+    if not flows:
+        return {}, ""
+    if not all(_again(capture) for capture in captures):
+        return {}, _ONCE
+    from tcpstall.plot.page import draw
+    from tcpstall.report.waits import main_sender
+
+    readable = [capture.path for capture in analysis.captures if capture.exit_code not in _UNREAD]
+    try:
+        tables = _core.samples(
+            readable,
+            [flow.id for flow in flows],
+            since_ns=selection["since_ns"],
+            until_ns=selection["until_ns"],
+            max_expansion=max_expansion,
+        )
+    except (OSError, ValueError) as error:
+        complain(f"no plots: {error}")
+        return {}, f"No plots: the second reading failed ({error})."
+    columns = min(_MOST_COLUMNS, _COLUMNS // len(flows))
+    made = {flow.id: draw(flow, table, main_sender(flow), columns) for flow, table in zip(flows, tables, strict=True)}
+    return {id_: drawing for id_, drawing in made.items() if drawing}, ""
+
+
+def _library() -> str:
+    from tcpstall.plot.page import library
+
+    return library()
+
+
+def _again(path: str) -> bool:
+    """Whether it can be read a second time."""
+    return path != "-" and (Path(path).is_file() or not Path(path).exists())
+
+
+def _source(capture: Capture) -> "Source":
+    from tcpstall.report.html import Source
+
+    if capture.exit_code is ExitCode.CANNOT_OPEN or capture.path == "-" or not Path(capture.path).is_file():
+        return Source(capture.path, None, None)
+    with Path(capture.path).open("rb") as file:
+        return Source(capture.path, hashlib.file_digest(file, "sha256").hexdigest(), file.tell())
+
+
+def _write(text: str, output: Path) -> None:
+    """Whole or not at all, where the target is a file."""
+    if output.exists() and not output.is_file():
+        output.write_text(text, "utf-8")
+        return
+    unfinished = output.with_name(f".{output.name}.{os.getpid()}")
+    try:
+        unfinished.write_text(text, "utf-8")
+        unfinished.replace(output)
+    finally:
+        unfinished.unlink(missing_ok=True)

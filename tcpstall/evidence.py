@@ -1,0 +1,49 @@
+"""What a stall's label rests on, as words and figures with their units."""
+
+from tcpstall.model import Stall
+from tcpstall.units import confidence, duration, exact, number, per_second
+
+__all__ = ["facts", "packets"]
+
+_PACKETS = ("last_packet", "freed_by_packet", "next_packet")
+"""Last data before the wait, what freed it, first data after it."""
+
+_SUFFIXES = {
+    "_bytes_per_s": per_second,
+    "_bytes": lambda value: f"{number(value)} bytes",
+    "_segments": lambda value: f"{number(value)} segments",
+    "_ns": duration,
+}
+
+
+def facts(stall: Stall) -> list[tuple[str, str]]:
+    """(`in flight`, `28,960 bytes`) for everything that is known, packet numbers last."""
+    told = [
+        _fact(name, value)
+        for name, value in stall.evidence.items()
+        if value is not None and name not in _PACKETS and not name.endswith("_packet")
+    ]
+    told += [("confidence", confidence(stall.confidence))]
+    told += [
+        (name.removesuffix("_packet").replace("_", " ") + " packet", str(value))
+        for name, value in stall.evidence.items()
+        if value is not None and name.endswith("_packet")
+    ]
+    return told
+
+
+def packets(stall: Stall) -> list[int]:
+    """The packets that begin and end the wait, as far as they are known, in order."""
+    return sorted({value for name in _PACKETS if (value := stall.evidence.get(name)) is not None})
+
+
+def length(stall: Stall) -> str:
+    """How long it took: `7.124 ms`, `≥ 1.2 s` where it never ended."""
+    return exact(stall.duration_ns) if stall.ended else f"≥ {exact(stall.duration_ns)}"
+
+
+def _fact(name: str, value: int) -> tuple[str, str]:
+    for suffix, told in _SUFFIXES.items():
+        if name.endswith(suffix):
+            return name.removesuffix(suffix).replace("_", " "), told(value)
+    return name.replace("_", " "), number(value)

@@ -1,0 +1,67 @@
+"""Where a flow's time went, as the parts of one bar."""
+
+from dataclasses import dataclass
+
+from tcpstall.causes import Cause
+from tcpstall.model import Flow
+from tcpstall.units import duration, percent
+
+__all__ = ["PATTERNS", "Part", "look", "parts"]
+
+PATTERNS = 14
+"""So many patterns are drawn into the colours, a cause's by its code, so that no two are told apart by colour alone."""
+
+_NAMED_SHARE = 0.13
+"""A part of this share of the bar has room for its name."""
+
+_NEUTRAL = {"sending": "#8d9bab", "in-transit": "#b9c3ce", "closing": "#dde3e9"}
+"""Time that nobody lost."""
+
+
+@dataclass(frozen=True)
+class Part:
+    """A part of the bar; `left` and `width` in per cent of it."""
+
+    owner: str
+    colour: str
+    pattern: int
+    left: float
+    width: float
+    text: str
+    named: bool
+    ink: str
+
+
+def look(owner: str) -> tuple[str, int]:
+    """An owner's colour and the number of its pattern; 0 is plain."""
+    if owner in _NEUTRAL:
+        return _NEUTRAL[owner], 0
+    cause = Cause(owner)
+    return cause.colour, cause.code % PATTERNS
+
+
+def parts(flow: Flow) -> list[Part]:
+    """The owners of the flow's time: those who lost it first, most first."""
+    whole = max(1, flow.duration_ns)
+    owned = sorted(
+        ((owner, span) for owner, span in flow.time_ns.items() if span > 0),
+        key=lambda row: (row[0] in _NEUTRAL, -row[1]),
+    )
+    made, left = [], 0.0
+    for owner, span in owned:
+        width = 100 * span / whole
+        colour, pattern = look(owner)
+        text = f"{owner} {duration(span)} ({percent(span, whole)})"
+        made.append(
+            Part(
+                owner, colour, pattern, round(left, 4), round(width, 4), text, width >= 100 * _NAMED_SHARE, _ink(colour)
+            )
+        )
+        left += width
+    return made
+
+
+def _ink(colour: str) -> str:
+    """Black or white, whichever reads better (WCAG's relative luminance, gamma taken as 2.2)."""
+    red, green, blue = (int(colour[at : at + 2], 16) / 255 for at in (1, 3, 5))
+    return "#fff" if 0.2126 * red**2.2 + 0.7152 * green**2.2 + 0.0722 * blue**2.2 < 0.3 else "#111"

@@ -1,0 +1,130 @@
+"""The order of the page: the answer first, then what it rests on, then how it was made."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from markupsafe import Markup
+from rich.padding import Padding
+from rich.text import Text
+
+from tcpstall.errors import ExitCode
+from tcpstall.model import Analysis, Capture, Flow, Sort
+from tcpstall.report.answer import findings, notes, remainder
+from tcpstall.report.html import ledger, summary
+from tcpstall.report.html.document import filled, template_text
+from tcpstall.report.html.drawn import Drawn
+from tcpstall.report.html.rows import exchange_rows, flow_row, stall_rows
+from tcpstall.report.html.wireshark import flow_filter
+from tcpstall.report.inputs import described, without_flows
+from tcpstall.report.services import idle_line, service_line
+from tcpstall.report.spikes import spike_lines
+from tcpstall.report.trust import short_doubts
+from tcpstall.units import counted, duration
+
+__all__ = ["MadeBy", "Source", "page"]
+
+_UNREAD = (ExitCode.CANNOT_OPEN, ExitCode.NOT_A_CAPTURE)
+_SERVICES = 10
+
+
+@dataclass(frozen=True)
+class Source:
+    """An input by the hash of its bytes; None where it could be read only once."""
+
+    path: str
+    sha256: str | None
+    size_bytes: int | None
+
+
+@dataclass(frozen=True)
+class MadeBy:
+    """What made the page."""
+
+    command: str
+    version: str
+    sources: tuple[Source, ...]
+
+
+def page(
+    analysis: Analysis,
+    flows: Sequence[Flow],
+    drawings: Mapping[int, Drawn],
+    *,
+    made_by: MadeBy,
+    library: str,
+    why_no_plots: str = "",
+    sort: Sort = "lost",
+    detailed: int = 6,
+    min_stall_ns: int = 0,
+) -> str:
+    """The page about `flows`, in that order, the first `detailed` of them with all that is known.
+
+    `drawings` are their plots by the flow's id, `library` the script that draws them.
+    """
+    captures = [capture for capture in analysis.captures if capture.exit_code not in _UNREAD]
+    values: dict[str, object] = {
+        "title": ", ".join(_name(capture.path) for capture in captures) or "no capture",
+        "inputs": [_inputs(capture) for capture in captures],
+        "made_by": made_by,
+        "patterns": range(1, ledger.PATTERNS),
+        "why_no_plots": why_no_plots,
+    }
+    scripts = {"library": library, "page": template_text("page.js")} if drawings else {}
+    if not flows:
+        values["reasons"] = [_plain(part) for part in without_flows(captures)]
+        return filled("empty.html", {}, values)
+    worst = analysis[analysis.ranked()[0]]
+    values |= {
+        "sentences": summary.sentences(worst, analysis),
+        "figures": summary.figures(worst),
+        "bars": [(flow_row(flow), ledger.parts(flow)) for flow in flows[: max(detailed, _BARS)]],
+        "rows": [flow_row(flow) for flow in flows],
+        "more": counted(len(analysis) - len(flows), "more flow") if len(analysis) > len(flows) else "",
+        "sort": sort,
+        "details": [_detail(flow, drawings.get(flow.id), min_stall_ns) for flow in flows[:detailed]],
+        "services": [
+            (service_line(service), idle_line(service.idle_close) if service.idle_close else "")
+            for service in analysis.services[:_SERVICES]
+            if service.connections > 1
+        ],
+    }
+    return filled("report.html", scripts, values)
+
+
+_BARS = 20
+"""Flows with a bar in the ledger, at least."""
+
+
+def _detail(flow: Flow, drawing: Drawn | None, min_stall_ns: int) -> dict[str, object]:
+    found = findings(flow)
+    stalls, shorter = stall_rows(flow, min_stall_ns)
+    exchanges, faster = exchange_rows(flow)
+    return {
+        "row": flow_row(flow),
+        "tunnel": flow.tunnel or "",
+        "findings": [(finding, duration(finding.time_ns), ledger.look(finding.cause.value)) for finding in found],
+        "remainder": remainder(flow, found),
+        "spikes": list(spike_lines(flow)),
+        "trust": short_doubts(flow),
+        "notes": list(notes(flow)),
+        "filter": flow_filter(flow),
+        "stalls": stalls,
+        "shorter": shorter,
+        "exchanges": exchanges,
+        "faster": faster,
+        "drawing": drawing,
+        "payload": Markup(drawing.payload) if drawing else "",  # noqa: S704 base64
+    }
+
+
+def _inputs(capture: Capture) -> list[str]:
+    return [_plain(part) for part in described(capture)]
+
+
+def _plain(part: Text | Padding) -> str:
+    inner = part.renderable if isinstance(part, Padding) else part
+    return inner.plain if isinstance(inner, Text) else str(inner)
+
+
+def _name(path: str) -> str:
+    return path.rpartition("/")[2] or path

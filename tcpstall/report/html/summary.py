@@ -1,0 +1,75 @@
+"""The verdict in one paragraph for somebody who never saw a packet."""
+
+from tcpstall.model import Analysis, Flow, Side
+from tcpstall.report.answer import Finding, findings, together
+from tcpstall.report.trust import short_doubts
+from tcpstall.report.waits import main_sender, real_stalls, waited_ns
+from tcpstall.units import counted, duration, number, percent, rate, size
+
+__all__ = ["figures", "sentences"]
+
+_FURTHER = 2
+"""Causes that are told after the largest."""
+
+
+def sentences(flow: Flow, analysis: Analysis) -> list[str]:
+    """What happened to the flow that lost most, why, and what to change."""
+    told = [_happened(flow, len(analysis)), _waited(flow)]
+    found = findings(flow)
+    if found:
+        told.append(_why(found, waited_ns(flow)))
+        if found[0].advice:
+            told.append(f"What to change first: {found[0].advice}.")
+    if len(analysis) > 1:
+        told.append(f"{_sentence(together(analysis))}.")
+    if doubt := short_doubts(flow):
+        told.append(f"How far this can be trusted: {doubt.partition(' ')[2]}.")
+    return told
+
+
+def figures(flow: Flow) -> list[tuple[str, str, str]]:
+    """The few numbers that say how bad it is: name, figure, what to hold against it."""
+    side, waited = main_sender(flow), waited_ns(flow)
+    sent = flow.directions[side].bytes
+    trip = flow.base_rtt_ns
+    return [
+        ("waited", duration(waited), f"{percent(waited, flow.duration_ns)} of {duration(flow.duration_ns)}"),
+        ("stalls", number(len(real_stalls(flow))), "longer than a round trip explains"),
+        ("round trip", "unknown" if trip is None else duration(trip), "the shortest seen"),
+        ("moved", size(sent), f"by the {side}"),
+        ("on average", rate(sent, flow.duration_ns), "payload"),
+    ]
+
+
+def _happened(flow: Flow, flows: int) -> str:
+    sender = main_sender(flow)
+    receiver: Side = "client" if sender == "server" else "server"
+    ends = f"from the {sender} {flow.end(sender)} to the {receiver} {flow.end(receiver)}"
+    which = f"Of {counted(flows, 'connection')} in this capture, flow {flow.id} lost most time: " if flows > 1 else ""
+    sent = flow.directions[sender].bytes
+    what = f"{size(sent)} {ends} took" if sent else f"a connection {ends} without data lasted"
+    return _sentence(f"{which}{what} {duration(flow.duration_ns)}.")
+
+
+def _waited(flow: Flow) -> str:
+    if not real_stalls(flow):
+        return "After the connection stood, nobody ever waited longer than a round trip."
+    waited = waited_ns(flow)
+    return f"For {duration(waited)} of that ({percent(waited, flow.duration_ns)}) data could have moved and did not."
+
+
+def _why(found: list[Finding], waited: int) -> str:
+    first, *rest = found
+    share = "The largest part" if rest and 2 * first.time_ns < waited else "Most of it" if rest else "All of it"
+    told = f"{share}, {duration(first.time_ns)}, was lost because {_because(first)}"
+    if more := rest[:_FURTHER]:
+        told += "; then " + "; then ".join(f"{duration(one.time_ns)} because {_because(one)}" for one in more)
+    return f"{told}."
+
+
+def _because(finding: Finding) -> str:
+    return f"{finding.cause.summary} ({finding.cause.value}: {finding.what})"
+
+
+def _sentence(text: str) -> str:
+    return text[:1].upper() + text[1:]
