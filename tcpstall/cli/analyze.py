@@ -136,7 +136,9 @@ def command(
         if form not in ticket.FORMS:
             raise click.UsageError(f"--plots belongs to --format {', '.join(ticket.FORMS)}")
         ticket.readable_again(captures)
-        pictures = ticket.Pictures(plots, plot_format, selection["since_ns"], selection["until_ns"], max_expansion)
+        pictures = ticket.Pictures(
+            captures, plots, plot_format, selection["since_ns"], selection["until_ns"], max_expansion
+        )
     if form == "table":
         return _show(captures, selection, min_stall_ns, top, sort, link_bytes_per_s, max_expansion, key)
     if form in ticket.FORMS:
