@@ -4,6 +4,8 @@ import shlex
 
 import click
 
+from tcpstall.model import Analysis
+
 __all__ = ["Remembering", "command_line"]
 
 _ARGUMENTS = "tcpstall.arguments"
@@ -18,7 +20,10 @@ class Remembering(click.Command):
         return super().parse_args(ctx, args)
 
 
-def command_line() -> str:
-    """The line that starts the running command again, quoted for a shell."""
+def command_line(analysis: Analysis) -> str:
+    """The line that starts the running command again, quoted for a shell; of an anonymised one the command alone."""
     context = click.get_current_context()
+    if analysis.anonymised:
+        shown = [capture.path for capture in analysis.captures]
+        return shlex.join(["tcpstall", context.info_name or "", "--anonymise", *shown])
     return shlex.join(["tcpstall", context.info_name or "", *context.meta.get(_ARGUMENTS, ())])

@@ -1,7 +1,10 @@
 """`tcpstall diff`: which causes grew from one capture to another."""
 
+from pathlib import Path
+
 import click
 
+from tcpstall.cli.anonymise import anonymise_options, key_of
 from tcpstall.cli.ending import complain, writing
 from tcpstall.cli.progress import Bar
 from tcpstall.cli.selection import readable_name
@@ -21,7 +24,8 @@ __all__ = ["command"]
     show_default=True,
     help="Tables for reading, or one JSON object.",
 )
-def command(good: str, bad: str, form: str) -> ExitCode:
+@anonymise_options
+def command(good: str, bad: str, form: str, anonymise: bool, key_file: Path | None) -> ExitCode:
     """Say what changed between two captures.
 
     GOOD and BAD are captures of the same service, when it was fast and when it was slow, say. Waits are compared by
@@ -32,7 +36,7 @@ def command(good: str, bad: str, form: str) -> ExitCode:
     from tcpstall.compare import compare
 
     with Bar() as bar:
-        comparison = compare(good, bad, progress=bar)
+        comparison = compare(good, bad, anonymise=key_of(anonymise, key_file), progress=bar)
     for capture in comparison.captures:
         if capture.error:
             complain(capture.error)
