@@ -139,11 +139,17 @@ class Comparison:
 
 
 def compare(
-    good: Path, bad: Path, *, strict: bool = True, progress: Callable[[int, int | None], None] | None = None
+    good: Path,
+    bad: Path,
+    *,
+    anonymise: bytes | None = None,
+    strict: bool = True,
+    progress: Callable[[int, int | None], None] | None = None,
 ) -> Comparison:
     """Reads two captures and says which causes grew from one to the other. Raises like analyze()."""
     one, other = (
-        analyze(path, bursts=False, exchanges=False, strict=strict, progress=progress) for path in (good, bad)
+        analyze(path, bursts=False, exchanges=False, anonymise=anonymise, strict=strict, progress=progress)
+        for path in (good, bad)
     )
     before, after = _Services(one), _Services(other)
     pairs = _matched(before.rows, after.rows)

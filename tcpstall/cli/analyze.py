@@ -136,12 +136,20 @@ def command(
         if form not in ticket.FORMS:
             raise click.UsageError(f"--plots belongs to --format {', '.join(ticket.FORMS)}")
         ticket.readable_again(captures)
-        pictures = ticket.Pictures(plots, plot_format, selection["since_ns"], selection["until_ns"], max_expansion)
+        since_ns, until_ns = selection["since_ns"], selection["until_ns"]
+        pictures = ticket.Pictures(captures, plots, plot_format, since_ns, until_ns, max_expansion)
     if form == "table":
         return _show(captures, selection, min_stall_ns, top, sort, link_bytes_per_s, max_expansion, key)
     if form in ticket.FORMS:
         analysis = _read(captures, selection, link_bytes_per_s, max_expansion, key)
-        ticket.write(analysis, form, sort=sort or "lost", top=top, min_stall_ns=min_stall_ns, pictures=pictures)
+        ticket.write(
+            analysis,
+            form,
+            sort=sort or "lost",
+            top=top,
+            min_stall_ns=min_stall_ns,
+            pictures=pictures,
+        )
         return outcome(analysis.captures)
     lists: Lists = {"bursts": bursts, "exchanges": exchanges}
     return _stream(captures, selection, form, min_stall_ns, top, sort, link_bytes_per_s, max_expansion, lists, key)

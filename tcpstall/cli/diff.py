@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from tcpstall.cli.anonymise import anonymise_options, key_of
 from tcpstall.cli.called import Remembering, command_line
 from tcpstall.cli.ending import complain, writing
 from tcpstall.cli.progress import Bar
@@ -34,7 +35,8 @@ __all__ = ["command"]
     type=click.Path(dir_okay=False, path_type=Path),
     help="Write a page that needs no network instead.",
 )
-def command(good: str, bad: str, form: str, output: Path | None) -> ExitCode:
+@anonymise_options
+def command(good: str, bad: str, form: str, output: Path | None, anonymise: bool, key_file: Path | None) -> ExitCode:
     """Say what changed between two captures.
 
     GOOD and BAD are captures of the same service, when it was fast and when it was slow, say. Waits are compared by
@@ -45,12 +47,12 @@ def command(good: str, bad: str, form: str, output: Path | None) -> ExitCode:
     from tcpstall.compare import compare
 
     with Bar() as bar:
-        comparison = compare(good, bad, progress=bar)
+        comparison = compare(good, bad, anonymise=key_of(anonymise, key_file), progress=bar)
     for capture in comparison.captures:
         if capture.error:
             complain(capture.error)
     if output is not None:
-        _write_page(comparison, output)
+        _write_page(comparison, (good, bad), output, anonymised=anonymise)
         return max(capture.exit_code for capture in comparison.captures)
     with writing("standard output"):
         if form == "json":
@@ -67,12 +69,13 @@ def command(good: str, bad: str, form: str, output: Path | None) -> ExitCode:
     return max(capture.exit_code for capture in comparison.captures)
 
 
-def _write_page(comparison: "Comparison", output: Path) -> None:
+def _write_page(comparison: "Comparison", paths: tuple[str, str], output: Path, *, anonymised: bool) -> None:
     from tcpstall import __version__
     from tcpstall.cli.report import source, write_whole
     from tcpstall.report.html import MadeBy, diff_page
 
-    sources = tuple(source(capture) for capture in comparison.captures)
-    text = diff_page(comparison, made_by=MadeBy(command_line(), __version__, sources))
+    sources = tuple(source(path, capture) for path, capture in zip(paths, comparison.captures, strict=True))
+    line = command_line(comparison.captures, anonymised=anonymised)
+    text = diff_page(comparison, made_by=MadeBy(line, __version__, sources))
     with writing(str(output)):
         write_whole(text, output)

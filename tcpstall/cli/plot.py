@@ -4,6 +4,7 @@ from pathlib import Path
 
 import click
 
+from tcpstall.cli.anonymise import anonymise_options, key_of
 from tcpstall.cli.ending import complain, writing
 from tcpstall.cli.progress import Bar
 from tcpstall.cli.selection import chosen
@@ -15,7 +16,10 @@ __all__ = ["command"]
 
 _FORMATS = (".png", ".svg", ".pdf")
 _KINDS = ("overview", "sequence", "in-flight", "rtt", "throughput", "rtt-by-position", "timeline", "exchanges")
-"""Spelled here so that help and completion need no matplotlib; a test compares them."""
+"""Spelled here so that help and completion need no drawing; a test compares them."""
+
+_WIDEST = 160
+"""Columns; on wider terminals a picture only gets longer to read."""
 
 
 @click.command("plot")
@@ -49,6 +53,7 @@ _KINDS = ("overview", "sequence", "in-flight", "rtt", "throughput", "rtt-by-posi
     metavar="N",
     help="Rows of a timeline or of exchanges.  [default: 30]",
 )
+@anonymise_options
 def command(
     capture: str,
     flow: int | None,
@@ -58,6 +63,8 @@ def command(
     since: Moment | None,
     until: Moment | None,
     top: int | None,
+    anonymise: bool,
+    key_file: Path | None,
 ) -> ExitCode:
     """Draw one flow over its time, or the waits or exchanges of many, stalls in their causes' colours.
 
@@ -70,7 +77,7 @@ def command(
     if capture == "-":
         raise click.BadParameter("a picture needs a file, not standard input", param_hint="CAPTURE")
     shown = chosen((capture,), flows=() if flow is None else (flow,), hosts=(), ports=(), since=since, until=until)
-    analysis = _read(capture, flow)
+    analysis = _read(capture, flow, key_of(anonymise, key_file))
     if output is not None:
         from tcpstall.plot import draw
 
@@ -85,13 +92,42 @@ def command(
                 rows=top,
                 analysis=analysis,
             )
+    if terminal:
+        _show(capture, analysis, kind, shown["since_ns"], shown["until_ns"], top)
     return analysis.captures[0].exit_code
 
 
-def _read(capture: str, flow: int | None) -> Analysis:
+def _show(
+    capture: str, analysis: Analysis, kind: str, since_ns: int | None, until_ns: int | None, rows: int | None
+) -> None:
+    from tcpstall.cli.terminal import console, has_braille, show
+    from tcpstall.plot import KINDS_OF_MANY, choice, interval, subjects
+    from tcpstall.plot.terminal import Screen, exchanges, over_time, timeline
+
+    writer = console()
+    screen = Screen(min(writer.width, _WIDEST), has_braille())
+    if kind in KINDS_OF_MANY:
+        draw = timeline if kind == "timeline" else exchanges
+        lines = draw(analysis, rows or choice.ROWS, since_ns, until_ns, screen)
+    else:
+        flow = analysis[analysis.ranked()[0]]
+        found = subjects(capture, [flow])
+        if not found:
+            raise NothingToShow(f"{capture}: flow {flow.id} only shook hands; there is nothing to draw")
+        lines = over_time(kind, found[0], *interval(flow, since_ns, until_ns), screen)
+    drawn = False
+    with writing("standard output"):
+        for line in lines:
+            show(line, writer)
+            drawn = True
+    if not drawn:
+        raise NothingToShow(f"{capture}: there is nothing of that to show; widen the interval or choose another flow")
+
+
+def _read(capture: str, flow: int | None, key: bytes | None) -> Analysis:
     """The diagnosis of the flow, or of all; what was wrong with the input is said."""
     with Bar() as bar:
-        analysis = analyze(capture, flows=() if flow is None else (flow,), bursts=False, progress=bar)
+        analysis = analyze(capture, flows=() if flow is None else (flow,), bursts=False, anonymise=key, progress=bar)
     (source,) = analysis.captures
     if source.error:
         complain(source.error)

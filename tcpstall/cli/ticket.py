@@ -50,7 +50,9 @@ def write(
         for flow, picture in pictures.drawn(analysis, flows):
             (whole if flow is None else of_flow.setdefault(flow.id, [])).append(picture)
     detail = Detail(listed, explained, sort, min_stall_ns, whole, of_flow)
-    blocks = list(content(analysis, detail, command_line(), __version__))
+    blocks = list(
+        content(analysis, detail, command_line(analysis.captures, anonymised=analysis.anonymised), __version__)
+    )
     if not blocks:
         return
     text = WRITERS[form](blocks)
@@ -65,6 +67,8 @@ def write(
 class Pictures:
     """The folder that pictures go to, what kind of files, and how the captures were read."""
 
+    captures: Sequence[str]
+    """As they were given: an anonymised analysis does not name them."""
     folder: Path
     suffix: str
     since_ns: int | None
@@ -85,7 +89,8 @@ class Pictures:
             with self._file("exchanges") as file:
                 plot.draw_many(analysis, file, kind="exchanges")
             yield None, _picture(file, "the slowest exchanges, each latency as a sum")
-        paths = [capture.path for capture in analysis.captures if capture.exit_code not in _UNREAD]
+        both = zip(self.captures, analysis.captures, strict=True)
+        paths = [given for given, capture in both if capture.exit_code not in _UNREAD]
         for subject in plot.subjects(
             paths, flows, since_ns=self.since_ns, until_ns=self.until_ns, max_expansion=self.max_expansion
         ):

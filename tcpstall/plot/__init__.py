@@ -1,26 +1,35 @@
 """Pictures of captures: one flow over its time, round trips by position, many flows' waits, exchanges as sums."""
 
 import os
-from collections.abc import Sequence
 from pathlib import PurePath
+from typing import TYPE_CHECKING
 
-import matplotlib
-from matplotlib.figure import Figure
-
-from tcpstall import _core
 from tcpstall.errors import ExitCode, NothingToShow, TcpstallError
-from tcpstall.model import Analysis, Flow, Paths, Side, analyze
-from tcpstall.plot import latencies, picture, series, style, timeline
-from tcpstall.plot.panels import Subject
+from tcpstall.model import Analysis, Flow, Paths, analyze
+from tcpstall.plot import choice, style
+from tcpstall.plot.subject import Subject, subjects
 
-__all__ = ["KINDS", "KINDS_OF_MANY", "SUFFIXES", "UnknownPicture", "draw", "draw_flow", "draw_many", "subjects"]
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+__all__ = [
+    "KINDS",
+    "KINDS_OF_MANY",
+    "SUFFIXES",
+    "UnknownPicture",
+    "draw",
+    "draw_flow",
+    "draw_many",
+    "interval",
+    "subjects",
+]
 
 SUFFIXES = (".png", ".svg", ".pdf")
 
 KINDS_OF_MANY = ("timeline", "exchanges")
 """Kinds that show all flows unless one is chosen."""
 
-KINDS = (*picture.OVER_TIME, "rtt-by-position", *KINDS_OF_MANY)
+KINDS = ("overview", "sequence", "in-flight", "rtt", "throughput", "rtt-by-position", *KINDS_OF_MANY)
 """What can be drawn; the first is what is drawn unless told otherwise."""
 
 
@@ -83,6 +92,8 @@ def draw_flow(
     until_ns: int | None = None,
 ) -> None:
     """Draws a kind that shows one flow; see draw()."""
+    import matplotlib
+
     with matplotlib.rc_context(style.RC):
         _save(_of_one(kind, subject, since_ns, until_ns, width_in), output)
 
@@ -98,36 +109,10 @@ def draw_many(
     rows: int | None = None,
 ) -> None:
     """Draws a kind of KINDS_OF_MANY of all flows that `analysis` holds; see draw()."""
+    import matplotlib
+
     with matplotlib.rc_context(style.RC):
         _save(_of_many(kind, analysis, rows, since_ns, until_ns, width_in), output)
-
-
-def subjects(
-    paths: Paths,
-    flows: Sequence[Flow],
-    *,
-    since_ns: int | None = None,
-    until_ns: int | None = None,
-    max_expansion: int | None = None,
-) -> list[Subject]:
-    """What is drawn of some flows: the series about the data of the end that sent most of it, from one reading.
-
-    The interval and `max_expansion` are those of the analyze() that gave the flows. A flow that only shook hands has
-    no subject.
-    """
-    several = [paths] if isinstance(paths, (str, os.PathLike)) else paths
-    tables = _core.samples(
-        [os.fspath(path) for path in several],
-        [flow.id for flow in flows],
-        since_ns=since_ns,
-        until_ns=until_ns,
-        max_expansion=max_expansion,
-    )
-    return [
-        Subject(flow, series.read(samples, side, flow.start_ns), side)
-        for flow, samples, side in zip(flows, tables, map(_side, flows), strict=True)
-        if len(samples)
-    ]
 
 
 def _chosen(analysis: Analysis, flow: int | None) -> Flow | None:
@@ -139,30 +124,42 @@ def _chosen(analysis: Analysis, flow: int | None) -> Flow | None:
     return analysis[ids.index(flow)] if flow in ids else None
 
 
-def _save(figure: Figure, output: str | os.PathLike[str]) -> None:
+def _save(figure: "Figure", output: str | os.PathLike[str]) -> None:
     suffix = PurePath(output).suffix.lower()
     figure.savefig(output, format=suffix[1:], metadata=_metadata(suffix))
 
 
-def _of_one(kind: str, subject: Subject, since_ns: int | None, until_ns: int | None, width_in: float) -> Figure:
-    flow = subject.flow
-    start_ns = max(flow.start_ns, since_ns if since_ns is not None else flow.start_ns)
-    end_ns = min(flow.end_ns, until_ns if until_ns is not None else flow.end_ns)
-    if start_ns > end_ns:
-        raise NothingToShow(f"flow {flow.id} has no packet in that interval; widen it")
-    start_ns, end_ns = start_ns - flow.start_ns, max(end_ns, start_ns + 1) - flow.start_ns
+def _of_one(kind: str, subject: Subject, since_ns: int | None, until_ns: int | None, width_in: float) -> "Figure":
+    start_ns, end_ns = interval(subject.flow, since_ns, until_ns)
+    from tcpstall.plot import picture
+
     if kind == "rtt-by-position":
         return picture.by_position(subject, start_ns, end_ns, width_in)
     return picture.over_time(kind, subject, start_ns, end_ns, width_in)
 
 
+def interval(flow: Flow, since_ns: int | None, until_ns: int | None) -> tuple[int, int]:
+    """The part of the flow between two times since the epoch, in ns since its start.
+
+    Raises NothingToShow where it had none.
+    """
+    start_ns = max(flow.start_ns, since_ns if since_ns is not None else flow.start_ns)
+    end_ns = min(flow.end_ns, until_ns if until_ns is not None else flow.end_ns)
+    if start_ns > end_ns:
+        raise NothingToShow(f"flow {flow.id} has no packet in that interval; widen it")
+    return start_ns - flow.start_ns, max(end_ns, start_ns + 1) - flow.start_ns
+
+
 def _of_many(
     kind: str, analysis: Analysis, rows: int | None, since_ns: int | None, until_ns: int | None, width_in: float
-) -> Figure:
+) -> "Figure":
+    from tcpstall.plot import latencies, timeline
+
+    shown = rows or choice.ROWS
     if kind == "timeline":
-        figure = timeline.draw(analysis, rows or timeline.ROWS, since_ns, until_ns, width_in)
+        figure = timeline.draw(analysis, shown, since_ns, until_ns, width_in)
     else:
-        figure = latencies.draw(analysis, rows or latencies.ROWS, since_ns, until_ns, width_in)
+        figure = latencies.draw(analysis, shown, since_ns, until_ns, width_in)
     if figure is None:
         raise NothingToShow(f"there is no {kind.removesuffix('s')} to show; widen the interval or choose another flow")
     return figure
@@ -171,11 +168,6 @@ def _of_many(
 def _named(paths: Paths) -> str:
     several = [paths] if isinstance(paths, (str, os.PathLike)) else paths
     return ", ".join(os.fspath(path) for path in several)
-
-
-def _side(flow: Flow) -> Side:
-    client, server = flow.directions["client"].bytes, flow.directions["server"].bytes
-    return "client" if client > server else "server"
 
 
 def _metadata(suffix: str) -> dict[str, str | None]:

@@ -1,17 +1,15 @@
 """What the panels over a flow's time show: sequence numbers, bytes in flight, round trips, throughput."""
 
-from dataclasses import dataclass
-
 import numpy as np
 from numpy.typing import NDArray
 
 from tcpstall import units
-from tcpstall.model import Flow, Side
 from tcpstall.plot import ink, reduce, scale, style
 from tcpstall.plot import throughput as rates
 from tcpstall.plot.ink import Panel
 from tcpstall.plot.reduce import View
-from tcpstall.plot.series import Series, Spans, Times
+from tcpstall.plot.series import Spans, Times
+from tcpstall.plot.subject import Subject
 
 _LEAST_SEEN = 0.15  # share of a window's steps that must fit for the axis to make room
 _LEAST_SEQUENCE, _LEAST_IN_FLIGHT = 1_000.0, 100.0  # bytes: an axis of less would show noise
@@ -19,20 +17,6 @@ _LEAST_RATE = 1_000.0  # bytes a second
 _LOGARITHMIC = 20  # times the median round trip: a higher one would press the others to the floor
 _FINE = 1_000.0  # logarithms this often, as reduction thinks in whole numbers
 _S = 1_000_000_000
-
-
-@dataclass(frozen=True)
-class Subject:
-    """Whose data is drawn."""
-
-    flow: Flow
-    series: Series
-    side: Side
-
-    @property
-    def peer(self) -> Side:
-        """The end that receives it."""
-        return "client" if self.side == "server" else "server"
 
 
 def sequence(panel: Panel, subject: Subject) -> None:

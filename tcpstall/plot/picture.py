@@ -12,9 +12,9 @@ from tcpstall.model import Flow, Side
 from tcpstall.plot import bands, lanes, panels, scale, title
 from tcpstall.plot.bands import Band
 from tcpstall.plot.ink import Panel
-from tcpstall.plot.panels import Subject
 from tcpstall.plot.reduce import View
 from tcpstall.plot.sheet import Sheet
+from tcpstall.plot.subject import Subject
 
 __all__ = ["OVER_TIME", "by_position", "over_time"]
 

@@ -1,10 +1,11 @@
 """Units of the axes: time in µs, ms or s, bytes as bytes, kB or MB, rates in bits, chosen by how much is shown."""
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
-from matplotlib.axes import Axes
-from matplotlib.axis import Axis
-from matplotlib.ticker import FuncFormatter, LogLocator, MaxNLocator, NullFormatter
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.axis import Axis
 
 
 @dataclass(frozen=True)
@@ -36,14 +37,18 @@ def of_rate(most: float) -> Scale:
     return Scale("Mbit/s", 125_000) if most < 1_250_000_000 else Scale("Gbit/s", 125_000_000)
 
 
-def ticks(axis: Axis, most: int) -> None:
+def ticks(axis: "Axis", most: int) -> None:
     """Round numbers with thousands separators, `most` of them."""
+    from matplotlib.ticker import FuncFormatter, MaxNLocator
+
     axis.set_major_locator(MaxNLocator(nbins=most, steps=[1, 2, 2.5, 5, 10]))
     axis.set_major_formatter(FuncFormatter(_written))
 
 
-def logarithmic(axes: Axes) -> None:
+def logarithmic(axes: "Axes") -> None:
     """The vertical axis logarithmic, with numbers at 1, 2 and 5 of each power of ten."""
+    from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
+
     axes.set_yscale("log")
     axis = axes.yaxis
     axis.set_major_locator(LogLocator(subs=(1, 2, 5), numticks=12))

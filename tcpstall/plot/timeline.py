@@ -11,15 +11,12 @@ from matplotlib.patches import Patch
 from tcpstall import units
 from tcpstall.causes import Cause
 from tcpstall.model import Analysis, Flow
-from tcpstall.plot import bands, lanes, scale, style, title
+from tcpstall.plot import bands, choice, lanes, scale, style, title
 from tcpstall.plot.reduce import View
 from tcpstall.plot.scale import Scale
 from tcpstall.plot.sheet import Sheet
 
-__all__ = ["ROWS", "draw"]
-
-ROWS = 30
-"""Flows of a timeline unless told otherwise: about a page."""
+__all__ = ["draw"]
 
 _ROW_IN, _NAME_PT, _LONGEST_NAME = 0.33, 7.0, 52
 _LEFT_IN, _LEFT_OF_LONG_IN = 3.0, 4.6
@@ -32,14 +29,14 @@ def draw(analysis: Analysis, rows: int, start_ns: int | None, end_ns: int | None
 
     None where there is none.
     """
-    flows = _chosen(analysis, rows, start_ns, end_ns)
+    flows = choice.costliest(analysis, rows, start_ns, end_ns)
     if not flows:
         return None
     zero_ns = min((capture.first_ns for capture in analysis.captures if capture.first_ns is not None), default=0)
     left_ns = min(flow.start_ns for flow in flows) if start_ns is None else start_ns
     right_ns = max(flow.end_ns for flow in flows) if end_ns is None else end_ns
 
-    names = [_name(flow) for flow in flows]
+    names = ["\n".join(title.flow(flow)) for flow in flows]
     long = any(len(line) > _LONGEST_NAME for name in names for line in name.split("\n"))
     left_in = _LEFT_OF_LONG_IN if long else _LEFT_IN
     legend = _patches(flows)
@@ -51,22 +48,9 @@ def draw(analysis: Analysis, rows: int, start_ns: int | None, end_ns: int | None
     for row, flow in enumerate(flows):
         _row(axes, flow, row, zero_ns, view, time)
     _frame(axes, names, view, time)
-    sheet.head(_what(len(flows), len(analysis)), _losses(analysis, flows, sheet))
+    sheet.head(*title.flows(analysis, flows, sheet.fits))
     sheet.legends([("waits", legend)])
     return sheet.figure
-
-
-def _chosen(analysis: Analysis, rows: int, start_ns: int | None, end_ns: int | None) -> list[Flow]:
-    chosen: list[Flow] = []
-    for row in analysis.ranked("lost"):
-        flow = analysis[row]
-        if chosen and not flow.lost_ns:
-            break
-        if (start_ns is None or flow.end_ns >= start_ns) and (end_ns is None or flow.start_ns < end_ns):
-            chosen.append(flow)
-        if len(chosen) == rows:
-            break
-    return sorted(chosen, key=lambda flow: flow.start_ns)
 
 
 def _row(axes: Axes, flow: Flow, row: int, zero_ns: int, view: View, time: Scale) -> None:
@@ -89,27 +73,6 @@ def _frame(axes: Axes, names: Sequence[str], view: View, time: Scale) -> None:
     axes.set_axisbelow(True)
     axes.set_xlabel(f"time since the capture's first packet ({time.unit})")
     scale.ticks(axes.xaxis, 12)
-
-
-def _name(flow: Flow) -> str:
-    lost = f"lost {units.duration(flow.lost_ns)} of {units.duration(flow.duration_ns)}"
-    return f"flow {flow.id}: {lost}\n{flow.client} → {flow.server}"
-
-
-def _what(shown: int, all_flows: int) -> str:
-    if shown == all_flows:
-        return f"Waits of {units.counted(shown, 'flow')}"
-    return f"Waits of the {units.counted(shown, 'flow')} that lost most, of {units.number(all_flows)}"
-
-
-def _losses(analysis: Analysis, flows: Sequence[Flow], sheet: Sheet) -> str:
-    whole = analysis.time_ns()
-    own: dict[str, int] = {cause: sum(flow.time_ns.get(cause, 0) for flow in flows) for cause in Cause}
-    left_out_ns = sum(whole[cause] - own[cause] for cause in Cause)
-    rest = len(analysis) - len(flows)
-    others = f"; {units.counted(rest, 'other flow')} lost {units.duration(left_out_ns)}" if rest else ""
-    shown_ns = sum(flow.duration_ns for flow in flows)
-    return title.losses_of(own, shown_ns, lambda line: sheet.fits(line + others)) + others
 
 
 def _patches(flows: Sequence[Flow]) -> list[Artist]:

@@ -1,10 +1,17 @@
-"""The two lines above a picture: which flow it is, and what its time was lost to."""
+"""The words above a picture and beside its rows: what is shown, and what its time was lost to."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
+
+import numpy as np
+from numpy.typing import NDArray
 
 from tcpstall import units
 from tcpstall.causes import Cause
-from tcpstall.model import Flow, Side
+from tcpstall.model import Analysis, Exchange, Flow, Side
+
+_ENOUGH_FOR_A_TAIL = 100
+_TOO_MANY_ROUND_TRIPS = 100
+"""From so many on, round trips are not what a latency was made of."""
 
 
 def what(flow: Flow, side: Side, start_ns: int, end_ns: int) -> str:
@@ -40,3 +47,51 @@ def losses_of(time_ns: Mapping[str, int], whole_ns: int, fits: Callable[[str], b
 
 def _most_first(row: tuple[int, Cause]) -> int:
     return -row[0]
+
+
+def flow(one: Flow) -> tuple[str, str]:
+    """The two lines beside a flow's row."""
+    lost = f"lost {units.duration(one.lost_ns)} of {units.duration(one.duration_ns)}"
+    return f"flow {one.id}: {lost}", f"{one.client} → {one.server}"
+
+
+def flows(analysis: Analysis, shown: Sequence[Flow], fits: Callable[[str], bool]) -> tuple[str, str]:
+    """The two lines above many flows."""
+    rest = len(analysis) - len(shown)
+    count = units.counted(len(shown), "flow")
+    what = f"Waits of the {count} that lost most, of {units.number(len(analysis))}" if rest else f"Waits of {count}"
+    whole = analysis.time_ns()
+    own: dict[str, int] = {cause: sum(one.time_ns.get(cause, 0) for one in shown) for cause in Cause}
+    left_out = units.duration(sum(whole[cause] - own[cause] for cause in Cause))
+    others = f"; {units.counted(rest, 'other flow')} lost {left_out}" if rest else ""
+    shown_ns = sum(one.duration_ns for one in shown)
+    return what, losses_of(own, shown_ns, lambda line: fits(line + others)) + others
+
+
+def exchange(its_flow: Flow, one: Exchange) -> tuple[str, str]:
+    """The two lines beside an exchange's row."""
+    sizes = f"{units.number(one.request_bytes)} → {units.number(one.response_bytes)} bytes"
+    return f"flow {its_flow.id}, {units.offset(one.start_ns - its_flow.start_ns)} s", sizes
+
+
+def latency(one: Exchange) -> str:
+    """`400.4 ms = 4 RTT`."""
+    least = "" if one.complete else "≥ "
+    trips = round((one.round_trips or 0) * 100)
+    told = f" = {units.ratio(trips, 100)} RTT" if 0 < trips < 100 * _TOO_MANY_ROUND_TRIPS else ""
+    return f"{least}{units.duration(one.latency_ns)}{told}"
+
+
+def exchanges(shown: int, every_ns: NDArray[np.int64], analysis: Analysis) -> tuple[str, str]:
+    """The two lines above the slowest of many exchanges."""
+    (first,) = analysis.flows.column("flow")[:1]
+    whose = f"flow {first}" if len(analysis) == 1 else units.counted(len(analysis), "flow")
+    if shown == len(every_ns):
+        what = f"Latency of {units.counted(shown, 'exchange')} of {whose}"
+    else:
+        what = f"Latency of the {units.counted(shown, 'slowest exchange')} of {units.number(len(every_ns))}, {whose}"
+    if len(every_ns) == 1:
+        return what, units.duration(int(every_ns[0]))
+    middle, tail = (units.duration(int(value)) for value in np.percentile(every_ns, [50, 99]))
+    most = f", 99 % below {tail}" if len(every_ns) >= _ENOUGH_FOR_A_TAIL else ""
+    return what, f"median {middle}{most}, longest {units.duration(int(every_ns.max()))}"

@@ -111,3 +111,14 @@ def test_pictures_of_it_are_drawn_and_linked(run: Run, hostile: Path, tmp_path: 
     assert {Path(link).name for link in links} == {path.name for path in folder.iterdir()}
     assert "timeline.svg" in {path.name for path in folder.iterdir()}
     assert all("script" not in path.read_text() for path in folder.iterdir())
+
+
+def test_an_anonymised_ticket_names_nobody(run: Run, hostile: Path, tmp_path: Path) -> None:
+    options = ("--anonymise", "--plots", tmp_path / "out", "--plot-format", "svg")
+    for form in ("markdown", "jira", "text"):
+        done = run("analyze", hostile, "--format", form, *options)
+        assert done.returncode == 0
+        for word in ("a=b", "script", "cmd", "admin", "10.0.0."):
+            assert word not in done.stdout
+    assert all("10.0.0." not in path.read_text() for path in (tmp_path / "out").iterdir())
+    assert len(list((tmp_path / "out").iterdir())) > 2

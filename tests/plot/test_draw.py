@@ -15,7 +15,7 @@ from tcpstall import _core, plot
 from tcpstall.errors import CannotOpen, NothingToShow, TcpstallError
 from tcpstall.model import Flow, analyze
 from tcpstall.plot import picture, series
-from tcpstall.plot.panels import Subject
+from tcpstall.plot.subject import Subject
 
 SLOWSTART = Path(__file__).parent.parent.parent / "fixtures" / "slowstart-rtt7ms-512k.txt"
 MAGIC = {".png": b"\x89PNG\r\n", ".svg": b"<?xml", ".pdf": b"%PDF-"}

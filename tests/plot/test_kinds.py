@@ -17,7 +17,7 @@ from tcpstall.causes import Cause
 from tcpstall.cli.plot import command
 from tcpstall.errors import NothingToShow
 from tcpstall.model import Analysis, Exchange, analyze
-from tcpstall.plot import bands, latencies, picture, style, timeline
+from tcpstall.plot import bands, latencies, parts, picture, style, timeline
 from tcpstall.plot.bands import Band
 
 FIXTURES = Path(__file__).parents[2] / "fixtures"
@@ -65,6 +65,7 @@ def test_the_command_line_offers_every_kind() -> None:
     (choice,) = (parameter.type for parameter in command.params if parameter.name == "kind")
     assert isinstance(choice, click.Choice)
     assert tuple(choice.choices) == plot.KINDS
+    assert set(plot.KINDS) == {*picture.OVER_TIME, "rtt-by-position", *plot.KINDS_OF_MANY}
 
 
 @pytest.mark.parametrize("kind", plot.KINDS)
@@ -142,7 +143,7 @@ def test_a_capture_without_exchanges_says_so(tmp_path: Path) -> None:
 
 def test_alike_neighbours_are_one_bar(several: Analysis) -> None:
     def looks(exchange: Exchange) -> list[str]:
-        return [look.name + look.hatch for look, _, _ in latencies.stacked(exchange)]
+        return [look.name + look.hatch for look, _, _ in parts.stacked(exchange)]
 
     for flow in several:
         for exchange in flow.exchanges:

@@ -179,8 +179,8 @@ def _stalls(flow: Flow, detail: Detail, most: int) -> Iterator[Block]:
     if not shown:
         return
     yield Heading(3, ["Stalls"])
-    headings = ("start", "sender", "cause", "duration", "in flight", "window", "sure", "packets")
-    yield Table(headings, [_stall_row(flow, stall) for stall in shown], frozenset({0, 3, 4, 5, 6}))
+    headings = ("#", "start, s", "sender", "cause", "duration", "in flight", "window", "sure", "packets")
+    yield Table(headings, [_stall_row(flow, stall) for stall in shown], frozenset({0, 1, 4, 5, 6, 7}))
     kept = {id(stall) for stall in shown}
     if left_out := [stall for stall in real_stalls(flow) if id(stall) not in kept]:
         yield Paragraph([f"and {counted(len(left_out), 'shorter stall')}: {sum_by_cause(left_out)}"])
@@ -189,7 +189,8 @@ def _stalls(flow: Flow, detail: Detail, most: int) -> Iterator[Block]:
 
 def _stall_row(flow: Flow, stall: Stall) -> list[Words]:
     return [
-        [f"{offset(stall.start_ns - flow.start_ns)} s"],
+        [number(stall.number)],
+        [offset(stall.start_ns - flow.start_ns)],
         [stall.sender],
         [f"{stall.cause.value} ({stall.detail})" if stall.detail else stall.cause.value],
         [length_of(stall)],

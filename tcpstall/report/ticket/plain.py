@@ -6,27 +6,13 @@ from collections.abc import Iterable, Sequence
 from rich.cells import cell_len
 
 from tcpstall.report.ticket.blocks import Block, Foreign, Heading, Items, Paragraph, Picture, Strong, Table, Words
+from tcpstall.units import in_ascii
 from tcpstall.untrusted import in_terminal
 
 __all__ = ["in_plain_text"]
 
 _WIDTH = 100
 _GAP = "  "
-_ASCII = str.maketrans(
-    {
-        "→": "->",
-        "←": "<-",
-        "↔": "<->",
-        "–": "-",
-        "−": "-",
-        "×": "x",
-        "÷": "/",
-        "≥": ">=",
-        "≤": "<=",
-        "µ": "u",
-        "…": "...",
-    }
-)
 
 
 def in_plain_text(blocks: Iterable[Block]) -> str:
@@ -45,10 +31,10 @@ def _block(block: Block) -> str:
             return "\n".join(_wrapped(_line(words), "- ", "  ") for words in items)
         case Table(headings, rows, figures):
             return _table(
-                [_own(heading) for heading in headings], [[_line(cell) for cell in row] for row in rows], figures
+                [in_ascii(heading) for heading in headings], [[_line(cell) for cell in row] for row in rows], figures
             )
         case Picture(path, shows):
-            return _wrapped(f"Picture {in_terminal(path)}: {_own(shows)}")
+            return _wrapped(f"Picture {in_terminal(path)}: {in_ascii(shows)}")
 
 
 def _table(headings: Sequence[str], rows: Sequence[Sequence[str]], figures: frozenset[int]) -> str:
@@ -88,10 +74,6 @@ def _word(word: str | Foreign | Strong) -> str:
         case Foreign(text):
             return in_terminal(text)
         case Strong(text):
-            return _own(text)
+            return in_ascii(text)
         case str():
-            return _own(word)
-
-
-def _own(text: str) -> str:
-    return text.translate(_ASCII)
+            return in_ascii(word)
