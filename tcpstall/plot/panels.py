@@ -96,6 +96,8 @@ def throughput(panel: Panel, subject: Subject) -> None:
     ink.step(panel, found.sent, unit, style.DATA, "sent, repairs included", width=1.0)
     if limit is not None:
         ink.line(panel, limit, unit, style.BDP, f"{_bottleneck(way.bdp_bytes)}\n({units.rate(limit, _S)})")
+    if np.isnan(found.sent.level).all():
+        ink.remark(panel, "no time passed here, so there is no rate")
     panel.axes.plot([], [], linestyle="none", label=f"in bins of {units.duration(found.bin_ns)}")
 
 
