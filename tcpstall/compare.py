@@ -66,6 +66,11 @@ class Facts:
         return fmean(self.time_ns[owner]) if self.flows else 0.0
 
     @property
+    def mean_duration_ns(self) -> int:
+        """From a flow's first packet to its last, on average."""
+        return round(fmean(self.duration_ns)) if self.flows else 0
+
+    @property
     def bytes_of_flow(self) -> float:
         """On average."""
         return self.bytes / self.flows if self.flows else 0.0
@@ -134,11 +139,17 @@ class Comparison:
 
 
 def compare(
-    good: Path, bad: Path, *, strict: bool = True, progress: Callable[[int, int | None], None] | None = None
+    good: Path,
+    bad: Path,
+    *,
+    anonymise: bytes | None = None,
+    strict: bool = True,
+    progress: Callable[[int, int | None], None] | None = None,
 ) -> Comparison:
     """Reads two captures and says which causes grew from one to the other. Raises like analyze()."""
     one, other = (
-        analyze(path, bursts=False, exchanges=False, strict=strict, progress=progress) for path in (good, bad)
+        analyze(path, bursts=False, exchanges=False, anonymise=anonymise, strict=strict, progress=progress)
+        for path in (good, bad)
     )
     before, after = _Services(one), _Services(other)
     pairs = _matched(before.rows, after.rows)

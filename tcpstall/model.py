@@ -384,8 +384,12 @@ class Analysis:
     `len()`, iteration and indexing give Flow objects, each decoded when it is asked for.
     """
 
-    def __init__(self, report: _core.Report) -> None:
+    anonymised = False
+    """Pseudonyms stand for addresses, and for the names of captures."""
+
+    def __init__(self, report: _core.Report, *, anonymised: bool = False) -> None:
         self._report = report
+        self.anonymised = anonymised
         self.captures: tuple[Capture, ...] = tuple(Capture.from_status(status) for status in report.captures)
 
     @cached_property
@@ -497,7 +501,7 @@ def analyze(
         label=read_label,
         progress=progress,
     )
-    analysis = Analysis(report)
+    analysis = Analysis(report, anonymised=anonymise is not None)
     if strict:
         for capture in analysis.captures:
             _raise_unreadable(capture)

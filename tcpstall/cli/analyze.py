@@ -10,7 +10,7 @@ import click
 from tcpstall import _core
 from tcpstall.cli import ticket
 from tcpstall.cli.anonymise import anonymise_options, key_of
-from tcpstall.cli.called import Remembering, command_line
+from tcpstall.cli.called import Remembering
 from tcpstall.cli.ending import complain, writing
 from tcpstall.cli.progress import Bar
 from tcpstall.cli.rates import RATE
@@ -148,8 +148,6 @@ def command(
             sort=sort or "lost",
             top=top,
             min_stall_ns=min_stall_ns,
-            # Names of files and hosts tell whose traffic it was.
-            made_with=command_line() if key is None else "tcpstall analyze --anonymise",
             pictures=pictures,
         )
         return outcome(analysis.captures)

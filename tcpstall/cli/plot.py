@@ -4,6 +4,7 @@ from pathlib import Path
 
 import click
 
+from tcpstall.cli.anonymise import anonymise_options, key_of
 from tcpstall.cli.ending import complain, writing
 from tcpstall.cli.progress import Bar
 from tcpstall.cli.selection import chosen
@@ -52,6 +53,7 @@ _WIDEST = 160
     metavar="N",
     help="Rows of a timeline or of exchanges.  [default: 30]",
 )
+@anonymise_options
 def command(
     capture: str,
     flow: int | None,
@@ -61,6 +63,8 @@ def command(
     since: Moment | None,
     until: Moment | None,
     top: int | None,
+    anonymise: bool,
+    key_file: Path | None,
 ) -> ExitCode:
     """Draw one flow over its time, or the waits or exchanges of many, stalls in their causes' colours.
 
@@ -73,7 +77,7 @@ def command(
     if capture == "-":
         raise click.BadParameter("a picture needs a file, not standard input", param_hint="CAPTURE")
     shown = chosen((capture,), flows=() if flow is None else (flow,), hosts=(), ports=(), since=since, until=until)
-    analysis = _read(capture, flow)
+    analysis = _read(capture, flow, key_of(anonymise, key_file))
     if output is not None:
         from tcpstall.plot import draw
 
@@ -120,10 +124,10 @@ def _show(
         raise NothingToShow(f"{capture}: there is nothing of that to show; widen the interval or choose another flow")
 
 
-def _read(capture: str, flow: int | None) -> Analysis:
+def _read(capture: str, flow: int | None, key: bytes | None) -> Analysis:
     """The diagnosis of the flow, or of all; what was wrong with the input is said."""
     with Bar() as bar:
-        analysis = analyze(capture, flows=() if flow is None else (flow,), bursts=False, progress=bar)
+        analysis = analyze(capture, flows=() if flow is None else (flow,), bursts=False, anonymise=key, progress=bar)
     (source,) = analysis.captures
     if source.error:
         complain(source.error)

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 import click
 
 from tcpstall import __version__
+from tcpstall.cli.called import command_line
 from tcpstall.cli.ending import writing
 from tcpstall.errors import ExitCode
 from tcpstall.model import Analysis, Flow, Sort
@@ -35,10 +36,9 @@ def write(
     sort: Sort,
     top: int | None,
     min_stall_ns: int,
-    made_with: str,
     pictures: "Pictures | None",
 ) -> None:
-    """Writes the ticket to standard output, its pictures into their folder; `made_with` is the command at its foot."""
+    """Writes the ticket to standard output, its pictures into their folder."""
     from tcpstall.report.ticket import FORMS as WRITERS
     from tcpstall.report.ticket import Detail, content
 
@@ -50,7 +50,9 @@ def write(
         for flow, picture in pictures.drawn(analysis, flows):
             (whole if flow is None else of_flow.setdefault(flow.id, [])).append(picture)
     detail = Detail(listed, explained, sort, min_stall_ns, whole, of_flow)
-    blocks = list(content(analysis, detail, made_with, __version__))
+    blocks = list(
+        content(analysis, detail, command_line(analysis.captures, anonymised=analysis.anonymised), __version__)
+    )
     if not blocks:
         return
     text = WRITERS[form](blocks)

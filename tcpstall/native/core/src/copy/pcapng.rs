@@ -176,7 +176,8 @@ impl Pcapng {
         match self.blocks.kind(block) {
             SECTION => {
                 const FIXED: usize = 16;
-                self.filtered(body, FIXED, |code| code != 0);
+                let shared = self.shared;
+                self.filtered(body, FIXED, |_| !shared);
                 // Blocks grow and go: the length of the section is not said.
                 self.body.get_mut(8..FIXED).unwrap_or_default().fill(0xff);
                 self.close_section(out)?;
@@ -207,7 +208,6 @@ impl Pcapng {
 
     /// Puts the fixed part of a block's body together with those of its options.
     fn filtered(&mut self, body: &[u8], fixed: usize, wanted: impl Fn(u16) -> bool) {
-        let wanted = |code: u16| wanted(code) && (!self.shared || code != COMMENT);
         let options = self.blocks.options(body, fixed).filter(|(code, _)| wanted(*code));
         let options: Vec<u8> = options.flat_map(|(_, option)| option).copied().collect();
         self.body.clear();
