@@ -66,6 +66,11 @@ class Facts:
         return fmean(self.time_ns[owner]) if self.flows else 0.0
 
     @property
+    def mean_duration_ns(self) -> int:
+        """From a flow's first packet to its last, on average."""
+        return round(fmean(self.duration_ns)) if self.flows else 0
+
+    @property
     def bytes_of_flow(self) -> float:
         """On average."""
         return self.bytes / self.flows if self.flows else 0.0

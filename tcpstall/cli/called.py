@@ -1,10 +1,11 @@
 """How a command was called, for reports that say what made them."""
 
 import shlex
+from collections.abc import Sequence
 
 import click
 
-from tcpstall.model import Analysis
+from tcpstall.model import Capture
 
 __all__ = ["Remembering", "command_line"]
 
@@ -20,10 +21,10 @@ class Remembering(click.Command):
         return super().parse_args(ctx, args)
 
 
-def command_line(analysis: Analysis) -> str:
+def command_line(captures: Sequence[Capture], *, anonymised: bool) -> str:
     """The line that starts the running command again, quoted for a shell; of an anonymised one the command alone."""
     context = click.get_current_context()
-    if analysis.anonymised:
-        shown = [capture.path for capture in analysis.captures]
+    if anonymised:
+        shown = [capture.path for capture in captures]
         return shlex.join(["tcpstall", context.info_name or "", "--anonymise", *shown])
     return shlex.join(["tcpstall", context.info_name or "", *context.meta.get(_ARGUMENTS, ())])

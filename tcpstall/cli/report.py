@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from tcpstall.plot.page import Drawing
     from tcpstall.report.html import Source
 
-__all__ = ["command"]
+__all__ = ["command", "source", "write_whole"]
 
 _FLOWS = 100
 _DRAWN = 6
@@ -135,12 +135,12 @@ def command(
     drawings, why_not = _drawings(captures, analysis, ranked[:detailed], selection, max_expansion)
     from tcpstall.report.html import MadeBy, page
 
-    sources = tuple(_source(path, capture) for path, capture in zip(captures, analysis.captures, strict=False))
+    sources = tuple(source(path, capture) for path, capture in zip(captures, analysis.captures, strict=False))
     text = page(
         analysis,
         ranked,
         drawings,
-        made_by=MadeBy(command_line(analysis), __version__, sources),
+        made_by=MadeBy(command_line(analysis.captures, anonymised=analysis.anonymised), __version__, sources),
         library=_library() if drawings else "",
         why_no_plots=why_not,
         sort=sort,
@@ -148,7 +148,7 @@ def command(
         min_stall_ns=min_stall_ns,
     )
     with writing(str(output)):
-        _write(text, output)
+        write_whole(text, output)
     return code
 
 
@@ -193,7 +193,8 @@ def _again(path: str) -> bool:
     return path != "-" and (Path(path).is_file() or not Path(path).exists())
 
 
-def _source(path: str, capture: Capture) -> "Source":
+def source(path: str, capture: Capture) -> "Source":
+    """The input with its hash, where it can be read again; `capture` may hide its name."""
     from tcpstall.report.html import Source
 
     if capture.exit_code is ExitCode.CANNOT_OPEN or path == "-" or not Path(path).is_file():
@@ -202,7 +203,7 @@ def _source(path: str, capture: Capture) -> "Source":
         return Source(capture.path, hashlib.file_digest(file, "sha256").hexdigest(), file.tell())
 
 
-def _write(text: str, output: Path) -> None:
+def write_whole(text: str, output: Path) -> None:
     """Whole or not at all, where the target is a file."""
     if output.exists() and not output.is_file():
         output.write_text(text, "utf-8")

@@ -50,7 +50,9 @@ def write(
         for flow, picture in pictures.drawn(analysis, flows):
             (whole if flow is None else of_flow.setdefault(flow.id, [])).append(picture)
     detail = Detail(listed, explained, sort, min_stall_ns, whole, of_flow)
-    blocks = list(content(analysis, detail, command_line(analysis), __version__))
+    blocks = list(
+        content(analysis, detail, command_line(analysis.captures, anonymised=analysis.anonymised), __version__)
+    )
     if not blocks:
         return
     text = WRITERS[form](blocks)

@@ -1,7 +1,6 @@
 """Two captures compared, for reading: what changed, in all and by service."""
 
 from collections.abc import Iterator
-from statistics import fmean
 
 from rich.console import RenderableType
 from rich.padding import Padding
@@ -14,7 +13,9 @@ from tcpstall.report.inputs import described
 from tcpstall.report.style import cause_text, figures, table, words
 from tcpstall.units import counted, duration, number, share, size
 
-__all__ = ["render_diff"]
+__all__ = ["HEADINGS", "change_row", "facts_row", "render_diff"]
+
+HEADINGS = ("flows", "bytes a flow", "length", "round trip", "first burst", "sent again")
 
 _SERVICES = 10
 _ONLY = 10
@@ -59,17 +60,18 @@ def _service(service: ServiceChange, width: int) -> Iterator[RenderableType]:
 
 
 def _facts(service: ServiceChange, width: int) -> RenderableType:
-    columns = [words(""), *figures("flows", "bytes a flow", "length", "round trip", "first burst", "sent again")]
-    rows = [[name, *_row(facts)] for name, facts in (("good", service.good), ("bad", service.bad))]
+    columns = [words(""), *figures(*HEADINGS)]
+    rows = [[name, *facts_row(facts)] for name, facts in (("good", service.good), ("bad", service.bad))]
     return table("", columns, rows, width)
 
 
-def _row(facts: Facts) -> list[str]:
+def facts_row(facts: Facts) -> list[str]:
+    """A service in one capture, under HEADINGS."""
     window = facts.initial_window_segments
     return [
         number(facts.flows),
         size(round(facts.bytes_of_flow)),
-        duration(round(fmean(facts.duration_ns))) if facts.flows else "–",
+        duration(facts.mean_duration_ns),
         "?" if facts.base_rtt_ns is None else duration(facts.base_rtt_ns),
         "?" if window is None else counted(window, "segment"),
         share(facts.lost_share),
@@ -78,12 +80,14 @@ def _row(facts: Facts) -> list[str]:
 
 def _changes(service: ServiceChange, width: int) -> RenderableType:
     columns = [words("cause"), *figures("good", "bad", "change", "of its own"), words("")]
-    return table("", columns, [_change(change) for change in service.changes], width)
+    rows: list[list[str | Text]] = [[cause_text(change.cause), *change_row(change)[1:]] for change in service.changes]
+    return table("", columns, rows, width)
 
 
-def _change(change: Change) -> list[str | Text]:
+def change_row(change: Change) -> list[str]:
+    """A cause: of good and of bad, how much it grew, of that by itself, and whether that is proven."""
     return [
-        cause_text(change.cause),
+        change.cause.value,
         duration(change.good_ns),
         duration(change.bad_ns),
         _signed(change.grew_ns),

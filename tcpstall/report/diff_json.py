@@ -1,7 +1,6 @@
 """Two captures compared as one JSON object of the schema `tcpstall.diff/1`, described in .github/BOTH-ENDS.md."""
 
 import json
-from statistics import fmean
 from typing import Any
 
 from tcpstall.compare import Change, Comparison, Facts, ServiceChange
@@ -57,7 +56,7 @@ def _facts(facts: Facts) -> dict[str, Any]:
         "bytes": facts.bytes,
         "retransmitted_bytes": facts.retransmitted_bytes,
         "repairs": facts.repairs,
-        "mean_duration_ns": round(fmean(facts.duration_ns)) if facts.flows else None,
+        "mean_duration_ns": facts.mean_duration_ns if facts.flows else None,
         "base_rtt_ns": facts.base_rtt_ns,
         "initial_window_segments": facts.initial_window_segments,
         "level_bytes": dict(facts.levels),

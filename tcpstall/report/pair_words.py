@@ -88,11 +88,11 @@ def in_all(ends: Ends) -> Iterator[str]:
                 sums[name] += flow.way(sender)[name]
     waits = [wait for flow in ends.flows for wait in flow.both.waits]
     agreed = sum(wait.agreed for wait in waits)
+    lost, twice, late = (sums[name] for name in ("lost_segments", "duplicated_packets", "reordered_packets"))
     yield (
-        f"{counted(len(ends.flows), 'flow')} in both captures: {counted(sums['lost_segments'], 'packet')} lost "
-        f"between the taps, {number(sums['duplicated_packets'])} came twice, {number(sums['reordered_packets'])} late; "
-        f"the views agree "
-        f"on {number(agreed)} of {counted(len(waits), 'wait')}"
+        f"{counted(len(ends.flows), 'flow')} in both captures: {counted(lost, 'packet')} lost between the taps, "
+        f"{number(twice)} came twice, {number(late)} late; the views agree on {number(agreed)} of "
+        f"{counted(len(waits), 'wait')}"
     )
 
 

@@ -16,6 +16,9 @@ const PERIODS: i64 = 60;
 const COPY_AGE: i64 = 1_000_000;
 /// Packets so close may be stamped in either order where several processors take them in, nanoseconds.
 const STORED: i64 = 10_000;
+/// A packet so near to a capture's beginning or end proves nothing there, nanoseconds: frames are stamped before they are split
+/// and after they are merged.
+const MARGIN: i64 = 200_000;
 /// So many neighbours of a packet are looked at for its copy.
 const COPY_NEAR: usize = 8;
 /// What a wire carries at most where no SYN says so, bytes (Ethernet, IPv4).
@@ -112,10 +115,10 @@ impl Course<'_> {
         let mut last = None;
         for rest in &crossing.unseen {
             let sent = &self.sent.passages[rest.sent];
-            if self.is_outside(sent.time, !self.from_first, 1) {
-                row.outside_packets += u64::from(last != Some(rest.sent));
-            } else if self.is_copy(rest.sent, &arrived) {
+            if self.is_copy(rest.sent, &arrived) {
                 row.copied_by_capture += 1;
+            } else if self.is_outside(sent.time, 1, row) {
+                row.outside_packets += u64::from(last != Some(rest.sent));
             } else if self.was_missed(rest) {
                 row.missed_by_receiving_tap += u64::from(last != Some(rest.sent));
                 events.push(self.event("missed", rest, &arrived));
@@ -129,7 +132,7 @@ impl Course<'_> {
         }
         for number in &crossing.unsent {
             let seen = &self.seen.passages[*number];
-            if self.is_outside(seen.time, self.from_first, 0) {
+            if self.is_outside(seen.time, 0, row) {
                 row.outside_packets += 1;
             } else {
                 row.missed_by_sending_tap += 1;
@@ -144,15 +147,18 @@ impl Course<'_> {
         }
     }
 
-    /// By its time it passed the other tap when nothing was captured there: `capture` 0 is the sending one, 1 the other.
-    fn is_outside(&self, time: i64, other_is_first: bool, capture: usize) -> bool {
+    /// It may have passed the other tap when nothing was captured there, as packets took between the least and the longest
+    /// delay. `capture` 0 is the sending tap's, 1 the other.
+    fn is_outside(&self, time: i64, capture: usize, row: &WayRow) -> bool {
         if !self.clock.is_known() {
             return false;
         }
-        let sign = if capture == 1 { 1 } else { -1 };
-        let at = self.by_first(time, !other_is_first).saturating_add(sign * self.least());
+        let at_first = (capture == 0) == self.from_first;
+        let delay = row.delay.map_or((self.least(), self.least()), |delay| (delay.least_ns, delay.most_ns));
+        let at = self.by_first(time, !at_first);
+        let (soonest, latest) = if capture == 1 { (at + delay.0, at + delay.1) } else { (at - delay.1, at - delay.0) };
         let (begin, end) = self.spans[capture];
-        at < self.by_first(begin, other_is_first) || at > self.by_first(end, other_is_first)
+        soonest < self.by_first(begin, at_first) + MARGIN || latest > self.by_first(end, at_first) - MARGIN
     }
 
     /// The sending tap stored the packet twice, and the other copy arrived.
