@@ -1,7 +1,7 @@
 //! pcapng files built block by block, each in both byte orders.
 
-use crate::capture::{Capture, CaptureError};
 use crate::capture::tests::items;
+use crate::capture::{Capture, CaptureError};
 
 /// Writes blocks in one byte order.
 #[derive(Clone)]
