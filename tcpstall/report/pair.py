@@ -13,6 +13,7 @@ from tcpstall.report.inputs import described
 from tcpstall.report.pair_words import (
     alignment,
     changed,
+    diagnosis,
     disagreement,
     happened,
     headline,
@@ -62,7 +63,7 @@ def render_pair(ends: Ends, *, width: int) -> Iterator[RenderableType]:
 def _ways(flows: Sequence[PairedFlow], width: int) -> RenderableType:
     columns = [
         *figures("flow"),
-        words("from → to"),
+        words("sent by"),
         *figures("sent", "seen", "least", "median", "99 %", "longest", "lost", "twice", "late", "hops"),
         words("delay over time"),
     ]
@@ -75,7 +76,7 @@ def _way(flow: PairedFlow, sender: Side) -> list[str | Text]:
     spans = [delay[f"{name}_ns"] for name in ("least", "median", "p99", "most")] if delay else []
     return [
         number(flow.id),
-        f"{flow.end(sender, flow.near(sender))} →",
+        str(flow.end(sender, flow.near(sender))),
         number(way["sent_packets"]),
         number(way["seen_packets"]),
         *([exact(span) for span in spans] or ["–"] * 4),
@@ -101,7 +102,7 @@ def _drawn(medians: Sequence[int]) -> str:
 
 def _flow(flow: PairedFlow, ends: Ends, width: int) -> Iterator[RenderableType]:
     name = f"flow {flow.id}: {flow.end('client')} → {flow.end('server')}"
-    lines = [*changed(flow), *([disagreement(flow)] if flow.both.waits else [])]
+    lines = [*diagnosis(flow), *changed(flow), *([disagreement(flow)] if flow.both.waits else [])]
     if lines:
         yield Text()
         yield Text(name, "bold")

@@ -9,7 +9,17 @@ from tcpstall.ends import Ends, Event, PairedFlow, Wait
 from tcpstall.model import Side
 from tcpstall.units import counted, duration, exact, number, percent
 
-__all__ = ["alignment", "changed", "disagreement", "happened", "headline", "held_ns", "in_all", "uncaptured"]
+__all__ = [
+    "alignment",
+    "changed",
+    "diagnosis",
+    "disagreement",
+    "happened",
+    "headline",
+    "held_ns",
+    "in_all",
+    "uncaptured",
+]
 
 _SENDERS: tuple[Side, ...] = get_args(Side)
 
@@ -59,7 +69,8 @@ def _lost(flow: PairedFlow) -> str:
         way = flow.way(sender)
         if way["lost_segments"]:
             parts.append(f"{counted(way['lost_segments'], 'packet')} of the {sender} lost between the taps")
-    return " and ".join(parts) or "nothing lost between the taps"
+    beyond = any(flow.way(sender)["outside_packets"] for sender in _SENDERS)
+    return " and ".join(parts) or f"nothing lost between the taps{', as far as both captures reach' if beyond else ''}"
 
 
 def _delays(flow: PairedFlow) -> str:
@@ -197,6 +208,22 @@ def _change(field: str, sent: int | None, seen: int | None) -> str:
     if seen is None:
         return "was taken out on the way"
     return f"was changed on the way from {number(sent)} to {number(seen)}" if field in _COUNTED else "was changed"
+
+
+def diagnosis(flow: PairedFlow) -> Iterator[str]:
+    """A line an end: what it waited for by the tap near it, and whose time that was, most first."""
+    for sender in _SENDERS:
+        own = [wait for wait in flow.both.of_near() if wait.sender == sender]
+        causes: dict[Cause, list[Wait]] = {}
+        for wait in own:
+            causes.setdefault(wait.cause, []).append(wait)
+        ranked = sorted(causes.items(), key=lambda item: -sum(wait.duration_ns for wait in item[1]))
+        told = [
+            f"{duration(sum(wait.duration_ns for wait in waits))} {cause.value}{_whose(waits)}"
+            for cause, waits in ranked
+        ]
+        if told:
+            yield f"the {sender} waited {'; '.join(told)}"
 
 
 def disagreement(flow: PairedFlow) -> str:

@@ -91,7 +91,9 @@ struct Strip {
 
 impl Strip {
     fn new(above: &[Sighting], below: &[Sighting], at: (i64, i64)) -> Strip {
-        let point = |sign: f64| move |(time, lead): &Sighting| ((time - at.0) as f64, sign * (lead - at.1) as f64);
+        let point = |sign: f64| {
+            move |(time, lead): &Sighting| (time.saturating_sub(at.0) as f64, sign * lead.saturating_sub(at.1) as f64)
+        };
         Strip { above: lower(above.iter().map(point(1.0))), below: lower(below.iter().map(point(-1.0))) }
     }
 
@@ -140,13 +142,14 @@ pub(super) fn align(there: &[Sighting], back: &[Sighting], same_clock: bool) -> 
     let Some(at) = there.first().or(back.first()).copied() else {
         return Clock::without(Alignment::Unknown, 0);
     };
-    let least_of = |ways: &[Sighting], sign: i64| ways.iter().map(|(_, lead)| sign * lead).min();
+    let least_of = |ways: &[Sighting], sign: i64| ways.iter().map(|(_, lead)| lead.saturating_mul(sign)).min();
     if same_clock {
-        let round_trip = least_of(there, 1).zip(least_of(back, -1)).map(|(there, back)| there + back);
+        let round_trip =
+            least_of(there, 1).zip(least_of(back, -1)).map(|(there, back): (i64, i64)| there.saturating_add(back));
         return Clock { least_round_trip_ns: round_trip, ..Clock::without(Alignment::SameClock, at.0) };
     }
     if there.is_empty() || back.is_empty() {
-        let offset = least_of(there, 1).or(least_of(back, -1).map(|lead| -lead)).unwrap_or_default();
+        let offset = least_of(there, 1).or(least_of(back, -1).map(i64::saturating_neg)).unwrap_or_default();
         return Clock { offset_ns: offset, ..Clock::without(Alignment::OneWay, at.0) };
     }
     let strip = Strip::new(there, back, at);
@@ -158,7 +161,7 @@ pub(super) fn align(there: &[Sighting], back: &[Sighting], same_clock: bool) -> 
     let slope = if low <= 0.0 && 0.0 <= high { 0.0 } else { (low + high) / 2.0 };
     Clock {
         alignment: Alignment::BothWays,
-        offset_ns: at.1 + strip.middle(slope) as i64,
+        offset_ns: at.1.saturating_add(strip.middle(slope) as i64),
         reference_ns: at.0,
         drift_ppm: slope * 1e6,
         drift_uncertainty_ppm: Some((high - low) / 2.0 * 1e6),

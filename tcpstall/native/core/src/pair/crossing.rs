@@ -58,7 +58,7 @@ pub(super) type Possible<'a> = &'a dyn Fn(i64, i64) -> bool;
 
 /// Whether a packet sent then can be seen then, where `least` is the least delay by the aligned clocks.
 pub(super) fn in_time(sent: i64, seen: i64, least: i64) -> bool {
-    seen.saturating_sub(sent) >= least - EARLY
+    seen.saturating_sub(sent) >= least.saturating_sub(EARLY)
 }
 
 /// Both taps' packets of one direction, each in the order of its capture; `shift` takes positions of `seen` to those of `sent`.
@@ -93,39 +93,44 @@ struct Bytes<'a> {
     claims: Vec<Claim>,
 }
 
-/// What was seen of a sending: nearly always one piece that grows.
+/// What was seen of a sending: nearly always one piece that grows, so that only a second one takes memory of its own.
 #[derive(Clone, Debug, Default)]
 struct Claim {
-    pieces: Vec<(i64, i64)>,
-    full: bool,
+    newest: (i64, i64),
+    older: Vec<(i64, i64)>,
 }
 
 impl Claim {
+    /// Where the piece ends that holds a byte.
     fn holds(&self, at: i64) -> Option<i64> {
-        self.pieces.iter().find(|piece| piece.0 <= at && at < piece.1).map(|piece| piece.1)
+        let mut pieces = self.older.iter().chain([&self.newest]);
+        pieces.find(|piece| piece.0 <= at && at < piece.1).map(|piece| piece.1)
     }
 
     /// Where the next piece begins.
     fn next(&self, at: i64) -> i64 {
-        self.pieces.iter().map(|piece| piece.0).filter(|left| *left > at).min().unwrap_or(i64::MAX)
+        let pieces = self.older.iter().chain([&self.newest]).filter(|piece| piece.0 < piece.1);
+        pieces.map(|piece| piece.0).filter(|left| *left > at).min().unwrap_or(i64::MAX)
     }
 
     fn add(&mut self, left: i64, right: i64) {
-        match self.pieces.last_mut() {
-            Some(last) if last.1 == left || self.full => *last = (last.0.min(left), last.1.max(right)),
-            _ => self.pieces.push((left, right)),
+        let newest = self.newest;
+        if newest.0 == newest.1 {
+            self.newest = (left, right);
+        } else if newest.1 == left || self.older.len() >= PIECES {
+            self.newest = (newest.0.min(left), newest.1.max(right));
+        } else {
+            self.older.push(newest);
+            self.newest = (left, right);
         }
-        self.full = self.pieces.len() >= PIECES;
     }
 
     fn gaps(&self, from: i64, to: i64) -> Vec<(i64, i64)> {
-        if let [(left, right)] = self.pieces[..]
-            && left <= from
-            && to <= right
-        {
+        if self.newest.0 <= from && to <= self.newest.1 {
             return Vec::new();
         }
-        let mut pieces = self.pieces.clone();
+        let mut pieces = self.older.clone();
+        pieces.extend((self.newest.0 < self.newest.1).then_some(self.newest));
         pieces.sort_unstable();
         pieces.push((to, to));
         let mut at = from;
@@ -141,7 +146,9 @@ impl Claim {
 impl<'a> Bytes<'a> {
     fn new(sent: &'a [Passage]) -> Bytes<'a> {
         let mut order: Vec<u32> = (0..sent.len() as u32).filter(|at| sent[*at as usize].length > 0).collect();
-        order.sort_by_key(|at| sent[*at as usize].left);
+        if !order.is_sorted_by_key(|at| sent[*at as usize].left) {
+            order.sort_by_key(|at| sent[*at as usize].left);
+        }
         let mut farthest = i64::MIN;
         let reach = order.iter().map(|at| {
             farthest = farthest.max(sent[*at as usize].right());
@@ -192,7 +199,11 @@ impl<'a> Bytes<'a> {
             }
             let sent = &self.sent[number];
             let in_time = possible(sent.time, passage.time);
-            let rank = (in_time, alike(sent, passage, at - sent.left), if in_time { sent.time } else { -sent.time });
+            let rank = (
+                in_time,
+                alike(sent, passage, at - sent.left),
+                if in_time { sent.time } else { sent.time.saturating_neg() },
+            );
             if best.is_none_or(|(other, _)| rank > other) {
                 best = Some((rank, number));
             }

@@ -15,7 +15,9 @@ pub(super) struct Pure<'a> {
     shift: i64,
     /// Timestamps are compared only where both taps have any: a middlebox may strip them.
     stamped: bool,
-    waiting: HashMap<Key, Vec<u32>>,
+    /// The earliest that waits of each kind, and after each the next of its kind.
+    waiting: HashMap<Key, u32>,
+    next: Vec<u32>,
     matched: Vec<bool>,
 }
 
@@ -23,9 +25,13 @@ impl<'a> Pure<'a> {
     pub(super) fn new(sent: &'a [Passage], seen: &'a [Passage], shift: i64) -> Pure<'a> {
         let any = |passages: &[Passage]| passages.iter().any(|passage| passage.timestamps.is_some());
         let stamped = any(sent) && any(seen);
-        let mut pure = Pure { sent, seen, shift, stamped, waiting: HashMap::new(), matched: vec![false; sent.len()] };
+        let mut pure =
+            Pure { sent, seen, shift, stamped, waiting: HashMap::new(), next: Vec::new(), matched: Vec::new() };
+        pure.next = vec![NONE; sent.len()];
+        pure.matched = vec![false; sent.len()];
         for (number, passage) in sent.iter().enumerate().rev().filter(|(_, passage)| passage.length == 0) {
-            pure.waiting.entry(pure.key(passage, 0)).or_default().push(number as u32);
+            let later = pure.waiting.insert(pure.key(passage, 0), number as u32);
+            pure.next[number] = later.unwrap_or(NONE);
         }
         pure
     }
@@ -39,16 +45,28 @@ impl<'a> Pure<'a> {
     pub(super) fn arrives(&mut self, number: usize, possible: Possible<'_>) -> Option<Arrival> {
         let passage = &self.seen[number];
         let key = self.key(passage, self.shift);
-        let waiting = self.waiting.get_mut(&key)?;
-        // The latest come first: they were put in from the end.
-        let same = |at: &usize| {
-            let sent = &self.sent[waiting[*at] as usize];
-            sent.ip_id.is_some() && sent.ip_id == passage.ip_id && possible(sent.time, passage.time)
-        };
-        let near = waiting.len().saturating_sub(LOOKED_AT)..waiting.len();
-        let at = near.clone().rev().find(same).or_else(|| near.clone().next_back())?;
-        let sure = waiting.len() == 1;
-        let sent = waiting.remove(at) as usize;
+        let first = *self.waiting.get(&key)?;
+        let (mut before, mut sent) = (NONE, first);
+        let (mut other, mut at) = (NONE, first);
+        for _ in 0..LOOKED_AT {
+            if at == NONE {
+                break;
+            }
+            let candidate = &self.sent[at as usize];
+            if candidate.ip_id.is_some() && candidate.ip_id == passage.ip_id && possible(candidate.time, passage.time) {
+                (before, sent) = (other, at);
+                break;
+            }
+            (other, at) = (at, self.next[at as usize]);
+        }
+        let after = self.next[sent as usize];
+        let sure = sent == first && after == NONE;
+        match (before, after) {
+            (NONE, NONE) => drop(self.waiting.remove(&key)),
+            (NONE, after) => drop(self.waiting.insert(key, after)),
+            (before, after) => self.next[before as usize] = after,
+        }
+        let sent = sent as usize;
         self.matched[sent] = true;
         Some(Arrival { sent, seen: number, sure })
     }
@@ -63,6 +81,9 @@ impl<'a> Pure<'a> {
         })
     }
 }
+
+/// The end of a chain.
+const NONE: u32 = u32::MAX;
 
 /// SYN, FIN, RST and ACK: networks set and clear the bits of ECN (RFC 3168 §6.1).
 const TOLD_APART: u8 = 0x17;

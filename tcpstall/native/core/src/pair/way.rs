@@ -13,7 +13,7 @@ use crate::wire::Flags;
 /// Stretches of time into which a flow's delays are divided.
 const PERIODS: i64 = 60;
 /// A capture that stores a packet twice does so within this (bridges, `-i any`), nanoseconds; no sender repeats one so soon.
-const COPY_AGE: i64 = 1_000_000;
+const COPY_AGE: u64 = 1_000_000;
 /// Packets so close may be stamped in either order where several processors take them in, nanoseconds.
 const STORED: i64 = 10_000;
 /// A packet so near to a capture's beginning or end proves nothing there, nanoseconds: frames are stamped before they are split
@@ -94,7 +94,7 @@ impl Course<'_> {
                 flow: self.flow,
                 sender: self.sender,
                 time_ns,
-                delay_ns: self.seen_time(arrival.seen) - time_ns,
+                delay_ns: self.seen_time(arrival.seen).saturating_sub(time_ns),
                 sent_packet: self.sent.passages[arrival.sent].packet,
                 seen_packet: seen.packet,
                 bytes: seen.length,
@@ -156,9 +156,13 @@ impl Course<'_> {
         let at_first = (capture == 0) == self.from_first;
         let delay = row.delay.map_or((self.least(), self.least()), |delay| (delay.least_ns, delay.most_ns));
         let at = self.by_first(time, !at_first);
-        let (soonest, latest) = if capture == 1 { (at + delay.0, at + delay.1) } else { (at - delay.1, at - delay.0) };
+        let (soonest, latest) = match capture {
+            1 => (at.saturating_add(delay.0), at.saturating_add(delay.1)),
+            _ => (at.saturating_sub(delay.1), at.saturating_sub(delay.0)),
+        };
         let (begin, end) = self.spans[capture];
-        soonest < self.by_first(begin, at_first) + MARGIN || latest > self.by_first(end, at_first) - MARGIN
+        soonest < self.by_first(begin, at_first).saturating_add(MARGIN)
+            || latest > self.by_first(end, at_first).saturating_sub(MARGIN)
     }
 
     /// The sending tap stored the packet twice, and the other copy arrived.
@@ -168,7 +172,7 @@ impl Course<'_> {
         near.into_iter().filter(|other| *other != number).any(|other| {
             let copy = &self.sent.passages[other];
             let same = |of: fn(&Passage) -> u64| of(own) == of(copy);
-            (own.time - copy.time).abs() < COPY_AGE
+            own.time.saturating_sub(copy.time).unsigned_abs() < COPY_AGE
                 && own.left == copy.left
                 && same(|passage| u64::from(passage.length))
                 && same(|passage| u64::from(passage.ack.0))
@@ -198,9 +202,12 @@ impl Course<'_> {
                 continue;
             }
             let overtaker = ahead.partition_point(|(other, _)| *other <= own);
-            if let Some((_, overtaken)) = ahead.get(overtaker).filter(|(_, overtaken)| time - overtaken >= STORED) {
+            if let Some((_, overtaken)) =
+                ahead.get(overtaker).filter(|(_, overtaken)| time.saturating_sub(*overtaken) >= STORED)
+            {
                 row.reordered_packets += 1;
-                events.push(Event { late_ns: Some(time - overtaken), ..self.about("reordered", arrival) });
+                events
+                    .push(Event { late_ns: Some(time.saturating_sub(*overtaken)), ..self.about("reordered", arrival) });
             }
         }
     }
@@ -292,12 +299,17 @@ fn periods(delays: &[Delay]) -> Vec<Period> {
     let length = (end.saturating_sub(begin) / PERIODS).saturating_add(1);
     let mut buckets: Vec<Vec<i64>> = vec![Vec::new(); PERIODS as usize];
     for delay in delays {
-        buckets[((delay.time_ns - begin) / length) as usize].push(delay.delay_ns);
+        let number = delay.time_ns.saturating_sub(begin) / length;
+        buckets[number.clamp(0, PERIODS - 1) as usize].push(delay.delay_ns);
     }
     let numbered = buckets.into_iter().enumerate();
     let rows = numbered.filter_map(|(number, mut delays)| {
         let delay = Passed::of(&mut delays)?;
-        Some(Period { start_ns: begin + number as i64 * length, packets: delays.len() as u64, delay })
+        Some(Period {
+            start_ns: begin.saturating_add(length.saturating_mul(number as i64)),
+            packets: delays.len() as u64,
+            delay,
+        })
     });
     rows.collect()
 }
