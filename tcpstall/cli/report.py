@@ -29,11 +29,11 @@ __all__ = ["command", "source", "write_whole"]
 _FLOWS = 100
 _DRAWN = 6
 
-_COLUMNS = 12_000
+_COLUMNS = 24_000
 """Shared by the flows that are drawn: how finely a million packets are reduced, so that the page stays below 5 MB."""
 
-_MOST_COLUMNS = 4_000
-"""Of one flow; more would be slow to move."""
+_MOST_COLUMNS = 8_000
+"""Of one flow: a screen's width after zooming in eightfold."""
 
 _ONCE = (
     "No plots: they need a second reading, and standard input can be read only once. Save the capture to a file first."

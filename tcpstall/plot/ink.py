@@ -84,10 +84,11 @@ def held(steps: Steps, view: View) -> Steps:
 def filled(panel: Panel, steps: Steps, unit: Scale, colour: str) -> None:
     """The ground under a level."""
     drawn = held(steps, panel.view)
+    # Corners by hand: matplotlib's own steps lose the last stretch before an unknown level.
+    corners, level = np.repeat(panel.x(drawn.at_ns), 2)[1:], np.repeat(drawn.level, 2)[:-1]
     panel.axes.fill_between(
-        panel.x(drawn.at_ns),
-        drawn.level / unit.size,
-        step="post",
+        corners,
+        level / unit.size,
         color=colour,
         alpha=0.22,
         linewidth=0,

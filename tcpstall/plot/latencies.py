@@ -34,7 +34,7 @@ def draw(analysis: Analysis, rows: int, start_ns: int | None, end_ns: int | None
     height_in = max(style.ENTRY_IN * (len(legend) + 1), _ROW_IN * len(chosen))
     sheet = Sheet(width_in + _LEFT_IN / 2, [height_in], left_in=_LEFT_IN)
     (axes,) = sheet.panels
-    longest_ns = max(exchange.latency_ns for _, exchange in chosen)
+    longest_ns = max(1, *(exchange.latency_ns for _, exchange in chosen))
     time = scale.of_time(longest_ns)
     axes.set_xlim(0, longest_ns * _ROOM_FOR_SUM / time.size)
     axes.set_ylim(len(chosen) - 0.4, -0.6)

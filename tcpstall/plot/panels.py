@@ -90,10 +90,14 @@ def throughput(panel: Panel, subject: Subject) -> None:
     ink.frame(panel, -0.03 * top, top, "throughput", unit)
 
     ink.filled(panel, found.acked, unit, style.ACK)
-    ink.step(panel, found.acked, unit, style.ACK, f"acknowledged by the {subject.peer}", width=1.6)
+    # A cumulative ACK tells of all that came since the hole, at once.
+    peaks = "\n(peaks: holes that were repaired)" if len(subject.series.retransmissions.at_ns) else ""
+    ink.step(panel, found.acked, unit, style.ACK, f"acknowledged by the {subject.peer}{peaks}", width=1.6)
     ink.step(panel, found.sent, unit, style.DATA, "sent, repairs included", width=1.0)
     if limit is not None:
         ink.line(panel, limit, unit, style.BDP, f"{_bottleneck(way.bdp_bytes)}\n({units.rate(limit, _S)})")
+    if np.isnan(found.sent.level).all():
+        ink.remark(panel, "no time passed here, so there is no rate")
     panel.axes.plot([], [], linestyle="none", label=f"in bins of {units.duration(found.bin_ns)}")
 
 

@@ -18,8 +18,8 @@ from tcpstall.plot.sheet import Sheet
 
 __all__ = ["draw"]
 
-_ROW_IN, _NAME_PT, _LONGEST_NAME = 0.33, 7.0, 52
-_LEFT_IN, _LEFT_OF_LONG_IN = 3.0, 4.6
+_ROW_IN, _NAME_PT = 0.33, 7.0
+_LEAST_LEFT_IN, _LETTER_IN = 2.2, 0.057
 _BAND = 0.36  # half a band's height, rows being one apart
 _LIFE = 0.07
 
@@ -37,8 +37,8 @@ def draw(analysis: Analysis, rows: int, start_ns: int | None, end_ns: int | None
     right_ns = max(flow.end_ns for flow in flows) if end_ns is None else end_ns
 
     names = ["\n".join(title.flow(flow)) for flow in flows]
-    long = any(len(line) > _LONGEST_NAME for name in names for line in name.split("\n"))
-    left_in = _LEFT_OF_LONG_IN if long else _LEFT_IN
+    longest = max(len(line) for name in names for line in name.split("\n"))
+    left_in = max(_LEAST_LEFT_IN, longest * _LETTER_IN + 0.2)
     legend = _patches(flows)
     height_in = max(style.ENTRY_IN * (len(legend) + 1), _ROW_IN * len(flows))
     sheet = Sheet(width_in + left_in / 2, [height_in], left_in=left_in)

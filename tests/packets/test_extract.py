@@ -156,6 +156,28 @@ def test_later_fragments_go_with_the_first(run: Run, tmp_path: Path) -> None:
     assert stranger.data not in [each.data for each in small]
 
 
+def test_resets_behind_the_end_go_with_the_flow_and_the_next_connection_does_not(run: Run, tmp_path: Path) -> None:
+    whole = wrapped(datagrams(CHOSEN[1]), LINKS["Ethernet"])
+    last, resets = whole[-1].time_ns, resets_after(whole[-1])
+    moved = (replace(frame, time_ns=frame.time_ns - whole[0].time_ns + last + 10**9) for frame in whole[:20])
+    # Other sequence numbers, or else the SYN is one sent again.
+    again = [
+        frame.with_seq(frame.seq + 10**9).patched(frame.tcp + 8, "!I", (frame.ack + 10**9) % 2**32) for frame in moved
+    ]
+    source = tmp_path / "in.pcap"
+    source.write_bytes(pcap([*whole, *resets, *again, *resets_after(again[-1])], nanoseconds=True))
+    (first, second) = analyze(source)
+    assert first.segments == len(whole) + 3
+    for flow in (first, second):
+        small = packets(extracted(run, source, "--flow", flow.id))
+        assert len(small) == flow.segments
+        assert is_part(small, packets(source))
+
+
+def resets_after(frame: Frame) -> list[Frame]:
+    return [replace(frame, time_ns=frame.time_ns + number * 1_000_000).with_flags(0x14) for number in range(1, 4)]
+
+
 def test_interfaces_and_their_clocks_stay_in_pcapng(run: Run, tmp_path: Path) -> None:
     source = tmp_path / "in.pcapng"
     source.write_bytes(two_interfaces(mixed()))

@@ -1,5 +1,6 @@
 """Each kind of picture shows what its name says, on paper that holds all of it."""
 
+from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
 
@@ -16,9 +17,10 @@ from tcpstall import plot
 from tcpstall.causes import Cause
 from tcpstall.cli.plot import command
 from tcpstall.errors import NothingToShow
-from tcpstall.model import Analysis, Exchange, analyze
+from tcpstall.model import Analysis, Endpoint, Exchange, analyze
 from tcpstall.plot import bands, latencies, parts, picture, style, timeline
 from tcpstall.plot.bands import Band
+from tests.report.flows import Canned
 
 FIXTURES = Path(__file__).parents[2] / "fixtures"
 SLOWSTART = FIXTURES / "slowstart-rtt7ms-512k.pcap"
@@ -113,6 +115,15 @@ def test_a_timeline_names_each_flow_and_says_what_the_others_lost(several: Analy
     assert [text.split(":")[0] for text in named] == [f"flow {flow.id}" for flow in shown]
     assert f"of {len(several)}" in waits.texts[0].get_text()
     assert f"{len(several) - 3} other flow" in waits.texts[1].get_text()
+
+
+def test_the_longest_addresses_have_room_beside_a_timeline() -> None:
+    longest = Endpoint("2001:db8:ffff:ffff:ffff:ffff:ffff:ffff", 65_535)
+    shaken = replace(analyze(SLOWSTART)[0], client=longest, server=longest)
+    with matplotlib.rc_context(style.RC):
+        figure = timeline.draw(Canned([shaken]), 3, None, None, 12.0)
+    assert figure is not None
+    fits(figure)
 
 
 def test_a_timeline_of_an_interval_without_flows_is_none(several: Analysis, tmp_path: Path) -> None:

@@ -15,7 +15,7 @@ from tcpstall.plot import KINDS, KINDS_OF_MANY, subjects
 from tcpstall.plot.bands import Band
 from tcpstall.plot.series import Spans, Steps
 from tcpstall.plot.terminal import Screen, exchanges, lanes, over_time, timeline
-from tcpstall.plot.terminal.axes import round_levels
+from tcpstall.plot.terminal.axes import GUTTER, round_levels
 from tcpstall.plot.terminal.raster import Raster
 
 FIXTURES = Path(__file__).parents[2] / "fixtures"
@@ -63,8 +63,8 @@ def test_many_flows_fit_too(several: Analysis, make: object, unicode: bool) -> N
 
 
 def test_the_lane_has_the_letters_of_the_waits_in_their_places(flow: Flow) -> None:
-    screen = Screen(112, unicode=True)
-    lane = next(line for line in plain(drawn("overview", screen)) if line.lstrip().startswith("server "))[11:]
+    screen = Screen(101 + GUTTER, unicode=True)
+    lane = next(line for line in plain(drawn("overview", screen)) if line.lstrip().startswith("server "))[GUTTER:]
     assert len(lane) == 100
     for stall in (stall for stall in flow.stalls if stall.sender == "server"):
         middle = (stall.start_ns + stall.end_ns) / 2 - flow.start_ns
@@ -74,7 +74,7 @@ def test_the_lane_has_the_letters_of_the_waits_in_their_places(flow: Flow) -> No
 
 
 def test_letters_and_their_colours_are_in_the_legend() -> None:
-    text = Text("\n").join(drawn("overview", Screen(112, unicode=True)))
+    text = Text("\n").join(drawn("overview", Screen(101 + GUTTER, unicode=True)))
     assert "C cwnd-limited 28.5 ms" in text.plain
     styles = {str(span.style) for span in text.spans}
     assert any(Cause.CWND_LIMITED.colour in one for one in styles)

@@ -8,6 +8,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from tcpstall import Cause
+from tcpstall.model import IdleClose, Service
 from tcpstall.report.ticket import FORMS, Detail, Picture, content
 from tcpstall.report.ticket.blocks import Block, Foreign, Heading, Items, Paragraph, Strong, Table
 from tests.report.flows import Canned, capture, flow, stall
@@ -70,6 +71,21 @@ def test_several_flows_are_ranked_and_those_left_out_counted() -> None:
 def test_advice_that_several_flows_share_is_given_once_with_the_sum() -> None:
     text = ticket("markdown", WAITED, flow(stall(Cause.RWND_LIMITED, 12), id=1))
     assert text.count("hange what makes it rwnd-limited (42.0 ms rwnd-limited)") == 1
+
+
+def test_services_that_reuse_would_help_are_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    def service(port: int, avoidable: int) -> Service:
+        idle = IdleClose("server", 5_000_000_000, 2)
+        return Service(
+            "192.0.2.9", port, 1, 4, 8, 4, 40_000_000, avoidable, 30_000_000, 0, 4, idle if avoidable else None
+        )
+
+    analysis = Canned([WAITED, OTHER])
+    monkeypatch.setattr(analysis, "services", (service(443, 3), service(80, 0)))
+    text = unwrapped(FORMS["text"](content(analysis, Detail(), "tcpstall analyze a.pcap", "1.2.3")))
+    assert "192.0.2.9:443: 4 connections, 2 exchanges each: reuse would have saved 3 of 4 handshakes" in text
+    assert "the server closes connections that were idle for 5.00 s" in text
+    assert "192.0.2.9:80" not in text
 
 
 @pytest.mark.parametrize("form", FORMS)

@@ -66,11 +66,11 @@ def lanes(frame: Frame, flow: Flow, sources: Mapping[Side, ColumnDataSource]) ->
     for row, side in zip(rows, sides, strict=True):
         bars = plot.quad(
             "x0", "x1", row + 0.4, row - 0.4, source=sources[side], fill_color="colour", line_color="colour",
-            line_width=0.6, hatch_pattern="hatch", hatch_color="#ffffff", hatch_alpha=0.42, hatch_scale=7,
-            hatch_weight=1.2,
+            line_width=0.6,
         )  # fmt: skip
         bars.name = "waits"
         plot.add_tools(_hover(bars))
+        _hatch(frame, longest(flow, side), flow, row)
         _names(frame, longest(flow, side), flow, row)
     frame.legend += _legend(flow, sides)
 
@@ -91,6 +91,24 @@ def _legend(flow: Flow, sides: Sequence[Side]) -> list[Entry]:
         Entry(f"{cause.value} {units.duration(span)}", cause.colour, "band", pattern(cause))
         for cause, span in sums.most_common()
     ]
+
+
+def _hatch(frame: Frame, stalls: Sequence[Stall], flow: Flow, row: float) -> None:
+    """A plot for each cause: BokehJS makes a canvas for every row of a column of hatches, each time it is drawn."""
+    for cause in sorted({stall.cause for stall in stalls}, key=lambda cause: cause.code):
+        if not pattern(cause):
+            continue
+        own = [stall for stall in stalls if stall.cause is cause]
+        source = ColumnDataSource(
+            {
+                "x0": [(stall.start_ns - flow.start_ns) / frame.unit_ns for stall in own],
+                "x1": [(stall.end_ns - flow.start_ns) / frame.unit_ns for stall in own],
+            }
+        )
+        frame.plot.quad(
+            "x0", "x1", row + 0.4, row - 0.4, source=source, fill_color=None, line_color=None, hatch_scale=7,
+            hatch_pattern=_PATTERNS[pattern(cause)], hatch_color="#ffffff", hatch_alpha=0.42, hatch_weight=1.2,
+        )  # fmt: skip
 
 
 def _names(frame: Frame, stalls: Sequence[Stall], flow: Flow, row: float) -> None:
@@ -121,7 +139,6 @@ def _source(stalls: Sequence[Stall], start_ns: int, unit_ns: int) -> ColumnDataS
             "x0": [(stall.start_ns - start_ns) / unit_ns for stall in stalls],
             "x1": [(stall.end_ns - start_ns) / unit_ns for stall in stalls],
             "colour": [stall.cause.colour for stall in stalls],
-            "hatch": [_PATTERNS[pattern(stall.cause)] for stall in stalls],
             "cause": [_named(stall) for stall in stalls],
             "length": [evidence.length(stall) for stall in stalls],
             "what": [f"the {stall.sender} waited: {stall.cause.summary}" for stall in stalls],

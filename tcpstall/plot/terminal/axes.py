@@ -9,7 +9,7 @@ from tcpstall.plot.terminal.screen import Screen
 
 __all__ = ["GUTTER", "below", "beside", "round_levels"]
 
-GUTTER = 11
+GUTTER = 12
 """Columns left of a raster: a number with its unit."""
 
 _STEPS = (1, 2, 5, 10)
@@ -38,6 +38,7 @@ def beside(
     bar, tick = ("│", "┤") if screen.unicode else ("|", "+")
     for row, line in enumerate(lines):
         number = screen.shown(told.get(row, ""))
+        number = number if len(number) < GUTTER else ""
         yield Text.assemble((f"{number:>{GUTTER - 1}}", "dim"), (tick if number else bar, "dim"), line, no_wrap=True)
 
 

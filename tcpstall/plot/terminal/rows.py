@@ -53,7 +53,7 @@ def exchanges(
         yield screen.text(line)
     signs = _signs(chosen)
     yield from _legend(chosen, signs, screen)
-    longest_ns = max(exchange.latency_ns for _, exchange in chosen)
+    longest_ns = max(1, *(exchange.latency_ns for _, exchange in chosen))
     for flow, exchange in chosen:
         yield screen.text(f"{'':{GUTTER}}{': '.join(title.exchange(flow, exchange))}", "dim")
         bar = _bar(exchange, longest_ns, screen.columns(GUTTER + _LATENCY), signs)

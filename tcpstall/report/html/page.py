@@ -25,6 +25,7 @@ __all__ = ["MadeBy", "Source", "page", "plain"]
 
 _UNREAD = (ExitCode.CANNOT_OPEN, ExitCode.NOT_A_CAPTURE)
 _SERVICES = 10
+_SCRIPTS = ("shown.js", "page.js")
 
 
 @dataclass(frozen=True)
@@ -69,7 +70,8 @@ def page(
         "patterns": range(1, ledger.PATTERNS),
         "why_no_plots": why_no_plots,
     }
-    scripts = {"library": library, "page": template_text("page.js")} if drawings else {}
+    own = {name: template_text(name) for name in _SCRIPTS}
+    scripts = {"library": library} | own if drawings else {}
     if not flows:
         values["reasons"] = [plain(part) for part in without_flows(captures)]
         return filled("empty.html", {}, values)

@@ -15,27 +15,26 @@
     return Float64Array.from(steps, (step) => step === null ? NaN : (sum += step) * unit);
   };
 
-  const filled = (node, columns) => {
-    if (node === null || typeof node !== "object") return;
-    if (node.id in columns && node.attributes) {
-      const data = Object.entries(columns[node.id]).map(([name, packed]) => [name, column(packed)]);
-      node.attributes.data = {type: "map", entries: data};
-    } else for (const inner of Object.values(node)) filled(inner, columns);
-  };
+  const unpackedColumns = (columns) => new Map(
+    Object.entries(columns).map(([id, packed]) => [
+      id, Object.fromEntries(Object.entries(packed).map(([name, values]) => [name, column(values)])),
+    ]),
+  );
 
-  const below = (values, wanted) => {
-    let low = 0, high = values.length;
-    while (low < high) {
-      const middle = (low + high) >> 1;
-      if (values[middle] < wanted) low = middle + 1; else high = middle;
-    }
-    return low;
+  // Nothing yet, as two points: BokehJS never comes back from an area of none.
+  const begun = ([name]) => [name, name === "x" ? [0, 0] : [NaN, NaN]];
+
+  // The models' sources get the columns that their glyphs begin with.
+  const filled = (node, full) => {
+    if (node === null || typeof node !== "object") return;
+    if (node.attributes && full.has(node.id)) {
+      node.attributes.data = {type: "map", entries: Object.entries(full.get(node.id)).map(begun)};
+    } else for (const inner of Object.values(node)) filled(inner, full);
   };
 
   // The least and the most of some columns between two times, and of the step that reaches into them.
-  const extent = (renderer, columns, start, end) => {
-    const data = renderer.data_source.data;
-    const first = Math.max(0, below(data.x, start) - 1), last = below(data.x, end);
+  const extent = (data, columns, start, end) => {
+    const first = Math.max(0, shown.below(data.x, start) - 1), last = shown.below(data.x, end);
     let low = Infinity, high = -Infinity;
     for (const column of columns) {
       const values = data[column];
@@ -49,13 +48,13 @@
   };
 
   // The vertical axis shows what is there; limits only where they are not far above it.
-  const fit = (plot, start, end, whole) => {
+  const fit = (flow, plot, start, end, whole) => {
     let low = Infinity, high = -Infinity;
     const limits = [];
     for (const renderer of plot.renderers) {
       const [role, ...columns] = renderer.tags;
       if (role !== "base" && role !== "limit") continue;
-      const [least, most] = extent(renderer, columns, start, end);
+      const [least, most] = extent(flow.full.get(renderer.data_source.id), columns, start, end);
       if (role === "limit") limits.push(most);
       else { low = Math.min(low, least); high = Math.max(high, most); }
     }
@@ -66,30 +65,27 @@
     const room = Math.max(high - low, Math.abs(high) * 1e-6) || 1;
     const most = high + room * (sequence ? 0.5 : 1.6);
     for (const limit of limits) if (limit > high && limit <= most) high = limit;
-    plot.y_range.setv({start: low - 0.03 * (high - low), end: high + 0.07 * (high - low) || 1});
+    // An axis of no height would keep BokehJS looking for ticks for ever.
+    const height = Math.max(high - low, Math.abs(high) * 1e-3) || 1;
+    plot.y_range.setv({start: low - 0.03 * height, end: high + 0.07 * height});
   };
 
-  // A wait's name stands where the wait is long enough on the screen, in the middle of what is seen of it.
-  const nameWaits = (plot, width, start, end) => {
-    for (const renderer of plot.renderers) {
-      if (!renderer.tags.includes("names")) continue;
-      const {data} = renderer.data_source, {from, to, cause} = data;
-      const x = [], name = [];
-      for (let at = 0; at < cause.length; at++) {
-        const left = Math.max(from[at], start), right = Math.min(to[at], end);
-        x.push((left + right) / 2);
-        name.push((right - left) / (end - start) * width > 6.4 * cause[at].length + 8 ? cause[at] : "");
-      }
-      if (name.every((text, at) => text === data.name[at] && (!text || x[at] === data.x[at]))) continue;
-      renderer.data_source.data = {...data, x, name};
-    }
-  };
+  const MOVING_PX = 3;
 
-  const fitAll = (flow) => {
-    const {start, end} = flow.range;
-    flow.plots.forEach((plot) => nameWaits(plot, plot.inner_width, start, end));
+  // Every source holds what the screen can show; three pixels share a column while something moves.
+  const update = (flow, pixels) => {
+    const {start, end} = flow.range, done = new Set();
     const whole = start <= flow.whole[0] && end >= flow.whole[1];
-    for (const plot of flow.plots) if (plot.tags.includes("fit")) fit(plot, start, end, whole);
+    for (const plot of flow.plots) {
+      if (plot.tags.includes("fit")) fit(flow, plot, start, end, whole);
+      const {inner_width: width, inner_height: rows, y_range: {start: low, end: high}} = plot;
+      const view = {start, end, low, high, width, rows, cells: Math.max(50, Math.round(width / pixels))};
+      for (const {data_source: source, glyph} of plot.renderers) {
+        if (done.has(source)) continue;
+        done.add(source);
+        source.data = shown.of(glyph.type, flow.full.get(source.id), view);
+      }
+    }
   };
 
   const move = (flow, start, end) => {
@@ -112,24 +108,33 @@
     if (drawn.has(box)) return drawn.get(box);
     const work = (async () => {
       const {document: model, roots, columns} = await unpacked(box.querySelector("script").textContent);
-      filled(model, columns);
+      const full = unpackedColumns(columns);
       const key = `flow-${box.dataset.flow}`;
+      filled(model, full);
       const managers = await Bokeh.embed.embed_items({[key]: model}, [{docid: key, roots, root_ids: Object.keys(roots)}]);
       const views = managers.flatMap((manager) => [...manager.roots]).filter((view) => view.model.id in roots);
       const plots = views.map((view) => view.model);
       const range = plots[0].x_range;
-      const flow = {box, roots, views, plots, range, whole: [range.start, range.end]};
+      const flow = {box, roots, views, plots, range, full, whole: [range.start, range.end]};
       if (matchMedia("(pointer: coarse)").matches) {
         // A finger on a plot scrolls the page; buttons zoom.
         for (const plot of plots) plot.toolbar.active_drag = null;
       }
-      let asked = false;
+      for (const source of plots.flatMap((plot) => plot.renderers.map((renderer) => renderer.data_source))) {
+        if (!full.has(source.id)) full.set(source.id, source.data);
+      }
+      let asked = false, rest = 0;
       range.change.connect(() => {
         if (asked) return;
         asked = true;
-        queueMicrotask(() => { asked = false; fitAll(flow); });
+        queueMicrotask(() => {
+          asked = false;
+          update(flow, MOVING_PX);
+          clearTimeout(rest);
+          rest = setTimeout(() => update(flow, 1), 180);
+        });
       });
-      fitAll(flow);
+      update(flow, 1);
       ready.push(flow);
       box.dataset.drawn = "yes";
       return flow;

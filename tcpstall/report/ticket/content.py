@@ -5,9 +5,10 @@ from dataclasses import dataclass, field
 
 from tcpstall.causes import Cause
 from tcpstall.errors import ExitCode
-from tcpstall.model import Analysis, Capture, Flow, Side, Sort, Stall
+from tcpstall.model import Analysis, Capture, Flow, Service, Side, Sort, Stall
 from tcpstall.report.answer import amount, findings, loss, notes, remainder, set_up, together
 from tcpstall.report.inputs import facts, nothing_in
+from tcpstall.report.services import idle_line, service_line
 from tcpstall.report.spikes import spike_lines
 from tcpstall.report.stalls import bytes_of, length_of, longest, packets_of
 from tcpstall.report.sums import latency_sum
@@ -22,6 +23,7 @@ _UNREAD = (ExitCode.CANNOT_OPEN, ExitCode.NOT_A_CAPTURE)
 
 _STALLS_OF_ONE, _STALLS_OF_SEVERAL = 20, 8
 _EXCHANGES = 5
+_SERVICES = 5
 
 
 @dataclass(frozen=True)
@@ -75,6 +77,7 @@ def _of_flows(analysis: Analysis, detail: Detail) -> Iterator[Block]:
         yield _flow_table(flows[: detail.listed])
         if len(analysis) > detail.listed:
             yield Paragraph([f"and {counted(len(analysis) - detail.listed, 'more flow')}"])
+        yield from _services(analysis)
     for flow in explained:
         yield from _explained(flow, detail, _STALLS_OF_ONE if len(explained) == 1 else _STALLS_OF_SEVERAL)
 
@@ -126,6 +129,22 @@ def _change(flows: Sequence[Flow]) -> Iterator[Block]:
 
 def _times(times_ns: Mapping[Cause, int]) -> str:
     return ", ".join(f"{duration(span_ns)} {cause}" for cause, span_ns in times_ns.items())
+
+
+def _services(analysis: Analysis) -> Iterator[Block]:
+    """Those that were connected to more than once, as far as reuse would have gained anything."""
+    several = [service for service in analysis.services if service.connections > 1]
+    worth = [service for service in several if service.avoidable_handshakes or service.idle_close][:_SERVICES]
+    if worth:
+        yield Heading(2, ["Services"])
+        told = (
+            f"{service_line(service).replace('  ', ': ')}; {_idle(service)}".removesuffix("; ") for service in worth
+        )
+        yield Items([[line] for line in told])
+
+
+def _idle(service: Service) -> str:
+    return idle_line(service.idle_close) if service.idle_close else ""
 
 
 def _flow_table(flows: Sequence[Flow]) -> Table:

@@ -240,6 +240,15 @@ impl Capture {
         }
     }
 
+    /// The number of the pcapng section that the last item was in, and its byte order: a section whose header is damaged is told
+    /// by this alone.
+    pub(crate) fn section(&self) -> Option<(u64, Order)> {
+        match &self.reader {
+            Some(Reader::Pcapng(reader)) => Some(reader.section_now()),
+            _ => None,
+        }
+    }
+
     /// How the records were written; `None` for pcapng, whose interfaces say it each for itself, and for text.
     pub fn recording(&self) -> Option<Recording> {
         match &self.reader {

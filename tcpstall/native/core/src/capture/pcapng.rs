@@ -57,6 +57,8 @@ pub(super) struct Pcapng {
     losses: Losses,
     /// Blocks without a packet are handed out too.
     keeps_blocks: bool,
+    /// Section headers so far, damaged ones too.
+    sections: u64,
 }
 
 /// One block that lies whole in the buffer.
@@ -86,7 +88,13 @@ impl Pcapng {
             last: Nanos::ZERO,
             losses: Losses::default(),
             keeps_blocks,
+            sections: 0,
         }
+    }
+
+    /// The number of the section that is being read, counting from 1, and its byte order.
+    pub(super) fn section_now(&self) -> (u64, Order) {
+        (self.sections, self.order)
     }
 
     /// The block consumed last: what was consumed stays in the buffer until more is read. Its length stands at its end.
@@ -282,6 +290,7 @@ impl Pcapng {
             _ => return Err(self.stop("the section header shows no byte order".into(), stream)),
         };
         self.interfaces.clear();
+        self.sections += 1;
         Ok(self.order.u32(length.to_le_bytes()))
     }
 

@@ -27,6 +27,11 @@ const TAIL: usize = 4;
 /// Most bytes of an option's value.
 const LONGEST: usize = u16::MAX as usize;
 
+/// True of a section's header, which begins alike in both byte orders.
+pub(super) fn is_header(block: &[u8]) -> bool {
+    block.starts_with(&SECTION.to_be_bytes())
+}
+
 /// Blocks in the byte order of their section.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Blocks {
@@ -40,11 +45,9 @@ impl Default for Blocks {
 }
 
 impl Blocks {
-    /// Takes the byte order of a section that begins.
-    pub(super) fn follow(&mut self, block: &[u8]) {
-        if let Some([SECTION, _, magic]) = Order::Little.words(block) {
-            self.order = if magic == ORDER_MAGIC { Order::Little } else { Order::Big };
-        }
+    /// Those of a section in that order.
+    pub(super) fn of(order: Order) -> Blocks {
+        Blocks { order }
     }
 
     pub(super) fn kind(self, block: &[u8]) -> u32 {

@@ -5,7 +5,7 @@ use std::io::Write;
 use super::pcap::Pcap;
 use super::pcapng::Pcapng;
 use super::{Chosen, Failure};
-use crate::capture::{LinkType, Recording};
+use crate::capture::{LinkType, Order, Recording};
 
 /// A kind of file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -40,6 +40,15 @@ impl Output {
             Form::Pcap => Output::Pcap(Pcap::default()),
             Form::Pcapng => Output::Pcapng(Pcapng::new(about, whole, shared)),
         }
+    }
+
+    /// What comes is in that section, whose own header it is or not.
+    pub(super) fn enters(&mut self, section: (u64, Order), header: bool, out: &mut dyn Write) -> Result<(), Failure> {
+        match self {
+            Output::Pcap(pcap) => pcap.enters(section.1),
+            Output::Pcapng(pcapng) => pcapng.enters(section, header, out)?,
+        }
+        Ok(())
     }
 
     /// Writes a packet that came in that block, or in a record written so; says how many of its remarks found no place.

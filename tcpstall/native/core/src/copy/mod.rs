@@ -161,12 +161,14 @@ impl Copier {
             Item::Frame(frame) => {
                 self.copied.packets += 1;
                 if let Some(chosen) = self.chosen(&frame) {
+                    self.enter(capture, out)?;
                     let left = self.output.packet(&chosen, &self.bytes, capture.block(), capture.recording(), out)?;
                     self.copied.written += 1;
                     self.copied.remarks += (chosen.remarks.len() - left) as u64;
                 }
             }
             Item::Block => {
+                self.enter(capture, out)?;
                 let kept = capture.block().map_or(Ok(true), |block| self.output.block(block, out))?;
                 self.copied.left_out += u64::from(!kept);
             }
@@ -174,6 +176,12 @@ impl Copier {
             Item::LeftOut | Item::Dropped(_) => {}
         }
         Ok(Done::default())
+    }
+
+    /// Lets the output know in which section the last item was.
+    fn enter(&mut self, capture: &Capture, out: &mut dyn Write) -> Result<(), Failure> {
+        let Some(section) = capture.section() else { return Ok(()) };
+        self.output.enters(section, capture.block().is_some_and(blocks::is_header), out)
     }
 
     /// What is to be written of the frame, if anything is; its bytes are in [`Copier::bytes`] then.

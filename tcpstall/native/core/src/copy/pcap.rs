@@ -4,7 +4,7 @@ use std::io::{self, Write};
 
 use super::blocks::{self, Blocks};
 use super::{Chosen, Failure};
-use crate::capture::{LinkType, Recording};
+use crate::capture::{LinkType, Order, Recording};
 
 const SECOND: i64 = 1_000_000_000;
 const MICROSECOND: i64 = 1_000;
@@ -22,9 +22,13 @@ pub(super) struct Pcap {
 }
 
 impl Pcap {
+    /// What comes is in a section of that order.
+    pub(super) fn enters(&mut self, order: Order) {
+        self.blocks = Blocks::of(order);
+    }
+
     /// A block without a packet came, which this file has no place for; true if nothing is lost with it.
     pub(super) fn hears(&mut self, block: &[u8]) -> bool {
-        self.blocks.follow(block);
         match self.blocks.kind(block) {
             blocks::INTERFACE => {
                 self.fine |= self.blocks.resolution(block).is_some_and(|resolution| resolution != blocks::MICROSECONDS);

@@ -7,7 +7,7 @@ use super::blocks::{
     Blocks, COMMENT, INTERFACE, MICROSECONDS, NANOSECONDS, ORDER_MAGIC, PACKET, RESOLUTION, SECTION, SIMPLE_PACKET,
     STATISTICS,
 };
-use crate::capture::{LinkType, Recording};
+use crate::capture::{LinkType, Order, Recording};
 use crate::disguise::bare;
 use crate::time::Nanos;
 
@@ -23,6 +23,8 @@ pub(super) struct Pcapng {
     shared: bool,
     /// A section is begun.
     begun: bool,
+    /// The number of the section that is written again.
+    section: u64,
     /// The interfaces made of records.
     interfaces: Vec<(LinkType, Nanos)>,
     blocks: Blocks,
@@ -32,7 +34,21 @@ pub(super) struct Pcapng {
 impl Pcapng {
     pub(super) fn new(about: String, whole: bool, shared: bool) -> Pcapng {
         let (blocks, body) = (Blocks::default(), Vec::new());
-        Pcapng { about, whole, shared, begun: false, interfaces: Vec::new(), blocks, body }
+        Pcapng { about, whole, shared, begun: false, section: 0, interfaces: Vec::new(), blocks, body }
+    }
+
+    /// What comes is in the section of that number and order. Its own header follows, unless that was damaged.
+    pub(super) fn enters(
+        &mut self,
+        (number, order): (u64, Order),
+        header: bool,
+        out: &mut dyn Write,
+    ) -> io::Result<()> {
+        if self.section == number {
+            return Ok(());
+        }
+        (self.section, self.blocks, self.begun) = (number, Blocks::of(order), false);
+        if header { Ok(()) } else { self.begin(out) }
     }
 
     /// Writes a section's header, unless there is one.
@@ -43,7 +59,8 @@ impl Pcapng {
         self.body.clear();
         self.blocks.put_number(&mut self.body, ORDER_MAGIC);
         // Version 1.0, of a length that is not said.
-        self.body.extend_from_slice(&[1, 0, 0, 0]);
+        self.body.extend_from_slice(&self.blocks.short_bytes(1));
+        self.body.extend_from_slice(&[0; 2]);
         self.body.extend_from_slice(&[0xff; 8]);
         let application = concat!("tcpstall ", env!("CARGO_PKG_VERSION"));
         self.blocks.put_option(&mut self.body, APPLICATION, application.as_bytes());
@@ -171,7 +188,6 @@ impl Pcapng {
 
     /// A block without a packet: false if it is left out.
     pub(super) fn block(&mut self, block: &[u8], out: &mut dyn Write) -> io::Result<bool> {
-        self.blocks.follow(block);
         let body = self.blocks.body(block);
         match self.blocks.kind(block) {
             SECTION => {

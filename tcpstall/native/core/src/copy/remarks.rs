@@ -42,7 +42,7 @@ impl Remarks {
         }
         let mut found = self.by_number.remove(&frame.packet.0).unwrap_or_default();
         if let Some(waiting) = self.by_time.get_mut(&frame.time.0)
-            && let Ok((ends, _)) = ends(frame, disguise)
+            && let Ok((ends, ..)) = ends(frame, disguise)
         {
             found.extend(waiting.extract_if(.., |(of, _)| are(ends, *of)).map(|(_, text)| text));
             if waiting.is_empty() {

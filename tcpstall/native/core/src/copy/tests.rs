@@ -127,3 +127,17 @@ fn what_is_read_before_damage_is_written() {
     let (out, copied) = copied(&whole[..whole.len() - 3], Form::Pcapng, &[], None).unwrap();
     assert_eq!((packets(&out), copied.error.is_some()), (1, true));
 }
+
+#[test]
+fn a_section_whose_header_is_damaged_gets_a_whole_one() {
+    let mut broken = section();
+    *broken.last_mut().unwrap() = 1;
+    let rest = [interface(101), packet(&[0x45; 40], &[]), packet(&[0x45; 40], &[]), packet(&[0x45; 40], &[])].concat();
+    let first = [section(), interface(1), packet(&[0x45; 40], &[])].concat();
+    for source in [[broken.clone(), rest.clone()].concat(), [first, broken, rest].concat()] {
+        let (out, copied) = copied(&source, Form::Pcapng, &[], None).unwrap();
+        assert!(copied.error.is_some());
+        assert_eq!(packets(&out) as u64, copied.packets);
+        assert!(copied.packets >= 3);
+    }
+}
