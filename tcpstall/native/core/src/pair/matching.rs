@@ -12,7 +12,7 @@ const LOOKED_FOR: usize = 64;
 const FOUND: u32 = 2;
 
 /// Connections with one initial number that are compared: stacks draw 32 bits, tools that flood use the same again and again.
-const ALIKE: usize = 256;
+const ALIKE: usize = 16;
 
 /// By what two connections were told to be one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
