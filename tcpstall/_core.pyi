@@ -10,12 +10,16 @@ from typing import Any, final
 __all__ = [
     "CaptureStatus",
     "CauseInfo",
+    "Copied",
+    "Pairing",
     "Report",
     "Table",
     "Written",
     "analyze",
     "causes",
+    "copy",
     "owners",
+    "pair",
     "samples",
     "segments",
     "version",
@@ -108,6 +112,50 @@ class CauseInfo:
     def advice(self) -> str:
         """What to change where no stall's detail says better."""
 
+@final
+class Copied:
+    """What a copy came to."""
+
+    @property
+    def packets(self) -> int:
+        """Packets read."""
+    @property
+    def written(self) -> int: ...
+    @property
+    def remarks(self) -> int:
+        """Remarks that found their packet."""
+    @property
+    def blanked(self) -> int:
+        """Packets of which, with `secret`, only the link-layer header was understood: nothing else of them was written."""
+    @property
+    def left_out(self) -> int:
+        """pcapng blocks without a packet that were not written."""
+    @property
+    def error(self) -> str | None:
+        """Why the capture could not be read to its end."""
+
+@final
+class Pairing:
+    """What two captures of the same traffic have in common."""
+
+    @property
+    def json(self) -> str:
+        """One object: `swapped` (the captures were given in the other order; all else is of the client side's and the
+        server side's), `clock`, `flows` with the sums of both directions, and what was left out. Pairs are client side, server side."""
+    @property
+    def events(self) -> Table:
+        """What befell single packets: flow, sender ("client"/"server"), kind ("lost", "missed" by the receiving tap's capture,
+        "unsent": missed by the sending tap's, "duplicated", "reordered"), time_ns (sent, by the client side's clock), sent_packet
+        (number in the sending tap's capture), seen_packet (in the other), seq (relative to the ISN), bytes, late_ns (after what
+        overtook it), repair_sent_packet, repair_seen_packet (the sending that repaired the loss). Null is unknown."""
+    @property
+    def delays(self) -> Table:
+        """How long each packet took that both taps saw: flow, from_server (0 or 1), time_ns (sent, by the client side's clock),
+        delay_ns, sent_packet, seen_packet, bytes (of sequence space). Empty where the clocks cannot be aligned."""
+    @property
+    def captures(self) -> list[CaptureStatus]:
+        """What became of the inputs, in the order given."""
+
 def version() -> str: ...
 def causes() -> list[CauseInfo]:
     """Every cause in the order of its permanent code."""
@@ -128,6 +176,7 @@ def analyze(
     link_bytes_per_s: int | None = None,
     max_expansion: int | None = None,
     exchanges: bool = True,
+    secret: bytes | None = None,
     label: Callable[[bytes, bytes], tuple[str, str] | None] | None = None,
     progress: Callable[[int, int | None], None] | None = None,
 ) -> Report:
@@ -140,6 +189,7 @@ def analyze(
     a compressed input may grow to beyond a gigabyte (None: 1000).
     `label(client, server)` reads the first payload bytes of a flow's ends and gives (source, label) or None; it is called
     with the GIL held for flows that begin with an HTTP method or a TLS hello only, and what it raises ends the run.
+    `secret`, 32 bytes, is the key of pseudonyms: they stand for addresses, `capture-1` for the first path, and there are no labels.
     `progress(bytes_read, bytes_in_all)` is called now and then with the GIL held; what it raises ends the run and is raised here (KeyboardInterrupt too).
     Bad inputs do not raise: see Report.captures. Raises ValueError for an unreadable host.
     """
@@ -161,6 +211,7 @@ def write(
     link_bytes_per_s: int | None = None,
     max_expansion: int | None = None,
     exchanges: bool = True,
+    secret: bytes | None = None,
     label: Callable[[bytes, bytes], tuple[str, str] | None] | None = None,
     progress: Callable[[int, int | None], None] | None = None,
 ) -> Written:
@@ -198,4 +249,36 @@ def segments(path: str) -> tuple[Table, CaptureStatus]:
     Columns: packet, time_ns, source, source_port, destination, destination_port, seq, ack, flags, window, bytes, mss,
     window_scale, sack_permitted, ts_value, ts_echo, sacks (text "left-right left-right", empty without), ip_id, ttl.
     Raises like samples(); a damaged capture gives what could be read.
+    """
+
+def pair(client_side: str, server_side: str, *, same_clock: bool = False) -> Pairing:
+    """Matches the flows and packets of two captures taken at both ends, and aligns their clocks.
+
+    Flows are told by their initial sequence numbers, else by sequence numbers, ACKs and timestamps of packets, so addresses may
+    differ. `same_clock`: the times of both are one clock's; else the least delays of both ways are taken for equal.
+    Raises like samples(); a damaged capture gives what could be read.
+    """
+
+def copy(
+    path: str,
+    fd: int,
+    *,
+    form: str,
+    about: str = "",
+    stretches: Sequence[tuple[tuple[str, int], tuple[str, int], int, int]] | None = None,
+    remarks: Sequence[tuple[int, str]] = ...,
+    moments: Sequence[tuple[int, tuple[str, int], tuple[str, int], str]] = ...,
+    payload: bool = True,
+    secret: bytes | None = None,
+    max_expansion: int | None = None,
+    progress: Callable[[int, int | None], None] | None = None,
+) -> Copied:
+    """Writes packets of a capture to file descriptor `fd` again, in `form` "pcap" or "pcapng".
+
+    `stretches`: only packets between two ends, (address, port) each in any order, from one time to another, both included;
+    None: all. `remarks`: (packet number, text), `moments`: (time, end, end, text) for the first packet of that connection
+    then; only pcapng holds them, and `about`, which is said of the whole. Without `payload` packets end behind their TCP
+    header. `secret`: as in analyze(), and the ends are pseudonyms; payload goes, and what else is not understood.
+    Raises like samples(), TypeError where the form cannot hold it or the input is text, OSError with an errno where
+    writing fails.
     """

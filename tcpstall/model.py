@@ -12,6 +12,7 @@ from typing import Any, Literal, TypeAlias, TypeVar
 from tcpstall import _core
 from tcpstall.causes import Cause
 from tcpstall.errors import CannotOpen, ExitCode, NotACapture, TcpstallError, about
+from tcpstall.keys import derived
 from tcpstall.labels import read_label
 from tcpstall.trust import CaptureTrust, Trust
 
@@ -165,6 +166,8 @@ class Stall:
     evidence: Evidence
     advice: str
     attempts: tuple[Attempt, ...] = ()
+    number: int = 0
+    """In order of time in its flow, whichever stalls are left out of the list; `tcpstall extract --stall` takes it."""
     base_rtt_ns: int | None = None
     """The path's smallest round trip as it was then."""
     excess_ns: int | None = None
@@ -381,8 +384,12 @@ class Analysis:
     `len()`, iteration and indexing give Flow objects, each decoded when it is asked for.
     """
 
-    def __init__(self, report: _core.Report) -> None:
+    anonymised = False
+    """Pseudonyms stand for addresses, and for the names of captures."""
+
+    def __init__(self, report: _core.Report, *, anonymised: bool = False) -> None:
         self._report = report
+        self.anonymised = anonymised
         self.captures: tuple[Capture, ...] = tuple(Capture.from_status(status) for status in report.captures)
 
     @cached_property
@@ -457,6 +464,7 @@ def analyze(
     link_bytes_per_s: int | None = None,
     max_expansion: int | None = None,
     exchanges: bool = True,
+    anonymise: bytes | None = None,
     strict: bool = True,
     progress: Callable[[int, int | None], None] | None = None,
 ) -> Analysis:
@@ -468,6 +476,8 @@ def analyze(
     `max_expansion` is how many times its size a compressed capture may grow to (None: 1000; a gigabyte always).
     `min_stall_ns` leaves shorter stalls out of the list (the time ledger keeps them); `bursts=False` leaves bursts out,
     `exchanges=False` exchanges.
+    `anonymise` is a key, any secret of at least 16 bytes: pseudonyms stand for addresses then, prefixes preserved, and
+    `capture-1` for the first path, and no labels are read. `hosts` are true addresses all the same.
     `progress(bytes_read, bytes_in_all)` is called now and then; what it raises ends the run.
 
     Raises CannotOpen or NotACapture for the first such input, unless `strict` is False: then what could be read is
@@ -487,10 +497,11 @@ def analyze(
         link_bytes_per_s=link_bytes_per_s,
         max_expansion=max_expansion,
         exchanges=exchanges,
+        secret=None if anonymise is None else derived(anonymise),
         label=read_label,
         progress=progress,
     )
-    analysis = Analysis(report)
+    analysis = Analysis(report, anonymised=anonymise is not None)
     if strict:
         for capture in analysis.captures:
             _raise_unreadable(capture)

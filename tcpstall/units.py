@@ -7,6 +7,7 @@ __all__ = [
     "date",
     "duration",
     "exact",
+    "in_ascii",
     "number",
     "offset",
     "per_second",
@@ -27,6 +28,27 @@ _HOUR = 60 * _MINUTE
 _DAY = 24 * _HOUR
 
 _WORDS = {0: "never", 1: "once", 2: "twice"}
+
+_ASCII = str.maketrans(
+    {
+        "→": "->",
+        "←": "<-",
+        "↔": "<->",
+        "–": "-",
+        "−": "-",
+        "×": "x",
+        "÷": "/",
+        "≥": ">=",
+        "≤": "<=",
+        "µ": "u",
+        "…": "...",
+    }
+)
+
+
+def in_ascii(text: str) -> str:
+    """The program's own words where nothing but ASCII can be shown: `149 us`, `10->11`."""
+    return text.translate(_ASCII)
 
 
 def number(value: int) -> str:

@@ -4,11 +4,16 @@ Everything that came out of a capture or a folder and is shown goes through one 
 """
 
 import html
+import re
 
-__all__ = ["in_csv", "in_html", "in_markdown", "in_terminal"]
+__all__ = ["in_csv", "in_html", "in_jira", "in_markdown", "in_terminal"]
 
 _FORMULAS = "=+-@＝＋－＠"
 """A cell that begins with one of these is a formula to a spreadsheet, the full-width forms to some."""
+
+_BAR = re.compile(r"(\\*)\|")
+_ASCII = 0x7F
+_PLAIN_IN_JIRA = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789 .,;=/%")
 
 
 def in_terminal(text: str) -> str:
@@ -22,7 +27,8 @@ def in_terminal(text: str) -> str:
 
 def in_markdown(text: str) -> str:
     """As a code span, in which nothing is markup; bars are escaped, so that it may stand in a table."""
-    plain = in_terminal(text).replace("|", "\\|")
+    # A table's cells are parted before code is looked for: an even number of backslashes would leave the bar bare.
+    plain = _BAR.sub(lambda bar: f"{bar[1] * 2}\\|", in_terminal(text))
     if not plain.strip():
         return plain
     fence = "`"
@@ -30,6 +36,14 @@ def in_markdown(text: str) -> str:
         fence += "`"
     # A span's own backticks must not touch the fence, and renderers take the spaces away again.
     return f"{fence} {plain} {fence}" if plain[0] in "` " or plain[-1] in "` " else f"{fence}{plain}{fence}"
+
+
+def in_jira(text: str) -> str:
+    """For Jira's wiki markup, anywhere in a line: every character that could be part of markup is a numeric entity.
+
+    A backslash would do for most, but not for links, issue keys, mentions and smileys, which are found by their form.
+    """
+    return "".join(one if one in _PLAIN_IN_JIRA or ord(one) > _ASCII else f"&#{ord(one)};" for one in in_terminal(text))
 
 
 def in_csv(text: str) -> str:

@@ -2,23 +2,28 @@
 
 import sys
 from collections.abc import Sequence
+from pathlib import Path
 from typing import TypedDict, get_args
 
 import click
 
 from tcpstall import _core
+from tcpstall.cli import ticket
+from tcpstall.cli.anonymise import anonymise_options, key_of
+from tcpstall.cli.called import Remembering
 from tcpstall.cli.ending import complain, writing
 from tcpstall.cli.progress import Bar
 from tcpstall.cli.rates import RATE
 from tcpstall.cli.selection import Selection, captures_argument, chosen, selection_options
 from tcpstall.cli.times import SPAN, Moment
 from tcpstall.errors import ExitCode
+from tcpstall.keys import derived
 from tcpstall.labels import read_label
-from tcpstall.model import Capture, Sort, analyze
+from tcpstall.model import Analysis, Capture, Sort, analyze
 
 __all__ = ["command", "outcome"]
 
-_FORMATS = ("table", "json", "ndjson", "csv")
+_FORMATS = ("table", *ticket.FORMS, "json", "ndjson", "csv")
 _WITHOUT_WARNINGS = "csv"
 _FLOWS_IN_TABLES = 10
 
@@ -30,7 +35,7 @@ class Lists(TypedDict):
     exchanges: bool
 
 
-@click.command("analyze")
+@click.command("analyze", cls=Remembering)
 @captures_argument
 @click.option(
     "--format",
@@ -38,7 +43,7 @@ class Lists(TypedDict):
     type=click.Choice(_FORMATS),
     default="table",
     show_default=True,
-    help="Tables for reading, one JSON object, a JSON object a line, or a stall a row.",
+    help="Tables for reading; text for GitHub, Jira or a mail; one JSON object, one a line, or a stall a row.",
 )
 @selection_options
 @click.option(
@@ -84,6 +89,20 @@ class Lists(TypedDict):
     type=bool,
     help="Leave the lists of exchanges out of JSON.",
 )
+@click.option(
+    "--plots",
+    type=click.Path(file_okay=False, path_type=Path),
+    metavar="DIR",
+    help="With markdown, jira or text: write pictures into this folder, and refer to them.",
+)
+@click.option(
+    "--plot-format",
+    type=click.Choice(ticket.PLOT_FORMATS),
+    default="png",
+    show_default=True,
+    help="What kind of files.",
+)
+@anonymise_options
 def command(
     captures: tuple[str, ...],
     form: str,
@@ -99,6 +118,10 @@ def command(
     max_expansion: int,
     bursts: bool,
     exchanges: bool,
+    plots: Path | None,
+    plot_format: str,
+    anonymise: bool,
+    key_file: Path | None,
 ) -> int:
     """Say why each sender waited.
 
@@ -107,10 +130,45 @@ def command(
     as printed in the paste.
     """  # fmt: skip
     selection = chosen(captures, flows=flows, hosts=hosts, ports=ports, since=since, until=until)
+    key = key_of(anonymise, key_file)
+    pictures: ticket.Pictures | None = None
+    if plots is not None:
+        if form not in ticket.FORMS:
+            raise click.UsageError(f"--plots belongs to --format {', '.join(ticket.FORMS)}")
+        ticket.readable_again(captures)
+        since_ns, until_ns = selection["since_ns"], selection["until_ns"]
+        pictures = ticket.Pictures(captures, plots, plot_format, since_ns, until_ns, max_expansion)
     if form == "table":
-        return _show(captures, selection, min_stall_ns, top, sort, link_bytes_per_s, max_expansion)
+        return _show(captures, selection, min_stall_ns, top, sort, link_bytes_per_s, max_expansion, key)
+    if form in ticket.FORMS:
+        analysis = _read(captures, selection, link_bytes_per_s, max_expansion, key)
+        ticket.write(
+            analysis,
+            form,
+            sort=sort or "lost",
+            top=top,
+            min_stall_ns=min_stall_ns,
+            pictures=pictures,
+        )
+        return outcome(analysis.captures)
     lists: Lists = {"bursts": bursts, "exchanges": exchanges}
-    return _stream(captures, selection, form, min_stall_ns, top, sort, link_bytes_per_s, max_expansion, lists)
+    return _stream(captures, selection, form, min_stall_ns, top, sort, link_bytes_per_s, max_expansion, lists, key)
+
+
+def _read(
+    captures: Sequence[str], selection: Selection, link_bytes_per_s: int | None, max_expansion: int, key: bytes | None
+) -> Analysis:
+    with Bar() as bar:
+        return analyze(
+            captures,
+            **selection,
+            bursts=False,
+            link_bytes_per_s=link_bytes_per_s,
+            max_expansion=max_expansion,
+            anonymise=key,
+            strict=False,
+            progress=bar,
+        )
 
 
 def _show(
@@ -121,17 +179,9 @@ def _show(
     sort: Sort | None,
     link_bytes_per_s: int | None,
     max_expansion: int,
+    key: bytes | None,
 ) -> ExitCode:
-    with Bar() as bar:
-        analysis = analyze(
-            captures,
-            **selection,
-            bursts=False,
-            link_bytes_per_s=link_bytes_per_s,
-            max_expansion=max_expansion,
-            strict=False,
-            progress=bar,
-        )
+    analysis = _read(captures, selection, link_bytes_per_s, max_expansion, key)
     from tcpstall.cli.terminal import console, show
     from tcpstall.report import render
 
@@ -154,6 +204,7 @@ def _stream(
     link_bytes_per_s: int | None,
     max_expansion: int,
     lists: Lists,
+    key: bytes | None,
 ) -> ExitCode:
     with Bar() as bar, writing("standard output"):
         sys.stdout.flush()
@@ -168,6 +219,7 @@ def _stream(
             link_bytes_per_s=link_bytes_per_s,
             max_expansion=max_expansion,
             **lists,
+            secret=None if key is None else derived(key),
             label=read_label,
             progress=bar,
         )

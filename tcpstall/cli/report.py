@@ -2,7 +2,6 @@
 
 import hashlib
 import os
-import shlex
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, get_args
@@ -11,6 +10,8 @@ import click
 
 from tcpstall import __version__, _core
 from tcpstall.cli.analyze import outcome
+from tcpstall.cli.anonymise import anonymise_options, key_of
+from tcpstall.cli.called import Remembering, command_line
 from tcpstall.cli.ending import complain, writing
 from tcpstall.cli.progress import Bar
 from tcpstall.cli.rates import RATE
@@ -23,7 +24,7 @@ if TYPE_CHECKING:
     from tcpstall.plot.page import Drawing
     from tcpstall.report.html import Source
 
-__all__ = ["command"]
+__all__ = ["command", "source", "write_whole"]
 
 _FLOWS = 100
 _DRAWN = 6
@@ -34,23 +35,13 @@ _COLUMNS = 24_000
 _MOST_COLUMNS = 8_000
 """Of one flow: a screen's width after zooming in eightfold."""
 
-_ARGUMENTS = "tcpstall.arguments"
-
 _ONCE = (
     "No plots: they need a second reading, and standard input can be read only once. Save the capture to a file first."
 )
 _UNREAD = (ExitCode.CANNOT_OPEN, ExitCode.NOT_A_CAPTURE)
 
 
-class _Remembering(click.Command):
-    """A command that knows how it was called, for the page says so."""
-
-    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        ctx.meta[_ARGUMENTS] = list(args)
-        return super().parse_args(ctx, args)
-
-
-@click.command("report", cls=_Remembering)
+@click.command("report", cls=Remembering)
 @captures_argument
 @click.option(
     "--output",
@@ -102,9 +93,8 @@ class _Remembering(click.Command):
     metavar="N",
     help="How many times its size a compressed capture may grow to, beyond a gigabyte; what grows further is cut off.",
 )
-@click.pass_context
+@anonymise_options
 def command(
-    context: click.Context,
     captures: tuple[str, ...],
     output: Path,
     flows: tuple[int, ...],
@@ -118,6 +108,8 @@ def command(
     sort: Sort,
     link_bytes_per_s: int | None,
     max_expansion: int,
+    anonymise: bool,
+    key_file: Path | None,
 ) -> ExitCode:
     """Write a page that says why each sender waited: one HTML file that needs no network.
 
@@ -132,6 +124,7 @@ def command(
             bursts=False,
             link_bytes_per_s=link_bytes_per_s,
             max_expansion=max_expansion,
+            anonymise=key_of(anonymise, key_file),
             strict=False,
             progress=bar,
         )
@@ -142,12 +135,12 @@ def command(
     drawings, why_not = _drawings(captures, analysis, ranked[:detailed], selection, max_expansion)
     from tcpstall.report.html import MadeBy, page
 
-    line = shlex.join(["tcpstall", "report", *context.meta[_ARGUMENTS]])
+    sources = tuple(source(path, capture) for path, capture in zip(captures, analysis.captures, strict=False))
     text = page(
         analysis,
         ranked,
         drawings,
-        made_by=MadeBy(line, __version__, tuple(_source(capture) for capture in analysis.captures)),
+        made_by=MadeBy(command_line(analysis.captures, anonymised=analysis.anonymised), __version__, sources),
         library=_library() if drawings else "",
         why_no_plots=why_not,
         sort=sort,
@@ -155,7 +148,7 @@ def command(
         min_stall_ns=min_stall_ns,
     )
     with writing(str(output)):
-        _write(text, output)
+        write_whole(text, output)
     return code
 
 
@@ -170,7 +163,9 @@ def _drawings(
     from tcpstall.plot.page import draw
     from tcpstall.report.waits import main_sender
 
-    readable = [capture.path for capture in analysis.captures if capture.exit_code not in _UNREAD]
+    # Not the names that the page shows: those may be made up.
+    read = zip(captures, analysis.captures, strict=False)
+    readable = [path for path, capture in read if capture.exit_code not in _UNREAD]
     try:
         tables = _core.samples(
             readable,
@@ -198,16 +193,17 @@ def _again(path: str) -> bool:
     return path != "-" and (Path(path).is_file() or not Path(path).exists())
 
 
-def _source(capture: Capture) -> "Source":
+def source(path: str, capture: Capture) -> "Source":
+    """The input with its hash, where it can be read again; `capture` may hide its name."""
     from tcpstall.report.html import Source
 
-    if capture.exit_code is ExitCode.CANNOT_OPEN or capture.path == "-" or not Path(capture.path).is_file():
+    if capture.exit_code is ExitCode.CANNOT_OPEN or path == "-" or not Path(path).is_file():
         return Source(capture.path, None, None)
-    with Path(capture.path).open("rb") as file:
+    with Path(path).open("rb") as file:
         return Source(capture.path, hashlib.file_digest(file, "sha256").hexdigest(), file.tell())
 
 
-def _write(text: str, output: Path) -> None:
+def write_whole(text: str, output: Path) -> None:
     """Whole or not at all, where the target is a file."""
     if output.exists() and not output.is_file():
         output.write_text(text, "utf-8")

@@ -12,7 +12,7 @@ from tcpstall import _core
 from tcpstall.cli.times import MOMENT, Moment
 from tcpstall.errors import CannotOpen
 
-__all__ = ["Selection", "captures_argument", "chosen", "selection_options"]
+__all__ = ["Selection", "captures_argument", "chosen", "readable_name", "selection_options"]
 
 _Command = TypeVar("_Command", bound=Callable[..., Any])
 
@@ -45,12 +45,15 @@ class _HostType(click.ParamType[str]):
             self.fail(f"{value!r} is no IP address", param, ctx)
 
 
-def _readable_names(_context: click.Context, _parameter: click.Parameter, names: tuple[str, ...]) -> tuple[str, ...]:
+def readable_name(_context: click.Context, _parameter: click.Parameter, name: str) -> str:
     """The core takes text: a name with bytes that are no UTF-8 would fail far from here."""
-    for name in names:
-        if not name.isascii() and any("\udc80" <= character <= "\udcff" for character in name):
-            raise CannotOpen(f"cannot open {name}: its name is not UTF-8; rename it or read it as standard input")
-    return names
+    if not name.isascii() and any("\udc80" <= character <= "\udcff" for character in name):
+        raise CannotOpen(f"cannot open {name}: its name is not UTF-8; rename it or read it as standard input")
+    return name
+
+
+def _readable_names(context: click.Context, parameter: click.Parameter, names: tuple[str, ...]) -> tuple[str, ...]:
+    return tuple(readable_name(context, parameter, name) for name in names)
 
 
 captures_argument = click.argument(

@@ -7,15 +7,21 @@ from typing import TYPE_CHECKING, Literal, TextIO
 if TYPE_CHECKING:
     from rich.console import Console, RenderableType
 
-__all__ = ["colours", "console", "show"]
+__all__ = ["colours", "console", "has_braille", "show"]
 
 _NARROWEST = 80
 _PIPED = 160
+_WITHOUT_BRAILLE = ("dumb", "linux", "vt100", "vt220")
 
 
 def colours(stream: TextIO) -> Literal["auto"] | None:
     """None where there must be no escape codes: not a terminal, or NO_COLOR is set (https://no-color.org)."""
     return "auto" if stream.isatty() and not os.environ.get("NO_COLOR") else None
+
+
+def has_braille() -> bool:
+    """Whether pictures may use more than ASCII: the consoles of kernels, for one, have no Braille in their fonts."""
+    return (sys.stdout.encoding or "").lower().startswith("utf") and os.environ.get("TERM") not in _WITHOUT_BRAILLE
 
 
 def show(part: "RenderableType", screen: "Console") -> None:

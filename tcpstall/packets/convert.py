@@ -1,13 +1,12 @@
 """TCP segments written as a pcap file: headers true to the input, payload all zeros and cut by the snap length."""
 
-import os
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from tcpstall import _core
 from tcpstall.errors import CannotOpen, CannotWrite, NotACapture, NothingToShow, about
+from tcpstall.packets.files import replaced
 
 if TYPE_CHECKING:
     from scapy.packet import Packet
@@ -65,7 +64,7 @@ def _write(rows: list[dict[str, Any]], output: Path, snaplen: int) -> None:
     from scapy.utils import RawPcapWriter
 
     nano = any(row["time_ns"] % _MICROSECOND_NS for row in rows)
-    with _replaced(output) as unfinished:
+    with replaced(output) as unfinished:
         writer = RawPcapWriter(str(unfinished), linktype=_LINKTYPE_RAW, endianness="<", nano=nano, snaplen=snaplen)
         with writer:
             writer.write_header(None)
@@ -82,20 +81,6 @@ def _write_one(writer: Any, row: Mapping[str, Any], nano: bool, snaplen: int) ->
     fraction = rest if nano else rest // _MICROSECOND_NS
     size = len(whole) + max(row["bytes"] - _MOST_BUILT, 0)
     writer.write_packet(kept, sec=seconds, usec=fraction, caplen=len(kept), wirelen=min(size, _LARGEST_WIRE_LENGTH))
-
-
-@contextmanager
-def _replaced(output: Path) -> Iterator[Path]:
-    """A file beside `output` that takes its name when all went well, so that a failure leaves no half a capture."""
-    if output.exists() and not output.is_file():
-        yield output
-        return
-    unfinished = output.with_name(f".{output.name}.{os.getpid()}")
-    try:
-        yield unfinished
-        unfinished.replace(output)
-    finally:
-        unfinished.unlink(missing_ok=True)
 
 
 def _packet(row: Mapping[str, Any]) -> "Packet":

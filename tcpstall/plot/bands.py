@@ -1,6 +1,6 @@
 """Stalls as bands in their causes' colours, and where a band's name fits."""
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
@@ -9,6 +9,7 @@ from tcpstall.model import Flow, Side, Stall
 from tcpstall.plot.reduce import View
 
 _HANDSHAKE_CODE = 0
+_PEERS_TURN = "awaiting-peer"  # a detail of app-limited
 _PADDING_PX = 2.5
 _NEIGHBOURS_PX = 5.0  # bands this close read as one row of the same thing
 
@@ -43,11 +44,46 @@ def bands_of(flow: Flow, side: Side) -> list[Band]:
     return [_band(stall, flow) for stall in stalls]
 
 
+def row_of(flow: Flow) -> list[Band]:
+    """The waits of both ends in one row: where one waits for the other's turn, what the other did counts."""
+    turns: list[Band] = []
+    own = handshake_of(flow)
+    for stall in flow.stalls:
+        if stall.cause is not _handshake():
+            (turns if stall.detail == _PEERS_TURN else own).append(_band(stall, flow))
+    own.sort(key=lambda band: band.start_ns)
+    turns.sort(key=lambda band: band.start_ns)
+    return sorted([*own, *uncovered(turns, own)], key=lambda band: band.start_ns)
+
+
+def uncovered(bands: Iterable[Band], covers: Sequence[Band]) -> Iterator[Band]:
+    """What is left of the bands between the covers; both in order of time."""
+    first = 0
+    for band in bands:
+        start_ns = band.start_ns
+        while first < len(covers) and covers[first].end_ns <= band.start_ns:
+            first += 1
+        for number in range(first, len(covers)):
+            cover = covers[number]
+            if cover.start_ns >= band.end_ns:
+                break
+            if cover.start_ns > start_ns:
+                yield Band(start_ns, cover.start_ns, band.cause)
+            start_ns = max(start_ns, cover.end_ns)
+        if start_ns < band.end_ns:
+            yield Band(start_ns, band.end_ns, band.cause)
+
+
 def handshake_of(flow: Flow) -> list[Band]:
     """The handshake, for which both ends wait; nothing where no SYN was captured."""
     listed = [_band(stall, flow) for stall in flow.stalls if stall.cause is _handshake()]
     length_ns = flow.handshake.duration_ns
     return listed or ([Band(0, length_ns, _handshake())] if length_ns else [])
+
+
+def shifted(bands: Iterable[Band], by_ns: int) -> list[Band]:
+    """The bands so much later."""
+    return [Band(band.start_ns + by_ns, band.end_ns + by_ns, band.cause) for band in bands]
 
 
 def cut(bands: Iterable[Band], start_ns: int, end_ns: int) -> list[Band]:

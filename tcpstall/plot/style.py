@@ -7,6 +7,7 @@ DPI = 150
 
 INK = "#222222"
 FAINT = "#8a8a8a"
+LIFE = "#c9c9c9"
 GRID = "#e4e4e4"
 
 # Dark or saturated to stand out on any cause's tint, and told apart by lightness and shape as well as by hue.
@@ -16,10 +17,15 @@ EDGE = "#ee9f1c"
 CWND = "#a3179b"
 RETRANSMISSION = "#d7191c"
 SACK = "#7b52ab"
+BDP = "#6b5b00"
 PROBE = "#f2d600"
+
+TRAVEL = "#c3d3e3"
+THINK = "#efe0b9"
 
 BAND_TINT = 0.15
 LANE_IN = 0.21
+ENTRY_IN = 0.19  # of a legend, about
 
 RC: dict[Any, Any] = {
     "font.family": "DejaVu Sans",

@@ -8,6 +8,9 @@ from tcpstall.plot.series import Levels, Series, Steps, Times
 
 _S = 1_000_000_000
 
+_LEAST_NS = 1_000
+"""A flow of one packet, or of several that a clock stamped alike, has no rate."""
+
 _BINS_WITHOUT_ROUND_TRIP = 200
 
 MOST_BINS = 400
@@ -29,7 +32,7 @@ def throughput(
 
     A bin is a base round trip long, so that a window's worth of data is never cut into burst and pause; longer where
     there would be more than `most_bins`. The bins are of one length and end where the interval ends: a shorter last one
-    would show a rate that never was. After the last bin the level is unknown.
+    would show a rate that never was. After the last bin the level is unknown, and everywhere where no time passed.
     """
     length_ns = max(1, end_ns - start_ns)
     wanted = length_ns / base_rtt_ns if base_rtt_ns else _BINS_WITHOUT_ROUND_TRIP
@@ -56,5 +59,7 @@ def _newly_acked(series: Series) -> Levels:
 
 
 def _rates(at_ns: Times, size_bytes: Levels, edges_ns: Times) -> Steps:
+    if edges_ns[-1] - edges_ns[0] < _LEAST_NS:
+        return Steps(edges_ns, np.full(len(edges_ns), np.nan))
     summed, _ = np.histogram(at_ns, bins=edges_ns, weights=size_bytes)
     return Steps(edges_ns, np.append(summed * _S / np.diff(edges_ns), np.nan))

@@ -1,10 +1,17 @@
-"""The two lines above a picture: which flow it is, and what its time was lost to."""
+"""The words above a picture and beside its rows: what is shown, and what its time was lost to."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
+
+import numpy as np
+from numpy.typing import NDArray
 
 from tcpstall import units
 from tcpstall.causes import Cause
-from tcpstall.model import Flow, Side
+from tcpstall.model import Analysis, Exchange, Flow, Side
+
+_ENOUGH_FOR_A_TAIL = 100
+_TOO_MANY_ROUND_TRIPS = 100
+"""From so many on, round trips are not what a latency was made of."""
 
 
 def what(flow: Flow, side: Side, start_ns: int, end_ns: int) -> str:
@@ -19,13 +26,16 @@ def what(flow: Flow, side: Side, start_ns: int, end_ns: int) -> str:
 
 def losses(flow: Flow, fits: Callable[[str], bool]) -> str:
     """Time lost by cause, the largest first; the smallest are counted only where the line would not fit."""
-    lost = sorted(
-        ((flow.time_ns[cause], cause) for cause in Cause if flow.time_ns.get(cause, 0) > 0),
-        key=lambda row: -row[0],
-    )
+    return losses_of(flow.time_ns, flow.duration_ns, fits)
+
+
+def losses_of(time_ns: Mapping[str, int], whole_ns: int, fits: Callable[[str], bool]) -> str:
+    """The same of any ledger."""
+    lost = sorted(((time_ns.get(cause, 0), cause) for cause in Cause if time_ns.get(cause, 0) > 0), key=_most_first)
     if not lost:
         return "no time lost to waits"
-    total = f"lost {units.duration(flow.lost_ns)} ({units.percent(flow.lost_ns, flow.duration_ns)})"
+    lost_ns = sum(span_ns for span_ns, _ in lost)
+    total = f"lost {units.duration(lost_ns)} ({units.percent(lost_ns, whole_ns)})"
     parts = [f"{cause} {units.duration(span_ns)}" for span_ns, cause in lost]
     for shown in range(len(parts), 0, -1):
         rest = [f"{len(parts) - shown} more"] if shown < len(parts) else []
@@ -33,3 +43,55 @@ def losses(flow: Flow, fits: Callable[[str], bool]) -> str:
         if fits(line):
             return line
     return total
+
+
+def _most_first(row: tuple[int, Cause]) -> int:
+    return -row[0]
+
+
+def flow(one: Flow) -> tuple[str, str]:
+    """The two lines beside a flow's row."""
+    lost = f"lost {units.duration(one.lost_ns)} of {units.duration(one.duration_ns)}"
+    return f"flow {one.id}: {lost}", f"{one.client} → {one.server}"
+
+
+def flows(analysis: Analysis, shown: Sequence[Flow], fits: Callable[[str], bool]) -> tuple[str, str]:
+    """The two lines above many flows."""
+    rest = len(analysis) - len(shown)
+    count = units.counted(len(shown), "flow")
+    what = f"Waits of the {count} that lost most, of {units.number(len(analysis))}" if rest else f"Waits of {count}"
+    whole = analysis.time_ns()
+    own: dict[str, int] = {cause: sum(one.time_ns.get(cause, 0) for one in shown) for cause in Cause}
+    left_out = units.duration(sum(whole[cause] - own[cause] for cause in Cause))
+    others = f"; {units.counted(rest, 'other flow')} lost {left_out}" if rest else ""
+    shown_ns = sum(one.duration_ns for one in shown)
+    return what, losses_of(own, shown_ns, lambda line: fits(line + others)) + others
+
+
+def exchange(its_flow: Flow, one: Exchange) -> tuple[str, str]:
+    """The two lines beside an exchange's row."""
+    sizes = f"{units.number(one.request_bytes)} → {units.number(one.response_bytes)} bytes"
+    return f"flow {its_flow.id}, {units.offset(one.start_ns - its_flow.start_ns)} s", sizes
+
+
+def latency(one: Exchange) -> str:
+    """`400.4 ms = 4 RTT`."""
+    least = "" if one.complete else "≥ "
+    trips = round((one.round_trips or 0) * 100)
+    told = f" = {units.ratio(trips, 100)} RTT" if 0 < trips < 100 * _TOO_MANY_ROUND_TRIPS else ""
+    return f"{least}{units.duration(one.latency_ns)}{told}"
+
+
+def exchanges(shown: int, every_ns: NDArray[np.int64], analysis: Analysis) -> tuple[str, str]:
+    """The two lines above the slowest of many exchanges."""
+    (first,) = analysis.flows.column("flow")[:1]
+    whose = f"flow {first}" if len(analysis) == 1 else units.counted(len(analysis), "flow")
+    if shown == len(every_ns):
+        what = f"Latency of {units.counted(shown, 'exchange')} of {whose}"
+    else:
+        what = f"Latency of the {units.counted(shown, 'slowest exchange')} of {units.number(len(every_ns))}, {whose}"
+    if len(every_ns) == 1:
+        return what, units.duration(int(every_ns[0]))
+    middle, tail = (units.duration(int(value)) for value in np.percentile(every_ns, [50, 99]))
+    most = f", 99 % below {tail}" if len(every_ns) >= _ENOUGH_FOR_A_TAIL else ""
+    return what, f"median {middle}{most}, longest {units.duration(int(every_ns.max()))}"

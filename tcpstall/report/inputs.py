@@ -10,7 +10,7 @@ from tcpstall.report.trust import TOLD, doubts
 from tcpstall.units import clock, counted, date, duration, number
 from tcpstall.untrusted import in_terminal
 
-__all__ = ["described", "without_flows"]
+__all__ = ["described", "facts", "nothing_in", "without_flows"]
 
 _DAY_NS = 86_400 * 10**9
 
@@ -24,23 +24,29 @@ _SKIPPED = {
 
 def described(capture: Capture) -> Iterator[Text | Padding]:
     """The capture in one line, then what it lacks, then a line for each warning."""
-    counts = f"{counted(capture.packets, 'packet')}, {counted(capture.tcp_segments, 'TCP segment')}"
-    packed = f" in {capture.compression}" if capture.compression else ""
-    yield Text(f"{in_terminal(capture.path)}: {capture.format}{packed}, {counts}{_span(capture)}", "dim")
+    yield Text(f"{in_terminal(capture.path)}: {facts(capture)}", "dim")
     for doubt in doubts(capture):
         yield Padding(Text(doubt, "yellow"), (0, 0, 0, 2))
     for remark in (*capture.remarks_but(TOLD), *([capture.error] if capture.error else [])):
         yield Padding(Text(f"warning: {in_terminal(remark)}", "yellow"), (0, 0, 0, 2))
 
 
+def facts(capture: Capture) -> str:
+    """`pcap, 58 packets, 58 TCP segments, 63.1 ms from 10:45:49.051409`."""
+    counts = f"{counted(capture.packets, 'packet')}, {counted(capture.tcp_segments, 'TCP segment')}"
+    packed = f" in {capture.compression}" if capture.compression else ""
+    return f"{capture.format}{packed}, {counts}{_span(capture)}"
+
+
 def without_flows(captures: Sequence[Capture]) -> Iterator[Text | Padding]:
     """Why there is nothing to diagnose, for each capture."""
     for capture in captures:
-        yield Text(f"{in_terminal(capture.path)}: {_nothing(capture)}", "bold")
+        yield Text(f"{in_terminal(capture.path)}: {nothing_in(capture)}", "bold")
         yield from described(capture)
 
 
-def _nothing(capture: Capture) -> str:
+def nothing_in(capture: Capture) -> str:
+    """Why there is nothing to diagnose."""
     if capture.packets == 0:
         return "no packets in it"
     if capture.tcp_segments:

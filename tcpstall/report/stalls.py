@@ -16,7 +16,7 @@ from tcpstall.report.trust import short_doubts
 from tcpstall.report.waits import sum_by_cause
 from tcpstall.units import clock, confidence, counted, exact, number, offset
 
-__all__ = ["stall_list"]
+__all__ = ["bytes_of", "length_of", "longest", "packets_of", "stall_list"]
 
 _ROOM_FOR_ONE_LINE = 140
 
@@ -31,7 +31,7 @@ def stall_list(
     if not any(stall.detail or stall.cause is not Cause.HANDSHAKE for stall in flow.stalls):
         return
     long_enough = [stall for stall in flow.stalls if stall.duration_ns >= min_stall_ns]
-    shown = _longest(long_enough, rows)
+    shown = longest(long_enough, rows)
     yield Text()
     if shown:
         title = f"stalls of flow {flow.id}  {flow.client} ↔ {flow.server}"
@@ -44,14 +44,15 @@ def stall_list(
         yield Padding(Text(rest, "dim"), (0, 0, 0, 1))
 
 
-def _longest(stalls: Sequence[Stall], rows: int) -> list[Stall]:
+def longest(stalls: Sequence[Stall], rows: int) -> list[Stall]:
+    """The `rows` longest, in order of time."""
     longest = sorted(range(len(stalls)), key=lambda index: -stalls[index].duration_ns)[:rows]
     return [stalls[index] for index in sorted(longest)]
 
 
 def _wide(flow: Flow, stalls: Sequence[Stall], title: str, width: int) -> Table:
     columns = [
-        *figures("after start", "clock"),
+        *figures("after start", "clock", "stall"),
         words("sender"),
         words("cause"),
         *figures("duration", "burst before", "in flight", "peer window", "confidence"),
@@ -61,12 +62,13 @@ def _wide(flow: Flow, stalls: Sequence[Stall], title: str, width: int) -> Table:
         [
             offset(stall.start_ns - flow.start_ns),
             clock(stall.start_ns),
+            number(stall.number),
             stall.sender,
             cause_text(stall.cause).append(f" {stall.detail}" if stall.detail else "", "default").append(new, "dim"),
-            _length(stall),
-            *(_bytes(stall, name) for name in ("burst_bytes", "in_flight_bytes", "peer_window_bytes")),
+            length_of(stall),
+            *(bytes_of(stall, name) for name in ("burst_bytes", "in_flight_bytes", "peer_window_bytes")),
             confidence(stall.confidence),
-            _packets(stall),
+            packets_of(stall),
         ]
         for stall, new in _with_figures(stalls)
     ]
@@ -77,18 +79,18 @@ def _narrow(flow: Flow, stalls: Sequence[Stall], title: str, width: int) -> Tabl
     """Two lines a stall, so that 80 columns hold every figure."""
     columns = [
         *figures("after start\nclock"),
-        words("sender\npackets"),
+        words("# sender\npackets"),
         words("cause\ndetail"),
         *figures("duration\nconfidence", "burst before\nin flight", "peer\nwindow"),
     ]
     rows: list[list[str | Text]] = [
         [
             f"{offset(stall.start_ns - flow.start_ns)}\n{clock(stall.start_ns)}",
-            f"{stall.sender}\n{_packets(stall)}",
+            f"{number(stall.number)} {stall.sender}\n{packets_of(stall)}",
             cause_text(stall.cause).append(f"\n{stall.detail or ''}", "default").append(new, "dim"),
-            f"{_length(stall)}\n{confidence(stall.confidence)}",
-            f"{_bytes(stall, 'burst_bytes')}\n{_bytes(stall, 'in_flight_bytes')}",
-            _bytes(stall, "peer_window_bytes"),
+            f"{length_of(stall)}\n{confidence(stall.confidence)}",
+            f"{bytes_of(stall, 'burst_bytes')}\n{bytes_of(stall, 'in_flight_bytes')}",
+            bytes_of(stall, "peer_window_bytes"),
         ]
         for stall, new in _with_figures(stalls)
     ]
@@ -109,16 +111,18 @@ def _candidates(stall: Stall) -> str:
     return candidates([stall]) if stall.cause in (Cause.UNEXPLAINED, Cause.CAPTURE_GAP) else ""
 
 
-def _length(stall: Stall) -> str:
+def length_of(stall: Stall) -> str:
+    """How long it took: `7.124 ms`, `≥ 1.200 s` where it never ended."""
     return exact(stall.duration_ns) if stall.ended else f"≥ {exact(stall.duration_ns)}"
 
 
-def _bytes(stall: Stall, name: str) -> str:
+def bytes_of(stall: Stall, name: str) -> str:
+    """That size from the evidence; `?` where it is unknown."""
     value = stall.evidence.get(name)
     return "?" if value is None else number(value)
 
 
-def _packets(stall: Stall) -> str:
+def packets_of(stall: Stall) -> str:
     """Last data before the wait, what freed it, first data after it."""
     numbers = [stall.evidence.get(name) for name in ("last_packet", "freed_by_packet", "next_packet")]
     if not any(numbers):

@@ -13,7 +13,7 @@ from tests.hostile import seeds
 
 NATIVE = Path(__file__).parents[2] / "tcpstall" / "native"
 FUZZ = NATIVE / "core" / "fuzz"
-TARGETS = ["capture", "wire", "text", "pipeline", "segments"]
+TARGETS = ["capture", "wire", "text", "pipeline", "segments", "copy"]
 
 FLAGS = [
     "-timeout=10",  # seconds for one input: far beyond what the slowest honest one takes

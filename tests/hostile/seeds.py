@@ -4,7 +4,7 @@ import struct
 from collections.abc import Iterator
 from pathlib import Path
 
-from tests.formats.containers import COMPRESSIONS, CONTAINERS
+from tests.formats.containers import COMPRESSIONS, CONTAINERS, pcap
 from tests.formats.encapsulation import FOUR, LINKS, TUNNELS
 from tests.formats.fixture import CHOSEN, datagrams, wrapped
 
@@ -86,6 +86,10 @@ def seeds(target: str) -> Iterator[bytes]:
     match target:
         case "capture" | "pipeline":
             yield from (whole[:LONGEST] for whole in [*captures, *texts, *every_kind_of_file()])
+        case "copy":
+            yield from (whole[:LONGEST] for whole in [*captures, *every_kind_of_file()])
+            for wrapping in (LINKS | TUNNELS).values():
+                yield pcap(wrapped(datagrams(CHOSEN[0], version=wrapping.version or FOUR)[:FRAMES], wrapping))
         case "text":
             yield from (whole[:LONGEST] for whole in texts)
         case "wire":

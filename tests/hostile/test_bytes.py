@@ -121,6 +121,20 @@ def test_plot_draws_or_says_why_not(folder: Path, data: bytes) -> None:
     assert is_orderly(error)
 
 
+@settings(max_examples=20)
+@given(one=conversations() | spoilt(), other=conversations() | spoilt())
+def test_two_captures_are_compared_and_paired_or_refused_in_a_line(folder: Path, one: bytes, other: bytes) -> None:
+    paths = [folder / "a.bin", folder / "b.bin"]
+    for path, data in zip(paths, (one, other), strict=True):
+        path.write_bytes(data)
+    for command in ("diff", "pair"):
+        for second in paths:
+            code, _, error = ended(command, str(paths[0]), str(second))
+            assert code in READ | {ExitCode.USAGE}  # no flow in common
+            assert all(map(is_orderly, error.splitlines(keepends=True)))
+            assert error.count("\n") <= 2
+
+
 def frame(source: bytes, destination: bytes, *, options: bytes = b"", wire: int = 0, flags: int = 0x10) -> bytes:
     """One record of raw IPv6, whose length field leaves the payload's to the record: segmentation offload."""
     tcp = struct.pack(">HHIIBBHHH", 1, 2, 3, 4, 5 + len(options) // 4 << 4, flags, 6, 0, 0) + options

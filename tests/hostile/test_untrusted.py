@@ -3,6 +3,7 @@
 import csv
 import html
 import io
+import re
 from html.parser import HTMLParser
 
 import pytest
@@ -13,7 +14,7 @@ from rich.console import Console
 from tcpstall import Cause
 from tcpstall.labels import read_label
 from tcpstall.report import render
-from tcpstall.untrusted import in_csv, in_html, in_markdown, in_terminal
+from tcpstall.untrusted import in_csv, in_html, in_jira, in_markdown, in_terminal
 from tests.report.flows import Canned, capture, flow, stall
 
 ATTACKS = [
@@ -28,7 +29,8 @@ ATTACKS = [
     "=HYPERLINK(\"https://example.org\")",
     "@SUM(1)", "＝1+1", " =1",
     "![](https://example.org/x.png) [a](javascript:x) <b>",
-    "` ``` `` ", "`", "| a | b |", "# heading", "@someone #1 https://example.org",
+    "` ``` `` ", "`", "| a | b |", "a\\|b", "a\\\\|b",
+    "{code}[~admin]!x.png!{noformat} (!) :)", "# heading", "@someone #1 https://example.org",
 ]  # fmt: skip
 
 strangers = st.one_of(st.text(), st.sampled_from(ATTACKS), st.text(alphabet="`|\\ =@[]<&'\x1b\u202ea"))
@@ -82,7 +84,14 @@ def test_markdown_is_one_code_span(text: str) -> None:
     assert fence not in inside
     assert not inside.startswith("`")
     assert not inside.endswith("`")
-    assert inside.count("|") == inside.count("\\|")
+    assert all(len(bar[1]) % 2 for bar in re.finditer(r"(\\*)\|", inside))
+
+
+@given(strangers)
+def test_jira_finds_no_markup_and_shows_the_text(text: str) -> None:
+    shown = in_jira(text)
+    assert not set(shown.replace("&#", "")) & set("{}[]|*_-+~^!?:()@#\\<>\"'`$&")
+    assert html.unescape(shown) == in_terminal(text)
 
 
 @given(strangers)

@@ -15,6 +15,7 @@ from tcpstall import _core, plot
 from tcpstall.errors import CannotOpen, NothingToShow, TcpstallError
 from tcpstall.model import Flow, analyze
 from tcpstall.plot import picture, series
+from tcpstall.plot.subject import Subject
 
 SLOWSTART = Path(__file__).parent.parent.parent / "fixtures" / "slowstart-rtt7ms-512k.txt"
 MAGIC = {".png": b"\x89PNG\r\n", ".svg": b"<?xml", ".pdf": b"%PDF-"}
@@ -28,7 +29,7 @@ def flow() -> Flow:
 @pytest.fixture(scope="module")
 def figure(flow: Flow) -> Figure:
     drawn = series.read(_core.samples([str(SLOWSTART)], [flow.id])[0], "server", flow.start_ns)
-    return picture.draw(flow, drawn, "server", 0, flow.duration_ns, 12.0)
+    return picture.over_time("overview", Subject(flow, drawn, "server"), 0, flow.duration_ns, 12.0)
 
 
 def named(figure: Figure, label: str) -> Axes:
@@ -132,7 +133,7 @@ def test_legends_stand_beside_the_data(figure: Figure) -> None:
 
 def test_a_part_of_the_flow_is_shown_with_its_own_axis(flow: Flow, tmp_path: Path) -> None:
     drawn = series.read(_core.samples([str(SLOWSTART)], [flow.id])[0], "server", flow.start_ns)
-    part = picture.draw(flow, drawn, "server", 20_000_000, 30_000_000, 12.0)
+    part = picture.over_time("overview", Subject(flow, drawn, "server"), 20_000_000, 30_000_000, 12.0)
     assert named(part, "sequence").get_xlim() == pytest.approx((20, 30))
     assert "shown: 20.0 ms to 30.0 ms" in part.texts[0].get_text()
     for _, left, right in band_edges(named(part, "server waits")):

@@ -32,24 +32,24 @@ def of(sent: list[tuple[int, int]], acked: list[tuple[int, int]], again: list[tu
 
 
 def test_each_bin_has_the_rate_of_its_round_trip() -> None:
-    rates = throughput(of([(0, 1000), (5, 500), (10, 3000)], [(10, 1501), (20, 4501)]), 0, 30, 10)
-    assert rates.bin_ns == 10
-    np.testing.assert_array_equal(rates.sent.at_ns, [0, 10, 20, 30])
-    np.testing.assert_allclose(rates.sent.level, [150 * S, 300 * S, 0, np.nan])
-    np.testing.assert_allclose(rates.acked.level, [0, 150 * S, 300 * S, np.nan])
+    rates = throughput(of([(0, 1000), (500, 500), (1000, 3000)], [(1000, 1501), (2000, 4501)]), 0, 3000, 1000)
+    assert rates.bin_ns == 1000
+    np.testing.assert_array_equal(rates.sent.at_ns, [0, 1000, 2000, 3000])
+    np.testing.assert_allclose(rates.sent.level, [1.5 * S, 3 * S, 0, np.nan])
+    np.testing.assert_allclose(rates.acked.level, [0, 1.5 * S, 3 * S, np.nan])
 
 
 def test_what_is_sent_again_counts_as_sent() -> None:
-    rates = throughput(of([(0, 1000)], [], again=[(5, 1000)]), 0, 10, 10)
-    assert rates.sent.level[0] == 200 * S
+    rates = throughput(of([(0, 1000)], [], again=[(500, 1000)]), 0, 1000, 1000)
+    assert rates.sent.level[0] == 2 * S
 
 
 def test_the_first_ack_counts_from_the_first_data() -> None:
-    rates = throughput(of([(0, 1000)], [(10, 1001)]), 0, 10, 10)
-    assert rates.acked.level[0] == 100 * S
+    rates = throughput(of([(0, 1000)], [(1000, 1001)]), 0, 1000, 1000)
+    assert rates.acked.level[0] == S
 
 
-@given(st.integers(1, 10**12), st.one_of(st.none(), st.integers(1, 10**10)), st.integers(1, 50))
+@given(st.integers(1_000, 10**12), st.one_of(st.none(), st.integers(1, 10**10)), st.integers(1, 50))
 def test_bins_are_alike_and_few(length_ns: int, rtt_ns: int | None, most: int) -> None:
     rates = throughput(of([(0, 1000)], [(length_ns, 1001)]), 0, length_ns, rtt_ns, most)
     widths = np.diff(rates.sent.at_ns)
@@ -71,5 +71,10 @@ def test_the_sum_over_a_real_transfer_is_its_size() -> None:
 
 
 def test_nothing_sent_is_a_rate_of_zero() -> None:
-    rates = throughput(of([], []), 0, 0, None)
+    rates = throughput(of([], []), 0, 5_000, 5_000)
     assert list(rates.sent.level[:-1]) == [0]
+
+
+def test_where_no_time_passed_there_is_no_rate() -> None:
+    rates = throughput(of([(0, 1000)], []), 0, 1, None)
+    assert np.isnan(rates.sent.level).all()

@@ -10,8 +10,8 @@ CORE = NATIVE / "core" / "src"
 LONGEST = 400
 EMPTY_NAMES = {"utils", "util", "helpers", "helper", "common", "manager", "misc"}
 
-FLOOR = {"seq", "time", "size"}
-BELOW_CAUSES = ["gap", "sender", "flow", "wire", "capture"]
+FLOOR = {"seq", "time", "size", "list"}
+BELOW_CAUSES = ["gap", "sender", "flow", "disguise", "wire", "capture"]
 """From top to bottom; each may use those after it, and the floor."""
 
 MAY_USE: dict[str, set[str]] = {layer: set(BELOW_CAUSES[i + 1 :]) | FLOOR for i, layer in enumerate(BELOW_CAUSES)}
@@ -19,7 +19,9 @@ MAY_USE |= {name: set() for name in FLOOR}
 MAY_USE["causes"] = {*BELOW_CAUSES, *FLOOR}
 MAY_USE["exchange"] = {"causes", *BELOW_CAUSES, *FLOOR}
 MAY_USE["tables"] = {"causes", "exchange", *BELOW_CAUSES, *FLOOR}
+MAY_USE["copy"] = {"disguise", "wire", "capture", *FLOOR}
 MAY_USE["run"] = {"causes", "exchange", "tables", *BELOW_CAUSES, *FLOOR}
+MAY_USE["pair"] = {"run", "tables", "wire", "capture", *FLOOR}
 
 USED = re.compile(r"\bcrate::(?:\{([^}]*)\}|(\w+))")
 COMMENT = re.compile(r"//[^\n]*")

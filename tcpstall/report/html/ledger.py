@@ -1,12 +1,13 @@
 """Where a flow's time went, as the parts of one bar."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 from tcpstall.causes import Cause
 from tcpstall.model import Flow
 from tcpstall.units import duration, percent
 
-__all__ = ["PATTERNS", "Part", "look", "parts"]
+__all__ = ["PATTERNS", "Part", "look", "parts", "parts_of"]
 
 PATTERNS = 14
 """So many patterns are drawn into the colours, a cause's by its code, so that no two are told apart by colour alone."""
@@ -42,16 +43,21 @@ def look(owner: str) -> tuple[str, int]:
 
 def parts(flow: Flow) -> list[Part]:
     """The owners of the flow's time: those who lost it first, most first."""
-    whole = max(1, flow.duration_ns)
+    return parts_of(flow.time_ns, flow.duration_ns)
+
+
+def parts_of(time_ns: Mapping[str, int], whole_ns: int) -> list[Part]:
+    """The same of any owners' times, in a bar that stands for `whole_ns`."""
+    whole, own = max(1, whole_ns), sum(time_ns.values())
     owned = sorted(
-        ((owner, span) for owner, span in flow.time_ns.items() if span > 0),
+        ((owner, span) for owner, span in time_ns.items() if span > 0),
         key=lambda row: (row[0] in _NEUTRAL, -row[1]),
     )
     made, left = [], 0.0
     for owner, span in owned:
         width = 100 * span / whole
         colour, pattern = look(owner)
-        text = f"{owner} {duration(span)} ({percent(span, whole)})"
+        text = f"{owner} {duration(span)} ({percent(span, own)})"
         made.append(
             Part(
                 owner, colour, pattern, round(left, 4), round(width, 4), text, width >= 100 * _NAMED_SHARE, _ink(colour)

@@ -21,7 +21,7 @@ from tcpstall.report.spikes import spike_lines
 from tcpstall.report.trust import short_doubts
 from tcpstall.units import counted, duration
 
-__all__ = ["MadeBy", "Source", "page"]
+__all__ = ["MadeBy", "Source", "page", "plain"]
 
 _UNREAD = (ExitCode.CANNOT_OPEN, ExitCode.NOT_A_CAPTURE)
 _SERVICES = 10
@@ -73,7 +73,7 @@ def page(
     own = {name: template_text(name) for name in _SCRIPTS}
     scripts = {"library": library} | own if drawings else {}
     if not flows:
-        values["reasons"] = [_plain(part) for part in without_flows(captures)]
+        values["reasons"] = [plain(part) for part in without_flows(captures)]
         return filled("empty.html", {}, values)
     worst = analysis[analysis.ranked()[0]]
     values |= {
@@ -120,10 +120,11 @@ def _detail(flow: Flow, drawing: Drawn | None, min_stall_ns: int) -> dict[str, o
 
 
 def _inputs(capture: Capture) -> list[str]:
-    return [_plain(part) for part in described(capture)]
+    return [plain(part) for part in described(capture)]
 
 
-def _plain(part: Text | Padding) -> str:
+def plain(part: Text | Padding) -> str:
+    """What a line of the terminal's page says, without its look."""
     inner = part.renderable if isinstance(part, Padding) else part
     return inner.plain if isinstance(inner, Text) else str(inner)
 

@@ -1,14 +1,19 @@
 //! Why a TCP connection waited: packets to flows, flows to stalls, stalls to causes.
 //!
 //! The modules are layers and arrows only point down:
-//! `run → tables → exchange → causes → gap → sender → flow → wire → capture → seq | time | size`.
+//! `pair → run → tables → exchange → causes → gap → sender → flow → disguise → wire → capture → seq | time | size | list`, and
+//! beside them `copy → disguise`.
 #![forbid(unsafe_code)]
 
 pub mod capture;
 pub mod causes;
+pub mod copy;
+pub mod disguise;
 pub mod exchange;
 pub mod flow;
 pub mod gap;
+pub mod list;
+pub mod pair;
 pub mod run;
 pub mod sender;
 pub mod seq;

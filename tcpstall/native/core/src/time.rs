@@ -3,7 +3,7 @@
 use std::ops::{Add, AddAssign, Sub};
 
 /// A moment (nanoseconds since the epoch in the capture's own clock) or a span between two moments.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, serde::Serialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, serde::Serialize, serde::Deserialize)]
 #[serde(transparent)]
 pub struct Nanos(pub i64);
 

@@ -1,8 +1,10 @@
 //! The Python extension module `tcpstall._core`: conversion only, no decision.
 
+mod copy;
 mod errors;
 mod labels;
 mod options;
+mod pair;
 mod report;
 mod statuses;
 mod table;
@@ -12,6 +14,10 @@ use pyo3::prelude::*;
 
 #[pymodule]
 mod _core {
+    #[pymodule_export]
+    use super::copy::{Copied, copy};
+    #[pymodule_export]
+    use super::pair::{Pairing, pair};
     #[pymodule_export]
     use super::report::{Report, Written, analyze, samples, segments};
     #[pymodule_export]

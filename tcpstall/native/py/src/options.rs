@@ -6,6 +6,7 @@ use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use tcpstall_core::capture::Expansion;
 use tcpstall_core::causes::Limits;
+use tcpstall_core::disguise::{Pseudonyms, Secret};
 use tcpstall_core::run::{Filter, Options};
 use tcpstall_core::tables::Wanted;
 use tcpstall_core::time::Nanos;
@@ -24,6 +25,7 @@ pub(crate) struct Keywords {
     pub(crate) link_bytes_per_s: Option<u64>,
     pub(crate) exchanges: bool,
     pub(crate) max_expansion: Option<u64>,
+    pub(crate) secret: Option<Secret>,
 }
 
 impl Keywords {
@@ -39,11 +41,12 @@ impl Keywords {
             limits: Limits { link_bytes_per_s: self.link_bytes_per_s, ..Limits::default() },
             wanted: Wanted { bursts: self.bursts, exchanges: self.exchanges, least_stall: Nanos(self.min_stall_ns) },
             expansion: self.max_expansion.map_or_else(Expansion::default, Expansion::times),
+            names: self.secret.as_ref().map(Pseudonyms::new),
         })
     }
 }
 
-fn address(text: &str) -> PyResult<Address> {
+pub(crate) fn address(text: &str) -> PyResult<Address> {
     match text.parse() {
         Ok(IpAddr::V4(address)) => Ok(Address::v4(address.octets())),
         Ok(IpAddr::V6(address)) => Ok(Address::v6(address.octets())),

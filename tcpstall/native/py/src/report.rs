@@ -4,6 +4,7 @@ use std::ops::ControlFlow;
 
 use pyo3::exceptions::PyIndexError;
 use pyo3::prelude::*;
+use tcpstall_core::disguise::Secret;
 use tcpstall_core::run::{self, Follower, Options};
 use tcpstall_core::tables::services::Services;
 use tcpstall_core::tables::{FlowRow, columns};
@@ -135,7 +136,7 @@ pub(crate) fn collect(
 }
 
 #[pyfunction]
-#[pyo3(signature = (paths, *, flows=vec![], hosts=vec![], ports=vec![], since_ns=None, until_ns=None, min_stall_ns=0, bursts=true, exchanges=true, link_bytes_per_s=None, max_expansion=None, label=None, progress=None))]
+#[pyo3(signature = (paths, *, flows=vec![], hosts=vec![], ports=vec![], since_ns=None, until_ns=None, min_stall_ns=0, bursts=true, exchanges=true, link_bytes_per_s=None, max_expansion=None, secret=None, label=None, progress=None))]
 #[expect(clippy::too_many_arguments, reason = "they are keywords in Python")]
 pub(crate) fn analyze(
     py: Python<'_>,
@@ -150,6 +151,7 @@ pub(crate) fn analyze(
     exchanges: bool,
     link_bytes_per_s: Option<u64>,
     max_expansion: Option<u64>,
+    secret: Option<Secret>,
     label: Option<Py<PyAny>>,
     progress: Option<Py<PyAny>>,
 ) -> PyResult<Report> {
@@ -164,6 +166,7 @@ pub(crate) fn analyze(
         exchanges,
         link_bytes_per_s,
         max_expansion,
+        secret,
     };
     let options = keywords.into_options()?;
     let (rows, captures) = collect(py, &paths, &options, Labels::new(label), progress)?;

@@ -6,6 +6,7 @@ use std::ops::ControlFlow;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
+use tcpstall_core::disguise::Secret;
 use tcpstall_core::run::{self, Follower, Options};
 use tcpstall_core::tables::FlowRow;
 use tcpstall_core::tables::sort::Order;
@@ -16,16 +17,16 @@ use crate::options::Keywords;
 use crate::report::{Progress, Written, collect};
 
 /// One write call takes this much, so that Python's part in it does not show.
-const CHUNK: usize = 256 * 1024;
+pub(crate) const CHUNK: usize = 256 * 1024;
 
 /// Writes through Python's `os.write`: the one way to a bare descriptor that needs no unsafe code.
-struct Descriptor {
+pub(crate) struct Descriptor {
     write: Py<PyAny>,
     fd: i32,
 }
 
 impl Descriptor {
-    fn new(py: Python<'_>, fd: i32) -> PyResult<Descriptor> {
+    pub(crate) fn new(py: Python<'_>, fd: i32) -> PyResult<Descriptor> {
         Ok(Descriptor { write: py.import("os")?.getattr("write")?.unbind(), fd })
     }
 }
@@ -71,7 +72,7 @@ impl Follower for Printer {
 }
 
 #[pyfunction]
-#[pyo3(signature = (paths, fd, *, format="json", sort=None, top=None, flows=vec![], hosts=vec![], ports=vec![], since_ns=None, until_ns=None, min_stall_ns=0, bursts=true, exchanges=true, link_bytes_per_s=None, max_expansion=None, label=None, progress=None))]
+#[pyo3(signature = (paths, fd, *, format="json", sort=None, top=None, flows=vec![], hosts=vec![], ports=vec![], since_ns=None, until_ns=None, min_stall_ns=0, bursts=true, exchanges=true, link_bytes_per_s=None, max_expansion=None, secret=None, label=None, progress=None))]
 #[expect(clippy::too_many_arguments, reason = "they are keywords in Python")]
 pub(crate) fn write(
     py: Python<'_>,
@@ -90,6 +91,7 @@ pub(crate) fn write(
     exchanges: bool,
     link_bytes_per_s: Option<u64>,
     max_expansion: Option<u64>,
+    secret: Option<Secret>,
     label: Option<Py<PyAny>>,
     progress: Option<Py<PyAny>>,
 ) -> PyResult<Written> {
@@ -104,6 +106,7 @@ pub(crate) fn write(
         exchanges,
         link_bytes_per_s,
         max_expansion,
+        secret,
     };
     let options = keywords.into_options()?;
     let shape = Shape::from_name(format).ok_or_else(|| PyValueError::new_err(format!("no such format: {format}")))?;

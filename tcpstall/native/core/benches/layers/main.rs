@@ -155,8 +155,13 @@ impl Follower for Each<'_> {
 /// A whole run with the command line's usual options.
 fn analysed(path: &str, each: &mut dyn FnMut(FlowRow)) {
     let wanted = Wanted { bursts: false, exchanges: true, least_stall: Nanos::ZERO };
-    let options =
-        Options { filter: Filter::default(), limits: Limits::default(), wanted, expansion: Expansion::default() };
+    let options = Options {
+        filter: Filter::default(),
+        limits: Limits::default(),
+        wanted,
+        expansion: Expansion::default(),
+        names: None,
+    };
     let statuses = run::run(&[path.to_owned()], &options, &mut Each(each));
     assert_eq!(statuses.len(), 1);
 }

@@ -57,7 +57,7 @@ pub fn taken(bytes: &[u8], most: usize) -> Taken {
             }
             Ok(Some(Item::Line(line))) => (line.len(), u64::from(line.last().copied().unwrap_or(0))),
             Ok(Some(Item::Dropped(packets))) => (0, packets),
-            Ok(Some(Item::LeftOut)) => (0, 1),
+            Ok(Some(Item::LeftOut | Item::Block)) => (0, 1),
             Ok(None) => break,
             Err(CaptureError::Interrupted) => continue,
             Err(error) => {
@@ -104,6 +104,7 @@ pub fn analyse(bytes: &[u8]) {
         limits: Limits { link_bytes_per_s: Some(125_000_000), ..Limits::default() },
         wanted: Wanted { bursts: true, exchanges: true, least_stall: Nanos::ZERO },
         expansion: Expansion::default(),
+        names: None,
     };
     let begin = |shape| Writer::begin(Vec::new(), shape).expect("memory takes it");
     let mut keeper = Keeper { rows: Vec::new(), writers: [Shape::Json, Shape::Csv].map(begin) };
@@ -118,7 +119,7 @@ pub fn analyse(bytes: &[u8]) {
     assert!(tables.iter().all(|table| !table.is_empty()));
     if let Some(row) = rows.first() {
         // A capture that ends early gives samples of what came before, so this fails only where the run failed.
-        let samples = run::samples(&path, row.id);
+        let samples = run::samples(std::slice::from_ref(&path), &[row.id], &options);
         assert!(samples.is_ok() || statuses[0].error.is_some(), "{samples:?}");
     }
 }

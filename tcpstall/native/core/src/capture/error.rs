@@ -41,6 +41,16 @@ pub enum CaptureError {
     },
 }
 
+impl CaptureError {
+    /// The same of an input that is called otherwise.
+    pub fn about(self, name: String) -> CaptureError {
+        match self {
+            CaptureError::Open { reason, .. } => CaptureError::Open { path: name, reason },
+            other => other,
+        }
+    }
+}
+
 impl fmt::Display for CaptureError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {

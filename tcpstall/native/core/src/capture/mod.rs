@@ -23,6 +23,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 pub use self::error::CaptureError;
 pub use self::format::Format;
 pub use self::link::LinkType;
+pub(crate) use self::order::Order;
 pub use self::packed::{Compression, Expansion};
 
 use self::format::Found;
@@ -46,6 +47,17 @@ pub enum Item<'a> {
     LeftOut,
     /// The capture itself says that it dropped so many packets, which may be none (pcapng interface statistics).
     Dropped(u64),
+    /// A pcapng block that is no packet, in a capture that keeps them: [`Capture::block`] has its bytes.
+    Block,
+}
+
+/// How a file of records (pcap, snoop) was written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Recording {
+    /// What the file counts time in.
+    pub tick: Nanos,
+    /// Most bytes kept of a packet, 0 where the file sets no limit.
+    pub snap_length: u32,
 }
 
 /// One captured frame, borrowed from the read buffer.
@@ -69,6 +81,7 @@ pub struct Capture {
     /// What reads it, once its first bytes have told.
     reader: Option<Reader>,
     refused: bool,
+    keeps_blocks: bool,
     size: Option<u64>,
     expansion: Expansion,
     packed: Option<Packed>,
@@ -117,6 +130,7 @@ impl Capture {
             stream: Stream::new(source),
             reader: None,
             refused: false,
+            keeps_blocks: false,
             size: None,
             expansion: Expansion::default(),
             packed: None,
@@ -128,6 +142,11 @@ impl Capture {
         Capture { expansion, ..self }
     }
 
+    /// Hands out pcapng's other blocks too, for whoever writes the capture again.
+    pub fn with_blocks(self) -> Capture {
+        Capture { keeps_blocks: true, ..self }
+    }
+
     #[cold]
     fn begin(&mut self) -> Result<Reader, CaptureError> {
         self.stream.need(packed::MAGIC)?;
@@ -137,7 +156,7 @@ impl Capture {
         let stream = &mut self.stream;
         Ok(match format::detect(stream)? {
             Found::Pcap(layout) => Reader::Pcap(Pcap::open(layout, stream)?),
-            Found::Pcapng => Reader::Pcapng(Pcapng::open()),
+            Found::Pcapng => Reader::Pcapng(Pcapng::open(self.keeps_blocks)),
             Found::Snoop => Reader::Snoop(Snoop::open(stream)?),
             Found::Text => Reader::Text(Text::open(stream)),
         })
@@ -210,6 +229,32 @@ impl Capture {
             Some(Reader::Pcapng(reader)) => reader.links(),
             Some(Reader::Snoop(reader)) => std::slice::from_ref(reader.link()),
             Some(Reader::Text(_)) | None => &[],
+        }
+    }
+
+    /// The block that the last item came in, whole, in the byte order of its section; `None` where it is no pcapng.
+    pub fn block(&self) -> Option<&[u8]> {
+        match &self.reader {
+            Some(Reader::Pcapng(reader)) => reader.last_block(&self.stream),
+            _ => None,
+        }
+    }
+
+    /// The number of the pcapng section that the last item was in, and its byte order: a section whose header is damaged is told
+    /// by this alone.
+    pub(crate) fn section(&self) -> Option<(u64, Order)> {
+        match &self.reader {
+            Some(Reader::Pcapng(reader)) => Some(reader.section_now()),
+            _ => None,
+        }
+    }
+
+    /// How the records were written; `None` for pcapng, whose interfaces say it each for itself, and for text.
+    pub fn recording(&self) -> Option<Recording> {
+        match &self.reader {
+            Some(Reader::Pcap(reader)) => Some(reader.recording()),
+            Some(Reader::Snoop(_)) => Some(snoop::RECORDING),
+            _ => None,
         }
     }
 

@@ -2,7 +2,7 @@
 
 /// Byte order of the numbers in a file's own headers; packets are in network order whatever this says.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Order {
+pub(crate) enum Order {
     /// Least significant byte first.
     Little,
     /// Most significant byte first.
@@ -11,7 +11,7 @@ pub(super) enum Order {
 
 impl Order {
     #[inline]
-    pub(super) fn u16(self, bytes: [u8; 2]) -> u16 {
+    pub(crate) fn u16(self, bytes: [u8; 2]) -> u16 {
         match self {
             Order::Little => u16::from_le_bytes(bytes),
             Order::Big => u16::from_be_bytes(bytes),
@@ -19,7 +19,7 @@ impl Order {
     }
 
     #[inline]
-    pub(super) fn u32(self, bytes: [u8; 4]) -> u32 {
+    pub(crate) fn u32(self, bytes: [u8; 4]) -> u32 {
         match self {
             Order::Little => u32::from_le_bytes(bytes),
             Order::Big => u32::from_be_bytes(bytes),
@@ -44,8 +44,24 @@ impl Order {
 
     /// The first `N` 32-bit words, or nothing where there are fewer.
     #[inline]
-    pub(super) fn words<const N: usize>(self, bytes: &[u8]) -> Option<[u32; N]> {
+    pub(crate) fn words<const N: usize>(self, bytes: &[u8]) -> Option<[u32; N]> {
         let (words, _) = bytes.as_chunks::<4>();
         Some(words.first_chunk::<N>()?.map(|word| self.u32(word)))
+    }
+
+    /// The bytes of a number in this order.
+    pub(crate) fn bytes(self, number: u32) -> [u8; 4] {
+        match self {
+            Order::Little => number.to_le_bytes(),
+            Order::Big => number.to_be_bytes(),
+        }
+    }
+
+    /// The same for a short one.
+    pub(crate) fn short_bytes(self, number: u16) -> [u8; 2] {
+        match self {
+            Order::Little => number.to_le_bytes(),
+            Order::Big => number.to_be_bytes(),
+        }
     }
 }

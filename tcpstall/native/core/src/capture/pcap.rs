@@ -7,7 +7,7 @@ use super::link::LinkType;
 use super::losses::{Losses, seek};
 use super::order::Order;
 use super::stream::{RECORD_LIMIT, Stream};
-use super::{Frame, Item};
+use super::{Frame, Item, Recording};
 use crate::size::PacketNo;
 use crate::time::Nanos;
 
@@ -54,6 +54,8 @@ pub(super) struct Pcap {
     link: LinkType,
     /// Written before version 2.4, when some writers put a record's two lengths the other way round.
     old: bool,
+    /// What the header says of it, bytes.
+    snap_length: u32,
     /// Most bytes that a record can hold.
     limit: u32,
     packets: u64,
@@ -81,6 +83,7 @@ impl Pcap {
             links: Vec::new(),
             link: LinkType::ETHERNET,
             old: false,
+            snap_length: 0,
             limit: USUAL_SNAP_LENGTH,
             packets: 0,
             last_second: None,
@@ -104,6 +107,7 @@ impl Pcap {
             self.links.push(self.link);
         }
         self.old = minor < CURRENT_MINOR;
+        self.snap_length = snap_length;
         self.limit = snap_length.clamp(USUAL_SNAP_LENGTH, RECORD_LIMIT);
         Some(())
     }
@@ -111,6 +115,11 @@ impl Pcap {
     /// The link types of its headers.
     pub(super) fn links(&self) -> &[LinkType] {
         &self.links
+    }
+
+    /// How the latest of its headers says that records are written.
+    pub(super) fn recording(&self) -> Recording {
+        Recording { tick: Nanos(self.layout.nanos), snap_length: self.snap_length }
     }
 
     /// The next record.

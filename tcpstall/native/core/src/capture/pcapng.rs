@@ -55,6 +55,10 @@ pub(super) struct Pcapng {
     untimed: u64,
     last: Nanos,
     losses: Losses,
+    /// Blocks without a packet are handed out too.
+    keeps_blocks: bool,
+    /// Section headers so far, damaged ones too.
+    sections: u64,
 }
 
 /// One block that lies whole in the buffer.
@@ -74,7 +78,7 @@ impl Block {
 
 impl Pcapng {
     /// Starts before the first section header.
-    pub(super) fn open() -> Pcapng {
+    pub(super) fn open(keeps_blocks: bool) -> Pcapng {
         Pcapng {
             order: Order::Little,
             interfaces: Vec::new(),
@@ -83,7 +87,20 @@ impl Pcapng {
             untimed: 0,
             last: Nanos::ZERO,
             losses: Losses::default(),
+            keeps_blocks,
+            sections: 0,
         }
+    }
+
+    /// The number of the section that is being read, counting from 1, and its byte order.
+    pub(super) fn section_now(&self) -> (u64, Order) {
+        (self.sections, self.order)
+    }
+
+    /// The block consumed last: what was consumed stays in the buffer until more is read. Its length stands at its end.
+    pub(super) fn last_block<'a>(&self, stream: &'a Stream) -> Option<&'a [u8]> {
+        let length = self.order.u32(*stream.consumed(TAIL)?.first_chunk()?);
+        stream.consumed(length as usize)
     }
 
     /// The link types of the interfaces described so far.
@@ -114,6 +131,9 @@ impl Pcapng {
                 _ => {
                     let dropped = self.describe(block, stream)?;
                     stream.take(block.length);
+                    if self.keeps_blocks {
+                        return Ok(Some(Item::Block));
+                    }
                     if let Some(dropped) = dropped {
                         return Ok(Some(Item::Dropped(dropped)));
                     }
@@ -183,8 +203,19 @@ impl Pcapng {
             if matches!(kind, PACKET | SIMPLE_PACKET | OLD_PACKET | INTERFACE | STATISTICS | SECTION) {
                 return self.whole(Block { kind, length: length as usize }, stream);
             }
+            let block = Block { kind, length: length as usize };
+            if self.keeps_blocks && self.is_whole(block, stream)? {
+                return Ok(Some(block));
+            }
             self.skip(length, stream)?;
         }
+    }
+
+    /// The whole block is in the buffer: one that means nothing here may be damaged without harm.
+    #[cold]
+    fn is_whole(&self, block: Block, stream: &mut Stream) -> Result<bool, CaptureError> {
+        let whole = block.length <= RECORD_LIMIT as usize && stream.need(block.length)?;
+        Ok(whole && self.order.words(&stream.buffered()[block.length - TAIL..]) == Some([block.length as u32]))
     }
 
     /// Has the whole block in the buffer, its two lengths compared.
@@ -259,6 +290,7 @@ impl Pcapng {
             _ => return Err(self.stop("the section header shows no byte order".into(), stream)),
         };
         self.interfaces.clear();
+        self.sections += 1;
         Ok(self.order.u32(length.to_le_bytes()))
     }
 
@@ -288,13 +320,14 @@ impl Pcapng {
                     return Err(self.stop("the interface description is too short".into(), stream));
                 }
             },
-            _ => {
+            STATISTICS => {
                 if let Some([interface]) = self.order.words(body)
                     && let Some(interface) = self.interfaces.get_mut(interface as usize)
                 {
                     return Ok(interface.newly_dropped(self.order, body));
                 }
             }
+            _ => {}
         }
         Ok(None)
     }

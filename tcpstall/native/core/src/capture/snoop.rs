@@ -4,7 +4,7 @@ use super::error::CaptureError;
 use super::link::LinkType;
 use super::order::Order;
 use super::stream::{RECORD_LIMIT, Stream};
-use super::{Frame, Item};
+use super::{Frame, Item, Recording};
 use crate::size::PacketNo;
 use crate::time::Nanos;
 
@@ -14,6 +14,9 @@ pub(super) const MAGIC: &[u8; 8] = b"snoop\0\0\0";
 /// Length of the file header and of a record's header, bytes.
 const FILE_HEADER: usize = 16;
 const RECORD_HEADER: usize = 24;
+
+/// Microseconds, and no limit that the file states.
+pub(super) const RECORDING: Recording = Recording { tick: Nanos(1_000), snap_length: 0 };
 
 /// Reader of a snoop file.
 pub(super) struct Snoop {
@@ -90,7 +93,7 @@ impl Snoop {
 
 #[cfg(test)]
 mod tests {
-    use crate::capture::{Capture, Item};
+    use crate::capture::tests::items;
 
     /// A file of these records: bytes on the wire, drops so far, second, bytes kept.
     fn file(link: u32, records: &[(u32, u32, u32, &[u8])]) -> Vec<u8> {
@@ -106,21 +109,8 @@ mod tests {
         bytes
     }
 
-    /// What the capture gives, a line an item, and last how it ends.
     fn read(bytes: &[u8]) -> Vec<String> {
-        let mut capture = Capture::from_reader(Box::new(std::io::Cursor::new(bytes.to_vec())));
-        let mut lines = Vec::new();
-        loop {
-            lines.push(match capture.next() {
-                Ok(Some(Item::Frame(f))) => {
-                    format!("#{} {} {} {:?}/{}", f.packet.0, f.time.0, f.link.name(), f.bytes, f.wire_length)
-                }
-                Ok(Some(Item::Dropped(count))) => format!("dropped {count}"),
-                Ok(Some(other)) => panic!("snoop has no {other:?}"),
-                Ok(None) => return lines,
-                Err(error) => error.to_string(),
-            });
-        }
+        items(bytes, |error| error.to_string())
     }
 
     #[test]

@@ -69,6 +69,11 @@ impl Stream {
         &self.buffer[start..self.start]
     }
 
+    /// The `n` bytes consumed last, while nothing was read since.
+    pub(super) fn consumed(&self, n: usize) -> Option<&[u8]> {
+        self.buffer.get(self.start.checked_sub(n)?..self.start)
+    }
+
     /// Consumes `n` bytes without keeping them and says how many there were.
     pub(super) fn discard(&mut self, n: u64) -> Result<u64, CaptureError> {
         let mut left = n;

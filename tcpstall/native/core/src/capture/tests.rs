@@ -10,6 +10,25 @@ fn open(bytes: &[u8]) -> Result<Capture, CaptureError> {
     Ok(capture)
 }
 
+/// What the capture gives, a line an item, and last how it ends.
+pub(super) fn items(bytes: &[u8], ends: impl Fn(CaptureError) -> String) -> Vec<String> {
+    let mut capture = Capture::from_reader(Box::new(Cursor::new(bytes.to_vec())));
+    let mut lines = Vec::new();
+    loop {
+        lines.push(match capture.next() {
+            Ok(Some(Item::Frame(f))) => {
+                format!("#{} {} {} {:?}/{}", f.packet.0, f.time.0, f.link.name(), f.bytes, f.wire_length)
+            }
+            Ok(Some(Item::Dropped(count))) => format!("dropped {count}"),
+            Ok(Some(Item::Line(_))) => "line".into(),
+            Ok(Some(Item::LeftOut)) => "left out".into(),
+            Ok(Some(Item::Block)) => "a block".into(),
+            Ok(None) => return lines,
+            Err(error) => ends(error),
+        });
+    }
+}
+
 /// Gives at most three bytes a read.
 struct Drip(Cursor<Vec<u8>>);
 

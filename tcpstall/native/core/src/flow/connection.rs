@@ -17,7 +17,7 @@ const DEFAULT_MSS: u32 = 536;
 const SYN_COPY_AGE: Nanos = Nanos::from_millis(100);
 
 /// Which end sends.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub enum Direction {
     /// The end that opened the connection sends.
     Client = 0,

@@ -8,6 +8,7 @@
 
 use super::connection::{Connection, Direction};
 use super::half::Half;
+use crate::list;
 use crate::time::Nanos;
 use crate::wire::Segment;
 
@@ -122,11 +123,7 @@ impl Turns {
             round.last = round.last.max(repeated);
         }
         if self.rounds.len() < ROUND_LIMIT {
-            if self.rounds.is_empty() {
-                // Most flows have one round.
-                self.rounds.reserve_exact(1);
-            }
-            self.rounds.push(round);
+            list::push(&mut self.rounds, round);
         } else {
             self.dropped += 1;
         }

@@ -4,7 +4,7 @@ use crate::flow::Acked;
 use crate::time::Nanos;
 
 /// The ACKs inside one gap, as far as they tell who kept the sender waiting.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, serde::Serialize, serde::Deserialize)]
 pub struct Answer {
     /// The longest round trip that an ACK inside it measured.
     pub rtt: Option<Nanos>,

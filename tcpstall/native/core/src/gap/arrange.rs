@@ -21,7 +21,7 @@ pub(super) fn arrange(
 ) -> (Vec<Gap>, Vec<Burst>) {
     let half = connection.half(sender);
     let (disorder, least) = (connection.disorder(), connection.distances()[sender as usize]);
-    let mut gaps = std::mem::take(&mut builder.gaps);
+    let mut gaps = std::mem::take(&mut builder.gaps).unpacked();
     let mut bursts = Vec::with_capacity(gaps.len());
     let mut joined: Option<Burst> = None;
     let sent = builder.sending();

@@ -38,7 +38,7 @@ const AT_ONCE: f64 = 0.1;
 const REACTION: Nanos = Nanos::from_micros(100);
 
 /// Time in which the path was busy with one sender's data without a break, by the ACKs as they passed the tap.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, serde::Serialize, serde::Deserialize)]
 pub struct Stretch {
     /// The ACK after which the queue stood.
     pub start: Nanos,

@@ -5,6 +5,7 @@ mod freeze;
 
 use super::bottleneck::Bottleneck;
 use super::evidence::{Burst, Clump, Gap};
+use super::kept::Kept;
 use super::open::{Beginning, Left, Open, Train};
 use super::reading::Reading;
 use super::repair::{Again, Attempt, Repairs, Totals};
@@ -15,7 +16,7 @@ use crate::size::PacketNo;
 use crate::time::Nanos;
 use crate::wire::Segment;
 
-/// Gaps kept for one sender, a kilobyte each; further ones only count.
+/// Gaps kept of one flow, a kilobyte each; further ones only count.
 pub const GAP_LIMIT: usize = 1 << 16;
 /// Below this a pause is the noise of hosts, not a wait.
 pub const LEAST_GAP: Nanos = Nanos::from_micros(250);
@@ -70,9 +71,9 @@ pub struct Builder {
     pub(super) full_for: Nanos,
     full: bool,
     /// Frozen gaps in order of time.
-    pub gaps: Vec<Gap>,
-    /// So many are kept at most.
-    pub(super) gap_limit: usize,
+    pub(super) gaps: Kept,
+    /// So many more are kept.
+    pub(super) gap_room: usize,
     /// Gaps beyond the limit.
     pub dropped: u64,
     /// When the first of them began.
@@ -107,8 +108,8 @@ impl Builder {
             reading: Reading::default(),
             full_for: Nanos::ZERO,
             full: false,
-            gaps: Vec::new(),
-            gap_limit: GAP_LIMIT,
+            gaps: Kept::default(),
+            gap_room: GAP_LIMIT,
             dropped: 0,
             untold_from: None,
             fin: None,
@@ -294,7 +295,7 @@ impl Builder {
     /// Freezes the gap that ends now; true if nothing was left in flight.
     pub fn close(&mut self, ending: &Ending, half: &Half, cwnd: &mut Cwnd) -> bool {
         let left = self.left.take().unwrap_or_default();
-        if self.gaps.len() >= self.gap_limit {
+        if self.gap_room == 0 {
             self.dropped += 1;
             self.untold_from = self.untold_from.or(Some(self.burst.end));
             return left.flight == 0;
@@ -307,10 +308,7 @@ impl Builder {
                 cwnd.settles(gap.segments_held);
             }
         }
-        if self.gaps.is_empty() {
-            // Most senders of most flows have one gap, which is large.
-            self.gaps.reserve_exact(1);
-        }
+        self.gap_room -= 1;
         self.gaps.push(gap);
         self.missing_ids = ending.missing_ids;
         self.hole = (ending.hole.1 > ending.hole.0).then_some(ending.hole);

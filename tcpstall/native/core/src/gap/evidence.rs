@@ -12,7 +12,7 @@ use crate::size::PacketNo;
 use crate::time::Nanos;
 
 /// Segments that left together: pauses too short to be gaps, yet longer than the noise of hosts, part them.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug, Default, serde::Serialize, serde::Deserialize)]
 pub struct Clump {
     /// First segment of the last one in a burst.
     pub start: Nanos,
@@ -27,7 +27,7 @@ pub struct Clump {
 }
 
 /// Segments of new data that one sender sent without a gap between them.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug, Default, serde::Serialize, serde::Deserialize)]
 pub struct Burst {
     /// First segment.
     pub start: Nanos,
@@ -52,7 +52,7 @@ pub struct Burst {
 }
 
 /// A pause between two bursts of one sender, or after its last.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, serde::Serialize, serde::Deserialize)]
 pub struct Gap {
     /// Whose data paused.
     pub sender: Direction,
@@ -205,7 +205,7 @@ const DRIP: i64 = 10;
 const LEAST_DRIPPING: u32 = 8;
 
 /// What the capture lacks around a gap, so far as later acknowledgements give it away.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug, Default, serde::Serialize, serde::Deserialize)]
 pub struct Unseen {
     /// Bytes acknowledged inside it that belong before the newest data seen: they change neither its start nor its end.
     pub inside: i64,
@@ -231,7 +231,7 @@ impl Unseen {
 }
 
 /// What only the neighbours of a gap can tell.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug, Default, serde::Serialize, serde::Deserialize)]
 pub struct Context {
     /// Gaps next to each other, this one among them, at whose start about the same number of bytes was in flight.
     pub plateau_rounds: u32,

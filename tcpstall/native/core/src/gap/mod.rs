@@ -6,6 +6,7 @@ pub mod bottleneck;
 pub mod builder;
 pub mod context;
 pub mod evidence;
+mod kept;
 mod open;
 pub mod reading;
 pub mod repair;

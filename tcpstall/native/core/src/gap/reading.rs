@@ -26,7 +26,7 @@ pub struct Reading {
 }
 
 /// What the reader had left when a gap ended.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug, Default, serde::Serialize, serde::Deserialize)]
 pub struct Backlog {
     /// Largest window so far, bytes: where the window stands when everything is read.
     pub plateau: i64,

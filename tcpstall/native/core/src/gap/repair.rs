@@ -2,7 +2,7 @@
 
 use std::collections::VecDeque;
 
-use super::evidence::Gap;
+use super::kept::Kept;
 use crate::flow::{Acked, Half};
 use crate::sender::timers;
 use crate::time::Nanos;
@@ -14,7 +14,7 @@ const ATTEMPT_LIMIT: usize = 24;
 const AWAITING_LIMIT: usize = 1024;
 
 /// What made the sender send old data again.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub enum Trigger {
     /// The retransmission timer (RFC 6298 §5.4).
     Timeout,
@@ -36,7 +36,7 @@ impl Trigger {
 }
 
 /// One attempt: the retransmission that began a repair, or the same data once more because that was lost too.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, serde::Serialize, serde::Deserialize)]
 pub struct Attempt {
     /// When.
     pub time: Nanos,
@@ -47,7 +47,7 @@ pub struct Attempt {
 }
 
 /// The repairs inside one gap.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, serde::Serialize, serde::Deserialize)]
 pub struct Repair {
     /// In order of time.
     pub attempts: Vec<Attempt>,
@@ -168,7 +168,7 @@ impl Repairs {
         &mut self,
         acked: &Acked,
         half: &Half,
-        gaps: &mut [Gap],
+        gaps: &mut Kept,
         open: &mut Option<Box<Repair>>,
     ) -> bool {
         let mut undone = false;
@@ -188,7 +188,7 @@ impl Repairs {
 
     /// RFC 3522 (Eifel): the ACK that first covers the retransmitted left edge echoes a timestamp from before the
     /// retransmission, so the original caused it. Only the left edge: RFC 7323 §4.2 echoes the segment that fills it.
-    fn on_echo(&mut self, acked: &Acked, half: &Half, gaps: &mut [Gap], open: &mut Option<Box<Repair>>) -> bool {
+    fn on_echo(&mut self, acked: &Acked, half: &Half, gaps: &mut Kept, open: &mut Option<Box<Repair>>) -> bool {
         let before = half.snd_una - acked.bytes;
         let mut found = None;
         for (index, sent) in self.awaiting.iter_mut().enumerate().filter(|(_, sent)| sent.end <= half.snd_una) {
@@ -206,7 +206,7 @@ impl Repairs {
         sent.is_some()
     }
 
-    fn needless(&mut self, sent: Option<Awaiting>, gaps: &mut [Gap], open: &mut Option<Box<Repair>>) {
+    fn needless(&mut self, sent: Option<Awaiting>, gaps: &mut Kept, open: &mut Option<Box<Repair>>) {
         let Some(sent) = sent else { return };
         self.totals.needless += 1;
         let frozen = gaps.get_mut(sent.gap).and_then(|gap| gap.repair.as_mut());

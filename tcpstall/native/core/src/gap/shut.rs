@@ -1,7 +1,7 @@
 //! A window that was shut, or as good as shut, while a gap lasted: how far, and who asked after it.
 
 /// What the sender asked and the peer answered.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug, Default, serde::Serialize, serde::Deserialize)]
 pub struct Shut {
     /// The smallest window while it was shut: 0, or less than the sender may use.
     pub window: Option<i64>,

@@ -1,10 +1,11 @@
 //! One flow under observation: connection, window models and gap builders fed in the sender's order of events.
 
 mod finished;
+mod holding;
 
 use super::arrange;
 use super::bottleneck::Stretch;
-use super::builder::{Builder, Ending, GAP_LIMIT, Idle, LEAST_GAP};
+use super::builder::{Builder, Ending, Idle, LEAST_GAP};
 use super::evidence::{Burst, Gap};
 use super::repair::Trigger;
 use super::spikes::Spikes;
@@ -38,6 +39,8 @@ pub struct Watch {
     pub let_go: bool,
     stamps: Option<Box<Stamps>>,
     left_out_after: Option<Nanos>,
+    /// Memory that its gaps took when that was last asked.
+    holding: usize,
 }
 
 /// What a segment was to its flow.
@@ -47,6 +50,8 @@ pub struct Seen {
     pub sender: Direction,
     /// What it did.
     pub effect: Effect,
+    /// Its sender had paused before it: there is a gap more.
+    pub ended_gap: bool,
 }
 
 /// A flow that has ended, ready to be judged.
@@ -93,6 +98,7 @@ impl Watch {
             let_go: false,
             stamps: None,
             left_out_after: None,
+            holding: 0,
         }
     }
 
@@ -140,9 +146,12 @@ impl Watch {
                 model.is_established(sent.saturating_sub(1));
             }
         }
+        let mut ended_gap = false;
         match effect {
             Effect::Handshake => self.models[sender as usize].begins(),
-            Effect::Data(Sending::New { bytes, hole, lost, .. }) => self.new_data(segment, sender, bytes, hole, lost),
+            Effect::Data(Sending::New { bytes, hole, lost, .. }) => {
+                ended_gap = self.new_data(segment, sender, bytes, hole, lost);
+            }
             Effect::Data(Sending::Again | Sending::Late { retransmitted: true }) => {
                 self.again(segment, sender);
                 if !was_heard {
@@ -166,7 +175,7 @@ impl Watch {
             let fin = &mut self.builders[sender as usize].fin;
             *fin = fin.or(Some(segment.time));
         }
-        Seen { sender, effect }
+        Seen { sender, effect, ended_gap }
     }
 
     /// What seemed lost when the last gap ended may turn up late.
@@ -201,17 +210,6 @@ impl Watch {
     #[cold]
     pub fn came_through(&mut self, tunnel: &Tunnel) {
         self.tunnel.get_or_insert_with(|| Box::new(tunnel.clone()));
-    }
-
-    /// Gaps that it holds.
-    #[inline]
-    pub fn gaps_held(&self) -> usize {
-        self.builders[0].gaps.len() + self.builders[1].gaps.len()
-    }
-
-    /// Each sender keeps so many gaps at most from here on.
-    pub fn keeps_gaps(&mut self, limit: usize) {
-        self.builders.iter_mut().for_each(|builder| builder.gap_limit = limit.min(GAP_LIMIT));
     }
 
     /// Whoever pasted the capture left packets out here.
@@ -260,7 +258,8 @@ impl Watch {
         }
     }
 
-    fn new_data(&mut self, segment: &Segment, sender: Direction, bytes: u32, hole: i64, lost: u32) {
+    /// True if it ended a gap.
+    fn new_data(&mut self, segment: &Segment, sender: Direction, bytes: u32, hole: i64, lost: u32) -> bool {
         let (half, index) = (self.connection.half(sender), sender as usize);
         let (model, builder) = (&mut self.models[index], &mut self.builders[index]);
         let first_known = builder.sending() || builder.last_data() > Nanos::ZERO;
@@ -272,7 +271,8 @@ impl Watch {
         let held_up = builder.held_up();
         let mss = i64::from(half.mss());
         let lost = lost.max(((hole + mss - 1) / mss) as u32);
-        if first_known && builder.is_prepared() {
+        let ends_gap = first_known && builder.is_prepared();
+        if ends_gap {
             let (start, no_hole) = (half.offset(segment.seq), hole == 0);
             let hole = (start - hole, start);
             let id = segment.ip_id.unwrap_or(0);
@@ -296,6 +296,7 @@ impl Watch {
         model.on_send(half.flight_segments(), half.snd_una, half.snd_nxt);
         self.turns.speaks(&Spoken { segment, bytes, held_up }, sender, &self.connection);
         self.builders[sender.peer() as usize].on_peer_data(segment);
+        ends_gap
     }
 
     fn again(&mut self, segment: &Segment, sender: Direction) {

@@ -22,6 +22,7 @@ use self::reader::Reader;
 use self::source::{Event, Source};
 use crate::capture::{Capture, CaptureError, Expansion};
 use crate::causes::Limits;
+use crate::disguise::Pseudonyms;
 use crate::tables::{FlowRow, Wanted};
 use crate::wire::Segment;
 
@@ -36,6 +37,8 @@ pub struct Options {
     pub wanted: Wanted,
     /// How much compressed input may grow.
     pub expansion: Expansion,
+    /// Results that may be shared: with these pseudonyms for addresses, without labels and names of files.
+    pub names: Option<Pseudonyms>,
 }
 
 /// Who follows a run.
@@ -51,14 +54,15 @@ pub fn run(paths: &[String], options: &Options, follower: &mut dyn Follower) -> 
     let mut statuses = Vec::with_capacity(paths.len());
     let mut next_id = 0;
     for (number, path) in paths.iter().enumerate() {
-        let mut status = CaptureStatus::new(path);
+        let shown = options.names.as_ref().map_or_else(|| path.clone(), |_| format!("capture-{}", number + 1));
+        let mut status = CaptureStatus::new(&shown);
         let reading = match Capture::open(path) {
             Ok(capture) => {
                 let reader = Reader::new(capture.with_expansion(options.expansion), &options.filter, &mut status);
                 Pass::new(options, follower, number as u32, &mut next_id, reader).read()
             }
             Err(error) => {
-                status.fail(&error);
+                status.fail(&error.about(shown));
                 ControlFlow::Continue(())
             }
         };

@@ -156,8 +156,14 @@ impl Judge<'_> {
     /// The flow's row, if it is wanted.
     fn row(&self, (id, flow): Over) -> Option<FlowRow> {
         let ends = [flow.connection().client, flow.connection().server];
-        let Options { filter, limits, wanted, .. } = self.options;
-        filter.wants(id, ends).then(|| flow_row(&flow, id, self.number, limits, *wanted))
+        let Options { filter, limits, wanted, names, .. } = self.options;
+        filter.wants(id, ends).then(|| {
+            let mut row = flow_row(&flow, id, self.number, limits, *wanted);
+            if let Some(names) = names {
+                row.disguise(names);
+            }
+            row
+        })
     }
 }
 
@@ -172,10 +178,9 @@ fn follow(mut table: Table, judge: &Judge<'_>, to_do: &Receiver<Batch>, back: &S
             return table;
         }
     }
-    let mut rest = table.drain().peekable();
-    while rest.peek().is_some() {
-        let rows = rest.by_ref().take(BATCHES).filter_map(|over| judge.row(over)).collect();
-        if back.send((rows, None)).is_err() {
+    // One at a time: what is open at the end may have waited for long.
+    for row in table.drain().filter_map(|over| judge.row(over)) {
+        if back.send((vec![row], None)).is_err() {
             break;
         }
     }

@@ -80,6 +80,7 @@ impl Source {
                 self.dropped = Some(self.dropped.unwrap_or(0) + packets);
                 return Ok(Some(Event::Nothing));
             }
+            Ok(Some(Item::Block)) => return Ok(Some(Event::Nothing)),
             Ok(Some(Item::Line(line))) => self.paste.get_or_insert_with(Default::default).line(line),
             Ok(None) => match &mut self.paste {
                 Some(paste) if !self.finished => {

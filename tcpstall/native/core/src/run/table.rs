@@ -1,11 +1,14 @@
 //! The flows of one capture: found by their two ends, finished when they are over.
 
+mod gaps;
+
 use std::collections::VecDeque;
 use std::hash::BuildHasher;
 use std::mem;
 
 use hashbrown::{DefaultHashBuilder, HashTable};
 
+use self::gaps::Gaps;
 use super::batch::Batch;
 use super::entry::{Entry, Flow, Key, Over};
 use super::waiting::{Place, Waiting};
@@ -31,11 +34,6 @@ const HALF_OPEN: usize = 1 << 16;
 /// 63 s after the first (tcp_syn_retries 6) and gives up at 127 s.
 const HALF_OPEN_IDLE: Nanos = Nanos::from_millis(240_000);
 
-/// Gaps of all flows held at once, a kilobyte each: beyond that a flow keeps no more than its share of them.
-const GAPS_HELD: usize = 100_000;
-/// The least such share.
-const GAPS_SHARE: usize = 16;
-
 /// Starts of flows held at once, a kilobyte or two each; the flows beyond go without a label.
 const STARTS_HELD: usize = 1 << 15;
 
@@ -50,7 +48,7 @@ pub(super) struct Table {
     lingering: VecDeque<Place>,
     recent: Option<(Key, u32)>,
     starts_held: usize,
-    gaps_held: usize,
+    gaps: Gaps,
     /// Marks of packets left out so far.
     marks: u64,
     half_open: Waiting,
@@ -69,7 +67,7 @@ impl Table {
             lingering: VecDeque::new(),
             recent: None,
             starts_held: 0,
-            gaps_held: 0,
+            gaps: Gaps::default(),
             marks: 0,
             half_open: Waiting::new(HALF_OPEN, HALF_OPEN_IDLE),
             followed: Waiting::new(FOLLOWED, FOLLOWED_IDLE),
@@ -123,11 +121,10 @@ impl Table {
         };
         let entry = self.entries[slot as usize].as_mut()?;
         let Flow::Followed(watch) = &mut entry.flow else { return None };
-        let held = watch.gaps_held();
-        let full = self.gaps_held >= GAPS_HELD;
-        watch.keeps_gaps(if full { self.followed.share(GAPS_HELD).max(GAPS_SHARE) } else { usize::MAX });
         let seen = watch.sees(segment);
-        self.gaps_held += watch.gaps_held() - held;
+        if seen.ended_gap {
+            self.gaps.grow(watch, &self.followed);
+        }
         if matches!(watch.connection.state, State::Closed | State::Reset) && !entry.lingers {
             entry.lingers = true;
             self.followed.leaves();
@@ -281,7 +278,7 @@ impl Table {
                 Flow::Followed(_) if !entry.lingers => self.followed.leaves(),
                 Flow::Followed(_) => {}
             }
-            self.gaps_held -= entry.watch().map_or(0, Watch::gaps_held);
+            self.gaps.leave(entry.watch());
             let over = entry.finish(self.marks);
             self.starts_held -= usize::from(over.1.starts().is_some());
             done.push(over);
@@ -306,10 +303,11 @@ impl Table {
 
     /// The capture is over: the flows that are still open, in the order of their first segments.
     pub(super) fn drain(&mut self) -> impl Iterator<Item = Over> + use<> {
-        let mut entries: Vec<Entry> = mem::take(&mut self.entries).into_iter().flatten().collect();
-        entries.sort_by_key(|entry| entry.id);
+        let mut entries = mem::take(&mut self.entries);
+        entries.retain(Option::is_some);
+        entries.sort_unstable_by_key(|entry| entry.as_ref().map(|entry| entry.id));
         let marks = self.marks;
-        entries.into_iter().map(move |entry| entry.finish(marks))
+        entries.into_iter().flatten().map(move |entry| entry.finish(marks))
     }
 }
 

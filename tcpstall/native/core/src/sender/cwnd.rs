@@ -21,7 +21,7 @@ const NO_RESTART: f64 = 1.4;
 const DID_NOT_LEAVE: f64 = 1.2;
 
 /// Why the model stands where it stands.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub enum Phase {
     /// Nothing acknowledged yet.
     #[default]

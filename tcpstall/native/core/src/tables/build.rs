@@ -14,6 +14,7 @@ use crate::causes::{self, Cause, Limits, Part};
 use crate::exchange::{self, Wait};
 use crate::flow::{Connection, Direction};
 use crate::gap::{Burst, Finished, Gap};
+use crate::list;
 use crate::time::Nanos;
 
 impl From<Direction> for Side {
@@ -43,7 +44,9 @@ pub fn flow_row(flow: &Finished, id: u64, capture: u32, limits: &Limits, wanted:
     stalls.extend(handshake_stall(connection));
     let busy = [0, 1].map(|end| judged(flow, &flow.gaps[end], limits, &mut stalls));
     leave_out_late_handshake(&mut stalls);
-    stalls.sort_by_key(|stall| stall.start_ns);
+    // Each sender's own are in order; a stable sort would take half of them once more.
+    stalls.sort_unstable_by_key(|stall| (stall.start_ns, stall.sender as u8, stall.end_ns));
+    (0..).zip(&mut stalls).for_each(|(number, stall)| stall.number = number);
     let full = Direction::BOTH.map(|direction| path::busy(flow, direction, limits));
     let time_ns = sweep::ledger(flow, &stalls, &full);
     let exchanges = wanted.exchanges.then(|| exchange::exchanges(flow, &waits(&stalls)));
@@ -54,7 +57,7 @@ pub fn flow_row(flow: &Finished, id: u64, capture: u32, limits: &Limits, wanted:
         capture,
         client: connection.client,
         server: connection.server,
-        tunnel: flow.tunnel().map(ToString::to_string),
+        tunnel: flow.tunnel().cloned(),
         label: None,
         label_source: None,
         starts: flow.starts().cloned().map(Box::new),
@@ -121,7 +124,7 @@ fn judged(flow: &Finished, gaps: &[Gap], limits: &Limits, stalls: &mut Vec<Stall
                 blocked.push((stalls.len(), gap));
             }
             if waited {
-                stalls.push(stall_row(gap, part));
+                list::push(stalls, stall_row(gap, part));
             }
         }
     }
@@ -259,6 +262,7 @@ fn handshake_stall(connection: &Connection) -> Option<StallRow> {
     let answered = handshake.done.is_some() || connection.half(Direction::Server).bytes > 0;
     let proof = causes::judge_handshake(again, answered, handshake.refused.is_some());
     Some(StallRow {
+        number: 0,
         sender: Side::Client,
         start_ns: start,
         end_ns: end,
@@ -304,6 +308,7 @@ fn stall_row(gap: &Gap, part: Part) -> StallRow {
         repair: RepairEvidence::of(gap, part.start, part.end),
     };
     StallRow {
+        number: 0,
         sender: gap.sender.into(),
         start_ns: part.start,
         end_ns: part.end,

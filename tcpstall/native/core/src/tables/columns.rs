@@ -82,7 +82,7 @@ pub fn flows(rows: &[FlowRow]) -> Columns {
         integers("client_port", rows, |row| Some(i64::from(row.client.port))),
         texts("server_address", rows, |row| Some(row.server.address.to_string())),
         integers("server_port", rows, |row| Some(i64::from(row.server.port))),
-        texts("tunnel", rows, |row| row.tunnel.clone()),
+        texts("tunnel", rows, |row| row.tunnel.as_ref().map(ToString::to_string)),
         texts("label", rows, |row| row.label.clone()),
         integers("start_ns", rows, |row| Some(row.start_ns.0)),
         integers("end_ns", rows, |row| Some(row.end_ns.0)),
@@ -179,6 +179,7 @@ pub fn stalls(rows: &[FlowRow]) -> Columns {
     let also = |row: &(u64, &StallRow)| row.1.also.iter().map(|cause| cause.name()).collect::<Vec<_>>().join(" ");
     vec![
         integers("flow", &all, |row| signed(row.0)),
+        integers("stall", &all, |row| signed(row.1.number)),
         texts("sender", &all, |row| Some(row.1.sender.name().to_owned())),
         integers("start_ns", &all, |row| Some(row.1.start_ns.0)),
         integers("end_ns", &all, |row| Some(row.1.end_ns.0)),

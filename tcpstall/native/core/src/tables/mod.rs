@@ -5,6 +5,7 @@ mod busy;
 mod ceiling;
 mod climb;
 pub mod columns;
+mod disguise;
 mod json;
 pub mod ledger;
 pub mod path;

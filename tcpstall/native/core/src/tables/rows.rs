@@ -15,6 +15,7 @@ use crate::flow::starts::Starts;
 use crate::size::PacketNo;
 use crate::time::Nanos;
 use crate::wire::Endpoint;
+use crate::wire::tunnel::Tunnel;
 
 /// The end of a connection: the client sent the SYN.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
@@ -178,6 +179,8 @@ pub struct Evidence {
 /// One wait of one sender with one cause.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct StallRow {
+    /// Number of the stall in its flow in order of time, counting from 0, whichever are left out of the list.
+    pub number: u64,
     /// Whose data waited.
     pub sender: Side,
     /// Last byte of new data before it.
@@ -226,8 +229,8 @@ pub struct FlowRow {
     pub server: Endpoint,
     /// What its first captured packet came through, from the inside out: `VXLAN 42 10.0.0.1 > 10.0.0.2`; absent where it was
     /// in no tunnel.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub tunnel: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none", serialize_with = "as_text")]
+    pub tunnel: Option<Tunnel>,
     /// What it carries, where its first payload says so: an HTTP request line with its host, a TLS server name.
     pub label: Option<String>,
     /// Where the label was read: `http`, `tls`.
@@ -299,6 +302,13 @@ struct Shown(crate::wire::Address);
 impl Serialize for Shown {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         serializer.collect_str(&self.0)
+    }
+}
+
+fn as_text<S: Serializer>(tunnel: &Option<Tunnel>, serializer: S) -> Result<S::Ok, S::Error> {
+    match tunnel {
+        Some(tunnel) => serializer.collect_str(tunnel),
+        None => serializer.serialize_none(),
     }
 }
 

@@ -38,7 +38,7 @@ impl Shape {
 
 /// Columns of the CSV form.
 const CSV_HEADER: &str = "flow,client,client_port,server,server_port,sender,start_ns,end_ns,duration_ns,ended,cause,detail,\
-confidence,in_flight_bytes,peer_window_bytes,cwnd_estimate_segments,burst_bytes,last_packet,freed_by_packet,next_packet";
+confidence,in_flight_bytes,peer_window_bytes,cwnd_estimate_segments,burst_bytes,last_packet,freed_by_packet,next_packet,stall";
 
 /// Writes rows as they come. The object's `services` and `captures` follow its `flows`, since only the
 /// end knows them.
@@ -127,7 +127,7 @@ fn csv_row(out: &mut impl Write, flow: &FlowRow, stall: &StallRow) -> io::Result
     let evidence = &stall.evidence;
     writeln!(
         out,
-        "{},{},{},{},{},{},{},{},{},{},{},{},{:.2},{},{},{},{},{},{},{}",
+        "{},{},{},{},{},{},{},{},{},{},{},{},{:.2},{},{},{},{},{},{},{},{}",
         flow.id,
         flow.client.address,
         flow.client.port,
@@ -148,5 +148,6 @@ fn csv_row(out: &mut impl Write, flow: &FlowRow, stall: &StallRow) -> io::Result
         known(evidence.last_packet.map(|packet| packet.0)),
         known(evidence.freed_by_packet.map(|packet| packet.0)),
         known(evidence.next_packet.map(|packet| packet.0)),
+        stall.number,
     )
 }

@@ -258,7 +258,7 @@ mod tests {
             flow.push(segment(at + 1, 1, 1, seq + 100, Flags::ACK, 0));
         }
         let mut watch = Box::new(Watch::new(&flow[0]));
-        watch.keeps_gaps(2);
+        watch.keeps_gaps(2 * size_of::<crate::gap::Gap>());
         for segment in &flow {
             watch.sees(segment);
         }

@@ -27,11 +27,16 @@ pub(super) struct Part {
 }
 
 /// What the fragments of one packet have in common.
-#[derive(Clone, Copy, PartialEq, Eq)]
-pub(super) struct Datagram {
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Datagram {
     pub(super) source: Address,
     pub(super) destination: Address,
     pub(super) identification: u32,
+}
+
+/// The packet that a fragment is of, where it is one of TCP.
+pub fn datagram(frame: &Frame<'_>) -> Option<Datagram> {
+    part(frame).map(|part| part.datagram)
 }
 
 /// The first fragment of a segment.

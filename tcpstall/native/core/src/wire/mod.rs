@@ -78,7 +78,7 @@ pub fn decode_into<'a>(frame: &Frame<'a>, segment: &mut Segment) -> Result<&'a [
 
 /// Length of everything before the IP header, bytes.
 #[inline(always)]
-fn link_header(frame: &Frame<'_>) -> Result<usize, Skip> {
+pub(crate) fn link_header(frame: &Frame<'_>) -> Result<usize, Skip> {
     match frame.link {
         LinkType::ETHERNET => ethernet::header(frame.bytes),
         LinkType::LINUX_SLL => sll::header(frame.bytes),

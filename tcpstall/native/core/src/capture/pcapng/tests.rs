@@ -1,6 +1,7 @@
 //! pcapng files built block by block, each in both byte orders.
 
-use crate::capture::{Capture, CaptureError, Item};
+use crate::capture::tests::items;
+use crate::capture::{Capture, CaptureError};
 
 /// Writes blocks in one byte order.
 #[derive(Clone)]
@@ -66,25 +67,13 @@ fn both(build: impl Fn(Writer) -> Writer, check: impl Fn(Vec<u8>)) {
     }
 }
 
-/// What the capture gives, a line an item, and last how it ends.
 fn read(bytes: &[u8]) -> Vec<String> {
-    let mut capture = Capture::from_reader(Box::new(std::io::Cursor::new(bytes.to_vec())));
-    let mut lines = Vec::new();
-    loop {
-        lines.push(match capture.next() {
-            Ok(Some(Item::Frame(f))) => {
-                format!("#{} {} {} {:?}/{}", f.packet.0, f.time.0, f.link.name(), f.bytes, f.wire_length)
-            }
-            Ok(Some(Item::Dropped(count))) => format!("dropped {count}"),
-            Ok(Some(Item::Line(_))) => "line".into(),
-            Ok(Some(Item::LeftOut)) => "left out".into(),
-            Ok(None) => return lines,
-            Err(CaptureError::Damaged { offset, packet, truncated, .. }) => {
-                format!("damaged at {offset}, #{}, truncated: {truncated}", packet.0)
-            }
-            Err(other) => other.to_string(),
-        });
-    }
+    items(bytes, |error| match error {
+        CaptureError::Damaged { offset, packet, truncated, .. } => {
+            format!("damaged at {offset}, #{}, truncated: {truncated}", packet.0)
+        }
+        other => other.to_string(),
+    })
 }
 
 #[test]

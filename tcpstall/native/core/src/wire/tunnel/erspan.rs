@@ -1,19 +1,18 @@
 //! ERSPAN in its three types (draft-foschiano-erspan-03).
 
-use super::{Entrance, Kind, bridged, version};
+use super::{Entrance, Kind, version};
 use crate::wire::Skip;
 
 /// Type I has no header of its own.
 pub(super) fn first(packet: &[u8], at: usize) -> Result<Entrance, Skip> {
-    Ok(Entrance::new(Kind::Erspan, None, at + bridged(packet, at)?))
+    Entrance::bridged(Kind::Erspan, None, packet, at)
 }
 
 /// Type II.
 pub(super) fn second(packet: &[u8], at: usize) -> Result<Entrance, Skip> {
     const HEADER: usize = 8;
     let id = session(packet, at)?;
-    let start = at + HEADER;
-    Ok(Entrance::new(Kind::Erspan, Some(id), start + bridged(packet, start)?))
+    Entrance::bridged(Kind::Erspan, Some(id), packet, at + HEADER)
 }
 
 /// Type III, which may carry Ethernet or bare IP.
@@ -27,13 +26,11 @@ pub(super) fn third(packet: &[u8], at: usize) -> Result<Entrance, Skip> {
     let header: &[u8; HEADER] = packet.get(at..).and_then(<[u8]>::first_chunk).ok_or(Skip::CutShort)?;
     let about = u16::from_be_bytes([header[10], header[11]]);
     let start = at + HEADER + if about & OPTIONAL != 0 { PLATFORM } else { 0 };
-    let inner = if about >> 10 & 0x1f == IP {
-        version(packet.get(start..).ok_or(Skip::CutShort)?)?;
-        0
-    } else {
-        bridged(packet, start)?
-    };
-    Ok(Entrance::new(Kind::Erspan, Some(id), start + inner))
+    if about >> 10 & 0x1f != IP {
+        return Entrance::bridged(Kind::Erspan, Some(id), packet, start);
+    }
+    version(packet.get(start..).ok_or(Skip::CutShort)?)?;
+    Ok(Entrance::new(Kind::Erspan, Some(id), start))
 }
 
 /// The session that the switch's administrator numbered, ten bits.

@@ -1,6 +1,6 @@
 //! Geneve (RFC 8926).
 
-use super::{Entrance, Kind, bridged, typed};
+use super::{Entrance, Kind, typed};
 use crate::wire::Skip;
 
 pub(super) fn enter(packet: &[u8]) -> Result<Entrance, Skip> {
@@ -13,9 +13,8 @@ pub(super) fn enter(packet: &[u8]) -> Result<Entrance, Skip> {
         return Err(Skip::NotTcp);
     }
     let (network, start) = (u32::from_be_bytes([0, n0, n1, n2]), FIXED + options);
-    let at = match u16::from_be_bytes([k0, k1]) {
-        BRIDGED => start + bridged(packet, start)?,
-        kind => typed(packet, kind, start)?,
-    };
-    Ok(Entrance::new(Kind::Geneve, Some(network), at))
+    match u16::from_be_bytes([k0, k1]) {
+        BRIDGED => Entrance::bridged(Kind::Geneve, Some(network), packet, start),
+        kind => Ok(Entrance::new(Kind::Geneve, Some(network), typed(packet, kind, start)?)),
+    }
 }

@@ -1,6 +1,6 @@
 //! GRE (RFC 2784, RFC 2890), and what PPTP makes of it (RFC 2637).
 
-use super::{Entrance, Kind, bridged, erspan, tunnelled, typed};
+use super::{Entrance, Kind, erspan, tunnelled, typed};
 use crate::wire::{Skip, ppp};
 
 const CHECKSUM: u16 = 0x8000;
@@ -39,7 +39,7 @@ pub(super) fn enter(packet: &[u8]) -> Result<Entrance, Skip> {
         return Ok(Entrance::new(Kind::Pptp, call, start + tunnelled(ppp::header(inner))?));
     }
     match protocol {
-        BRIDGED => Ok(Entrance::new(Kind::Gre, key, start + bridged(packet, start)?)),
+        BRIDGED => Entrance::bridged(Kind::Gre, key, packet, start),
         PPP => {
             let inner = packet.get(start..).ok_or(Skip::CutShort)?;
             Ok(Entrance::new(Kind::Gre, key, start + tunnelled(ppp::header(inner))?))

@@ -37,17 +37,35 @@ pub(super) struct Outer<'a> {
 }
 
 /// Where a tunnel's payload leads.
-struct Entrance {
-    kind: Kind,
+pub(crate) struct Entrance {
+    pub(crate) kind: Kind,
     id: Option<u32>,
     /// Where the inner IP packet begins in the outer one's payload.
-    at: usize,
+    pub(crate) at: usize,
+    /// Where the Ethernet frame begins that it is in, if it is in one.
+    pub(crate) frame: Option<usize>,
 }
 
 impl Entrance {
     fn new(kind: Kind, id: Option<u32>, at: usize) -> Entrance {
-        Entrance { kind, id, at }
+        Entrance { kind, id, at, frame: None }
     }
+
+    /// Into the Ethernet frame that begins at `at`.
+    fn bridged(kind: Kind, id: Option<u32>, bytes: &[u8], at: usize) -> Result<Entrance, Skip> {
+        Ok(Entrance { frame: Some(at), ..Entrance::new(kind, id, at + bridged(bytes, at)?) })
+    }
+
+    /// The same, seen from so far before.
+    fn behind(self, length: usize) -> Entrance {
+        Entrance { at: self.at + length, frame: self.frame.map(|frame| frame + length), ..self }
+    }
+}
+
+/// What a packet of that protocol leads into, if it is a tunnel with IP in it.
+pub(crate) fn entrance(protocol: u8, payload: &[u8]) -> Option<Entrance> {
+    let source = Address::default();
+    enter(&Outer { source, destination: source, protocol, length: payload.len() as u32, payload }, 0).ok()
 }
 
 /// The TCP segment inside `packet`, an IP packet that is not TCP itself.
@@ -79,7 +97,7 @@ fn walk<'a>(mut packet: &'a [u8], mut on_wire: u32, mut each: impl FnMut(Hop)) -
             4 => ipv4::outer(packet, on_wire)?,
             _ => ipv6::outer(packet, on_wire)?,
         };
-        let Entrance { kind, id, at } = enter(&outer, 0)?;
+        let Entrance { kind, id, at, .. } = enter(&outer, 0)?;
         packet = outer.payload.get(at..).ok_or(Skip::CutShort)?;
         on_wire = outer.length.saturating_sub(at as u32);
         each(Hop { kind, id, source: outer.source, destination: outer.destination });
@@ -115,7 +133,7 @@ fn enter(outer: &Outer<'_>, from: usize) -> Result<Entrance, Skip> {
         UDP => udp::enter(payload)?,
         ETHERNET_IN_IP => {
             const HEADER: usize = 2;
-            Entrance::new(Kind::EtherIp, None, HEADER + bridged(payload, HEADER)?)
+            Entrance::bridged(Kind::EtherIp, None, payload, HEADER)?
         }
         MPLS_IN_IP => Entrance::new(Kind::Mpls, None, typed(payload, ethertype::MPLS, 0)?),
         AUTHENTICATION if from == 0 => {
@@ -123,8 +141,7 @@ fn enter(outer: &Outer<'_>, from: usize) -> Result<Entrance, Skip> {
             // RFC 4302 §2.2: in words of 32 bits, less two.
             let length = 4 * (usize::from(*words) + 2);
             let inner = Outer { protocol: *protocol, ..*outer };
-            let entrance = enter(&inner, length)?;
-            return Ok(Entrance { at: entrance.at + length, ..entrance });
+            return Ok(enter(&inner, length)?.behind(length));
         }
         _ => return Err(Skip::NotTcp),
     };

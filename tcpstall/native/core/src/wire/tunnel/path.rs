@@ -79,6 +79,12 @@ impl Tunnel {
         self.0.push(hop);
     }
 
+    /// The same with other addresses at its ends.
+    pub fn readdressed(&self, address: impl Fn(Address) -> Address) -> Tunnel {
+        let hop = |hop: &Hop| Hop { source: address(hop.source), destination: address(hop.destination), ..*hop };
+        Tunnel(self.0.iter().map(hop).collect())
+    }
+
     /// The tunnels, the outermost first.
     pub fn hops(&self) -> &[Hop] {
         &self.0

@@ -25,5 +25,5 @@ pub(super) fn enter(packet: &[u8]) -> Result<Entrance, Skip> {
         (GTP_U, _) | (_, GTP_U) => gtp::enter(payload)?,
         _ => return Err(Skip::NotTcp),
     };
-    Ok(Entrance { at: inner.at + HEADER, ..inner })
+    Ok(inner.behind(HEADER))
 }

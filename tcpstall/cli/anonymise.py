@@ -1,0 +1,43 @@
+"""The options that make results such that they may be shared."""
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, TypeVar
+
+import click
+
+from tcpstall import keys
+from tcpstall.cli.ending import complain
+
+__all__ = ["anonymise_options", "key_of"]
+
+_Command = TypeVar("_Command", bound=Callable[..., Any])
+
+
+def anonymise_options(command: _Command) -> _Command:
+    """Adds `--anonymise` and `--key`, which `key_of` turns into one value."""
+    for option in reversed(
+        (
+            click.option("--anonymise", is_flag=True,
+                         help="Put pseudonyms for addresses, and leave out labels, names and payload."),
+            click.option("--key", "key_file", type=click.Path(dir_okay=False, path_type=Path), metavar="FILE",
+                         help="Where their key is kept: the same key gives the same pseudonyms. Made if "
+                         "it is not there.  [default: a new key that nobody keeps]"),
+        )
+    ):  # fmt: skip
+        command = option(command)
+    return command
+
+
+def key_of(anonymise: bool, key_file: Path | None) -> bytes | None:
+    """The key, or None where nothing is to be anonymised."""
+    if not anonymise:
+        if key_file is not None:
+            raise click.UsageError("--key is for --anonymise: give both")
+        return None
+    if key_file is None:
+        return keys.fresh()
+    key, made = keys.stored(key_file)
+    if made:
+        complain(f"made a key in {key_file}: whoever has it can find out whom the pseudonyms stand for")
+    return key

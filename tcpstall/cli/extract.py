@@ -1,0 +1,89 @@
+"""`tcpstall extract`: one flow, or the proof of one stall, as a capture of its own."""
+
+from pathlib import Path
+
+import click
+
+from tcpstall.cli.anonymise import anonymise_options, key_of
+from tcpstall.cli.ending import complain, writing
+from tcpstall.cli.output import analysed, capture_argument, ending_in
+from tcpstall.cli.progress import Bar
+from tcpstall.errors import ExitCode, NothingToShow
+from tcpstall.model import Analysis, Flow, Stall
+from tcpstall.units import counted, exact, number
+
+__all__ = ["command"]
+
+
+@click.command("extract")
+@capture_argument
+@click.option(
+    "--output",
+    "-o",
+    required=True,
+    type=click.Path(dir_okay=False, path_type=Path),
+    callback=ending_in(".pcap", ".pcapng"),
+    help="Where to: a .pcap or .pcapng file.",
+)
+@click.option(
+    "--flow",
+    type=click.IntRange(min=0),
+    metavar="N",
+    help="Number of the flow.  [default: the one that lost most time]",
+)
+@click.option(
+    "--stall",
+    type=click.IntRange(min=0),
+    metavar="N",
+    help="Number of a stall of that flow, as `analyze` lists them: only its handshake, and from the burst "
+    "before the stall to the burst after it.",
+)
+@click.option(
+    "--no-payload", "payload", flag_value=False, default=True, type=bool, help="End packets behind their TCP header."
+)
+@anonymise_options
+def command(
+    capture: str,
+    output: Path,
+    flow: int | None,
+    stall: int | None,
+    payload: bool,
+    anonymise: bool,
+    key_file: Path | None,
+) -> ExitCode:
+    """Cut out the packets of one flow, or those that prove one of its stalls.
+
+    They stay byte by byte as they are, with their times, lengths and link type. CAPTURE is read twice, so it must be
+    a file.
+    """  # fmt: skip
+    key = key_of(anonymise, key_file)
+    analysis, code = analysed(capture, flows=() if flow is None else (flow,), bursts=stall is not None, anonymise=key)
+    chosen = _flow(analysis, capture, flow)
+    wanted = None if stall is None else _stall(chosen, stall)
+    from tcpstall.packets.extract import extract
+
+    with Bar() as bar, writing(str(output)):
+        copied = extract(capture, output, chosen, wanted, payload=payload, anonymise=key, progress=bar)
+    amount = f"{number(copied.written)} of {counted(copied.packets, 'packet')}"
+    complain(f"{_named(chosen, wanted)}: {amount} written to {output}")
+    return code
+
+
+def _flow(analysis: Analysis, capture: str, flow: int | None) -> Flow:
+    if len(analysis) == 0:
+        what = "holds no TCP flow" if flow is None else f"holds no flow {flow}; `tcpstall analyze` lists the flows"
+        raise NothingToShow(f"{capture} {what}")
+    return analysis[analysis.ranked()[0]]
+
+
+def _stall(flow: Flow, wanted: int) -> Stall:
+    for stall in flow.stalls:
+        if stall.number == wanted:
+            return stall
+    those = f"they are numbered from 0 to {len(flow.stalls) - 1}" if flow.stalls else "it has none"
+    raise NothingToShow(f"flow {flow.id} has no stall {wanted}: {those}; `tcpstall analyze` lists them")
+
+
+def _named(flow: Flow, stall: Stall | None) -> str:
+    name = f"flow {flow.id}"
+    return name if stall is None else f"{name}, stall {stall.number} ({stall.cause}, {exact(stall.duration_ns)})"

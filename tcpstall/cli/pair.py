@@ -1,0 +1,70 @@
+"""`tcpstall pair`: two captures of the same traffic, one from each end."""
+
+import click
+
+from tcpstall.cli.ending import complain, writing
+from tcpstall.cli.progress import Bar
+from tcpstall.cli.selection import readable_name
+from tcpstall.errors import ExitCode, NothingToShow
+
+__all__ = ["command"]
+
+
+@click.command("pair")
+@click.argument("client", type=click.Path(), metavar="CLIENT", callback=readable_name)
+@click.argument("server", type=click.Path(), metavar="SERVER", callback=readable_name)
+@click.option(
+    "--format",
+    "form",
+    type=click.Choice(("table", "json")),
+    default="table",
+    show_default=True,
+    help="Tables for reading, or one JSON object.",
+)
+@click.option(
+    "--same-clock",
+    is_flag=True,
+    help="The times of both captures are one clock's: nothing is aligned, and unequal ways can be told.",
+)
+def command(client: str, server: str, form: str, same_clock: bool) -> ExitCode:
+    """Say what happened between two taps, and to whom each wait belongs.
+
+    CLIENT and SERVER are captures of the same traffic, taken at both ends; the other way round is noticed. Addresses
+    may be translated in between. Both are read more than once, so they must be files.
+    """  # fmt: skip
+    if "-" in (client, server):
+        raise click.BadParameter("two files are needed, not standard input", param_hint="CLIENT SERVER")
+    from tcpstall.ends import pair
+
+    with Bar() as bar:
+        ends = pair(client, server, same_clock=same_clock, progress=bar)
+    for capture in ends.captures:
+        if capture.error:
+            complain(capture.error)
+    if not ends.flows:
+        raise NothingToShow(_nothing(client, server, ends.rewritten))
+    with writing("standard output"):
+        if form == "json":
+            from tcpstall.report.pair_json import pair_json
+
+            click.echo(pair_json(ends))
+        else:
+            from tcpstall.cli.terminal import console, show
+            from tcpstall.report.pair import render_pair
+
+            screen = console()
+            for part in render_pair(ends, width=screen.width):
+                show(part, screen)
+    return max(capture.exit_code for capture in ends.captures)
+
+
+def _nothing(client: str, server: str, rewritten: int) -> str:
+    if rewritten:
+        return (
+            f"{client} and {server} hold flows of the same ends whose sequence numbers differ: something in between "
+            "rewrites them (a proxy, or a firewall that draws its own), so packets cannot be told to be the same"
+        )
+    return (
+        f"{client} and {server} have no flow in common: no initial sequence number of one is in the other, and no "
+        "packet's numbers and timestamps"
+    )

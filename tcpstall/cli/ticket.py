@@ -1,0 +1,119 @@
+"""`tcpstall analyze` as text for tickets: which pictures lie beside it, and where they are."""
+
+import os
+import sys
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from tcpstall import __version__
+from tcpstall.cli.called import command_line
+from tcpstall.cli.ending import writing
+from tcpstall.errors import ExitCode
+from tcpstall.model import Analysis, Flow, Sort
+
+if TYPE_CHECKING:
+    from tcpstall.report.ticket import Picture
+
+__all__ = ["FORMS", "PLOT_FORMATS", "Pictures", "readable_again", "write"]
+
+FORMS = ("markdown", "jira", "text")
+PLOT_FORMATS = ("png", "svg")
+
+_LISTED, _EXPLAINED, _DRAWN = 10, 3, 10
+_STANDARD_INPUT = "-"
+_UNREAD = (ExitCode.CANNOT_OPEN, ExitCode.NOT_A_CAPTURE)
+
+
+def write(
+    analysis: Analysis,
+    form: str,
+    *,
+    sort: Sort,
+    top: int | None,
+    min_stall_ns: int,
+    pictures: "Pictures | None",
+) -> None:
+    """Writes the ticket to standard output, its pictures into their folder."""
+    from tcpstall.report.ticket import FORMS as WRITERS
+    from tcpstall.report.ticket import Detail, content
+
+    listed, explained = top or _LISTED, top or _EXPLAINED
+    whole: list[Picture] = []
+    of_flow: dict[int, list[Picture]] = {}
+    if pictures is not None and len(analysis):
+        flows = [analysis[row] for row in analysis.ranked(sort)[: min(explained, _DRAWN)]]
+        for flow, picture in pictures.drawn(analysis, flows):
+            (whole if flow is None else of_flow.setdefault(flow.id, [])).append(picture)
+    detail = Detail(listed, explained, sort, min_stall_ns, whole, of_flow)
+    blocks = list(
+        content(analysis, detail, command_line(analysis.captures, anonymised=analysis.anonymised), __version__)
+    )
+    if not blocks:
+        return
+    text = WRITERS[form](blocks)
+    with writing("standard output"):
+        sys.stdout.flush()
+        # Whatever the terminal's encoding is: a ticket is UTF-8.
+        sys.stdout.buffer.write(text.encode("utf-8"))
+        sys.stdout.buffer.flush()
+
+
+@dataclass(frozen=True)
+class Pictures:
+    """The folder that pictures go to, what kind of files, and how the captures were read."""
+
+    captures: Sequence[str]
+    """As they were given: an anonymised analysis does not name them."""
+    folder: Path
+    suffix: str
+    since_ns: int | None
+    until_ns: int | None
+    max_expansion: int
+
+    def drawn(self, analysis: Analysis, flows: Sequence[Flow]) -> Iterator[tuple[Flow | None, "Picture"]]:
+        """Each picture once it is written, with the flow that it shows; None for all together."""
+        from tcpstall import plot
+
+        with writing(str(self.folder)):
+            self.folder.mkdir(parents=True, exist_ok=True)
+        if len(analysis) > 1:
+            with self._file("timeline") as file:
+                plot.draw_many(analysis, file, kind="timeline")
+            yield None, _picture(file, "the waits of the flows that lost most, a row each")
+        if len(analysis.exchanges) > 1:
+            with self._file("exchanges") as file:
+                plot.draw_many(analysis, file, kind="exchanges")
+            yield None, _picture(file, "the slowest exchanges, each latency as a sum")
+        both = zip(self.captures, analysis.captures, strict=True)
+        paths = [given for given, capture in both if capture.exit_code not in _UNREAD]
+        for subject in plot.subjects(
+            paths, flows, since_ns=self.since_ns, until_ns=self.until_ns, max_expansion=self.max_expansion
+        ):
+            with self._file(f"flow-{subject.flow.id}") as file:
+                plot.draw_flow(subject, file)
+            shows = f"flow {subject.flow.id} over its time: sequence numbers, and bytes in flight"
+            yield subject.flow, _picture(file, shows)
+
+    @contextmanager
+    def _file(self, name: str) -> Iterator[Path]:
+        file = self.folder / f"{name}.{self.suffix}"
+        with writing(str(file)):
+            yield file
+
+
+def readable_again(captures: Sequence[str]) -> None:
+    """Refuses what cannot be read a second time, for the pictures."""
+    if _STANDARD_INPUT in captures:
+        raise click.UsageError("pictures need a file, not standard input: save the capture first, or leave --plots out")
+
+
+def _picture(file: Path, shows: str) -> "Picture":
+    """With a link that a page in the working directory can follow."""
+    from tcpstall.report.ticket import Picture
+
+    return Picture(Path(os.path.relpath(file)).as_posix(), shows)

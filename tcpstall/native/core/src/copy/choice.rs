@@ -1,0 +1,119 @@
+//! Which packets are written.
+
+use std::collections::VecDeque;
+
+use crate::capture::Frame;
+use crate::disguise::Disguise;
+use crate::time::Nanos;
+use crate::wire::fragment::{Datagram, datagram};
+use crate::wire::{Endpoint, Flags, Segment, Skip, decode_into};
+
+/// IP packets whose fragments are followed at once.
+const FOLLOWED: usize = 64;
+
+/// How long RSTs behind a connection's end are its own: as long as the run waits before the same ends are another flow.
+const TRAIL: Nanos = Nanos::from_millis(120_000);
+
+/// A part of a connection's time.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Stretch {
+    /// Both ends, in any order.
+    pub ends: [Endpoint; 2],
+    /// From this packet time on.
+    pub from: Nanos,
+    /// To this one, which belongs to it; and the RSTs after it, until something else comes.
+    pub until: Nanos,
+}
+
+/// Which packets.
+#[derive(Clone, Debug)]
+pub enum Choice {
+    /// All of them.
+    Everything,
+    /// Those of these connections, at these times.
+    Some(Stretches),
+}
+
+/// Parts of connections.
+#[derive(Clone, Debug, Default)]
+pub struct Stretches {
+    wanted: Vec<Wanted>,
+    /// Of which later fragments may come, which have no ports.
+    fragmented: VecDeque<Datagram>,
+}
+
+impl Choice {
+    /// The packets of these.
+    pub fn of(wanted: Vec<Stretch>) -> Choice {
+        let wanted = wanted.into_iter().map(|stretch| Wanted { stretch, over: false }).collect();
+        Choice::Some(Stretches { wanted, fragmented: VecDeque::new() })
+    }
+
+    /// True if the frame is to be written. Ends are pseudonyms where there is a disguise.
+    pub(super) fn takes(&mut self, frame: &Frame<'_>, disguise: Option<&mut Disguise>) -> bool {
+        let Choice::Some(stretches) = self else { return true };
+        stretches.take(frame, disguise)
+    }
+}
+
+impl Stretches {
+    fn take(&mut self, frame: &Frame<'_>, disguise: Option<&mut Disguise>) -> bool {
+        let may_be = |wanted: &Wanted| wanted.stretch.from <= frame.time && !wanted.is_past(frame.time);
+        if !self.wanted.iter().any(may_be) {
+            return false;
+        }
+        match ends(frame, disguise) {
+            Ok((ends, flags, fragmented)) => {
+                let mut takes = false;
+                for wanted in self.wanted.iter_mut().filter(|wanted| may_be(wanted)) {
+                    takes |= are(ends, wanted.stretch.ends) && wanted.takes(frame.time, flags);
+                }
+                if takes && fragmented {
+                    self.fragmented.extend(datagram(frame));
+                    self.fragmented.drain(..self.fragmented.len().saturating_sub(FOLLOWED));
+                }
+                takes
+            }
+            Err(Skip::IpFragment) => datagram(frame).is_some_and(|datagram| self.fragmented.contains(&datagram)),
+            Err(_) => false,
+        }
+    }
+}
+
+/// A stretch, and whether it is over.
+#[derive(Clone, Debug)]
+struct Wanted {
+    stretch: Stretch,
+    over: bool,
+}
+
+impl Wanted {
+    fn is_past(&self, time: Nanos) -> bool {
+        time > self.stretch.until && (self.over || time - self.stretch.until >= TRAIL)
+    }
+
+    /// A packet of its connection passes. A flow ends with its first RST: those that follow at once are still its own.
+    fn takes(&mut self, time: Nanos, flags: Flags) -> bool {
+        if time <= self.stretch.until {
+            return true;
+        }
+        self.over |= !flags.has(Flags::RST);
+        !self.over
+    }
+}
+
+/// True if these are the ends, either way round.
+pub(super) fn are(ends: [Endpoint; 2], [one, other]: [Endpoint; 2]) -> bool {
+    ends == [one, other] || ends == [other, one]
+}
+
+/// Who speaks to whom in the frame, with which flags, and whether more fragments follow.
+pub(super) fn ends(frame: &Frame<'_>, disguise: Option<&mut Disguise>) -> Result<([Endpoint; 2], Flags, bool), Skip> {
+    let mut segment = Segment::default();
+    decode_into(frame, &mut segment)?;
+    let mut ends = [segment.source, segment.destination];
+    if let Some(disguise) = disguise {
+        ends = ends.map(|end| Endpoint { address: disguise.address(end.address), ..end });
+    }
+    Ok((ends, segment.flags, segment.fragmented))
+}

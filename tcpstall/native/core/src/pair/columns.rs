@@ -1,0 +1,49 @@
+//! Rows of packets turned to columns.
+
+use super::rows::{Delay, Event};
+use crate::tables::columns::{Column, Columns, Values};
+
+fn integers<R>(name: &str, rows: &[R], value: impl Fn(&R) -> Option<i64>) -> Column {
+    Column { name: name.to_owned(), values: Values::Integers(rows.iter().map(value).collect()) }
+}
+
+fn texts<R>(name: &str, rows: &[R], value: impl Fn(&R) -> &'static str) -> Column {
+    Column {
+        name: name.to_owned(),
+        values: Values::Texts(rows.iter().map(|row| Some(value(row).to_owned())).collect()),
+    }
+}
+
+fn number(packet: Option<u64>) -> Option<i64> {
+    packet.map(|packet| packet as i64)
+}
+
+/// What befell packets, one a row.
+pub fn events(rows: &[Event]) -> Columns {
+    vec![
+        integers("flow", rows, |row| Some(row.flow as i64)),
+        texts("sender", rows, |row| row.sender.name()),
+        texts("kind", rows, |row| row.kind),
+        integers("time_ns", rows, |row| Some(row.time_ns)),
+        integers("sent_packet", rows, |row| number(row.sent_packet)),
+        integers("seen_packet", rows, |row| number(row.seen_packet)),
+        integers("seq", rows, |row| Some(row.seq)),
+        integers("bytes", rows, |row| Some(row.bytes)),
+        integers("late_ns", rows, |row| row.late_ns),
+        integers("repair_sent_packet", rows, |row| row.repair.map(|(sent, _)| sent as i64)),
+        integers("repair_seen_packet", rows, |row| number(row.repair.and_then(|(_, seen)| seen))),
+    ]
+}
+
+/// A delay a row.
+pub fn delays(rows: &[Delay]) -> Columns {
+    vec![
+        integers("flow", rows, |row| Some(row.flow as i64)),
+        integers("from_server", rows, |row| Some(i64::from(row.sender.name() == "server"))),
+        integers("time_ns", rows, |row| Some(row.time_ns)),
+        integers("delay_ns", rows, |row| Some(row.delay_ns)),
+        integers("sent_packet", rows, |row| Some(row.sent_packet as i64)),
+        integers("seen_packet", rows, |row| Some(row.seen_packet as i64)),
+        integers("bytes", rows, |row| Some(i64::from(row.bytes))),
+    ]
+}

@@ -1,0 +1,167 @@
+//! Which connection of one capture is which of the other, whatever addresses were put on it in between.
+
+use hashbrown::{HashMap, HashSet};
+
+use super::tap::{Conversation, Passage, Tap};
+use crate::seq::SeqNo;
+
+/// So many packets of a connection whose SYN is missing are looked for in the other capture.
+const LOOKED_FOR: usize = 64;
+/// So many of them must be there, or one with timestamps: those with a sequence number and an ACK agree by chance never, the
+/// latter alone may where somebody made them up.
+const FOUND: u32 = 2;
+
+/// By what two connections were told to be one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum By {
+    /// Both ends chose the same initial sequence numbers.
+    InitialNumbers,
+    /// Sequence numbers, ACKs and timestamps of packets agree.
+    Packets,
+}
+
+/// Two connections that are one.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Match {
+    /// Its number in the first capture and in the second.
+    pub(super) at: [usize; 2],
+    /// The second capture takes the server for the client.
+    pub(super) turned: bool,
+    /// What to add to positions of the second capture to have those of the first, by the first one's ways.
+    pub(super) shift: [i64; 2],
+    pub(super) by: By,
+}
+
+/// The pairs, in the order of the first capture, and how many connections look like one whose numbers were rewritten.
+pub(super) fn matches(first: &Tap, second: &Tap) -> (Vec<Match>, u64) {
+    let mut found = by_initial_numbers(first, second);
+    let mut taken = [HashSet::new(), HashSet::new()];
+    for pair in &found {
+        taken[0].insert(pair.at[0]);
+        taken[1].insert(pair.at[1]);
+    }
+    for turn in [false, true] {
+        let (from, to) = if turn { (second, first) } else { (first, second) };
+        for mut pair in by_packets(from, to, &taken[usize::from(turn)], &taken[usize::from(!turn)]) {
+            if turn {
+                pair.at.swap(0, 1);
+            }
+            if taken[0].insert(pair.at[0]) & taken[1].insert(pair.at[1]) {
+                pair.shift = shifts(first, second, pair);
+                found.push(pair);
+            }
+        }
+    }
+    found.sort_by_key(|pair| pair.at);
+    (found, rewritten(first, second, &taken))
+}
+
+fn by_initial_numbers(first: &Tap, second: &Tap) -> Vec<Match> {
+    let mut index: HashMap<(usize, SeqNo), Vec<usize>> = HashMap::new();
+    for (at, conversation) in second.conversations.iter().enumerate() {
+        for (way, isn) in conversation.isns().into_iter().enumerate() {
+            isn.into_iter().for_each(|isn| index.entry((way, isn)).or_default().push(at));
+        }
+    }
+    let mut taken = HashSet::new();
+    let mut found = Vec::new();
+    for (at, conversation) in first.conversations.iter().enumerate() {
+        let known = conversation.isns().into_iter().enumerate().filter_map(|(way, isn)| Some((way, isn?)));
+        let candidates = known.filter_map(|key| index.get(&key)).flatten().filter(|other| !taken.contains(*other));
+        let best = candidates
+            .filter_map(|other| Some((likeness(conversation, &second.conversations[*other])?, *other)))
+            .max_by_key(|(likeness, other)| (*likeness, std::cmp::Reverse(*other)));
+        if let Some((_, other)) = best {
+            taken.insert(other);
+            let mut pair = Match { at: [at, other], turned: false, shift: [0; 2], by: By::InitialNumbers };
+            pair.shift = shifts(first, second, pair);
+            found.push(pair);
+        }
+    }
+    found
+}
+
+/// How much speaks for two connections being one; none where an initial number speaks against it.
+fn likeness(one: &Conversation, other: &Conversation) -> Option<usize> {
+    let mut likeness = 0;
+    for (a, b) in one.isns().into_iter().zip(other.isns()) {
+        match (a, b) {
+            (Some(a), Some(b)) if a == b => likeness += 4,
+            (Some(_), Some(_)) => return None,
+            _ => {}
+        }
+    }
+    let stamps = |conversation: &Conversation| conversation.ways[0].syn.and_then(|syn| syn.timestamps);
+    likeness += 2 * usize::from(stamps(one).is_some() && stamps(one) == stamps(other));
+    Some(likeness + usize::from(one.ends == other.ends))
+}
+
+type Key = (SeqNo, SeqNo, u32, u32);
+
+fn key(passage: &Passage) -> Key {
+    let stamps = passage.timestamps.unwrap_or_default();
+    (passage.seq, passage.ack, stamps.value, stamps.echo)
+}
+
+/// Connections of which the beginning in `from` lies somewhere in `to`.
+fn by_packets(from: &Tap, to: &Tap, known_from: &HashSet<usize>, known_to: &HashSet<usize>) -> Vec<Match> {
+    let mut index: HashMap<Key, (usize, usize)> = HashMap::new();
+    for (at, conversation) in from.conversations.iter().enumerate().filter(|(at, _)| !known_from.contains(at)) {
+        for (way, own) in conversation.ways.iter().enumerate() {
+            for passage in own.passages.iter().take(LOOKED_FOR) {
+                index.insert(key(passage), (at, way));
+            }
+        }
+    }
+    let mut found = Vec::new();
+    for (other, conversation) in to.conversations.iter().enumerate().filter(|(at, _)| !known_to.contains(at)) {
+        let mut votes: HashMap<(usize, bool), (u32, Option<Key>)> = HashMap::new();
+        for (way, own) in conversation.ways.iter().enumerate() {
+            for passage in &own.passages {
+                let own_key = key(passage);
+                if let Some((at, from_way)) = index.get(&own_key) {
+                    let vote = votes.entry((*at, *from_way != way)).or_default();
+                    // Duplicate ACKs are one proof, however many there are.
+                    let proof = if own_key.2 == 0 { 1 } else { FOUND };
+                    vote.0 += if vote.1 == Some(own_key) { 0 } else { proof };
+                    vote.1 = Some(own_key);
+                }
+            }
+        }
+        let best = votes.into_iter().max_by_key(|((at, _), (count, _))| (*count, std::cmp::Reverse(*at)));
+        if let Some(((at, turned), (count, _))) = best.filter(|(_, (count, _))| *count >= FOUND) {
+            let _ = count;
+            found.push(Match { at: [at, other], turned, shift: [0; 2], by: By::Packets });
+        }
+    }
+    found
+}
+
+/// Right while the two begin within 2 GiB of each other.
+fn shifts(first: &Tap, second: &Tap, pair: Match) -> [i64; 2] {
+    [0, 1].map(|way| {
+        let one = first.conversations[pair.at[0]].ways[way].base;
+        let other = second.conversations[pair.at[1]].ways[if pair.turned { 1 - way } else { way }].base;
+        one.zip(other).map_or(0, |(one, other)| i64::from(other.since(one)))
+    })
+}
+
+/// Connections without a partner that have the ends, or the clock, of one without a partner in the other capture.
+fn rewritten(first: &Tap, second: &Tap, taken: &[HashSet<usize>; 2]) -> u64 {
+    let alone = |tap: usize| move |(at, _): &(usize, &Conversation)| !taken[tap].contains(at);
+    let (mut ends, mut clocks) = (HashSet::new(), HashSet::new());
+    for (_, conversation) in second.conversations.iter().enumerate().filter(alone(1)) {
+        ends.insert(conversation.ends);
+        clocks.extend(opening_clock(conversation));
+    }
+    let looks = |conversation: &Conversation| {
+        ends.contains(&conversation.ends) || opening_clock(conversation).is_some_and(|clock| clocks.contains(&clock))
+    };
+    first.conversations.iter().enumerate().filter(alone(0)).filter(|(_, one)| looks(one)).count() as u64
+}
+
+/// The timestamps of SYN and SYN-ACK, which have 64 bits of chance between them.
+fn opening_clock(conversation: &Conversation) -> Option<(u32, u32)> {
+    let [client, server] = &conversation.ways;
+    Some((client.syn?.timestamps?.value, server.syn?.timestamps?.value))
+}

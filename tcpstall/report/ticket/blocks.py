@@ -1,0 +1,69 @@
+"""What a ticket is made of, free of any markup: who wrote a word decides how it may be shown."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TypeAlias
+
+__all__ = ["Block", "Foreign", "Heading", "Items", "Paragraph", "Picture", "Strong", "Table", "Word", "Words"]
+
+
+@dataclass(frozen=True, slots=True)
+class Foreign:
+    """Text that strangers wrote, or the user: never markup."""
+
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Strong:
+    """Own text that stands out."""
+
+    text: str
+
+
+Word: TypeAlias = str | Foreign | Strong
+"""A plain string is own text too."""
+
+Words: TypeAlias = Sequence[Word]
+
+
+@dataclass(frozen=True, slots=True)
+class Heading:
+    """`level` 1 is the title."""
+
+    level: int
+    words: Words
+
+
+@dataclass(frozen=True, slots=True)
+class Paragraph:
+    """Lines that flow into one another."""
+
+    words: Words
+
+
+@dataclass(frozen=True, slots=True)
+class Items:
+    """A list, an item each."""
+
+    items: Sequence[Words]
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """Rows of cells under headings; the columns in `figures` are set to the right."""
+
+    headings: Sequence[str]
+    rows: Sequence[Sequence[Words]]
+    figures: frozenset[int] = frozenset()
+
+
+@dataclass(frozen=True, slots=True)
+class Picture:
+    """A file beside the text, its path as a link finds it, and what it shows."""
+
+    path: str
+    shows: str
+
+
+Block: TypeAlias = Heading | Paragraph | Items | Table | Picture

@@ -1,0 +1,87 @@
+"""`python -m tests.pictures`: makes the pictures that the README shows, in `.github/pictures/`."""
+
+import shutil
+import subprocess
+import tempfile
+from pathlib import Path
+
+from tests.pictures.terminal import draw, tcpstall
+from tests.pictures.traffic import FIXTURES, beside
+
+PICTURES = FIXTURES.parent / ".github" / "pictures"
+SLOWSTART = "fixtures/slowstart-rtt7ms-512k.pcap"
+WIDE, NARROW = 140, 110
+OFFICE = (
+    "slowstart-512k", "sndbuf-16k", "rcvbuf-8k-40ms", "idle-restart-on", "rpc-30k", "wmem-4096", "rmem-4096-up",
+    "initcwnd-100", "sndbuf-32k-5ms", "edge-14481", "idle-restart-off", "wmem-4096-up", "zero-window-dead",
+)  # fmt: skip
+
+
+def main() -> None:
+    """Makes them all."""
+    PICTURES.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory() as folder:
+        in_terminals(Path(folder))
+        plotted(Path(folder))
+
+
+def in_terminals(folder: Path) -> None:
+    """What commands print."""
+    run = tcpstall()
+    draw([[run, "analyze", SLOWSTART]], PICTURES / "analyze.svg", columns=WIDE, lines=34)
+    draw([[run, "plot", SLOWSTART, "--terminal"]], PICTURES / "terminal.svg", columns=NARROW)
+    draw([[run, "analyze", SLOWSTART, "--format", "markdown"]], PICTURES / "markdown.svg", columns=WIDE, lines=34)
+    draw(
+        [[run, "diff", "fixtures/lab/initcwnd-100/sender.pcap", "fixtures/lab/slowstart-512k/sender.pcap"]],
+        PICTURES / "diff.svg",
+        columns=NARROW,
+    )
+    draw(
+        [[run, "pair", "fixtures/lab/sndbuf-16k/receiver.pcap", "fixtures/lab/sndbuf-16k/sender.pcap"]],
+        PICTURES / "pair.svg",
+        columns=WIDE,
+        lines=40,
+    )
+    draw([[run, "analyze", SLOWSTART, "--anonymise"]], PICTURES / "anonymise.svg", columns=WIDE, lines=12)
+    if shutil.which("tshark"):
+        in_wireshark(folder)
+
+
+def in_wireshark(folder: Path) -> None:
+    """What tshark reads of an annotated capture and of an extract."""
+    shutil.copy(FIXTURES.parent / SLOWSTART, folder / "transfer.pcap")
+    third = 'frame.comment contains "stall 3"'
+    draw(
+        [
+            [tcpstall(), "annotate", "transfer.pcap", "-o", "told.pcapng"],
+            ["tshark", "-r", "told.pcapng", "-Y", third, "-T", "fields", "-e", "frame.number", "-e", "frame.comment"],
+            [tcpstall(), "extract", "transfer.pcap", "--stall", "3", "-o", "proof.pcap"],
+            ["tshark", "-r", "proof.pcap", "-t", "r"],
+        ],
+        PICTURES / "wireshark.svg",
+        columns=WIDE,
+        folder=folder,
+    )
+
+
+def plotted(folder: Path) -> None:
+    """Every kind of plot."""
+    office = folder / "office.pcap"
+    beside(office, OFFICE)
+    captures = {
+        "overview": FIXTURES / "slowstart-rtt7ms-512k.pcap",
+        "sequence": FIXTURES / "slowstart-rtt7ms-512k.pcap",
+        "in-flight": FIXTURES / "slowstart-rtt7ms-512k.pcap",
+        "rtt": FIXTURES / "lab" / "rcvbuf-8k-40ms" / "sender.pcap",
+        "rtt-by-position": FIXTURES / "slowstart-rtt7ms-512k.pcap",
+        "throughput": FIXTURES / "slowstart-rtt7ms-512k.pcap",
+        "timeline": office,
+        "exchanges": office,
+    }
+    for kind, capture in captures.items():
+        output = str(PICTURES / f"{kind}.png")
+        subprocess.run([tcpstall(), "plot", str(capture), "--kind", kind, "-o", output], check=True)
+
+
+if __name__ == "__main__":
+    main()
