@@ -176,7 +176,7 @@ def _drawings(
         )
     except (OSError, ValueError) as error:
         complain(f"no plots: {error}")
-        return {}, f"No plots: the second reading failed ({error})."
+        return {}, "No plots: the second reading failed."  # the error may name a file that is to stay unnamed
     columns = min(_MOST_COLUMNS, _COLUMNS // len(flows))
     made = {flow.id: draw(flow, table, main_sender(flow), columns) for flow, table in zip(flows, tables, strict=True)}
     return {id_: drawing for id_, drawing in made.items() if drawing}, ""

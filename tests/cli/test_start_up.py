@@ -9,7 +9,20 @@ import pytest
 
 from tests.cli.conftest import environment
 
-HEAVY = {"matplotlib", "scapy", "dpkt", "duckdb", "numpy", "rich", "asyncio", "pandas", "polars", "pyarrow"}
+HEAVY = {
+    "matplotlib",
+    "scapy",
+    "dpkt",
+    "duckdb",
+    "numpy",
+    "rich",
+    "asyncio",
+    "pandas",
+    "polars",
+    "pyarrow",
+    "bokeh",
+    "jinja2",
+}
 
 PROGRAM = """
 import json, os, sys

@@ -1,7 +1,6 @@
 """`python -m tests.page CAPTURE PICTURE.png`: the page of a capture as Chromium shows it."""
 
 import argparse
-import tempfile
 from pathlib import Path
 
 from tcpstall.cli import main as tcpstall
@@ -19,15 +18,21 @@ def main() -> int:
     executable = program()
     if executable is None:
         parser.error("no Chromium here: apt-get install chromium")
-    with tempfile.TemporaryDirectory() as folder, browser(executable) as chromium:
-        page = Path(folder) / "report.html"
+    # Beside the picture, for the page shows its own name and the same picture is to come of it each time.
+    page = options.picture.with_suffix(".html")
+    with browser(executable) as chromium:
         code = tcpstall(["report", options.capture, "-o", str(page)])
         if not page.exists():
             return code
         size = {"width": options.width, "height": options.height or 1000}
-        with opened(chromium, page, viewport=size, color_scheme="dark" if options.dark else "light") as shown:
-            shown.page.evaluate("scrollTo(0, 0)")
-            shown.page.screenshot(path=options.picture, full_page=options.height is None)
+        try:
+            with opened(
+                chromium, page.resolve(), viewport=size, color_scheme="dark" if options.dark else "light"
+            ) as shown:
+                shown.page.evaluate("scrollTo(0, 0)")
+                shown.page.screenshot(path=options.picture, full_page=options.height is None)
+        finally:
+            page.unlink()
     return code
 
 

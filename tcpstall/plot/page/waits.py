@@ -106,7 +106,7 @@ def _hatch(frame: Frame, stalls: Sequence[Stall], flow: Flow, row: float) -> Non
             }
         )
         frame.plot.quad(
-            "x0", "x1", row + 0.4, row - 0.4, source=source, fill_color=None, line_color=None, hatch_scale=7,
+            "x0", "x1", row + 0.4, row - 0.4, source=source, fill_color=None, line_color="#ffffff", hatch_scale=7,
             hatch_pattern=_PATTERNS[pattern(cause)], hatch_color="#ffffff", hatch_alpha=0.42, hatch_weight=1.2,
         )  # fmt: skip
 

@@ -70,9 +70,9 @@
     plot.y_range.setv({start: low - 0.03 * height, end: high + 0.07 * height});
   };
 
-  const MOVING_PX = 3;
+  const MOVING_PX = 4;
 
-  // Every source holds what the screen can show; three pixels share a column while something moves.
+  // Every source holds what the screen can show; a few pixels share a column while something moves.
   const update = (flow, pixels) => {
     const {start, end} = flow.range, done = new Set();
     const whole = start <= flow.whole[0] && end >= flow.whole[1];
