@@ -46,8 +46,8 @@ class Drawing:
 
 
 def draw(flow: Flow, samples: _core.Table, side: Side, columns: int) -> Drawing | None:
-    """The data that `side` sent, reduced to so many columns with their extremes; None without any segment."""
-    if not len(samples):
+    """The data that `side` sent, reduced to so many columns with their extremes; None where no data was sent."""
+    if not len(samples) or not any(direction.bytes for direction in flow.directions.values()):
         return None
     series = read(samples, side, flow.start_ns)
     view = View(0, max(1, flow.duration_ns), columns)

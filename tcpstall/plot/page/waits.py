@@ -120,8 +120,7 @@ def _names(frame: Frame, stalls: Sequence[Stall], flow: Flow, row: float) -> Non
             "from": start,
             "to": end,
             "x": [(left + right) / 2 for left, right in zip(start, end, strict=True)],
-            "cause": [stall.cause.value for stall in named],
-            "name": ["" for _ in named],
+            "name": [stall.cause.value for stall in named],
             "ink": [style.ink_on(stall.cause.colour) for stall in named],
             "ground": [stall.cause.colour for stall in named],
         }

@@ -118,10 +118,10 @@ const shown = (() => {
   // A wait's name stands where the wait is long enough on the screen, in the middle of what is seen of it.
   const names = (full, view) => {
     const LETTER_PX = 6.4, AROUND_PX = 8, kept = [], x = [];
-    full.cause.forEach((cause, at) => {
+    full.name.forEach((name, at) => {
       const left = Math.max(full.from[at], view.start), right = Math.min(full.to[at], view.end);
       const wide = (right - left) / (view.end - view.start) * view.width;
-      if (wide > LETTER_PX * cause.length + AROUND_PX) { kept.push(at); x.push((left + right) / 2); }
+      if (wide > LETTER_PX * name.length + AROUND_PX) { kept.push(at); x.push((left + right) / 2); }
     });
     const data = Object.fromEntries(Object.entries(full).map(([name, column]) => [name, kept.map((at) => column[at])]));
     return {...data, x};

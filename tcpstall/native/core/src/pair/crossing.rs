@@ -2,7 +2,9 @@
 //!
 //! A frame of 64 KB at one tap is many packets at the other (TSO, GRO), so bytes are matched and not packets. Each byte of a
 //! packet that was seen belongs to one sending of it. Where it was sent more than once, timestamps and IP identification tell
-//! which; where they do not, the clock does: the latest sending that can have arrived by then.
+//! which; where they do not, the clock does: the sending that took nearest to the least delay.
+
+use std::cmp::Reverse;
 
 use super::pure;
 use super::tap::Passage;
@@ -53,12 +55,14 @@ pub(super) struct Crossing {
     pub(super) unsent: Vec<usize>,
 }
 
-/// Decides whether a packet sent at one time can be seen at the other: times of the two taps.
-pub(super) type Possible<'a> = &'a dyn Fn(i64, i64) -> bool;
+/// How far a packet sent at one time and seen at another would be from the least delay, by times of the two taps; none where it
+/// cannot have come so soon.
+pub(super) type Possible<'a> = &'a dyn Fn(i64, i64) -> Option<u64>;
 
-/// Whether a packet sent then can be seen then, where `least` is the least delay by the aligned clocks.
-pub(super) fn in_time(sent: i64, seen: i64, least: i64) -> bool {
-    seen.saturating_sub(sent) >= least.saturating_sub(EARLY)
+/// The same for times of one clock, where `least` is the least delay.
+pub(super) fn in_time(sent: i64, seen: i64, least: i64) -> Option<u64> {
+    let above = seen.saturating_sub(sent).saturating_sub(least);
+    (above >= -EARLY).then_some(above.unsigned_abs())
 }
 
 /// Both taps' packets of one direction, each in the order of its capture; `shift` takes positions of `seen` to those of `sent`.
@@ -198,12 +202,8 @@ impl<'a> Bytes<'a> {
                 continue;
             }
             let sent = &self.sent[number];
-            let in_time = possible(sent.time, passage.time);
-            let rank = (
-                in_time,
-                alike(sent, passage, at - sent.left),
-                if in_time { sent.time } else { sent.time.saturating_neg() },
-            );
+            let above = possible(sent.time, passage.time);
+            let rank = (above.is_some(), alike(sent, passage, at - sent.left), Reverse(above), Reverse(sent.time));
             if best.is_none_or(|(other, _)| rank > other) {
                 best = Some((rank, number));
             }

@@ -7,8 +7,8 @@ use crate::seq::SeqNo;
 
 /// So many packets of a connection whose SYN is missing are looked for in the other capture.
 const LOOKED_FOR: usize = 64;
-/// So many of them must be there: a sequence number, an ACK and two timestamps agree by chance never, without timestamps
-/// in one of 2⁶⁴.
+/// So many of them must be there, or one with timestamps: those with a sequence number and an ACK agree by chance never, the
+/// latter alone may where somebody made them up.
 const FOUND: u32 = 2;
 
 /// By what two connections were told to be one.
@@ -122,7 +122,8 @@ fn by_packets(from: &Tap, to: &Tap, known_from: &HashSet<usize>, known_to: &Hash
                 if let Some((at, from_way)) = index.get(&own_key) {
                     let vote = votes.entry((*at, *from_way != way)).or_default();
                     // Duplicate ACKs are one proof, however many there are.
-                    vote.0 += u32::from(vote.1 != Some(own_key));
+                    let proof = if own_key.2 == 0 { 1 } else { FOUND };
+                    vote.0 += if vote.1 == Some(own_key) { 0 } else { proof };
                     vote.1 = Some(own_key);
                 }
             }

@@ -53,7 +53,10 @@ impl<'a> Pure<'a> {
                 break;
             }
             let candidate = &self.sent[at as usize];
-            if candidate.ip_id.is_some() && candidate.ip_id == passage.ip_id && possible(candidate.time, passage.time) {
+            if candidate.ip_id.is_some()
+                && candidate.ip_id == passage.ip_id
+                && possible(candidate.time, passage.time).is_some()
+            {
                 (before, sent) = (other, at);
                 break;
             }

@@ -58,7 +58,7 @@ impl Sight {
         let (one, other) = (&first.conversations[pair.at[0]], &second.conversations[pair.at[1]]);
         let ways = [0, 1].map(|way| {
             let (sent, seen) = (&one.ways[way].passages, &other.ways[theirs(pair, way)].passages);
-            let crossing = cross(sent, seen, pair.shift[way], &|_, _| true);
+            let crossing = cross(sent, seen, pair.shift[way], &|_, _| Some(0));
             let sure = crossing.arrivals.into_iter().filter(|arrival| arrival.sure);
             let sightings = sure.map(|arrival| {
                 let time = sent[arrival.sent].time;

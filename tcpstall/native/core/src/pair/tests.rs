@@ -1,6 +1,6 @@
 //! Crossings of hand-made packets.
 
-use super::crossing::{Rest, cross};
+use super::crossing::{Rest, cross, in_time};
 use super::tap::Passage;
 use crate::seq::SeqNo;
 use crate::wire::{Flags, Timestamps};
@@ -32,7 +32,7 @@ fn stamped(mut passage: Passage, value: u32) -> Passage {
 fn one_frame_is_many_packets_and_the_one_that_is_missing_is_named_by_its_bytes() {
     let sent = [packet(1, 0, 0, 4_000)];
     let seen = [0, 1_000, 3_000].map(|left| stamped(packet(left as u64, 10, left + 77, 1_000), 0));
-    let crossing = cross(&sent, &seen, -77, &|_, _| true);
+    let crossing = cross(&sent, &seen, -77, &|_, _| Some(0));
     assert_eq!(crossing.arrivals.len(), 3);
     assert_eq!(crossing.unseen, [Rest { sent: 0, left: 2_000, right: 3_000, repair: None, seen_otherwise: false }]);
 }
@@ -41,16 +41,16 @@ fn one_frame_is_many_packets_and_the_one_that_is_missing_is_named_by_its_bytes()
 fn the_stamp_tells_which_of_two_sendings_came() {
     let sent = [packet(1, 0, 0, 1_000), packet(2, 220, 0, 1_000)];
     let seen = [stamped(packet(1, 230, 0, 1_000), 220)];
-    let crossing = cross(&sent, &seen, 0, &|_, _| true);
+    let crossing = cross(&sent, &seen, 0, &|_, _| Some(0));
     assert_eq!(crossing.arrivals[0].sent, 1);
     assert_eq!(crossing.unseen[0], Rest { sent: 0, left: 0, right: 1_000, repair: Some(1), seen_otherwise: true });
 }
 
 #[test]
-fn without_a_stamp_the_latest_that_can_have_arrived_came() {
+fn without_a_stamp_the_sending_nearest_to_the_least_delay_came() {
     let sent = [0, 220, 300].map(|time| Passage { timestamps: None, ..packet(time as u64, time, 0, 1_000) });
     let seen = [Passage { timestamps: None, ..packet(1, 230, 0, 1_000) }];
-    let crossing = cross(&sent, &seen, 0, &|sent, seen| seen - sent >= 9_000_000);
+    let crossing = cross(&sent, &seen, 0, &|sent, seen| in_time(sent, seen, 9_000_000));
     assert_eq!(crossing.arrivals[0].sent, 1);
 }
 
@@ -58,7 +58,7 @@ fn without_a_stamp_the_latest_that_can_have_arrived_came() {
 fn a_packet_that_comes_twice_is_a_copy_and_one_that_nobody_sent_is_told() {
     let sent = [packet(1, 0, 0, 1_000), packet(2, 0, 1_000, 1_000)];
     let seen = [(1, 0), (2, 0), (3, 1_000), (4, 9_000)].map(|(n, left)| stamped(packet(n, 10, left, 1_000), 0));
-    let crossing = cross(&sent, &seen, 0, &|_, _| true);
+    let crossing = cross(&sent, &seen, 0, &|_, _| Some(0));
     assert_eq!((crossing.arrivals.len(), crossing.copies.len(), crossing.unsent), (2, 1, vec![3]));
     assert!(crossing.unseen.is_empty());
 }
@@ -67,7 +67,7 @@ fn a_packet_that_comes_twice_is_a_copy_and_one_that_nobody_sent_is_told() {
 fn many_packets_at_the_sender_are_one_at_a_receiver_that_merges_them() {
     let sent = [0, 1_000, 2_000].map(|left| packet(left as u64, 0, left, 1_000));
     let seen = [stamped(packet(1, 10, 0, 3_000), 0)];
-    let crossing = cross(&sent, &seen, 0, &|_, _| true);
+    let crossing = cross(&sent, &seen, 0, &|_, _| Some(0));
     assert_eq!((crossing.arrivals.len(), crossing.unseen.len()), (1, 0));
 }
 
@@ -75,7 +75,7 @@ fn many_packets_at_the_sender_are_one_at_a_receiver_that_merges_them() {
 fn equal_acks_are_taken_in_turn_and_the_last_is_the_one_that_is_missing() {
     let sent = [packet(1, 0, 5, 0), packet(2, 0, 5, 0), packet(3, 0, 5, 0)];
     let seen = [stamped(packet(1, 10, 5, 0), 0), stamped(packet(2, 10, 5, 0), 0)];
-    let crossing = cross(&sent, &seen, 0, &|_, _| true);
+    let crossing = cross(&sent, &seen, 0, &|_, _| Some(0));
     assert_eq!(crossing.arrivals.iter().map(|arrival| arrival.sent).collect::<Vec<_>>(), [0, 1]);
     assert_eq!(crossing.unseen[0].sent, 2);
 }

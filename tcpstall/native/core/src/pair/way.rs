@@ -65,7 +65,7 @@ impl Course<'_> {
         let least = self.least();
         let possible = |sent: i64, seen: i64| {
             let (sent, seen) = (self.by_first(sent, self.from_first), self.by_first(seen, !self.from_first));
-            !self.clock.is_known() || in_time(sent, seen, least)
+            if self.clock.is_known() { in_time(sent, seen, least) } else { Some(0) }
         };
         let crossing = cross(&self.sent.passages, &self.seen.passages, self.shift, &possible);
         let mut row = WayRow {

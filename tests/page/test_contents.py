@@ -1,0 +1,104 @@
+"""What stands in the page: the answer, the filters, where it came from; the same bytes for the same capture."""
+
+import hashlib
+import re
+from pathlib import Path
+
+import pytest
+
+from tests.page.conftest import Report
+from tests.scene import Scene
+
+CAPTURE = Path(__file__).parents[2] / "fixtures" / "slowstart-rtt7ms-512k.pcap"
+
+
+def visible(page: str) -> str:
+    """The text between the tags, scripts and styles aside."""
+    without = re.sub(r"<(script|style)\b.*?</\1>", "", page, flags=re.DOTALL)
+    return " ".join(re.sub(r"<[^>]+>", " ", without).split())
+
+
+def test_the_page_says_what_the_terminal_says(report: Report) -> None:
+    text = visible(report(CAPTURE))
+    for told in (
+        "For 42.4 ms of that (67 %) data could have moved and did not",
+        "slow start from 10 segments, 4 round trips",
+        "What to change first: start with a larger initial window",
+        "enlarge the receiver&#39;s buffer",
+        "1.1 handshake, 1 base, 1.1 response beyond the initial window",
+        "10 → 11 → 12",
+        "Nothing that the diagnosis needs is missing from it.",
+    ):
+        assert told in text, told
+
+
+def test_the_order_is_the_answer_first_and_the_making_last(report: Report) -> None:
+    page = report(CAPTURE)
+    places = [
+        page.index(f'id="{name}"') for name in ("answer", "ledger", "flows", "flow-0", "plots-0", "trust", "made")
+    ]
+    assert places == sorted(places)
+
+
+def test_a_stall_has_the_filter_that_finds_it(report: Report) -> None:
+    text = visible(report(CAPTURE))
+    both = "ip.addr == 192.168.247.130 &amp;&amp; ip.addr == 192.168.247.129"
+    ports = "tcp.port == 44612 &amp;&amp; tcp.port == 80"
+    assert f"{both} &amp;&amp; {ports} &amp;&amp; frame.number &gt;= 10 &amp;&amp; frame.number &lt;= 12" in text
+
+
+def test_the_page_names_the_command_and_the_hash_of_the_capture(report: Report, tmp_path: Path) -> None:
+    text = visible(report(CAPTURE, "--min-stall", "5ms"))
+    assert f"tcpstall report {CAPTURE} --min-stall 5ms -o {tmp_path / 'report.html'}" in text
+    assert hashlib.sha256(CAPTURE.read_bytes()).hexdigest() in text
+
+
+def test_the_same_capture_gives_the_same_bytes(report: Report) -> None:
+    assert report(CAPTURE) == report(CAPTURE)
+
+
+def test_a_typical_page_stays_below_two_megabytes(report: Report) -> None:
+    assert len(report(CAPTURE).encode()) < 2_000_000
+
+
+def test_the_page_names_no_host_of_the_network(report: Report) -> None:
+    page = re.sub(r"<script>.*?</script>", "", report(CAPTURE), flags=re.DOTALL)
+    assert "://" not in page
+    assert "src=" not in page
+    assert "default-src &#39;none&#39;" in page
+
+
+def test_only_the_first_flows_are_drawn(report: Report, scene: Scene) -> None:
+    scene.handshake()
+    scene.download(100_000)
+    scene.closes()
+    one = report(scene.capture(), "--detailed", 0)
+    assert 'class="plots"' not in one
+    assert "<script>" not in one
+    assert "<td" in one
+
+
+def test_a_flow_that_only_shook_hands_has_no_plots(report: Report, scene: Scene) -> None:
+    scene.handshake()
+    page = report(scene.capture())
+    assert 'class="plots"' not in page
+    assert "handshake" in visible(page)
+
+
+def test_unreadable_inputs_do_not_spoil_the_others(report: Report, tmp_path: Path) -> None:
+    bad = tmp_path / "cat.jpeg"
+    bad.write_bytes(b"\xff\xd8\xff\xe0 no capture")
+    page = report(CAPTURE, bad, tmp_path / "nowhere.pcap", code=4)
+    assert 'class="plots"' in page
+    assert visible(report(CAPTURE)) != visible(page)
+
+
+def test_a_capture_without_tcp_gives_a_page_that_says_so(report: Report, tmp_path: Path) -> None:
+    empty = tmp_path / "empty.pcap"
+    empty.write_bytes(CAPTURE.read_bytes()[:24])
+    assert "no packets in it" in visible(report(empty))
+
+
+@pytest.mark.parametrize("capture", ["slowstart-rtt7ms-512k.txt"])
+def test_a_paste_has_plots_too(report: Report, capture: str) -> None:
+    assert 'class="plots"' in report(CAPTURE.with_name(capture))
