@@ -4,21 +4,17 @@ import hashlib
 import os
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, get_args
+from typing import TYPE_CHECKING, Unpack, get_args
 
 import click
 
 from tcpstall import __version__, _core
-from tcpstall.cli.analyze import outcome
-from tcpstall.cli.anonymise import anonymise_options, key_of
 from tcpstall.cli.called import Remembering, command_line
 from tcpstall.cli.ending import complain, writing
-from tcpstall.cli.progress import Bar
-from tcpstall.cli.rates import RATE
-from tcpstall.cli.selection import Selection, captures_argument, chosen, selection_options
-from tcpstall.cli.times import SPAN, Moment
+from tcpstall.cli.reading import Asked, Reading, min_stall_option, outcome, read, reading, reading_options
+from tcpstall.cli.selection import captures_argument
 from tcpstall.errors import ExitCode
-from tcpstall.model import Analysis, Capture, Flow, Sort, analyze
+from tcpstall.model import Analysis, Capture, Flow, Sort
 
 if TYPE_CHECKING:
     from tcpstall.plot.page import Drawing
@@ -50,15 +46,8 @@ _UNREAD = (ExitCode.CANNOT_OPEN, ExitCode.NOT_A_CAPTURE)
     type=click.Path(dir_okay=False, path_type=Path),
     help="The HTML file to write.",
 )
-@selection_options
-@click.option(
-    "--min-stall",
-    "min_stall_ns",
-    type=SPAN,
-    default="0",
-    metavar="SPAN",
-    help="Leave shorter stalls out of the lists, e.g. 5ms; sums keep them.",
-)
+@reading_options
+@min_stall_option
 @click.option(
     "--top",
     type=click.IntRange(min=1),
@@ -78,61 +67,27 @@ _UNREAD = (ExitCode.CANNOT_OPEN, ExitCode.NOT_A_CAPTURE)
 @click.option(
     "--sort", type=click.Choice(get_args(Sort)), default="lost", show_default=True, help="Rank flows by this."
 )
-@click.option(
-    "--link-rate",
-    "link_bytes_per_s",
-    type=RATE,
-    metavar="RATE",
-    help="What the link carries, e.g. 100Mbit: the share of it that each flow reached is told.",
-)
-@click.option(
-    "--max-expansion",
-    type=click.IntRange(min=1),
-    default=1_000,
-    show_default=True,
-    metavar="N",
-    help="How many times its size a compressed capture may grow to, beyond a gigabyte; what grows further is cut off.",
-)
-@anonymise_options
 def command(
     captures: tuple[str, ...],
     output: Path,
-    flows: tuple[int, ...],
-    hosts: tuple[str, ...],
-    ports: tuple[int, ...],
-    since: Moment | None,
-    until: Moment | None,
     min_stall_ns: int,
     top: int,
     detailed: int,
     sort: Sort,
-    link_bytes_per_s: int | None,
-    max_expansion: int,
-    anonymise: bool,
-    key_file: Path | None,
+    **asked: Unpack[Asked],
 ) -> ExitCode:
     """Write a page that says why each sender waited: one HTML file that needs no network.
 
     The answer comes first, then each flow's time, its plots, exchanges and stalls with what to change. Plots and the
     capture's hash need a second reading: from standard input ('-') the page has neither.
     """  # fmt: skip
-    selection = chosen(captures, flows=flows, hosts=hosts, ports=ports, since=since, until=until)
-    with Bar() as bar:
-        analysis = analyze(
-            captures,
-            **selection,
-            bursts=False,
-            link_bytes_per_s=link_bytes_per_s,
-            max_expansion=max_expansion,
-            anonymise=key_of(anonymise, key_file),
-            strict=False,
-            progress=bar,
-        )
+    how = reading(captures, asked)
+    analysis = read(captures, how)
     code = outcome(analysis.captures)
     if all(capture.exit_code in _UNREAD for capture in analysis.captures):
         return code
     ranked = [analysis[row] for row in analysis.ranked(sort)[: max(top, detailed)]]
-    drawings, why_not = _drawings(captures, analysis, ranked[:detailed], selection, max_expansion)
+    drawings, why_not = _drawings(captures, analysis, ranked[:detailed], how)
     from tcpstall.report.html import MadeBy, page
 
     sources = tuple(source(path, capture) for path, capture in zip(captures, analysis.captures, strict=False))
@@ -153,7 +108,7 @@ def command(
 
 
 def _drawings(
-    captures: Sequence[str], analysis: Analysis, flows: Sequence[Flow], selection: Selection, max_expansion: int
+    captures: Sequence[str], analysis: Analysis, flows: Sequence[Flow], how: Reading
 ) -> tuple[Mapping[int, "Drawing"], str]:
     """The plots of the flows that have data, by id; or why there are none."""
     if not flows:
@@ -170,9 +125,9 @@ def _drawings(
         tables = _core.samples(
             readable,
             [flow.id for flow in flows],
-            since_ns=selection["since_ns"],
-            until_ns=selection["until_ns"],
-            max_expansion=max_expansion,
+            since_ns=how["since_ns"],
+            until_ns=how["until_ns"],
+            max_expansion=how["max_expansion"],
         )
     except (OSError, ValueError) as error:
         complain(f"no plots: {error}")

@@ -13,6 +13,7 @@ import click
 from tcpstall import __version__
 from tcpstall.cli.called import command_line
 from tcpstall.cli.ending import writing
+from tcpstall.cli.reading import Reading
 from tcpstall.errors import ExitCode
 from tcpstall.model import Analysis, Flow, Sort
 
@@ -71,9 +72,7 @@ class Pictures:
     """As they were given: an anonymised analysis does not name them."""
     folder: Path
     suffix: str
-    since_ns: int | None
-    until_ns: int | None
-    max_expansion: int
+    how: Reading
 
     def drawn(self, analysis: Analysis, flows: Sequence[Flow]) -> Iterator[tuple[Flow | None, "Picture"]]:
         """Each picture once it is written, with the flow that it shows; None for all together."""
@@ -92,7 +91,11 @@ class Pictures:
         both = zip(self.captures, analysis.captures, strict=True)
         paths = [given for given, capture in both if capture.exit_code not in _UNREAD]
         for subject in plot.subjects(
-            paths, flows, since_ns=self.since_ns, until_ns=self.until_ns, max_expansion=self.max_expansion
+            paths,
+            flows,
+            since_ns=self.how["since_ns"],
+            until_ns=self.how["until_ns"],
+            max_expansion=self.how["max_expansion"],
         ):
             with self._file(f"flow-{subject.flow.id}") as file:
                 plot.draw_flow(subject, file)

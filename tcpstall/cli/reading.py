@@ -1,0 +1,101 @@
+"""How captures are read: the options of every command that diagnoses them whole, and what became of the inputs."""
+
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any, TypedDict, TypeVar
+
+import click
+
+from tcpstall.cli.anonymise import anonymise_options, key_of
+from tcpstall.cli.ending import complain
+from tcpstall.cli.progress import Bar
+from tcpstall.cli.rates import RATE
+from tcpstall.cli.selection import Selection, chosen, selection_options
+from tcpstall.cli.times import SPAN, Moment
+from tcpstall.errors import ExitCode
+from tcpstall.model import Analysis, Capture, analyze
+
+__all__ = ["Asked", "Reading", "min_stall_option", "outcome", "read", "reading", "reading_options"]
+
+_Command = TypeVar("_Command", bound=Callable[..., Any])
+
+
+class Asked(TypedDict):
+    """The options as click hands them over."""
+
+    flows: tuple[int, ...]
+    hosts: tuple[str, ...]
+    ports: tuple[int, ...]
+    since: Moment | None
+    until: Moment | None
+    link_bytes_per_s: int | None
+    max_expansion: int
+    anonymise: bool
+    key_file: Path | None
+
+
+class Reading(Selection):
+    """The options as `tcpstall.analyze` takes them."""
+
+    link_bytes_per_s: int | None
+    max_expansion: int
+    anonymise: bytes | None
+
+
+min_stall_option = click.option(
+    "--min-stall",
+    "min_stall_ns",
+    type=SPAN,
+    default="0",
+    metavar="SPAN",
+    help="Leave shorter stalls out of the lists, e.g. 5ms; sums keep them.",
+)
+
+
+def reading_options(command: _Command) -> _Command:
+    """Adds the options of `Asked` to a command."""
+    for option in reversed(
+        (
+            selection_options,
+            click.option("--link-rate", "link_bytes_per_s", type=RATE, metavar="RATE",
+                         help="What the link carries, e.g. 100Mbit: the share of it that each flow reached is told."),
+            click.option("--max-expansion", type=click.IntRange(min=1), default=1_000, show_default=True, metavar="N",
+                         help="How many times its size a compressed capture may grow to, beyond a gigabyte; what "
+                         "grows further is cut off."),
+            anonymise_options,
+        )
+    ):  # fmt: skip
+        command = option(command)
+    return command
+
+
+def reading(captures: Sequence[str], asked: Asked) -> Reading:
+    """What was asked for, with times and the key looked up."""
+    selection = chosen(
+        captures,
+        flows=asked["flows"],
+        hosts=asked["hosts"],
+        ports=asked["ports"],
+        since=asked["since"],
+        until=asked["until"],
+    )
+    return Reading(
+        **selection,
+        link_bytes_per_s=asked["link_bytes_per_s"],
+        max_expansion=asked["max_expansion"],
+        anonymise=key_of(asked["anonymise"], asked["key_file"]),
+    )
+
+
+def read(captures: Sequence[str], how: Reading) -> Analysis:
+    """The diagnosis, with a bar while it takes; inputs that cannot be read are in it."""
+    with Bar() as bar:
+        return analyze(captures, **how, bursts=False, strict=False, progress=bar)
+
+
+def outcome(captures: Sequence[Capture]) -> ExitCode:
+    """Says what was wrong with each input; the highest code counts."""
+    for capture in captures:
+        if capture.error:
+            complain(capture.error)
+    return max((capture.exit_code for capture in captures), default=ExitCode.COMPLETE)
