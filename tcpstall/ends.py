@@ -265,16 +265,31 @@ def _waits(flow: PairedFlow, clock: Clock, transits: _Transits) -> Iterator[Wait
     for sender, receiver in (sides, sides[::-1]):
         near, far = _sightings(flow, sender, clock)
         packets = transits.of(flow.id, sender), transits.of(flow.id, receiver)
-        free = list(far)
-        for own in near:
-            other = max(free, key=own.common, default=None)
-            seen = None
-            if other and own.common(other) >= _MOSTLY * min(own.length_ns, other.length_ns):
-                free.remove(other)
-                seen = other.stall
+        told: set[int] = set()
+        for own, at in _matched(near, far):
             shares = _shares(own, *packets) if packets[0].sent or packets[1].sent else (None, None, None)
+            seen = None if at is None else far[at].stall
+            told |= set() if at is None else {at}
             yield Wait(sender, own.start_ns, own.stall.duration_ns, own.stall, seen, *shares)
-        yield from (Wait(sender, rest.start_ns, rest.stall.duration_ns, None, rest.stall) for rest in free)
+        rest = (other for at, other in enumerate(far) if at not in told)
+        yield from (Wait(sender, other.start_ns, other.stall.duration_ns, None, other.stall) for other in rest)
+
+
+def _matched(near: Sequence[_Sighting], far: Sequence[_Sighting]) -> Iterator[tuple[_Sighting, int | None]]:
+    """Each wait of one view with the number of the other view's that it is mostly one with; both in order of time."""
+    begin = 0
+    for own in near:
+        while begin < len(far) and far[begin].end_ns <= own.start_ns:
+            begin += 1
+        end = begin
+        while end < len(far) and far[end].start_ns < own.end_ns:
+            end += 1
+        best = max(range(begin, end), key=lambda at: own.common(far[at]), default=None)
+        if best is None or own.common(far[best]) < _MOSTLY * min(own.length_ns, far[best].length_ns):
+            yield own, None
+            continue
+        yield own, best
+        begin = best + 1
 
 
 def _sightings(flow: PairedFlow, sender: Side, clock: Clock) -> tuple[list[_Sighting], list[_Sighting]]:
@@ -294,7 +309,11 @@ def _sightings(flow: PairedFlow, sender: Side, clock: Clock) -> tuple[list[_Sigh
                 for start, stall in zip(starts, own, strict=True)
             ]
         )
-    return found[0], found[1]
+    return _in_order(found[0]), _in_order(found[1])
+
+
+def _in_order(sightings: list[_Sighting]) -> list[_Sighting]:
+    return sorted(sightings, key=lambda sighting: sighting.start_ns)
 
 
 def _shares(wait: _Sighting, own: _Packets, answers: _Packets) -> tuple[int, int, int]:

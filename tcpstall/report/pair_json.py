@@ -2,9 +2,11 @@
 
 import dataclasses
 import json
+from collections import defaultdict
+from collections.abc import Sequence
 from typing import Any
 
-from tcpstall.ends import Ends, PairedFlow, Wait
+from tcpstall.ends import Ends, Event, PairedFlow, Wait
 from tcpstall.model import Capture, Stall
 
 __all__ = ["pair_json"]
@@ -14,6 +16,9 @@ _SCHEMA = "tcpstall.pair/1"
 
 def pair_json(ends: Ends) -> str:
     """One line."""
+    events: dict[int, list[Event]] = defaultdict(list)
+    for event in ends.events:
+        events[event.flow].append(event)
     report = {
         "schema": _SCHEMA,
         "captures": [_capture(capture) for capture in ends.captures],
@@ -23,7 +28,7 @@ def pair_json(ends: Ends) -> str:
         "rewritten_flows": ends.rewritten,
         "left_out_packets": list(ends.left_out),
         "events_dropped": ends.events_dropped,
-        "flows": [_flow(flow, ends) for flow in ends.flows],
+        "flows": [_flow(flow, events[flow.id]) for flow in ends.flows],
     }
     return json.dumps(report)
 
@@ -32,15 +37,13 @@ def _capture(capture: Capture) -> dict[str, Any]:
     return {"path": capture.path, "error": capture.error, "packets": capture.packets, "format": capture.format}
 
 
-def _flow(flow: PairedFlow, ends: Ends) -> dict[str, Any]:
+def _flow(flow: PairedFlow, events: Sequence[Event]) -> dict[str, Any]:
     return {
         **flow.row,
         "flow_in_capture": [None if view is None else view.id for view in flow.views],
         "waits": [_wait(wait) for wait in flow.both.waits],
         "events": [
-            {name: value for name, value in dataclasses.asdict(event).items() if name != "flow"}
-            for event in ends.events
-            if event.flow == flow.id
+            {name: value for name, value in dataclasses.asdict(event).items() if name != "flow"} for event in events
         ],
     }
 

@@ -2,6 +2,7 @@
 
 import shutil
 import subprocess
+import sys
 import tempfile
 from pathlib import Path
 
@@ -23,6 +24,7 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as folder:
         in_terminals(Path(folder))
         plotted(Path(folder))
+    photographed()
 
 
 def in_terminals(folder: Path) -> None:
@@ -81,6 +83,12 @@ def plotted(folder: Path) -> None:
     for kind, capture in captures.items():
         output = str(PICTURES / f"{kind}.png")
         subprocess.run([tcpstall(), "plot", str(capture), "--kind", kind, "-o", output], check=True)
+
+
+def photographed() -> None:
+    """The page in a browser."""
+    page = ["--width", "1100", "--height", "2300", SLOWSTART, str(PICTURES / "report.png")]
+    subprocess.run([sys.executable, "-m", "tests.page", *page], check=True, cwd=FIXTURES.parent)
 
 
 if __name__ == "__main__":

@@ -204,7 +204,7 @@ impl Pcapng {
                 return self.whole(Block { kind, length: length as usize }, stream);
             }
             let block = Block { kind, length: length as usize };
-            if self.keeps_blocks && self.is_whole(block, stream)? {
+            if self.keeps_blocks && kind != LOST && self.is_whole(block, stream)? {
                 return Ok(Some(block));
             }
             self.skip(length, stream)?;

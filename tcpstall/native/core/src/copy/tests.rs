@@ -141,3 +141,10 @@ fn a_section_whose_header_is_damaged_gets_a_whole_one() {
         assert!(copied.packets >= 3);
     }
 }
+
+#[test]
+fn a_block_of_the_reserved_type_is_left_out() {
+    let source = [section(), block(0, b"nobody"), interface(101), packet(&[0x45; 4], &[])].concat();
+    let (out, _) = copied(&source, Form::Pcapng, &[], None).unwrap();
+    assert_eq!(out, [section(), interface(101), packet(&[0x45; 4], &[])].concat());
+}

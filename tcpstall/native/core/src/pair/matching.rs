@@ -11,6 +11,9 @@ const LOOKED_FOR: usize = 64;
 /// latter alone may where somebody made them up.
 const FOUND: u32 = 2;
 
+/// Connections with one initial number that are compared: stacks draw 32 bits, tools that flood use the same again and again.
+const ALIKE: usize = 16;
+
 /// By what two connections were told to be one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum By {
@@ -58,7 +61,7 @@ pub(super) fn matches(first: &Tap, second: &Tap) -> (Vec<Match>, u64) {
 
 fn by_initial_numbers(first: &Tap, second: &Tap) -> Vec<Match> {
     let mut index: HashMap<(usize, SeqNo), Vec<usize>> = HashMap::new();
-    for (at, conversation) in second.conversations.iter().enumerate() {
+    for (at, conversation) in second.conversations.iter().enumerate().rev() {
         for (way, isn) in conversation.isns().into_iter().enumerate() {
             isn.into_iter().for_each(|isn| index.entry((way, isn)).or_default().push(at));
         }
@@ -66,10 +69,16 @@ fn by_initial_numbers(first: &Tap, second: &Tap) -> Vec<Match> {
     let mut taken = HashSet::new();
     let mut found = Vec::new();
     for (at, conversation) in first.conversations.iter().enumerate() {
-        let known = conversation.isns().into_iter().enumerate().filter_map(|(way, isn)| Some((way, isn?)));
-        let candidates = known.filter_map(|key| index.get(&key)).flatten().filter(|other| !taken.contains(*other));
+        let mut candidates = Vec::new();
+        for (way, isn) in conversation.isns().into_iter().enumerate() {
+            let Some(same) = isn.and_then(|isn| index.get_mut(&(way, isn))) else { continue };
+            // The earliest stand last, and leave once they are taken.
+            same.truncate(same.len() - same.iter().rev().take_while(|other| taken.contains(*other)).count());
+            candidates.extend(same.iter().rev().take(ALIKE).filter(|other| !taken.contains(*other)).copied());
+        }
         let best = candidates
-            .filter_map(|other| Some((likeness(conversation, &second.conversations[*other])?, *other)))
+            .into_iter()
+            .filter_map(|other| Some((likeness(conversation, &second.conversations[other])?, other)))
             .max_by_key(|(likeness, other)| (*likeness, std::cmp::Reverse(*other)));
         if let Some((_, other)) = best {
             taken.insert(other);
