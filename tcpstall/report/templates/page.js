@@ -81,9 +81,11 @@
       const {inner_width: width, inner_height: rows, y_range: {start: low, end: high}} = plot;
       const view = {start, end, low, high, width, rows, cells: Math.max(50, Math.round(width / pixels))};
       for (const {data_source: source, glyph} of plot.renderers) {
-        if (done.has(source)) continue;
+        const full = flow.full.get(source.id);
+        // Patterns move with their waits; which waits are wide enough for one can wait for rest.
+        if (done.has(source) || (pixels > 1 && glyph.type === "Quad" && !full.cause)) continue;
         done.add(source);
-        source.data = shown.of(glyph.type, flow.full.get(source.id), view);
+        source.data = shown.of(glyph.type, full, view);
       }
     }
   };
