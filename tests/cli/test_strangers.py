@@ -1,6 +1,7 @@
 """A capture whose every text attacks the reader shows it as text, in every form that the command line writes."""
 
 import csv
+import html
 import io
 import json
 import re
@@ -122,3 +123,13 @@ def test_an_anonymised_ticket_names_nobody(run: Run, hostile: Path, tmp_path: Pa
             assert word not in done.stdout
     assert all("10.0.0." not in path.read_text() for path in (tmp_path / "out").iterdir())
     assert len(list((tmp_path / "out").iterdir())) > 2
+
+
+def test_a_page_shows_requests_server_names_and_comments_as_text_or_not_at_all(run: Run, hostile: Path) -> None:
+    page = hostile.with_name("page.html")
+    assert run("report", hostile, "-o", page).returncode == 0
+    text = page.read_text()
+    for attack in ("<script>alert", "|<b>", "\x1b[", "\x07"):
+        assert attack not in text
+    for label in labels(run, hostile):
+        assert html.escape(label, quote=False) in text
