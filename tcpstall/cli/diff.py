@@ -56,12 +56,12 @@ def command(good: str, bad: str, form: str, output: Path | None, anonymise: bool
         return max(capture.exit_code for capture in comparison.captures)
     with writing("standard output"):
         if form == "json":
-            from tcpstall.report.diff_json import diff_json
+            from tcpstall.report.diff.as_json import diff_json
 
             click.echo(diff_json(comparison))
         else:
             from tcpstall.cli.terminal import console, show
-            from tcpstall.report.diff import render_diff
+            from tcpstall.report.diff.tables import render_diff
 
             screen = console()
             for part in render_diff(comparison, width=screen.width):

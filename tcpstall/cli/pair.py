@@ -45,12 +45,12 @@ def command(client: str, server: str, form: str, same_clock: bool) -> ExitCode:
         raise NothingToShow(_nothing(client, server, ends.rewritten))
     with writing("standard output"):
         if form == "json":
-            from tcpstall.report.pair_json import pair_json
+            from tcpstall.report.pair.as_json import pair_json
 
             click.echo(pair_json(ends))
         else:
             from tcpstall.cli.terminal import console, show
-            from tcpstall.report.pair import render_pair
+            from tcpstall.report.pair.tables import render_pair
 
             screen = console()
             for part in render_pair(ends, width=screen.width):

@@ -8,7 +8,7 @@ import pytest
 
 from tcpstall.causes import Cause
 from tcpstall.compare import Comparison, compare
-from tcpstall.report.diff_words import headline
+from tcpstall.report.diff.words import headline
 from tests.cli.conftest import Run, capture, cut_capture, picture, run
 from tests.pair.test_command import SCHEMA, _keys
 from tests.scene import Scene

@@ -4,8 +4,8 @@ from collections.abc import Sequence
 
 from tcpstall.compare import Comparison, Facts, ServiceChange
 from tcpstall.model import Capture, Endpoint
-from tcpstall.report.diff import HEADINGS, change_row, facts_row
-from tcpstall.report.diff_words import headline, named, sentence, surroundings
+from tcpstall.report.diff.tables import HEADINGS, change_row, facts_row
+from tcpstall.report.diff.words import headline, named, sentence, surroundings
 from tcpstall.report.html import ledger
 from tcpstall.report.html.document import filled
 from tcpstall.report.html.page import MadeBy, plain

@@ -5,7 +5,7 @@ from typing import Any
 
 from tcpstall.compare import Change, Comparison, Facts, ServiceChange
 from tcpstall.model import Capture, Endpoint
-from tcpstall.report.diff_words import headline
+from tcpstall.report.diff.words import headline
 
 __all__ = ["diff_json"]
 

@@ -8,7 +8,7 @@ from rich.text import Text
 
 from tcpstall.compare import Change, Comparison, Facts, ServiceChange
 from tcpstall.model import Endpoint
-from tcpstall.report.diff_words import headline, named, sentence, surroundings
+from tcpstall.report.diff.words import headline, named, sentence, surroundings
 from tcpstall.report.inputs import described
 from tcpstall.report.style import cause_text, figures, table, words
 from tcpstall.units import counted, duration, number, share, size

@@ -10,7 +10,7 @@ from rich.text import Text
 from tcpstall.ends import Ends, Event, PairedFlow, Wait
 from tcpstall.model import Side
 from tcpstall.report.inputs import described
-from tcpstall.report.pair_words import (
+from tcpstall.report.pair.words import (
     alignment,
     changed,
     diagnosis,

@@ -1,0 +1,1 @@
+"""What two captures of both ends say together, as tables, words and JSON."""
