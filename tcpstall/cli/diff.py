@@ -7,8 +7,9 @@ import click
 
 from tcpstall.cli.anonymise import anonymise_options, key_of
 from tcpstall.cli.called import Remembering, command_line
-from tcpstall.cli.ending import complain, writing
+from tcpstall.cli.ending import writing
 from tcpstall.cli.progress import Bar
+from tcpstall.cli.reading import outcome
 from tcpstall.cli.selection import readable_name
 from tcpstall.errors import ExitCode
 
@@ -48,12 +49,10 @@ def command(good: str, bad: str, form: str, output: Path | None, anonymise: bool
 
     with Bar() as bar:
         comparison = compare(good, bad, anonymise=key_of(anonymise, key_file), progress=bar)
-    for capture in comparison.captures:
-        if capture.error:
-            complain(capture.error)
+    code = outcome(comparison.captures)
     if output is not None:
         _write_page(comparison, (good, bad), output, anonymised=anonymise)
-        return max(capture.exit_code for capture in comparison.captures)
+        return code
     with writing("standard output"):
         if form == "json":
             from tcpstall.report.diff.as_json import diff_json
@@ -66,7 +65,7 @@ def command(good: str, bad: str, form: str, output: Path | None, anonymise: bool
             screen = console()
             for part in render_diff(comparison, width=screen.width):
                 show(part, screen)
-    return max(capture.exit_code for capture in comparison.captures)
+    return code
 
 
 def _write_page(comparison: "Comparison", paths: tuple[str, str], output: Path, *, anonymised: bool) -> None:

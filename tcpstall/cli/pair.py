@@ -2,8 +2,9 @@
 
 import click
 
-from tcpstall.cli.ending import complain, writing
+from tcpstall.cli.ending import writing
 from tcpstall.cli.progress import Bar
+from tcpstall.cli.reading import outcome
 from tcpstall.cli.selection import readable_name
 from tcpstall.errors import ExitCode, NothingToShow
 
@@ -38,9 +39,7 @@ def command(client: str, server: str, form: str, same_clock: bool) -> ExitCode:
 
     with Bar() as bar:
         ends = pair(client, server, same_clock=same_clock, progress=bar)
-    for capture in ends.captures:
-        if capture.error:
-            complain(capture.error)
+    code = outcome(ends.captures)
     if not ends.flows:
         raise NothingToShow(_nothing(client, server, ends.rewritten))
     with writing("standard output"):
@@ -55,7 +54,7 @@ def command(client: str, server: str, form: str, same_clock: bool) -> ExitCode:
             screen = console()
             for part in render_pair(ends, width=screen.width):
                 show(part, screen)
-    return max(capture.exit_code for capture in ends.captures)
+    return code
 
 
 def _nothing(client: str, server: str, rewritten: int) -> str:

@@ -14,7 +14,7 @@ from tcpstall.cli.ending import complain, writing
 from tcpstall.cli.reading import Asked, Reading, min_stall_option, outcome, read, reading, reading_options
 from tcpstall.cli.selection import captures_argument
 from tcpstall.errors import ExitCode
-from tcpstall.model import Analysis, Capture, Flow, Sort
+from tcpstall.model import Capture, Flow, Sort
 
 if TYPE_CHECKING:
     from tcpstall.plot.page import Drawing
@@ -87,7 +87,7 @@ def command(
     if all(capture.exit_code in _UNREAD for capture in analysis.captures):
         return code
     ranked = [analysis[row] for row in analysis.ranked(sort)[: max(top, detailed)]]
-    drawings, why_not = _drawings(captures, analysis, ranked[:detailed], how)
+    drawings, why_not = _drawings(captures, ranked[:detailed], how)
     from tcpstall.report.html import MadeBy, page
 
     sources = tuple(source(path, capture) for path, capture in zip(captures, analysis.captures, strict=False))
@@ -107,9 +107,7 @@ def command(
     return code
 
 
-def _drawings(
-    captures: Sequence[str], analysis: Analysis, flows: Sequence[Flow], how: Reading
-) -> tuple[Mapping[int, "Drawing"], str]:
+def _drawings(captures: Sequence[str], flows: Sequence[Flow], how: Reading) -> tuple[Mapping[int, "Drawing"], str]:
     """The plots of the flows that have data, by id; or why there are none."""
     if not flows:
         return {}, ""
@@ -118,12 +116,9 @@ def _drawings(
     from tcpstall.plot.page import draw
     from tcpstall.report.waits import main_sender
 
-    # Not the names that the page shows: those may be made up.
-    read = zip(captures, analysis.captures, strict=False)
-    readable = [path for path, capture in read if capture.exit_code not in _UNREAD]
     try:
         tables = _core.samples(
-            readable,
+            captures,
             [flow.id for flow in flows],
             since_ns=how["since_ns"],
             until_ns=how["until_ns"],

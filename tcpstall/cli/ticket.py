@@ -14,7 +14,6 @@ from tcpstall import __version__
 from tcpstall.cli.called import command_line
 from tcpstall.cli.ending import writing
 from tcpstall.cli.reading import Reading
-from tcpstall.errors import ExitCode
 from tcpstall.model import Analysis, Flow, Sort
 
 if TYPE_CHECKING:
@@ -27,7 +26,6 @@ PLOT_FORMATS = ("png", "svg")
 
 _LISTED, _EXPLAINED, _DRAWN = 10, 3, 10
 _STANDARD_INPUT = "-"
-_UNREAD = (ExitCode.CANNOT_OPEN, ExitCode.NOT_A_CAPTURE)
 
 
 def write(
@@ -88,10 +86,8 @@ class Pictures:
             with self._file("exchanges") as file:
                 plot.draw_many(analysis, file, kind="exchanges")
             yield None, _picture(file, "the slowest exchanges, each latency as a sum")
-        both = zip(self.captures, analysis.captures, strict=True)
-        paths = [given for given, capture in both if capture.exit_code not in _UNREAD]
         for subject in plot.subjects(
-            paths,
+            self.captures,
             flows,
             since_ns=self.how["since_ns"],
             until_ns=self.how["until_ns"],
