@@ -3,7 +3,7 @@
 from enum import IntEnum
 from typing import Self
 
-__all__ = ["CannotOpen", "CannotWrite", "ExitCode", "NotACapture", "NothingToShow", "TcpstallError", "about"]
+__all__ = ["CannotOpen", "CannotWrite", "ExitCode", "NotACapture", "NothingToShow", "StoreInUse", "TcpstallError", "about"]
 
 
 class ExitCode(IntEnum):
@@ -24,6 +24,7 @@ class ExitCode(IntEnum):
     CANNOT_OPEN = 3, "an input cannot be opened"
     NOT_A_CAPTURE = 4, "an input is not a capture"
     DAMAGED = 5, "an input is damaged; what could be read is reported"
+    IN_USE = 6, "another scan is writing into the store"
     INTERRUPTED = 130, "interrupted (Ctrl-C)"
     CLOSED_PIPE = 141, "the reader of the output went away"
 
@@ -50,6 +51,12 @@ class CannotWrite(TcpstallError, OSError):
     """The output cannot be written."""
 
     exit_code = ExitCode.DEFECT
+
+
+class StoreInUse(TcpstallError):
+    """Somebody else writes into the store."""
+
+    exit_code = ExitCode.IN_USE
 
 
 class NothingToShow(TcpstallError, LookupError):
