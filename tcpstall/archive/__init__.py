@@ -1,0 +1,1 @@
+"""Many captures: found, put together, analysed and kept."""
