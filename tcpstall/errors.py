@@ -3,7 +3,16 @@
 from enum import IntEnum
 from typing import Self
 
-__all__ = ["CannotOpen", "CannotWrite", "ExitCode", "NotACapture", "NothingToShow", "TcpstallError", "about"]
+__all__ = [
+    "CannotAnswer",
+    "CannotOpen",
+    "CannotWrite",
+    "ExitCode",
+    "NotACapture",
+    "NothingToShow",
+    "TcpstallError",
+    "about",
+]
 
 
 class ExitCode(IntEnum):
@@ -54,6 +63,12 @@ class CannotWrite(TcpstallError, OSError):
 
 class NothingToShow(TcpstallError, LookupError):
     """The capture holds no flow, or not the one that was asked for."""
+
+    exit_code = ExitCode.USAGE
+
+
+class CannotAnswer(TcpstallError, ValueError):
+    """A question to a store is refused or not understood."""
 
     exit_code = ExitCode.USAGE
 
