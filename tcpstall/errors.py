@@ -3,7 +3,17 @@
 from enum import IntEnum
 from typing import Self
 
-__all__ = ["CannotOpen", "CannotWrite", "ExitCode", "NotACapture", "NothingToShow", "StoreInUse", "TcpstallError", "about"]
+__all__ = [
+    "CannotAnswer",
+    "CannotOpen",
+    "CannotWrite",
+    "ExitCode",
+    "NotACapture",
+    "NothingToShow",
+    "StoreInUse",
+    "TcpstallError",
+    "about",
+]
 
 
 class ExitCode(IntEnum):
@@ -61,6 +71,12 @@ class StoreInUse(TcpstallError):
 
 class NothingToShow(TcpstallError, LookupError):
     """The capture holds no flow, or not the one that was asked for."""
+
+    exit_code = ExitCode.USAGE
+
+
+class CannotAnswer(TcpstallError, ValueError):
+    """A question to a store is refused or not understood."""
 
     exit_code = ExitCode.USAGE
 

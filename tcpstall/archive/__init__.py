@@ -1,1 +1,1 @@
-"""Many captures: found, put together, analysed and kept."""
+"""Many captures: found, analysed, kept in a store that answers questions."""
