@@ -7,12 +7,9 @@ import uuid
 from collections.abc import Iterable, Iterator
 from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Protocol
+from typing import Any, Protocol
 
 from tcpstall.errors import CannotOpen, CannotWrite, StoreInUse
-
-if TYPE_CHECKING:
-    import duckdb
 
 __all__ = ["LocalPlace", "Place", "at"]
 
@@ -36,8 +33,9 @@ class Place(Protocol):
     def path(self, name: str) -> str:
         """What opens the file in DuckDB."""
 
-    def lend(self, duck: "duckdb.DuckDBPyConnection") -> None:
-        """Makes what `path` gives readable for a DuckDB."""
+    @property
+    def filesystem(self) -> Any | None:
+        """What a DuckDB needs to be given to read what `path` gives; None where it needs nothing."""
 
     def read(self, name: str) -> bytes | None:
         """The whole file; None if there is none. Raises CannotOpen."""
@@ -86,8 +84,10 @@ class LocalPlace:
         """The file's path."""
         return str(self._folder / name)
 
-    def lend(self, duck: "duckdb.DuckDBPyConnection") -> None:
+    @property
+    def filesystem(self) -> None:
         """DuckDB reads files by itself."""
+        return None
 
     def read(self, name: str) -> bytes | None:
         """The whole file."""

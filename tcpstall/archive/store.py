@@ -107,6 +107,16 @@ class Store:
             store._sweep()
             yield store
 
+    @property
+    def url(self) -> str:
+        """Where it is."""
+        return self.place.url
+
+    @property
+    def filesystem(self) -> Any | None:
+        """The fsspec file system of its files; None where they are this machine's."""
+        return self.place.filesystem
+
     def files(self, table: str) -> list[str]:
         """What DuckDB opens to read the table, but for its `recent` rows."""
         return [self.place.path(part.name) for part in self.parts(table)]
