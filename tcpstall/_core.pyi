@@ -23,6 +23,7 @@ __all__ = [
     "samples",
     "segments",
     "version",
+    "whatif",
     "write",
 ]
 

@@ -8,6 +8,7 @@ mod pair;
 mod report;
 mod statuses;
 mod table;
+mod whatif;
 mod write;
 
 use pyo3::prelude::*;
@@ -24,6 +25,8 @@ mod _core {
     use super::statuses::{CaptureStatus, CauseInfo, causes, owners, version};
     #[pymodule_export]
     use super::table::Table;
+    #[pymodule_export]
+    use super::whatif::whatif;
     #[pymodule_export]
     use super::write::write;
 }

@@ -5,6 +5,7 @@ mod entry;
 mod filter;
 mod pass;
 mod reader;
+mod record;
 mod sample;
 mod source;
 mod status;
@@ -14,6 +15,7 @@ mod waiting;
 use std::ops::ControlFlow;
 
 pub use self::filter::Filter;
+pub use self::record::records;
 pub use self::sample::samples;
 pub use self::status::{CaptureStatus, Skipped, Warning};
 
