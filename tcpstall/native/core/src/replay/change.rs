@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-use super::setup::{End, Opening, Reuse, SendBuffer, Setup};
+use super::setup::{End, Level, Opening, Reuse, Setup};
 use crate::time::Nanos;
 
 /// What is not known of a change's effect is taken three ways.
@@ -85,7 +85,7 @@ impl Change {
         let each = |setup: &mut Setup, change: &dyn Fn(&mut End)| setup.ends.iter_mut().for_each(change);
         match self.name {
             "initcwnd" => each(setup, &|end| end.initial_window = value.clamp(1, 1 << 20) as u32),
-            "sndbuf" => each(setup, &|end| end.send_buffer = self.value.map(|size| send_buffer(end, size, view))),
+            "sndbuf" => each(setup, &|end| end.send_buffer = self.value.map(|size| send_buffer(end, size, view)).into_iter().collect()),
             "rcvbuf" => each(setup, &|end| receive_buffer(&mut end.openings, self.value, view)),
             "slow-start-after-idle" => each(setup, &|end| end.idle_restart = value == 1),
             "rtt" => setup.rtt = Nanos(value.max(2)),
@@ -117,17 +117,18 @@ fn reuse(setup: &Setup, view: View) -> Reuse {
 
 /// SO_SNDBUF is doubled and counts truesize: with one segment per buffer a good half of that is payload, with large frames
 /// nearly all, and one frame more may be begun.
-fn send_buffer(end: &End, size: i64, view: View) -> SendBuffer {
+fn send_buffer(end: &End, size: i64, view: View) -> Level {
     let least = (size as f64 * ONE_SEGMENT_EACH) as i64;
-    let old = end.send_buffer.is_some_and(|buffer| buffer.full < LARGEST_FRAME * 2 / 3);
+    let now = end.send_buffer.get(end.send_buffer.len() / 2);
+    let old = now.is_some_and(|level| level.full < LARGEST_FRAME * 2 / 3);
     let full = match (view, old) {
         (View::Doubtful, _) | (View::Likely, true) => least,
         (View::Likely, false) => (size * 7 / 4).max(LARGEST_FRAME),
         (View::Hopeful, true) => least + 2 * end.mss,
         (View::Hopeful, false) => 2 * size + LARGEST_FRAME,
     };
-    let woken = end.send_buffer.map_or(2.0 / 3.0, |buffer| buffer.wake as f64 / buffer.full.max(1) as f64);
-    SendBuffer { full: full.max(end.mss), wake: (full as f64 * woken) as i64 }
+    let woken = now.map_or(2.0 / 3.0, |level| (level.wake as f64 / level.full.max(1) as f64).min(2.0 / 3.0));
+    Level { until: i64::MAX, full: full.max(end.mss), wake: (full as f64 * woken) as i64 }
 }
 
 /// The buffer that held the reader's backlog is exchanged for another; what was unread stays so.

@@ -48,6 +48,8 @@ pub struct Passing {
     pub edge: Option<i64>,
     /// Its first SACK block.
     pub sack: Option<(i64, i64)>,
+    /// The whole round trip that it measured as an acknowledgement.
+    pub rtt: Option<Nanos>,
 }
 
 /// A stretch of one sender's silence, as the diagnosis explains it.
@@ -69,8 +71,8 @@ pub struct Silence {
     pub first: bool,
     /// The rate that the burst before it and it make, bytes per second.
     pub pace: Option<f64>,
-    /// How many other silences of the sender have that rate.
-    pub pace_agreement: u32,
+    /// How fast the peer's application read while it was behind, over the whole flow, bytes per second.
+    pub reads: Option<u64>,
 }
 
 /// One connection.
@@ -98,6 +100,8 @@ pub struct Record {
     pub has_gaps: bool,
     /// A loss halves the window of either end.
     pub reno: [bool; 2],
+    /// Silences shorter than this are no stalls, and their causes less sure.
+    pub threshold: Nanos,
     /// The silences of either end.
     pub silences: [Vec<Silence>; 2],
     /// The first flight of either end, bytes.
@@ -125,6 +129,7 @@ impl Record {
             sack: halves[0].sack_permitted,
             has_gaps: flow.incomplete() || flow.dropped > 0 || halves.iter().any(|half| half.never_seen > 0),
             reno: Direction::BOTH.map(|direction| flow.model(direction).is_reno()),
+            threshold: flow.threshold,
             silences: [0, 1].map(|end| silences(flow, end, &limits)),
             first_flight: flow.initial_flight.map(|flight| flight.map(|bytes| bytes as i64)),
             spans: spans(flow, &row),
@@ -147,7 +152,7 @@ fn silences(flow: &Finished, end: usize, limits: &Limits) -> Vec<Silence> {
                 out_after: gap.left_in_flight,
                 first: gap.first,
                 pace: gap.context.pace,
-                pace_agreement: gap.context.pace_agreement,
+                reads: gap.context.drain.filter(|_| gap.context.reader_behind),
             });
         }
     }

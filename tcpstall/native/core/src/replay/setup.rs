@@ -13,9 +13,14 @@ pub struct Step {
     pub bytes: i64,
 }
 
-/// What of a send buffer shows: a writer fills it, and is woken when enough is free.
+/// More than any buffer holds (RFC 7323 §2.3 limits what can be in flight to 1 GiB).
+pub const UNLIMITED: i64 = 1 << 30;
+
+/// What of a send buffer shows while so much is written: a writer fills it, and is woken when enough is free.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct SendBuffer {
+pub struct Level {
+    /// Up to this offset of what is written.
+    pub until: i64,
     /// Payload at which a writer is blocked, bytes.
     pub full: i64,
     /// Payload down to which acknowledgements must bring it before the writer is woken (Linux sk_stream_write_space: two thirds).
@@ -57,8 +62,8 @@ pub struct End {
     pub idle_restart: bool,
     /// Small segments wait for the acknowledgement of small ones (RFC 896).
     pub nagle: bool,
-    /// The send buffer, where it limits.
-    pub send_buffer: Option<SendBuffer>,
+    /// The send buffer, where it limits; by what was written, for kernels tune it and large frames overrun it. Empty for none.
+    pub send_buffer: Vec<Level>,
     /// The rate at which it paces, bytes per second.
     pub pace: Option<f64>,
     /// What the path loses of its data, in order of offset.
@@ -67,11 +72,19 @@ pub struct End {
     pub delayed_ack: Nanos,
     /// What it announces for the peer's data, in the order it did.
     pub openings: Vec<Opening>,
+    /// How fast its application reads while it is behind, bytes per second.
+    pub reads: Option<f64>,
     /// The narrowest point for its data, payload bytes per second.
     pub rate: Option<f64>,
 }
 
 impl End {
+    /// The level of its send buffer that counts for the byte written next; `past` a level that it has just been woken from.
+    pub fn level(&self, written: i64, past: bool) -> Option<&Level> {
+        let counts = |level: &Level| level.until < written || past && level.until == written;
+        self.send_buffer.get(self.send_buffer.partition_point(counts)).or(self.send_buffer.last())
+    }
+
     /// All that its application writes.
     pub fn bytes(&self) -> i64 {
         self.steps.iter().map(|step| step.bytes).sum()

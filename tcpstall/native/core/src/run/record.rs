@@ -13,13 +13,14 @@ use crate::flow::Sending;
 use crate::flow::connection::Effect;
 use crate::gap::{Seen, Watch};
 use crate::replay::record::MOST_KEPT;
+use crate::time::Nanos;
 use crate::replay::{Kind, Passing, Record};
 use crate::wire::{Flags, Segment};
 
 /// The flows with those ids, in their order, from one reading of the captures that gave the ids: the filter's times must be
 /// the same too. `None` for an id that is none. A capture that cannot be read has none, and is an error where no other has.
 pub fn records(paths: &[String], flows: &[u64], options: &Options) -> Result<Vec<Option<Record>>, CaptureError> {
-    let mut keeping = Keeping { passings: flows.iter().map(|id| (*id, Vec::new())).collect(), records: HashMap::new() };
+    let mut keeping = Keeping { passings: flows.iter().map(|id| (*id, Vec::new())).collect(), measured: HashMap::new(), records: HashMap::new() };
     let last = flows.iter().max().copied();
     let (mut next_id, mut unread) = (0, None);
     for (number, path) in (0..).zip(paths) {
@@ -39,6 +40,8 @@ pub fn records(paths: &[String], flows: &[u64], options: &Options) -> Result<Vec
 
 struct Keeping {
     passings: HashMap<u64, Vec<Passing>>,
+    /// When the newest ACK passed that measured a round trip, of either end of the flow that passed last.
+    measured: HashMap<u64, [Option<Nanos>; 2]>,
     records: HashMap<u64, Record>,
 }
 
@@ -55,7 +58,14 @@ impl Keeping {
                 if let Some((id, seen, watch)) = table.sees(segment, &mut done)
                     && let Some(passings) = self.passings.get_mut(&id).filter(|passings| passings.len() < MOST_KEPT)
                 {
-                    passings.push(passing(segment, seen, watch));
+                    let mut passing = passing(segment, seen, watch);
+                    let about = seen.sender.peer();
+                    let measured = &mut self.measured.entry(id).or_default()[about as usize];
+                    let newest = watch.connection.half(about).newest_rtt.filter(|(time, _)| Some(*time) != *measured);
+                    if let Some((time, rtt)) = newest {
+                        (*measured, passing.rtt) = (Some(time), Some(rtt));
+                    }
+                    passings.push(passing);
                 }
                 done.drain(..).for_each(|over| self.keep(over, number));
             }
@@ -105,6 +115,7 @@ fn passing(segment: &Segment, seen: Seen, watch: &Watch) -> Passing {
         bytes: if kind == Kind::Control { 0 } else { i64::from(segment.payload) },
         ack,
         edge: ack.zip(window).map(|(ack, window)| ack + window).filter(|_| !segment.flags.has(Flags::RST)),
+        rtt: None,
         sack: segment.sack_blocks().first().map(|block| (other.offset(block.left), other.offset(block.right))),
     }
 }

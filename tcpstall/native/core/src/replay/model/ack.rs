@@ -1,6 +1,7 @@
 //! What an acknowledgement does to its sender.
 
 use super::host::Host;
+use super::repair::Repair;
 use super::{Packet, World};
 use crate::sender::Path;
 use crate::time::Nanos;
@@ -39,7 +40,13 @@ impl Host {
             least: self.least_rtt,
         };
         self.cwnd.on_ack(freed.segments + reported, &path);
+        self.repair = self.repair.filter(|repair| self.snd_una < repair.until);
+        let lost = self.board.lost();
         self.finds_losses(world);
+        let (in_flight, progress) = (self.board.in_flight(), advanced && self.board.lost() <= lost);
+        if let Some(repair) = &mut self.repair {
+            repair.delivers(freed.segments + reported, in_flight, progress);
+        }
         self.arms(world);
     }
 
@@ -51,8 +58,11 @@ impl Host {
         let least = self.least_rtt.unwrap_or_default();
         let window = if self.board.sacked() >= DUPLICATES { Nanos::ZERO } else { Nanos(least.0 / 4) };
         if self.board.detect(world.now, least, window) {
-            self.must_resend = true;
-            self.cwnd.on_loss(self.board.in_flight(), self.snd_nxt, self.snd_una);
+            let out = self.board.in_flight() + self.board.lost();
+            self.cwnd.on_loss(out, self.snd_nxt, self.snd_una);
+            if self.repair.is_none() && self.backoff == 0 {
+                self.repair = Some(Repair::new(self.snd_nxt, self.cwnd.segments(), out));
+            }
         }
     }
 }

@@ -1,6 +1,7 @@
 //! One host: its application, what it sends, what it receives.
 
 use super::board::Board;
+use super::repair::Repair;
 use super::{Packet, World};
 use crate::replay::setup::{End, Setup};
 use crate::sender::{Cwnd, timers};
@@ -32,6 +33,8 @@ pub(super) enum Purpose {
     Timeout,
     /// A little reordering is waited for (RFC 8985 §6.2).
     Reordering,
+    /// A window too small for a segment is used after all (RFC 9293 §3.8.6.2.1).
+    Persist,
 }
 
 /// One host.
@@ -41,6 +44,7 @@ pub(super) struct Host {
     pub(super) writer: Writer,
     pub(super) step: usize,
     pub(super) written: i64,
+    pub(super) blocked: bool,
     pub(super) starts: Vec<(i64, Nanos)>,
     used: bool,
     // Sending.
@@ -58,6 +62,8 @@ pub(super) struct Host {
     pub(super) backoff: u32,
     pub(super) probed: bool,
     pub(super) must_resend: bool,
+    pub(super) must_squeeze: bool,
+    pub(super) repair: Option<Repair>,
     pub(super) pace_free: Nanos,
     pub(super) pace_set: bool,
     pub(super) sent_again: u64,
@@ -70,11 +76,13 @@ pub(super) struct Host {
     pub(super) must_acknowledge: bool,
     pub(super) settling: bool,
     pub(super) ack_turn: u32,
-    pub(super) quick: i64,
+    pub(super) rcv_mss: i64,
     pub(super) interactive: bool,
     pub(super) last_heard: Nanos,
     pub(super) own_edge: i64,
     pub(super) opened: usize,
+    pub(super) wanted_edge: i64,
+    pub(super) edge_time: Nanos,
 }
 
 /// Offset of the first byte of data; the SYN is 0.
@@ -88,6 +96,7 @@ impl Host {
             writer: Writer::Closed,
             step: 0,
             written: FIRST,
+            blocked: false,
             starts: Vec::new(),
             used: false,
             cwnd: Cwnd::starting(own.initial_window, own.reno),
@@ -104,6 +113,8 @@ impl Host {
             backoff: 0,
             probed: false,
             must_resend: false,
+            must_squeeze: false,
+            repair: None,
             pace_free: Nanos::ZERO,
             pace_set: false,
             sent_again: 0,
@@ -115,11 +126,13 @@ impl Host {
             must_acknowledge: false,
             settling: false,
             ack_turn: 0,
-            quick: super::receive::QUICK_ACKS,
+            rcv_mss: 0,
             interactive: false,
             last_heard: Nanos::ZERO,
             own_edge: 0,
             opened: 0,
+            wanted_edge: 0,
+            edge_time: Nanos::ZERO,
         }
     }
 

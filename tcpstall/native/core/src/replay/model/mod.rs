@@ -4,6 +4,7 @@ mod ack;
 mod board;
 mod host;
 mod receive;
+mod repair;
 mod send;
 mod timer;
 mod write;

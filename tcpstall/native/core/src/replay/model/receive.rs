@@ -5,19 +5,16 @@ use super::{Event, Packet, World};
 use crate::replay::setup::Opening;
 use crate::time::Nanos;
 
-/// Linux TCP_MAX_QUICKACKS: segments that are acknowledged at once when a connection starts, or after an idle.
-pub(super) const QUICK_ACKS: i64 = 16;
+/// Data sent so soon after some was received shows a conversation (Linux tcp_event_data_sent: the ACK timeout's floor).
+const CONVERSATION: Nanos = Nanos::from_millis(40);
 /// What a receiver that never announced a window takes: as much as any sender may send (RFC 7323 §2.3).
 const NO_LIMIT: i64 = 1 << 30;
 
 impl Host {
     pub(super) fn receives(&mut self, packet: &Packet, world: &mut World<'_>) {
         let end = packet.start + packet.bytes;
-        if world.now - self.last_heard > self.rto() {
-            // Linux tcp_event_data_recv: a long silence makes the next acknowledgements quick.
-            self.quick = QUICK_ACKS;
-        }
         self.last_heard = world.now;
+        self.rcv_mss = self.rcv_mss.max(packet.bytes);
         let before = self.rcv_nxt;
         if end <= self.rcv_nxt {
             self.must_acknowledge = true;
@@ -35,7 +32,10 @@ impl Host {
             self.unacknowledged += self.rcv_nxt - before;
             self.announce(world);
         }
-        if !self.settling {
+        if self.must_acknowledge {
+            // RFC 5681 §4.2: each segment above or at a hole has its own.
+            self.acknowledges(world);
+        } else if !self.settling {
             self.settling = true;
             world.after(Nanos::ZERO, Event::Settle(self.end));
         }
@@ -71,12 +71,13 @@ impl Host {
     pub(super) fn settles(&mut self, world: &mut World<'_>) {
         self.settling = false;
         let end = self.setup(world);
-        if self.unacknowledged == 0 && !self.must_acknowledge {
+        if self.unacknowledged == 0 {
             return;
         }
-        let quick = self.quick > 0 && !self.interactive;
-        if self.must_acknowledge || quick || self.unacknowledged > end.mss || end.delayed_ack == Nanos::ZERO {
-            self.quick -= 1;
+        // Linux delays only in a conversation: elsewhere a reader that has read everything has it acknowledged
+        // (__tcp_cleanup_rbuf), and so has more than one of the sender's usual segments (__tcp_ack_snd_check).
+        let delayed = self.interactive && end.delayed_ack > Nanos::ZERO && self.unacknowledged <= self.rcv_mss;
+        if !delayed {
             self.acknowledges(world);
         } else {
             self.ack_turn += 1;
@@ -86,6 +87,8 @@ impl Host {
 
     pub(super) fn delayed(&mut self, turn: u32, world: &mut World<'_>) {
         if turn == self.ack_turn && self.unacknowledged > 0 {
+            // Linux tcp_delack_timer_handler: whoever has to be waited for is in no conversation.
+            self.interactive = false;
             self.acknowledges(world);
         }
     }
@@ -99,7 +102,7 @@ impl Host {
 
     /// Data that leaves carries the acknowledgement; it shows a conversation, in which others are delayed (Linux pingpong).
     pub(super) fn answers(&mut self, world: &World<'_>) {
-        self.interactive |= self.rcv_nxt > super::host::FIRST && world.now - self.last_heard < Nanos::from_millis(40);
+        self.interactive |= self.rcv_nxt > super::host::FIRST && world.now - self.last_heard < CONVERSATION;
         self.ack_turn += 1;
         (self.unacknowledged, self.must_acknowledge) = (0, false);
     }
@@ -119,12 +122,34 @@ impl Host {
         while let Some(opening) = end.openings.get(self.opened).filter(|opening| opening.arrived <= self.rcv_nxt) {
             self.opened += 1;
             if opening.after == Nanos::ZERO {
-                self.own_edge = self.own_edge.max(opening.edge);
+                self.wanted_edge = self.wanted_edge.max(opening.edge);
             } else {
                 world.after(opening.after, Event::Room(self.end, opening.edge));
             }
         }
-        self.own_edge = self.own_edge.max(self.between(&end.openings));
+        self.wanted_edge = self.wanted_edge.max(self.between(&end.openings));
+        self.reads(world);
+    }
+
+    /// The edge moves as fast as the application reads.
+    fn reads(&mut self, world: &mut World<'_>) {
+        let moved = self.wanted_edge - self.own_edge;
+        let Some(rate) = self.setup(world).reads.filter(|_| self.own_edge > 0 && moved > 0) else {
+            self.own_edge = self.own_edge.max(self.wanted_edge);
+            return;
+        };
+        let since = (world.now - self.edge_time).0 as f64 / 1e9;
+        let allowed = (since * rate) as i64;
+        let step = moved.min(allowed);
+        if step >= moved || step >= 2 * self.rcv_mss.max(1) {
+            self.own_edge += step;
+            self.edge_time = world.now;
+        }
+        if self.wanted_edge > self.own_edge {
+            let next = (self.wanted_edge - self.own_edge).min(2 * self.rcv_mss.max(1));
+            let span = Nanos((next as f64 / rate * 1e9) as i64 + 1) - (world.now - self.edge_time);
+            world.after(span.or_zero(), Event::Room(self.end, 0));
+        }
     }
 
     /// Between two acknowledgements that were seen the window is taken to have grown evenly; after the last it stays.
@@ -143,8 +168,10 @@ impl Host {
 
     /// The reader has made room.
     pub(super) fn makes_room(&mut self, edge: i64, world: &mut World<'_>) {
-        if edge > self.own_edge {
-            self.own_edge = edge;
+        let before = self.own_edge;
+        self.wanted_edge = self.wanted_edge.max(edge);
+        self.reads(world);
+        if self.own_edge > before {
             self.acknowledges(world);
         }
     }

@@ -1,6 +1,6 @@
 //! Sending: what window, pace and Nagle's rule let go.
 
-use super::host::Host;
+use super::host::{Host, Purpose};
 use super::{Event, Packet, World};
 use crate::time::Nanos;
 
@@ -14,7 +14,8 @@ impl Host {
         while self.sends_one(world) {
             sent = true;
         }
-        if sent {
+        let squeezed = self.board.is_empty() && self.edge > self.snd_nxt && self.written > self.snd_nxt;
+        if sent || squeezed && self.purpose != Purpose::Persist {
             self.arms(world);
         }
     }
@@ -23,7 +24,10 @@ impl Host {
         if !self.may_pace(world) {
             return false;
         }
-        let open = self.board.in_flight() < self.cwnd.segments();
+        let open = match self.repair {
+            Some(repair) => repair.budget > 0,
+            None => self.board.in_flight() < self.cwnd.segments(),
+        };
         if self.board.lost() > 0 {
             if !open && !self.must_resend {
                 return false;
@@ -51,7 +55,8 @@ impl Host {
             return false;
         }
         // Linux tcp_snd_wnd_test and the silly window rule (RFC 1122 §4.2.3.4): half the largest window is worth sending.
-        if room < size && 2 * room < self.largest_window.min(2 * end.mss) {
+        let small = room < size && 2 * room < self.largest_window.min(2 * end.mss);
+        if small && !std::mem::take(&mut self.must_squeeze) {
             return false;
         }
         let size = size.min(room);
@@ -71,6 +76,9 @@ impl Host {
     pub(super) fn puts(&mut self, (start, end): (i64, i64), world: &mut World<'_>) {
         let packet = Packet { start, bytes: end - start, ..self.acknowledgement() };
         self.answers(world);
+        if let Some(repair) = &mut self.repair {
+            repair.sends();
+        }
         self.paces(end - start, world);
         world.carry(self.end, packet);
     }

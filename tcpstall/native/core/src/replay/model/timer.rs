@@ -14,6 +14,11 @@ impl Host {
     pub(super) fn arms(&mut self, world: &mut World<'_>) {
         self.timer += 1;
         if self.board.is_empty() {
+            self.purpose = Purpose::Timeout;
+            if self.edge > self.snd_nxt && self.written > self.snd_nxt {
+                self.purpose = Purpose::Persist;
+                world.after(self.rto(), Event::Timer(self.end, self.timer));
+            }
             return;
         }
         let tail = self.board.sacked() == 0 && self.board.lost() == 0 && self.cwnd.phase() != Phase::Recovery;
@@ -32,7 +37,7 @@ impl Host {
     }
 
     pub(super) fn times_out(&mut self, timer: u32, world: &mut World<'_>) {
-        if timer != self.timer || self.board.is_empty() {
+        if timer != self.timer || self.board.is_empty() != (self.purpose == Purpose::Persist) {
             return;
         }
         match self.purpose {
@@ -56,7 +61,12 @@ impl Host {
                 }
                 self.arms(world);
             }
+            Purpose::Persist => {
+                self.must_squeeze = true;
+                self.purpose = Purpose::Timeout;
+            }
             Purpose::Timeout => {
+                self.repair = None;
                 self.board.lose_all();
                 self.cwnd.on_timeout(0, self.snd_nxt);
                 self.backoff += 1;

@@ -1,7 +1,10 @@
 //! The application: it waits, thinks, and writes as much as the send buffer takes.
 
+use std::cmp::Ordering;
+
 use super::host::{FIRST, Host, Writer};
 use super::{Event, World};
+use crate::replay::setup::UNLIMITED;
 
 /// A write call of more than this returns only when all but so much was sent: about what a send buffer that tunes itself
 /// holds beyond the congestion window (Linux tcp_sndbuf_expand: twice the window; tcp_wmem begins with 16 KB to 85 KB).
@@ -28,7 +31,7 @@ impl Host {
                 Writer::Writing(left) if !self.fills(left, world) => return,
                 Writer::Writing(_) => self.writer = Writer::Returning,
                 Writer::Returning => {
-                    let buffered = self.setup(world).send_buffer.is_some();
+                    let buffered = !self.setup(world).send_buffer.is_empty();
                     if !buffered && self.snd_nxt < self.written - WRITTEN_AHEAD {
                         return;
                     }
@@ -51,24 +54,47 @@ impl Host {
 
     /// The buffer takes what it can; true if that was all.
     fn fills(&mut self, left: i64, world: &mut World<'_>) -> bool {
-        let queued = self.written - self.snd_una;
-        let taken = match self.setup(world).send_buffer {
-            None => left,
-            Some(buffer) if queued <= buffer.wake || queued == 0 => left.min((buffer.full - queued).max(1)),
-            // A writer that is not yet blocked fills the buffer whatever its level.
-            Some(buffer) if queued < buffer.full && self.is_fresh(left, world) => left.min(buffer.full - queued),
-            Some(_) => 0,
-        };
-        self.written += taken;
-        self.writer = Writer::Writing(left - taken);
-        if taken > 0 {
+        let mut left = left;
+        let mut woken = false;
+        if self.blocked {
+            let queued = self.written - self.snd_una;
+            if self.setup(world).level(self.written, false).is_some_and(|level| queued > level.wake) {
+                return false;
+            }
+            (self.blocked, woken) = (false, true);
+        }
+        while left > 0 {
+            let taken = left.min(self.room(woken, world));
+            self.blocked = taken <= 0;
+            if self.blocked {
+                break;
+            }
+            woken = false;
+            self.written += taken;
+            left -= taken;
+            self.writer = Writer::Writing(left);
             self.sends(world);
         }
-        taken == left
+        self.writer = Writer::Writing(left);
+        left == 0
     }
 
-    fn is_fresh(&self, left: i64, world: &World<'_>) -> bool {
-        left == self.setup(world).steps[self.step].bytes
+    /// What the buffer takes at its present level.
+    fn room(&self, woken: bool, world: &World<'_>) -> i64 {
+        let end = self.setup(world);
+        let queued = self.written - self.snd_una;
+        let Some(mut level) = end.level(self.written, woken) else { return i64::MAX };
+        if level.until == self.written && level.full >= UNLIMITED {
+            level = end.level(self.written, true).unwrap_or(level);
+        }
+        // An empty buffer takes something, whatever its size.
+        let room = if queued == 0 { (level.full - queued).max(end.mss) } else { level.full - queued };
+        match level.until.cmp(&self.written) {
+            Ordering::Greater => room.min(level.until - self.written),
+            // It was seen to be blocked here.
+            Ordering::Equal if !woken && level.full < UNLIMITED => 0,
+            Ordering::Equal | Ordering::Less => room,
+        }
     }
 
     /// It writes after a silence: an idle longer than a timeout lowers the window (Linux tcp_slow_start_after_idle_check).

@@ -1,8 +1,10 @@
 //! What limited an end: windows, buffers, rates.
 
+use hashbrown::HashMap;
+
 use crate::causes::Cause;
 use crate::replay::record::{Kind, Record, Silence};
-use crate::replay::setup::SendBuffer;
+use crate::replay::setup::{Level, UNLIMITED};
 use crate::sender::cwnd::INITIAL_WINDOW;
 use crate::tables::rows::DirectionRow;
 use crate::time::Nanos;
@@ -11,6 +13,16 @@ use crate::time::Nanos;
 pub(super) const DELAYED_ACK: Nanos = Nanos::from_millis(40);
 /// Waits for a send buffer that make one.
 const ENOUGH: usize = 3;
+/// A tap this close to the sender, in shares of the round trip, sees what its frames follow.
+const NEAR: f64 = 0.1;
+/// What follows this soon follows at once.
+const AT_ONCE: Nanos = Nanos::from_micros(150);
+/// Frames that make a pace.
+const PACED: u32 = 20;
+/// What hosts add to a round trip at most.
+const HOSTS: Nanos = Nanos::from_micros(200);
+/// The same on long paths.
+const HOSTS_SHARE: f64 = 0.01;
 
 fn median<T: Copy + PartialOrd>(mut values: Vec<T>) -> Option<T> {
     values.sort_by(|a, b| a.partial_cmp(b).unwrap_or(std::cmp::Ordering::Equal));
@@ -27,22 +39,77 @@ pub(super) fn initial_window(record: &Record, end: usize) -> u32 {
     segments.max(least) as u32
 }
 
-/// The level that a writer fills its buffer to, and the one at which it wakes.
-pub(super) fn send_buffer(silences: &[Silence]) -> Option<SendBuffer> {
-    let blocked = || silences.iter().filter(|silence| silence.cause == Cause::SndbufLimited);
-    if blocked().count() < ENOUGH {
-        return None;
+/// The levels that a writer fills its buffer to, and those at which it wakes: between two waits for it the later one's.
+pub(super) fn send_buffer(record: &Record, end: usize) -> Vec<Level> {
+    let silences = &record.silences[end];
+    let blocked = |silence: &&Silence| silence.cause == Cause::SndbufLimited && silence.next.is_some();
+    if silences.iter().filter(blocked).count() < ENOUGH {
+        return Vec::new();
     }
-    let full = median(blocked().map(|silence| silence.out_before).collect())?;
-    let wake = median(blocked().map(|silence| silence.out_after).collect())?;
-    // Linux sk_stream_write_space: a third must be free.
-    Some(SendBuffer { full, wake: wake.min(full * 2 / 3) })
+    let own = record.passings.iter().filter(|passing| passing.sender as usize == end && passing.kind == Kind::New);
+    let starts: HashMap<u64, i64> = own.map(|passing| (passing.packet.0, passing.start)).collect();
+    let level = |silence: &Silence| {
+        let until = *starts.get(&silence.next?.0)?;
+        let (full, wake) = match blocked(&silence) {
+            // Linux sk_stream_write_space: a third must be free.
+            true => (silence.out_before, silence.out_after.min(silence.out_before * 2 / 3)),
+            // Something else stopped it here, so that the buffer held at least as much.
+            false => (UNLIMITED, UNLIMITED),
+        };
+        Some(Level { until, full, wake })
+    };
+    let mut levels: Vec<Level> = silences.iter().filter_map(level).collect();
+    // What the acknowledgements free while the writer fills goes out with the rest.
+    for at in 1..levels.len() {
+        let (before, own) = (levels[at - 1], &mut levels[at]);
+        if before.full < UNLIMITED && own.full < UNLIMITED {
+            own.full = own.full.max(own.until - before.until);
+        }
+    }
+    levels
 }
 
-/// The rate at which it paces.
-pub(super) fn pace(silences: &[Silence]) -> Option<f64> {
-    let paced = silences.iter().filter(|silence| silence.cause == Cause::Pacing);
-    median(paced.filter_map(|silence| silence.pace).collect())
+/// The rate at which it paces: what the diagnosis says, or what its frames show that follow no acknowledgement.
+pub(super) fn pace(record: &Record, end: usize, distance: Nanos, rtt: Nanos) -> Option<f64> {
+    let paced = record.silences[end].iter().filter(|silence| silence.cause == Cause::Pacing);
+    median(paced.filter_map(|silence| silence.pace).collect()).or_else(|| even_pace(record, end, distance, rtt))
+}
+
+/// Frames that leave on their own, at an even rate, seen next to their sender.
+fn even_pace(record: &Record, end: usize, distance: Nanos, rtt: Nanos) -> Option<f64> {
+    if distance > rtt.scaled(NEAR) {
+        return None;
+    }
+    let (mut heard, mut last, mut clump) = (None, None, 0);
+    let (mut free, mut released, mut bytes, mut span) = (0, 0, 0, Nanos::ZERO);
+    for passing in &record.passings {
+        if passing.sender as usize != end {
+            heard = Some(passing.time + distance);
+        } else if passing.kind == Kind::New {
+            let pause = last.map_or(Nanos::ZERO, |last| passing.time - last);
+            if pause > AT_ONCE && pause < record.threshold {
+                let after_ack = heard.map_or(pause, |heard| passing.time - heard);
+                (free, released) = if after_ack > AT_ONCE { (free + 1, released) } else { (free, released + 1) };
+                bytes += clump;
+                span += pause;
+            }
+            clump = if pause > AT_ONCE { 0 } else { clump } + passing.bytes;
+            last = Some(passing.time);
+        }
+    }
+    let even = free >= PACED && free >= 2 * released && span > rtt;
+    even.then(|| bytes as f64 * 1e9 / span.0 as f64)
+}
+
+/// The round trip that its packets mostly met without a queue: the smallest is a little too small where hosts are not quick.
+pub(super) fn usual_rtt(record: &Record, base: Nanos) -> Nanos {
+    let usual = median(record.passings.iter().filter_map(|passing| passing.rtt).collect()).unwrap_or(base);
+    usual.clamp(base, base + HOSTS.max(base.scaled(HOSTS_SHARE)))
+}
+
+/// How fast its application reads while it is behind.
+pub(super) fn reads(peer: &[Silence]) -> Option<f64> {
+    peer.iter().find_map(|silence| silence.reads).map(|rate| rate as f64)
 }
 
 fn direction(record: &Record, end: usize) -> &DirectionRow {

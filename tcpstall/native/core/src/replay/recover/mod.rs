@@ -58,7 +58,7 @@ pub fn recover(record: &Record) -> Result<Recovered, Refusal> {
     let begin = syn - Nanos(to_client.0 / 2);
     let setup = Setup {
         ends: [client, server],
-        rtt: rtt.max(Nanos(2)),
+        rtt: limits::usual_rtt(record, rtt).max(Nanos(2)),
         lost_handshakes: record.lost_handshakes,
         sack: record.sack,
         reuse: None,
@@ -68,16 +68,17 @@ pub fn recover(record: &Record) -> Result<Recovered, Refusal> {
 }
 
 fn recover_end(record: &Record, end: usize, distances: [Nanos; 2], heard: &[Arrivals; 2], rtt: Nanos) -> End {
-    let send_buffer = limits::send_buffer(&record.silences[end]);
+    let send_buffer = limits::send_buffer(record, end);
     End {
-        steps: steps::steps(record, end, distances[end], &heard[end], send_buffer.is_some()),
+        steps: steps::steps(record, end, distances[end], &heard[end], !send_buffer.is_empty()),
         mss: record.mss[end],
         initial_window: limits::initial_window(record, end),
         reno: record.reno[end],
         idle_restart: true,
         nagle: limits::nagle(record, end, distances[end]),
         send_buffer,
-        pace: limits::pace(&record.silences[end]),
+        pace: limits::pace(record, end, distances[end], rtt),
+        reads: limits::reads(&record.silences[1 - end]),
         losses: losses::losses(record, end, distances, rtt),
         delayed_ack: limits::DELAYED_ACK,
         openings: windows::openings(record, end, distances[end], &heard[end]),

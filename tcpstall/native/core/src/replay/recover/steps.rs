@@ -9,24 +9,30 @@ use crate::replay::record::{Kind, Passing, Record};
 use crate::replay::setup::Step;
 use crate::time::Nanos;
 
+/// A shorter pause between two writes is the host's own.
+const SHORTEST_PAUSE: Nanos = Nanos::from_micros(300);
+
 /// The writes of one end, `distance` from the tap and back, that heard its peer as told.
 pub(super) fn steps(record: &Record, end: usize, distance: Nanos, heard: &Arrivals, buffered: bool) -> Vec<Step> {
     // After a wait of the application a new write begins; so it does where Nagle's rule held one back.
     let ended_by =
-        record.silences[end].iter().filter(|silence| matches!(silence.cause, Cause::AppLimited | Cause::Nagle));
+        record.silences[end].iter().filter(|silence| matches!(silence.cause, Cause::AppLimited | Cause::Nagle | Cause::DelayedAck));
     let begins: HashSet<u64> = ended_by.filter_map(|silence| silence.next).map(|packet| packet.0).collect();
     let opened = record.opened[end].map(|passed| passed + Nanos(distance.0 / 2));
     let mut writer = Writer { opened, distance, heard, buffered, steps: Vec::new(), sent: Vec::new(), told: 0 };
     let mut acked = Acked { distance, ..Acked::default() };
     for passing in &record.passings {
         if passing.sender as usize != end {
+            acked.edge = acked.edge.max(passing.edge.unwrap_or(0));
             acked.waiting.push(*passing);
         } else if passing.bytes > 0 && matches!(passing.kind, Kind::New) {
             acked.before(passing);
             let all_acked = acked.reached >= passing.start;
             let turn =
                 all_acked && passing.ack.is_some_and(|ack| ack > writer.told) && heard.at(1 + writer.told).is_some();
-            writer.sends(passing, turn || begins.contains(&passing.packet.0));
+            let room = acked.edge - passing.start >= record.mss[end];
+            let paused = !buffered && room && writer.paused(passing, record.mss[end], record.threshold);
+            writer.sends(passing, turn || paused || begins.contains(&passing.packet.0));
         }
     }
     writer.steps
@@ -38,6 +44,8 @@ struct Acked {
     distance: Nanos,
     waiting: Vec<Passing>,
     reached: i64,
+    /// How far the peer would take data, by all that has passed.
+    edge: i64,
 }
 
 impl Acked {
@@ -82,6 +90,13 @@ impl Writer<'_> {
             None => self.begins(passing, time),
         }
         self.sent.push((passing.start, time));
+    }
+
+    /// A segment cut short ended what was written, and some time passed, too short for a stall: the next write came.
+    fn paused(&self, passing: &Passing, mss: i64, threshold: Nanos) -> bool {
+        let Some((start, last)) = self.sent.last() else { return false };
+        let pause = passing.time - Nanos(self.distance.0 / 2) - *last;
+        (passing.start - start) % mss != 0 && pause > SHORTEST_PAUSE && pause < threshold
     }
 
     fn begins(&mut self, passing: &Passing, time: Nanos) {
