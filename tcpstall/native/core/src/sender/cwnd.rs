@@ -285,7 +285,8 @@ impl Cwnd {
         if self.recover.or(self.lost_until).is_none() {
             self.before_loss = Some((self.window, self.ssthresh));
         }
-        if self.recover.is_none() {
+        // Linux tcp_enter_loss: further timeouts of the same loss leave the threshold where the first put it.
+        if self.recover.or(self.lost_until).is_none() {
             let before = self.window_at_loss(out);
             self.cubic.on_loss(before);
             self.ssthresh = (before * self.decrease).max(2.0);

@@ -19,6 +19,10 @@ const NEAR: f64 = 0.1;
 const AT_ONCE: Nanos = Nanos::from_micros(150);
 /// Frames that make a pace.
 const PACED: u32 = 20;
+/// Round trips that it must last.
+const PACED_ROUNDS: i64 = 5;
+/// Share of the flow's life that waits for a pace must take.
+const MOSTLY_PACED: f64 = 0.2;
 /// What hosts add to a round trip at most.
 const HOSTS: Nanos = Nanos::from_micros(200);
 /// The same on long paths.
@@ -71,8 +75,12 @@ pub(super) fn send_buffer(record: &Record, end: usize) -> Vec<Level> {
 
 /// The rate at which it paces: what the diagnosis says, or what its frames show that follow no acknowledgement.
 pub(super) fn pace(record: &Record, end: usize, distance: Nanos, rtt: Nanos) -> Option<f64> {
-    let paced = record.silences[end].iter().filter(|silence| silence.cause == Cause::Pacing);
-    median(paced.filter_map(|silence| silence.pace).collect()).or_else(|| even_pace(record, end, distance, rtt))
+    even_pace(record, end, distance, rtt).or_else(|| {
+        let paced = || record.silences[end].iter().filter(|silence| silence.cause == Cause::Pacing);
+        let sum = paced().fold(Nanos::ZERO, |sum, silence| sum + (silence.end - silence.start));
+        let life = record.row.end_ns - record.row.start_ns;
+        median(paced().filter_map(|silence| silence.pace).collect()).filter(|_| sum > life.scaled(MOSTLY_PACED))
+    })
 }
 
 /// Frames that leave on their own, at an even rate, seen next to their sender.
@@ -97,7 +105,7 @@ fn even_pace(record: &Record, end: usize, distance: Nanos, rtt: Nanos) -> Option
             last = Some(passing.time);
         }
     }
-    let even = free >= PACED && free >= 2 * released && span > rtt;
+    let even = free >= PACED && free >= 2 * released && span > rtt.times(PACED_ROUNDS);
     even.then(|| bytes as f64 * 1e9 / span.0 as f64)
 }
 
