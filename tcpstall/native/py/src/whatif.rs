@@ -2,7 +2,7 @@
 
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
-use tcpstall_core::replay::{Change, forecast};
+use tcpstall_core::replay::{Change, among, forecast};
 use tcpstall_core::run;
 
 use crate::errors;
@@ -25,7 +25,8 @@ pub(crate) fn whatif(
     let changes = changes.into_iter().map(known).collect::<PyResult<Vec<Vec<Change>>>>()?;
     let options = Keywords { since_ns, until_ns, max_expansion, ..Keywords::default() }.into_options()?;
     let forecasts = py.detach(|| {
-        let records = run::records(&paths, &flows, &options)?;
+        let mut records = run::records(&paths, &flows, &options)?;
+        among(&mut records.iter_mut().flatten().collect::<Vec<_>>());
         Ok(records.iter().map(|record| record.as_ref().map(|record| forecast(record, &changes))).collect::<Vec<_>>())
     });
     let forecasts = forecasts.map_err(|error| errors::of_capture(&error))?;

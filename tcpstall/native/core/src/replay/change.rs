@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-use super::setup::{End, Level, Opening, Reuse, Setup};
+use super::setup::{Earlier, End, Level, Opening, Reuse, Setup, UNLIMITED};
 use crate::time::Nanos;
 
 /// What is not known of a change's effect is taken three ways.
@@ -61,6 +61,8 @@ const LARGEST_WINDOW: i64 = 3 << 20;
 const LARGEST_FRAME: i64 = 65_536;
 /// Payload of a flight on a kernel with one segment per buffer, per byte of SO_SNDBUF: 2 · 1448 / 2304, one segment more or less.
 const ONE_SEGMENT_EACH: f64 = 1.27;
+/// An idle that brings any window back to the initial one, if an idle lowers it at all.
+const LONG_IDLE: Nanos = Nanos::from_millis(60_000);
 /// Payload in Ethernet frames: 1448 of 1538 bytes with preamble and gap.
 const PAYLOAD_SHARE: f64 = 1448.0 / 1538.0;
 
@@ -92,7 +94,7 @@ impl Change {
             "rate" => each(setup, &|end| end.rate = Some(value as f64 * PAYLOAD_SHARE)),
             "nodelay" => each(setup, &|end| end.nagle = value == 0),
             "delayed-ack" => each(setup, &|end| end.delayed_ack = Nanos(value)),
-            "reuse-connection" if value == 1 => setup.reuse = Some(reuse(setup, view)),
+            "reuse-connection" if value == 1 => setup.reuse = reuse(setup, view),
             "loss" => {
                 each(setup, &|end| end.losses.clear());
                 setup.lost_handshakes = 0;
@@ -110,16 +112,20 @@ impl Change {
     }
 }
 
-fn reuse(setup: &Setup, view: View) -> Reuse {
-    let restarts = setup.ends.iter().any(|end| end.idle_restart);
-    view.pick(Reuse::Warm, if restarts { Reuse::Idle } else { Reuse::Warm }, Reuse::Idle)
+fn reuse(setup: &Setup, view: View) -> Option<Reuse> {
+    match setup.earlier {
+        Earlier::None => None,
+        Earlier::Ended(idle) => Some(Reuse { idle }),
+        Earlier::Unknown => Some(Reuse { idle: view.pick(Nanos::ZERO, LONG_IDLE, LONG_IDLE) }),
+    }
 }
 
 /// SO_SNDBUF is doubled and counts truesize: with one segment per buffer a good half of that is payload, with large frames
 /// nearly all, and one frame more may be begun.
 fn send_buffer(end: &End, size: i64, view: View) -> Level {
     let least = (size as f64 * ONE_SEGMENT_EACH) as i64;
-    let now = end.send_buffer.get(end.send_buffer.len() / 2);
+    let known: Vec<&Level> = end.send_buffer.iter().filter(|level| level.full < UNLIMITED).collect();
+    let now = known.get(known.len() / 2);
     let old = now.is_some_and(|level| level.full < LARGEST_FRAME * 2 / 3);
     let full = match (view, old) {
         (View::Doubtful, _) | (View::Likely, true) => least,

@@ -18,7 +18,7 @@ const LEAST_MARGIN: f64 = 0.02;
 /// Of a round trip: how far a replay is off for the moments inside one that it does not know.
 const INSIDE: f64 = 0.1;
 /// The same where a change moves whole round trips.
-const STRUCTURAL: f64 = 0.5;
+const STRUCTURAL: f64 = 1.0;
 
 /// A span and the bounds that it is expected in.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]

@@ -14,4 +14,4 @@ mod sizing;
 
 pub use self::change::Change;
 pub use self::forecast::{Forecast, forecast};
-pub use self::record::{Kind, Passing, Record};
+pub use self::record::{Kind, Passing, Record, among};

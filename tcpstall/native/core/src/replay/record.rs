@@ -1,12 +1,13 @@
 //! What a capture tells of one connection, kept for a replay: what passed and what the diagnosis made of it.
 
-use super::setup::Span;
+use super::setup::{Earlier, Span};
 use crate::causes::{self, Cause, Limits};
 use crate::flow::Direction;
 use crate::gap::Finished;
 use crate::size::PacketNo;
 use crate::tables::{FlowRow, Wanted, flow_row};
 use crate::time::Nanos;
+use crate::wire::{Address, Endpoint};
 
 /// Segments kept of one flow; one with more is not replayed.
 pub const MOST_KEPT: usize = 4_000_000;
@@ -106,6 +107,8 @@ pub struct Record {
     pub silences: [Vec<Silence>; 2],
     /// The first flight of either end, bytes.
     pub first_flight: [Option<i64>; 2],
+    /// Which connection could be used instead, among those looked at: see [`among`].
+    pub earlier: Earlier,
     /// Where the exchanges of the row lie.
     pub spans: Vec<Span>,
 }
@@ -132,10 +135,32 @@ impl Record {
             threshold: flow.threshold,
             silences: [0, 1].map(|end| silences(flow, end, &limits)),
             first_flight: flow.initial_flight.map(|flight| flight.map(|bytes| bytes as i64)),
+            earlier: Earlier::Unknown,
             spans: spans(flow, &row),
             row,
             passings,
         }
+    }
+}
+
+/// Each of several flows is told which of the others had come to its end before it began, between the same hosts.
+pub fn among(records: &mut [&mut Record]) {
+    if records.len() < 2 {
+        return;
+    }
+    records.sort_by_key(|record| record.row.start_ns);
+    // When a connection became free, by its hosts.
+    let mut free: Vec<(Address, Endpoint, Nanos)> = Vec::new();
+    for record in records.iter_mut() {
+        let (client, server, start) = (record.row.client.address, record.row.server, record.row.start_ns);
+        let last = record.passings.iter().rev().find(|passing| passing.bytes > 0);
+        let end = last.map_or(record.row.end_ns, |passing| passing.time);
+        let found = free.iter().position(|(a, b, end)| (*a, *b) == (client, server) && *end <= start);
+        record.earlier = match found {
+            Some(at) => Earlier::Ended(start - free.swap_remove(at).2),
+            None => Earlier::None,
+        };
+        free.push((client, server, end));
     }
 }
 

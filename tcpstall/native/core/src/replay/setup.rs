@@ -100,13 +100,22 @@ pub struct Span {
     pub answered: i64,
 }
 
-/// What a connection that was used before brings along.
+/// A connection that was used for the same before.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Reuse {
-    /// The window that the last use left.
-    Warm,
-    /// The initial one: it has been idle for long.
-    Idle,
+pub struct Reuse {
+    /// It has been idle for so long since.
+    pub idle: Nanos,
+}
+
+/// Which connection could be used instead of a new one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Earlier {
+    /// Only this one is looked at.
+    Unknown,
+    /// It is the first of several, or the others were busy.
+    None,
+    /// One to the same service had come to its end so long before.
+    Ended(Nanos),
 }
 
 /// A connection to be replayed.
@@ -120,6 +129,8 @@ pub struct Setup {
     pub lost_handshakes: u32,
     /// SACK is in use.
     pub sack: bool,
+    /// Which connection could be used instead.
+    pub earlier: Earlier,
     /// The connection had been used before.
     pub reuse: Option<Reuse>,
     /// The exchanges to be timed.

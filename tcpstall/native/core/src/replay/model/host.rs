@@ -3,7 +3,7 @@
 use super::board::Board;
 use super::repair::Repair;
 use super::{Packet, World};
-use crate::replay::setup::{End, Setup};
+use crate::replay::setup::{End, Reuse, Setup};
 use crate::sender::{Cwnd, timers};
 use crate::time::Nanos;
 
@@ -137,10 +137,14 @@ impl Host {
     }
 
     /// The same connection once more, from the first byte on.
-    pub(super) fn again(self, setup: &Setup, warm: bool) -> Host {
-        let fresh = Host::new(setup, self.end);
-        let cwnd = if warm { self.cwnd } else { fresh.cwnd };
-        Host { used: true, cwnd: cwnd.from_offset(FIRST), srtt: self.srtt, ..fresh }
+    pub(super) fn again(self, setup: &Setup, reuse: Reuse) -> Host {
+        let mut fresh = Host::new(setup, self.end);
+        let rto = self.rto();
+        fresh.cwnd = self.cwnd.from_offset(FIRST);
+        if setup.ends[self.end].idle_restart {
+            fresh.cwnd.on_idle(reuse.idle, rto);
+        }
+        Host { used: true, srtt: self.srtt, ..fresh }
     }
 
     pub(super) fn is_used(&self) -> bool {

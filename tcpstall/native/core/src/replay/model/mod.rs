@@ -14,7 +14,7 @@ use std::collections::BinaryHeap;
 
 use self::host::Host;
 pub use self::write::WRITTEN_AHEAD;
-use super::setup::{Loss, Reuse, Setup};
+use super::setup::{Loss, Setup};
 use crate::sender::timers::INITIAL_RTO;
 use crate::time::Nanos;
 
@@ -113,7 +113,7 @@ pub fn play(setup: &Setup) -> Option<Played> {
     let mut hosts = [0, 1].map(|end| Host::new(setup, end));
     let first = run(setup, &mut hosts)?;
     let Some(reuse) = setup.reuse else { return Some(first) };
-    let mut hosts = hosts.map(|host| host.again(setup, reuse == Reuse::Warm));
+    let mut hosts = hosts.map(|host| host.again(setup, reuse));
     run(setup, &mut hosts)
 }
 

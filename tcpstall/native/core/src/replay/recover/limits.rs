@@ -70,6 +70,7 @@ pub(super) fn send_buffer(record: &Record, end: usize) -> Vec<Level> {
             own.full = own.full.max(own.until - before.until);
         }
     }
+    levels.push(Level { until: i64::MAX, full: UNLIMITED, wake: UNLIMITED });
     levels
 }
 
@@ -117,7 +118,9 @@ pub(super) fn usual_rtt(record: &Record, base: Nanos) -> Nanos {
 
 /// How fast its application reads while it is behind.
 pub(super) fn reads(peer: &[Silence]) -> Option<f64> {
-    peer.iter().find_map(|silence| silence.reads).map(|rate| rate as f64)
+    let closed = || peer.iter().filter(|silence| matches!(silence.cause, Cause::RwndLimited | Cause::ZeroWindow));
+    let behind = closed().filter(|silence| silence.reads.is_some()).count();
+    closed().find_map(|silence| silence.reads).filter(|_| 2 * behind >= closed().count()).map(|rate| rate as f64)
 }
 
 fn direction(record: &Record, end: usize) -> &DirectionRow {

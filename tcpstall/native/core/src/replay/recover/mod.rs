@@ -61,6 +61,7 @@ pub fn recover(record: &Record) -> Result<Recovered, Refusal> {
         rtt: limits::usual_rtt(record, rtt).max(Nanos(2)),
         lost_handshakes: record.lost_handshakes,
         sack: record.sack,
+        earlier: record.earlier,
         reuse: None,
         spans: record.spans.clone(),
     };

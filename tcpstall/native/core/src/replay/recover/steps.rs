@@ -1,6 +1,6 @@
 //! What an application did: its writes, what it waited for before each, and how long it took by itself.
 
-use hashbrown::HashSet;
+use hashbrown::HashMap;
 
 use super::Arrivals;
 use crate::causes::Cause;
@@ -14,10 +14,12 @@ const SHORTEST_PAUSE: Nanos = Nanos::from_micros(300);
 
 /// The writes of one end, `distance` from the tap and back, that heard its peer as told.
 pub(super) fn steps(record: &Record, end: usize, distance: Nanos, heard: &Arrivals, buffered: bool) -> Vec<Step> {
-    // After a wait of the application a new write begins; so it does where Nagle's rule held one back.
-    let ended_by =
-        record.silences[end].iter().filter(|silence| matches!(silence.cause, Cause::AppLimited | Cause::Nagle | Cause::DelayedAck));
-    let begins: HashSet<u64> = ended_by.filter_map(|silence| silence.next).map(|packet| packet.0).collect();
+    // After a wait of the application a new write begins; where Nagle's rule held one back it had been written already.
+    let begins: HashMap<u64, bool> = record.silences[end]
+        .iter()
+        .filter(|silence| matches!(silence.cause, Cause::AppLimited | Cause::Nagle | Cause::DelayedAck))
+        .filter_map(|silence| Some((silence.next?.0, silence.cause != Cause::AppLimited)))
+        .collect();
     let opened = record.opened[end].map(|passed| passed + Nanos(distance.0 / 2));
     let mut writer = Writer { opened, distance, heard, buffered, steps: Vec::new(), sent: Vec::new(), told: 0 };
     let mut acked = Acked { distance, ..Acked::default() };
@@ -32,7 +34,11 @@ pub(super) fn steps(record: &Record, end: usize, distance: Nanos, heard: &Arriva
                 all_acked && passing.ack.is_some_and(|ack| ack > writer.told) && heard.at(1 + writer.told).is_some();
             let room = acked.edge - passing.start >= record.mss[end];
             let paused = !buffered && room && writer.paused(passing, record.mss[end], record.threshold);
-            writer.sends(passing, turn || paused || begins.contains(&passing.packet.0));
+            match begins.get(&passing.packet.0) {
+                Some(true) => writer.was_held(passing),
+                Some(false) => writer.sends(passing, true),
+                None => writer.sends(passing, turn || paused),
+            }
         }
     }
     writer.steps
@@ -90,6 +96,16 @@ impl Writer<'_> {
             None => self.begins(passing, time),
         }
         self.sent.push((passing.start, time));
+    }
+
+    /// It had been written at once after the last write, and TCP held it.
+    fn was_held(&mut self, passing: &Passing) {
+        if self.steps.is_empty() {
+            return self.sends(passing, true);
+        }
+        self.steps.push(Step { heard: 0, pause: Nanos::ZERO, bytes: passing.bytes });
+        self.sent.clear();
+        self.sent.push((passing.start, passing.time - Nanos(self.distance.0 / 2)));
     }
 
     /// A segment cut short ended what was written, and some time passed, too short for a stall: the next write came.
