@@ -130,7 +130,9 @@ fn run(setup: &Setup, hosts: &mut [Host; 2]) -> Option<Played> {
             return None;
         }
         happens(event, hosts, &mut world);
-        if hosts.iter().zip([1, 0]).all(|(host, peer)| host.has_all_of(&setup.ends[peer])) {
+        let over = hosts.iter().zip([1, 0]).all(|(host, peer)| host.has_all_of(&setup.ends[peer]));
+        // What is used again has heard the last acknowledgements too.
+        if over && setup.reuse.is_none() {
             break;
         }
     }
