@@ -87,7 +87,9 @@ impl Change {
         let each = |setup: &mut Setup, change: &dyn Fn(&mut End)| setup.ends.iter_mut().for_each(change);
         match self.name {
             "initcwnd" => each(setup, &|end| end.initial_window = value.clamp(1, 1 << 20) as u32),
-            "sndbuf" => each(setup, &|end| end.send_buffer = self.value.map(|size| send_buffer(end, size, view)).into_iter().collect()),
+            "sndbuf" => each(setup, &|end| {
+                end.send_buffer = self.value.map(|size| send_buffer(end, size, view)).into_iter().collect()
+            }),
             "rcvbuf" => each(setup, &|end| receive_buffer(&mut end.openings, self.value, view)),
             "slow-start-after-idle" => each(setup, &|end| end.idle_restart = value == 1),
             "rtt" => setup.rtt = Nanos(value.max(2)),

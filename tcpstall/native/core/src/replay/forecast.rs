@@ -165,7 +165,9 @@ impl Base {
             let margin = error.max(all[1].scaled(LEAST_MARGIN)).max(inside);
             let low = all.iter().min().copied().unwrap_or(all[1]) - margin;
             let high = all.iter().max().copied().unwrap_or(all[1]) + margin;
-            Expected { expected_ns: all[1], low_ns: low.or_zero(), high_ns: high }
+            // Whatever is asked and answered takes a round trip.
+            let low = low.max(rtt.min(all[1]));
+            Expected { expected_ns: all[1], low_ns: low, high_ns: high }
         };
         let transfers = [hopeful.transfer, likely.transfer, doubtful.transfer];
         let exchanges = self.played.exchanges.iter().zip(&self.captured.exchanges_ns).enumerate();

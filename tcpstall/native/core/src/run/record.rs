@@ -13,14 +13,18 @@ use crate::flow::Sending;
 use crate::flow::connection::Effect;
 use crate::gap::{Seen, Watch};
 use crate::replay::record::MOST_KEPT;
-use crate::time::Nanos;
 use crate::replay::{Kind, Passing, Record};
+use crate::time::Nanos;
 use crate::wire::{Flags, Segment};
 
 /// The flows with those ids, in their order, from one reading of the captures that gave the ids: the filter's times must be
 /// the same too. `None` for an id that is none. A capture that cannot be read has none, and is an error where no other has.
 pub fn records(paths: &[String], flows: &[u64], options: &Options) -> Result<Vec<Option<Record>>, CaptureError> {
-    let mut keeping = Keeping { passings: flows.iter().map(|id| (*id, Vec::new())).collect(), measured: HashMap::new(), records: HashMap::new() };
+    let mut keeping = Keeping {
+        passings: flows.iter().map(|id| (*id, Vec::new())).collect(),
+        measured: HashMap::new(),
+        records: HashMap::new(),
+    };
     let last = flows.iter().max().copied();
     let (mut next_id, mut unread) = (0, None);
     for (number, path) in (0..).zip(paths) {
