@@ -34,7 +34,8 @@ __all__ = ["command"]
     multiple=True,
     metavar="NAME=VALUE",
     help="What to change, e.g. initcwnd=40, sndbuf=256K or auto, rcvbuf=1M or auto, slow-start-after-idle=0, "
-    "rtt=100ms, rate=100Mbit, nodelay=1, delayed-ack=0, reuse-connection=1, loss=0, think=0. Several are made together.  "
+    "rtt=100ms, rate=100Mbit, nodelay=1, delayed-ack=0, reuse-connection=1, loss=0, think=0. Several are made "
+    "together.  "
     "[default: each remedy that the causes call for, alone, the best first]",
 )
 @click.option(
