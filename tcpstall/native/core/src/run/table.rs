@@ -1,4 +1,4 @@
-//! The flows of one capture: found by their two ends, finished when they are over.
+//! The flows of one stream: found by their two ends, finished when they are over.
 
 mod gaps;
 
@@ -37,9 +37,11 @@ const HALF_OPEN_IDLE: Nanos = Nanos::from_millis(240_000);
 /// Starts of flows held at once, a kilobyte or two each; the flows beyond go without a label.
 const STARTS_HELD: usize = 1 << 15;
 
-/// The open flows of a capture.
+/// The open flows of a stream.
 pub(super) struct Table {
     next_id: u64,
+    /// The number of the capture that segments come from.
+    capture: u32,
     /// Slots of `entries` by the hash of their keys: four bytes a flow, so that looking one up misses the cache once.
     index: HashTable<u32>,
     hasher: DefaultHashBuilder,
@@ -56,10 +58,11 @@ pub(super) struct Table {
 }
 
 impl Table {
-    /// No flows yet; the first will have this id.
-    pub(super) fn new(next_id: u64) -> Table {
+    /// No flows yet; the first will have this id, and begin in that capture.
+    pub(super) fn new(next_id: u64, capture: u32) -> Table {
         Table {
             next_id,
+            capture,
             index: HashTable::default(),
             hasher: DefaultHashBuilder::default(),
             entries: Vec::new(),
@@ -87,6 +90,7 @@ impl Table {
     /// Takes in a batch; flows that are over by now go to `done`.
     pub(super) fn takes(&mut self, batch: &Batch, done: &mut Vec<Over>) {
         for segment in batch.segments() {
+            self.comes_from(batch.files.of(segment));
             let seen = self.sees(segment, done).map(|(_, seen, _)| seen);
             if let (Some(start), Some(seen)) = (batch.starts.of(segment), seen) {
                 self.begins_with(segment, seen, start);
@@ -98,6 +102,12 @@ impl Table {
         if batch.left_out {
             self.left_out();
         }
+    }
+
+    /// What comes now was in that capture, where the stream has several.
+    #[inline]
+    pub(super) fn comes_from(&mut self, capture: Option<u32>) {
+        self.capture = capture.unwrap_or(self.capture);
     }
 
     /// Takes in a segment. Flows that are over by now go to `done`. Gives the segment's flow, unless all that it has is a SYN and its answer.
@@ -177,7 +187,7 @@ impl Table {
         };
         let id = self.next_id;
         self.next_id += 1;
-        let entry = Some(Entry { id, key, lingers: false, marks: self.marks, flow });
+        let entry = Some(Entry { id, key, lingers: false, capture: self.capture, marks: self.marks, flow });
         let slot = match self.free.pop() {
             Some(slot) => {
                 self.entries[slot as usize] = entry;
@@ -279,13 +289,13 @@ impl Table {
                 Flow::Followed(_) => {}
             }
             self.gaps.leave(entry.watch());
-            let over = entry.finish(self.marks);
-            self.starts_held -= usize::from(over.1.starts().is_some());
+            let over = entry.finish(self.marks, false);
+            self.starts_held -= usize::from(over.flow.starts().is_some());
             done.push(over);
         }
     }
 
-    /// Whoever pasted the capture left packets out here, of whichever flow: each learns of it when its turn comes.
+    /// Packets were left out here, by whoever pasted the capture or because a file is missing, of whichever flow: each learns of it when its turn comes.
     pub(super) fn left_out(&mut self) {
         self.marks += 1;
     }
@@ -307,7 +317,7 @@ impl Table {
         entries.retain(Option::is_some);
         entries.sort_unstable_by_key(|entry| entry.as_ref().map(|entry| entry.id));
         let marks = self.marks;
-        entries.into_iter().flatten().map(move |entry| entry.finish(marks))
+        entries.into_iter().flatten().map(move |entry| entry.finish(marks, true))
     }
 }
 
