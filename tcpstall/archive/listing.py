@@ -21,7 +21,10 @@ _SCHEMA = b"tcpstall.store/"
 
 @dataclass(frozen=True, slots=True)
 class Listed:
-    """A file, or why there is none: `named` says that it was given itself, not a folder that holds it."""
+    """A file, or why there is none: `named` says that it was given itself, not a folder that holds it.
+
+    The name is UTF-8: see remote.writable.
+    """
 
     name: str
     size: int
@@ -84,7 +87,7 @@ class _Walk:
         try:
             about = Path(name).stat()
         except OSError as error:
-            yield Listed(name, 0, None, named, f"cannot open {name}: {error.strerror}")
+            yield _unreadable(name, error.strerror, named=named)
             return
         if stat.S_ISDIR(about.st_mode):
             yield from self._below(name, about)
@@ -93,7 +96,7 @@ class _Walk:
         else:
             self.tally.special += 1
             if named:
-                yield Listed(name, 0, None, named, f"cannot open {name}: not a regular file")
+                yield _unreadable(name, "not a regular file", named=named)
 
     def linked(self) -> Iterator[Listed]:
         """What symbolic links lead to that has not been found without them; they may lead to further ones."""
@@ -121,7 +124,7 @@ class _Walk:
                 with os.scandir(folder) as entries:
                     inside = sorted(entries, key=lambda entry: entry.name)
             except OSError as error:
-                yield Listed(folder, 0, None, error=f"cannot open {folder}: {error.strerror}")
+                yield _unreadable(folder, error.strerror)
                 continue
             if any(entry.name == _STORE and _is_store(Path(entry.path)) for entry in inside):
                 self.tally.stores += 1
@@ -135,7 +138,7 @@ class _Walk:
         except FileNotFoundError:  # rotated away meanwhile
             return
         except OSError as error:
-            yield Listed(entry.path, 0, None, error=f"cannot open {entry.path}: {error.strerror}")
+            yield _unreadable(entry.path, error.strerror)
             return
         if stat.S_ISLNK(about.st_mode):
             self._links.append(entry.path)
@@ -153,7 +156,7 @@ class _Walk:
                 self.tally.again += 1
                 return
             self._files.add((about.st_dev, about.st_ino))
-        yield Listed(name, about.st_size, about.st_mtime_ns, named)
+        yield Listed(remote.writable(name), about.st_size, about.st_mtime_ns, named)
 
     def _walked(self, link: str) -> bool:
         """Whether the folder in which the linked file really lies has been walked."""
@@ -200,6 +203,11 @@ class _Remote:
         files, _ = remote.filesystem(self.url)
         with remote.told(self.url):
             return _SCHEMA in files.cat_file(path)
+
+
+def _unreadable(path: str, why: str | None, *, named: bool = False) -> Listed:
+    name = remote.writable(path)
+    return Listed(name, 0, None, named, f"cannot open {name}: {why}")
 
 
 def _is_store(about: Path) -> bool:

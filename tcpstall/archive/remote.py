@@ -1,13 +1,16 @@
 """Names that are URLs, and the filesystems behind them: whatever fsspec knows, once its driver is installed."""
 
+import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
-from urllib.parse import urlsplit
+from urllib.parse import quote_from_bytes, unquote_to_bytes, urlsplit
 
 from tcpstall.errors import CannotOpen, TcpstallError
 
-__all__ = ["filesystem", "is_url", "local", "named", "told"]
+__all__ = ["filesystem", "is_url", "local", "named", "told", "writable"]
+
+_FILE = "file://"
 
 _EXTRAS = {
     "s3": "s3",
@@ -31,7 +34,18 @@ def is_url(name: str) -> bool:
 
 def local(name: str) -> str:
     """The path of a `file://` URL; other names as they are."""
-    return urlsplit(name)._replace(scheme="", netloc="").geturl() if name.startswith("file://") else name
+    if not name.startswith(_FILE):
+        return name
+    return os.fsdecode(unquote_to_bytes("/" + name.removeprefix(_FILE).partition("/")[2]))
+
+
+def writable(path: str) -> str:
+    """The path, or a `file://` URL of it where it is not UTF-8: that can be written into JSON, Parquet and reports."""
+    try:
+        path.encode()
+    except UnicodeEncodeError:
+        return _FILE + quote_from_bytes(os.fsencode(os.path.abspath(path)))  # noqa: PTH100 Path would drop a `..`
+    return path
 
 
 def filesystem(url: str) -> tuple[Any, str]:

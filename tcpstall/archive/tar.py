@@ -292,7 +292,8 @@ def _own_name(header: bytes) -> str:
 
 
 def _text(name: bytes) -> str:
-    return name.decode("utf-8", "surrogateescape")
+    """As text that can be written anywhere: bytes that are not UTF-8 are spelled out."""
+    return name.decode("utf-8", "backslashreplace")
 
 
 def _pax(records: bytes, at: int) -> tuple[str | None, int | None, bool]:
