@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from tcpstall import _core
 from tcpstall.causes import Cause
 
-__all__ = ["BY_DAY", "TABLES", "Column", "Table", "documented"]
+__all__ = ["BY_DAY", "CAPTURES", "TABLES", "Column", "Table", "documented"]
 
 TEXT, COUNT, REAL, FLAG, MOMENT, DAY = "VARCHAR", "BIGINT", "DOUBLE", "BOOLEAN", "TIMESTAMP", "DATE"
 
@@ -207,6 +207,7 @@ _EXCHANGES = (
 
 _CAPTURES = (
     replace(_SCAN, meaning="the analysis that it was part of; null where it could not be read"),
+    _column(TEXT, "", "chain", "the first analysis of its set, which later ones carry on"),
     _SET,
     _column(TEXT, "", "name", "path or URL of the file, of a tar member with the member's name"),
     _SIZE,
@@ -221,8 +222,12 @@ _CAPTURES = (
     _column(COUNT, _SINCE_1970, "last_ns", "its latest packet"),
     _EXIT_CODE,
     _column(TEXT, "", "error", "what was wrong with it; null where nothing was"),
-    _column(TEXT, "", "warnings", "what a reader must know, as a JSON list of code, count and message"),
+    _column(TEXT, "", "warnings", "what a reader must know, parted by semicolons"),
     _column(COUNT, "", "flows", "flows that began in it"),
+    _column(
+        COUNT, _SINCE_1970, "resume_ns", "start of the first flow that was open at the end of its set; null without"
+    ),
+    _column(TEXT, "", "tcpstall", "the version of tcpstall that analysed it"),
     _SCANNED,
 )
 
@@ -313,6 +318,9 @@ TABLES = {
     )
 }
 """By name, in the order in which they are told."""
+
+CAPTURES = {column.name: column.type for column in _CAPTURES}
+"""The columns of `captures` by name, with their DuckDB types."""
 
 BY_DAY = ("flows", "stalls", "exchanges")
 """The tables whose files are parted by the day of `start_ns`."""

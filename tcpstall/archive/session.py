@@ -14,7 +14,7 @@ from tcpstall.errors import CannotAnswer, CannotOpen, CannotWrite
 if TYPE_CHECKING:
     import duckdb
 
-__all__ = ["Answer", "Readable", "Session", "session"]
+__all__ = ["Answer", "Folder", "Readable", "Session", "session"]
 
 _BATCH = 2_048
 """Rows that are fetched at once: DuckDB's own vectors."""
@@ -23,16 +23,23 @@ _MEMORY = "75%"
 """Of the machine's; what needs more is spilled, and what cannot be is refused."""
 
 
+class Folder(Protocol):
+    """Where a store is."""
+
+    @property
+    def url(self) -> str:
+        """The folder that all its files lie in."""
+
+    def lend(self, duck: "duckdb.DuckDBPyConnection") -> None:
+        """Makes its files readable for a DuckDB."""
+
+
 class Readable(Protocol):
     """What a session needs of a store."""
 
     @property
-    def url(self) -> str:
-        """The folder that all files lie in."""
-
-    @property
-    def filesystem(self) -> Any | None:
-        """The fsspec file system of its files; None where they are this machine's."""
+    def place(self) -> Folder:
+        """Where it is."""
 
     @property
     def dropped(self) -> frozenset[str]:
@@ -80,7 +87,7 @@ class Session:
             return Answer(self._connection.execute(sql, dict(values or {})))
 
     def write(self, sql: str, output: Path) -> None:
-        """The answer to a stranger's question as Parquet. Raises CannotAnswer, and CannotWrite where it cannot be written."""
+        """The answer to a stranger's question as Parquet. Raises CannotAnswer and CannotWrite."""
         checked(self._connection, sql)
         self.written(sql, output)
 
@@ -114,8 +121,7 @@ def session(store: Readable, *, output: Path | None = None, memory: str = _MEMOR
     with tempfile.TemporaryDirectory(prefix="tcpstall-") as scratch:
         connection = duckdb.connect(":memory:", config=_config(scratch, memory))
         try:
-            if store.filesystem is not None:
-                connection.register_filesystem(store.filesystem)
+            store.place.lend(connection)
             for table in TABLES:
                 _make_view(connection, store, table)
             _lock(connection, store, output)
@@ -141,7 +147,7 @@ def _lock(connection: "duckdb.DuckDBPyConnection", store: Readable, output: Path
         ("enable_progress_bar", "false"),
         ("TimeZone", "'UTC'"),
         ("python_enable_replacements", "false"),
-        ("allowed_directories", f"[{_text(store.url.rstrip('/') + '/')}]"),
+        ("allowed_directories", f"[{_text(store.place.url.rstrip('/') + '/')}]"),
         ("allowed_paths", f"[{', '.join(map(_text, written))}]"),
         ("enable_external_access", "false"),
         ("lock_configuration", "true"),
@@ -155,7 +161,7 @@ def _make_view(connection: "duckdb.DuckDBPyConnection", store: Readable, name: s
     try:
         connection.execute(f"CREATE VIEW {name} AS {_view(connection, store, TABLES[name])}")
     except duckdb.Error as error:
-        raise CannotOpen(f"{store.url}: the table {name} cannot be read: {_line(error)}") from error
+        raise CannotOpen(f"{store.place.url}: the table {name} cannot be read: {_line(error)}") from error
 
 
 def _view(connection: "duckdb.DuckDBPyConnection", store: Readable, table: Table) -> str:
@@ -177,7 +183,7 @@ def _files(store: Readable, table: Table) -> str:
         days = (
             "hive_partitioning = true, hive_types = {'day': DATE}"
             if table.name in BY_DAY
-            else "hive_partitioning = false"
+            else "hive_partitioning = false, union_by_name = true"
         )
         return f"SELECT {_names(table)} FROM read_parquet([{listed}], {days})"
     return f"SELECT {', '.join(f'NULL::{column.type} AS {column.name}' for column in _held(table))} WHERE false"
