@@ -186,7 +186,7 @@ def _files(store: Readable, table: Table) -> str:
             else "hive_partitioning = false, union_by_name = true"
         )
         return f"SELECT {_names(table)} FROM read_parquet([{listed}], {days})"
-    return f"SELECT {', '.join(f'NULL::{column.type} AS {column.name}' for column in _held(table))} WHERE false"
+    return f"SELECT {', '.join(f'NULL::{column.type} AS {_name(column.name)}' for column in _held(table))} WHERE false"
 
 
 def _held(table: Table) -> Sequence[Any]:
@@ -195,7 +195,12 @@ def _held(table: Table) -> Sequence[Any]:
 
 
 def _names(table: Table) -> str:
-    return ", ".join(column.name for column in _held(table))
+    return ", ".join(_name(column.name) for column in _held(table))
+
+
+def _name(name: str) -> str:
+    """Quoted: `overlaps` is a word of SQL."""
+    return f'"{name}"'
 
 
 def _that_count(store: Readable, table: Table) -> str:
