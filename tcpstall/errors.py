@@ -10,6 +10,7 @@ __all__ = [
     "ExitCode",
     "NotACapture",
     "NothingToShow",
+    "StoreInUse",
     "TcpstallError",
     "about",
 ]
@@ -33,6 +34,7 @@ class ExitCode(IntEnum):
     CANNOT_OPEN = 3, "an input cannot be opened"
     NOT_A_CAPTURE = 4, "an input is not a capture"
     DAMAGED = 5, "an input is damaged; what could be read is reported"
+    IN_USE = 6, "another scan is writing into the store"
     INTERRUPTED = 130, "interrupted (Ctrl-C)"
     CLOSED_PIPE = 141, "the reader of the output went away"
 
@@ -59,6 +61,12 @@ class CannotWrite(TcpstallError, OSError):
     """The output cannot be written."""
 
     exit_code = ExitCode.DEFECT
+
+
+class StoreInUse(TcpstallError):
+    """Somebody else writes into the store."""
+
+    exit_code = ExitCode.IN_USE
 
 
 class NothingToShow(TcpstallError, LookupError):

@@ -207,7 +207,7 @@ _EXCHANGES = (
 
 _CAPTURES = (
     replace(_SCAN, meaning="the analysis that it was part of; null where it could not be read"),
-    _column(TEXT, "", "chain", "the first analysis of its set, which later ones carry on"),
+    _column(TEXT, "", "chain", "the first analysis of its set, which later ones carry on as files are added"),
     _SET,
     _column(TEXT, "", "name", "path or URL of the file, of a tar member with the member's name"),
     _SIZE,
@@ -224,10 +224,8 @@ _CAPTURES = (
     _column(TEXT, "", "error", "what was wrong with it; null where nothing was"),
     _column(TEXT, "", "warnings", "what a reader must know, parted by semicolons"),
     _column(COUNT, "", "flows", "flows that began in it"),
-    _column(
-        COUNT, _SINCE_1970, "resume_ns", "start of the first flow that was open at the end of its set; null without"
-    ),
-    _column(TEXT, "", "tcpstall", "the version of tcpstall that analysed it"),
+    _column(COUNT, _SINCE_1970, "resume_ns", "start of the oldest flow that was open at the end of its set; null none"),
+    _column(TEXT, "", "tcpstall", "the version that analysed it"),
     _SCANNED,
 )
 

@@ -14,7 +14,7 @@ from tcpstall.errors import CannotAnswer, CannotOpen, CannotWrite
 if TYPE_CHECKING:
     import duckdb
 
-__all__ = ["Answer", "Folder", "Readable", "Session", "session"]
+__all__ = ["Answer", "Readable", "Session", "session"]
 
 _BATCH = 2_048
 """Rows that are fetched at once: DuckDB's own vectors."""
@@ -23,23 +23,16 @@ _MEMORY = "75%"
 """Of the machine's; what needs more is spilled, and what cannot be is refused."""
 
 
-class Folder(Protocol):
-    """Where a store is."""
+class Readable(Protocol):
+    """What a session needs of a store."""
 
     @property
     def url(self) -> str:
         """The folder that all its files lie in."""
 
-    def lend(self, duck: "duckdb.DuckDBPyConnection") -> None:
-        """Makes its files readable for a DuckDB."""
-
-
-class Readable(Protocol):
-    """What a session needs of a store."""
-
     @property
-    def place(self) -> Folder:
-        """Where it is."""
+    def filesystem(self) -> Any | None:
+        """The fsspec file system of its files; None where they are this machine's."""
 
     @property
     def dropped(self) -> frozenset[str]:
@@ -121,7 +114,8 @@ def session(store: Readable, *, output: Path | None = None, memory: str = _MEMOR
     with tempfile.TemporaryDirectory(prefix="tcpstall-") as scratch:
         connection = duckdb.connect(":memory:", config=_config(scratch, memory))
         try:
-            store.place.lend(connection)
+            if store.filesystem is not None:
+                connection.register_filesystem(store.filesystem)
             for table in TABLES:
                 _make_view(connection, store, table)
             _lock(connection, store, output)
@@ -147,7 +141,7 @@ def _lock(connection: "duckdb.DuckDBPyConnection", store: Readable, output: Path
         ("enable_progress_bar", "false"),
         ("TimeZone", "'UTC'"),
         ("python_enable_replacements", "false"),
-        ("allowed_directories", f"[{_text(store.place.url.rstrip('/') + '/')}]"),
+        ("allowed_directories", f"[{_text(store.url.rstrip('/') + '/')}]"),
         ("allowed_paths", f"[{', '.join(map(_text, written))}]"),
         ("enable_external_access", "false"),
         ("lock_configuration", "true"),
@@ -161,7 +155,7 @@ def _make_view(connection: "duckdb.DuckDBPyConnection", store: Readable, name: s
     try:
         connection.execute(f"CREATE VIEW {name} AS {_view(connection, store, TABLES[name])}")
     except duckdb.Error as error:
-        raise CannotOpen(f"{store.place.url}: the table {name} cannot be read: {_line(error)}") from error
+        raise CannotOpen(f"{store.url}: the table {name} cannot be read: {_line(error)}") from error
 
 
 def _view(connection: "duckdb.DuckDBPyConnection", store: Readable, table: Table) -> str:
