@@ -195,7 +195,12 @@ _EXCHANGES = (
     _column(COUNT, _BYTES, "request_bytes", "size of the request; 0 where the server spoke first"),
     _column(COUNT, _BYTES, "response_bytes", "size of the response"),
     _column(FLAG, "", "complete", "false where the latency is a lower bound: the response was not acknowledged whole"),
-    _column(COUNT, "", "overlaps", 'how often an end spoke before it had heard the other out (in SQL: "overlaps", quoted)'),
+    _column(
+        COUNT,
+        "",
+        "overlaps",
+        'how often an end spoke before it had heard the other out; in SQL in quotes: `"overlaps"`',
+    ),
     _column(COUNT, _NS, "handshake_ns", "of the latency: the handshake"),
     _column(COUNT, _NS, "request_ns", "of the latency: until the request had left"),
     _column(COUNT, _NS, "travel_ns", "of the latency: one base round trip"),
