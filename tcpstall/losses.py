@@ -1,4 +1,4 @@
-"""What an archive has lost: the answers to questions about many captures, free of where they are kept and how they are shown."""
+"""What an archive has lost: answers about many captures, free of where these are kept and how it is shown."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -20,8 +20,7 @@ Every: TypeAlias = Literal["hour", "day"]
 class Example:
     """A flow that shows something best: what it lost to it, and the captures that hold it, in order of time.
 
-    `stall` is the longest wait among those that are meant, numbered as `tcpstall extract --stall` takes it, where the flow
-    is read alone.
+    `stall` is the longest wait among those that are meant, by its number in the flow.
     """
 
     scan: str
@@ -58,7 +57,7 @@ class Losses:
 
 @dataclass(frozen=True, slots=True)
 class Growth:
-    """A cause that costs a service more from `since_ns` on than before: means of an hour or a day each, and its course."""
+    """A cause that costs a service more from `since_ns` on than before: the means of an hour or day, and its course."""
 
     service: Endpoint
     cause: Cause
@@ -82,7 +81,7 @@ class Trend:
 
 @dataclass(frozen=True, slots=True)
 class Level:
-    """The figure that waits of one pattern have in common: what it is called, and the bytes or segments of most of them."""
+    """The figure that waits of one pattern have in common: its name, and the bytes or segments of most of them."""
 
     name: str
     value: int

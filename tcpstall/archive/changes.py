@@ -9,6 +9,9 @@ __all__ = ["Change", "changed"]
 _LEAST = 1.5
 """A level that is not half as high again is no change worth telling."""
 
+_LASTING = 3
+"""So many values on either side: one alone is a spike."""
+
 _CERTAIN = 5.0
 """The rise between both levels, in standard errors: of hundreds of series some come to 3 by chance."""
 
@@ -29,6 +32,8 @@ def changed(series: Sequence[int]) -> Change | None:
     best, at = 0.0, 0
     for index, before in enumerate(accumulate(series[:-1]), start=1):
         rise = (whole - before) / (count - index) - before / index
+        if min(index, count - index) < _LASTING:
+            continue
         gain = rise * (index * (count - index)) ** 0.5
         if gain > best:
             best, at = gain, index
@@ -41,7 +46,7 @@ def changed(series: Sequence[int]) -> Change | None:
 
 
 def _error(series: Sequence[int], at: int, before: float, after: float) -> float:
-    """The standard error of the rise. One value alone varies as much as all others do."""
+    """The standard error of the rise."""
     spread = sum((value - before) ** 2 for value in series[:at]) + sum((value - after) ** 2 for value in series[at:])
     variance = spread / max(1, len(series) - 2)
     return float((variance * (1 / at + 1 / (len(series) - at))) ** 0.5)

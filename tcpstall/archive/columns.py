@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from tcpstall import _core
 from tcpstall.causes import Cause
 
-__all__ = ["BY_DAY", "CAPTURES", "TABLES", "Column", "Table", "documented"]
+__all__ = ["BY_DAY", "CAPTURES", "OF_THE_RECEIVER", "TABLES", "Column", "Table", "documented"]
 
 TEXT, COUNT, REAL, FLAG, MOMENT, DAY = "VARCHAR", "BIGINT", "DOUBLE", "BOOLEAN", "TIMESTAMP", "DATE"
 
@@ -20,7 +20,8 @@ _SEGMENTS = "segments"
 AWAITING_PEER = "awaiting-peer"
 """The detail of waits for the peer's turn to speak: what the peer did meanwhile is told as its own wait."""
 
-_OF_THE_RECEIVER = (Cause.RWND_LIMITED, Cause.ZERO_WINDOW, Cause.DELAYED_ACK)
+OF_THE_RECEIVER = (Cause.RWND_LIMITED, Cause.ZERO_WINDOW, Cause.DELAYED_ACK)
+"""Causes that are the doing of the end that receives."""
 _OF_THE_SERVER = (Cause.HANDSHAKE,)
 
 
@@ -282,7 +283,7 @@ _TIMES = (
 
 _HOST = (
     f"case when cause in ({_words(_OF_THE_SERVER)}) then server_address "
-    f"when (sender = 'client') = (cause in ({_words(_OF_THE_RECEIVER)})) then server_address else client_address end"
+    f"when (sender = 'client') = (cause in ({_words(OF_THE_RECEIVER)})) then server_address else client_address end"
 )
 
 _OF_STALLS = (
@@ -297,7 +298,7 @@ _OF_STALLS = (
         "host",
         TEXT,
         "",
-        f"the end whose doing it was: the receiver's address for {', '.join(_OF_THE_RECEIVER)}, the server's for "
+        f"the end whose doing it was: the receiver's address for {', '.join(OF_THE_RECEIVER)}, the server's for "
         f"{', '.join(_OF_THE_SERVER)}, else the sender's",
         _HOST,
     ),

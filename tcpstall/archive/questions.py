@@ -31,7 +31,7 @@ _LONGEST = 100_000
 _CANDIDATES = 200
 """Services and causes whose course is looked at: those that cost most lately, and those that cost most."""
 
-_LEAST_NUMBERS = 4
+_LEAST_NUMBERS = 6
 """Of fewer hours or days nobody can say that anything has changed."""
 
 _LATELY = 4
@@ -141,8 +141,8 @@ class Courses:
         lately = self._first + count - max(1, count // _LATELY)
         rows = self._asked.rows(
             f"WITH each AS (SELECT server_address, server_port, cause, sum(lost) AS whole, "
-            f"sum(lost) FILTER (number >= {lately}) AS late FROM courses GROUP BY server_address, server_port, cause QUALIFY "
-            f"row_number() OVER (ORDER BY whole DESC) <= {_CANDIDATES} OR "
+            f"sum(lost) FILTER (number >= {lately}) AS late FROM courses GROUP BY server_address, server_port, cause "
+            f"QUALIFY row_number() OVER (ORDER BY whole DESC) <= {_CANDIDATES} OR "
             f"row_number() OVER (ORDER BY late DESC NULLS LAST) <= {_CANDIDATES}) "
             "SELECT courses.* FROM courses JOIN each USING (server_address, server_port, cause)"
         )

@@ -1,9 +1,10 @@
 """A store of millions of waits, written directly: what questions cost does not depend on where rows came from."""
 
-import json
+import sys
 import tempfile
 import uuid
 from collections.abc import Iterator, Mapping
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -68,7 +69,7 @@ def write(folder: Path, stalls: int, *, days: int = DAYS) -> None:
 def _day(store: Store, scratch: Path, day: int, first: int, last: int, flows: int, days: int) -> Iterator[Part]:
     connection = duckdb.connect()
     connection.execute(f"CREATE TABLE f AS {_flows(first, last, flows, days)}")
-    date = connection.execute(f"SELECT CAST(make_timestamp({(START_NS + day * DAY_NS) // 1000}) AS DATE)").fetchall()[0][0]
+    date = datetime.fromtimestamp((START_NS + day * DAY_NS) / 1e9, UTC).date()
     for name, rows in (("flows", "f"), ("stalls", f"({_stalls()})"), ("exchanges", f"({_exchanges()})")):
         names = [column[0] for column in connection.execute(f"SELECT * FROM {rows} LIMIT 0").description or ()]
         listed = ", ".join(_given(column.name, column.type, names) for column in TABLES[name].columns)
@@ -105,16 +106,19 @@ def _flows(first: int, last: int, flows: int, days: int) -> str:
     ), b AS (
       SELECT i, s, start_ns, duration_ns, start_ns + duration_ns AS end_ns,
              format('{{:016x}}', hash(start_ns // {DAY_NS // SCANS_A_DAY}) ) AS scan, i AS flow,
-             'captures/' || strftime(make_timestamp(start_ns // 1000), 'eth0-%Y%m%d-%H%M.pcap.gz') AS capture,
-             '10.1.' || CAST(8 * {u("i", 3)} AS BIGINT) || '.' || CAST(250 * pow({u("i", 4)}, 2) AS BIGINT) AS client_address,
+             {_file("start_ns")} AS capture,
+             '10.1.' || CAST(8 * {u("i", 3)} AS BIGINT) || '.' || CAST(250 * pow({u("i", 4)}, 2) AS BIGINT)
+               AS client_address,
              CAST(20000 + 40000 * {u("i", 5)} AS BIGINT) AS client_port,
              if(s = 7, '{INCIDENT}', if(s % 9 = 8, '2001:db8::' || s, '10.0.' || (s // 8) || '.' || (s % 8 + 1)))
                AS server_address,
              [443, 80, 5432, 6379, 8080, 443, 9092][s % 7 + 1] AS server_port,
              if(s % 3 = 0, 'GET /items/' || (i % 50) || ' HTTP/1.1 shop.example', NULL) AS label,
-             CAST(100 + 900 * {u("i", 6)} AS BIGINT) AS segments, false AS at_end, 'closed' AS state, 'server' AS vantage_side,
-             0.9 AS vantage_confidence, CAST(2e5 + 4e7 * pow({u("s", 7)}, 3) AS BIGINT) AS base_rtt_ns,
-             {u("i", 8)} < 0.995 AS handshake_complete, {STALLS_A_FLOW} AS stalls, 3 AS exchanges, 'high' AS trust_level,
+             CAST(100 + 900 * {u("i", 6)} AS BIGINT) AS segments, false AS at_end, 'closed' AS state,
+             'server' AS vantage_side, 0.9 AS vantage_confidence,
+             CAST(2e5 + 4e7 * pow({u("s", 7)}, 3) AS BIGINT) AS base_rtt_ns,
+             {u("i", 8)} < 0.995 AS handshake_complete, {STALLS_A_FLOW} AS stalls, 3 AS exchanges,
+             'high' AS trust_level,
              CAST(400 + 2000 * {u("i", 9)} AS BIGINT) AS client_bytes,
              CAST(2e4 - 3e5 * ln({u("i", 10)} + 1e-12) AS BIGINT) AS server_bytes,
              CAST(if({u("i", 11)} < 0.2, 1448 * 4 * {u("i", 12)}, 0) AS BIGINT) AS server_retransmitted_bytes,
@@ -125,6 +129,12 @@ def _flows(first: int, last: int, flows: int, days: int) -> str:
     """
 
 
+def _file(time_ns: str) -> str:
+    """The file that holds that time: there is one for each scan."""
+    step = DAY_NS // SCANS_A_DAY
+    return f"strftime(make_timestamp({time_ns} // {step} * {step // 1000}), 'captures/eth0-%Y%m%d-%H%M.pcap.gz')"
+
+
 def _stalls() -> str:
     upto, cause, detail, mean = 0.0, "", "", ""
     for name, narrower, share, length in _CAUSES:
@@ -132,11 +142,12 @@ def _stalls() -> str:
         cause += f" WHEN x < {upto} THEN '{name}'"
         detail += f" WHEN x < {upto} THEN {'NULL' if narrower is None else repr(narrower)}"
         mean += f" WHEN x < {upto} THEN {length}"
+    number = f"i * {STALLS_A_FLOW} + j"
     full = f"(server_address = '{INCIDENT}' AND start_ns >= {INCIDENT_NS} AND {u('k', 5)} < 0.5)"
     return f"""
     WITH a AS (
-      SELECT f.* EXCLUDE (start_ns, end_ns, duration_ns, stalls), f.start_ns AS began_ns, j AS stall, i * {STALLS_A_FLOW} + j AS k,
-             f.start_ns + CAST(f.duration_ns * (j + {u(f"i * {STALLS_A_FLOW} + j", 1)}) / {STALLS_A_FLOW + 1} AS BIGINT) AS start_ns
+      SELECT f.* EXCLUDE (start_ns, end_ns, duration_ns, stalls), j AS stall, {number} AS k,
+             f.start_ns + CAST(f.duration_ns * (j + {u(number, 1)}) / {STALLS_A_FLOW + 1} AS BIGINT) AS start_ns
       FROM f, range({STALLS_A_FLOW}) r(j)
     ), b AS (SELECT *, {u("k", 2)} AS x, {full} AS full_buffer FROM a),
     c AS (
@@ -148,42 +159,47 @@ def _stalls() -> str:
     SELECT *, start_ns + duration_ns AS end_ns, true AS ended, if({u("k", 4)} < 0.3, 'client', 'server') AS sender,
            round(0.5 + 0.5 * {u("k", 6)}, 2) AS confidence, '' AS also, '' AS missing,
            if(full_buffer, 64000 + 1448 * (k % 2), CAST(1448 * (10 + 90 * {u("k", 7)}) AS BIGINT)) AS in_flight_bytes,
-           CAST(65536 * (1 + 3 * {u("s", 8)}) AS BIGINT) AS peer_window_bytes, if(full_buffer, 60000, NULL) AS buffer_low_bytes,
-           if(full_buffer, 66000, NULL) AS buffer_high_bytes, CAST(k % 1000 AS BIGINT) AS last_packet, k % 1000 + 2 AS next_packet
+           CAST(65536 * (1 + 3 * {u("s", 8)}) AS BIGINT) AS peer_window_bytes,
+           if(full_buffer, 60000, NULL) AS buffer_low_bytes, if(full_buffer, 66000, NULL) AS buffer_high_bytes,
+           k % 1000 AS last_packet, k % 1000 + 2 AS next_packet
     FROM c
     """
 
 
 def _exchanges() -> str:
+    latency = f"base_rtt_ns + CAST(-ln({u('i * 3 + j', 20)} + 1e-12) * 3e7 AS BIGINT) AS latency"
     return f"""
-    SELECT f.* EXCLUDE (start_ns, end_ns, handshake_ns), f.start_ns + j * 1000000 AS start_ns, f.start_ns + j * 1000000 + latency AS end_ns,
-           latency AS latency_ns, 'client' AS requester, true AS complete, 0 AS overlaps, 500 AS request_bytes,
-           server_bytes // 3 AS response_bytes, latency / base_rtt_ns AS round_trips, base_rtt_ns AS travel_ns
-    FROM (SELECT f.*, j, base_rtt_ns + CAST(-ln({u("i * 3 + j", 20)} + 1e-12) * 3e7 AS BIGINT) AS latency FROM f, range(3) r(j)) AS f
+    SELECT * EXCLUDE (start_ns, end_ns, handshake_ns), start_ns + j * 1000000 AS start_ns,
+           start_ns + j * 1000000 + latency AS end_ns, latency AS latency_ns, 'client' AS requester, true AS complete,
+           0 AS overlaps, 500 AS request_bytes, server_bytes // 3 AS response_bytes,
+           latency / base_rtt_ns AS round_trips, base_rtt_ns AS travel_ns
+    FROM (SELECT f.*, j, {latency} FROM f, range(3) r(j))
     """
 
 
 def _captures(days: int) -> Iterator[Mapping[str, Any]]:
-    """A file a minute would be too many to hold: one for each scan, and each hundredth cannot be read."""
-    connection = duckdb.connect()
+    """A file for each scan, and beside each hundredth one that could not be read."""
     step = DAY_NS // SCANS_A_DAY
-    for number in range(days * SCANS_A_DAY):
-        start = START_NS + number * step
-        (scan,) = connection.execute("SELECT format('{:016x}', hash(?::BIGINT))", [start // step]).fetchall()[0]
-        bad = number % 100 == 99
-        reason = f"captures/bad-{number}.pcap: {'the file ends early' if number % 200 == 99 else 'not a capture'}"
-        told = {
-            "scan": None if bad else scan, "chain": scan, "capture_set": "captures/eth0-*.pcap.gz",
-            "name": f"captures/{'bad' if bad else 'eth0'}-{number}.pcap.gz", "size_bytes": 10**8, "changed_ns": start + step,
-            "fingerprint": scan, "format": "pcap", "compression": "gzip", "link_types": "EN10MB", "packets": 10**6,
-            "tcp_segments": 10**6, "first_ns": start, "last_ns": start + step, "exit_code": 5 if bad else 0,
-            "error": reason if bad else None, "flows": 1000, "tcpstall": _core.version(), "scanned_ns": start + 2 * step,
+    connection = duckdb.connect()
+    rows = connection.execute(
+        f"SELECT s, format('{{:016x}}', hash(s // {step})), {_file('s')} FROM range(?, ?, {step}) r(s)",
+        [START_NS, START_NS + days * DAY_NS],
+    ).fetchall()
+    for number, (start, scan, name) in enumerate(rows):
+        yield dict.fromkeys(CAPTURES) | {
+            "scan": scan, "chain": scan, "capture_set": "captures/eth0-*.pcap.gz", "name": name, "size_bytes": 10**8,
+            "changed_ns": start + step, "fingerprint": scan, "format": "pcap", "compression": "gzip",
+            "link_types": "EN10MB", "packets": 10**6, "tcp_segments": 10**6, "first_ns": start, "last_ns": start + step,
+            "exit_code": 0, "flows": 1000, "tcpstall": _core.version(), "scanned_ns": start + 2 * step,
         }  # fmt: skip
-        yield dict.fromkeys(CAPTURES) | told
+        if number % 100 == 99:
+            bad = name.replace("eth0", "bad")
+            reason = "the file ends early" if number % 200 == 99 else "not a capture"
+            yield dict.fromkeys(CAPTURES) | {
+                "name": bad, "size_bytes": 10**6, "changed_ns": start + step, "fingerprint": f"bad-{scan}", "exit_code": 5,
+                "error": f"{bad}: {reason}", "flows": 0, "tcpstall": _core.version(), "scanned_ns": start + 2 * step,
+            }  # fmt: skip
 
 
 if __name__ == "__main__":
-    import sys
-
     write(Path(sys.argv[1]), int(sys.argv[2]))
-    print(json.dumps({"stalls": int(sys.argv[2])}))
