@@ -1,19 +1,23 @@
 """A scan's tasks on the processors of this machine, each in a process of its own."""
 
-import multiprocessing
 import os
 import signal
+import socket
+import subprocess
+import sys
 from collections import deque
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from multiprocessing.connection import Connection, wait
-from multiprocessing.process import BaseProcess
 
 from tcpstall.archive.plan import Task
 from tcpstall.archive.work import Done, Options, given_up, scan_task
 from tcpstall.errors import TcpstallError
 
-__all__ = ["processors", "run"]
+__all__ = ["processors", "run", "serve"]
+
+_PROGRAM = "import sys; from tcpstall.archive.local import serve; serve(int(sys.argv[1]))"
 
 _DEATHS = 2
 """A set that ends its process so often is given up: whatever it does to memory it would do again."""
@@ -48,15 +52,15 @@ def run(
 
 @dataclass(slots=True)
 class _Worker:
-    process: BaseProcess
+    process: subprocess.Popen[bytes]
     pipe: "Connection[object, object]"
     task: Task | None = None
+    deaths: int = 0
 
 
 class _Crew:
     def __init__(self, tasks: Sequence[Task], url: str, options: Options, niceness: int) -> None:
         self._to_do = deque((task, 0) for task in tasks)
-        self._deaths: dict[int, int] = {}
         self._arguments = (url, options, niceness)
         self._workers: list[_Worker] = []
 
@@ -85,65 +89,64 @@ class _Crew:
         for worker in self._workers:
             worker.process.kill()
         for worker in self._workers:
-            worker.process.join()
+            worker.process.wait()
             worker.pipe.close()
         self._workers.clear()
 
     def _hire(self) -> None:
-        context = multiprocessing.get_context("spawn")
-        here, there = context.Pipe()
-        process = context.Process(target=_serve, args=(there, os.getpid(), *self._arguments), daemon=True)
-        process.start()
-        there.close()
-        worker = _Worker(process, here)
+        """An interpreter of its own: what multiprocessing starts would run the caller's script again."""
+        here, there = socket.socketpair()
+        with there:
+            process = subprocess.Popen(
+                [sys.executable, "-c", _PROGRAM, str(there.fileno())],
+                stdin=subprocess.DEVNULL,
+                pass_fds=[there.fileno()],
+                env={**os.environ, "PYTHONPATH": os.pathsep.join(path or os.curdir for path in sys.path)},
+            )
+        worker = _Worker(process, Connection(here.detach()))
         self._workers.append(worker)
+        worker.pipe.send((os.getpid(), *self._arguments))
         self._give(worker)
 
     def _give(self, worker: _Worker) -> None:
         if self._to_do:
-            task, deaths = self._to_do.popleft()
-            worker.task = task
-            self._deaths[id(worker)] = deaths
-            worker.pipe.send(task)
+            worker.task, worker.deaths = self._to_do.popleft()
+            worker.pipe.send(worker.task)
 
     def _lost(self, worker: _Worker, done: Callable[[Done], None]) -> None:
         """Its process has ended by itself: killed for its memory, most likely."""
-        worker.process.join()
-        task, deaths = worker.task, self._deaths[id(worker)] + 1
+        code = worker.process.wait()
+        task, deaths = worker.task, worker.deaths + 1
         self._workers.remove(worker)
         worker.pipe.close()
         if task is not None:
             if deaths < _DEATHS:
                 self._to_do.extend((Task((each,)), deaths) for each in task.sets)
             else:
-                done(given_up(task, f"the process that analysed it was lost {deaths} times, {_end(worker.process)}"))
+                done(given_up(task, f"the process that analysed it was lost {deaths} times, {_end(code)}"))
         self._hire()
 
 
-def _end(process: BaseProcess) -> str:
-    code = process.exitcode or 0
+def _end(code: int) -> str:
     return f"by signal {-code} (9: for want of memory, most likely)" if code < 0 else f"with exit code {code}"
 
 
-def _serve(pipe: "Connection[object, object]", parent: int, url: str, options: Options, niceness: int) -> None:
+def serve(descriptor: int) -> None:
     """A worker: takes tasks until nobody gives any."""
     # Ctrl-C goes to the whole group; the parent ends its workers.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
-    if niceness:
-        os.nice(niceness)
+    with Connection(descriptor) as pipe, suppress(EOFError, BrokenPipeError, ConnectionResetError):
+        parent, url, options, niceness = pipe.recv()
+        if niceness:
+            os.nice(niceness)
 
-    def told(read: int) -> None:
-        if os.getppid() != parent:
-            raise SystemExit
-        pipe.send(read)
+        def told(read: int) -> None:
+            if os.getppid() != parent:
+                raise SystemExit
+            pipe.send(read)
 
-    try:
         while True:
-            task = pipe.recv()
-            assert isinstance(task, Task)  # noqa: S101 - the type checker's
             try:
-                pipe.send(scan_task(task, url, options, told))
+                pipe.send(scan_task(pipe.recv(), url, options, told))
             except TcpstallError as error:
                 pipe.send(error)
-    except (EOFError, BrokenPipeError):
-        return

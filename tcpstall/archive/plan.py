@@ -36,7 +36,8 @@ class Member:
 class Set:
     """Files to be analysed as one stream, in the order of their first packets.
 
-    `chain` is the first scan of this set, `continues` the one that this scan carries on; `drops` are scans that it replaces.
+    `chain` is the first scan of this set, `continues` the one that this scan carries on, `packets_before` counts what it
+    does not read again; `drops` are scans that it replaces.
     """
 
     scan: str
@@ -45,6 +46,7 @@ class Set:
     members: tuple[Member, ...]
     continues: str | None = None
     drops: tuple[str, ...] = ()
+    packets_before: int = 0
 
     @property
     def size(self) -> int:
@@ -205,13 +207,17 @@ class _Planning:
             if row is not None and resume_ns is not None and (row["last_ns"] or 0) >= resume_ns:
                 again.append(replace(member, known=True))
         scan = _digest([newest["scan"], *(member.fingerprint for member in new)])
-        return Set(scan, newest["chain"], name, (*again, *new), continues=newest["scan"])
+        read = {member.fingerprint for member in again}
+        before = sum(row["packets"] for row in rows if row["fingerprint"] not in read)
+        return Set(scan, newest["chain"], name, (*again, *new), continues=newest["scan"], packets_before=before)
 
 
 def _is_replaced(row: Row, member: Member) -> bool:
     """The file of that name has other content now. A ring's slot used again, later than what it held, replaces nothing."""
+    if row["scan"] is None:
+        return False
     first_ns, last_ns = member.input.first_ns, row["last_ns"]
-    return row["scan"] is not None and (first_ns is None or last_ns is None or first_ns <= last_ns)
+    return first_ns is None or last_ns is None or first_ns <= last_ns
 
 
 def _follows(member: Member, rows: list[Row]) -> bool:

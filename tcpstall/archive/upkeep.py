@@ -1,7 +1,7 @@
 """A store kept small and fast: parts merged, what no longer counts removed, old days forgotten."""
 
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from tcpstall.archive.columns import BY_DAY, TABLES
@@ -49,8 +49,9 @@ def compacted(store: Store) -> None:
         if old:
             made = parts.merged(folder, old, store.dropped, store.continued)
             store.commit(Commit(parts=made, removed=[part.name for part in old]))
+    rows = current(known_captures(store), store.dropped)
     store.forget(store.dropped, store.continued)
-    _checkpoint(store, parts)
+    _checkpoint(store, parts, rows)
 
 
 def pruned(store: Store, before_ns: int) -> int:
@@ -71,7 +72,7 @@ def pruned(store: Store, before_ns: int) -> int:
                 made.extend(kept)
         if old:
             store.commit(Commit(parts=made, removed=[part.name for part in old]))
-    _checkpoint(store, parts)
+    _checkpoint(store, parts, current(known_captures(store), store.dropped))
     return gone
 
 
@@ -86,8 +87,7 @@ def _with_gone(store: Store) -> frozenset[str]:
         return frozenset(files[row[0]] for row in duck.execute(query, [list(files), gone]).fetchall())
 
 
-def _checkpoint(store: Store, parts: Parts) -> None:
-    rows = current(known_captures(store), store.dropped)
+def _checkpoint(store: Store, parts: Parts, rows: list[Mapping[str, Any]]) -> None:
     rows.sort(key=lambda row: (row["name"], row["scanned_ns"]))
     old: Sequence[Part] = store.parts("captures")
     new = parts.rows("captures", rows, _CAPTURES)

@@ -111,6 +111,7 @@ class _Scan:
             sets=[0] * len(members),
             missing_before=[index for index, member in enumerate(members) if member.missing_before],
             new_from=next(index for index, member in enumerate(members) if not member.known),
+            packets_before=self._set.packets_before,
             threads=1,
             open=opened,
             bursts=False,

@@ -20,9 +20,9 @@ def rows(store: Path | str) -> Rows:
     found: Rows = {}
     with session(opened) as asked:
         for table in TABLES.values():
-            names = [column.name for column in table.columns if column.name not in _BY_THE_CLOCK]
-            answer = asked.asked(f"SELECT {', '.join(names)} FROM {table.name}")
-            found[table.name] = sorted(answer, key=repr)
+            names = [f'"{column.name}"' for column in table.columns if column.name not in _BY_THE_CLOCK]
+            answer = asked.rows(f"SELECT {', '.join(names)} FROM {table.name}")
+            found[table.name] = sorted((tuple(row.values()) for row in answer), key=repr)
     return found
 
 

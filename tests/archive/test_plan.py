@@ -29,7 +29,7 @@ def found(name: str, content: str, changed_ns: int = 0, **other: Any) -> Input:
 
 
 def plan(contents: Contents, known: Sequence[Mapping[str, Any]] = (), **options: Any) -> Plan:
-    inputs = [found(name, content) for name, content in contents.items()]
+    inputs = [found(name, content, changed_ns=ord(content[0])) for name, content in contents.items()]
     return planned(inputs, known, lambda name, _: contents[name], **options)
 
 
@@ -45,6 +45,7 @@ def scanned(plan: Plan, at: int = 1, resume_ns: int | None = None) -> list[dict[
             "fingerprint": member.fingerprint,
             "first_ns": member.input.first_ns,
             "last_ns": (member.input.first_ns or 0) + 99,
+            "packets": 10,
             "exit_code": 0,
             "resume_ns": resume_ns,
             "tcpstall": _core.version(),
@@ -87,7 +88,7 @@ def test_what_is_known_by_name_size_and_time_is_not_even_read() -> None:
     def never(name: str, _: int) -> str:
         pytest.fail(f"{name} was read")
 
-    assert planned([found("/c/a.pcap", "a")], rows, never).known == 1
+    assert planned([found("/c/a.pcap", "a", changed_ns=ord("a"))], rows, never).known == 1
 
 
 def test_a_changed_file_is_scanned_again_and_its_old_rows_are_dropped() -> None:
@@ -146,6 +147,7 @@ def test_a_set_that_grew_is_read_on_from_the_oldest_open_flow() -> None:
         ("/c/eth.pcap2", True),
         ("/c/eth.pcap3", False),
     ]
+    assert again.packets_before == 10
     assert again.continues == before[0]["scan"]
     assert again.chain == before[0]["chain"]
     assert again.drops == ()
@@ -229,7 +231,7 @@ def test_large_sets_come_first_and_small_ones_share_a_task() -> None:
 
 
 def test_of_several_rows_about_a_capture_the_latest_counts() -> None:
-    rows = [
+    rows: list[dict[str, Any]] = [
         {"scan": None, "name": "/a", "fingerprint": None, "scanned_ns": 1},
         {"scan": "s", "name": "/a", "fingerprint": "f", "scanned_ns": 2},
         {"scan": "old", "name": "/b", "fingerprint": "g", "scanned_ns": 1},
