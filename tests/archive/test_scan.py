@@ -1,7 +1,6 @@
 """A scan: everything once, nothing lost, whatever happens meanwhile."""
 
 import json
-import multiprocessing
 import os
 import random
 import shutil
@@ -57,6 +56,11 @@ def command(archive: Path, store: Path, *options: str) -> subprocess.Popen[bytes
         env=environment(),
         start_new_session=True,
     )
+
+
+def children() -> list[int]:
+    """The processes that this one has started and that still run."""
+    return [int(child) for child in Path(f"/proc/self/task/{os.getpid()}/children").read_text().split()]
 
 
 def in_turn(folder: Path) -> list[Path]:
@@ -190,8 +194,8 @@ class TestKilled:
 
         class Killing(Nobody):
             def done(self, done: Done) -> None:
-                if not killed and (workers := multiprocessing.active_children()):
-                    workers[0].kill()
+                if not killed and (workers := children()):
+                    os.kill(workers[0], signal.SIGKILL)
                     killed.append(1)
 
         scan([str(made)], str(tmp_path / "store"), jobs=2, progress=Killing())
