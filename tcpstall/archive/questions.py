@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from tcpstall.archive.changes import changed
-from tcpstall.archive.examples import examples
+from tcpstall.archive.examples import Wanted, examples
 from tcpstall.archive.session import Session
 from tcpstall.causes import Cause
 from tcpstall.losses import By, Every, Growth, Loss, Losses, Trend
@@ -88,14 +88,17 @@ def top(asked: Session, by: By, chosen: Chosen, most: int) -> Losses:
         return Losses(by, (), 0, 0)
     causes = {tuple(row[key] for key in keys): _by_cause(row["causes"]) for row in found}
     flows = _worst_flows(asked, by, chosen, {key: next(iter(lost)) for key, lost in causes.items()})
-    worst = {key: row["worst"] for key, row in flows.items() if row["worst"]}
-    shown = examples(asked, [(one["scan"], one["flow"], int(one["lost"])) for one in worst.values()])
+    shown = examples(asked, [_wanted(flows.get(key)) for key in causes])
     rows = []
-    for row, (key, lost) in zip(found, causes.items(), strict=True):
-        example = shown.get((worst[key]["scan"], worst[key]["flow"])) if key in worst else None
+    for row, (key, lost), example in zip(found, causes.items(), shown, strict=True):
         known = flows[key]["flows"] if key in flows else 0
         rows.append(Loss(_told(by, key), int(row["lost_ns"]), int(row["waits"]), known, lost, example))
     return Losses(by, tuple(rows), found[0]["keys"], int(found[0]["all_ns"]))
+
+
+def _wanted(row: Mapping[str, Any] | None) -> Wanted | None:
+    worst = row and row["worst"]
+    return Wanted(worst["scan"], worst["flow"], int(worst["lost"])) if worst else None
 
 
 class Courses:

@@ -198,7 +198,8 @@ def _captures(days: int) -> Iterator[Mapping[str, Any]]:
             reason = "the file ends early" if number % 200 == 99 else "not a capture"
             yield dict.fromkeys(CAPTURES) | {
                 "name": bad, "size_bytes": 10**6, "changed_ns": start + step, "fingerprint": f"bad-{scan}",
-                "exit_code": 5, "error": f"{bad}: {reason}", "flows": 0, "tcpstall": _core.version(), "scanned_ns": start + 2 * step,
+                "exit_code": 5, "error": f"{bad}: {reason}", "flows": 0, "tcpstall": _core.version(),
+                "scanned_ns": start + 2 * step,
             }  # fmt: skip
 
 

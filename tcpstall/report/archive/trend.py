@@ -65,7 +65,7 @@ def moment(time_ns: int) -> str:
 
 def sparkline(course: Sequence[int], *, plain: bool = False, widest: int = _WIDEST) -> str:
     """The course as a line of blocks, its highest value a full one; several hours share one where there are many."""
-    each = -(-len(course) // widest)
+    each = max(1, -(-len(course) // widest))
     sums = [sum(course[at : at + each]) for at in range(0, len(course), each)]
     blocks, highest = (_ASCII_BLOCKS if plain else _BLOCKS), max(sums, default=0)
     steps = len(blocks) - 1

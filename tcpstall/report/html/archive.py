@@ -99,7 +99,8 @@ def _link(name: str) -> str:
     """
     if "://" in name:
         return ""
-    return f"file://{quote(name)}" if PurePath(name).is_absolute() else f"./{quote(name)}"
+    path = quote(name.encode("utf-8", "surrogatepass"))  # names need not be UTF-8
+    return f"file://{path}" if PurePath(name).is_absolute() else f"./{path}"
 
 
 def _service(loss: Loss, worst: Losses) -> dict[str, object]:
