@@ -41,7 +41,7 @@ def examples(asked: Session, wanted: Sequence[Wanted | None]) -> list[Example | 
     )
     known = {(row["scan"], row["flow"]): row for row in rows}
     files = _files(asked, scans)
-    return [one and _example(one, known.get((one.scan, one.flow)), files) for one in wanted]
+    return [None if one is None else _example(one, known.get((one.scan, one.flow)), files) for one in wanted]
 
 
 def _example(one: Wanted, row: dict[str, Any] | None, files: dict[str, list[dict[str, Any]]]) -> Example | None:
