@@ -25,6 +25,8 @@ COMMANDS = (
     "query",
     "top",
     "trend",
+    "scan",
+    "store",
 )
 """Each is a module of this package with the click command `command` in it."""
 
