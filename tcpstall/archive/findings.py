@@ -3,9 +3,9 @@
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
+from tcpstall.archive.chosen import Chosen
 from tcpstall.archive.columns import OF_THE_RECEIVER
 from tcpstall.archive.examples import Wanted, examples
-from tcpstall.archive.questions import Chosen
 from tcpstall.archive.session import Session
 from tcpstall.causes import Cause
 from tcpstall.losses import Level, Pattern

@@ -1,6 +1,6 @@
 """What a store is about: how much of what, from when to when, and what could not be read."""
 
-from tcpstall.archive.questions import Chosen
+from tcpstall.archive.chosen import Chosen
 from tcpstall.archive.session import Session
 from tcpstall.losses import Overview
 

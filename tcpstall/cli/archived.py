@@ -48,10 +48,10 @@ def store_page(store: str, output: Path, *, top: int | None, since: Moment | Non
     """Asks the store and writes the page."""
     meant = chosen(Which(causes=(), since=since, until=until))
     with asked(store, Form(form="html", output=None)) as session:
+        from tcpstall.archive.courses import trend
         from tcpstall.archive.findings import findings
         from tcpstall.archive.overview import overview
         from tcpstall.archive.questions import top as worst_of
-        from tcpstall.archive.questions import trend
 
         about = overview(session, meant)
         worst = worst_of(session, "service", meant, top or _SERVICES)

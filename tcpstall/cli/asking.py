@@ -16,7 +16,7 @@ from tcpstall.model import Endpoint
 if TYPE_CHECKING:
     from rich.console import RenderableType
 
-    from tcpstall.archive.questions import Chosen
+    from tcpstall.archive.chosen import Chosen
     from tcpstall.archive.session import Session
 
 __all__ = [
@@ -116,7 +116,7 @@ def interval_options(command: _Command) -> _Command:
 
 def chosen(which: Which, services: Sequence[Endpoint] = ()) -> "Chosen":
     """What is meant. Times must be absolute: a store has no first packet."""
-    from tcpstall.archive.questions import Chosen
+    from tcpstall.archive.chosen import Chosen
 
     since, until = _absolute(which["since"]), _absolute(which["until"])
     if since is not None and until is not None and until <= since:

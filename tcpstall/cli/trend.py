@@ -53,7 +53,7 @@ def command(store: str, every: Every, services: tuple[Endpoint, ...], most: int,
     meant = chosen(Which(causes=which["causes"], since=which["since"], until=which["until"]), services)
     form = Form(form=which["form"], output=which["output"])
     with asked(store, form) as session:
-        from tcpstall.archive.questions import trend
+        from tcpstall.archive.courses import trend
 
         found = trend(session, every, meant, most)
     from tcpstall.cli.terminal import has_braille

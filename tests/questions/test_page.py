@@ -11,9 +11,11 @@ from typing import TYPE_CHECKING
 import pytest
 
 from tcpstall import Cause
+from tcpstall.archive.chosen import Chosen
+from tcpstall.archive.courses import trend
 from tcpstall.archive.findings import findings
 from tcpstall.archive.overview import overview
-from tcpstall.archive.questions import Chosen, top, trend
+from tcpstall.archive.questions import top
 from tcpstall.archive.session import session
 from tcpstall.archive.store import Store
 from tcpstall.losses import Example, Losses, Overview, Pattern, Trend

@@ -36,6 +36,8 @@ def render_trend(trend: Trend, *, width: int, plain: bool = False) -> Iterator[R
         f"{moment(trend.starts_ns[0])} to {moment(trend.starts_ns[-1])}, {counted(len(trend.starts_ns), trend.every)}"
     )
     yield Text(headline(trend), "bold")
+    if trend.earlier_ns:
+        span += f"; {duration(trend.earlier_ns)} before that: --until and --by day show it"
     yield Padding(Text(span, "dim"), (0, 0, 0, 2))
     if trend.grown:
         yield Text()
