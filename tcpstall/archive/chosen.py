@@ -23,9 +23,8 @@ class Chosen:
         parts = list(more)
         if self.causes:
             parts.append(f"cause IN ({listed(self.causes)})")
-        # The day beside the time: files of other days are not even opened.
         if self.since_ns is not None:
-            parts += [f"start_ns >= {self.since_ns}", f"day >= {_day(self.since_ns)}"]
+            parts.append(f"start_ns >= {self.since_ns}")
         return _where([*parts, *self._common()])
 
     def flows_where(self, *more: str) -> str:
@@ -39,7 +38,7 @@ class Chosen:
             pairs = ", ".join(f"({literal(end.address)}, {end.port})" for end in self.services)
             parts.append(f"(server_address, server_port) IN ({pairs})")
         if self.until_ns is not None:
-            parts += [f"start_ns < {self.until_ns}", f"day <= {_day(self.until_ns)}"]
+            parts.append(f"start_ns < {self.until_ns}")
         return parts
 
 
@@ -55,7 +54,3 @@ def literal(value: str | int) -> str:
 
 def _where(parts: Sequence[str]) -> str:
     return f"WHERE {' AND '.join(parts)}" if parts else ""
-
-
-def _day(time_ns: int) -> str:
-    return f"make_timestamp({time_ns // 1000})::DATE"

@@ -47,7 +47,7 @@ def typed_top(top: int) -> int | None:
 def store_page(store: str, output: Path, *, top: int | None, since: Moment | None, until: Moment | None) -> None:
     """Asks the store and writes the page."""
     meant = chosen(Which(causes=(), since=since, until=until))
-    with asked(store, Form(form="html", output=None)) as session:
+    with asked(store, Form(form="html", output=None), meant) as session:
         from tcpstall.archive.courses import trend
         from tcpstall.archive.findings import findings
         from tcpstall.archive.overview import overview

@@ -133,14 +133,16 @@ def _absolute(moment: Moment | None) -> int | None:
 
 
 @contextmanager
-def asked(store: str, form: Form) -> Iterator["Session"]:
-    """A session over that store, which may write the answer's file where it is Parquet."""
+def asked(store: str, form: Form, chosen: "Chosen | None" = None) -> Iterator["Session"]:
+    """A session over that store, or what is chosen of it, which may write the answer's file where it is Parquet."""
     _check(form)
     from tcpstall.archive.session import session
     from tcpstall.archive.store import Store
+    from tcpstall.archive.within import Within
 
-    with session(Store.open(store), output=_unfinished(form)) as opened:
-        yield opened
+    opened = Store.open(store)
+    with session(opened if chosen is None else Within(opened, chosen), output=_unfinished(form)) as answering:
+        yield answering
 
 
 def write(

@@ -82,7 +82,9 @@ def _day(store: Store, scratch: Path, day: int, first: int, last: int, flows: in
             connection.execute(f"COPY {part} TO '{file}' (FORMAT parquet, COMPRESSION zstd)")
             size, path = file.stat().st_size, f"{name}/day={date}/{file.name}"
             store.place.take(path, file)
-            yield Part(name, path, min(PART_ROWS, count - offset), size, START_NS + day * DAY_NS)
+            yield Part(
+                name, path, min(PART_ROWS, count - offset), size, START_NS + day * DAY_NS, START_NS + (day + 2) * DAY_NS
+            )
 
 
 def _given(name: str, type_: str, names: list[str]) -> str:

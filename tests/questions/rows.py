@@ -182,7 +182,8 @@ def written(store: Store, table: str, rows: Sequence[Row]) -> Iterable[Part]:
         name = f"{table}/{file.name}" if table == "captures" else f"{table}/day={_date(int(day))}/{file.name}"
         size = file.stat().st_size
         store.place.take(name, file)
-        yield Part(table, name, len(some), size)
+        starts = [row["start_ns"] for row in some if "start_ns" in row]
+        yield Part(table, name, len(some), size, min(starts, default=None), max(starts, default=None))
 
 
 def _date(day: int) -> str:
