@@ -3,7 +3,17 @@
 from enum import IntEnum
 from typing import Self
 
-__all__ = ["CannotOpen", "CannotWrite", "ExitCode", "NotACapture", "NothingToShow", "TcpstallError", "about"]
+__all__ = [
+    "CannotAnswer",
+    "CannotOpen",
+    "CannotWrite",
+    "ExitCode",
+    "NotACapture",
+    "NothingToShow",
+    "StoreInUse",
+    "TcpstallError",
+    "about",
+]
 
 
 class ExitCode(IntEnum):
@@ -24,6 +34,7 @@ class ExitCode(IntEnum):
     CANNOT_OPEN = 3, "an input cannot be opened"
     NOT_A_CAPTURE = 4, "an input is not a capture"
     DAMAGED = 5, "an input is damaged; what could be read is reported"
+    IN_USE = 6, "another scan is writing into the store"
     INTERRUPTED = 130, "interrupted (Ctrl-C)"
     CLOSED_PIPE = 141, "the reader of the output went away"
 
@@ -52,8 +63,20 @@ class CannotWrite(TcpstallError, OSError):
     exit_code = ExitCode.DEFECT
 
 
+class StoreInUse(TcpstallError):
+    """Somebody else writes into the store."""
+
+    exit_code = ExitCode.IN_USE
+
+
 class NothingToShow(TcpstallError, LookupError):
     """The capture holds no flow, or not the one that was asked for."""
+
+    exit_code = ExitCode.USAGE
+
+
+class CannotAnswer(TcpstallError, ValueError):
+    """A question to a store is refused or not understood."""
 
     exit_code = ExitCode.USAGE
 

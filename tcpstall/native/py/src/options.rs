@@ -29,6 +29,7 @@ pub(crate) struct Keywords {
     pub(crate) secret: Option<Secret>,
     pub(crate) sets: Vec<u32>,
     pub(crate) missing_before: Vec<usize>,
+    pub(crate) new_from: usize,
     pub(crate) threads: Option<usize>,
 }
 
@@ -53,7 +54,7 @@ impl Keywords {
             wanted: Wanted { bursts: self.bursts, exchanges: self.exchanges, least_stall: Nanos(self.min_stall_ns) },
             expansion: self.max_expansion.map_or_else(Expansion::default, Expansion::times),
             names: self.secret.as_ref().map(Pseudonyms::new),
-            sets: Sets { of: self.sets, missing_before: self.missing_before },
+            sets: Sets { of: self.sets, missing_before: self.missing_before, new_from: self.new_from },
             opener: Opener::default(),
             threads: threads.transpose()?,
         })

@@ -111,6 +111,7 @@ pub(crate) fn write(
         secret,
         sets,
         missing_before,
+        new_from: 0,
         threads: None,
     };
     let options = keywords.into_options(paths.len())?;

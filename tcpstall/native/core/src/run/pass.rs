@@ -71,7 +71,8 @@ impl<'a> Pass<'a> {
     }
 
     fn table(&self) -> Table {
-        Table::new(*self.next_id, self.set.first().map_or(0, |first| *first as u32))
+        let first = self.set.first().map_or(0, |first| *first as u32);
+        Table::new(*self.next_id, first).telling_from(self.options.sets.new_from as u32)
     }
 
     fn beside(&mut self) -> ControlFlow<()> {

@@ -21,6 +21,8 @@ pub struct Sets {
     pub of: Vec<u32>,
     /// Inputs of which the caller knows that the file before them is missing.
     pub missing_before: Vec<usize>,
+    /// Inputs before this one were told of already: of their flows only those that go on in it, or come later, are told.
+    pub new_from: usize,
 }
 
 impl Sets {
@@ -114,7 +116,7 @@ mod tests {
     use super::*;
 
     fn groups(of: &[u32], inputs: usize) -> Vec<Vec<usize>> {
-        Sets { of: of.to_vec(), missing_before: Vec::new() }.groups(inputs)
+        Sets { of: of.to_vec(), ..Sets::default() }.groups(inputs)
     }
 
     #[test]

@@ -42,6 +42,8 @@ pub(super) struct Table {
     next_id: u64,
     /// The number of the capture that segments come from.
     capture: u32,
+    /// Flows that are over before this capture comes are not told.
+    told_from: u32,
     /// Slots of `entries` by the hash of their keys: four bytes a flow, so that looking one up misses the cache once.
     index: HashTable<u32>,
     hasher: DefaultHashBuilder,
@@ -63,6 +65,7 @@ impl Table {
         Table {
             next_id,
             capture,
+            told_from: 0,
             index: HashTable::default(),
             hasher: DefaultHashBuilder::default(),
             entries: Vec::new(),
@@ -75,6 +78,11 @@ impl Table {
             half_open: Waiting::new(HALF_OPEN, HALF_OPEN_IDLE),
             followed: Waiting::new(FOLLOWED, FOLLOWED_IDLE),
         }
+    }
+
+    /// Tells no flow that is over before that capture comes: somebody has told it already.
+    pub(super) fn telling_from(self, capture: u32) -> Table {
+        Table { told_from: capture, ..self }
     }
 
     /// The id that the next flow will have.
@@ -291,7 +299,9 @@ impl Table {
             self.gaps.leave(entry.watch());
             let over = entry.finish(self.marks, false);
             self.starts_held -= usize::from(over.flow.starts().is_some());
-            done.push(over);
+            if self.capture >= self.told_from {
+                done.push(over);
+            }
         }
     }
 

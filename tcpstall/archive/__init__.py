@@ -1,0 +1,1 @@
+"""Many captures: found, analysed, kept in a store that answers questions."""

@@ -1,0 +1,253 @@
+"""A DuckDB over the tables of a store, which answers SELECT statements and does nothing else."""
+
+import json
+import tempfile
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Protocol
+
+from tcpstall.archive.columns import BY_DAY, TABLES, Table
+from tcpstall.archive.statement import checked
+from tcpstall.errors import CannotAnswer, CannotOpen, CannotWrite
+
+if TYPE_CHECKING:
+    import duckdb
+
+__all__ = ["Answer", "Readable", "Session", "session"]
+
+_BATCH = 2_048
+"""Rows that are fetched at once: DuckDB's own vectors."""
+
+_MEMORY = "75%"
+"""Of the machine's; what needs more is spilled, and what cannot be is refused."""
+
+
+class Readable(Protocol):
+    """What a session needs of a store."""
+
+    @property
+    def url(self) -> str:
+        """The folder that all files lie in."""
+
+    @property
+    def filesystem(self) -> Any | None:
+        """The fsspec file system of its files; None where they are this machine's."""
+
+    @property
+    def dropped(self) -> frozenset[str]:
+        """Scans whose rows no longer count."""
+
+    @property
+    def continued(self) -> frozenset[str]:
+        """Scans whose rows with `at_end` no longer count."""
+
+    def files(self, table: str) -> list[str]:
+        """The Parquet files of a table."""
+
+    def recent(self, table: str) -> Sequence[Mapping[str, Any]]:
+        """Its rows that are in no file yet."""
+
+
+class Answer:
+    """Rows with the names and types of their columns; they are made while they are fetched."""
+
+    def __init__(self, cursor: "duckdb.DuckDBPyConnection") -> None:
+        self._cursor = cursor
+        self.names: list[str] = [column[0] for column in cursor.description]
+        self.types: list[str] = [str(column[1]) for column in cursor.description]
+
+    def __iter__(self) -> Iterator[tuple[Any, ...]]:
+        with _explained():
+            while rows := self._cursor.fetchmany(_BATCH):
+                yield from rows
+
+
+class Session:
+    """Asks the store. Views `flows`, `stalls`, `exchanges`, `captures` and `errors` are all that there is."""
+
+    def __init__(self, connection: "duckdb.DuckDBPyConnection") -> None:
+        self._connection = connection
+
+    def ask(self, sql: str) -> Answer:
+        """The answer to a stranger's question. Raises CannotAnswer for all but one SELECT of the store's tables."""
+        checked(self._connection, sql)
+        return self.asked(sql)
+
+    def asked(self, sql: str, values: Mapping[str, object] | None = None) -> Answer:
+        """The answer to one of the program's own, with `$name` for values. Raises CannotAnswer."""
+        with _explained():
+            return Answer(self._connection.execute(sql, dict(values or {})))
+
+    def write(self, sql: str, output: Path) -> None:
+        """The answer to a stranger's question as Parquet. Raises CannotAnswer, and CannotWrite where it cannot be written."""
+        checked(self._connection, sql)
+        self.written(sql, output)
+
+    def written(self, sql: str, output: Path, values: Mapping[str, object] | None = None) -> None:
+        """The answer to one of the program's own as Parquet."""
+        import duckdb
+
+        try:
+            # A relation, not COPY around the text: nothing in the text can be taken for the end of it.
+            answer = self._connection.sql(sql, params=dict(values or {}))
+            answer.write_parquet(str(output), compression="zstd")
+        except duckdb.IOException as error:
+            raise CannotWrite(f"cannot write {output}: {_line(error)}") from error
+        except duckdb.Error as error:
+            raise _told(error) from error
+
+    def rows(self, sql: str, values: Mapping[str, object] | None = None) -> list[dict[str, Any]]:
+        """The same as a list of rows by name."""
+        answer = self.asked(sql, values)
+        return [dict(zip(answer.names, row, strict=True)) for row in answer]
+
+
+@contextmanager
+def session(store: Readable, *, output: Path | None = None, memory: str = _MEMORY) -> Iterator[Session]:
+    """A session that reads the files of the store, and may write `output` as Parquet; nothing else on the machine.
+
+    Raises CannotOpen where files of the store cannot be read.
+    """
+    import duckdb
+
+    with tempfile.TemporaryDirectory(prefix="tcpstall-") as scratch:
+        connection = duckdb.connect(":memory:", config=_config(scratch, memory))
+        try:
+            if store.filesystem is not None:
+                connection.register_filesystem(store.filesystem)
+            for table in TABLES:
+                _make_view(connection, store, table)
+            _lock(connection, store, output)
+            yield Session(connection)
+        finally:
+            connection.close()
+
+
+def _config(scratch: str, memory: str) -> dict[str, Any]:
+    return {
+        "memory_limit": memory,
+        "temp_directory": scratch,
+        "autoinstall_known_extensions": False,
+        "autoload_known_extensions": False,
+        "preserve_insertion_order": False,
+    }
+
+
+def _lock(connection: "duckdb.DuckDBPyConnection", store: Readable, output: Path | None) -> None:
+    """From here on no other file is read or written, and nothing of this can be undone."""
+    written = [] if output is None else [str(output)]
+    for name, value in (
+        ("enable_progress_bar", "false"),
+        ("TimeZone", "'UTC'"),
+        ("python_enable_replacements", "false"),
+        ("allowed_directories", f"[{_text(store.url.rstrip('/') + '/')}]"),
+        ("allowed_paths", f"[{', '.join(map(_text, written))}]"),
+        ("enable_external_access", "false"),
+        ("lock_configuration", "true"),
+    ):
+        connection.execute(f"SET {name} = {value}")
+
+
+def _make_view(connection: "duckdb.DuckDBPyConnection", store: Readable, name: str) -> None:
+    import duckdb
+
+    try:
+        connection.execute(f"CREATE VIEW {name} AS {_view(connection, store, TABLES[name])}")
+    except duckdb.Error as error:
+        raise CannotOpen(f"{store.url}: the table {name} cannot be read: {_line(error)}") from error
+
+
+def _view(connection: "duckdb.DuckDBPyConnection", store: Readable, table: Table) -> str:
+    if table.name == "errors":
+        return f"SELECT {_names(table)} FROM captures WHERE exit_code <> 0"
+    source = _files(store, table)
+    if recent := store.recent(table.name):
+        _keep(connection, table, recent)
+        source = f"({source} UNION ALL SELECT {_names(table)} FROM recent_{table.name})"
+    else:
+        source = f"({source})"
+    added = "".join(f", {column.sql} AS {column.name}" for column in table.added if column.sql)
+    return f"SELECT *{added} FROM {source} {_that_count(store, table)}"
+
+
+def _files(store: Readable, table: Table) -> str:
+    if files := store.files(table.name):
+        listed = ", ".join(map(_text, files))
+        days = (
+            "hive_partitioning = true, hive_types = {'day': DATE}"
+            if table.name in BY_DAY
+            else "hive_partitioning = false"
+        )
+        return f"SELECT {_names(table)} FROM read_parquet([{listed}], {days})"
+    return f"SELECT {', '.join(f'NULL::{column.type} AS {column.name}' for column in _held(table))} WHERE false"
+
+
+def _held(table: Table) -> Sequence[Any]:
+    """The columns that files give, the day of their folder among them."""
+    return [*table.columns, *(column for column in table.added if not column.sql)]
+
+
+def _names(table: Table) -> str:
+    return ", ".join(column.name for column in _held(table))
+
+
+def _that_count(store: Readable, table: Table) -> str:
+    conditions = []
+    if store.dropped:
+        conditions.append(f"(scan IS NULL OR scan NOT IN ({_listed(store.dropped)}))")
+    if store.continued and table.name in BY_DAY:
+        conditions.append(f"NOT (at_end AND scan IN ({_listed(store.continued)}))")
+    where = f"WHERE {' AND '.join(conditions)}" if conditions else ""
+    if table.name != "captures":
+        return where
+    # A file that was scanned again, or moved, has a newer row; what could not be read is forgotten once it could be.
+    latest = "row_number() OVER (PARTITION BY scan, coalesce(fingerprint, name) ORDER BY scanned_ns DESC)"
+    newest = "max(scanned_ns) OVER (PARTITION BY name)"
+    return f"{where} QUALIFY {latest} = 1 AND (scan IS NOT NULL OR scanned_ns = {newest})"
+
+
+def _keep(connection: "duckdb.DuckDBPyConnection", table: Table, rows: Sequence[Mapping[str, Any]]) -> None:
+    """Through JSON: a statement a row would take a millisecond each."""
+    form = json.dumps([{column.name: column.type for column in table.columns}])
+    connection.execute(
+        f"CREATE TABLE recent_{table.name} AS SELECT unnest(from_json($rows::JSON, '{form}'), recursive := true)",
+        {"rows": json.dumps([{column.name: row.get(column.name) for column in table.columns} for row in rows])},
+    )
+
+
+def _listed(names: frozenset[str]) -> str:
+    return ", ".join(map(_text, sorted(names)))
+
+
+def _text(value: str) -> str:
+    return "'" + value.replace("'", "''") + "'"
+
+
+@contextmanager
+def _explained() -> Iterator[None]:
+    """DuckDB's errors as this program's."""
+    import duckdb
+
+    try:
+        yield
+    except duckdb.InterruptException as error:
+        raise KeyboardInterrupt from error
+    except duckdb.Error as error:
+        raise _told(error) from error
+
+
+def _told(error: Exception) -> CannotAnswer | CannotOpen:
+    import duckdb
+
+    match error:
+        case duckdb.OutOfMemoryException():
+            return CannotAnswer("the answer needs more memory than there is; ask for less at once")
+        case duckdb.IOException():
+            return CannotOpen(f"the store cannot be read: {_line(error)}")
+    return CannotAnswer(_line(error))
+
+
+def _line(error: Exception) -> str:
+    """DuckDB's message without the picture of where in the statement it was."""
+    return next((line.strip() for line in str(error).splitlines() if line.strip()), type(error).__name__)

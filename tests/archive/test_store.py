@@ -1,0 +1,154 @@
+"""A store: what counts is what was committed, whenever its writer was killed."""
+
+import json
+import multiprocessing
+from pathlib import Path
+
+import pytest
+
+from tcpstall.archive.place import LocalPlace
+from tcpstall.archive.store import Commit, Part, Store
+from tcpstall.errors import CannotOpen, CannotWrite, StoreInUse, TcpstallError
+
+
+@pytest.fixture
+def url(tmp_path: Path) -> str:
+    return str(tmp_path / "store")
+
+
+def part(number: int, table: str = "flows") -> Part:
+    return Part(table, f"{table}/day=2026-11-21/{number}.parquet", rows=1, bytes=10, from_ns=0, to_ns=9)
+
+
+def put(store: Store, *parts: Part) -> None:
+    for each in parts:
+        store.place.put(each.name, b"rows")
+
+
+def test_what_was_committed_is_there_when_it_is_opened_again(url: str) -> None:
+    with Store.writing(url) as store:
+        put(store, part(1), part(2))
+        store.commit(Commit(parts=[part(1)], captures=[{"name": "a.pcap"}], dropped=["old"], continued=["grown"]))
+        store.commit(Commit(parts=[part(2)], removed=[part(1).name]))
+    again = Store.open(url)
+    assert again.parts("flows") == [part(2)]
+    assert again.files("flows") == [str(Path(url) / part(2).name)]
+    assert again.recent("captures") == [{"name": "a.pcap"}]
+    assert again.dropped == {"old"}
+    assert again.continued == {"grown"}
+
+
+def test_a_checkpoint_says_the_same_and_empties_the_journal(url: str) -> None:
+    with Store.writing(url) as store:
+        put(store, part(1), part(1, "captures"))
+        store.commit(Commit(parts=[part(1)], captures=[{"name": "a.pcap"}]))
+        store.checkpoint(part(1, "captures"))
+        assert store.place.names("journal") == []
+        store.commit(Commit(captures=[{"name": "b.pcap"}]))
+    again = Store.open(url)
+    assert again.parts("flows") == [part(1)]
+    assert again.parts("captures") == [part(1, "captures")]
+    assert again.recent("captures") == [{"name": "b.pcap"}]
+
+
+def test_a_writer_killed_between_checkpoint_and_clearing_the_journal_commits_nothing_twice(url: str) -> None:
+    with Store.writing(url) as store:
+        store.commit(Commit(captures=[{"name": "a.pcap"}]))
+        entry = store.place.read("journal/000000000001.json")
+        assert entry is not None
+        store.checkpoint(None)
+        store.place.put("journal/000000000001.json", entry)
+    assert len(Store.open(url).recent("captures")) == 1
+    with Store.writing(url) as store:
+        assert store.place.names("journal") == []
+
+
+def test_parts_that_nothing_names_are_swept_by_the_next_writer(url: str) -> None:
+    with Store.writing(url) as store:
+        put(store, part(1), part(2))
+        store.commit(Commit(parts=[part(1)]))
+    (Path(url) / "unfinished" / "half").write_bytes(b"ro")
+    with Store.writing(url) as store:
+        assert store.place.names("flows") == [part(1).name]
+        assert store.place.names("unfinished") == []
+
+
+def test_a_journal_with_a_hole_is_told_rather_than_skipped(url: str) -> None:
+    with Store.writing(url) as store:
+        for name in "abc":
+            store.commit(Commit(captures=[{"name": name}]))
+        store.place.remove(["journal/000000000002.json"])
+    with pytest.raises(TcpstallError, match="lacks entry 2"):
+        Store.open(url)
+
+
+@pytest.mark.parametrize("content", [b"{", b"[]", b'{"parts": 3}'])
+def test_a_damaged_journal_is_told(url: str, content: bytes) -> None:
+    with Store.writing(url) as store:
+        store.place.put("journal/000000000001.json", content)
+    with pytest.raises(TcpstallError, match=r"journal/000000000001\.json in the store is damaged"):
+        Store.open(url)
+
+
+def test_where_there_is_no_store_nothing_is_made(url: str) -> None:
+    with pytest.raises(CannotOpen, match="no store is here"):
+        Store.open(url)
+    assert not Path(url).exists()
+
+
+def test_a_folder_with_other_files_is_left_alone(tmp_path: Path) -> None:
+    (tmp_path / "thesis.tex").touch()
+    with pytest.raises(CannotOpen, match="other files"), Store.writing(str(tmp_path)):
+        pass
+    assert [each.name for each in tmp_path.iterdir()] == ["thesis.tex"]
+
+
+def test_a_store_of_a_newer_version_is_refused(url: str) -> None:
+    with Store.writing(url):
+        pass
+    (Path(url) / "store.json").write_text(json.dumps({"schema": "tcpstall.store/99"}))
+    with pytest.raises(CannotOpen, match="use a newer tcpstall"):
+        Store.open(url)
+    with pytest.raises(CannotOpen, match="use a newer tcpstall"), Store.writing(url):
+        pass
+
+
+def test_there_is_one_writer_at_a_time_and_readers_meanwhile(url: str) -> None:
+    with Store.writing(url) as store:
+        store.commit(Commit(captures=[{"name": "a.pcap"}]))
+        with pytest.raises(StoreInUse, match="another scan"), Store.writing(url):
+            pass
+        assert len(Store.open(url).recent("captures")) == 1
+    with Store.writing(url):
+        pass
+
+
+def test_a_lock_does_not_outlive_a_writer_that_is_killed(url: str) -> None:
+    context = multiprocessing.get_context("spawn")
+    held = context.Event()
+    writer = context.Process(target=_hold, args=(url, held))
+    writer.start()
+    assert held.wait(60)
+    with pytest.raises(StoreInUse), Store.writing(url):
+        pass
+    writer.kill()
+    writer.join()
+    with Store.writing(url):
+        pass
+
+
+def _hold(url: str, held: "multiprocessing.synchronize.Event") -> None:
+    with Store.writing(url):
+        held.set()
+        multiprocessing.Event().wait()
+
+
+def test_a_file_is_replaced_whole_or_not_at_all(tmp_path: Path) -> None:
+    place = LocalPlace(tmp_path / "store")
+    place.put("catalog.json", b"old")
+    (tmp_path / "store" / "catalog.json").chmod(0o400)
+    place.put("catalog.json", b"new")
+    assert place.read("catalog.json") == b"new"
+    blocked = LocalPlace(tmp_path / "store" / "catalog.json")
+    with pytest.raises(CannotWrite, match="cannot write"):
+        blocked.put("anything", b"")

@@ -1,0 +1,47 @@
+"""`.github/STORE.md`: the columns as they must stand there, and the questions in it."""
+
+import re
+from pathlib import Path
+
+from tcpstall.archive.columns import TABLES, Table, documented
+
+DOCUMENT = Path(__file__).parents[2] / ".github" / "STORE.md"
+START = "<!-- columns: python -m tests.questions --write -->\n"
+END = "<!-- end of columns -->\n"
+
+_QUESTION = re.compile(r"^(.+)\n\n```sql\n(.+?)\n```$", re.MULTILINE | re.DOTALL)
+
+
+def tables() -> str:
+    """All of them, a heading each."""
+    return "\n".join(_table(table) for table in TABLES.values())
+
+
+def written() -> str:
+    """The document with these tables in it."""
+    before, _, rest = DOCUMENT.read_text().partition(START)
+    _, _, after = rest.partition(END)
+    return f"{before}{START}\n{tables()}\n{END}{after}"
+
+
+def questions() -> dict[str, str]:
+    """SQL by the question that it answers."""
+    found = {}
+    for told, sql in _QUESTION.findall(DOCUMENT.read_text()):
+        found[told.rpartition("\n")[2]] = sql
+    return found
+
+
+def _table(table: Table) -> str:
+    rows = [
+        f"### {table.name}",
+        "",
+        table.meaning,
+        "",
+        "| column | type | unit | meaning |",
+        "| --- | --- | --- | --- |",
+    ]
+    for names, type_, unit, meaning in documented(table):
+        spelled = ", ".join(f"`{name}`" for name in names.split(", "))
+        rows.append(f"| {spelled} | {type_} | {unit} | {meaning} |")
+    return "\n".join(rows) + "\n"
