@@ -19,7 +19,7 @@ _ROWS = 100_000
 """Rows gathered before they are written: a row group of Parquet, about 100 MB of flows."""
 
 _DAYS = 64
-"""Most folders that one gathering is spread over: a damaged clock could ask for thousands. Other rows go to the first of them."""
+"""Most folders for one gathering: a damaged clock could ask for thousands. The rest joins the first."""
 
 _OF_THE_FLOW = "client_address, client_port, server_address, server_port, label"
 
@@ -36,7 +36,7 @@ _DAY_NS = 86_400_000_000_000
 
 
 def connected(place: Place, memory_bytes: int) -> "duckdb.DuckDBPyConnection":
-    """A DuckDB that reads the parts of a place and takes so much memory; beyond that it writes into the place's scratch."""
+    """A DuckDB that reads the parts of a place and takes so much memory; beyond that it writes into its scratch."""
     import duckdb
 
     config = {

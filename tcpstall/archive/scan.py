@@ -43,9 +43,10 @@ def scan(
 ) -> Summary:
     """Scans what is new or changed under files, folders or URLs into the store; what was done before is not done again.
 
-    `jobs` is how many processes analyse (None: one a processor), `separate` takes each file for itself instead of with those
-    that its name says it was rotated with; `only_complete` leaves out what somebody is still writing. Raises CannotOpen (a root or the store), StoreInUse, and CannotWrite; what was
-    committed before stays, and another scan goes on from there.
+    `jobs` is how many processes analyse (None: one a processor), `separate` takes each file for itself instead of with
+    those that its name says it was rotated with; `only_complete` leaves out what somebody is still writing. Raises
+    CannotOpen (a root or the store), StoreInUse, and CannotWrite; what was committed before stays, and another scan
+    goes on from there.
     """
     several: Sequence[Path] = [captures] if isinstance(captures, (str, os.PathLike)) else captures
     url = os.fspath(store)

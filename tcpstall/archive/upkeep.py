@@ -83,7 +83,8 @@ def _with_gone(store: Store) -> frozenset[str]:
     if not gone or not files:
         return frozenset()
     with connected(store.place, _MEMORY_BYTES) as duck:
-        query = "SELECT DISTINCT filename FROM read_parquet(?, filename = true, union_by_name = true) WHERE list_contains(?, scan)"
+        read = "read_parquet(?, filename = true, union_by_name = true)"
+        query = f"SELECT DISTINCT filename FROM {read} WHERE list_contains(?, scan)"
         return frozenset(files[row[0]] for row in duck.execute(query, [list(files), gone]).fetchall())
 
 
