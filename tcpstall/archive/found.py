@@ -52,13 +52,7 @@ _AT_ONCE = 16
 """Beginnings of URLs that are asked for together. A request takes 20 to 100 ms: 160 to 800 files a second."""
 
 
-def find(
-    roots: Iterable[str],
-    *,
-    tally: Tally | None = None,
-    remembered: Remembered | None = None,
-    opener: Opener | None = None,
-) -> Iterator[Input]:
+def find(roots: Iterable[str], *, tally: Tally | None = None, remembered: Remembered | None = None) -> Iterator[Input]:
     """Every capture in files, folders, URLs and globs, members of archives too, in no particular order.
 
     pcap, pcapng and snoop, compressed or not, by content. tcpdump's text is a capture only where its file is named
@@ -66,12 +60,12 @@ def find(
     says that it should be one. Raises CannotOpen, at once, for a root that does not exist.
     """
     tally = Tally() if tally is None else tally
-    return _within(listed(list(roots), tally), tally, remembered or (lambda *_: None), opener)
+    return _within(listed(list(roots), tally), tally, remembered or (lambda *_: None))
 
 
-def _within(files: Iterator[Listed], tally: Tally, remembered: Remembered, opener: Opener | None) -> Iterator[Input]:
-    with closing(Opener()) as own:
-        search = _Search(tally, remembered, opener or own)
+def _within(files: Iterator[Listed], tally: Tally, remembered: Remembered) -> Iterator[Input]:
+    with closing(Opener()) as opener:
+        search = _Search(tally, remembered, opener)
         for file, look in search.looked(files):
             yield from search.within(file, look)
 

@@ -2,6 +2,7 @@
 
 from functools import partial
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
@@ -13,7 +14,10 @@ from tcpstall.cli.sizes import SIZE
 from tcpstall.cli.stores import store_option
 from tcpstall.cli.times import SPAN
 from tcpstall.errors import ExitCode
-from tcpstall.units import counted, duration, number, rate, size
+from tcpstall.units import counted, duration, number, size
+
+if TYPE_CHECKING:
+    from tcpstall.archive.scan import Executor
 
 __all__ = ["command"]
 
@@ -68,6 +72,11 @@ _WORKER_BYTES = 300_000_000
     help="With --watch: how often to look.",
 )
 @click.option(
+    "--dask",
+    metavar="ADDRESS",
+    help="Analyse on the workers of a Dask cluster, e.g. tcp://scheduler:8786, or local for one of this machine.",
+)
+@click.option(
     "--metrics",
     type=click.Path(dir_okay=False, path_type=Path),
     metavar="FILE",
@@ -89,6 +98,7 @@ def command(
     separate: bool,
     watch: bool,
     every_ns: int,
+    dask: str | None,
     metrics: Path | None,
     log: str | None,
 ) -> ExitCode:
@@ -100,12 +110,14 @@ def command(
     from tcpstall.archive.scan import scan
     from tcpstall.archive.work import Options
 
+    workers = _workers(jobs, memory_bytes)
     one_round = partial(
         scan,
         captures,
         store,
         options=Options(link_bytes_per_s=link_bytes_per_s, max_expansion=max_expansion),
-        jobs=_workers(jobs, memory_bytes),
+        jobs=workers,
+        executor=None if dask is None else _cluster(dask, workers),
         low_priority=watch,
         only_complete=watch,
         separate=separate,
@@ -116,6 +128,12 @@ def command(
         summary = one_round(progress=progress)
     _say(summary)
     return ExitCode.DAMAGED if summary.failed else ExitCode.COMPLETE
+
+
+def _cluster(address: str, workers: int) -> "Executor":
+    from tcpstall.archive import cluster
+
+    return partial(cluster.run, address=address, jobs=workers)
 
 
 def _workers(jobs: int | None, memory_bytes: int | None) -> int:
@@ -133,7 +151,8 @@ def _say(summary: Summary) -> None:
     known = f"; {counted(summary.known, 'capture')} known already" if summary.known else ""
     failed = f", {number(summary.failed)} of them not, or not to their end" if summary.failed else ""
     took = round(summary.seconds * 1e9)
+    rate = f" ({size(round(summary.bytes / summary.seconds))}/s)" if summary.bytes else ""
     complain(
-        f"{counted(summary.captures, 'capture')} scanned{failed}: {size(summary.bytes)} with {counted(summary.packets, 'packet')} "
-        f"in {counted(summary.flows, 'flow')}, in {duration(took)} ({rate(summary.bytes, took)}){known}"
+        f"{counted(summary.captures, 'capture')} scanned{failed}: {size(summary.bytes)} with "
+        f"{counted(summary.packets, 'packet')} in {counted(summary.flows, 'flow')}, in {duration(took)}{rate}{known}"
     )

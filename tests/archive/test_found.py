@@ -321,6 +321,29 @@ def test_members_open_in_any_order(tmp_path: Path, compressed: Any) -> None:
             opener(str(tmp_path / "a.tar!/none.pcap"))
 
 
+def test_an_archive_that_was_written_anew_is_read_anew(tmp_path: Path) -> None:
+    path = tmp_path / "a.tar"
+    for filler in (b"a" * 60, b"b" * 61):
+        written(tmp_path, {"new": tar({"x.pcap": pcap(filler=filler)})})
+        (tmp_path / "new").replace(path)
+        stream = opened(f"{path}!/x.pcap")
+        assert stream is not None
+        with stream:
+            assert stream.read() == pcap(filler=filler)
+
+
+def test_many_archives_are_not_kept_open(tmp_path: Path) -> None:
+    written(tmp_path, {f"{number}.tar": tar({"x.pcap": pcap()}) for number in range(20)})
+    with closing(Opener()) as opener:
+        streams = [opener(f"{tmp_path}/{number}.tar!/x.pcap") for number in range(20)]
+        assert all(stream is not None and stream.read() == pcap() for stream in streams)
+        before = len(list(Path("/proc/self/fd").iterdir()))
+        for stream in streams[:10]:
+            assert stream is not None
+            stream.close()
+        assert len(list(Path("/proc/self/fd").iterdir())) == before - 10
+
+
 def test_a_fingerprint_follows_content_and_not_name(tmp_path: Path) -> None:
     small, large = os.urandom(5000), os.urandom(3 << 20)
     files = {"s": small, "l": large, "a.tar": tar({"s": small, "l": large}), "b.tar": gzip.compress(tar({"l": large}))}
@@ -342,7 +365,7 @@ def test_a_fingerprint_follows_content_and_not_name(tmp_path: Path) -> None:
         of("gone", 5)
 
 
-def test_a_fingerprint_reads_a_megabyte_of_a_large_file(tmp_path: Path) -> None:
+def test_a_fingerprint_reads_a_megabyte_of_a_large_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     with (tmp_path / "sparse").open("wb") as file:
         file.truncate(50 << 30)
 
@@ -354,11 +377,8 @@ def test_a_fingerprint_reads_a_megabyte_of_a_large_file(tmp_path: Path) -> None:
             Counting.read_bytes += len(piece)
             return piece
 
-    class Counted(Opener):
-        def reading(self, name: str, *, sparse: bool = False) -> Any:
-            return Counting(name)
-
-    fingerprint(str(tmp_path / "sparse"), 50 << 30, opener=Counted())
+    monkeypatch.setattr(Opener, "reading", lambda _, name, **__: Counting(name))
+    fingerprint(str(tmp_path / "sparse"), 50 << 30)
     assert Counting.read_bytes == 1 << 20
 
 

@@ -59,8 +59,9 @@ def command(archive: Path, store: Path, *options: str) -> subprocess.Popen[bytes
 
 
 def children() -> list[int]:
-    """The processes that this one has started and that still run."""
-    return [int(child) for child in Path(f"/proc/self/task/{os.getpid()}/children").read_text().split()]
+    """The processes that this one has started and that still run, but for what multiprocessing keeps beside its own."""
+    started = Path(f"/proc/self/task/{os.getpid()}/children").read_text().split()
+    return [int(child) for child in started if b"resource_tracker" not in Path(f"/proc/{child}/cmdline").read_bytes()]
 
 
 def in_turn(folder: Path) -> list[Path]:
