@@ -51,7 +51,7 @@ def findings(asked: Session, chosen: Chosen, most: int) -> list[Pattern]:
     """What lost most, most first."""
     rows = asked.rows(
         f"SELECT {_NAMES}, count(*) AS waits, sum(lost_ns) AS lost, sum(sum(lost_ns)) OVER () AS all_lost, "
-        "min(start_ns) AS first_ns, max(end_ns) AS last_ns, median(figure) AS level "
+        "min(start_ns) AS first_ns, max(end_ns) AS last_ns "
         f"FROM {_source(chosen)} GROUP BY {_NAMES} "
         f"QUALIFY row_number() OVER (PARTITION BY cause, detail ORDER BY lost DESC, host) <= {_HOSTS} "
         f"ORDER BY lost DESC, {_NAMES} LIMIT {most}"
@@ -70,7 +70,7 @@ def findings(asked: Session, chosen: Chosen, most: int) -> list[Pattern]:
                 row["detail"],
                 side,
                 row["host"],
-                _level(row),
+                _level(row, flows[_key(row)]["level"]),
                 flows[_key(row)]["flows"],
                 int(row["waits"]),
                 int(row["lost"]),
@@ -105,13 +105,13 @@ def _flows(asked: Session, chosen: Chosen, rows: Sequence[Mapping[str, Any]]) ->
     hosts = ", ".join(sorted({f"'{row['host']}'" for row in rows}))
     found = asked.rows(
         f"WITH each AS (SELECT {_NAMES}, scan, flow, sum(lost_ns) AS lost, "
-        "arg_max({stall: stall, moment: start_ns}, lost_ns) AS longest "
+        "arg_max({stall: stall, moment: start_ns}, lost_ns) AS longest, arg_max(figure, lost_ns) AS figure "
         f"FROM {_source(chosen)} WHERE cause IN ({causes}) AND host IN ({hosts}) GROUP BY ALL) "
-        f"SELECT {_NAMES}, count(*) AS flows, "
+        f"SELECT {_NAMES}, count(*) AS flows, median(figure) AS level, "
         "arg_max({scan: scan, flow: flow, lost: lost, stall: longest.stall, moment: longest.moment}, lost) AS best "
         f"FROM each GROUP BY {_NAMES}"
     )
-    return {_key(row): {"flows": row["flows"], **row["best"]} for row in found}
+    return {_key(row): {"flows": row["flows"], "level": row["level"], **row["best"]} for row in found}
 
 
 def _key(row: Mapping[str, Any]) -> tuple[Any, ...]:
@@ -122,10 +122,10 @@ def _wanted(row: Mapping[str, Any]) -> Wanted:
     return Wanted(row["scan"], row["flow"], int(row["lost"]), row["stall"], row["moment"])
 
 
-def _level(row: Mapping[str, Any]) -> Level | None:
-    if row["level"] is None:
+def _level(row: Mapping[str, Any], value: float | None) -> Level | None:
+    if value is None:
         return None
     if row["cause"] == Cause.CWND_LIMITED:
-        return Level("initial window", round(row["level"]), "segments")
+        return Level("initial window", round(value), "segments")
     name = "send buffer" if row["cause"] == Cause.SNDBUF_LIMITED else "window"
-    return Level(name, round(row["level"]), "bytes")
+    return Level(name, round(value), "bytes")

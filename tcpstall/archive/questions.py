@@ -106,16 +106,21 @@ def _waited(asked: Session, by: By, chosen: Chosen, worst: Sequence[Mapping[str,
 
 
 def _of_causes(asked: Session, chosen: Chosen, causes: Sequence[str]) -> dict[_Key, dict[str, Any]]:
-    each = ", ".join(
-        f"count(*) FILTER ({column} > 0) AS flows_{number}, "
-        f"arg_max({{scan: scan, flow: flow}}, {column}, {_SHORTLIST}) FILTER ({column} > 0) AS worst_{number}"
-        for number, column in enumerate(_owned([cause]) for cause in causes)
+    columns = [_owned([cause]) for cause in causes]
+    counts = ", ".join(f"count(*) FILTER ({column} > 0) AS flows_{number}" for number, column in enumerate(columns))
+    (counted,) = asked.rows(f"SELECT {counts} FROM flows {chosen.flows_where()}")
+    # One after the other: DuckDB reads but the one column until it knows the few rows.
+    worst = " UNION ALL ".join(
+        f"(SELECT {number} AS number, scan, flow FROM flows {chosen.flows_where(f'{column} > 0')} "
+        f"ORDER BY {column} DESC LIMIT {_SHORTLIST})"
+        for number, column in enumerate(columns)
     )
-    (row,) = asked.rows(f"SELECT {each} FROM flows {chosen.flows_where()}")
-    return {
-        (cause,): {"flows": row[f"flows_{number}"], "worst": row[f"worst_{number}"]}
-        for number, cause in enumerate(causes)
+    found: dict[_Key, dict[str, Any]] = {
+        (cause,): {"flows": counted[f"flows_{number}"], "worst": []} for number, cause in enumerate(causes)
     }
+    for row in asked.rows(worst):
+        found[causes[row["number"]],]["worst"].append(row)
+    return found
 
 
 def _owned(causes: Sequence[str]) -> str:
