@@ -77,6 +77,8 @@ class Trend:
     flows: tuple[int, ...]
     """How many began."""
     grown: tuple[Growth, ...]
+    earlier_ns: int = 0
+    """What was lost before the first of them."""
 
 
 @dataclass(frozen=True, slots=True)

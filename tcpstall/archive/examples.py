@@ -2,13 +2,14 @@
 
 from collections import defaultdict
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from tcpstall.archive.session import Session
 from tcpstall.losses import Example
 from tcpstall.model import Endpoint
 
-__all__ = ["examples"]
+__all__ = ["Wanted", "examples"]
 
 _FILES = 16
 """Of a flow that goes on over more files of a ring, those around where it is looked at."""
@@ -16,37 +17,40 @@ _FILES = 16
 Key = tuple[str, int]
 
 
-def examples(
-    asked: Session, wanted: Sequence[tuple[str, int, int]], waits: dict[Key, tuple[int, int]] | None = None
-) -> dict[Key, Example]:
-    """By scan and flow, for (scan, flow, lost_ns); `waits` are (stall, start_ns) of the wait that is meant."""
-    lost = {(scan, flow): lost_ns for scan, flow, lost_ns in wanted}
-    if not lost:
-        return {}
-    at = waits or {}
-    scans = ", ".join(sorted({f"'{scan}'" for scan, _ in lost}))
-    flows = ", ".join(sorted({str(flow) for _, flow in lost}))
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """A flow and what it lost; the wait that is meant and when it began, where one is."""
+
+    scan: str
+    flow: int
+    lost_ns: int
+    stall: int | None = None
+    at_ns: int | None = None
+
+
+def examples(asked: Session, wanted: Sequence[Wanted | None]) -> list[Example | None]:
+    """In the same order; None where none is wanted, or the store does not know the flow."""
+    some = [one for one in wanted if one is not None]
+    if not some:
+        return [None] * len(wanted)
+    scans = ", ".join(sorted({f"'{one.scan}'" for one in some}))
+    flows = ", ".join(sorted({str(one.flow) for one in some}))
     rows = asked.rows(
         "SELECT scan, flow, capture, client_address, client_port, server_address, server_port, start_ns, end_ns "
         f"FROM flows WHERE flow IN ({flows}) AND scan IN ({scans})"
     )
+    known = {(row["scan"], row["flow"]): row for row in rows}
     files = _files(asked, scans)
-    found: dict[Key, Example] = {}
-    for row in rows:
-        key = (row["scan"], row["flow"])
-        if key not in lost:
-            continue
-        stall, moment = at.get(key, (None, row["start_ns"]))
-        found[key] = Example(
-            *key,
-            Endpoint(row["client_address"], row["client_port"]),
-            Endpoint(row["server_address"], row["server_port"]),
-            _holding(files[row["scan"]], row, moment),
-            row["start_ns"],
-            lost[key],
-            stall,
-        )
-    return found
+    return [None if one is None else _example(one, known.get((one.scan, one.flow)), files) for one in wanted]
+
+
+def _example(one: Wanted, row: dict[str, Any] | None, files: dict[str, list[dict[str, Any]]]) -> Example | None:
+    if row is None:
+        return None
+    moment = row["start_ns"] if one.at_ns is None else one.at_ns
+    client, server = (Endpoint(row[f"{end}_address"], row[f"{end}_port"]) for end in ("client", "server"))
+    captures = _holding(files[one.scan], row, moment)
+    return Example(one.scan, one.flow, client, server, captures, row["start_ns"], one.lost_ns, one.stall)
 
 
 def _files(asked: Session, scans: str) -> dict[str, list[dict[str, Any]]]:

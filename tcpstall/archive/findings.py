@@ -3,9 +3,9 @@
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
+from tcpstall.archive.chosen import Chosen
 from tcpstall.archive.columns import OF_THE_RECEIVER
-from tcpstall.archive.examples import examples
-from tcpstall.archive.questions import Chosen
+from tcpstall.archive.examples import Wanted, examples
 from tcpstall.archive.session import Session
 from tcpstall.causes import Cause
 from tcpstall.losses import Level, Pattern
@@ -60,14 +60,9 @@ def findings(asked: Session, chosen: Chosen, most: int) -> list[Pattern]:
     if not rows:
         return []
     flows = _flows(asked, chosen, rows)
-    wanted = [(row["scan"], row["flow"], int(row["lost"])) for row in flows.values()]
-    shown = examples(
-        asked, wanted, {(row["scan"], row["flow"]): (row["stall"], row["moment"]) for row in flows.values()}
-    )
+    shown = examples(asked, [_wanted(flows[_key(row)]) for row in rows])
     found = []
-    for row in rows:
-        best = flows[_key(row)]
-        example = shown.get((best["scan"], best["flow"]))
+    for row, example in zip(rows, shown, strict=True):
         side: Side = "server" if row["side"] == "server" else "client"
         found.append(
             Pattern(
@@ -76,7 +71,7 @@ def findings(asked: Session, chosen: Chosen, most: int) -> list[Pattern]:
                 side,
                 row["host"],
                 _level(row),
-                best["flows"],
+                flows[_key(row)]["flows"],
                 int(row["waits"]),
                 int(row["lost"]),
                 row["first_ns"],
@@ -121,6 +116,10 @@ def _flows(asked: Session, chosen: Chosen, rows: Sequence[Mapping[str, Any]]) ->
 
 def _key(row: Mapping[str, Any]) -> tuple[Any, ...]:
     return tuple(row[name] for name in _NAMES.split(", "))
+
+
+def _wanted(row: Mapping[str, Any]) -> Wanted:
+    return Wanted(row["scan"], row["flow"], int(row["lost"]), row["stall"], row["moment"])
 
 
 def _level(row: Mapping[str, Any]) -> Level | None:

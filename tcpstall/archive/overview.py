@@ -1,5 +1,6 @@
 """What a store is about: how much of what, from when to when, and what could not be read."""
 
+from tcpstall.archive.chosen import Chosen
 from tcpstall.archive.session import Session
 from tcpstall.losses import Overview
 
@@ -8,14 +9,17 @@ __all__ = ["overview"]
 _REASONS = 20
 
 
-def overview(asked: Session) -> Overview:
-    """All of it."""
+def overview(asked: Session, chosen: Chosen) -> Overview:
+    """All of it, or of the flows that were there at the time; captures and errors are always all."""
+    where = chosen.flows_where()
     (flows,) = asked.rows(
         "SELECT count(*) AS flows, min(start_ns) AS first_ns, max(end_ns) AS last_ns, "
         "coalesce(sum(client_bytes + server_bytes), 0) AS bytes, coalesce(sum(stalls), 0) AS waits, "
-        "coalesce(sum(lost_ns), 0) AS lost_ns FROM flows"
+        f"coalesce(sum(lost_ns), 0) AS lost_ns FROM flows {where}"
     )
-    (services,) = asked.rows("SELECT count(*) AS count FROM (SELECT DISTINCT server_address, server_port FROM flows)")
+    (services,) = asked.rows(
+        f"SELECT count(*) AS count FROM (SELECT DISTINCT server_address, server_port FROM flows {where})"
+    )
     (captures,) = asked.rows("SELECT count(*) AS count FROM captures")
     # The file's name stands before the reason; without it files with the same reason are one row.
     reasons = asked.rows(

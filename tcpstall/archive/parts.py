@@ -102,16 +102,15 @@ class Parts:
     ) -> list[Part]:
         """Rows of several parts of a folder in one, without those that no longer count; no part where none is left."""
         table = folder.partition("/")[0]
-        self._rows.execute(
-            "CREATE OR REPLACE TEMP TABLE merging AS FROM read_parquet(?, union_by_name = true, hive_partitioning = false) "
-            "WHERE NOT list_contains(?, scan) AND NOT (at_end AND list_contains(?, scan)) AND start_ns >= ?",
-            [[self._place.path(part.name) for part in old], list(dropped), list(continued), since_ns or -(2**63)],
-        )
-        counted = self._rows.execute("SELECT count(*), min(start_ns), max(start_ns) FROM merging").fetchone()
-        count, least, greatest = counted or (0, None, None)
-        made = [self._copied(table, "FROM merging ORDER BY start_ns, scan, flow", folder, count, least, greatest)]
-        self._rows.execute("DROP TABLE merging")
-        return made if count else []
+        read = "read_parquet(?, union_by_name = true, hive_partitioning = false)"
+        counts = "NOT list_contains(?, scan) AND NOT (at_end AND list_contains(?, scan)) AND start_ns >= ?"
+        least_ns = -(2**63) if since_ns is None else since_ns
+        values = [[self._place.path(part.name) for part in old], [*dropped], [*continued], least_ns]
+        found = self._rows.execute(f"SELECT count(*), min(start_ns), max(start_ns) FROM {read} WHERE {counts}", values)
+        rows, from_ns, to_ns = found.fetchone() or (0, None, None)
+        if not rows:
+            return []
+        return [self._copied(table, f"FROM {read} WHERE {counts}", folder, rows, from_ns, to_ns, values)]
 
     def rows(self, table: str, rows: Sequence[Mapping[str, Any]], columns: Mapping[str, str]) -> Part | None:
         """Writes rows given as such, of these columns and DuckDB types."""
@@ -141,7 +140,7 @@ class Parts:
                     count += sum(other[1] for other in others)
                     least = min(least, *(other[2] for other in others))
                     greatest = max(greatest, *(other[3] for other in others))
-                query = f"FROM kept_{table} WHERE {which} ORDER BY start_ns, scan, flow"
+                query = f"FROM kept_{table} WHERE {which}"
                 self._written.append(self._copied(table, query, f"{table}/day={_date(day)}", count, least, greatest))
         self._gathered = 0
 
@@ -153,12 +152,13 @@ class Parts:
         rows: int,
         from_ns: int | None = None,
         to_ns: int | None = None,
+        values: Sequence[object] = (),
     ) -> Part:
         import duckdb
 
         file = self._scratch / f"{uuid.uuid4().hex}.parquet"
         try:
-            self._rows.execute(f"COPY ({query}) TO '{_quoted(file)}' (FORMAT parquet, COMPRESSION zstd)")
+            self._rows.execute(f"COPY ({query}) TO '{_quoted(file)}' (FORMAT parquet, COMPRESSION zstd)", values)
             size = file.stat().st_size
         except (duckdb.Error, OSError) as error:
             file.unlink(missing_ok=True)

@@ -2,10 +2,12 @@
 
 import json
 import tempfile
-from collections.abc import Iterator, Mapping, Sequence
+import threading
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import Future
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 from tcpstall.archive.columns import BY_DAY, TABLES, Table
 from tcpstall.archive.statement import checked
@@ -15,6 +17,8 @@ if TYPE_CHECKING:
     import duckdb
 
 __all__ = ["Answer", "Readable", "Session", "session"]
+
+_Result = TypeVar("_Result")
 
 _BATCH = 2_048
 """Rows that are fetched at once: DuckDB's own vectors."""
@@ -73,7 +77,7 @@ class Session:
         """The answer to a stranger's question. Raises CannotAnswer for all but one SELECT of the store's tables."""
         checked(self._connection, sql)
         with _explained():
-            return Answer(self._connection.execute(sql))
+            return Answer(self._run(lambda: self._connection.execute(sql)))
 
     def write(self, sql: str, output: Path) -> None:
         """The answer to a stranger's question as Parquet. Raises CannotAnswer and CannotWrite."""
@@ -82,22 +86,41 @@ class Session:
         checked(self._connection, sql)
         try:
             # A relation, not COPY around the text: nothing in the text can be taken for the end of it.
-            self._connection.sql(sql).write_parquet(str(output), compression="zstd")
+            self._run(lambda: self._connection.sql(sql).write_parquet(str(output), compression="zstd"))
         except duckdb.IOException as error:
             raise CannotWrite(f"cannot write {output}: {_line(error)}") from error
         except duckdb.Error as error:
             raise _told(error) from error
 
+    def _run(self, work: Callable[[], _Result]) -> _Result:
+        """What `work` gives, done in a thread of its own: while DuckDB works this one can notice Ctrl-C."""
+        done: Future[_Result] = Future()
+        thread = threading.Thread(target=_settle, args=(done, work), daemon=True)
+        thread.start()
+        try:
+            return done.result()
+        except KeyboardInterrupt:
+            self._connection.interrupt()
+            thread.join()
+            raise
+
     def keep(self, name: str, sql: str) -> None:
         """Keeps the answer to one of the program's own questions as a table, in memory."""
         with _explained():
-            self._connection.execute(f"CREATE OR REPLACE TEMP TABLE {name} AS {sql}")
+            self._run(lambda: self._connection.execute(f"CREATE OR REPLACE TEMP TABLE {name} AS {sql}"))
 
     def rows(self, sql: str) -> list[dict[str, Any]]:
         """The answer to one of the program's own questions, rows by name."""
         with _explained():
-            answer = Answer(self._connection.execute(sql))
+            answer = Answer(self._run(lambda: self._connection.execute(sql)))
         return [dict(zip(answer.names, row, strict=True)) for row in answer]
+
+
+def _settle(done: "Future[_Result]", work: Callable[[], _Result]) -> None:
+    try:
+        done.set_result(work())
+    except BaseException as error:
+        done.set_exception(error)
 
 
 @contextmanager

@@ -16,7 +16,7 @@ from tcpstall.model import Endpoint
 if TYPE_CHECKING:
     from rich.console import RenderableType
 
-    from tcpstall.archive.questions import Chosen
+    from tcpstall.archive.chosen import Chosen
     from tcpstall.archive.session import Session
 
 __all__ = [
@@ -116,7 +116,7 @@ def interval_options(command: _Command) -> _Command:
 
 def chosen(which: Which, services: Sequence[Endpoint] = ()) -> "Chosen":
     """What is meant. Times must be absolute: a store has no first packet."""
-    from tcpstall.archive.questions import Chosen
+    from tcpstall.archive.chosen import Chosen
 
     since, until = _absolute(which["since"]), _absolute(which["until"])
     if since is not None and until is not None and until <= since:
@@ -133,14 +133,16 @@ def _absolute(moment: Moment | None) -> int | None:
 
 
 @contextmanager
-def asked(store: str, form: Form) -> Iterator["Session"]:
-    """A session over that store, which may write the answer's file where it is Parquet."""
+def asked(store: str, form: Form, chosen: "Chosen | None" = None) -> Iterator["Session"]:
+    """A session over that store, or what is chosen of it, which may write the answer's file where it is Parquet."""
     _check(form)
     from tcpstall.archive.session import session
     from tcpstall.archive.store import Store
+    from tcpstall.archive.within import Within
 
-    with session(Store.open(store), output=_unfinished(form)) as opened:
-        yield opened
+    opened = Store.open(store)
+    with session(opened if chosen is None else Within(opened, chosen), output=_unfinished(form)) as answering:
+        yield answering
 
 
 def write(

@@ -14,7 +14,7 @@ from tcpstall.cli.sizes import SIZE
 from tcpstall.cli.stores import store_option
 from tcpstall.cli.times import SPAN
 from tcpstall.errors import ExitCode
-from tcpstall.units import counted, duration, number, rate, size
+from tcpstall.units import counted, duration, number, size
 
 if TYPE_CHECKING:
     from tcpstall.archive.scan import Executor
@@ -151,7 +151,8 @@ def _say(summary: Summary) -> None:
     known = f"; {counted(summary.known, 'capture')} known already" if summary.known else ""
     failed = f", {number(summary.failed)} of them not, or not to their end" if summary.failed else ""
     took = round(summary.seconds * 1e9)
+    rate = f" ({size(round(summary.bytes / summary.seconds))}/s)" if summary.bytes else ""
     complain(
-        f"{counted(summary.captures, 'capture')} scanned{failed}: {size(summary.bytes)} with {counted(summary.packets, 'packet')} "
-        f"in {counted(summary.flows, 'flow')}, in {duration(took)} ({rate(summary.bytes, took)}){known}"
+        f"{counted(summary.captures, 'capture')} scanned{failed}: {size(summary.bytes)} with "
+        f"{counted(summary.packets, 'packet')} in {counted(summary.flows, 'flow')}, in {duration(took)}{rate}{known}"
     )

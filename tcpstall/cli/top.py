@@ -36,7 +36,7 @@ def command(store: str, by: By, most: int, **which: Unpack[_Asked]) -> None:
     """
     meant = chosen(Which(causes=which["causes"], since=which["since"], until=which["until"]))
     form = Form(form=which["form"], output=which["output"])
-    with asked(store, form) as session:
+    with asked(store, form, meant) as session:
         from tcpstall.archive.questions import top
 
         losses = top(session, by, meant, most)

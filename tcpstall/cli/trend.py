@@ -52,8 +52,8 @@ def command(store: str, every: Every, services: tuple[Endpoint, ...], most: int,
     """Show lost time over time, and which services lose more to what than before, since when."""
     meant = chosen(Which(causes=which["causes"], since=which["since"], until=which["until"]), services)
     form = Form(form=which["form"], output=which["output"])
-    with asked(store, form) as session:
-        from tcpstall.archive.questions import trend
+    with asked(store, form, meant) as session:
+        from tcpstall.archive.courses import trend
 
         found = trend(session, every, meant, most)
     from tcpstall.cli.terminal import has_braille

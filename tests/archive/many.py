@@ -82,7 +82,9 @@ def _day(store: Store, scratch: Path, day: int, first: int, last: int, flows: in
             connection.execute(f"COPY {part} TO '{file}' (FORMAT parquet, COMPRESSION zstd)")
             size, path = file.stat().st_size, f"{name}/day={date}/{file.name}"
             store.place.take(path, file)
-            yield Part(name, path, min(PART_ROWS, count - offset), size, START_NS + day * DAY_NS)
+            yield Part(
+                name, path, min(PART_ROWS, count - offset), size, START_NS + day * DAY_NS, START_NS + (day + 2) * DAY_NS
+            )
 
 
 def _given(name: str, type_: str, names: list[str]) -> str:
@@ -156,7 +158,8 @@ def _stalls() -> str:
              CAST(-ln({u("k", 3)} + 1e-12) * if(full_buffer, 2.6e7, CASE {mean} ELSE 1e7 END) AS BIGINT) AS duration_ns
       FROM b
     )
-    SELECT *, start_ns + duration_ns AS end_ns, true AS ended, if({u("k", 4)} < 0.3, 'client', 'server') AS sender,
+    SELECT *, start_ns + duration_ns AS end_ns, true AS ended,
+           if({u("k", 4)} < 0.3 AND NOT full_buffer, 'client', 'server') AS sender,
            round(0.5 + 0.5 * {u("k", 6)}, 2) AS confidence, '' AS also, '' AS missing,
            if(full_buffer, 64000 + 1448 * (k % 2), CAST(1448 * (10 + 90 * {u("k", 7)}) AS BIGINT)) AS in_flight_bytes,
            CAST(65536 * (1 + 3 * {u("s", 8)}) AS BIGINT) AS peer_window_bytes,
@@ -196,8 +199,9 @@ def _captures(days: int) -> Iterator[Mapping[str, Any]]:
             bad = name.replace("eth0", "bad")
             reason = "the file ends early" if number % 200 == 99 else "not a capture"
             yield dict.fromkeys(CAPTURES) | {
-                "name": bad, "size_bytes": 10**6, "changed_ns": start + step, "fingerprint": f"bad-{scan}", "exit_code": 5,
-                "error": f"{bad}: {reason}", "flows": 0, "tcpstall": _core.version(), "scanned_ns": start + 2 * step,
+                "name": bad, "size_bytes": 10**6, "changed_ns": start + step, "fingerprint": f"bad-{scan}",
+                "exit_code": 5, "error": f"{bad}: {reason}", "flows": 0, "tcpstall": _core.version(),
+                "scanned_ns": start + 2 * step,
             }  # fmt: skip
 
 

@@ -36,6 +36,8 @@ def render_trend(trend: Trend, *, width: int, plain: bool = False) -> Iterator[R
         f"{moment(trend.starts_ns[0])} to {moment(trend.starts_ns[-1])}, {counted(len(trend.starts_ns), trend.every)}"
     )
     yield Text(headline(trend), "bold")
+    if trend.earlier_ns:
+        span += f"; {duration(trend.earlier_ns)} before that: --until and --by day show it"
     yield Padding(Text(span, "dim"), (0, 0, 0, 2))
     if trend.grown:
         yield Text()
@@ -65,7 +67,7 @@ def moment(time_ns: int) -> str:
 
 def sparkline(course: Sequence[int], *, plain: bool = False, widest: int = _WIDEST) -> str:
     """The course as a line of blocks, its highest value a full one; several hours share one where there are many."""
-    each = -(-len(course) // widest)
+    each = max(1, -(-len(course) // widest))
     sums = [sum(course[at : at + each]) for at in range(0, len(course), each)]
     blocks, highest = (_ASCII_BLOCKS if plain else _BLOCKS), max(sums, default=0)
     steps = len(blocks) - 1

@@ -251,3 +251,6 @@ fn take_in(batch: &mut Batch, event: &Event, source: &mut Source) {
 }
 
 const MISSING: &str = "by the numbers in the names a file is missing before this one; waits across it are not judged";
+
+#[cfg(test)]
+mod tests;
