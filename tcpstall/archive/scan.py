@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from functools import partial
 
 from tcpstall.archive import local, remote
-from tcpstall.archive.found import find, fingerprint
+from tcpstall.archive.found import Fingerprints, find
 from tcpstall.archive.plan import Plan, Task, current, planned
 from tcpstall.archive.progress import Nobody, Progress, Summary
 from tcpstall.archive.remembered import Remembered
@@ -69,7 +69,10 @@ class _Scan:
     def plan(self, *, separate: bool, only_complete: bool) -> Plan:
         known = current(known_captures(self._store), self._store.dropped)
         inputs = list(find(self._roots, remembered=Remembered(known)))
-        return planned(complete(inputs) if only_complete else inputs, known, fingerprint, separate=separate)
+        if only_complete:
+            inputs = complete(inputs)
+        with Fingerprints([(one.name, one.size) for one in inputs]) as fingerprint:
+            return planned(inputs, known, fingerprint, separate=separate)
 
     def run(self, plan: Plan, options: Options, execute: Executor) -> Summary:
         began = time.monotonic()
