@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from tcpstall import _core
+from tcpstall.archive.columns import TABLES, layout
 from tcpstall.archive.place import Place
 from tcpstall.archive.store import Part
 from tcpstall.errors import CannotWrite
@@ -110,7 +111,18 @@ class Parts:
         rows, from_ns, to_ns = found.fetchone() or (0, None, None)
         if not rows:
             return []
-        return [self._copied(table, f"FROM {read} WHERE {counts}", folder, rows, from_ns, to_ns, values)]
+        query = f"SELECT {self._columns(table, values[0])} FROM {read} WHERE {counts}"
+        return [self._copied(table, query, folder, rows, from_ns, to_ns, values)]
+
+    def _columns(self, table: str, files: object) -> str:
+        """Those of this version: null where the files, of another one, have none."""
+        read = "read_parquet(?, union_by_name = true, hive_partitioning = false)"
+        described = self._rows.execute(f"DESCRIBE SELECT * FROM {read}", [files]).fetchall()
+        there = {row[0] for row in described}
+        return ", ".join(
+            f'"{column.name}"' if column.name in there else f'NULL::{column.type} AS "{column.name}"'
+            for column in TABLES[table].columns
+        )
 
     def rows(self, table: str, rows: Sequence[Mapping[str, Any]], columns: Mapping[str, str]) -> Part | None:
         """Writes rows given as such, of these columns and DuckDB types."""
@@ -165,7 +177,7 @@ class Parts:
             raise CannotWrite(f"cannot write into {self._place.url}: {_line(error)}") from error
         name = f"{folder}/{file.name}"
         self._place.take(name, file)
-        return Part(table, name, rows, size, from_ns, to_ns)
+        return Part(table, name, rows, size, from_ns, to_ns, layout(table))
 
 
 def _date(day: int) -> str:

@@ -60,7 +60,7 @@ def prune(age_ns: int, store: str) -> ExitCode:
 @command.command("compact")
 @store_option
 def compact(store: str) -> ExitCode:
-    """Merge small files, as each scan does when it ends."""
+    """Merge small files and bring those of older versions up to date, as each scan does when it ends."""
     from tcpstall.archive.store import TABLES, Store
     from tcpstall.archive.upkeep import compacted
 
