@@ -9,13 +9,14 @@ from typing import BinaryIO
 
 from tcpstall import _core
 from tcpstall.archive import remote
+from tcpstall.archive.fingerprints import Fingerprints, fingerprint
 from tcpstall.archive.listing import Listed, Tally, listed
-from tcpstall.archive.opened import WITHIN, Opener, fingerprint, opened
+from tcpstall.archive.opened import WITHIN, Opener, opened
 from tcpstall.archive.rotation import COMPRESSED
 from tcpstall.archive.tar import DamagedArchive, Window, is_tar
 from tcpstall.errors import CannotOpen, ExitCode
 
-__all__ = ["Input", "Tally", "find", "fingerprint", "opened"]
+__all__ = ["Fingerprints", "Input", "Tally", "find", "fingerprint", "opened"]
 
 _NAMES = (".pcap", ".pcapng", ".cap", ".dmp", ".snoop", ".tar", ".tgz", ".tzst", ".txz", ".tbz2")
 """What a file's name ends with that should be a capture or an archive of them; tcpdump -C puts numbers behind it."""
@@ -52,13 +53,7 @@ _AT_ONCE = 16
 """Beginnings of URLs that are asked for together. A request takes 20 to 100 ms: 160 to 800 files a second."""
 
 
-def find(
-    roots: Iterable[str],
-    *,
-    tally: Tally | None = None,
-    remembered: Remembered | None = None,
-    opener: Opener | None = None,
-) -> Iterator[Input]:
+def find(roots: Iterable[str], *, tally: Tally | None = None, remembered: Remembered | None = None) -> Iterator[Input]:
     """Every capture in files, folders, URLs and globs, members of archives too, in no particular order.
 
     pcap, pcapng and snoop, compressed or not, by content. tcpdump's text is a capture only where its file is named
@@ -66,12 +61,12 @@ def find(
     says that it should be one. Raises CannotOpen, at once, for a root that does not exist.
     """
     tally = Tally() if tally is None else tally
-    return _within(listed(list(roots), tally), tally, remembered or (lambda *_: None), opener)
+    return _within(listed(list(roots), tally), tally, remembered or (lambda *_: None))
 
 
-def _within(files: Iterator[Listed], tally: Tally, remembered: Remembered, opener: Opener | None) -> Iterator[Input]:
-    with closing(Opener()) as own:
-        search = _Search(tally, remembered, opener or own)
+def _within(files: Iterator[Listed], tally: Tally, remembered: Remembered) -> Iterator[Input]:
+    with closing(Opener()) as opener:
+        search = _Search(tally, remembered, opener)
         for file, look in search.looked(files):
             yield from search.within(file, look)
 

@@ -1,8 +1,10 @@
 """Captures that are no plain files, opened where they lie: members of archives, and URLs."""
 
-import hashlib
+import atexit
+import functools
+import os
+import threading
 from collections import OrderedDict
-from contextlib import closing
 from pathlib import Path
 from typing import Any, BinaryIO, cast
 
@@ -11,7 +13,7 @@ from tcpstall.archive import remote
 from tcpstall.archive.tar import BLOCK, Archive, DamagedArchive, Tape, Window, is_tar
 from tcpstall.errors import CannotOpen
 
-__all__ = ["Opener", "fingerprint", "opened", "split"]
+__all__ = ["Opener", "opened", "opener", "split"]
 
 WITHIN = "!/"
 """Between an archive's name and a member's."""
@@ -26,9 +28,8 @@ _RANGES = 4
 A request takes 20 to 100 ms whatever its size; S3's guide to performance recommends 8 to 16 MiB.
 """
 
-_BLOCK = 64 << 10
-_BLOCKS = 16
-"""What a fingerprint looks at: 1 MiB in all, whole files up to that size."""
+_BEGINNING = 64 << 10
+"""Fetched at once where only a beginning is wanted: any compression's first block but bzip2's."""
 
 
 def split(name: str) -> tuple[str, str | None]:
@@ -45,10 +46,11 @@ def split(name: str) -> tuple[str, str | None]:
 
 
 class Opener:
-    """Opens names; one a worker: members of a compressed archive that are read in order then cost one pass in all."""
+    """Opens names, and keeps archives open: members of a compressed one that are read in order cost one pass in all."""
 
     def __init__(self) -> None:
-        self._archives: OrderedDict[str, Archive] = OrderedDict()
+        self._archives: OrderedDict[tuple[str, object], Archive] = OrderedDict()
+        self._lock = threading.Lock()
 
     def __call__(self, name: str) -> BinaryIO | None:
         """What reads the name; None where it is a plain file of this machine. Raises CannotOpen."""
@@ -62,29 +64,29 @@ class Opener:
     def beginning(self, name: str) -> BinaryIO | None:
         """As a call, for one who reads some kilobytes: of a URL no more is fetched than that."""
         if remote.is_url(name) and split(name)[1] is None:
-            return self._url(name, block_size=_BLOCK, cache_type="readahead", cache_options=None)
+            return self._url(name, block_size=_BEGINNING, cache_type="readahead", cache_options=None)
         return self(name)
 
-    def reading(self, name: str, *, sparse: bool = False) -> BinaryIO:
-        """What reads a name, plain files too; `sparse`: little of it, here and there. Raises CannotOpen."""
-        if sparse and remote.is_url(name) and split(name)[1] is None:
-            return self._url(name, cache_type="none", cache_options=None)
+    def reading(self, name: str) -> BinaryIO:
+        """What reads a name, plain files too. Raises CannotOpen."""
         return self(name) or self._plain(name)
 
     def archive(self, name: str) -> Archive:
-        """The archive of that name, compressed or not. Raises CannotOpen."""
-        found = self._archives.get(name)
-        if found is None:
-            found = self._archives[name] = Archive(self._tape(name))
-            while len(self._archives) > _ARCHIVES:
-                self._archives.popitem(last=False)[1].tape.close()
-        self._archives.move_to_end(name)
-        return found
+        """The archive of that name, compressed or not, as it is now. Raises CannotOpen."""
+        version = name, _version(name)
+        with self._lock:
+            found = self._archives.get(version)
+            if found is None:
+                found = self._archives[version] = Archive(self._tape(name))
+                while len(self._archives) > _ARCHIVES:
+                    self._archives.popitem(last=False)[1].tape.let_go()
+            self._archives.move_to_end(version)
+            return found
 
     def close(self) -> None:
         """Gives back what is kept open."""
         while self._archives:
-            self._archives.popitem()[1].tape.close()
+            self._archives.popitem()[1].tape.let_go()
 
     def window(self, outer: str, member: str) -> Window:
         """A member of an archive. Raises CannotOpen."""
@@ -127,28 +129,35 @@ class Opener:
 
 
 def opened(name: str) -> BinaryIO | None:
-    """What reads a name that is no plain file of this machine; None where it is one. An Opener does it more cheaply."""
-    outer, member = split(name)
-    if member is None:
-        return Opener()(name)
-    window = Opener().window(outer, member)
-    window.alone = True
-    return cast("BinaryIO", window)
+    """What reads a name that is no plain file of this machine; None where it is one. Raises CannotOpen."""
+    return opener()(name)
 
 
-def fingerprint(name: str, size: int, *, opener: Opener | None = None) -> str:
-    """Tells a moved file: a digest of its size and of 16 blocks of 64 KiB, spread evenly, with the first and the last.
+def opener() -> Opener:
+    """This process's."""
+    return _opener_of(os.getpid())
 
-    Up to 1 MiB that is the whole content. Of a longer file it does not see what changed between the blocks while its
-    size stayed: an edit in place, which nothing that writes captures does. Raises CannotOpen.
-    """
-    digest = hashlib.blake2b(size.to_bytes(8, "big"), digest_size=16)
-    whole = size <= _BLOCK * _BLOCKS
-    with closing(Opener()) as own, (opener or own).reading(name, sparse=True) as file:
-        for number in range(1 if whole else _BLOCKS):
-            file.seek(0 if whole else number * (size - _BLOCK) // (_BLOCKS - 1))
-            left = size if whole else _BLOCK
-            while left > 0 and (piece := file.read(left)):
-                digest.update(piece)
-                left -= len(piece)
-    return digest.hexdigest()
+
+@functools.cache
+def _opener_of(_process: int) -> Opener:
+    """A child of this process would move the files that it inherits."""
+    one = Opener()
+    atexit.register(one.close)
+    return one
+
+
+def _version(name: str) -> object:
+    """What changes when a file does: an archive may be written anew under its name while this process lives."""
+    if remote.is_url(name):
+        files, path = remote.filesystem(name)
+        try:
+            with remote.told(name):
+                files.invalidate_cache()
+                return files.ukey(path)
+        except FileNotFoundError as error:
+            raise CannotOpen(f"cannot open {name}: there is no such file") from error
+    try:
+        about = Path(remote.local(name)).stat()
+    except OSError as error:
+        raise CannotOpen(f"cannot open {name}: {error.strerror}") from error
+    return about.st_dev, about.st_ino, about.st_size, about.st_mtime_ns

@@ -39,8 +39,8 @@ class Part:
 class Commit:
     """What becomes true at once.
 
-    `dropped` are scans that no longer count, `continued` scans whose rows with `at_end` no longer do: the connections that
-    were open when their files ended are told anew by the scan that read on. `captures` are rows of that table.
+    `dropped` are scans that no longer count, `continued` scans whose rows with `at_end` no longer do: what was
+    open when their files ended are told anew by the scan that read on. `captures` are rows of that table.
     `removed` are parts that no longer count, for what they held is in `parts`.
     """
 
@@ -147,7 +147,7 @@ class Store:
         self._state.upto = number
 
     def checkpoint(self, captures: Part | None, *, removed: Sequence[str] = ()) -> None:
-        """Puts what the journal says into the catalog; `captures` is the part that has all its rows, instead of those `removed`."""
+        """Puts what the journal says into the catalog; `captures` has all rows of that table, not those `removed`."""
         state = self._state
         for name in removed:
             state.parts.pop(name, None)

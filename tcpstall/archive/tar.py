@@ -67,6 +67,7 @@ class Tape:
         self._length = length
         self._stream = source()
         self._at = 0
+        self._holders = 1
         self._lock = threading.Lock()
 
     def read(self, offset: int, size: int) -> bytes:
@@ -86,9 +87,18 @@ class Tape:
         with self._lock:
             return self._goes_to(offset)
 
-    def close(self) -> None:
-        """Gives the source back."""
-        _closed(self._stream)
+    def held(self) -> "Tape":
+        """For one more reader, who lets go of it in the end."""
+        with self._lock:
+            self._holders += 1
+        return self
+
+    def let_go(self) -> None:
+        """Gives the source back once nobody holds it: whoever made it does."""
+        with self._lock:
+            self._holders -= 1
+            if self._holders == 0:
+                _closed(self._stream)
 
     def _goes_to(self, offset: int) -> bool:
         if self._length is not None:
@@ -117,23 +127,29 @@ class Archive:
         self._known: dict[str, Member] = {}
         self._next = 0
         self._ended = False
+        self._lock = threading.Lock()
 
     def __iter__(self) -> Iterator[Member]:
         """Every regular file; raises DamagedArchive where the archive is cut or no archive any more."""
         given = 0
-        while given < len(self._members) or self._further() is not None:
+        while given < len(self._members) or self._found_another(given):
             yield self._members[given]
             given += 1
 
     def member(self, name: str) -> Member | None:
         """The one of that name, as the iteration gives it."""
-        while name not in self._known and self._further() is not None:
+        while name not in self._known and self._found_another(len(self._members)):
             pass
         return self._known.get(name)
 
     def window(self, member: Member) -> "Window":
         """Its content as a file."""
         return Window(self.tape, member)
+
+    def _found_another(self, beyond: int) -> bool:
+        """Whether there are more members than so many."""
+        with self._lock:
+            return len(self._members) > beyond or self._further() is not None
 
     def _further(self) -> Member | None:
         """The next regular file, which is remembered; None at the end."""
@@ -211,12 +227,9 @@ class Archive:
 class Window(RawIOBase):
     """The content of one member, read through the archive's tape at a position of its own."""
 
-    alone = False
-    """Whether nobody else reads the tape: it is given back with the window then."""
-
     def __init__(self, tape: Tape, member: Member) -> None:
         super().__init__()
-        self._tape = tape
+        self._tape = tape.held()
         self._member = member
         self._at = 0
 
@@ -226,8 +239,8 @@ class Window(RawIOBase):
         return self._member.size
 
     def close(self) -> None:
-        if self.alone:
-            self._tape.close()
+        if not self.closed:
+            self._tape.let_go()
         super().close()
 
     def readable(self) -> bool:

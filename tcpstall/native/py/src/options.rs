@@ -30,6 +30,7 @@ pub(crate) struct Keywords {
     pub(crate) sets: Vec<u32>,
     pub(crate) missing_before: Vec<usize>,
     pub(crate) new_from: usize,
+    pub(crate) packets_before: u64,
     pub(crate) threads: Option<usize>,
 }
 
@@ -54,7 +55,12 @@ impl Keywords {
             wanted: Wanted { bursts: self.bursts, exchanges: self.exchanges, least_stall: Nanos(self.min_stall_ns) },
             expansion: self.max_expansion.map_or_else(Expansion::default, Expansion::times),
             names: self.secret.as_ref().map(Pseudonyms::new),
-            sets: Sets { of: self.sets, missing_before: self.missing_before, new_from: self.new_from },
+            sets: Sets {
+                of: self.sets,
+                missing_before: self.missing_before,
+                new_from: self.new_from,
+                packets_before: self.packets_before,
+            },
             opener: Opener::default(),
             threads: threads.transpose()?,
         })

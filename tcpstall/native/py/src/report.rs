@@ -181,7 +181,7 @@ pub(crate) fn collect(
 }
 
 #[pyfunction]
-#[pyo3(signature = (paths, *, flows=vec![], hosts=vec![], ports=vec![], since_ns=None, until_ns=None, min_stall_ns=0, bursts=true, exchanges=true, link_bytes_per_s=None, max_expansion=None, secret=None, label=None, progress=None, sets=vec![], missing_before=vec![], new_from=0, threads=None, open=None, each=None, chunk=CHUNK))]
+#[pyo3(signature = (paths, *, flows=vec![], hosts=vec![], ports=vec![], since_ns=None, until_ns=None, min_stall_ns=0, bursts=true, exchanges=true, link_bytes_per_s=None, max_expansion=None, secret=None, label=None, progress=None, sets=vec![], missing_before=vec![], new_from=0, packets_before=0, threads=None, open=None, each=None, chunk=CHUNK))]
 #[expect(clippy::too_many_arguments, reason = "they are keywords in Python")]
 pub(crate) fn analyze(
     py: Python<'_>,
@@ -202,6 +202,7 @@ pub(crate) fn analyze(
     sets: Vec<u32>,
     missing_before: Vec<usize>,
     new_from: usize,
+    packets_before: u64,
     threads: Option<usize>,
     open: Option<Py<PyAny>>,
     each: Option<Py<PyAny>>,
@@ -222,6 +223,7 @@ pub(crate) fn analyze(
         sets,
         missing_before,
         new_from,
+        packets_before,
         threads,
     };
     let raised = Raised::default();

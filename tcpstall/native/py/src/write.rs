@@ -112,6 +112,7 @@ pub(crate) fn write(
         sets,
         missing_before,
         new_from: 0,
+        packets_before: 0,
         threads: None,
     };
     let options = keywords.into_options(paths.len())?;

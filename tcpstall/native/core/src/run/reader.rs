@@ -91,7 +91,7 @@ impl<'a> Reader<'a> {
             in_turn: false,
             compare: false,
             recent: Recent::default(),
-            numbered: 0,
+            numbered: options.sets.packets_before,
             closed: 0,
             progress: (0, None),
             error: None,

@@ -23,6 +23,8 @@ pub struct Sets {
     pub missing_before: Vec<usize>,
     /// Inputs before this one were told of already: of their flows only those that go on in it, or come later, are told.
     pub new_from: usize,
+    /// Packets in files of the set that are not read: numbers go on behind them.
+    pub packets_before: u64,
 }
 
 impl Sets {
