@@ -85,7 +85,7 @@ fn read(files: Vec<Option<Vec<u8>>>, missing_before: &[usize]) -> Told {
         wanted: Wanted { bursts: false, exchanges: false, least_stall: Nanos::ZERO },
         expansion: Expansion::default(),
         names: None,
-        sets: Sets { of, missing_before: missing_before.to_vec() },
+        sets: Sets { of, missing_before: missing_before.to_vec(), ..Sets::default() },
         opener,
         threads: None,
     };
