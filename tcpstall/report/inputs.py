@@ -15,6 +15,9 @@ __all__ = ["as_a_whole", "as_read", "described", "facts", "named", "nothing_in",
 
 _DAY_NS = 86_400 * 10**9
 
+_BEGINNINGS = 5
+"""Files of a stream whose first packet's number is told."""
+
 _SKIPPED = {
     "not_ip": "not IP",
     "not_tcp": "IP but not TCP",
@@ -49,10 +52,18 @@ def described(members: Sequence[Capture]) -> Iterator[Text | Padding]:
     if len(members) == 1:
         yield from _capture(members[0])
         return
-    yield Text(f"{len(members)} files read as one: {in_terminal(named(members))}: {facts(as_a_whole(members))}", "dim")
+    what = f"{named(members)}: {facts(as_a_whole(members))}; {_numbers(members)}"
+    yield Text(f"{len(members)} files read as one: {in_terminal(what)}", "dim")
     for capture in members:
         if len(lines := list(_capture(capture))) > 1:
             yield from lines
+
+
+def _numbers(members: Sequence[Capture]) -> str:
+    """Where to find a packet: its number is one of the whole stream."""
+    later = [f"{capture.path} from {number(first)}" for capture in members[1:] if (first := capture.first_packet)]
+    shown = later if len(later) <= _BEGINNINGS else [*later[: _BEGINNINGS - 1], "…", later[-1]]
+    return f"packet numbers run on: {', '.join(shown)}"
 
 
 def _capture(capture: Capture) -> Iterator[Text | Padding]:
