@@ -100,9 +100,8 @@ class Store:
         """The same to be asked: raises CannotOpen too where another version has written with other columns."""
         store = cls.open(url)
         if store.outdated():
-            raise CannotOpen(
-                f"{url}: another version of tcpstall wrote it; `tcpstall store compact --store {url}` brings it up to date"
-            )
+            what_to_do = f"`tcpstall store compact --store {url}` brings it up to date"
+            raise CannotOpen(f"{url}: another version of tcpstall wrote it; {what_to_do}")
         return store
 
     @classmethod
