@@ -1,12 +1,13 @@
 """Every column of the tables of a store: its type, unit and meaning; documentation and empty tables come from here."""
 
+import hashlib
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 
 from tcpstall import _core
 from tcpstall.causes import Cause
 
-__all__ = ["BY_DAY", "CAPTURES", "OF_THE_RECEIVER", "TABLES", "Column", "Table", "documented"]
+__all__ = ["BY_DAY", "CAPTURES", "OF_THE_RECEIVER", "TABLES", "Column", "Table", "documented", "layout"]
 
 TEXT, COUNT, REAL, FLAG, MOMENT, DAY = "VARCHAR", "BIGINT", "DOUBLE", "BOOLEAN", "TIMESTAMP", "DATE"
 
@@ -325,6 +326,13 @@ TABLES = {
 
 CAPTURES = {column.name: column.type for column in _CAPTURES}
 """The columns of `captures` by name, with their DuckDB types."""
+
+
+def layout(table: str) -> str:
+    """A digest of the table's columns: files with another were written by another version."""
+    columns = "\n".join(f"{column.name} {column.type}" for column in TABLES[table].columns)
+    return hashlib.blake2b(columns.encode(), digest_size=4).hexdigest()
+
 
 BY_DAY = ("flows", "stalls", "exchanges")
 """The tables whose files are parted by the day of `start_ns`."""

@@ -9,13 +9,14 @@ from typing import BinaryIO
 
 from tcpstall import _core
 from tcpstall.archive import remote
+from tcpstall.archive.fingerprints import Fingerprints, fingerprint
 from tcpstall.archive.listing import Listed, Tally, listed
-from tcpstall.archive.opened import WITHIN, Opener, fingerprint, opened
+from tcpstall.archive.opened import WITHIN, Opener, opened
 from tcpstall.archive.rotation import COMPRESSED
 from tcpstall.archive.tar import DamagedArchive, Window, is_tar
 from tcpstall.errors import CannotOpen, ExitCode
 
-__all__ = ["Input", "Tally", "find", "fingerprint", "opened"]
+__all__ = ["Fingerprints", "Input", "Tally", "find", "fingerprint", "opened"]
 
 _NAMES = (".pcap", ".pcapng", ".cap", ".dmp", ".snoop", ".tar", ".tgz", ".tzst", ".txz", ".tbz2")
 """What a file's name ends with that should be a capture or an archive of them; tcpdump -C puts numbers behind it."""

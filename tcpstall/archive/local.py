@@ -97,7 +97,7 @@ class _Crew:
         """An interpreter of its own: what multiprocessing starts would run the caller's script again."""
         here, there = socket.socketpair()
         with there:
-            process = subprocess.Popen(
+            process = subprocess.Popen(  # noqa: S603 - this interpreter, with a program of ours
                 [sys.executable, "-c", _PROGRAM, str(there.fileno())],
                 stdin=subprocess.DEVNULL,
                 pass_fds=[there.fileno()],

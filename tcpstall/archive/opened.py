@@ -2,7 +2,6 @@
 
 import atexit
 import functools
-import hashlib
 import os
 import threading
 from collections import OrderedDict
@@ -14,7 +13,7 @@ from tcpstall.archive import remote
 from tcpstall.archive.tar import BLOCK, Archive, DamagedArchive, Tape, Window, is_tar
 from tcpstall.errors import CannotOpen
 
-__all__ = ["Opener", "fingerprint", "opened", "split"]
+__all__ = ["Opener", "opened", "opener", "split"]
 
 WITHIN = "!/"
 """Between an archive's name and a member's."""
@@ -29,9 +28,8 @@ _RANGES = 4
 A request takes 20 to 100 ms whatever its size; S3's guide to performance recommends 8 to 16 MiB.
 """
 
-_BLOCK = 64 << 10
-_BLOCKS = 16
-"""What a fingerprint looks at: 1 MiB in all, whole files up to that size."""
+_BEGINNING = 64 << 10
+"""Fetched at once where only a beginning is wanted: any compression's first block but bzip2's."""
 
 
 def split(name: str) -> tuple[str, str | None]:
@@ -66,13 +64,11 @@ class Opener:
     def beginning(self, name: str) -> BinaryIO | None:
         """As a call, for one who reads some kilobytes: of a URL no more is fetched than that."""
         if remote.is_url(name) and split(name)[1] is None:
-            return self._url(name, block_size=_BLOCK, cache_type="readahead", cache_options=None)
+            return self._url(name, block_size=_BEGINNING, cache_type="readahead", cache_options=None)
         return self(name)
 
-    def reading(self, name: str, *, sparse: bool = False) -> BinaryIO:
-        """What reads a name, plain files too; `sparse`: little of it, here and there. Raises CannotOpen."""
-        if sparse and remote.is_url(name) and split(name)[1] is None:
-            return self._url(name, cache_type="none", cache_options=None)
+    def reading(self, name: str) -> BinaryIO:
+        """What reads a name, plain files too. Raises CannotOpen."""
         return self(name) or self._plain(name)
 
     def archive(self, name: str) -> Archive:
@@ -134,15 +130,20 @@ class Opener:
 
 def opened(name: str) -> BinaryIO | None:
     """What reads a name that is no plain file of this machine; None where it is one. Raises CannotOpen."""
-    return _opener(os.getpid())(name)
+    return opener()(name)
+
+
+def opener() -> Opener:
+    """This process's."""
+    return _opener_of(os.getpid())
 
 
 @functools.cache
-def _opener(_process: int) -> Opener:
-    """One a process: a child would move the files that it inherits."""
-    opener = Opener()
-    atexit.register(opener.close)
-    return opener
+def _opener_of(_process: int) -> Opener:
+    """A child of this process would move the files that it inherits."""
+    one = Opener()
+    atexit.register(one.close)
+    return one
 
 
 def _version(name: str) -> object:
@@ -160,21 +161,3 @@ def _version(name: str) -> object:
     except OSError as error:
         raise CannotOpen(f"cannot open {name}: {error.strerror}") from error
     return about.st_dev, about.st_ino, about.st_size, about.st_mtime_ns
-
-
-def fingerprint(name: str, size: int) -> str:
-    """Tells a moved file: a digest of its size and of 16 blocks of 64 KiB, spread evenly, with the first and the last.
-
-    Up to 1 MiB that is the whole content. Of a longer file it does not see what changed between the blocks while its
-    size stayed: an edit in place, which nothing that writes captures does. Raises CannotOpen.
-    """
-    digest = hashlib.blake2b(size.to_bytes(8, "big"), digest_size=16)
-    whole = size <= _BLOCK * _BLOCKS
-    with _opener(os.getpid()).reading(name, sparse=True) as file:
-        for number in range(1 if whole else _BLOCKS):
-            file.seek(0 if whole else number * (size - _BLOCK) // (_BLOCKS - 1))
-            left = size if whole else _BLOCK
-            while left > 0 and (piece := file.read(left)):
-                digest.update(piece)
-                left -= len(piece)
-    return digest.hexdigest()

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from tcpstall import _core
+from tcpstall.archive.columns import TABLES, layout
 from tcpstall.archive.place import Place
 from tcpstall.archive.store import Part
 from tcpstall.errors import CannotWrite
@@ -19,7 +20,7 @@ _ROWS = 100_000
 """Rows gathered before they are written: a row group of Parquet, about 100 MB of flows."""
 
 _DAYS = 64
-"""Most folders that one gathering is spread over: a damaged clock could ask for thousands. Other rows go to the first of them."""
+"""Most folders for one gathering: a damaged clock could ask for thousands. The rest joins the first."""
 
 _OF_THE_FLOW = "client_address, client_port, server_address, server_port, label"
 
@@ -36,7 +37,7 @@ _DAY_NS = 86_400_000_000_000
 
 
 def connected(place: Place, memory_bytes: int) -> "duckdb.DuckDBPyConnection":
-    """A DuckDB that reads the parts of a place and takes so much memory; beyond that it writes into the place's scratch."""
+    """A DuckDB that reads the parts of a place and takes so much memory; beyond that it writes into its scratch."""
     import duckdb
 
     config = {
@@ -110,7 +111,18 @@ class Parts:
         rows, from_ns, to_ns = found.fetchone() or (0, None, None)
         if not rows:
             return []
-        return [self._copied(table, f"FROM {read} WHERE {counts}", folder, rows, from_ns, to_ns, values)]
+        query = f"SELECT {self._columns(table, values[0])} FROM {read} WHERE {counts}"
+        return [self._copied(table, query, folder, rows, from_ns, to_ns, values)]
+
+    def _columns(self, table: str, files: object) -> str:
+        """Those of this version: null where the files, of another one, have none."""
+        read = "read_parquet(?, union_by_name = true, hive_partitioning = false)"
+        described = self._rows.execute(f"DESCRIBE SELECT * FROM {read}", [files]).fetchall()
+        there = {row[0] for row in described}
+        return ", ".join(
+            f'"{column.name}"' if column.name in there else f'NULL::{column.type} AS "{column.name}"'
+            for column in TABLES[table].columns
+        )
 
     def rows(self, table: str, rows: Sequence[Mapping[str, Any]], columns: Mapping[str, str]) -> Part | None:
         """Writes rows given as such, of these columns and DuckDB types."""
@@ -165,7 +177,7 @@ class Parts:
             raise CannotWrite(f"cannot write into {self._place.url}: {_line(error)}") from error
         name = f"{folder}/{file.name}"
         self._place.take(name, file)
-        return Part(table, name, rows, size, from_ns, to_ns)
+        return Part(table, name, rows, size, from_ns, to_ns, layout(table))
 
 
 def _date(day: int) -> str:

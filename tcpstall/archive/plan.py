@@ -16,7 +16,7 @@ from tcpstall.errors import CannotOpen, ExitCode
 __all__ = ["Member", "Plan", "Set", "Task", "current", "planned"]
 
 _TASK_BYTES = 64_000_000
-"""Small sets are scanned together up to this: a part of Parquet and a commit, both flushed to the disk, should have cost less
+"""Small sets are scanned together up to this: a part of Parquet and a commit, both flushed to disk, should cost less
 than what they hold."""
 
 Row = Mapping[str, Any]
@@ -36,8 +36,8 @@ class Member:
 class Set:
     """Files to be analysed as one stream, in the order of their first packets.
 
-    `chain` is the first scan of this set, `continues` the one that this scan carries on, `packets_before` counts what it
-    does not read again; `drops` are scans that it replaces.
+    `chain` is the first scan of this set, `continues` the one that this scan carries on; `packets_before` counts what
+    is not read again then, and `drops` are scans that it replaces.
     """
 
     scan: str
@@ -77,7 +77,7 @@ class Plan:
 
 
 def current(rows: Iterable[Row], dropped: frozenset[str]) -> list[Row]:
-    """Of the rows of captures those that count: the latest of each content in each scan, and of files in no scan by name."""
+    """Of the rows of captures those that count: of each content in each scan the latest, of others by name."""
     latest: dict[tuple[str | None, str], Row] = {}
     for row in sorted(rows, key=lambda row: row["scanned_ns"]):
         latest.pop((None, row["name"]), None)
@@ -91,7 +91,7 @@ def current(rows: Iterable[Row], dropped: frozenset[str]) -> list[Row]:
 def planned(
     inputs: Sequence[Input], known: Sequence[Row], fingerprint: Callable[[str, int], str], *, separate: bool = False
 ) -> Plan:
-    """`known` are the rows of the store that count; `fingerprint(name, size)` is asked where name, size and time of change are new.
+    """`known` are the rows of the store that count; `fingerprint(name, size)` is asked where name, size or time is new.
 
     `separate` takes each file for itself, whatever its name says.
     """
@@ -137,7 +137,7 @@ class _Planning:
         return Plan(tuple(_tasks(sets)), tuple(self._captures), self._known)
 
     def _is_readable(self, found: Input) -> bool:
-        """What cannot be read has a row, once; it is looked at each time, and what was too much for this version is not."""
+        """What cannot be read has a row and is looked at each time; what was too much for this version is not."""
         before = self._by_identity.get(_identity(found.name, found.size, found.changed_ns))
         if before is not None and before["scan"] is None:
             too_much = before["exit_code"] == ExitCode.DEFECT and before["tcpstall"] == _core.version()
@@ -213,7 +213,7 @@ class _Planning:
 
 
 def _is_replaced(row: Row, member: Member) -> bool:
-    """The file of that name has other content now. A ring's slot used again, later than what it held, replaces nothing."""
+    """The file of that name has other content now. A ring's slot that is used again, later, replaces nothing."""
     if row["scan"] is None:
         return False
     first_ns, last_ns = member.input.first_ns, row["last_ns"]

@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from functools import partial
 
 from tcpstall.archive import local, remote
-from tcpstall.archive.found import find, fingerprint
+from tcpstall.archive.found import Fingerprints, find
 from tcpstall.archive.plan import Plan, Task, current, planned
 from tcpstall.archive.progress import Nobody, Progress, Summary
 from tcpstall.archive.remembered import Remembered
@@ -43,9 +43,10 @@ def scan(
 ) -> Summary:
     """Scans what is new or changed under files, folders or URLs into the store; what was done before is not done again.
 
-    `jobs` is how many processes analyse (None: one a processor), `separate` takes each file for itself instead of with those
-    that its name says it was rotated with; `only_complete` leaves out what somebody is still writing. Raises CannotOpen (a root or the store), StoreInUse, and CannotWrite; what was
-    committed before stays, and another scan goes on from there.
+    `jobs` is how many processes analyse (None: one a processor), `separate` takes each file for itself instead of with
+    those that its name says it was rotated with; `only_complete` leaves out what somebody is still writing. Raises
+    CannotOpen (a root or the store), StoreInUse, and CannotWrite; what was committed before stays, and another scan
+    goes on from there.
     """
     several: Sequence[Path] = [captures] if isinstance(captures, (str, os.PathLike)) else captures
     url = os.fspath(store)
@@ -68,7 +69,10 @@ class _Scan:
     def plan(self, *, separate: bool, only_complete: bool) -> Plan:
         known = current(known_captures(self._store), self._store.dropped)
         inputs = list(find(self._roots, remembered=Remembered(known)))
-        return planned(complete(inputs) if only_complete else inputs, known, fingerprint, separate=separate)
+        if only_complete:
+            inputs = complete(inputs)
+        with Fingerprints([(one.name, one.size) for one in inputs]) as fingerprint:
+            return planned(inputs, known, fingerprint, separate=separate)
 
     def run(self, plan: Plan, options: Options, execute: Executor) -> Summary:
         began = time.monotonic()

@@ -16,7 +16,7 @@ from tcpstall.errors import CannotAnswer, CannotOpen, CannotWrite
 if TYPE_CHECKING:
     import duckdb
 
-__all__ = ["Answer", "Readable", "Session", "session"]
+__all__ = ["Answer", "Readable", "Session", "make_views", "session"]
 
 _Result = TypeVar("_Result")
 
@@ -136,8 +136,7 @@ def session(store: Readable, *, output: Path | None = None, memory: str = _MEMOR
         try:
             if store.filesystem is not None:
                 connection.register_filesystem(store.filesystem)
-            for table in TABLES:
-                _make_view(connection, store, table)
+            make_views(connection, store)
             _lock(connection, store, output)
             yield Session(connection)
         finally:
@@ -169,13 +168,15 @@ def _lock(connection: "duckdb.DuckDBPyConnection", store: Readable, output: Path
         connection.execute(f"SET {name} = {value}")
 
 
-def _make_view(connection: "duckdb.DuckDBPyConnection", store: Readable, name: str) -> None:
+def make_views(connection: "duckdb.DuckDBPyConnection", store: Readable) -> None:
+    """The store's tables as views of a database. Raises CannotOpen where files of the store cannot be read."""
     import duckdb
 
-    try:
-        connection.execute(f"CREATE VIEW {name} AS {_view(connection, store, TABLES[name])}")
-    except duckdb.Error as error:
-        raise CannotOpen(f"{store.url}: the table {name} cannot be read: {_line(error)}") from error
+    for name, table in TABLES.items():
+        try:
+            connection.execute(f"CREATE VIEW {name} AS {_view(connection, store, table)}")
+        except duckdb.Error as error:
+            raise CannotOpen(f"{store.url}: the table {name} cannot be read: {_line(error)}") from error
 
 
 def _view(connection: "duckdb.DuckDBPyConnection", store: Readable, table: Table) -> str:

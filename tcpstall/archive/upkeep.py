@@ -1,5 +1,6 @@
 """A store kept small and fast: parts merged, what no longer counts removed, old days forgotten."""
 
+import uuid
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -7,7 +8,9 @@ from typing import Any
 from tcpstall.archive.columns import BY_DAY, TABLES
 from tcpstall.archive.parts import Parts, connected
 from tcpstall.archive.plan import current
-from tcpstall.archive.store import Commit, Part, Store
+from tcpstall.archive.session import make_views
+from tcpstall.archive.store import DATABASE, Commit, Part, Store
+from tcpstall.errors import CannotWrite
 
 __all__ = ["compacted", "known_captures", "pruned"]
 
@@ -35,7 +38,7 @@ def known_captures(store: Store) -> list[dict[str, Any]]:
 
 
 def compacted(store: Store) -> None:
-    """Merges small parts, leaves out what no longer counts, and makes a checkpoint."""
+    """Merges small parts, leaves out what no longer counts, gives parts of other versions the columns of this one."""
     parts = Parts(store.place, _MEMORY_BYTES)
     with_gone = _with_gone(store)
     by_day: dict[str, list[Part]] = defaultdict(list)
@@ -45,7 +48,8 @@ def compacted(store: Store) -> None:
     for folder, all_parts in by_day.items():
         small = [part for part in all_parts if part.bytes < _SMALL_BYTES]
         merged = small if len(small) >= _MANY else []
-        old = [part for part in all_parts if part in merged or part.name in with_gone]
+        others = {*with_gone, *(part.name for part in store.outdated())}
+        old = [part for part in all_parts if part in merged or part.name in others]
         if old:
             made = parts.merged(folder, old, store.dropped, store.continued)
             store.commit(Commit(parts=made, removed=[part.name for part in old]))
@@ -83,7 +87,8 @@ def _with_gone(store: Store) -> frozenset[str]:
     if not gone or not files:
         return frozenset()
     with connected(store.place, _MEMORY_BYTES) as duck:
-        query = "SELECT DISTINCT filename FROM read_parquet(?, filename = true, union_by_name = true) WHERE list_contains(?, scan)"
+        read = "read_parquet(?, filename = true, union_by_name = true)"
+        query = f"SELECT DISTINCT filename FROM {read} WHERE list_contains(?, scan)"
         return frozenset(files[row[0]] for row in duck.execute(query, [list(files), gone]).fetchall())
 
 
@@ -92,3 +97,19 @@ def _checkpoint(store: Store, parts: Parts, rows: list[Mapping[str, Any]]) -> No
     old: Sequence[Part] = store.parts("captures")
     new = parts.rows("captures", rows, _CAPTURES)
     store.checkpoint(new, removed=[part.name for part in old])
+    _make_database(store)
+
+
+def _make_database(store: Store) -> None:
+    """A DuckDB file with the tables as views, for people who ask with other tools; of a local store only."""
+    import duckdb
+
+    if store.filesystem is not None:
+        return
+    file = store.place.scratch / f"{uuid.uuid4().hex}.duckdb"
+    try:
+        with duckdb.connect(str(file)) as database:
+            make_views(database, store)
+    except duckdb.Error as error:
+        raise CannotWrite(f"cannot write into {store.url}: {str(error).splitlines()[0]}") from error
+    store.place.take(DATABASE, file)

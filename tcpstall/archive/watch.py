@@ -14,7 +14,7 @@ from tcpstall.archive.rotation import grouped
 __all__ = ["complete"]
 
 SETTLED_NS = 60 * 10**9
-"""Where nobody can be asked who writes a file (a share, a URL), one that has not changed for so long is taken for complete."""
+"""Where nobody can be asked who writes a file (a share, a URL), one unchanged for so long is taken for complete."""
 
 
 def complete(inputs: Iterable[Input]) -> list[Input]:
@@ -43,7 +43,7 @@ def _is_complete(found: Input, *, is_newest: bool) -> bool:
 def _is_written(path: str) -> bool | None:
     """Whether some process has it open for writing; None where that cannot be told.
 
-    fcntl(2): a read lease is refused with EAGAIN while a file is open for writing. Others' files and shares have no leases.
+    fcntl(2): a read lease is refused with EAGAIN while a file is open for writing. Shares and others' files have none.
     """
     try:
         descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK)

@@ -140,7 +140,7 @@ def asked(store: str, form: Form, chosen: "Chosen | None" = None) -> Iterator["S
     from tcpstall.archive.store import Store
     from tcpstall.archive.within import Within
 
-    opened = Store.open(store)
+    opened = Store.asked(store)
     with session(opened if chosen is None else Within(opened, chosen), output=_unfinished(form)) as answering:
         yield answering
 

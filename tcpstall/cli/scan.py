@@ -104,8 +104,8 @@ def command(
 ) -> ExitCode:
     """Analyse all captures under folders or URLs into a store, which `top`, `trend`, `query` and `report` ask.
 
-    Captures are found by content, compressed or in tar archives too. What the store has already is skipped, so the same command
-    goes on after it was killed, and takes in what is new or changed. A file that cannot be read is a row in `errors`.
+    Captures are found by content, compressed or in tar archives too. What the store has already is skipped, so the same
+    command goes on after it was killed, and takes in what is new or changed. What cannot be read is a row in `errors`.
     """  # fmt: skip
     from tcpstall.archive.scan import scan
     from tcpstall.archive.work import Options

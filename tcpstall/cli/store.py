@@ -29,7 +29,8 @@ def info(store: str) -> ExitCode:
         for table in TABLES:
             parts = opened.parts(table)
             rows = sum(part.rows for part in parts) + len(opened.recent(table))
-            held = f"{number(rows):>15} rows {size(sum(part.bytes for part in parts)):>10} in {counted(len(parts), 'file')}"
+            weight = size(sum(part.bytes for part in parts))
+            held = f"{number(rows):>15} rows {weight:>10} in {counted(len(parts), 'file')}"
             starts = [part.from_ns for part in parts if part.from_ns is not None]
             ends = [part.to_ns for part in parts if part.to_ns is not None]
             days = f", {date(min(starts))} to {date(max(ends))}" if starts and ends else ""
@@ -59,7 +60,7 @@ def prune(age_ns: int, store: str) -> ExitCode:
 @command.command("compact")
 @store_option
 def compact(store: str) -> ExitCode:
-    """Merge small files, as each scan does when it ends."""
+    """Merge small files and bring those of older versions up to date, as each scan does when it ends."""
     from tcpstall.archive.store import TABLES, Store
     from tcpstall.archive.upkeep import compacted
 

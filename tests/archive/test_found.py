@@ -16,7 +16,7 @@ from typing import Any
 import pytest
 
 from tcpstall import _core
-from tcpstall.archive.found import Input, Tally, find, fingerprint, opened
+from tcpstall.archive.found import Fingerprints, Input, Tally, find, fingerprint, opened
 from tcpstall.archive.opened import Opener
 from tcpstall.archive.place import at
 from tcpstall.errors import CannotOpen, ExitCode
@@ -377,7 +377,7 @@ def test_a_fingerprint_reads_a_megabyte_of_a_large_file(tmp_path: Path, monkeypa
             Counting.read_bytes += len(piece)
             return piece
 
-    monkeypatch.setattr(Opener, "reading", lambda _, name, **__: Counting(name))
+    monkeypatch.setattr(Opener, "reading", lambda _, name: Counting(name))
     fingerprint(str(tmp_path / "sparse"), 50 << 30)
     assert Counting.read_bytes == 1 << 20
 
@@ -434,3 +434,26 @@ def test_a_large_file_behind_a_url_is_read_in_ranges(bucket: str) -> None:
         pieces = iter(lambda: stream.read(1 << 18), b"")
         assert b"".join(pieces) == content
     assert fingerprint(f"{bucket}/large", len(content)) != fingerprint(f"{bucket}/large", len(content) - 1)
+
+
+def test_a_fingerprint_of_a_damaged_member_is_of_what_comes_before(tmp_path: Path) -> None:
+    whole = gzip.compress(tar({"a.pcap": pcap() + os.urandom(2 << 20)}))
+    written(tmp_path, {"cut.tar.gz": whole[: len(whole) // 2], "whole.tar.gz": whole})
+    one, other, damage = sorted(find([str(tmp_path)]), key=lambda one: (one.error is not None, one.name))
+    assert damage.exit_code == ExitCode.DAMAGED
+    assert fingerprint(one.name, one.size) != fingerprint(other.name, other.size)
+
+
+def test_fingerprints_asked_for_in_any_order_are_the_same(url: str, tmp_path: Path) -> None:
+    place = at(url)
+    contents = {f"{number:02}": os.urandom(number * 100_000 + 1) for number in range(20)}
+    for name, content in contents.items():
+        place.put(name, content)
+    written(tmp_path / "here", contents)
+    wanted = [(f"{url}/{name}", len(content)) for name, content in contents.items()]
+    here = [fingerprint(str(tmp_path / "here" / name), len(content)) for name, content in contents.items()]
+    for order in (range(20), range(19, -1, -1), (0, 1, 7, 8, 9, 3, 3, 19)):
+        with Fingerprints(wanted) as fingerprints:
+            assert [fingerprints(*wanted[number]) for number in order] == [here[number] for number in order]
+            with pytest.raises(CannotOpen, match="no such file"):
+                fingerprints(f"{url}/gone", 5)

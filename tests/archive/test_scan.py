@@ -11,11 +11,13 @@ import time
 from collections.abc import Iterator
 from pathlib import Path
 
+import duckdb
 import pytest
 
 import tcpstall
 from tcpstall import _core
-from tcpstall.archive import plan
+from tcpstall.archive import plan, upkeep
+from tcpstall.archive.columns import TABLES
 from tcpstall.archive.progress import Nobody, Summary
 from tcpstall.archive.scan import scan
 from tcpstall.archive.store import Store
@@ -343,3 +345,75 @@ def test_the_library_scans_too(made: Path, tmp_path: Path) -> None:
     summary = tcpstall.scan([made], tmp_path / "store", jobs=1)
     assert isinstance(summary, Summary)
     assert summary.flows == counted(tmp_path / "store")["flows"]
+
+
+class TestUpkeep:
+    def test_parts_of_a_day_are_merged_and_say_the_same(self, made: Path, tmp_path: Path, small_tasks: None) -> None:
+        store = tmp_path / "store"
+        scan([str(made)], str(store))
+        assert len(Store.open(str(store)).parts("flows")) <= 2 * upkeep._MANY
+        unmerged = tmp_path / "unmerged"
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(upkeep, "_MANY", 1_000)
+            scan([str(made)], str(unmerged))
+        assert len(Store.open(str(unmerged)).parts("flows")) > len(Store.open(str(store)).parts("flows"))
+        assert rows(unmerged) == rows(store)
+
+    def test_what_is_older_is_forgotten_and_not_scanned_again(self, made: Path, tmp_path: Path) -> None:
+        store = tmp_path / "store"
+        scan([str(made)], str(store))
+        before = rows(store)
+        starts = sorted(row[9] for row in before["flows"])
+        cut_ns = starts[len(starts) // 2]
+        with Store.writing(str(store)) as opened:
+            gone = upkeep.pruned(opened, cut_ns)
+        after = rows(store)
+        for table, column in (("flows", 9), ("stalls", 11), ("exchanges", 10)):
+            assert after[table] == [row for row in before[table] if row[column] >= cut_ns], table
+        assert gone == sum(len(before[table]) - len(after[table]) for table in before)
+        assert after["captures"] == before["captures"]
+        assert scan([str(made)], str(store)).captures == 0
+
+    def test_pruning_is_a_command_that_tells_what_went(self, made: Path, tmp_path: Path) -> None:
+        scan([str(made)], str(tmp_path / "store"))
+        held = counted(tmp_path / "store")
+        arguments = ["store", "prune", "--older-than", "30d", "--store", str(tmp_path / "store")]
+        done = subprocess.run([sys.executable, "-m", "tcpstall", *arguments], capture_output=True, env=environment())
+        rows_gone = held["flows"] + held["stalls"] + held["exchanges"]
+        assert (done.returncode, f"{rows_gone:,} rows removed" in done.stderr.decode()) == (0, True)
+        assert counted(tmp_path / "store")["flows"] == 0
+
+    def test_a_store_of_another_version_is_brought_up_to_date(
+        self, made: Path, undisturbed: Path, tmp_path: Path
+    ) -> None:
+        """As if this version had columns that the one before did not know, and had lost another."""
+        store = Path(shutil.copytree(undisturbed, tmp_path / "store"))
+        catalog = json.loads((store / "catalog.json").read_text())
+        for part in catalog["parts"]:
+            if part["table"] == "stalls":
+                file = store / part["name"]
+                renamed = file.with_suffix(".old")
+                file.rename(renamed)
+                duckdb.sql(
+                    f"COPY (SELECT * EXCLUDE (excess_owner), 1 AS forgotten FROM read_parquet('{renamed}')) "
+                    f"TO '{file}' (FORMAT parquet)"
+                )
+                renamed.unlink()
+                part["layout"] = "another"
+        (store / "catalog.json").write_text(json.dumps(catalog))
+        with pytest.raises(CannotOpen, match="tcpstall store compact"):
+            Store.asked(str(store))
+        scan([str(made)], str(store))
+        ours, theirs = rows(store), rows(undisturbed)
+        assert Store.asked(str(store)).outdated() == []
+        names = [column.name for column in TABLES["stalls"].columns]
+        lost = names.index("excess_owner")
+        assert {row[lost] for row in ours["stalls"]} == {None}
+        assert sorted(repr((*row[:lost], *row[lost + 1 :])) for row in ours["stalls"]) == sorted(
+            repr((*row[:lost], *row[lost + 1 :])) for row in theirs["stalls"]
+        )
+
+    def test_other_tools_read_the_tables_from_a_database(self, undisturbed: Path) -> None:
+        with duckdb.connect(str(undisturbed / "store.duckdb"), read_only=True) as database:
+            told = database.execute("SELECT count(*) FROM flows").fetchone()
+        assert told == (counted(undisturbed)["flows"],)

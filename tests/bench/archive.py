@@ -277,7 +277,7 @@ def main() -> None:
     if options.check:
         summed = by_themselves(captures)
         differences = {name: (told[name], summed[name]) for name in told.keys() | summed if told[name] != summed[name]}
-        print("the sum of the sets by themselves:", "the same" if not differences else differences)
+        print("the sum of the sets by themselves:", differences or "the same")
 
 
 def arguments() -> argparse.Namespace:
