@@ -24,6 +24,9 @@ _CANDIDATES = 200
 _LEAST_NUMBERS = 6
 """Of fewer hours or days nobody can say that anything has changed."""
 
+_LEAST_RISE = 1.5
+"""A service must lose half as much again as before, as its flows do."""
+
 _LATELY = 4
 """A quarter of the time is lately."""
 
@@ -117,6 +120,8 @@ class Courses:
             return None
         before = sum(course[number] for number in seen[:at]) // at
         after = sum(course[number] for number in seen[at:]) // (len(seen) - at)
+        if after < _LEAST_RISE * before:
+            return None  # some flows of a quiet hour
         growth = Growth(service, cause, self.starts_ns[seen[at]], before, after, course)
         return (after - before) * (len(seen) - at), growth
 
