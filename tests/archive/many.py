@@ -12,7 +12,7 @@ from typing import Any
 import duckdb
 
 from tcpstall import _core
-from tcpstall.archive.columns import CAPTURES, TABLES
+from tcpstall.archive.columns import CAPTURES, TABLES, layout
 from tcpstall.archive.store import Commit, Part, Store
 
 START_NS = 1_790_035_200 * 10**9
@@ -89,14 +89,8 @@ def _day(store: Store, scratch: Path, day: int, first: int, last: int, flows: in
             connection.execute(f"COPY {part} TO '{file}' (FORMAT parquet, COMPRESSION zstd)")
             size, path = file.stat().st_size, f"{name}/day={date}/{file.name}"
             store.place.take(path, file)
-            yield Part(
-                name,
-                path,
-                min(PART_ROWS, count - offset),
-                size,
-                START_NS + (day - 1) * DAY_NS,
-                START_NS + (day + 2) * DAY_NS,
-            )
+            ends = (START_NS + (day - 1) * DAY_NS, START_NS + (day + 2) * DAY_NS)
+            yield Part(name, path, min(PART_ROWS, count - offset), size, *ends, layout(name))
 
 
 def _given(name: str, type_: str, names: list[str]) -> str:
