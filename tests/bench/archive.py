@@ -238,6 +238,7 @@ def alone(paths: list[str]) -> Counter[str]:
         row = json.loads(line)
         if "path" in row:
             sums.update(captures=1, packets=row["packets"], errors=row["error"] is not None)
+        if "stalls" not in row:
             continue
         stalls, exchanges = row["stalls"], row["exchanges"]
         both = row["directions"].values()
