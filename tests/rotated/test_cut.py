@@ -9,6 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tcpstall import _core, analyze
+from tests.formats.encapsulation import FOUR, LINKS, SIX, TUNNELS, Wrapping
+from tests.formats.fixture import datagrams, fragments, wrapped
 from tests.properties.frames import Frame
 from tests.rotated.cutting import CAPTURES, KINDS, as_one, cut, flows, of_fixture, of_many_flows, warned, write
 
@@ -68,6 +70,27 @@ def test_packets_stored_a_little_out_of_order_stay_so_wherever_the_cut_is(data: 
         whole = _core.analyze([write(folder / "whole", frames)])
 
         assert flows(as_one(cut(folder, frames, cuts))) == flows(whole)
+
+
+@pytest.mark.parametrize("version", [FOUR, SIX])
+@given(st.data())
+def test_fragments_find_each_other_across_files(version: int, data: st.DataObject) -> None:
+    packets = datagrams(CAPTURES[1], version=version)
+    frames = wrapped([part for packet in packets for part in fragments(packet, 1_200)], LINKS["Ethernet"])
+    cuts = data.draw(st.lists(st.integers(1, len(frames) - 1), min_size=1, max_size=6))
+    with TemporaryDirectory() as name:
+        folder = Path(name)
+        whole = _core.analyze([write(folder / "whole", frames)])
+
+        assert flows(as_one(cut(folder, frames, cuts))) == flows(whole)
+
+
+@pytest.mark.parametrize("tunnel", TUNNELS.values(), ids=TUNNELS)
+def test_tunnels_go_on_in_the_next_file(tunnel: Wrapping, tmp_path: Path) -> None:
+    frames = wrapped(datagrams(CAPTURES[1], version=tunnel.version or FOUR), tunnel)
+    whole = _core.analyze([write(tmp_path / "whole", frames)])
+
+    assert flows(as_one(cut(tmp_path, frames, [1, 2, len(frames) // 2]))) == flows(whole)
 
 
 def test_each_flow_names_the_file_in_which_it_began(tmp_path: Path) -> None:

@@ -71,6 +71,7 @@ impl Source {
                     Err(skip) => {
                         status.skipped.count(skip);
                         if skip == Skip::IpFragment && self.fragments.follow(frame, place) {
+                            place.packet.0 += self.base;
                             Event::Segment
                         } else {
                             Event::Nothing

@@ -335,3 +335,10 @@ fn whatever_the_times_each_segment_is_handed_on_or_counted_as_an_overlap() {
         assert!(told.segments.iter().all(|(_, _, file)| parts.len() == 1 || (*file as usize) < parts.len()));
     }
 }
+
+#[test]
+fn an_overlap_is_found_where_a_file_begins_out_of_order() {
+    let first = [Tcp(0, 1), Tcp(5_000, 2), Tcp(5_300, 3), Tcp(9_000, 4)];
+    let told = read(files(&[&first, &[Tcp(5_300, 3), Tcp(5_000, 2), Tcp(9_000, 4)]]), &[]);
+    assert_eq!((told.seqs(), told.warnings(1)), (vec![1, 2, 3, 4], vec![("overlap", 3)]));
+}
