@@ -3,7 +3,7 @@
 from tcpstall import sizing
 from tcpstall.remedies.case import Case
 from tcpstall.remedies.remedy import Platform, Remedy, bsd, linux, unknown, windows
-from tcpstall.remedies.shell import KEPT, changed_route, sysctl
+from tcpstall.remedies.shell import KEPT, changed_route, raised, sysctl
 from tcpstall.units import number, per_second, size, size_range
 
 __all__ = [
@@ -48,7 +48,7 @@ def autotuned_sending(case: Case) -> Remedy:
         f"do not set SO_SNDBUF: autotuning makes room for {size(flight)} in flight ({reason})",
         case.sender,
         linux(
-            _third("net.ipv4.tcp_wmem", most),
+            raised("net.ipv4.tcp_wmem", most, place=3, of=3),
             program=("delete the call setsockopt(fd, SOL_SOCKET, SO_SNDBUF, …)",),
             note=f"the third value of tcp_wmem is where autotuning ends: {number(most)} reach that flight, and "
             f"a larger one stays; {KEPT}",
@@ -66,12 +66,12 @@ def autotuned_sending(case: Case) -> Remedy:
         )
         | bsd(
             "sysctl net.inet.tcp.sendbuf_auto=1",
-            f"sysctl net.inet.tcp.sendbuf_max={flight}",
+            raised("net.inet.tcp.sendbuf_max", flight, tool="sysctl"),
             program=("delete the call setsockopt(fd, SOL_SOCKET, SO_SNDBUF, …)",),
             note="FreeBSD, with kern.ipc.maxsockbuf above it; macOS: net.inet.tcp.autosndbufmax",
             source="FreeBSD and XNU, sysctls of tcp_output.c",
         ),
-        f"{_looks(case, 'SO_SNDBUF')}the program or a library sets it: it ends autotuning for that socket",
+        f"the program or a library sets it, which ends autotuning for that socket{_looks(case, 'SO_SNDBUF')}",
         "a larger buffer is memory, and data that waits in it is old when it leaves: TCP_NOTSENT_LOWAT bounds that",
         "Linux sk_stream_wait_memory, sk_stream_write_space",
         f"sndbuf={sizing.so_sndbuf_for(flight, case.mss_bytes)}",
@@ -86,7 +86,7 @@ def larger_sndbuf(case: Case) -> Remedy:
         f"or set SO_SNDBUF to {number(asked)}: enough for {size(flight)} in flight ({reason})",
         case.sender,
         linux(
-            sysctl("net.core.wmem_max", asked),
+            raised("net.core.wmem_max", asked),
             program=(f"int n = {asked}; setsockopt(fd, SOL_SOCKET, SO_SNDBUF, &n, sizeof n);",),
             note="wmem_max caps what may be asked for, so it must be no lower; Linux doubles the value, counts "
             f"{number(sizing.SEGMENT_OVERHEAD)} bytes beyond the payload of each buffer and wakes the writer when a "
@@ -99,7 +99,7 @@ def larger_sndbuf(case: Case) -> Remedy:
             source="Microsoft, SOL_SOCKET socket options; SIO_IDEAL_SEND_BACKLOG_QUERY",
         )
         | bsd(
-            f"sysctl kern.ipc.maxsockbuf={2 * flight}",
+            raised("kern.ipc.maxsockbuf", 2 * flight, tool="sysctl"),
             program=(f"int n = {flight}; setsockopt(fd, SOL_SOCKET, SO_SNDBUF, &n, sizeof n);",),
             source="FreeBSD setsockopt(2)",
         ),
@@ -119,7 +119,7 @@ def autotuned_receiving(case: Case) -> Remedy:
         case.receiver,
         linux(
             sysctl("net.ipv4.tcp_moderate_rcvbuf", 1),
-            _third("net.ipv4.tcp_rmem", most),
+            raised("net.ipv4.tcp_rmem", most, place=3, of=3),
             program=("delete the call setsockopt(fd, SOL_SOCKET, SO_RCVBUF, …)",),
             note=f"half of the third value of tcp_rmem becomes window at least: {number(most)} suffice, and a "
             "larger one "
@@ -135,12 +135,12 @@ def autotuned_receiving(case: Case) -> Remedy:
         )
         | bsd(
             "sysctl net.inet.tcp.recvbuf_auto=1",
-            f"sysctl net.inet.tcp.recvbuf_max={window}",
+            raised("net.inet.tcp.recvbuf_max", window, tool="sysctl"),
             program=("delete the call setsockopt(fd, SOL_SOCKET, SO_RCVBUF, …)",),
             note="FreeBSD, with kern.ipc.maxsockbuf above it; macOS: net.inet.tcp.autorcvbufmax",
             source="FreeBSD and XNU, sysctls of tcp_input.c",
         ),
-        f"{_looks(case, 'SO_RCVBUF')}the receiving program sets it, or tcp_rmem ends below what the path needs",
+        f"the receiving program sets it, or tcp_rmem ends below what the path needs{_looks(case, 'SO_RCVBUF')}",
         "memory for each connection whose reader falls behind; tcp_mem bounds the sum",
         "RFC 7323 §2; Linux tcp_rcv_space_adjust",
         f"rcvbuf={sizing.so_rcvbuf_for(window)}",
@@ -156,7 +156,8 @@ def larger_first_window(case: Case) -> Remedy:
         case.receiver,
         linux(
             *changed_route(case, case.sender, f"initrwnd {segments}"),
-            _second("net.ipv4.tcp_rmem", sizing.tcp_rmem_max_for(window)),
+            raised("net.ipv4.tcp_rmem", sizing.tcp_rmem_max_for(window), place=3, of=3),
+            raised("net.ipv4.tcp_rmem", sizing.tcp_rmem_max_for(window), place=2, of=3),
             note="initrwnd counts segments; the buffer's first size, the second value of tcp_rmem, must hold them; "
             f"{KEPT}",
             source="ip-route(8) initrwnd; tcp(7) tcp_rmem; Linux tcp_select_initial_window",
@@ -167,7 +168,7 @@ def larger_first_window(case: Case) -> Remedy:
             source="Microsoft, Set-NetTCPSetting",
         )
         | bsd(
-            f"sysctl net.inet.tcp.recvspace={window}",
+            raised("net.inet.tcp.recvspace", window, tool="sysctl"),
             note="the first size of every connection's receive buffer, FreeBSD and macOS",
             source="FreeBSD tcp(4) recvspace",
         ),
@@ -227,19 +228,8 @@ def give_up_on_dead_reader(case: Case) -> Remedy:
     )
 
 
-def _third(name: str, value: int) -> str:
-    """Raises the last value to that and keeps the others; a larger one stays."""
-    return f"sysctl -w {name}=\"$(sysctl -n {name} | awk '{{print $1, $2, ($3 > {value} ? $3 : {value})}}')\""
-
-
-def _second(name: str, value: int) -> str:
-    """Raises the first size to that, and the last value with it."""
-    larger = ", ".join(f"(${place} > {value} ? ${place} : {value})" for place in (2, 3))
-    return f"sysctl -w {name}=\"$(sysctl -n {name} | awk '{{print $1, {larger}}}')\""
-
-
 def _looks(case: Case, option: str) -> str:
     high = case.value("buffer_high_bytes")
     if high is None:
         return ""
-    return f"{option} looks like {size_range(case.value('buffer_low_bytes') or 0, high)}: "
+    return f" ({option} looks like {size_range(case.value('buffer_low_bytes') or 0, high)})"

@@ -12,11 +12,14 @@ __all__ = ["Case", "cases"]
 _USUAL_SEGMENT = 1_448
 """Payload of an Ethernet frame with timestamps, where no segment size is known, bytes."""
 
-_NOISE_SHARE = 100
-"""What owns less than a hundredth of what the largest case owns is left out, as the answer does."""
+_NOISE_SHARE = 20
+"""What owns less than a twentieth of what the largest case owns is not worth a change."""
 
 _SLOW_HANDSHAKE = 3
 """A handshake of no more than so many round trips was not slow; it is a case where it was lost or could be saved."""
+
+_GREW = 1.25
+"""Windows of one fixed buffer differ by less: the share of it that is window follows the segments' sizes."""
 
 _KINDS: dict[Cause, dict[str | None, str]] = {
     Cause.CWND_LIMITED: {"initial-window": "slow-start", "slow-start": "slow-start"},
@@ -66,6 +69,12 @@ class Case:
     def value(self, name: str) -> int | None:
         """The evidence of that name that holds for most of the time."""
         return mostly(self.stalls, name)
+
+    @property
+    def window_grew(self) -> bool:
+        """Whether the peer's window is autotuned, only too late: it was full at ever larger sizes."""
+        windows = [size for stall in self.stalls if (size := stall.evidence.get("peer_window_bytes"))]
+        return self.value("plateau_bytes") is None and bool(windows) and max(windows) > _GREW * min(windows)
 
     def first(self, name: str) -> int | None:
         """The earliest known evidence of that name."""

@@ -86,6 +86,13 @@ def _memory(case: Case, *, receiver: bool = False) -> Check:
 def _window(case: Case) -> Iterator[Check]:
     if case.kind == "slow-reader":
         yield _ss(case, "Recv-Q above 0 again and again: the application has not read it", receiver=True)
+    elif case.window_grew:
+        yield _ss(
+            case,
+            "skmem rb, rcv_ssthresh and rcv_space grow while the transfer runs, with Recv-Q near 0: autotuning "
+            "follows late",
+            receiver=True,
+        )
     else:
         low, high = case.value("buffer_low_bytes"), case.value("buffer_high_bytes")
         twice = f", here {size_range(2 * (low or 0), 2 * high)}," if high is not None else ""

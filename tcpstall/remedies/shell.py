@@ -3,7 +3,7 @@
 from tcpstall.model import Side
 from tcpstall.remedies.case import Case
 
-__all__ = ["KEPT", "changed_route", "sysctl", "which_socket"]
+__all__ = ["KEPT", "changed_route", "raised", "sysctl", "which_socket"]
 
 KEPT = "lasts until the next boot; a file in /etc/sysctl.d keeps it"
 
@@ -22,6 +22,13 @@ def sysctl(name: str, value: object) -> str:
     """Sets it; a value of several numbers is quoted."""
     text = str(value)
     return f'sysctl -w {name}="{text}"' if " " in text else f"sysctl -w {name}={text}"
+
+
+def raised(name: str, value: int, *, place: int = 1, of: int = 1, tool: str = "sysctl -w") -> str:
+    """Raises one of the setting's values to that; what is larger stays, and so do the others."""
+    larger = f"(${place} > {value} ? ${place} : {value})"
+    shown = ", ".join(larger if column == place else f"${column}" for column in range(1, of + 1))
+    return f"{tool} {name}=\"$(sysctl -n {name} | awk '{{print {shown}}}')\""
 
 
 def which_socket(case: Case, at: Side) -> str:

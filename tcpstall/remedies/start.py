@@ -3,8 +3,8 @@
 from tcpstall import sizing
 from tcpstall.remedies.case import Case
 from tcpstall.remedies.remedy import Platform, Remedy, bsd, linux, unknown, windows
-from tcpstall.remedies.shell import KEPT, changed_route, sysctl
-from tcpstall.units import counted, duration, number, size, times
+from tcpstall.remedies.shell import KEPT, changed_route, raised, sysctl
+from tcpstall.units import counted, duration, number, size
 
 __all__ = ["accept_queue", "first_segments", "fitting", "keep_window_after_idle", "reuse", "unresetting_control"]
 
@@ -101,7 +101,7 @@ def _why(case: Case, fit: sizing.InitialWindow) -> str:
         case "path":
             return "as much as the path holds; more would only queue"
         case "burst":
-            return f"of {number(fit.response_segments)}; the path's rate is unknown, and a larger burst is a gamble"
+            return f"{whole} would be a gamble, as the path's rate is unknown (--link-rate tells it)"
     return f"{whole} in the first round trip"
 
 
@@ -111,9 +111,11 @@ def _helps(case: Case, fit: sizing.InitialWindow) -> str:
     before = sizing.slow_start_rounds(total, case.mss_bytes, now)
     after = sizing.slow_start_rounds(total, case.mss_bytes, fit.segments)
     trip = f" of {duration(case.rtt_ns)}" if case.rtt_ns else ""
-    rounds = f"the window doubles {times(before)} from {number(now)}, {times(after)} from {number(fit.segments)}"
+    rounds = (
+        f"new connections carry such responses: {counted(before, 'doubling')} from {number(now)}, {number(after)} from"
+    )
     less = counted(max(0, before - after), "round trip")
-    return f"{rounds}: {less}{trip} less, if the {case.receiver}'s window keeps up"
+    return f"{rounds} {number(fit.segments)}, so {less}{trip} less, as far as the {case.receiver}'s window keeps up"
 
 
 def accept_queue(case: Case) -> Remedy:
@@ -122,8 +124,8 @@ def accept_queue(case: Case) -> Remedy:
         "accept connections sooner: SYNs were lost or ignored",
         "server",
         linux(
-            sysctl("net.core.somaxconn", 4096),
-            sysctl("net.ipv4.tcp_max_syn_backlog", 4096),
+            raised("net.core.somaxconn", 4096),
+            raised("net.ipv4.tcp_max_syn_backlog", 4096),
             program=("listen(fd, 4096): the smaller of the two counts", "accept() in a loop that nothing else delays"),
             note=KEPT,
             source="listen(2); ip-sysctl somaxconn, tcp_max_syn_backlog; Linux tcp_conn_request",
@@ -133,7 +135,7 @@ def accept_queue(case: Case) -> Remedy:
             source="Microsoft, listen (winsock2.h)",
         )
         | bsd(
-            "sysctl kern.ipc.soacceptqueue=4096",
+            raised("kern.ipc.soacceptqueue", 4096, tool="sysctl"),
             program=("listen(fd, 4096)",),
             note="macOS calls it kern.ipc.somaxconn",
             source="FreeBSD listen(2)",

@@ -87,10 +87,9 @@ def _rwnd_limited(case: Case) -> _Answer:
     scale = case.flow.directions[case.receiver].window_scale
     needed, _ = buffers.needed_flight(case)
     scaling = (buffers.window_scaling(case),) if scale == 0 and needed > _UNSCALED else ()
-    if case.value("plateau_bytes") is not None:
-        return (*scaling, buffers.autotuned_receiving(case)), ""
-    # Without a plateau the window grew, but behind the sender.
-    return (*scaling, buffers.larger_first_window(case), buffers.autotuned_receiving(case)), ""
+    if case.window_grew:
+        return (*scaling, buffers.larger_first_window(case)), ""
+    return (*scaling, buffers.autotuned_receiving(case)), ""
 
 
 def _zero_window(case: Case) -> _Answer:

@@ -22,7 +22,7 @@ Word: TypeAlias = Literal["agrees", "disagrees", "adds", "says nothing"]
 _POINTS = 0.15
 """Shares of busy time that differ by no more are one."""
 
-_NOTABLE = 0.1
+_NOTABLE = 0.05
 """A share of busy time below this is no reason for a wait that an answer rests on."""
 
 _ALIKE = 0.25
@@ -108,9 +108,9 @@ def _shares(flow: Flow, side: Side, socket: Socket) -> Iterator[Held]:
             yield _held(name, percent(limited, socket.busy_ns), None, alike=False)
             continue
         alike = abs(share - own / seen.busy_ns) <= _POINTS
-        if name.startswith("sndbuf") and not alike and not limited:
+        if name.startswith("sndbuf") and not alike and share < own / seen.busy_ns:
             text = f"{percent(own, seen.busy_ns)}; the kernel's counter misses most of such waits"
-            yield Held(name, "0 %", text, "says nothing")
+            yield Held(name, percent(limited, socket.busy_ns), text, "says nothing")
         else:
             yield _held(name, percent(limited, socket.busy_ns), percent(own, seen.busy_ns), alike)
 
@@ -126,7 +126,7 @@ def _buffers(flow: Flow, side: Side, socket: Socket) -> Iterator[Held]:
     ):
         if value is None:
             continue
-        asked = f"{number(value)} (as if set to {number(value // _DOUBLED)})"
+        asked = f"{number(value)}, as if set to {number(value // _DOUBLED)}"
         span = _inferred(flow.stalls, cause, sender)
         if span is not None:
             yield _held(name, asked, f"set to {size_range(*span)}", _fits(value // _DOUBLED, span))
@@ -225,11 +225,11 @@ def _on_send_buffer(stalls: Sequence[Stall], own: Socket | None, peers: Socket |
     if own.send_buffer_bytes is not None:
         asked = own.send_buffer_bytes // _DOUBLED
         span = _inferred(stalls, Cause.SNDBUF_LIMITED, stalls[0].sender)
-        told = f"tb {number(own.send_buffer_bytes)}, as SO_SNDBUF of {number(asked)} makes it"
+        told = f"tb {number(own.send_buffer_bytes)}: SO_SNDBUF of {number(asked)}"
         if span is not None:
             yield Remark("agrees" if _fits(asked, span) else "disagrees", f"{told}; inferred {size_range(*span)}")
         else:
-            yield Remark("adds", told)
+            yield Remark("adds", f"{told}, or autotuned")
         held = own.send_memory_bytes
         if held is not None and held * 3 >= own.send_buffer_bytes * 2:
             yield Remark(
@@ -255,9 +255,9 @@ def _on_window(stalls: Sequence[Stall], own: Socket | None, peers: Socket | None
     if peers is not None and peers.receive_buffer_bytes is not None:
         asked = peers.receive_buffer_bytes // _DOUBLED
         span = _inferred(stalls, Cause.RWND_LIMITED, stalls[0].sender)
-        told = f"the receiver's rb {number(peers.receive_buffer_bytes)}, as SO_RCVBUF of {number(asked)} makes it"
+        told = f"the receiver's rb {number(peers.receive_buffer_bytes)}: SO_RCVBUF of {number(asked)}"
         if span is None:
-            yield Remark("adds", told)
+            yield Remark("adds", f"{told}, or autotuned")
         else:
             # Autotuning grows it while the window is full: a larger one later is no contradiction.
             word: Word = "agrees" if _fits(asked, span) else "adds" if asked > span[1] else "disagrees"
