@@ -86,7 +86,9 @@ def sooner_timer(case: Case) -> Remedy:
         case.sender,
         linux(
             *changed_route(case, case.receiver, f"rto_min {_SHORT_RTO_NS // _MS}ms"),
-            note="for new connections on that route; since Linux 6.11 also net.ipv4.tcp_rto_min_us for all",
+            note="for new connections on that route, after other metrics: ip prints `rto_min lock`, which it "
+            "cannot read again; "
+            "newer kernels have net.ipv4.tcp_rto_min_us for all",
             source="ip-route(8) rto_min; Linux tcp_rto_min, TCP_RTO_MIN 200 ms",
         )
         | windows(
@@ -113,7 +115,9 @@ def patient_timer(case: Case) -> Remedy:
         linux(
             *changed_route(case, case.receiver, f"rto_min {_LONG_RTO_NS // _MS}ms"),
             sysctl("net.ipv4.tcp_recovery", 1),
-            note="RACK waits for reordered packets by time, not by count",
+            note="after other metrics of that route: ip prints `rto_min lock`, which it cannot read again; RACK "
+            "waits for "
+            "reordered packets by time, not by count",
             source="ip-route(8) rto_min; ip-sysctl tcp_recovery; Linux tcp_rto_min",
         )
         | windows(

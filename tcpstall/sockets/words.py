@@ -28,8 +28,8 @@ _FOLDED = 60
 _LONGEST_ENDPOINT = 100
 _LONGEST_WORD = 4_096
 
-_FIGURES = re.compile(r"[0-9.]+[KMGT]?")
-_REST_OF_RATE = re.compile(r"[0-9.]*[KMGT]?(?:b|bp|bps)")
+_BEGUN_RATE = re.compile(r"[0-9.]+[KMGT]?(?:b|bp)?")
+_RATE = re.compile(r"[0-9.]+[KMGT]?bps")
 _FIELD = re.compile(r"[a-z][a-z_]*:")
 _PORT = re.compile(r"[0-9]{1,5}")
 _NAMED_PORT = re.compile(r"[a-z][a-z0-9-]{0,30}")
@@ -39,6 +39,7 @@ _STATES = frozenset(
         "LISTEN", "CLOSING", "UNKNOWN",
     )
 )  # fmt: skip
+_HEADINGS = frozenset({"State", "Netid", "Recv-Q"})
 _NETS = frozenset({"tcp", "mptcp"})
 
 
@@ -65,8 +66,12 @@ def _goes_on(before: str, after: str) -> bool:
         return _is_beginning(before) and bool(_FIELD.match(before + after))
     if _looks_like_end(before) and _looks_like_end(after):
         return False
-    if _FIGURES.fullmatch(before):
-        return bool(_REST_OF_RATE.fullmatch(after))
+    if after in _HEADINGS:
+        return False
+    if before.count("(") > before.count(")"):
+        return True
+    if _BEGUN_RATE.fullmatch(before):
+        return bool(_RATE.fullmatch(before + after))
     return ":" in before or _is_beginning(before)
 
 
