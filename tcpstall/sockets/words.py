@@ -61,6 +61,8 @@ def words(text: str) -> list[str]:
 
 def _goes_on(before: str, after: str) -> bool:
     """Whether a word was cut: what follows is none that `ss` prints, and what stands before is one or its beginning."""
+    if before.count("(") > before.count(")"):
+        return True
     if after in FLAGS or after in CONGESTION_CONTROLS or after in _STATES or after in _NETS or _FIELD.match(after):
         # `notsent` cut before its figures is no whole word, and no figures follow it.
         return _is_beginning(before) and bool(_FIELD.match(before + after))
@@ -68,8 +70,6 @@ def _goes_on(before: str, after: str) -> bool:
         return False
     if after in _HEADINGS:
         return False
-    if before.count("(") > before.count(")"):
-        return True
     if _BEGUN_RATE.fullmatch(before):
         return bool(_RATE.fullmatch(before + after))
     return ":" in before or _is_beginning(before)
