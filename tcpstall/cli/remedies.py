@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 __all__ = ["command"]
 
-_FLOWS_FOR_READING = 3
+_FLOWS_FOR_READING, _FLOWS_IN_JSON = 3, 100
 _PLATFORMS = ("linux", "windows", "bsd")
 _STANDARD_INPUT = "-"
 
@@ -53,7 +53,7 @@ _STANDARD_INPUT = "-"
     "--top",
     type=click.IntRange(min=1),
     metavar="N",
-    help=f"Only the first N flows.  [default: {_FLOWS_FOR_READING}, in JSON all]",
+    help=f"Only the first N flows.  [default: {_FLOWS_FOR_READING}, in JSON {_FLOWS_IN_JSON}]",
 )
 @reading_options
 def command(
@@ -95,7 +95,9 @@ def _tell(
     from tcpstall.sockets import matched
 
     found = None if pasted is None else matched(analysis, pasted)
-    flows = list(_treated(analysis, found, top or (None if form == "json" else _FLOWS_FOR_READING), link_bytes_per_s))
+    flows = list(
+        _treated(analysis, found, top or (_FLOWS_IN_JSON if form == "json" else _FLOWS_FOR_READING), link_bytes_per_s)
+    )
     platform = Platform(platform_name) if platform_name else None
     with writing("standard output"):
         if form == "json":
@@ -152,11 +154,12 @@ def _show(
 
 
 def _treated(
-    analysis: Analysis, sockets: "Matched | None", top: int | None, link_bytes_per_s: int | None
+    analysis: Analysis, sockets: "Matched | None", top: int, link_bytes_per_s: int | None
 ) -> "Sequence[Treated]":
     """The flows that lost most, those with a pasted socket where there are any, with what to change."""
-    from tcpstall.remedies import service_of, treatments
+    from tcpstall.remedies import services_by_end, treatments
 
+    services = services_by_end(analysis)
     ranked = analysis.ranked()
     if sockets is not None and sockets.sockets:
         ids = analysis.flows.column("flow")
@@ -164,7 +167,7 @@ def _treated(
     flows = []
     for row in ranked[:top]:
         flow = analysis[row]
-        found = treatments(flow, service=service_of(analysis, flow), link_bytes_per_s=link_bytes_per_s, sockets=sockets)
+        found = treatments(flow, service=services.get(flow.server), link_bytes_per_s=link_bytes_per_s, sockets=sockets)
         flows.append((flow, found, {} if sockets is None else dict(sockets.of(flow))))
     return flows
 

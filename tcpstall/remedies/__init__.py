@@ -2,6 +2,6 @@
 
 from tcpstall.remedies.case import Case
 from tcpstall.remedies.remedy import Check, Platform, Remedy, Step
-from tcpstall.remedies.treatment import Treatment, service_of, treatments
+from tcpstall.remedies.treatment import Treatment, services_by_end, treatments
 
-__all__ = ["Case", "Check", "Platform", "Remedy", "Step", "Treatment", "service_of", "treatments"]
+__all__ = ["Case", "Check", "Platform", "Remedy", "Step", "Treatment", "services_by_end", "treatments"]

@@ -4,14 +4,14 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from tcpstall.causes import Cause
-from tcpstall.model import Analysis, Flow, Service, Side
+from tcpstall.model import Analysis, Endpoint, Flow, Service, Side
 from tcpstall.remedies import buffers, path, segments, start
 from tcpstall.remedies.case import Case, cases
 from tcpstall.remedies.confirm import checks
 from tcpstall.remedies.remedy import Check, Remedy
 from tcpstall.sockets import Matched, Remark, Socket, word_on
 
-__all__ = ["Treatment", "service_of", "treatments"]
+__all__ = ["Treatment", "services_by_end", "treatments"]
 
 _MS = 1_000_000
 
@@ -43,10 +43,9 @@ def treatments(
     return [_treated(case, own) for case in cases(flow, service, link_bytes_per_s)]
 
 
-def service_of(analysis: Analysis, flow: Flow) -> Service | None:
-    """The service that the flow is a connection to."""
-    address, port = flow.server.address, flow.server.port
-    return next((one for one in analysis.services if (one.address, one.port) == (address, port)), None)
+def services_by_end(analysis: Analysis) -> dict[Endpoint, Service]:
+    """The services by the address and port that a flow's server has."""
+    return {Endpoint(service.address, service.port): service for service in analysis.services}
 
 
 def _treated(case: Case, sockets: dict[Side, Socket]) -> Treatment:

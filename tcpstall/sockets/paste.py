@@ -14,8 +14,8 @@ from tcpstall.sockets.words import CONGESTION_CONTROLS, groups, words
 
 __all__ = ["MOST_BYTES", "Paste", "Socket", "read_paste"]
 
-MOST_BYTES = 16 << 20
-"""Of a paste: 20,000 sockets."""
+MOST_BYTES, MOST_SOCKETS = 16 << 20, 50_000
+"""Of a paste: what a host with 25,000 connections prints."""
 
 _MS = 1_000_000
 _LARGEST = 2**63 - 1
@@ -93,15 +93,15 @@ def read_paste(data: bytes) -> Paste:
     """Reads output of `ss -t` with any of `-i`, `-m`, `-o`, `-e`, `-p`, `-O`, `-H`; never raises."""
     found = words(data[:MOST_BYTES].decode("utf-8", "replace"))
     sockets: list[Socket] = []
-    unnamed = 0
-    for state, received, sent, local, peer, about in groups(found):
+    unnamed = heads = 0
+    for heads, (state, received, sent, local, peer, about) in enumerate(groups(found, MOST_SOCKETS), 1):  # noqa: B007
         if state in ("LISTEN", "UNCONN"):
             continue
         if local is None or peer is None:
             unnamed += 1
         else:
             sockets.append(_socket(state, received, sent, local, peer, about))
-    return Paste(tuple(sockets), unnamed, len(data) > MOST_BYTES)
+    return Paste(tuple(sockets), unnamed, len(data) > MOST_BYTES or heads == MOST_SOCKETS)
 
 
 def _socket(state: str, received: int, sent: int, local: Endpoint, peer: Endpoint, about: Sequence[str]) -> Socket:

@@ -52,7 +52,7 @@ def words(text: str) -> list[str]:
         if not own:
             folded = False
             continue
-        if folded and not line[0].isspace() and _goes_on(found[-1], own[0]):
+        if folded and not line[0].isspace() and len(found[-1]) <= _LONGEST_WORD and _goes_on(found[-1], own[0]):
             found[-1] += own.pop(0)
         found += (word for word in own if len(word) <= _LONGEST_WORD)
         folded = len(line) >= _FOLDED and not line[-1].isspace() and bool(found)
@@ -81,12 +81,14 @@ def _is_beginning(word: str) -> bool:
     return bool(re.fullmatch(r"[a-z][a-z_]*", word)) and not known
 
 
-def groups(found: Sequence[str]) -> Iterator[tuple[str, int, int, Endpoint | None, Endpoint | None, Sequence[str]]]:
-    """Each socket: state, Recv-Q, Send-Q, own end, peer, and the words about it.
+def groups(
+    found: Sequence[str], most: int
+) -> Iterator[tuple[str, int, int, Endpoint | None, Endpoint | None, Sequence[str]]]:
+    """Each socket, no more than `most`: state, Recv-Q, Send-Q, own end, peer, and the words about it.
 
     An end is None where its port is a name or it is no address of its own (`*:80`).
     """
-    heads = _heads(found)
+    heads = _heads(found, most)
     for place, (start, ends) in enumerate(heads):
         following = heads[place + 1][0] if place + 1 < len(heads) else len(found)
         before = found[start:ends]
@@ -96,11 +98,11 @@ def groups(found: Sequence[str]) -> Iterator[tuple[str, int, int, Endpoint | Non
         yield state, received, sent, endpoint(found[ends]), endpoint(found[ends + 1]), found[ends + 2 : following]
 
 
-def _heads(found: Sequence[str]) -> list[tuple[int, int]]:
+def _heads(found: Sequence[str], most: int) -> list[tuple[int, int]]:
     """Where each socket's words begin, and where its two ends stand."""
     heads: list[tuple[int, int]] = []
     index, free = 0, 0
-    while index + 1 < len(found):
+    while index + 1 < len(found) and len(heads) < most:
         if not (_looks_like_end(found[index]) and _looks_like_end(found[index + 1])):
             index += 1
             continue

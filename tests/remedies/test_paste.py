@@ -18,7 +18,8 @@ from hypothesis import strategies as st
 
 from tcpstall import Endpoint
 from tcpstall.sockets import Paste, Socket, read_paste
-from tcpstall.sockets.paste import MOST_BYTES
+from tcpstall.sockets.paste import MOST_BYTES, MOST_SOCKETS
+from tcpstall.sockets.words import words
 
 PASTES = sorted((Path(__file__).parents[2] / "fixtures" / "ss").rglob("*.ss"))
 MS = 1_000_000
@@ -179,6 +180,16 @@ def test_what_is_beyond_any_list_of_sockets_is_not_read() -> None:
     paste = read_paste(line + b" " * MOST_BYTES + line)
     assert paste.cut
     assert len(paste.sockets) == 1
+
+
+def test_no_more_sockets_than_a_host_has_are_read() -> None:
+    paste = read_paste(b"10.0.0.1:80 10.0.0.2:5 " * (MOST_SOCKETS + 1))
+    assert paste.cut
+    assert len(paste.sockets) == MOST_SOCKETS
+
+
+def test_what_never_ends_is_not_joined_for_ever() -> None:
+    assert max(map(len, words(("(" * 70 + "\n") * 10_000))) < 5_000
 
 
 tokens = st.sampled_from(

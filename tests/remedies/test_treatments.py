@@ -9,7 +9,7 @@ import pytest
 
 from tcpstall import Cause, Direction, Endpoint, Flow, Stall, analyze, sizing
 from tcpstall.model import IdleClose, Service
-from tcpstall.remedies import Platform, Remedy, Treatment, service_of, treatments
+from tcpstall.remedies import Platform, Remedy, Treatment, services_by_end, treatments
 from tests.report.flows import MS, flow, stall
 
 FIXTURES = Path(__file__).parents[2] / "fixtures"
@@ -245,7 +245,7 @@ def flows_of_fixtures() -> Iterator[tuple[Flow, list[Treatment]]]:
     for path in sorted(FIXTURES.rglob("*.pcap")):
         analysis = analyze(path, bursts=False)
         for one in analysis:
-            yield one, treatments(one, service=service_of(analysis, one))
+            yield one, treatments(one, service=services_by_end(analysis).get(one.server))
 
 
 def test_every_flow_of_the_fixtures_is_treated_within_its_time() -> None:
