@@ -1,12 +1,21 @@
 """Remedies for connections that are slow to start: their handshakes, initial windows and restarts after idle."""
 
 from tcpstall import sizing
+from tcpstall.model import IdleClose
 from tcpstall.remedies.case import Case
 from tcpstall.remedies.remedy import Platform, Remedy, bsd, linux, unknown, windows
 from tcpstall.remedies.shell import KEPT, changed_route, raised, sysctl
 from tcpstall.units import counted, duration, number, size
 
-__all__ = ["accept_queue", "first_segments", "fitting", "keep_window_after_idle", "reuse", "unresetting_control"]
+__all__ = [
+    "accept_queue",
+    "first_segments",
+    "fitting",
+    "keep_open",
+    "keep_window_after_idle",
+    "reuse",
+    "unresetting_control",
+]
 
 _SET_TCP = (
     "Microsoft, Set-NetTCPSetting: InitialCongestionWindowMss takes even numbers from 2 to 64, read-only on Windows 10"
@@ -19,11 +28,6 @@ def reuse(case: Case) -> Remedy:
     if service is not None and service.avoidable_handshakes:
         count = f"{counted(service.avoidable_handshakes, 'handshake')}, {duration(service.avoidable_ns)}"
         saved = f"; of {counted(service.connections, 'connection')} here it would have saved {count}"
-    idle = ""
-    if service is not None and service.idle_close is not None:
-        close = service.idle_close
-        after = duration(close.after_ns)
-        idle = f"; the {close.side} closes connections idle for {after}: its time-out must be the longer one"
     same = "keep connections open in the client: a pool, HTTP keep-alive, HTTP/2"
     note = "an application's matter: no setting of the system reuses connections"
     return Remedy(
@@ -31,8 +35,40 @@ def reuse(case: Case) -> Remedy:
         "client",
         linux(program=(same,), note=note) | windows(program=(same,), note=note) | bsd(program=(same,), note=note),
         f"the client talks to this server more than once{saved}",
-        f"the server holds idle connections; a window also shrinks again when they idle{idle}",
+        "the server holds idle connections; a window also shrinks again when they idle",
         "RFC 9112 §9.3 (HTTP), RFC 5681 §4.1 (idle windows)",
+        "reuse-connection=1",
+    )
+
+
+def keep_open(case: Case, close: IdleClose) -> Remedy:
+    """Idle connections that the other end would have used again."""
+    after = duration(close.after_ns)
+    other = "server" if close.side == "client" else "client"
+    longer = f"raise the {close.side}'s keep-alive time-out above {after}, and above the {other}'s"
+    return Remedy(
+        f"keep idle connections open for longer than {after} at the {close.side}",
+        close.side,
+        linux(
+            program=(f"{longer} (nginx keepalive_timeout, Apache KeepAliveTimeout, a pool's idle limit)",),
+            note="where no program closes them but a firewall or NAT forgets them: SO_KEEPALIVE, with TCP_KEEPIDLE or "
+            "net.ipv4.tcp_keepalive_time (7200 s by default) below its time-out",
+            source="tcp(7) TCP_KEEPIDLE, tcp_keepalive_time",
+        )
+        | windows(
+            program=(longer,),
+            note="against firewalls: SO_KEEPALIVE with TCP_KEEPIDLE",
+            source="Microsoft, IPPROTO_TCP socket options",
+        )
+        | bsd(
+            program=(longer,),
+            note="against firewalls: SO_KEEPALIVE with TCP_KEEPIDLE, or net.inet.tcp.keepidle (ms)",
+            source="FreeBSD tcp(4) TCP_KEEPIDLE, keepidle",
+        ),
+        f"the {other} comes back after longer pauses: {counted(close.connections, 'connection')} ended so in this "
+        "capture",
+        "each idle connection holds memory and a descriptor at both ends",
+        "RFC 9112 §9.6; RFC 9293 §3.8.4 (keep-alives)",
         "reuse-connection=1",
     )
 
@@ -93,7 +129,7 @@ def _response_bytes(case: Case) -> int:
 
 def _why(case: Case, fit: sizing.InitialWindow) -> str:
     """What that number is: all of the response, or as much as something else allows."""
-    whole = f"all {number(fit.response_segments)} of the {size(_response_bytes(case))}"
+    whole = f"all of the {size(_response_bytes(case))}"
     match fit.bound:
         case "window":
             window = size(case.first("peer_window_bytes") or 0)
@@ -101,7 +137,8 @@ def _why(case: Case, fit: sizing.InitialWindow) -> str:
         case "path":
             return "as much as the path holds; more would only queue"
         case "burst":
-            return f"{whole} would be a gamble, as the path's rate is unknown (--link-rate tells it)"
+            more = f"all {number(fit.response_segments)} at once would be a gamble"
+            return f"{more}, as the path's rate is unknown (--link-rate tells it)"
     return f"{whole} in the first round trip"
 
 

@@ -64,9 +64,9 @@ def _handshake(case: Case) -> _Answer:
         return (), "nothing to change in TCP: start the service, or find the firewall that rejects the connection"
     if case.kind == "unanswered":
         return (), "nothing to change on this host: find out whether the server runs, and who drops its SYNs"
-    if case.kind == "syn-loss":
-        return (start.accept_queue(case), start.reuse(case)), ""
-    return (start.reuse(case),), ""
+    close = case.service.idle_close if case.service is not None else None
+    again = (start.reuse(case), *((start.keep_open(case, close),) if close is not None else ()))
+    return (start.accept_queue(case), *again) if case.kind == "syn-loss" else again, ""
 
 
 def _cwnd_limited(case: Case) -> _Answer:

@@ -236,9 +236,11 @@ def test_reuse_says_what_it_would_have_saved_and_who_hangs_up() -> None:
     assert not found  # its handshake was short, and none of the flow's stalls
     one = flow(stall(Cause.HANDSHAKE, 10, sender="client"))
     (treatment,) = treatments(one, service=service)
-    (remedy,) = treatment.remedies
+    remedy, longer = treatment.remedies
     assert "of 10 connections here it would have saved 9 handshakes, 90.0 ms" in remedy.helps_if
-    assert "the server closes connections idle for 5.00 s" in remedy.risk
+    assert longer.title == "keep idle connections open for longer than 5.00 s at the server"
+    assert longer.at == "server"
+    assert "9 connections ended so" in longer.helps_if
 
 
 def flows_of_fixtures() -> Iterator[tuple[Flow, list[Treatment]]]:
