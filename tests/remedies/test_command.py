@@ -33,7 +33,7 @@ def as_json(capsys: pytest.CaptureFixture[str], *arguments: object) -> dict[str,
 def test_the_command_stands_on_a_line_of_its_own(capsys: pytest.CaptureFixture[str]) -> None:
     lines = printed(capsys, SLOW).splitlines()
     assert "       # ip route change $(ip route get 192.168.247.130 fibmatch) initcwnd 44" in lines
-    assert any(line.endswith("tcpstall whatif --set initcwnd=44") for line in lines)
+    assert any(line.endswith("tcpstall whatif CAPTURE --flow 0 --set initcwnd=44") for line in lines)
 
 
 def test_long_commands_are_not_folded(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:

@@ -59,7 +59,7 @@ def _treatment(treated: Treatment, platform: Platform) -> Iterator[Block]:
         step = remedy.steps[platform]
         if step.commands or step.program:
             yield Code([*step.commands, *(f"# in the program: {line}" for line in step.program)])
-        yield Items(list(_remedy(remedy, platform)))
+        yield Items(list(_remedy(remedy, platform, case.flow)))
     checks = [check for check in treated.checks if check.platform is platform]
     if checks:
         yield Paragraph([Strong("Confirm it first"), ":"])
@@ -67,14 +67,14 @@ def _treatment(treated: Treatment, platform: Platform) -> Iterator[Block]:
         yield from _check(check)
 
 
-def _remedy(remedy: Remedy, platform: Platform) -> Iterator[Words]:
+def _remedy(remedy: Remedy, platform: Platform, flow: Flow) -> Iterator[Words]:
     step = remedy.steps[platform]
     if step.note:
         yield [step.note]
     yield [f"helps if {remedy.helps_if}"]
     yield [f"risks: {remedy.risk}"]
-    if option := whatif(remedy):
-        yield ["what it buys: ", Foreign(f"tcpstall whatif {option}")]
+    if asked := whatif(remedy, flow):
+        yield ["what it buys: ", Foreign(asked)]
     yield [f"source: {sources(remedy, step)}"]
 
 

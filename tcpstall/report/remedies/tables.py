@@ -57,7 +57,7 @@ def _treatment(place: int, treated: Treatment, platform: Platform) -> Iterator[R
     if treated.nothing:
         yield _line(treated.nothing)
     for remedy in treated.remedies:
-        yield from _remedy(remedy, platform)
+        yield from _remedy(remedy, platform, case.flow)
     checks = [check for check in treated.checks if check.platform is platform]
     if checks:
         yield _line(Text("confirm it first", "bold"))
@@ -65,7 +65,7 @@ def _treatment(place: int, treated: Treatment, platform: Platform) -> Iterator[R
         yield from _check(check)
 
 
-def _remedy(remedy: Remedy, platform: Platform) -> Iterator[RenderableType]:
+def _remedy(remedy: Remedy, platform: Platform, flow: Flow) -> Iterator[RenderableType]:
     step = remedy.steps[platform]
     yield _line(Text.assemble("→ ", (remedy.title, "bold"), f"  at the {remedy.at}"))
     for command in step.commands:
@@ -76,8 +76,8 @@ def _remedy(remedy: Remedy, platform: Platform) -> Iterator[RenderableType]:
         yield _line(f"{PLATFORM[platform]}: {step.note}", 7)
     yield _line(f"helps if {remedy.helps_if}", 7)
     yield _line(f"risks: {remedy.risk}", 7)
-    if option := whatif(remedy):
-        yield _line(f"what it buys: tcpstall whatif {option}", 7)
+    if asked := whatif(remedy, flow):
+        yield _line(f"what it buys: {asked}", 7)
     yield _line(Text(f"source: {sources(remedy, step)}", "dim"), 7)
 
 

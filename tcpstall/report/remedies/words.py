@@ -41,9 +41,9 @@ def finding(case: Case) -> str:
     return f"{percent(case.time_ns, case.flow.duration_ns)}{kind}: {what}"
 
 
-def whatif(remedy: Remedy) -> str:
-    """The option that predicts what it buys; empty without one."""
-    return f"--set {remedy.whatif}" if remedy.whatif else ""
+def whatif(remedy: Remedy, flow: Flow) -> str:
+    """The command that predicts what it buys; empty without one."""
+    return f"tcpstall whatif CAPTURE --flow {flow.id} --set {remedy.whatif}" if remedy.whatif else ""
 
 
 def sources(remedy: Remedy, step: Step) -> str:
