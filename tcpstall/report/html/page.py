@@ -10,6 +10,7 @@ from rich.text import Text
 from tcpstall.errors import ExitCode
 from tcpstall.model import Analysis, Capture, Flow, Sort
 from tcpstall.report.answer import findings, notes, remainder
+from tcpstall.report.first_change import first_change
 from tcpstall.report.html import ledger, summary
 from tcpstall.report.html.document import filled, template_text
 from tcpstall.report.html.drawn import Drawn
@@ -106,6 +107,7 @@ def _detail(flow: Flow, drawing: Drawn | None, min_stall_ns: int) -> dict[str, o
         "tunnel": flow.tunnel or "",
         "findings": [(finding, duration(finding.time_ns), ledger.look(finding.cause.value)) for finding in found],
         "remainder": remainder(flow, found),
+        "first_change": first_change(flow),
         "spikes": list(spike_lines(flow)),
         "trust": short_doubts(flow),
         "notes": list(notes(flow)),
