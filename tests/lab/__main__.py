@@ -9,6 +9,8 @@ from tempfile import TemporaryDirectory
 
 from tests.lab import damage, founding, unseen
 from tests.lab.namespaces import obstacle
+from tests.lab.pairing import produce
+from tests.lab.pairs import plans
 from tests.lab.run import Recording, run
 from tests.lab.scenario import Scenario
 from tests.lab.trim import trim
@@ -33,11 +35,14 @@ def main() -> int:
     """Exit code 2 where the lab cannot run."""
     parser = argparse.ArgumentParser(prog="python -m tests.lab", description=__doc__)
     parser.add_argument("--set", choices=sorted(SETS), default="fixtures", dest="chosen", help="which experiments")
+    parser.add_argument("--pairs", action="store_true", help="situations before and after a change, instead of a set")
     parser.add_argument("--only", default="*", metavar="NAME", help="a name or a pattern")
-    parser.add_argument("--out", type=Path, help="folder for the results (default: fixtures/lab)")
+    parser.add_argument("--out", type=Path, help="folder for the results (default: fixtures/lab, fixtures/pairs)")
     parser.add_argument("--vary", type=int, metavar="SEED", help="draw every figure anew")
     parser.add_argument("--list", action="store_true", help="name the experiments and stop")
     options = parser.parse_args()
+    if options.pairs:
+        return _pairs(options.only, options.out or REPOSITORY / "fixtures" / "pairs", only_list=options.list)
     chosen = [one for one in SETS[options.chosen]() if fnmatch.fnmatch(one.name, options.only)]
     if options.vary is not None:
         chosen = [varied(one, options.vary) for one in chosen]
@@ -54,6 +59,22 @@ def main() -> int:
         parser.error("--out is needed for this set")
     for one in chosen:
         _produce(one, out / one.name, small)
+    return 0
+
+
+def _pairs(only: str, out: Path, *, only_list: bool) -> int:
+    chosen = [plan for plan in plans() if fnmatch.fnmatch(plan.situation.name, only)]
+    if only_list:
+        for plan in chosen:
+            print(f"{plan.situation.name:24} {plan.situation.why}: {', '.join(plan.changes)}")
+        return 0
+    if reason := obstacle():
+        print(f"tests.lab: {reason}", file=sys.stderr)
+        return 2
+    for plan in chosen:
+        with TemporaryDirectory() as workshop:
+            remarks = produce(plan, out / plan.situation.name, Path(workshop))
+        print("\n  ".join([plan.situation.name, *remarks]), flush=True)
     return 0
 
 
