@@ -15,7 +15,8 @@ the sender's, cut to headers. A JSON says:
   `client_transfer_ns`, `client_exchanges_ns`
                    the same run by the client's clock: from its first connect() to the end of its last read(); each
                    exchange from its first write(), or the connect() right before it, to the end of its read()
-  `runs`           median, min and max of the three over `count` runs: no prediction can be closer than they are
+  `client_waited_ns`  the sum of the exchanges: the transfer without the client's own pauses
+  `runs`           median, min and max of these times over `count` runs: no prediction can be closer than they are
   `handshakes_ns`  round trips without a queue, to be held against `rtt_asked_ns`
   `repeated_bytes` payload that the captured host sent twice: needlessly, for nothing was lost on the way
   `forwarder`      how late the middle was

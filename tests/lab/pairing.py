@@ -19,6 +19,8 @@ from tests.lab.timing import Timing, by_capture, by_client
 _ATTEMPTS = 12
 _RTT_OFF = 0.05
 """How far the handshake's round trip may be from what was asked for."""
+_CLOCKS_OFF_NS = 1_000_000
+"""How far the client's clock and the capture may be apart: more, and a program was kept waiting for a processor."""
 _LATE_P99_US, _LATE_MAX_US = 300, 600
 _LATE_P99, _LATE_MAX = 0.03, 0.05
 """The forwarder's lateness that a run may have, in µs or as a share of the round trip, whichever is more."""
@@ -43,6 +45,8 @@ class Run:
             return f"{self.drops} packets lost"
         if abs(off) > _RTT_OFF:
             return f"handshake {off:+.1%} off"
+        if abs(self.client_transfer_ns - self.timing.transfer_ns) > _CLOCKS_OFF_NS:
+            return f"client {(self.client_transfer_ns - self.timing.transfer_ns) / 1e6:.1f} ms later than the capture"
         late = max(
             self.late_p99_us / max(_LATE_P99_US, _LATE_P99 * rtt_ms * 1000),
             self.late_max_us / max(_LATE_MAX_US, _LATE_MAX * rtt_ms * 1000),
@@ -124,11 +128,13 @@ def _described(name: str, situation: Situation, runs: Sequence[Run], folder: Pat
         "forwarder": {"late_p99_us": kept.late_p99_us, "late_max_us": kept.late_max_us},
         "transfer_ns": kept.timing.transfer_ns,
         "client_transfer_ns": kept.client_transfer_ns,
+        "client_waited_ns": sum(kept.exchanges_ns),
         "client_exchanges_ns": kept.exchanges_ns,
         "runs": {
             "count": len(runs),
             "transfer_ns": _spread([one.timing.transfer_ns for one in runs]),
             "client_transfer_ns": _spread([one.client_transfer_ns for one in runs]),
+            "client_waited_ns": _spread([sum(one.exchanges_ns) for one in runs]),
             "client_exchanges_ns": [_spread(list(each)) for each in exchanges],
         },
     }  # fmt: skip

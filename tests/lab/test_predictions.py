@@ -1,0 +1,102 @@
+"""The judge of predictions: what counts as right, which orders do, and what its tables show."""
+
+import json
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from tests.lab.judgement import Forecast, Judged, judged, rankings
+from tests.lab.prediction_tables import MARK, by_pair, by_ranking, render, summary
+
+MS = 1_000_000
+FIXTURES = Path(__file__).parents[2] / "fixtures" / "pairs"
+
+
+def remedy(change: str, real_ms: int, expected_ms: int | None, *, situation: str = "one", rtt_ms: int = 20) -> Judged:
+    expected = None if expected_ms is None else expected_ms * MS
+    told = Forecast(200 * MS, 201 * MS, expected, expected and expected - MS, expected and expected + MS)
+    return Judged(
+        situation=situation, why="a situation", change=change, ranked=True, before_ns=200 * MS, after_ns=real_ms * MS,
+        least_ns=real_ms * MS, most_ns=real_ms * MS, before_rtt_ns=rtt_ms * MS, rtt_ns=rtt_ms * MS, forecast=told,
+    )  # fmt: skip
+
+
+class TestRight:
+    def test_within_one_round_trip_of_a_short_time(self) -> None:
+        assert remedy("initcwnd=20", 60, 80).right
+        assert not remedy("initcwnd=20", 60, 81).right
+
+    def test_within_a_share_of_a_long_one(self) -> None:
+        assert remedy("initcwnd=20", 1000, 1150).right
+        assert remedy("initcwnd=20", 1000, 850).right
+        assert not remedy("initcwnd=20", 1000, 1151).right
+
+    def test_the_round_trip_is_the_one_after_the_change(self) -> None:
+        assert not remedy("rtt=1ms", 10, 20, rtt_ms=1).right
+
+    def test_a_refusal_is_not_a_prediction(self) -> None:
+        assert not remedy("initcwnd=20", 60, None).right
+        assert not remedy("initcwnd=20", 60, None).enclosed
+
+    def test_the_interval_is_judged_apart(self) -> None:
+        assert remedy("initcwnd=20", 60, 61).enclosed
+        assert not remedy("initcwnd=20", 60, 62).enclosed
+        assert remedy("initcwnd=20", 60, 62).right
+
+
+class TestOrder:
+    def test_of_remedies_as_it_really_is(self) -> None:
+        (ranking,) = rankings([remedy("sndbuf=auto", 60, 70), remedy("initcwnd=40", 180, 140)])
+        assert ranking.right
+
+    def test_turned_round_is_wrong_however_close_the_times_are(self) -> None:
+        (ranking,) = rankings([remedy("sndbuf=auto", 60, 79), remedy("initcwnd=40", 80, 78)])
+        assert all(one.right for one in ranking.remedies)
+        assert ranking.swapped == (("sndbuf=auto", "initcwnd=40"),)
+        assert not ranking.right
+
+    def test_a_tie_that_is_none_is_wrong(self) -> None:
+        (ranking,) = rankings([remedy("sndbuf=auto", 60, 80), remedy("initcwnd=40", 90, 80)])
+        assert not ranking.right
+
+    def test_equally_good_remedies_have_none(self) -> None:
+        (ranking,) = rankings([remedy("sndbuf=auto", 60, 70), remedy("initcwnd=40", 65, 69)])
+        assert ranking.right
+
+    def test_a_refused_remedy_has_no_place(self) -> None:
+        (ranking,) = rankings([remedy("sndbuf=auto", 60, 60), remedy("initcwnd=40", 61, None)])
+        assert not ranking.right
+
+    def test_only_competing_changes_are_ordered(self) -> None:
+        assert rankings([replace(remedy("initcwnd=20", 60, 60), ranked=False)]) == []
+
+
+def test_tables_count_and_name_every_miss() -> None:
+    pairs = [
+        remedy("sndbuf=auto", 60, 62),
+        remedy("initcwnd=40", 150, 55),
+        remedy("nodelay=1", 200, None, situation="b"),
+    ]
+    assert "| 1 of 3 (33 %) |" in summary(pairs, rankings(pairs))
+    (miss,) = (line for line in by_pair(pairs).splitlines() if "**wrong**" in line)
+    assert "`initcwnd=40`" in miss
+    assert "−95.0" in miss
+    assert "**wrong** `initcwnd=40` before `sndbuf=auto`" in by_ranking(rankings(pairs))
+    whole = render(pairs, rankings(pairs))
+    assert whole.startswith(MARK[0])
+    assert whole.endswith(MARK[1])
+
+
+@pytest.mark.parametrize("path", sorted(FIXTURES.glob("*/initcwnd-20.json")), ids=lambda path: path.parent.name)
+def test_a_pair_is_asked_of_the_capture_before_the_change(path: Path) -> None:
+    heard: list[tuple[str, str, Sequence[str]]] = []
+
+    def ask(capture: Path, service: str, changes: Sequence[str]) -> Forecast:
+        heard.append((capture.name, service, changes))
+        return Forecast(expected_ns=0)
+
+    one = judged(path, ask)
+    assert heard == [("before.pcap.gz", json.loads(path.read_text())["service"], ["initcwnd=20"])]
+    assert one.least_ns <= one.after_ns <= one.most_ns
