@@ -15,7 +15,7 @@ from tests.lab.run import Recording, run
 from tests.lab.scenario import Scenario
 from tests.lab.trim import trim
 from tests.lab.truth import write_truth
-from tests.lab.vary import varied
+from tests.lab.vary import varied, varied_plan
 
 REPOSITORY = Path(__file__).parents[2]
 SETS = {"fixtures": founding.scenarios, "unseen": unseen.scenarios}
@@ -42,7 +42,9 @@ def main() -> int:
     parser.add_argument("--list", action="store_true", help="name the experiments and stop")
     options = parser.parse_args()
     if options.pairs:
-        return _pairs(options.only, options.out or REPOSITORY / "fixtures" / "pairs", only_list=options.list)
+        if options.vary is not None and not (options.out or options.list):
+            parser.error("--out is needed for pairs drawn anew")
+        return _pairs(options)
     chosen = [one for one in SETS[options.chosen]() if fnmatch.fnmatch(one.name, options.only)]
     if options.vary is not None:
         chosen = [varied(one, options.vary) for one in chosen]
@@ -62,9 +64,12 @@ def main() -> int:
     return 0
 
 
-def _pairs(only: str, out: Path, *, only_list: bool) -> int:
-    chosen = [plan for plan in plans() if fnmatch.fnmatch(plan.situation.name, only)]
-    if only_list:
+def _pairs(options: argparse.Namespace) -> int:
+    chosen = [plan for plan in plans() if fnmatch.fnmatch(plan.situation.name, options.only)]
+    out: Path = options.out or REPOSITORY / "fixtures" / "pairs"
+    if options.vary is not None:
+        chosen = [varied_plan(plan, options.vary) for plan in chosen]
+    if options.list:
         for plan in chosen:
             print(f"{plan.situation.name:24} {plan.situation.why}: {', '.join(plan.changes)}")
         return 0

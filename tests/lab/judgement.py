@@ -22,6 +22,7 @@ class Forecast:
     expected_ns: int | None = None
     low_ns: int | None = None
     high_ns: int | None = None
+    exchanges_ns: tuple[int, ...] = ()
     refused: str = ""
 
 
@@ -43,6 +44,8 @@ class Judged:
     most_ns: int
     before_rtt_ns: int
     rtt_ns: int
+    before_exchanges_ns: tuple[int, ...]
+    after_exchanges_ns: tuple[int, ...]
     forecast: Forecast
 
     @property
@@ -96,8 +99,14 @@ def judged(path: Path, ask: Ask) -> Judged:
         most_ns=real["max"],
         before_rtt_ns=pair["before"]["rtt_asked_ns"],
         rtt_ns=pair["after"]["rtt_asked_ns"],
+        before_exchanges_ns=_medians(pair["before"]),
+        after_exchanges_ns=_medians(pair["after"]),
         forecast=ask(path.parent / pair["before"]["capture"], pair["service"], pair["set"]),
     )
+
+
+def _medians(side: dict[str, Any]) -> tuple[int, ...]:
+    return tuple(each["median"] for each in side["runs"]["client_exchanges_ns"])
 
 
 def rankings(pairs: Sequence[Judged]) -> list[Ranking]:

@@ -22,7 +22,7 @@ _RTT_OFF = 0.05
 _CLOCKS_OFF_NS = 1_000_000
 """How far the client's clock and the capture may be apart: more, and a program was kept waiting for a processor."""
 _LATE_P99_US, _LATE_MAX_US = 300, 600
-_LATE_P99, _LATE_MAX = 0.03, 0.05
+_LATE_P99, _LATE_MAX = 0.05, 0.08
 """The forwarder's lateness that a run may have, in µs or as a share of the round trip, whichever is more."""
 
 

@@ -44,12 +44,12 @@ def _initial_windows() -> list[Plan]:
 
 def _send_buffers() -> list[Plan]:
     return [
-        _plan("sndbuf=64K, sndbuf=auto", "sb1-16k-20ms", "SO_SNDBUF 16 KB, one segment a buffer, 2 MB at 20 ms", 20,
-              2 << 20, sndbuf=16 * _K, one_segment=True),
-        _plan("sndbuf=auto", "sb1-64k-20ms", "SO_SNDBUF 64 KB, one segment a buffer, 4 MB at 20 ms", 20, 4 << 20,
-              sndbuf=64 * _K, one_segment=True),
-        _plan("sndbuf=64K, sndbuf=auto", "sb1-16k-5ms", "SO_SNDBUF 16 KB, one segment a buffer, 1 MB at 5 ms", 5,
+        _plan("sndbuf=64K, sndbuf=auto", "sb1-16k-20ms", "SO_SNDBUF 16 KB, one segment a buffer, 1 MB at 20 ms", 20,
               1 << 20, sndbuf=16 * _K, one_segment=True),
+        _plan("sndbuf=auto", "sb1-64k-20ms", "SO_SNDBUF 64 KB, one segment a buffer, 1.5 MB at 20 ms", 20, 3 << 19,
+              sndbuf=64 * _K, one_segment=True),
+        _plan("sndbuf=64K, sndbuf=auto", "sb1-16k-5ms", "SO_SNDBUF 16 KB, one segment a buffer, 200 KB at 5 ms", 5,
+              200_000, sndbuf=16 * _K, one_segment=True),
         _plan("sndbuf=64K, sndbuf=auto", "sb1-16k-100ms", "SO_SNDBUF 16 KB, one segment a buffer, 300 KB at 100 ms",
               100, 300_000, sndbuf=16 * _K, one_segment=True),
         _plan("sndbuf=64K, sndbuf=auto", "sb-16k-20ms", "SO_SNDBUF 16 KB, 2 MB at 20 ms", 20, 2 << 20,

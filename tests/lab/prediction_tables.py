@@ -1,15 +1,40 @@
 """Predictions beside what really came of the change, as Markdown."""
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 from tests.lab.judgement import SHARE, Judged, Ranking
 
 MARK = ("<!-- predictions: python -m tests.lab.predictions --write -->", "<!-- end of predictions -->")
 
 
+@dataclass(frozen=True, slots=True)
+class Published:
+    """An experiment that others published, and the pair that repeats it; of one `exchange`, or of all."""
+
+    words: str
+    situation: str
+    change: str
+    exchange: int | None = None
+
+
+PUBLISHED = (
+    Published("512 KB again after 3 s: 19.3 ms, with slow-start-after-idle off 5.0 ms", "idle-512k-3.5ms",
+              "slow-start-after-idle=0", 1),
+    Published("30 KB each way at 100 ms: 400 ms on a new connection, 100 to 200 ms on a used one", "new-30k-100ms",
+              "reuse-connection=1", 1),
+    Published("22 MB at 20 ms: 25 s with a send buffer of 16 KB, about 4 s with 130 KB", "sb1-22m-20ms-100mbit",
+              "sndbuf=130K"),
+    Published("the same: about 2 s where only the line of 100 Mbit/s binds", "sb1-22m-20ms-100mbit", "sndbuf=auto"),
+    Published("512 KB, initial window 10 and 100: 46 and 10 ms, the latter at a round trip of 0.36 ms, not 5",
+              "iw-512k-5ms", "initcwnd=100"),
+)  # fmt: skip
+
+
 def render(pairs: Sequence[Judged], ranked: Sequence[Ranking]) -> str:
     """The whole section between its marks."""
-    return "\n\n".join([MARK[0], summary(pairs, ranked), by_pair(pairs), by_ranking(ranked), MARK[1]])
+    tables = [summary(pairs, ranked), published(pairs), by_pair(pairs), by_ranking(ranked)]
+    return "\n\n".join([MARK[0], *tables, MARK[1]])
 
 
 def summary(pairs: Sequence[Judged], ranked: Sequence[Ranking]) -> str:
@@ -32,6 +57,29 @@ def summary(pairs: Sequence[Judged], ranked: Sequence[Ranking]) -> str:
             f"| situations with several remedies, their order right | {_share(ordered, len(ranked))} |",
         ]
     )
+
+
+def published(pairs: Sequence[Judged]) -> str:
+    """What others measured, what this laboratory did, and what was predicted."""
+    lines = [
+        "| published | before, ms | after | predicted |",
+        "| --- | ---: | ---: | ---: |",
+    ]
+    lines += [
+        f"| {one.words} | {' | '.join(map(_ms, _figures(pair, one.exchange)))} |"
+        for one in PUBLISHED
+        for pair in pairs
+        if (pair.situation, pair.change) == (one.situation, one.change)
+    ]
+    return "\n".join(lines)
+
+
+def _figures(pair: Judged, exchange: int | None) -> tuple[int | None, ...]:
+    if exchange is None:
+        return pair.before_ns, pair.after_ns, pair.forecast.expected_ns
+    told = pair.forecast.exchanges_ns
+    predicted = told[exchange] if exchange < len(told) else None
+    return pair.before_exchanges_ns[exchange], pair.after_exchanges_ns[exchange], predicted
 
 
 def by_pair(pairs: Sequence[Judged]) -> str:

@@ -8,7 +8,17 @@ from pathlib import Path
 import pytest
 
 from tests.lab.judgement import Forecast, Judged, judged, rankings
-from tests.lab.prediction_tables import MARK, by_pair, by_ranking, render, summary
+from tests.lab.pairing import slug
+from tests.lab.prediction_tables import (
+    MARK,
+    PUBLISHED,
+    Published,
+    by_pair,
+    by_ranking,
+    published,
+    render,
+    summary,
+)
 
 MS = 1_000_000
 FIXTURES = Path(__file__).parents[2] / "fixtures" / "pairs"
@@ -19,7 +29,8 @@ def remedy(change: str, real_ms: int, expected_ms: int | None, *, situation: str
     told = Forecast(200 * MS, 201 * MS, expected, expected and expected - MS, expected and expected + MS)
     return Judged(
         situation=situation, why="a situation", change=change, ranked=True, before_ns=200 * MS, after_ns=real_ms * MS,
-        least_ns=real_ms * MS, most_ns=real_ms * MS, before_rtt_ns=rtt_ms * MS, rtt_ns=rtt_ms * MS, forecast=told,
+        least_ns=real_ms * MS, most_ns=real_ms * MS, before_rtt_ns=rtt_ms * MS, rtt_ns=rtt_ms * MS,
+        before_exchanges_ns=(200 * MS,), after_exchanges_ns=(real_ms * MS,), forecast=told,
     )  # fmt: skip
 
 
@@ -87,6 +98,23 @@ def test_tables_count_and_name_every_miss() -> None:
     whole = render(pairs, rankings(pairs))
     assert whole.startswith(MARK[0])
     assert whole.endswith(MARK[1])
+
+
+def test_what_others_published_stands_beside_what_was_done_here() -> None:
+    known = PUBLISHED[0]
+    pair = replace(
+        remedy(known.change, 33, 33, situation=known.situation),
+        before_exchanges_ns=(25 * MS, 23 * MS),
+        after_exchanges_ns=(25 * MS, 8 * MS),
+        forecast=Forecast(exchanges_ns=(24 * MS, 7 * MS)),
+    )
+    assert published([pair]).splitlines()[-1].endswith("| 23.0 | 8.0 | 7.0 |")
+    assert published([]).count("\n") == 1
+
+
+@pytest.mark.parametrize("one", PUBLISHED, ids=lambda one: one.change)
+def test_every_published_experiment_has_its_pair(one: Published) -> None:
+    assert (FIXTURES / one.situation / f"{slug(one.change)}.json").exists()
 
 
 @pytest.mark.parametrize("path", sorted(FIXTURES.glob("*/initcwnd-20.json")), ids=lambda path: path.parent.name)
