@@ -5,6 +5,7 @@ import json
 import shutil
 import socket
 import statistics
+import time
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -16,13 +17,14 @@ from tests.lab.scenario import SENDER
 from tests.lab.situation import Situation, applied, changed
 from tests.lab.timing import Timing, by_capture, by_client
 
-_ATTEMPTS = 12
+_ATTEMPTS, _PATIENCE_S = 12, 60
+"""A run is repeated until it is clean, so often or so long."""
 _RTT_OFF = 0.05
 """How far the handshake's round trip may be from what was asked for."""
 _CLOCKS_OFF_NS = 1_000_000
 """How far the client's clock and the capture may be apart: more, and a program was kept waiting for a processor."""
 _LATE_P99_US, _LATE_MAX_US = 300, 600
-_LATE_P99, _LATE_MAX = 0.05, 0.08
+_LATE_P99, _LATE_MAX = 0.05, 0.15
 """The forwarder's lateness that a run may have, in µs or as a share of the round trip, whichever is more."""
 
 
@@ -95,11 +97,14 @@ def produce(plan: Plan, folder: Path, workshop: Path) -> list[str]:
 def _undisturbed(situation: Situation, folder: Path) -> tuple[Run, str]:
     """The first clean run, else the one with the smallest lateness and what was wrong with it."""
     tried = []
+    began = time.monotonic()
     for attempt in range(_ATTEMPTS):
         one = _timed(situation, run(situation.scenario(), folder.with_name(f"{folder.name}.{attempt}")))
         if not (remark := one.disturbed(situation.rtt_ms)):
             return one, ""
         tried.append((one.drops, one.late_p99_us, attempt, one, remark))
+        if time.monotonic() - began > _PATIENCE_S:
+            break
     *_, best, remark = min(tried)
     return best, remark
 
