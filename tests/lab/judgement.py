@@ -9,8 +9,11 @@ from typing import Any
 
 SHARE = 0.15
 """A prediction is right within this share of the real time, or within one round trip."""
-_APART = 0.05
+APART = 0.05
 """Remedies whose real times are closer than this share of the time before have no order to be found."""
+
+PATH = frozenset({"rtt", "rate"})
+"""Changes of the way, which nobody suggests to a host."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,10 +33,16 @@ Ask = Callable[[Path, str, Sequence[str]], Forecast]
 """Asks for a capture's service and a change."""
 
 
+Suggest = Callable[[Path, str], tuple[str, ...]]
+"""Asks for the remedies that a capture's service calls for, the best first."""
+
+
 @dataclass(frozen=True, slots=True)
 class Judged:
     """A pair and its forecast. Times are the client's waiting: the sum of its exchanges, without its own pauses."""
 
+    capture: Path
+    service: str
     situation: str
     why: str
     change: str
@@ -72,23 +81,35 @@ class Judged:
 
 @dataclass(frozen=True, slots=True)
 class Ranking:
-    """The remedies of one situation, each tried alone, the really best first."""
+    """The remedies of one situation, each tried alone, the really best first, and what was suggested unasked."""
 
     situation: str
     remedies: tuple[Judged, ...]
     swapped: tuple[tuple[str, str], ...] = ()
+    suggested: tuple[str, ...] = ()
 
     @property
     def right(self) -> bool:
         """No two remedies that really differ are in the wrong order, and each has a prediction."""
         return not self.swapped and all(one.off_ns is not None for one in self.remedies)
 
+    @property
+    def found(self) -> bool:
+        """Whether the first suggestion is of the kind that was really best, or as good; the way stays as it is."""
+        near = [one for one in self.remedies if one.change.partition("=")[0] not in PATH]
+        best = min(one.after_ns for one in near)
+        good = {_kinds(one.change) for one in near if one.after_ns - best <= APART * one.before_ns}
+        return bool(self.suggested) and _kinds(self.suggested[0]) in good
+
 
 def judged(path: Path, ask: Ask) -> Judged:
     """The pair of one JSON."""
     pair: dict[str, Any] = json.loads(path.read_text(encoding="ascii"))
     real = pair["after"]["runs"]["client_waited_ns"]
+    capture = path.parent / pair["before"]["capture"]
     return Judged(
+        capture=capture,
+        service=pair["service"],
         situation=pair["situation"],
         why=pair["why"],
         change=" ".join(pair["set"]),
@@ -101,7 +122,7 @@ def judged(path: Path, ask: Ask) -> Judged:
         rtt_ns=pair["after"]["rtt_asked_ns"],
         before_exchanges_ns=_medians(pair["before"]),
         after_exchanges_ns=_medians(pair["after"]),
-        forecast=ask(path.parent / pair["before"]["capture"], pair["service"], pair["set"]),
+        forecast=ask(capture, pair["service"], pair["set"]),
     )
 
 
@@ -109,7 +130,7 @@ def _medians(side: dict[str, Any]) -> tuple[int, ...]:
     return tuple(each["median"] for each in side["runs"]["client_exchanges_ns"])
 
 
-def rankings(pairs: Sequence[Judged]) -> list[Ranking]:
+def rankings(pairs: Sequence[Judged], suggest: Suggest) -> list[Ranking]:
     """Of those situations whose changes compete."""
     found = []
     for situation in dict.fromkeys(one.situation for one in pairs if one.ranked):
@@ -117,8 +138,13 @@ def rankings(pairs: Sequence[Judged]) -> list[Ranking]:
         swapped = [
             (better.change, worse.change)
             for better, worse in combinations(remedies, 2)
-            if worse.after_ns - better.after_ns > _APART * better.before_ns
+            if worse.after_ns - better.after_ns > APART * better.before_ns
             and (better.forecast.expected_ns or 0) >= (worse.forecast.expected_ns or 0)
         ]
-        found.append(Ranking(situation, tuple(remedies), tuple(swapped)))
+        suggested = suggest(remedies[0].capture, remedies[0].service)
+        found.append(Ranking(situation, tuple(remedies), tuple(swapped), suggested))
     return found
+
+
+def _kinds(change: str) -> frozenset[str]:
+    return frozenset(one.partition("=")[0] for one in change.split())

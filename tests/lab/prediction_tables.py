@@ -44,6 +44,7 @@ def summary(pairs: Sequence[Judged], ranked: Sequence[Ranking]) -> str:
     replayed = [one for one in pairs if one.forecast.replayed_ns is not None]
     faithful = sum(_close(one.forecast.replayed_ns or 0, one.before_ns, one) for one in replayed)
     ordered = sum(one.right for one in ranked)
+    found = sum(one.found for one in ranked)
     refused = sum(1 for one in pairs if one.off_ns is None)
     return "\n".join(
         [
@@ -55,6 +56,7 @@ def summary(pairs: Sequence[Judged], ranked: Sequence[Ranking]) -> str:
             f"| refused | {refused} |",
             f"| unchanged replay within the same of the time before | {_share(faithful, len(replayed))} |",
             f"| situations with several remedies, their order right | {_share(ordered, len(ranked))} |",
+            f"| the really best remedy suggested first, unasked | {_share(found, len(ranked))} |",
         ]
     )
 
@@ -100,7 +102,10 @@ def by_pair(pairs: Sequence[Judged]) -> str:
 
 def by_ranking(ranked: Sequence[Ranking]) -> str:
     """A row a situation: the remedies, really best first, with real and predicted times."""
-    lines = ["| situation | remedies, really best first: real → predicted, ms | order |", "| --- | --- | --- |"]
+    lines = [
+        "| situation | remedies, really best first: real → predicted, ms | order | suggested unasked |",
+        "| --- | --- | --- | --- |",
+    ]
     for one in ranked:
         remedies = ", ".join(
             f"`{each.change}` {_ms(each.after_ns)} → {_ms(each.forecast.expected_ns)}" for each in one.remedies

@@ -4,10 +4,11 @@ import json
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
-from tests.lab.judgement import Forecast, Judged, judged, rankings
+from tests.lab.judgement import Forecast, Judged, Ranking, judged, rankings
 from tests.lab.pairing import slug
 from tests.lab.prediction_tables import (
     MARK,
@@ -19,6 +20,7 @@ from tests.lab.prediction_tables import (
     render,
     summary,
 )
+from tests.lab.predictions import told
 
 MS = 1_000_000
 FIXTURES = Path(__file__).parents[2] / "fixtures" / "pairs"
@@ -26,12 +28,28 @@ FIXTURES = Path(__file__).parents[2] / "fixtures" / "pairs"
 
 def remedy(change: str, real_ms: int, expected_ms: int | None, *, situation: str = "one", rtt_ms: int = 20) -> Judged:
     expected = None if expected_ms is None else expected_ms * MS
-    told = Forecast(200 * MS, 201 * MS, expected, expected and expected - MS, expected and expected + MS)
+    said = Forecast(200 * MS, 201 * MS, expected, expected and expected - MS, expected and expected + MS)
     return Judged(
-        situation=situation, why="a situation", change=change, ranked=True, before_ns=200 * MS, after_ns=real_ms * MS,
-        least_ns=real_ms * MS, most_ns=real_ms * MS, before_rtt_ns=rtt_ms * MS, rtt_ns=rtt_ms * MS,
-        before_exchanges_ns=(200 * MS,), after_exchanges_ns=(real_ms * MS,), forecast=told,
-    )  # fmt: skip
+        capture=Path("before.pcap.gz"),
+        service="10.77.0.1:5001",
+        situation=situation,
+        why="a situation",
+        change=change,
+        ranked=True,
+        before_ns=200 * MS,
+        after_ns=real_ms * MS,
+        least_ns=real_ms * MS,
+        most_ns=real_ms * MS,
+        before_rtt_ns=rtt_ms * MS,
+        rtt_ns=rtt_ms * MS,
+        before_exchanges_ns=(200 * MS,),
+        after_exchanges_ns=(real_ms * MS,),
+        forecast=said,
+    )
+
+
+def ordered(pairs: Sequence[Judged], *suggested: str) -> list[Ranking]:
+    return rankings(pairs, lambda _capture, _service: suggested)
 
 
 class TestRight:
@@ -59,29 +77,73 @@ class TestRight:
 
 class TestOrder:
     def test_of_remedies_as_it_really_is(self) -> None:
-        (ranking,) = rankings([remedy("sndbuf=auto", 60, 70), remedy("initcwnd=40", 180, 140)])
+        (ranking,) = ordered([remedy("sndbuf=auto", 60, 70), remedy("initcwnd=40", 180, 140)])
         assert ranking.right
 
     def test_turned_round_is_wrong_however_close_the_times_are(self) -> None:
-        (ranking,) = rankings([remedy("sndbuf=auto", 60, 79), remedy("initcwnd=40", 80, 78)])
+        (ranking,) = ordered([remedy("sndbuf=auto", 60, 79), remedy("initcwnd=40", 80, 78)])
         assert all(one.right for one in ranking.remedies)
         assert ranking.swapped == (("sndbuf=auto", "initcwnd=40"),)
         assert not ranking.right
 
     def test_a_tie_that_is_none_is_wrong(self) -> None:
-        (ranking,) = rankings([remedy("sndbuf=auto", 60, 80), remedy("initcwnd=40", 90, 80)])
+        (ranking,) = ordered([remedy("sndbuf=auto", 60, 80), remedy("initcwnd=40", 90, 80)])
         assert not ranking.right
 
     def test_equally_good_remedies_have_none(self) -> None:
-        (ranking,) = rankings([remedy("sndbuf=auto", 60, 70), remedy("initcwnd=40", 65, 69)])
+        (ranking,) = ordered([remedy("sndbuf=auto", 60, 70), remedy("initcwnd=40", 65, 69)])
         assert ranking.right
 
     def test_a_refused_remedy_has_no_place(self) -> None:
-        (ranking,) = rankings([remedy("sndbuf=auto", 60, 60), remedy("initcwnd=40", 61, None)])
+        (ranking,) = ordered([remedy("sndbuf=auto", 60, 60), remedy("initcwnd=40", 61, None)])
         assert not ranking.right
 
     def test_only_competing_changes_are_ordered(self) -> None:
-        assert rankings([replace(remedy("initcwnd=20", 60, 60), ranked=False)]) == []
+        assert ordered([replace(remedy("initcwnd=20", 60, 60), ranked=False)]) == []
+
+
+class TestSuggestion:
+    REMEDIES = (remedy("sndbuf=auto", 60, 70), remedy("initcwnd=40", 66, 70), remedy("nodelay=1", 200, 200))
+
+    @pytest.mark.parametrize("first", ["sndbuf=auto", "sndbuf=256K", "initcwnd=70"])
+    def test_of_the_best_kind_or_one_as_good_is_found(self, first: str) -> None:
+        (ranking,) = ordered(self.REMEDIES, first, "nodelay=1")
+        assert ranking.found
+
+    @pytest.mark.parametrize("suggested", [("nodelay=1", "sndbuf=auto"), ("think=0",), ()])
+    def test_of_another_kind_first_is_missed(self, suggested: tuple[str, ...]) -> None:
+        (ranking,) = ordered(self.REMEDIES, *suggested)
+        assert not ranking.found
+
+    def test_nobody_has_to_suggest_a_shorter_way(self) -> None:
+        (ranking,) = ordered((remedy("rtt=1ms", 5, 5), *self.REMEDIES), "sndbuf=auto")
+        assert ranking.found
+
+
+REPORT: dict[str, Any] = {
+    "flows": [{"refused": None, "reason": None}],
+    "totals": {
+        "captured_exchanges_ns": 100,
+        "replayed_exchanges_ns": 101,
+        "outcomes": [
+            {
+                "exchanges": [
+                    {"expected_ns": 30, "low_ns": 25, "high_ns": 35},
+                    {"expected_ns": 20, "low_ns": 18, "high_ns": 29},
+                ]
+            }
+        ],
+    },
+}
+
+
+def test_a_report_is_added_up_over_its_exchanges() -> None:
+    assert told(REPORT) == Forecast(100, 101, 50, 43, 64, (30, 20))
+
+
+def test_one_refused_connection_leaves_no_prediction_of_the_whole() -> None:
+    flows = [*REPORT["flows"], {"refused": "no-handshake", "reason": "the handshake was not captured"}]
+    assert told(REPORT | {"flows": flows}) == Forecast(refused="the handshake was not captured")
 
 
 def test_tables_count_and_name_every_miss() -> None:
@@ -90,12 +152,12 @@ def test_tables_count_and_name_every_miss() -> None:
         remedy("initcwnd=40", 150, 55),
         remedy("nodelay=1", 200, None, situation="b"),
     ]
-    assert "| 1 of 3 (33 %) |" in summary(pairs, rankings(pairs))
+    assert "| 1 of 3 (33 %) |" in summary(pairs, ordered(pairs))
     (miss,) = (line for line in by_pair(pairs).splitlines() if "**wrong**" in line)
     assert "`initcwnd=40`" in miss
     assert "−95.0" in miss
-    assert "**wrong** `initcwnd=40` before `sndbuf=auto`" in by_ranking(rankings(pairs))
-    whole = render(pairs, rankings(pairs))
+    assert "**wrong** `initcwnd=40` before `sndbuf=auto`" in by_ranking(ordered(pairs))
+    whole = render(pairs, ordered(pairs))
     assert whole.startswith(MARK[0])
     assert whole.endswith(MARK[1])
 
