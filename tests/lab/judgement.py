@@ -12,8 +12,8 @@ SHARE = 0.15
 APART = 0.05
 """Remedies whose real times are closer than this share of the time before have no order to be found."""
 
-PATH = frozenset({"rtt", "rate"})
-"""Changes of the way, which nobody suggests to a host."""
+NO_REMEDY = frozenset({"rtt", "think"})
+"""Nobody suggests a shorter way; a client's pauses are not in the times that are compared here."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,11 +95,12 @@ class Ranking:
 
     @property
     def found(self) -> bool:
-        """Whether the first suggestion is of the kind that was really best, or as good; the way stays as it is."""
-        near = [one for one in self.remedies if one.change.partition("=")[0] not in PATH]
+        """Whether the first suggestion is of the kind that was really best, or as good."""
+        near = [one for one in self.remedies if not _kinds(one.change) & NO_REMEDY]
         best = min(one.after_ns for one in near)
         good = {_kinds(one.change) for one in near if one.after_ns - best <= APART * one.before_ns}
-        return bool(self.suggested) and _kinds(self.suggested[0]) in good
+        first = next((kinds for kinds in map(_kinds, self.suggested) if not kinds & NO_REMEDY), None)
+        return first in good
 
 
 def judged(path: Path, ask: Ask) -> Judged:

@@ -135,7 +135,7 @@ def _several_remedies() -> list[Plan]:
               300_000, exchanges=2, think_ms=1000, sndbuf=16 * _K, **old),
         _plan("reuse-connection=1, initcwnd=40, initcwnd=20", "many-new-50ms",
               "60 KB at 50 ms, a new connection each time", 50, 60_000, exchanges=4, reuse=False, ranked=True),
-        _plan(f"{off}, initcwnd=40, nodelay=1", "many-idle-20ms", "300 KB three times at 20 ms, 1 s between", 20,
+        _plan(f"{off}, initcwnd=40, initcwnd=100, nodelay=1", "many-idle-20ms", "300 KB three times at 20 ms, 1 s between", 20,
               300_000, exchanges=3, think_ms=1000, ranked=True),
         _plan("nodelay=1, delayed-ack=0, initcwnd=40", "many-nagle-10ms", "requests in two writes at 10 ms", 10, 100,
               exchanges=12, request=(200, 300), upload=True, ranked=True),
@@ -152,12 +152,12 @@ def _several_remedies() -> list[Plan]:
         _plan(f"reuse-connection=1, initcwnd=20, {off}", "many-new-100ms",
               "20 KB at 100 ms, a new connection each time", 100, 20_000, exchanges=5, reuse=False, ranked=True),
         _plan("rtt=20ms, initcwnd=100, initcwnd=40", "many-far-100ms", "300 KB at 100 ms", 100, 300_000, ranked=True),
-        _plan(f"{off}, initcwnd=40, nodelay=1", "many-up-30ms", "uploads of 300 KB at 30 ms, 800 ms between", 30, 200,
+        _plan(f"{off}, initcwnd=40, initcwnd=100, nodelay=1", "many-up-30ms", "uploads of 300 KB at 30 ms, 800 ms between", 30, 200,
               exchanges=4, request=(300_000,), think_ms=800, upload=True, ranked=True),
         _plan("sndbuf=auto, reuse-connection=1, initcwnd=40", "many-sndbuf-new-20ms",
               "200 KB at 20 ms, a new connection each time, SO_SNDBUF 16 KB", 20, 200_000, exchanges=4, reuse=False,
               sndbuf=16 * _K, **old),
-        _plan(f"initcwnd=40 {off}, initcwnd=40, {off}", "many-idle-100ms",
+        _plan(f"initcwnd=40 {off}, initcwnd=40, initcwnd=100, {off}", "many-idle-100ms",
               "150 KB three times at 100 ms, 1.5 s between", 100, 150_000, exchanges=3, think_ms=1500, ranked=True),
     ]  # fmt: skip
 

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from tests.lab.judgement import SHARE, Judged, Ranking
+from tests.lab.judgement import SHARE, Forecast, Judged, Ranking
 
 MARK = ("<!-- predictions: python -m tests.lab.predictions --write -->", "<!-- end of predictions -->")
 
@@ -93,7 +93,7 @@ def by_pair(pairs: Sequence[Judged]) -> str:
     lines += [
         f"| {one.why} | `{one.change}` | {_ms(one.before_ns)} | {_ms(one.forecast.replayed_ns)} "
         f"| {_ms(one.after_ns)} | {_ms(one.least_ns)} – {_ms(one.most_ns)} "
-        f"| {_ms(one.forecast.expected_ns)} | {_ms(one.forecast.low_ns)} – {_ms(one.forecast.high_ns)} "
+        f"| {_ms(one.forecast.expected_ns)} | {_interval(one.forecast)} "
         f"| {_signed(one.off_ns)} | {_ms(one.allowed_ns)} | {_verdict(one)} |"
         for one in pairs
     ]
@@ -111,9 +111,10 @@ def by_ranking(ranked: Sequence[Ranking]) -> str:
             f"`{each.change}` {_ms(each.after_ns)} → {_ms(each.forecast.expected_ns)}" for each in one.remedies
         )
         wrong = "; ".join(f"`{worse}` before `{better}`" for better, worse in one.swapped)
-        lines.append(
-            f"| {one.remedies[0].why} | {remedies} | {'right' if one.right else f'**wrong** {wrong}'.strip()} |"
-        )
+        order = "right" if one.right else f"**wrong** {wrong}".strip()
+        suggested = ", ".join(f"`{each}`" for each in one.suggested) or "–"
+        missed = "" if one.found else "**missed** "
+        lines.append(f"| {one.remedies[0].why} | {remedies} | {order} | {missed}{suggested} |")
     return "\n".join(lines)
 
 
@@ -125,6 +126,10 @@ def _verdict(pair: Judged) -> str:
     if pair.off_ns is None:
         return f"**refused** {pair.forecast.refused}".strip()
     return "right" if pair.right else "**wrong**"
+
+
+def _interval(said: Forecast) -> str:
+    return "–" if said.low_ns is None else f"{_ms(said.low_ns)} – {_ms(said.high_ns)}"
 
 
 def _signed(ns: int | None) -> str:

@@ -110,10 +110,14 @@ class TestSuggestion:
         (ranking,) = ordered(self.REMEDIES, first, "nodelay=1")
         assert ranking.found
 
-    @pytest.mark.parametrize("suggested", [("nodelay=1", "sndbuf=auto"), ("think=0",), ()])
+    @pytest.mark.parametrize("suggested", [("nodelay=1", "sndbuf=auto"), ("loss=0",), ()])
     def test_of_another_kind_first_is_missed(self, suggested: tuple[str, ...]) -> None:
         (ranking,) = ordered(self.REMEDIES, *suggested)
         assert not ranking.found
+
+    def test_what_a_client_pauses_is_left_to_it(self) -> None:
+        (ranking,) = ordered(self.REMEDIES, "think=0", "sndbuf=auto")
+        assert ranking.found
 
     def test_nobody_has_to_suggest_a_shorter_way(self) -> None:
         (ranking,) = ordered((remedy("rtt=1ms", 5, 5), *self.REMEDIES), "sndbuf=auto")
