@@ -5,21 +5,24 @@ The GIL is released while captures are read.
 """
 
 from collections.abc import Callable, Sequence
-from typing import Any, final
+from typing import Any, Self, final
 
 __all__ = [
     "CaptureStatus",
     "CauseInfo",
     "Copied",
     "Pairing",
+    "Peek",
     "Report",
     "Table",
+    "Unpacked",
     "Written",
     "analyze",
     "causes",
     "copy",
     "owners",
     "pair",
+    "peek",
     "samples",
     "segments",
     "version",
@@ -56,7 +59,12 @@ class CaptureStatus:
         """One line: what, where, what to do. None where exit_code is 0."""
     @property
     def json(self) -> str:
-        """The object in the report's `captures` list (see the JSON report): path, format, packets, warnings, skipped …"""
+        """The object in the report's `captures` list (see the JSON report): path, format, packets, warnings, skipped …
+
+        Of a stream of several captures also `stream` (its number, the same for all of them) and `first_packet` (packet numbers run on
+        through the stream: that of this capture's first; absent where it could not be opened). Warnings by code, among them
+        `overlap` (packets that another capture of the stream holds too), `missing-file` (the caller said so) and `flow-limit`.
+        """
 
 @final
 class Report:
@@ -136,6 +144,43 @@ class Copied:
         """Why the capture could not be read to its end."""
 
 @final
+class Peek:
+    """What the beginning of an input shows; None and empty where it does not."""
+
+    @property
+    def format(self) -> str | None:
+        """`pcap`, `pcapng`, `snoop`, `tcpdump-text`."""
+    @property
+    def compression(self) -> str | None:
+        """`gzip`, `zstd`, `lz4`, `xz`, `bzip2`."""
+    @property
+    def head(self) -> bytes:
+        """The first bytes, unpacked: 512, or all there are."""
+    @property
+    def first_ns(self) -> int | None:
+        """The time of the first packet. None too where much else stands before it, as in a paste."""
+    @property
+    def link_types(self) -> list[str]: ...
+    @property
+    def error(self) -> str | None:
+        """Why it is no capture, or cannot be opened, in one line."""
+    @property
+    def exit_code(self) -> int: ...
+
+@final
+class Unpacked:
+    """What is in a gzip, zstd, lz4, xz or bzip2 file, told by content; of any other file, itself.
+
+    `source` is a path or a binary file object, which is closed with this. `max_expansion` as in analyze(). OSError where
+    the data is damaged or ends early, once what comes before was read.
+    """
+
+    def __new__(cls, source: object, *, max_expansion: int | None = None) -> Self: ...
+    def read(self, size: int = -1) -> bytes:
+        """At most so many bytes, fewer only at the end; all of them where `size` is negative."""
+    def close(self) -> None: ...
+
+@final
 class Pairing:
     """What two captures of the same traffic have in common."""
 
@@ -180,6 +225,14 @@ def analyze(
     secret: bytes | None = None,
     label: Callable[[bytes, bytes], tuple[str, str] | None] | None = None,
     progress: Callable[[int, int | None], None] | None = None,
+    sets: Sequence[int] = ...,
+    missing_before: Sequence[int] = ...,
+    new_from: int = 0,
+    packets_before: int = 0,
+    threads: int | None = None,
+    open: Callable[[str], Any] | None = None,
+    each: Callable[[Report], None] | None = None,
+    chunk: int = ...,
 ) -> Report:
     """Reads captures and diagnoses every flow in them.
 
@@ -192,6 +245,16 @@ def analyze(
     with the GIL held for flows that begin with an HTTP method or a TLS hello only, and what it raises ends the run.
     `secret`, 32 bytes, is the key of pseudonyms: they stand for addresses, `capture-1` for the first path, and there are no labels.
     `progress(bytes_read, bytes_in_all)` is called now and then with the GIL held; what it raises ends the run and is raised here (KeyboardInterrupt too).
+    `sets`: a number for each path; paths with the same one are one stream, whose flows may cross from file to file: in order of
+    time, merged where they overlap, packets that two of them hold counted once, packet numbers running on. Empty: each by
+    itself. `missing_before`: indexes of paths whose predecessor in the set is missing. `new_from`:
+    flows that are over before that path comes are left out, as somebody who read the paths before it knows them already; `packets_before`: packets of files
+    before the first path, which packet numbers go on behind. `threads`: 1 does all in the calling
+    thread; None uses what there is. `open(name)` gives a binary file object for a name, or None where it is a file's: its
+    `read(n)` is called from any thread, its `size` (if it has one) is what progress tells, it is closed in the end, and in a
+    set of several a name is opened twice. What it raises is the input's error; KeyboardInterrupt ends the run.
+    `each` is given the results as they come, in Reports of about `chunk` rows (flows, stalls and exchanges; flows in order of
+    their ids, no captures) that are not kept: the Report returned has the captures only. What it raises ends the run and is raised here.
     Bad inputs do not raise: see Report.captures. Raises ValueError for an unreadable host.
     """
 
@@ -215,6 +278,8 @@ def write(
     secret: bytes | None = None,
     label: Callable[[bytes, bytes], tuple[str, str] | None] | None = None,
     progress: Callable[[int, int | None], None] | None = None,
+    sets: Sequence[int] = ...,
+    missing_before: Sequence[int] = ...,
 ) -> Written:
     """Like analyze(), but prints each flow to file descriptor `fd` as soon as it is finished and keeps none.
 
@@ -230,10 +295,12 @@ def samples(
     since_ns: int | None = None,
     until_ns: int | None = None,
     max_expansion: int | None = None,
+    sets: Sequence[int] = ...,
+    missing_before: Sequence[int] = ...,
 ) -> list[Table]:
     """Every segment of some flows but their SYNs, for drawing: a table a flow, in the order of `flows`, from one reading.
 
-    `paths`, `since_ns`, `until_ns` and `max_expansion` are those of the analyze() that gave the ids. A flow that only shook
+    `paths`, `since_ns`, `until_ns`, `max_expansion`, `sets` and `missing_before` are those of the analyze() that gave the ids. A flow that only shook
     hands, or an id that is none, has an empty table. A row of kind "ack" tells of the data that it acknowledges, any
     other row of its own sender's data. Columns: time_ns, packet, sender ("client"/"server"), kind ("data", "retransmission",
     "ack", "probe"), seq (first byte, relative to the ISN), bytes, ack (relative), edge (right edge of the peer's window for
@@ -274,6 +341,9 @@ def segments(path: str) -> tuple[Table, CaptureStatus]:
     window_scale, sack_permitted, ts_value, ts_echo, sacks (text "left-right left-right", empty without), ip_id, ttl.
     Raises like samples(); a damaged capture gives what could be read.
     """
+
+def peek(path: str, *, open: Callable[[str], Any] | None = None, max_expansion: int | None = None) -> Peek:
+    """What an input is, from as much of its beginning as it takes. `open` as in analyze()."""
 
 def pair(client_side: str, server_side: str, *, same_clock: bool = False) -> Pairing:
     """Matches the flows and packets of two captures taken at both ends, and aligns their clocks.

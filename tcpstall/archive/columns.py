@@ -1,12 +1,13 @@
 """Every column of the tables of a store: its type, unit and meaning; documentation and empty tables come from here."""
 
+import hashlib
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 
 from tcpstall import _core
 from tcpstall.causes import Cause
 
-__all__ = ["BY_DAY", "TABLES", "Column", "Table", "documented"]
+__all__ = ["BY_DAY", "CAPTURES", "OF_THE_RECEIVER", "TABLES", "Column", "Table", "documented", "layout"]
 
 TEXT, COUNT, REAL, FLAG, MOMENT, DAY = "VARCHAR", "BIGINT", "DOUBLE", "BOOLEAN", "TIMESTAMP", "DATE"
 
@@ -20,7 +21,8 @@ _SEGMENTS = "segments"
 AWAITING_PEER = "awaiting-peer"
 """The detail of waits for the peer's turn to speak: what the peer did meanwhile is told as its own wait."""
 
-_OF_THE_RECEIVER = (Cause.RWND_LIMITED, Cause.ZERO_WINDOW, Cause.DELAYED_ACK)
+OF_THE_RECEIVER = (Cause.RWND_LIMITED, Cause.ZERO_WINDOW, Cause.DELAYED_ACK)
+"""Causes that are the doing of the end that receives."""
 _OF_THE_SERVER = (Cause.HANDSHAKE,)
 
 
@@ -195,7 +197,12 @@ _EXCHANGES = (
     _column(COUNT, _BYTES, "request_bytes", "size of the request; 0 where the server spoke first"),
     _column(COUNT, _BYTES, "response_bytes", "size of the response"),
     _column(FLAG, "", "complete", "false where the latency is a lower bound: the response was not acknowledged whole"),
-    _column(COUNT, "", "overlaps", "how often an end spoke before it had heard the other out"),
+    _column(
+        COUNT,
+        "",
+        "overlaps",
+        'how often an end spoke before it had heard the other out; in SQL in quotes: `"overlaps"`',
+    ),
     _column(COUNT, _NS, "handshake_ns", "of the latency: the handshake"),
     _column(COUNT, _NS, "request_ns", "of the latency: until the request had left"),
     _column(COUNT, _NS, "travel_ns", "of the latency: one base round trip"),
@@ -222,7 +229,7 @@ _CAPTURES = (
     _column(COUNT, _SINCE_1970, "last_ns", "its latest packet"),
     _EXIT_CODE,
     _column(TEXT, "", "error", "what was wrong with it; null where nothing was"),
-    _column(TEXT, "", "warnings", "what a reader must know, as a JSON list of code, count and message"),
+    _column(TEXT, "", "warnings", "what a reader must know, parted by semicolons"),
     _column(COUNT, "", "flows", "flows that began in it"),
     _column(COUNT, _SINCE_1970, "resume_ns", "start of the oldest flow that was open at the end of its set; null none"),
     _column(TEXT, "", "tcpstall", "the version that analysed it"),
@@ -277,7 +284,7 @@ _TIMES = (
 
 _HOST = (
     f"case when cause in ({_words(_OF_THE_SERVER)}) then server_address "
-    f"when (sender = 'client') = (cause in ({_words(_OF_THE_RECEIVER)})) then server_address else client_address end"
+    f"when (sender = 'client') = (cause in ({_words(OF_THE_RECEIVER)})) then server_address else client_address end"
 )
 
 _OF_STALLS = (
@@ -292,7 +299,7 @@ _OF_STALLS = (
         "host",
         TEXT,
         "",
-        f"the end whose doing it was: the receiver's address for {', '.join(_OF_THE_RECEIVER)}, the server's for "
+        f"the end whose doing it was: the receiver's address for {', '.join(OF_THE_RECEIVER)}, the server's for "
         f"{', '.join(_OF_THE_SERVER)}, else the sender's",
         _HOST,
     ),
@@ -316,6 +323,16 @@ TABLES = {
     )
 }
 """By name, in the order in which they are told."""
+
+CAPTURES = {column.name: column.type for column in _CAPTURES}
+"""The columns of `captures` by name, with their DuckDB types."""
+
+
+def layout(table: str) -> str:
+    """A digest of the table's columns: files with another were written by another version."""
+    columns = "\n".join(f"{column.name} {column.type}" for column in TABLES[table].columns)
+    return hashlib.blake2b(columns.encode(), digest_size=4).hexdigest()
+
 
 BY_DAY = ("flows", "stalls", "exchanges")
 """The tables whose files are parted by the day of `start_ns`."""

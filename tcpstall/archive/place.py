@@ -9,6 +9,7 @@ from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 from typing import Any, Protocol
 
+from tcpstall.archive import remote
 from tcpstall.errors import CannotOpen, CannotWrite, StoreInUse
 
 __all__ = ["LocalPlace", "Place", "at"]
@@ -58,7 +59,11 @@ class Place(Protocol):
 
 def at(url: str) -> Place:
     """The place of that path or URL."""
-    return LocalPlace(Path(url))
+    if remote.is_url(url):
+        from tcpstall.archive.remote_place import RemotePlace
+
+        return RemotePlace(url)
+    return LocalPlace(Path(remote.local(url)))
 
 
 class LocalPlace:

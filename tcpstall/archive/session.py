@@ -2,10 +2,12 @@
 
 import json
 import tempfile
-from collections.abc import Iterator, Mapping, Sequence
+import threading
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import Future
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 from tcpstall.archive.columns import BY_DAY, TABLES, Table
 from tcpstall.archive.statement import checked
@@ -14,7 +16,9 @@ from tcpstall.errors import CannotAnswer, CannotOpen, CannotWrite
 if TYPE_CHECKING:
     import duckdb
 
-__all__ = ["Answer", "Readable", "Session", "session"]
+__all__ = ["Answer", "Readable", "Session", "make_views", "session"]
+
+_Result = TypeVar("_Result")
 
 _BATCH = 2_048
 """Rows that are fetched at once: DuckDB's own vectors."""
@@ -28,7 +32,7 @@ class Readable(Protocol):
 
     @property
     def url(self) -> str:
-        """The folder that all files lie in."""
+        """The folder that all its files lie in."""
 
     @property
     def filesystem(self) -> Any | None:
@@ -72,35 +76,51 @@ class Session:
     def ask(self, sql: str) -> Answer:
         """The answer to a stranger's question. Raises CannotAnswer for all but one SELECT of the store's tables."""
         checked(self._connection, sql)
-        return self.asked(sql)
-
-    def asked(self, sql: str, values: Mapping[str, object] | None = None) -> Answer:
-        """The answer to one of the program's own, with `$name` for values. Raises CannotAnswer."""
         with _explained():
-            return Answer(self._connection.execute(sql, dict(values or {})))
+            return Answer(self._run(lambda: self._connection.execute(sql)))
 
     def write(self, sql: str, output: Path) -> None:
-        """The answer to a stranger's question as Parquet. Raises CannotAnswer, and CannotWrite where it cannot be written."""
-        checked(self._connection, sql)
-        self.written(sql, output)
-
-    def written(self, sql: str, output: Path, values: Mapping[str, object] | None = None) -> None:
-        """The answer to one of the program's own as Parquet."""
+        """The answer to a stranger's question as Parquet. Raises CannotAnswer and CannotWrite."""
         import duckdb
 
+        checked(self._connection, sql)
         try:
             # A relation, not COPY around the text: nothing in the text can be taken for the end of it.
-            answer = self._connection.sql(sql, params=dict(values or {}))
-            answer.write_parquet(str(output), compression="zstd")
+            self._run(lambda: self._connection.sql(sql).write_parquet(str(output), compression="zstd"))
         except duckdb.IOException as error:
             raise CannotWrite(f"cannot write {output}: {_line(error)}") from error
         except duckdb.Error as error:
             raise _told(error) from error
 
-    def rows(self, sql: str, values: Mapping[str, object] | None = None) -> list[dict[str, Any]]:
-        """The same as a list of rows by name."""
-        answer = self.asked(sql, values)
+    def _run(self, work: Callable[[], _Result]) -> _Result:
+        """What `work` gives, done in a thread of its own: while DuckDB works this one can notice Ctrl-C."""
+        done: Future[_Result] = Future()
+        thread = threading.Thread(target=_settle, args=(done, work), daemon=True)
+        thread.start()
+        try:
+            return done.result()
+        except KeyboardInterrupt:
+            self._connection.interrupt()
+            thread.join()
+            raise
+
+    def keep(self, name: str, sql: str) -> None:
+        """Keeps the answer to one of the program's own questions as a table, in memory."""
+        with _explained():
+            self._run(lambda: self._connection.execute(f"CREATE OR REPLACE TEMP TABLE {name} AS {sql}"))
+
+    def rows(self, sql: str) -> list[dict[str, Any]]:
+        """The answer to one of the program's own questions, rows by name."""
+        with _explained():
+            answer = Answer(self._run(lambda: self._connection.execute(sql)))
         return [dict(zip(answer.names, row, strict=True)) for row in answer]
+
+
+def _settle(done: "Future[_Result]", work: Callable[[], _Result]) -> None:
+    try:
+        done.set_result(work())
+    except BaseException as error:
+        done.set_exception(error)
 
 
 @contextmanager
@@ -116,8 +136,7 @@ def session(store: Readable, *, output: Path | None = None, memory: str = _MEMOR
         try:
             if store.filesystem is not None:
                 connection.register_filesystem(store.filesystem)
-            for table in TABLES:
-                _make_view(connection, store, table)
+            make_views(connection, store)
             _lock(connection, store, output)
             yield Session(connection)
         finally:
@@ -149,13 +168,15 @@ def _lock(connection: "duckdb.DuckDBPyConnection", store: Readable, output: Path
         connection.execute(f"SET {name} = {value}")
 
 
-def _make_view(connection: "duckdb.DuckDBPyConnection", store: Readable, name: str) -> None:
+def make_views(connection: "duckdb.DuckDBPyConnection", store: Readable) -> None:
+    """The store's tables as views of a database. Raises CannotOpen where files of the store cannot be read."""
     import duckdb
 
-    try:
-        connection.execute(f"CREATE VIEW {name} AS {_view(connection, store, TABLES[name])}")
-    except duckdb.Error as error:
-        raise CannotOpen(f"{store.url}: the table {name} cannot be read: {_line(error)}") from error
+    for name, table in TABLES.items():
+        try:
+            connection.execute(f"CREATE VIEW {name} AS {_view(connection, store, table)}")
+        except duckdb.Error as error:
+            raise CannotOpen(f"{store.url}: the table {name} cannot be read: {_line(error)}") from error
 
 
 def _view(connection: "duckdb.DuckDBPyConnection", store: Readable, table: Table) -> str:
@@ -177,10 +198,10 @@ def _files(store: Readable, table: Table) -> str:
         days = (
             "hive_partitioning = true, hive_types = {'day': DATE}"
             if table.name in BY_DAY
-            else "hive_partitioning = false"
+            else "hive_partitioning = false, union_by_name = true"
         )
         return f"SELECT {_names(table)} FROM read_parquet([{listed}], {days})"
-    return f"SELECT {', '.join(f'NULL::{column.type} AS {column.name}' for column in _held(table))} WHERE false"
+    return f"SELECT {', '.join(f'NULL::{column.type} AS {_name(column.name)}' for column in _held(table))} WHERE false"
 
 
 def _held(table: Table) -> Sequence[Any]:
@@ -189,7 +210,12 @@ def _held(table: Table) -> Sequence[Any]:
 
 
 def _names(table: Table) -> str:
-    return ", ".join(column.name for column in _held(table))
+    return ", ".join(_name(column.name) for column in _held(table))
+
+
+def _name(name: str) -> str:
+    """Quoted: `overlaps` is a word of SQL."""
+    return f'"{name}"'
 
 
 def _that_count(store: Readable, table: Table) -> str:
@@ -202,7 +228,7 @@ def _that_count(store: Readable, table: Table) -> str:
     if table.name != "captures":
         return where
     # A file that was scanned again, or moved, has a newer row; what could not be read is forgotten once it could be.
-    latest = "row_number() OVER (PARTITION BY scan, coalesce(fingerprint, name) ORDER BY scanned_ns DESC)"
+    latest = "row_number() OVER (PARTITION BY scan, if(scan IS NULL, name, fingerprint) ORDER BY scanned_ns DESC)"
     newest = "max(scanned_ns) OVER (PARTITION BY name)"
     return f"{where} QUALIFY {latest} = 1 AND (scan IS NOT NULL OR scanned_ns = {newest})"
 

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 __all__ = ["checked"]
 
 _NODES = frozenset({"SELECT_NODE", "SET_OPERATION_NODE", "RECURSIVE_CTE_NODE", "CTE_NODE"})
-"""What a SELECT is made of. DuckDB parses INSERT, UPDATE, DELETE and COPY inside WITH too, and calls the whole a SELECT."""
+"""What a SELECT is made of. DuckDB takes INSERT, DELETE and COPY inside WITH too, and calls the whole a SELECT."""
 
 _MAKERS = frozenset({"unnest", "range", "generate_series"})
 """Functions that may stand for a table. All others read files, settings or memory."""

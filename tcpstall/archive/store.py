@@ -6,15 +6,19 @@ from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field, replace
 from typing import Any, Self
 
+from tcpstall.archive.columns import layout
 from tcpstall.archive.place import Place, at
 from tcpstall.errors import CannotOpen, TcpstallError
 
-__all__ = ["SCHEMA", "TABLES", "Commit", "Part", "Store"]
+__all__ = ["DATABASE", "SCHEMA", "TABLES", "Commit", "Part", "Store"]
 
 SCHEMA = "tcpstall.store/1"
 """Name and version of how a store is laid out; a newer version is refused, an older one migrated."""
 
 TABLES = ("flows", "stalls", "exchanges", "captures")
+
+DATABASE = "store.duckdb"
+"""Views of the tables, for other tools; tcpstall itself does not read it."""
 
 _ABOUT = "store.json"
 _CATALOG = "catalog.json"
@@ -25,7 +29,10 @@ Row = Mapping[str, Any]
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """One Parquet file. `from_ns` and `to_ns` are the least and greatest `start_ns` in it, None in captures."""
+    """One Parquet file. `from_ns` and `to_ns` are the least and greatest `start_ns` in it, None in captures.
+
+    `layout` is the digest of its columns.
+    """
 
     table: str
     name: str
@@ -33,14 +40,15 @@ class Part:
     bytes: int
     from_ns: int | None = None
     to_ns: int | None = None
+    layout: str = ""
 
 
 @dataclass(frozen=True, slots=True)
 class Commit:
     """What becomes true at once.
 
-    `dropped` are scans that no longer count, `continued` scans whose rows with `at_end` no longer do: the connections that
-    were open when their files ended are told anew by the scan that read on. `captures` are rows of that table.
+    `dropped` are scans that no longer count, `continued` scans whose rows with `at_end` no longer do: what was
+    open when their files ended are told anew by the scan that read on. `captures` are rows of that table.
     `removed` are parts that no longer count, for what they held is in `parts`.
     """
 
@@ -60,6 +68,7 @@ class _State:
     dropped: set[str] = field(default_factory=set)
     continued: set[str] = field(default_factory=set)
     upto: int = 0
+    absorbed: int = 0
 
     def add(self, commit: Commit) -> None:
         self.parts.update((part.name, part) for part in commit.parts)
@@ -86,6 +95,15 @@ class Store:
             raise CannotOpen(f"{url}: no store is here; `tcpstall scan CAPTURES --store {url}` makes one")
         _check(url, about)
         return cls(place, _read(place))
+
+    @classmethod
+    def asked(cls, url: str) -> Self:
+        """The same to be asked: raises CannotOpen too where another version has written with other columns."""
+        store = cls.open(url)
+        if store.outdated():
+            what_to_do = f"`tcpstall store compact --store {url}` brings it up to date"
+            raise CannotOpen(f"{url}: another version of tcpstall wrote it; {what_to_do}")
+        return store
 
     @classmethod
     @contextmanager
@@ -125,6 +143,15 @@ class Store:
         """The Parquet files that count."""
         return [part for part in self._state.parts.values() if part.table == table]
 
+    @property
+    def changed(self) -> bool:
+        """Something was committed since the last checkpoint."""
+        return self._state.upto > self._state.absorbed
+
+    def outdated(self) -> list[Part]:
+        """Parts that another version has written, with other columns."""
+        return [part for table in TABLES for part in self.parts(table) if part.layout != layout(table)]
+
     def recent(self, table: str) -> list[Row]:
         """Rows that are in no Parquet file yet."""
         return list(self._state.captures) if table == "captures" else []
@@ -147,7 +174,7 @@ class Store:
         self._state.upto = number
 
     def checkpoint(self, captures: Part | None, *, removed: Sequence[str] = ()) -> None:
-        """Puts what the journal says into the catalog; `captures` is the part that has all its rows, instead of those `removed`."""
+        """Puts what the journal says into the catalog; `captures` has all rows of that table, not those `removed`."""
         state = self._state
         for name in removed:
             state.parts.pop(name, None)
@@ -163,6 +190,7 @@ class Store:
             "continued": sorted(state.continued),
         }
         self.place.put(_CATALOG, json.dumps(catalog).encode())
+        state.absorbed = state.upto
         self._sweep()
 
     def forget(self, scans: frozenset[str], continued: frozenset[str]) -> None:
@@ -172,17 +200,13 @@ class Store:
 
     def _sweep(self) -> None:
         """Removes what a writer that was killed has left, and what was absorbed."""
-        done = [name for name in self.place.names(_JOURNAL) if _number(name) <= self._absorbed()]
+        done = [name for name in self.place.names(_JOURNAL) if _number(name) <= self._state.absorbed]
         stale = [name for table in TABLES for name in self.place.names(table) if name not in self._state.parts]
         self.place.remove([*done, *stale])
 
-    def _absorbed(self) -> int:
-        catalog = self.place.read(_CATALOG)
-        return 0 if catalog is None else int(json.loads(catalog)["upto"])
-
 
 def _ours(name: str) -> bool:
-    return name.partition("/")[0] in (*TABLES, _JOURNAL, _ABOUT, _CATALOG, "unfinished", "lock", "store.duckdb")
+    return name.partition("/")[0] in (*TABLES, _JOURNAL, _ABOUT, _CATALOG, "unfinished", "lock", DATABASE)
 
 
 def _check(url: str, about: bytes) -> None:
@@ -231,6 +255,7 @@ def _catalog(place: Place) -> _State:
         dropped=set(catalog["dropped"]),
         continued=set(catalog["continued"]),
         upto=catalog["upto"],
+        absorbed=catalog["upto"],
     )
 
 

@@ -12,7 +12,24 @@ from tcpstall.errors import ExitCode
 
 __all__ = ["main", "tcpstall"]
 
-COMMANDS = ("analyze", "report", "plot", "explain", "annotate", "extract", "diff", "pair", "convert", "whatif")
+COMMANDS = (
+    "analyze",
+    "report",
+    "plot",
+    "explain",
+    "annotate",
+    "extract",
+    "diff",
+    "pair",
+    "convert",
+    "query",
+    "top",
+    "trend",
+    "scan",
+    "store",
+    "remedies",
+    "whatif",
+)
 """Each is a module of this package with the click command `command` in it."""
 
 

@@ -9,10 +9,11 @@ from typing import TYPE_CHECKING, Unpack, get_args
 import click
 
 from tcpstall import __version__, _core
+from tcpstall.cli.archived import chosen_store, store_page, typed_top
 from tcpstall.cli.called import Remembering, command_line
 from tcpstall.cli.ending import complain, writing
 from tcpstall.cli.reading import Asked, Reading, min_stall_option, outcome, read, reading, reading_options
-from tcpstall.cli.selection import captures_argument
+from tcpstall.cli.selection import captures_or_none
 from tcpstall.errors import ExitCode
 from tcpstall.model import Capture, Flow, Sort
 
@@ -38,13 +39,19 @@ _UNREAD = (ExitCode.CANNOT_OPEN, ExitCode.NOT_A_CAPTURE)
 
 
 @click.command("report", cls=Remembering)
-@captures_argument
+@captures_or_none
 @click.option(
     "--output",
     "-o",
     required=True,
     type=click.Path(dir_okay=False, path_type=Path),
     help="The HTML file to write.",
+)
+@click.option(
+    "--store",
+    envvar="TCPSTALL_STORE",
+    metavar="DIR|URL",
+    help="Show what a store holds instead of captures.  [env var: TCPSTALL_STORE]",
 )
 @reading_options
 @min_stall_option
@@ -70,6 +77,7 @@ _UNREAD = (ExitCode.CANNOT_OPEN, ExitCode.NOT_A_CAPTURE)
 def command(
     captures: tuple[str, ...],
     output: Path,
+    store: str | None,
     min_stall_ns: int,
     top: int,
     detailed: int,
@@ -79,8 +87,12 @@ def command(
     """Write a page that says why each sender waited: one HTML file that needs no network.
 
     The answer comes first, then each flow's time, its plots, exchanges and stalls with what to change. Plots and the
-    capture's hash need a second reading: from standard input ('-') the page has neither.
+    capture's hash need a second reading: from standard input ('-') the page has neither. With --store the page shows
+    what many captures have in common: findings, lost time by cause and hour, and the worst services.
     """  # fmt: skip
+    if (archive := chosen_store(captures, store)) is not None:
+        store_page(archive, output, top=typed_top(top), since=asked["since"], until=asked["until"])
+        return ExitCode.COMPLETE
     how = reading(captures, asked)
     analysis = read(captures, how)
     code = outcome(analysis.captures)
@@ -123,6 +135,8 @@ def _drawings(captures: Sequence[str], flows: Sequence[Flow], how: Reading) -> t
             since_ns=how["since_ns"],
             until_ns=how["until_ns"],
             max_expansion=how["max_expansion"],
+            sets=how["sets"],
+            missing_before=how["missing_before"],
         )
     except (OSError, ValueError) as error:
         complain(f"no plots: {error}")

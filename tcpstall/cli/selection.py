@@ -12,7 +12,7 @@ from tcpstall import _core
 from tcpstall.cli.times import MOMENT, Moment
 from tcpstall.errors import CannotOpen
 
-__all__ = ["Selection", "captures_argument", "chosen", "readable_name", "selection_options"]
+__all__ = ["Selection", "captures_argument", "captures_or_none", "chosen", "readable_name", "selection_options"]
 
 _Command = TypeVar("_Command", bound=Callable[..., Any])
 
@@ -56,14 +56,19 @@ def _readable_names(context: click.Context, parameter: click.Parameter, names: t
     return tuple(readable_name(context, parameter, name) for name in names)
 
 
-captures_argument = click.argument(
-    "captures",
-    nargs=-1,
-    required=True,
-    type=click.Path(allow_dash=True),
-    metavar="CAPTURE...",
-    callback=_readable_names,
-)
+def _captures(*, required: bool) -> Callable[[_Command], _Command]:
+    return click.argument(
+        "captures",
+        nargs=-1,
+        required=required,
+        type=click.Path(allow_dash=True),
+        metavar="CAPTURE...",
+        callback=_readable_names,
+    )
+
+
+captures_argument = _captures(required=True)
+captures_or_none = _captures(required=False)
 
 
 def selection_options(command: _Command) -> _Command:

@@ -19,6 +19,8 @@ def _commands() -> Iterator[tuple[str, click.Command]]:
         command = tcpstall.get_command(context, name)
         assert command is not None
         yield name, command
+        if isinstance(command, click.Group):
+            yield from ((f"{name} {below}", each) for below, each in command.commands.items())
 
 
 COMMANDS = dict(_commands())
@@ -31,7 +33,7 @@ def test_each_command_is_in_the_readme(name: str) -> None:
 
 @pytest.mark.parametrize("name", COMMANDS)
 def test_each_option_is_in_its_commands_row(name: str) -> None:
-    row = next(line for line in README.read_text().splitlines() if line.startswith(f"| `tcpstall {name}"))
+    row = next((line for line in README.read_text().splitlines() if line.startswith(f"| `tcpstall {name}")), "")
     options = (parameter for parameter in COMMANDS[name].params if isinstance(parameter, click.Option))
 
     missing = [option.name for option in options if f"`{max(option.opts, key=len)}" not in row]

@@ -9,7 +9,7 @@ DOCUMENT = Path(__file__).parents[2] / ".github" / "STORE.md"
 START = "<!-- columns: python -m tests.questions --write -->\n"
 END = "<!-- end of columns -->\n"
 
-_QUESTION = re.compile(r"^(.+)\n\n```sql\n(.+?)\n```$", re.MULTILINE | re.DOTALL)
+_QUESTION = re.compile(r"^([^\n]+)\n\n```sql\n(.+?)\n```$", re.MULTILINE | re.DOTALL)
 
 
 def tables() -> str:
@@ -26,10 +26,7 @@ def written() -> str:
 
 def questions() -> dict[str, str]:
     """SQL by the question that it answers."""
-    found = {}
-    for told, sql in _QUESTION.findall(DOCUMENT.read_text()):
-        found[told.rpartition("\n")[2]] = sql
-    return found
+    return dict(_QUESTION.findall(DOCUMENT.read_text()))
 
 
 def _table(table: Table) -> str:

@@ -5,7 +5,9 @@ mod errors;
 mod labels;
 mod options;
 mod pair;
+mod peek;
 mod report;
+mod source;
 mod statuses;
 mod table;
 mod whatif;
@@ -20,7 +22,11 @@ mod _core {
     #[pymodule_export]
     use super::pair::{Pairing, pair};
     #[pymodule_export]
+    use super::peek::{Peek, peek};
+    #[pymodule_export]
     use super::report::{Report, Written, analyze, samples, segments};
+    #[pymodule_export]
+    use super::source::Unpacked;
     #[pymodule_export]
     use super::statuses::{CaptureStatus, CauseInfo, causes, owners, version};
     #[pymodule_export]

@@ -1,13 +1,14 @@
 //! Keyword arguments to the core's options.
 
 use std::net::IpAddr;
+use std::num::NonZero;
 
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use tcpstall_core::capture::Expansion;
 use tcpstall_core::causes::Limits;
 use tcpstall_core::disguise::{Pseudonyms, Secret};
-use tcpstall_core::run::{Filter, Options};
+use tcpstall_core::run::{Filter, Opener, Options, Sets};
 use tcpstall_core::tables::Wanted;
 use tcpstall_core::time::Nanos;
 use tcpstall_core::wire::Address;
@@ -26,10 +27,22 @@ pub(crate) struct Keywords {
     pub(crate) exchanges: bool,
     pub(crate) max_expansion: Option<u64>,
     pub(crate) secret: Option<Secret>,
+    pub(crate) sets: Vec<u32>,
+    pub(crate) missing_before: Vec<usize>,
+    pub(crate) new_from: usize,
+    pub(crate) packets_before: u64,
+    pub(crate) threads: Option<usize>,
 }
 
 impl Keywords {
-    pub(crate) fn into_options(self) -> PyResult<Options> {
+    /// For so many inputs.
+    pub(crate) fn into_options(self, inputs: usize) -> PyResult<Options> {
+        if !self.sets.is_empty() && self.sets.len() != inputs {
+            return Err(PyValueError::new_err(format!("{} sets for {inputs} paths", self.sets.len())));
+        }
+        let threads = self.threads.map(|threads| {
+            NonZero::new(threads).ok_or_else(|| PyValueError::new_err("at least one thread does the work"))
+        });
         Ok(Options {
             filter: Filter {
                 flows: self.flows,
@@ -42,6 +55,14 @@ impl Keywords {
             wanted: Wanted { bursts: self.bursts, exchanges: self.exchanges, least_stall: Nanos(self.min_stall_ns) },
             expansion: self.max_expansion.map_or_else(Expansion::default, Expansion::times),
             names: self.secret.as_ref().map(Pseudonyms::new),
+            sets: Sets {
+                of: self.sets,
+                missing_before: self.missing_before,
+                new_from: self.new_from,
+                packets_before: self.packets_before,
+            },
+            opener: Opener::default(),
+            threads: threads.transpose()?,
         })
     }
 }

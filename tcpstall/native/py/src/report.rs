@@ -13,8 +13,12 @@ use tcpstall_core::wire::Segment;
 use crate::errors;
 use crate::labels::Labels;
 use crate::options::Keywords;
+use crate::source::{Raised, opener};
 use crate::statuses::{CaptureStatus, owned};
 use crate::table::Table;
+
+/// How many rows are handed over at once: some tens of megabytes.
+const CHUNK: usize = 1 << 16;
 
 /// All results of one run, held natively.
 #[pyclass(frozen, module = "tcpstall._core")]
@@ -72,15 +76,23 @@ pub(crate) struct Progress {
     callback: Option<Py<PyAny>>,
     /// What the callback or a signal handler raised.
     pub(crate) raised: Option<PyErr>,
+    /// What reading the inputs raised.
+    inputs: Raised,
 }
 
 impl Progress {
     pub(crate) fn new(callback: Option<Py<PyAny>>) -> Progress {
-        Progress { callback, raised: None }
+        Progress { callback, raised: None, inputs: Raised::default() }
+    }
+
+    /// The same of a run that reads Python's file objects.
+    fn with_inputs(self, inputs: Raised) -> Progress {
+        Progress { inputs, ..self }
     }
 
     pub(crate) fn tell(&mut self, read: u64, size: Option<u64>) -> ControlFlow<()> {
         let told = Python::attach(|py| {
+            self.inputs.take().map_or(Ok(()), Err)?;
             py.check_signals()?;
             self.callback.as_ref().map_or(Ok(()), |callback| callback.call1(py, (read, size)).map(drop))
         });
@@ -94,20 +106,52 @@ impl Progress {
     }
 }
 
-struct Keeper {
+/// Keeps the rows, or hands them over a chunk at a time.
+pub(crate) struct Keeper {
     rows: Vec<FlowRow>,
     labels: Labels,
     progress: Progress,
+    each: Option<Py<PyAny>>,
+    /// How many rows of flows, stalls and exchanges make a chunk, and how many there are.
+    chunk: usize,
+    kept: usize,
+}
+
+impl Keeper {
+    pub(crate) fn new(labels: Labels, progress: Progress) -> Keeper {
+        Keeper { rows: Vec::new(), labels, progress, each: None, chunk: usize::MAX, kept: 0 }
+    }
+
+    /// Calls `each` with about so many rows at once.
+    fn handing_to(self, each: Option<Py<PyAny>>, chunk: usize) -> Keeper {
+        Keeper { chunk: if each.is_some() { chunk } else { usize::MAX }, each, ..self }
+    }
+
+    fn hand_over(&mut self) -> PyResult<()> {
+        let (Some(each), false) = (&self.each, self.rows.is_empty()) else { return Ok(()) };
+        let mut rows = std::mem::take(&mut self.rows);
+        rows.sort_by_key(|row| row.id);
+        self.kept = 0;
+        Python::attach(|py| each.call1(py, (Report { rows, captures: Vec::new() },)).map(drop))
+    }
+
+    fn keep(&mut self, mut row: FlowRow) -> PyResult<()> {
+        self.labels.put(&mut row)?;
+        self.kept += 1 + row.stalls.len() + row.exchanges.as_ref().map_or(0, Vec::len);
+        self.rows.push(row);
+        if self.kept < self.chunk { Ok(()) } else { self.hand_over() }
+    }
 }
 
 impl Follower for Keeper {
-    fn flow(&mut self, mut row: FlowRow) -> ControlFlow<()> {
-        if let Err(error) = self.labels.put(&mut row) {
-            self.progress.raised = Some(error);
-            return ControlFlow::Break(());
+    fn flow(&mut self, row: FlowRow) -> ControlFlow<()> {
+        match self.keep(row) {
+            Ok(()) => ControlFlow::Continue(()),
+            Err(error) => {
+                self.progress.raised = Some(error);
+                ControlFlow::Break(())
+            }
         }
-        self.rows.push(row);
-        ControlFlow::Continue(())
     }
 
     fn progress(&mut self, read: u64, size: Option<u64>) -> ControlFlow<()> {
@@ -120,23 +164,24 @@ pub(crate) fn collect(
     py: Python<'_>,
     paths: &[String],
     options: &Options,
-    labels: Labels,
-    progress: Option<Py<PyAny>>,
+    mut keeper: Keeper,
 ) -> PyResult<(Vec<FlowRow>, Vec<run::CaptureStatus>)> {
-    let mut keeper = Keeper { rows: Vec::new(), labels, progress: Progress::new(progress) };
     let captures = py.detach(|| {
         let captures = run::run(paths, options, &mut keeper);
+        if keeper.progress.raised.is_none() {
+            keeper.progress.raised = keeper.hand_over().err();
+        }
         keeper.rows.sort_by_key(|row| row.id);
         captures
     });
-    match keeper.progress.raised {
-        Some(error) => Err(error),
-        None => Ok((keeper.rows, captures)),
+    if let Some(error) = keeper.progress.raised.or_else(|| keeper.progress.inputs.take()) {
+        return Err(error);
     }
+    Ok((keeper.rows, captures))
 }
 
 #[pyfunction]
-#[pyo3(signature = (paths, *, flows=vec![], hosts=vec![], ports=vec![], since_ns=None, until_ns=None, min_stall_ns=0, bursts=true, exchanges=true, link_bytes_per_s=None, max_expansion=None, secret=None, label=None, progress=None))]
+#[pyo3(signature = (paths, *, flows=vec![], hosts=vec![], ports=vec![], since_ns=None, until_ns=None, min_stall_ns=0, bursts=true, exchanges=true, link_bytes_per_s=None, max_expansion=None, secret=None, label=None, progress=None, sets=vec![], missing_before=vec![], new_from=0, packets_before=0, threads=None, open=None, each=None, chunk=CHUNK))]
 #[expect(clippy::too_many_arguments, reason = "they are keywords in Python")]
 pub(crate) fn analyze(
     py: Python<'_>,
@@ -154,6 +199,14 @@ pub(crate) fn analyze(
     secret: Option<Secret>,
     label: Option<Py<PyAny>>,
     progress: Option<Py<PyAny>>,
+    sets: Vec<u32>,
+    missing_before: Vec<usize>,
+    new_from: usize,
+    packets_before: u64,
+    threads: Option<usize>,
+    open: Option<Py<PyAny>>,
+    each: Option<Py<PyAny>>,
+    chunk: usize,
 ) -> PyResult<Report> {
     let keywords = Keywords {
         flows,
@@ -167,14 +220,23 @@ pub(crate) fn analyze(
         link_bytes_per_s,
         max_expansion,
         secret,
+        sets,
+        missing_before,
+        new_from,
+        packets_before,
+        threads,
     };
-    let options = keywords.into_options()?;
-    let (rows, captures) = collect(py, &paths, &options, Labels::new(label), progress)?;
+    let raised = Raised::default();
+    let options = Options { opener: opener(open, &raised), ..keywords.into_options(paths.len())? };
+    let progress = Progress::new(progress).with_inputs(raised);
+    let keeper = Keeper::new(Labels::new(label), progress).handing_to(each, chunk);
+    let (rows, captures) = collect(py, &paths, &options, keeper)?;
     Ok(Report { rows, captures })
 }
 
 #[pyfunction]
-#[pyo3(signature = (paths, flows, *, since_ns=None, until_ns=None, max_expansion=None))]
+#[pyo3(signature = (paths, flows, *, since_ns=None, until_ns=None, max_expansion=None, sets=vec![], missing_before=vec![]))]
+#[expect(clippy::too_many_arguments, reason = "they are keywords in Python")]
 pub(crate) fn samples(
     py: Python<'_>,
     paths: Vec<String>,
@@ -182,8 +244,11 @@ pub(crate) fn samples(
     since_ns: Option<i64>,
     until_ns: Option<i64>,
     max_expansion: Option<u64>,
+    sets: Vec<u32>,
+    missing_before: Vec<usize>,
 ) -> PyResult<Vec<Table>> {
-    let options = Keywords { since_ns, until_ns, max_expansion, ..Keywords::default() }.into_options()?;
+    let keywords = Keywords { since_ns, until_ns, max_expansion, sets, missing_before, ..Keywords::default() };
+    let options = keywords.into_options(paths.len())?;
     let tables = py.detach(|| run::samples(&paths, &flows, &options)).map_err(|error| errors::of_capture(&error))?;
     tables.iter().map(|rows| Table::new(columns::samples(rows))).collect()
 }

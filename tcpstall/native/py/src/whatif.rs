@@ -23,7 +23,7 @@ pub(crate) fn whatif(
     max_expansion: Option<u64>,
 ) -> PyResult<Vec<Option<String>>> {
     let changes = changes.into_iter().map(known).collect::<PyResult<Vec<Vec<Change>>>>()?;
-    let options = Keywords { since_ns, until_ns, max_expansion, ..Keywords::default() }.into_options()?;
+    let options = Keywords { since_ns, until_ns, max_expansion, ..Keywords::default() }.into_options(paths.len())?;
     let forecasts = py.detach(|| {
         let mut records = run::records(&paths, &flows, &options)?;
         among(&mut records.iter_mut().flatten().collect::<Vec<_>>());

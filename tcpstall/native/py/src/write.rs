@@ -14,7 +14,7 @@ use tcpstall_core::tables::stream::{Shape, Writer};
 
 use crate::labels::Labels;
 use crate::options::Keywords;
-use crate::report::{Progress, Written, collect};
+use crate::report::{Keeper, Progress, Written, collect};
 
 /// One write call takes this much, so that Python's part in it does not show.
 pub(crate) const CHUNK: usize = 256 * 1024;
@@ -72,7 +72,7 @@ impl Follower for Printer {
 }
 
 #[pyfunction]
-#[pyo3(signature = (paths, fd, *, format="json", sort=None, top=None, flows=vec![], hosts=vec![], ports=vec![], since_ns=None, until_ns=None, min_stall_ns=0, bursts=true, exchanges=true, link_bytes_per_s=None, max_expansion=None, secret=None, label=None, progress=None))]
+#[pyo3(signature = (paths, fd, *, format="json", sort=None, top=None, flows=vec![], hosts=vec![], ports=vec![], since_ns=None, until_ns=None, min_stall_ns=0, bursts=true, exchanges=true, link_bytes_per_s=None, max_expansion=None, secret=None, label=None, progress=None, sets=vec![], missing_before=vec![]))]
 #[expect(clippy::too_many_arguments, reason = "they are keywords in Python")]
 pub(crate) fn write(
     py: Python<'_>,
@@ -94,6 +94,8 @@ pub(crate) fn write(
     secret: Option<Secret>,
     label: Option<Py<PyAny>>,
     progress: Option<Py<PyAny>>,
+    sets: Vec<u32>,
+    missing_before: Vec<usize>,
 ) -> PyResult<Written> {
     let keywords = Keywords {
         flows,
@@ -107,8 +109,13 @@ pub(crate) fn write(
         link_bytes_per_s,
         max_expansion,
         secret,
+        sets,
+        missing_before,
+        new_from: 0,
+        packets_before: 0,
+        threads: None,
     };
-    let options = keywords.into_options()?;
+    let options = keywords.into_options(paths.len())?;
     let shape = Shape::from_name(format).ok_or_else(|| PyValueError::new_err(format!("no such format: {format}")))?;
     let order =
         sort.map(|name| Order::from_name(name).ok_or_else(|| PyValueError::new_err(format!("no such order: {name}"))));
@@ -116,7 +123,8 @@ pub(crate) fn write(
     let (written, captures, flows) = match (order.transpose()?, top) {
         (None, None) => stream(py, &paths, &options, shape, out, Labels::new(label), progress)?,
         (order, top) => {
-            let (mut rows, captures) = collect(py, &paths, &options, Labels::new(label), progress)?;
+            let (mut rows, captures) =
+                collect(py, &paths, &options, Keeper::new(Labels::new(label), Progress::new(progress)))?;
             order.unwrap_or(Order::Lost).sort(&mut rows);
             rows.truncate(top.unwrap_or(usize::MAX));
             let count = rows.len() as u64;

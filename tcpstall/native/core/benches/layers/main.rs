@@ -15,7 +15,7 @@ use criterion::{BenchmarkGroup, Criterion, Throughput, criterion_group, criterio
 use tcpstall_core::capture::{Capture, Expansion, Item};
 use tcpstall_core::causes::Limits;
 use tcpstall_core::gap::Watch;
-use tcpstall_core::run::{self, Filter, Follower, Options};
+use tcpstall_core::run::{self, Filter, Follower, Opener, Options, Sets};
 use tcpstall_core::tables::stream::{Shape, Writer};
 use tcpstall_core::tables::{FlowRow, Wanted};
 use tcpstall_core::time::Nanos;
@@ -161,6 +161,9 @@ fn analysed(path: &str, each: &mut dyn FnMut(FlowRow)) {
         wanted,
         expansion: Expansion::default(),
         names: None,
+        sets: Sets::default(),
+        opener: Opener::default(),
+        threads: None,
     };
     let statuses = run::run(&[path.to_owned()], &options, &mut Each(each));
     assert_eq!(statuses.len(), 1);

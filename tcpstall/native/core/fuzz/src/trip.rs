@@ -7,7 +7,7 @@ use std::sync::LazyLock;
 
 use tcpstall_core::capture::{Capture, CaptureError, Expansion, Item};
 use tcpstall_core::causes::Limits;
-use tcpstall_core::run::{self, Filter, Follower, Options};
+use tcpstall_core::run::{self, Filter, Follower, Opener, Options, Sets};
 use tcpstall_core::tables::sort::Order;
 use tcpstall_core::tables::stream::{Shape, Writer};
 use tcpstall_core::tables::{FlowRow, Wanted, columns};
@@ -105,6 +105,9 @@ pub fn analyse(bytes: &[u8]) {
         wanted: Wanted { bursts: true, exchanges: true, least_stall: Nanos::ZERO },
         expansion: Expansion::default(),
         names: None,
+        sets: Sets::default(),
+        opener: Opener::default(),
+        threads: None,
     };
     let begin = |shape| Writer::begin(Vec::new(), shape).expect("memory takes it");
     let mut keeper = Keeper { rows: Vec::new(), writers: [Shape::Json, Shape::Csv].map(begin) };

@@ -16,7 +16,7 @@ mod stream;
 mod text;
 
 use std::fs::File;
-use std::io::{ErrorKind, Read};
+use std::io::{self, ErrorKind, Read};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -27,6 +27,7 @@ pub(crate) use self::order::Order;
 pub use self::packed::{Compression, Expansion};
 
 use self::format::Found;
+use self::packed::Here;
 use self::pcap::Pcap;
 use self::pcapng::Pcapng;
 use self::snoop::Snoop;
@@ -85,6 +86,19 @@ pub struct Capture {
     size: Option<u64>,
     expansion: Expansion,
     packed: Option<Packed>,
+    unpacking: Unpacking,
+    once: bool,
+}
+
+/// Where compressed input is unpacked.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Unpacking {
+    /// In a thread of its own.
+    Beside,
+    /// Where it is read.
+    Here,
+    /// There, and no more of it than is asked for.
+    Little,
 }
 
 /// How the input is compressed, and how much of it was used up.
@@ -104,7 +118,7 @@ impl Capture {
     /// Opens a file, or standard input for `-`.
     pub fn open(path: &str) -> Result<Capture, CaptureError> {
         if path == "-" {
-            return Ok(Capture::from_reader(Box::new(std::io::stdin())));
+            return Ok(Capture { once: true, ..Capture::from_reader(Box::new(std::io::stdin())) });
         }
         let refuse = |reason: String| CaptureError::Open { path: path.to_owned(), reason };
         let reason = |error: std::io::Error| match error.kind() {
@@ -118,7 +132,7 @@ impl Capture {
             return Err(refuse("it is a directory; name the capture files in it".into()));
         }
         if !about.is_file() {
-            return Ok(Capture::from_reader(Box::new(file)));
+            return Ok(Capture { once: true, ..Capture::from_reader(Box::new(file)) });
         }
         let steady = Steady::new(file, &about);
         Ok(Capture { size: Some(about.len()), ..Capture::from_reader(Box::new(steady)) })
@@ -134,7 +148,33 @@ impl Capture {
             size: None,
             expansion: Expansion::default(),
             packed: None,
+            unpacking: Unpacking::Beside,
+            once: false,
         }
+    }
+
+    /// Says how long the input is, where its source knows and the system does not.
+    pub fn with_size(self, size: Option<u64>) -> Capture {
+        Capture { size, ..self }
+    }
+
+    /// Unpacks where it is read: no thread is started.
+    pub fn without_threads(self) -> Capture {
+        Capture { unpacking: Unpacking::Here, ..self }
+    }
+
+    /// Reads no more at once than the beginning of a capture takes; for one of which nothing was asked yet.
+    pub fn sparing(self) -> Capture {
+        let stream = Stream::sparing(self.stream.into_source());
+        Capture { stream, unpacking: Unpacking::Little, ..self }
+    }
+
+    /// The first `most` bytes, unpacked, or all there are; to be asked before anything else.
+    pub fn head(&mut self, most: usize) -> Result<Vec<u8>, CaptureError> {
+        self.look_inside()?;
+        self.stream.need(most)?;
+        let buffered = self.stream.buffered();
+        Ok(buffered[..buffered.len().min(most)].to_vec())
     }
 
     /// Lets compressed input grow to so much and no more.
@@ -149,10 +189,7 @@ impl Capture {
 
     #[cold]
     fn begin(&mut self) -> Result<Reader, CaptureError> {
-        self.stream.need(packed::MAGIC)?;
-        if let Some(compression) = Compression::of(self.stream.buffered()) {
-            self.unpack(compression)?;
-        }
+        self.look_inside()?;
         let stream = &mut self.stream;
         Ok(match format::detect(stream)? {
             Found::Pcap(layout) => Reader::Pcap(Pcap::open(layout, stream)?),
@@ -160,6 +197,15 @@ impl Capture {
             Found::Snoop => Reader::Snoop(Snoop::open(stream)?),
             Found::Text => Reader::Text(Text::open(stream)),
         })
+    }
+
+    /// Unpacks the input if it is compressed.
+    fn look_inside(&mut self) -> Result<(), CaptureError> {
+        if self.packed.is_some() {
+            return Ok(());
+        }
+        self.stream.need(packed::MAGIC)?;
+        Compression::of(self.stream.buffered()).map_or(Ok(()), |compression| self.unpack(compression))
     }
 
     /// Puts a decompressor between the source and the stream.
@@ -173,9 +219,17 @@ impl Capture {
         let nothing = Stream::new(Box::new(std::io::empty()));
         let source = std::mem::replace(&mut self.stream, nothing).into_source();
         let read = Arc::new(AtomicU64::new(0));
-        let unpacked = packed::unpack(compression, source, self.expansion, Arc::clone(&read))
-            .map_err(|error| CaptureError::Read { offset: 0, reason: error.to_string() })?;
-        self.stream = Stream::new(Box::new(unpacked));
+        let failed = |error: std::io::Error| CaptureError::Read { offset: 0, reason: error.to_string() };
+        self.stream = match self.unpacking {
+            Unpacking::Beside => {
+                let unpacked = packed::unpack(compression, source, self.expansion, Arc::clone(&read));
+                Stream::new(Box::new(unpacked.map_err(failed)?))
+            }
+            Unpacking::Here => Stream::new(Box::new(Here::new(compression, source, self.expansion, Arc::clone(&read)))),
+            Unpacking::Little => {
+                Stream::sparing(Box::new(Here::new(compression, source, self.expansion, Arc::clone(&read))))
+            }
+        };
         self.packed = Some(Packed { compression, read });
         self.stream.need(packed::MAGIC)?;
         match Compression::of(self.stream.buffered()) {
@@ -285,10 +339,27 @@ impl Capture {
         }
     }
 
+    /// It cannot be opened a second time: standard input, a pipe.
+    pub fn reads_once(&self) -> bool {
+        self.once
+    }
+
     /// Length of the file, bytes; `None` for pipes and standard input.
     pub fn size(&self) -> Option<u64> {
         self.size
     }
+}
+
+/// What is in the source, unpacked if its first bytes show a compression, as it is if not.
+pub fn unpacked(source: Box<dyn Read + Send>, expansion: Expansion) -> io::Result<Box<dyn Read + Send>> {
+    let mut stream = Stream::sparing(source);
+    stream.need(packed::MAGIC).map_err(io::Error::other)?;
+    let compression = Compression::of(stream.buffered());
+    let source = stream.into_source();
+    Ok(match compression {
+        Some(compression) => Box::new(Here::new(compression, source, expansion, Arc::default())),
+        None => source,
+    })
 }
 
 #[cfg(test)]

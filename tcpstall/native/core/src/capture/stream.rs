@@ -9,6 +9,9 @@ use crate::size::PacketNo;
 /// A read of this size hides the cost of the system call, and the bytes are still in the cache when they are parsed.
 const BUFFER: usize = 256 * 1024;
 
+/// Holds the headers and first packets of most captures, and what text is told by.
+const LITTLE: usize = 16 * 1024;
+
 /// The longest record or line that is buffered, bytes. The longest packets are of the order of 512 KiB (BIG TCP), so a
 /// larger length is damage, and the limit keeps a damaged length from taking the machine's memory.
 pub(super) const RECORD_LIMIT: u32 = 16 * 1024 * 1024;
@@ -31,7 +34,16 @@ pub(super) struct Stream {
 
 impl Stream {
     pub(super) fn new(source: Box<dyn Read + Send>) -> Stream {
-        Stream { source, buffer: vec![0; BUFFER], start: 0, end: 0, base: 0, ended: false, fault: None }
+        Stream::buffering(BUFFER, source)
+    }
+
+    /// For whoever wants the beginning only: reads little at once.
+    pub(super) fn sparing(source: Box<dyn Read + Send>) -> Stream {
+        Stream::buffering(LITTLE, source)
+    }
+
+    fn buffering(size: usize, source: Box<dyn Read + Send>) -> Stream {
+        Stream { source, buffer: vec![0; size], start: 0, end: 0, base: 0, ended: false, fault: None }
     }
 
     /// All that is not consumed yet, as a source again.

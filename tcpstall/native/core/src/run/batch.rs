@@ -35,6 +35,35 @@ impl<T> Notes<T> {
     }
 }
 
+/// Which captures of a set segments come from: from a packet on it is that one.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Files(Vec<(PacketNo, u32)>);
+
+impl Files {
+    /// The number of the segment's capture; nothing where the stream has but one.
+    #[inline]
+    pub(super) fn of(&self, segment: &Segment) -> Option<u32> {
+        if self.0.is_empty() {
+            return None;
+        }
+        let after = self.0.partition_point(|(from, _)| *from <= segment.packet);
+        Some(self.0[after.saturating_sub(1)].1)
+    }
+
+    /// The packets from `from` on are of that capture.
+    pub(super) fn change(&mut self, from: PacketNo, capture: u32) {
+        if self.0.last().is_none_or(|last| last.1 != capture) {
+            self.0.push((from, capture));
+        }
+    }
+
+    /// Leaves those there too that hold packets from `first` on.
+    fn follow(&self, first: PacketNo, to: &mut Files) {
+        let after = self.0.partition_point(|(from, _)| *from <= first);
+        to.0.extend_from_slice(&self.0[after.saturating_sub(1)..]);
+    }
+}
+
 /// Segments in order of time.
 #[derive(Clone, Debug)]
 pub(super) struct Batch {
@@ -49,7 +78,9 @@ pub(super) struct Batch {
     pub(super) starts: Notes<Vec<u8>>,
     /// What came through tunnels, and through which.
     pub(super) tunnels: Notes<Tunnel>,
-    /// Whoever pasted the capture left packets out after these.
+    /// The captures they come from, where the stream has several.
+    pub(super) files: Files,
+    /// Packets were left out after these.
     pub(super) left_out: bool,
 }
 
@@ -63,6 +94,7 @@ impl Default for Batch {
             disordered: false,
             starts: Notes(Vec::new()),
             tunnels: Notes(Vec::new()),
+            files: Files::default(),
             left_out: false,
         }
     }
@@ -130,6 +162,9 @@ impl Batch {
         held.take_over(&tail[kept..], newest);
         self.starts.follow(&tail[kept..], &mut held.starts);
         self.tunnels.follow(&tail[kept..], &mut held.tunnels);
+        if let Some(first) = tail[kept..].iter().map(|segment| segment.packet).min() {
+            self.files.follow(first, &mut held.files);
+        }
         self.length = from + kept;
     }
 
@@ -151,6 +186,7 @@ impl Batch {
         (self.disordered, self.left_out) = (false, false);
         self.starts.0.clear();
         self.tunnels.0.clear();
+        self.files.0.clear();
     }
 
     /// The segments.

@@ -7,8 +7,15 @@ use crate::gap::{Finished, Watch};
 use crate::time::Nanos;
 use crate::wire::{Endpoint, Flags, Segment};
 
-/// A flow that is over, with its id.
-pub(super) type Over = (u64, Finished);
+/// A flow that is over.
+pub(super) struct Over {
+    pub(super) id: u64,
+    /// The number of the capture in which it began.
+    pub(super) capture: u32,
+    /// It was still there when the stream ended.
+    pub(super) at_end: bool,
+    pub(super) flow: Finished,
+}
 
 /// Both ends, the lesser first, so that both directions find the same flow.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -53,6 +60,8 @@ pub(super) struct Entry {
     pub(super) id: u64,
     pub(super) key: Key,
     pub(super) lingers: bool,
+    /// The number of the capture in which it began.
+    pub(super) capture: u32,
     /// The marks of packets left out that it knows of.
     pub(super) marks: u64,
     pub(super) flow: Flow,
@@ -93,13 +102,13 @@ impl Entry {
         half_open
     }
 
-    pub(super) fn finish(mut self, marks: u64) -> Over {
+    pub(super) fn finish(mut self, marks: u64, at_end: bool) -> Over {
         self.learns_of(marks);
         let watch = match self.flow {
             Flow::Followed(watch) => watch,
             Flow::HalfOpen(first) => watched(&first),
         };
-        (self.id, watch.finish())
+        Over { id: self.id, capture: self.capture, at_end, flow: watch.finish() }
     }
 
     pub(super) fn watch(&self) -> Option<&Watch> {

@@ -3,24 +3,34 @@
 mod batch;
 mod entry;
 mod filter;
+mod lane;
+mod opener;
 mod pass;
+mod peek;
 mod reader;
+mod recent;
 mod record;
 mod sample;
+mod sets;
 mod source;
 mod status;
 mod table;
 mod waiting;
 
+use std::num::NonZero;
 use std::ops::ControlFlow;
 
 pub use self::filter::Filter;
+pub use self::opener::Opener;
+pub use self::peek::{Peek, peek};
 pub use self::record::records;
 pub use self::sample::samples;
+pub use self::sets::Sets;
 pub use self::status::{CaptureStatus, Skipped, Warning};
 
 use self::pass::Pass;
 use self::reader::Reader;
+use self::sets::in_order;
 use self::source::{Event, Source};
 use crate::capture::{Capture, CaptureError, Expansion};
 use crate::causes::Limits;
@@ -41,6 +51,25 @@ pub struct Options {
     pub expansion: Expansion,
     /// Results that may be shared: with these pseudonyms for addresses, without labels and names of files.
     pub names: Option<Pseudonyms>,
+    /// Which inputs are one stream.
+    pub sets: Sets,
+    /// How their names become captures.
+    pub opener: Opener,
+    /// Processors to use: with one all is done by the thread that calls. `None`: as many as there are.
+    pub threads: Option<NonZero<usize>>,
+}
+
+impl Options {
+    /// The capture of that name.
+    fn capture(&self, path: &str) -> Result<Capture, CaptureError> {
+        let capture = self.opener.open(path)?.with_expansion(self.expansion);
+        Ok(if self.threads.is_some_and(|threads| threads.get() == 1) { capture.without_threads() } else { capture })
+    }
+
+    /// What an input is called in the results.
+    fn shown(&self, number: usize, path: &str) -> String {
+        self.names.as_ref().map_or_else(|| path.to_owned(), |_| format!("capture-{}", number + 1))
+    }
 }
 
 /// Who follows a run.
@@ -51,25 +80,26 @@ pub trait Follower {
     fn progress(&mut self, read: u64, size: Option<u64>) -> ControlFlow<()>;
 }
 
-/// Reads captures one after the other. Bad inputs do not stop the run; a follower that breaks does.
+/// Reads captures, one set after the other. Bad inputs do not stop the run; a follower that breaks does.
 pub fn run(paths: &[String], options: &Options, follower: &mut dyn Follower) -> Vec<CaptureStatus> {
-    let mut statuses = Vec::with_capacity(paths.len());
-    let mut next_id = 0;
-    for (number, path) in paths.iter().enumerate() {
-        let shown = options.names.as_ref().map_or_else(|| path.clone(), |_| format!("capture-{}", number + 1));
-        let mut status = CaptureStatus::new(&shown);
-        let reading = match Capture::open(path) {
-            Ok(capture) => {
-                let reader = Reader::new(capture.with_expansion(options.expansion), &options.filter, &mut status);
-                Pass::new(options, follower, number as u32, &mut next_id, reader).read()
+    let status = |(number, path): (usize, &String)| CaptureStatus::new(&options.shown(number, path));
+    let mut statuses: Vec<CaptureStatus> = paths.iter().enumerate().map(status).collect();
+    let (mut next_id, mut begun, mut streams) = (0, 0, 0);
+    for set in options.sets.groups(paths.len()) {
+        begun = set.iter().fold(begun, |begun, number| begun.max(number + 1));
+        if set.len() > 1 {
+            set.iter().for_each(|number| statuses[*number].stream = Some(streams));
+            streams += 1;
+        }
+        let reading = match in_order(&set, paths, options, &mut statuses, &mut || follower.progress(0, None)) {
+            ControlFlow::Continue(coming) => {
+                let reader = Reader::new(coming, paths, options, &mut statuses);
+                Pass::new(options, follower, &set, &mut next_id, reader).read()
             }
-            Err(error) => {
-                status.fail(&error.about(shown));
-                ControlFlow::Continue(())
-            }
+            ControlFlow::Break(()) => ControlFlow::Break(()),
         };
-        statuses.push(status);
         if reading.is_break() {
+            statuses.truncate(begun);
             break;
         }
     }
@@ -87,7 +117,7 @@ pub fn segments(
     let mut status = CaptureStatus::new(path);
     let (mut source, mut segment) = (Source::default(), Segment::default());
     loop {
-        match source.next(&mut capture, &mut status, &mut segment) {
+        match source.next_apart(&mut capture, &mut status, &mut segment) {
             Ok(Some(Event::Segment | Event::Start)) => each(&segment),
             Ok(Some(Event::Interrupted)) if signalled() => return Err(CaptureError::Interrupted),
             Ok(Some(Event::LeftOut | Event::Nothing | Event::Interrupted)) => {}

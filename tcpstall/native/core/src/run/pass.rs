@@ -1,4 +1,4 @@
-//! One capture's way through the engine: read and printed here, its flows followed beside that where there is another processor.
+//! One stream's way through the engine: read and printed here, its flows followed beside that where there is another processor.
 
 use std::ops::ControlFlow;
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
@@ -17,11 +17,12 @@ const BATCHES: usize = 4;
 /// Progress is told each time so many packets were read.
 const PROGRESS_EVERY: u64 = 1 << 18;
 
-/// One capture's way through the engine.
+/// One stream's way through the engine.
 pub(super) struct Pass<'a> {
     pub(super) options: &'a Options,
     pub(super) follower: &'a mut dyn Follower,
-    pub(super) number: u32,
+    /// Its captures, by their numbers.
+    set: &'a [usize],
     pub(super) next_id: &'a mut u64,
     pub(super) reader: Reader<'a>,
     told: u64,
@@ -35,24 +36,25 @@ impl<'a> Pass<'a> {
     pub(super) fn new(
         options: &'a Options,
         follower: &'a mut dyn Follower,
-        number: u32,
+        set: &'a [usize],
         next_id: &'a mut u64,
         reader: Reader<'a>,
     ) -> Pass<'a> {
-        Pass { options, follower, number, next_id, reader, told: 0 }
+        Pass { options, follower, set, next_id, reader, told: 0 }
     }
 
-    /// Reads the capture to its end, or until the follower breaks.
+    /// Reads the stream to its end, or until the follower breaks.
     pub(super) fn read(mut self) -> ControlFlow<()> {
-        let alone = thread::available_parallelism().is_ok_and(|processors| processors.get() == 1);
+        let processors = self.options.threads.map_or_else(thread::available_parallelism, Ok);
+        let alone = processors.is_ok_and(|processors| processors.get() == 1);
         let flow = if alone { self.alone() } else { self.beside() };
-        self.reader.status.doubt();
+        self.set.iter().for_each(|number| self.reader.statuses[*number].doubt());
         flow
     }
 
     fn alone(&mut self) -> ControlFlow<()> {
-        let (mut table, mut batch, mut done) = (Table::new(*self.next_id), Batch::default(), Vec::new());
-        let judge = Judge { options: self.options, number: self.number };
+        let (mut table, mut batch, mut done) = (self.table(), Batch::default(), Vec::new());
+        let judge = Judge { options: self.options };
         loop {
             let filled = self.reader.fill(&mut batch);
             table.takes(&batch, &mut done);
@@ -63,17 +65,22 @@ impl<'a> Pass<'a> {
             }
             self.tell(filled)?;
         }
-        self.close()?;
+        self.report()?;
         self.note(&table);
         self.hand_on(table.drain().filter_map(|over| judge.row(over)))
     }
 
+    fn table(&self) -> Table {
+        let first = self.set.first().map_or(0, |first| *first as u32);
+        Table::new(*self.next_id, first).telling_from(self.options.sets.new_from as u32)
+    }
+
     fn beside(&mut self) -> ControlFlow<()> {
-        let table = Table::new(*self.next_id);
+        let table = self.table();
         thread::scope(|scope| {
             let (full, to_do) = sync_channel(BATCHES);
             let (back, done) = sync_channel(BATCHES);
-            let judge = Judge { options: self.options, number: self.number };
+            let judge = Judge { options: self.options };
             let flows = scope.spawn(move || follow(table, &judge, &to_do, &back));
             let flow = self.feed(full, &done);
             // Whoever waits to hand flows on must not wait for ever.
@@ -109,38 +116,39 @@ impl<'a> Pass<'a> {
             self.tell(filled)?;
         }
         drop(full);
-        self.close()?;
+        self.report()?;
         done.iter().try_for_each(|(flows, _)| self.hand_on(flows.into_iter()))
     }
 
     fn tell(&mut self, filled: Filled) -> ControlFlow<()> {
-        let read = self.reader.status.packets;
+        let read = self.reader.packets();
         if filled == Filled::Interrupted || read - self.told >= PROGRESS_EVERY {
             self.told = read;
-            self.follower.progress(self.reader.capture.offset(), self.reader.capture.size())?;
+            return self.report();
         }
         ControlFlow::Continue(())
     }
 
-    fn close(&mut self) -> ControlFlow<()> {
-        self.reader.close();
-        self.follower.progress(self.reader.capture.offset(), self.reader.capture.size())
+    fn report(&mut self) -> ControlFlow<()> {
+        let (read, size) = self.reader.progress();
+        self.follower.progress(read, size)
     }
 
     fn note(&mut self, table: &Table) {
         *self.next_id = table.next_id();
-        if table.let_go() > 0 {
+        let first = self.set.first().and_then(|first| self.reader.statuses.get_mut(*first));
+        if let Some(status) = first.filter(|_| table.let_go() > 0) {
             let message = format!(
                 "{} flows left before they ended: too many were open at once, or they were silent for too long; what came later counts as a flow of its own",
                 table.let_go()
             );
-            self.reader.status.warn("flow-limit", table.let_go(), message);
+            status.warn("flow-limit", table.let_go(), message);
         }
     }
 
     fn hand_on(&mut self, mut rows: impl Iterator<Item = FlowRow>) -> ControlFlow<()> {
         rows.try_for_each(|row| {
-            self.reader.status.trust.add(&row);
+            self.reader.statuses[row.capture as usize].trust.add(&row);
             self.follower.flow(row)
         })
     }
@@ -149,16 +157,17 @@ impl<'a> Pass<'a> {
 /// Judges the flows that are over.
 struct Judge<'a> {
     options: &'a Options,
-    number: u32,
 }
 
 impl Judge<'_> {
     /// The flow's row, if it is wanted.
-    fn row(&self, (id, flow): Over) -> Option<FlowRow> {
+    fn row(&self, over: Over) -> Option<FlowRow> {
+        let Over { id, capture, at_end, flow } = over;
         let ends = [flow.connection().client, flow.connection().server];
         let Options { filter, limits, wanted, names, .. } = self.options;
         filter.wants(id, ends).then(|| {
-            let mut row = flow_row(&flow, id, self.number, limits, *wanted);
+            let mut row = flow_row(&flow, id, capture, limits, *wanted);
+            row.at_end = at_end;
             if let Some(names) = names {
                 row.disguise(names);
             }

@@ -1,10 +1,19 @@
-//! A capture's segments in batches, each in the order of its times.
+//! The segments of a set of captures in batches, each in the order of its times.
 
+mod merge;
+
+use std::collections::VecDeque;
+
+use super::Options;
 use super::batch::Batch;
-use super::filter::Filter;
+use super::lane::Lane;
+use super::recent::Recent;
+use super::sets::{Coming, NEVER};
 use super::source::{Event, Source};
 use super::status::CaptureStatus;
-use crate::capture::{Capture, CaptureError};
+use crate::capture::CaptureError;
+use crate::size::PacketNo;
+use crate::time::Nanos;
 
 /// Records read for one batch at most: of other traffic a batch would never be full, and progress never told.
 const RECORDS: u32 = 1 << 14;
@@ -16,74 +25,241 @@ pub(super) enum Filled {
     More,
     /// A signal came while waiting for more.
     Interrupted,
-    /// The capture is read, or cannot be read any further.
+    /// All is read, or cannot be read any further.
     End,
 }
 
-/// Reads a capture.
+/// What reading on came to.
+enum Step {
+    /// The batch ends.
+    Filled(Filled),
+    /// It ends, and packets are missing after it.
+    LeftOut,
+    /// Other captures are open than before, or other rules hold for them.
+    Changed,
+}
+
+/// Reads a set of captures: one after the other, and where they overlap in time side by side.
 pub(super) struct Reader<'a> {
-    pub(super) capture: Capture,
-    pub(super) status: &'a mut CaptureStatus,
-    filter: &'a Filter,
-    source: Source,
-    /// Why it cannot be read any further.
+    options: &'a Options,
+    paths: &'a [String],
+    /// What becomes of the inputs of the run.
+    pub(super) statuses: &'a mut [CaptureStatus],
+    coming: VecDeque<Coming>,
+    /// When the turn of the next one comes.
+    opens: Nanos,
+    lanes: Vec<Lane>,
+    several: bool,
+    /// A capture was opened.
+    began: bool,
+    /// Packets are missing before what comes next.
+    gap: bool,
+    /// The first lane is read whole and comes before the others, where it ends.
+    in_turn: bool,
+    /// Whether it really comes before the other is still to be seen.
+    compare: bool,
+    recent: Recent,
+    /// What read the capture before, if it was over before the next one began.
+    before: Option<Source>,
+    /// Packets that have their numbers.
+    numbered: u64,
+    /// Packets of the captures that are closed.
+    closed: u64,
+    progress: (u64, Option<u64>),
+    /// Why one of them could not be read at all.
     pub(super) error: Option<CaptureError>,
     /// The last of the segments read, which later ones may belong before.
     held: Batch,
 }
 
 impl<'a> Reader<'a> {
-    pub(super) fn new(capture: Capture, filter: &'a Filter, status: &'a mut CaptureStatus) -> Reader<'a> {
-        Reader { capture, status, filter, source: Source::default(), error: None, held: Batch::default() }
+    /// For captures that are one stream, in their order.
+    pub(super) fn new(
+        coming: VecDeque<Coming>,
+        paths: &'a [String],
+        options: &'a Options,
+        statuses: &'a mut [CaptureStatus],
+    ) -> Reader<'a> {
+        Reader {
+            options,
+            paths,
+            statuses,
+            several: coming.len() > 1,
+            coming,
+            opens: NEVER,
+            lanes: Vec::new(),
+            began: false,
+            gap: false,
+            in_turn: false,
+            compare: false,
+            recent: Recent::default(),
+            before: None,
+            numbered: options.sets.packets_before,
+            closed: 0,
+            progress: (0, None),
+            error: None,
+            held: Batch::default(),
+        }
     }
 
     /// Fills an empty batch. It ends early where reading on would wait, so that what a live capture holds is judged.
     pub(super) fn fill(&mut self, batch: &mut Batch) -> Filled {
         std::mem::swap(batch, &mut self.held);
         let mut records = 0;
-        let filled = loop {
-            match self.source.next(&mut self.capture, self.status, batch.place()) {
-                Ok(Some(event @ (Event::Segment | Event::Start))) => {
-                    let tunnel = self.source.tunnel.take();
-                    if self.filter.takes(batch.place()) {
-                        batch.keep();
-                        if matches!(event, Event::Start) {
-                            batch.starts_with(&self.source.start);
-                        }
-                        if let Some(tunnel) = tunnel {
-                            batch.came_through(tunnel);
-                        }
-                    }
-                }
-                Ok(Some(Event::LeftOut)) => {
+        loop {
+            match self.step(batch, &mut records) {
+                Step::Changed => {}
+                Step::LeftOut => {
                     batch.left_out = true;
                     batch.sort();
                     return Filled::More;
                 }
-                Ok(Some(Event::Nothing)) => {}
-                Ok(Some(Event::Interrupted)) => break Filled::Interrupted,
-                Ok(None) => break Filled::End,
-                Err(error) => {
-                    self.status.fail(&error);
-                    self.error = Some(error);
-                    break Filled::End;
+                Step::Filled(Filled::End) => {
+                    batch.sort();
+                    return Filled::End;
+                }
+                Step::Filled(filled) => {
+                    batch.settle(&mut self.held);
+                    return filled;
                 }
             }
-            records += 1;
-            if batch.is_full() || records == RECORDS || !self.capture.has_more() {
-                break Filled::More;
-            }
-        };
-        match filled {
-            Filled::End => batch.sort(),
-            Filled::More | Filled::Interrupted => batch.settle(&mut self.held),
         }
-        filled
     }
 
-    /// The capture is read: what its reader counted goes into the status.
-    pub(super) fn close(&mut self) {
-        self.status.describe(&self.capture);
-        self.source.close(self.status);
+    /// Packets read so far.
+    pub(super) fn packets(&self) -> u64 {
+        self.closed + self.lanes.iter().map(|lane| self.statuses[lane.number].packets).sum::<u64>()
+    }
+
+    /// How many bytes of the capture opened last were read, out of so many where that is known.
+    pub(super) fn progress(&self) -> (u64, Option<u64>) {
+        self.lanes.last().map_or(self.progress, |lane| (lane.capture.offset(), lane.capture.size()))
+    }
+
+    fn step(&mut self, batch: &mut Batch, records: &mut u32) -> Step {
+        if self.lanes.is_empty() {
+            if self.coming.is_empty() {
+                return Step::Filled(Filled::End);
+            }
+            self.open_next();
+            return Step::Changed;
+        }
+        if self.gap && !self.in_turn {
+            self.gap = false;
+            return Step::LeftOut;
+        }
+        match &self.lanes[..] {
+            [lane] if lane.is_plain() && self.recent.is_empty() => self.alone(batch, records),
+            _ => self.merged(batch, records),
+        }
+    }
+
+    /// Reads on in the only capture that is open.
+    fn alone(&mut self, batch: &mut Batch, records: &mut u32) -> Step {
+        let (lane, filter) = (&mut self.lanes[0], &self.options.filter);
+        let status = &mut self.statuses[lane.number];
+        if self.several {
+            batch.files.change(PacketNo(self.numbered + 1), lane.number as u32);
+        }
+        loop {
+            match lane.source.next(&mut lane.capture, status, batch.place()) {
+                Ok(Some(event @ (Event::Segment | Event::Start))) => {
+                    if batch.place().time >= self.opens {
+                        lane.puts_off(&event, *batch.place(), status);
+                        let before = lane.read(status) - 1;
+                        self.numbered += before - lane.taken;
+                        lane.taken = before;
+                        return Step::Changed;
+                    }
+                    if filter.takes(batch.place()) {
+                        take_in(batch, &event, &mut lane.source);
+                    }
+                }
+                Ok(Some(Event::LeftOut)) => return Step::LeftOut,
+                Ok(Some(Event::Nothing)) => {}
+                Ok(Some(Event::Interrupted)) => return Step::Filled(Filled::Interrupted),
+                Ok(None) => break,
+                Err(error) => {
+                    lane.error = Some(error);
+                    break;
+                }
+            }
+            *records += 1;
+            if batch.is_full() || *records >= RECORDS || !lane.capture.has_more() {
+                return Step::Filled(Filled::More);
+            }
+        }
+        self.close(0);
+        Step::Changed
+    }
+
+    fn open_next(&mut self) {
+        let Some(Coming { number, lane, .. }) = self.coming.pop_front() else { return };
+        self.opens = self.coming.front().map_or(NEVER, |next| next.opens);
+        let status = &mut self.statuses[number];
+        if self.options.sets.missing_before.contains(&number) {
+            status.warn("missing-file", 1, MISSING.into());
+            self.gap |= self.began;
+        }
+        let path = &self.paths[number];
+        match lane.map_or_else(|| self.options.capture(path).map(|capture| Lane::new(number, capture)), Ok) {
+            Ok(mut lane) => {
+                lane.source.base = self.numbered;
+                if let Some(mut before) = self.before.take() {
+                    lane.source.continues(&mut before);
+                }
+                status.first_packet = self.several.then_some(self.numbered + 1);
+                self.lanes.push(lane);
+                self.began = true;
+            }
+            Err(error) => {
+                status.fail(&error.clone().about(self.options.shown(number, path)));
+                self.gap |= self.began;
+                self.error.get_or_insert(error);
+            }
+        }
+    }
+
+    /// A capture is read: what its reader counted goes into its status.
+    fn close(&mut self, lane: usize) {
+        let mut lane = self.lanes.remove(lane);
+        let status = &mut self.statuses[lane.number];
+        if let Some(error) = lane.error {
+            status.fail(&error);
+            self.gap = true;
+            if !matches!(error, CaptureError::Damaged { .. } | CaptureError::Read { .. }) {
+                self.error.get_or_insert(error);
+            }
+        }
+        status.describe(&lane.capture);
+        lane.source.close(status);
+        if lane.repeated > 0 {
+            let message = format!("{} of its packets are in another file of the set too and count once", lane.repeated);
+            status.warn("overlap", lane.repeated, message);
+        }
+        if lane.taken == 0 && self.several {
+            status.first_packet = Some(self.numbered + 1);
+        }
+        self.numbered += status.packets.saturating_sub(lane.taken);
+        self.closed += status.packets;
+        self.progress = (lane.capture.offset(), lane.capture.size());
+        self.before = self.lanes.is_empty().then_some(lane.source);
     }
 }
+
+/// The segment in the batch's place belongs to it.
+#[inline]
+fn take_in(batch: &mut Batch, event: &Event, source: &mut Source) {
+    batch.keep();
+    if matches!(event, Event::Start) {
+        batch.starts_with(&source.start);
+    }
+    if let Some(tunnel) = source.tunnel.take() {
+        batch.came_through(tunnel);
+    }
+}
+
+const MISSING: &str = "by the numbers in the names a file is missing before this one; waits across it are not judged";
+
+#[cfg(test)]
+mod tests;

@@ -1,14 +1,17 @@
 //! What captures tell of some flows, kept for a replay.
 
+use std::ops::ControlFlow;
+
 use hashbrown::HashMap;
 
 use super::Options;
 use super::batch::Batch;
 use super::entry::Over;
 use super::reader::{Filled, Reader};
+use super::sets::in_order;
 use super::status::CaptureStatus;
 use super::table::Table;
-use crate::capture::{Capture, CaptureError};
+use crate::capture::CaptureError;
 use crate::flow::Sending;
 use crate::flow::connection::Effect;
 use crate::gap::{Seen, Watch};
@@ -27,14 +30,14 @@ pub fn records(paths: &[String], flows: &[u64], options: &Options) -> Result<Vec
     };
     let last = flows.iter().max().copied();
     let (mut next_id, mut unread) = (0, None);
-    for (number, path) in (0..).zip(paths) {
+    let mut statuses = vec![CaptureStatus::default(); paths.len()];
+    for set in options.sets.groups(paths.len()) {
         if last.is_none_or(|last| last < next_id) {
             break;
         }
-        match keeping.read(path, number, next_id, options) {
-            Ok(next) => next_id = next,
-            Err(error) => unread = unread.or(Some(error)),
-        }
+        let error;
+        (next_id, error) = keeping.read(&set, paths, next_id, options, &mut statuses);
+        unread = unread.or(error);
     }
     match unread {
         Some(error) if keeping.records.is_empty() => Err(error),
@@ -50,12 +53,21 @@ struct Keeping {
 }
 
 impl Keeping {
-    /// Adds what one capture has; gives the id that the next flow will have.
-    fn read(&mut self, path: &str, number: u32, next_id: u64, options: &Options) -> Result<u64, CaptureError> {
-        let mut status = CaptureStatus::new(path);
-        let capture = Capture::open(path)?.with_expansion(options.expansion);
-        let mut reader = Reader::new(capture, &options.filter, &mut status);
-        let (mut batch, mut table, mut done) = (Batch::default(), Table::new(next_id), Vec::new());
+    /// Adds what one stream has; the id that the next flow will have, and why a capture could not be read at all.
+    fn read(
+        &mut self,
+        set: &[usize],
+        paths: &[String],
+        next_id: u64,
+        options: &Options,
+        statuses: &mut [CaptureStatus],
+    ) -> (u64, Option<CaptureError>) {
+        let mut again = || ControlFlow::Continue(());
+        let ControlFlow::Continue(coming) = in_order(set, paths, options, statuses, &mut again) else {
+            return (next_id, None);
+        };
+        let mut reader = Reader::new(coming, paths, options, statuses);
+        let (mut batch, mut table, mut done) = (Batch::default(), Table::new(next_id, 0), Vec::new());
         loop {
             let filled = reader.fill(&mut batch);
             for segment in batch.segments() {
@@ -71,7 +83,7 @@ impl Keeping {
                     }
                     passings.push(passing);
                 }
-                done.drain(..).for_each(|over| self.keep(over, number));
+                done.drain(..).for_each(|over| self.keep(over));
             }
             if batch.left_out {
                 table.left_out();
@@ -81,16 +93,13 @@ impl Keeping {
                 break;
             }
         }
-        table.drain().for_each(|over| self.keep(over, number));
-        match reader.error.take() {
-            None | Some(CaptureError::Damaged { .. } | CaptureError::Read { .. }) => Ok(table.next_id()),
-            Some(error) => Err(error),
-        }
+        table.drain().for_each(|over| self.keep(over));
+        (table.next_id(), reader.error.take())
     }
 
-    fn keep(&mut self, (id, flow): Over, number: u32) {
-        if let Some(passings) = self.passings.remove(&id) {
-            self.records.insert(id, Record::new(&flow, id, number, passings));
+    fn keep(&mut self, over: Over) {
+        if let Some(passings) = self.passings.remove(&over.id) {
+            self.records.insert(over.id, Record::new(&over.flow, over.id, over.capture, passings));
         }
     }
 }

@@ -1,13 +1,16 @@
 //! Every segment of some flows with its sender's state, for drawing.
 
+use std::ops::ControlFlow;
+
 use hashbrown::HashMap;
 
 use super::Options;
 use super::batch::Batch;
 use super::reader::{Filled, Reader};
+use super::sets::in_order;
 use super::status::CaptureStatus;
 use super::table::Table;
-use crate::capture::{Capture, CaptureError};
+use crate::capture::CaptureError;
 use crate::flow::connection::Effect;
 use crate::flow::{Direction, Sending};
 use crate::gap::{Seen, Watch};
@@ -38,14 +41,14 @@ pub fn samples(paths: &[String], flows: &[u64], options: &Options) -> Result<Vec
     let mut wanted: HashMap<u64, Samples> = flows.iter().map(|id| (*id, Samples::default())).collect();
     let last = flows.iter().max().copied();
     let (mut next_id, mut unread) = (0, None);
-    for path in paths {
+    let mut statuses = vec![CaptureStatus::default(); paths.len()];
+    for set in options.sets.groups(paths.len()) {
         if last.is_none_or(|last| last < next_id) {
             break;
         }
-        match read(path, next_id, options, &mut wanted) {
-            Ok(next) => next_id = next,
-            Err(error) => unread = unread.or(Some(error)),
-        }
+        let error;
+        (next_id, error) = read(&set, paths, next_id, options, &mut statuses, &mut wanted);
+        unread = unread.or(error);
     }
     match unread {
         Some(error) if wanted.values().all(|samples| samples.rows.is_empty()) => Err(error),
@@ -53,11 +56,21 @@ pub fn samples(paths: &[String], flows: &[u64], options: &Options) -> Result<Vec
     }
 }
 
-/// Adds what one capture has; the id that the next flow will have.
-fn read(path: &str, next_id: u64, options: &Options, to: &mut HashMap<u64, Samples>) -> Result<u64, CaptureError> {
-    let mut status = CaptureStatus::new(path);
-    let mut reader = Reader::new(Capture::open(path)?.with_expansion(options.expansion), &options.filter, &mut status);
-    let (mut batch, mut table, mut done) = (Batch::default(), Table::new(next_id), Vec::new());
+/// Adds what one stream has; the id that the next flow will have, and why a capture could not be read at all.
+fn read(
+    set: &[usize],
+    paths: &[String],
+    next_id: u64,
+    options: &Options,
+    statuses: &mut [CaptureStatus],
+    to: &mut HashMap<u64, Samples>,
+) -> (u64, Option<CaptureError>) {
+    let mut again = || ControlFlow::Continue(());
+    let ControlFlow::Continue(coming) = in_order(set, paths, options, statuses, &mut again) else {
+        return (next_id, None);
+    };
+    let mut reader = Reader::new(coming, paths, options, statuses);
+    let (mut batch, mut table, mut done) = (Batch::default(), Table::new(next_id, 0), Vec::new());
     loop {
         let filled = reader.fill(&mut batch);
         for segment in batch.segments() {
@@ -76,10 +89,7 @@ fn read(path: &str, next_id: u64, options: &Options, to: &mut HashMap<u64, Sampl
             break;
         }
     }
-    match reader.error.take() {
-        None | Some(CaptureError::Damaged { .. } | CaptureError::Read { .. }) => Ok(table.next_id()),
-        Some(error) => Err(error),
-    }
+    (table.next_id(), reader.error.take())
 }
 
 fn sample(segment: &Segment, seen: Seen, watch: &Watch, told: &mut [Told; 2]) -> Option<Sample> {

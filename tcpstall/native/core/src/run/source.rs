@@ -32,13 +32,15 @@ pub(super) struct Source {
     fragments: Fragments,
     paste: Option<Box<Paste>>,
     finished: bool,
+    /// What the packets' numbers begin behind: in a set of several captures they run on.
+    pub(super) base: u64,
     /// What the capture says that it dropped, if it says anything.
     dropped: Option<u64>,
 }
 
 impl Source {
     /// The next item; a segment goes into `place`, for moving it about costs as much as reading it.
-    #[inline]
+    #[inline(always)]
     pub(super) fn next(
         &mut self,
         capture: &mut Capture,
@@ -52,6 +54,7 @@ impl Source {
                 status.at(frame.time);
                 return Ok(Some(match wire::decode_into(frame, place) {
                     Ok(payload) => {
+                        place.packet.0 += self.base;
                         status.tcp_segments += 1;
                         status.trust.options_cut += u64::from(place.options_cut);
                         if place.tunnelled | place.fragmented && !self.look_after(frame, place) {
@@ -68,6 +71,7 @@ impl Source {
                     Err(skip) => {
                         status.skipped.count(skip);
                         if skip == Skip::IpFragment && self.fragments.follow(frame, place) {
+                            place.packet.0 += self.base;
                             Event::Segment
                         } else {
                             Event::Nothing
@@ -99,6 +103,17 @@ impl Source {
         Ok(Some(self.of_text(reading, status, place)))
     }
 
+    /// The same for whoever is not in a hurry.
+    #[inline(never)]
+    pub(super) fn next_apart(
+        &mut self,
+        capture: &mut Capture,
+        status: &mut CaptureStatus,
+        place: &mut Segment,
+    ) -> Result<Option<Event>, CaptureError> {
+        self.next(capture, status, place)
+    }
+
     /// The segment came through a tunnel, or goes on in other packets; false where it is to be had when they passed.
     #[cold]
     fn look_after(&mut self, frame: &Frame<'_>, place: &mut Segment) -> bool {
@@ -115,6 +130,7 @@ impl Source {
                 status.tcp_segments += 1;
                 status.trust.options_cut += u64::from(segment.options_cut);
                 *place = segment;
+                place.packet.0 += self.base;
                 Event::Segment
             }
             Reading::LeftOut => Event::LeftOut,
@@ -128,6 +144,16 @@ impl Source {
             }
             Reading::Damaged | Reading::Remark => Event::Nothing,
         }
+    }
+
+    /// Packets of the text so far, where it is text.
+    pub(super) fn text_packets(&self) -> Option<u64> {
+        self.paste.as_ref().map(|paste| paste.packets())
+    }
+
+    /// Goes on with the packets whose first fragments came at the end of the capture before.
+    pub(super) fn continues(&mut self, before: &mut Source) {
+        self.fragments = std::mem::take(&mut before.fragments);
     }
 
     /// The capture is read: what its reader counted goes into the status.

@@ -1,4 +1,4 @@
-//! The flows of one capture: found by their two ends, finished when they are over.
+//! The flows of one stream: found by their two ends, finished when they are over.
 
 mod gaps;
 
@@ -37,9 +37,13 @@ const HALF_OPEN_IDLE: Nanos = Nanos::from_millis(240_000);
 /// Starts of flows held at once, a kilobyte or two each; the flows beyond go without a label.
 const STARTS_HELD: usize = 1 << 15;
 
-/// The open flows of a capture.
+/// The open flows of a stream.
 pub(super) struct Table {
     next_id: u64,
+    /// The number of the capture that segments come from.
+    capture: u32,
+    /// Flows that are over before this capture comes are not told.
+    told_from: u32,
     /// Slots of `entries` by the hash of their keys: four bytes a flow, so that looking one up misses the cache once.
     index: HashTable<u32>,
     hasher: DefaultHashBuilder,
@@ -56,10 +60,12 @@ pub(super) struct Table {
 }
 
 impl Table {
-    /// No flows yet; the first will have this id.
-    pub(super) fn new(next_id: u64) -> Table {
+    /// No flows yet; the first will have this id, and begin in that capture.
+    pub(super) fn new(next_id: u64, capture: u32) -> Table {
         Table {
             next_id,
+            capture,
+            told_from: 0,
             index: HashTable::default(),
             hasher: DefaultHashBuilder::default(),
             entries: Vec::new(),
@@ -72,6 +78,11 @@ impl Table {
             half_open: Waiting::new(HALF_OPEN, HALF_OPEN_IDLE),
             followed: Waiting::new(FOLLOWED, FOLLOWED_IDLE),
         }
+    }
+
+    /// Tells no flow that is over before that capture comes: somebody has told it already.
+    pub(super) fn telling_from(self, capture: u32) -> Table {
+        Table { told_from: capture, ..self }
     }
 
     /// The id that the next flow will have.
@@ -87,6 +98,9 @@ impl Table {
     /// Takes in a batch; flows that are over by now go to `done`.
     pub(super) fn takes(&mut self, batch: &Batch, done: &mut Vec<Over>) {
         for segment in batch.segments() {
+            if let Some(capture) = batch.files.of(segment) {
+                self.comes_from(capture);
+            }
             let seen = self.sees(segment, done).map(|(_, seen, _)| seen);
             if let (Some(start), Some(seen)) = (batch.starts.of(segment), seen) {
                 self.begins_with(segment, seen, start);
@@ -98,6 +112,11 @@ impl Table {
         if batch.left_out {
             self.left_out();
         }
+    }
+
+    /// What comes now was in that capture.
+    fn comes_from(&mut self, capture: u32) {
+        self.capture = capture;
     }
 
     /// Takes in a segment. Flows that are over by now go to `done`. Gives the segment's flow, unless all that it has is a SYN and its answer.
@@ -177,7 +196,7 @@ impl Table {
         };
         let id = self.next_id;
         self.next_id += 1;
-        let entry = Some(Entry { id, key, lingers: false, marks: self.marks, flow });
+        let entry = Some(Entry { id, key, lingers: false, capture: self.capture, marks: self.marks, flow });
         let slot = match self.free.pop() {
             Some(slot) => {
                 self.entries[slot as usize] = entry;
@@ -279,13 +298,15 @@ impl Table {
                 Flow::Followed(_) => {}
             }
             self.gaps.leave(entry.watch());
-            let over = entry.finish(self.marks);
-            self.starts_held -= usize::from(over.1.starts().is_some());
-            done.push(over);
+            let over = entry.finish(self.marks, false);
+            self.starts_held -= usize::from(over.flow.starts().is_some());
+            if self.capture >= self.told_from {
+                done.push(over);
+            }
         }
     }
 
-    /// Whoever pasted the capture left packets out here, of whichever flow: each learns of it when its turn comes.
+    /// Packets were left out here, by whoever pasted the capture or because a file is missing, of whichever flow: each learns of it when its turn comes.
     pub(super) fn left_out(&mut self) {
         self.marks += 1;
     }
@@ -307,7 +328,7 @@ impl Table {
         entries.retain(Option::is_some);
         entries.sort_unstable_by_key(|entry| entry.as_ref().map(|entry| entry.id));
         let marks = self.marks;
-        entries.into_iter().flatten().map(move |entry| entry.finish(marks))
+        entries.into_iter().flatten().map(move |entry| entry.finish(marks, true))
     }
 }
 

@@ -55,6 +55,7 @@ pub fn flow_row(flow: &Finished, id: u64, capture: u32, limits: &Limits, wanted:
     FlowRow {
         id,
         capture,
+        at_end: false,
         client: connection.client,
         server: connection.server,
         tunnel: flow.tunnel().cloned(),

@@ -100,6 +100,7 @@ pub fn flows(rows: &[FlowRow]) -> Columns {
         texts("closed_by", rows, |row| row.connection.closed_by.map(str::to_owned)),
         integers("idle_before_close_ns", rows, |row| row.connection.idle_before_close_ns.map(|span| span.0)),
         integers("rtt_spikes", rows, |row| signed(row.rtt_spikes.len() as u64 + row.rtt_spikes_dropped)),
+        flags("at_end", rows, |row| row.at_end),
     ];
     columns.extend(trust(rows));
     columns.extend(direction("client", rows, |row| &row.directions.client));

@@ -219,8 +219,11 @@ pub struct StallRow {
 pub struct FlowRow {
     /// Number of the flow in order of its first segment, counting from 0 over all captures of a run.
     pub id: u64,
-    /// Number of its capture in the order given, counting from 0.
+    /// Number of the capture in which it began, in the order given, counting from 0.
     pub capture: u32,
+    /// It was still followed when the last of its captures ended: the next file of the same tap would go on with it.
+    #[serde(skip)]
+    pub at_end: bool,
     /// The end that opened the connection.
     #[serde(serialize_with = "endpoint")]
     pub client: Endpoint,

@@ -55,7 +55,7 @@ impl Compression {
     }
 
     /// What unpacks it, with memory bounded whatever the input asks for.
-    pub(super) fn decoder(self, source: Counted) -> io::Result<Box<dyn Read>> {
+    pub(super) fn decoder(self, source: Counted) -> io::Result<Box<dyn Read + Send>> {
         Ok(match self {
             Compression::Gzip => Box::new(flate2::bufread::MultiGzDecoder::new(source)),
             Compression::Zstd => {

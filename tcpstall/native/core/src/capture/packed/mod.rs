@@ -2,6 +2,7 @@
 
 mod compression;
 mod counted;
+mod here;
 mod limit;
 mod lz4;
 
@@ -15,6 +16,7 @@ use std::time::Duration;
 pub use self::compression::Compression;
 pub(super) use self::compression::MAGIC;
 use self::counted::Counted;
+pub(super) use self::here::Here;
 pub use self::limit::Expansion;
 
 /// As large as the read loop's own buffer, so that one hand-over serves one read.
@@ -69,10 +71,8 @@ pub(super) fn unpack(
         let _ = emptied.try_send(vec![0; CHUNK]);
     }
     let work = move || {
-        let failed = Arc::new(AtomicBool::new(false));
-        let counted = Counted::new(source, Arc::clone(&read), Arc::clone(&failed));
-        let worker = Worker { compression, expansion, read, failed, empty, fill };
-        worker.work(counted);
+        let (judge, counted) = Judge::of(compression, source, expansion, read);
+        Worker { judge, empty, fill }.work(counted);
     };
     thread::Builder::new().name("unpack".into()).spawn(work)?;
     Ok(Unpacked { filled, emptied, chunk: (Vec::new(), 0), at: 0, ended: false })
@@ -113,10 +113,7 @@ fn failed() -> io::Error {
 
 /// What the thread works with.
 struct Worker {
-    compression: Compression,
-    expansion: Expansion,
-    read: Arc<AtomicU64>,
-    failed: Arc<AtomicBool>,
+    judge: Judge,
     empty: Receiver<Vec<u8>>,
     fill: SyncSender<io::Result<Option<Chunk>>>,
 }
@@ -124,10 +121,10 @@ struct Worker {
 impl Worker {
     /// Unpacks to the end, or until nobody takes the chunks any more.
     fn work(self, source: Counted) {
-        let mut decoder = match self.compression.decoder(source) {
+        let mut decoder = match self.judge.compression.decoder(source) {
             Ok(decoder) => decoder,
             Err(error) => {
-                let _ = self.fill.send(Err(self.fault(&error)));
+                let _ = self.fill.send(Err(self.judge.fault(&error)));
                 return;
             }
         };
@@ -135,19 +132,47 @@ impl Worker {
         while let Ok(mut chunk) = self.empty.recv() {
             let (filled, end) = fill(&mut *decoder, &mut chunk);
             total += filled as u64;
-            let too_much = self.expansion.exceeded(total, self.read.load(Ordering::Relaxed));
+            let too_much = self.judge.too_much(total);
             if self.fill.send(Ok(Some((chunk, filled)))).is_err() {
                 return;
             }
             let last = match end {
-                _ if too_much => Err(self.bomb(total)),
+                _ if too_much => Err(self.judge.bomb(total)),
                 End::Open => continue,
                 End::Clean => Ok(None),
-                End::Broken(error) => Err(self.fault(&error)),
+                End::Broken(error) => Err(self.judge.fault(&error)),
             };
+            // Whoever hears of the end finds the source closed.
+            drop(decoder);
             let _ = self.fill.send(last);
             return;
         }
+    }
+}
+
+/// Judges what a decoder gave: whether it is too much, and whose fault an error is.
+struct Judge {
+    compression: Compression,
+    expansion: Expansion,
+    read: Arc<AtomicU64>,
+    failed: Arc<AtomicBool>,
+}
+
+impl Judge {
+    /// With the source as the decoder takes it; `read` counts how much of it was used up.
+    fn of(
+        compression: Compression,
+        source: Box<dyn Read + Send>,
+        expansion: Expansion,
+        read: Arc<AtomicU64>,
+    ) -> (Judge, Counted) {
+        let failed = Arc::new(AtomicBool::new(false));
+        let counted = Counted::new(source, Arc::clone(&read), Arc::clone(&failed));
+        (Judge { compression, expansion, read, failed }, counted)
+    }
+
+    fn too_much(&self, total: u64) -> bool {
+        self.expansion.exceeded(total, self.read.load(Ordering::Relaxed))
     }
 
     fn fault(&self, error: &io::Error) -> io::Error {

@@ -19,22 +19,22 @@ fn segment(client: usize, ms: i64, flags: Flags) -> Segment {
 }
 
 fn ids(done: &[Over]) -> Vec<u64> {
-    done.iter().map(|(id, _)| *id).collect()
+    done.iter().map(|over| over.id).collect()
 }
 
 #[test]
 fn a_flood_of_syns_pushes_the_oldest_out() {
-    let (mut table, mut done) = (Table::new(0), Vec::new());
+    let (mut table, mut done) = (Table::new(0, 0), Vec::new());
     for client in 0..HALF_OPEN + 3 {
         assert!(table.sees(&segment(client, 0, Flags::SYN), &mut done).is_none());
     }
     assert_eq!((ids(&done), table.let_go()), (vec![0, 1, 2], 3));
-    assert!(!done[0].1.connection().handshake.complete());
+    assert!(!done[0].flow.connection().handshake.complete());
 }
 
 #[test]
 fn among_too_many_flows_the_silent_one_goes() {
-    let (mut table, mut done) = (Table::new(0), Vec::new());
+    let (mut table, mut done) = (Table::new(0, 0), Vec::new());
     for client in 0..FOLLOWED {
         table.sees(&segment(client, 0, Flags::ACK), &mut done);
     }
@@ -43,12 +43,12 @@ fn among_too_many_flows_the_silent_one_goes() {
     }
     table.sees(&segment(FOLLOWED, 2, Flags::ACK), &mut done);
     assert_eq!(ids(&done), [5]);
-    assert!(done[0].1.let_go());
+    assert!(done[0].flow.let_go());
 }
 
 #[test]
 fn an_answer_after_minutes_finds_another_flow() {
-    let (mut table, mut done) = (Table::new(0), Vec::new());
+    let (mut table, mut done) = (Table::new(0, 0), Vec::new());
     table.sees(&segment(0, 0, Flags::SYN), &mut done);
     table.sees(&segment(1, HALF_OPEN_IDLE.0 / 1_000_000, Flags::SYN), &mut done);
     assert_eq!(ids(&done), [0]);

@@ -1,0 +1,282 @@
+"""A scan's tasks on the workers of a Dask cluster, who write into the store themselves: only commits come back."""
+
+import contextlib
+import itertools
+import logging
+import os
+import queue
+import time
+import uuid
+import warnings
+from collections.abc import Callable, Iterator, Sequence
+from typing import TYPE_CHECKING, Any
+
+from tcpstall import _core
+from tcpstall.archive import remote
+from tcpstall.archive.place import at
+from tcpstall.archive.plan import Task
+from tcpstall.archive.work import Done, Options, given_up, scan_task
+from tcpstall.errors import CannotOpen, TcpstallError
+
+if TYPE_CHECKING:
+    from distributed import Client, Future
+
+__all__ = ["LOCAL", "run"]
+
+LOCAL = "local"
+"""Instead of a scheduler's address: a cluster of this machine's processors."""
+
+_DEATHS_HERE = 1
+"""allowed-failures of a cluster of our own: a task goes to another worker once. Others have their own (Dask: 3)."""
+
+_CONNECT_S = 10
+_WORKERS_S = 60
+"""How long a scheduler may take to answer, and to have a worker."""
+
+_DESERTED_S = 300
+"""Without any worker for so long a scan ends: clusters that grow with their work take minutes for new machines."""
+
+_LOOK_S = 5.0
+_TOLD_S = 1.0
+"""How often one looks for workers where nothing happens, and a worker tells what it has read."""
+
+_STORE = "store.json"
+"""What shows a worker that it sees the same store."""
+
+_AT_LEAST = 64
+_PER_THREAD = 4
+"""Tasks that the scheduler holds at once: the next ones are there before a worker is idle, and not a million."""
+
+
+class _Unwanted(TcpstallError):
+    """The scan that wanted this task has been broken off."""
+
+
+def run(
+    tasks: Sequence[Task],
+    url: str,
+    options: Options,
+    done: Callable[[Done], None],
+    told: Callable[[int], None],
+    *,
+    address: str,
+    jobs: int | None = None,
+) -> None:
+    """Scans the tasks into the store at `url` on the cluster with that scheduler, as `local.run` does on this machine.
+
+    A task whose worker dies goes to another one. One that outlives more workers than the scheduler allows failures is
+    tried once more, alone, when all others are done: what kills workers again is given up, and what only stood in line
+    behind it is not. `jobs` is how many workers a cluster `local` has. Raises what `done`, `told` or a worker raise,
+    and CannotOpen.
+    """
+    if address != LOCAL:
+        url = url if remote.is_url(url) else os.path.abspath(remote.local(url))  # noqa: PTH100 Path would drop a `..`
+        _refuse_relative(tasks)
+    with _connected(address, jobs) as client:
+        _check(client, address, url)
+        scanning = _Scanning(client, address, url, options)
+        try:
+            suspects = scanning.run(
+                tasks, done, told, at_once=max(_AT_LEAST, _PER_THREAD * sum(client.nthreads().values()))
+            )
+            for task in suspects:
+                for suspect in scanning.run([task], done, told, at_once=1):
+                    done(given_up(suspect, "every worker that analysed it died, for want of memory most likely"))
+        finally:
+            scanning.break_off()
+
+
+class _Scanning:
+    """Tasks on their way, and what comes back from them, in one queue."""
+
+    def __init__(self, client: "Client", address: str, url: str, options: Options) -> None:
+        self._client = client
+        self._address = address
+        self._arguments = (url, options)
+        self._news: queue.SimpleQueue[Future | int] = queue.SimpleQueue()
+        self._out: dict[str, tuple[Task, Future]] = {}
+        self._topic = f"tcpstall-{uuid.uuid4().hex}"
+        client.subscribe_topic(self._topic, lambda event: self._news.put(event[1]))
+
+    def run(
+        self, tasks: Sequence[Task], done: Callable[[Done], None], told: Callable[[int], None], *, at_once: int
+    ) -> list[Task]:
+        """The largest first. Gives back those whose workers died."""
+        waiting = iter(sorted(tasks, key=lambda task: -task.size))
+        suspects: list[Task] = []
+        for task in waiting:
+            self._submit(task)
+            if len(self._out) >= at_once:
+                break
+        while self._out:
+            news = self._next()
+            if isinstance(news, int):
+                told(news)
+                continue
+            finished = self._finished(news)
+            if isinstance(finished, Task):
+                suspects.append(finished)
+            elif finished is not None:
+                done(finished)
+            for task in itertools.islice(waiting, 1):
+                self._submit(task)
+        return suspects
+
+    def break_off(self) -> None:
+        """Takes back what is not done."""
+        with contextlib.suppress(Exception):
+            self._client.unsubscribe_topic(self._topic)
+        futures = [future for _, future in self._out.values()]
+        if futures:
+            with contextlib.suppress(Exception):
+                self._client.cancel(futures, force=True)
+
+    def _submit(self, task: Task) -> None:
+        key = f"scan-{uuid.uuid4().hex}"
+        future = self._client.submit(
+            _work, task, *self._arguments, self._topic, key=key, priority=task.size, pure=False
+        )
+        self._out[key] = (task, future)
+        future.add_done_callback(self._news.put)
+
+    def _next(self) -> "Future | int":
+        """What comes next; raises CannotOpen where there is no worker any more that it could come from."""
+        since = time.monotonic()
+        while True:
+            try:
+                return self._news.get(timeout=_LOOK_S)
+            except queue.Empty:
+                if self._client.nthreads():
+                    since = time.monotonic()
+                elif time.monotonic() - since > _DESERTED_S:
+                    message = f"{self._address}: without a worker for {_DESERTED_S} s; {_GO_ON}"
+                    raise CannotOpen(message) from None
+
+    def _finished(self, future: "Future") -> Done | Task | None:
+        """What became of a task; the task itself where its workers died."""
+        from distributed.client import FutureCancelledError
+        from distributed.scheduler import KilledWorker
+
+        if future.key not in self._out:
+            return None
+        task, _ = self._out.pop(future.key)
+        try:
+            result: Done = future.result()
+            return result
+        except KilledWorker:
+            return task
+        except TcpstallError:
+            raise
+        except (FutureCancelledError, OSError) as error:
+            raise CannotOpen(f"{self._address}: the scheduler has gone; {_GO_ON}") from error
+        except Exception as error:  # whatever a worker's machine lacks
+            return given_up(task, f"a worker could not analyse it: {type(error).__name__}: {_line(error)}")
+
+
+_GO_ON = "what was done is in the store: scan again to go on"
+
+
+def _work(task: Task, url: str, options: Options, topic: str) -> Done:
+    """On a worker."""
+    from distributed import get_worker
+
+    worker = get_worker()
+    key = worker.get_current_task()
+    unsaid = 0
+    said = time.monotonic()
+
+    def told(read: int) -> None:
+        nonlocal unsaid, said
+        unsaid += read
+        if time.monotonic() - said < _TOLD_S:
+            return
+        state = worker.state.tasks.get(key)
+        if state is None or state.state == "cancelled":
+            raise _Unwanted
+        worker.log_event(topic, unsaid)
+        unsaid, said = 0, time.monotonic()
+
+    result = scan_task(task, url, options, told)
+    worker.log_event(topic, unsaid)
+    return result
+
+
+@contextlib.contextmanager
+def _connected(address: str, jobs: int | None) -> Iterator["Client"]:
+    try:
+        import distributed
+    except ImportError as error:
+        raise CannotOpen("--dask: Dask is not installed: pip install 'tcpstall[dask]'") from error
+    # Its errors are raised here; what it logs besides would stand among the lines of the command.
+    logging.getLogger("distributed").setLevel(logging.CRITICAL)
+    with contextlib.ExitStack() as held:
+        held.enter_context(warnings.catch_warnings())
+        warnings.simplefilter("ignore")
+        try:
+            cluster: Any = held.enter_context(_cluster(jobs)) if address == LOCAL else address
+            client = distributed.Client(cluster, timeout=_CONNECT_S, set_as_default=False)
+            held.enter_context(client)
+            client.wait_for_workers(1, timeout=_WORKERS_S)
+        except TimeoutError as error:
+            raise CannotOpen(f"{address}: no scheduler answers there, or it has no worker") from error
+        except (OSError, ValueError) as error:
+            raise CannotOpen(f"{address}: no Dask scheduler can be reached there: {_line(error)}") from error
+        yield client
+
+
+@contextlib.contextmanager
+def _cluster(jobs: int | None) -> Iterator[Any]:
+    """Workers on this machine, of one thread each, which nobody else can reach and without pages that show them."""
+    import dask
+    import distributed
+
+    from tcpstall.archive import local
+
+    with (
+        dask.config.set({"distributed.scheduler.allowed-failures": _DEATHS_HERE}),
+        distributed.LocalCluster(
+            n_workers=jobs or local.processors(),
+            threads_per_worker=1,
+            host="127.0.0.1",
+            dashboard_address=None,
+            silence_logs=logging.CRITICAL,
+        ) as cluster,
+    ):
+        yield cluster
+
+
+def _check(client: "Client", address: str, url: str) -> None:
+    """Raises CannotOpen unless every worker has this tcpstall, and sees the store."""
+    store = at(url).read(_STORE)
+    for worker, answer in client.run(_seen, url, on_error="return").items():
+        if isinstance(answer, BaseException):
+            lacks = f"it cannot run tcpstall {_core.version()}: {_line(answer)}"
+        elif answer[0] != _core.version():
+            lacks = f"it has tcpstall {answer[0]}, and this is {_core.version()}: install the same"
+        elif answer[1] != store:
+            lacks = f"it does not see the store {url}: give a URL, or a folder that all workers have mounted"
+        else:
+            continue
+        raise CannotOpen(f"{address}: worker {worker} cannot scan: {lacks}")
+
+
+def _seen(url: str) -> tuple[str, bytes | None]:
+    """On a worker: which tcpstall it has, and what it sees of the store."""
+    return _core.version(), at(url).read(_STORE)
+
+
+def _refuse_relative(tasks: Sequence[Task]) -> None:
+    """Workers are elsewhere."""
+    for task in tasks:
+        for each in task.sets:
+            for member in each.members:
+                name = member.input.name
+                if not (name.startswith("/") or "://" in name):
+                    raise CannotOpen(
+                        f"{name}: on a cluster captures are named by URLs or whole paths, for workers are elsewhere"
+                    )
+
+
+def _line(error: BaseException) -> str:
+    lines = str(error).splitlines()
+    return lines[0] if lines else type(error).__name__

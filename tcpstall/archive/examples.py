@@ -1,0 +1,75 @@
+"""Flows that show something best, with the captures to open for them."""
+
+from collections import defaultdict
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from tcpstall.archive.session import Session
+from tcpstall.losses import Example
+from tcpstall.model import Endpoint
+
+__all__ = ["Wanted", "examples"]
+
+_FILES = 16
+"""Of a flow that goes on over more files of a ring, those around where it is looked at."""
+
+Key = tuple[str, int]
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """A flow and what it lost; the wait that is meant and when it began, where one is."""
+
+    scan: str
+    flow: int
+    lost_ns: int
+    stall: int | None = None
+    at_ns: int | None = None
+
+
+def examples(asked: Session, wanted: Sequence[Wanted | None]) -> list[Example | None]:
+    """In the same order; None where none is wanted, or the store does not know the flow."""
+    some = [one for one in wanted if one is not None]
+    if not some:
+        return [None] * len(wanted)
+    scans = ", ".join(sorted({f"'{one.scan}'" for one in some}))
+    flows = ", ".join(sorted({str(one.flow) for one in some}))
+    rows = asked.rows(
+        "SELECT scan, flow, capture, client_address, client_port, server_address, server_port, start_ns, end_ns "
+        f"FROM flows WHERE flow IN ({flows}) AND scan IN ({scans})"
+    )
+    known = {(row["scan"], row["flow"]): row for row in rows}
+    files = _files(asked, scans)
+    return [None if one is None else _example(one, known.get((one.scan, one.flow)), files) for one in wanted]
+
+
+def _example(one: Wanted, row: dict[str, Any] | None, files: dict[str, list[dict[str, Any]]]) -> Example | None:
+    if row is None:
+        return None
+    moment = row["start_ns"] if one.at_ns is None else one.at_ns
+    client, server = (Endpoint(row[f"{end}_address"], row[f"{end}_port"]) for end in ("client", "server"))
+    captures = _holding(files[one.scan], row, moment)
+    return Example(one.scan, one.flow, client, server, captures, row["start_ns"], one.lost_ns, one.stall)
+
+
+def _files(asked: Session, scans: str) -> dict[str, list[dict[str, Any]]]:
+    """The files of each scan in order of time."""
+    rows = asked.rows(
+        f"SELECT scan, name, first_ns, last_ns FROM captures WHERE scan IN ({scans}) AND first_ns IS NOT NULL "
+        "ORDER BY first_ns, name"
+    )
+    files: dict[str, list[dict[str, Any]]] = defaultdict(list)
+    for row in rows:
+        files[row["scan"]].append(row)
+    return files
+
+
+def _holding(files: Sequence[dict[str, Any]], flow: dict[str, Any], moment: int) -> tuple[str, ...]:
+    """The files that hold the flow; of many those nearest to the moment, its first among them."""
+    held = [file for file in files if file["first_ns"] <= flow["end_ns"] and file["last_ns"] >= flow["start_ns"]]
+    if len(held) > _FILES:
+        near = sorted(held[1:], key=lambda file: max(file["first_ns"] - moment, moment - file["last_ns"], 0))
+        kept = {id(file) for file in (held[0], *near[: _FILES - 1])}
+        held = [file for file in held if id(file) in kept]
+    return tuple(file["name"] for file in held) or (flow["capture"],)

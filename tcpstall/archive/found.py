@@ -1,0 +1,174 @@
+"""Captures under paths, URLs and globs, told by their content."""
+
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import closing
+from dataclasses import dataclass
+from typing import BinaryIO
+
+from tcpstall import _core
+from tcpstall.archive import remote
+from tcpstall.archive.fingerprints import Fingerprints, fingerprint
+from tcpstall.archive.listing import Listed, Tally, listed
+from tcpstall.archive.opened import WITHIN, Opener, opened
+from tcpstall.archive.rotation import COMPRESSED
+from tcpstall.archive.tar import DamagedArchive, Window, is_tar
+from tcpstall.errors import CannotOpen, ExitCode
+
+__all__ = ["Fingerprints", "Input", "Tally", "find", "fingerprint", "opened"]
+
+_NAMES = (".pcap", ".pcapng", ".cap", ".dmp", ".snoop", ".tar", ".tgz", ".tzst", ".txz", ".tbz2")
+"""What a file's name ends with that should be a capture or an archive of them; tcpdump -C puts numbers behind it."""
+
+_TEXT = "tcpdump-text"
+
+
+@dataclass(frozen=True, slots=True)
+class Input:
+    """A capture that was found, or why what should be one cannot be read.
+
+    `size` is in bytes as stored, in an archive as the archive says. `changed_ns` is when the file, or the archive, was
+    last written, None where its place does not tell. `exit_code` is one of tcpstall.errors.ExitCode.
+    """
+
+    name: str
+    size: int
+    changed_ns: int | None
+    format: str | None = None
+    compression: str | None = None
+    first_ns: int | None = None
+    error: str | None = None
+    exit_code: int = ExitCode.COMPLETE
+
+
+Remembered = Callable[[str, int, int | None], Sequence[Input] | None]
+"""What an earlier scan found in a file of that name, size and time: it is not read again."""
+
+
+_Look = _core.Peek | list[Input] | str
+"""What a file begins with, what is remembered of it, or why it cannot be read."""
+
+_AT_ONCE = 16
+"""Beginnings of URLs that are asked for together. A request takes 20 to 100 ms: 160 to 800 files a second."""
+
+
+def find(roots: Iterable[str], *, tally: Tally | None = None, remembered: Remembered | None = None) -> Iterator[Input]:
+    """Every capture in files, folders, URLs and globs, members of archives too, in no particular order.
+
+    pcap, pcapng and snoop, compressed or not, by content. tcpdump's text is a capture only where its file is named
+    itself. What is no capture is counted in `tally`; it is an Input with an error where it was named itself or its name
+    says that it should be one. Raises CannotOpen, at once, for a root that does not exist.
+    """
+    tally = Tally() if tally is None else tally
+    return _within(listed(list(roots), tally), tally, remembered or (lambda *_: None))
+
+
+def _within(files: Iterator[Listed], tally: Tally, remembered: Remembered) -> Iterator[Input]:
+    with closing(Opener()) as opener:
+        search = _Search(tally, remembered, opener)
+        for file, look in search.looked(files):
+            yield from search.within(file, look)
+
+
+@dataclass(slots=True)
+class _Search:
+    tally: Tally
+    remembered: Remembered
+    opener: Opener
+
+    def looked(self, files: Iterator[Listed]) -> Iterator[tuple[Listed, _Look]]:
+        """Each with its beginning; behind URLs several at once, for an answer takes longer than what is in it."""
+        waiting: deque[tuple[Listed, Future[_Look]]] = deque()
+        with ThreadPoolExecutor(_AT_ONCE, "look") as pool:
+            for file in files:
+                if not remote.is_url(file.name):
+                    yield file, self._look(file)
+                    continue
+                waiting.append((file, pool.submit(self._look, file)))
+                if len(waiting) == _AT_ONCE:
+                    first, look = waiting.popleft()
+                    yield first, look.result()
+            for file, look in waiting:
+                yield file, look.result()
+
+    def within(self, file: Listed, look: _Look) -> Iterator[Input]:
+        """The captures that a listed file holds: itself, or its members."""
+        if isinstance(look, str):
+            yield Input(file.name, file.size, file.changed_ns, error=look, exit_code=ExitCode.CANNOT_OPEN)
+        elif isinstance(look, list):
+            yield from look
+        elif is_tar(look.head):
+            yield from self._members(file)
+        elif found := self._judged(file, look):
+            yield found
+
+    def _look(self, file: Listed) -> _Look:
+        if file.error is not None:
+            return file.error
+        known = self.remembered(file.name, file.size, file.changed_ns)
+        if known is not None:
+            return list(known)
+        try:
+            return _peek(file.name, self.opener.beginning(file.name))
+        except CannotOpen as error:
+            return str(error)
+
+    def _judged(self, file: Listed, look: _core.Peek) -> Input | None:
+        """An Input where it is a capture or should be one."""
+        text = look.format == _TEXT
+        readable = look.format is not None and not (text and not file.named)
+        unopened = look.exit_code == ExitCode.CANNOT_OPEN
+        if not (readable or file.named or unopened or _should_be_one(file.name)):
+            self.tally.others += 1
+            return None
+        error = (
+            f"{file.name}: text; name its file itself if it is what tcpdump printed" if text and not readable else None
+        )
+        return Input(
+            file.name,
+            file.size,
+            file.changed_ns,
+            look.format,
+            look.compression,
+            look.first_ns,
+            error or look.error,
+            ExitCode.NOT_A_CAPTURE if error else look.exit_code,
+        )
+
+    def _members(self, file: Listed) -> Iterator[Input]:
+        archive = self.opener.archive(file.name)
+        try:
+            for member in archive:
+                name = f"{file.name}{WITHIN}{member.name}"
+                told = Listed(name, member.size, file.changed_ns)
+                if member.problem:
+                    yield _unreadable(told, member.problem)
+                    continue
+                look = _peek(name, archive.window(member))
+                if is_tar(look.head):
+                    yield _unreadable(told, "an archive within an archive is not read; unpack the outer one first")
+                elif found := self._judged(told, look):
+                    yield found
+        except (DamagedArchive, OSError) as error:
+            damage = f"{file.name}: {error}"
+            yield Input(file.name, file.size, file.changed_ns, error=damage, exit_code=ExitCode.DAMAGED)
+
+
+def _peek(name: str, stream: BinaryIO | Window | None) -> _core.Peek:
+    if stream is None:
+        return _core.peek(name)
+    with stream:
+        return _core.peek(name, open=lambda _: stream)
+
+
+def _unreadable(file: Listed, why: str) -> Input:
+    error = f"{file.name}: {why}"
+    return Input(file.name, file.size, file.changed_ns, error=error, exit_code=ExitCode.CANNOT_OPEN)
+
+
+def _should_be_one(name: str) -> bool:
+    low = name.lower()
+    for suffix in COMPRESSED:
+        low = low.removesuffix(suffix)
+    return low.rstrip("0123456789").endswith(_NAMES)

@@ -1,0 +1,240 @@
+"""The files under paths, URLs and globs, each once."""
+
+import glob
+import os
+import stat
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from tcpstall.archive import remote
+from tcpstall.errors import CannotOpen
+
+__all__ = ["Listed", "Tally", "listed"]
+
+_STORE = "store.json"
+_SCHEMA = b"tcpstall.store/"
+"""A folder with such a file in it is a store: it has no captures, and its files come and go."""
+
+
+@dataclass(frozen=True, slots=True)
+class Listed:
+    """A file, or why there is none: `named` says that it was given itself, not a folder that holds it.
+
+    The name is UTF-8: see remote.writable.
+    """
+
+    name: str
+    size: int
+    changed_ns: int | None
+    named: bool = False
+    error: str | None = None
+
+
+@dataclass(slots=True)
+class Tally:
+    """What was passed over, counted."""
+
+    others: int = 0
+    """Files that are no captures."""
+    special: int = 0
+    """Pipes, sockets, devices."""
+    stores: int = 0
+    """Folders that are stores of ours."""
+    again: int = 0
+    """Files found before: through another link, or below two of the given paths."""
+
+
+def listed(roots: Sequence[str], tally: Tally) -> Iterator[Listed]:
+    """Every regular file under these. Raises CannotOpen, at once, for one that does not exist."""
+    walk = _Walk(tally)
+    given: list[tuple[str, bool]] = []
+    for root in roots:
+        given += [(root, True)] if remote.is_url(root) else _existing(remote.local(root))
+    remotes = {name: _Remote.at(name) for name, _ in given if remote.is_url(name)}
+    return _all(given, remotes, walk)
+
+
+def _all(given: list[tuple[str, bool]], remotes: dict[str, "_Remote"], walk: "_Walk") -> Iterator[Listed]:
+    for name, itself in given:
+        yield from remotes[name].files(walk.tally) if name in remotes else walk.root(name, named=itself)
+    yield from walk.linked()
+
+
+def _existing(root: str) -> list[tuple[str, bool]]:
+    """A path, or what a glob stands for; whether it is named itself."""
+    if os.path.lexists(root):
+        return [(root, True)]
+    matches = sorted(glob.iglob(root, recursive=True)) if glob.has_magic(root) else []  # noqa: PTH207 absolute patterns too
+    if not matches:
+        raise CannotOpen(f"cannot open {root}: there is no such file or folder")
+    return [(match, False) for match in matches]
+
+
+@dataclass(slots=True)
+class _Walk:
+    """Folders of this machine. Links are followed last: what they lead to has mostly been found by then."""
+
+    tally: Tally
+    _folders: set[tuple[int, int]] = field(default_factory=set)
+    _files: set[tuple[int, int]] = field(default_factory=set)
+    _links: list[str] = field(default_factory=list)
+
+    def root(self, name: str, *, named: bool) -> Iterator[Listed]:
+        """What is at a path: itself, or all below it."""
+        try:
+            about = Path(name).stat()
+        except OSError as error:
+            yield _unreadable(name, error.strerror, named=named)
+            return
+        if stat.S_ISDIR(about.st_mode):
+            yield from self._below(name, about)
+        elif stat.S_ISREG(about.st_mode):
+            yield from self._file(name, about, named=named, linked=True)
+        else:
+            self.tally.special += 1
+            if named:
+                yield _unreadable(name, "not a regular file", named=named)
+
+    def linked(self) -> Iterator[Listed]:
+        """What symbolic links lead to that has not been found without them; they may lead to further ones."""
+        while self._links:
+            link = self._links.pop()
+            try:
+                about = Path(link).stat()
+            except OSError:
+                self.tally.others += 1
+                continue
+            if stat.S_ISREG(about.st_mode) and self._walked(link):
+                self.tally.again += 1
+            else:
+                yield from self.root(link, named=False)
+
+    def _below(self, top: str, about: os.stat_result) -> Iterator[Listed]:
+        folders = [(top, about)]
+        while folders:
+            folder, about = folders.pop()
+            if (about.st_dev, about.st_ino) in self._folders:
+                self.tally.again += 1
+                continue
+            self._folders.add((about.st_dev, about.st_ino))
+            try:
+                with os.scandir(folder) as entries:
+                    inside = sorted(entries, key=lambda entry: entry.name)
+            except OSError as error:
+                yield _unreadable(folder, error.strerror)
+                continue
+            if any(entry.name == _STORE and _is_store(Path(entry.path)) for entry in inside):
+                self.tally.stores += 1
+                continue
+            for entry in inside:
+                yield from self._entry(entry, folders)
+
+    def _entry(self, entry: "os.DirEntry[str]", folders: list[tuple[str, os.stat_result]]) -> Iterator[Listed]:
+        try:
+            about = entry.stat(follow_symlinks=False)
+        except FileNotFoundError:  # rotated away meanwhile
+            return
+        except OSError as error:
+            yield _unreadable(entry.path, error.strerror)
+            return
+        if stat.S_ISLNK(about.st_mode):
+            self._links.append(entry.path)
+        elif stat.S_ISDIR(about.st_mode):
+            folders.append((entry.path, about))
+        elif stat.S_ISREG(about.st_mode):
+            yield from self._file(entry.path, about, named=False, linked=about.st_nlink > 1)
+        else:
+            self.tally.special += 1
+
+    def _file(self, name: str, about: os.stat_result, *, named: bool, linked: bool) -> Iterator[Listed]:
+        """Only of files that may have another name is it remembered that they were found: there may be millions."""
+        if linked:
+            if (about.st_dev, about.st_ino) in self._files:
+                self.tally.again += 1
+                return
+            self._files.add((about.st_dev, about.st_ino))
+        yield Listed(remote.writable(name), about.st_size, about.st_mtime_ns, named)
+
+    def _walked(self, link: str) -> bool:
+        """Whether the folder in which the linked file really lies has been walked."""
+        folder = Path(link).resolve().parent.stat()
+        return (folder.st_dev, folder.st_ino) in self._folders
+
+
+@dataclass(frozen=True, slots=True)
+class _Remote:
+    """What is under a URL, by a filesystem of fsspec."""
+
+    url: str
+    root: str
+    found: dict[str, dict[str, Any]]
+    named: bool
+
+    @classmethod
+    def at(cls, url: str) -> "_Remote":
+        """Lists it whole: object stores list a thousand names a request, and have no folders to walk."""
+        files, root = remote.filesystem(url)
+        with remote.told(url):
+            try:
+                if glob.has_magic(root):
+                    found = files.glob(root, detail=True)
+                    found = {path: about for path, about in found.items() if about["type"] == "file"}
+                else:
+                    found = files.find(root, detail=True)
+            except FileNotFoundError:
+                found = {}
+        if not found:
+            raise CannotOpen(f"cannot open {url}: nothing is there")
+        return cls(url, root, found, named=list(found) == [root])
+
+    def files(self, tally: Tally) -> Iterator[Listed]:
+        """Those that are not in a store of ours."""
+        stores = [path.removesuffix(_STORE) for path in self.found if path.endswith(f"/{_STORE}") and self._store(path)]
+        tally.stores += len(stores)
+        for path, about in sorted(self.found.items()):
+            if not any(path.startswith(store) for store in stores):
+                name = remote.named(self.url, self.root, path)
+                yield Listed(name, int(about.get("size") or 0), _changed_ns(about), self.named)
+
+    def _store(self, path: str) -> bool:
+        files, _ = remote.filesystem(self.url)
+        with remote.told(self.url):
+            return _SCHEMA in files.cat_file(path)
+
+
+def _unreadable(path: str, why: str | None, *, named: bool = False) -> Listed:
+    name = remote.writable(path)
+    return Listed(name, 0, None, named, f"cannot open {name}: {why}")
+
+
+def _is_store(about: Path) -> bool:
+    try:
+        with about.open("rb") as file:
+            return _SCHEMA in file.read(4096)
+    except OSError:
+        return False
+
+
+def _changed_ns(about: dict[str, Any]) -> int | None:
+    """When it was last written, under the name that a filesystem has for it: drivers do not agree."""
+    for key in ("LastModified", "last_modified", "mtime", "updated", "modified", "created"):
+        match about.get(key):
+            case datetime() as when:
+                return _nanoseconds(when)
+            case str() as text:
+                try:
+                    return _nanoseconds(datetime.fromisoformat(text))
+                except ValueError:
+                    continue
+            case int() | float() as seconds:
+                return int(seconds * 1_000_000_000)
+    return None
+
+
+def _nanoseconds(when: datetime) -> int:
+    """Without a float in between: they hold no microseconds of our days exactly."""
+    since = (when if when.tzinfo else when.replace(tzinfo=UTC)) - datetime(1970, 1, 1, tzinfo=UTC)
+    return (since.days * 86_400 + since.seconds) * 1_000_000_000 + since.microseconds * 1_000

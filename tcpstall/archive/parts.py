@@ -1,0 +1,198 @@
+"""Rows of scans turned to Parquet parts, a file a table and day."""
+
+import uuid
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from tcpstall import _core
+from tcpstall.archive.columns import TABLES, layout
+from tcpstall.archive.place import Place
+from tcpstall.archive.store import Part
+from tcpstall.errors import CannotWrite
+
+if TYPE_CHECKING:
+    import duckdb
+
+__all__ = ["Parts", "connected"]
+
+_ROWS = 100_000
+"""Rows gathered before they are written: a row group of Parquet, about 100 MB of flows."""
+
+_DAYS = 64
+"""Most folders for one gathering: a damaged clock could ask for thousands. The rest joins the first."""
+
+_OF_THE_FLOW = "client_address, client_port, server_address, server_port, label"
+
+_SELECTED = {
+    "flows": "SELECT ? AS scan, flow, name AS capture, flows.* EXCLUDE (flow, capture) "
+    "FROM flows JOIN inputs ON flows.capture = number",
+    "stalls": f"SELECT ? AS scan, flow, name AS capture, {_OF_THE_FLOW}, at_end, stalls.* EXCLUDE (flow) "
+    "FROM stalls JOIN flows USING (flow) JOIN inputs ON flows.capture = number",
+    "exchanges": f"SELECT ? AS scan, flow, name AS capture, {_OF_THE_FLOW}, at_end, exchanges.* EXCLUDE (flow) "
+    "FROM exchanges JOIN flows USING (flow) JOIN inputs ON flows.capture = number",
+}
+
+_DAY_NS = 86_400_000_000_000
+
+
+def connected(place: Place, memory_bytes: int) -> "duckdb.DuckDBPyConnection":
+    """A DuckDB that reads the parts of a place and takes so much memory; beyond that it writes into its scratch."""
+    import duckdb
+
+    config = {
+        "memory_limit": f"{memory_bytes // 1_000_000}MB",
+        "threads": 1,
+        "temp_directory": str(place.scratch / f"spilled-{uuid.uuid4().hex}"),
+        "preserve_insertion_order": True,
+    }
+    duck = duckdb.connect(":memory:", config=config)
+    if place.filesystem is not None:
+        duck.register_filesystem(place.filesystem)
+    return duck
+
+
+class Parts:
+    """Gathers rows of several scans and writes them as parts of a place. Nothing counts before it is committed."""
+
+    def __init__(self, place: Place, memory_bytes: int) -> None:
+        self._place = place
+        self._scratch = place.scratch
+        self._rows = connected(place, memory_bytes)
+        self._gathered = 0
+        self._written: list[Part] = []
+
+    def add(self, report: _core.Report, scan: str, names: Sequence[str]) -> None:
+        """The rows of some flows; `names` are those of the inputs, in the order of the numbers in `flows.capture`.
+
+        Raises CannotWrite.
+        """
+        tables = {"flows": report.flows, "stalls": report.stalls, "exchanges": report.exchanges}
+        for name, table in tables.items():
+            self._rows.register(name, table)
+        self._rows.execute("CREATE OR REPLACE TEMP TABLE inputs (number BIGINT, name VARCHAR)")
+        self._rows.executemany("INSERT INTO inputs VALUES (?, ?)", list(enumerate(names)))
+        for name, selected in _SELECTED.items():
+            exists = self._gathered > 0
+            self._rows.execute(
+                f"INSERT INTO kept_{name} {selected}"
+                if exists
+                else f"CREATE OR REPLACE TABLE kept_{name} AS {selected}",
+                [scan],
+            )
+        self._gathered += sum(len(table) for table in tables.values())
+        for name in tables:
+            self._rows.unregister(name)
+        if self._gathered >= _ROWS:
+            self._write()
+
+    def finish(self) -> list[Part]:
+        """Writes what is gathered; all parts written so far."""
+        if self._gathered:
+            self._write()
+        return self._written
+
+    def merged(
+        self,
+        folder: str,
+        old: Sequence[Part],
+        dropped: frozenset[str],
+        continued: frozenset[str],
+        *,
+        since_ns: int | None = None,
+    ) -> list[Part]:
+        """Rows of several parts of a folder in one, without those that no longer count; no part where none is left."""
+        table = folder.partition("/")[0]
+        read = "read_parquet(?, union_by_name = true, hive_partitioning = false)"
+        counts = "NOT list_contains(?, scan) AND NOT (at_end AND list_contains(?, scan)) AND start_ns >= ?"
+        least_ns = -(2**63) if since_ns is None else since_ns
+        values = [[self._place.path(part.name) for part in old], [*dropped], [*continued], least_ns]
+        found = self._rows.execute(f"SELECT count(*), min(start_ns), max(start_ns) FROM {read} WHERE {counts}", values)
+        rows, from_ns, to_ns = found.fetchone() or (0, None, None)
+        if not rows:
+            return []
+        query = f"SELECT {self._columns(table, values[0])} FROM {read} WHERE {counts}"
+        return [self._copied(table, query, folder, rows, from_ns, to_ns, values)]
+
+    def _columns(self, table: str, files: object) -> str:
+        """Those of this version: null where the files, of another one, have none."""
+        read = "read_parquet(?, union_by_name = true, hive_partitioning = false)"
+        described = self._rows.execute(f"DESCRIBE SELECT * FROM {read}", [files]).fetchall()
+        there = {row[0] for row in described}
+        return ", ".join(
+            f'"{column.name}"' if column.name in there else f'NULL::{column.type} AS "{column.name}"'
+            for column in TABLES[table].columns
+        )
+
+    def rows(self, table: str, rows: Sequence[Mapping[str, Any]], columns: Mapping[str, str]) -> Part | None:
+        """Writes rows given as such, of these columns and DuckDB types."""
+        if not rows:
+            return None
+        described = ", ".join(f"{name} {kind}" for name, kind in columns.items())
+        self._rows.execute(f"CREATE OR REPLACE TABLE kept_{table} ({described})")
+        marks = ", ".join("?" * len(columns))
+        self._rows.executemany(
+            f"INSERT INTO kept_{table} VALUES ({marks})", [[row.get(name) for name in columns] for row in rows]
+        )
+        part = self._copied(table, f"FROM kept_{table}", table, len(rows))
+        self._rows.execute(f"DROP TABLE kept_{table}")
+        return part
+
+    def _write(self) -> None:
+        for table in _SELECTED:
+            days = self._rows.execute(
+                f"SELECT start_ns // {_DAY_NS} AS day, count(*), min(start_ns), max(start_ns) "
+                f"FROM kept_{table} GROUP BY day ORDER BY count(*) DESC"
+            ).fetchall()
+            kept, others = days[:_DAYS], days[_DAYS:]
+            for number, (day, count, least, greatest) in enumerate(kept):
+                which = f"start_ns // {_DAY_NS} = {day}"
+                if number == 0 and others:
+                    which += "".join(f" OR start_ns // {_DAY_NS} = {other[0]}" for other in others)
+                    count += sum(other[1] for other in others)
+                    least = min(least, *(other[2] for other in others))
+                    greatest = max(greatest, *(other[3] for other in others))
+                query = f"FROM kept_{table} WHERE {which}"
+                self._written.append(self._copied(table, query, f"{table}/day={_date(day)}", count, least, greatest))
+        self._gathered = 0
+
+    def _copied(
+        self,
+        table: str,
+        query: str,
+        folder: str,
+        rows: int,
+        from_ns: int | None = None,
+        to_ns: int | None = None,
+        values: Sequence[object] = (),
+    ) -> Part:
+        import duckdb
+
+        file = self._scratch / f"{uuid.uuid4().hex}.parquet"
+        try:
+            self._rows.execute(f"COPY ({query}) TO '{_quoted(file)}' (FORMAT parquet, COMPRESSION zstd)", values)
+            size = file.stat().st_size
+        except (duckdb.Error, OSError) as error:
+            file.unlink(missing_ok=True)
+            raise CannotWrite(f"cannot write into {self._place.url}: {_line(error)}") from error
+        name = f"{folder}/{file.name}"
+        self._place.take(name, file)
+        return Part(table, name, rows, size, from_ns, to_ns, layout(table))
+
+
+def _date(day: int) -> str:
+    """The UTC day of so many days since 1970; beyond the calendar the first or last day of it."""
+    from datetime import date, timedelta
+
+    try:
+        return str(date(1970, 1, 1) + timedelta(days=day))
+    except OverflowError:
+        return str(date.min if day < 0 else date.max)
+
+
+def _quoted(file: Path) -> str:
+    return str(file).replace("'", "''")
+
+
+def _line(error: Exception) -> str:
+    return str(error).splitlines()[0]

@@ -1,0 +1,89 @@
+"""What a scan tells while it runs, and what it came to."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+from tcpstall.archive.work import Done
+
+__all__ = ["Nobody", "Progress", "Several", "Summary"]
+
+
+@dataclass(slots=True)
+class Summary:
+    """What a scan came to; `bytes` as stored, of what was scanned, `known` the captures that the store had already."""
+
+    captures: int = 0
+    known: int = 0
+    failed: int = 0
+    bytes: int = 0
+    packets: int = 0
+    flows: int = 0
+    seconds: float = 0.0
+
+    def add(self, done: Done) -> None:
+        """Another task is done."""
+        self.captures += len(done.commit.captures)
+        self.failed += done.failed
+        self.bytes += done.size
+        self.packets += done.packets
+        self.flows += done.flows
+
+
+class Progress(Protocol):
+    """Who watches a scan."""
+
+    def planned(self, captures: int, size: int, known: int) -> None:
+        """So many captures of so many bytes are to be scanned; so many are in the store already."""
+
+    def read(self, size: int) -> None:
+        """So many bytes more were read."""
+
+    def done(self, done: Done) -> None:
+        """A task is done and committed."""
+
+    def finished(self, summary: Summary) -> None:
+        """All of them are."""
+
+
+class Nobody:
+    """Does not watch."""
+
+    def planned(self, captures: int, size: int, known: int) -> None:
+        """Nothing."""
+
+    def read(self, size: int) -> None:
+        """Nothing."""
+
+    def done(self, done: Done) -> None:
+        """Nothing."""
+
+    def finished(self, summary: Summary) -> None:
+        """Nothing."""
+
+
+class Several:
+    """Tells each of several."""
+
+    def __init__(self, watchers: Sequence[Progress]) -> None:
+        self._watchers = watchers
+
+    def planned(self, captures: int, size: int, known: int) -> None:
+        """See Progress."""
+        for watcher in self._watchers:
+            watcher.planned(captures, size, known)
+
+    def read(self, size: int) -> None:
+        """See Progress."""
+        for watcher in self._watchers:
+            watcher.read(size)
+
+    def done(self, done: Done) -> None:
+        """See Progress."""
+        for watcher in self._watchers:
+            watcher.done(done)
+
+    def finished(self, summary: Summary) -> None:
+        """See Progress."""
+        for watcher in self._watchers:
+            watcher.finished(summary)

@@ -1,0 +1,118 @@
+"""A scan: captures found, planned, analysed, and committed to a store as they are done."""
+
+import os
+import re
+import time
+from collections.abc import Callable, Sequence
+from functools import partial
+
+from tcpstall.archive import local, remote
+from tcpstall.archive.found import Fingerprints, find
+from tcpstall.archive.plan import Plan, Task, current, planned
+from tcpstall.archive.progress import Nobody, Progress, Summary
+from tcpstall.archive.remembered import Remembered
+from tcpstall.archive.store import Commit, Store
+from tcpstall.archive.upkeep import compacted, known_captures
+from tcpstall.archive.watch import complete
+from tcpstall.archive.work import Done, Options
+from tcpstall.errors import CannotOpen, ExitCode
+from tcpstall.model import Path, Paths
+
+__all__ = ["Executor", "scan"]
+
+_NICE = 10
+
+_GLOB = re.compile(r"[*?\[]")
+
+
+Executor = Callable[[Sequence[Task], str, Options, Callable[[Done], None], Callable[[int], None]], None]
+"""`run(tasks, store, options, done, told)`: local processes, or a cluster."""
+
+
+def scan(
+    captures: Paths,
+    store: Path,
+    *,
+    options: Options = Options(),  # noqa: B008 - it is frozen
+    jobs: int | None = None,
+    low_priority: bool = False,
+    separate: bool = False,
+    only_complete: bool = False,
+    executor: Executor | None = None,
+    progress: Progress | None = None,
+) -> Summary:
+    """Scans what is new or changed under files, folders or URLs into the store; what was done before is not done again.
+
+    `jobs` is how many processes analyse (None: one a processor), `separate` takes each file for itself instead of with
+    those that its name says it was rotated with; `only_complete` leaves out what somebody is still writing. Raises
+    CannotOpen (a root or the store), StoreInUse, and CannotWrite; what was committed before stays, and another scan
+    goes on from there.
+    """
+    several: Sequence[Path] = [captures] if isinstance(captures, (str, os.PathLike)) else captures
+    url = os.fspath(store)
+    with Store.writing(url) as opened:
+        scanning = _Scan([os.fspath(each) for each in several], url, opened, progress or Nobody())
+        plan = scanning.plan(separate=separate, only_complete=only_complete)
+        return scanning.run(
+            plan, options, executor or partial(local.run, jobs=jobs, niceness=_NICE if low_priority else 0)
+        )
+
+
+class _Scan:
+    def __init__(self, roots: Sequence[str], url: str, store: Store, progress: Progress) -> None:
+        self._roots = roots
+        self._url = url
+        self._store = store
+        self._progress = progress
+        self._summary = Summary()
+
+    def plan(self, *, separate: bool, only_complete: bool) -> Plan:
+        known = current(known_captures(self._store), self._store.dropped)
+        inputs = list(find(self._roots, remembered=Remembered(known)))
+        if only_complete:
+            inputs = complete(inputs)
+        with Fingerprints([(one.name, one.size) for one in inputs]) as fingerprint:
+            return planned(inputs, known, fingerprint, separate=separate)
+
+    def run(self, plan: Plan, options: Options, execute: Executor) -> Summary:
+        began = time.monotonic()
+        self._summary.known = plan.known
+        self._progress.planned(sum(map(_new, plan.tasks)), sum(task.size for task in plan.tasks), plan.known)
+        if plan.captures:
+            now = time.time_ns()
+            rows = [{"scan": None, **row, "scanned_ns": now} for row in plan.captures]
+            self._done(Done(Commit(captures=rows), 0, 0, 0, sum(row["exit_code"] != ExitCode.COMPLETE for row in rows)))
+        if plan.tasks:
+            execute(plan.tasks, self._url, options, self._done, self._progress.read)
+        if self._store.changed or self._store.outdated():
+            compacted(self._store)
+        self._summary.seconds = time.monotonic() - began
+        self._progress.finished(self._summary)
+        return self._summary
+
+    def _done(self, news: Done) -> None:
+        if any(row["exit_code"] == ExitCode.CANNOT_OPEN for row in news.commit.captures):
+            self._all_there()
+        self._store.commit(news.commit)
+        self._summary.add(news)
+        self._progress.done(news)
+
+    def _all_there(self) -> None:
+        """A share that vanished is not so many files that cannot be opened."""
+        for root in self._roots:
+            if not _exists(root):
+                raise CannotOpen(
+                    f"{root} has vanished; what was scanned before is in the store: scan again when it is back"
+                )
+
+
+def _new(task: Task) -> int:
+    return sum(not member.known for each in task.sets for member in each.members)
+
+
+def _exists(root: str) -> bool:
+    """Whether the root is still there; a glob's files may be gone one by one."""
+    if remote.is_url(root):
+        filesystem, path = remote.filesystem(root)
+        return bool(filesystem.exists(path)) or _GLOB.search(root) is not None
+    return os.path.lexists(remote.local(root)) or _GLOB.search(root) is not None

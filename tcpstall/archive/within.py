@@ -1,0 +1,54 @@
+"""A store of which only the files are read that can hold what is asked for."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from tcpstall.archive.chosen import Chosen
+from tcpstall.archive.store import Part, Store
+
+__all__ = ["Within"]
+
+_BY_START = ("stalls", "exchanges")
+
+
+class Within:
+    """The store, for questions about these waits. Flows that began before them are in it too."""
+
+    def __init__(self, store: Store, chosen: Chosen) -> None:
+        self._store = store
+        self._chosen = chosen
+
+    @property
+    def url(self) -> str:
+        """Where the store is."""
+        return self._store.url
+
+    @property
+    def filesystem(self) -> Any | None:
+        """What reads its files."""
+        return self._store.filesystem
+
+    @property
+    def dropped(self) -> frozenset[str]:
+        """Scans whose rows no longer count."""
+        return self._store.dropped
+
+    @property
+    def continued(self) -> frozenset[str]:
+        """Scans whose rows with `at_end` no longer count."""
+        return self._store.continued
+
+    def files(self, table: str) -> list[str]:
+        """Those with a row of the time: each part is known by its earliest and its latest start."""
+        path = self._store.place.path
+        return [path(part.name) for part in self._store.parts(table) if self._can_hold(table, part)]
+
+    def recent(self, table: str) -> Sequence[Mapping[str, Any]]:
+        """Rows that are in no file yet."""
+        return self._store.recent(table)
+
+    def _can_hold(self, table: str, part: Part) -> bool:
+        since, until = self._chosen.since_ns, self._chosen.until_ns
+        if until is not None and part.from_ns is not None and part.from_ns >= until:
+            return False
+        return not (table in _BY_START and since is not None and part.to_ns is not None and part.to_ns < since)

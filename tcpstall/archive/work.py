@@ -1,0 +1,190 @@
+"""One task of a scan: its sets analysed, their rows written as parts."""
+
+import json
+import time
+from array import array
+from collections import Counter
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from tcpstall import _core
+from tcpstall.archive.found import opened
+from tcpstall.archive.parts import Parts
+from tcpstall.archive.place import at
+from tcpstall.archive.plan import Set, Task
+from tcpstall.archive.store import Commit
+from tcpstall.errors import ExitCode, TcpstallError
+from tcpstall.labels import read_label
+
+__all__ = ["Done", "Options", "given_up", "scan_task"]
+
+_CHUNK = 10_000
+"""Rows handed over at once: a flow takes about 10 kB until then."""
+
+Row = dict[str, Any]
+
+_DAMAGED = ("truncated-file", "damaged-file")
+
+_IN_NO_SCAN: Row = {"scan": None, "chain": None, "fingerprint": None}
+"""What is in a row of a capture that is to be tried again."""
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    """How captures are read, and what a worker may use beside the engine's own memory."""
+
+    link_bytes_per_s: int | None = None
+    max_expansion: int | None = None
+    memory_bytes: int = 100_000_000
+
+
+@dataclass(frozen=True, slots=True)
+class Done:
+    """What became of a task: what its commit says, and sums for whoever waits."""
+
+    commit: Commit
+    size: int
+    packets: int
+    flows: int
+    failed: int
+    """Captures that could not be read, or not to their end."""
+
+
+def scan_task(task: Task, url: str, options: Options, told: Callable[[int], None]) -> Done:
+    """Scans the sets of a task and writes their parts into the store at `url`; nothing counts until it is committed.
+
+    `told(bytes)` is called now and then with what was read since; what it raises ends the scan. Raises CannotWrite.
+    """
+    parts = Parts(at(url), options.memory_bytes)
+    captures: list[Row] = []
+    dropped: list[str] = []
+    continued: list[str] = []
+    for each in task.sets:
+        try:
+            captures.extend(_Scan(each, parts, options, told).run())
+        except TcpstallError:
+            raise
+        except Exception as error:
+            captures.extend(_failed(each, f"defect in tcpstall: {type(error).__name__}: {error}; please report it"))
+            dropped.append(each.scan)
+        else:
+            dropped.extend(each.drops)
+            continued.extend([each.continues] if each.continues else ())
+    return _done(task, Commit(parts.finish(), captures, dropped, continued))
+
+
+def given_up(task: Task, reason: str) -> Done:
+    """What is left of a task whose worker was lost: rows that say why."""
+    return _done(task, Commit(captures=[row for each in task.sets for row in _failed(each, reason)]))
+
+
+def _done(task: Task, commit: Commit) -> Done:
+    rows = commit.captures
+    return Done(
+        commit,
+        task.size,
+        sum(row["packets"] for row in rows),
+        sum(row["flows"] for row in rows),
+        sum(row["exit_code"] != ExitCode.COMPLETE for row in rows),
+    )
+
+
+class _Scan:
+    """One set's way into the parts."""
+
+    def __init__(self, each: Set, parts: Parts, options: Options, told: Callable[[int], None]) -> None:
+        self._set = each
+        self._parts = parts
+        self._options = options
+        self._told = told
+        self._names = [member.input.name for member in each.members]
+        self._flows: Counter[int] = Counter()
+        self._resume_ns: int | None = None
+        self._read = 0
+
+    def run(self) -> list[Row]:
+        """The rows of its captures."""
+        members = self._set.members
+        report = _core.analyze(
+            self._names,
+            sets=[0] * len(members),
+            missing_before=[index for index, member in enumerate(members) if member.missing_before],
+            new_from=next(index for index, member in enumerate(members) if not member.known),
+            packets_before=self._set.packets_before,
+            threads=1,
+            open=opened,
+            bursts=False,
+            link_bytes_per_s=self._options.link_bytes_per_s,
+            max_expansion=self._options.max_expansion,
+            label=read_label,
+            progress=self._progress,
+            each=self._keep,
+            chunk=_CHUNK,
+        )
+        rows = [self._row(index, status) for index, status in enumerate(report.captures)]
+        return [row for row, member in zip(rows, members, strict=True) if not member.known]
+
+    def _keep(self, report: _core.Report) -> None:
+        self._parts.add(report, self._set.scan, self._names)
+        flows = report.flows
+        self._flows.update(array("q", flows.int64("capture")))
+        open_ns = [
+            start for start, is_open in zip(array("q", flows.int64("start_ns")), flows.column("at_end"), strict=True)
+            if is_open
+        ]  # fmt: skip
+        if open_ns:
+            self._resume_ns = min(open_ns) if self._resume_ns is None else min(self._resume_ns, *open_ns)
+
+    def _progress(self, read: int, _whole: int | None) -> None:
+        """The core counts each input from its beginning."""
+        self._told(read - self._read if read >= self._read else read)
+        self._read = read
+
+    def _row(self, index: int, status: _core.CaptureStatus) -> Row:
+        about = json.loads(status.json)
+        return (
+            _captured(self._set, index)
+            | {
+                "format": about["format"],
+                "compression": about.get("compression"),
+                "link_types": ",".join(about["link_types"]),
+                "packets": about["packets"],
+                "tcp_segments": about["tcp_segments"],
+                "first_ns": about["first_ns"],
+                "last_ns": about["last_ns"],
+                "exit_code": status.exit_code,
+                "error": status.error,
+                "warnings": json.dumps(about["warnings"]),
+                "flows": self._flows[index],
+                "resume_ns": self._resume_ns,
+            }
+            | ({} if _was_read(status.exit_code, about) else _IN_NO_SCAN)
+        )
+
+
+def _was_read(exit_code: int, about: Mapping[str, Any]) -> bool:
+    """As far as it ever will be: not if it could not be opened, or if reading failed, or if it changed meanwhile."""
+    damaged = any(warning["code"] in _DAMAGED for warning in about["warnings"])
+    return exit_code in (ExitCode.COMPLETE, ExitCode.NOT_A_CAPTURE) or (exit_code == ExitCode.DAMAGED and damaged)
+
+
+def _captured(each: Set, index: int) -> Row:
+    member = each.members[index]
+    return {
+        "scan": each.scan,
+        "chain": each.chain,
+        "capture_set": each.name,
+        "name": member.input.name,
+        "size_bytes": member.input.size,
+        "changed_ns": member.input.changed_ns,
+        "fingerprint": member.fingerprint,
+        "tcpstall": _core.version(),
+        "scanned_ns": time.time_ns(),
+    }
+
+
+def _failed(each: Set, reason: str) -> list[Row]:
+    """Rows of a set that could not be analysed, in no scan: tried again once it has changed, or tcpstall has."""
+    rest = {"scan": None, "chain": None, "flows": 0, "packets": 0, "exit_code": int(ExitCode.DEFECT), "error": reason}
+    return [_captured(each, index) | rest for index, member in enumerate(each.members) if not member.known]

@@ -1,0 +1,65 @@
+"""`tcpstall report --store`: what a store shows, as a page."""
+
+from collections.abc import Collection
+from pathlib import Path
+
+import click
+from click.core import ParameterSource
+
+from tcpstall import __version__
+from tcpstall.cli.asking import Form, Which, asked, chosen
+from tcpstall.cli.called import command_line
+from tcpstall.cli.ending import writing
+from tcpstall.cli.times import Moment
+
+__all__ = ["chosen_store", "store_page", "typed_top"]
+
+_WITH_STORE = {"store", "output", "top", "since", "until"}
+"""Parameters of `report` that mean something for a store."""
+
+_GROWN = 5
+_FINDINGS = 12
+_SERVICES = 20
+
+
+def chosen_store(captures: Collection[str], store: str | None) -> str | None:
+    """The store to be shown, None where captures are. Raises UsageError for both, neither, or what does not fit."""
+    context = click.get_current_context()
+    typed = {name for name in context.params if context.get_parameter_source(name) is ParameterSource.COMMANDLINE}
+    if captures:
+        if "store" in typed:
+            raise click.UsageError("give captures or --store, not both")
+        return None
+    if store is None:
+        raise click.UsageError("missing argument 'CAPTURE...', or --store")
+    if unfit := typed - _WITH_STORE - {"captures"}:
+        options = {parameter.name: max(parameter.opts, key=len) for parameter in context.command.params}
+        raise click.UsageError(f"{', '.join(sorted(options[name] for name in unfit))} cannot be used with --store")
+    return store
+
+
+def typed_top(top: int) -> int | None:
+    """What --top says, None where its default is that of captures."""
+    source = click.get_current_context().get_parameter_source("top")
+    return top if source is ParameterSource.COMMANDLINE else None
+
+
+def store_page(store: str, output: Path, *, top: int | None, since: Moment | None, until: Moment | None) -> None:
+    """Asks the store and writes the page."""
+    meant = chosen(Which(causes=(), since=since, until=until))
+    with asked(store, Form(form="html", output=None), meant) as session:
+        from tcpstall.archive.courses import trend
+        from tcpstall.archive.findings import findings
+        from tcpstall.archive.overview import overview
+        from tcpstall.archive.questions import top as worst_of
+
+        about = overview(session, meant)
+        worst = worst_of(session, "service", meant, top or _SERVICES)
+        course = trend(session, "hour", meant, _GROWN)
+        patterns = findings(session, meant, top or _FINDINGS)
+    from tcpstall.cli.report import write_whole
+    from tcpstall.report.html import MadeBy, archive_page
+
+    made = MadeBy(command_line((), anonymised=False), __version__, ())
+    with writing(str(output)):
+        write_whole(archive_page(about, worst, course, patterns, made_by=made), output)

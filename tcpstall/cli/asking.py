@@ -1,0 +1,210 @@
+"""How commands that ask a store are told what is meant, and how they write the answer."""
+
+import os
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypedDict, TypeVar
+
+import click
+
+from tcpstall.causes import Cause
+from tcpstall.cli.ending import writing
+from tcpstall.cli.times import MOMENT, Moment
+from tcpstall.model import Endpoint
+
+if TYPE_CHECKING:
+    from rich.console import RenderableType
+
+    from tcpstall.archive.chosen import Chosen
+    from tcpstall.archive.session import Session
+
+__all__ = [
+    "SERVICE",
+    "Form",
+    "Which",
+    "asked",
+    "cause_option",
+    "chosen",
+    "form_options",
+    "interval_options",
+    "whole",
+    "write",
+]
+
+_Command = TypeVar("_Command", bound=Callable[..., Any])
+
+_FORMATS = ("table", "json", "csv", "parquet")
+
+
+class Form(TypedDict):
+    """How the answer is written."""
+
+    form: str
+    output: Path | None
+
+
+class Which(TypedDict):
+    """The options that say which waits are meant, as click hands them over."""
+
+    causes: tuple[str, ...]
+    since: Moment | None
+    until: Moment | None
+
+
+class _ServiceType(click.ParamType[Endpoint]):
+    """An address and a port."""
+
+    name = "service"
+
+    def convert(self, value: str | Endpoint, param: click.Parameter | None, ctx: click.Context | None) -> Endpoint:
+        """`192.0.2.1:80`, `[2001:db8::1]:80`."""
+        from ipaddress import ip_address
+
+        if isinstance(value, Endpoint):
+            return value
+        address, _, port = value.strip().rpartition(":")
+        try:
+            end = Endpoint(str(ip_address(address.removeprefix("[").removesuffix("]"))), int(port))
+        except ValueError:
+            end = None
+        if end is None or not 0 <= end.port <= 65_535 or (":" in end.address) != address.startswith("["):
+            self.fail(f"{value!r} is no service: write 192.0.2.1:80 or [2001:db8::1]:80", param, ctx)
+        return end
+
+
+SERVICE = _ServiceType()
+
+cause_option = click.option(
+    "--cause",
+    "causes",
+    type=click.Choice([cause.value for cause in Cause]),
+    multiple=True,
+    metavar="CAUSE",
+    help="Only what was lost to this cause. May be repeated.",
+)
+
+
+def form_options(command: _Command) -> _Command:
+    """Adds the options of `Form`."""
+    for option in reversed(
+        (
+            click.option("--format", "form", type=click.Choice(_FORMATS), default="table", show_default=True,
+                         help="A table for reading, or rows for further programs."),
+            click.option("--output", "-o", type=click.Path(dir_okay=False, path_type=Path),
+                         help="The file to write; Parquet needs one."),
+        )
+    ):  # fmt: skip
+        command = option(command)
+    return command
+
+
+def interval_options(command: _Command) -> _Command:
+    """Adds --since and --until."""
+    for option in reversed(
+        (
+            click.option("--since", type=MOMENT, metavar="TIME",
+                         help="Only waits that began from then on: 2026-03-01T10:45 (UTC unless a zone follows) or "
+                         "seconds since 1970."),
+            click.option("--until", type=MOMENT, metavar="TIME",
+                         help="Only waits that began before then; written like --since."),
+        )
+    ):  # fmt: skip
+        command = option(command)
+    return command
+
+
+def chosen(which: Which, services: Sequence[Endpoint] = ()) -> "Chosen":
+    """What is meant. Times must be absolute: a store has no first packet."""
+    from tcpstall.archive.chosen import Chosen
+
+    since, until = _absolute(which["since"]), _absolute(which["until"])
+    if since is not None and until is not None and until <= since:
+        raise click.UsageError("--until must be later than --since")
+    return Chosen([Cause(name) for name in which["causes"]], services, since, until)
+
+
+def _absolute(moment: Moment | None) -> int | None:
+    if moment is None:
+        return None
+    if not moment.is_absolute:
+        raise click.UsageError("a store covers many days: give --since and --until with a date")
+    return moment.resolve(0)
+
+
+@contextmanager
+def asked(store: str, form: Form, chosen: "Chosen | None" = None) -> Iterator["Session"]:
+    """A session over that store, or what is chosen of it, which may write the answer's file where it is Parquet."""
+    _check(form)
+    from tcpstall.archive.session import session
+    from tcpstall.archive.store import Store
+    from tcpstall.archive.within import Within
+
+    opened = Store.asked(store)
+    with session(opened if chosen is None else Within(opened, chosen), output=_unfinished(form)) as answering:
+        yield answering
+
+
+def write(
+    form: Form,
+    columns: Mapping[str, str],
+    rows: Iterable[Sequence[Any]],
+    shown: Callable[[int], Iterable["RenderableType"]],
+) -> None:
+    """The answer as `form` says: `shown(width)` on a terminal, else the rows."""
+    target = form["output"]
+    with writing(str(target) if target else "standard output"):
+        if form["form"] == "table":
+            _show(shown)
+        elif form["form"] == "parquet":
+            from tcpstall.archive.export import write_parquet
+
+            with whole(form) as unfinished:
+                write_parquet(columns, rows, unfinished)
+        else:
+            from tcpstall.report.archive.answers import as_csv, as_json
+
+            _write_text(form, (as_json if form["form"] == "json" else as_csv)(list(columns), rows))
+
+
+@contextmanager
+def whole(form: Form) -> Iterator[Path]:
+    """A file beside the output that becomes it once it is whole."""
+    output, unfinished = form["output"], _unfinished(form)
+    assert output is not None and unfinished is not None  # noqa: S101, PT018 _check() has refused others
+    try:
+        yield unfinished
+        unfinished.replace(output)
+    finally:
+        unfinished.unlink(missing_ok=True)
+
+
+def _unfinished(form: Form) -> Path | None:
+    output = form["output"]
+    if output is None or form["form"] != "parquet":
+        return None
+    return output.absolute().with_name(f".{output.name}.{os.getpid()}")
+
+
+def _check(form: Form) -> None:
+    if form["form"] == "parquet" and form["output"] is None:
+        raise click.UsageError("Parquet is no text for a terminal: give --output FILE too")
+    if form["form"] == "table" and form["output"] is not None:
+        raise click.UsageError("--output is for --format json, csv and parquet")
+
+
+def _show(shown: Callable[[int], Iterable["RenderableType"]]) -> None:
+    from tcpstall.cli.terminal import console, show
+
+    screen = console()
+    for part in shown(screen.width):
+        show(part, screen)
+
+
+def _write_text(form: Form, pieces: Iterable[str]) -> None:
+    if form["output"] is None:
+        for piece in pieces:
+            click.echo(piece, nl=False)
+        return
+    with form["output"].open("w", encoding="utf-8", newline="") as file:
+        file.writelines(pieces)

@@ -1,0 +1,58 @@
+"""`tcpstall query`: SQL over a store."""
+
+from typing import Unpack
+
+import click
+
+from tcpstall.cli.asking import Form, asked, form_options, whole, write
+from tcpstall.cli.ending import writing
+from tcpstall.cli.stores import store_option
+
+__all__ = ["command"]
+
+
+def _print_columns(context: click.Context, _parameter: click.Parameter, wanted: bool) -> None:
+    if not wanted or context.resilient_parsing:
+        return
+    from tcpstall.archive.columns import TABLES, documented
+    from tcpstall.cli.terminal import console, show
+    from tcpstall.report.archive.documentation import render_table
+
+    with writing("standard output"):
+        screen = console()
+        for table in TABLES.values():
+            for part in render_table(table.name, table.meaning, list(documented(table)), width=screen.width):
+                show(part, screen)
+    context.exit()
+
+
+@click.command("query")
+@click.argument("sql")
+@store_option
+@form_options
+@click.option(
+    "--columns",
+    is_flag=True,
+    is_eager=True,
+    expose_value=False,
+    callback=_print_columns,
+    help="Print the tables with their columns, what these mean and their units, and exit.",
+)
+def command(sql: str, store: str, **form: Unpack[Form]) -> None:
+    """Answer one SELECT over the tables flows, stalls, exchanges, captures and errors.
+
+    \b
+    tcpstall query "SELECT cause, sum(lost_ns) / 1e9 AS lost_s FROM stalls GROUP BY cause" --store archive
+
+    The SQL is DuckDB's. Nothing but the store is read, and nothing is written.
+    """  # noqa: D301
+    with asked(store, form) as session:
+        if form["form"] == "parquet":
+            with writing(str(form["output"])), whole(form) as unfinished:
+                session.write(sql, unfinished)
+            return
+        answer = session.ask(sql)
+        from tcpstall.report.archive.answers import as_table
+
+        names, types = answer.names, answer.types
+        write(form, dict(zip(names, types, strict=True)), answer, lambda width: as_table(names, types, answer, width))

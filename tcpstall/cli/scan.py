@@ -1,0 +1,158 @@
+"""`tcpstall scan`: archives of captures into a store."""
+
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from tcpstall.archive.progress import Summary
+from tcpstall.cli.ending import complain
+from tcpstall.cli.rates import RATE
+from tcpstall.cli.scanning import rounds, watchers
+from tcpstall.cli.sizes import SIZE
+from tcpstall.cli.stores import store_option
+from tcpstall.cli.times import SPAN
+from tcpstall.errors import ExitCode
+from tcpstall.units import counted, duration, number, size
+
+if TYPE_CHECKING:
+    from tcpstall.archive.scan import Executor
+
+__all__ = ["command"]
+
+_WORKER_BYTES = 300_000_000
+"""What a worker takes at most: an interpreter with DuckDB 100 MB, the engine's flows 100, rows on their way 100."""
+
+
+@click.command("scan")
+@click.argument("captures", nargs=-1, required=True, metavar="PATH|URL...")
+@store_option
+@click.option(
+    "--jobs",
+    type=click.IntRange(min=1),
+    metavar="N",
+    help="Analyse with so many processes.  [default: one a processor]",
+)
+@click.option(
+    "--max-memory",
+    "memory_bytes",
+    type=SIZE,
+    metavar="SIZE",
+    help="Take so much in all, e.g. 600M: fewer processes where it is too little for all.",
+)
+@click.option(
+    "--link-rate",
+    "link_bytes_per_s",
+    type=RATE,
+    metavar="RATE",
+    help="What the link carries, e.g. 100Mbit: the share of it that each flow reached is told.",
+)
+@click.option(
+    "--max-expansion",
+    type=click.IntRange(min=1),
+    default=1_000,
+    show_default=True,
+    metavar="N",
+    help="How many times its size a compressed capture may grow to, beyond a gigabyte.",
+)
+@click.option("--separate", is_flag=True, help="Take each file for itself, also those that a capture was rotated into.")
+@click.option(
+    "--watch",
+    is_flag=True,
+    help="Go on with what comes, at low priority, and leave out what is still being written; SIGTERM ends it.",
+)
+@click.option(
+    "--every",
+    "every_ns",
+    type=SPAN,
+    default="10s",
+    show_default=True,
+    metavar="SPAN",
+    help="With --watch: how often to look.",
+)
+@click.option(
+    "--dask",
+    metavar="ADDRESS",
+    help="Analyse on the workers of a Dask cluster, e.g. tcp://scheduler:8786, or local for one of this machine.",
+)
+@click.option(
+    "--metrics",
+    type=click.Path(dir_okay=False, path_type=Path),
+    metavar="FILE",
+    help="Keep figures in this file, in Prometheus' text format.",
+)
+@click.option(
+    "--log",
+    type=click.Path(dir_okay=False, allow_dash=True),
+    metavar="FILE",
+    help="Append what happens to this file, a JSON object a line; '-' is standard output.",
+)
+def command(
+    captures: tuple[str, ...],
+    store: str,
+    jobs: int | None,
+    memory_bytes: int | None,
+    link_bytes_per_s: int | None,
+    max_expansion: int,
+    separate: bool,
+    watch: bool,
+    every_ns: int,
+    dask: str | None,
+    metrics: Path | None,
+    log: str | None,
+) -> ExitCode:
+    """Analyse all captures under folders or URLs into a store, which `top`, `trend`, `query` and `report` ask.
+
+    Captures are found by content, compressed or in tar archives too. What the store has already is skipped, so the same
+    command goes on after it was killed, and takes in what is new or changed. What cannot be read is a row in `errors`.
+    """  # fmt: skip
+    from tcpstall.archive.scan import scan
+    from tcpstall.archive.work import Options
+
+    workers = _workers(jobs, memory_bytes)
+    one_round = partial(
+        scan,
+        captures,
+        store,
+        options=Options(link_bytes_per_s=link_bytes_per_s, max_expansion=max_expansion),
+        jobs=workers,
+        executor=None if dask is None else _cluster(dask, workers),
+        low_priority=watch,
+        only_complete=watch,
+        separate=separate,
+    )
+    with watchers(metrics, log) as progress:
+        if watch:
+            return rounds(partial(one_round, progress=progress), every_ns, _say)
+        summary = one_round(progress=progress)
+    _say(summary)
+    return ExitCode.DAMAGED if summary.failed else ExitCode.COMPLETE
+
+
+def _cluster(address: str, workers: int) -> "Executor":
+    from tcpstall.archive import cluster
+
+    return partial(cluster.run, address=address, jobs=workers)
+
+
+def _workers(jobs: int | None, memory_bytes: int | None) -> int:
+    from tcpstall.archive import local
+
+    workers = jobs or local.processors()
+    if memory_bytes is None:
+        return workers
+    if memory_bytes < _WORKER_BYTES:
+        raise click.UsageError(f"--max-memory: a scan needs {size(_WORKER_BYTES)} at least")
+    return min(workers, memory_bytes // _WORKER_BYTES)
+
+
+def _say(summary: Summary) -> None:
+    known = f"; {counted(summary.known, 'capture')} known already" if summary.known else ""
+    failed = f", {number(summary.failed)} of them not, or not to their end" if summary.failed else ""
+    took = round(summary.seconds * 1e9)
+    rate = f" ({size(round(summary.bytes / summary.seconds))}/s)" if summary.bytes else ""
+    complain(
+        f"{counted(summary.captures, 'capture')} scanned{failed}: {size(summary.bytes)} with "
+        f"{counted(summary.packets, 'packet')} in {counted(summary.flows, 'flow')}, in {duration(took)}{rate}{known}"
+    )

@@ -1,0 +1,146 @@
+"""How a scan is followed: on the terminal, in metrics and in a log; and how scans follow each other."""
+
+import signal
+import sys
+import time
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
+from types import FrameType, TracebackType
+from typing import TYPE_CHECKING, Protocol, Self, TextIO
+
+from tcpstall.archive import progress as following
+from tcpstall.archive.metrics import Log, Metrics
+from tcpstall.archive.progress import Nobody, Several, Summary
+from tcpstall.archive.work import Done
+from tcpstall.cli.ending import complain, writing
+from tcpstall.errors import CannotOpen, ExitCode, StoreInUse
+from tcpstall.units import number
+
+if TYPE_CHECKING:
+    from rich.progress import Progress, TaskID
+
+__all__ = ["Screen", "rounds", "watchers"]
+
+_STANDARD_OUTPUT = "-"
+
+
+@contextmanager
+def watchers(metrics: Path | None, log: str | None) -> Iterator[following.Progress]:
+    """All that were asked for; the terminal always."""
+    with ExitStack() as stack:
+        several: list[following.Progress] = [stack.enter_context(Screen())]
+        if metrics is not None:
+            several.append(Metrics(metrics))
+        if log is not None:
+            several.append(Log(_appending(log, stack)))
+        yield Several(several)
+
+
+def _appending(log: str, stack: ExitStack) -> TextIO:
+    if log == _STANDARD_OUTPUT:
+        return sys.stdout
+    with writing(log):
+        return stack.enter_context(Path(log).open("a", encoding="utf-8"))
+
+
+class _Ended(BaseException):
+    """SIGTERM came."""
+
+
+class _Round(Protocol):
+    def __call__(self) -> Summary: ...
+
+
+def rounds(one_round: _Round, every_ns: int, say: Callable[[Summary], None]) -> ExitCode:
+    """Round after round, until SIGTERM. A share that is away, or a store in use, is tried again in the next."""
+
+    def end(_signal: int, _frame: FrameType | None) -> None:
+        raise _Ended
+
+    before = signal.signal(signal.SIGTERM, end)
+    said = ""
+    try:
+        while True:
+            try:
+                summary = one_round()
+            except (CannotOpen, StoreInUse) as error:
+                if str(error) != said:
+                    complain(f"{error} (trying again)")
+                said = str(error)
+            else:
+                said = ""
+                if summary.captures:
+                    say(summary)
+            time.sleep(every_ns / 1e9)
+    except _Ended:
+        return ExitCode.COMPLETE
+    finally:
+        signal.signal(signal.SIGTERM, before)
+
+
+class Screen(Nobody):
+    """Draws on standard error where that is a terminal."""
+
+    def __init__(self) -> None:
+        self._progress: Progress | None = None
+        self._task: TaskID | None = None
+        self._captures = 0
+        self._scanned = 0
+        self._failed = 0
+
+    def planned(self, captures: int, size: int, known: int) -> None:
+        """The whole is known."""
+        self._captures = captures
+        if sys.stderr.isatty() and captures:
+            self._progress = _drawn()
+            self._task = self._progress.add_task(self._words(), total=size)
+
+    def read(self, size: int) -> None:
+        """Draws on."""
+        if self._progress is not None and self._task is not None:
+            self._progress.advance(self._task, size)
+
+    def done(self, done: Done) -> None:
+        """Counts captures."""
+        self._scanned += len(done.commit.captures)
+        self._failed += done.failed
+        if self._progress is not None and self._task is not None:
+            self._progress.update(self._task, description=self._words())
+
+    def finished(self, summary: Summary) -> None:
+        """Nothing more is to come."""
+        self.__exit__(None, None, None)
+
+    def _words(self) -> str:
+        failed = f", {number(self._failed)} failed" if self._failed else ""
+        return f"{number(self._scanned)} of {number(self._captures)} captures{failed}"
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, where: TracebackType | None
+    ) -> None:
+        if self._progress is not None:
+            self._progress.stop()
+            self._progress = None
+
+
+def _drawn() -> "Progress":
+    from rich.console import Console
+    from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn, TimeRemainingColumn, TransferSpeedColumn
+
+    from tcpstall.cli.terminal import colours
+
+    progress = Progress(
+        TextColumn("{task.description}"),
+        BarColumn(),
+        DownloadColumn(),
+        TransferSpeedColumn(),
+        TimeRemainingColumn(),
+        console=Console(stderr=True, color_system=colours(sys.stderr)),
+        transient=True,
+    )
+    progress.start()
+    return progress

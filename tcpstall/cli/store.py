@@ -1,0 +1,72 @@
+"""`tcpstall store`: what is in a store, and its upkeep."""
+
+import time
+
+import click
+
+from tcpstall.cli.ending import complain, writing
+from tcpstall.cli.stores import store_option
+from tcpstall.cli.times import SPAN
+from tcpstall.errors import ExitCode
+from tcpstall.units import counted, date, number, size
+
+__all__ = ["command"]
+
+
+@click.group("store")
+def command() -> None:
+    """Look after a store."""
+
+
+@command.command("info")
+@store_option
+def info(store: str) -> ExitCode:
+    """Say what is in a store: rows, files and bytes of each table, and the days that it spans."""
+    from tcpstall.archive.store import TABLES, Store
+
+    opened = Store.open(store)
+    with writing("standard output"):
+        for table in TABLES:
+            parts = opened.parts(table)
+            rows = sum(part.rows for part in parts) + len(opened.recent(table))
+            weight = size(sum(part.bytes for part in parts))
+            held = f"{number(rows):>15} rows {weight:>10} in {counted(len(parts), 'file')}"
+            starts = [part.from_ns for part in parts if part.from_ns is not None]
+            ends = [part.to_ns for part in parts if part.to_ns is not None]
+            days = f", {date(min(starts))} to {date(max(ends))}" if starts and ends else ""
+            click.echo(f"{table:<10}{held}{days}")
+    return ExitCode.COMPLETE
+
+
+@command.command("prune")
+@click.option(
+    "--older-than", "age_ns", type=SPAN, required=True, metavar="SPAN", help="How far back to keep, e.g. 90d."
+)
+@store_option
+def prune(age_ns: int, store: str) -> ExitCode:
+    """Forget flows, stalls and exchanges that began before then, by the captures' clocks.
+
+    Their captures stay known, so that they are not scanned again.
+    """
+    from tcpstall.archive.store import Store
+    from tcpstall.archive.upkeep import pruned
+
+    with Store.writing(store) as opened:
+        gone = pruned(opened, time.time_ns() - age_ns)
+    complain(f"{counted(gone, 'row')} removed from {store}")
+    return ExitCode.COMPLETE
+
+
+@command.command("compact")
+@store_option
+def compact(store: str) -> ExitCode:
+    """Merge small files and bring those of older versions up to date, as each scan does when it ends."""
+    from tcpstall.archive.store import TABLES, Store
+    from tcpstall.archive.upkeep import compacted
+
+    with Store.writing(store) as opened:
+        before = sum(len(opened.parts(table)) for table in TABLES)
+        compacted(opened)
+        after = sum(len(opened.parts(table)) for table in TABLES)
+    complain(f"{counted(before, 'file')} of {store} are {number(after)} now")
+    return ExitCode.COMPLETE

@@ -1,0 +1,45 @@
+"""`tcpstall top`: where an archive lost most time."""
+
+from typing import Unpack, get_args
+
+import click
+
+from tcpstall.cli.asking import Form, Which, asked, cause_option, chosen, form_options, interval_options, write
+from tcpstall.cli.stores import store_option
+from tcpstall.losses import By
+
+__all__ = ["command"]
+
+_MOST = 20
+
+
+class _Asked(Form, Which):
+    """All options but those of this command alone."""
+
+
+@click.command("top")
+@store_option
+@click.option(
+    "--by", type=click.Choice(get_args(By)), default="service", show_default=True, help="What losses are added up by."
+)
+@cause_option
+@interval_options
+@click.option(
+    "--top", "most", type=click.IntRange(min=1), default=_MOST, show_default=True, metavar="N", help="The first N."
+)
+@form_options
+def command(store: str, by: By, most: int, **which: Unpack[_Asked]) -> None:
+    """Say where most time was lost, to what, and which flow shows it best.
+
+    Lost is the length of waits. A host's are those that were its own doing: as a sender, as a receiver whose window was
+    full, as a server that was slow to accept.
+    """
+    meant = chosen(Which(causes=which["causes"], since=which["since"], until=which["until"]))
+    form = Form(form=which["form"], output=which["output"])
+    with asked(store, form, meant) as session:
+        from tcpstall.archive.questions import top
+
+        losses = top(session, by, meant, most)
+    from tcpstall.report.archive.losses import loss_columns, loss_rows, render_losses
+
+    write(form, loss_columns(losses), loss_rows(losses), lambda width: render_losses(losses, width=width))

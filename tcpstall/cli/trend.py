@@ -1,0 +1,63 @@
+"""`tcpstall trend`: how the time that an archive lost went."""
+
+from typing import Unpack, get_args
+
+import click
+
+from tcpstall.cli.asking import SERVICE, Form, Which, asked, cause_option, chosen, form_options, interval_options, write
+from tcpstall.cli.stores import store_option
+from tcpstall.losses import Every
+from tcpstall.model import Endpoint
+
+__all__ = ["command"]
+
+_MOST = 10
+
+
+class _Asked(Form, Which):
+    """All options but those of this command alone."""
+
+
+@click.command("trend")
+@store_option
+@click.option(
+    "--by",
+    "every",
+    type=click.Choice(get_args(Every)),
+    default="hour",
+    show_default=True,
+    help="How finely time is parted.",
+)
+@cause_option
+@click.option(
+    "--service",
+    "services",
+    type=SERVICE,
+    multiple=True,
+    metavar="ADDRESS:PORT",
+    help="Only what was lost at this service. May be repeated.",
+)
+@interval_options
+@click.option(
+    "--top",
+    "most",
+    type=click.IntRange(min=1),
+    default=_MOST,
+    show_default=True,
+    metavar="N",
+    help="The first N of what has grown.",
+)
+@form_options
+def command(store: str, every: Every, services: tuple[Endpoint, ...], most: int, **which: Unpack[_Asked]) -> None:
+    """Show lost time over time, and which services lose more to what than before, since when."""
+    meant = chosen(Which(causes=which["causes"], since=which["since"], until=which["until"]), services)
+    form = Form(form=which["form"], output=which["output"])
+    with asked(store, form, meant) as session:
+        from tcpstall.archive.courses import trend
+
+        found = trend(session, every, meant, most)
+    from tcpstall.cli.terminal import has_braille
+    from tcpstall.report.archive.trend import TREND_COLUMNS, render_trend, trend_rows
+
+    plain = not has_braille()
+    write(form, TREND_COLUMNS, trend_rows(found), lambda width: render_trend(found, width=width, plain=plain))

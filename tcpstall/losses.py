@@ -1,0 +1,124 @@
+"""What an archive has lost: answers about many captures, free of where these are kept and how it is shown."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Literal, TypeAlias
+
+from tcpstall.causes import Cause
+from tcpstall.model import Endpoint, Side
+
+__all__ = ["By", "Every", "Example", "Growth", "Level", "Loss", "Losses", "Overview", "Pattern", "Trend"]
+
+By: TypeAlias = Literal["service", "cause", "host", "hour"]
+"""What losses are added up by."""
+
+Every: TypeAlias = Literal["hour", "day"]
+"""How finely time is parted."""
+
+
+@dataclass(frozen=True, slots=True)
+class Example:
+    """A flow that shows something best: what it lost to it, and the captures that hold it, in order of time.
+
+    `stall` is the longest wait among those that are meant, by its number in the flow.
+    """
+
+    scan: str
+    flow: int
+    client: Endpoint
+    server: Endpoint
+    captures: tuple[str, ...]
+    start_ns: int
+    lost_ns: int
+    stall: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Loss:
+    """What was lost at one service, host or hour, or to one cause. `flows` lost some of it, in so many `waits`."""
+
+    key: str
+    lost_ns: int
+    waits: int
+    flows: int
+    causes: Mapping[Cause, int]
+    worst: Example | None
+
+
+@dataclass(frozen=True, slots=True)
+class Losses:
+    """The largest, and what they are part of: `keys` are there in all, which lost `all_ns`."""
+
+    by: By
+    rows: tuple[Loss, ...]
+    keys: int
+    all_ns: int
+
+
+@dataclass(frozen=True, slots=True)
+class Growth:
+    """A cause that costs a service more from `since_ns` on than before: the means of an hour or day, and its course."""
+
+    service: Endpoint
+    cause: Cause
+    since_ns: int
+    before_ns: int
+    after_ns: int
+    lost_ns: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Trend:
+    """Lost time over time. `starts_ns` are the starts of all hours or days from the first to the last."""
+
+    every: Every
+    starts_ns: tuple[int, ...]
+    causes: Mapping[Cause, tuple[int, ...]]
+    flows: tuple[int, ...]
+    """How many began."""
+    grown: tuple[Growth, ...]
+    earlier_ns: int = 0
+    """What was lost before the first of them."""
+
+
+@dataclass(frozen=True, slots=True)
+class Level:
+    """The figure that waits of one pattern have in common: its name, and the bytes or segments of most of them."""
+
+    name: str
+    value: int
+    unit: Literal["bytes", "segments"]
+
+
+@dataclass(frozen=True, slots=True)
+class Pattern:
+    """The same cause on many flows to or from one host: `side` of them is the end whose doing it is."""
+
+    cause: Cause
+    detail: str | None
+    side: Side
+    host: str
+    level: Level | None
+    flows: int
+    waits: int
+    lost_ns: int
+    first_ns: int
+    last_ns: int
+    example: Example | None
+
+
+@dataclass(frozen=True, slots=True)
+class Overview:
+    """What a store is about: how much there is of what, and from when to when (None where nothing is)."""
+
+    flows: int
+    waits: int
+    services: int
+    captures: int
+    errors: int
+    bytes: int
+    first_ns: int | None
+    last_ns: int | None
+    lost_ns: int
+    reasons: tuple[tuple[str, int, str], ...] = ()
+    """Why files could not be read whole: the reason, how many, one of them."""

@@ -1,0 +1,143 @@
+//! Which captures are one stream, and in what order they are read.
+
+use std::collections::VecDeque;
+use std::ops::ControlFlow;
+
+use hashbrown::HashMap;
+
+use super::Options;
+use super::lane::Lane;
+use super::status::CaptureStatus;
+use crate::flow::stamps::SHORTEST_STEP;
+use crate::time::Nanos;
+
+/// Never: nothing comes.
+pub(super) const NEVER: Nanos = Nanos(i64::MAX);
+
+/// Which inputs are one stream.
+#[derive(Clone, Debug, Default)]
+pub struct Sets {
+    /// A number for each input: those with the same one are one stream. Inputs beyond the end stand alone.
+    pub of: Vec<u32>,
+    /// Inputs of which the caller knows that the file before them is missing.
+    pub missing_before: Vec<usize>,
+    /// Inputs before this one were told of already: of their flows only those that go on in it, or come later, are told.
+    pub new_from: usize,
+    /// Packets in files of the set that are not read: numbers go on behind them.
+    pub packets_before: u64,
+}
+
+impl Sets {
+    /// The numbers of the inputs of each set, in the order in which the sets begin.
+    pub(super) fn groups(&self, inputs: usize) -> Vec<Vec<usize>> {
+        let mut groups: Vec<Vec<usize>> = Vec::new();
+        let mut places: HashMap<u32, usize> = HashMap::new();
+        for input in 0..inputs {
+            let next = groups.len();
+            match self.of.get(input).map_or(next, |set| *places.entry(*set).or_insert(next)) {
+                place if place < next => groups[place].push(input),
+                _ => groups.push(vec![input]),
+            }
+        }
+        groups
+    }
+}
+
+/// A capture that is opened when its turn comes.
+pub(super) struct Coming {
+    /// Its number among the inputs of the run.
+    pub(super) number: usize,
+    /// Its turn comes when the stream is there, or when the one before it is over.
+    pub(super) opens: Nanos,
+    /// It was opened to look where it begins, and cannot be opened again.
+    pub(super) lane: Option<Lane>,
+}
+
+/// The captures of a set in the order of their first packets; one whose first packet cannot be read comes after the one given
+/// before it. Where a reading waits, `again` says whether to go on.
+pub(super) fn in_order(
+    set: &[usize],
+    paths: &[String],
+    options: &Options,
+    statuses: &mut [CaptureStatus],
+    again: &mut dyn FnMut() -> ControlFlow<()>,
+) -> ControlFlow<(), VecDeque<Coming>> {
+    if let [number] = *set {
+        return ControlFlow::Continue(VecDeque::from([Coming { number, opens: NEVER, lane: None }]));
+    }
+    let mut found = Vec::with_capacity(set.len());
+    let mut before = None;
+    for &number in set {
+        let Some(path) = paths.get(number) else { continue };
+        let (first, lane) = beginning(number, path, options, &mut statuses[number], again)?;
+        before = after(before, first);
+        found.push((before, first.is_some(), Coming { number, opens: NEVER, lane }));
+    }
+    found.sort_by_key(|(first, _, _)| *first);
+    let mut opens = NEVER;
+    for (first, known, coming) in found.iter_mut().rev() {
+        if let Some(first) = first.filter(|_| *known) {
+            // What a capture holds out of order may lie so far before its first packet.
+            opens = Nanos(first.0.saturating_sub(SHORTEST_STEP.0));
+        }
+        coming.opens = opens;
+    }
+    ControlFlow::Continue(found.into_iter().map(|(_, _, coming)| coming).collect())
+}
+
+/// Where a capture belongs that begins at `first`: packets stored a little out of order may make it seem to begin before the
+/// one given before it.
+fn after(before: Option<Nanos>, first: Option<Nanos>) -> Option<Nanos> {
+    let Some(first) = first else { return before };
+    let slightly = |before: Nanos| before > first && before.0.saturating_sub(first.0) < SHORTEST_STEP.0;
+    Some(before.filter(|before| slightly(*before)).unwrap_or(first))
+}
+
+/// The time of its first packet, and the capture itself if it can be read only once.
+fn beginning(
+    number: usize,
+    path: &str,
+    options: &Options,
+    status: &mut CaptureStatus,
+    again: &mut dyn FnMut() -> ControlFlow<()>,
+) -> ControlFlow<(), (Option<Nanos>, Option<Lane>)> {
+    // Why it cannot be opened is told when its turn comes.
+    let Ok(capture) = options.capture(path) else { return ControlFlow::Continue((None, None)) };
+    if capture.reads_once() {
+        let mut lane = Lane::new(number, capture);
+        lane.begin(status, again)?;
+        return ControlFlow::Continue((status.first_ns, Some(lane)));
+    }
+    let mut seen = CaptureStatus::default();
+    Lane::new(number, capture.sparing()).begin(&mut seen, again)?;
+    ControlFlow::Continue((seen.first_ns, None))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn groups(of: &[u32], inputs: usize) -> Vec<Vec<usize>> {
+        Sets { of: of.to_vec(), ..Sets::default() }.groups(inputs)
+    }
+
+    #[test]
+    fn each_input_stands_alone_where_nothing_is_said() {
+        assert_eq!(groups(&[], 3), [[0], [1], [2]]);
+    }
+
+    #[test]
+    fn inputs_with_one_number_are_one_set() {
+        assert_eq!(groups(&[7, 1, 7, 1, 7], 5), [vec![0, 2, 4], vec![1, 3]]);
+    }
+
+    #[test]
+    fn a_capture_that_seems_to_begin_slightly_earlier_stays_behind() {
+        let ms = Nanos::from_millis;
+        assert_eq!(after(Some(ms(10)), Some(Nanos(9_500_000))), Some(ms(10)));
+        assert_eq!(after(Some(ms(10)), Some(ms(9))), Some(ms(9)));
+        assert_eq!(after(Some(ms(10)), Some(ms(11))), Some(ms(11)));
+        assert_eq!(after(Some(ms(10)), None), Some(ms(10)));
+        assert_eq!(after(None, Some(ms(1))), Some(ms(1)));
+    }
+}

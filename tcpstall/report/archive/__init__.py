@@ -1,0 +1,1 @@
+"""What a store answers, for reading and for further programs."""

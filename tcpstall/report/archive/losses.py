@@ -1,0 +1,102 @@
+"""Where most time was lost, for reading in a terminal and as rows for further programs."""
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from rich.console import RenderableType
+from rich.padding import Padding
+from rich.table import Column
+from rich.text import Text
+
+from tcpstall.causes import Cause
+from tcpstall.losses import By, Example, Loss, Losses
+from tcpstall.report.archive.open import captures_of
+from tcpstall.report.style import cause_text, figures, table, words
+from tcpstall.units import counted, duration, number, percent
+from tcpstall.untrusted import in_terminal
+
+__all__ = ["MEANING", "loss_columns", "loss_rows", "render_losses"]
+
+MEANING: Mapping[By, str] = {
+    "service": "flows to the service",
+    "cause": "flows that lost time to the cause",
+    "host": "flows to and from the host; lost is what was its own doing",
+    "hour": "flows that began in the hour, lost in waits that did",
+}
+"""What `flows` and `lost` count."""
+
+_CAUSES = 3
+"""So many causes are told of a row."""
+
+_TYPES = {int: "BIGINT", str: "VARCHAR"}
+
+
+def render_losses(losses: Losses, *, width: int) -> Iterator[RenderableType]:
+    """A row each, most first."""
+    if not losses.rows:
+        yield Text("nothing was lost: no waits are in the store, or none that are meant", "bold")
+        return
+    columns: list[Column] = [
+        words(losses.by),
+        *figures("lost", "of all", "flows", "waits"),
+        words("to"),
+        words("worst flow"),
+    ]
+    if losses.by == "cause":
+        del columns[5]
+    rows = [_row(loss, losses) for loss in losses.rows]
+    yield table(f"lost time by {losses.by}", columns, rows, width)
+    left = losses.keys - len(losses.rows)
+    rest = duration(losses.all_ns - sum(loss.lost_ns for loss in losses.rows))
+    more = f"and {counted(left, f'more {losses.by}')}, {rest}; " if left > 0 else ""
+    yield Padding(Text(f"{more}{MEANING[losses.by]}", "dim"), (0, 0, 0, 1))
+
+
+def _row(loss: Loss, losses: Losses) -> list[str | Text]:
+    cells: list[str | Text] = [
+        cause_text(Cause(loss.key)) if losses.by == "cause" else in_terminal(loss.key),
+        duration(loss.lost_ns),
+        percent(loss.lost_ns, losses.all_ns),
+        number(loss.flows),
+        number(loss.waits),
+    ]
+    if losses.by != "cause":
+        cells.append(_mostly(loss))
+    return [*cells, "–" if loss.worst is None else _worst(loss.worst)]
+
+
+def _mostly(loss: Loss) -> Text:
+    """`61 % app-limited, 20 % rwnd-limited`."""
+    parts = [
+        Text.assemble(percent(lost, loss.lost_ns), " ", cause_text(cause))
+        for cause, lost in [*loss.causes.items()][:_CAUSES]
+    ]
+    return Text(", ").join(parts)
+
+
+def _worst(example: Example) -> str:
+    return in_terminal(f"{duration(example.lost_ns)}  {example.client} → {example.server}  {captures_of(example)}")
+
+
+def loss_columns(losses: Losses) -> dict[str, str]:
+    """Names and DuckDB types of loss_rows()."""
+    causes = {f"{cause.replace('-', '_')}_ns": "BIGINT" for cause in Cause}
+    worst = {
+        "worst_scan": "VARCHAR", "worst_flow": "BIGINT", "worst_client": "VARCHAR", "worst_server": "VARCHAR",
+        "worst_start_ns": "BIGINT", "worst_lost_ns": "BIGINT", "worst_capture": "VARCHAR",
+    }  # fmt: skip
+    return {losses.by: "VARCHAR", "lost_ns": "BIGINT", "flows": "BIGINT", "waits": "BIGINT"} | causes | worst
+
+
+def loss_rows(losses: Losses) -> Iterator[list[Any]]:
+    """As plain values."""
+    for loss in losses.rows:
+        example = loss.worst
+        worst: list[Any] = [None] * 7
+        if example is not None:
+            worst = [
+                example.scan, example.flow, str(example.client), str(example.server), example.start_ns, example.lost_ns,
+                example.captures[0],
+            ]  # fmt: skip
+        causes = [loss.causes.get(cause, 0) for cause in Cause]
+        yield [loss.key, loss.lost_ns, loss.flows, loss.waits, *causes, *worst]

@@ -1,0 +1,120 @@
+"""What a store shows as a page: findings, lost time by cause and hour, the worst services, what could not be read."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import PurePath
+from urllib.parse import quote
+
+from tcpstall.causes import Cause
+from tcpstall.losses import Example, Loss, Losses, Overview, Pattern, Trend
+from tcpstall.report.archive.open import command_for
+from tcpstall.report.archive.trend import told_growth
+from tcpstall.report.archive.words import advice, finding, how_much, told_overview
+from tcpstall.report.html import ledger
+from tcpstall.report.html.document import filled
+from tcpstall.report.html.heat import heat
+from tcpstall.report.html.page import MadeBy
+from tcpstall.units import counted, duration, number, percent, size
+
+__all__ = ["archive_page"]
+
+_FILES = 4
+"""Captures of one flow that are linked."""
+
+
+@dataclass(frozen=True)
+class _File:
+    """A capture; `link` is empty where it is not this machine's."""
+
+    name: str
+    link: str
+
+
+@dataclass(frozen=True)
+class _Shown:
+    """A flow that shows a finding."""
+
+    flow: str
+    lost: str
+    files: list[_File]
+    more: str
+    command: str
+
+
+def archive_page(about: Overview, worst: Losses, trend: Trend, patterns: Sequence[Pattern], *, made_by: MadeBy) -> str:
+    """The page; `trend` is by the hour, `worst` by service."""
+    causes = {cause: sum(course) for cause, course in trend.causes.items()}
+    values: dict[str, object] = {
+        "title": "Where time was lost",
+        "sentences": told_overview(about, causes, worst),
+        "figures": _figures(about, causes),
+        "findings": [_finding(pattern, about) for pattern in patterns],
+        "grown": [(told_growth(growth, trend.every), ledger.look(growth.cause.value)) for growth in trend.grown],
+        "heat": heat(trend) if trend.starts_ns else None,
+        "services": [_service(loss, worst) for loss in worst.rows],
+        "more": counted(worst.keys - len(worst.rows), "more service") if worst.keys > len(worst.rows) else "",
+        "reasons": about.reasons,
+        "errors": about.errors,
+        "made_by": made_by,
+        "patterns": range(1, ledger.PATTERNS),
+    }
+    return filled("archive.html", {}, values)
+
+
+def _figures(about: Overview, causes: dict[Cause, int]) -> list[tuple[str, str, str]]:
+    lost = sum(causes.values())
+    each = duration(lost // about.flows) if about.flows else "–"
+    return [
+        ("lost", duration(lost), "in waits with a cause"),
+        ("a flow", each, f"of {counted(about.flows, 'flow')}"),
+        ("waits", number(about.waits), "of both ends"),
+        ("moved", size(about.bytes), f"to {counted(about.services, 'service')}"),
+        ("captures", number(about.captures), f"{number(about.errors)} of them not whole"),
+    ]
+
+
+def _finding(pattern: Pattern, about: Overview) -> dict[str, object]:
+    return {
+        "what": finding(pattern, about),
+        "lost": how_much(pattern, about),
+        "why": pattern.cause.summary,
+        "advice": advice(pattern),
+        "look": ledger.look(pattern.cause.value),
+        "shown": None if pattern.example is None else _shown(pattern.example),
+    }
+
+
+def _shown(example: Example) -> _Shown:
+    files = [_File(name, _link(name)) for name in example.captures[:_FILES]]
+    left = len(example.captures) - len(files)
+    flow = f"{example.client} → {example.server}"
+    return _Shown(flow, duration(example.lost_ns), files, f"and {left} more" if left else "", command_for(example))
+
+
+def _link(name: str) -> str:
+    """To a file of this machine, beside the page where its name is no whole path; a URL is shown only.
+
+    Everything but letters, digits and a few signs is spelled out, and what comes before is this program's own: no name
+    can make it another kind of link.
+    """
+    if "://" in name:
+        return ""
+    path = quote(name.encode("utf-8", "surrogatepass"))  # names need not be UTF-8
+    return f"file://{path}" if PurePath(name).is_absolute() else f"./{path}"
+
+
+def _service(loss: Loss, worst: Losses) -> dict[str, object]:
+    main = next(iter(loss.causes))
+    return {
+        "name": loss.key,
+        "lost": duration(loss.lost_ns),
+        "share": percent(loss.lost_ns, worst.all_ns),
+        "flows": number(loss.flows),
+        "waits": number(loss.waits),
+        "each": duration(loss.lost_ns // loss.flows) if loss.flows else "–",
+        "bar": ledger.parts_of({cause.value: span for cause, span in loss.causes.items()}, loss.lost_ns),
+        "mostly": main.value,
+        "main_share": percent(loss.causes[main], loss.lost_ns),
+        "look": ledger.look(main.value),
+        "shown": None if loss.worst is None else _shown(loss.worst),
+    }
