@@ -49,6 +49,8 @@ pub(super) enum Event {
     Timer(usize, u32),
     /// Its reader has made room.
     Room(usize, i64),
+    /// Its writer, blocked until now, runs.
+    Wake(usize),
     /// It may send by its pace.
     Paced(usize),
 }
@@ -174,6 +176,7 @@ fn happens(event: Event, hosts: &mut [Host; 2], world: &mut World<'_>) {
         Event::DelayedAck(end, turn) => hosts[end].delayed(turn, world),
         Event::Timer(end, turn) => hosts[end].times_out(turn, world),
         Event::Room(end, edge) => hosts[end].makes_room(edge, world),
+        Event::Wake(end) => hosts[end].wakes(world),
         Event::Paced(end) => hosts[end].paced(world),
     }
 }

@@ -32,10 +32,12 @@ impl Host {
             self.unacknowledged += self.rcv_nxt - before;
             self.announce(world);
         }
-        if self.must_acknowledge {
-            // RFC 5681 §4.2: each segment above or at a hole has its own.
+        if self.must_acknowledge || self.unacknowledged > self.rcv_mss {
+            // RFC 5681 §4.2: each segment above or at a hole has its own, others every second one.
             self.acknowledges(world);
-        } else if !self.settling {
+        }
+        self.arrived += packet.bytes;
+        if !self.settling {
             self.settling = true;
             world.after(Nanos::ZERO, Event::Settle(self.end));
         }
@@ -67,16 +69,17 @@ impl Host {
         }
     }
 
-    /// All that came at this moment is there (a driver merges it): more than a segment is acknowledged at once (RFC 5681 §4.2).
+    /// All that came at this moment is there; a driver merges it, so that the last of several segments does not wait either.
     pub(super) fn settles(&mut self, world: &mut World<'_>) {
         self.settling = false;
         let end = self.setup(world);
+        let alone = std::mem::take(&mut self.arrived) <= self.rcv_mss;
         if self.unacknowledged == 0 {
             return;
         }
         // Linux delays only in a conversation: elsewhere a reader that has read everything has it acknowledged
         // (__tcp_cleanup_rbuf), and so has more than one of the sender's usual segments (__tcp_ack_snd_check).
-        let delayed = self.interactive && end.delayed_ack > Nanos::ZERO && self.unacknowledged <= self.rcv_mss;
+        let delayed = self.interactive && end.delayed_ack > Nanos::ZERO && alone;
         if !delayed {
             self.acknowledges(world);
         } else {

@@ -7,6 +7,7 @@ mod arrivals;
 mod limits;
 mod losses;
 mod steps;
+mod trains;
 mod windows;
 
 use super::record::{Kind, Record};
@@ -83,7 +84,8 @@ fn recover_end(record: &Record, end: usize, distances: [Nanos; 2], heard: &[Arri
         losses: losses::losses(record, end, distances, rtt),
         delayed_ack: limits::DELAYED_ACK,
         openings: windows::openings(record, end, distances[end], &heard[end]),
-        rate: limits::rate(record, end),
+        most_out: limits::direction(record, end).max_in_flight_bytes as i64,
+        rate: limits::rate(record, end).or_else(|| trains::rate(record, end, rtt)),
     }
 }
 
