@@ -6,8 +6,9 @@
 mod arrivals;
 mod limits;
 mod losses;
+mod pairs;
 mod steps;
-mod trains;
+
 mod windows;
 
 use super::record::{Kind, Record};
@@ -85,7 +86,7 @@ fn recover_end(record: &Record, end: usize, distances: [Nanos; 2], heard: &[Arri
         delayed_ack: limits::DELAYED_ACK,
         openings: windows::openings(record, end, distances[end], &heard[end]),
         most_out: limits::direction(record, end).max_in_flight_bytes as i64,
-        rate: limits::rate(record, end).or_else(|| trains::rate(record, end, rtt)),
+        rate: limits::rate(record, end).or_else(|| pairs::rate(record, end)),
     }
 }
 
