@@ -23,7 +23,7 @@ _FLOWS = 10
 def render_whatif(found: WhatIf, *, width: int) -> Iterator[RenderableType]:
     """The page from top to bottom."""
     for capture in found.captures:
-        yield from described(capture)
+        yield from described([capture])
     if len(found.forecasts) > 1:
         yield from _totals(found, width)
     for forecast in found.forecasts[:_FLOWS]:

@@ -157,8 +157,11 @@ impl Host {
 
     /// Between two acknowledgements that were seen the window is taken to have grown evenly; after the last it stays.
     fn between(&self, openings: &[Opening]) -> i64 {
-        let before = openings[..self.opened].iter().rev().find(|opening| opening.after == Nanos::ZERO);
-        let Some(before) = before else { return 0 };
+        // What the reader has yet to make room for is no growth.
+        let Some(before) = openings[..self.opened].last() else { return 0 };
+        if before.after > Nanos::ZERO && self.wanted_edge < before.edge {
+            return 0;
+        }
         match openings.get(self.opened).filter(|next| next.after == Nanos::ZERO && next.arrived > before.arrived) {
             Some(next) => {
                 let share = (self.rcv_nxt - before.arrived) as f64 / (next.arrived - before.arrived) as f64;
