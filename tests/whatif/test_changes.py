@@ -8,8 +8,8 @@ from tests.scene.plan import Reader
 from tests.whatif.played import changes, played
 
 COVERED = {
-    "initcwnd", "sndbuf", "rcvbuf", "slow-start-after-idle", "rtt", "rate", "nodelay", "delayed-ack", "reuse-connection",
-    "loss", "think",
+    "initcwnd", "sndbuf", "rcvbuf", "slow-start-after-idle", "rtt", "rate", "nodelay", "delayed-ack",
+    "reuse-connection", "loss", "think",
 }  # fmt: skip
 
 
@@ -129,7 +129,7 @@ def test_reuse_saves_the_handshake_at_least(scene: Scene) -> None:
     assert played(scene, "reuse-connection=1").after_ms == pytest.approx(100, abs=2)
 
 
-def test_of_several_connections_the_first_stays_new(scene: Scene, tmp_path: pytest.TempPathFactory) -> None:
+def test_of_several_connections_the_first_stays_new(scene: Scene) -> None:
     scene.handshake(rtt_ms=100)
     scene.download(1_000)
     scene.closes()

@@ -190,3 +190,6 @@ fn outcome(setup: &Setup, hosts: &[Host; 2]) -> Played {
     let sent_again = hosts.iter().map(Host::sent_again).sum();
     Played { transfer, exchanges: exchanges.collect(), sent_again }
 }
+
+#[cfg(test)]
+mod tests;
