@@ -1,11 +1,16 @@
 """The fixtures that every test may ask for."""
 
+from collections.abc import Iterator
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
 from hypothesis import settings
 
 from tests.scene import Scene
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Browser
 
 settings.register_profile("gate", derandomize=True, deadline=None, max_examples=40)
 settings.load_profile("gate")
@@ -36,3 +41,16 @@ def fixture_capture(request: pytest.FixtureRequest) -> Path:
     """Every capture in fixtures/."""
     path: Path = request.param
     return path
+
+
+@pytest.fixture(scope="session")
+def chromium() -> "Iterator[Browser]":
+    """A browser, or the reason why there is none."""
+    pytest.importorskip("playwright", reason="playwright is not installed")
+    from tests.page.chromium import browser, program
+
+    executable = program()
+    if executable is None:
+        pytest.skip("no Chromium on this machine: apt-get install chromium")
+    with browser(executable) as started:
+        yield started

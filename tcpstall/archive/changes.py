@@ -1,10 +1,9 @@
 """Whether and since when a series of sums stands higher than before."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from itertools import accumulate
 
-__all__ = ["Change", "changed"]
+__all__ = ["changed"]
 
 _LEAST = 1.5
 """A level that is not half as high again is no change worth telling."""
@@ -16,18 +15,8 @@ _CERTAIN = 5.0
 """The rise between both levels, in standard errors: of hundreds of series some come to 3 by chance."""
 
 
-@dataclass(frozen=True, slots=True)
-class Change:
-    """From number `at` on the mean is `after`, and before it was `before`; `weight` is what that adds up to."""
-
-    at: int
-    before: int
-    after: int
-    weight: int
-
-
-def changed(series: Sequence[int]) -> Change | None:
-    """Where the series is parted best in two levels, if the later one is certainly the higher and lasts to the end."""
+def changed(series: Sequence[int]) -> int | None:
+    """The number from which on the level is certainly higher, to the end; None if there is none."""
     count, whole = len(series), sum(series)
     best, at = 0.0, 0
     for index, before in enumerate(accumulate(series[:-1]), start=1):
@@ -42,7 +31,7 @@ def changed(series: Sequence[int]) -> Change | None:
     low, high = sum(series[:at]) / at, sum(series[at:]) / (count - at)
     if high < _LEAST * low or high - low < _CERTAIN * _error(series, at, low, high):
         return None
-    return Change(at, round(low), round(high), round((high - low) * (count - at)))
+    return at
 
 
 def _error(series: Sequence[int], at: int, before: float, after: float) -> float:

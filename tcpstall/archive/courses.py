@@ -25,7 +25,7 @@ _LEAST_NUMBERS = 6
 """Of fewer hours or days nobody can say that anything has changed."""
 
 _LEAST_RISE = 1.5
-"""A flow must lose half as much again as before."""
+"""A service must lose half as much again as before, as its flows do."""
 
 _LATELY = 4
 """A quarter of the time is lately."""
@@ -110,19 +110,20 @@ class Courses:
     def _growth(
         self, service: Endpoint, cause: Cause, course: tuple[int, ...], flows: Sequence[int]
     ) -> tuple[int, Growth] | None:
-        """Judged by the hours or days of which there are captures: nothing is lost where nothing was captured."""
+        """Judged by what a flow loses: more of the same with more traffic is no growth of a cause.
+
+        And by the hours or days of which there are captures: nothing is lost where nothing was captured.
+        """
         seen = [number for number, (lost, count) in enumerate(zip(course, flows, strict=False)) if lost or count]
-        change = changed([course[number] for number in seen])
-        if change is None:
+        at = changed([course[number] // max(1, flows[number]) for number in seen])
+        if at is None:
             return None
-        before = sum(flows[number] for number in seen[: change.at])
-        after = sum(flows[number] for number in seen[change.at :])
-        lost = sum(course[number] for number in seen[: change.at])
-        # More of the same with more traffic is no growth of a cause.
-        if after and before and sum(course) - lost < _LEAST_RISE * lost * after / before:
-            return None
-        since = self.starts_ns[seen[change.at]]
-        return change.weight, Growth(service, cause, since, change.before, change.after, course)
+        before = sum(course[number] for number in seen[:at]) // at
+        after = sum(course[number] for number in seen[at:]) // (len(seen) - at)
+        if after < _LEAST_RISE * before:
+            return None  # some flows of a quiet hour
+        growth = Growth(service, cause, self.starts_ns[seen[at]], before, after, course)
+        return (after - before) * (len(seen) - at), growth
 
     def _laid_out(self, rows: Iterable[tuple[tuple[Any, ...], Mapping[str, Any]]]) -> dict[_Key, tuple[int, ...]]:
         """Sums by number as one sequence a key, those without any included."""

@@ -1,5 +1,6 @@
 """A store of millions of waits, written directly: what questions cost does not depend on where rows came from."""
 
+import math
 import sys
 import tempfile
 import uuid
@@ -11,7 +12,7 @@ from typing import Any
 import duckdb
 
 from tcpstall import _core
-from tcpstall.archive.columns import CAPTURES, TABLES
+from tcpstall.archive.columns import CAPTURES, TABLES, layout
 from tcpstall.archive.store import Commit, Part, Store
 
 START_NS = 1_790_035_200 * 10**9
@@ -25,12 +26,13 @@ DAYS = 14
 PART_ROWS = 100_000
 
 INCIDENT = "10.0.3.7"
-"""From `INCIDENT_NS` on its send buffers hold 64 KB."""
-
-INCIDENT_NS = START_NS + 9 * DAY_NS + 130 * 60 * 10**9
+"""From `incident_ns()` on its send buffers hold 64 KB."""
 
 _UNLIKE = "(hash({0}, {1}) / 18446744073709551616.0)"
 """A number from 0 to 1 that looks random and is the same each time."""
+
+_TIDE = 0.5
+"""In the quietest hour so much less than on average is going on."""
 
 _CAUSES = (
     ("app-limited", "think-time", 0.34, 4e7),
@@ -55,6 +57,11 @@ def u(key: str, number: int) -> str:
     return _UNLIKE.format(key, number)
 
 
+def incident_ns(days: int) -> int:
+    """After two thirds of the time, at 02:10."""
+    return START_NS + days * 2 // 3 * DAY_NS + 130 * 60 * 10**9
+
+
 def write(folder: Path, stalls: int, *, days: int = DAYS) -> None:
     """A store with so many waits over so many days."""
     flows = max(1, stalls // STALLS_A_FLOW)
@@ -70,7 +77,7 @@ def _day(store: Store, scratch: Path, day: int, first: int, last: int, flows: in
     connection = duckdb.connect()
     connection.execute(f"CREATE TABLE f AS {_flows(first, last, flows, days)}")
     date = datetime.fromtimestamp((START_NS + day * DAY_NS) / 1e9, UTC).date()
-    for name, rows in (("flows", "f"), ("stalls", f"({_stalls()})"), ("exchanges", f"({_exchanges()})")):
+    for name, rows in (("flows", "f"), ("stalls", f"({_stalls(days)})"), ("exchanges", f"({_exchanges()})")):
         names = [column[0] for column in connection.execute(f"SELECT * FROM {rows} LIMIT 0").description or ()]
         listed = ", ".join(_given(column.name, column.type, names) for column in TABLES[name].columns)
         kept = f"SELECT {listed} FROM {rows} ORDER BY start_ns"
@@ -82,9 +89,8 @@ def _day(store: Store, scratch: Path, day: int, first: int, last: int, flows: in
             connection.execute(f"COPY {part} TO '{file}' (FORMAT parquet, COMPRESSION zstd)")
             size, path = file.stat().st_size, f"{name}/day={date}/{file.name}"
             store.place.take(path, file)
-            yield Part(
-                name, path, min(PART_ROWS, count - offset), size, START_NS + day * DAY_NS, START_NS + (day + 2) * DAY_NS
-            )
+            ends = (START_NS + (day - 1) * DAY_NS, START_NS + (day + 2) * DAY_NS)
+            yield Part(name, path, min(PART_ROWS, count - offset), size, *ends, layout(name))
 
 
 def _given(name: str, type_: str, names: list[str]) -> str:
@@ -92,8 +98,10 @@ def _given(name: str, type_: str, names: list[str]) -> str:
 
 
 def _flows(first: int, last: int, flows: int, days: int) -> str:
-    """Thirty-odd services, one taking most of it, and a few thousand clients."""
-    spread = days * DAY_NS // flows
+    """Thirty-odd services, one taking most of it, and a few thousand clients; most is going on in the afternoon."""
+    days_gone = f"i * {days / flows!r}"
+    share = f"({days_gone} - floor({days_gone}))"
+    rhythm = f"CAST({DAY_NS} * ({days_gone} + {_TIDE / math.tau!r} * sin({math.tau} * ({share} - 0.05))) AS BIGINT)"
     owned = ", ".join(
         f"CAST(duration_ns * {share / 1.5:.3f} * {u('i', 40 + number)} AS BIGINT) AS time_{owner.replace('-', '_')}_ns"
         for number, owner in enumerate(_core.owners())
@@ -102,7 +110,7 @@ def _flows(first: int, last: int, flows: int, days: int) -> str:
     causes = " + ".join(f"time_{info.name.replace('-', '_')}_ns" for info in _core.causes())
     return f"""
     WITH a AS (
-      SELECT i, CAST(36 * pow({u("i", 1)}, 2.2) AS BIGINT) AS s, {START_NS} + i * {spread} AS start_ns,
+      SELECT i, CAST(36 * pow({u("i", 1)}, 2.2) AS BIGINT) AS s, {START_NS} + greatest(0, {rhythm}) AS start_ns,
              CAST(-ln({u("i", 2)} + 1e-12) * 4e9 AS BIGINT) AS duration_ns
       FROM range({first}, {last}) r(i)
     ), b AS (
@@ -137,15 +145,17 @@ def _file(time_ns: str) -> str:
     return f"strftime(make_timestamp({time_ns} // {step} * {step // 1000}), 'captures/eth0-%Y%m%d-%H%M.pcap.gz')"
 
 
-def _stalls() -> str:
+def _stalls(days: int) -> str:
+    """Losses cost more when much is going on; the rest is as it is."""
     upto, cause, detail, mean = 0.0, "", "", ""
     for name, narrower, share, length in _CAUSES:
         upto += share
         cause += f" WHEN x < {upto} THEN '{name}'"
         detail += f" WHEN x < {upto} THEN {'NULL' if narrower is None else repr(narrower)}"
         mean += f" WHEN x < {upto} THEN {length}"
+    busy = f"pow(1.2 - cos({math.tau} * ((start_ns - {START_NS}) % {DAY_NS} / {DAY_NS} - 0.1)), 2)"
     number = f"i * {STALLS_A_FLOW} + j"
-    full = f"(server_address = '{INCIDENT}' AND start_ns >= {INCIDENT_NS} AND {u('k', 5)} < 0.5)"
+    full = f"(server_address = '{INCIDENT}' AND start_ns >= {incident_ns(days)} AND {u('k', 5)} < 0.5)"
     return f"""
     WITH a AS (
       SELECT f.* EXCLUDE (start_ns, end_ns, duration_ns, stalls), j AS stall, {number} AS k,
@@ -155,7 +165,8 @@ def _stalls() -> str:
     c AS (
       SELECT *, if(full_buffer, 'sndbuf-limited', CASE {cause} ELSE 'app-limited' END) AS cause,
              if(full_buffer, 'plateau', CASE {detail} END) AS detail,
-             CAST(-ln({u("k", 3)} + 1e-12) * if(full_buffer, 2.6e7, CASE {mean} ELSE 1e7 END) AS BIGINT) AS duration_ns
+             if(full_buffer, 2.6e7, CASE {mean} ELSE 1e7 END) * if(cause = 'retransmission', {busy}, 1) AS mean_ns,
+             CAST(-ln({u("k", 3)} + 1e-12) * mean_ns AS BIGINT) AS duration_ns
       FROM b
     )
     SELECT *, start_ns + duration_ns AS end_ns, true AS ended,

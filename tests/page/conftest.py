@@ -1,15 +1,11 @@
 """Pages of captures, made by the command."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import pytest
 
 from tcpstall.cli import main
-
-if TYPE_CHECKING:
-    from playwright.sync_api import Browser
 
 Report = Callable[..., str]
 
@@ -24,16 +20,3 @@ def report(tmp_path: Path) -> Report:
         return output.read_text("utf-8")
 
     return _report
-
-
-@pytest.fixture(scope="session")
-def chromium() -> "Iterator[Browser]":
-    """A browser, or the reason why there is none."""
-    pytest.importorskip("playwright", reason="playwright is not installed")
-    from tests.page.chromium import browser, program
-
-    executable = program()
-    if executable is None:
-        pytest.skip("no Chromium on this machine: apt-get install chromium")
-    with browser(executable) as started:
-        yield started

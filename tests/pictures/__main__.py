@@ -6,12 +6,15 @@ import sys
 import tempfile
 from pathlib import Path
 
+from tests.archive import many
+from tests.page.chromium import browser, opened, program
 from tests.pictures.terminal import draw, tcpstall
 from tests.pictures.traffic import FIXTURES, beside
 
 PICTURES = FIXTURES.parent / ".github" / "pictures"
 SLOWSTART = "fixtures/slowstart-rtt7ms-512k.pcap"
 WIDE, NARROW = 140, 110
+WAITS, DAYS = 1_000_000, 6
 OFFICE = (
     "slowstart-512k", "sndbuf-16k", "rcvbuf-8k-40ms", "idle-restart-on", "rpc-30k", "wmem-4096", "rmem-4096-up",
     "initcwnd-100", "sndbuf-32k-5ms", "edge-14481", "idle-restart-off", "wmem-4096-up", "zero-window-dead",
@@ -24,6 +27,7 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as folder:
         in_terminals(Path(folder))
         plotted(Path(folder))
+        asked(Path(folder))
     photographed()
 
 
@@ -90,6 +94,24 @@ def plotted(folder: Path) -> None:
     for kind, capture in captures.items():
         output = str(PICTURES / f"{kind}.png")
         subprocess.run([tcpstall(), "plot", str(capture), "--kind", kind, "-o", output], check=True)
+
+
+def asked(folder: Path) -> None:
+    """What a store of a million waits answers, and its page."""
+    many.write(folder / "archive", WAITS, days=DAYS)
+    store = ["--store", "archive"]
+    draw([[tcpstall(), "top", *store, "--top", "8"]], PICTURES / "top.svg", columns=WIDE, folder=folder)
+    draw([[tcpstall(), "trend", *store]], PICTURES / "trend.svg", columns=WIDE, folder=folder)
+    made = [tcpstall(), "report", *store, "-o", "archive.html"]
+    subprocess.run(made, check=True, cwd=folder)
+    executable = program()
+    if executable is None:
+        print("no Chromium here: the picture of the store's page is left as it is")
+        return
+    with browser(executable) as chromium:
+        page = folder / "archive.html"
+        with opened(chromium, page.resolve(), viewport={"width": 1100, "height": 1340}) as shown:
+            shown.page.screenshot(path=PICTURES / "archive.png")
 
 
 def photographed() -> None:

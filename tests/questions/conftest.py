@@ -8,10 +8,7 @@ from typing import Any
 import pytest
 
 from tcpstall.cli import main
-from tests.page.conftest import chromium
 from tests.questions.rows import Rows, made
-
-__all__ = ["chromium"]
 
 Ask = Callable[..., Any]
 Told = Callable[..., tuple[int, str, str]]

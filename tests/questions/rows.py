@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from tcpstall import Cause, _core
-from tcpstall.archive.columns import CAPTURES, TABLES
+from tcpstall.archive.columns import CAPTURES, TABLES, layout
 from tcpstall.archive.store import Commit, Part, Store
 
 HOUR_NS = 3_600_000_000_000
@@ -183,7 +183,7 @@ def written(store: Store, table: str, rows: Sequence[Row]) -> Iterable[Part]:
         size = file.stat().st_size
         store.place.take(name, file)
         starts = [row["start_ns"] for row in some if "start_ns" in row]
-        yield Part(table, name, len(some), size, min(starts, default=None), max(starts, default=None))
+        yield Part(table, name, len(some), size, min(starts, default=None), max(starts, default=None), layout(table))
 
 
 def _date(day: int) -> str:

@@ -55,11 +55,7 @@ def test_what_is_no_service_is_refused(told: Told, text: str) -> None:
 def test_a_step_is_found_where_it_is() -> None:
     chance = random.Random(1)
     series = [round(chance.gauss(100, 10)) for _ in range(60)] + [round(chance.gauss(200, 10)) for _ in range(20)]
-    change = changed(series)
-    assert change is not None
-    assert change.at == 60
-    assert 95 < change.before < 105
-    assert 195 < change.after < 205
+    assert changed(series) == 60
 
 
 @pytest.mark.parametrize(

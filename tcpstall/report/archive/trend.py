@@ -88,7 +88,7 @@ def _grown(trend: Trend, width: int, plain: bool) -> RenderableType:
             duration(growth.before_ns),
             duration(growth.after_ns),
             _times(growth),
-            sparkline(growth.lost_ns, plain=plain),
+            Text(sparkline(growth.lost_ns, plain=plain), growth.cause.colour),
         ]
         for growth in trend.grown
     ]
@@ -114,7 +114,7 @@ def _courses(trend: Trend, width: int, plain: bool) -> RenderableType:
                 percent(sum(course), everything),
                 duration(course[highest]),
                 moment(trend.starts_ns[highest]),
-                sparkline(course, plain=plain),
+                Text(sparkline(course, plain=plain), cause.colour),
             ]
         )
     return table(f"lost time by {trend.every}", columns, rows, width)
