@@ -119,6 +119,10 @@ class TestSuggestion:
         (ranking,) = ordered(self.REMEDIES, "think=0", "sndbuf=auto")
         assert ranking.found
 
+    def test_two_changes_at_once_are_not_asked_of_it(self) -> None:
+        (ranking,) = ordered((remedy("sndbuf=auto initcwnd=40", 20, 20), *self.REMEDIES), "sndbuf=auto")
+        assert ranking.found
+
     def test_nobody_has_to_suggest_a_shorter_way(self) -> None:
         (ranking,) = ordered((remedy("rtt=1ms", 5, 5), *self.REMEDIES), "sndbuf=auto")
         assert ranking.found
