@@ -14,6 +14,7 @@ from tests.lab.prediction_tables import (
     MARK,
     PUBLISHED,
     Published,
+    Results,
     by_pair,
     by_ranking,
     published,
@@ -160,12 +161,14 @@ def test_tables_count_and_name_every_miss() -> None:
         remedy("initcwnd=40", 150, 55),
         remedy("nodelay=1", 200, None, situation="b"),
     ]
-    assert "| 1 of 3 (33 %) |" in summary(pairs, ordered(pairs))
+    results = {"here": Results(pairs, ordered(pairs))}
+    assert "| 1 of 3 (33 %) |" in summary(results)
     (miss,) = (line for line in by_pair(pairs).splitlines() if "**wrong**" in line)
     assert "`initcwnd=40`" in miss
     assert "−95.0" in miss
     assert "**wrong** `initcwnd=40` before `sndbuf=auto`" in by_ranking(ordered(pairs))
-    whole = render(pairs, ordered(pairs))
+    whole = render(results)
+    assert whole.count(miss) == 2
     assert whole.startswith(MARK[0])
     assert whole.endswith(MARK[1])
 
