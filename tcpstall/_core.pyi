@@ -58,7 +58,12 @@ class CaptureStatus:
         """One line: what, where, what to do. None where exit_code is 0."""
     @property
     def json(self) -> str:
-        """The object in the report's `captures` list (see the JSON report): path, format, packets, warnings, skipped …"""
+        """The object in the report's `captures` list (see the JSON report): path, format, packets, warnings, skipped …
+
+        Of a stream of several captures also `stream` (its number, the same for all of them) and `first_packet` (packet numbers run on
+        through the stream: that of this capture's first; absent where it could not be opened). Warnings by code, among them
+        `overlap` (packets that another capture of the stream holds too), `missing-file` (the caller said so) and `flow-limit`.
+        """
 
 @final
 class Report:

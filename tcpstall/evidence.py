@@ -1,9 +1,12 @@
 """What a stall's label rests on, as words and figures with their units."""
 
+from collections import Counter
+from collections.abc import Sequence
+
 from tcpstall.model import Stall
 from tcpstall.units import confidence, duration, exact, number, per_second
 
-__all__ = ["facts", "packets"]
+__all__ = ["facts", "length", "mostly", "packets"]
 
 _PACKETS = ("last_packet", "freed_by_packet", "next_packet")
 """Last data before the wait, what freed it, first data after it."""
@@ -35,6 +38,15 @@ def facts(stall: Stall) -> list[tuple[str, str]]:
 def packets(stall: Stall) -> list[int]:
     """The packets that begin and end the wait, as far as they are known, in order."""
     return sorted({value for name in _PACKETS if (value := stall.evidence.get(name)) is not None})
+
+
+def mostly(stalls: Sequence[Stall], name: str) -> int | None:
+    """The value of that evidence that holds for most of the time; None where none is known."""
+    spans: Counter[int] = Counter()
+    for stall in stalls:
+        if (value := stall.evidence.get(name)) is not None:
+            spans[value] += stall.duration_ns
+    return spans.most_common(1)[0][0] if spans else None
 
 
 def length(stall: Stall) -> str:

@@ -340,6 +340,10 @@ class Capture:
     format: str | None = None
     compression: str | None = None
     link_types: tuple[str, ...] = ()
+    stream: int | None = None
+    """Captures of one number were read as one stream; None where it stands alone."""
+    first_packet: int | None = None
+    """In a stream of several captures the numbers of packets run on: that of this one's first packet."""
     packets: int = 0
     tcp_segments: int = 0
     first_ns: int | None = None
@@ -467,6 +471,9 @@ def analyze(
     anonymise: bytes | None = None,
     strict: bool = True,
     progress: Callable[[int, int | None], None] | None = None,
+    sets: Sequence[int] = (),
+    missing_before: Sequence[int] = (),
+    merge: bool = False,
 ) -> Analysis:
     """Reads captures (pcap, pcapng, tcpdump's text; `-` is standard input) and says why each sender waited.
 
@@ -479,12 +486,18 @@ def analyze(
     `anonymise` is a key, any secret of at least 16 bytes: pseudonyms stand for addresses then, prefixes preserved, and
     `capture-1` for the first path, and no labels are read. `hosts` are true addresses all the same.
     `progress(bytes_read, bytes_in_all)` is called now and then; what it raises ends the run.
+    Each capture stands by itself, unless `sets` has a number for each path: paths with the same one are one stream, as
+    the files of a rotated capture are. They are read in order of time, a flow may cross from file to file, and packets
+    that two of them hold count once. `missing_before` names paths, by index, whose predecessor is missing. `merge`
+    makes all one stream: several capture points, by time.
 
     Raises CannotOpen or NotACapture for the first such input, unless `strict` is False: then what could be read is
     there, and `Analysis.captures` holds each input's error. A damaged input never raises: see its `error`.
     Raises ValueError for an unreadable host.
     """
     several: Sequence[Path] = [paths] if isinstance(paths, (str, os.PathLike)) else paths
+    if merge and sets:
+        raise ValueError("merge makes one set of all paths; give sets or merge")
     report = _core.analyze(
         [os.fspath(path) for path in several],
         flows=flows,
@@ -500,6 +513,8 @@ def analyze(
         secret=None if anonymise is None else derived(anonymise),
         label=read_label,
         progress=progress,
+        sets=[0] * len(several) if merge else sets,
+        missing_before=missing_before,
     )
     analysis = Analysis(report, anonymised=anonymise is not None)
     if strict:

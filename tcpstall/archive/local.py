@@ -1,7 +1,6 @@
 """A scan's tasks on the processors of this machine, each in a process of its own."""
 
 import os
-import signal
 import socket
 import subprocess
 import sys
@@ -100,6 +99,8 @@ class _Crew:
             process = subprocess.Popen(  # noqa: S603 - this interpreter, with a program of ours
                 [sys.executable, "-c", _PROGRAM, str(there.fileno())],
                 stdin=subprocess.DEVNULL,
+                # Ctrl-C is for the parent, which ends its workers; a worker whose parent is gone notices that.
+                process_group=0,
                 pass_fds=[there.fileno()],
                 env={**os.environ, "PYTHONPATH": os.pathsep.join(path or os.curdir for path in sys.path)},
             )
@@ -133,8 +134,6 @@ def _end(code: int) -> str:
 
 def serve(descriptor: int) -> None:
     """A worker: takes tasks until nobody gives any."""
-    # Ctrl-C goes to the whole group; the parent ends its workers.
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
     with Connection(descriptor) as pipe, suppress(EOFError, BrokenPipeError, ConnectionResetError):
         parent, url, options, niceness = pipe.recv()
         if niceness:

@@ -85,7 +85,14 @@ def current(rows: Iterable[Row], dropped: frozenset[str]) -> list[Row]:
             latest[None, row["name"]] = row
         elif row["scan"] not in dropped:
             latest[row["scan"], row["fingerprint"]] = row
-    return list(latest.values())
+    scanned = {row["fingerprint"]: row for row in latest.values() if row["scan"] is not None}
+    return [_as_its_original(row, scanned) if row["scan"] is None else row for row in latest.values()]
+
+
+def _as_its_original(row: Row, scanned: Mapping[str, Row]) -> Row:
+    """A copy of a broken file is broken too."""
+    original = scanned.get(row["fingerprint"])
+    return row if original is None else {**row, "exit_code": original["exit_code"], "error": original["error"]}
 
 
 def planned(

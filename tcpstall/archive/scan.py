@@ -84,7 +84,8 @@ class _Scan:
             self._done(Done(Commit(captures=rows), 0, 0, 0, sum(row["exit_code"] != ExitCode.COMPLETE for row in rows)))
         if plan.tasks:
             execute(plan.tasks, self._url, options, self._done, self._progress.read)
-        compacted(self._store)
+        if self._store.changed or self._store.outdated():
+            compacted(self._store)
         self._summary.seconds = time.monotonic() - began
         self._progress.finished(self._summary)
         return self._summary

@@ -238,7 +238,7 @@ def _that_count(store: Readable, table: Table) -> str:
     if table.name != "captures":
         return where
     # A file that was scanned again, or moved, has a newer row; what could not be read is forgotten once it could be.
-    latest = "row_number() OVER (PARTITION BY scan, coalesce(fingerprint, name) ORDER BY scanned_ns DESC)"
+    latest = "row_number() OVER (PARTITION BY scan, if(scan IS NULL, name, fingerprint) ORDER BY scanned_ns DESC)"
     newest = "max(scanned_ns) OVER (PARTITION BY name)"
     return f"{where} QUALIFY {latest} = 1 AND (scan IS NOT NULL OR scanned_ns = {newest})"
 

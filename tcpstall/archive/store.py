@@ -68,6 +68,7 @@ class _State:
     dropped: set[str] = field(default_factory=set)
     continued: set[str] = field(default_factory=set)
     upto: int = 0
+    absorbed: int = 0
 
     def add(self, commit: Commit) -> None:
         self.parts.update((part.name, part) for part in commit.parts)
@@ -100,9 +101,8 @@ class Store:
         """The same to be asked: raises CannotOpen too where another version has written with other columns."""
         store = cls.open(url)
         if store.outdated():
-            raise CannotOpen(
-                f"{url}: another version of tcpstall wrote it; `tcpstall store compact --store {url}` brings it up to date"
-            )
+            what_to_do = f"`tcpstall store compact --store {url}` brings it up to date"
+            raise CannotOpen(f"{url}: another version of tcpstall wrote it; {what_to_do}")
         return store
 
     @classmethod
@@ -142,6 +142,11 @@ class Store:
     def parts(self, table: str) -> list[Part]:
         """The Parquet files that count."""
         return [part for part in self._state.parts.values() if part.table == table]
+
+    @property
+    def changed(self) -> bool:
+        """Something was committed since the last checkpoint."""
+        return self._state.upto > self._state.absorbed
 
     def outdated(self) -> list[Part]:
         """Parts that another version has written, with other columns."""
@@ -185,6 +190,7 @@ class Store:
             "continued": sorted(state.continued),
         }
         self.place.put(_CATALOG, json.dumps(catalog).encode())
+        state.absorbed = state.upto
         self._sweep()
 
     def forget(self, scans: frozenset[str], continued: frozenset[str]) -> None:
@@ -194,13 +200,9 @@ class Store:
 
     def _sweep(self) -> None:
         """Removes what a writer that was killed has left, and what was absorbed."""
-        done = [name for name in self.place.names(_JOURNAL) if _number(name) <= self._absorbed()]
+        done = [name for name in self.place.names(_JOURNAL) if _number(name) <= self._state.absorbed]
         stale = [name for table in TABLES for name in self.place.names(table) if name not in self._state.parts]
         self.place.remove([*done, *stale])
-
-    def _absorbed(self) -> int:
-        catalog = self.place.read(_CATALOG)
-        return 0 if catalog is None else int(json.loads(catalog)["upto"])
 
 
 def _ours(name: str) -> bool:
@@ -253,6 +255,7 @@ def _catalog(place: Place) -> _State:
         dropped=set(catalog["dropped"]),
         continued=set(catalog["continued"]),
         upto=catalog["upto"],
+        absorbed=catalog["upto"],
     )
 
 

@@ -27,6 +27,7 @@ COMMANDS = (
     "trend",
     "scan",
     "store",
+    "remedies",
 )
 """Each is a module of this package with the click command `command` in it."""
 

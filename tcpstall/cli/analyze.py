@@ -161,6 +161,8 @@ def _stream(captures: Sequence[str], how: Reading, listing: Listing, form: str) 
             until_ns=how["until_ns"],
             link_bytes_per_s=how["link_bytes_per_s"],
             max_expansion=how["max_expansion"],
+            sets=how["sets"],
+            missing_before=how["missing_before"],
             **listing,
             secret=None if key is None else derived(key),
             label=read_label,

@@ -10,6 +10,7 @@ from tcpstall.cli.anonymise import anonymise_options, key_of
 from tcpstall.cli.ending import complain
 from tcpstall.cli.progress import Bar
 from tcpstall.cli.rates import RATE
+from tcpstall.cli.rotated import Streams, streams, streams_options
 from tcpstall.cli.selection import Selection, chosen, selection_options
 from tcpstall.cli.times import SPAN, Moment
 from tcpstall.errors import ExitCode
@@ -30,11 +31,13 @@ class Asked(TypedDict):
     until: Moment | None
     link_bytes_per_s: int | None
     max_expansion: int
+    merge: bool
+    separate: bool
     anonymise: bool
     key_file: Path | None
 
 
-class Reading(Selection):
+class Reading(Selection, Streams):
     """The options as `tcpstall.analyze` takes them."""
 
     link_bytes_per_s: int | None
@@ -62,6 +65,7 @@ def reading_options(command: _Command) -> _Command:
             click.option("--max-expansion", type=click.IntRange(min=1), default=1_000, show_default=True, metavar="N",
                          help="How many times its size a compressed capture may grow to, beyond a gigabyte; what "
                          "grows further is cut off."),
+            streams_options,
             anonymise_options,
         )
     ):  # fmt: skip
@@ -81,6 +85,7 @@ def reading(captures: Sequence[str], asked: Asked) -> Reading:
     )
     return Reading(
         **selection,
+        **streams(captures, merge=asked["merge"], separate=asked["separate"]),
         link_bytes_per_s=asked["link_bytes_per_s"],
         max_expansion=asked["max_expansion"],
         anonymise=key_of(asked["anonymise"], asked["key_file"]),

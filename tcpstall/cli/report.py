@@ -135,6 +135,8 @@ def _drawings(captures: Sequence[str], flows: Sequence[Flow], how: Reading) -> t
             since_ns=how["since_ns"],
             until_ns=how["until_ns"],
             max_expansion=how["max_expansion"],
+            sets=how["sets"],
+            missing_before=how["missing_before"],
         )
     except (OSError, ValueError) as error:
         complain(f"no plots: {error}")

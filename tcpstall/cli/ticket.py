@@ -92,6 +92,8 @@ class Pictures:
             since_ns=self.how["since_ns"],
             until_ns=self.how["until_ns"],
             max_expansion=self.how["max_expansion"],
+            sets=self.how["sets"],
+            missing_before=self.how["missing_before"],
         ):
             with self._file(f"flow-{subject.flow.id}") as file:
                 plot.draw_flow(subject, file)

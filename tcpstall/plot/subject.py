@@ -33,11 +33,13 @@ def subjects(
     since_ns: int | None = None,
     until_ns: int | None = None,
     max_expansion: int | None = None,
+    sets: Sequence[int] = (),
+    missing_before: Sequence[int] = (),
 ) -> list[Subject]:
     """What is drawn of some flows: the series about the data of the end that sent most of it, from one reading.
 
-    The interval and `max_expansion` are those of the analyze() that gave the flows. A flow that only shook hands has
-    no subject.
+    The interval, `max_expansion`, `sets` and `missing_before` are those of the analyze() that gave the flows. A flow
+    that only shook hands has no subject.
     """
     several = [paths] if isinstance(paths, (str, os.PathLike)) else paths
     tables = _core.samples(
@@ -46,6 +48,8 @@ def subjects(
         since_ns=since_ns,
         until_ns=until_ns,
         max_expansion=max_expansion,
+        sets=sets,
+        missing_before=missing_before,
     )
     return [
         Subject(flow, series.read(samples, side, flow.start_ns), side)

@@ -1,24 +1,15 @@
 """What a limit cost and what would lift it, in figures: buffers, readers, shut windows, idle restarts."""
 
-from collections import Counter
 from collections.abc import Sequence
 
 from tcpstall.causes import Cause
+from tcpstall.evidence import mostly
 from tcpstall.model import Stall
 from tcpstall.units import counted, number, per_second, size, size_range
 
-__all__ = ["figure", "lifting", "mostly"]
+__all__ = ["figure", "lifting"]
 
 _OPTIONS = {Cause.RWND_LIMITED: "SO_RCVBUF", Cause.SNDBUF_LIMITED: "SO_SNDBUF"}
-
-
-def mostly(stalls: Sequence[Stall], name: str) -> int | None:
-    """The value of that evidence that holds for most of the time; None where none is known."""
-    spans: Counter[int] = Counter()
-    for stall in stalls:
-        if (value := stall.evidence.get(name)) is not None:
-            spans[value] += stall.duration_ns
-    return spans.most_common(1)[0][0] if spans else None
 
 
 def lifting(stalls: Sequence[Stall]) -> str:

@@ -10,7 +10,7 @@ from tcpstall.errors import ExitCode
 from tcpstall.model import Analysis, Capture, Flow, Sort
 from tcpstall.report.exchanges import exchange_list
 from tcpstall.report.flows import flow_table
-from tcpstall.report.inputs import described, without_flows
+from tcpstall.report.inputs import as_read, described, without_flows
 from tcpstall.report.services import service_list
 from tcpstall.report.stalls import stall_list
 from tcpstall.report.verdict import overall, verdict
@@ -70,8 +70,8 @@ def _answer(worst: Flow, analysis: Analysis, width: int) -> Iterator[RenderableT
 
 def _inputs(captures: list[Capture], width: int) -> Iterator[RenderableType]:
     yield Text()
-    for capture in captures:
-        yield from described(capture)
+    for members in as_read(captures):
+        yield from described(members)
 
 
 def _ranking(flows: list[Flow], all_flows: int, sort: Sort, width: int) -> Iterator[RenderableType]:

@@ -4,8 +4,8 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 
 from tcpstall.causes import Cause
+from tcpstall.evidence import mostly
 from tcpstall.model import Flow, Side, Stall
-from tcpstall.report.limits import mostly
 from tcpstall.report.path import busy_path
 from tcpstall.units import counted, duration, number, per_second, times
 

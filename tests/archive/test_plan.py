@@ -46,6 +46,7 @@ def scanned(plan: Plan, at: int = 1, resume_ns: int | None = None) -> list[dict[
             "first_ns": member.input.first_ns,
             "last_ns": (member.input.first_ns or 0) + 99,
             "packets": 10,
+            "error": None,
             "exit_code": 0,
             "resume_ns": resume_ns,
             "tcpstall": _core.version(),
@@ -136,6 +137,16 @@ def test_a_copy_is_scanned_once_and_said_to_be_one() -> None:
     other_way_round = dict(reversed(both.items()))
     again = plan(other_way_round, current(scanned(first), frozenset()))
     assert (sets(again), again.captures) == ([], ())
+
+
+def test_a_copy_of_a_broken_file_is_an_error_too() -> None:
+    first = plan({"/c/a.pcap": "a", "/d/a.pcap": "a"})
+    rows = scanned(first)
+    rows[0] |= {"exit_code": 5, "error": "/c/a.pcap: cut off"}
+    assert [(row["name"], row["exit_code"]) for row in current(rows, frozenset())] == [
+        ("/c/a.pcap", 5),
+        ("/d/a.pcap", 5),
+    ]
 
 
 def test_a_set_that_grew_is_read_on_from_the_oldest_open_flow() -> None:

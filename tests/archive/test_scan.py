@@ -210,7 +210,8 @@ class TestKilled:
     ) -> None:
         store = tmp_path / "store"
         running = command(made, store)
-        time.sleep(0.6)
+        while not (store / "store.json").exists() and running.poll() is None:
+            time.sleep(0.01)
         os.killpg(running.pid, signal.SIGINT)
         _, said = running.communicate()
         assert b"Traceback" not in said
@@ -322,8 +323,8 @@ class TestOperations:
         while time.monotonic() < waited_until and _scanned(log) < 3:
             time.sleep(0.1)
         running.terminate()
-        running.communicate()
-        assert running.returncode == 0
+        _, said = running.communicate()
+        assert running.returncode == 0, said
         assert not rows(store)["errors"]
         other = tmp_path / "other"
         scan([str(growing)], str(other))

@@ -17,7 +17,6 @@ from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
-from io import BytesIO
 from pathlib import Path
 
 from tests.bench.captures import MAKERS
@@ -139,11 +138,12 @@ def store(path: Path, content: bytes, point: int) -> int:
 
 def break_one(archive: Archive, here: Path, point: int) -> None:
     how = list(BROKEN)[point // 4 % len(BROKEN)]
-    out = BytesIO()
-    MAKERS["short"](100).write(out, 5_000)  # type: ignore[call-arg]
+    out = Rotating(1 << 30, seconds=point)
+    MAKERS["short"](100).write(out, 5_000)  # type: ignore[call-arg,arg-type]
+    out.close()
     ending = ".pcap.gz" if how.endswith(".gz") else ".pcap"
     path = here / f"broken-{how.removesuffix('.gz')}{ending}"
-    path.write_bytes(BROKEN[how](out.getvalue()))
+    path.write_bytes(BROKEN[how](out.files[0][1]))
     archive.broken[str(path)] = how
     archive.files += 1
 
@@ -238,6 +238,7 @@ def alone(paths: list[str]) -> Counter[str]:
         row = json.loads(line)
         if "path" in row:
             sums.update(captures=1, packets=row["packets"], errors=row["error"] is not None)
+        if "stalls" not in row:
             continue
         stalls, exchanges = row["stalls"], row["exchanges"]
         both = row["directions"].values()

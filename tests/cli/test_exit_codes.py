@@ -11,6 +11,7 @@ from typing import IO
 
 import pytest
 
+from tcpstall.archive.store import Store
 from tcpstall.cli import ending, main
 from tcpstall.errors import ExitCode
 from tests.cli.conftest import Run, environment
@@ -198,6 +199,13 @@ def test_a_closed_pipe_exits_141_without_a_word(capture: Path, arguments: tuple[
     os.close(write_end)
     _, error = process.communicate(timeout=60)
     assert (process.returncode, error) == (ExitCode.CLOSED_PIPE, b"")
+
+
+def test_a_store_that_another_scan_writes_into_exits_6(run: Run, capture: Path, tmp_path: Path) -> None:
+    with Store.writing(str(tmp_path / "store")):
+        done = run("scan", capture, "--store", tmp_path / "store")
+    (line,) = _lines(done.stderr)
+    assert (done.returncode, "another scan is writing" in line) == (ExitCode.IN_USE, True)
 
 
 def test_every_exit_code_has_a_test_here() -> None:

@@ -64,3 +64,21 @@ def plain(name: str, folder: Path, *, version: int = FOUR) -> dict[str, Any]:
 def told(flow: dict[str, Any]) -> Reading:
     """What must be the same in every form."""
     return reading(flow)
+
+
+def fragments(packet: Datagram, size: int) -> list[Datagram]:
+    """The packet in fragments of so many bytes each, in order."""
+    head = 20 if packet.version == FOUR else 40
+    out = []
+    for start in range(0, packet.length - head, size):
+        length = min(size, packet.length - head - start)
+        more = start + length < packet.length - head
+        body = packet.data[head + start : head + start + length]
+        if packet.version == FOUR:
+            fields = struct.pack("!H2sH", 20 + length, packet.data[4:6], more << 13 | start // 8)
+            out.append(replace(packet, data=packet.data[:2] + fields + packet.data[8:20] + body, length=20 + length))
+        else:
+            between = struct.pack("!BBHI", packet.data[6], 0, start | more, hash(packet) % 2**32)
+            fixed = packet.data[:4] + struct.pack("!HB", 8 + length, 44) + packet.data[7:40]
+            out.append(replace(packet, data=fixed + between + body, length=48 + length))
+    return out

@@ -1,6 +1,5 @@
 """One fixture in every link layer and tunnel says the same, and dpkt finds the same segments."""
 
-import struct
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -10,7 +9,7 @@ import pytest
 
 from tcpstall import analyze
 from tests.formats.encapsulation import EXTENSIONS, FOUR, LINKS, SIX, TUNNELS, Wrapping, extended
-from tests.formats.fixture import CHOSEN, Datagram, datagrams, plain, told, wrapped
+from tests.formats.fixture import CHOSEN, Datagram, datagrams, fragments, plain, told, wrapped
 from tests.properties.frames import write_frames
 from tests.scene.verdict import flows_of
 
@@ -79,29 +78,11 @@ def _extended(packet: Datagram, chain: str) -> Datagram:
     return replace(packet, data=data, length=packet.length + len(data) - len(packet.data))
 
 
-def _fragments(packet: Datagram, size: int) -> list[Datagram]:
-    """The packet in fragments of so many bytes each, in order."""
-    head = 20 if packet.version == FOUR else 40
-    out = []
-    for start in range(0, packet.length - head, size):
-        length = min(size, packet.length - head - start)
-        more = start + length < packet.length - head
-        body = packet.data[head + start : head + start + length]
-        if packet.version == FOUR:
-            fields = struct.pack("!H2sH", 20 + length, packet.data[4:6], more << 13 | start // 8)
-            out.append(replace(packet, data=packet.data[:2] + fields + packet.data[8:20] + body, length=20 + length))
-        else:
-            between = struct.pack("!BBHI", packet.data[6], 0, start | more, hash(packet) % 2**32)
-            fixed = packet.data[:4] + struct.pack("!HB", 8 + length, 44) + packet.data[7:40]
-            out.append(replace(packet, data=fixed + between + body, length=48 + length))
-    return out
-
-
 @fixtures
 @pytest.mark.parametrize("version", [FOUR, SIX])
 def test_fragments_are_the_whole_segment_again(name: str, version: int, tmp_path: Path) -> None:
     whole = datagrams(name, version=version)
-    parts = [part for packet in whole for part in (_fragments(packet, 1_200) if packet.length > 1_240 else [packet])]
+    parts = [part for packet in whole for part in (fragments(packet, 1_200) if packet.length > 1_240 else [packet])]
     path = write_frames(tmp_path / "fragments.pcap", wrapped(parts, LINKS["Ethernet"]))
     analysis = analyze(path)
     (capture,) = analysis.captures

@@ -9,11 +9,13 @@ from tempfile import TemporaryDirectory
 
 from tests.lab import damage, founding, unseen
 from tests.lab.namespaces import obstacle
+from tests.lab.pairing import produce
+from tests.lab.pairs import plans
 from tests.lab.run import Recording, run
 from tests.lab.scenario import Scenario
 from tests.lab.trim import trim
 from tests.lab.truth import write_truth
-from tests.lab.vary import varied
+from tests.lab.vary import varied, varied_plan
 
 REPOSITORY = Path(__file__).parents[2]
 SETS = {"fixtures": founding.scenarios, "unseen": unseen.scenarios}
@@ -33,11 +35,16 @@ def main() -> int:
     """Exit code 2 where the lab cannot run."""
     parser = argparse.ArgumentParser(prog="python -m tests.lab", description=__doc__)
     parser.add_argument("--set", choices=sorted(SETS), default="fixtures", dest="chosen", help="which experiments")
+    parser.add_argument("--pairs", action="store_true", help="situations before and after a change, instead of a set")
     parser.add_argument("--only", default="*", metavar="NAME", help="a name or a pattern")
-    parser.add_argument("--out", type=Path, help="folder for the results (default: fixtures/lab)")
+    parser.add_argument("--out", type=Path, help="folder for the results (default: fixtures/lab, fixtures/pairs)")
     parser.add_argument("--vary", type=int, metavar="SEED", help="draw every figure anew")
     parser.add_argument("--list", action="store_true", help="name the experiments and stop")
     options = parser.parse_args()
+    if options.pairs:
+        if options.vary is not None and not (options.out or options.list):
+            parser.error("--out is needed for pairs drawn anew")
+        return _pairs(options)
     chosen = [one for one in SETS[options.chosen]() if fnmatch.fnmatch(one.name, options.only)]
     if options.vary is not None:
         chosen = [varied(one, options.vary) for one in chosen]
@@ -54,6 +61,25 @@ def main() -> int:
         parser.error("--out is needed for this set")
     for one in chosen:
         _produce(one, out / one.name, small)
+    return 0
+
+
+def _pairs(options: argparse.Namespace) -> int:
+    chosen = [plan for plan in plans() if fnmatch.fnmatch(plan.situation.name, options.only)]
+    out: Path = options.out or REPOSITORY / "fixtures" / "pairs"
+    if options.vary is not None:
+        chosen = [varied_plan(plan, options.vary) for plan in chosen]
+    if options.list:
+        for plan in chosen:
+            print(f"{plan.situation.name:24} {plan.situation.why}: {', '.join(plan.changes)}")
+        return 0
+    if reason := obstacle():
+        print(f"tests.lab: {reason}", file=sys.stderr)
+        return 2
+    for plan in chosen:
+        with TemporaryDirectory() as workshop:
+            remarks = produce(plan, out / plan.situation.name, Path(workshop))
+        print("\n  ".join([plan.situation.name, *remarks]), flush=True)
     return 0
 
 

@@ -39,7 +39,8 @@ class Endpoint:
         self._log: list[dict[str, Any]] = []
         self._options: list[tuple[str, str]] = []
         self._socket = socket.socket()
-        self._sampler = Sampler(folder / f"{name}.samples.json", sample_us)
+        self._listener: socket.socket | None = None
+        self._sampler = Sampler(folder / f"{name}.samples.json", sample_us) if sample_us else None
 
     def run(self) -> None:
         """Every line in turn; a connection that breaks ends the script. What was done goes to `<name>.app.json`."""
@@ -57,7 +58,10 @@ class Endpoint:
                     self._log[-1] |= note
         except OSError as broken:
             self._log.append({"ev": verb, "t": began / 1e9, "end": time.time_ns() / 1e9, "error": str(broken)})
-        self._sampler.stop()
+        if self._listener:
+            self._listener.close()
+        if self._sampler:
+            self._sampler.stop()
         (self._folder / f"{self._name}.app.json").write_text(json.dumps(self._log), encoding="ascii")
 
     def _open(self, address: str) -> socket.socket:
@@ -83,19 +87,26 @@ class Endpoint:
             self._set(self._socket, name, value)
 
     def _listen(self, address: str, port: str) -> dict[str, Any]:
-        with self._open(address) as listener:
-            listener.bind((address, int(port)))
-            listener.listen(1)
+        """A script may listen again on the same port: who calls in between is kept waiting, not refused."""
+        if self._listener is None:
+            self._listener = self._open(address)
+            self._listener.bind((address, int(port)))
+            self._listener.listen(1)
             (self._folder / f"{self._name}.listening").touch()
-            self._socket, _ = listener.accept()
-        self._sampler.watch(self._socket)
+        self._socket, _ = self._listener.accept()
+        self._watch()
         return self._ends()
 
     def _connect(self, address: str, port: str) -> dict[str, Any]:
         self._socket = self._open(address)
-        self._sampler.watch(self._socket)
+        self._watch()
         self._socket.connect((address, int(port)))
         return self._ends()
+
+    def _watch(self) -> None:
+        """The sampler takes one socket only."""
+        if self._sampler:
+            self._sampler.watch(self._socket)
 
     def _ends(self) -> dict[str, Any]:
         return {"local": self._socket.getsockname()[:2], "peer": self._socket.getpeername()[:2]}

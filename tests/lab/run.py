@@ -44,17 +44,15 @@ def run(scenario: Scenario, folder: Path) -> Recording:
     """Runs it once into an empty folder."""
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir(parents=True)
-    with Network(scenario, f"lab{os.getpid()}") as network, Tracepoints() as trace:
+    with Network(scenario, f"lab{os.getpid()}") as network, Tracepoints(wanted=scenario.sample_us > 0) as trace:
         forwarder = spawn(network.middle, _FORWARDER, lambda: Forwarder(scenario, folder).run())
         captures: list[subprocess.Popen[bytes]] = []
         try:
             _await(folder / "forwarder.ready")
             if scenario.acquainted:
                 _acquaint(scenario, network, folder)
-            captures += [
-                _capture(network.sender, folder / "sender.pcap", scenario),
-                _capture(network.receiver, folder / "receiver.pcap", scenario),
-            ]
+            hosts = {"sender": network.sender, "receiver": network.receiver}
+            captures += [_capture(hosts[host], folder / f"{host}.pcap", scenario) for host in scenario.watched]
             codes = _programs(scenario, network, folder)
             time.sleep(2.5e-6 * scenario.one_way_us + 0.1)
         finally:

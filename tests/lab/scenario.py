@@ -62,6 +62,7 @@ class Scenario:
     `one_way_us` holds throughout. `rate_*` is bits per second behind a queue of `queue_*` bytes. `taps` are shares of
     the path at which the middle is captured. `cross` is (begin s, end s, share of rate_a) of other people's traffic.
     `acquainted` hosts talked before: else Linux heeds no route's cwnd and ssthresh (tcp_init_metrics).
+    `watched` hosts are captured. With `sample_us` 0 nobody reads the kernel's state: there is a capture, but no truth.
     """
 
     name: str
@@ -86,6 +87,7 @@ class Scenario:
     seed: int = 1
     limit_s: float = 30
     acquainted: bool = False
+    watched: tuple[str, ...] = ("sender", "receiver")
 
     def parameters(self) -> dict[str, Any]:
         """The knobs that were turned, as truth.json names them."""

@@ -4,11 +4,14 @@ import random
 import re
 from dataclasses import replace
 
+from tests.lab.pairs import Plan
 from tests.lab.scenario import Connection, Rule, Scenario
 
 _SIZES = re.compile(r"^(write|read|readslow) (\d+)(?: (\d+))?", re.MULTILINE)
 _BUFFERS = re.compile(r"^opt (sndbuf|rcvbuf|maxpacing) (\d+)", re.MULTILINE)
 _TENTHS = range(6, 17)
+_SMALL = 2500
+"""Writes of up to so many bytes are small on purpose: what matters of them is that they fit one segment or two."""
 
 
 def varied(scenario: Scenario, seed: int) -> Scenario:
@@ -25,6 +28,28 @@ def varied(scenario: Scenario, seed: int) -> Scenario:
         rules=tuple(_rule(rule, sizes) for rule in scenario.rules),
         seed=scenario.seed + 1000 * seed,
     )
+
+
+def varied_plan(plan: Plan, seed: int) -> Plan:
+    """Sizes by one factor, round trip and pauses by another; the changes, and what a change sets, stay."""
+    situation = plan.situation
+    dice = random.Random(f"{seed}{situation.name}")
+    larger, slower = dice.choice(_TENTHS), dice.uniform(0.6, 1.7)
+    rtt_ms = max(1.0, round(situation.rtt_ms * slower, 1))
+    request, response = (
+        tuple(size * larger // 10 if size > _SMALL else size for size in sizes)
+        for sizes in (situation.request, situation.response)
+    )
+    drawn = replace(
+        situation,
+        name=f"{situation.name}~{seed}",
+        why=f"{situation.why}; drawn: {sum(request + response):,} bytes at {rtt_ms:g} ms",
+        rtt_ms=rtt_ms,
+        request=request,
+        response=response,
+        think_ms=round(situation.think_ms * slower),
+    )
+    return replace(plan, situation=drawn)
 
 
 def _connection(connection: Connection, sizes: int, buffers: int) -> Connection:

@@ -48,6 +48,13 @@ def in_terminals(folder: Path) -> None:
         columns=WIDE,
         lines=40,
     )
+    pasted = ["--ss", "fixtures/ss/sndbuf-16k/sender.ss"]
+    draw(
+        [[run, "remedies", "fixtures/ss/sndbuf-16k/sender.pcap", *pasted]],
+        PICTURES / "remedies.svg",
+        columns=WIDE,
+        lines=40,
+    )
     draw([[run, "analyze", SLOWSTART, "--anonymise"]], PICTURES / "anonymise.svg", columns=WIDE, lines=12)
     if shutil.which("tshark"):
         in_wireshark(folder)

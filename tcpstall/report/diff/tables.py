@@ -34,7 +34,7 @@ def render_diff(comparison: Comparison, *, width: int) -> Iterator[RenderableTyp
     yield Text()
     for capture, name in zip(comparison.captures, ("good", "bad"), strict=True):
         yield Text(f"{name}:", "dim")
-        yield from described(capture)
+        yield from described([capture])
     shown = comparison.services[:_SERVICES]
     if len(comparison.services) > 1:
         shown = (comparison.overall, *shown)

@@ -65,4 +65,4 @@ def _alone(end: Endpoint, facts: Facts) -> str:
 
 
 def _input(capture: Capture) -> Sequence[str]:
-    return [plain(part) for part in described(capture)]
+    return [plain(part) for part in described([capture])]

@@ -1,7 +1,7 @@
 """The order of the page: the answer first, then what it rests on, then how it was made."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from markupsafe import Markup
 from rich.padding import Padding
@@ -10,12 +10,13 @@ from rich.text import Text
 from tcpstall.errors import ExitCode
 from tcpstall.model import Analysis, Capture, Flow, Sort
 from tcpstall.report.answer import findings, notes, remainder
+from tcpstall.report.first_change import first_change
 from tcpstall.report.html import ledger, summary
 from tcpstall.report.html.document import filled, template_text
 from tcpstall.report.html.drawn import Drawn
 from tcpstall.report.html.rows import exchange_rows, flow_row, stall_rows
 from tcpstall.report.html.wireshark import flow_filter
-from tcpstall.report.inputs import described, without_flows
+from tcpstall.report.inputs import as_read, described, named, without_flows
 from tcpstall.report.services import idle_line, service_line
 from tcpstall.report.spikes import spike_lines
 from tcpstall.report.trust import short_doubts
@@ -64,8 +65,8 @@ def page(
     """
     captures = [capture for capture in analysis.captures if capture.exit_code not in _UNREAD]
     values: dict[str, object] = {
-        "title": ", ".join(_name(capture.path) for capture in captures) or "no capture",
-        "inputs": [_inputs(capture) for capture in captures],
+        "title": ", ".join(_title(members) for members in as_read(captures)) or "no capture",
+        "inputs": [[plain(part) for part in described(members)] for members in as_read(captures)],
         "made_by": made_by,
         "patterns": range(1, ledger.PATTERNS),
         "why_no_plots": why_no_plots,
@@ -106,6 +107,7 @@ def _detail(flow: Flow, drawing: Drawn | None, min_stall_ns: int) -> dict[str, o
         "tunnel": flow.tunnel or "",
         "findings": [(finding, duration(finding.time_ns), ledger.look(finding.cause.value)) for finding in found],
         "remainder": remainder(flow, found),
+        "first_change": first_change(flow),
         "spikes": list(spike_lines(flow)),
         "trust": short_doubts(flow),
         "notes": list(notes(flow)),
@@ -119,15 +121,15 @@ def _detail(flow: Flow, drawing: Drawn | None, min_stall_ns: int) -> dict[str, o
     }
 
 
-def _inputs(capture: Capture) -> list[str]:
-    return [plain(part) for part in described(capture)]
-
-
 def plain(part: Text | Padding) -> str:
     """What a line of the terminal's page says, without its look."""
     inner = part.renderable if isinstance(part, Padding) else part
     return inner.plain if isinstance(inner, Text) else str(inner)
 
 
-def _name(path: str) -> str:
+def _title(members: Sequence[Capture]) -> str:
+    return named([replace(capture, path=_last(capture.path)) for capture in members])
+
+
+def _last(path: str) -> str:
     return path.rpartition("/")[2] or path

@@ -50,7 +50,7 @@ def render_pair(ends: Ends, *, width: int) -> Iterator[RenderableType]:
     yield Text()
     for capture, side in zip(ends.captures, ("client", "server"), strict=True):
         yield Text(f"{side} side:", "dim")
-        yield from described(capture)
+        yield from described([capture])
     shown = flows[:_FLOWS]
     yield Text()
     yield _ways(shown, width)

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TypeAlias
 
-__all__ = ["Block", "Foreign", "Heading", "Items", "Paragraph", "Picture", "Strong", "Table", "Word", "Words"]
+__all__ = ["Block", "Code", "Foreign", "Heading", "Items", "Paragraph", "Picture", "Strong", "Table", "Word", "Words"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,4 +66,11 @@ class Picture:
     shows: str
 
 
-Block: TypeAlias = Heading | Paragraph | Items | Table | Picture
+@dataclass(frozen=True, slots=True)
+class Code:
+    """Own lines to be copied as they stand: no folding, no markup. They hold no backtick."""
+
+    lines: Sequence[str]
+
+
+Block: TypeAlias = Code | Heading | Paragraph | Items | Table | Picture

@@ -7,12 +7,13 @@ from tcpstall.causes import Cause
 from tcpstall.errors import ExitCode
 from tcpstall.model import Analysis, Capture, Flow, Service, Side, Sort, Stall
 from tcpstall.report.answer import amount, findings, loss, notes, remainder, set_up, together
-from tcpstall.report.inputs import facts, nothing_in
+from tcpstall.report.first_change import first_change
+from tcpstall.report.inputs import as_a_whole, as_read, facts, named, nothing_in
 from tcpstall.report.services import idle_line, service_line
 from tcpstall.report.spikes import spike_lines
 from tcpstall.report.stalls import bytes_of, length_of, longest, packets_of
 from tcpstall.report.sums import latency_sum
-from tcpstall.report.ticket.blocks import Block, Foreign, Heading, Items, Paragraph, Picture, Strong, Table, Words
+from tcpstall.report.ticket.blocks import Block, Code, Foreign, Heading, Items, Paragraph, Picture, Strong, Table, Words
 from tcpstall.report.trust import TOLD, doubts, short_doubts
 from tcpstall.report.waits import main_sender, real_stalls, sum_by_cause, waited_ns
 from tcpstall.units import confidence, counted, duration, number, offset, percent
@@ -56,10 +57,10 @@ def content(analysis: Analysis, detail: Detail, command: str, version: str) -> I
 
 
 def _named(captures: Sequence[Capture]) -> Iterator[str | Foreign]:
-    for place, capture in enumerate(captures):
+    for place, members in enumerate(as_read(captures)):
         if place:
             yield ", "
-        yield Foreign(capture.path)
+        yield Foreign(named(members))
 
 
 def _of_flows(analysis: Analysis, detail: Detail) -> Iterator[Block]:
@@ -125,6 +126,16 @@ def _change(flows: Sequence[Flow]) -> Iterator[Block]:
         yield Heading(2, ["What to change"])
         ranked = sorted(about, key=lambda advice: -sum(about[advice].values()))
         yield Items([[_sentence(advice), f" ({_times(about[advice])})"] for advice in ranked])
+        yield from _first_change(flows[0])
+
+
+def _first_change(flow: Flow) -> Iterator[Block]:
+    """The worst finding's change as a command, and what confirms the finding."""
+    if change := first_change(flow):
+        yield Paragraph([Strong(f"{change.cause}, on Linux"), f" at the {change.at}: {change.title}."])
+        yield Code(change.lines)
+        yield Paragraph([f"Confirm it first at the {change.confirm_at}: {change.shows}."])
+        yield Code([change.confirm])
 
 
 def _times(times_ns: Mapping[Cause, int]) -> str:
@@ -240,12 +251,21 @@ def _exchanges(flow: Flow) -> Iterator[Block]:
 
 def _trust(captures: Sequence[Capture]) -> Iterator[Block]:
     yield Heading(2, ["How far to trust this"])
-    for capture in captures:
-        yield Paragraph([Foreign(capture.path), f": {facts(capture)}"])
-        told: list[Words] = [[line] for line in doubts(capture)]
-        warnings = (*capture.remarks_but(TOLD), *([capture.error] if capture.error else []))
-        told += [["warning: ", Foreign(warning)] for warning in warnings]
-        yield Items(told) if told else Paragraph([_nothing_lacks(capture)])
+    for members in as_read(captures):
+        if len(members) == 1:
+            yield Paragraph([Foreign(members[0].path), f": {facts(members[0])}"])
+            told = _told(members[0])
+        else:
+            count = f"{len(members)} files read as one: "
+            yield Paragraph([count, Foreign(named(members)), f": {facts(as_a_whole(members))}"])
+            told = [[Foreign(capture.path), ": ", *line] for capture in members for line in _told(capture)]
+        yield Items(told) if told else Paragraph([_nothing_lacks(members[0])])
+
+
+def _told(capture: Capture) -> list[Words]:
+    told: list[Words] = [[line] for line in doubts(capture)]
+    warnings = (*capture.remarks_but(TOLD), *([capture.error] if capture.error else []))
+    return told + [["warning: ", Foreign(warning)] for warning in warnings]
 
 
 def _nothing_lacks(capture: Capture) -> str:

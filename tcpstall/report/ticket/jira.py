@@ -4,8 +4,8 @@ import re
 from collections.abc import Iterable
 from pathlib import PurePath
 
-from tcpstall.report.ticket.blocks import Block, Foreign, Heading, Items, Paragraph, Picture, Strong, Table, Words
-from tcpstall.untrusted import in_jira
+from tcpstall.report.ticket.blocks import Block, Code, Foreign, Heading, Items, Paragraph, Picture, Strong, Table, Words
+from tcpstall.untrusted import in_jira, in_terminal
 
 __all__ = ["in_wiki_markup"]
 
@@ -22,6 +22,8 @@ def in_wiki_markup(blocks: Iterable[Block]) -> str:
 
 def _block(block: Block) -> str:
     match block:
+        case Code(lines):
+            return "\n".join(["{noformat}", *map(in_terminal, lines), "{noformat}"])
         case Heading(level, words):
             return f"h{level + 1}. {_line(words)}"
         case Paragraph(words):

@@ -4,8 +4,8 @@ import re
 from collections.abc import Iterable
 from urllib.parse import quote
 
-from tcpstall.report.ticket.blocks import Block, Foreign, Heading, Items, Paragraph, Picture, Strong, Table, Words
-from tcpstall.untrusted import in_markdown
+from tcpstall.report.ticket.blocks import Block, Code, Foreign, Heading, Items, Paragraph, Picture, Strong, Table, Words
+from tcpstall.untrusted import in_markdown, in_terminal
 
 __all__ = ["in_github_markdown"]
 
@@ -20,6 +20,8 @@ def in_github_markdown(blocks: Iterable[Block]) -> str:
 
 def _block(block: Block) -> str:
     match block:
+        case Code(lines):
+            return "\n".join(["```sh", *map(in_terminal, lines), "```"])
         case Heading(level, words):
             return f"{'#' * level} {_line(words)}"
         case Paragraph(words):

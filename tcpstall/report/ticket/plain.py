@@ -1,11 +1,11 @@
-"""Plain text that survives mails and old trackers: own text in ASCII, no line longer than 100, no boxes."""
+"""Plain text for mails and old trackers: own text in ASCII, no line longer than 100 but commands, no boxes."""
 
 import textwrap
 from collections.abc import Iterable, Sequence
 
 from rich.cells import cell_len
 
-from tcpstall.report.ticket.blocks import Block, Foreign, Heading, Items, Paragraph, Picture, Strong, Table, Words
+from tcpstall.report.ticket.blocks import Block, Code, Foreign, Heading, Items, Paragraph, Picture, Strong, Table, Words
 from tcpstall.units import in_ascii
 from tcpstall.untrusted import in_terminal
 
@@ -22,6 +22,8 @@ def in_plain_text(blocks: Iterable[Block]) -> str:
 
 def _block(block: Block) -> str:
     match block:
+        case Code(lines):
+            return "\n".join(f"    {in_ascii(in_terminal(line))}" for line in lines)
         case Heading(level, words):
             line = _line(words)
             return f"{_wrapped(line)}\n{('=' if level == 1 else '-') * min(cell_len(line), _WIDTH)}"

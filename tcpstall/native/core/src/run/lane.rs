@@ -108,7 +108,7 @@ impl Lane {
     /// Reads one item; a segment waits for its turn.
     pub(super) fn pull(&mut self, status: &mut CaptureStatus) -> Pulled {
         let mut segment = Segment::default();
-        match self.source.next(&mut self.capture, status, &mut segment) {
+        match self.source.next_apart(&mut self.capture, status, &mut segment) {
             Ok(Some(event @ (Event::Segment | Event::Start))) => self.puts_off(&event, segment, status),
             Ok(Some(Event::LeftOut)) => self.pending.push_back(Pending::LeftOut),
             Ok(Some(Event::Nothing)) => {}

@@ -82,9 +82,13 @@ pub trait Follower {
 pub fn run(paths: &[String], options: &Options, follower: &mut dyn Follower) -> Vec<CaptureStatus> {
     let status = |(number, path): (usize, &String)| CaptureStatus::new(&options.shown(number, path));
     let mut statuses: Vec<CaptureStatus> = paths.iter().enumerate().map(status).collect();
-    let (mut next_id, mut begun) = (0, 0);
+    let (mut next_id, mut begun, mut streams) = (0, 0, 0);
     for set in options.sets.groups(paths.len()) {
         begun = set.iter().fold(begun, |begun, number| begun.max(number + 1));
+        if set.len() > 1 {
+            set.iter().for_each(|number| statuses[*number].stream = Some(streams));
+            streams += 1;
+        }
         let reading = match in_order(&set, paths, options, &mut statuses, &mut || follower.progress(0, None)) {
             ControlFlow::Continue(coming) => {
                 let reader = Reader::new(coming, paths, options, &mut statuses);
@@ -111,7 +115,7 @@ pub fn segments(
     let mut status = CaptureStatus::new(path);
     let (mut source, mut segment) = (Source::default(), Segment::default());
     loop {
-        match source.next(&mut capture, &mut status, &mut segment) {
+        match source.next_apart(&mut capture, &mut status, &mut segment) {
             Ok(Some(Event::Segment | Event::Start)) => each(&segment),
             Ok(Some(Event::Interrupted)) if signalled() => return Err(CaptureError::Interrupted),
             Ok(Some(Event::LeftOut | Event::Nothing | Event::Interrupted)) => {}

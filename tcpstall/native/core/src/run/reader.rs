@@ -59,6 +59,8 @@ pub(super) struct Reader<'a> {
     /// Whether it really comes before the other is still to be seen.
     compare: bool,
     recent: Recent,
+    /// What read the capture before, if it was over before the next one began.
+    before: Option<Source>,
     /// Packets that have their numbers.
     numbered: u64,
     /// Packets of the captures that are closed.
@@ -91,6 +93,7 @@ impl<'a> Reader<'a> {
             in_turn: false,
             compare: false,
             recent: Recent::default(),
+            before: None,
             numbered: options.sets.packets_before,
             closed: 0,
             progress: (0, None),
@@ -138,7 +141,7 @@ impl<'a> Reader<'a> {
             if self.coming.is_empty() {
                 return Step::Filled(Filled::End);
             }
-            self.open_next(self.numbered);
+            self.open_next();
             return Step::Changed;
         }
         if self.gap && !self.in_turn {
@@ -190,8 +193,7 @@ impl<'a> Reader<'a> {
         Step::Changed
     }
 
-    /// The next capture, whose packets' numbers begin behind `base`.
-    fn open_next(&mut self, base: u64) {
+    fn open_next(&mut self) {
         let Some(Coming { number, lane, .. }) = self.coming.pop_front() else { return };
         self.opens = self.coming.front().map_or(NEVER, |next| next.opens);
         let status = &mut self.statuses[number];
@@ -202,8 +204,11 @@ impl<'a> Reader<'a> {
         let path = &self.paths[number];
         match lane.map_or_else(|| self.options.capture(path).map(|capture| Lane::new(number, capture)), Ok) {
             Ok(mut lane) => {
-                lane.source.base = base;
-                status.first_packet = self.several.then_some(base + 1);
+                lane.source.base = self.numbered;
+                if let Some(mut before) = self.before.take() {
+                    lane.source.continues(&mut before);
+                }
+                status.first_packet = self.several.then_some(self.numbered + 1);
                 self.lanes.push(lane);
                 self.began = true;
             }
@@ -232,9 +237,13 @@ impl<'a> Reader<'a> {
             let message = format!("{} of its packets are in another file of the set too and count once", lane.repeated);
             status.warn("overlap", lane.repeated, message);
         }
+        if lane.taken == 0 && self.several {
+            status.first_packet = Some(self.numbered + 1);
+        }
         self.numbered += status.packets.saturating_sub(lane.taken);
         self.closed += status.packets;
         self.progress = (lane.capture.offset(), lane.capture.size());
+        self.before = self.lanes.is_empty().then_some(lane.source);
     }
 }
 

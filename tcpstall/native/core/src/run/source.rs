@@ -40,7 +40,7 @@ pub(super) struct Source {
 
 impl Source {
     /// The next item; a segment goes into `place`, for moving it about costs as much as reading it.
-    #[inline]
+    #[inline(always)]
     pub(super) fn next(
         &mut self,
         capture: &mut Capture,
@@ -71,6 +71,7 @@ impl Source {
                     Err(skip) => {
                         status.skipped.count(skip);
                         if skip == Skip::IpFragment && self.fragments.follow(frame, place) {
+                            place.packet.0 += self.base;
                             Event::Segment
                         } else {
                             Event::Nothing
@@ -100,6 +101,17 @@ impl Source {
             Err(error) => return Err(error.clone()),
         };
         Ok(Some(self.of_text(reading, status, place)))
+    }
+
+    /// The same for whoever is not in a hurry.
+    #[inline(never)]
+    pub(super) fn next_apart(
+        &mut self,
+        capture: &mut Capture,
+        status: &mut CaptureStatus,
+        place: &mut Segment,
+    ) -> Result<Option<Event>, CaptureError> {
+        self.next(capture, status, place)
     }
 
     /// The segment came through a tunnel, or goes on in other packets; false where it is to be had when they passed.

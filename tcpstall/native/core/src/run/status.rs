@@ -58,6 +58,9 @@ pub struct CaptureStatus {
     pub compression: Option<&'static str>,
     /// Names of its link types.
     pub link_types: Vec<String>,
+    /// Captures of one number were read as one stream; absent where it stands alone.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub stream: Option<u32>,
     /// In a set of several captures the numbers of packets run on: that of this one's first packet.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub first_packet: Option<u64>,

@@ -98,7 +98,9 @@ impl Table {
     /// Takes in a batch; flows that are over by now go to `done`.
     pub(super) fn takes(&mut self, batch: &Batch, done: &mut Vec<Over>) {
         for segment in batch.segments() {
-            self.comes_from(batch.files.of(segment));
+            if let Some(capture) = batch.files.of(segment) {
+                self.comes_from(capture);
+            }
             let seen = self.sees(segment, done).map(|(_, seen, _)| seen);
             if let (Some(start), Some(seen)) = (batch.starts.of(segment), seen) {
                 self.begins_with(segment, seen, start);
@@ -112,10 +114,9 @@ impl Table {
         }
     }
 
-    /// What comes now was in that capture, where the stream has several.
-    #[inline]
-    pub(super) fn comes_from(&mut self, capture: Option<u32>) {
-        self.capture = capture.unwrap_or(self.capture);
+    /// What comes now was in that capture.
+    fn comes_from(&mut self, capture: u32) {
+        self.capture = capture;
     }
 
     /// Takes in a segment. Flows that are over by now go to `done`. Gives the segment's flow, unless all that it has is a SYN and its answer.

@@ -142,6 +142,8 @@ impl Worker {
                 End::Clean => Ok(None),
                 End::Broken(error) => Err(self.judge.fault(&error)),
             };
+            // Whoever hears of the end finds the source closed.
+            drop(decoder);
             let _ = self.fill.send(last);
             return;
         }

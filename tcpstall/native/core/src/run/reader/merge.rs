@@ -98,7 +98,7 @@ impl Reader<'_> {
     fn meet_next(&mut self, records: &mut u32) -> Option<Filled> {
         let until = Nanos(self.opens.0.saturating_add(2 * SHORTEST_STEP.0));
         let [lane] = &mut self.lanes[..] else {
-            self.open_next(self.numbered);
+            self.open_next();
             return None;
         };
         let waits =
@@ -109,11 +109,10 @@ impl Reader<'_> {
             }
         }
         if !lane.over || !self.recent.is_empty() {
-            self.open_next(self.numbered);
+            self.open_next();
             return None;
         }
-        let rest = lane.read(&self.statuses[lane.number]) - lane.taken;
-        self.open_next(self.numbered + rest);
+        self.open_next();
         if let [before, after] = &mut self.lanes[..] {
             after.source.continues(&mut before.source);
             self.compare = true;

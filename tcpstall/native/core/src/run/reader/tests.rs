@@ -85,7 +85,7 @@ fn read(files: Vec<Option<Vec<u8>>>, missing_before: &[usize]) -> Told {
         wanted: Wanted { bursts: false, exchanges: false, least_stall: Nanos::ZERO },
         expansion: Expansion::default(),
         names: None,
-        sets: Sets { of, missing_before: missing_before.to_vec() },
+        sets: Sets { of, missing_before: missing_before.to_vec(), ..Sets::default() },
         opener,
         threads: None,
     };
@@ -289,4 +289,56 @@ fn times_at_the_end_of_all_time_end() {
     let far = i64::from(u32::MAX) * 1_000_000;
     let told = read(files(&[&[Tcp(far, 1), Tcp(0, 2)], &[Tcp(far, 3)], &[Tcp(0, 4)]]), &[]);
     assert_eq!(told.segments.len(), 4);
+}
+
+#[test]
+fn whatever_the_times_each_segment_is_handed_on_or_counted_as_an_overlap() {
+    let mut random = 7u64;
+    let mut draw = move |below: u64| {
+        random = random.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        (random >> 33) % below
+    };
+    for _ in 0..300 {
+        let pool: Vec<Packet> = (0..60)
+            .map(|seq| {
+                let us = [draw(40), draw(3_000), draw(5_000_000)][draw(3) as usize] as i64;
+                if draw(8) == 0 { Udp(us) } else { Tcp(us, seq % 20) }
+            })
+            .collect();
+        let mut parts: Vec<Vec<Packet>> = Vec::new();
+        for _ in 0..=draw(6) {
+            let (from, count) = (draw(60) as usize, draw(40) as usize);
+            let mut part: Vec<Packet> = pool.iter().skip(from).take(count).copied().collect();
+            if draw(3) > 0 {
+                part.sort_by_key(|packet| match packet {
+                    Tcp(us, _) | Udp(us) => *us,
+                });
+            }
+            parts.push(part);
+        }
+        let mut given = files(&parts.iter().map(Vec::as_slice).collect::<Vec<_>>());
+        if draw(4) == 0 {
+            let broken = draw(given.len() as u64) as usize;
+            given[broken] = None;
+            parts[broken].clear();
+        }
+        let told = read(given, &[draw(9) as usize]);
+        let all = parts.iter().flatten().filter(|packet| matches!(packet, Tcp(..))).count();
+        let overlaps: u64 = (0..parts.len())
+            .flat_map(|file| told.warnings(file))
+            .filter_map(|(code, count)| (code == "overlap").then_some(count))
+            .sum();
+        assert_eq!(told.segments.len() + overlaps as usize, all, "{parts:?}");
+        let mut numbers = told.packets();
+        numbers.sort_unstable();
+        assert!(numbers.windows(2).all(|pair| pair[0] < pair[1]), "{parts:?}");
+        assert!(told.segments.iter().all(|(_, _, file)| parts.len() == 1 || (*file as usize) < parts.len()));
+    }
+}
+
+#[test]
+fn an_overlap_is_found_where_a_file_begins_out_of_order() {
+    let first = [Tcp(0, 1), Tcp(5_000, 2), Tcp(5_300, 3), Tcp(9_000, 4)];
+    let told = read(files(&[&first, &[Tcp(5_300, 3), Tcp(5_000, 2), Tcp(9_000, 4)]]), &[]);
+    assert_eq!((told.seqs(), told.warnings(1)), (vec![1, 2, 3, 4], vec![("overlap", 3)]));
 }

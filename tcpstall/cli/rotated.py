@@ -1,0 +1,50 @@
+"""Which captures of a command are one stream: rotated files by their names, capture points on request."""
+
+from collections.abc import Callable, Sequence
+from typing import Any, TypedDict, TypeVar
+
+import click
+
+__all__ = ["Streams", "streams", "streams_options"]
+
+_Command = TypeVar("_Command", bound=Callable[..., Any])
+
+
+class Streams(TypedDict):
+    """As the core takes them."""
+
+    sets: Sequence[int]
+    missing_before: Sequence[int]
+
+
+def streams_options(command: _Command) -> _Command:
+    """Adds the options to a command."""
+    for option in reversed(
+        (
+            click.option("--merge", is_flag=True,
+                         help="Read all captures as one, by time: several capture points. Packets that two of them "
+                         "hold count once."),
+            click.option("--separate", is_flag=True,
+                         help="Read each capture by itself. Otherwise files that tcpdump or dumpcap rotated, by their "
+                         "names, are read as one."),
+        )
+    ):  # fmt: skip
+        command = option(command)
+    return command
+
+
+def streams(captures: Sequence[str], *, merge: bool, separate: bool) -> Streams:
+    """The set of each capture, and those before which a file is missing."""
+    if merge and separate:
+        raise click.UsageError("--merge reads all captures as one, --separate each by itself: give one of them")
+    if separate or len(captures) < 2:
+        return Streams(sets=(), missing_before=())
+    from tcpstall.archive.rotation import grouped
+
+    groups = grouped(captures)
+    sets = [0] * len(captures)
+    for number, group in enumerate(() if merge else groups):
+        for member in group.members:
+            sets[member] = number
+    missing = sorted(member for group in groups for member in group.missing_before)
+    return Streams(sets=sets, missing_before=missing)

@@ -1,0 +1,125 @@
+"""The waits of a flow that ask for the same change: a cause, its kind and the end that waited."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from tcpstall.causes import Cause
+from tcpstall.evidence import mostly
+from tcpstall.model import Direction, Flow, Service, Side, Stall
+
+__all__ = ["Case", "cases"]
+
+_USUAL_SEGMENT = 1_448
+"""Payload of an Ethernet frame with timestamps, where no segment size is known, bytes."""
+
+_NOISE_SHARE = 20
+"""What owns less than a twentieth of what the largest case owns is not worth a change."""
+
+_SLOW_HANDSHAKE = 3
+"""A handshake of no more than so many round trips was not slow; it is a case where it was lost or could be saved."""
+
+_GREW = 1.25
+"""Windows of one fixed buffer differ by less: the share of it that is window follows the segments' sizes."""
+
+_KINDS: dict[Cause, dict[str | None, str]] = {
+    Cause.CWND_LIMITED: {"initial-window": "slow-start", "slow-start": "slow-start"},
+    Cause.RETRANSMISSION: {"spurious": "spurious", "tail-loss": "tail-loss"},
+    Cause.RWND_LIMITED: {"slow-reader": "slow-reader"},
+    Cause.ZERO_WINDOW: {"never-reopened": "never-reopened", "below-segment": "below-segment"},
+    Cause.APP_LIMITED: {"think-time": "think-time", "awaiting-peer": "awaiting-peer"},
+    Cause.HANDSHAKE: {"syn-loss": "syn-loss", "refused": "refused", "unanswered": "unanswered"},
+    Cause.DELAYED_ACK: {"nagle": "nagle"},
+}
+"""Details that ask for another change than their cause's others do."""
+
+
+@dataclass(frozen=True)
+class Case:
+    """`time_ns` is the cause's share of the ledger, parted among its cases by how long their stalls lasted."""
+
+    flow: Flow
+    cause: Cause
+    kind: str
+    sender: Side
+    stalls: Sequence[Stall]
+    time_ns: int
+    service: Service | None = None
+    link_bytes_per_s: int | None = None
+
+    @property
+    def receiver(self) -> Side:
+        """The other end."""
+        return "server" if self.sender == "client" else "client"
+
+    @property
+    def own(self) -> Direction:
+        """What the waiting end sent."""
+        return self.flow.directions[self.sender]
+
+    @property
+    def mss_bytes(self) -> int:
+        """Payload of a full segment."""
+        return self.own.mss_bytes or _USUAL_SEGMENT
+
+    @property
+    def rtt_ns(self) -> int | None:
+        """The path's smallest round trip."""
+        return self.flow.base_rtt_ns
+
+    def value(self, name: str) -> int | None:
+        """The evidence of that name that holds for most of the time."""
+        return mostly(self.stalls, name)
+
+    @property
+    def window_grew(self) -> bool:
+        """Whether the peer's window is autotuned, only too late: it was full at ever larger sizes."""
+        windows = [size for stall in self.stalls if (size := stall.evidence.get("peer_window_bytes"))]
+        return self.value("plateau_bytes") is None and bool(windows) and max(windows) > _GREW * min(windows)
+
+    def first(self, name: str) -> int | None:
+        """The earliest known evidence of that name."""
+        ordered = sorted(self.stalls, key=lambda stall: stall.start_ns)
+        return next((value for stall in ordered if (value := stall.evidence.get(name)) is not None), None)
+
+
+def cases(flow: Flow, service: Service | None = None, link_bytes_per_s: int | None = None) -> list[Case]:
+    """The flow's cases, the one that cost most first."""
+    groups: dict[tuple[Cause, str, Side], list[Stall]] = {}
+    for stall in flow.stalls:
+        kind = _KINDS.get(stall.cause, {}).get(stall.detail, "")
+        groups.setdefault((stall.cause, kind, stall.sender), []).append(stall)
+    if flow.time_ns.get(Cause.BANDWIDTH_LIMITED) and not any(
+        cause is Cause.BANDWIDTH_LIMITED for cause, _, _ in groups
+    ):
+        # A path can be busy for as long as it likes without a single gap.
+        busiest: Side = max(("client", "server"), key=lambda end: flow.directions[end].bandwidth_limited_ns)
+        groups[Cause.BANDWIDTH_LIMITED, "", busiest] = []
+    in_all: dict[Cause, int] = {}
+    for (cause, _, _), stalls in groups.items():
+        in_all[cause] = in_all.get(cause, 0) + _span(stalls)
+    found = [
+        Case(flow, cause, kind, sender, tuple(stalls), _part(flow, cause, stalls, in_all), service, link_bytes_per_s)
+        for (cause, kind, sender), stalls in groups.items()
+    ]
+    found = [case for case in found if case.cause is not Cause.HANDSHAKE or _worth_saving(case)]
+    least = max((case.time_ns for case in found), default=0) // _NOISE_SHARE
+    return sorted((case for case in found if case.time_ns > least), key=lambda case: -case.time_ns)
+
+
+def _span(stalls: Sequence[Stall]) -> int:
+    return sum(stall.duration_ns for stall in stalls)
+
+
+def _part(flow: Flow, cause: Cause, stalls: Sequence[Stall], in_all: dict[Cause, int]) -> int:
+    owned = flow.time_ns.get(cause, 0)
+    return owned * _span(stalls) // in_all[cause] if in_all[cause] else owned
+
+
+def _worth_saving(case: Case) -> bool:
+    """Lost, slow, or one of those that reuse would have saved."""
+    if case.kind or not case.flow.handshake.complete:
+        return True
+    if case.service is not None and case.service.avoidable_handshakes:
+        return True
+    span, trip = case.flow.handshake.duration_ns, case.rtt_ns
+    return span is not None and trip is not None and span > _SLOW_HANDSHAKE * trip

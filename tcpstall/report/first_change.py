@@ -1,0 +1,36 @@
+"""The change that the worst finding asks for, as a command of Linux, and what confirms the finding first."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from tcpstall.model import Flow
+from tcpstall.remedies import Platform, treatments
+
+__all__ = ["FirstChange", "first_change"]
+
+
+@dataclass(frozen=True)
+class FirstChange:
+    """`lines` are commands; what a program must do instead is a comment among them."""
+
+    cause: str
+    title: str
+    at: str
+    lines: Sequence[str]
+    confirm_at: str
+    confirm: str
+    shows: str
+
+
+def first_change(flow: Flow) -> FirstChange | None:
+    """Of the finding that cost most; None where nothing on the hosts would help it."""
+    found = treatments(flow)
+    if not found or not found[0].remedies:
+        return None
+    worst, remedy = found[0], found[0].remedies[0]
+    step = remedy.steps[Platform.LINUX]
+    check = next((check for check in worst.checks if check.platform is Platform.LINUX), None)
+    lines = (*(f"# in the program: {line}" for line in step.program), *step.commands)
+    if not lines or check is None:
+        return None
+    return FirstChange(worst.case.cause.value, remedy.title, remedy.at, lines, check.at, check.command, check.shows)

@@ -1,0 +1,98 @@
+"""Remedies as one JSON object of the schema `tcpstall.remedies/1`; every platform unless one was asked for."""
+
+import dataclasses
+import json
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from tcpstall import sizing
+from tcpstall.model import Analysis, Flow
+from tcpstall.remedies import Platform, Remedy, Treatment
+from tcpstall.report.remedies.as_markdown import Treated
+from tcpstall.report.waits import main_sender
+from tcpstall.sockets import Matched, Paste, held_against
+
+__all__ = ["remedies_json"]
+
+_SCHEMA = "tcpstall.remedies/1"
+
+_USUAL_SEGMENT = 1_448
+
+
+def remedies_json(
+    analysis: Analysis,
+    flows: Sequence[Treated],
+    *,
+    platform: Platform | None,
+    pasted: tuple[Paste, Matched] | None,
+    link_bytes_per_s: int | None,
+) -> str:
+    """One line."""
+    platforms = list(Platform) if platform is None else [platform]
+    report = {
+        "schema": _SCHEMA,
+        "captures": [{"path": capture.path, "error": capture.error} for capture in analysis.captures],
+        "ss": None if pasted is None else _pasted(*pasted),
+        "flows": [_flow(treated, platforms, link_bytes_per_s) for treated in flows],
+    }
+    return json.dumps(report)
+
+
+def _pasted(paste: Paste, matched: Matched) -> dict[str, Any]:
+    return {
+        "sockets": len(paste.sockets),
+        "flows": len(matched.sockets),
+        "of_no_flow": matched.strangers,
+        "without_numbers": paste.unnamed,
+        "ambiguous_flows": list(matched.ambiguous),
+        "cut": paste.cut,
+    }
+
+
+def _flow(treated: Treated, platforms: Sequence[Platform], link_bytes_per_s: int | None) -> dict[str, Any]:
+    flow, found, sockets = treated
+    return {
+        "id": flow.id,
+        "client": dataclasses.asdict(flow.client),
+        "server": dataclasses.asdict(flow.server),
+        "duration_ns": flow.duration_ns,
+        "lost_ns": flow.lost_ns,
+        "findings": [_finding(one, platforms) for one in found],
+        "sizes": [dataclasses.asdict(sizes) for sizes in _sizes(flow, link_bytes_per_s)],
+        "sockets": {
+            side: {
+                **{name: value for name, value in dataclasses.asdict(socket).items() if name not in ("local", "peer")},
+                "held_against": [dataclasses.asdict(held) for held in held_against(flow, side, socket)],
+            }
+            for side, socket in sockets.items()
+        },
+    }
+
+
+def _sizes(flow: Flow, link_bytes_per_s: int | None) -> Iterator[sizing.Sizes]:
+    """For the rates that are known."""
+    own = flow.directions[main_sender(flow)]
+    for rate in (link_bytes_per_s, own.bottleneck_bytes_per_s):
+        if rate and flow.base_rtt_ns:
+            yield sizing.sizes_for(rate, flow.base_rtt_ns, own.mss_bytes or _USUAL_SEGMENT)
+
+
+def _finding(treated: Treatment, platforms: Sequence[Platform]) -> dict[str, Any]:
+    case = treated.case
+    return {
+        "cause": case.cause.value,
+        "kind": case.kind or None,
+        "sender": case.sender,
+        "time_ns": case.time_ns,
+        "stalls": len(case.stalls),
+        "nothing_to_change": treated.nothing or None,
+        "remedies": [_remedy(remedy, platforms) for remedy in treated.remedies],
+        "confirm": [dataclasses.asdict(check) for check in treated.checks if check.platform in platforms],
+        "kernel": [dataclasses.asdict(remark) for remark in treated.kernel],
+    }
+
+
+def _remedy(remedy: Remedy, platforms: Sequence[Platform]) -> dict[str, Any]:
+    row = dataclasses.asdict(remedy)
+    row["steps"] = {platform.value: dataclasses.asdict(remedy.steps[platform]) for platform in platforms}
+    return row

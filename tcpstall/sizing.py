@@ -1,0 +1,187 @@
+"""How large windows and buffers must be: pure arithmetic on observed values, in bytes, nanoseconds and segments.
+
+Linux counts a buffer in memory, not in payload, and differently at each end:
+
+- `setsockopt(SO_SNDBUF, n)` sets the limit to 2·n (`sk_setsockopt`: the other half is for overhead) and ends
+  autotuning for that socket; so does SO_RCVBUF. `ss` shows the doubled value as `tb`, `rb`.
+- Against that limit count the truesizes of all data that is unsent or unacknowledged: payload and `SEGMENT_OVERHEAD`
+  for each buffer (`sk_wmem_queued`).
+- A blocked writer is woken when a third of the limit is free (`sk_stream_write_space`: free ≥ half of what is queued).
+- A receive window is 1/2 to 3/4 of the limit (`tcp_win_from_space`; newer kernels measure the share).
+"""
+
+from dataclasses import dataclass
+
+__all__ = [
+    "SEGMENT_OVERHEAD",
+    "InitialWindow",
+    "Sizes",
+    "bdp_bytes",
+    "fitting_initcwnd",
+    "largest_window",
+    "rate_bytes_per_s",
+    "segments_in",
+    "sizes_for",
+    "slow_start_rounds",
+    "so_rcvbuf_for",
+    "so_sndbuf_for",
+    "tcp_rmem_max_for",
+    "tcp_wmem_max_for",
+    "windows_initcwnd",
+]
+
+_S = 1_000_000_000
+
+SEGMENT_OVERHEAD = 832
+"""What Linux 6 counts for a buffer beyond its payload, bytes: 47,424 for 46,592 in `skmem` w; `SKB_TRUESIZE(0)` and
+the head that `tcp_stream_alloc_skb` asks for. With segmentation offload one buffer holds up to 64 KB, so this is the
+most that a segment costs."""
+
+_HEADERS, _BUFFER = 640, 256
+"""Linux `tcp_sndbuf_expand` counts a segment as MSS, MAX_TCP_HEADER and skb_shared_info, rounded up to a power of two,
+and sk_buff: 4,352 bytes for an MSS of 1,448, 131,328 for 65,483 (`tb` 87,040 and 3,939,840 of fresh sockets)."""
+
+_AUTOTUNED_WINDOWS = 2
+"""Linux `tcp_sndbuf_expand`: so many congestion windows are held, for recovery while new data is sent."""
+
+_INITIAL_WINDOW = 10
+"""RFC 6928, segments."""
+
+_ROOM_TO_WAKE = (3, 2)
+"""`sk_stream_write_space`: the writer sleeps until the queue is down to 2/3 of the limit; to be in flight all the time
+data must fit into those 2/3."""
+
+_BURST_MOST = 100
+"""Segments that are sent in one burst at most, where the path's rate is not known: 145 KB, which gigabit ports hold."""
+
+_LARGEST_SCALE = 14
+"""RFC 7323 §2.3."""
+
+_UNSCALED = 65_535
+
+_WINDOWS_MOST = 64
+"""Set-NetTCPSetting -InitialCongestionWindowMss takes even numbers from 2 to 64."""
+
+
+def bdp_bytes(rate: int, rtt_ns: int) -> int:
+    """What is under way on a full path: rate (bytes/s) times round trip, rounded up."""
+    return -(-rate * rtt_ns // _S)
+
+
+def rate_bytes_per_s(window_bytes: int, rtt_ns: int) -> int | None:
+    """The most that a window allows: one window a round trip; None without a round trip."""
+    return window_bytes * _S // rtt_ns if rtt_ns > 0 else None
+
+
+def segments_in(size_bytes: int, mss_bytes: int) -> int:
+    """Segments that hold so many bytes."""
+    return -(-size_bytes // max(1, mss_bytes))
+
+
+def so_sndbuf_for(flight_bytes: int, mss_bytes: int) -> int:
+    """The SO_SNDBUF to ask for so that so much can be in flight without the writer being the limit.
+
+    Half of what is counted, because Linux doubles it; with one segment a buffer, the worst case.
+    """
+    counted = segments_in(flight_bytes, mss_bytes) * (mss_bytes + SEGMENT_OVERHEAD)
+    above, below = _ROOM_TO_WAKE
+    return -(-counted * above // (below * 2))
+
+
+def tcp_wmem_max_for(flight_bytes: int, mss_bytes: int) -> int:
+    """The third value of net.ipv4.tcp_wmem with which autotuning reaches that flight (`tcp_sndbuf_expand`)."""
+    segments = max(_INITIAL_WINDOW, segments_in(flight_bytes, mss_bytes))
+    counted = (1 << (mss_bytes + _HEADERS - 1).bit_length()) + _BUFFER
+    return _AUTOTUNED_WINDOWS * segments * counted
+
+
+def so_rcvbuf_for(window_bytes: int) -> int:
+    """The SO_RCVBUF to ask for: doubled, half of it at least becomes window."""
+    return window_bytes
+
+
+def tcp_rmem_max_for(window_bytes: int) -> int:
+    """The third value of net.ipv4.tcp_rmem, which is not doubled, for that window at a share of one half."""
+    return 2 * window_bytes
+
+
+def largest_window(scale: int | None) -> int:
+    """The largest window that can be told with this scale, bytes; None is without the option."""
+    return _UNSCALED << min(scale or 0, _LARGEST_SCALE)
+
+
+def slow_start_rounds(size_bytes: int, mss_bytes: int, initial_segments: int) -> int:
+    """Round trips of waiting before the last of so many bytes can be sent, the window doubling each time."""
+    left, window, rounds = segments_in(size_bytes, mss_bytes) - max(1, initial_segments), max(1, initial_segments), 0
+    while left > 0:
+        window *= 2
+        left -= window
+        rounds += 1
+    return rounds
+
+
+@dataclass(frozen=True)
+class Sizes:
+    """What a rate asks for over a round trip: `bdp_bytes` in flight, and what holds that at either end."""
+
+    rate_bytes_per_s: int
+    bdp_bytes: int
+    so_sndbuf_bytes: int
+    tcp_wmem_max_bytes: int
+    so_rcvbuf_bytes: int
+    tcp_rmem_max_bytes: int
+    window_scale: int
+    """The least shift that can tell such a window."""
+
+
+def sizes_for(rate: int, rtt_ns: int, mss_bytes: int) -> Sizes:
+    """For that rate (bytes/s)."""
+    flight = bdp_bytes(rate, rtt_ns)
+    scale = next((shift for shift in range(_LARGEST_SCALE) if largest_window(shift) >= flight), _LARGEST_SCALE)
+    return Sizes(
+        rate,
+        flight,
+        so_sndbuf_for(flight, mss_bytes),
+        tcp_wmem_max_for(flight, mss_bytes),
+        so_rcvbuf_for(flight),
+        tcp_rmem_max_for(flight),
+        scale,
+    )
+
+
+@dataclass(frozen=True)
+class InitialWindow:
+    """The initial congestion window that suits a response, in segments, and what keeps it from being larger.
+
+    `bound` is `response` (it fits whole), `window` (the peer's receive window is full first), `path` (more would only
+    queue) or `burst` (no rate is known, so no larger burst is suggested).
+    """
+
+    segments: int
+    bound: str
+    response_segments: int
+    window_segments: int | None
+
+
+def fitting_initcwnd(
+    response_bytes: int, mss_bytes: int, *, window_bytes: int | None = None, path_bdp_bytes: int | None = None
+) -> InitialWindow:
+    """What fits the response into the first round trip, as far as window and path allow.
+
+    `window_bytes` is the peer's window when the response begins: whole segments of it can be sent, whatever the
+    congestion window. `path_bdp_bytes` is what the path holds without a queue, where that is known.
+    """
+    whole = segments_in(response_bytes, mss_bytes)
+    window = None if window_bytes is None else window_bytes // max(1, mss_bytes)
+    path = None if path_bdp_bytes is None else max(_INITIAL_WINDOW, segments_in(path_bdp_bytes, mss_bytes))
+    limits = [(whole, "response")]
+    if window is not None:
+        limits.append((window, "window"))
+    limits.append((path, "path") if path is not None else (_BURST_MOST, "burst"))
+    segments, bound = min(limits, key=lambda limit: limit[0])
+    return InitialWindow(max(1, segments), bound, whole, window)
+
+
+def windows_initcwnd(segments: int) -> int:
+    """The next even number that Set-NetTCPSetting takes."""
+    return min(_WINDOWS_MOST, max(2, segments + segments % 2))

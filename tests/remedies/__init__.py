@@ -1,0 +1,1 @@
+"""What to change about a finding, and what the kernel says of it."""
