@@ -4,17 +4,14 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from tcpstall.causes import Cause
-from tcpstall.losses import Every, Trend
+from tcpstall.losses import Every, Overview, Trend
 from tcpstall.report.archive.trend import moment
 from tcpstall.units import date, duration
 
-__all__ = ["Heat", "heat"]
+__all__ = ["Heat", "finely", "heat"]
 
-HOURS = 8 * 24
+_HOURS = 8 * 24
 """Beyond so many hours a cell is a day."""
-
-_DAYS = 400
-"""Cells of a row at most; the latest days are shown."""
 
 _FAINTEST = 0.12
 """Where anything was lost at all, it can be seen."""
@@ -67,21 +64,21 @@ class Heat:
     marks: list[tuple[float, str]]
 
 
+def finely(about: Overview) -> Every:
+    """How finely time is parted: hours for up to eight days, then days."""
+    if about.first_ns is None or about.last_ns is None:
+        return "hour"
+    return "hour" if about.last_ns - about.first_ns <= _HOURS * _HOUR_NS else "day"
+
+
 def heat(trend: Trend) -> Heat:
-    """Hours for up to eight days, else days; `trend` is by the hour."""
-    by_day = len(trend.starts_ns) > HOURS
-    every: Every = "day" if by_day else "hour"
-    starts = _folded_starts(trend.starts_ns) if by_day else list(trend.starts_ns)
-    left_out = max(0, len(starts) - _DAYS)
-    kept = starts[left_out:]
-    cell = max(_CELL, _LEAST_WIDTH / max(1, len(kept)))
-    rows = []
-    for cause, hours in trend.causes.items():
-        course = (_folded(hours, trend.starts_ns) if by_day else list(hours))[left_out:]
-        if any(course):
-            rows.append(_row(cause, course, kept, every, cell))
-    first, last = _told(kept[0], every), _told(kept[-1], every)
-    return Heat(every, first, last, round(len(kept) * cell, 2), round(cell, 2), rows, list(_marks(kept, every)))
+    """A row a cause, a cell an hour or a day."""
+    starts = trend.starts_ns
+    cell = max(_CELL, _LEAST_WIDTH / len(starts))
+    rows = [_row(cause, course, starts, trend.every, cell) for cause, course in trend.causes.items() if any(course)]
+    first, last = _told(starts[0], trend.every), _told(starts[-1], trend.every)
+    width = round(len(starts) * cell, 2)
+    return Heat(trend.every, first, last, width, round(cell, 2), rows, list(_marks(starts, trend.every)))
 
 
 def _row(cause: Cause, course: Sequence[int], starts: Sequence[int], every: Every, cell: float) -> Row:
@@ -97,20 +94,6 @@ def _row(cause: Cause, course: Sequence[int], starts: Sequence[int], every: Ever
     ]
     most = f"{duration(highest)}, {_told(starts[course.index(highest)], every)}"
     return Row(cause.value, cause.colour, duration(sum(course)), most, cells)
-
-
-def _folded_starts(starts: Sequence[int]) -> list[int]:
-    first, last = starts[0] // _DAY_NS, starts[-1] // _DAY_NS
-    return [day * _DAY_NS for day in range(first, last + 1)]
-
-
-def _folded(hours: Sequence[int], starts: Sequence[int]) -> list[int]:
-    """Sums of days."""
-    first = starts[0] // _DAY_NS
-    days = [0] * (starts[-1] // _DAY_NS - first + 1)
-    for start, lost in zip(starts, hours, strict=True):
-        days[start // _DAY_NS - first] += lost
-    return days
 
 
 def _told(start_ns: int, every: Every) -> str:
