@@ -26,6 +26,7 @@ __all__ = [
     "samples",
     "segments",
     "version",
+    "whatif",
     "write",
 ]
 
@@ -70,7 +71,9 @@ class Report:
     """All results of one run, held natively."""
 
     @property
-    def flows(self) -> Table: ...
+    def flows(self) -> Table:
+        """A row a flow. `capture` is the index of the path in which it began; `at_end`: it was still followed when the last
+        capture of its stream ended, so that a next one could go on with it."""
     @property
     def bursts(self) -> Table: ...
     @property
@@ -308,6 +311,29 @@ def samples(
     (the whole round trip that an ACK measured for the data's sender since the row before; null without).
 
     Raises OSError (cannot open) or ValueError (not a capture).
+    """
+
+def whatif(
+    paths: Sequence[str],
+    flows: Sequence[int],
+    changes: Sequence[Sequence[tuple[str, int | None]]] = ...,
+    *,
+    since_ns: int | None = None,
+    until_ns: int | None = None,
+    max_expansion: int | None = None,
+) -> list[str | None]:
+    """Plays flows again, unchanged and with each set of `changes`, and says what came of it: JSON text a flow, None for no such id.
+
+    `paths` and the keywords are those of the analyze() that gave the ids. A change is a name of `tcpstall.whatif.NAMES` with
+    its value in segments, bytes, nanoseconds, bytes a second or 0 and 1; None is `auto`. Without changes each remedy that the
+    flow's causes call for is tried alone, the best first. Flows given together are taken for all connections to their
+    servers: `reuse-connection` then uses one that had come to its end, and the first stays new.
+
+    Keys: `refused` (a word: nothing is predicted), `rtt_ns`, `captured` and `replayed` (`transfer_ns`, from the client's SYN to
+    the arrival of the last byte; `exchanges_ns`), `error_ns` (replayed less captured), `outcomes` (`changes`, `suggested`,
+    `transfer` and `exchanges` with `expected_ns`, `low_ns`, `high_ns`; `saved_ns` against the replay), `sizing` a direction.
+
+    Raises OSError (cannot open) or ValueError (not a capture, no such change).
     """
 
 def segments(path: str) -> tuple[Table, CaptureStatus]:

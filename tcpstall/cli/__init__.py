@@ -28,6 +28,7 @@ COMMANDS = (
     "scan",
     "store",
     "remedies",
+    "whatif",
 )
 """Each is a module of this package with the click command `command` in it."""
 

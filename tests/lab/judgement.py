@@ -95,8 +95,8 @@ class Ranking:
 
     @property
     def found(self) -> bool:
-        """Whether the first suggestion is of the kind that was really best, or as good."""
-        near = [one for one in self.remedies if not _kinds(one.change) & NO_REMEDY]
+        """Whether the first suggestion is of the kind that was really best, or as good, among single changes."""
+        near = [one for one in self.remedies if not _kinds(one.change) & NO_REMEDY and " " not in one.change]
         best = min(one.after_ns for one in near)
         good = {_kinds(one.change) for one in near if one.after_ns - best <= APART * one.before_ns}
         first = next((kinds for kinds in map(_kinds, self.suggested) if not kinds & NO_REMEDY), None)

@@ -20,7 +20,8 @@ MAY_USE["causes"] = {*BELOW_CAUSES, *FLOOR}
 MAY_USE["exchange"] = {"causes", *BELOW_CAUSES, *FLOOR}
 MAY_USE["tables"] = {"causes", "exchange", *BELOW_CAUSES, *FLOOR}
 MAY_USE["copy"] = {"disguise", "wire", "capture", *FLOOR}
-MAY_USE["run"] = {"causes", "exchange", "tables", *BELOW_CAUSES, *FLOOR}
+MAY_USE["replay"] = {"causes", "exchange", "tables", *BELOW_CAUSES, *FLOOR}
+MAY_USE["run"] = {"replay", "causes", "exchange", "tables", *BELOW_CAUSES, *FLOOR}
 MAY_USE["pair"] = {"run", "tables", "wire", "capture", *FLOOR}
 
 USED = re.compile(r"\bcrate::(?:\{([^}]*)\}|(\w+))")

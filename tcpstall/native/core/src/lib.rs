@@ -1,7 +1,7 @@
 //! Why a TCP connection waited: packets to flows, flows to stalls, stalls to causes.
 //!
 //! The modules are layers and arrows only point down:
-//! `pair → run → tables → exchange → causes → gap → sender → flow → disguise → wire → capture → seq | time | size | list`, and
+//! `pair → run → replay → tables → exchange → causes → gap → sender → flow → disguise → wire → capture → seq | time | size | list`, and
 //! beside them `copy → disguise`.
 #![forbid(unsafe_code)]
 
@@ -14,6 +14,7 @@ pub mod flow;
 pub mod gap;
 pub mod list;
 pub mod pair;
+pub mod replay;
 pub mod run;
 pub mod sender;
 pub mod seq;

@@ -10,6 +10,7 @@ mod report;
 mod source;
 mod statuses;
 mod table;
+mod whatif;
 mod write;
 
 use pyo3::prelude::*;
@@ -30,6 +31,8 @@ mod _core {
     use super::statuses::{CaptureStatus, CauseInfo, causes, owners, version};
     #[pymodule_export]
     use super::table::Table;
+    #[pymodule_export]
+    use super::whatif::whatif;
     #[pymodule_export]
     use super::write::write;
 }

@@ -50,6 +50,13 @@ pub struct Round {
     from: [i64; 2],
 }
 
+impl Round {
+    /// Offsets at which the request and the response begin.
+    pub fn from(&self) -> [i64; 2] {
+        self.from
+    }
+}
+
 /// The first FIN or RST.
 #[derive(Clone, Copy, Debug)]
 pub struct Closing {

@@ -57,6 +57,10 @@ pub struct Cwnd {
     full_at_loss: Option<f64>,
     /// What a loss leaves of the window.
     decrease: f64,
+    /// The window at the start, segments, and the least that an idle leaves.
+    initial: u32,
+    /// It grows by a segment a round trip (RFC 5681 §3.1), not as CUBIC does.
+    reno: bool,
     cubic: Cubic,
     hystart: HyStart,
     /// HyStart ended slow start here, unless more is sent than that allows: then the sender does not run it.
@@ -84,6 +88,8 @@ impl Default for Cwnd {
             from_unknown: false,
             full_at_loss: None,
             decrease: CUBIC_BETA,
+            initial: INITIAL_WINDOW,
+            reno: false,
             cubic: Cubic::default(),
             hystart: HyStart::default(),
             left_slow_start: false,
@@ -93,6 +99,29 @@ impl Default for Cwnd {
 }
 
 impl Cwnd {
+    /// The window of a connection that begins, where all of its life is known.
+    pub fn starting(initial: u32, reno: bool) -> Cwnd {
+        let mut cwnd = Cwnd { initial, reno, window: f64::from(initial), certain: true, ..Cwnd::default() };
+        if reno {
+            cwnd.decrease = RENO_BETA;
+            cwnd.hystart.is_absent();
+        }
+        cwnd
+    }
+
+    /// The same window for data that is counted from `offset` again.
+    pub fn from_offset(self, offset: i64) -> Cwnd {
+        let mut hystart = self.hystart;
+        hystart.restart();
+        let cubic = Cubic::default();
+        Cwnd { round_end: offset, recover: None, lost_until: None, most_out: 0, limited: false, hystart, cubic, ..self }
+    }
+
+    /// A loss leaves what RFC 5681 says of it, so far as that was seen.
+    pub fn is_reno(&self) -> bool {
+        self.decrease <= RENO_BETA
+    }
+
     /// The window, segments.
     pub fn segments(&self) -> u32 {
         self.window as u32
@@ -215,6 +244,8 @@ impl Cwnd {
             } else if self.limited || self.window < 2.0 * f64::from(self.most_out) {
                 self.window = (self.window + f64::from(segments)).min(self.ssthresh);
             }
+        } else if self.limited && self.reno {
+            self.window += f64::from(segments) / self.window;
         } else if self.limited {
             self.window += self.cubic.growth(self.window, segments, path);
         }
@@ -254,7 +285,8 @@ impl Cwnd {
         if self.recover.or(self.lost_until).is_none() {
             self.before_loss = Some((self.window, self.ssthresh));
         }
-        if self.recover.is_none() {
+        // Linux tcp_enter_loss: further timeouts of the same loss leave the threshold where the first put it.
+        if self.recover.or(self.lost_until).is_none() {
             let before = self.window_at_loss(out);
             self.cubic.on_loss(before);
             self.ssthresh = (before * self.decrease).max(2.0);
@@ -290,7 +322,7 @@ impl Cwnd {
             return;
         }
         let before = self.window;
-        let floor = f64::from(INITIAL_WINDOW).min(before);
+        let floor = f64::from(self.initial).min(before);
         let timeouts = ((idle.0 - 1) / rto.0).min(32);
         let lowered = (before as u64 >> timeouts) as f64;
         let lowered = lowered.max(floor);

@@ -4,6 +4,7 @@ use super::Finished;
 use crate::flow::{Connection, Direction, stamps::Stamps, starts::Starts, turns::Turns};
 use crate::gap::repair::Totals;
 use crate::gap::spikes::Spikes;
+use crate::sender::Cwnd;
 use crate::wire::tunnel::Tunnel;
 
 impl Finished {
@@ -45,6 +46,11 @@ impl Finished {
     /// How often a sender repaired losses, and why.
     pub fn repairs(&self, sender: Direction) -> Totals {
         self.watch.builders[sender as usize].repairs()
+    }
+
+    /// The congestion window of a sender by the model, as the flow left it.
+    pub fn model(&self, sender: Direction) -> &Cwnd {
+        &self.watch.models[sender as usize]
     }
 
     /// It left memory while it was open: there were too many flows, or it was silent for too long.

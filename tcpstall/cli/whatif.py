@@ -1,0 +1,101 @@
+"""`tcpstall whatif`: what a change would buy."""
+
+from typing import TYPE_CHECKING
+
+import click
+
+from tcpstall.cli.ending import writing
+from tcpstall.cli.progress import Bar
+from tcpstall.cli.reading import outcome
+from tcpstall.cli.selection import readable_name
+from tcpstall.errors import ExitCode, NothingToShow
+
+if TYPE_CHECKING:
+    from tcpstall.model import Endpoint
+    from tcpstall.whatif import Change
+
+__all__ = ["command"]
+
+
+@click.command("whatif")
+@click.argument("capture", type=click.Path(), callback=readable_name)
+@click.option(
+    "--flow",
+    "flows",
+    type=click.IntRange(min=0),
+    multiple=True,
+    metavar="N",
+    help="Number of the flow. May be repeated.  [default: the one that lost most time]",
+)
+@click.option("--service", metavar="ADDRESS:PORT", help="All flows to this server, one by one and added up.")
+@click.option(
+    "--set",
+    "changes",
+    multiple=True,
+    metavar="NAME=VALUE",
+    help="What to change, e.g. initcwnd=40, sndbuf=256K or auto, rcvbuf=1M or auto, slow-start-after-idle=0, "
+    "rtt=100ms, rate=100Mbit, nodelay=1, delayed-ack=0, reuse-connection=1, loss=0, think=0. Several are made "
+    "together.  "
+    "[default: each remedy that the causes call for, alone, the best first]",
+)
+@click.option(
+    "--format",
+    "form",
+    type=click.Choice(("table", "json")),
+    default="table",
+    show_default=True,
+    help="Tables for reading, or one JSON object.",
+)
+def command(capture: str, flows: tuple[int, ...], service: str | None, changes: tuple[str, ...], form: str) -> ExitCode:
+    """Say what a change would buy, before anybody makes it.
+
+    The flow's own applications, its path and its limits are recovered from CAPTURE and played again, unchanged and with
+    the change. CAPTURE is read more than once, so it must be a file.
+    """  # fmt: skip
+    if capture == "-":
+        raise click.BadParameter("a file is needed, not standard input", param_hint="CAPTURE")
+    together = _changes(changes)
+    end = None if service is None else _service(service)
+    from tcpstall.whatif import whatif
+
+    with Bar() as bar:
+        found = whatif(
+            capture, flows=flows, service=end, changes=[together] if together else (), strict=False, progress=bar
+        )
+    code = outcome(found.captures)
+    if not found.forecasts:
+        raise NothingToShow(f"{capture} holds no such flow; `tcpstall analyze` lists the flows")
+    with writing("standard output"):
+        if form == "json":
+            from tcpstall.report.whatif.as_json import whatif_json
+
+            click.echo(whatif_json(found))
+        else:
+            from tcpstall.cli.terminal import console, show
+            from tcpstall.report.whatif.tables import render_whatif
+
+            screen = console()
+            for part in render_whatif(found, width=screen.width):
+                show(part, screen)
+    return code
+
+
+def _changes(texts: tuple[str, ...]) -> "list[Change]":
+    from tcpstall.whatif import change
+
+    try:
+        return [change(text) for text in texts]
+    except ValueError as error:
+        raise click.BadParameter(str(error), param_hint="--set") from error
+
+
+def _service(text: str) -> "Endpoint":
+    from ipaddress import ip_address
+
+    from tcpstall.model import Endpoint
+
+    host, _, port = text.strip().rpartition(":")
+    try:
+        return Endpoint(str(ip_address(host.removeprefix("[").removesuffix("]"))), int(port))
+    except ValueError as error:
+        raise click.BadParameter(f"{text!r}: write ADDRESS:PORT", param_hint="--service") from error

@@ -1,0 +1,159 @@
+//! One change of a host, a path or an application, by the name that the command line gives it.
+
+use serde::Serialize;
+
+use super::setup::{Earlier, End, Level, Opening, Reuse, Setup, UNLIMITED};
+use crate::time::Nanos;
+
+/// What is not known of a change's effect is taken three ways.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum View {
+    /// As well as it may go.
+    Hopeful,
+    /// As is likeliest.
+    Likely,
+    /// As badly as it may go.
+    Doubtful,
+}
+
+impl View {
+    /// All three.
+    pub const ALL: [View; 3] = [View::Hopeful, View::Likely, View::Doubtful];
+
+    fn pick<T>(self, hopeful: T, likely: T, doubtful: T) -> T {
+        match self {
+            View::Hopeful => hopeful,
+            View::Likely => likely,
+            View::Doubtful => doubtful,
+        }
+    }
+}
+
+/// Names, their units, and what a value of `None` (`auto`) means.
+pub const NAMES: [&str; 11] = [
+    "initcwnd",
+    "sndbuf",
+    "rcvbuf",
+    "slow-start-after-idle",
+    "rtt",
+    "rate",
+    "nodelay",
+    "delayed-ack",
+    "reuse-connection",
+    "loss",
+    "think",
+];
+
+/// A change: bytes, nanoseconds, bytes per second, or 0 and 1.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Change {
+    /// One of [`NAMES`].
+    pub name: &'static str,
+    /// `None` for `auto`: the kernel's own choice.
+    pub value: Option<i64>,
+}
+
+/// A window field without a scale, which is what a connection begins with (Linux tcp_rmem's middle value gives as much).
+const FIRST_WINDOW: i64 = 65_535;
+/// Linux tcp_rmem's largest value, 6 MB, of which half is window.
+const LARGEST_WINDOW: i64 = 3 << 20;
+/// The largest buffer of one TSO frame (Linux GSO_LEGACY_MAX_SIZE): once begun it is filled, whatever the limit is.
+const LARGEST_FRAME: i64 = 65_536;
+/// Payload of a flight on a kernel with one segment per buffer, per byte of SO_SNDBUF: 2 · 1448 / 2304, one segment more or less.
+const ONE_SEGMENT_EACH: f64 = 1.27;
+/// An idle that brings any window back to the initial one, if an idle lowers it at all.
+const LONG_IDLE: Nanos = Nanos::from_millis(60_000);
+/// Payload in Ethernet frames: 1448 of 1538 bytes with preamble and gap.
+const PAYLOAD_SHARE: f64 = 1448.0 / 1538.0;
+
+impl Change {
+    /// A change by its name, if there is such a one and it takes such a value.
+    pub fn new(name: &str, value: Option<i64>) -> Option<Change> {
+        let name = NAMES.into_iter().find(|known| *known == name)?;
+        let fits = match (name, value) {
+            ("sndbuf" | "rcvbuf", None) => true,
+            (_, None) => false,
+            ("initcwnd" | "rtt" | "rate" | "sndbuf" | "rcvbuf", Some(value)) => value > 0,
+            ("loss", Some(value)) => value == 0,
+            ("slow-start-after-idle" | "nodelay" | "reuse-connection", Some(value)) => value == 0 || value == 1,
+            (_, Some(value)) => value >= 0,
+        };
+        fits.then_some(Change { name, value })
+    }
+
+    /// Makes it, in one view of what is not known.
+    pub fn apply(&self, setup: &mut Setup, view: View) {
+        let value = self.value.unwrap_or(0);
+        let each = |setup: &mut Setup, change: &dyn Fn(&mut End)| setup.ends.iter_mut().for_each(change);
+        match self.name {
+            "initcwnd" => each(setup, &|end| end.initial_window = value.clamp(1, 1 << 20) as u32),
+            "sndbuf" => each(setup, &|end| {
+                end.send_buffer = self.value.map(|size| send_buffer(end, size, view)).into_iter().collect()
+            }),
+            "rcvbuf" => each(setup, &|end| receive_buffer(&mut end.openings, self.value, view)),
+            "slow-start-after-idle" => each(setup, &|end| end.idle_restart = value == 1),
+            "rtt" => setup.rtt = Nanos(value.max(2)),
+            "rate" => each(setup, &|end| end.rate = Some(value as f64 * PAYLOAD_SHARE)),
+            "nodelay" => each(setup, &|end| end.nagle = value == 0),
+            "delayed-ack" => each(setup, &|end| end.delayed_ack = Nanos(value)),
+            "reuse-connection" if value == 1 => setup.reuse = reuse(setup, view),
+            "loss" => {
+                each(setup, &|end| end.losses.clear());
+                setup.lost_handshakes = 0;
+            }
+            "think" => each(setup, &|end| {
+                end.steps.iter_mut().for_each(|step| step.pause = step.pause.min(Nanos(value)));
+            }),
+            _ => {}
+        }
+    }
+
+    /// It moves whole round trips, so that being off by part of one is the least to expect.
+    pub fn is_structural(&self) -> bool {
+        matches!(self.name, "initcwnd" | "sndbuf" | "rcvbuf" | "rtt" | "reuse-connection" | "slow-start-after-idle")
+    }
+}
+
+fn reuse(setup: &Setup, view: View) -> Option<Reuse> {
+    match setup.earlier {
+        Earlier::None => None,
+        Earlier::Ended(idle) => Some(Reuse { idle }),
+        Earlier::Unknown => Some(Reuse { idle: view.pick(Nanos::ZERO, LONG_IDLE, LONG_IDLE) }),
+    }
+}
+
+/// SO_SNDBUF is doubled and counts truesize: with one segment per buffer a good half of that is payload, with large frames
+/// nearly all, and one frame more may be begun.
+fn send_buffer(end: &End, size: i64, view: View) -> Level {
+    let least = (size as f64 * ONE_SEGMENT_EACH) as i64;
+    let known: Vec<&Level> = end.send_buffer.iter().filter(|level| level.full < UNLIMITED).collect();
+    let now = known.get(known.len() / 2);
+    let old = now.is_some_and(|level| level.full < LARGEST_FRAME * 2 / 3);
+    let full = match (view, old) {
+        (View::Doubtful, _) | (View::Likely, true) => least,
+        (View::Likely, false) => (size * 7 / 4).max(LARGEST_FRAME),
+        (View::Hopeful, true) => least + 2 * end.mss,
+        (View::Hopeful, false) => 2 * size + LARGEST_FRAME,
+    };
+    let woken = now.map_or(2.0 / 3.0, |level| (level.wake as f64 / level.full.max(1) as f64).min(2.0 / 3.0));
+    Level { until: i64::MAX, full: full.max(end.mss), wake: (full as f64 * woken) as i64 }
+}
+
+/// The buffer that held the reader's backlog is exchanged for another; what was unread stays so.
+fn receive_buffer(openings: &mut [Opening], size: Option<i64>, view: View) {
+    let mut largest = 0;
+    let mut reached = 0;
+    for opening in openings {
+        let window = opening.edge - opening.arrived;
+        largest = largest.max(window);
+        let unread = largest - window;
+        let full = match size {
+            // socket(7) doubles it; half to three quarters of that is window, or what truesize says.
+            Some(size) => view.pick(size * 3 / 2, size, size),
+            // Linux tcp_rcv_space_adjust: twice what arrived in the last round trip, which slow start doubles.
+            None => view.pick(LARGEST_WINDOW, FIRST_WINDOW.max(2 * opening.arrived), FIRST_WINDOW.max(opening.arrived)),
+        };
+        reached = (opening.arrived + (full.min(LARGEST_WINDOW.max(size.unwrap_or(0))) - unread).max(0)).max(reached);
+        opening.edge = reached;
+    }
+}

@@ -1,0 +1,212 @@
+//! One host: its application, what it sends, what it receives.
+
+use super::board::Board;
+use super::repair::Repair;
+use super::{Packet, World};
+use crate::replay::setup::{End, Reuse, Setup};
+use crate::sender::{Cwnd, timers};
+use crate::time::Nanos;
+
+/// Where the application is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Writer {
+    /// The connection is not open.
+    Closed,
+    /// It waits for its step's turn.
+    Waiting,
+    /// It knows when it will write.
+    Thinking,
+    /// So many bytes are still to be taken by the send buffer.
+    Writing(i64),
+    /// All is taken, but the call has not returned.
+    Returning,
+    /// It has nothing left to do.
+    Done,
+}
+
+/// What a timer is for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Purpose {
+    /// A tail loss probe.
+    Probe,
+    /// The retransmission timeout.
+    Timeout,
+    /// A little reordering is waited for (RFC 8985 §6.2).
+    Reordering,
+    /// A window too small for a segment is used after all (RFC 9293 §3.8.6.2.1).
+    Persist,
+}
+
+/// One host.
+pub(super) struct Host {
+    pub(super) end: usize,
+    // The application.
+    pub(super) writer: Writer,
+    pub(super) step: usize,
+    pub(super) written: i64,
+    pub(super) blocked: bool,
+    pub(super) starts: Vec<(i64, Nanos)>,
+    used: bool,
+    // Sending.
+    pub(super) cwnd: Cwnd,
+    pub(super) board: Board,
+    pub(super) snd_una: i64,
+    pub(super) snd_nxt: i64,
+    pub(super) edge: i64,
+    pub(super) largest_window: i64,
+    pub(super) srtt: Option<Nanos>,
+    pub(super) least_rtt: Option<Nanos>,
+    pub(super) last_sent: Nanos,
+    pub(super) timer: u32,
+    pub(super) purpose: Purpose,
+    pub(super) backoff: u32,
+    pub(super) probed: bool,
+    pub(super) must_resend: bool,
+    pub(super) must_squeeze: bool,
+    pub(super) repair: Option<Repair>,
+    pub(super) pace_free: Nanos,
+    pub(super) pace_set: bool,
+    pub(super) sent_again: u64,
+    // Receiving.
+    pub(super) rcv_nxt: i64,
+    pub(super) ahead: Vec<(i64, i64)>,
+    pub(super) newest: Option<(i64, i64)>,
+    pub(super) arrivals: Vec<(i64, Nanos)>,
+    pub(super) unacknowledged: i64,
+    pub(super) must_acknowledge: bool,
+    pub(super) settling: bool,
+    pub(super) ack_turn: u32,
+    pub(super) rcv_mss: i64,
+    pub(super) interactive: bool,
+    pub(super) last_heard: Nanos,
+    pub(super) own_edge: i64,
+    pub(super) opened: usize,
+    pub(super) wanted_edge: i64,
+    pub(super) edge_time: Nanos,
+}
+
+/// Offset of the first byte of data; the SYN is 0.
+pub(super) const FIRST: i64 = 1;
+
+impl Host {
+    pub(super) fn new(setup: &Setup, end: usize) -> Host {
+        let own = &setup.ends[end];
+        Host {
+            end,
+            writer: Writer::Closed,
+            step: 0,
+            written: FIRST,
+            blocked: false,
+            starts: Vec::new(),
+            used: false,
+            cwnd: Cwnd::starting(own.initial_window, own.reno),
+            board: Board::default(),
+            snd_una: FIRST,
+            snd_nxt: FIRST,
+            edge: 0,
+            largest_window: 0,
+            srtt: Some(setup.rtt),
+            least_rtt: Some(setup.rtt),
+            last_sent: Nanos::ZERO,
+            timer: 0,
+            purpose: Purpose::Timeout,
+            backoff: 0,
+            probed: false,
+            must_resend: false,
+            must_squeeze: false,
+            repair: None,
+            pace_free: Nanos::ZERO,
+            pace_set: false,
+            sent_again: 0,
+            rcv_nxt: FIRST,
+            ahead: Vec::new(),
+            newest: None,
+            arrivals: Vec::new(),
+            unacknowledged: 0,
+            must_acknowledge: false,
+            settling: false,
+            ack_turn: 0,
+            rcv_mss: 0,
+            interactive: false,
+            last_heard: Nanos::ZERO,
+            own_edge: 0,
+            opened: 0,
+            wanted_edge: 0,
+            edge_time: Nanos::ZERO,
+        }
+    }
+
+    /// The same connection once more, from the first byte on.
+    pub(super) fn again(self, setup: &Setup, reuse: Reuse) -> Host {
+        let mut fresh = Host::new(setup, self.end);
+        let rto = self.rto();
+        fresh.cwnd = self.cwnd.from_offset(FIRST);
+        if setup.ends[self.end].idle_restart {
+            fresh.cwnd.on_idle(reuse.idle, rto);
+        }
+        Host { used: true, srtt: self.srtt, ..fresh }
+    }
+
+    pub(super) fn is_used(&self) -> bool {
+        self.used
+    }
+
+    pub(super) fn setup<'a>(&self, world: &World<'a>) -> &'a End {
+        &world.setup.ends[self.end]
+    }
+
+    /// All that `peer` writes has arrived.
+    pub(super) fn has_all_of(&self, peer: &End) -> bool {
+        self.rcv_nxt >= FIRST + peer.bytes()
+    }
+
+    pub(super) fn sent_again(&self) -> u64 {
+        self.sent_again
+    }
+
+    /// When the last byte arrived.
+    pub(super) fn heard_last(&self) -> Nanos {
+        self.arrivals.last().map_or(Nanos::ZERO, |(_, time)| *time)
+    }
+
+    /// When the peer's data had arrived up to `offset`.
+    pub(super) fn heard_at(&self, offset: i64) -> Nanos {
+        let at = self.arrivals.partition_point(|(reached, _)| *reached < offset);
+        self.arrivals.get(at).map_or_else(|| self.heard_last(), |(_, time)| *time)
+    }
+
+    /// When the byte at `offset` was written.
+    pub(super) fn written_at(&self, offset: i64) -> Nanos {
+        let at = self.starts.partition_point(|(start, _)| *start <= offset);
+        at.checked_sub(1).and_then(|at| self.starts.get(at)).map_or(Nanos::ZERO, |(_, time)| *time)
+    }
+
+    pub(super) fn opens(&mut self, world: &mut World<'_>) {
+        if self.writer == Writer::Closed {
+            self.writer = Writer::Waiting;
+            self.last_sent = world.now;
+            self.goes_on(world);
+        }
+    }
+
+    /// The peer would take data up to here.
+    pub(super) fn is_told(&mut self, edge: i64) {
+        self.edge = edge;
+        self.largest_window = edge - FIRST;
+    }
+
+    pub(super) fn rto(&self) -> Nanos {
+        timers::rto(self.srtt)
+    }
+
+    pub(super) fn hears(&mut self, packet: &Packet, world: &mut World<'_>) {
+        self.acknowledged(packet, world);
+        // What arrives shows that the handshake is over.
+        self.opens(world);
+        if packet.bytes > 0 {
+            self.receives(packet, world);
+        }
+        self.sends(world);
+        self.goes_on(world);
+    }
+}

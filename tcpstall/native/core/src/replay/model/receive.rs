@@ -1,0 +1,178 @@
+//! Receiving: what is acknowledged when, and what window goes with it.
+
+use super::host::Host;
+use super::{Event, Packet, World};
+use crate::replay::setup::Opening;
+use crate::time::Nanos;
+
+/// Data sent so soon after some was received shows a conversation (Linux tcp_event_data_sent: the ACK timeout's floor).
+const CONVERSATION: Nanos = Nanos::from_millis(40);
+/// What a receiver that never announced a window takes: as much as any sender may send (RFC 7323 §2.3).
+const NO_LIMIT: i64 = 1 << 30;
+
+impl Host {
+    pub(super) fn receives(&mut self, packet: &Packet, world: &mut World<'_>) {
+        let end = packet.start + packet.bytes;
+        self.last_heard = world.now;
+        self.rcv_mss = self.rcv_mss.max(packet.bytes);
+        let before = self.rcv_nxt;
+        if end <= self.rcv_nxt {
+            self.must_acknowledge = true;
+        } else if packet.start > self.rcv_nxt {
+            self.must_acknowledge = true;
+            self.newest = Some(self.keep(packet.start, end));
+        } else {
+            self.rcv_nxt = end;
+            self.must_acknowledge |= !self.ahead.is_empty();
+            self.joins();
+        }
+        self.newest = self.newest.filter(|(_, right)| *right > self.rcv_nxt);
+        if self.rcv_nxt > before {
+            self.arrivals.push((self.rcv_nxt, world.now));
+            self.unacknowledged += self.rcv_nxt - before;
+            self.announce(world);
+        }
+        if self.must_acknowledge {
+            // RFC 5681 §4.2: each segment above or at a hole has its own.
+            self.acknowledges(world);
+        } else if !self.settling {
+            self.settling = true;
+            world.after(Nanos::ZERO, Event::Settle(self.end));
+        }
+    }
+
+    /// Something arrived above a hole; gives the range it belongs to.
+    fn keep(&mut self, start: i64, end: i64) -> (i64, i64) {
+        let (mut left, mut right) = (start, end);
+        self.ahead.retain(|(a, b)| {
+            let apart = *b < left || *a > right;
+            if !apart {
+                (left, right) = (left.min(*a), right.max(*b));
+            }
+            apart
+        });
+        let at = self.ahead.partition_point(|(a, _)| *a < left);
+        self.ahead.insert(at, (left, right));
+        (left, right)
+    }
+
+    fn joins(&mut self) {
+        while let Some((left, right)) = self.ahead.first().copied().filter(|(left, _)| *left <= self.rcv_nxt) {
+            self.ahead.remove(0);
+            self.rcv_nxt = self.rcv_nxt.max(right);
+            debug_assert!(left <= right);
+        }
+        if self.newest.is_none() {
+            self.newest = self.ahead.last().copied();
+        }
+    }
+
+    /// All that came at this moment is there (a driver merges it): more than a segment is acknowledged at once (RFC 5681 §4.2).
+    pub(super) fn settles(&mut self, world: &mut World<'_>) {
+        self.settling = false;
+        let end = self.setup(world);
+        if self.unacknowledged == 0 {
+            return;
+        }
+        // Linux delays only in a conversation: elsewhere a reader that has read everything has it acknowledged
+        // (__tcp_cleanup_rbuf), and so has more than one of the sender's usual segments (__tcp_ack_snd_check).
+        let delayed = self.interactive && end.delayed_ack > Nanos::ZERO && self.unacknowledged <= self.rcv_mss;
+        if !delayed {
+            self.acknowledges(world);
+        } else {
+            self.ack_turn += 1;
+            world.after(end.delayed_ack, Event::DelayedAck(self.end, self.ack_turn));
+        }
+    }
+
+    pub(super) fn delayed(&mut self, turn: u32, world: &mut World<'_>) {
+        if turn == self.ack_turn && self.unacknowledged > 0 {
+            // Linux tcp_delack_timer_handler: whoever has to be waited for is in no conversation.
+            self.interactive = false;
+            self.acknowledges(world);
+        }
+    }
+
+    pub(super) fn acknowledges(&mut self, world: &mut World<'_>) {
+        let packet = self.acknowledgement();
+        self.ack_turn += 1;
+        (self.unacknowledged, self.must_acknowledge) = (0, false);
+        world.carry(self.end, packet);
+    }
+
+    /// Data that leaves carries the acknowledgement; it shows a conversation, in which others are delayed (Linux pingpong).
+    pub(super) fn answers(&mut self, world: &World<'_>) {
+        self.interactive |= self.rcv_nxt > super::host::FIRST && world.now - self.last_heard < CONVERSATION;
+        self.ack_turn += 1;
+        (self.unacknowledged, self.must_acknowledge) = (0, false);
+    }
+
+    pub(super) fn acknowledgement(&self) -> Packet {
+        let sack = self.newest.filter(|_| !self.ahead.is_empty());
+        Packet { start: 0, bytes: 0, ack: self.rcv_nxt, edge: self.own_edge, sack }
+    }
+
+    /// The window as it was when so much had arrived.
+    pub(super) fn announce(&mut self, world: &mut World<'_>) {
+        let end = self.setup(world);
+        if end.openings.is_empty() {
+            self.own_edge = self.rcv_nxt + NO_LIMIT;
+            return;
+        }
+        while let Some(opening) = end.openings.get(self.opened).filter(|opening| opening.arrived <= self.rcv_nxt) {
+            self.opened += 1;
+            if opening.after == Nanos::ZERO {
+                self.wanted_edge = self.wanted_edge.max(opening.edge);
+            } else {
+                world.after(opening.after, Event::Room(self.end, opening.edge));
+            }
+        }
+        self.wanted_edge = self.wanted_edge.max(self.between(&end.openings));
+        self.reads(world);
+    }
+
+    /// The edge moves as fast as the application reads.
+    fn reads(&mut self, world: &mut World<'_>) {
+        let moved = self.wanted_edge - self.own_edge;
+        let Some(rate) = self.setup(world).reads.filter(|_| self.own_edge > 0 && moved > 0) else {
+            self.own_edge = self.own_edge.max(self.wanted_edge);
+            return;
+        };
+        let since = (world.now - self.edge_time).0 as f64 / 1e9;
+        let allowed = (since * rate) as i64;
+        let step = moved.min(allowed);
+        if step >= moved || step >= 2 * self.rcv_mss.max(1) {
+            self.own_edge += step;
+            self.edge_time = world.now;
+        }
+        if self.wanted_edge > self.own_edge {
+            let next = (self.wanted_edge - self.own_edge).min(2 * self.rcv_mss.max(1));
+            let span = Nanos((next as f64 / rate * 1e9) as i64 + 1) - (world.now - self.edge_time);
+            world.after(span.or_zero(), Event::Room(self.end, 0));
+        }
+    }
+
+    /// Between two acknowledgements that were seen the window is taken to have grown evenly; after the last it stays.
+    fn between(&self, openings: &[Opening]) -> i64 {
+        let before = openings[..self.opened].iter().rev().find(|opening| opening.after == Nanos::ZERO);
+        let Some(before) = before else { return 0 };
+        match openings.get(self.opened).filter(|next| next.after == Nanos::ZERO && next.arrived > before.arrived) {
+            Some(next) => {
+                let share = (self.rcv_nxt - before.arrived) as f64 / (next.arrived - before.arrived) as f64;
+                before.edge + ((next.edge - before.edge) as f64 * share) as i64
+            }
+            None if self.opened == openings.len() => before.edge - before.arrived + self.rcv_nxt,
+            None => 0,
+        }
+    }
+
+    /// The reader has made room.
+    pub(super) fn makes_room(&mut self, edge: i64, world: &mut World<'_>) {
+        let before = self.own_edge;
+        self.wanted_edge = self.wanted_edge.max(edge);
+        self.reads(world);
+        if self.own_edge > before {
+            self.acknowledges(world);
+        }
+    }
+}

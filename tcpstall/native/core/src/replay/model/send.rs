@@ -1,0 +1,110 @@
+//! Sending: what window, pace and Nagle's rule let go.
+
+use super::host::{Host, Purpose};
+use super::{Event, Packet, World};
+use crate::time::Nanos;
+
+/// A paced sender lets so many bytes go at once (Linux: a quantum of two segments at least, 16 KB at high rates).
+const QUANTUM: i64 = 2;
+
+impl Host {
+    /// Sends what may be sent.
+    pub(super) fn sends(&mut self, world: &mut World<'_>) {
+        let mut sent = false;
+        while self.sends_one(world) {
+            sent = true;
+        }
+        let squeezed = self.board.is_empty() && self.edge > self.snd_nxt && self.written > self.snd_nxt;
+        if sent || squeezed && self.purpose != Purpose::Persist {
+            self.arms(world);
+        }
+    }
+
+    fn sends_one(&mut self, world: &mut World<'_>) -> bool {
+        if !self.may_pace(world) {
+            return false;
+        }
+        let open = match self.repair {
+            Some(repair) => repair.budget > 0,
+            None => self.board.in_flight() < self.cwnd.segments(),
+        };
+        if self.board.lost() > 0 {
+            if !open && !self.must_resend {
+                return false;
+            }
+            self.must_resend = false;
+            return self.resends(world);
+        }
+        open && self.sends_new(world)
+    }
+
+    fn resends(&mut self, world: &mut World<'_>) -> bool {
+        let Some(range) = self.board.resend(world.now) else { return false };
+        self.sent_again += 1;
+        self.puts(range, world);
+        true
+    }
+
+    /// One segment of new data, if there is one to be sent.
+    pub(super) fn sends_new(&mut self, world: &mut World<'_>) -> bool {
+        let end = self.setup(world);
+        let queued = self.written - self.snd_nxt;
+        let room = self.edge - self.snd_nxt;
+        let size = queued.min(end.mss);
+        if size <= 0 || room <= 0 {
+            return false;
+        }
+        // Linux tcp_snd_wnd_test and the silly window rule (RFC 1122 §4.2.3.4): half the largest window is worth sending.
+        let small = room < size && 2 * room < self.largest_window.min(2 * end.mss);
+        if small && !std::mem::take(&mut self.must_squeeze) {
+            return false;
+        }
+        let size = size.min(room);
+        if size == queued && size < end.mss && end.nagle && self.board.has_short() {
+            return false;
+        }
+        let start = self.snd_nxt;
+        self.snd_nxt += size;
+        self.board.push(start, self.snd_nxt, world.now, end.mss);
+        self.puts((start, self.snd_nxt), world);
+        self.cwnd.on_send(self.board.in_flight(), self.snd_una, self.snd_nxt);
+        self.last_sent = world.now;
+        true
+    }
+
+    /// A segment leaves, with what there is to acknowledge.
+    pub(super) fn puts(&mut self, (start, end): (i64, i64), world: &mut World<'_>) {
+        let packet = Packet { start, bytes: end - start, ..self.acknowledgement() };
+        self.answers(world);
+        if let Some(repair) = &mut self.repair {
+            repair.sends();
+        }
+        self.paces(end - start, world);
+        world.carry(self.end, packet);
+    }
+
+    fn may_pace(&mut self, world: &mut World<'_>) -> bool {
+        if self.setup(world).pace.is_none() || world.now >= self.pace_free {
+            return true;
+        }
+        if !self.pace_set {
+            self.pace_set = true;
+            world.after(self.pace_free - world.now, Event::Paced(self.end));
+        }
+        false
+    }
+
+    fn paces(&mut self, bytes: i64, world: &World<'_>) {
+        let end = self.setup(world);
+        let Some(pace) = end.pace else { return };
+        let span = Nanos((bytes as f64 / pace * 1e9) as i64);
+        let quantum = Nanos((QUANTUM as f64 * end.mss as f64 / pace * 1e9) as i64);
+        self.pace_free = self.pace_free.max(world.now - quantum) + span;
+    }
+
+    pub(super) fn paced(&mut self, world: &mut World<'_>) {
+        self.pace_set = false;
+        self.sends(world);
+        self.goes_on(world);
+    }
+}

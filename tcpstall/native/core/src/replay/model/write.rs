@@ -1,0 +1,106 @@
+//! The application: it waits, thinks, and writes as much as the send buffer takes.
+
+use std::cmp::Ordering;
+
+use super::host::{FIRST, Host, Writer};
+use super::{Event, World};
+use crate::replay::setup::UNLIMITED;
+
+/// A write call of more than this returns only when all but so much was sent: about what a send buffer that tunes itself
+/// holds beyond the congestion window (Linux tcp_sndbuf_expand: twice the window; tcp_wmem begins with 16 KB to 85 KB).
+pub const WRITTEN_AHEAD: i64 = 65_536;
+
+impl Host {
+    /// The application does what it can now.
+    pub(super) fn goes_on(&mut self, world: &mut World<'_>) {
+        loop {
+            let state = self.writer;
+            match state {
+                Writer::Waiting => {
+                    let Some(step) = self.setup(world).steps.get(self.step) else {
+                        self.writer = Writer::Done;
+                        return;
+                    };
+                    if self.rcv_nxt < step.heard {
+                        return;
+                    }
+                    self.writer = Writer::Thinking;
+                    world.after(step.pause, Event::Write(self.end));
+                    return;
+                }
+                Writer::Writing(left) if !self.fills(left, world) => return,
+                Writer::Writing(_) => self.writer = Writer::Returning,
+                Writer::Returning => {
+                    let buffered = !self.setup(world).send_buffer.is_empty();
+                    if !buffered && self.snd_nxt < self.written - WRITTEN_AHEAD {
+                        return;
+                    }
+                    self.step += 1;
+                    self.writer = Writer::Waiting;
+                }
+                Writer::Closed | Writer::Thinking | Writer::Done => return,
+            }
+        }
+    }
+
+    /// The moment to write has come.
+    pub(super) fn writes(&mut self, world: &mut World<'_>) {
+        let bytes = self.setup(world).steps[self.step].bytes;
+        self.starts.push((self.written, world.now));
+        self.idles(world);
+        self.writer = Writer::Writing(bytes);
+        self.goes_on(world);
+    }
+
+    /// The buffer takes what it can; true if that was all.
+    fn fills(&mut self, left: i64, world: &mut World<'_>) -> bool {
+        let mut left = left;
+        let mut woken = false;
+        if self.blocked {
+            let queued = self.written - self.snd_una;
+            if self.setup(world).level(self.written, false).is_some_and(|level| queued > level.wake) {
+                return false;
+            }
+            (self.blocked, woken) = (false, true);
+        }
+        while left > 0 {
+            let taken = left.min(self.room(woken, world));
+            self.blocked = taken <= 0;
+            if self.blocked {
+                break;
+            }
+            woken = false;
+            self.written += taken;
+            left -= taken;
+            self.writer = Writer::Writing(left);
+            self.sends(world);
+        }
+        self.writer = Writer::Writing(left);
+        left == 0
+    }
+
+    /// What the buffer takes at its present level.
+    fn room(&self, woken: bool, world: &World<'_>) -> i64 {
+        let end = self.setup(world);
+        let queued = self.written - self.snd_una;
+        let Some(mut level) = end.level(self.written, woken) else { return i64::MAX };
+        if level.until == self.written && level.full >= UNLIMITED {
+            level = end.level(self.written, true).unwrap_or(level);
+        }
+        // An empty buffer takes something, whatever its size.
+        let room = if queued == 0 { (level.full - queued).max(end.mss) } else { level.full - queued };
+        match level.until.cmp(&self.written) {
+            Ordering::Greater => room.min(level.until - self.written),
+            // It was seen to be blocked here.
+            Ordering::Equal if !woken && level.full < UNLIMITED => 0,
+            Ordering::Equal | Ordering::Less => room,
+        }
+    }
+
+    /// It writes after a silence: an idle longer than a timeout lowers the window (Linux tcp_slow_start_after_idle_check).
+    fn idles(&mut self, world: &World<'_>) {
+        if self.setup(world).idle_restart && self.board.is_empty() && self.snd_nxt > FIRST {
+            self.cwnd.on_idle(world.now - self.last_sent, self.rto());
+        }
+    }
+}

@@ -1,0 +1,199 @@
+//! What a capture tells of one connection, kept for a replay: what passed and what the diagnosis made of it.
+
+use super::setup::{Earlier, Span};
+use crate::causes::{self, Cause, Limits};
+use crate::flow::Direction;
+use crate::gap::Finished;
+use crate::size::PacketNo;
+use crate::tables::{FlowRow, Wanted, flow_row};
+use crate::time::Nanos;
+use crate::wire::{Address, Endpoint};
+
+/// Segments kept of one flow; one with more is not replayed.
+pub const MOST_KEPT: usize = 4_000_000;
+
+/// What a segment was to its flow.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kind {
+    /// New data.
+    New,
+    /// Data that had passed before.
+    Again,
+    /// Data below the newest that had not passed: sent again by its sender, or only late.
+    Late {
+        /// Sent again.
+        again: bool,
+    },
+    /// Neither data nor anything else that counts here but its acknowledgement.
+    Control,
+}
+
+/// A segment as it passed the tap.
+#[derive(Clone, Copy, Debug)]
+pub struct Passing {
+    /// When.
+    pub time: Nanos,
+    /// Which packet it was.
+    pub packet: PacketNo,
+    /// Who sent it.
+    pub sender: Direction,
+    /// What it was.
+    pub kind: Kind,
+    /// Where its payload begins in its sender's data.
+    pub start: i64,
+    /// Its payload.
+    pub bytes: i64,
+    /// What it acknowledged of its receiver's data.
+    pub ack: Option<i64>,
+    /// How far its sender would take the receiver's data.
+    pub edge: Option<i64>,
+    /// Its first SACK block.
+    pub sack: Option<(i64, i64)>,
+    /// The whole round trip that it measured as an acknowledgement.
+    pub rtt: Option<Nanos>,
+}
+
+/// A stretch of one sender's silence, as the diagnosis explains it.
+#[derive(Clone, Copy, Debug)]
+pub struct Silence {
+    /// Why.
+    pub cause: Cause,
+    /// Where it begins.
+    pub start: Nanos,
+    /// Where it ends.
+    pub end: Nanos,
+    /// The packet of new data that ended it, if it lasted until then.
+    pub next: Option<PacketNo>,
+    /// Bytes in flight when it began.
+    pub out_before: i64,
+    /// Bytes in flight when it ended.
+    pub out_after: i64,
+    /// The sender had sent nothing before it.
+    pub first: bool,
+    /// The rate that the burst before it and it make, bytes per second.
+    pub pace: Option<f64>,
+    /// How fast the peer's application read while it was behind, over the whole flow, bytes per second.
+    pub reads: Option<u64>,
+}
+
+/// One connection.
+#[derive(Clone, Debug)]
+pub struct Record {
+    /// Its row of the report, all stalls and exchanges in it.
+    pub row: FlowRow,
+    /// Everything that passed after the handshake, in order.
+    pub passings: Vec<Passing>,
+    /// More passed than is kept.
+    pub cut: bool,
+    /// Round trips from the tap to the client and to the server.
+    pub distances: [Option<Nanos>; 2],
+    /// When the first SYN passed.
+    pub syn: Option<Nanos>,
+    /// When the SYN-ACK and what completed the handshake passed.
+    pub opened: [Option<Nanos>; 2],
+    /// SYNs and SYN-ACKs that were sent again.
+    pub lost_handshakes: u32,
+    /// Payload of a full segment of either end.
+    pub mss: [i64; 2],
+    /// Both ends use SACK.
+    pub sack: bool,
+    /// Bytes acknowledged that the tap never saw, or packets known to be left out.
+    pub has_gaps: bool,
+    /// A loss halves the window of either end.
+    pub reno: [bool; 2],
+    /// Silences shorter than this are no stalls, and their causes less sure.
+    pub threshold: Nanos,
+    /// The silences of either end.
+    pub silences: [Vec<Silence>; 2],
+    /// The first flight of either end, bytes.
+    pub first_flight: [Option<i64>; 2],
+    /// Which connection could be used instead, among those looked at: see [`among`].
+    pub earlier: Earlier,
+    /// Where the exchanges of the row lie.
+    pub spans: Vec<Span>,
+}
+
+impl Record {
+    /// Of a flow that is over.
+    pub fn new(flow: &Finished, id: u64, capture: u32, passings: Vec<Passing>) -> Record {
+        let limits = Limits::default();
+        let wanted = Wanted { bursts: false, exchanges: true, least_stall: Nanos::ZERO };
+        let row = flow_row(flow, id, capture, &limits, wanted);
+        let connection = flow.connection();
+        let handshake = &connection.handshake;
+        let halves = &connection.halves;
+        Record {
+            cut: passings.len() >= MOST_KEPT,
+            distances: connection.distances(),
+            syn: handshake.syn,
+            opened: [handshake.last_syn_ack, handshake.done],
+            lost_handshakes: handshake.syns.max(handshake.syn_acks).saturating_sub(1),
+            mss: [0, 1].map(|end: usize| i64::from(halves[end].mss()).max(1)),
+            sack: halves[0].sack_permitted,
+            has_gaps: flow.incomplete() || flow.dropped > 0 || halves.iter().any(|half| half.never_seen > 0),
+            reno: Direction::BOTH.map(|direction| flow.model(direction).is_reno()),
+            threshold: flow.threshold,
+            silences: [0, 1].map(|end| silences(flow, end, &limits)),
+            first_flight: flow.initial_flight.map(|flight| flight.map(|bytes| bytes as i64)),
+            earlier: Earlier::Unknown,
+            spans: spans(flow, &row),
+            row,
+            passings,
+        }
+    }
+}
+
+/// Each of several flows is told which of the others had come to its end before it began, between the same hosts.
+pub fn among(records: &mut [&mut Record]) {
+    if records.len() < 2 {
+        return;
+    }
+    records.sort_by_key(|record| record.row.start_ns);
+    // When a connection became free, by its hosts.
+    let mut free: Vec<(Address, Endpoint, Nanos)> = Vec::new();
+    for record in records.iter_mut() {
+        let (client, server, start) = (record.row.client.address, record.row.server, record.row.start_ns);
+        let last = record.passings.iter().rev().find(|passing| passing.bytes > 0);
+        let end = last.map_or(record.row.end_ns, |passing| passing.time);
+        let found = free.iter().position(|(a, b, end)| (*a, *b) == (client, server) && *end <= start);
+        record.earlier = match found {
+            Some(at) => Earlier::Ended(start - free.swap_remove(at).2),
+            None => Earlier::None,
+        };
+        free.push((client, server, end));
+    }
+}
+
+fn silences(flow: &Finished, end: usize, limits: &Limits) -> Vec<Silence> {
+    let mut silences = Vec::new();
+    for gap in flow.gaps[end].iter().filter(|gap| gap.ended) {
+        for part in causes::explain(gap, limits, flow.threshold) {
+            silences.push(Silence {
+                cause: part.cause,
+                start: part.start,
+                end: part.end,
+                next: gap.next_packet.filter(|_| part.end >= gap.end),
+                out_before: gap.flight_at_start,
+                out_after: gap.left_in_flight,
+                first: gap.first,
+                pace: gap.context.pace,
+                reads: gap.context.drain.filter(|_| gap.context.reader_behind),
+            });
+        }
+    }
+    silences
+}
+
+fn spans(flow: &Finished, row: &FlowRow) -> Vec<Span> {
+    let exchanges = row.exchanges.as_deref().unwrap_or_default();
+    let syn = flow.connection().handshake.syn;
+    let span = |(index, round): (usize, &crate::flow::turns::Round)| {
+        let [asked, answered] = round.from();
+        let with_handshake = index == 0 && exchanges.first().is_some_and(|first| Some(first.start_ns) == syn);
+        Span {
+            asked: (!with_handshake && !round.opening).then_some(asked),
+            answered: answered + round.response_bytes as i64,
+        }
+    };
+    flow.turns().rounds().iter().enumerate().take(exchanges.len()).map(span).collect()
+}

@@ -1,0 +1,151 @@
+//! What limited an end: windows, buffers, rates.
+
+use hashbrown::HashMap;
+
+use crate::causes::Cause;
+use crate::replay::record::{Kind, Record, Silence};
+use crate::replay::setup::{Level, UNLIMITED};
+use crate::sender::cwnd::INITIAL_WINDOW;
+use crate::tables::rows::DirectionRow;
+use crate::time::Nanos;
+
+/// Linux's shortest delay of an acknowledgement (TCP_ATO_MIN, HZ/25).
+pub(super) const DELAYED_ACK: Nanos = Nanos::from_millis(40);
+/// Waits for a send buffer that make one.
+const ENOUGH: usize = 3;
+/// A tap this close to the sender, in shares of the round trip, sees what its frames follow.
+const NEAR: f64 = 0.1;
+/// What follows this soon follows at once.
+const AT_ONCE: Nanos = Nanos::from_micros(150);
+/// Frames that make a pace.
+const PACED: u32 = 20;
+/// Round trips that it must last.
+const PACED_ROUNDS: i64 = 5;
+/// Share of the flow's life that waits for a pace must take.
+const MOSTLY_PACED: f64 = 0.2;
+/// What hosts add to a round trip at most.
+const HOSTS: Nanos = Nanos::from_micros(200);
+/// The same on long paths.
+const HOSTS_SHARE: f64 = 0.01;
+
+fn median<T: Copy + PartialOrd>(mut values: Vec<T>) -> Option<T> {
+    values.sort_by(|a, b| a.partial_cmp(b).unwrap_or(std::cmp::Ordering::Equal));
+    values.get(values.len() / 2).copied()
+}
+
+/// The congestion window at the start: the first flight where the window stopped it there, else at least today's.
+pub(super) fn initial_window(record: &Record, end: usize) -> u32 {
+    let flight = record.first_flight[end].unwrap_or(0);
+    let segments = (flight + record.mss[end] - 1) / record.mss[end];
+    let stopped = record.silences[end].iter().find(|silence| !silence.first);
+    let by_window = stopped.is_some_and(|silence| silence.cause == Cause::CwndLimited);
+    let least = if by_window { 1 } else { i64::from(INITIAL_WINDOW) };
+    segments.max(least) as u32
+}
+
+/// The levels that a writer fills its buffer to, and those at which it wakes: between two waits for it the later one's.
+pub(super) fn send_buffer(record: &Record, end: usize) -> Vec<Level> {
+    let silences = &record.silences[end];
+    let blocked = |silence: &&Silence| silence.cause == Cause::SndbufLimited && silence.next.is_some();
+    if silences.iter().filter(blocked).count() < ENOUGH {
+        return Vec::new();
+    }
+    let own = record.passings.iter().filter(|passing| passing.sender as usize == end && passing.kind == Kind::New);
+    let starts: HashMap<u64, i64> = own.map(|passing| (passing.packet.0, passing.start)).collect();
+    let level = |silence: &Silence| {
+        let until = *starts.get(&silence.next?.0)?;
+        let (full, wake) = match blocked(&silence) {
+            // Linux sk_stream_write_space: a third must be free.
+            true => (silence.out_before, silence.out_after.min(silence.out_before * 2 / 3)),
+            // Something else stopped it here, so that the buffer held at least as much.
+            false => (UNLIMITED, UNLIMITED),
+        };
+        Some(Level { until, full, wake })
+    };
+    let mut levels: Vec<Level> = silences.iter().filter_map(level).collect();
+    // What the acknowledgements free while the writer fills goes out with the rest.
+    for at in 1..levels.len() {
+        let (before, own) = (levels[at - 1], &mut levels[at]);
+        if before.full < UNLIMITED && own.full < UNLIMITED {
+            own.full = own.full.max(own.until - before.until);
+        }
+    }
+    levels.push(Level { until: i64::MAX, full: UNLIMITED, wake: UNLIMITED });
+    levels
+}
+
+/// The rate at which it paces: what the diagnosis says, or what its frames show that follow no acknowledgement.
+pub(super) fn pace(record: &Record, end: usize, distance: Nanos, rtt: Nanos) -> Option<f64> {
+    even_pace(record, end, distance, rtt).or_else(|| {
+        let paced = || record.silences[end].iter().filter(|silence| silence.cause == Cause::Pacing);
+        let sum = paced().fold(Nanos::ZERO, |sum, silence| sum + (silence.end - silence.start));
+        let life = record.row.end_ns - record.row.start_ns;
+        median(paced().filter_map(|silence| silence.pace).collect()).filter(|_| sum > life.scaled(MOSTLY_PACED))
+    })
+}
+
+/// Frames that leave on their own, at an even rate, seen next to their sender.
+fn even_pace(record: &Record, end: usize, distance: Nanos, rtt: Nanos) -> Option<f64> {
+    if distance > rtt.scaled(NEAR) {
+        return None;
+    }
+    let (mut heard, mut last, mut clump) = (None, None, 0);
+    let (mut free, mut released, mut bytes, mut span) = (0, 0, 0, Nanos::ZERO);
+    for passing in &record.passings {
+        if passing.sender as usize != end {
+            heard = Some(passing.time + distance);
+        } else if passing.kind == Kind::New {
+            let pause = last.map_or(Nanos::ZERO, |last| passing.time - last);
+            if pause > AT_ONCE && pause < record.threshold {
+                let after_ack = heard.map_or(pause, |heard| passing.time - heard);
+                (free, released) = if after_ack > AT_ONCE { (free + 1, released) } else { (free, released + 1) };
+                bytes += clump;
+                span += pause;
+            }
+            clump = if pause > AT_ONCE { 0 } else { clump } + passing.bytes;
+            last = Some(passing.time);
+        }
+    }
+    let even = free >= PACED && free >= 2 * released && span > rtt.times(PACED_ROUNDS);
+    even.then(|| bytes as f64 * 1e9 / span.0 as f64)
+}
+
+/// The round trip that its packets mostly met without a queue: the smallest is a little too small where hosts are not quick.
+pub(super) fn usual_rtt(record: &Record, base: Nanos) -> Nanos {
+    let usual = median(record.passings.iter().filter_map(|passing| passing.rtt).collect()).unwrap_or(base);
+    usual.clamp(base, base + HOSTS.max(base.scaled(HOSTS_SHARE)))
+}
+
+/// How fast its application reads while it is behind.
+pub(super) fn reads(peer: &[Silence]) -> Option<f64> {
+    let closed = || peer.iter().filter(|silence| matches!(silence.cause, Cause::RwndLimited | Cause::ZeroWindow));
+    let behind = closed().filter(|silence| silence.reads.is_some()).count();
+    closed().find_map(|silence| silence.reads).filter(|_| 2 * behind >= closed().count()).map(|rate| rate as f64)
+}
+
+fn direction(record: &Record, end: usize) -> &DirectionRow {
+    if end == 0 { &record.row.directions.client } else { &record.row.directions.server }
+}
+
+/// What the narrowest point of the path carries, where a queue stood there.
+pub(super) fn rate(record: &Record, end: usize) -> Option<f64> {
+    direction(record, end).path.bottleneck_bytes_per_s.filter(|rate| *rate > 0).map(|rate| rate as f64)
+}
+
+/// False if it was seen to send a small segment while a small one was out.
+pub(super) fn nagle(record: &Record, end: usize, distance: Nanos) -> bool {
+    let mss = record.mss[end];
+    let (mut acked, mut short) = (0, 0);
+    for passing in &record.passings {
+        if passing.sender as usize != end {
+            acked = acked.max(passing.ack.unwrap_or(0));
+        } else if passing.kind == Kind::New && passing.bytes % mss != 0 {
+            // Away from its sender the tap cannot tell what had been acknowledged by then.
+            if short > acked && distance <= Nanos::from_millis(1) {
+                return false;
+            }
+            short = passing.start + passing.bytes;
+        }
+    }
+    true
+}

@@ -1,0 +1,49 @@
+//! What the path lost of one end's data.
+
+use std::collections::BTreeMap;
+
+use crate::replay::record::{Kind, Record};
+use crate::replay::setup::Loss;
+use crate::time::Nanos;
+
+/// A tap this close to the receiver, in shares of the round trip, sees what arrives: what passes it twice was not lost.
+const AT_RECEIVER: f64 = 0.1;
+
+/// Lost packets, each by an offset in its middle.
+#[derive(Default)]
+struct Lost {
+    mss: i64,
+    times: BTreeMap<i64, Loss>,
+}
+
+impl Lost {
+    fn each(&mut self, (start, end): (i64, i64), mut change: impl FnMut(&mut u32)) {
+        let mut from = start;
+        while from < end {
+            let at = from + (end - from).min(self.mss) / 2;
+            let loss = self.times.entry(at / self.mss).or_insert(Loss { at, times: 0 });
+            change(&mut loss.times);
+            from += self.mss;
+        }
+    }
+}
+
+/// Of one end's data: what was sent again and had not arrived, and what the tap saw to be missing.
+pub(super) fn losses(record: &Record, end: usize, distances: [Nanos; 2], rtt: Nanos) -> Vec<Loss> {
+    let mut lost = Lost { mss: record.mss[end], ..Lost::default() };
+    let at_receiver = distances[1 - end] <= rtt.scaled(AT_RECEIVER);
+    let mut acked = 0;
+    for passing in &record.passings {
+        let range = (passing.start, passing.start + passing.bytes);
+        if passing.sender as usize != end {
+            acked = acked.max(passing.ack.unwrap_or(0));
+            // RFC 2883 §4: a block below the acknowledgement reports what came twice.
+            if let Some((left, right)) = passing.sack.filter(|(_, right)| *right <= acked) {
+                lost.each((left, right), |times| *times = times.saturating_sub(1));
+            }
+        } else if passing.kind == (Kind::Late { again: true }) || passing.kind == Kind::Again && !at_receiver {
+            lost.each(range, |times| *times += 1);
+        }
+    }
+    lost.times.into_values().filter(|loss| loss.times > 0).collect()
+}

@@ -1,0 +1,112 @@
+//! From what a capture tells of a connection to what its applications did, what the path is, and what limited each end.
+//!
+//! No stall and no moment of sending goes on to the model, only what they give away: who waited for whom and for how long by
+//! themselves, and limits.
+
+mod arrivals;
+mod limits;
+mod losses;
+mod steps;
+mod windows;
+
+use super::record::{Kind, Record};
+use super::setup::{End, Setup};
+use crate::time::Nanos;
+
+pub use self::arrivals::Arrivals;
+
+/// Why a capture does not support a prediction.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Refusal {
+    /// The handshake was not captured whole: neither the round trip nor the windows are certain, nor where the data begins.
+    NoHandshake,
+    /// Packets of one end only.
+    OneDirection,
+    /// Packets are missing in the capture.
+    CaptureGaps,
+    /// The round trip could not be measured.
+    NoRoundTrip,
+    /// Nothing was transferred.
+    NoData,
+    /// More segments, exchanges or waits than are kept of one flow.
+    TooLong,
+    /// One of several flows that share a window (Multipath TCP).
+    Multipath,
+    /// Both captures of it and what the model makes of it differ too much.
+    DoesNotFit,
+}
+
+/// What was recovered of a connection.
+#[derive(Clone, Debug)]
+pub struct Recovered {
+    /// What the model is given.
+    pub setup: Setup,
+    /// From the client's SYN to the arrival of the last byte, as captured.
+    pub transfer: Nanos,
+}
+
+/// The connection as the model is given it, or why not.
+pub fn recover(record: &Record) -> Result<Recovered, Refusal> {
+    refuse(record)?;
+    let (Some(rtt), Some(syn)) = (record.row.base_rtt_ns, record.syn) else { return Err(Refusal::NoRoundTrip) };
+    let [Some(to_client), Some(to_server)] = record.distances else { return Err(Refusal::NoRoundTrip) };
+    let distances = [to_client, to_server];
+    let heard = [0, 1].map(|end| Arrivals::of(record, 1 - end, Nanos(distances[end].0 / 2)));
+    let [client, server] = [0, 1].map(|end| recover_end(record, end, distances, &heard, rtt));
+    let last = heard.iter().filter_map(Arrivals::last).max().ok_or(Refusal::NoData)?;
+    let begin = syn - Nanos(to_client.0 / 2);
+    let setup = Setup {
+        ends: [client, server],
+        rtt: limits::usual_rtt(record, rtt).max(Nanos(2)),
+        lost_handshakes: record.lost_handshakes,
+        sack: record.sack,
+        earlier: record.earlier,
+        reuse: None,
+        spans: record.spans.clone(),
+    };
+    Ok(Recovered { setup, transfer: (last - begin).or_zero() })
+}
+
+fn recover_end(record: &Record, end: usize, distances: [Nanos; 2], heard: &[Arrivals; 2], rtt: Nanos) -> End {
+    let send_buffer = limits::send_buffer(record, end);
+    End {
+        steps: steps::steps(record, end, distances[end], &heard[end], !send_buffer.is_empty()),
+        mss: record.mss[end],
+        initial_window: limits::initial_window(record, end),
+        reno: record.reno[end],
+        idle_restart: true,
+        nagle: limits::nagle(record, end, distances[end]),
+        send_buffer,
+        pace: limits::pace(record, end, distances[end], rtt),
+        reads: limits::reads(&record.silences[1 - end]),
+        losses: losses::losses(record, end, distances, rtt),
+        delayed_ack: limits::DELAYED_ACK,
+        openings: windows::openings(record, end, distances[end], &heard[end]),
+        rate: limits::rate(record, end),
+    }
+}
+
+fn refuse(record: &Record) -> Result<(), Refusal> {
+    let sent = |end: usize| record.passings.iter().any(|passing| passing.sender as usize == end);
+    let data = record.passings.iter().any(|passing| passing.kind == Kind::New && passing.bytes > 0);
+    if record.row.notes.contains(&"mptcp") {
+        return Err(Refusal::Multipath);
+    }
+    if !sent(0) || !sent(1) {
+        return Err(Refusal::OneDirection);
+    }
+    if !record.row.handshake.complete {
+        return Err(Refusal::NoHandshake);
+    }
+    if record.cut {
+        return Err(Refusal::TooLong);
+    }
+    if record.has_gaps {
+        return Err(Refusal::CaptureGaps);
+    }
+    if !data {
+        return Err(Refusal::NoData);
+    }
+    Ok(())
+}

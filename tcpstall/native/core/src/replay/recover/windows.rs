@@ -1,0 +1,36 @@
+//! The windows that an end announced, by what had arrived there.
+
+use super::Arrivals;
+use crate::replay::record::Record;
+use crate::replay::setup::Opening;
+use crate::time::Nanos;
+
+/// What a receiver without a captured window would take at first: an unscaled field at most (RFC 9293 §3.1).
+const UNSCALED: i64 = 65_535;
+/// The first offset of data.
+const FIRST: i64 = 1;
+
+/// Of one end, `distance` from the tap and back.
+pub(super) fn openings(record: &Record, end: usize, distance: Nanos, heard: &Arrivals) -> Vec<Opening> {
+    let mut openings: Vec<Opening> = Vec::new();
+    let own = record.passings.iter().filter(|passing| passing.sender as usize == end);
+    for passing in own {
+        let (Some(ack), Some(edge)) = (passing.ack, passing.edge) else { continue };
+        let Some(last) = openings.last().copied() else {
+            openings.push(Opening { arrived: ack.min(FIRST), edge, after: Nanos::ZERO });
+            continue;
+        };
+        let highest = openings.iter().rev().take(2).map(|opening| opening.edge).max().unwrap_or(last.edge);
+        if ack > last.arrived {
+            openings.push(Opening { arrived: ack, edge: edge.max(highest), after: Nanos::ZERO });
+        } else if ack == last.arrived && edge > highest {
+            let left = passing.time - Nanos(distance.0 / 2);
+            let waited = heard.at(ack).filter(|_| ack > FIRST).map_or(Nanos::ZERO, |arrived| left - arrived);
+            openings.push(Opening { arrived: ack, edge, after: waited.or_zero() });
+        }
+    }
+    if openings.is_empty() {
+        openings.push(Opening { arrived: FIRST, edge: FIRST + UNSCALED, after: Nanos::ZERO });
+    }
+    openings
+}

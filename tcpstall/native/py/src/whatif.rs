@@ -1,0 +1,41 @@
+//! Flows played again, unchanged and with changes.
+
+use pyo3::exceptions::PyValueError;
+use pyo3::prelude::*;
+use tcpstall_core::replay::{Change, among, forecast};
+use tcpstall_core::run;
+
+use crate::errors;
+use crate::options::Keywords;
+
+/// Changes by name, with values in base units; `None` for `auto`.
+type Changes = Vec<(String, Option<i64>)>;
+
+#[pyfunction]
+#[pyo3(signature = (paths, flows, changes=vec![], *, since_ns=None, until_ns=None, max_expansion=None))]
+pub(crate) fn whatif(
+    py: Python<'_>,
+    paths: Vec<String>,
+    flows: Vec<u64>,
+    changes: Vec<Changes>,
+    since_ns: Option<i64>,
+    until_ns: Option<i64>,
+    max_expansion: Option<u64>,
+) -> PyResult<Vec<Option<String>>> {
+    let changes = changes.into_iter().map(known).collect::<PyResult<Vec<Vec<Change>>>>()?;
+    let options = Keywords { since_ns, until_ns, max_expansion, ..Keywords::default() }.into_options(paths.len())?;
+    let forecasts = py.detach(|| {
+        let mut records = run::records(&paths, &flows, &options)?;
+        among(&mut records.iter_mut().flatten().collect::<Vec<_>>());
+        Ok(records.iter().map(|record| record.as_ref().map(|record| forecast(record, &changes))).collect::<Vec<_>>())
+    });
+    let forecasts = forecasts.map_err(|error| errors::of_capture(&error))?;
+    forecasts.iter().map(|forecast| forecast.as_ref().map(errors::json).transpose()).collect()
+}
+
+fn known(changes: Changes) -> PyResult<Vec<Change>> {
+    let one = |(name, value): (String, Option<i64>)| {
+        Change::new(&name, value).ok_or_else(|| PyValueError::new_err(format!("no such change: {name}={value:?}")))
+    };
+    changes.into_iter().map(one).collect()
+}

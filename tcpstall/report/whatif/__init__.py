@@ -1,0 +1,1 @@
+"""What a change would buy, as tables, words and JSON."""

@@ -1,0 +1,87 @@
+"""What a change would buy, for reading."""
+
+from collections.abc import Iterator, Sequence
+
+from rich.console import RenderableType
+from rich.padding import Padding
+from rich.text import Text
+
+from tcpstall.report.inputs import as_read, described
+from tcpstall.report.style import figures, table, words
+from tcpstall.report.whatif.words import fidelity, flows_told, named, refusal, sized, slowest
+from tcpstall.units import counted, duration
+from tcpstall.whatif import Forecast, Outcome, Times, WhatIf
+
+__all__ = ["HEADINGS", "outcome_row", "render_whatif"]
+
+HEADINGS = ("change", "transfer", "between", "saved", "exchange")
+
+_FLOWS = 10
+"""Flows told one by one; JSON has all."""
+
+
+def render_whatif(found: WhatIf, *, width: int) -> Iterator[RenderableType]:
+    """The page from top to bottom."""
+    for members in as_read(found.captures):
+        yield from described(members)
+    if len(found.forecasts) > 1:
+        yield from _totals(found, width)
+    for forecast in found.forecasts[:_FLOWS]:
+        yield Text()
+        yield from _flow(forecast, width)
+    if (more := len(found.forecasts) - _FLOWS) > 0:
+        yield Padding(Text(f"and {counted(more, 'more flow')}; JSON has them all", "dim"), (0, 0, 0, 1))
+    if found.left_out:
+        yield Padding(Text(f"{counted(found.left_out, 'more flow')} of the service left out", "dim"), (0, 0, 0, 1))
+
+
+def _totals(found: WhatIf, width: int) -> Iterator[RenderableType]:
+    yield Text()
+    yield Text(f"all of {flows_told(len(found.told), len(found.forecasts))} together", "bold")
+    told = [(one.captured, one.replayed) for one in found.told if one.captured and one.replayed]
+    if not told:
+        yield _line("nothing can be predicted; see each flow")
+        return
+    captured, replayed = (_sum([pair[which] for pair in told]) for which in (0, 1))
+    yield _line(fidelity(captured, replayed))
+    yield _outcomes(found.totals, width)
+
+
+def _sum(times: Sequence[Times]) -> Times:
+    return Times(sum(time.transfer_ns for time in times), tuple(each for time in times for each in time.exchanges_ns))
+
+
+def _flow(forecast: Forecast, width: int) -> Iterator[RenderableType]:
+    flow = forecast.flow
+    trip = "" if forecast.rtt_ns is None else f", round trip {duration(forecast.rtt_ns)}"
+    yield Text(f"flow {flow.id}  {flow.client} → {flow.server}{trip}", "bold")
+    if forecast.refused:
+        yield _line(f"no prediction: {refusal(forecast)}")
+    if forecast.captured and forecast.replayed:
+        yield _line(fidelity(forecast.captured, forecast.replayed))
+    if forecast.outcomes:
+        yield _outcomes(forecast.outcomes, width)
+    elif not forecast.refused:
+        yield _line("nothing that it waited for calls for a change")
+    yield from (_line(text) for text in map(sized, forecast.sizing) if text)
+
+
+def _outcomes(outcomes: Sequence[Outcome], width: int) -> RenderableType:
+    columns = [words(HEADINGS[0]), *figures(*HEADINGS[1:])]
+    return table("", columns, [outcome_row(outcome) for outcome in outcomes], width)
+
+
+def outcome_row(outcome: Outcome) -> list[str]:
+    """One line, under HEADINGS."""
+    transfer = outcome.transfer
+    return [
+        named(outcome.changes),
+        duration(transfer.expected_ns),
+        f"{duration(transfer.low_ns)} – {duration(transfer.high_ns)}",
+        duration(outcome.saved_ns),
+        slowest(outcome.exchanges),
+    ]
+
+
+def _line(text: str) -> RenderableType:
+    return Padding(Text(text), (0, 0, 0, 2))

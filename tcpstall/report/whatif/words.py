@@ -1,0 +1,91 @@
+"""Changes, refusals and the model's own error in words."""
+
+from collections.abc import Sequence
+from statistics import median
+
+from tcpstall.units import counted, duration, per_second, share, size
+from tcpstall.whatif import NAMES, Change, Expected, Forecast, Sizing, Times
+
+__all__ = ["REFUSALS", "fidelity", "flows_told", "named", "refusal", "sized", "slowest", "written"]
+
+REFUSALS = {
+    "no-handshake": "the handshake was not captured whole: start the capture before the connection",
+    "one-direction": "packets of only one end were captured",
+    "capture-gaps": "the capture lacks packets of it",
+    "no-round-trip": "its round trip could not be measured",
+    "no-data": "it carried no data",
+    "too-long": "it is longer than what is kept of one flow",
+    "multipath": "it is one of several that share a window (Multipath TCP)",
+    "does-not-fit": "the model does not reproduce it unchanged, so it cannot say what a change would do",
+}
+
+
+def refusal(forecast: Forecast) -> str:
+    """Why nothing is predicted."""
+    return REFUSALS.get(forecast.refused or "", forecast.refused or "")
+
+
+def written(change: Change) -> str:
+    """As it would be typed after --set."""
+    value = change.value
+    if value is None:
+        return f"{change.name}=auto"
+    return f"{change.name}={_value(NAMES[change.name], value)}"
+
+
+def _value(kind: str, value: int) -> str:
+    if kind == "span" and value:
+        unit, step = next((unit, step) for unit, step in _STEPS if value % step == 0)
+        return f"{value // step}{unit}"
+    if kind == "size" and value % 1024 == 0:
+        return f"{value // 1024}K"
+    if kind == "rate":
+        return f"{value * 8 / 1e6:g}Mbit"
+    return str(value)
+
+
+_STEPS = (("s", 10**9), ("ms", 10**6), ("us", 10**3), ("ns", 1))
+
+
+def named(changes: Sequence[Change]) -> str:
+    """Changes that are made together."""
+    return " ".join(written(change) for change in changes)
+
+
+def fidelity(captured: Times, replayed: Times) -> str:
+    """How far the unchanged replay is from what was captured."""
+    error = replayed.transfer_ns - captured.transfer_ns
+    much = share(abs(error) / captured.transfer_ns) if captured.transfer_ns else ""
+    return (
+        f"captured {duration(captured.transfer_ns)}, replayed unchanged {duration(replayed.transfer_ns)}: "
+        f"the model is off by {duration(error)}" + (f" ({much})" if much else "")
+    )
+
+
+def slowest(exchanges: Sequence[Expected]) -> str:
+    """The median exchange, and how many there are."""
+    if not exchanges:
+        return ""
+    middle = round(median(exchange.expected_ns for exchange in exchanges))
+    return duration(middle) if len(exchanges) == 1 else f"{duration(middle)} of {len(exchanges)}"
+
+
+def sized(sizing: Sizing) -> str:
+    """What one end's data would need, in a sentence; empty where nothing is known."""
+    parts = []
+    if sizing.bdp_bytes and sizing.rate_bytes_per_s and sizing.sndbuf_bytes:
+        parts.append(
+            f"{per_second(sizing.rate_bytes_per_s)} needs {size(sizing.bdp_bytes)} in flight: a window of as much, and "
+            f"SO_SNDBUF {size(sizing.sndbuf_bytes)} if it must be set at all"
+        )
+    if sizing.largest_message_bytes and sizing.initcwnd_segments and sizing.initcwnd_segments > 1:
+        text = f"{size(sizing.largest_message_bytes)} at once take initcwnd {sizing.initcwnd_segments}"
+        if sizing.window_binds_first and sizing.first_window_bytes:
+            text += f", but the peer's first window of {size(sizing.first_window_bytes)} stops them before"
+        parts.append(text)
+    return f"{sizing.sender}: " + "; ".join(parts) if parts else ""
+
+
+def flows_told(told: int, every: int) -> str:
+    """How many of the flows have a prediction."""
+    return counted(every, "flow") if told == every else f"{told} of {counted(every, 'flow')}"
