@@ -21,7 +21,7 @@ from tests.lab.prediction_tables import (
     render,
     summary,
 )
-from tests.lab.predictions import told
+from tests.lab.predictions import PAGE, told
 
 MS = 1_000_000
 FIXTURES = Path(__file__).parents[2] / "fixtures" / "pairs"
@@ -171,6 +171,12 @@ def test_tables_count_and_name_every_miss() -> None:
     assert whole.count(miss) == 2
     assert whole.startswith(MARK[0])
     assert whole.endswith(MARK[1])
+
+
+def test_the_page_has_a_place_for_the_tables() -> None:
+    begin, end = MARK
+    text = PAGE.read_text(encoding="utf-8")
+    assert 0 <= text.find(begin) < text.find(end)
 
 
 def test_what_others_published_stands_beside_what_was_done_here() -> None:
