@@ -44,7 +44,7 @@ NAMES: Mapping[str, str] = {
     "sndbuf": "size",
     "rcvbuf": "size",
     "slow-start-after-idle": "switch",
-    "rtt": "span",
+    "rtt": "trip span",
     "rate": "rate",
     "nodelay": "switch",
     "delayed-ack": "span",
@@ -59,6 +59,7 @@ _EXAMPLES = {
     "size": "256K (or auto)",
     "switch": "0 or 1",
     "span": "100ms",
+    "trip span": "100ms",
     "rate": "100Mbit",
     "nothing": "0",
 }
@@ -178,8 +179,9 @@ def change(text: str) -> Change:
     kind = NAMES.get(name)
     if kind is None:
         raise ValueError(f"{name!r} is nothing that can be changed: choose among {', '.join(NAMES)}")
-    value = None if written == _AUTO and kind == "size" else _value(kind, written)
-    if written != _AUTO and value is None:
+    auto = written == _AUTO and kind == "size"
+    value = None if auto else _value(kind, written)
+    if value is None and not auto:
         raise ValueError(f"{text!r}: write {name}=VALUE with a value such as {_EXAMPLES[kind]}")
     return Change(name, value)
 
@@ -189,12 +191,12 @@ def _value(kind: str, written: str) -> int | None:
     if not found:
         return None
     number, unit = Decimal(found[1]), found[2]
-    factors = {"span": _SPANS, "size": _SIZES}.get(kind)
+    factors = {"span": _SPANS, "trip span": _SPANS, "size": _SIZES}.get(kind)
     if kind == "rate":
         unit, factors, number = _RATE_SUFFIX.sub("", unit), _RATES, number / 8
-    elif kind == "span" and number == 0:
-        return 0
-    factor = (factors or {"": 1}).get(unit if kind == "span" else unit.lower())
+    elif kind.endswith("span") and number == 0:
+        return 0 if kind == "span" else None
+    factor = (factors or {"": 1}).get(unit if kind.endswith("span") else unit.lower())
     if factor is None:
         return None
     value = int(number * factor)

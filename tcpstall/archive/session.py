@@ -87,9 +87,9 @@ class Session:
         try:
             # A relation, not COPY around the text: nothing in the text can be taken for the end of it.
             self._run(lambda: self._connection.sql(sql).write_parquet(str(output), compression="zstd"))
-        except duckdb.IOException as error:
-            raise CannotWrite(f"cannot write {output}: {_line(error)}") from error
         except duckdb.Error as error:
+            if isinstance(error, duckdb.IOException) and str(output) in str(error):
+                raise CannotWrite(f"cannot write {output}: {_line(error)}") from error
             raise _told(error) from error
 
     def _run(self, work: Callable[[], _Result]) -> _Result:
@@ -280,6 +280,8 @@ def _told(error: Exception) -> CannotAnswer | CannotOpen:
         case duckdb.OutOfMemoryException():
             return CannotAnswer("the answer needs more memory than there is; ask for less at once")
         case duckdb.IOException():
+            return CannotOpen(f"the store cannot be read: {_line(error)}")
+        case duckdb.InvalidInputException() if ".parquet" in str(error):  # a damaged file; questions name none
             return CannotOpen(f"the store cannot be read: {_line(error)}")
     return CannotAnswer(_line(error))
 

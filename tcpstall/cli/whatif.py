@@ -64,6 +64,8 @@ def command(capture: str, flows: tuple[int, ...], service: str | None, changes: 
         )
     code = outcome(found.captures)
     if not found.forecasts:
+        if code in (ExitCode.CANNOT_OPEN, ExitCode.NOT_A_CAPTURE):
+            return code
         raise NothingToShow(f"{capture} holds no such flow; `tcpstall analyze` lists the flows")
     with writing("standard output"):
         if form == "json":

@@ -21,6 +21,9 @@ _CELL = 10
 
 _LEAST_WIDTH = 600
 
+_LEAST_CELLS = 400
+"""What is narrower than such a part of the row would be less than a pixel on a phone."""
+
 _FEW = 49
 """Up to so many hours the times of day are marked, else days."""
 
@@ -29,6 +32,7 @@ _MARK = 12
 
 _HOUR_NS = 3_600_000_000_000
 _DAY_NS = 24 * _HOUR_NS
+_YEAR_NS = 366 * _DAY_NS
 
 
 @dataclass(frozen=True)
@@ -53,13 +57,17 @@ class Row:
 
 @dataclass(frozen=True)
 class Heat:
-    """The whole map; `marks` are (per cent from the left, text) under it."""
+    """The whole map; `marks` are (per cent from the left, text) under it.
+
+    A cell is drawn `drawn` wide, so that a day among decades can be seen.
+    """
 
     every: Every
     first: str
     last: str
     width: float
     cell: float
+    drawn: float
     rows: list[Row]
     marks: list[tuple[float, str]]
 
@@ -78,7 +86,8 @@ def heat(trend: Trend) -> Heat:
     rows = [_row(cause, course, starts, trend.every, cell) for cause, course in trend.causes.items() if any(course)]
     first, last = _told(starts[0], trend.every), _told(starts[-1], trend.every)
     width = round(len(starts) * cell, 2)
-    return Heat(trend.every, first, last, width, round(cell, 2), rows, list(_marks(starts, trend.every)))
+    drawn = round(max(cell, width / _LEAST_CELLS), 2)
+    return Heat(trend.every, first, last, width, round(cell, 2), drawn, rows, list(_marks(starts, trend.every)))
 
 
 def _row(cause: Cause, course: Sequence[int], starts: Sequence[int], every: Every, cell: float) -> Row:
@@ -104,9 +113,10 @@ def _marks(starts: Sequence[int], every: Every) -> Iterator[tuple[float, str]]:
     """The days, as many as there is room for, or the hours of a few."""
     by_hour = every == "hour" and len(starts) <= _FEW
     step = 6 * _HOUR_NS if by_hour else _DAY_NS
+    long = starts[-1] - starts[0] > _YEAR_NS
     free = 0.0
     for number, start in enumerate(starts):
         left = 100 * number / len(starts)
         if start % step == 0 and free <= left <= 100 - _MARK:
-            yield round(left, 2), moment(start)[5:] if by_hour else date(start)[5:]
+            yield round(left, 2), moment(start)[5:] if by_hour else date(start)[:7] if long else date(start)[5:]
             free = left + _MARK

@@ -6,7 +6,7 @@ from rich.console import RenderableType
 from rich.padding import Padding
 from rich.text import Text
 
-from tcpstall.report.inputs import as_read, described
+from tcpstall.report.inputs import described
 from tcpstall.report.style import figures, table, words
 from tcpstall.report.whatif.words import fidelity, flows_told, named, refusal, sized, slowest
 from tcpstall.units import counted, duration
@@ -22,8 +22,8 @@ _FLOWS = 10
 
 def render_whatif(found: WhatIf, *, width: int) -> Iterator[RenderableType]:
     """The page from top to bottom."""
-    for members in as_read(found.captures):
-        yield from described(members)
+    for capture in found.captures:
+        yield from described([capture])
     if len(found.forecasts) > 1:
         yield from _totals(found, width)
     for forecast in found.forecasts[:_FLOWS]:

@@ -34,7 +34,7 @@ def written(change: Change) -> str:
 
 
 def _value(kind: str, value: int) -> str:
-    if kind == "span" and value:
+    if kind.endswith("span") and value:
         unit, step = next((unit, step) for unit, step in _STEPS if value % step == 0)
         return f"{value // step}{unit}"
     if kind == "size" and value % 1024 == 0:

@@ -90,7 +90,12 @@ impl Change {
             "sndbuf" => each(setup, &|end| {
                 end.send_buffer = self.value.map(|size| send_buffer(end, size, view)).into_iter().collect()
             }),
-            "rcvbuf" => each(setup, &|end| receive_buffer(&mut end.openings, self.value, view)),
+            "rcvbuf" => each(setup, &|end| {
+                receive_buffer(&mut end.openings, self.value, view);
+                if view == View::Doubtful && end.send_buffer.is_empty() && end.most_out < LARGEST_FRAME {
+                    end.send_buffer = vec![hidden_buffer(end)];
+                }
+            }),
             "slow-start-after-idle" => each(setup, &|end| end.idle_restart = value == 1),
             "rtt" => setup.rtt = Nanos(value.max(2)),
             "rate" => each(setup, &|end| end.rate = Some(value as f64 * PAYLOAD_SHARE)),
@@ -137,6 +142,12 @@ fn send_buffer(end: &End, size: i64, view: View) -> Level {
     };
     let woken = now.map_or(2.0 / 3.0, |level| (level.wake as f64 / level.full.max(1) as f64).min(2.0 / 3.0));
     Level { until: i64::MAX, full: full.max(end.mss), wake: (full as f64 * woken) as i64 }
+}
+
+/// A window that never let much out hides what a small send buffer would do: SO_SNDBUF 16 KB, the smallest that is met.
+fn hidden_buffer(end: &End) -> Level {
+    let full = ((16_384.0 * ONE_SEGMENT_EACH) as i64).max(end.most_out);
+    Level { until: i64::MAX, full, wake: full * 2 / 3 }
 }
 
 /// The buffer that held the reader's backlog is exchanged for another; what was unread stays so.

@@ -17,6 +17,8 @@ const FITS: (f64, i64) = (0.3, 2);
 const LEAST_MARGIN: f64 = 0.02;
 /// Of a round trip: how far a replay is off for the moments inside one that it does not know.
 const INSIDE: f64 = 0.1;
+/// Round trips by which one reading of a capture must fit better than the usual one.
+const CLEARLY: f64 = 1.2;
 /// The same where a change moves whole round trips.
 const STRUCTURAL: f64 = 1.0;
 
@@ -51,7 +53,7 @@ pub struct Outcome {
     pub transfer: Expected,
     /// Each exchange's latency for the client.
     pub exchanges: Vec<Expected>,
-    /// What the transfer saves against the unchanged replay; negative where it takes longer.
+    /// What the client waits less than in the unchanged replay, over all exchanges, or over the transfer where there is none.
     pub saved_ns: Nanos,
 }
 
@@ -116,7 +118,7 @@ impl Forecast {
                 .into_iter()
                 .filter_map(|change| base.outcome(&[change], true))
                 .collect();
-            self.outcomes.sort_by_key(|outcome| outcome.transfer.expected_ns);
+            self.outcomes.sort_by_key(|outcome| Nanos(-outcome.saved_ns.0));
         } else {
             self.outcomes = changes.iter().filter_map(|changes| base.outcome(changes, false)).collect();
         }
@@ -128,6 +130,12 @@ impl Played {
         Times { transfer_ns: self.transfer, exchanges_ns: self.exchanges.clone() }
     }
 
+    /// What the client waited: its own pauses between exchanges are not counted.
+    fn waited(&self) -> Nanos {
+        let exchanges = self.exchanges.iter().fold(Nanos::ZERO, |sum, span| sum + *span);
+        if self.exchanges.is_empty() { self.transfer } else { exchanges }
+    }
+
     /// How far it is from what was captured, over the transfer and all exchanges.
     fn distance(&self, captured: &Times) -> i64 {
         let exchanges = self.exchanges.iter().zip(&captured.exchanges_ns).map(|(own, was)| (*own - *was).0.abs());
@@ -135,12 +143,21 @@ impl Played {
     }
 }
 
-/// What a capture does not say outright is taken as it fits best: whether an idle lowers the window.
+/// What a capture does not say outright: whether an idle lowers the window. It does unless the replay fits clearly better
+/// without.
 fn fit(setup: Setup, captured: &Times) -> Option<(Setup, Played)> {
+    let usual = play(&setup)?;
+    if setup.ends.iter().any(|end| !end.send_buffer.is_empty()) {
+        // A buffer that binds hides what the window would allow.
+        return Some((setup, usual));
+    }
     let mut other = setup.clone();
     other.ends.iter_mut().for_each(|end| end.idle_restart = false);
-    let candidates = [setup, other].into_iter().filter_map(|setup| play(&setup).map(|played| (setup, played)));
-    candidates.min_by_key(|(_, played)| played.distance(captured))
+    let clear = setup.rtt.scaled(CLEARLY).0;
+    match play(&other) {
+        Some(played) if played.distance(captured) + clear < usual.distance(captured) => Some((other, played)),
+        _ => Some((setup, usual)),
+    }
 }
 
 /// The unchanged replay.
@@ -180,7 +197,7 @@ impl Base {
                     expected(*own, *was, [&hopeful, &likely, &doubtful].map(|played| played.exchanges[at]))
                 })
                 .collect(),
-            saved_ns: self.played.transfer - likely.transfer,
+            saved_ns: self.played.waited() - likely.waited(),
         })
     }
 }

@@ -72,6 +72,8 @@ pub struct End {
     pub delayed_ack: Nanos,
     /// What it announces for the peer's data, in the order it did.
     pub openings: Vec<Opening>,
+    /// Most bytes that were in flight: no limit is known beyond it.
+    pub most_out: i64,
     /// How fast its application reads while it is behind, bytes per second.
     pub reads: Option<f64>,
     /// The narrowest point for its data, payload bytes per second.

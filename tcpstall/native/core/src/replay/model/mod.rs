@@ -49,6 +49,8 @@ pub(super) enum Event {
     Timer(usize, u32),
     /// Its reader has made room.
     Room(usize, i64),
+    /// Its writer, blocked until now, runs.
+    Wake(usize),
     /// It may send by its pace.
     Paced(usize),
 }
@@ -174,6 +176,7 @@ fn happens(event: Event, hosts: &mut [Host; 2], world: &mut World<'_>) {
         Event::DelayedAck(end, turn) => hosts[end].delayed(turn, world),
         Event::Timer(end, turn) => hosts[end].times_out(turn, world),
         Event::Room(end, edge) => hosts[end].makes_room(edge, world),
+        Event::Wake(end) => hosts[end].wakes(world),
         Event::Paced(end) => hosts[end].paced(world),
     }
 }
@@ -187,3 +190,6 @@ fn outcome(setup: &Setup, hosts: &[Host; 2]) -> Played {
     let sent_again = hosts.iter().map(Host::sent_again).sum();
     Played { transfer, exchanges: exchanges.collect(), sent_again }
 }
+
+#[cfg(test)]
+mod tests;

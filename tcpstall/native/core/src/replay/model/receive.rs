@@ -32,10 +32,12 @@ impl Host {
             self.unacknowledged += self.rcv_nxt - before;
             self.announce(world);
         }
-        if self.must_acknowledge {
-            // RFC 5681 §4.2: each segment above or at a hole has its own.
+        if self.must_acknowledge || self.unacknowledged > self.rcv_mss {
+            // RFC 5681 §4.2: each segment above or at a hole has its own, others every second one.
             self.acknowledges(world);
-        } else if !self.settling {
+        }
+        self.arrived += packet.bytes;
+        if !self.settling {
             self.settling = true;
             world.after(Nanos::ZERO, Event::Settle(self.end));
         }
@@ -67,16 +69,17 @@ impl Host {
         }
     }
 
-    /// All that came at this moment is there (a driver merges it): more than a segment is acknowledged at once (RFC 5681 §4.2).
+    /// All that came at this moment is there; a driver merges it, so that the last of several segments does not wait either.
     pub(super) fn settles(&mut self, world: &mut World<'_>) {
         self.settling = false;
         let end = self.setup(world);
+        let alone = std::mem::take(&mut self.arrived) <= self.rcv_mss;
         if self.unacknowledged == 0 {
             return;
         }
         // Linux delays only in a conversation: elsewhere a reader that has read everything has it acknowledged
         // (__tcp_cleanup_rbuf), and so has more than one of the sender's usual segments (__tcp_ack_snd_check).
-        let delayed = self.interactive && end.delayed_ack > Nanos::ZERO && self.unacknowledged <= self.rcv_mss;
+        let delayed = self.interactive && end.delayed_ack > Nanos::ZERO && alone;
         if !delayed {
             self.acknowledges(world);
         } else {
@@ -154,8 +157,11 @@ impl Host {
 
     /// Between two acknowledgements that were seen the window is taken to have grown evenly; after the last it stays.
     fn between(&self, openings: &[Opening]) -> i64 {
-        let before = openings[..self.opened].iter().rev().find(|opening| opening.after == Nanos::ZERO);
-        let Some(before) = before else { return 0 };
+        // What the reader has yet to make room for is no growth.
+        let Some(before) = openings[..self.opened].last() else { return 0 };
+        if before.after > Nanos::ZERO && self.wanted_edge < before.edge {
+            return 0;
+        }
         match openings.get(self.opened).filter(|next| next.after == Nanos::ZERO && next.arrived > before.arrived) {
             Some(next) => {
                 let share = (self.rcv_nxt - before.arrived) as f64 / (next.arrived - before.arrived) as f64;

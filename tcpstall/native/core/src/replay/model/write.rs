@@ -5,6 +5,7 @@ use std::cmp::Ordering;
 use super::host::{FIRST, Host, Writer};
 use super::{Event, World};
 use crate::replay::setup::UNLIMITED;
+use crate::time::Nanos;
 
 /// A write call of more than this returns only when all but so much was sent: about what a send buffer that tunes itself
 /// holds beyond the congestion window (Linux tcp_sndbuf_expand: twice the window; tcp_wmem begins with 16 KB to 85 KB).
@@ -61,7 +62,15 @@ impl Host {
             if self.setup(world).level(self.written, false).is_some_and(|level| queued > level.wake) {
                 return false;
             }
-            (self.blocked, woken) = (false, true);
+            if !self.awake {
+                // It runs when all acknowledgements of this moment are there: a process takes longer to wake than they to come.
+                if !self.waking {
+                    self.waking = true;
+                    world.after(Nanos::ZERO, Event::Wake(self.end));
+                }
+                return false;
+            }
+            (self.blocked, self.awake, woken) = (false, false, true);
         }
         while left > 0 {
             let taken = left.min(self.room(woken, world));
@@ -77,6 +86,12 @@ impl Host {
         }
         self.writer = Writer::Writing(left);
         left == 0
+    }
+
+    /// The writer runs.
+    pub(super) fn wakes(&mut self, world: &mut World<'_>) {
+        (self.waking, self.awake) = (false, true);
+        self.goes_on(world);
     }
 
     /// What the buffer takes at its present level.

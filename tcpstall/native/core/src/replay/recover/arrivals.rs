@@ -8,13 +8,18 @@ use crate::time::Nanos;
 pub struct Arrivals(Vec<(i64, Nanos)>);
 
 impl Arrivals {
-    /// Of the data of `sender`, which reaches its receiver `travel` after it passed the tap.
-    pub fn of(record: &Record, sender: usize, travel: Nanos) -> Arrivals {
+    /// Of the data of `sender`, which reaches its receiver `travel` after it passed the tap; behind a bottleneck (`queued`) it
+    /// may wait on its way, and the acknowledgement says for how long at most.
+    pub fn of(record: &Record, sender: usize, travel: Nanos, queued: bool) -> Arrivals {
         let mut arrivals = Arrivals::default();
         let mut acked = 0;
         for passing in &record.passings {
             if passing.sender as usize != sender {
-                acked = passing.ack.unwrap_or(0).max(acked);
+                let ack = passing.ack.unwrap_or(0);
+                if queued && ack > acked {
+                    arrivals.no_sooner((acked, ack), passing.time - travel);
+                }
+                acked = ack.max(acked);
                 continue;
             }
             let (end, time) = (passing.start + passing.bytes, passing.time + travel);
@@ -37,6 +42,15 @@ impl Arrivals {
     fn held_up(&mut self, start: i64, time: Nanos) {
         let first = self.0.partition_point(|(end, _)| *end <= start);
         for (_, arrived) in &mut self.0[first..] {
+            *arrived = time.max(*arrived);
+        }
+    }
+
+    /// What ends in the range had arrived just before this, if not sooner.
+    fn no_sooner(&mut self, (from, to): (i64, i64), time: Nanos) {
+        let first = self.0.partition_point(|(end, _)| *end <= from);
+        let last = self.0.partition_point(|(end, _)| *end <= to);
+        for (_, arrived) in &mut self.0[first..last] {
             *arrived = time.max(*arrived);
         }
     }

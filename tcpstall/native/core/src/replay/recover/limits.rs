@@ -28,7 +28,8 @@ const HOSTS: Nanos = Nanos::from_micros(200);
 /// The same on long paths.
 const HOSTS_SHARE: f64 = 0.01;
 
-fn median<T: Copy + PartialOrd>(mut values: Vec<T>) -> Option<T> {
+/// The middle one.
+pub(super) fn median<T: Copy + PartialOrd>(mut values: Vec<T>) -> Option<T> {
     values.sort_by(|a, b| a.partial_cmp(b).unwrap_or(std::cmp::Ordering::Equal));
     values.get(values.len() / 2).copied()
 }
@@ -123,7 +124,8 @@ pub(super) fn reads(peer: &[Silence]) -> Option<f64> {
     closed().find_map(|silence| silence.reads).filter(|_| 2 * behind >= closed().count()).map(|rate| rate as f64)
 }
 
-fn direction(record: &Record, end: usize) -> &DirectionRow {
+/// One end's data in the report.
+pub(super) fn direction(record: &Record, end: usize) -> &DirectionRow {
     if end == 0 { &record.row.directions.client } else { &record.row.directions.server }
 }
 

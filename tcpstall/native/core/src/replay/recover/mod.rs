@@ -6,7 +6,9 @@
 mod arrivals;
 mod limits;
 mod losses;
+mod pairs;
 mod steps;
+
 mod windows;
 
 use super::record::{Kind, Record};
@@ -52,7 +54,8 @@ pub fn recover(record: &Record) -> Result<Recovered, Refusal> {
     let (Some(rtt), Some(syn)) = (record.row.base_rtt_ns, record.syn) else { return Err(Refusal::NoRoundTrip) };
     let [Some(to_client), Some(to_server)] = record.distances else { return Err(Refusal::NoRoundTrip) };
     let distances = [to_client, to_server];
-    let heard = [0, 1].map(|end| Arrivals::of(record, 1 - end, Nanos(distances[end].0 / 2)));
+    let queued = [0, 1].map(|end| limits::rate(record, end).is_some());
+    let heard = [0, 1].map(|end| Arrivals::of(record, 1 - end, Nanos(distances[end].0 / 2), queued[1 - end]));
     let [client, server] = [0, 1].map(|end| recover_end(record, end, distances, &heard, rtt));
     let last = heard.iter().filter_map(Arrivals::last).max().ok_or(Refusal::NoData)?;
     let begin = syn - Nanos(to_client.0 / 2);
@@ -83,7 +86,8 @@ fn recover_end(record: &Record, end: usize, distances: [Nanos; 2], heard: &[Arri
         losses: losses::losses(record, end, distances, rtt),
         delayed_ack: limits::DELAYED_ACK,
         openings: windows::openings(record, end, distances[end], &heard[end]),
-        rate: limits::rate(record, end),
+        most_out: limits::direction(record, end).max_in_flight_bytes as i64,
+        rate: limits::rate(record, end).or_else(|| pairs::rate(record, end)),
     }
 }
 

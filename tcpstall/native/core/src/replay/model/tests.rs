@@ -1,0 +1,155 @@
+use super::*;
+use crate::replay::change::{Change, View};
+use crate::replay::setup::{Earlier, End, Level, Opening, Span, Step};
+
+const RTT: Nanos = Nanos::from_millis(100);
+
+fn end(steps: Vec<Step>) -> End {
+    End {
+        steps,
+        mss: 1_000,
+        initial_window: 10,
+        reno: false,
+        idle_restart: true,
+        nagle: true,
+        send_buffer: Vec::new(),
+        pace: None,
+        losses: Vec::new(),
+        delayed_ack: Nanos::from_millis(40),
+        openings: vec![Opening { arrived: 1, edge: 1 << 24, after: Nanos::ZERO }],
+        most_out: 0,
+        reads: None,
+        rate: None,
+    }
+}
+
+/// A request of 100 bytes, and the response after `think`.
+fn download(bytes: i64, think: Nanos) -> Setup {
+    let request = Step { heard: 0, pause: Nanos::ZERO, bytes: 100 };
+    let response = Step { heard: 101, pause: think, bytes };
+    Setup {
+        ends: [end(vec![request]), end(vec![response])],
+        rtt: RTT,
+        lost_handshakes: 0,
+        sack: true,
+        earlier: Earlier::Unknown,
+        reuse: None,
+        spans: vec![Span { asked: None, answered: 1 + bytes }],
+    }
+}
+
+fn rounds(setup: &Setup) -> f64 {
+    let played = play(setup).expect("it ends");
+    assert_eq!(played.exchanges, [played.transfer], "the exchange is all there is");
+    played.transfer.0 as f64 / RTT.0 as f64
+}
+
+#[test]
+fn slow_start_doubles_each_round() {
+    let sizes =
+        [(1_000, 2.0), (10_000, 2.0), (10_001, 3.0), (30_000, 3.0), (30_001, 4.0), (70_000, 4.0), (150_000, 5.0)];
+    for (bytes, expected) in sizes {
+        assert_eq!(rounds(&download(bytes, Nanos::ZERO)), expected, "{bytes} bytes");
+    }
+}
+
+#[test]
+fn thought_adds_what_it_takes() {
+    let thought = rounds(&download(30_000, RTT.times(3)));
+    assert_eq!(thought - rounds(&download(30_000, Nanos::ZERO)), 3.0);
+}
+
+#[test]
+fn a_window_of_ten_segments_lets_ten_go_each_round() {
+    let mut setup = download(100_000, Nanos::ZERO);
+    setup.ends[0].openings = (0..=100)
+        .map(|at| Opening { arrived: 1 + at * 1_000, edge: 10_001 + at * 1_000, after: Nanos::ZERO })
+        .collect();
+    assert_eq!(rounds(&setup), 11.0);
+}
+
+#[test]
+fn a_send_buffer_of_ten_segments_does_the_same() {
+    let mut setup = download(100_000, Nanos::ZERO);
+    setup.ends[1].send_buffer = vec![Level { until: i64::MAX, full: 10_000, wake: 0 }];
+    assert_eq!(rounds(&setup), 11.0);
+}
+
+#[test]
+fn a_bottleneck_takes_its_time_for_each_byte() {
+    let mut setup = download(100_000, Nanos::ZERO);
+    setup.ends[1].rate = Some(50_000.0);
+    let seconds = 0.2 + 100_000.0 / 50_000.0;
+    assert!((rounds(&setup) / 10.0 - seconds).abs() < 0.1);
+}
+
+#[test]
+fn one_loss_in_the_middle_costs_a_round_at_most_and_a_lost_tail_a_probe() {
+    let mut setup = download(100_000, Nanos::ZERO);
+    let whole = rounds(&setup);
+    setup.ends[1].losses = vec![Loss { at: 40_500, times: 1 }];
+    assert!(rounds(&setup) - whole <= 1.0);
+    setup.ends[1].losses = vec![Loss { at: 99_999, times: 1 }];
+    let tail = rounds(&setup) - whole;
+    assert!((1.0..=4.5).contains(&tail), "{tail}");
+}
+
+#[test]
+fn whatever_is_lost_the_transfer_ends() {
+    for times in 1..6 {
+        let mut setup = download(60_000, Nanos::ZERO);
+        setup.ends[1].losses = (0..60).step_by(3).map(|at| Loss { at: 1 + at * 1_000, times }).collect();
+        assert!(play(&setup).is_some(), "each third segment lost {times} times");
+    }
+}
+
+#[test]
+fn a_lost_syn_costs_its_timeout() {
+    let mut setup = download(1_000, Nanos::ZERO);
+    setup.lost_handshakes = 2;
+    assert_eq!(rounds(&setup), 2.0 + 10.0 + 20.0);
+}
+
+#[test]
+fn an_idle_longer_than_the_timeout_lowers_the_window() {
+    let mut setup = download(150_000, Nanos::ZERO);
+    setup.ends[0].steps.push(Step { heard: 150_001, pause: Nanos::from_millis(5_000), bytes: 100 });
+    setup.ends[1].steps.push(Step { heard: 201, pause: Nanos::ZERO, bytes: 150_000 });
+    let restarted = play(&setup).expect("it ends").transfer;
+    setup.ends[1].idle_restart = false;
+    let kept = play(&setup).expect("it ends").transfer;
+    assert!(restarted - kept >= RTT.times(2), "{restarted:?} {kept:?}");
+}
+
+#[test]
+fn a_second_small_write_waits_for_the_delayed_acknowledgement_of_the_first() {
+    let small = |heard| Step { heard, pause: Nanos::ZERO, bytes: 100 };
+    let mut setup = download(100, Nanos::ZERO);
+    setup.ends[0].steps = vec![small(0), small(0), small(101), small(0)];
+    setup.ends[1].steps = vec![Step { heard: 201, ..small(0) }, Step { heard: 401, ..small(0) }];
+    let held = play(&setup).expect("it ends").transfer;
+    setup.ends[0].nagle = false;
+    let free = play(&setup).expect("it ends").transfer;
+    // The first pair waits a round trip for an immediate ACK, the second one for a delayed one as well.
+    assert_eq!(held - free, RTT.times(2) + Nanos::from_millis(40));
+}
+
+#[test]
+fn a_used_connection_has_neither_handshake_nor_slow_start_before_it() {
+    let mut setup = download(20_000, Nanos::ZERO);
+    assert_eq!(rounds(&setup), 3.0);
+    let change = Change::new("reuse-connection", Some(1)).expect("there is such a change");
+    change.apply(&mut setup, View::Hopeful);
+    assert_eq!(play(&setup).map(|played| played.transfer), Some(RTT));
+    change.apply(&mut setup, View::Doubtful);
+    assert_eq!(play(&setup).map(|played| played.transfer), Some(RTT.times(2)), "an idle has lowered the window");
+}
+
+#[test]
+fn a_flow_of_a_hundred_thousand_segments_is_played() {
+    let mut setup = download(100_000_000, Nanos::ZERO);
+    setup.ends[0].openings[0].edge = 1 << 30;
+    setup.ends[1].losses = (1..40).map(|at| Loss { at: at * 2_000_500, times: 1 }).collect();
+    let played = play(&setup).expect("it ends");
+    assert!(played.sent_again >= 39);
+}

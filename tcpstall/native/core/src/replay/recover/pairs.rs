@@ -1,0 +1,41 @@
+//! How far the path draws out what was sent at once: the rate of its narrowest point, though no queue ever stood there long.
+
+use super::limits::median;
+use crate::replay::record::{Kind, Record};
+use crate::time::Nanos;
+
+/// Closer acknowledgements show hosts' own noise: a segment takes so long at 100 Mbit/s.
+const LEAST_SPAN: Nanos = Nanos::from_micros(100);
+/// What they acknowledge left its sender within less than this share of the time between them.
+const AT_ONCE: f64 = 0.2;
+/// Pairs that must be found.
+const PAIRS: usize = 30;
+/// This share of what was sent at once must come back drawn out, and as much of that lie near the middle.
+const MOST: f64 = 0.6;
+/// So near, in shares of it.
+const AGREEMENT: f64 = 0.2;
+
+/// Payload bytes per second of one end's data, by acknowledgements of segments that left together and came back apart alike.
+pub(super) fn rate(record: &Record, end: usize) -> Option<f64> {
+    let own = record.passings.iter().filter(|passing| passing.sender as usize == end && passing.kind == Kind::New);
+    let sent: Vec<(i64, Nanos)> = own.map(|passing| (passing.start + passing.bytes, passing.time)).collect();
+    let sent_at = |offset: i64| sent.get(sent.partition_point(|(end, _)| *end < offset)).map(|(_, time)| *time);
+    let (mut rates, mut together) = (Vec::new(), 0_usize);
+    let mut before: Option<(Nanos, i64)> = None;
+    for passing in record.passings.iter().filter(|passing| passing.sender as usize != end) {
+        let Some(ack) = passing.ack.filter(|ack| before.is_none_or(|(_, last)| *ack > last)) else { continue };
+        if let Some((time, last)) = before.replace((passing.time, ack))
+            && let Some((first, second)) = sent_at(last).zip(sent_at(ack))
+        {
+            let (apart, left) = (passing.time - time, second - first);
+            together += usize::from(left <= LEAST_SPAN.scaled(AT_ONCE).max(apart.scaled(AT_ONCE)));
+            if apart >= LEAST_SPAN && left <= apart.scaled(AT_ONCE) {
+                rates.push((ack - last) as f64 * 1e9 / apart.0 as f64);
+            }
+        }
+    }
+    let middle = median(rates.clone()).filter(|_| rates.len() >= PAIRS)?;
+    let near = rates.iter().filter(|rate| (*rate / middle - 1.0).abs() <= AGREEMENT).count();
+    let most = |part: usize, whole: usize| part as f64 >= MOST * whole as f64;
+    (most(rates.len(), together) && most(near, rates.len())).then_some(middle)
+}

@@ -1,0 +1,73 @@
+"""`tcpstall whatif` as a user calls it."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from tests.cli.conftest import Run, capture, cut_capture, picture, run
+
+__all__ = ["capture", "cut_capture", "picture", "run"]
+
+
+def test_the_replay_stands_before_the_prediction(run: Run, capture: Path) -> None:
+    done = run("whatif", capture, "--set", "initcwnd=100", COLUMNS="120")
+    assert done.returncode == 0, done.stderr
+    assert "captured 52.5 ms, replayed unchanged" in done.stdout or "replayed unchanged" in done.stdout
+    assert "the model is off by" in done.stdout
+    (row,) = [line for line in done.stdout.splitlines() if line.startswith("initcwnd=100")]
+    assert "–" in row
+
+
+def test_json_is_one_object_with_every_figure(run: Run, capture: Path) -> None:
+    report = json.loads(run("whatif", capture, "--set", "rtt=100ms", "--format", "json").stdout)
+    assert report["schema"] == "tcpstall.whatif/1"
+    (flow,) = report["flows"]
+    (outcome,) = flow["outcomes"]
+    assert outcome["set"] == ["rtt=100ms"]
+    transfer = outcome["transfer"]
+    assert transfer["low_ns"] <= transfer["expected_ns"] <= transfer["high_ns"]
+    assert flow["error_ns"] == flow["replayed"]["transfer_ns"] - flow["captured"]["transfer_ns"]
+    assert report["totals"]["flows"] == 1
+
+
+def test_a_service_is_all_its_flows(run: Run, capture: Path) -> None:
+    one = json.loads(run("whatif", capture, "--format", "json").stdout)["flows"][0]
+    service = f"{one['server']['address']}:{one['server']['port']}"
+    found = json.loads(run("whatif", capture, "--service", service, "--format", "json").stdout)
+    assert [flow["flow"] for flow in found["flows"]] == [one["flow"]]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "says"),
+    [
+        (("--set", "foo=1"), "nothing that can be changed"),
+        (("--set", "rtt=soon"), "rtt=VALUE"),
+        (("--service", "here"), "ADDRESS:PORT"),
+        (("--flow", "99"), "holds no such flow"),
+        (("--service", "192.0.2.1:80"), "holds no such flow"),
+    ],
+)
+def test_what_cannot_be_understood_is_one_line_and_code_2(
+    run: Run, capture: Path, arguments: tuple[str, ...], says: str
+) -> None:
+    done = run("whatif", capture, *arguments)
+    assert done.returncode == 2
+    assert says in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+def test_standard_input_is_refused(run: Run) -> None:
+    assert run("whatif", "-").returncode == 2
+
+
+def test_a_picture_is_no_capture(run: Run, picture: Path) -> None:
+    done = run("whatif", picture)
+    assert done.returncode == 4
+    assert "Traceback" not in done.stderr
+
+
+def test_a_cut_capture_is_told_and_used(run: Run, cut_capture: Path) -> None:
+    done = run("whatif", cut_capture, "--set", "initcwnd=40")
+    assert done.returncode == 5
+    assert "initcwnd=40" in done.stdout or "no prediction" in done.stdout

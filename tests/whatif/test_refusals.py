@@ -1,0 +1,76 @@
+"""What a capture does not support is not predicted."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from tcpstall.report.whatif.words import REFUSALS
+from tcpstall.whatif import whatif
+from tests.scene import Scene
+from tests.whatif.played import changes, played
+
+
+def refused(scene: Scene, *drop: int) -> str | None:
+    forecast = played(scene, "initcwnd=40", drop=drop).forecast
+    assert not forecast.outcomes
+    return forecast.refused
+
+
+@pytest.fixture
+def download(scene: Scene) -> Scene:
+    scene.handshake(rtt_ms=20)
+    scene.download(100_000)
+    scene.closes()
+    return scene
+
+
+@pytest.mark.parametrize("missing", [(1,), (2,), (1, 2, 3)], ids=str)
+def test_without_the_whole_handshake(download: Scene, missing: tuple[int, ...]) -> None:
+    assert refused(download, *missing) == "no-handshake"
+
+
+def test_with_one_direction_alone(download: Scene) -> None:
+    packets = download.packets()
+    servers = [number for number, (_, packet) in enumerate(packets, 1) if packet.source.port == 80]
+    assert refused(download, *servers) == "one-direction"
+
+
+def test_with_packets_missing(download: Scene) -> None:
+    packets = download.packets()
+    data = [number for number, (_, packet) in enumerate(packets, 1) if packet.payload > 1_000]
+    assert refused(download, data[10]) == "capture-gaps"
+
+
+def test_without_data(scene: Scene) -> None:
+    scene.handshake(rtt_ms=20)
+    scene.closes()
+    assert refused(scene) in {"no-data", "no-round-trip"}
+
+
+def test_where_the_model_does_not_fit() -> None:
+    """The network lost the ACKs of a whole round trip, which a capture shows but the model does not play."""
+    lab = Path(__file__).parents[2] / "fixtures" / "lab"
+    found = whatif(lab / "zero-window-dead" / "sender.pcap", changes=[changes("rtt=50ms")])
+    (forecast,) = found.forecasts
+    assert forecast.refused == "does-not-fit"
+    assert forecast.captured is not None
+    assert not forecast.outcomes
+    assert found.totals == ()
+
+
+def test_each_refusal_has_words() -> None:
+    core = Path(__file__).parents[2] / "tcpstall" / "native" / "core" / "src" / "replay" / "recover" / "mod.rs"
+    listed = core.read_text().partition("pub enum Refusal {")[2].partition("}")[0]
+    names = [line.strip(" ,") for line in listed.splitlines() if line.strip() and not line.strip().startswith("//")]
+    kebab = {"".join(f"-{c.lower()}" if c.isupper() else c for c in name).lstrip("-") for name in names}
+    assert kebab == set(REFUSALS)
+
+
+def test_the_words_stand_in_the_json(download: Scene, tmp_path: Path) -> None:
+    from tcpstall.report.whatif.as_json import whatif_json
+
+    report = json.loads(whatif_json(whatif(download.capture(drop=(1,)))))
+    (flow,) = report["flows"]
+    assert (flow["refused"], flow["reason"]) == ("no-handshake", REFUSALS["no-handshake"])
+    assert report["totals"]["outcomes"] == []
