@@ -71,7 +71,9 @@ class Report:
     """All results of one run, held natively."""
 
     @property
-    def flows(self) -> Table: ...
+    def flows(self) -> Table:
+        """A row a flow. `capture` is the index of the path in which it began; `at_end`: it was still followed when the last
+        capture of its stream ended, so that a next one could go on with it."""
     @property
     def bursts(self) -> Table: ...
     @property

@@ -77,8 +77,13 @@ class Trend:
     flows: tuple[int, ...]
     """How many began."""
     grown: tuple[Growth, ...]
-    earlier_ns: int = 0
-    """What was lost before the first of them."""
+    lost_ns: Mapping[Cause, int]
+    """What was lost to each cause, before the first of them included; most first."""
+
+    @property
+    def earlier_ns(self) -> int:
+        """What was lost before the first of them."""
+        return sum(self.lost_ns.values()) - sum(sum(course) for course in self.causes.values())
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,6 +15,7 @@ from tcpstall import _core
 from tcpstall.archive import remote
 from tcpstall.archive.place import at
 from tcpstall.archive.plan import Task
+from tcpstall.archive.store import Commit
 from tcpstall.archive.work import Done, Options, given_up, scan_task
 from tcpstall.errors import CannotOpen, TcpstallError
 
@@ -109,17 +110,18 @@ class _Scanning:
             if len(self._out) >= at_once:
                 break
         while self._out:
-            news = self._next()
-            if isinstance(news, int):
-                told(news)
-                continue
-            finished = self._finished(news)
-            if isinstance(finished, Task):
-                suspects.append(finished)
-            elif finished is not None:
-                done(finished)
-            for task in itertools.islice(waiting, 1):
+            ended: list[Future] = []
+            for news in self._next():
+                if isinstance(news, int):
+                    told(news)
+                else:
+                    ended.append(news)
+            results = self._results(ended)
+            for task in itertools.islice(waiting, max(at_once - len(self._out), 0)):
                 self._submit(task)
+            suspects += [result for result in results if isinstance(result, Task)]
+            if finished := [result for result in results if isinstance(result, Done)]:
+                done(_together(finished))
         return suspects
 
     def break_off(self) -> None:
@@ -139,12 +141,16 @@ class _Scanning:
         self._out[key] = (task, future)
         future.add_done_callback(self._news.put)
 
-    def _next(self) -> "Future | int":
-        """What comes next; raises CannotOpen where there is no worker any more that it could come from."""
+    def _next(self) -> "list[Future | int]":
+        """All that has come; raises CannotOpen where there is no worker any more that anything could come from."""
         since = time.monotonic()
         while True:
             try:
-                return self._news.get(timeout=_LOOK_S)
+                news = [self._news.get(timeout=_LOOK_S)]
+                with contextlib.suppress(queue.Empty):
+                    while True:
+                        news.append(self._news.get_nowait())
+                return news
             except queue.Empty:
                 if self._client.nthreads():
                     since = time.monotonic()
@@ -152,14 +158,18 @@ class _Scanning:
                     message = f"{self._address}: without a worker for {_DESERTED_S} s; {_GO_ON}"
                     raise CannotOpen(message) from None
 
-    def _finished(self, future: "Future") -> Done | Task | None:
-        """What became of a task; the task itself where its workers died."""
+    def _results(self, ended: "Sequence[Future]") -> list[Done | Task]:
+        """What became of tasks, asked for together; a task itself where its workers died."""
+        tasks = [self._out.pop(future.key)[0] for future in ended]
+        with contextlib.suppress(Exception):
+            results: list[Done | Task] = self._client.gather(list(ended))
+            return results
+        return [self._result(task, future) for task, future in zip(tasks, ended, strict=True)]
+
+    def _result(self, task: Task, future: "Future") -> Done | Task:
         from distributed.client import FutureCancelledError
         from distributed.scheduler import KilledWorker
 
-        if future.key not in self._out:
-            return None
-        task, _ = self._out.pop(future.key)
         try:
             result: Done = future.result()
             return result
@@ -174,6 +184,24 @@ class _Scanning:
 
 
 _GO_ON = "what was done is in the store: scan again to go on"
+
+
+def _together(several: Sequence[Done]) -> Done:
+    """One commit for what came while the last was written: a request takes 50 ms, and a cluster does more in that."""
+    commits = [one.commit for one in several]
+    return Done(
+        Commit(
+            parts=[part for commit in commits for part in commit.parts],
+            captures=[row for commit in commits for row in commit.captures],
+            dropped=[scan for commit in commits for scan in commit.dropped],
+            continued=[scan for commit in commits for scan in commit.continued],
+            removed=[name for commit in commits for name in commit.removed],
+        ),
+        sum(one.size for one in several),
+        sum(one.packets for one in several),
+        sum(one.flows for one in several),
+        sum(one.failed for one in several),
+    )
 
 
 def _work(task: Task, url: str, options: Options, topic: str) -> Done:

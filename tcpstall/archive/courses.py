@@ -61,10 +61,12 @@ class Courses:
         ranked = sorted(courses, key=lambda key: -sum(courses[key]))
         return {Cause(key[0]): courses[key] for key in ranked}
 
-    def earlier_ns(self) -> int:
-        """What was lost before the first hour or day that is told."""
-        (row,) = self._asked.rows(f"SELECT sum(lost) AS lost FROM courses WHERE number < {self._first}")
-        return int(row["lost"] or 0)
+    def lost(self) -> dict[Cause, int]:
+        """To each cause, over all of the time, most first."""
+        rows = self._asked.rows(
+            "SELECT cause, sum(lost) AS lost FROM courses GROUP BY cause HAVING lost > 0 ORDER BY 2 DESC, 1"
+        )
+        return {Cause(row["cause"]): int(row["lost"]) for row in rows}
 
     def flows(self) -> tuple[int, ...]:
         """How many began."""
@@ -139,4 +141,4 @@ def trend(asked: Session, every: Every, chosen: Chosen, most: int) -> Trend:
     """How lost time went, and where it has grown most since when."""
     courses = Courses(asked, chosen, every)
     causes, flows, grown = courses.causes(), courses.flows(), courses.grown(most)
-    return Trend(every, courses.starts_ns, causes, flows, grown, courses.earlier_ns())
+    return Trend(every, courses.starts_ns, causes, flows, grown, courses.lost())

@@ -8,6 +8,7 @@ expired.
 """
 
 import contextlib
+import functools
 import json
 import os
 import platform
@@ -16,6 +17,7 @@ import time
 import uuid
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass
+from pathlib import Path
 from typing import Any
 
 from tcpstall.errors import CannotWrite, StoreInUse
@@ -35,9 +37,14 @@ class _Told:
 
     owner: str
     until_ns: int
+    where: str | None = None
+    process: str | None = None
 
     @property
     def alive(self) -> bool:
+        """Of a process that could be seen from here it is known at once that it has ended."""
+        if self.where is not None and self.where == _where() and self.process is not None:
+            return self.until_ns > time.time_ns() and _process(self.process.partition(" ")[0]) == self.process
         return self.until_ns > time.time_ns()
 
 
@@ -80,7 +87,8 @@ class Lease:
 
     def _renew(self) -> None:
         until_ns = time.time_ns() + LASTS_NS
-        self._files.pipe_file(self._path, json.dumps(asdict(_Told(self._owner, until_ns))).encode())
+        told = _Told(self._owner, until_ns, _where(), _process(str(os.getpid())))
+        self._files.pipe_file(self._path, json.dumps(asdict(told)).encode())
         self._until_ns = until_ns
 
     def _keep(self) -> None:
@@ -110,8 +118,27 @@ class Lease:
         """None for one that was given back meanwhile; one that cannot be understood is being written."""
         try:
             told = json.loads(self._files.cat_file(path))
-            return _Told(str(told["owner"]), int(told["until_ns"]))
+            return _Told(str(told["owner"]), int(told["until_ns"]), told.get("where"), told.get("process"))
         except FileNotFoundError:
             return None
         except (ValueError, TypeError, KeyError):
             return _Told("it has just begun", time.time_ns() + LASTS_NS)
+
+
+@functools.cache
+def _where() -> str | None:
+    """Whose processes have numbers of their own: this kernel since it was started, and this container."""
+    try:
+        return f"{Path('/proc/sys/kernel/random/boot_id').read_text().strip()} {Path('/proc/self/ns/pid').readlink()}"
+    except OSError:
+        return None
+
+
+def _process(number: str) -> str | None:
+    """A process by its number and when it began (proc(5), field 22 of stat), for numbers are used again."""
+    try:
+        told = Path(f"/proc/{number}/stat").read_text()
+    except OSError:
+        return None
+    state, *others = told.rpartition(")")[2].split()
+    return None if state in "ZX" else f"{number} {others[18]}"

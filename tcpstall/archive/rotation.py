@@ -49,8 +49,8 @@ _DATE_TIME = re.compile(
     )?
     (?![0-9])"""
 )
-_EPOCH = re.compile(r"(?<![0-9])1[0-9]{9}(?![0-9])")
-"""%s: seconds since 1970, which have ten digits and begin with 1 until 2033. Other such numbers are not times."""
+_EPOCH = re.compile(r"(?<![0-9])(1[0-9]{9})(?:\.?((?:[0-9]{3}){1,3}))?(?![0-9])")
+"""%s: seconds since 1970, which have ten digits and begin with 1 until 2033, or their thousandths to billionths."""
 
 _COUNTER = re.compile(r"(?s)(.*[-_.])([0-9]{3,9})\Z")
 """A counter at the end of a stem. One or two digits number hosts, interfaces and queues more often than files."""
@@ -158,7 +158,7 @@ def _without_times(name: str) -> tuple[str, float | None]:
     moments: list[float] = []
 
     def replaced(found: re.Match[str]) -> str:
-        moment = _moment(found) if found.re is _DATE_TIME else float(found[0])
+        moment = _moment(found) if found.re is _DATE_TIME else float(f"{found[1]}.{found[2] or 0}")
         if moment is None:
             return found[0]
         moments.append(moment)

@@ -87,9 +87,9 @@ class Session:
         try:
             # A relation, not COPY around the text: nothing in the text can be taken for the end of it.
             self._run(lambda: self._connection.sql(sql).write_parquet(str(output), compression="zstd"))
-        except duckdb.IOException as error:
-            raise CannotWrite(f"cannot write {output}: {_line(error)}") from error
         except duckdb.Error as error:
+            if isinstance(error, duckdb.IOException) and str(output) in str(error):
+                raise CannotWrite(f"cannot write {output}: {_line(error)}") from error
             raise _told(error) from error
 
     def _run(self, work: Callable[[], _Result]) -> _Result:
@@ -154,18 +154,28 @@ def _config(scratch: str, memory: str) -> dict[str, Any]:
 
 
 def _lock(connection: "duckdb.DuckDBPyConnection", store: Readable, output: Path | None) -> None:
-    """From here on no other file is read or written, and nothing of this can be undone."""
-    written = [] if output is None else [str(output)]
+    """From here on no other file is read or written, and nothing of this can be undone.
+
+    Files by name: of a folder behind a URL DuckDB would take the beginning for the whole, `..` included.
+    """
+    files = [name for table in TABLES for file in store.files(table) for name in _called(store, file)]
+    files += [] if output is None else [str(output)]
     for name, value in (
         ("enable_progress_bar", "false"),
         ("TimeZone", "'UTC'"),
         ("python_enable_replacements", "false"),
-        ("allowed_directories", f"[{_text(store.url.rstrip('/') + '/')}]"),
-        ("allowed_paths", f"[{', '.join(map(_text, written))}]"),
+        ("allowed_paths", f"[{', '.join(map(_text, files))}]::VARCHAR[]"),
         ("enable_external_access", "false"),
         ("lock_configuration", "true"),
     ):
         connection.execute(f"SET {name} = {value}")
+
+
+def _called(store: Readable, file: str) -> list[str]:
+    """The file's URL as it is, and as DuckDB puts it together from what the file system calls it."""
+    if store.filesystem is None:
+        return [file]
+    return [file, f"{file.partition('://')[0]}://{store.filesystem._strip_protocol(file)}"]
 
 
 def make_views(connection: "duckdb.DuckDBPyConnection", store: Readable) -> None:
@@ -270,6 +280,8 @@ def _told(error: Exception) -> CannotAnswer | CannotOpen:
         case duckdb.OutOfMemoryException():
             return CannotAnswer("the answer needs more memory than there is; ask for less at once")
         case duckdb.IOException():
+            return CannotOpen(f"the store cannot be read: {_line(error)}")
+        case duckdb.InvalidInputException() if ".parquet" in str(error):  # a damaged file; questions name none
             return CannotOpen(f"the store cannot be read: {_line(error)}")
     return CannotAnswer(_line(error))
 

@@ -52,10 +52,11 @@ def store_page(store: str, output: Path, *, top: int | None, since: Moment | Non
         from tcpstall.archive.findings import findings
         from tcpstall.archive.overview import overview
         from tcpstall.archive.questions import top as worst_of
+        from tcpstall.report.html import finely
 
         about = overview(session, meant)
         worst = worst_of(session, "service", meant, top or _SERVICES)
-        course = trend(session, "hour", meant, _GROWN)
+        course = trend(session, finely(about), meant, _GROWN)
         patterns = findings(session, meant, top or _FINDINGS)
     from tcpstall.cli.report import write_whole
     from tcpstall.report.html import MadeBy, archive_page

@@ -23,6 +23,7 @@ __all__ = ["command"]
 _FLOWS_FOR_READING, _FLOWS_IN_JSON = 3, 100
 _PLATFORMS = ("linux", "windows", "bsd")
 _STANDARD_INPUT = "-"
+_UNREAD = (ExitCode.CANNOT_OPEN, ExitCode.NOT_A_CAPTURE)
 
 
 @click.command("remedies")
@@ -142,7 +143,7 @@ def _show(
     for line in told:
         show(Text(line), screen)
     if not flows:
-        for part in without_flows([capture for capture in analysis.captures if capture.packets]):
+        for part in without_flows([one for one in analysis.captures if one.exit_code not in _UNREAD]):
             show(part, screen)
     for place, (flow, found, sockets) in enumerate(flows):
         if place or told:

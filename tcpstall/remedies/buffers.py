@@ -18,6 +18,9 @@ __all__ = [
 
 _UNSCALED = 65_535
 
+_LEAST = 10
+"""Segments: no buffer need be smaller than an initial window (RFC 6928)."""
+
 
 def needed_flight(case: Case) -> tuple[int, str]:
     """What must fit into window and buffers, and what it was computed from."""
@@ -37,7 +40,7 @@ def _needed_by_path(case: Case) -> tuple[int, str]:
         rate = case.value("needed_bytes_per_s")
         return needed, f"for {per_second(rate)}" if rate else "what the other limits allow"
     seen = case.value("plateau_bytes") or case.value("in_flight_bytes") or case.own.max_in_flight_bytes
-    return 2 * seen, "twice what was in flight"
+    return max(2 * seen, _LEAST * case.mss_bytes), "twice what was in flight"
 
 
 def autotuned_sending(case: Case) -> Remedy:
@@ -74,7 +77,7 @@ def autotuned_sending(case: Case) -> Remedy:
         f"the program or a library sets it, which ends autotuning for that socket{_looks(case, 'SO_SNDBUF')}",
         "a larger buffer is memory, and data that waits in it is old when it leaves: TCP_NOTSENT_LOWAT bounds that",
         "Linux sk_stream_wait_memory, sk_stream_write_space",
-        f"sndbuf={sizing.so_sndbuf_for(flight, case.mss_bytes)}",
+        "sndbuf=auto",
     )
 
 
@@ -143,7 +146,7 @@ def autotuned_receiving(case: Case) -> Remedy:
         f"the receiving program sets it, or tcp_rmem ends below what the path needs{_looks(case, 'SO_RCVBUF')}",
         "memory for each connection whose reader falls behind; tcp_mem bounds the sum",
         "RFC 7323 §2; Linux tcp_rcv_space_adjust",
-        f"rcvbuf={sizing.so_rcvbuf_for(window)}",
+        "rcvbuf=auto",
     )
 
 

@@ -138,12 +138,12 @@ def test_a_worker_that_is_killed_changes_nothing(captures: str, bucket: str, tmp
 
         def kill(news: Done) -> None:
             done.append(news)
-            if len(done) == 2:
+            if len(done) == 1:
                 hired.workers[0].send_signal(signal.SIGKILL)
 
         on(hired.address, captures, f"{bucket}/store", done=kill)
         assert hired.workers[0].wait() == -signal.SIGKILL
-    assert len(done) > 8
+    assert len(done) > 1
     assert rows(f"{bucket}/store") == rows(tmp_path / "here")
 
 

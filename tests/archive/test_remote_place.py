@@ -1,6 +1,8 @@
 """A store's folder behind a URL: whole files or none, and one writer."""
 
 import json
+import subprocess
+import sys
 import time
 from pathlib import Path
 from typing import Any
@@ -76,6 +78,24 @@ def test_a_killed_writer_keeps_others_out_until_its_lease_ends(url: str) -> None
     place.put("lock/dead.json", json.dumps(told | {"until_ns": time.time_ns() - 1}).encode())
     with place.writing():
         assert "lock/dead.json" not in place.names("lock")
+
+
+@pytest.mark.skipif(not Path("/proc/self/ns/pid").is_symlink(), reason="/proc does not tell processes here")
+def test_a_writer_killed_on_this_machine_keeps_nobody_out(bucket: str) -> None:
+    program = (
+        "import sys, time\nfrom tcpstall.archive.place import at\n"
+        "with at(sys.argv[1]).writing():\n    print('holds it', flush=True)\n    time.sleep(600)\n"
+    )
+    command = [sys.executable, "-c", program, bucket]
+    place = at(bucket)
+    with subprocess.Popen(command, stdout=subprocess.PIPE, cwd=Path(__file__).parents[2]) as writer:
+        assert writer.stdout is not None
+        assert writer.stdout.readline() == b"holds it\n"
+        with pytest.raises(StoreInUse, match=f"process {writer.pid}"), place.writing():
+            pass
+        writer.kill()
+    with place.writing():
+        assert len(place.names("lock")) == 1
 
 
 def test_a_lease_is_renewed(url: str, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -55,14 +55,14 @@ def taken(arguments: Sequence[str], store: Path) -> Taken:
 
 
 def table(store: Path, page: Path, runs: int, stalls: int) -> str:
-    lines = ["| question | time | target |", "| --- | ---: | ---: |"]
+    lines = ["| question | time | of processors | target |", "| --- | ---: | ---: | --- |"]
     for told, arguments, target in commands(page):
         best = min((taken(arguments, store) for _ in range(runs)), key=lambda one: one.seconds)
         print(f"{best.seconds:.2f} s, {best.processor_s:.2f} s of processors: {told}", file=sys.stderr, flush=True)
         verdict = ""
         if target is not None and stalls >= STALLS:
             verdict = f"< {target:.0f} s: {'met' if best.seconds < target else '**missed**'}"
-        lines.append(f"| {told} | {best.seconds:.2f} s | {verdict} |")
+        lines.append(f"| {told} | {best.seconds:.2f} s | {best.processor_s:.2f} s | {verdict} |")
     return "\n".join(lines)
 
 

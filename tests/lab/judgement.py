@@ -95,8 +95,8 @@ class Ranking:
 
     @property
     def found(self) -> bool:
-        """Whether the first suggestion is of the kind that was really best, or as good."""
-        near = [one for one in self.remedies if not _kinds(one.change) & NO_REMEDY]
+        """Whether the first suggestion is of the kind that was really best, or as good, among single changes."""
+        near = [one for one in self.remedies if not _kinds(one.change) & NO_REMEDY and " " not in one.change]
         best = min(one.after_ns for one in near)
         good = {_kinds(one.change) for one in near if one.after_ns - best <= APART * one.before_ns}
         first = next((kinds for kinds in map(_kinds, self.suggested) if not kinds & NO_REMEDY), None)
@@ -140,7 +140,9 @@ def rankings(pairs: Sequence[Judged], suggest: Suggest) -> list[Ranking]:
             (better.change, worse.change)
             for better, worse in combinations(remedies, 2)
             if worse.after_ns - better.after_ns > APART * better.before_ns
-            and (better.forecast.expected_ns or 0) >= (worse.forecast.expected_ns or 0)
+            and better.forecast.expected_ns is not None
+            and worse.forecast.expected_ns is not None
+            and better.forecast.expected_ns >= worse.forecast.expected_ns
         ]
         suggested = suggest(remedies[0].capture, remedies[0].service)
         found.append(Ranking(situation, tuple(remedies), tuple(swapped), suggested))

@@ -1,11 +1,19 @@
 """Predictions beside what really came of the change, as Markdown."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from tests.lab.judgement import SHARE, Forecast, Judged, Ranking
 
 MARK = ("<!-- predictions: python -m tests.lab.predictions --write -->", "<!-- end of predictions -->")
+
+
+@dataclass(frozen=True, slots=True)
+class Results:
+    """What became of the predictions of one folder."""
+
+    pairs: Sequence[Judged]
+    ranked: Sequence[Ranking]
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,34 +39,54 @@ PUBLISHED = (
 )  # fmt: skip
 
 
-def render(pairs: Sequence[Judged], ranked: Sequence[Ranking]) -> str:
-    """The whole section between its marks."""
-    tables = [summary(pairs, ranked), published(pairs), by_pair(pairs), by_ranking(ranked)]
+def render(sets: Mapping[str, Results]) -> str:
+    """The whole section between its marks; the first set is that of the published experiments."""
+    first = next(iter(sets.values()))
+    tables = [summary(sets), published(first.pairs)]
+    for name, results in sets.items():
+        body = f"{by_pair(results.pairs)}\n\n{by_ranking(results.ranked)}"
+        tables.append(f"<details>\n<summary>Every one: {name}</summary>\n\n{body}\n\n</details>")
+        tables += misses(name, results)
     return "\n\n".join([MARK[0], *tables, MARK[1]])
 
 
-def summary(pairs: Sequence[Judged], ranked: Sequence[Ranking]) -> str:
-    """How many are right."""
-    right = sum(one.right for one in pairs)
-    enclosed = sum(one.enclosed for one in pairs)
-    replayed = [one for one in pairs if one.forecast.replayed_ns is not None]
-    faithful = sum(_close(one.forecast.replayed_ns or 0, one.before_ns, one) for one in replayed)
-    ordered = sum(one.right for one in ranked)
-    found = sum(one.found for one in ranked)
-    refused = sum(1 for one in pairs if one.off_ns is None)
-    return "\n".join(
-        [
-            "| | |",
-            "| --- | --- |",
-            f"| changes really made and predicted beforehand | {len(pairs)} |",
-            f"| within one round trip or {100 * SHARE:.0f} % of the real time | {_share(right, len(pairs))} |",
-            f"| real time inside the predicted interval | {_share(enclosed, len(pairs))} |",
-            f"| refused | {refused} |",
-            f"| unchanged replay within the same of the time before | {_share(faithful, len(replayed))} |",
-            f"| situations with several remedies, their order right | {_share(ordered, len(ranked))} |",
-            f"| the really best remedy suggested first, unasked | {_share(found, len(ranked))} |",
-        ]
-    )
+def summary(sets: Mapping[str, Results]) -> str:
+    """How many are right, a column a set."""
+    rows = [
+        ("changes really made, each predicted from the capture before", _pairs),
+        (
+            f"within one round trip or {100 * SHARE:.0f} % of the real time",
+            lambda of: _share(one.right for one in of.pairs),
+        ),
+        ("real time inside the predicted interval", lambda of: _share(one.enclosed for one in of.pairs)),
+        ("refused", lambda of: str(sum(one.off_ns is None for one in of.pairs))),
+        ("unchanged replay as close to the time before", lambda of: _share(map(_faithful, _replayed(of)))),
+        ("several remedies, their order right", lambda of: _share(one.right for one in of.ranked)),
+        ("the really best remedy suggested first, unasked", lambda of: _share(one.found for one in of.ranked)),
+    ]
+    lines = [f"| | {' | '.join(sets)} |", "| --- |" + " --- |" * len(sets)]
+    lines += [f"| {words} | {' | '.join(map(count, sets.values()))} |" for words, count in rows]
+    return "\n".join(lines)
+
+
+def misses(name: str, results: Results) -> list[str]:
+    """What is wrong, without anything around it."""
+    wrong = [one for one in results.pairs if not one.right]
+    return [f"Wrong or refused, {name}:\n\n{by_pair(wrong)}"] if wrong else []
+
+
+def _pairs(of: Results) -> str:
+    return str(len(of.pairs))
+
+
+def _replayed(of: Results) -> list[Judged]:
+    """One pair a capture."""
+    return list({one.capture: one for one in of.pairs if one.forecast.replayed_ns is not None}.values())
+
+
+def _faithful(one: Judged) -> bool:
+    off = abs((one.forecast.replayed_ns or 0) - one.before_ns)
+    return off <= max(one.before_rtt_ns, SHARE * one.before_ns)
 
 
 def published(pairs: Sequence[Judged]) -> str:
@@ -111,15 +139,11 @@ def by_ranking(ranked: Sequence[Ranking]) -> str:
             f"`{each.change}` {_ms(each.after_ns)} → {_ms(each.forecast.expected_ns)}" for each in one.remedies
         )
         wrong = "; ".join(f"`{worse}` before `{better}`" for better, worse in one.swapped)
-        order = "right" if one.right else f"**wrong** {wrong}".strip()
+        order = "right" if one.right else f"**wrong** {wrong}" if wrong else "**refused**"
         suggested = ", ".join(f"`{each}`" for each in one.suggested) or "–"
         missed = "" if one.found else "**missed** "
         lines.append(f"| {one.remedies[0].why} | {remedies} | {order} | {missed}{suggested} |")
     return "\n".join(lines)
-
-
-def _close(value: int, real: int, pair: Judged) -> bool:
-    return abs(value - real) <= max(pair.before_rtt_ns, SHARE * real)
 
 
 def _verdict(pair: Judged) -> str:
@@ -144,5 +168,6 @@ def _ms(ns: int | None) -> str:
     return f"{ms:,.0f}" if ms >= 100 else f"{ms:.1f}"
 
 
-def _share(part: int, whole: int) -> str:
-    return f"{part} of {whole} ({100 * part / whole:.0f} %)" if whole else "–"
+def _share(rights: Iterable[bool]) -> str:
+    each = list(rights)
+    return f"{sum(each)} of {len(each)} ({100 * sum(each) / len(each):.0f} %)" if each else "–"

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from tests.lab.judgement import Forecast, judged, rankings
-from tests.lab.prediction_tables import MARK, render
+from tests.lab.prediction_tables import MARK, Results, render
 
 REPOSITORY = Path(__file__).parents[2]
 FIXTURES = REPOSITORY / "fixtures" / "pairs"
@@ -63,17 +63,27 @@ def told(report: dict[str, Any]) -> Forecast:
 def main() -> int:
     """Exit code 2 where a folder holds no pair."""
     parser = argparse.ArgumentParser(prog="python -m tests.lab.predictions", description=__doc__)
-    parser.add_argument("folder", nargs="?", type=Path, default=FIXTURES, help="default: fixtures/pairs")
+    parser.add_argument(
+        "sets",
+        nargs="*",
+        metavar="[NAME=]FOLDER",
+        default=[f"fixtures/pairs={FIXTURES}"],
+        help="folders that `python -m tests.lab --pairs` made (default: fixtures/pairs)",
+    )
     parser.add_argument("--tcpstall", default=f"{sys.executable} -m tcpstall", metavar="COMMAND", help="another build")
     parser.add_argument("--write", action="store_true", help="put the tables into .github/WHATIF.md")
     options = parser.parse_args()
-    paths = sorted(options.folder.resolve().glob("*/*.json"))
-    if not paths:
-        print(f"tests.lab.predictions: no pair in {options.folder}", file=sys.stderr)
-        return 2
     tool = Tool(options.tcpstall)
-    pairs = [judged(path, tool.forecast) for path in paths]
-    tables = render(pairs, rankings(pairs, tool.suggested))
+    results = {}
+    for argument in options.sets:
+        name, _, folder = argument.rpartition("=")
+        paths = sorted(Path(folder).resolve().glob("*/*.json"))
+        if not paths:
+            print(f"tests.lab.predictions: no pair in {folder}", file=sys.stderr)
+            return 2
+        pairs = [judged(path, tool.forecast) for path in paths]
+        results[name or Path(folder).name] = Results(pairs, rankings(pairs, tool.suggested))
+    tables = render(results)
     if not options.write:
         print(tables)
         return 0

@@ -14,13 +14,14 @@ from tests.lab.prediction_tables import (
     MARK,
     PUBLISHED,
     Published,
+    Results,
     by_pair,
     by_ranking,
     published,
     render,
     summary,
 )
-from tests.lab.predictions import told
+from tests.lab.predictions import PAGE, told
 
 MS = 1_000_000
 FIXTURES = Path(__file__).parents[2] / "fixtures" / "pairs"
@@ -119,6 +120,10 @@ class TestSuggestion:
         (ranking,) = ordered(self.REMEDIES, "think=0", "sndbuf=auto")
         assert ranking.found
 
+    def test_two_changes_at_once_are_not_asked_of_it(self) -> None:
+        (ranking,) = ordered((remedy("sndbuf=auto initcwnd=40", 20, 20), *self.REMEDIES), "sndbuf=auto")
+        assert ranking.found
+
     def test_nobody_has_to_suggest_a_shorter_way(self) -> None:
         (ranking,) = ordered((remedy("rtt=1ms", 5, 5), *self.REMEDIES), "sndbuf=auto")
         assert ranking.found
@@ -156,14 +161,22 @@ def test_tables_count_and_name_every_miss() -> None:
         remedy("initcwnd=40", 150, 55),
         remedy("nodelay=1", 200, None, situation="b"),
     ]
-    assert "| 1 of 3 (33 %) |" in summary(pairs, ordered(pairs))
+    results = {"here": Results(pairs, ordered(pairs))}
+    assert "| 1 of 3 (33 %) |" in summary(results)
     (miss,) = (line for line in by_pair(pairs).splitlines() if "**wrong**" in line)
     assert "`initcwnd=40`" in miss
     assert "−95.0" in miss
     assert "**wrong** `initcwnd=40` before `sndbuf=auto`" in by_ranking(ordered(pairs))
-    whole = render(pairs, ordered(pairs))
+    whole = render(results)
+    assert whole.count(miss) == 2
     assert whole.startswith(MARK[0])
     assert whole.endswith(MARK[1])
+
+
+def test_the_page_has_a_place_for_the_tables() -> None:
+    begin, end = MARK
+    text = PAGE.read_text(encoding="utf-8")
+    assert 0 <= text.find(begin) < text.find(end)
 
 
 def test_what_others_published_stands_beside_what_was_done_here() -> None:

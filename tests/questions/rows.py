@@ -30,7 +30,7 @@ KINDS = (
 class Rows:
     """The rows that count, and the folder of the store that holds them."""
 
-    folder: Path
+    folder: Any
     flows: list[Row] = field(default_factory=list)
     stalls: list[Row] = field(default_factory=list)
     exchanges: list[Row] = field(default_factory=list)

@@ -18,9 +18,9 @@ from tcpstall.archive.overview import overview
 from tcpstall.archive.questions import top
 from tcpstall.archive.session import session
 from tcpstall.archive.store import Store
-from tcpstall.losses import Example, Losses, Overview, Pattern, Trend
+from tcpstall.losses import Every, Example, Losses, Overview, Pattern, Trend
 from tcpstall.model import Endpoint
-from tcpstall.report.html import MadeBy, archive_page
+from tcpstall.report.html import MadeBy, archive_page, finely
 from tcpstall.report.html.heat import heat
 from tcpstall.untrusted import in_html
 from tests.hostile.test_untrusted import ATTACKS
@@ -167,27 +167,34 @@ def test_strangers_text_stays_text(attack: str, rows: Rows) -> None:
         assert re.fullmatch(r"#[a-z-]+|(file:///|\./)[A-Za-z0-9%/._~-]*", link)
 
 
-def _hours(count: int) -> Trend:
-    starts = tuple(START_NS + number * HOUR_NS for number in range(count))
-    return Trend("hour", starts, {Cause.PACING: tuple(number % 7 for number in range(count))}, (1,) * count, ())
+def _course(count: int, every: Every) -> Trend:
+    width = HOUR_NS if every == "hour" else DAY_NS
+    starts = tuple(START_NS + number * width for number in range(count))
+    lost = tuple(1 + number % 7 for number in range(count))
+    return Trend(every, starts, {Cause.PACING: lost}, (1,) * count, (), {Cause.PACING: sum(lost)})
 
 
-@pytest.mark.parametrize(
-    ("hours", "every", "cells"), [(1, "hour", 1), (192, "hour", 192), (193, "day", 9), (24 * 30, "day", 30)]
-)
-def test_cells_are_hours_then_days(hours: int, every: str, cells: int) -> None:
-    course = _hours(hours) if hours > 1 else replace(_hours(1), causes={Cause.PACING: (3,)})
-    drawn = heat(course)
+@pytest.mark.parametrize("every", ["hour", "day"])
+@pytest.mark.parametrize("count", [1, 48, 192, 10_000])
+def test_a_cell_is_an_hour_or_a_day(count: int, every: Every) -> None:
+    drawn = heat(_course(count, every))
+    cells = drawn.rows[0].cells
     assert drawn.every == every
-    assert round(drawn.width / drawn.cell) == cells
-    assert all(0 < cell.opacity <= 1 and 0 <= cell.x < drawn.width for cell in drawn.rows[0].cells)
-    assert max(cell.opacity for cell in drawn.rows[0].cells) == 1
+    assert len(cells) == count == round(drawn.width / drawn.cell)
+    assert all(0 < cell.opacity <= 1 and 0 <= cell.x < drawn.width for cell in cells)
+    assert max(cell.opacity for cell in cells) == 1
+    assert all(0 <= left <= 88 for left, _ in drawn.marks)
+
+
+@pytest.mark.parametrize(("hours", "every"), [(1, "hour"), (192, "hour"), (193, "day"), (24 * 400, "day")])
+def test_hours_are_drawn_for_days_and_days_for_longer(hours: int, every: Every) -> None:
+    assert finely(Overview(1, 1, 1, 1, 0, 1, START_NS, START_NS + hours * HOUR_NS, 1)) == every
 
 
 def test_nothing_is_drawn_where_nothing_was_lost() -> None:
     nothing = Overview(0, 0, 0, 0, 0, 0, None, None, 0)
     text = archive_page(
-        nothing, Losses("service", (), 0, 0), Trend("hour", (), {}, (), ()), [], made_by=MadeBy("x", "1", ())
+        nothing, Losses("service", (), 0, 0), Trend("hour", (), {}, (), (), {}), [], made_by=MadeBy("x", "1", ())
     )
     assert "<h2" in text
     assert 'id="heat"' not in text

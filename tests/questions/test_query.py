@@ -2,6 +2,7 @@
 
 import json
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -246,6 +247,23 @@ def test_columns_are_told_without_a_store(told: Told, monkeypatch: pytest.Monkey
         assert f"{table.name}: {table.meaning}" in out
         for column in table.shown:
             assert column.name in out
+
+
+@pytest.mark.parametrize("which", [0, -1], ids=["the first part", "the last part"])
+@pytest.mark.parametrize("harm", ["cut", "gone"])
+def test_a_damaged_store_is_a_line(which: int, harm: str, rows: Rows, told: Told, tmp_path: Path) -> None:
+    store = tmp_path / "store"
+    shutil.copytree(rows.folder, store)
+    part = sorted(store.glob("stalls/*/*.parquet"))[which]
+    if harm == "cut":
+        os.truncate(part, part.stat().st_size // 2)
+    else:
+        part.unlink()
+    for arguments in (["query", "SELECT count(cause) FROM stalls"], ["top"], ["trend"]):
+        code, out, err = told(*arguments, "--store", store)
+        assert (code, out) == (3, "")
+        assert err.count("\n") == 1
+        assert "cannot be read" in err
 
 
 def test_more_memory_than_there_is_is_a_line(rows: Rows) -> None:

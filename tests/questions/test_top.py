@@ -72,7 +72,8 @@ def test_the_worst_flow_is_one_that_lost_time_to_it(rows: Rows, ask: Ask, by: st
         if by == "cause":
             column = f"time_{row['cause'].replace('-', '_')}_ns"
             assert worst[column] == row["worst_lost_ns"] == max(one[column] for one in rows.flows)
-            assert row["flows"] == sum(one[column] > 0 for one in rows.flows)
+            waits = (one for one in rows.stalls if one["cause"] == row["cause"] and lost(one))
+            assert row["flows"] == len({(one["scan"], one["flow"]) for one in waits})
         elif by == "host":
             assert row["host"] in (worst["client_address"], worst["server_address"])
         else:

@@ -150,6 +150,16 @@ def test_a_capture_that_cannot_be_read_is_said(tmp_path: Path, capsys: pytest.Ca
     assert error.count("\n") == 1
 
 
+@pytest.mark.parametrize("form", ["table", "markdown", "json"])
+def test_a_capture_without_flows_has_nothing_to_change(
+    form: str, tmp_path: Path, capsysbinary: pytest.CaptureFixture[bytes]
+) -> None:
+    empty = tmp_path / "empty.pcap"
+    empty.write_bytes(SLOW.read_bytes()[:24])
+    assert main(["remedies", str(empty), "--format", form]) == ExitCode.COMPLETE
+    assert capsysbinary.readouterr().out.strip()
+
+
 @pytest.mark.parametrize("arguments", [("--anonymise", "--ss", "x"), ("--ss", "-", "-"), ("--ss", "-", "--ss", "-")])
 def test_what_cannot_be_done_is_a_usage_error(arguments: tuple[str, ...], capsys: pytest.CaptureFixture[str]) -> None:
     assert refused(capsys, SLOW, *arguments)[0] == ExitCode.USAGE

@@ -70,8 +70,10 @@ def test_a_remedy_is_whole(cause: Cause, detail: str | None) -> None:
             assert step.commands or step.program or step.note
             assert not step.commands or step.source or step.note
         if remedy.whatif:
-            assert re.fullmatch(r"[a-z-]+=[0-9]+(bit)?", remedy.whatif)
-            assert remedy.whatif.partition("=")[0] in CHANGES
+            name, _, value = remedy.whatif.partition("=")
+            assert name in CHANGES
+            assert re.fullmatch(r"[0-9]+(bit)?|auto", value)
+            assert value != "0" or name in ("slow-start-after-idle", "delayed-ack", "loss", "think")
 
 
 @everything

@@ -11,8 +11,9 @@ from hypothesis import strategies as st
 from tcpstall import _core, analyze
 from tests.formats.encapsulation import FOUR, LINKS, SIX, TUNNELS, Wrapping
 from tests.formats.fixture import datagrams, fragments, wrapped
-from tests.properties.frames import Frame
-from tests.rotated.cutting import CAPTURES, KINDS, as_one, cut, flows, of_fixture, of_many_flows, warned, write
+from tests.properties.frames import Frame, read_frames
+from tests.rotated.cutting import CAPTURES, KINDS, as_one, cut, flows, of_fixture, of_many_flows, stalls, warned, write
+from tests.scene import Scene
 
 MANY = of_many_flows()
 
@@ -102,6 +103,20 @@ def test_each_flow_names_the_file_in_which_it_began(tmp_path: Path) -> None:
     starts = zip(read.column("start_ns"), read.column("capture"), strict=True)
     assert all(capture == sum(first <= start for first in firsts) - 1 for start, capture in starts)
     assert len(set(read.column("capture"))) > 1
+
+
+def test_pastes_and_captures_make_one_stream_too(tmp_path: Path, scene: Scene) -> None:
+    scene.download(120_000)
+    whole, lines = scene.capture(), scene.capture(kind="text").read_text().splitlines(keepends=True)
+    frames = read_frames(whole)
+    third = len(frames) // 3
+    (tmp_path / "b").write_text("".join(lines[third : 2 * third]))
+    (tmp_path / "c").write_text("".join(lines[2 * third :]))
+
+    read = as_one([write(tmp_path / "a", frames[:third]), str(tmp_path / "b"), str(tmp_path / "c")])
+
+    assert stalls(read) == stalls(_core.analyze([str(whole)]))
+    assert [json.loads(status.json)["first_packet"] for status in read.captures] == [1, third + 1, 2 * third + 1]
 
 
 def test_by_themselves_files_are_read_as_before(tmp_path: Path) -> None:

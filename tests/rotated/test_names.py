@@ -1,5 +1,6 @@
 """Which names belong together, by listings as tcpdump, dumpcap and people leave them behind."""
 
+import os
 import shutil
 import subprocess
 from collections.abc import Sequence
@@ -10,6 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tcpstall.archive.rotation import grouped
+from tests.archive.trees import pcap
 
 CAPTURE = Path(__file__).parents[2] / "fixtures" / "slowstart-rtt7ms-512k.pcap"
 
@@ -36,6 +38,10 @@ ONE_SET = [
         "gw.#.cap", ["gw.2026-11-21_10:00:00.cap.gz", "gw.2026-11-21_10:05:00.cap.gz"], id="-G with %F_%T and -z gzip"
     ),
     pytest.param("gw-#.pcap", ["gw-1763719200.pcap", "gw-1763722800.pcap"], id="-G with %s"),
+    pytest.param("gw-#.pcap", ["gw-1763719200123456.pcap", "gw-1763719260000001.pcap"], id="microseconds"),
+    pytest.param("gw-#.pcap", ["gw-1763719200.000001.pcap", "gw-1763719200.000002.pcap"], id="seconds and a fraction"),
+    pytest.param("log.pcap.#", ["log.pcap.1763719200", "log.pcap.1763722800.gz"], id="Suricata"),
+    pytest.param("h-261121-#.pcap", ["h-261121-00000012.pcap", "h-261121-00000013.pcap"], id="Arkime"),
     pytest.param("#.pcap", ["2026-11-21T10-00-00Z.pcap", "2026-11-21T11-00-00Z.pcap"], id="nothing but the time"),
     pytest.param("gw.pcap.#", ["gw.pcap.202611211000", "gw.pcap.202611211005"], id="the time behind the extension"),
     pytest.param("gw.pcap#", ["gw.pcap20261121100000", "gw.pcap20261121100500"], id="the time on the extension"),
@@ -170,6 +176,21 @@ def test_what_editcap_splits_is_one_set(tmp_path: Path, output: str) -> None:
     names = sorted(str(path) for path in tmp_path.iterdir())
     assert len(names) > 3
     assert [group.members for group in grouped(names)] == [tuple(range(len(names)))]
+
+
+@pytest.mark.skipif(not shutil.which("tcpdump"), reason="tcpdump is not installed")
+@pytest.mark.parametrize(("options", "files"), [((), 13), (("-W", "20"), 13), (("-W", "9"), 9), (("-W", "5"), 5)])
+def test_what_tcpdump_rotates_is_one_set(tmp_path: Path, options: tuple[str, ...], files: int) -> None:
+    whole, rotated = tmp_path / "whole", tmp_path / "rotated"
+    whole.write_bytes(pcap(packets=9_000, filler=bytes(1_400)))
+    rotated.mkdir()
+    stays = ("-Z", "root") if os.geteuid() == 0 else ()
+    command = ["tcpdump", "-r", whole, "-C", "1", *options, "-w", rotated / "eth0.pcap", *stays]
+    subprocess.run(command, check=True, capture_output=True)
+    names = [path.name for path in rotated.iterdir()]
+    (group,) = grouped(names)
+    assert len(group.members) == files
+    assert (group.pattern, group.missing_before) == ("eth0.pcap#", frozenset())
 
 
 def test_a_folder_of_a_hundred_thousand_is_no_matter() -> None:

@@ -2,6 +2,7 @@
 
 from tcpstall.report.html.archive import archive_page
 from tcpstall.report.html.diff import diff_page
+from tcpstall.report.html.heat import finely
 from tcpstall.report.html.page import MadeBy, Source, page
 
-__all__ = ["MadeBy", "Source", "archive_page", "diff_page", "page"]
+__all__ = ["MadeBy", "Source", "archive_page", "diff_page", "finely", "page"]

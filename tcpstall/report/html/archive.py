@@ -43,14 +43,15 @@ class _Shown:
 
 def archive_page(about: Overview, worst: Losses, trend: Trend, patterns: Sequence[Pattern], *, made_by: MadeBy) -> str:
     """The page; `trend` is by the hour, `worst` by service."""
-    causes = {cause: sum(course) for cause, course in trend.causes.items()}
+    causes = dict(trend.lost_ns)
     values: dict[str, object] = {
         "title": "Where time was lost",
         "sentences": told_overview(about, causes, worst),
         "figures": _figures(about, causes),
         "findings": [_finding(pattern, about) for pattern in patterns],
         "grown": [(told_growth(growth, trend.every), ledger.look(growth.cause.value)) for growth in trend.grown],
-        "heat": heat(trend) if trend.starts_ns else None,
+        "heat": heat(trend) if trend.causes else None,
+        "earlier": duration(trend.earlier_ns) if trend.earlier_ns else "",
         "services": [_service(loss, worst) for loss in worst.rows],
         "more": counted(worst.keys - len(worst.rows), "more service") if worst.keys > len(worst.rows) else "",
         "reasons": about.reasons,

@@ -4,17 +4,14 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from tcpstall.causes import Cause
-from tcpstall.losses import Every, Trend
+from tcpstall.losses import Every, Overview, Trend
 from tcpstall.report.archive.trend import moment
 from tcpstall.units import date, duration
 
-__all__ = ["Heat", "heat"]
+__all__ = ["Heat", "finely", "heat"]
 
-HOURS = 8 * 24
+_HOURS = 8 * 24
 """Beyond so many hours a cell is a day."""
-
-_DAYS = 400
-"""Cells of a row at most; the latest days are shown."""
 
 _FAINTEST = 0.12
 """Where anything was lost at all, it can be seen."""
@@ -24,6 +21,9 @@ _CELL = 10
 
 _LEAST_WIDTH = 600
 
+_LEAST_CELLS = 400
+"""What is narrower than such a part of the row would be less than a pixel on a phone."""
+
 _FEW = 49
 """Up to so many hours the times of day are marked, else days."""
 
@@ -32,6 +32,7 @@ _MARK = 12
 
 _HOUR_NS = 3_600_000_000_000
 _DAY_NS = 24 * _HOUR_NS
+_YEAR_NS = 366 * _DAY_NS
 
 
 @dataclass(frozen=True)
@@ -56,32 +57,37 @@ class Row:
 
 @dataclass(frozen=True)
 class Heat:
-    """The whole map; `marks` are (per cent from the left, text) under it."""
+    """The whole map; `marks` are (per cent from the left, text) under it.
+
+    A cell is drawn `drawn` wide, so that a day among decades can be seen.
+    """
 
     every: Every
     first: str
     last: str
     width: float
     cell: float
+    drawn: float
     rows: list[Row]
     marks: list[tuple[float, str]]
 
 
+def finely(about: Overview) -> Every:
+    """How finely time is parted: hours for up to eight days, then days."""
+    if about.first_ns is None or about.last_ns is None:
+        return "hour"
+    return "hour" if about.last_ns - about.first_ns <= _HOURS * _HOUR_NS else "day"
+
+
 def heat(trend: Trend) -> Heat:
-    """Hours for up to eight days, else days; `trend` is by the hour."""
-    by_day = len(trend.starts_ns) > HOURS
-    every: Every = "day" if by_day else "hour"
-    starts = _folded_starts(trend.starts_ns) if by_day else list(trend.starts_ns)
-    left_out = max(0, len(starts) - _DAYS)
-    kept = starts[left_out:]
-    cell = max(_CELL, _LEAST_WIDTH / max(1, len(kept)))
-    rows = []
-    for cause, hours in trend.causes.items():
-        course = (_folded(hours, trend.starts_ns) if by_day else list(hours))[left_out:]
-        if any(course):
-            rows.append(_row(cause, course, kept, every, cell))
-    first, last = _told(kept[0], every), _told(kept[-1], every)
-    return Heat(every, first, last, round(len(kept) * cell, 2), round(cell, 2), rows, list(_marks(kept, every)))
+    """A row a cause, a cell an hour or a day."""
+    starts = trend.starts_ns
+    cell = max(_CELL, _LEAST_WIDTH / len(starts))
+    rows = [_row(cause, course, starts, trend.every, cell) for cause, course in trend.causes.items() if any(course)]
+    first, last = _told(starts[0], trend.every), _told(starts[-1], trend.every)
+    width = round(len(starts) * cell, 2)
+    drawn = round(max(cell, width / _LEAST_CELLS), 2)
+    return Heat(trend.every, first, last, width, round(cell, 2), drawn, rows, list(_marks(starts, trend.every)))
 
 
 def _row(cause: Cause, course: Sequence[int], starts: Sequence[int], every: Every, cell: float) -> Row:
@@ -99,20 +105,6 @@ def _row(cause: Cause, course: Sequence[int], starts: Sequence[int], every: Ever
     return Row(cause.value, cause.colour, duration(sum(course)), most, cells)
 
 
-def _folded_starts(starts: Sequence[int]) -> list[int]:
-    first, last = starts[0] // _DAY_NS, starts[-1] // _DAY_NS
-    return [day * _DAY_NS for day in range(first, last + 1)]
-
-
-def _folded(hours: Sequence[int], starts: Sequence[int]) -> list[int]:
-    """Sums of days."""
-    first = starts[0] // _DAY_NS
-    days = [0] * (starts[-1] // _DAY_NS - first + 1)
-    for start, lost in zip(starts, hours, strict=True):
-        days[start // _DAY_NS - first] += lost
-    return days
-
-
 def _told(start_ns: int, every: Every) -> str:
     return moment(start_ns) if every == "hour" else date(start_ns)
 
@@ -121,9 +113,10 @@ def _marks(starts: Sequence[int], every: Every) -> Iterator[tuple[float, str]]:
     """The days, as many as there is room for, or the hours of a few."""
     by_hour = every == "hour" and len(starts) <= _FEW
     step = 6 * _HOUR_NS if by_hour else _DAY_NS
+    long = starts[-1] - starts[0] > _YEAR_NS
     free = 0.0
     for number, start in enumerate(starts):
         left = 100 * number / len(starts)
         if start % step == 0 and free <= left <= 100 - _MARK:
-            yield round(left, 2), moment(start)[5:] if by_hour else date(start)[5:]
+            yield round(left, 2), moment(start)[5:] if by_hour else date(start)[:7] if long else date(start)[5:]
             free = left + _MARK

@@ -28,6 +28,8 @@ def _content(
     yield Heading(1, [f"What to change, on {PLATFORM[platform]}"])
     if told:
         yield Items([[line] for line in told])
+    if not flows:
+        yield Paragraph(["No flow to change anything about."])
     for flow, found, sockets in flows:
         yield Heading(2, [headline(flow)])
         if not found:

@@ -1,6 +1,7 @@
 //! Bytes on their way through the core: read alone, and with everything that a report needs.
 
 use std::io::{Cursor, Read};
+use std::num::NonZero;
 use std::ops::ControlFlow;
 use std::path::PathBuf;
 use std::sync::LazyLock;
@@ -109,7 +110,6 @@ pub fn analyse(bytes: &[u8]) {
         opener: Opener::default(),
         threads: None,
     };
-    let begin = |shape| Writer::begin(Vec::new(), shape).expect("memory takes it");
     let mut keeper = Keeper { rows: Vec::new(), writers: [Shape::Json, Shape::Csv].map(begin) };
     let statuses = run::run(std::slice::from_ref(&path), &options, &mut keeper);
     promises::of_capture(&statuses[0], &keeper.rows);
@@ -125,4 +125,18 @@ pub fn analyse(bytes: &[u8]) {
         let samples = run::samples(std::slice::from_ref(&path), &[row.id], &options);
         assert!(samples.is_ok() || statuses[0].error.is_some(), "{samples:?}");
     }
+    twice(&path, options);
+}
+
+/// The same capture twice, as one stream: side by side all the way, or one after the other where its clock runs back.
+fn twice(path: &str, options: Options) {
+    let options = Options { sets: Sets { of: vec![0, 0], ..Sets::default() }, threads: NonZero::new(1), ..options };
+    let mut keeper = Keeper { rows: Vec::new(), writers: [Shape::Json, Shape::Csv].map(begin) };
+    let statuses = run::run(&[path.to_owned(), path.to_owned()], &options, &mut keeper);
+    assert_eq!(statuses.iter().map(|status| status.packets).collect::<Vec<_>>(), [statuses[0].packets; 2]);
+    assert_eq!(statuses[0].error, statuses[1].error);
+}
+
+fn begin(shape: Shape) -> Writer<Vec<u8>> {
+    Writer::begin(Vec::new(), shape).expect("memory takes it")
 }

@@ -166,7 +166,7 @@ impl<'a> Reader<'a> {
                 Ok(Some(event @ (Event::Segment | Event::Start))) => {
                     if batch.place().time >= self.opens {
                         lane.puts_off(&event, *batch.place(), status);
-                        let before = lane.read(status) - 1;
+                        let before = lane.read(status).saturating_sub(1).max(lane.taken);
                         self.numbered += before - lane.taken;
                         lane.taken = before;
                         return Step::Changed;
@@ -193,6 +193,7 @@ impl<'a> Reader<'a> {
         Step::Changed
     }
 
+    /// Opens the next capture; what keeps it from being opened is told in its status.
     fn open_next(&mut self) {
         let Some(Coming { number, lane, .. }) = self.coming.pop_front() else { return };
         self.opens = self.coming.front().map_or(NEVER, |next| next.opens);
