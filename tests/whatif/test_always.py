@@ -1,12 +1,16 @@
 """What holds for every flow that is played again."""
 
+from collections.abc import Callable
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tcpstall.whatif import Forecast, whatif
 from tests.scene import Scene
+from tests.scene.scene import Scene as Stage
+from tests.scene.strategies import acts
 from tests.whatif.played import played
 
 SIZES = st.integers(1_000, 400_000)
@@ -55,3 +59,24 @@ def test_the_interval_holds_what_is_expected(size: int, rtt_ms: int, think_ms: i
             outcome = played(scene, text).outcome
             for span in (outcome.transfer, *outcome.exchanges):
                 assert 0 < span.low_ns <= span.expected_ns <= span.high_ns
+
+
+@given(acts(lossy=True), st.sampled_from(["client", "between", "server"]))
+def test_whatever_happened_it_is_refused_or_enclosed(act: Callable[[Stage], None], tap: str) -> None:
+    with TemporaryDirectory() as folder:
+        scene = Scene(Path(folder))
+        act(scene)
+        (forecast,) = whatif(scene.capture(tap)).forecasts  # type: ignore[arg-type]
+    assert (forecast.refused is None) == (
+        forecast.error_ns is not None and abs(forecast.error_ns) <= _allowed(forecast)
+    )
+    for outcome in forecast.outcomes:
+        for span in (outcome.transfer, *outcome.exchanges):
+            assert 0 <= span.low_ns <= span.expected_ns <= span.high_ns
+
+
+def _allowed(forecast: Forecast) -> float:
+    """Beyond two round trips and three tenths of the transfer a replay explains nothing."""
+    assert forecast.captured is not None
+    assert forecast.rtt_ns is not None
+    return max(2.1 * forecast.rtt_ns + 500_000, 0.3 * forecast.captured.transfer_ns)

@@ -2,6 +2,9 @@
 
 use std::collections::BTreeMap;
 
+use hashbrown::HashSet;
+
+use crate::causes::Cause;
 use crate::replay::record::{Kind, Record};
 use crate::replay::setup::Loss;
 use crate::time::Nanos;
@@ -28,10 +31,21 @@ impl Lost {
     }
 }
 
+/// A repair that took longer than this, in round trips, was a timer's.
+const TIMER: f64 = 1.5;
+
+/// Packets of data new to the tap that ended a wait for a timer: what the tap never saw the first time.
+fn timers(record: &Record, end: usize, rtt: Nanos) -> HashSet<u64> {
+    let repairs = record.silences[end].iter().filter(|silence| silence.cause == Cause::Retransmission);
+    let long = repairs.filter(|silence| silence.end - silence.start > rtt.scaled(TIMER));
+    long.filter_map(|silence| silence.next).map(|packet| packet.0).collect()
+}
+
 /// Of one end's data: what was sent again and had not arrived, and what the tap saw to be missing.
 pub(super) fn losses(record: &Record, end: usize, distances: [Nanos; 2], rtt: Nanos) -> Vec<Loss> {
     let mut lost = Lost { mss: record.mss[end], ..Lost::default() };
     let at_receiver = distances[1 - end] <= rtt.scaled(AT_RECEIVER);
+    let timers = timers(record, end, rtt);
     let mut acked = 0;
     for passing in &record.passings {
         let range = (passing.start, passing.start + passing.bytes);
@@ -41,6 +55,8 @@ pub(super) fn losses(record: &Record, end: usize, distances: [Nanos; 2], rtt: Na
             if let Some((left, right)) = passing.sack.filter(|(_, right)| *right <= acked) {
                 lost.each((left, right), |times| *times = times.saturating_sub(1));
             }
+        } else if passing.kind == Kind::New && at_receiver && timers.contains(&passing.packet.0) {
+            lost.each((passing.start, passing.start + passing.bytes.min(lost.mss)), |times| *times += 1);
         } else if passing.kind == (Kind::Late { again: true }) || passing.kind == Kind::Again && !at_receiver {
             lost.each(range, |times| *times += 1);
         }
