@@ -140,7 +140,9 @@ def rankings(pairs: Sequence[Judged], suggest: Suggest) -> list[Ranking]:
             (better.change, worse.change)
             for better, worse in combinations(remedies, 2)
             if worse.after_ns - better.after_ns > APART * better.before_ns
-            and (better.forecast.expected_ns or 0) >= (worse.forecast.expected_ns or 0)
+            and better.forecast.expected_ns is not None
+            and worse.forecast.expected_ns is not None
+            and better.forecast.expected_ns >= worse.forecast.expected_ns
         ]
         suggested = suggest(remedies[0].capture, remedies[0].service)
         found.append(Ranking(situation, tuple(remedies), tuple(swapped), suggested))

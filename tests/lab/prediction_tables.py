@@ -139,7 +139,7 @@ def by_ranking(ranked: Sequence[Ranking]) -> str:
             f"`{each.change}` {_ms(each.after_ns)} → {_ms(each.forecast.expected_ns)}" for each in one.remedies
         )
         wrong = "; ".join(f"`{worse}` before `{better}`" for better, worse in one.swapped)
-        order = "right" if one.right else f"**wrong** {wrong}".strip()
+        order = "right" if one.right else f"**wrong** {wrong}" if wrong else "**refused**"
         suggested = ", ".join(f"`{each}`" for each in one.suggested) or "–"
         missed = "" if one.found else "**missed** "
         lines.append(f"| {one.remedies[0].why} | {remedies} | {order} | {missed}{suggested} |")
