@@ -63,7 +63,8 @@ def _flow(forecast: Forecast, width: int) -> Iterator[RenderableType]:
         yield _outcomes(forecast.outcomes, width)
     elif not forecast.refused:
         yield _line("nothing that it waited for calls for a change")
-    yield from (_line(text) for text in map(sized, forecast.sizing) if text)
+    if not forecast.refused:
+        yield from (_line(text) for text in map(sized, forecast.sizing) if text)
 
 
 def _outcomes(outcomes: Sequence[Outcome], width: int) -> RenderableType:

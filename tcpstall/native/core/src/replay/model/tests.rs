@@ -1,3 +1,5 @@
+//! The model by itself: what it plays takes as many round trips as it must.
+
 use super::*;
 use crate::replay::change::{Change, View};
 use crate::replay::setup::{Earlier, End, Level, Opening, Span, Step};
