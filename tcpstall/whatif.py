@@ -8,7 +8,7 @@ import json
 import os
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from decimal import Decimal
 from typing import Any
 
@@ -230,7 +230,7 @@ def whatif(
     if not changes and len(wanted) > 1:
         remedies = _remedies(forecasts)
         if remedies:
-            forecasts = _forecasts(names, wanted, [[remedy] for remedy in remedies], suggested=True)
+            forecasts = _best_first(_forecasts(names, wanted, [[remedy] for remedy in remedies], suggested=True))
     return WhatIf(tuple(analysis.captures), tuple(forecasts), left_out)
 
 
@@ -287,6 +287,19 @@ def _remedies(forecasts: Sequence[Forecast]) -> list[tuple[str, int | None]]:
                 before = found.get(one.name)
                 found[one.name] = one.value if before is None or one.value is None else max(before, one.value)
     return list(found.items())
+
+
+def _best_first(forecasts: Sequence[Forecast]) -> list[Forecast]:
+    """The same remedies for all flows, in the order of what they save over all."""
+    told = [forecast.outcomes for forecast in forecasts if forecast.refused is None]
+    saved = [sum(outcome.saved_ns for outcome in outcomes) for outcomes in zip(*told, strict=True)]
+    order = sorted(range(len(saved)), key=lambda at: -saved[at])
+    return [
+        replace(forecast, outcomes=tuple(forecast.outcomes[at] for at in order))
+        if forecast.refused is None
+        else forecast
+        for forecast in forecasts
+    ]
 
 
 def _forecast(flow: Flow, row: Mapping[str, Any], suggested: bool) -> Forecast:
