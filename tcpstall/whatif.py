@@ -26,6 +26,7 @@ __all__ = [
     "WhatIf",
     "added",
     "change",
+    "foreseen",
     "whatif",
 ]
 
@@ -231,6 +232,24 @@ def whatif(
         if remedies:
             forecasts = _best_first(_forecasts(names, wanted, [[remedy] for remedy in remedies], suggested=True))
     return WhatIf(tuple(analysis.captures), tuple(forecasts), left_out)
+
+
+def foreseen(
+    paths: Sequence[str],
+    flows: Sequence[Flow],
+    *,
+    since_ns: int | None = None,
+    until_ns: int | None = None,
+    max_expansion: int | None = None,
+) -> list[Forecast]:
+    """What each flow's remedies would buy, of flows that analyze() gave for the same paths and keywords.
+
+    Raises OSError (cannot open) or ValueError (not a capture).
+    """
+    ids = [flow.id for flow in flows]
+    texts = _core.whatif(paths, ids, since_ns=since_ns, until_ns=until_ns, max_expansion=max_expansion)
+    rows = ((flow, json.loads(text)) for flow, text in zip(flows, texts, strict=True) if text is not None)
+    return [_forecast(flow, row, True) for flow, row in rows]
 
 
 def _wanted(analysis: Analysis, flows: Sequence[int], service: Endpoint | None) -> tuple[list[int], int]:

@@ -20,6 +20,7 @@ from tcpstall.model import Capture, Flow, Sort
 if TYPE_CHECKING:
     from tcpstall.plot.page import Drawing
     from tcpstall.report.html import Source
+    from tcpstall.whatif import Forecast
 
 __all__ = ["command", "source", "write_whole"]
 
@@ -100,6 +101,7 @@ def command(
         return code
     ranked = [analysis[row] for row in analysis.ranked(sort)[: max(top, detailed)]]
     drawings, why_not = _drawings(captures, ranked[:detailed], how)
+    forecasts = _forecasts(captures, ranked[:detailed], how)
     from tcpstall.report.html import MadeBy, page
 
     sources = tuple(source(path, capture) for path, capture in zip(captures, analysis.captures, strict=False))
@@ -107,6 +109,7 @@ def command(
         analysis,
         ranked,
         drawings,
+        forecasts,
         made_by=MadeBy(command_line(analysis.captures, anonymised=analysis.anonymised), __version__, sources),
         library=_library() if drawings else "",
         why_no_plots=why_not,
@@ -144,6 +147,27 @@ def _drawings(captures: Sequence[str], flows: Sequence[Flow], how: Reading) -> t
     columns = min(_MOST_COLUMNS, _COLUMNS // len(flows))
     made = {flow.id: draw(flow, table, main_sender(flow), columns) for flow, table in zip(flows, tables, strict=True)}
     return {id_: drawing for id_, drawing in made.items() if drawing}, ""
+
+
+def _forecasts(captures: Sequence[str], flows: Sequence[Flow], how: Reading) -> Mapping[int, "Forecast"]:
+    """What changes would buy, by flow; of files that are read as one nothing yet."""
+    as_one = len(set(how["sets"])) < len(how["sets"])
+    if not flows or as_one or not all(_again(capture) for capture in captures):
+        return {}
+    from tcpstall.whatif import foreseen
+
+    try:
+        told = foreseen(
+            captures,
+            flows,
+            since_ns=how["since_ns"],
+            until_ns=how["until_ns"],
+            max_expansion=how["max_expansion"],
+        )
+    except (OSError, ValueError) as error:
+        complain(f"no forecasts: {error}")
+        return {}
+    return {forecast.flow.id: forecast for forecast in told}
 
 
 def _library() -> str:

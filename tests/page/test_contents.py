@@ -102,3 +102,22 @@ def test_a_capture_without_tcp_gives_a_page_that_says_so(report: Report, tmp_pat
 @pytest.mark.parametrize("capture", ["slowstart-rtt7ms-512k.txt"])
 def test_a_paste_has_plots_too(report: Report, capture: str) -> None:
     assert 'class="plots"' in report(CAPTURE.with_name(capture))
+
+
+def test_the_page_tells_what_changes_would_buy_and_how_far_the_model_is_off(report: Report) -> None:
+    text = visible(report(CAPTURE))
+    assert "What a change would buy" in text
+    assert "initcwnd=100" in text
+    assert "Predicted by playing the flow again: captured 56.1 ms, replayed unchanged" in text
+
+
+def test_where_nothing_can_be_predicted_the_page_says_why(report: Report, tmp_path: Path) -> None:
+    """Without the three packets of the handshake."""
+    whole = CAPTURE.read_bytes()
+    at = 24
+    for _ in range(3):
+        at += 16 + int.from_bytes(whole[at + 8 : at + 12], "little")
+    begun = tmp_path / "begun.pcap"
+    begun.write_bytes(whole[:24] + whole[at:])
+    text = visible(report(begun))
+    assert "No prediction: the handshake was not captured whole" in text

@@ -28,10 +28,12 @@ def test_labels_paths_and_errors_are_shown_as_they_are(attack: str) -> None:
     inputs = [capture(path=f"{attack}.pcap", exit_code=5, error=f"{attack}.pcap is damaged")]
     flows = [flow(stall(Cause.PACING, 5), label=attack, tunnel=attack)]
     made = MadeBy(f"tcpstall report {attack}", "1", (Source(f"{attack}.pcap", None, None),))
-    text = page(Canned(flows, inputs), flows, {}, made_by=made, library="")
+    text = page(Canned(flows, inputs), flows, {}, {}, made_by=made, library="")
     assert all(line.isprintable() for line in text.split("\n"))
     elements = set(re.findall(r"<(\w+)", text))
-    plain = page(Canned([flow(stall(Cause.PACING, 5), label="a", tunnel="a")]), flows[:0], {}, made_by=made, library="")
+    plain = page(
+        Canned([flow(stall(Cause.PACING, 5), label="a", tunnel="a")]), flows[:0], {}, {}, made_by=made, library=""
+    )
     assert not elements & {"img", "b", "iframe"}
     assert text.count("<script") == 0 == plain.count("<script")
     shown = in_html(attack).replace("&#x27;", "&#39;").replace("&quot;", "&#34;")

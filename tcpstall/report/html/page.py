@@ -14,6 +14,7 @@ from tcpstall.report.first_change import first_change
 from tcpstall.report.html import ledger, summary
 from tcpstall.report.html.document import filled, template_text
 from tcpstall.report.html.drawn import Drawn
+from tcpstall.report.html.foretold import foretold
 from tcpstall.report.html.rows import exchange_rows, flow_row, stall_rows
 from tcpstall.report.html.wireshark import flow_filter
 from tcpstall.report.inputs import as_read, described, named, without_flows
@@ -21,6 +22,7 @@ from tcpstall.report.services import idle_line, service_line
 from tcpstall.report.spikes import spike_lines
 from tcpstall.report.trust import short_doubts
 from tcpstall.units import counted, duration
+from tcpstall.whatif import Forecast
 
 __all__ = ["MadeBy", "Source", "page", "plain"]
 
@@ -51,6 +53,7 @@ def page(
     analysis: Analysis,
     flows: Sequence[Flow],
     drawings: Mapping[int, Drawn],
+    forecasts: Mapping[int, Forecast],
     *,
     made_by: MadeBy,
     library: str,
@@ -61,7 +64,7 @@ def page(
 ) -> str:
     """The page about `flows`, in that order, the first `detailed` of them with all that is known.
 
-    `drawings` are their plots by the flow's id, `library` the script that draws them.
+    `drawings` are their plots by the flow's id, `library` the script that draws them; `forecasts` what a change buys.
     """
     captures = [capture for capture in analysis.captures if capture.exit_code not in _UNREAD]
     values: dict[str, object] = {
@@ -84,7 +87,9 @@ def page(
         "rows": [flow_row(flow) for flow in flows],
         "more": counted(len(analysis) - len(flows), "more flow") if len(analysis) > len(flows) else "",
         "sort": sort,
-        "details": [_detail(flow, drawings.get(flow.id), min_stall_ns) for flow in flows[:detailed]],
+        "details": [
+            _detail(flow, drawings.get(flow.id), forecasts.get(flow.id), min_stall_ns) for flow in flows[:detailed]
+        ],
         "services": [
             (service_line(service), idle_line(service.idle_close) if service.idle_close else "")
             for service in analysis.services[:_SERVICES]
@@ -98,7 +103,7 @@ _BARS = 20
 """Flows with a bar in the ledger, at least."""
 
 
-def _detail(flow: Flow, drawing: Drawn | None, min_stall_ns: int) -> dict[str, object]:
+def _detail(flow: Flow, drawing: Drawn | None, forecast: Forecast | None, min_stall_ns: int) -> dict[str, object]:
     found = findings(flow)
     stalls, shorter = stall_rows(flow, min_stall_ns)
     exchanges, faster = exchange_rows(flow)
@@ -108,6 +113,7 @@ def _detail(flow: Flow, drawing: Drawn | None, min_stall_ns: int) -> dict[str, o
         "findings": [(finding, duration(finding.time_ns), ledger.look(finding.cause.value)) for finding in found],
         "remainder": remainder(flow, found),
         "first_change": first_change(flow),
+        "forecast": None if forecast is None else foretold(forecast),
         "spikes": list(spike_lines(flow)),
         "trust": short_doubts(flow),
         "notes": list(notes(flow)),

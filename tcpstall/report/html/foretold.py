@@ -1,0 +1,33 @@
+"""What changes would buy one flow, for the page."""
+
+from dataclasses import dataclass
+
+from tcpstall.report.whatif.tables import HEADINGS, outcome_row
+from tcpstall.report.whatif.words import fidelity, refusal, sized
+from tcpstall.whatif import Forecast
+
+__all__ = ["Foretold", "foretold"]
+
+
+@dataclass(frozen=True)
+class Foretold:
+    """Lines and a table; where nothing can be predicted, only why."""
+
+    refused: str
+    fidelity: str
+    headings: tuple[str, ...]
+    rows: list[list[str]]
+    sizes: list[str]
+
+
+def foretold(forecast: Forecast) -> Foretold:
+    """The forecast in words."""
+    if forecast.refused or forecast.captured is None or forecast.replayed is None:
+        return Foretold(refusal(forecast), "", (), [], [])
+    return Foretold(
+        "",
+        fidelity(forecast.captured, forecast.replayed),
+        HEADINGS,
+        [outcome_row(outcome) for outcome in forecast.outcomes],
+        [text for text in map(sized, forecast.sizing) if text],
+    )
