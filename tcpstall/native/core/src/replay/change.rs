@@ -113,6 +113,21 @@ impl Change {
         }
     }
 
+    /// It only lifts a limit: nothing takes longer than before.
+    pub fn only_lifts(&self, setup: &Setup) -> bool {
+        let Some(size) = self.value else { return true };
+        let largest = |windows: &mut dyn Iterator<Item = i64>| windows.max().unwrap_or(0);
+        setup.ends.iter().all(|end| match self.name {
+            "sndbuf" => {
+                // Whatever large frames made of it, the option now is no larger than the lowest level.
+                let lowest = levels(end).first().map(|level| level.full);
+                lowest.is_some_and(|lowest| send_buffer(end, size, View::Doubtful).full >= lowest)
+            }
+            "rcvbuf" => size >= largest(&mut end.openings.iter().map(|opening| opening.edge - opening.arrived)),
+            _ => false,
+        } || self.name == "sndbuf" && end.send_buffer.is_empty())
+    }
+
     /// It moves whole round trips, so that being off by part of one is the least to expect.
     pub fn is_structural(&self) -> bool {
         matches!(self.name, "initcwnd" | "sndbuf" | "rcvbuf" | "rtt" | "reuse-connection" | "slow-start-after-idle")
@@ -127,14 +142,24 @@ fn reuse(setup: &Setup, view: View) -> Option<Reuse> {
     }
 }
 
+/// The levels at which it was blocked, the lowest first.
+fn levels(end: &End) -> Vec<&Level> {
+    let mut known: Vec<&Level> = end.send_buffer.iter().filter(|level| level.full < UNLIMITED).collect();
+    known.sort_by_key(|level| level.full);
+    known
+}
+
 /// SO_SNDBUF is doubled and counts truesize: with one segment per buffer a good half of that is payload, with large frames
 /// nearly all, and one frame more may be begun.
 fn send_buffer(end: &End, size: i64, view: View) -> Level {
     let least = (size as f64 * ONE_SEGMENT_EACH) as i64;
-    let known: Vec<&Level> = end.send_buffer.iter().filter(|level| level.full < UNLIMITED).collect();
+    let known = levels(end);
     let now = known.get(known.len() / 2);
     let old = now.is_some_and(|level| level.full < LARGEST_FRAME * 2 / 3);
+    // Large frames overran the buffer by as much as they happened to: a larger one may as well hold nothing back.
+    let erratic = known.first().zip(known.last()).is_some_and(|(low, high)| high.full > 2 * low.full);
     let full = match (view, old) {
+        (View::Hopeful, false) if erratic => UNLIMITED,
         (View::Doubtful, _) | (View::Likely, true) => least,
         (View::Likely, false) => (size * 7 / 4).max(LARGEST_FRAME),
         (View::Hopeful, true) => least + 2 * end.mss,

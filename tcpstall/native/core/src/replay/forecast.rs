@@ -130,6 +130,12 @@ impl Played {
         Times { transfer_ns: self.transfer, exchanges_ns: self.exchanges.clone() }
     }
 
+    fn no_longer_than(mut self, other: &Played) -> Played {
+        self.transfer = self.transfer.min(other.transfer);
+        self.exchanges.iter_mut().zip(&other.exchanges).for_each(|(own, other)| *own = (*own).min(*other));
+        self
+    }
+
     /// What the client waited: its own pauses between exchanges are not counted.
     fn waited(&self) -> Nanos {
         let exchanges = self.exchanges.iter().fold(Nanos::ZERO, |sum, span| sum + *span);
@@ -169,10 +175,11 @@ struct Base {
 
 impl Base {
     fn outcome(&self, changes: &[Change], suggested: bool) -> Option<Outcome> {
+        let lifts = changes.iter().all(|change| change.only_lifts(&self.setup));
         let views = View::ALL.map(|view| {
             let mut setup = self.setup.clone();
             changes.iter().for_each(|change| change.apply(&mut setup, view));
-            play(&setup).map(|played| (setup.rtt, played))
+            play(&setup).map(|played| (setup.rtt, if lifts { played.no_longer_than(&self.played) } else { played }))
         });
         let [Some((rtt, hopeful)), Some((_, likely)), Some((_, doubtful))] = views else { return None };
         let structural = changes.iter().any(Change::is_structural);
