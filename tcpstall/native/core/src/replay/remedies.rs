@@ -4,9 +4,10 @@ use super::change::Change;
 use super::record::Record;
 use super::setup::Setup;
 use crate::causes::Cause;
+use crate::tables::ledger::Owner;
 use crate::time::Nanos;
 
-/// A cause that cost less than this share of the flow's time is not worth a change.
+/// A cause that cost less than this share of the flow's time, the applications' own aside, is not worth a change.
 const WORTH: f64 = 0.01;
 /// Linux takes any initial window, but nobody should ask for more segments than this at once.
 const LARGEST_INITIAL_WINDOW: i64 = 100;
@@ -14,8 +15,9 @@ const LARGEST_INITIAL_WINDOW: i64 = 100;
 /// One change each, without regard to order.
 pub(super) fn called_for(record: &Record, setup: &Setup) -> Vec<Change> {
     let life = record.row.end_ns - record.row.start_ns;
+    let idle = record.row.time_ns.of(Owner::Waiting(Cause::AppLimited));
     let mut changes: Vec<Change> = Vec::new();
-    for cause in causes(record, life.scaled(WORTH)) {
+    for cause in causes(record, (life - idle).scaled(WORTH)) {
         let wanted: Vec<(&str, Option<i64>)> = match cause {
             Cause::CwndLimited => vec![("initcwnd", Some(fitting(setup))), ("reuse-connection", Some(1))],
             Cause::SndbufLimited => vec![("sndbuf", None)],
