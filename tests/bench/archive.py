@@ -236,8 +236,8 @@ def alone(paths: list[str]) -> Counter[str]:
     sums: Counter[str] = Counter()
     for line in done.stdout.splitlines():
         row = json.loads(line)
-        if "path" in row:
-            sums.update(captures=1, packets=row["packets"], errors=row["error"] is not None)
+        if about := row.get("capture"):
+            sums.update(captures=1, packets=about["packets"], errors=about["error"] is not None)
         if "stalls" not in row:
             continue
         stalls, exchanges = row["stalls"], row["exchanges"]
