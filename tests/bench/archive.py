@@ -236,7 +236,8 @@ def alone(paths: list[str]) -> Counter[str]:
     sums: Counter[str] = Counter()
     for line in done.stdout.splitlines():
         row = json.loads(line)
-        if about := row.get("capture"):
+        about = row.get("capture")
+        if isinstance(about, dict):  # of a flow it is a number
             sums.update(captures=1, packets=about["packets"], errors=about["error"] is not None)
         if "stalls" not in row:
             continue
