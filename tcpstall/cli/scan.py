@@ -6,10 +6,8 @@ from typing import TYPE_CHECKING
 
 import click
 
-from tcpstall.archive.progress import Summary
 from tcpstall.cli.ending import complain
 from tcpstall.cli.rates import RATE
-from tcpstall.cli.scanning import rounds, watchers
 from tcpstall.cli.sizes import SIZE
 from tcpstall.cli.stores import store_option
 from tcpstall.cli.times import SPAN
@@ -17,6 +15,7 @@ from tcpstall.errors import ExitCode
 from tcpstall.units import counted, duration, number, size
 
 if TYPE_CHECKING:
+    from tcpstall.archive.progress import Summary
     from tcpstall.archive.scan import Executor
 
 __all__ = ["command"]
@@ -109,6 +108,7 @@ def command(
     """  # fmt: skip
     from tcpstall.archive.scan import scan
     from tcpstall.archive.work import Options
+    from tcpstall.cli.scanning import rounds, watchers
 
     workers = _workers(jobs, memory_bytes)
     one_round = partial(
@@ -147,7 +147,7 @@ def _workers(jobs: int | None, memory_bytes: int | None) -> int:
     return min(workers, memory_bytes // _WORKER_BYTES)
 
 
-def _say(summary: Summary) -> None:
+def _say(summary: "Summary") -> None:
     known = f"; {counted(summary.known, 'capture')} known already" if summary.known else ""
     failed = f", {number(summary.failed)} of them not, or not to their end" if summary.failed else ""
     took = round(summary.seconds * 1e9)
