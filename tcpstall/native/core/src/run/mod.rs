@@ -1,5 +1,6 @@
 //! The pipeline: captures in, rows out as their flows end.
 
+mod again;
 mod batch;
 mod entry;
 mod filter;

@@ -1,15 +1,10 @@
 //! What captures tell of some flows, kept for a replay.
 
-use std::ops::ControlFlow;
-
 use hashbrown::HashMap;
 
 use super::Options;
-use super::batch::Batch;
+use super::again::{Witness, again};
 use super::entry::Over;
-use super::reader::{Filled, Reader};
-use super::sets::in_order;
-use super::status::CaptureStatus;
 use super::table::Table;
 use crate::capture::CaptureError;
 use crate::flow::Sending;
@@ -28,18 +23,7 @@ pub fn records(paths: &[String], flows: &[u64], options: &Options) -> Result<Vec
         measured: HashMap::new(),
         records: HashMap::new(),
     };
-    let last = flows.iter().max().copied();
-    let (mut next_id, mut unread) = (0, None);
-    let mut statuses = vec![CaptureStatus::default(); paths.len()];
-    for set in options.sets.groups(paths.len()) {
-        if last.is_none_or(|last| last < next_id) {
-            break;
-        }
-        let error;
-        (next_id, error) = keeping.read(&set, paths, next_id, options, &mut statuses);
-        unread = unread.or(error);
-    }
-    match unread {
+    match again(paths, flows, options, &mut keeping) {
         Some(error) if keeping.records.is_empty() => Err(error),
         _ => Ok(flows.iter().map(|id| keeping.records.remove(id)).collect()),
     }
@@ -52,55 +36,27 @@ struct Keeping {
     records: HashMap<u64, Record>,
 }
 
-impl Keeping {
-    /// Adds what one stream has; the id that the next flow will have, and why a capture could not be read at all.
-    fn read(
-        &mut self,
-        set: &[usize],
-        paths: &[String],
-        next_id: u64,
-        options: &Options,
-        statuses: &mut [CaptureStatus],
-    ) -> (u64, Option<CaptureError>) {
-        let mut again = || ControlFlow::Continue(());
-        let ControlFlow::Continue(coming) = in_order(set, paths, options, statuses, &mut again) else {
-            return (next_id, None);
-        };
-        let mut reader = Reader::new(coming, paths, options, statuses);
-        let (mut batch, mut table, mut done) = (Batch::default(), Table::new(next_id, 0), Vec::new());
-        loop {
-            let filled = reader.fill(&mut batch);
-            for segment in batch.segments() {
-                if let Some((id, seen, watch)) = table.sees(segment, &mut done)
-                    && let Some(passings) = self.passings.get_mut(&id).filter(|passings| passings.len() < MOST_KEPT)
-                {
-                    let mut passing = passing(segment, seen, watch);
-                    let about = seen.sender.peer();
-                    let measured = &mut self.measured.entry(id).or_default()[about as usize];
-                    let newest = watch.connection.half(about).newest_rtt.filter(|(time, _)| Some(*time) != *measured);
-                    if let Some((time, rtt)) = newest {
-                        (*measured, passing.rtt) = (Some(time), Some(rtt));
-                    }
-                    passings.push(passing);
-                }
-                done.drain(..).for_each(|over| self.keep(over));
-            }
-            if batch.left_out {
-                table.left_out();
-            }
-            batch.clear();
-            if filled == Filled::End {
-                break;
-            }
+impl Witness for Keeping {
+    fn sees(&mut self, segment: &Segment, id: u64, seen: Seen, watch: &Watch) {
+        let Some(passings) = self.passings.get_mut(&id).filter(|passings| passings.len() < MOST_KEPT) else { return };
+        let mut passing = passing(segment, seen, watch);
+        let about = seen.sender.peer();
+        let measured = &mut self.measured.entry(id).or_default()[about as usize];
+        let newest = watch.connection.half(about).newest_rtt.filter(|(time, _)| Some(*time) != *measured);
+        if let Some((time, rtt)) = newest {
+            (*measured, passing.rtt) = (Some(time), Some(rtt));
         }
-        table.drain().for_each(|over| self.keep(over));
-        (table.next_id(), reader.error.take())
+        passings.push(passing);
     }
 
-    fn keep(&mut self, over: Over) {
+    fn over(&mut self, over: Over) {
         if let Some(passings) = self.passings.remove(&over.id) {
             self.records.insert(over.id, Record::new(&over.flow, over.id, over.capture, passings));
         }
+    }
+
+    fn ends(&mut self, table: &mut Table) {
+        table.drain().for_each(|over| self.over(over));
     }
 }
 

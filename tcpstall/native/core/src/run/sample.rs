@@ -1,15 +1,9 @@
 //! Every segment of some flows with its sender's state, for drawing.
 
-use std::ops::ControlFlow;
-
 use hashbrown::HashMap;
 
 use super::Options;
-use super::batch::Batch;
-use super::reader::{Filled, Reader};
-use super::sets::in_order;
-use super::status::CaptureStatus;
-use super::table::Table;
+use super::again::{Witness, again};
 use crate::capture::CaptureError;
 use crate::flow::connection::Effect;
 use crate::flow::{Direction, Sending};
@@ -17,6 +11,7 @@ use crate::gap::{Seen, Watch};
 use crate::tables::columns::Sample;
 use crate::time::Nanos;
 use crate::wire::{Flags, Segment};
+
 /// What the tap has seen acknowledged and announced for one direction of data.
 #[derive(Clone, Copy, Default)]
 struct Told {
@@ -38,58 +33,22 @@ struct Samples {
 /// data. Empty for an id that is none and for one given before. A capture that cannot be read has none, and is an
 /// error where no other has; a damaged one gives what could be read.
 pub fn samples(paths: &[String], flows: &[u64], options: &Options) -> Result<Vec<Vec<Sample>>, CaptureError> {
-    let mut wanted: HashMap<u64, Samples> = flows.iter().map(|id| (*id, Samples::default())).collect();
-    let last = flows.iter().max().copied();
-    let (mut next_id, mut unread) = (0, None);
-    let mut statuses = vec![CaptureStatus::default(); paths.len()];
-    for set in options.sets.groups(paths.len()) {
-        if last.is_none_or(|last| last < next_id) {
-            break;
-        }
-        let error;
-        (next_id, error) = read(&set, paths, next_id, options, &mut statuses, &mut wanted);
-        unread = unread.or(error);
-    }
-    match unread {
-        Some(error) if wanted.values().all(|samples| samples.rows.is_empty()) => Err(error),
-        _ => Ok(flows.iter().map(|id| wanted.remove(id).map(|samples| samples.rows).unwrap_or_default()).collect()),
+    let mut wanted = Wanted(flows.iter().map(|id| (*id, Samples::default())).collect());
+    match again(paths, flows, options, &mut wanted) {
+        Some(error) if wanted.0.values().all(|samples| samples.rows.is_empty()) => Err(error),
+        _ => Ok(flows.iter().map(|id| wanted.0.remove(id).map(|samples| samples.rows).unwrap_or_default()).collect()),
     }
 }
 
-/// Adds what one stream has; the id that the next flow will have, and why a capture could not be read at all.
-fn read(
-    set: &[usize],
-    paths: &[String],
-    next_id: u64,
-    options: &Options,
-    statuses: &mut [CaptureStatus],
-    to: &mut HashMap<u64, Samples>,
-) -> (u64, Option<CaptureError>) {
-    let mut again = || ControlFlow::Continue(());
-    let ControlFlow::Continue(coming) = in_order(set, paths, options, statuses, &mut again) else {
-        return (next_id, None);
-    };
-    let mut reader = Reader::new(coming, paths, options, statuses);
-    let (mut batch, mut table, mut done) = (Batch::default(), Table::new(next_id, 0), Vec::new());
-    loop {
-        let filled = reader.fill(&mut batch);
-        for segment in batch.segments() {
-            if let Some((id, seen, watch)) = table.sees(segment, &mut done)
-                && let Some(samples) = to.get_mut(&id)
-            {
-                samples.rows.extend(sample(segment, seen, watch, &mut samples.told));
-            }
-            done.clear();
-        }
-        if batch.left_out {
-            table.left_out();
-        }
-        batch.clear();
-        if filled == Filled::End {
-            break;
+/// The flows to be drawn, by id.
+struct Wanted(HashMap<u64, Samples>);
+
+impl Witness for Wanted {
+    fn sees(&mut self, segment: &Segment, id: u64, seen: Seen, watch: &Watch) {
+        if let Some(samples) = self.0.get_mut(&id) {
+            samples.rows.extend(sample(segment, seen, watch, &mut samples.told));
         }
     }
-    (table.next_id(), reader.error.take())
 }
 
 fn sample(segment: &Segment, seen: Seen, watch: &Watch, told: &mut [Told; 2]) -> Option<Sample> {

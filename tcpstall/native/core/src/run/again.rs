@@ -1,0 +1,71 @@
+//! A second reading of captures: each segment with the state of its flow after it, for whoever knows which flows matter.
+
+use std::ops::ControlFlow;
+
+use super::Options;
+use super::batch::Batch;
+use super::entry::Over;
+use super::reader::{Filled, Reader};
+use super::sets::in_order;
+use super::status::CaptureStatus;
+use super::table::Table;
+use crate::capture::CaptureError;
+use crate::gap::{Seen, Watch};
+use crate::wire::Segment;
+
+/// Who reads along.
+pub(super) trait Witness {
+    /// A segment of the flow with that id, which is as it is after it.
+    fn sees(&mut self, segment: &Segment, id: u64, seen: Seen, watch: &Watch);
+    /// A flow is over.
+    fn over(&mut self, _over: Over) {}
+    /// A stream is read; the flows that are open at its end are in the table.
+    fn ends(&mut self, _table: &mut Table) {}
+}
+
+/// Reads as far as flows with these ids may come, as the run did that gave the ids: the filter's times and the sets must be
+/// the same. Says why the first capture that cannot be read at all could not be.
+pub(super) fn again(
+    paths: &[String],
+    flows: &[u64],
+    options: &Options,
+    witness: &mut impl Witness,
+) -> Option<CaptureError> {
+    let last = flows.iter().max().copied();
+    let (mut next_id, mut unread) = (0, None);
+    let mut statuses = vec![CaptureStatus::default(); paths.len()];
+    for set in options.sets.groups(paths.len()) {
+        if last.is_none_or(|last| last < next_id) {
+            break;
+        }
+        let mut go_on = || ControlFlow::Continue(());
+        let ControlFlow::Continue(coming) = in_order(&set, paths, options, &mut statuses, &mut go_on) else { break };
+        let mut table = Table::new(next_id, 0);
+        let error = stream(Reader::new(coming, paths, options, &mut statuses), &mut table, witness);
+        witness.ends(&mut table);
+        next_id = table.next_id();
+        unread = unread.or(error);
+    }
+    unread
+}
+
+fn stream(mut reader: Reader<'_>, table: &mut Table, witness: &mut impl Witness) -> Option<CaptureError> {
+    let (mut batch, mut done) = (Batch::default(), Vec::new());
+    loop {
+        let filled = reader.fill(&mut batch);
+        for segment in batch.segments() {
+            if let Some((id, seen, watch)) = table.sees(segment, &mut done) {
+                witness.sees(segment, id, seen, watch);
+            }
+            done.drain(..).for_each(|over| witness.over(over));
+        }
+        if batch.left_out {
+            table.left_out();
+        }
+        batch.clear();
+        if filled == Filled::End {
+            break;
+        }
+    }
+    reader.error.take()
+}
