@@ -321,6 +321,8 @@ def whatif(
     since_ns: int | None = None,
     until_ns: int | None = None,
     max_expansion: int | None = None,
+    sets: Sequence[int] = ...,
+    missing_before: Sequence[int] = ...,
 ) -> list[str | None]:
     """Plays flows again, unchanged and with each set of `changes`, and says what came of it: JSON text a flow, None for no such id.
 

@@ -241,15 +241,23 @@ def foreseen(
     since_ns: int | None = None,
     until_ns: int | None = None,
     max_expansion: int | None = None,
+    sets: Sequence[int] = (),
+    missing_before: Sequence[int] = (),
 ) -> list[Forecast]:
     """What each flow's remedies would buy, of flows that analyze() gave for the same paths and keywords.
 
     Raises OSError (cannot open) or ValueError (not a capture).
     """
-    ids = [flow.id for flow in flows]
-    texts = _core.whatif(paths, ids, since_ns=since_ns, until_ns=until_ns, max_expansion=max_expansion)
-    rows = ((flow, json.loads(text)) for flow, text in zip(flows, texts, strict=True) if text is not None)
-    return [_forecast(flow, row, True) for flow, row in rows]
+    texts = _core.whatif(
+        paths,
+        [flow.id for flow in flows],
+        since_ns=since_ns,
+        until_ns=until_ns,
+        max_expansion=max_expansion,
+        sets=sets,
+        missing_before=missing_before,
+    )
+    return _read(flows, texts, suggested=True)
 
 
 def _wanted(analysis: Analysis, flows: Sequence[int], service: Endpoint | None) -> tuple[list[int], int]:
@@ -273,7 +281,10 @@ def _forecasts(
     *,
     suggested: bool = False,
 ) -> list[Forecast]:
-    texts = _core.whatif(names, [flow.id for flow in flows], changes)
+    return _read(flows, _core.whatif(names, [flow.id for flow in flows], changes), suggested=suggested)
+
+
+def _read(flows: Sequence[Flow], texts: Sequence[str | None], *, suggested: bool) -> list[Forecast]:
     rows = ((flow, json.loads(text)) for flow, text in zip(flows, texts, strict=True) if text is not None)
     return [_forecast(flow, row, suggested) for flow, row in rows]
 

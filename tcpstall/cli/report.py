@@ -150,9 +150,8 @@ def _drawings(captures: Sequence[str], flows: Sequence[Flow], how: Reading) -> t
 
 
 def _forecasts(captures: Sequence[str], flows: Sequence[Flow], how: Reading) -> Mapping[int, "Forecast"]:
-    """What changes would buy, by flow; of files that are read as one nothing yet."""
-    as_one = len(set(how["sets"])) < len(how["sets"])
-    if not flows or as_one or not all(_again(capture) for capture in captures):
+    """What changes would buy, by flow."""
+    if not flows or not all(_again(capture) for capture in captures):
         return {}
     from tcpstall.whatif import foreseen
 
@@ -163,6 +162,8 @@ def _forecasts(captures: Sequence[str], flows: Sequence[Flow], how: Reading) -> 
             since_ns=how["since_ns"],
             until_ns=how["until_ns"],
             max_expansion=how["max_expansion"],
+            sets=how["sets"],
+            missing_before=how["missing_before"],
         )
     except (OSError, ValueError) as error:
         complain(f"no forecasts: {error}")

@@ -6,7 +6,7 @@ from rich.console import RenderableType
 from rich.padding import Padding
 from rich.text import Text
 
-from tcpstall.report.inputs import described
+from tcpstall.report.inputs import as_read, described
 from tcpstall.report.style import figures, table, words
 from tcpstall.report.whatif.words import fidelity, flows_told, named, refusal, sized, slowest
 from tcpstall.units import counted, duration
@@ -21,22 +21,24 @@ _FLOWS = 10
 
 
 def render_whatif(found: WhatIf, *, width: int) -> Iterator[RenderableType]:
-    """The page from top to bottom."""
-    for capture in found.captures:
-        yield from described([capture])
+    """The answer first, then what it was read from."""
     if len(found.forecasts) > 1:
         yield from _totals(found, width)
-    for forecast in found.forecasts[:_FLOWS]:
         yield Text()
+    for number, forecast in enumerate(found.forecasts[:_FLOWS]):
+        if number:
+            yield Text()
         yield from _flow(forecast, width)
     if (more := len(found.forecasts) - _FLOWS) > 0:
         yield Padding(Text(f"and {counted(more, 'more flow')}; JSON has them all", "dim"), (0, 0, 0, 1))
     if found.left_out:
         yield Padding(Text(f"{counted(found.left_out, 'more flow')} of the service left out", "dim"), (0, 0, 0, 1))
+    yield Text()
+    for members in as_read(found.captures):
+        yield from described(members)
 
 
 def _totals(found: WhatIf, width: int) -> Iterator[RenderableType]:
-    yield Text()
     yield Text(f"all of {flows_told(len(found.told), len(found.forecasts))} together", "bold")
     told = [(one.captured, one.replayed) for one in found.told if one.captured and one.replayed]
     if not told:

@@ -12,7 +12,8 @@ use crate::options::Keywords;
 type Changes = Vec<(String, Option<i64>)>;
 
 #[pyfunction]
-#[pyo3(signature = (paths, flows, changes=vec![], *, since_ns=None, until_ns=None, max_expansion=None))]
+#[pyo3(signature = (paths, flows, changes=vec![], *, since_ns=None, until_ns=None, max_expansion=None, sets=vec![], missing_before=vec![]))]
+#[expect(clippy::too_many_arguments, reason = "they are keywords in Python")]
 pub(crate) fn whatif(
     py: Python<'_>,
     paths: Vec<String>,
@@ -21,9 +22,12 @@ pub(crate) fn whatif(
     since_ns: Option<i64>,
     until_ns: Option<i64>,
     max_expansion: Option<u64>,
+    sets: Vec<u32>,
+    missing_before: Vec<usize>,
 ) -> PyResult<Vec<Option<String>>> {
     let changes = changes.into_iter().map(known).collect::<PyResult<Vec<Vec<Change>>>>()?;
-    let options = Keywords { since_ns, until_ns, max_expansion, ..Keywords::default() }.into_options(paths.len())?;
+    let options = Keywords { since_ns, until_ns, max_expansion, sets, missing_before, ..Keywords::default() };
+    let options = options.into_options(paths.len())?;
     let forecasts = py.detach(|| {
         let mut records = run::records(&paths, &flows, &options)?;
         among(&mut records.iter_mut().flatten().collect::<Vec<_>>());
