@@ -22,6 +22,7 @@ DATABASE = "store.duckdb"
 
 _ABOUT = "store.json"
 _CATALOG = "catalog.json"
+_INTERRUPTED = "Query interrupted"
 _JOURNAL = "journal"
 
 Row = Mapping[str, Any]
@@ -123,7 +124,8 @@ class Store:
                 _check(url, about)
             store = cls(place, _read(place))
             store._sweep()
-            yield store
+            with _interruptible():
+                yield store
 
     @property
     def url(self) -> str:
@@ -203,6 +205,17 @@ class Store:
         done = [name for name in self.place.names(_JOURNAL) if _number(name) <= self._state.absorbed]
         stale = [name for table in TABLES for name in self.place.names(table) if name not in self._state.parts]
         self.place.remove([*done, *stale])
+
+
+@contextmanager
+def _interruptible() -> Iterator[None]:
+    """DuckDB looks for signals while it works, and makes an error of its own of what their handlers raise."""
+    try:
+        yield
+    except RuntimeError as error:
+        if str(error) == _INTERRUPTED:
+            raise KeyboardInterrupt from error
+        raise
 
 
 def _ours(name: str) -> bool:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Self
 if TYPE_CHECKING:
     from rich.progress import Progress, TaskID
 
-__all__ = ["Bar"]
+__all__ = ["Bar", "drawn"]
 
 _PATIENCE_S = 1.0
 
@@ -32,7 +32,7 @@ class Bar:
         if self._progress is None:
             if time.monotonic() - self._started < _PATIENCE_S:
                 return
-            self._progress = _drawn()
+            self._progress = drawn()
             self._task = self._progress.add_task("reading", total=all_bytes)
         if self._task is not None:
             self._progress.update(self._task, completed=read_bytes, total=all_bytes)
@@ -47,7 +47,8 @@ class Bar:
             self._progress.stop()
 
 
-def _drawn() -> "Progress":
+def drawn() -> "Progress":
+    """A bar on standard error that goes on until it is stopped, with rate and time left."""
     from rich.console import Console
     from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn, TimeRemainingColumn, TransferSpeedColumn
 

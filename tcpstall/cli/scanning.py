@@ -14,6 +14,7 @@ from tcpstall.archive.metrics import Log, Metrics
 from tcpstall.archive.progress import Nobody, Several, Summary
 from tcpstall.archive.work import Done
 from tcpstall.cli.ending import complain, writing
+from tcpstall.cli.progress import drawn
 from tcpstall.errors import CannotOpen, ExitCode, StoreInUse
 from tcpstall.units import number
 
@@ -44,10 +45,6 @@ def _appending(log: str, stack: ExitStack) -> TextIO:
         return stack.enter_context(Path(log).open("a", encoding="utf-8"))
 
 
-class _Ended(BaseException):
-    """SIGTERM came."""
-
-
 class _Round(Protocol):
     def __call__(self) -> Summary: ...
 
@@ -55,8 +52,12 @@ class _Round(Protocol):
 def rounds(one_round: _Round, every_ns: int, say: Callable[[Summary], None]) -> ExitCode:
     """Round after round, until SIGTERM. A share that is away, or a store in use, is tried again in the next."""
 
+    ended = False
+
     def end(_signal: int, _frame: FrameType | None) -> None:
-        raise _Ended
+        nonlocal ended
+        ended = True
+        raise KeyboardInterrupt
 
     before = signal.signal(signal.SIGTERM, end)
     said = ""
@@ -73,7 +74,9 @@ def rounds(one_round: _Round, every_ns: int, say: Callable[[Summary], None]) -> 
                 if summary.captures:
                     say(summary)
             time.sleep(every_ns / 1e9)
-    except _Ended:
+    except KeyboardInterrupt:
+        if not ended:
+            raise
         return ExitCode.COMPLETE
     finally:
         signal.signal(signal.SIGTERM, before)
@@ -93,7 +96,7 @@ class Screen(Nobody):
         """The whole is known."""
         self._captures = captures
         if sys.stderr.isatty() and captures:
-            self._progress = _drawn()
+            self._progress = drawn()
             self._task = self._progress.add_task(self._words(), total=size)
 
     def read(self, size: int) -> None:
@@ -125,22 +128,3 @@ class Screen(Nobody):
         if self._progress is not None:
             self._progress.stop()
             self._progress = None
-
-
-def _drawn() -> "Progress":
-    from rich.console import Console
-    from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn, TimeRemainingColumn, TransferSpeedColumn
-
-    from tcpstall.cli.terminal import colours
-
-    progress = Progress(
-        TextColumn("{task.description}"),
-        BarColumn(),
-        DownloadColumn(),
-        TransferSpeedColumn(),
-        TimeRemainingColumn(),
-        console=Console(stderr=True, color_system=colours(sys.stderr)),
-        transient=True,
-    )
-    progress.start()
-    return progress
