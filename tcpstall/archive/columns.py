@@ -3,6 +3,7 @@
 import hashlib
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
+from functools import cache
 
 from tcpstall import _core
 from tcpstall.causes import Cause
@@ -328,6 +329,7 @@ CAPTURES = {column.name: column.type for column in _CAPTURES}
 """The columns of `captures` by name, with their DuckDB types."""
 
 
+@cache
 def layout(table: str) -> str:
     """A digest of the table's columns: files with another were written by another version."""
     columns = "\n".join(f"{column.name} {column.type}" for column in TABLES[table].columns)

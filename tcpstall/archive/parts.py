@@ -33,6 +33,9 @@ _SELECTED = {
     "FROM exchanges JOIN flows USING (flow) JOIN inputs ON flows.capture = number",
 }
 
+_READ = "read_parquet(?, union_by_name = true, hive_partitioning = false)"
+"""Of these files, whichever version wrote them; the day is in their folder's name, not among their columns."""
+
 _DAY_NS = 86_400_000_000_000
 
 
@@ -103,21 +106,19 @@ class Parts:
     ) -> list[Part]:
         """Rows of several parts of a folder in one, without those that no longer count; no part where none is left."""
         table = folder.partition("/")[0]
-        read = "read_parquet(?, union_by_name = true, hive_partitioning = false)"
         counts = "NOT list_contains(?, scan) AND NOT (at_end AND list_contains(?, scan)) AND start_ns >= ?"
         least_ns = -(2**63) if since_ns is None else since_ns
         values = [[self._place.path(part.name) for part in old], [*dropped], [*continued], least_ns]
-        found = self._rows.execute(f"SELECT count(*), min(start_ns), max(start_ns) FROM {read} WHERE {counts}", values)
+        found = self._rows.execute(f"SELECT count(*), min(start_ns), max(start_ns) FROM {_READ} WHERE {counts}", values)
         rows, from_ns, to_ns = found.fetchone() or (0, None, None)
         if not rows:
             return []
-        query = f"SELECT {self._columns(table, values[0])} FROM {read} WHERE {counts}"
+        query = f"SELECT {self._columns(table, values[0])} FROM {_READ} WHERE {counts}"
         return [self._copied(table, query, folder, rows, from_ns, to_ns, values)]
 
     def _columns(self, table: str, files: object) -> str:
         """Those of this version: null where the files, of another one, have none."""
-        read = "read_parquet(?, union_by_name = true, hive_partitioning = false)"
-        described = self._rows.execute(f"DESCRIBE SELECT * FROM {read}", [files]).fetchall()
+        described = self._rows.execute(f"DESCRIBE SELECT * FROM {_READ}", [files]).fetchall()
         there = {row[0] for row in described}
         return ", ".join(
             f'"{column.name}"' if column.name in there else f'NULL::{column.type} AS "{column.name}"'

@@ -1,7 +1,7 @@
 """A scan: captures found, planned, analysed, and committed to a store as they are done."""
 
+import glob
 import os
-import re
 import time
 from collections.abc import Callable, Sequence
 from functools import partial
@@ -21,8 +21,6 @@ from tcpstall.model import Path, Paths
 __all__ = ["Executor", "scan"]
 
 _NICE = 10
-
-_GLOB = re.compile(r"[*?\[]")
 
 
 Executor = Callable[[Sequence[Task], str, Options, Callable[[Done], None], Callable[[int], None]], None]
@@ -114,5 +112,5 @@ def _exists(root: str) -> bool:
     """Whether the root is still there; a glob's files may be gone one by one."""
     if remote.is_url(root):
         filesystem, path = remote.filesystem(root)
-        return bool(filesystem.exists(path)) or _GLOB.search(root) is not None
-    return os.path.lexists(remote.local(root)) or _GLOB.search(root) is not None
+        return bool(filesystem.exists(path)) or glob.has_magic(root)
+    return os.path.lexists(remote.local(root)) or glob.has_magic(root)

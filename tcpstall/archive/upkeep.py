@@ -40,7 +40,7 @@ def known_captures(store: Store) -> list[dict[str, Any]]:
 def compacted(store: Store) -> None:
     """Merges small parts, leaves out what no longer counts, gives parts of other versions the columns of this one."""
     parts = Parts(store.place, _MEMORY_BYTES)
-    with_gone = _with_gone(store)
+    others = {*_with_gone(store), *(part.name for part in store.outdated())}
     by_day: dict[str, list[Part]] = defaultdict(list)
     for table in BY_DAY:
         for part in store.parts(table):
@@ -48,7 +48,6 @@ def compacted(store: Store) -> None:
     for folder, all_parts in by_day.items():
         small = [part for part in all_parts if part.bytes < _SMALL_BYTES]
         merged = small if len(small) >= _MANY else []
-        others = {*with_gone, *(part.name for part in store.outdated())}
         old = [part for part in all_parts if part in merged or part.name in others]
         if old:
             made = parts.merged(folder, old, store.dropped, store.continued)

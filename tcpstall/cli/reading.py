@@ -16,7 +16,17 @@ from tcpstall.cli.times import SPAN, Moment
 from tcpstall.errors import ExitCode
 from tcpstall.model import Analysis, Capture, analyze
 
-__all__ = ["Asked", "Reading", "min_stall_option", "outcome", "read", "reading", "reading_options"]
+__all__ = [
+    "Asked",
+    "Reading",
+    "link_rate_option",
+    "max_expansion_option",
+    "min_stall_option",
+    "outcome",
+    "read",
+    "reading",
+    "reading_options",
+]
 
 _Command = TypeVar("_Command", bound=Callable[..., Any])
 
@@ -55,20 +65,35 @@ min_stall_option = click.option(
 )
 
 
+link_rate_option = click.option(
+    "--link-rate",
+    "link_bytes_per_s",
+    type=RATE,
+    metavar="RATE",
+    help="What the link carries, e.g. 100Mbit: the share of it that each flow reached is told.",
+)
+
+max_expansion_option = click.option(
+    "--max-expansion",
+    type=click.IntRange(min=1),
+    default=1_000,
+    show_default=True,
+    metavar="N",
+    help="How many times its size a compressed capture may grow to, beyond a gigabyte; what grows further is cut off.",
+)
+
+
 def reading_options(command: _Command) -> _Command:
     """Adds the options of `Asked` to a command."""
     for option in reversed(
         (
             selection_options,
-            click.option("--link-rate", "link_bytes_per_s", type=RATE, metavar="RATE",
-                         help="What the link carries, e.g. 100Mbit: the share of it that each flow reached is told."),
-            click.option("--max-expansion", type=click.IntRange(min=1), default=1_000, show_default=True, metavar="N",
-                         help="How many times its size a compressed capture may grow to, beyond a gigabyte; what "
-                         "grows further is cut off."),
+            link_rate_option,
+            max_expansion_option,
             streams_options,
             anonymise_options,
         )
-    ):  # fmt: skip
+    ):
         command = option(command)
     return command
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import click
 
 from tcpstall.cli.ending import complain
-from tcpstall.cli.rates import RATE
+from tcpstall.cli.reading import link_rate_option, max_expansion_option
 from tcpstall.cli.sizes import SIZE
 from tcpstall.cli.stores import store_option
 from tcpstall.cli.times import SPAN
@@ -40,21 +40,8 @@ _WORKER_BYTES = 300_000_000
     metavar="SIZE",
     help="Take so much in all, e.g. 600M: fewer processes where it is too little for all.",
 )
-@click.option(
-    "--link-rate",
-    "link_bytes_per_s",
-    type=RATE,
-    metavar="RATE",
-    help="What the link carries, e.g. 100Mbit: the share of it that each flow reached is told.",
-)
-@click.option(
-    "--max-expansion",
-    type=click.IntRange(min=1),
-    default=1_000,
-    show_default=True,
-    metavar="N",
-    help="How many times its size a compressed capture may grow to, beyond a gigabyte.",
-)
+@link_rate_option
+@max_expansion_option
 @click.option("--separate", is_flag=True, help="Take each file for itself, also those that a capture was rotated into.")
 @click.option(
     "--watch",
