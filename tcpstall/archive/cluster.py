@@ -16,7 +16,7 @@ from tcpstall.archive import remote
 from tcpstall.archive.place import at
 from tcpstall.archive.plan import Task
 from tcpstall.archive.store import Commit
-from tcpstall.archive.work import Done, Options, given_up, scan_task
+from tcpstall.archive.work import CannotWork, Done, Options, given_up, scan_task
 from tcpstall.errors import CannotOpen, TcpstallError
 
 if TYPE_CHECKING:
@@ -43,6 +43,8 @@ _TOLD_S = 1.0
 
 _STORE = "store.json"
 """What shows a worker that it sees the same store."""
+
+_SAFE_PATH = "PYTHONSAFEPATH"
 
 _AT_LEAST = 64
 _PER_THREAD = 4
@@ -82,7 +84,8 @@ def run(
             )
             for task in suspects:
                 for suspect in scanning.run([task], done, told, at_once=1):
-                    done(given_up(suspect, "every worker that analysed it died, for want of memory most likely"))
+                    died = "every worker that analysed it died, for want of memory most likely"
+                    done(given_up(suspect, died, again=True))
         finally:
             scanning.break_off()
 
@@ -180,7 +183,9 @@ class _Scanning:
         except (FutureCancelledError, OSError) as error:
             raise CannotOpen(f"{self._address}: the scheduler has gone; {_GO_ON}") from error
         except Exception as error:  # whatever a worker's machine lacks
-            return given_up(task, f"a worker could not analyse it: {type(error).__name__}: {_line(error)}")
+            raise CannotWork(
+                f"{self._address}: a worker cannot scan: {type(error).__name__}: {_line(error)}"
+            ) from error
 
 
 _GO_ON = "what was done is in the store: scan again to go on"
@@ -253,6 +258,20 @@ def _connected(address: str, jobs: int | None) -> Iterator["Client"]:
 
 
 @contextlib.contextmanager
+def _safe_path() -> Iterator[None]:
+    """Processes that multiprocessing starts meanwhile do not have the working folder in front of their path."""
+    before = os.environ.get(_SAFE_PATH)
+    os.environ[_SAFE_PATH] = "1"
+    try:
+        yield
+    finally:
+        if before is None:
+            os.environ.pop(_SAFE_PATH, None)
+        else:
+            os.environ[_SAFE_PATH] = before
+
+
+@contextlib.contextmanager
 def _cluster(jobs: int | None) -> Iterator[Any]:
     """Workers on this machine, of one thread each, which nobody else can reach and without pages that show them."""
     import dask
@@ -261,6 +280,7 @@ def _cluster(jobs: int | None) -> Iterator[Any]:
     from tcpstall.archive import local
 
     with (
+        _safe_path(),
         dask.config.set({"distributed.scheduler.allowed-failures": _DEATHS_HERE}),
         distributed.LocalCluster(
             n_workers=jobs or local.processors(),

@@ -1,25 +1,32 @@
 """A scan's tasks on the processors of this machine, each in a process of its own."""
 
 import os
+import signal
 import socket
 import subprocess
-import sys
+import tempfile
 from collections import deque
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from multiprocessing.connection import Connection, wait
+from typing import IO
 
+from tcpstall.archive import isolated
 from tcpstall.archive.plan import Task
-from tcpstall.archive.work import Done, Options, given_up, scan_task
+from tcpstall.archive.work import CannotWork, Done, Options, given_up, scan_task
 from tcpstall.errors import TcpstallError
 
 __all__ = ["processors", "run", "serve"]
 
-_PROGRAM = "import sys; from tcpstall.archive.local import serve; serve(int(sys.argv[1]))"
-
 _DEATHS = 2
-"""A set that ends its process so often is given up: whatever it does to memory it would do again."""
+"""A set that ends its process twice is given up: a third process would end the same way."""
+
+_READY = "ready"
+"""First message of a worker: it has loaded what it needs, so a later end may be the capture's doing."""
+
+_NO_MEMORY = "memory allocation of "
+"""Begins the last words of a process to which the system gives no memory."""
 
 
 def processors() -> int:
@@ -40,7 +47,7 @@ def run(
     """Scans the tasks into the store at `url`; `done` is called here as each is finished, `told` with bytes read since.
 
     A task whose process dies is tried again, set by set; what dies again is given up. Raises what `done`, `told` or a
-    worker raise, after all workers have ended.
+    worker raise, after all workers have ended, and CannotWork where no worker can be started.
     """
     crew = _Crew(tasks, url, options, niceness)
     try:
@@ -53,8 +60,22 @@ def run(
 class _Worker:
     process: subprocess.Popen[bytes]
     pipe: "Connection[object, object]"
+    complaints: IO[bytes]
+    ready: bool = False
     task: Task | None = None
     deaths: int = 0
+
+    def last_words(self) -> str:
+        """The last line that its process wrote to standard error."""
+        self.complaints.seek(0)
+        lines = self.complaints.read().decode(errors="replace").strip().splitlines()
+        return lines[-1].strip() if lines else ""
+
+    def close(self) -> None:
+        """Waits for the end of its process."""
+        self.process.wait()
+        self.pipe.close()
+        self.complaints.close()
 
 
 class _Crew:
@@ -77,6 +98,9 @@ class _Crew:
                 if isinstance(news, int):
                     told(news)
                     continue
+                if news == _READY:
+                    worker.ready = True
+                    continue
                 worker.task = None
                 if isinstance(news, BaseException):
                     raise news
@@ -88,56 +112,82 @@ class _Crew:
         for worker in self._workers:
             worker.process.kill()
         for worker in self._workers:
-            worker.process.wait()
-            worker.pipe.close()
+            worker.close()
         self._workers.clear()
 
     def _hire(self) -> None:
-        """An interpreter of its own: what multiprocessing starts would run the caller's script again."""
         here, there = socket.socketpair()
         with there:
-            process = subprocess.Popen(  # noqa: S603 - this interpreter, with a program of ours
-                [sys.executable, "-c", _PROGRAM, str(there.fileno())],
-                stdin=subprocess.DEVNULL,
-                # Ctrl-C is for the parent, which ends its workers; a worker whose parent is gone notices that.
-                process_group=0,
-                pass_fds=[there.fileno()],
-                env={**os.environ, "PYTHONPATH": os.pathsep.join(path or os.curdir for path in sys.path)},
-            )
-        worker = _Worker(process, Connection(here.detach()))
+            try:
+                process, complaints = _started(there.fileno())
+            except OSError as error:
+                here.close()
+                raise _cannot_start(error.strerror or str(error)) from error
+        worker = _Worker(process, Connection(here.detach()), complaints)
         self._workers.append(worker)
-        worker.pipe.send((os.getpid(), *self._arguments))
+        with suppress(BrokenPipeError, ConnectionResetError):  # its end is noticed when its messages are read
+            worker.pipe.send((os.getpid(), *self._arguments))
         self._give(worker)
 
     def _give(self, worker: _Worker) -> None:
         if self._to_do:
             worker.task, worker.deaths = self._to_do.popleft()
-            worker.pipe.send(worker.task)
+            with suppress(BrokenPipeError, ConnectionResetError):
+                worker.pipe.send(worker.task)
 
     def _lost(self, worker: _Worker, done: Callable[[Done], None]) -> None:
-        """Its process has ended by itself: killed for its memory, most likely."""
+        """Its process has ended by itself. Raises CannotWork where it had not got as far as its task."""
         code = worker.process.wait()
+        words = worker.last_words()
         task, deaths = worker.task, worker.deaths + 1
         self._workers.remove(worker)
-        worker.pipe.close()
+        worker.close()
+        if not worker.ready:
+            raise _cannot_start(words or _end(code))
         if task is not None:
             if deaths < _DEATHS:
                 self._to_do.extend((Task((each,)), deaths) for each in task.sets)
             else:
-                done(given_up(task, f"the process that analysed it was lost {deaths} times, {_end(code)}"))
+                reason = f"the process that analysed it was lost {deaths} times, {_end(code)}"
+                said = f": {words}" if words else ""
+                starved = code == -signal.SIGKILL or words.startswith(_NO_MEMORY)
+                done(given_up(task, reason + said, again=starved))
         self._hire()
+
+
+def _started(descriptor: int) -> tuple[subprocess.Popen[bytes], IO[bytes]]:
+    """An interpreter of its own, and the file of its standard error: multiprocessing would run the caller's script."""
+    complaints = tempfile.TemporaryFile()  # noqa: SIM115 - it is read when the process has ended
+    try:
+        process = subprocess.Popen(  # noqa: S603 - this interpreter, with a program of ours
+            isolated.command("tcpstall.archive.local", str(descriptor)),
+            stdin=subprocess.DEVNULL,
+            stderr=complaints,
+            # Ctrl-C is for the parent, which ends its workers; a worker whose parent is gone notices that.
+            process_group=0,
+            pass_fds=[descriptor],
+        )
+    except OSError:
+        complaints.close()
+        raise
+    return process, complaints
+
+
+def _cannot_start(reason: str) -> CannotWork:
+    return CannotWork(f"no process can be started that analyses captures: {reason}; mend that, then scan again")
 
 
 def _end(code: int) -> str:
     return f"by signal {-code} (9: for want of memory, most likely)" if code < 0 else f"with exit code {code}"
 
 
-def serve(descriptor: int) -> None:
+def serve(descriptor: str) -> None:
     """A worker: takes tasks until nobody gives any."""
-    with Connection(descriptor) as pipe, suppress(EOFError, BrokenPipeError, ConnectionResetError):
+    with Connection(int(descriptor)) as pipe, suppress(EOFError, BrokenPipeError, ConnectionResetError):
         parent, url, options, niceness = pipe.recv()
         if niceness:
             os.nice(niceness)
+        pipe.send(_READY)
 
         def told(read: int) -> None:
             if os.getppid() != parent:

@@ -4,7 +4,8 @@ import json
 import time
 from array import array
 from collections import Counter
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
@@ -17,7 +18,7 @@ from tcpstall.archive.store import Commit
 from tcpstall.errors import ExitCode, TcpstallError
 from tcpstall.labels import read_label
 
-__all__ = ["Done", "Options", "given_up", "scan_task"]
+__all__ = ["CannotWork", "Done", "Options", "given_up", "scan_task"]
 
 _CHUNK = 10_000
 """Rows handed over at once: a flow takes about 10 kB until then."""
@@ -28,6 +29,10 @@ _DAMAGED = ("truncated-file", "damaged-file")
 
 _IN_NO_SCAN: Row = {"scan": None, "chain": None, "fingerprint": None}
 """What is in a row of a capture that is to be tried again."""
+
+
+class CannotWork(TcpstallError):
+    """This machine lacks what an analysis needs: memory, a library, a permission. No capture is to blame."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,15 +59,18 @@ class Done:
 def scan_task(task: Task, url: str, options: Options, told: Callable[[int], None]) -> Done:
     """Scans the sets of a task and writes their parts into the store at `url`; nothing counts until it is committed.
 
-    `told(bytes)` is called now and then with what was read since; what it raises ends the scan. Raises CannotWrite.
+    `told(bytes)` is called now and then with what was read since; what it raises ends the scan. Raises CannotWrite
+    and CannotWork.
     """
-    parts = Parts(at(url), options.memory_bytes)
     captures: list[Row] = []
     dropped: list[str] = []
     continued: list[str] = []
+    with _blaming_this_machine(task.sets[0]):
+        parts = Parts(at(url), options.memory_bytes)
     for each in task.sets:
         try:
-            captures.extend(_Scan(each, parts, options, told).run())
+            with _blaming_this_machine(each):
+                captures.extend(_Scan(each, parts, options, told).run())
         except TcpstallError:
             raise
         except Exception as error:
@@ -71,12 +79,29 @@ def scan_task(task: Task, url: str, options: Options, told: Callable[[int], None
         else:
             dropped.extend(each.drops)
             continued.extend([each.continues] if each.continues else ())
-    return _done(task, Commit(parts.finish(), captures, dropped, continued))
+    with _blaming_this_machine(task.sets[-1]):
+        return _done(task, Commit(parts.finish(), captures, dropped, continued))
 
 
-def given_up(task: Task, reason: str) -> Done:
-    """What is left of a task whose worker was lost: rows that say why."""
-    return _done(task, Commit(captures=[row for each in task.sets for row in _failed(each, reason)]))
+@contextmanager
+def _blaming_this_machine(each: Set) -> Iterator[None]:
+    """Raises CannotWork for want of memory, a library, a permission or room for DuckDB: no capture is to blame."""
+    import duckdb
+
+    try:
+        yield
+    except TcpstallError:
+        raise
+    except (MemoryError, ImportError, OSError, duckdb.OperationalError) as error:
+        said = next(iter(str(error).splitlines()), "") or "no memory"
+        what = f"{each.name} cannot be analysed here: {type(error).__name__}: {said}"
+        raise CannotWork(f"{what}; mend that, then scan again") from error
+
+
+def given_up(task: Task, reason: str, *, again: bool) -> Done:
+    """Rows that say why a task was given up. `again`: the next scan tries it, for the captures may not be to blame."""
+    rows = [row for each in task.sets for row in _failed(each, reason)]
+    return _done(task, Commit(captures=[row | ({"tcpstall": None} if again else {}) for row in rows]))
 
 
 def _done(task: Task, commit: Commit) -> Done:

@@ -51,7 +51,6 @@ class _Round(Protocol):
 
 def rounds(one_round: _Round, every_ns: int, say: Callable[[Summary], None]) -> ExitCode:
     """Round after round, until SIGTERM. A share that is away, or a store in use, is tried again in the next."""
-
     ended = False
 
     def end(_signal: int, _frame: FrameType | None) -> None:
