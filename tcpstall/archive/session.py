@@ -3,6 +3,7 @@
 import json
 import tempfile
 import threading
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import Future
 from contextlib import contextmanager
@@ -58,7 +59,7 @@ class Answer:
 
     def __init__(self, cursor: "duckdb.DuckDBPyConnection") -> None:
         self._cursor = cursor
-        self.names: list[str] = [column[0] for column in cursor.description]
+        self.names: list[str] = _unique([column[0] for column in cursor.description])
         self.types: list[str] = [str(column[1]) for column in cursor.description]
 
     def __iter__(self) -> Iterator[tuple[Any, ...]]:
@@ -114,6 +115,21 @@ class Session:
         with _explained():
             answer = Answer(self._run(lambda: self._connection.execute(sql)))
         return [dict(zip(answer.names, row, strict=True)) for row in answer]
+
+
+def _unique(names: Sequence[str]) -> list[str]:
+    """Columns of one name become `name`, `name_1`, `name_2`, as DuckDB calls them in files; `A` is the name `a`."""
+    seen: Counter[str] = Counter()
+    unique: list[str] = []
+    given: set[str] = set()
+    for name in names:
+        new = name
+        while new.lower() in given:
+            seen[name.lower()] += 1
+            new = f"{name}_{seen[name.lower()]}"
+        given.add(new.lower())
+        unique.append(new)
+    return unique
 
 
 def _settle(done: "Future[_Result]", work: Callable[[], _Result]) -> None:
