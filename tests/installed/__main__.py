@@ -1,0 +1,92 @@
+"""`python -m tests.installed`: a plain `pip install .` into a fresh environment, and the README's examples run with it.
+
+They run from a clone, from another folder and from a folder of strangers' files, and what the README prints must come.
+"""
+
+import os
+import re
+import subprocess
+import sys
+import tempfile
+import venv
+from collections.abc import Callable
+from pathlib import Path
+
+from tests.installed.examples import Example, examples
+from tests.installed.folders import FOLDERS, REPOSITORY
+
+_SPENT = re.compile(r", in [\d.,]+ \S+ \([\d.,]+ \S+/s\)")
+"""Time and rate of a scan, the only figures that change from run to run."""
+
+_WIDTH = 155
+"""Columns of the README's examples."""
+
+
+def main() -> int:
+    """Prints a line for each failure and a sum; the exit code is 1 where one failed."""
+    with tempfile.TemporaryDirectory(prefix="tcpstall-installed-") as scratch:
+        scripts = _installed(Path(scratch) / "venv")
+        failures = [
+            f"{name}: {failure}"
+            for number, (name, make) in enumerate(FOLDERS.items())
+            for failure in _failures(Path(scratch) / str(number), make, scripts)
+        ]
+    for failure in failures:
+        print(f"!!! {failure}", flush=True)
+    several = len(list(examples()))
+    print(f"installed: {several} examples in {len(FOLDERS)} folders, {len(failures)} failures", flush=True)
+    return 1 if failures else 0
+
+
+def _installed(folder: Path) -> Path:
+    venv.create(folder, with_pip=True)
+    scripts = folder / "bin"
+    environment = {**os.environ, "MATURIN_NO_INSTALL_RUST": "1", "PIP_DISABLE_PIP_VERSION_CHECK": "1"}
+    subprocess.run([scripts / "pip", "install", "-q", "."], cwd=REPOSITORY, check=True, env=environment)
+    return scripts
+
+
+def _failures(folder: Path, make: Callable[[Path], None], scripts: Path) -> list[str]:
+    make(folder)
+    trace = folder.with_suffix(".trace")
+    found = [
+        f"$ {example.command}\n{failure}"
+        for example in examples()
+        if (failure := _failure(example, folder, scripts, trace))
+    ]
+    return [*found, *([f"files of strangers were run:\n{trace.read_text()}"] if trace.exists() else [])]
+
+
+def _failure(example: Example, folder: Path, scripts: Path, trace: Path) -> str:
+    """What is wrong with it; nothing where it does as documented."""
+    environment = {
+        "HOME": str(folder),
+        "PATH": f"{scripts}:{os.environ['PATH']}",
+        "COLUMNS": str(_WIDTH),
+        "LANG": "C.UTF-8",
+        "TRACE": str(trace),
+    }
+    done = subprocess.run(
+        ["bash", "-o", "pipefail", "-c", example.command],
+        cwd=folder,
+        env=environment,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        timeout=120,
+        check=False,
+    )
+    if done.returncode or "Traceback" in done.stdout:
+        return f"exit code {done.returncode}:\n{done.stdout[-2000:]}"
+    if example.printed is not None and _steady(done.stdout) != _steady(example.printed):
+        return f"prints\n{done.stdout}where the README says\n{example.printed}"
+    return ""
+
+
+def _steady(printed: str) -> str:
+    lines = (_SPENT.sub("", line).rstrip() for line in printed.splitlines())
+    return "\n".join(line for line in lines if line)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
