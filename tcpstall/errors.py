@@ -35,8 +35,10 @@ class ExitCode(IntEnum):
     NOT_A_CAPTURE = 4, "an input is not a capture"
     DAMAGED = 5, "an input is damaged; what could be read is reported"
     IN_USE = 6, "another scan is writing into the store"
+    HUNG_UP = 129, "ended because the terminal went away (SIGHUP)"
     INTERRUPTED = 130, "interrupted (Ctrl-C)"
     CLOSED_PIPE = 141, "the reader of the output went away"
+    TERMINATED = 143, "ended by SIGTERM"
 
 
 class TcpstallError(Exception):

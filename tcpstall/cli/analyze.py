@@ -14,6 +14,7 @@ from tcpstall.cli.ending import complain, writing
 from tcpstall.cli.progress import Bar
 from tcpstall.cli.reading import Asked, Reading, min_stall_option, outcome, read, reading, reading_options
 from tcpstall.cli.selection import captures_argument
+from tcpstall.cli.signals import draining
 from tcpstall.errors import ExitCode
 from tcpstall.keys import derived
 from tcpstall.labels import read_label
@@ -148,7 +149,7 @@ def _tell(
 
 def _stream(captures: Sequence[str], how: Reading, listing: Listing, form: str) -> ExitCode:
     key = how["anonymise"]
-    with Bar() as bar, writing("standard output"):
+    with Bar() as bar, writing("standard output"), draining(captures):
         sys.stdout.flush()
         written = _core.write(
             captures,

@@ -5,6 +5,7 @@ from pathlib import Path
 import click
 
 from tcpstall.cli.ending import complain, writing
+from tcpstall.cli.signals import draining
 from tcpstall.errors import ExitCode
 from tcpstall.units import counted
 
@@ -31,7 +32,7 @@ def command(paste: str, output: Path, snaplen: int) -> ExitCode:
     """  # fmt: skip
     from tcpstall.packets.convert import convert
 
-    with writing(str(output)):
+    with writing(str(output)), draining((paste,)):
         packets, damage = convert(paste, output, snaplen=snaplen)
     complain(f"{counted(packets, 'packet')} written to {output}")
     if damage is None:

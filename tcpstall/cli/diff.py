@@ -11,6 +11,7 @@ from tcpstall.cli.ending import writing
 from tcpstall.cli.progress import Bar
 from tcpstall.cli.reading import outcome
 from tcpstall.cli.selection import readable_name
+from tcpstall.cli.signals import draining
 from tcpstall.errors import ExitCode
 
 if TYPE_CHECKING:
@@ -47,7 +48,7 @@ def command(good: str, bad: str, form: str, output: Path | None, anonymise: bool
         raise click.UsageError("standard input can be read only once: give '-' once")
     from tcpstall.compare import compare
 
-    with Bar() as bar:
+    with Bar() as bar, draining((good, bad)):
         comparison = compare(good, bad, anonymise=key_of(anonymise, key_file), progress=bar)
     code = outcome(comparison.captures)
     if output is not None:

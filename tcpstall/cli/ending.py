@@ -8,6 +8,8 @@ from contextlib import contextmanager, suppress
 
 import click
 
+from tcpstall.cli.signals import Signals
+from tcpstall.cli.streams import flush_or_abandon, open_closed
 from tcpstall.errors import CannotWrite, ExitCode, TcpstallError
 from tcpstall.untrusted import in_terminal
 
@@ -22,16 +24,18 @@ def guarded(commands: click.Group, arguments: Sequence[str]) -> int:
 
     Click's own `main` is used for shell completion alone: it would turn a closed pipe into exit code 1.
     """
+    open_closed()
     if os.environ.get(_COMPLETE):
         commands.main(args=list(arguments), prog_name="tcpstall", complete_var=_COMPLETE)
-    try:
-        _tolerate_any_encoding()
-        code = _run(commands, arguments)
-        with writing("standard output"):
-            sys.stdout.flush()
-    except BaseException as error:
-        code = _explained(error)
-    _flush_or_abandon()
+    with Signals() as signals:
+        try:
+            _tolerate_any_encoding()
+            code = _run(commands, arguments)
+            with writing("standard output"):
+                sys.stdout.flush()
+        except BaseException as error:
+            code = _explained(error, signals)
+        flush_or_abandon()
     return int(code)
 
 
@@ -53,33 +57,57 @@ def complain(message: str) -> None:
 
 
 def _run(commands: click.Group, arguments: Sequence[str]) -> int:
+    if any("\0" in argument for argument in arguments):
+        raise click.UsageError("an argument holds a NUL character, which no name and no number has")
     try:
-        with writing("standard output"):  # of --help and --version
-            context = commands.make_context("tcpstall", list(arguments))
-        with context:
+        with commands.make_context("tcpstall", list(arguments)) as context:
             code = commands.invoke(context)
     except click.exceptions.Exit as wanted:
         return wanted.exit_code
     return ExitCode.COMPLETE if code is None else code
 
 
-def _explained(error: BaseException) -> ExitCode:
+def _explained(error: BaseException, signals: Signals) -> ExitCode:
     """Says what happened and gives the code for it."""
     match error:
+        case click.exceptions.NoArgsIsHelpError():
+            with suppress(OSError):
+                error.show()
+            return ExitCode.USAGE
         case click.UsageError():
             # It quotes the arguments, and a shell's `*` makes arguments of what others called their files.
-            click.UsageError(in_terminal(error.format_message()), error.ctx).show()
+            with suppress(OSError):
+                click.UsageError(in_terminal(error.format_message()), error.ctx).show()
             return ExitCode.USAGE
         case KeyboardInterrupt() | click.Abort():
-            complain("interrupted")
-            return ExitCode.INTERRUPTED
+            code = signals.exit_code
+            complain("interrupted" if code is ExitCode.INTERRUPTED else code.meaning)
+            return code
         case BrokenPipeError():
             return ExitCode.CLOSED_PIPE
         case TcpstallError():
             complain(str(error))
             return error.exit_code
+        case OSError(strerror=str(reason)) if not os.environ.get(_TRACEBACK):
+            # The system's refusal, not ours: a full disk behind standard output, no memory, too many open files.
+            complain(f"{_refused(error)}: {reason}")
+            return ExitCode.DEFECT
+        case MemoryError():
+            complain("cannot go on: there is not enough memory")
+            return ExitCode.DEFECT
     _confess(error)
     return ExitCode.DEFECT
+
+
+def _refused(error: OSError) -> str:
+    """What the system refused: help is printed by click, which does not say where to."""
+    if error.filename is not None:
+        return f"cannot use {error.filename!s}"
+    try:
+        sys.stdout.flush()
+    except OSError:
+        return "cannot write standard output"
+    return "cannot go on"
 
 
 def _confess(error: BaseException) -> None:
@@ -94,13 +122,3 @@ def _tolerate_any_encoding() -> None:
     for stream in (sys.stdout, sys.stderr):
         if reconfigure := getattr(stream, "reconfigure", None):
             reconfigure(errors="backslashreplace" if stream is sys.stderr else "replace")
-
-
-def _flush_or_abandon() -> None:
-    """What cannot be flushed is pointed at nothing, or the interpreter would complain about it when it exits."""
-    try:
-        sys.stdout.flush()
-    except OSError:
-        sink = os.open(os.devnull, os.O_WRONLY)
-        os.dup2(sink, sys.stdout.fileno())
-        os.close(sink)

@@ -12,6 +12,7 @@ from tcpstall.cli.progress import Bar
 from tcpstall.cli.rates import RATE
 from tcpstall.cli.rotated import Streams, streams, streams_options
 from tcpstall.cli.selection import Selection, chosen, selection_options
+from tcpstall.cli.signals import draining
 from tcpstall.cli.times import SPAN, Moment
 from tcpstall.errors import ExitCode
 from tcpstall.model import Analysis, Capture, analyze
@@ -119,7 +120,7 @@ def reading(captures: Sequence[str], asked: Asked) -> Reading:
 
 def read(captures: Sequence[str], how: Reading) -> Analysis:
     """The diagnosis, with a bar while it takes; inputs that cannot be read are in it."""
-    with Bar() as bar:
+    with Bar() as bar, draining(captures):
         return analyze(captures, **how, bursts=False, strict=False, progress=bar)
 
 

@@ -10,6 +10,7 @@ import click
 from tcpstall.cli.ending import complain, writing
 from tcpstall.cli.reading import Asked, outcome, read, reading, reading_options
 from tcpstall.cli.selection import captures_argument
+from tcpstall.cli.signals import draining
 from tcpstall.errors import CannotOpen, ExitCode
 from tcpstall.model import Analysis
 
@@ -181,7 +182,8 @@ def _paste(files: Sequence[Path]) -> "tuple[Paste | None, ExitCode]":
         return None, ExitCode.COMPLETE
     code, parts = ExitCode.COMPLETE, []
     for file in files:
-        paste = read_paste(_bytes(file))
+        with draining((str(file),)):
+            paste = read_paste(_bytes(file))
         parts.append(paste)
         if paste.cut:
             complain(f"{file}: only its beginning was read: it is longer than any list of sockets")

@@ -1,0 +1,82 @@
+"""Signals that end a run: like Ctrl-C, so that nothing unfinished stays behind."""
+
+import os
+import signal
+import stat
+import threading
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from types import FrameType
+
+from tcpstall.errors import ExitCode
+
+__all__ = ["Signals", "draining"]
+
+_ENDING = {signal.SIGTERM: ExitCode.TERMINATED, signal.SIGHUP: ExitCode.HUNG_UP}
+
+_STANDARD_INPUT = "-"
+_DRAINING = b"tcpstall: interrupted: reading what the pipe still holds; Ctrl-C again stops at once\n"
+
+
+class Signals:
+    """Makes SIGTERM and SIGHUP a KeyboardInterrupt, and remembers which of them came."""
+
+    def __init__(self) -> None:
+        self._came: signal.Signals | None = None
+        self._before: dict[signal.Signals, signal.Handlers] = {}
+
+    @property
+    def exit_code(self) -> ExitCode:
+        """The code of a run that KeyboardInterrupt ended."""
+        return ExitCode.INTERRUPTED if self._came is None else _ENDING[self._came]
+
+    def __enter__(self) -> "Signals":
+        # What the caller ignores (nohup) or handles itself stays as it is; only the main thread has handlers.
+        if threading.current_thread() is threading.main_thread():
+            for number in _ENDING:
+                if signal.getsignal(number) is signal.SIG_DFL:
+                    signal.signal(number, self._end)
+                    self._before[number] = signal.SIG_DFL
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        for number, handler in self._before.items():
+            signal.signal(number, handler)
+        self._before.clear()
+
+    def _end(self, number: int, _frame: FrameType | None) -> None:
+        self._came = signal.Signals(number)
+        raise KeyboardInterrupt
+
+
+@contextmanager
+def draining(captures: Sequence[str]) -> Iterator[None]:
+    """While captures are read: where one is a pipe, the first Ctrl-C only says that the pipe is read to its end.
+
+    Ctrl-C reaches its writer too, which ends. A writer that goes on is left by the second Ctrl-C.
+    """
+    patient = threading.current_thread() is threading.main_thread() and any(map(_is_pipe, captures))
+    if not patient or signal.getsignal(signal.SIGINT) is not signal.default_int_handler:
+        yield
+        return
+
+    def first(_number: int, _frame: FrameType | None) -> None:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
+        # Not through sys.stderr: the signal may have come while something was written there.
+        with suppress(OSError):
+            os.write(2, _DRAINING)
+
+    signal.signal(signal.SIGINT, first)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
+def _is_pipe(name: str) -> bool:
+    try:
+        mode = os.fstat(0).st_mode if name == _STANDARD_INPUT else Path(name).stat().st_mode
+    except (OSError, ValueError):
+        return False
+    return stat.S_ISFIFO(mode) or stat.S_ISSOCK(mode)
