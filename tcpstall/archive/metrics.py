@@ -1,7 +1,6 @@
 """How scanning goes, for Prometheus and for logs that programs read."""
 
 import json
-import os
 import time
 from collections import Counter
 from datetime import UTC, datetime
@@ -11,6 +10,7 @@ from typing import TextIO
 from tcpstall.archive.progress import Summary
 from tcpstall.archive.work import Done
 from tcpstall.errors import CannotWrite, ExitCode
+from tcpstall.output import written
 
 __all__ = ["Log", "Metrics"]
 
@@ -62,10 +62,9 @@ class Metrics:
         self._write()
 
     def _write(self) -> None:
-        unfinished = self._path.with_name(f".{self._path.name}.{os.getpid()}")
         try:
-            unfinished.write_text("".join(self._lines()), "utf-8")
-            unfinished.replace(self._path)
+            with written(self._path) as file:
+                file.write("".join(self._lines()).encode())
         except OSError as error:
             raise CannotWrite(f"cannot write {self._path}: {error.strerror or error}") from error
         self._written_s = time.monotonic()

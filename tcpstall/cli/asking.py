@@ -1,6 +1,5 @@
 """How commands that ask a store are told what is meant, and how they write the answer."""
 
-import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -11,7 +10,9 @@ import click
 from tcpstall.causes import Cause
 from tcpstall.cli.ending import writing
 from tcpstall.cli.times import MOMENT, Moment
+from tcpstall.errors import CannotWrite
 from tcpstall.model import Endpoint
+from tcpstall.output import written, written_by_name
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
@@ -28,7 +29,7 @@ __all__ = [
     "chosen",
     "form_options",
     "interval_options",
-    "whole",
+    "parquet_file",
     "write",
 ]
 
@@ -133,15 +134,15 @@ def _absolute(moment: Moment | None) -> int | None:
 
 
 @contextmanager
-def asked(store: str, form: Form, chosen: "Chosen | None" = None) -> Iterator["Session"]:
-    """A session over that store, or what is chosen of it, which may write the answer's file where it is Parquet."""
+def asked(store: str, form: Form, chosen: "Chosen | None" = None, *, output: Path | None = None) -> Iterator["Session"]:
+    """A session over that store, or what is chosen of it, which may write `output`."""
     _check(form)
     from tcpstall.archive.session import session
     from tcpstall.archive.store import Store
     from tcpstall.archive.within import Within
 
     opened = Store.asked(store)
-    with session(opened if chosen is None else Within(opened, chosen), output=_unfinished(form)) as answering:
+    with session(opened if chosen is None else Within(opened, chosen), output=output) as answering:
         yield answering
 
 
@@ -159,7 +160,7 @@ def write(
         elif form["form"] == "parquet":
             from tcpstall.archive.export import write_parquet
 
-            with whole(form) as unfinished:
+            with parquet_file(form) as unfinished:
                 write_parquet(columns, rows, unfinished)
         else:
             from tcpstall.report.archive.answers import as_csv, as_json
@@ -168,22 +169,16 @@ def write(
 
 
 @contextmanager
-def whole(form: Form) -> Iterator[Path]:
-    """A file beside the output that becomes it once it is whole."""
-    output, unfinished = form["output"], _unfinished(form)
-    assert output is not None and unfinished is not None  # noqa: S101, PT018 _check() has refused others
-    try:
-        yield unfinished
-        unfinished.replace(output)
-    finally:
-        unfinished.unlink(missing_ok=True)
-
-
-def _unfinished(form: Form) -> Path | None:
+def parquet_file(form: Form) -> Iterator[Path]:
+    """What DuckDB writes: it becomes the output once it is whole."""
+    _check(form)
     output = form["output"]
-    if output is None or form["form"] != "parquet":
-        return None
-    return output.absolute().with_name(f".{output.name}.{os.getpid()}")
+    assert output is not None  # noqa: S101 _check() has refused others
+    with writing(str(output)), written_by_name(output) as unfinished:
+        try:
+            yield unfinished
+        except CannotWrite as error:
+            raise CannotWrite(str(error).replace(str(unfinished), str(output))) from error
 
 
 def _check(form: Form) -> None:
@@ -206,5 +201,5 @@ def _write_text(form: Form, pieces: Iterable[str]) -> None:
         for piece in pieces:
             click.echo(piece, nl=False)
         return
-    with form["output"].open("w", encoding="utf-8", newline="") as file:
-        file.writelines(pieces)
+    with written(form["output"]) as file:
+        file.writelines(piece.encode() for piece in pieces)

@@ -4,7 +4,7 @@ from typing import Unpack
 
 import click
 
-from tcpstall.cli.asking import Form, asked, form_options, whole, write
+from tcpstall.cli.asking import Form, asked, form_options, parquet_file, write
 from tcpstall.cli.ending import writing
 from tcpstall.cli.stores import store_option
 
@@ -46,11 +46,11 @@ def command(sql: str, store: str, **form: Unpack[Form]) -> None:
 
     The SQL is DuckDB's. Nothing but the store is read, and nothing is written.
     """  # noqa: D301
+    if form["form"] == "parquet":
+        with parquet_file(form) as unfinished, asked(store, form, output=unfinished) as session:
+            session.write(sql, unfinished)
+        return
     with asked(store, form) as session:
-        if form["form"] == "parquet":
-            with writing(str(form["output"])), whole(form) as unfinished:
-                session.write(sql, unfinished)
-            return
         answer = session.ask(sql)
         from tcpstall.report.archive.answers import as_table
 

@@ -1,7 +1,6 @@
 """`tcpstall report`: the diagnosis as a page that can be attached to a ticket."""
 
 import hashlib
-import os
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Unpack, get_args
@@ -16,6 +15,7 @@ from tcpstall.cli.reading import Asked, Reading, min_stall_option, outcome, read
 from tcpstall.cli.selection import captures_or_none
 from tcpstall.errors import ExitCode
 from tcpstall.model import Capture, Flow, Sort
+from tcpstall.output import written
 
 if TYPE_CHECKING:
     from tcpstall.plot.page import Drawing
@@ -193,13 +193,6 @@ def source(path: str, capture: Capture) -> "Source":
 
 
 def write_whole(text: str, output: Path) -> None:
-    """Whole or not at all, where the target is a file."""
-    if output.exists() and not output.is_file():
-        output.write_text(text, "utf-8")
-        return
-    unfinished = output.with_name(f".{output.name}.{os.getpid()}")
-    try:
-        unfinished.write_text(text, "utf-8")
-        unfinished.replace(output)
-    finally:
-        unfinished.unlink(missing_ok=True)
+    """As UTF-8, whole or not at all."""
+    with written(output) as file:
+        file.write(text.encode("utf-8"))

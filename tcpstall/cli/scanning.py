@@ -16,6 +16,7 @@ from tcpstall.archive.work import Done
 from tcpstall.cli.ending import complain, writing
 from tcpstall.cli.progress import drawn
 from tcpstall.errors import CannotOpen, ExitCode, StoreInUse
+from tcpstall.output import appended
 from tcpstall.units import number
 
 if TYPE_CHECKING:
@@ -42,7 +43,7 @@ def _appending(log: str, stack: ExitStack) -> TextIO:
     if log == _STANDARD_OUTPUT:
         return sys.stdout
     with writing(log):
-        return stack.enter_context(Path(log).open("a", encoding="utf-8"))
+        return stack.enter_context(appended(Path(log)))
 
 
 class _Round(Protocol):

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from tcpstall import _core
 from tcpstall.errors import CannotOpen, CannotWrite, NotACapture, NothingToShow, about
-from tcpstall.packets.files import replaced
+from tcpstall.output import written
 
 if TYPE_CHECKING:
     from scapy.packet import Packet
@@ -64,12 +64,11 @@ def _write(rows: list[dict[str, Any]], output: Path, snaplen: int) -> None:
     from scapy.utils import RawPcapWriter
 
     nano = any(row["time_ns"] % _MICROSECOND_NS for row in rows)
-    with replaced(output) as unfinished:
-        writer = RawPcapWriter(str(unfinished), linktype=_LINKTYPE_RAW, endianness="<", nano=nano, snaplen=snaplen)
-        with writer:
-            writer.write_header(None)
-            for row in rows:
-                _write_one(writer, row, nano, snaplen)
+    with written(output) as file:
+        writer = RawPcapWriter(file, linktype=_LINKTYPE_RAW, endianness="<", nano=nano, snaplen=snaplen)
+        writer.write_header(None)
+        for row in rows:
+            _write_one(writer, row, nano, snaplen)
 
 
 def _write_one(writer: Any, row: Mapping[str, Any], nano: bool, snaplen: int) -> None:

@@ -1,16 +1,15 @@
-"""Captures written natively beside the name that they will have, with the core's errors as ours."""
+"""Captures written natively, with the core's errors as ours."""
 
-import os
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from tcpstall import _core, keys
 from tcpstall.errors import CannotOpen, ExitCode, NotACapture, TcpstallError, about
 from tcpstall.model import Endpoint
+from tcpstall.output import written
 
-__all__ = ["CannotHold", "Progress", "Wish", "replaced", "rewrite"]
+__all__ = ["CannotHold", "Progress", "Wish", "rewrite"]
 
 Progress = Callable[[int, int | None], None]
 
@@ -40,7 +39,7 @@ def rewrite(source: str, output: Path, wish: Wish, *, progress: Progress | None 
 
     Raises CannotOpen, NotACapture, CannotHold, OSError where the output cannot be written.
     """
-    with replaced(output) as unfinished, unfinished.open("wb") as file:
+    with written(output) as file:
         try:
             return _core.copy(
                 source,
@@ -62,20 +61,6 @@ def rewrite(source: str, output: Path, wish: Wish, *, progress: Progress | None 
             if error.errno is not None:
                 raise
             raise CannotOpen(about(source, str(error))) from error
-
-
-@contextmanager
-def replaced(output: Path) -> Iterator[Path]:
-    """A file beside `output` that takes its name when all went well, so that a failure leaves no half a capture."""
-    if output.exists() and not output.is_file():
-        yield output
-        return
-    unfinished = output.with_name(f".{output.name}.{os.getpid()}")
-    try:
-        yield unfinished
-        unfinished.replace(output)
-    finally:
-        unfinished.unlink(missing_ok=True)
 
 
 def _plain(

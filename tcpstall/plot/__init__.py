@@ -1,11 +1,13 @@
 """Pictures of captures: one flow over its time, round trips by position, many flows' waits, exchanges as sums."""
 
 import os
-from pathlib import PurePath
+from io import BytesIO
+from pathlib import Path, PurePath
 from typing import TYPE_CHECKING
 
 from tcpstall.errors import ExitCode, NothingToShow, TcpstallError
 from tcpstall.model import Analysis, Flow, Paths, analyze
+from tcpstall.output import written
 from tcpstall.plot import choice, style
 from tcpstall.plot.subject import Subject, subjects
 
@@ -126,7 +128,10 @@ def _chosen(analysis: Analysis, flow: int | None) -> Flow | None:
 
 def _save(figure: "Figure", output: str | os.PathLike[str]) -> None:
     suffix = PurePath(output).suffix.lower()
-    figure.savefig(output, format=suffix[1:], metadata=_metadata(suffix))
+    whole = BytesIO()  # a PDF's writer asks where it is, which a pipe cannot say
+    figure.savefig(whole, format=suffix[1:], metadata=_metadata(suffix))
+    with written(Path(output)) as file:
+        file.write(whole.getbuffer())
 
 
 def _of_one(kind: str, subject: Subject, since_ns: int | None, until_ns: int | None, width_in: float) -> "Figure":
