@@ -205,13 +205,21 @@ class _Lookup:
         self._rows: dict[frozenset[tuple[str, int]], list[tuple[int, int]]] = {}
         for row, (client, server, start) in enumerate(zip(*ends, table.column("start_ns"), strict=True)):
             self._rows.setdefault(frozenset((client, server)), []).append((start, row))
+        for rows in self._rows.values():
+            rows.sort()
 
     def find(self, row: Mapping[str, Any], tap: int) -> Flow | None:
-        """The flow that the native row is about."""
+        """The flow that the native row is about: of the flows between its ends the one that began nearest to it."""
         key = frozenset((row[side][tap]["address"], row[side][tap]["port"]) for side in ("client", "server"))
         started = row["start_ns"][tap]
         rows = self._rows.get(key)
-        return self._analysis[min(rows, key=lambda found: abs(found[0] - started))[1]] if rows else None
+        if not rows:
+            return None
+        # Reused ports put many flows between two ends: only the flows next to the start are compared.
+        at = bisect_left(rows, (started,))
+        before, after = rows[max(at - 1, 0)], rows[min(at, len(rows) - 1)]
+        nearest = before if started - before[0] < after[0] - started else after
+        return self._analysis[nearest[1]]
 
 
 class _Transits:

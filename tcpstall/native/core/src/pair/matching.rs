@@ -59,29 +59,47 @@ pub(super) fn matches(first: &Tap, second: &Tap) -> (Vec<Match>, u64) {
     (found, rewritten(first, second, &taken))
 }
 
-fn by_initial_numbers(first: &Tap, second: &Tap) -> Vec<Match> {
-    let mut index: HashMap<(usize, SeqNo), Vec<usize>> = HashMap::new();
-    for (at, conversation) in second.conversations.iter().enumerate().rev() {
-        for (way, isn) in conversation.isns().into_iter().enumerate() {
-            isn.into_iter().for_each(|isn| index.entry((way, isn)).or_default().push(at));
+/// Connections by the initial numbers of their ends, the latest first.
+struct Openings {
+    numbered: HashMap<(usize, SeqNo), Vec<usize>>,
+    taken: HashSet<usize>,
+}
+
+impl Openings {
+    fn of(tap: &Tap) -> Openings {
+        let mut numbered: HashMap<(usize, SeqNo), Vec<usize>> = HashMap::new();
+        for (at, conversation) in tap.conversations.iter().enumerate().rev() {
+            for (way, isn) in conversation.isns().into_iter().enumerate() {
+                isn.into_iter().for_each(|isn| numbered.entry((way, isn)).or_default().push(at));
+            }
         }
+        Openings { numbered, taken: HashSet::new() }
     }
-    let mut taken = HashSet::new();
+
+    /// The earliest that have one of these initial numbers and no partner yet: [`ALIKE`] a number at most.
+    fn alike(&mut self, isns: [Option<SeqNo>; 2]) -> Vec<usize> {
+        let mut found = Vec::new();
+        for (way, isn) in isns.into_iter().enumerate() {
+            let Some(same) = isn.and_then(|isn| self.numbered.get_mut(&(way, isn))) else { continue };
+            // The earliest stand last, and leave once they are taken.
+            same.truncate(same.len() - same.iter().rev().take_while(|other| self.taken.contains(*other)).count());
+            found.extend(same.iter().rev().take(ALIKE).filter(|other| !self.taken.contains(*other)).copied());
+        }
+        found
+    }
+}
+
+fn by_initial_numbers(first: &Tap, second: &Tap) -> Vec<Match> {
+    let mut openings = Openings::of(second);
     let mut found = Vec::new();
     for (at, conversation) in first.conversations.iter().enumerate() {
-        let mut candidates = Vec::new();
-        for (way, isn) in conversation.isns().into_iter().enumerate() {
-            let Some(same) = isn.and_then(|isn| index.get_mut(&(way, isn))) else { continue };
-            // The earliest stand last, and leave once they are taken.
-            same.truncate(same.len() - same.iter().rev().take_while(|other| taken.contains(*other)).count());
-            candidates.extend(same.iter().rev().take(ALIKE).filter(|other| !taken.contains(*other)).copied());
-        }
-        let best = candidates
+        let best = openings
+            .alike(conversation.isns())
             .into_iter()
             .filter_map(|other| Some((likeness(conversation, &second.conversations[other])?, other)))
             .max_by_key(|(likeness, other)| (*likeness, std::cmp::Reverse(*other)));
         if let Some((_, other)) = best {
-            taken.insert(other);
+            openings.taken.insert(other);
             let mut pair = Match { at: [at, other], turned: false, shift: [0; 2], by: By::InitialNumbers };
             pair.shift = shifts(first, second, pair);
             found.push(pair);
@@ -173,4 +191,52 @@ fn rewritten(first: &Tap, second: &Tap, taken: &[HashSet<usize>; 2]) -> u64 {
 fn opening_clock(conversation: &Conversation) -> Option<(u32, u32)> {
     let [client, server] = &conversation.ways;
     Some((client.syn?.timestamps?.value, server.syn?.timestamps?.value))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::time::Nanos;
+    use crate::wire::{Address, Endpoint, Flags, Segment};
+
+    /// So many connections between two ends, with initial numbers that come again after `numbers` of them.
+    fn reused(count: u32, numbers: u32) -> Tap {
+        let end = |port| Endpoint { address: Address::v4([10, 0, 0, 1]), port };
+        let mut tap = Tap::default();
+        for at in 0..count {
+            let (time, seq) = (Nanos(i64::from(at) * 1_000_000), SeqNo(at % numbers * 7_919));
+            let syn = Segment {
+                time,
+                source: end(40_000),
+                destination: end(80),
+                flags: Flags::SYN,
+                seq,
+                ..Segment::default()
+            };
+            tap.sees(&syn);
+        }
+        tap
+    }
+
+    /// Connections that are compared while all of a capture are matched with themselves.
+    fn compared(tap: &Tap) -> usize {
+        let mut openings = Openings::of(tap);
+        let own = tap.conversations.iter().enumerate();
+        let compared = own.map(|(at, conversation)| {
+            let alike = openings.alike(conversation.isns());
+            openings.taken.insert(at);
+            assert!(alike.contains(&at));
+            alike.len()
+        });
+        compared.sum()
+    }
+
+    #[test]
+    fn connections_of_reused_ports_are_compared_a_bounded_number_of_times() {
+        for numbers in [2, 3, 1_000, 4_000] {
+            let tap = reused(4_000, numbers);
+            assert_eq!((tap.conversations.len(), by_initial_numbers(&tap, &tap).len()), (4_000, 4_000));
+            assert!(compared(&tap) <= ALIKE * 4_000, "{numbers} initial numbers: {} comparisons", compared(&tap));
+        }
+    }
 }

@@ -150,7 +150,7 @@ impl Tap {
         Ok((tap, status))
     }
 
-    fn sees(&mut self, segment: &Segment) {
+    pub(super) fn sees(&mut self, segment: &Segment) {
         self.span = (self.span.0.min(segment.time.0), self.span.1.max(segment.time.0));
         if self.held >= PACKETS_HELD {
             self.left_out += 1;
