@@ -3,6 +3,8 @@
 from enum import IntEnum
 from typing import Self
 
+from tcpstall.untrusted import in_terminal
+
 __all__ = [
     "CannotAnswer",
     "CannotOpen",
@@ -30,7 +32,7 @@ class ExitCode(IntEnum):
 
     COMPLETE = 0, "the report is complete, warnings included"
     DEFECT = 1, "a defect in tcpstall, or the output could not be written (a full disk)"
-    USAGE = 2, "the command line cannot be understood"
+    USAGE = 2, "the command line cannot be understood, or no flow fits it"
     CANNOT_OPEN = 3, "an input cannot be opened"
     NOT_A_CAPTURE = 4, "an input is not a capture"
     DAMAGED = 5, "an input is damaged; what could be read is reported"
@@ -85,4 +87,4 @@ class CannotAnswer(TcpstallError, ValueError):
 
 def about(path: str, message: str) -> str:
     """The message with its input's name in front, where it does not name it already."""
-    return message if path in message else f"{path}: {message}"
+    return message if in_terminal(path) in message else f"{path}: {message}"

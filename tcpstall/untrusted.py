@@ -13,6 +13,10 @@ _FORMULAS = "=+-@＝＋－＠"
 
 _BAR = re.compile(r"(\\*)\|")
 _ASCII = 0x7F
+_BYTE = 0xFF
+_HALVES = frozenset(map(chr, range(0xDC80, 0xDD00)))
+"""Python's halves of characters for bytes that are no UTF-8 (PEP 383)."""
+
 _PLAIN_IN_JIRA = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789 .,;=/%")
 
 
@@ -20,7 +24,8 @@ def in_terminal(text: str) -> str:
     """For a terminal and for plain files: what is not printable is spelled out as a backslash and its number.
 
     That is terminal escapes (C0, DEL, C1), line ends, characters that turn the direction of writing or have no width,
-    and halves of characters, which no encoding can write.
+    and halves of characters, which no encoding can write. Python has such halves for bytes of names that are no UTF-8:
+    the byte is shown, as the core shows it.
     """
     return text if text.isprintable() else "".join(map(_spelled, text))
 
@@ -58,4 +63,6 @@ def in_html(text: str) -> str:
 
 
 def _spelled(character: str) -> str:
+    if character in _HALVES:
+        return f"\\x{ord(character) & _BYTE:02x}"
     return character if character.isprintable() else character.encode("unicode_escape").decode("ascii")

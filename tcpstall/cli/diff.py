@@ -10,7 +10,6 @@ from tcpstall.cli.called import Remembering, command_line
 from tcpstall.cli.ending import writing
 from tcpstall.cli.progress import Bar
 from tcpstall.cli.reading import outcome
-from tcpstall.cli.selection import readable_name
 from tcpstall.cli.signals import draining
 from tcpstall.errors import ExitCode
 
@@ -21,8 +20,8 @@ __all__ = ["command"]
 
 
 @click.command("diff", cls=Remembering)
-@click.argument("good", type=click.Path(allow_dash=True), callback=readable_name)
-@click.argument("bad", type=click.Path(allow_dash=True), callback=readable_name)
+@click.argument("good", type=click.Path(allow_dash=True))
+@click.argument("bad", type=click.Path(allow_dash=True))
 @click.option(
     "--format",
     "form",

@@ -5,15 +5,14 @@ import click
 from tcpstall.cli.ending import writing
 from tcpstall.cli.progress import Bar
 from tcpstall.cli.reading import outcome
-from tcpstall.cli.selection import readable_name
 from tcpstall.errors import ExitCode, NothingToShow
 
 __all__ = ["command"]
 
 
 @click.command("pair")
-@click.argument("client", type=click.Path(), metavar="CLIENT", callback=readable_name)
-@click.argument("server", type=click.Path(), metavar="SERVER", callback=readable_name)
+@click.argument("client", type=click.Path(), metavar="CLIENT")
+@click.argument("server", type=click.Path(), metavar="SERVER")
 @click.option(
     "--format",
     "form",

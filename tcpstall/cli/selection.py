@@ -9,10 +9,10 @@ from typing import Any, TypedDict, TypeVar
 import click
 
 from tcpstall import _core
+from tcpstall.cli.numbers import Number
 from tcpstall.cli.times import MOMENT, Moment
-from tcpstall.errors import CannotOpen
 
-__all__ = ["Selection", "captures_argument", "captures_or_none", "chosen", "readable_name", "selection_options"]
+__all__ = ["Selection", "captures_argument", "captures_or_none", "chosen", "selection_options"]
 
 _Command = TypeVar("_Command", bound=Callable[..., Any])
 
@@ -45,17 +45,6 @@ class _HostType(click.ParamType[str]):
             self.fail(f"{value!r} is no IP address", param, ctx)
 
 
-def readable_name(_context: click.Context, _parameter: click.Parameter, name: str) -> str:
-    """The core takes text: a name with bytes that are no UTF-8 would fail far from here."""
-    if not name.isascii() and any("\udc80" <= character <= "\udcff" for character in name):
-        raise CannotOpen(f"cannot open {name}: its name is not UTF-8; rename it or read it as standard input")
-    return name
-
-
-def _readable_names(context: click.Context, parameter: click.Parameter, names: tuple[str, ...]) -> tuple[str, ...]:
-    return tuple(readable_name(context, parameter, name) for name in names)
-
-
 def _captures(*, required: bool) -> Callable[[_Command], _Command]:
     return click.argument(
         "captures",
@@ -63,7 +52,6 @@ def _captures(*, required: bool) -> Callable[[_Command], _Command]:
         required=required,
         type=click.Path(allow_dash=True),
         metavar="CAPTURE...",
-        callback=_readable_names,
     )
 
 
@@ -75,7 +63,7 @@ def selection_options(command: _Command) -> _Command:
     """Adds the options to a command."""
     for option in reversed(
         (
-            click.option("--flow", "flows", type=click.IntRange(min=0), multiple=True, metavar="N",
+            click.option("--flow", "flows", type=Number(min=0), multiple=True, metavar="N",
                          help="Only the flow with this number. May be repeated."),
             click.option("--host", "hosts", type=_HostType(), multiple=True, metavar="ADDRESS",
                          help="Only flows with this address at either end. May be repeated."),

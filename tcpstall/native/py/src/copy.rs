@@ -1,10 +1,11 @@
 //! Captures written again.
 
+use std::ffi::OsString;
 use std::io::BufWriter;
 
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
-use tcpstall_core::capture::{Capture, Expansion};
+use tcpstall_core::capture::{Capture, Expansion, as_text};
 use tcpstall_core::copy::{self as again, Choice, Failure, Form, Moment, Remarks, Stretch, Wish};
 use tcpstall_core::disguise::{Pseudonyms, Secret};
 use tcpstall_core::time::Nanos;
@@ -73,7 +74,7 @@ fn choice(stretches: Option<Vec<(End, End, i64, i64)>>) -> PyResult<Choice> {
 #[expect(clippy::too_many_arguments, reason = "they are keywords in Python")]
 pub(crate) fn copy(
     py: Python<'_>,
-    path: &str,
+    path: OsString,
     fd: i32,
     form: &str,
     about: &str,
@@ -97,7 +98,7 @@ pub(crate) fn copy(
     let mut progress = Progress::new(progress);
     let copied = py.detach(|| {
         let expansion = max_expansion.map_or_else(Expansion::default, Expansion::times);
-        let capture = Capture::open(path).map_err(Failure::Capture)?.with_expansion(expansion);
+        let capture = Capture::open(&as_text(path)).map_err(Failure::Capture)?.with_expansion(expansion);
         again::copy(capture, wish, &mut out, &mut |read, size| progress.tell(read, size))
     });
     match (progress.raised, copied) {

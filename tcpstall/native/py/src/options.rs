@@ -1,11 +1,12 @@
 //! Keyword arguments to the core's options.
 
+use std::ffi::OsString;
 use std::net::IpAddr;
 use std::num::NonZero;
 
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
-use tcpstall_core::capture::Expansion;
+use tcpstall_core::capture::{Expansion, as_text};
 use tcpstall_core::causes::Limits;
 use tcpstall_core::disguise::{Pseudonyms, Secret};
 use tcpstall_core::run::{Filter, Opener, Options, Sets};
@@ -65,6 +66,11 @@ impl Keywords {
             threads: threads.transpose()?,
         })
     }
+}
+
+/// Names of inputs as the core takes them: bytes that are no UTF-8 are half characters in Python, and kept.
+pub(crate) fn names(paths: Vec<OsString>) -> Vec<String> {
+    paths.into_iter().map(as_text).collect()
 }
 
 pub(crate) fn address(text: &str) -> PyResult<Address> {

@@ -1,6 +1,9 @@
 //! Two captures of the same traffic, taken at both ends.
 
+use std::ffi::OsString;
+
 use pyo3::prelude::*;
+use tcpstall_core::capture::as_text;
 use tcpstall_core::pair::{Paired, delays, events};
 
 use crate::errors;
@@ -36,14 +39,19 @@ impl Pairing {
 
 #[pyfunction]
 #[pyo3(signature = (client_side, server_side, *, same_clock=false))]
-pub(crate) fn pair(py: Python<'_>, client_side: &str, server_side: &str, same_clock: bool) -> PyResult<Pairing> {
+pub(crate) fn pair(
+    py: Python<'_>,
+    client_side: OsString,
+    server_side: OsString,
+    same_clock: bool,
+) -> PyResult<Pairing> {
     let mut raised = None;
     let paired = py.detach(|| {
         let signalled = || {
             raised = Python::attach(|py| py.check_signals()).err();
             raised.is_some()
         };
-        tcpstall_core::pair::pair([client_side, server_side], same_clock, signalled)
+        tcpstall_core::pair::pair([&as_text(client_side), &as_text(server_side)], same_clock, signalled)
     });
     if let Some(signal) = raised {
         return Err(signal);

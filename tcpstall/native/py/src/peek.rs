@@ -1,8 +1,10 @@
 //! What an input is, from its beginning.
 
+use std::ffi::OsString;
+
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
-use tcpstall_core::capture::Expansion;
+use tcpstall_core::capture::{Expansion, as_text};
 use tcpstall_core::run;
 
 use crate::source::{Raised, opener};
@@ -51,7 +53,12 @@ impl Peek {
 
 #[pyfunction]
 #[pyo3(signature = (path, *, open=None, max_expansion=None))]
-pub(crate) fn peek(py: Python<'_>, path: &str, open: Option<Py<PyAny>>, max_expansion: Option<u64>) -> PyResult<Peek> {
+pub(crate) fn peek(
+    py: Python<'_>,
+    path: OsString,
+    open: Option<Py<PyAny>>,
+    max_expansion: Option<u64>,
+) -> PyResult<Peek> {
     let (raised, expansion) = (Raised::default(), max_expansion.map_or_else(Expansion::default, Expansion::times));
     let opener = opener(open, &raised);
     let mut signal = None;
@@ -60,7 +67,7 @@ pub(crate) fn peek(py: Python<'_>, path: &str, open: Option<Py<PyAny>>, max_expa
             signal = raised.take().or_else(|| Python::attach(|py| py.check_signals()).err());
             signal.is_some()
         };
-        run::peek(path, &opener, expansion, signalled)
+        run::peek(&as_text(path), &opener, expansion, signalled)
     });
     signal.or_else(|| raised.take()).map_or(Ok(Peek(peek)), Err)
 }

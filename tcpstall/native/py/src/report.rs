@@ -1,9 +1,11 @@
 //! Runs over captures, results kept or printed as they come.
 
+use std::ffi::OsString;
 use std::ops::ControlFlow;
 
 use pyo3::exceptions::PyIndexError;
 use pyo3::prelude::*;
+use tcpstall_core::capture::as_text;
 use tcpstall_core::disguise::Secret;
 use tcpstall_core::run::{self, Follower, Options};
 use tcpstall_core::tables::services::Services;
@@ -12,7 +14,7 @@ use tcpstall_core::wire::Segment;
 
 use crate::errors;
 use crate::labels::Labels;
-use crate::options::Keywords;
+use crate::options::{Keywords, names};
 use crate::source::{Raised, opener};
 use crate::statuses::{CaptureStatus, owned};
 use crate::table::Table;
@@ -185,7 +187,7 @@ pub(crate) fn collect(
 #[expect(clippy::too_many_arguments, reason = "they are keywords in Python")]
 pub(crate) fn analyze(
     py: Python<'_>,
-    paths: Vec<String>,
+    paths: Vec<OsString>,
     flows: Vec<u64>,
     hosts: Vec<String>,
     ports: Vec<u16>,
@@ -208,6 +210,7 @@ pub(crate) fn analyze(
     each: Option<Py<PyAny>>,
     chunk: usize,
 ) -> PyResult<Report> {
+    let paths = names(paths);
     let keywords = Keywords {
         flows,
         hosts,
@@ -239,7 +242,7 @@ pub(crate) fn analyze(
 #[expect(clippy::too_many_arguments, reason = "they are keywords in Python")]
 pub(crate) fn samples(
     py: Python<'_>,
-    paths: Vec<String>,
+    paths: Vec<OsString>,
     flows: Vec<u64>,
     since_ns: Option<i64>,
     until_ns: Option<i64>,
@@ -247,6 +250,7 @@ pub(crate) fn samples(
     sets: Vec<u32>,
     missing_before: Vec<usize>,
 ) -> PyResult<Vec<Table>> {
+    let paths = names(paths);
     let keywords = Keywords { since_ns, until_ns, max_expansion, sets, missing_before, ..Keywords::default() };
     let options = keywords.into_options(paths.len())?;
     let tables = py.detach(|| run::samples(&paths, &flows, &options)).map_err(|error| errors::of_capture(&error))?;
@@ -254,7 +258,7 @@ pub(crate) fn samples(
 }
 
 #[pyfunction]
-pub(crate) fn segments(py: Python<'_>, path: &str) -> PyResult<(Table, CaptureStatus)> {
+pub(crate) fn segments(py: Python<'_>, path: OsString) -> PyResult<(Table, CaptureStatus)> {
     let mut rows: Vec<Segment> = Vec::new();
     let mut raised = None;
     let read = py.detach(|| {
@@ -262,7 +266,7 @@ pub(crate) fn segments(py: Python<'_>, path: &str) -> PyResult<(Table, CaptureSt
             raised = Python::attach(|py| py.check_signals()).err();
             raised.is_some()
         };
-        run::segments(path, |segment| rows.push(*segment), signalled)
+        run::segments(&as_text(path), |segment| rows.push(*segment), signalled)
     });
     if let Some(signal) = raised {
         return Err(signal);

@@ -7,7 +7,7 @@ use pyo3::exceptions::{PyException, PyOSError};
 use pyo3::intern;
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
-use tcpstall_core::capture::{Capture, CaptureError, Expansion, unpacked};
+use tcpstall_core::capture::{Capture, CaptureError, Expansion, file, shown, unpacked};
 use tcpstall_core::run::Opener;
 
 /// What is asked for at once, bytes: each call waits for the GIL.
@@ -101,12 +101,12 @@ pub(crate) fn opener(open: Option<Py<PyAny>>, raised: &Raised) -> Opener {
     let Some(open) = open else { return Opener::default() };
     let raised = raised.clone();
     Opener::new(move |name| {
-        let refuse = |reason: String| CaptureError::Open { path: name.to_owned(), reason };
+        let refuse = |reason: String| CaptureError::Open { path: shown(name), reason };
         if raised.is_some() {
             return Err(refuse("the run was ended".into()));
         }
         let object = Python::attach(|py| {
-            let object = open.call1(py, (name,)).map_err(|error| match raised.judge(py, error) {
+            let object = open.call1(py, (&*file(name),)).map_err(|error| match raised.judge(py, error) {
                 other if other.kind() == ErrorKind::Interrupted => refuse("the run was ended".into()),
                 other => refuse(other.to_string()),
             })?;

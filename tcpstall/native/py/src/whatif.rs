@@ -1,12 +1,14 @@
 //! Flows played again, unchanged and with changes.
 
+use std::ffi::OsString;
+
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use tcpstall_core::replay::{Change, among, forecast};
 use tcpstall_core::run;
 
 use crate::errors;
-use crate::options::Keywords;
+use crate::options::{Keywords, names};
 
 /// Changes by name, with values in base units; `None` for `auto`.
 type Changes = Vec<(String, Option<i64>)>;
@@ -16,7 +18,7 @@ type Changes = Vec<(String, Option<i64>)>;
 #[expect(clippy::too_many_arguments, reason = "they are keywords in Python")]
 pub(crate) fn whatif(
     py: Python<'_>,
-    paths: Vec<String>,
+    paths: Vec<OsString>,
     flows: Vec<u64>,
     changes: Vec<Changes>,
     since_ns: Option<i64>,
@@ -25,6 +27,7 @@ pub(crate) fn whatif(
     sets: Vec<u32>,
     missing_before: Vec<usize>,
 ) -> PyResult<Vec<Option<String>>> {
+    let paths = names(paths);
     let changes = changes.into_iter().map(known).collect::<PyResult<Vec<Vec<Change>>>>()?;
     let options = Keywords { since_ns, until_ns, max_expansion, sets, missing_before, ..Keywords::default() };
     let options = options.into_options(paths.len())?;

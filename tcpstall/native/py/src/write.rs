@@ -1,5 +1,6 @@
 //! A report streamed to a file descriptor while captures are read.
 
+use std::ffi::OsString;
 use std::io::{self, BufWriter, ErrorKind, Write};
 use std::ops::ControlFlow;
 
@@ -13,7 +14,7 @@ use tcpstall_core::tables::sort::Order;
 use tcpstall_core::tables::stream::{Shape, Writer};
 
 use crate::labels::Labels;
-use crate::options::Keywords;
+use crate::options::{Keywords, names};
 use crate::report::{Keeper, Progress, Written, collect};
 
 /// One write call takes this much, so that Python's part in it does not show.
@@ -76,7 +77,7 @@ impl Follower for Printer {
 #[expect(clippy::too_many_arguments, reason = "they are keywords in Python")]
 pub(crate) fn write(
     py: Python<'_>,
-    paths: Vec<String>,
+    paths: Vec<OsString>,
     fd: i32,
     format: &str,
     sort: Option<&str>,
@@ -97,6 +98,7 @@ pub(crate) fn write(
     sets: Vec<u32>,
     missing_before: Vec<usize>,
 ) -> PyResult<Written> {
+    let paths = names(paths);
     let keywords = Keywords {
         flows,
         hosts,

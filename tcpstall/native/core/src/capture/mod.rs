@@ -6,6 +6,7 @@ mod foreign;
 mod format;
 mod link;
 mod losses;
+mod name;
 mod order;
 mod packed;
 mod pcap;
@@ -23,6 +24,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 pub use self::error::CaptureError;
 pub use self::format::Format;
 pub use self::link::LinkType;
+pub use self::name::{as_text, file, shown};
 pub(crate) use self::order::Order;
 pub use self::packed::{Compression, Expansion};
 
@@ -115,18 +117,18 @@ enum Reader {
 }
 
 impl Capture {
-    /// Opens a file, or standard input for `-`.
+    /// Opens a file by its name as [`as_text`] gives it, or standard input for `-`.
     pub fn open(path: &str) -> Result<Capture, CaptureError> {
         if path == "-" {
             return Ok(Capture { once: true, ..Capture::from_reader(Box::new(std::io::stdin())) });
         }
-        let refuse = |reason: String| CaptureError::Open { path: path.to_owned(), reason };
+        let refuse = |reason: String| CaptureError::Open { path: shown(path), reason };
         let reason = |error: std::io::Error| match error.kind() {
             ErrorKind::NotFound => refuse("no such file".into()),
             ErrorKind::PermissionDenied => refuse("permission denied".into()),
             _ => refuse(error.to_string()),
         };
-        let file = File::open(path).map_err(reason)?;
+        let file = File::open(&*file(path)).map_err(reason)?;
         let about = file.metadata().map_err(reason)?;
         if about.is_dir() {
             return Err(refuse("it is a directory; name the capture files in it".into()));

@@ -33,7 +33,7 @@ use self::pass::Pass;
 use self::reader::Reader;
 use self::sets::in_order;
 use self::source::{Event, Source};
-use crate::capture::{Capture, CaptureError, Expansion};
+use crate::capture::{Capture, CaptureError, Expansion, shown};
 use crate::causes::Limits;
 use crate::disguise::Pseudonyms;
 use crate::tables::{FlowRow, Wanted};
@@ -69,7 +69,7 @@ impl Options {
 
     /// What an input is called in the results.
     fn shown(&self, number: usize, path: &str) -> String {
-        self.names.as_ref().map_or_else(|| path.to_owned(), |_| format!("capture-{}", number + 1))
+        self.names.as_ref().map_or_else(|| shown(path), |_| format!("capture-{}", number + 1))
     }
 }
 
@@ -115,7 +115,7 @@ pub fn segments(
     mut signalled: impl FnMut() -> bool,
 ) -> Result<CaptureStatus, CaptureError> {
     let mut capture = Capture::open(path)?;
-    let mut status = CaptureStatus::new(path);
+    let mut status = CaptureStatus::new(&shown(path));
     let (mut source, mut segment) = (Source::default(), Segment::default());
     loop {
         match source.next_apart(&mut capture, &mut status, &mut segment) {

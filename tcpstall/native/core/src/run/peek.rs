@@ -5,7 +5,7 @@ use std::ops::ControlFlow;
 use super::lane::Lane;
 use super::opener::Opener;
 use super::status::CaptureStatus;
-use crate::capture::{CaptureError, Expansion};
+use crate::capture::{CaptureError, Expansion, shown};
 use crate::time::Nanos;
 
 /// How much of the beginning is given, bytes: a block of a tar archive.
@@ -30,7 +30,7 @@ impl Peek {
 /// Reads no more of an input than it takes to know what it is and when it begins. Where the reading waits, `signalled` says
 /// whether to give up.
 pub fn peek(path: &str, opener: &Opener, expansion: Expansion, mut signalled: impl FnMut() -> bool) -> Peek {
-    let mut peek = Peek { status: CaptureStatus::new(path), head: Vec::new() };
+    let mut peek = Peek { status: CaptureStatus::new(&shown(path)), head: Vec::new() };
     let capture = match opener.open(path) {
         Ok(capture) => capture,
         Err(error) => {
