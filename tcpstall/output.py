@@ -67,12 +67,11 @@ def written(target: Path) -> Iterator[BinaryIO]:
 def written_by_name(target: Path) -> Iterator[Path]:
     """The same for libraries that open files themselves: a name in a folder that nobody else may enter."""
     target = _followed(target)
-    through = _written_through(target)
-    if through is not None:
-        with open(through, "wb") as file, tempfile.TemporaryDirectory(prefix="tcpstall-") as scratch:  # noqa: PTH123
+    if not _can_be_beside(target):
+        with tempfile.TemporaryDirectory(prefix="tcpstall-") as scratch:
             unfinished = Path(scratch) / "output"
             yield unfinished
-            with unfinished.open("rb") as made:
+            with unfinished.open("rb") as made, written(target) as file:
                 shutil.copyfileobj(made, file)
         return
     with _folder_of(target) as folder:
@@ -83,6 +82,17 @@ def written_by_name(target: Path) -> Iterator[Path]:
             with unfinished.open("rb") as made:
                 _finish(made.fileno(), target, before)
             os.replace(unfinished, target.name, dst_dir_fd=folder)
+
+
+def _can_be_beside(target: Path) -> bool:
+    """A regular file, or none yet, in a folder with a name that every library takes: UTF-8."""
+    try:
+        str(target.parent).encode()
+        return not target.is_relative_to(_KERNELS) and stat.S_ISREG(target.lstat().st_mode)
+    except FileNotFoundError:
+        return True
+    except UnicodeEncodeError:
+        return False
 
 
 @contextmanager

@@ -63,7 +63,10 @@ def at(url: str) -> Place:
         from tcpstall.archive.remote_place import RemotePlace
 
         return RemotePlace(url)
-    return LocalPlace(Path(remote.local(url)))
+    place = LocalPlace(Path(remote.local(url)))
+    if remote.writable(place.url) != place.url:
+        raise CannotOpen(f"cannot use {place.url}: the path of a store must be UTF-8")
+    return place
 
 
 class LocalPlace:

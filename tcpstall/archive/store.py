@@ -261,15 +261,18 @@ def _catalog(place: Place) -> _State:
     content = place.read(_CATALOG)
     if content is None:
         return _State()
-    catalog = json.loads(content)
-    return _State(
-        parts={part["name"]: Part(**part) for part in catalog["parts"]},
-        captures=catalog["captures"],
-        dropped=set(catalog["dropped"]),
-        continued=set(catalog["continued"]),
-        upto=catalog["upto"],
-        absorbed=catalog["upto"],
-    )
+    try:
+        catalog = json.loads(content)
+        return _State(
+            parts={part["name"]: Part(**part) for part in catalog["parts"]},
+            captures=catalog["captures"],
+            dropped=set(catalog["dropped"]),
+            continued=set(catalog["continued"]),
+            upto=catalog["upto"],
+            absorbed=catalog["upto"],
+        )
+    except (ValueError, TypeError, KeyError, RecursionError) as error:
+        raise CannotOpen(f"{place.url}: {_CATALOG} is damaged; restore it or scan into a new store") from error
 
 
 def _commit(name: str, content: bytes) -> Commit:

@@ -11,8 +11,9 @@ from tcpstall import _core
 from tcpstall.cli import ticket
 from tcpstall.cli.called import Remembering
 from tcpstall.cli.ending import complain, writing
+from tcpstall.cli.numbers import Number
 from tcpstall.cli.progress import Bar
-from tcpstall.cli.reading import Asked, Reading, min_stall_option, outcome, read, reading, reading_options
+from tcpstall.cli.reading import Asked, Reading, expect_flows, min_stall_option, outcome, read, reading, reading_options
 from tcpstall.cli.selection import captures_argument
 from tcpstall.cli.signals import draining
 from tcpstall.errors import ExitCode
@@ -51,7 +52,7 @@ class Listing(TypedDict):
 @min_stall_option
 @click.option(
     "--top",
-    type=click.IntRange(min=1),
+    type=Number(min=1),
     metavar="N",
     help=f"Only the first N flows.  [default: {_FLOWS_IN_TABLES} in tables, else all]",
 )
@@ -129,7 +130,7 @@ def _show(captures: Sequence[str], how: Reading, listing: Listing) -> ExitCode:
             min_stall_ns=listing["min_stall_ns"],
         ):
             show(part, screen)
-    return outcome(analysis.captures)
+    return _ended(analysis.captures, len(analysis), how)
 
 
 def _tell(
@@ -144,7 +145,7 @@ def _tell(
         min_stall_ns=listing["min_stall_ns"],
         pictures=pictures,
     )
-    return outcome(analysis.captures)
+    return _ended(analysis.captures, len(analysis), how)
 
 
 def _stream(captures: Sequence[str], how: Reading, listing: Listing, form: str) -> ExitCode:
@@ -176,4 +177,10 @@ def _stream(captures: Sequence[str], how: Reading, listing: Listing, form: str) 
         for capture in results:
             for remark in capture.remarks:
                 complain(f"{capture.path}: {remark}")
-    return outcome(results)
+    return _ended(results, written.flows, how)
+
+
+def _ended(captures: Sequence[Capture], flows: int, how: Reading) -> ExitCode:
+    code = outcome(captures)
+    expect_flows(flows, how, code)
+    return code

@@ -8,10 +8,11 @@ import click
 from tcpstall import __version__
 from tcpstall.cli.anonymise import anonymise_options, key_of
 from tcpstall.cli.ending import complain, writing
+from tcpstall.cli.numbers import Number
 from tcpstall.cli.output import analysed, capture_argument, ending_in
 from tcpstall.cli.progress import Bar
 from tcpstall.cli.times import SPAN
-from tcpstall.errors import ExitCode
+from tcpstall.errors import ExitCode, NothingToShow
 from tcpstall.model import Analysis
 from tcpstall.units import counted
 
@@ -34,7 +35,7 @@ _WIDTH = 120
 @click.option(
     "--flow",
     "flows",
-    type=click.IntRange(min=0),
+    type=Number(min=0),
     multiple=True,
     metavar="N",
     help="Only the stalls of the flow with this number. May be repeated.",
@@ -64,6 +65,9 @@ def command(
     """  # fmt: skip
     key = key_of(anonymise, key_file)
     analysis, code = analysed(capture, flows=flows, min_stall_ns=min_stall_ns, anonymise=key)
+    if flows and not len(analysis):
+        missing = ", ".join(map(str, flows))
+        raise NothingToShow(f"{capture} holds no flow {missing}; `tcpstall analyze` lists the flows")
     from tcpstall.packets.annotate import annotate, comments
     from tcpstall.report.phrases import phrase
 

@@ -6,6 +6,7 @@ import click
 
 from tcpstall.cli.anonymise import anonymise_options, key_of
 from tcpstall.cli.ending import complain, writing
+from tcpstall.cli.numbers import Number
 from tcpstall.cli.output import analysed, capture_argument, ending_in
 from tcpstall.cli.progress import Bar
 from tcpstall.errors import ExitCode, NothingToShow
@@ -27,13 +28,13 @@ __all__ = ["command"]
 )
 @click.option(
     "--flow",
-    type=click.IntRange(min=0),
+    type=Number(min=0),
     metavar="N",
     help="Number of the flow.  [default: the one that lost most time]",
 )
 @click.option(
     "--stall",
-    type=click.IntRange(min=0),
+    type=Number(min=0),
     metavar="N",
     help="Number of a stall of that flow, as `analyze` lists them: only its handshake, and from the burst "
     "before the stall to the burst after it.",

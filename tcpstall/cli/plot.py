@@ -6,6 +6,7 @@ import click
 
 from tcpstall.cli.anonymise import anonymise_options, key_of
 from tcpstall.cli.ending import complain, writing
+from tcpstall.cli.numbers import Number
 from tcpstall.cli.progress import Bar
 from tcpstall.cli.selection import chosen
 from tcpstall.cli.times import MOMENT, Moment
@@ -26,7 +27,7 @@ _WIDEST = 160
 @click.argument("capture", type=click.Path())
 @click.option(
     "--flow",
-    type=click.IntRange(min=0),
+    type=Number(min=0),
     metavar="N",
     help="Number of the flow to draw.  [default: the one that lost most time; timeline and exchanges: all]",
 )

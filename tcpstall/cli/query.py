@@ -46,6 +46,8 @@ def command(sql: str, store: str, **form: Unpack[Form]) -> None:
 
     The SQL is DuckDB's. Nothing but the store is read, and nothing is written.
     """  # noqa: D301
+    if not _is_text(sql):
+        raise click.BadParameter("it is not UTF-8", param_hint="SQL")
     if form["form"] == "parquet":
         with parquet_file(form) as unfinished, asked(store, form, output=unfinished) as session:
             session.write(sql, unfinished)
@@ -56,3 +58,11 @@ def command(sql: str, store: str, **form: Unpack[Form]) -> None:
 
         names, types = answer.names, answer.types
         write(form, dict(zip(names, types, strict=True)), answer, lambda width: as_table(names, types, answer, width))
+
+
+def _is_text(sql: str) -> bool:
+    try:
+        sql.encode()
+    except UnicodeEncodeError:
+        return False
+    return True

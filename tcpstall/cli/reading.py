@@ -8,18 +8,20 @@ import click
 
 from tcpstall.cli.anonymise import anonymise_options, key_of
 from tcpstall.cli.ending import complain
+from tcpstall.cli.numbers import Number
 from tcpstall.cli.progress import Bar
 from tcpstall.cli.rates import RATE
 from tcpstall.cli.rotated import Streams, streams, streams_options
 from tcpstall.cli.selection import Selection, chosen, selection_options
 from tcpstall.cli.signals import draining
 from tcpstall.cli.times import SPAN, Moment
-from tcpstall.errors import ExitCode
+from tcpstall.errors import ExitCode, NothingToShow
 from tcpstall.model import Analysis, Capture, analyze
 
 __all__ = [
     "Asked",
     "Reading",
+    "expect_flows",
     "link_rate_option",
     "max_expansion_option",
     "min_stall_option",
@@ -76,7 +78,7 @@ link_rate_option = click.option(
 
 max_expansion_option = click.option(
     "--max-expansion",
-    type=click.IntRange(min=1),
+    type=Number(min=1),
     default=1_000,
     show_default=True,
     metavar="N",
@@ -122,6 +124,15 @@ def read(captures: Sequence[str], how: Reading) -> Analysis:
     """The diagnosis, with a bar while it takes; inputs that cannot be read are in it."""
     with Bar() as bar, draining(captures):
         return analyze(captures, **how, bursts=False, strict=False, progress=bar)
+
+
+def expect_flows(found: int, how: Selection, code: ExitCode) -> None:
+    """Raises NothingToShow where the options leave no flow of inputs that could be read."""
+    narrowed = (
+        how["flows"] or how["hosts"] or how["ports"] or how["since_ns"] is not None or how["until_ns"] is not None
+    )
+    if not found and narrowed and code is ExitCode.COMPLETE:
+        raise NothingToShow("no flow fits the options; without them `tcpstall analyze` lists the flows")
 
 
 def outcome(captures: Sequence[Capture]) -> ExitCode:

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Unpack
 import click
 
 from tcpstall.cli.ending import complain, writing
-from tcpstall.cli.reading import Asked, outcome, read, reading, reading_options
+from tcpstall.cli.numbers import Number
+from tcpstall.cli.reading import Asked, expect_flows, outcome, read, reading, reading_options
 from tcpstall.cli.selection import captures_argument
 from tcpstall.cli.signals import draining
 from tcpstall.errors import CannotOpen, ExitCode
@@ -53,7 +54,7 @@ _UNREAD = (ExitCode.CANNOT_OPEN, ExitCode.NOT_A_CAPTURE)
 )
 @click.option(
     "--top",
-    type=click.IntRange(min=1),
+    type=Number(min=1),
     metavar="N",
     help=f"Only the first N flows.  [default: {_FLOWS_FOR_READING}, in JSON {_FLOWS_IN_JSON}]",
 )
@@ -81,6 +82,7 @@ def command(
     pasted, code = _paste(pastes)
     analysis = read(captures, how)
     code = max(code, outcome(analysis.captures))
+    expect_flows(len(analysis), how, code)
     _tell(analysis, form, pasted, platform, top, how["link_bytes_per_s"])
     return code
 

@@ -11,7 +11,8 @@ from tcpstall import __version__, _core
 from tcpstall.cli.archived import chosen_store, store_page, typed_top
 from tcpstall.cli.called import Remembering, command_line
 from tcpstall.cli.ending import complain, writing
-from tcpstall.cli.reading import Asked, Reading, min_stall_option, outcome, read, reading, reading_options
+from tcpstall.cli.numbers import Number
+from tcpstall.cli.reading import Asked, Reading, expect_flows, min_stall_option, outcome, read, reading, reading_options
 from tcpstall.cli.selection import captures_or_none
 from tcpstall.errors import ExitCode
 from tcpstall.model import Capture, Flow, Sort
@@ -58,7 +59,7 @@ _UNREAD = (ExitCode.CANNOT_OPEN, ExitCode.NOT_A_CAPTURE)
 @min_stall_option
 @click.option(
     "--top",
-    type=click.IntRange(min=1),
+    type=Number(min=1),
     default=_FLOWS,
     show_default=True,
     metavar="N",
@@ -66,7 +67,7 @@ _UNREAD = (ExitCode.CANNOT_OPEN, ExitCode.NOT_A_CAPTURE)
 )
 @click.option(
     "--detailed",
-    type=click.IntRange(min=0),
+    type=Number(min=0),
     default=_DRAWN,
     show_default=True,
     metavar="N",
@@ -99,6 +100,7 @@ def command(
     code = outcome(analysis.captures)
     if all(capture.exit_code in _UNREAD for capture in analysis.captures):
         return code
+    expect_flows(len(analysis), how, code)
     ranked = [analysis[row] for row in analysis.ranked(sort)[: max(top, detailed)]]
     drawings, why_not = _drawings(captures, ranked[:detailed], how)
     forecasts = _forecasts(captures, ranked[:detailed], how)

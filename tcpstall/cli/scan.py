@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import click
 
 from tcpstall.cli.ending import complain
+from tcpstall.cli.numbers import Number
 from tcpstall.cli.reading import link_rate_option, max_expansion_option
 from tcpstall.cli.sizes import SIZE
 from tcpstall.cli.stores import store_option
@@ -29,7 +30,7 @@ _WORKER_BYTES = 300_000_000
 @store_option
 @click.option(
     "--jobs",
-    type=click.IntRange(min=1),
+    type=Number(min=1),
     metavar="N",
     help="Analyse with so many processes.  [default: one a processor]",
 )

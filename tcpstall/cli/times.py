@@ -8,6 +8,8 @@ from decimal import Decimal
 
 import click
 
+from tcpstall.cli.numbers import LARGEST
+
 __all__ = ["MOMENT", "SPAN", "Moment"]
 
 _UNITS_NS = {
@@ -21,6 +23,9 @@ _UNITS_NS = {
     "d": 86_400 * 10**9,
 }
 _SECOND_NS = 10**9
+_EARLIEST_NS, _LATEST_NS = -LARGEST, LARGEST
+_FINER = {13: (3, "milliseconds"), 16: (6, "microseconds"), 19: (9, "nanoseconds")}
+"""By how many digits such a count of our days has: its decimal places when it is written in seconds."""
 _DAY_NS = 86_400 * _SECOND_NS
 
 _SPAN = re.compile(r"(\d+(?:\.\d*)?|\.\d+)\s*(ns|us|µs|ms|s|m|h|d)")
@@ -44,7 +49,7 @@ class Moment:
     def resolve(self, first_ns: int) -> int:
         """Nanoseconds since the epoch, given the captures' first timestamp."""
         starts = {"epoch": 0, "first packet": first_ns, "first day": first_ns - first_ns % _DAY_NS}
-        return starts[self.anchor] + self.ns
+        return max(_EARLIEST_NS, min(starts[self.anchor] + self.ns, _LATEST_NS))
 
 
 class _MomentType(click.ParamType[Moment]):
@@ -59,8 +64,10 @@ class _MomentType(click.ParamType[Moment]):
         text = value.strip()
         readers: tuple[Callable[[str], Moment | None], ...] = (_after_first, _time_of_day, _epoch, _iso)
         for read in readers:
-            if (moment := read(text)) is not None:
+            if (moment := read(text)) is not None and _EARLIEST_NS <= moment.ns <= _LATEST_NS:
                 return moment
+        if _EPOCH.fullmatch(text):
+            self.fail(f"{value!r} is beyond the year 2262: seconds since 1970 are meant{_finer(text)}", param, ctx)
         self.fail(
             f"{value!r} is no time: write 2026-03-01T10:45:49.05 (UTC unless a zone follows), 10:45:49.05 (on the "
             "capture's first day), +1.5s (after its first packet) or seconds since 1970",
@@ -79,6 +86,8 @@ class _SpanType(click.ParamType[int]):
         if isinstance(value, int):
             return value
         span = _span(value.strip())
+        if span is not None and span > LARGEST:
+            self.fail(f"{value!r} is longer than 292 years, the longest span there is here", param, ctx)
         if span is None:
             self.fail(
                 f"{value!r} is no length of time: write a number with its unit, such as 5ms, 1.5s or 200us", param, ctx
@@ -88,6 +97,13 @@ class _SpanType(click.ParamType[int]):
 
 MOMENT = _MomentType()
 SPAN = _SpanType()
+
+
+def _finer(text: str) -> str:
+    """What to write where the number counts parts of a second."""
+    whole = text.partition(".")[0]
+    places, name = _FINER.get(len(whole), (0, ""))
+    return f"; if these are {name}, write {whole[:-places]}.{whole[-places:]}" if places else ""
 
 
 def _span(text: str) -> int | None:

@@ -5,6 +5,7 @@ from typing import Unpack, get_args
 import click
 
 from tcpstall.cli.asking import Form, Which, asked, cause_option, chosen, form_options, interval_options, write
+from tcpstall.cli.numbers import Number
 from tcpstall.cli.stores import store_option
 from tcpstall.losses import By
 
@@ -24,9 +25,7 @@ class _Asked(Form, Which):
 )
 @cause_option
 @interval_options
-@click.option(
-    "--top", "most", type=click.IntRange(min=1), default=_MOST, show_default=True, metavar="N", help="The first N."
-)
+@click.option("--top", "most", type=Number(min=1), default=_MOST, show_default=True, metavar="N", help="The first N.")
 @form_options
 def command(store: str, by: By, most: int, **which: Unpack[_Asked]) -> None:
     """Say where most time was lost, to what, and which flow shows it best.

@@ -5,6 +5,7 @@ from typing import Unpack, get_args
 import click
 
 from tcpstall.cli.asking import SERVICE, Form, Which, asked, cause_option, chosen, form_options, interval_options, write
+from tcpstall.cli.numbers import Number
 from tcpstall.cli.stores import store_option
 from tcpstall.losses import Every
 from tcpstall.model import Endpoint
@@ -41,7 +42,7 @@ class _Asked(Form, Which):
 @click.option(
     "--top",
     "most",
-    type=click.IntRange(min=1),
+    type=Number(min=1),
     default=_MOST,
     show_default=True,
     metavar="N",

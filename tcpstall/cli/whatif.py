@@ -5,9 +5,9 @@ from typing import TYPE_CHECKING
 import click
 
 from tcpstall.cli.ending import writing
+from tcpstall.cli.numbers import LARGEST, Number
 from tcpstall.cli.progress import Bar
 from tcpstall.cli.reading import outcome
-from tcpstall.cli.selection import readable_name
 from tcpstall.errors import ExitCode, NothingToShow
 
 if TYPE_CHECKING:
@@ -18,11 +18,11 @@ __all__ = ["command"]
 
 
 @click.command("whatif")
-@click.argument("capture", type=click.Path(), callback=readable_name)
+@click.argument("capture", type=click.Path())
 @click.option(
     "--flow",
     "flows",
-    type=click.IntRange(min=0),
+    type=Number(min=0),
     multiple=True,
     metavar="N",
     help="Number of the flow. May be repeated.  [default: the one that lost most time]",
@@ -86,9 +86,13 @@ def _changes(texts: tuple[str, ...]) -> "list[Change]":
     from tcpstall.whatif import change
 
     try:
-        return [change(text) for text in texts]
+        changes = [change(text) for text in texts]
     except ValueError as error:
         raise click.BadParameter(str(error), param_hint="--set") from error
+    for text, made in zip(texts, changes, strict=True):
+        if made.value is not None and made.value > LARGEST:
+            raise click.BadParameter(f"{text!r} is larger than any value here", param_hint="--set")
+    return changes
 
 
 def _service(text: str) -> "Endpoint":

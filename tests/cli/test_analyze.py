@@ -135,7 +135,7 @@ def test_the_selection_keeps_the_flows_that_fit(run: Run, paste: Path, options: 
 
 def test_a_selection_that_fits_nothing_says_so(run: Run, capture: Path) -> None:
     done = run("analyze", capture, "--port", "443")
-    assert done.returncode == 0
+    assert done.returncode == 2
     assert "no flow fits the options" in done.stdout.splitlines()[0]
 
 
