@@ -9,13 +9,15 @@ import json
 import os
 from array import array
 from bisect import bisect_left, bisect_right
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass
 from typing import Any, Literal, TypeAlias
 
 from tcpstall import _core
 from tcpstall.causes import Cause
 from tcpstall.model import Analysis, Capture, Endpoint, Flow, Path, Side, Stall, analyze
+from tcpstall.shares import OF_THE_SENDER, Losses, Packets, Spans
+from tcpstall.shares import share as shared
 
 __all__ = ["Clock", "Ends", "Event", "PairedFlow", "TwoViews", "Wait", "pair"]
 
@@ -23,9 +25,6 @@ Tap: TypeAlias = Literal["client", "server"]
 """The capture taken nearer to whoever opened most flows, and the other."""
 
 _TAPS: tuple[Tap, Tap] = ("client", "server")
-
-_SAME_MOMENT_NS = 200_000
-"""A wait begins with the packet before it: two taps' and the rules' moments differ by no more than stamping does."""
 
 _MOSTLY = 0.5
 """Two waits are one where at least this share of the shorter lies in the other."""
@@ -75,7 +74,8 @@ class Wait:
     """One wait of one sender, by the client side's clock, with both taps' words on it.
 
     `near` is what the tap next to the sender saw, `far` what the other did: None where it saw no such wait. The three
-    shares sum to `duration_ns`; all are None where the clocks could not be aligned.
+    shares sum to `duration_ns`; all are None where the clocks could not be aligned. `loss_ns` is the part of
+    `network_ns` in which something lost between the taps had not arrived yet.
     """
 
     sender: Side
@@ -86,6 +86,7 @@ class Wait:
     network_ns: int | None = None
     sender_ns: int | None = None
     receiver_ns: int | None = None
+    loss_ns: int | None = None
 
     @property
     def cause(self) -> Cause:
@@ -171,7 +172,7 @@ def pair(
     if found["swapped"]:
         views.reverse()
     clock = Clock(**found["clock"])
-    lookups, transits = [_Lookup(view) for view in views], _Transits(native.delays)
+    lookups, transits = [_Lookup(view) for view in views], _Transits(native.delays, native.recoveries)
     flows = []
     for row in found["flows"]:
         seen = tuple(lookup.find(row, tap) for tap, lookup in enumerate(lookups))
@@ -223,33 +224,37 @@ class _Lookup:
 
 
 class _Transits:
-    """When each packet was sent and arrived, by flow and sender."""
+    """When each packet was sent and arrived, and what was lost meanwhile, by flow and sender."""
 
-    def __init__(self, delays: _core.Table) -> None:
-        self._flow, self._from_server, self._sent, self._took, self._bytes = (
-            array("q", delays.int64(name)) for name in ("flow", "from_server", "time_ns", "delay_ns", "bytes")
+    def __init__(self, delays: _core.Table, recoveries: _core.Table) -> None:
+        self._delays = _OfFlows(delays, "time_ns", "delay_ns", "bytes")
+        self._recoveries = _OfFlows(recoveries, "start_ns", "end_ns", "data")
+
+    def of(self, flow: int, sender: Side) -> Packets:
+        """The packets that both taps saw."""
+        return Packets(*self._delays.of(flow, sender))
+
+    def lost(self, flow: int, sender: Side) -> Losses:
+        """From the sending of what was lost until it had arrived."""
+        rows = list(zip(*self._recoveries.of(flow, sender), strict=True))
+        data, acks = (Spans((start, end) for start, end, is_data in rows if is_data == kind) for kind in (1, 0))
+        return Losses(data, acks)
+
+
+class _OfFlows:
+    """Columns of a native table whose rows are in the order of flows, the client's before the server's."""
+
+    def __init__(self, table: _core.Table, *names: str) -> None:
+        self._flow, self._from_server, *self._columns = (
+            array("q", table.int64(name)) for name in ("flow", "from_server", *names)
         )
 
-    def of(self, flow: int, sender: Side) -> "_Packets":
-        """Of the packets that both taps saw, in the order of arrival."""
+    def of(self, flow: int, sender: Side) -> Sequence[Sequence[int]]:
+        """What belongs to one end of a flow."""
         low, high = bisect_left(self._flow, flow), bisect_right(self._flow, flow)
         server = bisect_left(self._from_server, 1, low, high)
         span = slice(low, server) if sender == "client" else slice(server, high)
-        sent, took = self._sent[span], self._took[span]
-        return _Packets(
-            sent=sent,
-            arrived=array("q", (time + delay for time, delay in zip(sent, took, strict=True))),
-            data_sent=array("q", (time for time, size in zip(sent, self._bytes[span], strict=True) if size)),
-        )
-
-
-@dataclass(frozen=True, slots=True)
-class _Packets:
-    """When packets of one end were sent and arrived, by the client side's clock, and when those with data were sent."""
-
-    sent: Sequence[int]
-    arrived: Sequence[int]
-    data_sent: Sequence[int]
+        return [column[span] for column in self._columns]
 
 
 @dataclass(frozen=True, slots=True)
@@ -270,17 +275,37 @@ class _Sighting:
 
 def _waits(flow: PairedFlow, clock: Clock, transits: _Transits) -> Iterator[Wait]:
     sides: tuple[Side, Side] = ("client", "server")
+    sightings = {side: _sightings(flow, side, clock) for side in sides}
+    packets = {side: transits.of(flow.id, side) for side in sides}
+    lost = {side: transits.lost(flow.id, side) for side in sides}
     for sender, receiver in (sides, sides[::-1]):
-        near, far = _sightings(flow, sender, clock)
-        packets = transits.of(flow.id, sender), transits.of(flow.id, receiver)
+        near, far = sightings[sender]
+        own_doing = Spans(_own_doing(sightings[receiver][0]))
         told: set[int] = set()
         for own, at in _matched(near, far):
-            shares = _shares(own, *packets) if packets[0].sent or packets[1].sent else (None, None, None)
+            share = _NOBODYS
+            if packets["client"] or packets["server"]:
+                both = (packets[sender], packets[receiver]), (lost[sender], lost[receiver])
+                share = asdict(shared(own.start_ns, own.end_ns, own.stall.cause, *both, own_doing))
             seen = None if at is None else far[at].stall
             told |= set() if at is None else {at}
-            yield Wait(sender, own.start_ns, own.stall.duration_ns, own.stall, seen, *shares)
+            yield Wait(sender, own.start_ns, own.stall.duration_ns, own.stall, seen, **share)
         rest = (other for at, other in enumerate(far) if at not in told)
         yield from (Wait(sender, other.start_ns, other.stall.duration_ns, None, other.stall) for other in rest)
+
+
+_NOBODYS: Mapping[str, int | None] = {}
+
+
+def _own_doing(sightings: Iterable[_Sighting]) -> Iterator[tuple[int, int]]:
+    """When an end waited for nobody else, each moment once."""
+    until = None
+    for sighting in sightings:
+        if sighting.stall.cause in OF_THE_SENDER:
+            begin = sighting.start_ns if until is None else max(sighting.start_ns, until)
+            if begin < sighting.end_ns:
+                yield begin, sighting.end_ns
+                until = sighting.end_ns
 
 
 def _matched(near: Sequence[_Sighting], far: Sequence[_Sighting]) -> Iterator[tuple[_Sighting, int | None]]:
@@ -322,25 +347,3 @@ def _sightings(flow: PairedFlow, sender: Side, clock: Clock) -> tuple[list[_Sigh
 
 def _in_order(sightings: list[_Sighting]) -> list[_Sighting]:
     return sorted(sightings, key=lambda sighting: sighting.start_ns)
-
-
-def _shares(wait: _Sighting, own: _Packets, answers: _Packets) -> tuple[int, int, int]:
-    """What of a wait was the network's, the sender's own host's and the receiver's.
-
-    The last packet before it was under way at first, and the last answer within it at the end; what came after that
-    answer was the sender's, and what lay between the two the receiver's. Time until data was sent again was the
-    sender's timer. Without an answer nobody else was waited for.
-    """
-    start, end = wait.start_ns, wait.end_ns
-    answer = bisect_right(answers.arrived, end + _SAME_MOMENT_NS) - 1
-    if answer < 0 or answers.arrived[answer] <= start + _SAME_MOMENT_NS:
-        return 0, end - start, 0
-    came = min(answers.arrived[answer], end)
-    left = min(max(answers.sent[answer], start), came)
-    again = bisect_right(own.data_sent, left) - 1
-    begun = min(max(start, own.data_sent[again]), left) if again >= 0 else start
-    last = bisect_right(own.sent, begun + _SAME_MOMENT_NS) - 1
-    arrived = min(max(own.arrived[last], begun), left) if last >= 0 else begun
-    network = arrived - begun + came - left
-    receiver = left - arrived
-    return network, end - start - network - receiver, receiver

@@ -60,6 +60,7 @@ def _wait(wait: Wait) -> dict[str, Any]:
         "network_ns": wait.network_ns,
         "sender_ns": wait.sender_ns,
         "receiver_ns": wait.receiver_ns,
+        "loss_ns": wait.loss_ns,
     }
 
 

@@ -154,7 +154,7 @@ def _waits(flow: PairedFlow, width: int) -> RenderableType:
         *figures("waited"),
         words("because (tap near it)"),
         words("the other tap"),
-        *figures("network", "sender", "receiver"),
+        *figures("network", "of it losses", "sender", "receiver"),
     ]
     longest = sorted(flow.both.waits, key=lambda wait: -wait.duration_ns)[:_WAITS]
     rows = [_wait(wait) for wait in sorted(longest, key=lambda wait: wait.start_ns)]
@@ -162,7 +162,7 @@ def _waits(flow: PairedFlow, width: int) -> RenderableType:
 
 
 def _wait(wait: Wait) -> list[str | Text]:
-    shares = (wait.network_ns, wait.sender_ns, wait.receiver_ns)
+    shares = (wait.network_ns, wait.loss_ns, wait.sender_ns, wait.receiver_ns)
     return [
         clock(wait.start_ns),
         wait.sender,

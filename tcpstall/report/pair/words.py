@@ -48,7 +48,7 @@ def _waited(flow: PairedFlow) -> str:
 
 
 def _whose(waits: Sequence[Wait]) -> str:
-    """`, of which the network had 92 %`."""
+    """`, 92 % of it the network's time (80 % until lost packets were repaired)`."""
     known = [wait for wait in waits if wait.network_ns is not None]
     spent_ns = sum(wait.duration_ns for wait in known)
     if not spent_ns:
@@ -60,7 +60,9 @@ def _whose(waits: Sequence[Wait]) -> str:
         f"the {receiver}": sum(wait.receiver_ns or 0 for wait in known),
     }
     owner, part = max(owners.items(), key=lambda item: item[1])
-    return f", {percent(part, spent_ns)} of it {owner}'s time"
+    loss_ns = sum(wait.loss_ns or 0 for wait in known)
+    repaired = f" ({percent(loss_ns, spent_ns)} until lost packets were repaired)" if loss_ns else ""
+    return f", {percent(part, spent_ns)} of it {owner}'s time{repaired if owner == 'the network' else ''}"
 
 
 def _lost(flow: PairedFlow) -> str:

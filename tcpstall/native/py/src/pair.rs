@@ -4,7 +4,7 @@ use std::ffi::OsString;
 
 use pyo3::prelude::*;
 use tcpstall_core::capture::as_text;
-use tcpstall_core::pair::{Paired, delays, events};
+use tcpstall_core::pair::{Paired, delays, events, recoveries};
 
 use crate::errors;
 use crate::statuses::{CaptureStatus, owned};
@@ -29,6 +29,11 @@ impl Pairing {
     #[getter]
     fn delays(&self) -> PyResult<Table> {
         Table::new(delays(&self.0.pairing.delays))
+    }
+
+    #[getter]
+    fn recoveries(&self) -> PyResult<Table> {
+        Table::new(recoveries(&self.0.pairing.recoveries))
     }
 
     #[getter]

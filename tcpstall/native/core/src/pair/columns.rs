@@ -1,6 +1,6 @@
 //! Rows of packets turned to columns.
 
-use super::rows::{Delay, Event};
+use super::rows::{Delay, Event, Recovery};
 use crate::tables::columns::{Column, Columns, Values};
 
 fn integers<R>(name: &str, rows: &[R], value: impl Fn(&R) -> Option<i64>) -> Column {
@@ -45,5 +45,16 @@ pub fn delays(rows: &[Delay]) -> Columns {
         integers("sent_packet", rows, |row| Some(row.sent_packet as i64)),
         integers("seen_packet", rows, |row| Some(row.seen_packet as i64)),
         integers("bytes", rows, |row| Some(i64::from(row.bytes))),
+    ]
+}
+
+/// A recovery a row.
+pub fn recoveries(rows: &[Recovery]) -> Columns {
+    vec![
+        integers("flow", rows, |row| Some(row.flow as i64)),
+        integers("from_server", rows, |row| Some(i64::from(row.from_server))),
+        integers("data", rows, |row| Some(i64::from(row.data))),
+        integers("start_ns", rows, |row| Some(row.start_ns)),
+        integers("end_ns", rows, |row| Some(row.end_ns)),
     ]
 }

@@ -11,6 +11,7 @@ mod crossing;
 mod hull;
 mod matching;
 mod pure;
+mod recovery;
 mod rows;
 mod survey;
 mod syn;
@@ -18,8 +19,8 @@ mod tap;
 mod way;
 
 pub use clock::{Alignment, Clock};
-pub use columns::{delays, events};
-pub use rows::{Delay, Event, PairRow, Pairing, Passed, Period, WayRow};
+pub use columns::{delays, events, recoveries};
+pub use rows::{Delay, Event, PairRow, Pairing, Passed, Period, Recovery, WayRow};
 
 use crate::capture::CaptureError;
 use crate::run::CaptureStatus;

@@ -30,6 +30,9 @@ pub struct Pairing {
     /// The delay of each packet that both taps saw.
     #[serde(skip)]
     pub delays: Vec<Delay>,
+    /// When something that was lost was still missing.
+    #[serde(skip)]
+    pub recoveries: Vec<Recovery>,
 }
 
 /// One flow as both taps saw it. Pairs are of the client side's capture and of the server side's.
@@ -192,4 +195,19 @@ pub struct Delay {
     pub seen_packet: u64,
     /// Payload, SYN and FIN of the packet that was seen.
     pub bytes: u32,
+}
+
+/// From the sending of what was lost between the taps until it had arrived: on its way again or not yet sent again.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Recovery {
+    /// The flow's number.
+    pub flow: u64,
+    /// The server sent what was lost.
+    pub from_server: bool,
+    /// Bytes were lost, or SYN or FIN; else what an ACK said.
+    pub data: bool,
+    /// When it was sent first and lost, by the client side's clock.
+    pub start_ns: i64,
+    /// When all of it had arrived; the greatest number where it never did.
+    pub end_ns: i64,
 }

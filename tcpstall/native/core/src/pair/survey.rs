@@ -3,9 +3,10 @@
 use super::clock::{Clock, Sighting, align, widest};
 use super::crossing::cross;
 use super::matching::{By, Match, matches};
+use super::recovery::united;
 use super::rows::{PairRow, Pairing, Place};
 use super::tap::{Conversation, Tap};
-use super::way::Course;
+use super::way::{Course, Found};
 use crate::tables::Side;
 
 /// Losses and the like that are listed; the sums count them all.
@@ -35,6 +36,7 @@ fn follow(taps: [&Tap; 2], pairs: &[Match], rewritten: u64, mut sights: Vec<Sigh
         flows: Vec::with_capacity(pairs.len()),
         events: Vec::new(),
         delays: Vec::new(),
+        recoveries: Vec::new(),
     };
     for (pair, sight) in pairs.iter().zip(&sights) {
         let row = describe(taps, *pair, sight, &mut pairing);
@@ -42,6 +44,7 @@ fn follow(taps: [&Tap; 2], pairs: &[Match], rewritten: u64, mut sights: Vec<Sigh
     }
     pairing.events_dropped = pairing.events.len().saturating_sub(EVENTS) as u64;
     pairing.events.truncate(EVENTS);
+    pairing.recoveries = united(std::mem::take(&mut pairing.recoveries));
     pairing
 }
 
@@ -119,7 +122,9 @@ fn describe(taps: [&Tap; 2], pair: Match, sight: &Sight, pairing: &mut Pairing) 
             spans: [taps[sent].span, taps[seen].span],
             acked: answers[seen].passages.iter().filter_map(|passage| passage.acked).max(),
         };
-        course.describe(&mut pairing.events, &mut pairing.delays)
+        let mut found =
+            Found { events: &mut pairing.events, delays: &mut pairing.delays, recoveries: &mut pairing.recoveries };
+        course.describe(&mut found)
     };
     let (client_sent, server_sent) = (way(0, Side::Client), way(1, Side::Server));
     let spans = ends.map(Conversation::span);

@@ -4,7 +4,8 @@ use hashbrown::HashMap;
 
 use super::clock::Clock;
 use super::crossing::{Arrival, Crossing, Rest, cross, in_time};
-use super::rows::{Delay, Event, Passed, Period, WayRow};
+use super::recovery::FirstSeen;
+use super::rows::{Delay, Event, Passed, Period, Recovery, WayRow};
 use super::syn;
 use super::tap::{Passage, Way};
 use crate::tables::Side;
@@ -23,6 +24,13 @@ const MARGIN: i64 = 200_000;
 const COPY_NEAR: usize = 8;
 /// What a wire carries at most where no SYN says so, bytes (Ethernet, IPv4).
 const USUAL_MSS: i64 = 1_460;
+
+/// What is told of packets, of all flows.
+pub(super) struct Found<'a> {
+    pub(super) events: &'a mut Vec<Event>,
+    pub(super) delays: &'a mut Vec<Delay>,
+    pub(super) recoveries: &'a mut Vec<Recovery>,
+}
 
 /// One direction of a flow between two taps.
 pub(super) struct Course<'a> {
@@ -61,7 +69,7 @@ impl Course<'_> {
     }
 
     /// Matches the packets and says what became of them.
-    pub(super) fn describe(&self, events: &mut Vec<Event>, delays: &mut Vec<Delay>) -> WayRow {
+    pub(super) fn describe(&self, found: &mut Found<'_>) -> WayRow {
         let least = self.least();
         let possible = |sent: i64, seen: i64| {
             let (sent, seen) = (self.by_first(sent, self.from_first), self.by_first(seen, !self.from_first));
@@ -76,11 +84,11 @@ impl Course<'_> {
             ..WayRow::default()
         };
         if self.clock.is_known() {
-            self.time(&crossing, &mut row, delays);
+            self.time(&crossing, &mut row, found.delays);
         }
-        self.lose(&crossing, &mut row, events);
-        self.overtake(&crossing, &mut row, events);
-        self.repeat(&crossing, &mut row, events);
+        self.lose(&crossing, &mut row, found);
+        self.overtake(&crossing, &mut row, found.events);
+        self.repeat(&crossing, &mut row, found.events);
         self.rewrite(&crossing, &mut row);
         row
     }
@@ -106,37 +114,40 @@ impl Course<'_> {
     }
 
     /// What was sent and not seen: lost, or missed by the other capture, or beyond its beginning or end.
-    fn lose(&self, crossing: &Crossing, row: &mut WayRow, events: &mut Vec<Event>) {
+    fn lose(&self, crossing: &Crossing, row: &mut WayRow, found: &mut Found<'_>) {
         if crossing.unseen.is_empty() && crossing.unsent.is_empty() {
             return;
         }
         let arrived: HashMap<usize, usize> =
             crossing.arrivals.iter().rev().map(|arrival| (arrival.sent, arrival.seen)).collect();
         let mut last = None;
+        let mut lost = Vec::new();
         for rest in &crossing.unseen {
             let sent = &self.sent.passages[rest.sent];
             if self.is_copy(rest.sent, &arrived) {
                 row.copied_by_capture += 1;
-            } else if self.is_outside(sent.time, 1, row) {
+            } else if self.is_outside(sent.time, 1, row) && !self.was_lost_first(rest) {
                 row.outside_packets += u64::from(last != Some(rest.sent));
             } else if self.was_missed(rest) {
                 row.missed_by_receiving_tap += u64::from(last != Some(rest.sent));
-                events.push(self.event("missed", rest, &arrived));
+                found.events.push(self.event("missed", rest, &arrived));
             } else {
                 row.lost_packets += u64::from(last != Some(rest.sent));
                 row.lost_segments += ((rest.right - rest.left) as u64).div_ceil(self.mss() as u64).max(1);
                 row.lost_bytes += self.payload(rest) as u64;
-                events.push(self.event("lost", rest, &arrived));
+                found.events.push(self.event("lost", rest, &arrived));
+                lost.push(rest);
             }
             last = Some(rest.sent);
         }
+        self.recover(&lost, found.recoveries);
         for number in &crossing.unsent {
             let seen = &self.seen.passages[*number];
             if self.is_outside(seen.time, 0, row) {
                 row.outside_packets += 1;
             } else {
                 row.missed_by_sending_tap += 1;
-                events.push(Event {
+                found.events.push(Event {
                     time_ns: self.seen_time(*number),
                     seen_packet: Some(seen.packet),
                     seq: self.relative(seen.left + self.shift),
@@ -145,6 +156,29 @@ impl Course<'_> {
                 });
             }
         }
+    }
+
+    /// When what was lost was missing; nothing where it had arrived before, for then nobody missed it.
+    fn recover(&self, lost: &[&Rest], recoveries: &mut Vec<Recovery>) {
+        if lost.is_empty() || !self.clock.is_known() {
+            return;
+        }
+        let (sent, seen) = (&self.sent.passages, &self.seen.passages);
+        let first = FirstSeen::of(sent, seen, self.shift, |number| self.seen_time(number));
+        recoveries.extend(lost.iter().filter_map(|rest| {
+            let data = rest.left < rest.right;
+            let end_ns = if data { first.bytes(rest.left, rest.right) } else { first.ack(&sent[rest.sent])? };
+            let start_ns = self.sent_time(rest.sent);
+            let from_server = self.sender == Side::Server;
+            (start_ns < end_ns).then_some(Recovery { flow: self.flow, from_server, data, start_ns, end_ns })
+        }));
+    }
+
+    /// A SYN before the other capture began, of which a later sending is there: had it arrived, its answer would have come and
+    /// no other would have been sent.
+    fn was_lost_first(&self, rest: &Rest) -> bool {
+        let flags = self.sent.passages[rest.sent].flags;
+        flags.has(Flags::SYN) && !flags.has(Flags::ACK) && rest.left < rest.right && rest.repair.is_some()
     }
 
     /// It may have passed the other tap when nothing was captured there, as packets took between the least and the longest
