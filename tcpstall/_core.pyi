@@ -201,8 +201,27 @@ class Pairing:
         """How long each packet took that both taps saw: flow, from_server (0 or 1), time_ns (sent, by the client side's clock),
         delay_ns, sent_packet, seen_packet, bytes (of sequence space). Empty where the clocks cannot be aligned."""
     @property
+    def recoveries(self) -> Table:
+        """When something lost between the taps was missing: flow, from_server (0 or 1: who sent it), data (1 for bytes, 0 for
+        what an ACK said), start_ns (sent first and lost, by the client side's clock), end_ns (all of it had arrived;
+        2^63 - 1 where it never did). In this order, those of one kind never overlap. Empty where the clocks cannot be aligned."""
+    @property
     def captures(self) -> list[CaptureStatus]:
         """What became of the inputs, in the order given."""
+
+def two_taps(
+    paths: Sequence[str],
+    *,
+    hosts: Sequence[str] = ...,
+    ports: Sequence[int] = ...,
+    since_ns: int | None = None,
+    until_ns: int | None = None,
+    max_expansion: int | None = None,
+) -> tuple[list[int], list[tuple[str, int]]] | None:
+    """Two of these captures that hold the same packets of a connection at different times, by index, and the connection's ends.
+
+    The filters are those of analyze(). What cannot be read, or only once, is passed over. None where there are no two.
+    """
 
 def version() -> str: ...
 def causes() -> list[CauseInfo]:

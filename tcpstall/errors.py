@@ -14,6 +14,7 @@ __all__ = [
     "NothingToShow",
     "StoreInUse",
     "TcpstallError",
+    "TwoTaps",
     "about",
 ]
 
@@ -75,6 +76,12 @@ class StoreInUse(TcpstallError):
 
 class NothingToShow(TcpstallError, LookupError):
     """The capture holds no flow, or not the one that was asked for."""
+
+    exit_code = ExitCode.USAGE
+
+
+class TwoTaps(TcpstallError, ValueError):
+    """Captures that are to be merged were taken at two points of one path: they hold the same packets."""
 
     exit_code = ExitCode.USAGE
 

@@ -14,6 +14,7 @@ from tcpstall.causes import Cause
 from tcpstall.errors import CannotOpen, ExitCode, NotACapture, TcpstallError, about
 from tcpstall.keys import derived
 from tcpstall.labels import read_label
+from tcpstall.taps import refuse_two_taps
 from tcpstall.trust import CaptureTrust, Trust
 
 __all__ = [
@@ -493,13 +494,25 @@ def analyze(
 
     Raises CannotOpen or NotACapture for the first such input, unless `strict` is False: then what could be read is
     there, and `Analysis.captures` holds each input's error. A damaged input never raises: see its `error`.
-    Raises ValueError for an unreadable host.
+    Raises ValueError for an unreadable host, and TwoTaps (a ValueError too) if captures that `merge` makes one hold the
+    same packets of a connection, taken at two points of its path: pair() compares such captures.
     """
     several: Sequence[Path] = [paths] if isinstance(paths, (str, os.PathLike)) else paths
     if merge and sets:
         raise ValueError("merge makes one set of all paths; give sets or merge")
+    names = [os.fspath(path) for path in several]
+    if merge:
+        refuse_two_taps(
+            names,
+            hosts=hosts,
+            ports=ports,
+            since_ns=since_ns,
+            until_ns=until_ns,
+            max_expansion=max_expansion,
+            anonymised=anonymise is not None,
+        )
     report = _core.analyze(
-        [os.fspath(path) for path in several],
+        names,
         flows=flows,
         hosts=hosts,
         ports=ports,
@@ -513,7 +526,7 @@ def analyze(
         secret=None if anonymise is None else derived(anonymise),
         label=read_label,
         progress=progress,
-        sets=[0] * len(several) if merge else sets,
+        sets=[0] * len(names) if merge else sets,
         missing_before=missing_before,
     )
     analysis = Analysis(report, anonymised=anonymise is not None)

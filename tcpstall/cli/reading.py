@@ -17,6 +17,7 @@ from tcpstall.cli.signals import draining
 from tcpstall.cli.times import SPAN, Moment
 from tcpstall.errors import ExitCode, NothingToShow
 from tcpstall.model import Analysis, Capture, analyze
+from tcpstall.taps import refuse_two_taps
 
 __all__ = [
     "Asked",
@@ -111,9 +112,20 @@ def reading(captures: Sequence[str], asked: Asked) -> Reading:
         since=asked["since"],
         until=asked["until"],
     )
+    read_as = streams(captures, merge=asked["merge"], separate=asked["separate"])
+    if asked["merge"]:
+        refuse_two_taps(
+            captures,
+            hosts=selection["hosts"],
+            ports=selection["ports"],
+            since_ns=selection["since_ns"],
+            until_ns=selection["until_ns"],
+            max_expansion=asked["max_expansion"],
+            anonymised=asked["anonymise"],
+        )
     return Reading(
         **selection,
-        **streams(captures, merge=asked["merge"], separate=asked["separate"]),
+        **read_as,
         link_bytes_per_s=asked["link_bytes_per_s"],
         max_expansion=asked["max_expansion"],
         anonymise=key_of(asked["anonymise"], asked["key_file"]),

@@ -23,7 +23,7 @@ def streams_options(command: _Command) -> _Command:
         (
             click.option("--merge", is_flag=True,
                          help="Read all captures as one, by time: several capture points. Packets that two of them "
-                         "hold count once."),
+                         "hold at the same time count once; two ends of one path are refused: see tcpstall pair."),
             click.option("--separate", is_flag=True,
                          help="Read each capture by itself. Otherwise files that tcpdump or dumpcap rotated, by their "
                          "names, are read as one."),

@@ -10,6 +10,7 @@ mod report;
 mod source;
 mod statuses;
 mod table;
+mod taps;
 mod whatif;
 mod write;
 
@@ -31,6 +32,8 @@ mod _core {
     use super::statuses::{CaptureStatus, CauseInfo, causes, owners, version};
     #[pymodule_export]
     use super::table::Table;
+    #[pymodule_export]
+    use super::taps::two_taps;
     #[pymodule_export]
     use super::whatif::whatif;
     #[pymodule_export]

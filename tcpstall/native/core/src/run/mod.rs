@@ -16,6 +16,7 @@ mod sets;
 mod source;
 mod status;
 mod table;
+mod taps;
 mod waiting;
 
 use std::num::NonZero;
@@ -28,6 +29,7 @@ pub use self::record::records;
 pub use self::sample::samples;
 pub use self::sets::Sets;
 pub use self::status::{CaptureStatus, Skipped, Warning};
+pub use self::taps::{TwoTaps, two_taps};
 
 use self::pass::Pass;
 use self::reader::Reader;

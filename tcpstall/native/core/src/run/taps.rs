@@ -1,0 +1,283 @@
+//! Detects captures that were taken at two points of one path: they hold the same packets of a connection at different times.
+//!
+//! A packet is recognised by what every point of its path sees alike: who sent it, sequence number and ACK, flags, and its
+//! timestamps or its IP identification, which no later sending of the same bytes has. Of each connection the packets
+//! with the least hashes are remembered: the same ones at every point, in whatever order and at whatever time they passed.
+
+use std::hash::{DefaultHasher, Hash, Hasher};
+
+use hashbrown::HashMap;
+
+use super::entry::Key;
+use super::source::{Event, Source};
+use super::status::CaptureStatus;
+use super::{Filter, Options};
+use crate::time::Nanos;
+use crate::wire::{Endpoint, Flags, Segment};
+
+/// Packets of a connection that are remembered of each capture.
+const SAMPLE: usize = 128;
+/// Packets of all connections that are remembered; connections that come later are not compared.
+const REMEMBERED: usize = 1 << 21;
+/// Two interfaces of one host see a packet within this time; such copies are left out of account where flows are followed.
+const COPY_AGE: Nanos = Nanos::from_millis(1);
+/// Packets that both captures hold before they are two points of one path, where something marks each sending.
+const MARKED: usize = 2;
+/// The same where a packet sent again looks like the first one, in all and in each direction.
+const UNMARKED: (usize, usize) = (8, 2);
+/// At least one packet of so many is in both captures: of a connection that is spread over two links only few are sent
+/// again over the other link.
+const SHARED: usize = 4;
+/// Like [`SHARED`], for packets that nothing marks.
+const UNMARKED_SHARED: usize = 2;
+/// SYN, FIN and RST: networks set and clear other bits (RFC 3168 §6.1).
+const TOLD_APART: u8 = 0x07;
+
+/// Two captures that hold the same packets.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct TwoTaps {
+    /// Their numbers among the inputs.
+    pub captures: [usize; 2],
+    /// The ends of a connection that both hold.
+    pub ends: [Endpoint; 2],
+}
+
+/// A packet of a sample.
+#[derive(Clone, Copy, Debug)]
+struct Marked {
+    hash: u64,
+    time: Nanos,
+    length: u32,
+    ip_id: Option<u16>,
+    stamped: bool,
+    forth: bool,
+}
+
+/// The packets of a connection with the least hashes, in their order.
+#[derive(Debug, Default)]
+struct Sample(Vec<Marked>);
+
+impl Sample {
+    /// True if it is one of them now, and was not before.
+    fn takes(&mut self, packet: Marked) -> bool {
+        let full = self.0.len() == SAMPLE;
+        if full && self.0.last().is_some_and(|last| last.hash <= packet.hash) {
+            return false;
+        }
+        let Err(at) = self.0.binary_search_by_key(&packet.hash, |other| other.hash) else { return false };
+        if full {
+            self.0.pop();
+        }
+        self.0.insert(at, packet);
+        true
+    }
+
+    fn find(&self, hash: u64) -> Option<&Marked> {
+        self.0.binary_search_by_key(&hash, |other| other.hash).ok().map(|at| &self.0[at])
+    }
+
+    /// No packet with a greater hash is among them, though the capture may hold it.
+    fn reach(&self) -> u64 {
+        self.0.last().filter(|_| self.0.len() == SAMPLE).map_or(u64::MAX, |last| last.hash)
+    }
+
+    /// How many are within reach.
+    fn within(&self, reach: u64) -> usize {
+        self.0.partition_point(|packet| packet.hash <= reach)
+    }
+}
+
+/// One connection in the captures read so far.
+#[derive(Debug, Default)]
+struct Seen(Vec<(usize, Sample)>);
+
+impl Seen {
+    /// The other capture that holds so many of this capture's packets that it was taken at another point of the path.
+    fn other_point(&self, capture: usize) -> Option<usize> {
+        let (_, own) = self.0.iter().find(|(number, _)| *number == capture)?;
+        let others = self.0.iter().filter(|(number, _)| *number != capture);
+        others.filter(|(_, other)| are_of_one_path(own, other)).map(|(number, _)| *number).next()
+    }
+}
+
+/// Enough packets of one sample are in the other, at another time.
+fn are_of_one_path(one: &Sample, other: &Sample) -> bool {
+    let reach = one.reach().min(other.reach());
+    let comparable = one.within(reach).min(other.within(reach));
+    let (mut marked, mut unmarked) = (0, [0; 2]);
+    for packet in &one.0[..one.within(reach)] {
+        let Some(twin) = other.find(packet.hash) else { continue };
+        let identified = packet.ip_id.zip(twin.ip_id).map(|(one, other)| one != 0 && one == other);
+        if packet.length == twin.length && (packet.time - twin.time).0.unsigned_abs() < COPY_AGE.0.unsigned_abs() {
+            continue;
+        }
+        if packet.stamped || identified == Some(true) {
+            marked += 1;
+        } else {
+            unmarked[usize::from(packet.forth)] += 1;
+        }
+    }
+    let all = marked + unmarked[0] + unmarked[1];
+    marked >= MARKED && SHARED * marked >= comparable
+        || all >= UNMARKED.0 && unmarked.into_iter().all(|way| way >= UNMARKED.1) && UNMARKED_SHARED * all >= comparable
+}
+
+/// The connections of captures that are to be merged.
+#[derive(Default)]
+struct Taps {
+    connections: HashMap<Key, Seen>,
+    remembered: usize,
+}
+
+impl Taps {
+    /// Takes in a packet; the other capture, where the two turn out to be of one path.
+    fn sees(&mut self, capture: usize, segment: &Segment) -> Option<usize> {
+        let key = Key::of(segment);
+        let full = self.remembered >= REMEMBERED;
+        if full && !self.connections.contains_key(&key) {
+            return None;
+        }
+        let seen = self.connections.entry(key).or_default();
+        let at = seen.0.iter().position(|(number, _)| *number == capture);
+        let at = at.unwrap_or_else(|| {
+            seen.0.push((capture, Sample::default()));
+            seen.0.len() - 1
+        });
+        let packet = marked(segment);
+        let before = seen.0[at].1.0.len();
+        if !seen.0[at].1.takes(packet) {
+            return None;
+        }
+        self.remembered += seen.0[at].1.0.len() - before;
+        let is_there = |(number, sample): &(usize, Sample)| *number != capture && sample.find(packet.hash).is_some();
+        if seen.0.iter().any(is_there) { seen.other_point(capture) } else { None }
+    }
+}
+
+fn marked(segment: &Segment) -> Marked {
+    let mut hasher = DefaultHasher::new();
+    let flags = segment.flags.0 & TOLD_APART;
+    let ack = segment.flags.has(Flags::ACK).then_some(segment.ack.0);
+    let stamps = segment.timestamps.map(|stamps| (stamps.value, stamps.echo));
+    (segment.source.address.0, segment.source.port, segment.seq.0, ack, flags, stamps).hash(&mut hasher);
+    Marked {
+        hash: hasher.finish(),
+        time: segment.time,
+        length: segment.sequence_length(),
+        ip_id: segment.ip_id,
+        stamped: stamps.is_some(),
+        forth: segment.source <= segment.destination,
+    }
+}
+
+/// Two of these captures that were taken at two points of one path, as far as connections that are wanted show. What cannot be
+/// read, or only once, is passed over. Where the reading waits, `signalled` says whether to give up.
+pub fn two_taps(paths: &[String], options: &Options, mut signalled: impl FnMut() -> bool) -> Option<TwoTaps> {
+    let mut taps = Taps::default();
+    for (capture, path) in paths.iter().enumerate() {
+        if let Some((other, ends)) = read(capture, path, options, &mut taps, &mut signalled) {
+            return Some(TwoTaps { captures: [other, capture], ends });
+        }
+    }
+    None
+}
+
+fn read(
+    capture: usize,
+    path: &str,
+    options: &Options,
+    taps: &mut Taps,
+    signalled: &mut impl FnMut() -> bool,
+) -> Option<(usize, [Endpoint; 2])> {
+    let mut input = options.capture(path).ok().filter(|input| !input.reads_once())?;
+    let (mut source, mut status, mut segment) = (Source::default(), CaptureStatus::default(), Segment::default());
+    let mut until_asked = ASKED_EVERY;
+    loop {
+        match source.next_apart(&mut input, &mut status, &mut segment) {
+            Ok(Some(Event::Segment | Event::Start)) if is_wanted(&options.filter, &segment) => {
+                if let Some(other) = taps.sees(capture, &segment) {
+                    return Some((other, [segment.source, segment.destination]));
+                }
+            }
+            Ok(Some(Event::Interrupted)) if signalled() => return None,
+            Ok(Some(_)) => {}
+            Ok(None) | Err(_) => return None,
+        }
+        until_asked -= 1;
+        if until_asked == 0 {
+            until_asked = ASKED_EVERY;
+            if signalled() {
+                return None;
+            }
+        }
+    }
+}
+
+/// Records between two questions whether to give up.
+const ASKED_EVERY: u32 = 1 << 18;
+
+/// Which flow has which number is not known yet.
+fn is_wanted(filter: &Filter, segment: &Segment) -> bool {
+    let id = filter.flows.first().copied().unwrap_or_default();
+    filter.takes(segment) && filter.wants(id, [segment.source, segment.destination])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::seq::SeqNo;
+    use crate::wire::{Address, Timestamps};
+
+    fn segment(ms: i64, seq: u32, stamp: Option<u32>) -> Segment {
+        let end = |last, port| Endpoint { address: Address::v4([10, 0, 0, last]), port };
+        Segment {
+            time: Nanos::from_millis(ms),
+            source: end(1, 40_000),
+            destination: end(2, 80),
+            seq: SeqNo(seq),
+            flags: Flags::ACK,
+            payload: 100,
+            timestamps: stamp.map(|value| Timestamps { value, echo: 1 }),
+            ..Segment::default()
+        }
+    }
+
+    /// The capture that a second one turns out to be of one path with.
+    fn compared(one: impl Iterator<Item = Segment>, other: impl Iterator<Item = Segment>) -> Option<usize> {
+        let mut taps = Taps::default();
+        one.for_each(|segment| assert_eq!(taps.sees(0, &segment), None));
+        other.filter_map(|segment| taps.sees(1, &segment)).next()
+    }
+
+    #[test]
+    fn the_same_packets_of_a_long_connection_are_recognised_hours_apart() {
+        let at = |begin: i64| move |n: u32| segment(begin + i64::from(n), n * 100, Some(n));
+        assert_eq!(compared((0..50_000).map(at(0)), (0..50_000).map(at(7_200_000))), Some(0));
+    }
+
+    #[test]
+    fn packets_that_were_sent_again_elsewhere_are_others() {
+        let again = (0..5_000).map(|n| segment(200 + i64::from(n), n * 100, Some(200 + n)));
+        assert_eq!(compared((0..5_000).map(|n| segment(i64::from(n), n * 100, Some(n))), again), None);
+    }
+
+    #[test]
+    fn copies_of_one_host_are_not_of_two_points() {
+        let all = || (0..5_000).map(|n| segment(i64::from(n), n * 100, Some(n)));
+        let soon = all().map(|segment| Segment { time: Nanos(segment.time.0 + 50_000), ..segment });
+        assert_eq!(compared(all(), soon), None);
+    }
+
+    #[test]
+    fn no_more_than_so_many_packets_are_remembered() {
+        let mut taps = Taps::default();
+        for port in 0..40_000 {
+            for n in 0..60 {
+                let mut segment = segment(i64::from(n), n, Some(n));
+                segment.source.port = port;
+                taps.sees(0, &segment);
+            }
+        }
+        assert!(taps.remembered <= REMEMBERED + SAMPLE, "{}", taps.remembered);
+    }
+}
