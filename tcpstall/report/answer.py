@@ -26,6 +26,7 @@ _NOTES = {
     "roles-guessed": "the SYN was not captured: which end is the client was guessed",
     "exchange-limit": "there were more exchanges than are kept: their list is incomplete",
     "flow-limit": "the flow was let go while it was open: too many were open at once, or it was silent for too long",
+    "flight-limit": "more was in flight at once than is remembered: the oldest frames gave no round trip",
     "stall-limit": "there were more stalls than are kept: from the first of the others on the time is unexplained",
     "packets-left-out": "the capture says that packets are left out: waits across the holes cannot be judged",
     "acked-unseen": "data was acknowledged that the capture does not hold: waits there cannot be judged",

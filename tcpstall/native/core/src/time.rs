@@ -8,8 +8,12 @@ use std::ops::{Add, AddAssign, Sub};
 pub struct Nanos(pub i64);
 
 impl Nanos {
-    /// No time at all.
+    /// No time at all, and the earliest moment that a segment may have: 1970-01-01.
     pub const ZERO: Nanos = Nanos(0);
+
+    /// The latest moment that a segment may have: 2^62 ns, in February 2116. Classic captures end in 2106. Two moments are
+    /// less than 2^62 ns apart, and such a span and a round trip still fit into 64 bits.
+    pub const LATEST: Nanos = Nanos((1 << 62) - 1);
 
     /// A span of whole microseconds.
     pub const fn from_micros(us: i64) -> Nanos {
@@ -29,6 +33,12 @@ impl Nanos {
     /// This span so many times.
     pub fn times(self, count: i64) -> Nanos {
         Nanos(self.0.saturating_mul(count))
+    }
+
+    /// The nearest moment that a segment may have.
+    #[inline]
+    pub fn in_range(self) -> Nanos {
+        self.clamp(Nanos::ZERO, Nanos::LATEST)
     }
 
     /// This span, or zero where it is negative.
@@ -54,5 +64,21 @@ impl Sub for Nanos {
     type Output = Nanos;
     fn sub(self, other: Nanos) -> Nanos {
         Nanos(self.0.saturating_sub(other.0))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn spans_between_moments_in_range_and_round_trips_add_up_exactly() {
+        for time in [i64::MIN, -1, 0, 1_700_000_000_000_000_000, i64::MAX] {
+            assert!((Nanos::ZERO..=Nanos::LATEST).contains(&Nanos(time).in_range()));
+        }
+        let longest = Nanos::LATEST - Nanos::ZERO;
+        let (span, exact) = (longest + longest, 2 * i128::from(longest.0));
+        assert_eq!(i128::from(span.0), exact, "what the tap saw, and the way to it and back");
+        assert_eq!(Nanos(i64::from(u32::MAX) * 1_000_001_000).in_range().0, i64::from(u32::MAX) * 1_000_001_000);
     }
 }

@@ -1,36 +1,77 @@
 //! A file that must not change under the reader: what it gives then is half of one capture and half of another.
 
 use std::fs::{File, Metadata};
-use std::io::{self, Read};
+use std::io::{self, Read, Seek, SeekFrom};
 use std::time::SystemTime;
+
+/// Bytes of one sample.
+const SAMPLE: usize = 4096;
+/// Samples spread over what was read. Where there would be more, every second one is dropped and the rest lie twice as far apart.
+const SPREAD: usize = 64;
+/// How far samples lie apart at first, bytes: the reads of the capture's buffer.
+const APART: u64 = 256 * 1024;
 
 /// A regular file as it was when it was opened.
 ///
-/// It is looked at again where it ends. One that has grown is a capture that is still being written: what was read of it
-/// stands.
+/// It is looked at again where it ends, and where it was written to, a sample of what was read is read again. One that has only
+/// grown is a capture that is still being written: what was read of it stands. The check costs as little for a terabyte as for a
+/// megabyte: the head, the bytes read last and [`SPREAD`] places between them.
 pub(super) struct Steady {
     file: File,
-    size: u64,
-    /// `None` where the file system keeps no such time.
-    modified: Option<SystemTime>,
+    opened: Mark,
     read: u64,
+    samples: Samples,
+}
+
+/// What the file system says of a file. `None` where it keeps no such time.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Mark {
+    size: u64,
+    modified: Option<SystemTime>,
+    changed: Option<(i64, i64)>,
+}
+
+impl Mark {
+    fn of(about: &Metadata) -> Mark {
+        Mark { size: about.len(), modified: about.modified().ok(), changed: changed(about) }
+    }
+}
+
+/// When anything of the file last changed, which nobody can put back, unlike the time of its last writing.
+#[cfg(unix)]
+fn changed(about: &Metadata) -> Option<(i64, i64)> {
+    use std::os::unix::fs::MetadataExt;
+    Some((about.ctime(), about.ctime_nsec()))
+}
+
+#[cfg(not(unix))]
+fn changed(_: &Metadata) -> Option<(i64, i64)> {
+    None
 }
 
 impl Steady {
     pub(super) fn new(file: File, about: &Metadata) -> Steady {
-        Steady { file, size: about.len(), modified: about.modified().ok(), read: 0 }
+        Steady { file, opened: Mark::of(about), read: 0, samples: Samples::default() }
     }
 
     #[cold]
-    fn check(&self) -> io::Result<()> {
-        let now = self.file.metadata()?;
-        let (before, size) = (self.size.max(self.read), now.len());
-        if size < before {
+    fn check(&mut self) -> io::Result<()> {
+        let now = Mark::of(&self.file.metadata()?);
+        let before = self.opened.size.max(self.read);
+        if now.size < before {
+            let size = now.size;
             return Err(io::Error::other(format!("the file shrank from {before} to {size} bytes while it was read")));
         }
-        if size == self.size && now.modified().ok() != self.modified {
+        if now == self.opened {
+            return Ok(());
+        }
+        let written = (now.size, now.modified) != (self.opened.size, self.opened.modified);
+        let grown = now.size > self.opened.size;
+        // A new owner or name changes the other time alone: no sample differs then.
+        if (written && !grown) || !self.samples.stand(&mut self.file)? {
             return Err(io::Error::other("the file was written to while it was read; copy it, then read the copy"));
         }
+        self.file.seek(SeekFrom::Start(self.read))?;
         Ok(())
     }
 }
@@ -39,11 +80,70 @@ impl Read for Steady {
     #[inline]
     fn read(&mut self, to: &mut [u8]) -> io::Result<usize> {
         let count = self.file.read(to)?;
+        self.samples.keep(self.read, &to[..count]);
         self.read += count as u64;
         if count == 0 && !to.is_empty() {
             self.check()?;
         }
         Ok(count)
+    }
+}
+
+/// Bytes that were read, and where.
+type Sample = (u64, Vec<u8>);
+
+/// Some of what was read, to be compared with what the file holds at the end.
+#[derive(Default)]
+struct Samples {
+    spread: Vec<Sample>,
+    /// The next one is taken from here on.
+    next: u64,
+    apart: u64,
+    last: Sample,
+}
+
+impl Samples {
+    /// `bytes` were read at `offset`.
+    fn keep(&mut self, offset: u64, bytes: &[u8]) {
+        if bytes.is_empty() {
+            return;
+        }
+        if offset >= self.next {
+            self.add(offset, bytes);
+        }
+        let tail = bytes.len().saturating_sub(SAMPLE);
+        self.last.0 = offset + tail as u64;
+        self.last.1.clear();
+        self.last.1.extend_from_slice(&bytes[tail..]);
+    }
+
+    #[cold]
+    fn add(&mut self, offset: u64, bytes: &[u8]) {
+        if self.spread.len() == SPREAD {
+            let mut number = 0;
+            self.spread.retain(|_| {
+                number += 1;
+                number % 2 == 1
+            });
+            self.apart *= 2;
+        }
+        self.apart = self.apart.max(APART);
+        self.next = offset + self.apart;
+        self.spread.push((offset, bytes[..bytes.len().min(SAMPLE)].to_vec()));
+    }
+
+    /// The file still holds all of them.
+    fn stand(&self, file: &mut File) -> io::Result<bool> {
+        let mut now = Vec::with_capacity(SAMPLE);
+        for (offset, bytes) in self.spread.iter().chain([&self.last]) {
+            file.seek(SeekFrom::Start(*offset))?;
+            now.clear();
+            file.by_ref().take(bytes.len() as u64).read_to_end(&mut now)?;
+            if now != *bytes {
+                return Ok(false);
+            }
+        }
+        Ok(true)
     }
 }
 
@@ -56,17 +156,31 @@ mod tests {
 
     use super::*;
 
-    /// Reads four of eight bytes, lets `change` have the file, and reads on.
-    fn rest(name: &str, change: impl FnOnce(&mut File)) -> Result<usize, String> {
+    const WRITTEN: &str = "the file was written to";
+
+    /// Reads half of a file of `size` bytes, lets `change` have the file, and reads on: how much came, or why not.
+    fn rest_of(size: usize, name: &str, change: impl FnOnce(&mut File)) -> Result<usize, String> {
         let path: PathBuf = std::env::temp_dir().join(format!("tcpstall-steady-{name}-{}", std::process::id()));
-        fs::write(&path, b"abcdefgh").unwrap();
+        fs::write(&path, vec![b'a'; size]).unwrap();
         let file = File::open(&path).unwrap();
         let about = file.metadata().unwrap();
         let mut steady = Steady::new(file, &about);
-        assert_eq!(steady.read(&mut [0; 4]).unwrap(), 4);
-        change(&mut OpenOptions::new().append(true).open(&path).unwrap());
+        let mut half = vec![0; size / 2];
+        half.chunks_mut(APART as usize).for_each(|part| steady.read_exact(part).unwrap());
+        // The clock of a file system may stand still for some milliseconds.
+        std::thread::sleep(Duration::from_millis(20));
+        change(&mut OpenOptions::new().write(true).open(&path).unwrap());
         fs::remove_file(&path).unwrap();
         steady.read_to_end(&mut Vec::new()).map_err(|error| error.to_string())
+    }
+
+    fn rest(name: &str, change: impl FnOnce(&mut File)) -> Result<usize, String> {
+        rest_of(8, name, change)
+    }
+
+    fn write_at(file: &mut File, offset: u64, bytes: &[u8]) {
+        file.seek(SeekFrom::Start(offset)).unwrap();
+        file.write_all(bytes).unwrap();
     }
 
     #[test]
@@ -86,11 +200,56 @@ mod tests {
             let modified = file.metadata().unwrap().modified().unwrap();
             file.set_modified(modified + Duration::from_secs(1)).unwrap();
         };
-        assert!(rest("changes", later).is_err_and(|error| error.starts_with("the file was written to")));
+        assert!(rest("changes", later).is_err_and(|error| error.starts_with(WRITTEN)));
+    }
+
+    #[test]
+    fn a_file_that_is_written_over_by_a_larger_one_says_so_wherever_they_differ() {
+        let over = |file: &mut File| write_at(file, 0, &[b'b'; 100]);
+        assert!(rest("larger", over).is_err_and(|error| error.starts_with(WRITTEN)));
+        let size = 4 << 20;
+        let from_a_quarter = |file: &mut File| write_at(file, 1 << 20, &vec![b'b'; size]);
+        assert!(rest_of(size, "quarter", from_a_quarter).is_err_and(|error| error.starts_with(WRITTEN)));
+        let emptied = |file: &mut File| {
+            file.set_len(0).unwrap();
+            write_at(file, 0, &vec![b'b'; 2 * size]);
+        };
+        assert!(rest_of(size, "emptied", emptied).is_err_and(|error| error.starts_with(WRITTEN)));
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn a_file_that_is_written_over_says_so_though_its_time_is_put_back() {
+        let over = |file: &mut File| {
+            let modified = file.metadata().unwrap().modified().unwrap();
+            write_at(file, 0, b"bcdefghi");
+            file.set_modified(modified).unwrap();
+        };
+        assert!(rest("put-back", over).is_err_and(|error| error.starts_with(WRITTEN)));
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn a_file_that_gets_other_permissions_is_the_same_file() {
+        use std::os::unix::fs::PermissionsExt;
+        let permit = |file: &mut File| file.set_permissions(fs::Permissions::from_mode(0o600)).unwrap();
+        assert_eq!(rest("permitted", permit), Ok(4));
     }
 
     #[test]
     fn a_capture_that_is_still_being_written_may_grow() {
-        assert_eq!(rest("grows", |file| file.write_all(b"ij").unwrap()), Ok(6));
+        assert_eq!(rest("grows", |file| write_at(file, 8, b"ij")), Ok(6));
+        assert_eq!(rest_of(4 << 20, "grows-long", |file| write_at(file, 4 << 20, b"ij")), Ok((2 << 20) + 2));
+    }
+
+    #[test]
+    fn a_long_file_is_sampled_as_sparingly_as_a_short_one() {
+        let mut samples = Samples::default();
+        for read in 0..100_000 {
+            samples.keep(read * APART, &[7; SAMPLE]);
+        }
+        assert!(samples.spread.len() <= SPREAD && samples.spread[0].0 == 0);
+        let gaps = samples.spread.windows(2).map(|pair| pair[1].0 - pair[0].0);
+        assert!(gaps.max().unwrap() <= 100_000 * APART * 4 / SPREAD as u64);
     }
 }

@@ -229,8 +229,9 @@ impl Connection {
     pub fn sees(&mut self, segment: &Segment, sender: Direction, overdue: bool) -> Effect {
         self.segments += 1;
         self.options_cut += u64::from(segment.options_cut);
-        // It ended with the first RST: whoever sends more of them waits for nothing.
-        if self.state != State::Reset || !segment.flags.has(Flags::RST) {
+        // It ended with the first RST: whoever sends more of them, with nothing in them, waits for nothing.
+        let is_bare = segment.payload == 0 && segment.flags.0 & (Flags::SYN.0 | Flags::FIN.0) == 0;
+        if self.state != State::Reset || !segment.flags.has(Flags::RST) || !is_bare {
             self.end = self.end.max(segment.time);
         }
         let peer = sender.peer();
@@ -271,7 +272,7 @@ impl Connection {
             self.state = State::Open;
         }
         if self.handshake.done.is_none() && sender == Direction::Client && self.handshake.syn_ack.is_some() {
-            self.handshake.done = Some(segment.time);
+            self.handshake.done = Some(segment.time.min(self.end));
             self.time_last_leg(segment.time);
             // Nobody sends them unless both SYNs had them (RFC 7323 §3.2), whatever a cut or a garbled SYN-ACK shows.
             if self.handshake.options_cut || (segment.timestamps.is_some() && !self.handshake.timestamps) {

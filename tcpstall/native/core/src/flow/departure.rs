@@ -56,7 +56,7 @@ impl Departure {
             return self.growing < GROWING;
         }
         if self.growing < GROWING {
-            let grew = self.second > Nanos::ZERO && self.least_now - self.least_before > GROWTH;
+            let grew = self.second > Nanos::ZERO && self.least_now.saturating_sub(self.least_before) > GROWTH;
             self.growing = if grew { self.growing + 1 } else { 0 };
         }
         (self.second, self.least_before, self.least_now) = (now, self.least_now, difference);
@@ -74,7 +74,9 @@ impl Departure {
                 return;
             }
             let seen = (segment.time - start).0 / i64::from(ticks);
-            let nearest = TICKS.into_iter().min_by_key(|tick| (tick.max(&seen) * 100) / tick.min(&seen.max(1)).max(&1));
+            let nearest = TICKS
+                .into_iter()
+                .min_by_key(|tick| tick.max(&seen).saturating_mul(100) / tick.min(&seen.max(1)).max(&1));
             self.tick = nearest.unwrap_or(TICKS[0]);
         }
         let difference = (segment.time - start).0.saturating_sub(i64::from(ticks) * self.tick);
@@ -82,8 +84,8 @@ impl Departure {
             self.late = None;
             return;
         }
-        let least = self.least.map(|(least, then)| least + (segment.time - then).0 / DRIFT);
-        self.late = least.map(|least| Nanos((difference - least).max(0)));
+        let least = self.least.map(|(least, then)| least.saturating_add((segment.time - then).0 / DRIFT));
+        self.late = least.map(|least| Nanos(difference.saturating_sub(least).max(0)));
         self.least = Some((least.map_or(difference, |least| least.min(difference)), segment.time));
     }
 }
@@ -112,6 +114,20 @@ mod tests {
         let mut departure = Departure::default();
         (0..800).for_each(|i| departure.follow(&segment(i * 10 + i / 4, 500 + i as u32 * 10)));
         assert_eq!(departure.late(), None);
+    }
+
+    #[test]
+    fn no_clock_and_no_time_runs_over() {
+        let extremes = [0, 1, 49, 50, i32::MAX as u32, 1 << 31, u32::MAX];
+        for first in [i64::MIN, 0, Nanos::LATEST.0, i64::MAX] {
+            let mut departure = Departure::default();
+            for time in [first, i64::MIN, -1, 0, 1, Nanos::LATEST.0, i64::MAX] {
+                for value in extremes {
+                    departure.follow(&Segment { time: Nanos(time), ..segment(0, value) });
+                    assert!(departure.late().is_none_or(|late| late >= Nanos::ZERO));
+                }
+            }
+        }
     }
 
     #[test]

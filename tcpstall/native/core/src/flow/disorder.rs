@@ -67,6 +67,11 @@ impl Ahead {
         (now - self.passed <= IN_DISORDER && self.ranges.touches(left, right)).then_some(self.passed)
     }
 
+    /// Memory that it takes, bytes.
+    pub fn memory(&self) -> usize {
+        size_of::<Ahead>() + self.ranges.memory()
+    }
+
     /// It passed after all: so many bytes of it were awaited.
     pub fn take(&mut self, left: i64, right: i64) -> i64 {
         self.ranges.remove(left, right)

@@ -1,6 +1,7 @@
 //! One direction of data: what its sender sent and what was acknowledged, in the sender's own order of events.
 
 mod acks;
+mod memory;
 
 use std::collections::VecDeque;
 
@@ -85,6 +86,10 @@ pub struct Half {
     pub max_flight: i64,
     /// Bytes acknowledged that this tap never saw.
     pub never_seen: i64,
+    /// Frames in flight that were forgotten because memory was short.
+    pub forgotten: u64,
+    /// Memory is short: what waits for the sender is applied sooner.
+    tight: bool,
     /// Sequence space the sender closed with FIN.
     pub fin: Option<i64>,
     /// Packets were left out and no ACK since has said what is still outstanding.

@@ -75,6 +75,8 @@ impl Level {
     /// An answer came at `now`, after `span`; `answers` came before it. True if the level changed with it.
     #[inline]
     pub fn offer(&mut self, now: Nanos, span: Nanos, answer: Answer, answers: u32) -> bool {
+        // What the capture holds out of order may seem to be answered before it was sent.
+        let span = span.or_zero();
         let Some(value) = self.value else {
             self.value = Some(span);
             return false;

@@ -122,6 +122,24 @@ impl Outstanding {
         self.next_recent = (self.next_recent + 1) % RECENT as u8;
     }
 
+    /// Memory that the frames take, bytes.
+    pub fn memory(&self) -> usize {
+        self.sent.capacity() * size_of::<Sent>()
+    }
+
+    /// Memory is short: all but the newest frames that fit into so many bytes are forgotten. Gives how many that were.
+    #[cold]
+    pub fn shrinks_to(&mut self, bytes: usize) -> u64 {
+        let beyond = self.sent.len().saturating_sub(bytes / size_of::<Sent>());
+        for _ in 0..beyond {
+            if let Some(oldest) = self.sent.pop_front() {
+                self.forget(&oldest);
+            }
+        }
+        self.sent.shrink_to_fit();
+        beyond as u64
+    }
+
     fn forget(&mut self, sent: &Sent) {
         self.segments = self.segments.saturating_sub(sent.segments);
         self.short -= u32::from(sent.short);

@@ -1,12 +1,15 @@
 //! A set of byte ranges: what SACK reported, or what the tap has not seen.
 
-/// How many ranges one set holds; beyond it the lowest is given up, so that a hostile flow cannot grow it.
-const LIMIT: usize = 256;
+/// Ranges of one set. Beyond it every change forgets the lowest ones, so a hostile flow can neither grow the set nor make a
+/// change of it cost more than moving so many.
+pub const LIMIT: usize = 256;
 
-/// Disjoint half-open ranges in ascending order.
+/// Disjoint half-open ranges in ascending order, [`LIMIT`] of them at most.
 #[derive(Clone, Debug, Default)]
 pub struct Ranges {
     ranges: Vec<(i64, i64)>,
+    /// Bytes in all of them.
+    held: i64,
 }
 
 impl Ranges {
@@ -24,21 +27,21 @@ impl Ranges {
         let after = self.ranges.partition_point(|range| range.0 <= right);
         if first == after {
             self.ranges.insert(first, (left, right));
+            self.held += right - left;
         } else {
             let joined = (left.min(self.ranges[first].0), right.max(self.ranges[after - 1].1));
+            self.held += joined.1 - joined.0 - bytes_of(&self.ranges[first..after]);
             self.ranges.drain(first + 1..after);
             self.ranges[first] = joined;
         }
-        if self.ranges.len() > LIMIT {
-            self.ranges.remove(0);
-        }
+        self.keep_to_limit();
     }
 
     /// Takes `[left, right)` out and says how many bytes of it were in.
     pub fn remove(&mut self, left: i64, right: i64) -> i64 {
         let first = self.ranges.partition_point(|range| range.1 <= left);
         let after = self.ranges.partition_point(|range| range.0 < right);
-        if first >= after {
+        if first >= after || left >= right {
             return 0;
         }
         let mut removed = 0;
@@ -48,7 +51,22 @@ impl Ranges {
         }
         let rest = [(low.0, left), (right, high.1)];
         self.ranges.splice(first..after, rest.into_iter().filter(|range| range.0 < range.1));
+        self.held -= removed;
+        self.keep_to_limit();
         removed
+    }
+
+    fn keep_to_limit(&mut self) {
+        self.keep_highest(LIMIT);
+    }
+
+    /// Forgets all but so many of the highest ranges.
+    pub fn keep_highest(&mut self, ranges: usize) {
+        let beyond = self.ranges.len().saturating_sub(ranges);
+        if beyond > 0 {
+            self.held -= bytes_of(&self.ranges[..beyond]);
+            self.ranges.drain(..beyond);
+        }
     }
 
     /// What it holds below `edge`.
@@ -65,8 +83,19 @@ impl Ranges {
     }
 
     /// Bytes held.
+    #[inline]
     pub fn bytes(&self) -> i64 {
-        self.ranges.iter().map(|range| range.1 - range.0).sum()
+        self.held
+    }
+
+    /// Gives back memory that it does not need.
+    pub fn shrink(&mut self) {
+        self.ranges.shrink_to_fit();
+    }
+
+    /// Memory that it takes, bytes.
+    pub fn memory(&self) -> usize {
+        self.ranges.capacity() * size_of::<(i64, i64)>()
     }
 
     /// True if any byte of `[left, right)` is in.
@@ -76,9 +105,13 @@ impl Ranges {
     }
 }
 
+fn bytes_of(ranges: &[(i64, i64)]) -> i64 {
+    ranges.iter().map(|range| range.1 - range.0).sum()
+}
+
 #[cfg(test)]
 mod tests {
-    use super::Ranges;
+    use super::{LIMIT, Ranges, bytes_of};
 
     #[test]
     fn touching_ranges_join() {
@@ -107,5 +140,39 @@ mod tests {
         assert_eq!(set.forget_below(35), 15);
         assert_eq!(set.bytes(), 5);
         assert!(set.touches(39, 50) && !set.touches(40, 50));
+    }
+
+    #[test]
+    fn no_change_grows_the_set_past_its_limit_and_the_lowest_ranges_go_first() {
+        let (mut inserted, mut split) = (Ranges::default(), Ranges::default());
+        split.insert(0, 1 << 28);
+        for step in 0..4 * LIMIT as i64 {
+            inserted.insert(10 * step, 10 * step + 5);
+            // From the top down, as data that fills one hole backwards does.
+            let at = (1 << 28) - 10 * step;
+            assert_eq!(split.remove(at - 5, at), if step <= LIMIT as i64 { 5 } else { 0 }, "step {step}");
+            for set in [&inserted, &split] {
+                assert!(set.ranges.len() <= LIMIT && set.ranges.is_sorted());
+                assert_eq!(set.bytes(), bytes_of(&set.ranges));
+            }
+        }
+        assert_eq!(inserted.ranges.last(), Some(&(40 * LIMIT as i64 - 10, 40 * LIMIT as i64 - 5)));
+        assert_eq!(split.ranges.len(), LIMIT);
+    }
+
+    #[test]
+    fn a_set_counts_its_bytes_through_every_kind_of_change() {
+        let (mut set, mut seed) = (Ranges::default(), 1_u64);
+        for _ in 0..20_000 {
+            seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+            let (left, length) = ((seed >> 40) as i64 % 5_000, (seed >> 20) as i64 % 30);
+            match seed >> 61 {
+                0 => _ = set.forget_below(left / 8),
+                1..4 => _ = set.remove(left, left + length),
+                _ => set.insert(left, left + length),
+            }
+            assert_eq!(set.bytes(), bytes_of(&set.ranges));
+            assert!(set.ranges.len() <= LIMIT && set.ranges.is_sorted_by(|low, high| low.1 < high.0));
+        }
     }
 }

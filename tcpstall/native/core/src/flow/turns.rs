@@ -151,7 +151,7 @@ impl Turns {
             if added {
                 round.request_bytes = (own.snd_nxt - round.from[0]).max(0) as u64;
                 if round.answered.is_none() {
-                    round.asked = spoken.segment.time;
+                    round.asked = spoken.segment.time.max(round.start);
                 } else {
                     round.asked_late = Some(spoken.segment.time);
                     round.answered_all = None;
@@ -196,13 +196,15 @@ impl Turns {
             round.from[1] = own.snd_nxt;
             return;
         }
-        let now = Some(spoken.segment.time);
+        // An answer that the capture holds too late is stamped back as far as the round's beginning at most.
+        let time = spoken.segment.time.max(round.start);
+        let now = Some(time);
         if round.answered_all.is_none() && spoken.has_heard_all_of(client) {
             round.answered_all = now;
         }
         round.answered = round.answered.or(now);
         round.repeated = None;
-        round.last = spoken.segment.time;
+        round.last = time;
         round.response_bytes = (own.snd_nxt - round.from[1]).max(0) as u64;
     }
 }

@@ -139,7 +139,8 @@ impl Builder {
 
     /// Before the first data: the wait for it starts here.
     pub fn first_wait_from(&mut self, start: Nanos) {
-        self.burst.end = start;
+        // Data may have gone before the handshake was over, and be stored before what completed it.
+        self.burst.end = start.max(self.burst.start);
     }
 
     fn begin(&mut self, half: &Half, cwnd: &Cwnd) {
@@ -317,9 +318,10 @@ impl Builder {
 
     /// New data starts a burst of its own.
     pub fn start_burst(&mut self, segment: &Segment) {
-        let clump = Clump { start: segment.time, count: 1, ..Clump::default() };
-        self.burst =
-            Burst { start: segment.time, end: segment.time, first_frame: segment.payload, clump, ..Burst::default() };
+        // After packets that were left out it begins whatever its time, and yet not within the burst before.
+        let start = if self.sending { segment.time.max(self.burst.end) } else { segment.time };
+        let clump = Clump { start, count: 1, ..Clump::default() };
+        self.burst = Burst { start, end: start, first_frame: segment.payload, clump, ..Burst::default() };
     }
 
     /// New data goes into the current burst; `half` is the state after it.
@@ -339,7 +341,7 @@ impl Builder {
         burst.clump.bytes += u64::from(bytes);
         burst.clump.first_bytes += if burst.clump.count == 1 { u64::from(bytes) } else { 0 };
         burst.acks += self.open.acks;
-        burst.end = segment.time;
+        burst.end = segment.time.max(burst.start);
         burst.bytes += u64::from(bytes);
         burst.frames += 1;
         burst.in_flight = half.flight() as u64;
@@ -371,6 +373,18 @@ impl Builder {
     pub(super) fn count_full(&mut self, gap: &Gap) {
         if gap.room_at_start.is_some_and(|room| room < i64::from(gap.mss)) {
             self.full_for += gap.duration();
+        }
+    }
+
+    /// Memory that repairs take, bytes.
+    pub(super) fn memory(&self) -> usize {
+        self.repairs.as_ref().map_or(0, |repairs| repairs.memory())
+    }
+
+    /// Memory is short.
+    pub(super) fn shrink(&mut self) {
+        if let Some(repairs) = &mut self.repairs {
+            repairs.shrink();
         }
     }
 

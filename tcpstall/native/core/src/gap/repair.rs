@@ -13,6 +13,9 @@ const ATTEMPT_LIMIT: usize = 24;
 /// Retransmissions whose verdict by DSACK or echo is awaited; a DSACK comes one round trip later, so the oldest may go.
 const AWAITING_LIMIT: usize = 1024;
 
+/// The same while memory is short.
+const TIGHT_AWAITING: usize = 16;
+
 /// What made the sender send old data again.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub enum Trigger {
@@ -94,6 +97,20 @@ pub(super) struct Repairs {
     last_attempt: Option<i64>,
     /// Linux's undo_retrans: retransmissions of this recovery that no DSACK has shown needless.
     undo_left: u32,
+}
+
+impl Repairs {
+    /// Memory that it takes, bytes.
+    pub(super) fn memory(&self) -> usize {
+        size_of::<Repairs>() + self.awaiting.capacity() * size_of::<Awaiting>()
+    }
+
+    /// Memory is short: only the newest wait for their verdict.
+    #[cold]
+    pub(super) fn shrink(&mut self) {
+        self.awaiting.drain(..self.awaiting.len().saturating_sub(TIGHT_AWAITING));
+        self.awaiting.shrink_to_fit();
+    }
 }
 
 /// A retransmission as it happens.

@@ -41,6 +41,8 @@ pub struct Watch {
     left_out_after: Option<Nanos>,
     /// Memory that its gaps took when that was last asked.
     holding: usize,
+    /// The same of its data in flight.
+    flying: usize,
 }
 
 /// What a segment was to its flow.
@@ -99,6 +101,7 @@ impl Watch {
             stamps: None,
             left_out_after: None,
             holding: 0,
+            flying: 0,
         }
     }
 
@@ -116,9 +119,17 @@ impl Watch {
         }
         let sender = self.connection.direction(segment);
         match self.connection.known_before(segment, sender) {
-            Some(known) => self.takes_in(&Segment { time: known - Nanos(1), ..*segment }, sender, true),
+            Some(known) => {
+                let time = (known - Nanos(1)).max(self.earliest(sender)).min(segment.time);
+                self.takes_in(&Segment { time, ..*segment }, sender, true)
+            }
             None => self.takes_in(segment, sender, false),
         }
+    }
+
+    /// Nothing that `sender` does is stamped before this any more: its flow has begun, and so has its present burst.
+    fn earliest(&self, sender: Direction) -> Nanos {
+        self.connection.start.max(self.builders[sender as usize].current_burst().start)
     }
 
     /// A segment that is `overdue` is stamped as it should have been, just before what shows that it had passed.
@@ -336,7 +347,7 @@ impl Watch {
         if let Some(last) = self.left_out_after {
             self.builders[index].on_left_out(last);
         }
-        self.apply_acks(direction, Nanos(i64::MAX / 2));
+        self.apply_acks(direction, Nanos(i64::MAX));
         let half = self.connection.half(direction);
         let builder = &mut self.builders[index];
         // A FIN ends the wait, unless data before it was still being repaired after it.

@@ -66,8 +66,9 @@ impl<'a> Pass<'a> {
             self.tell(filled)?;
         }
         self.report()?;
+        let open = table.drain();
         self.note(&table);
-        self.hand_on(table.drain().filter_map(|over| judge.row(over)))
+        self.hand_on(open.filter_map(|over| judge.row(over)))
     }
 
     fn table(&self) -> Table {
@@ -136,13 +137,20 @@ impl<'a> Pass<'a> {
 
     fn note(&mut self, table: &Table) {
         *self.next_id = table.next_id();
-        let first = self.set.first().and_then(|first| self.reader.statuses.get_mut(*first));
-        if let Some(status) = first.filter(|_| table.let_go() > 0) {
+        let Some(status) = self.set.first().and_then(|first| self.reader.statuses.get_mut(*first)) else { return };
+        if table.let_go() > 0 {
             let message = format!(
                 "{} flows left before they ended: too many were open at once, or they were silent for too long; what came later counts as a flow of its own",
                 table.let_go()
             );
             status.warn("flow-limit", table.let_go(), message);
+        }
+        let forgotten = table.forgotten();
+        if forgotten > 0 {
+            let message = format!(
+                "{forgotten} frames were forgotten before they were acknowledged: too much was in flight at once; they give no round trip"
+            );
+            status.warn("flight-limit", forgotten, message);
         }
     }
 

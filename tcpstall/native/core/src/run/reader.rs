@@ -139,7 +139,7 @@ impl<'a> Reader<'a> {
     fn step(&mut self, batch: &mut Batch, records: &mut u32) -> Step {
         if self.lanes.is_empty() {
             if self.coming.is_empty() {
-                return Step::Filled(Filled::End);
+                return Step::Filled(self.ends(batch));
             }
             self.open_next();
             return Step::Changed;
@@ -152,6 +152,22 @@ impl<'a> Reader<'a> {
             [lane] if lane.is_plain() && self.recent.is_empty() => self.alone(batch, records),
             _ => self.merged(batch, records),
         }
+    }
+
+    /// All is read. No capture went on with what the last one left incomplete.
+    fn ends(&mut self, batch: &mut Batch) -> Filled {
+        while let Some(before) = &mut self.before {
+            if batch.is_full() {
+                return Filled::More;
+            }
+            if !before.left_over(batch.place()) {
+                break;
+            }
+            if self.options.filter.takes(batch.place()) {
+                batch.keep();
+            }
+        }
+        Filled::End
     }
 
     /// Reads on in the only capture that is open.
@@ -211,6 +227,7 @@ impl<'a> Reader<'a> {
                 }
                 status.first_packet = self.several.then_some(self.numbered + 1);
                 self.lanes.push(lane);
+                self.tell_lanes();
                 self.began = true;
             }
             Err(error) => {
@@ -245,6 +262,13 @@ impl<'a> Reader<'a> {
         self.closed += status.packets;
         self.progress = (lane.capture.offset(), lane.capture.size());
         self.before = self.lanes.is_empty().then_some(lane.source);
+        self.tell_lanes();
+    }
+
+    /// Where one capture alone is open the next one goes on with it.
+    fn tell_lanes(&mut self) {
+        let goes_on = self.lanes.len() == 1 && !self.coming.is_empty();
+        self.lanes.iter_mut().for_each(|lane| lane.source.goes_on = goes_on);
     }
 }
 

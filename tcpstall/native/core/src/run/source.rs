@@ -3,7 +3,8 @@
 use super::status::CaptureStatus;
 use crate::capture::{Capture, CaptureError, Frame, Item};
 use crate::flow::starts::{START_KEPT, Starts};
-use crate::wire::fragment::Fragments;
+use crate::time::Nanos;
+use crate::wire::fragment::{Followed, Fragments};
 use crate::wire::text::{Paste, Reading};
 use crate::wire::tunnel::{Tunnel, tunnel};
 use crate::wire::{self, Segment, Skip};
@@ -30,12 +31,24 @@ pub(super) struct Source {
     /// What the last segment came through, where it is [`Segment::tunnelled`].
     pub(super) tunnel: Option<Tunnel>,
     fragments: Fragments,
+    /// The last packet's time.
+    now: Nanos,
+    /// What was read, and waits until segments that came before it have been handed on.
+    put_off: Option<Box<PutOff>>,
+    /// Another capture goes on where this one ends: what is missing here may come there.
+    pub(super) goes_on: bool,
     paste: Option<Box<Paste>>,
     finished: bool,
     /// What the packets' numbers begin behind: in a set of several captures they run on.
     pub(super) base: u64,
     /// What the capture says that it dropped, if it says anything.
     dropped: Option<u64>,
+}
+
+/// What waits.
+enum PutOff {
+    Segment(Event, Segment),
+    End(Result<(), CaptureError>),
 }
 
 impl Source {
@@ -47,41 +60,44 @@ impl Source {
         status: &mut CaptureStatus,
         place: &mut Segment,
     ) -> Result<Option<Event>, CaptureError> {
-        let item = capture.next();
-        let reading = match &item {
+        if (self.fragments.has_some() || self.put_off.is_some())
+            && let Some(earlier) = self.earlier(place)
+        {
+            return earlier;
+        }
+        let mut item = capture.next();
+        let reading = match &mut item {
             Ok(Some(Item::Frame(frame))) => {
                 status.packets += 1;
-                status.at(frame.time);
+                frame.time = status.at(frame.time);
+                self.now = frame.time;
                 return Ok(Some(match wire::decode_into(frame, place) {
                     Ok(payload) => {
                         place.packet.0 += self.base;
                         status.tcp_segments += 1;
                         status.trust.options_cut += u64::from(place.options_cut);
                         if place.tunnelled | place.fragmented && !self.look_after(frame, place) {
-                            return Ok(Some(Event::Nothing));
+                            return Ok(Some(self.instead(place)));
                         }
-                        if Starts::is_one(payload) {
+                        let event = if Starts::is_one(payload) {
                             self.start.clear();
                             self.start.extend_from_slice(&payload[..payload.len().min(START_KEPT)]);
                             Event::Start
                         } else {
                             Event::Segment
-                        }
+                        };
+                        if self.fragments.has_some() { self.after_lost(event, place) } else { event }
                     }
+                    Err(Skip::IpFragment) => self.follow(frame, status, place),
                     Err(skip) => {
                         status.skipped.count(skip);
-                        if skip == Skip::IpFragment && self.fragments.follow(frame, place) {
-                            place.packet.0 += self.base;
-                            Event::Segment
-                        } else {
-                            Event::Nothing
-                        }
+                        Event::Nothing
                     }
                 }));
             }
             Ok(Some(Item::LeftOut)) => return Ok(Some(Event::LeftOut)),
             Ok(Some(Item::Dropped(packets))) => {
-                self.dropped = Some(self.dropped.unwrap_or(0) + packets);
+                self.dropped = Some(self.dropped.unwrap_or(0).saturating_add(*packets));
                 return Ok(Some(Event::Nothing));
             }
             Ok(Some(Item::Block)) => return Ok(Some(Event::Nothing)),
@@ -95,10 +111,13 @@ impl Source {
                     }
                     last
                 }
-                _ => return Ok(None),
+                _ => return self.ends(Ok(()), place),
             },
             Err(CaptureError::Interrupted) => return Ok(Some(Event::Interrupted)),
-            Err(error) => return Err(error.clone()),
+            Err(error) => {
+                let error = error.clone();
+                return self.ends(Err(error), place);
+            }
         };
         Ok(Some(self.of_text(reading, status, place)))
     }
@@ -123,13 +142,86 @@ impl Source {
         !place.fragmented || self.fragments.begin(frame, place)
     }
 
+    /// A fragment other than the first.
+    #[cold]
+    fn follow(&mut self, frame: &Frame<'_>, status: &mut CaptureStatus, place: &mut Segment) -> Event {
+        let followed = self.fragments.follow(frame, place);
+        status.skipped.count(Skip::IpFragment);
+        // To its flow a part is a segment of its own.
+        status.tcp_segments += u64::from(followed == Followed::Part);
+        if followed == Followed::Nothing {
+            return Event::Nothing;
+        }
+        place.packet.0 += self.base;
+        Event::Segment
+    }
+
+    /// The segment just read is held; what its sender sent before it, and is not whole, is not awaited any more.
+    #[cold]
+    fn instead(&mut self, place: &mut Segment) -> Event {
+        match self.fragments.lost(place.time, Some(place)) {
+            Some(lost) => {
+                *place = lost;
+                Event::Segment
+            }
+            None => Event::Nothing,
+        }
+    }
+
+    /// What was read comes after segments that were held for fragments which are lost by now.
+    #[cold]
+    fn after_lost(&mut self, event: Event, place: &mut Segment) -> Event {
+        let Some(lost) = self.fragments.lost(place.time, Some(place)) else { return event };
+        let read = std::mem::replace(place, lost);
+        self.put_off = Some(Box::new(PutOff::Segment(event, read)));
+        Event::Segment
+    }
+
+    /// What comes before anything else is read; `None` where that is nothing.
+    #[cold]
+    fn earlier(&mut self, place: &mut Segment) -> Option<Result<Option<Event>, CaptureError>> {
+        let lost = match self.put_off.as_deref() {
+            Some(PutOff::Segment(_, next)) => self.fragments.lost(next.time, Some(next)),
+            Some(PutOff::End(_)) => self.fragments.rest(self.now),
+            None => self.fragments.lost(self.now, None),
+        };
+        if let Some(lost) = lost {
+            *place = lost;
+            return Some(Ok(Some(Event::Segment)));
+        }
+        Some(match *self.put_off.take()? {
+            PutOff::Segment(event, next) => {
+                *place = next;
+                Ok(Some(event))
+            }
+            PutOff::End(end) => end.map(|()| None),
+        })
+    }
+
+    /// The capture is over. Segments that are held for fragments come before that, unless another capture may have those.
+    #[cold]
+    fn ends(&mut self, end: Result<(), CaptureError>, place: &mut Segment) -> Result<Option<Event>, CaptureError> {
+        if self.goes_on || !self.left_over(place) {
+            return end.map(|()| None);
+        }
+        self.put_off = Some(Box::new(PutOff::End(end)));
+        Ok(Some(Event::Segment))
+    }
+
+    /// Hands on a segment that was held for fragments which no capture has; false where there is none.
+    #[cold]
+    pub(super) fn left_over(&mut self, place: &mut Segment) -> bool {
+        let rest = self.fragments.rest(self.now);
+        rest.map(|segment| *place = segment).is_some()
+    }
+
     fn of_text(&self, reading: Reading, status: &mut CaptureStatus, place: &mut Segment) -> Event {
         match reading {
             Reading::Segment(segment) => {
-                status.at(segment.time);
                 status.tcp_segments += 1;
                 status.trust.options_cut += u64::from(segment.options_cut);
                 *place = segment;
+                place.time = status.at(place.time);
                 place.packet.0 += self.base;
                 Event::Segment
             }
@@ -154,6 +246,7 @@ impl Source {
     /// Goes on with the packets whose first fragments came at the end of the capture before.
     pub(super) fn continues(&mut self, before: &mut Source) {
         self.fragments = std::mem::take(&mut before.fragments);
+        self.now = before.now;
     }
 
     /// The capture is read: what its reader counted goes into the status.
@@ -180,3 +273,6 @@ const NO_PACKET_LINE: &str = "text without one line of tcpdump's output; give a 
 const NO_DATE: &str = "the text has no date: times count from 1970-01-01 (tcpdump -tttt prints the date)";
 const UNREADABLE: &str =
     "lines look like packets but could not be read; paste tcpdump's output unbroken, without -q and -t";
+
+#[cfg(test)]
+mod tests;

@@ -11,6 +11,8 @@ use crate::wire::Skip;
 /// Missing data below this share touches less than one round of ten segments in a hundred.
 const WORTH_A_WARNING: f64 = 0.001;
 
+const IMPOSSIBLE_TIMES: &str = "packets are stamped before 1970 or after 2116 and stand at that limit; times and waits around them are not real: check the interface's time offset (if_tsoffset)";
+
 /// Something a reader of the report must know.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Warning {
@@ -80,6 +82,9 @@ pub struct CaptureStatus {
     pub trust: CaptureTrust,
     #[serde(skip)]
     stamps: Stamps,
+    /// Packets whose time was no possible one.
+    #[serde(skip)]
+    impossible_times: u64,
     /// Why it could not be read to its end, in one line.
     pub error: Option<String>,
     /// 0 read whole, 3 cannot open, 4 not a capture, 5 damaged.
@@ -92,13 +97,19 @@ impl CaptureStatus {
         CaptureStatus { path: path.to_owned(), ..CaptureStatus::default() }
     }
 
-    pub(super) fn at(&mut self, time: Nanos) {
+    /// A packet of that `time` came; gives the time at which it stands from here on.
+    #[inline]
+    pub(super) fn at(&mut self, time: Nanos) -> Nanos {
+        let possible = time.in_range();
+        self.impossible_times += u64::from(possible != time);
+        let time = possible;
         let last = self.last_ns.unwrap_or(time);
         if time < last {
             self.stamps.goes_back(time, last);
         }
         self.first_ns = Some(self.first_ns.map_or(time, |first| first.min(time)));
         self.last_ns = Some(last.max(time));
+        time
     }
 
     pub(super) fn warn(&mut self, code: &'static str, count: u64, message: String) {
@@ -114,6 +125,9 @@ impl CaptureStatus {
             let message =
                 "packets without a time stamp (simple packet blocks) stand at the time of the packet before them";
             self.warn("no-time", capture.untimed(), message.into());
+        }
+        if self.impossible_times > 0 {
+            self.warn("impossible-times", self.impossible_times, IMPOSSIBLE_TIMES.into());
         }
     }
 

@@ -1,5 +1,6 @@
 //! The flows of one stream: found by their two ends, finished when they are over.
 
+mod flights;
 mod gaps;
 
 use std::collections::VecDeque;
@@ -8,6 +9,7 @@ use std::mem;
 
 use hashbrown::{DefaultHashBuilder, HashTable};
 
+use self::flights::Flights;
 use self::gaps::Gaps;
 use super::batch::Batch;
 use super::entry::{Entry, Flow, Key, Over};
@@ -53,6 +55,7 @@ pub(super) struct Table {
     recent: Option<(Key, u32)>,
     starts_held: usize,
     gaps: Gaps,
+    flights: Flights,
     /// Marks of packets left out so far.
     marks: u64,
     half_open: Waiting,
@@ -74,6 +77,7 @@ impl Table {
             recent: None,
             starts_held: 0,
             gaps: Gaps::default(),
+            flights: Flights::default(),
             marks: 0,
             half_open: Waiting::new(HALF_OPEN, HALF_OPEN_IDLE),
             followed: Waiting::new(FOLLOWED, FOLLOWED_IDLE),
@@ -93,6 +97,11 @@ impl Table {
     /// How many flows left while they were still open, for there were too many or they were silent for too long.
     pub(super) fn let_go(&self) -> u64 {
         self.half_open.let_go + self.followed.let_go
+    }
+
+    /// Frames in flight that were forgotten because memory was short, of flows that are over.
+    pub(super) fn forgotten(&self) -> u64 {
+        self.flights.forgotten()
     }
 
     /// Takes in a batch; flows that are over by now go to `done`.
@@ -144,6 +153,7 @@ impl Table {
         if seen.ended_gap {
             self.gaps.grow(watch, &self.followed);
         }
+        self.flights.grow(watch, &self.followed);
         if matches!(watch.connection.state, State::Closed | State::Reset) && !entry.lingers {
             entry.lingers = true;
             self.followed.leaves();
@@ -298,6 +308,7 @@ impl Table {
                 Flow::Followed(_) => {}
             }
             self.gaps.leave(entry.watch());
+            self.flights.leave(entry.watch());
             let over = entry.finish(self.marks, false);
             self.starts_held -= usize::from(over.flow.starts().is_some());
             if self.capture >= self.told_from {
@@ -327,6 +338,7 @@ impl Table {
         let mut entries = mem::take(&mut self.entries);
         entries.retain(Option::is_some);
         entries.sort_unstable_by_key(|entry| entry.as_ref().map(|entry| entry.id));
+        entries.iter().flatten().for_each(|entry| self.flights.leave(entry.watch()));
         let marks = self.marks;
         entries.into_iter().flatten().map(move |entry| entry.finish(marks, true))
     }

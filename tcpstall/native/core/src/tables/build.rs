@@ -111,12 +111,12 @@ fn leave_out_late_handshake(stalls: &mut Vec<StallRow>) {
 /// The stalls of one sender, and how busy it was.
 fn judged(flow: &Finished, gaps: &[Gap], limits: &Limits, stalls: &mut Vec<StallRow>) -> Busy {
     let (mut busy, mut climb, mut blocked) = (Busy::default(), Climb::default(), Vec::new());
-    let mut free = Nanos(i64::MIN);
+    let (mut free, last) = (flow.connection().start, flow.connection().end);
     for gap in gaps {
         for mut part in causes::explain(gap, limits, flow.threshold) {
-            // An end waits for one thing at a time, even where hostile clocks and distances say otherwise.
-            part.start = part.start.max(free);
-            part.end = part.end.max(part.start);
+            // An end waits for one thing at a time and while its flow lasts, even where hostile clocks and distances say otherwise.
+            part.start = part.start.clamp(free, last);
+            part.end = part.end.clamp(part.start, last);
             free = part.end;
             let waited = is_stall(gap, &part, flow.threshold);
             busy.add(gap, &part, waited);
@@ -156,6 +156,9 @@ fn notes(flow: &Finished) -> Vec<&'static str> {
     }
     if flow.turns().dropped > 0 {
         notes.push("exchange-limit");
+    }
+    if flow.connection().halves.iter().any(|half| half.forgotten > 0) {
+        notes.push("flight-limit");
     }
     if flow.incomplete() {
         notes.push("packets-left-out");

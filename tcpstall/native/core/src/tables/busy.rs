@@ -48,7 +48,9 @@ impl Busy {
         let handshake = &flow.connection().handshake;
         let opening = handshake.start().zip(handshake.end()).filter(|_| sender == Direction::Client);
         let opening = opening.map_or(Nanos::ZERO, |(start, end)| end - start);
-        let busy = (end - first - self.idle).or_zero() + opening;
+        // By the sender's own clock the last ACK may come after the flow's end, and data may come before the handshake's.
+        let whole = flow.connection().end - flow.connection().start;
+        let busy = ((end - first - self.idle).or_zero() + opening).min(whole);
         let limited = (self.limited + flow.full_for[sender as usize]).min(busy);
         (Some(busy), half.peer_scale.shift().map(|_| limited))
     }

@@ -58,9 +58,9 @@ pub(super) fn busy(flow: &Finished, direction: Direction, limits: &Limits) -> Ve
     let bursts = flow.bursts[direction as usize].iter().filter(full).map(|burst| (burst.start, burst.end));
     let mut spans: Vec<(Nanos, Nanos)> = stretches.chain(bursts).collect();
     spans.sort();
-    let mut reached = Nanos(i64::MIN);
+    let (mut reached, last) = (flow.connection().start, flow.connection().end);
     spans.retain_mut(|span| {
-        span.0 = span.0.max(reached);
+        *span = (span.0.max(reached), span.1.min(last));
         reached = reached.max(span.1);
         span.0 < span.1
     });

@@ -50,11 +50,12 @@ pub struct SpikeRow {
 
 /// Spikes of both senders in order of time, and how many a limit dropped.
 pub(super) fn spikes(flow: &Finished) -> (Vec<SpikeRow>, u64) {
-    let mut rows = Vec::new();
+    let (mut rows, last) = (Vec::new(), flow.connection().end);
     for sender in Direction::BOTH {
         rows.extend(flow.spikes(sender).list.iter().map(|spike| SpikeRow {
             sender: sender.into(),
-            time_ns: spike.time,
+            // The last ACK reaches a distant sender after the tap has seen the flow's end.
+            time_ns: spike.time.min(last),
             rtt_ns: spike.rtt,
             in_flight_bytes: spike.flight.max(0) as u64,
             peer_window_bytes: spike.window.map(|window| window.max(0) as u64),

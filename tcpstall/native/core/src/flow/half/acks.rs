@@ -1,6 +1,6 @@
 //! The peer's segments as they reach the sender: what each acknowledges, reports and announces.
 
-use super::{ABSURD_JUMP, Half, SeqNo};
+use super::{ABSURD_JUMP, Half, SeqNo, memory::TIGHT_ACKS};
 use crate::flow::events::Acked;
 use crate::flow::level::Level;
 use crate::flow::pending::PendingAck;
@@ -97,7 +97,8 @@ impl Half {
         let distance = self.distance.now().unwrap_or_default();
         let time = pending.time + distance;
         let due = time <= now || time - self.early(distance) <= now;
-        if !due && self.pending.len() < PENDING_ACKS {
+        let most = if self.tight { TIGHT_ACKS } else { PENDING_ACKS };
+        if !due && self.pending.len() < most {
             return false;
         }
         let Some(pending) = self.pending.pop_front() else { return false };

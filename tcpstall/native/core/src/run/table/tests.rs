@@ -54,3 +54,33 @@ fn an_answer_after_minutes_finds_another_flow() {
     assert_eq!(ids(&done), [0]);
     assert_eq!(table.sees(&segment(0, 300_000, Flags::ACK), &mut done).map(|(id, _, _)| id), Some(2));
 }
+
+/// Flows whose data nobody acknowledges, a packet each in turn: memory that it takes at most, and frames forgotten.
+fn in_flight(flows: usize, packets: usize) -> (usize, u64) {
+    let (mut table, mut done, mut most) = (Table::new(0, 0), Vec::new(), 0);
+    for packet in 0..packets {
+        for client in 0..flows {
+            let seq = SeqNo(7 + 100 * packet as u32);
+            table.sees(&Segment { seq, ..segment(client, 0, Flags::ACK) }, &mut done);
+        }
+        most = most.max(table.flights.bytes());
+    }
+    assert_eq!(
+        table.drain().filter(|over| over.flow.connection().halves.iter().any(|half| half.forgotten > 0)).count() > 0,
+        table.forgotten() > 0
+    );
+    assert_eq!(table.flights.bytes(), 0, "what leaves takes no memory");
+    (most, table.forgotten())
+}
+
+#[test]
+fn data_in_flight_of_thousands_of_flows_stays_within_its_memory_and_what_is_forgotten_counts() {
+    let (most, forgotten) = in_flight(4_000, 400);
+    assert!(most <= flights::MOST + 4_000 * (4 << 10), "{most} bytes");
+    assert!(forgotten > 100_000, "{forgotten} frames");
+}
+
+#[test]
+fn a_flow_that_has_much_in_flight_alone_forgets_nothing() {
+    assert_eq!(in_flight(1, 40_000).1, 0);
+}

@@ -191,7 +191,7 @@ impl Paste {
                 return Reading::LeftOut;
             }
             Remark::DroppedByKernel(packets) => {
-                self.dropped_by_kernel = Some(self.dropped_by_kernel.unwrap_or(0) + packets);
+                self.dropped_by_kernel = Some(self.dropped_by_kernel.unwrap_or(0).saturating_add(packets));
             }
             Remark::Other => {}
         }
