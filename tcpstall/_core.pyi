@@ -250,6 +250,7 @@ def analyze(
     missing_before: Sequence[int] = ...,
     new_from: int = 0,
     packets_before: int = 0,
+    known_packets: int = 0,
     threads: int | None = None,
     open: Callable[[str], Any] | None = None,
     each: Callable[[Report], None] | None = None,
@@ -270,7 +271,8 @@ def analyze(
     time, merged where they overlap, packets that two of them hold counted once, packet numbers running on. Empty: each by
     itself. `missing_before`: indexes of paths whose predecessor in the set is missing. `new_from`:
     flows that are over before that path comes are left out, as somebody who read the paths before it knows them already; `packets_before`: packets of files
-    before the first path, which packet numbers go on behind. `threads`: 1 does all in the calling
+    before the first path, which packet numbers go on behind. `known_packets`: so many packets at the beginning of the first
+    path are left out of all flows, for somebody knows them already; its status counts them. `threads`: 1 does all in the calling
     thread; None uses what there is. `open(name)` gives a binary file object for a name, or None where it is a file's: its
     `read(n)` is called from any thread, its `size` (if it has one) is what progress tells, it is closed in the end, and in a
     set of several a name is opened twice. What it raises is the input's error; KeyboardInterrupt ends the run.

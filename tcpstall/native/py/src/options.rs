@@ -32,6 +32,7 @@ pub(crate) struct Keywords {
     pub(crate) missing_before: Vec<usize>,
     pub(crate) new_from: usize,
     pub(crate) packets_before: u64,
+    pub(crate) known_packets: u64,
     pub(crate) threads: Option<usize>,
 }
 
@@ -61,6 +62,7 @@ impl Keywords {
                 missing_before: self.missing_before,
                 new_from: self.new_from,
                 packets_before: self.packets_before,
+                known_packets: self.known_packets,
             },
             opener: Opener::default(),
             threads: threads.transpose()?,

@@ -183,7 +183,7 @@ pub(crate) fn collect(
 }
 
 #[pyfunction]
-#[pyo3(signature = (paths, *, flows=vec![], hosts=vec![], ports=vec![], since_ns=None, until_ns=None, min_stall_ns=0, bursts=true, exchanges=true, link_bytes_per_s=None, max_expansion=None, secret=None, label=None, progress=None, sets=vec![], missing_before=vec![], new_from=0, packets_before=0, threads=None, open=None, each=None, chunk=CHUNK))]
+#[pyo3(signature = (paths, *, flows=vec![], hosts=vec![], ports=vec![], since_ns=None, until_ns=None, min_stall_ns=0, bursts=true, exchanges=true, link_bytes_per_s=None, max_expansion=None, secret=None, label=None, progress=None, sets=vec![], missing_before=vec![], new_from=0, packets_before=0, known_packets=0, threads=None, open=None, each=None, chunk=CHUNK))]
 #[expect(clippy::too_many_arguments, reason = "they are keywords in Python")]
 pub(crate) fn analyze(
     py: Python<'_>,
@@ -205,6 +205,7 @@ pub(crate) fn analyze(
     missing_before: Vec<usize>,
     new_from: usize,
     packets_before: u64,
+    known_packets: u64,
     threads: Option<usize>,
     open: Option<Py<PyAny>>,
     each: Option<Py<PyAny>>,
@@ -227,6 +228,7 @@ pub(crate) fn analyze(
         missing_before,
         new_from,
         packets_before,
+        known_packets,
         threads,
     };
     let raised = Raised::default();

@@ -115,6 +115,7 @@ pub(crate) fn write(
         missing_before,
         new_from: 0,
         packets_before: 0,
+        known_packets: 0,
         threads: None,
     };
     let options = keywords.into_options(paths.len())?;

@@ -172,7 +172,7 @@ impl<'a> Reader<'a> {
 
     /// Reads on in the only capture that is open.
     fn alone(&mut self, batch: &mut Batch, records: &mut u32) -> Step {
-        let (lane, filter) = (&mut self.lanes[0], &self.options.filter);
+        let (lane, Options { filter, sets, .. }) = (&mut self.lanes[0], self.options);
         let status = &mut self.statuses[lane.number];
         if self.several {
             batch.files.change(PacketNo(self.numbered + 1), lane.number as u32);
@@ -187,7 +187,7 @@ impl<'a> Reader<'a> {
                         lane.taken = before;
                         return Step::Changed;
                     }
-                    if filter.takes(batch.place()) {
+                    if filter.takes(batch.place()) && !sets.has_told(lane.number, lane.read(status)) {
                         take_in(batch, &event, &mut lane.source);
                     }
                 }

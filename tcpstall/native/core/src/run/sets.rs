@@ -25,9 +25,17 @@ pub struct Sets {
     pub new_from: usize,
     /// Packets in files of the set that are not read: numbers go on behind them.
     pub packets_before: u64,
+    /// Packets at the beginning of the first input that were told of already: no flow has them.
+    pub known_packets: u64,
 }
 
 impl Sets {
+    /// Whether somebody was told of this packet already; the first of an input is number 1.
+    #[inline]
+    pub(super) fn has_told(&self, input: usize, packet: u64) -> bool {
+        input == 0 && packet <= self.known_packets
+    }
+
     /// The numbers of the inputs of each set, in the order in which the sets begin.
     pub(super) fn groups(&self, inputs: usize) -> Vec<Vec<usize>> {
         let mut groups: Vec<Vec<usize>> = Vec::new();

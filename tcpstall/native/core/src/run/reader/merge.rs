@@ -148,7 +148,7 @@ impl Reader<'_> {
             }
         }
         self.numbered += records;
-        if self.options.filter.takes(&segment) {
+        if self.options.filter.takes(&segment) && !self.options.sets.has_told(lane.number, read) {
             batch.files.change(segment.packet, lane.number as u32);
             *batch.place() = segment;
             batch.keep();

@@ -72,6 +72,11 @@ impl Told {
 
 /// Reads files as one set; a file that is `None` cannot be opened.
 fn read(files: Vec<Option<Vec<u8>>>, missing_before: &[usize]) -> Told {
+    read_beyond(files, missing_before, 0)
+}
+
+/// The same, but for so many packets of the first file.
+fn read_beyond(files: Vec<Option<Vec<u8>>>, missing_before: &[usize], known_packets: u64) -> Told {
     let paths: Vec<String> = (0..files.len()).map(|file| file.to_string()).collect();
     let of = vec![0; files.len()];
     let files: HashMap<String, Option<Vec<u8>>> = paths.iter().cloned().zip(files).collect();
@@ -85,7 +90,7 @@ fn read(files: Vec<Option<Vec<u8>>>, missing_before: &[usize]) -> Told {
         wanted: Wanted { bursts: false, exchanges: false, least_stall: Nanos::ZERO },
         expansion: Expansion::default(),
         names: None,
-        sets: Sets { of, missing_before: missing_before.to_vec(), ..Sets::default() },
+        sets: Sets { of, missing_before: missing_before.to_vec(), known_packets, ..Sets::default() },
         opener,
         threads: None,
     };
@@ -136,6 +141,19 @@ fn numbers_count_what_is_no_tcp_too() {
     assert_eq!((told.packets(), told.statuses[1].first_packet), (vec![2, 6], Some(4)));
     let told = read(files(&[&[Tcp(10, 1), Udp(20)], &[Udp(30)], &[Udp(40), Tcp(50, 2)]]), &[]);
     assert_eq!((told.packets(), told.statuses[2].first_packet), (vec![1, 5], Some(4)));
+}
+
+#[test]
+fn packets_that_were_told_already_keep_their_numbers_and_reach_no_flow() {
+    let first = [Tcp(0, 1), Udp(10), Tcp(20, 2), Tcp(20, 3), Tcp(30, 4)];
+    let alone = read_beyond(files(&[&first]), &[], 3);
+    assert_eq!((alone.packets(), alone.seqs()), (vec![4, 5], vec![3, 4]));
+    assert_eq!(alone.statuses[0].packets, 5);
+    let followed = read_beyond(files(&[&first, &[Tcp(1_000_000, 5)]]), &[], 3);
+    assert_eq!((followed.packets(), followed.seqs()), (vec![4, 5, 6], vec![3, 4, 5]));
+    let overlapping = read_beyond(files(&[&first, &[Tcp(5, 9), Tcp(40, 5)]]), &[], 3);
+    assert_eq!(overlapping.seqs(), [9, 3, 4, 5]);
+    assert_eq!(read_beyond(files(&[&first]), &[], 9).seqs(), []);
 }
 
 #[test]
