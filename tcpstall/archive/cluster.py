@@ -206,6 +206,7 @@ def _together(several: Sequence[Done]) -> Done:
         sum(one.packets for one in several),
         sum(one.flows for one in several),
         sum(one.failed for one in several),
+        sum(one.cut for one in several),
     )
 
 

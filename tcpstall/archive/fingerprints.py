@@ -3,13 +3,14 @@
 import hashlib
 from collections.abc import Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
+from pathlib import Path
 from typing import Self
 
 from tcpstall.archive import remote
 from tcpstall.archive.opened import opener, split
 from tcpstall.errors import CannotOpen
 
-__all__ = ["Fingerprints", "fingerprint"]
+__all__ = ["Fingerprints", "fingerprint", "is_unchanged"]
 
 _BLOCK = 64 << 10
 _BLOCKS = 16
@@ -34,6 +35,22 @@ def fingerprint(name: str, size: int) -> str:
     for piece in _requested(name, ranges) if _is_plain_url(name) else _read(name, ranges):
         digest.update(piece)
     return digest.hexdigest()
+
+
+def is_unchanged(name: str, size: int, changed_ns: int | None, digest: str) -> bool:
+    """Whether a file still begins with what it had when that digest was taken; it may have grown.
+
+    A file of this machine is read only where its time or size has changed.
+    """
+    file, member = split(name)
+    try:
+        if not remote.is_url(file):
+            about = Path(remote.local(file)).stat()
+            if about.st_mtime_ns == changed_ns and (member is not None or about.st_size == size):
+                return True
+        return fingerprint(name, size) == digest
+    except (CannotOpen, OSError):
+        return False
 
 
 class Fingerprints:

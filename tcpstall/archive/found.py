@@ -14,6 +14,7 @@ from tcpstall.archive.listing import Listed, Tally, listed
 from tcpstall.archive.opened import WITHIN, Opener, opened
 from tcpstall.archive.rotation import COMPRESSED
 from tcpstall.archive.tar import DamagedArchive, Window, is_tar
+from tcpstall.archive.walked import Walked
 from tcpstall.errors import CannotOpen, ExitCode
 
 __all__ = ["Fingerprints", "Input", "Tally", "find", "fingerprint", "opened"]
@@ -53,20 +54,28 @@ _AT_ONCE = 16
 """Beginnings of URLs that are asked for together. A request takes 20 to 100 ms: 160 to 800 files a second."""
 
 
-def find(roots: Iterable[str], *, tally: Tally | None = None, remembered: Remembered | None = None) -> Iterator[Input]:
+def find(
+    roots: Iterable[str],
+    *,
+    tally: Tally | None = None,
+    remembered: Remembered | None = None,
+    walked: list[Walked] | None = None,
+) -> Iterator[Input]:
     """Every capture in files, folders, URLs and globs, members of archives too, in no particular order.
 
     pcap, pcapng and snoop, compressed or not, by content. tcpdump's text is a capture only where its file is named
     itself. What is no capture is counted in `tally`; it is an Input with an error where it was named itself or its name
-    says that it should be one. Raises CannotOpen, at once, for a root that does not exist.
+    says that it should be one. Archives that are listed are noted in `walked`. Raises CannotOpen, at once, for a root
+    that does not exist.
     """
     tally = Tally() if tally is None else tally
-    return _within(listed(list(roots), tally), tally, remembered or (lambda *_: None))
+    walked = [] if walked is None else walked
+    return _within(listed(list(roots), tally), tally, remembered or (lambda *_: None), walked)
 
 
-def _within(files: Iterator[Listed], tally: Tally, remembered: Remembered) -> Iterator[Input]:
+def _within(files: Iterator[Listed], tally: Tally, remembered: Remembered, walked: list[Walked]) -> Iterator[Input]:
     with closing(Opener()) as opener:
-        search = _Search(tally, remembered, opener)
+        search = _Search(tally, remembered, opener, walked)
         for file, look in search.looked(files):
             yield from search.within(file, look)
 
@@ -76,6 +85,7 @@ class _Search:
     tally: Tally
     remembered: Remembered
     opener: Opener
+    walked: list[Walked]
 
     def looked(self, files: Iterator[Listed]) -> Iterator[tuple[Listed, _Look]]:
         """Each with its beginning; behind URLs several at once, for an answer takes longer than what is in it."""
@@ -137,6 +147,24 @@ class _Search:
         )
 
     def _members(self, file: Listed) -> Iterator[Input]:
+        """What is in an archive; where the archive itself cannot be read, or not to its end, an error of its own."""
+        walk = Walked(file.name, file.size, file.changed_ns)
+        self.walked.append(walk)
+        try:
+            for found in self._listed_in(file):
+                walk.found(found.name, found.exit_code)
+                yield found
+        except (CannotOpen, _Unreadable) as error:
+            yield _unreadable(file, error.args[0].removeprefix(f"{file.name}: "))
+            return
+        except (DamagedArchive, OSError) as error:
+            damage = f"{file.name}: {error}"
+            walk.found(file.name, ExitCode.DAMAGED)
+            yield Input(file.name, file.size, file.changed_ns, error=damage, exit_code=ExitCode.DAMAGED)
+        walk.whole = True
+
+    def _listed_in(self, file: Listed) -> Iterator[Input]:
+        """Raises _Unreadable where the file failed, not what is in it."""
         archive = self.opener.archive(file.name)
         try:
             for member in archive:
@@ -146,13 +174,20 @@ class _Search:
                     yield _unreadable(told, member.problem)
                     continue
                 look = _peek(name, archive.window(member))
+                if archive.tape.failed:
+                    raise _Unreadable(f"{look.error}")
                 if is_tar(look.head):
                     yield _unreadable(told, "an archive within an archive is not read; unpack the outer one first")
                 elif found := self._judged(told, look):
                     yield found
-        except (DamagedArchive, OSError) as error:
-            damage = f"{file.name}: {error}"
-            yield Input(file.name, file.size, file.changed_ns, error=damage, exit_code=ExitCode.DAMAGED)
+        except OSError as error:
+            if archive.tape.failed:
+                raise _Unreadable(str(error)) from error
+            raise
+
+
+class _Unreadable(Exception):
+    """The file that an archive lies in could not be read."""
 
 
 def _peek(name: str, stream: BinaryIO | Window | None) -> _core.Peek:

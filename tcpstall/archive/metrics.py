@@ -140,6 +140,7 @@ class Log:
             packets=summary.packets,
             flows=summary.flows,
             seconds=round(summary.seconds, 3),
+            not_continued=summary.not_continued,
         )
 
     def _event(self, event: str, **fields: object) -> None:

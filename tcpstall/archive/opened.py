@@ -76,6 +76,9 @@ class Opener:
         version = name, _version(name)
         with self._lock:
             found = self._archives.get(version)
+            if found is not None and found.tape.failed:
+                self._archives.pop(version).tape.let_go()
+                found = None
             if found is None:
                 found = self._archives[version] = Archive(self._tape(name))
                 while len(self._archives) > _ARCHIVES:
@@ -101,16 +104,17 @@ class Opener:
         return archive.window(found)
 
     def _tape(self, name: str) -> Tape:
-        plain = self.reading(name)
+        failures: list[Exception] = []
+        plain = _Source(self.reading(name), failures)
         if is_tar(plain.read(BLOCK)):
             length = plain.seek(0, 2)
             plain.seek(0)
-            return Tape(lambda: plain, length=length)
+            return Tape(lambda: plain, length=length, failed=lambda: bool(failures))
         plain.close()
-        return Tape(lambda: self._unpacked(name))
-
-    def _unpacked(self, name: str) -> _core.Unpacked:
-        return _core.Unpacked(self.reading(name))
+        return Tape(
+            lambda: _core.Unpacked(cast("BinaryIO", _Source(self.reading(name), failures))),
+            failed=lambda: bool(failures),
+        )
 
     def _plain(self, name: str) -> BinaryIO:
         try:
@@ -126,6 +130,29 @@ class Opener:
                 return cast("BinaryIO", files.open(path, "rb", **(ahead | options)))
         except FileNotFoundError as error:
             raise CannotOpen(f"cannot open {url}: there is no such file") from error
+
+
+class _Source:
+    """A file that notes when it cannot be read: what unpacks it would take that for damage of what is in it."""
+
+    def __init__(self, file: BinaryIO, failures: list[Exception]) -> None:
+        self._file = file
+        self._failures = failures
+
+    def read(self, size: int = -1, /) -> bytes:
+        try:
+            return self._file.read(size)
+        except Exception as error:
+            self._failures.append(error)
+            if isinstance(error, OSError):
+                raise
+            raise OSError(str(error)) from error  # a driver's own
+
+    def seek(self, offset: int, whence: int = 0, /) -> int:
+        return self._file.seek(offset, whence)
+
+    def close(self) -> None:
+        self._file.close()
 
 
 def opened(name: str) -> BinaryIO | None:

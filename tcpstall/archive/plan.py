@@ -1,16 +1,15 @@
 """What is to be done: found captures as sets, less what the store has already."""
 
-import hashlib
 import json
-from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 from tcpstall import _core
+from tcpstall.archive.chains import Chains
 from tcpstall.archive.found import Input
 from tcpstall.archive.rotation import grouped
-from tcpstall.archive.store import SCHEMA
+from tcpstall.archive.sets import Member, Set, Task
 from tcpstall.errors import CannotOpen, ExitCode
 
 __all__ = ["Member", "Plan", "Set", "Task", "current", "planned"]
@@ -19,51 +18,12 @@ _TASK_BYTES = 64_000_000
 """Small sets are scanned together up to this: a part of Parquet and a commit, both flushed to disk, should cost less
 than what they hold."""
 
+_KEPT = (
+    "it was changed, and other files of its set are gone: the rows of what it was stay as they are; "
+    "scan it into another store to see what it is"
+)
+
 Row = Mapping[str, Any]
-
-
-@dataclass(frozen=True, slots=True)
-class Member:
-    """A file of a set. One that is `known` is read again only for the connections that went on in the next files."""
-
-    input: Input
-    fingerprint: str
-    missing_before: bool = False
-    known: bool = False
-
-
-@dataclass(frozen=True, slots=True)
-class Set:
-    """Files to be analysed as one stream, in the order of their first packets.
-
-    `chain` is the first scan of this set, `continues` the one that this scan carries on; `packets_before` counts what
-    is not read again then, and `drops` are scans that it replaces.
-    """
-
-    scan: str
-    chain: str
-    name: str
-    members: tuple[Member, ...]
-    continues: str | None = None
-    drops: tuple[str, ...] = ()
-    packets_before: int = 0
-
-    @property
-    def size(self) -> int:
-        """Bytes to be read."""
-        return sum(member.input.size for member in self.members)
-
-
-@dataclass(frozen=True, slots=True)
-class Task:
-    """Sets that one worker scans and one commit takes in."""
-
-    sets: tuple[Set, ...]
-
-    @property
-    def size(self) -> int:
-        """Bytes to be read."""
-        return sum(each.size for each in self.sets)
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,6 +34,8 @@ class Plan:
     captures: tuple[Row, ...]
     known: int
     """How many captures are in the store already."""
+    touched: tuple[Row, ...] = ()
+    """Rows of those that have another time, and are the same otherwise."""
 
 
 def current(rows: Iterable[Row], dropped: frozenset[str]) -> list[Row]:
@@ -110,17 +72,11 @@ class _Planning:
         self._inputs = inputs
         self._fingerprint = fingerprint
         self._by_identity = {_identity(row["name"], row["size_bytes"], row["changed_ns"]): row for row in known}
-        self._by_content: dict[str, Row] = {}
-        self._by_name: dict[str, list[Row]] = defaultdict(list)
-        self._by_chain: dict[str, list[Row]] = defaultdict(list)
-        for row in known:
-            self._by_name[row["name"]].append(row)
-            if row["scan"] is not None:
-                self._by_content[row["fingerprint"]] = row
-                self._by_chain[row["chain"]].append(row)
         self._contents: dict[str, str] = {}
+        self._chains = Chains(known, self._contents, fingerprint)
         self._owners: dict[str, str] = {}
         self._captures: list[Row] = []
+        self._touched: list[Row] = []
         self._known = 0
 
     def plan(self, separate: bool) -> Plan:
@@ -131,17 +87,15 @@ class _Planning:
         groups = [(name, (index,), frozenset()) for index, name in enumerate(names)] if separate else [
             (group.pattern, group.members, group.missing_before) for group in grouped(names)
         ]  # fmt: skip
-        sets = []
+        sets: list[Set] = []
         for name, indexes, missing in groups:
             members = [
                 member
                 for index in indexes
                 if (member := self._member(readable[index], missing_before=index in missing)) is not None
             ]
-            planned_set = self._set(name, members)
-            if planned_set is not None:
-                sets.append(planned_set)
-        return Plan(tuple(_tasks(sets)), tuple(self._captures), self._known)
+            sets.extend(self._sets(name, members))
+        return Plan(tuple(_tasks(sets)), tuple(self._captures), self._known, tuple(self._touched))
 
     def _is_readable(self, found: Input) -> bool:
         """What cannot be read has a row and is looked at each time; what was too much for this version is not."""
@@ -168,69 +122,34 @@ class _Planning:
     def _member(self, found: Input, *, missing_before: bool) -> Member | None:
         """Nothing for a copy of another file, which has a row that says so."""
         content = self._contents[found.name]
-        known = self._by_content.get(content)
+        known = self._chains.scanned(content)
         if content not in self._owners:
             stays = known is not None and self._contents.get(known["name"]) == content
             self._owners[content] = known["name"] if known is not None and stays else found.name
         owner = self._owners[content]
         if owner != found.name:
-            if _identity(found.name, found.size, found.changed_ns) not in self._by_identity:
-                self._captures.append(_row(found, content, f"the same bytes as {owner}, which is analysed"))
+            self._note(found, content, "copy", f"the same bytes as {owner}, which is analysed")
             self._known += 1
             return None
         if known is not None and known["name"] != found.name:
             # It was moved: the row that names it is written anew.
             self._captures.append({**known, "name": found.name, "changed_ns": found.changed_ns})
+        elif known is not None and known["changed_ns"] != found.changed_ns:
+            self._touched.append({**known, "changed_ns": found.changed_ns})
         return Member(found, content, missing_before)
 
-    def _set(self, name: str, members: list[Member]) -> Set | None:
+    def _sets(self, name: str, members: list[Member]) -> list[Set]:
         members.sort(key=lambda member: (member.input.first_ns is None, member.input.first_ns or 0))
-        new = [member for member in members if member.fingerprint not in self._by_content]
-        self._known += len(members) - len(new)
-        if not new:
-            return None
-        chains = {self._by_content[each.fingerprint]["chain"] for each in members if each not in new}
-        here = set(self._contents.values())
-        overwritten = [
-            row
-            for member in new
-            for row in self._by_name[member.input.name]
-            if row["fingerprint"] not in here and _is_replaced(row, member)
-        ]
-        chains.update(row["chain"] for row in overwritten)
-        rows = [row for chain in chains for row in self._by_chain[chain]]
-        if len(chains) == 1 and not overwritten and all(_follows(member, rows) for member in new):
-            return self._continued(name, members, new, rows)
-        scan = _digest(member.fingerprint for member in members)
-        return Set(scan, scan, name, tuple(members), drops=tuple({row["scan"] for row in rows}))
+        sets, kept = self._chains.sets(name, members)
+        for member in kept:
+            self._note(member.input, member.fingerprint, "kept", _KEPT)
+        self._known += sum(self._chains.scanned(member.fingerprint) is not None for member in members) + len(kept)
+        return sets
 
-    def _continued(self, name: str, members: list[Member], new: list[Member], rows: list[Row]) -> Set:
-        """Reads on behind the newest scan of the chain, from the file in which the oldest open connection began."""
-        newest = max(rows, key=lambda row: (row["last_ns"] or 0, row["scanned_ns"]))
-        resume_ns = newest["resume_ns"]
-        again = []
-        for member in members:
-            row = self._by_content.get(member.fingerprint)
-            if row is not None and resume_ns is not None and (row["last_ns"] or 0) >= resume_ns:
-                again.append(replace(member, known=True))
-        scan = _digest([newest["scan"], *(member.fingerprint for member in new)])
-        read = {member.fingerprint for member in again}
-        before = sum(row["packets"] for row in rows if row["fingerprint"] not in read)
-        return Set(scan, newest["chain"], name, (*again, *new), continues=newest["scan"], packets_before=before)
-
-
-def _is_replaced(row: Row, member: Member) -> bool:
-    """The file of that name has other content now. A ring's slot that is used again, later, replaces nothing."""
-    if row["scan"] is None:
-        return False
-    first_ns, last_ns = member.input.first_ns, row["last_ns"]
-    return first_ns is None or last_ns is None or first_ns <= last_ns
-
-
-def _follows(member: Member, rows: list[Row]) -> bool:
-    """The file begins where all of those end."""
-    first_ns = member.input.first_ns
-    return first_ns is not None and all(row["last_ns"] is None or row["last_ns"] <= first_ns for row in rows)
+    def _note(self, found: Input, content: str, code: str, why: str) -> None:
+        """A row that says why the file has no others; once."""
+        if _identity(found.name, found.size, found.changed_ns) not in self._by_identity:
+            self._captures.append(_row(found, content, code, why))
 
 
 def _tasks(sets: list[Set]) -> Iterator[Task]:
@@ -256,12 +175,7 @@ def _identity(name: str, size: int, changed_ns: int | None) -> tuple[str, int, i
     return name, size, changed_ns
 
 
-def _digest(contents: Iterable[str]) -> str:
-    """A scan's id: what was read, in which order, under which layout of the store."""
-    return hashlib.blake2b("\n".join((SCHEMA, *contents)).encode(), digest_size=8).hexdigest()
-
-
-def _row(found: Input, content: str | None, copy: str | None = None) -> Row:
+def _row(found: Input, content: str | None, code: str = "", why: str | None = None) -> Row:
     """The row of a capture that is in no scan."""
     return {
         "name": found.name,
@@ -273,6 +187,6 @@ def _row(found: Input, content: str | None, copy: str | None = None) -> Row:
         "first_ns": found.first_ns,
         "exit_code": found.exit_code,
         "error": found.error,
-        "warnings": None if copy is None else json.dumps([{"code": "copy", "count": 1, "message": copy}]),
+        "warnings": None if why is None else json.dumps([{"code": code, "count": 1, "message": why}]),
         "tcpstall": _core.version(),
     }

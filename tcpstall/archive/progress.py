@@ -20,6 +20,8 @@ class Summary:
     packets: int = 0
     flows: int = 0
     seconds: float = 0.0
+    not_continued: int = 0
+    """Captures that were not joined to older ones of their set, of which files are gone."""
 
     def add(self, done: Done) -> None:
         """Another task is done."""
@@ -28,6 +30,7 @@ class Summary:
         self.bytes += done.size
         self.packets += done.packets
         self.flows += done.flows
+        self.not_continued += done.cut
 
 
 class Progress(Protocol):

@@ -13,6 +13,7 @@ from tcpstall.archive.progress import Nobody, Progress, Summary
 from tcpstall.archive.remembered import Remembered
 from tcpstall.archive.store import Commit, Store
 from tcpstall.archive.upkeep import compacted, known_captures
+from tcpstall.archive.walked import Walked, healed, recorded
 from tcpstall.archive.watch import complete
 from tcpstall.archive.work import Done, Options
 from tcpstall.errors import CannotOpen, ExitCode
@@ -21,6 +22,9 @@ from tcpstall.model import Path, Paths
 __all__ = ["Executor", "scan"]
 
 _NICE = 10
+
+_GONE = "gone"
+"""The scan of rows that replace others and count no more themselves: it is dropped at once."""
 
 
 Executor = Callable[[Sequence[Task], str, Options, Callable[[Done], None], Callable[[int], None]], None]
@@ -63,10 +67,15 @@ class _Scan:
         self._store = store
         self._progress = progress
         self._summary = Summary()
+        self._walked: list[Walked] = []
 
     def plan(self, *, separate: bool, only_complete: bool) -> Plan:
+        if self._store.dropped or self._store.continued:
+            # A scan that was killed has left them: what is scanned now may have the same name as what was dropped then.
+            compacted(self._store)
         known = current(known_captures(self._store), self._store.dropped)
-        inputs = list(find(self._roots, remembered=Remembered(known)))
+        remembered = Remembered(known, self._store.archives)
+        inputs = list(find(self._roots, remembered=remembered, walked=self._walked))
         if only_complete:
             inputs = complete(inputs)
         with Fingerprints([(one.name, one.size) for one in inputs]) as fingerprint:
@@ -76,12 +85,15 @@ class _Scan:
         began = time.monotonic()
         self._summary.known = plan.known
         self._progress.planned(sum(map(_new, plan.tasks)), sum(task.size for task in plan.tasks), plan.known)
+        now = time.time_ns()
+        if plan.touched:
+            self._store.commit(Commit(captures=[{**row, "scanned_ns": now} for row in plan.touched]))
         if plan.captures:
-            now = time.time_ns()
             rows = [{"scan": None, **row, "scanned_ns": now} for row in plan.captures]
             self._done(Done(Commit(captures=rows), 0, 0, 0, sum(row["exit_code"] != ExitCode.COMPLETE for row in rows)))
         if plan.tasks:
             execute(plan.tasks, self._url, options, self._done, self._progress.read)
+        self._record_archives()
         if self._store.changed or self._store.outdated():
             compacted(self._store)
         self._summary.seconds = time.monotonic() - began
@@ -94,6 +106,18 @@ class _Scan:
         self._store.commit(news.commit)
         self._summary.add(news)
         self._progress.done(news)
+
+    def _record_archives(self) -> None:
+        """Last of all: until then an archive counts as not read."""
+        if not self._walked:
+            return
+        rows = current(known_captures(self._store), self._store.dropped)
+        gone = [{**row, "scan": _GONE, "fingerprint": row["name"]} for row in healed(self._walked, rows)]
+        archives = recorded(self._walked, rows)
+        if archives or gone:
+            now = time.time_ns()
+            captures = [{**row, "scanned_ns": now} for row in gone]
+            self._store.commit(Commit(captures=captures, dropped=[_GONE] if gone else [], archives=archives))
 
     def _all_there(self) -> None:
         """A share that vanished is not so many files that cannot be opened."""

@@ -50,7 +50,8 @@ class Commit:
 
     `dropped` are scans that no longer count, `continued` scans whose rows with `at_end` no longer do: what was
     open when their files ended are told anew by the scan that read on. `captures` are rows of that table.
-    `removed` are parts that no longer count, for what they held is in `parts`.
+    `removed` are parts that no longer count, for what they held is in `parts`. `archives` were read to their end: see
+    archive.walked.
     """
 
     parts: Sequence[Part] = ()
@@ -58,6 +59,7 @@ class Commit:
     dropped: Sequence[str] = ()
     continued: Sequence[str] = ()
     removed: Sequence[str] = ()
+    archives: Sequence[Row] = ()
 
 
 @dataclass(slots=True)
@@ -68,6 +70,7 @@ class _State:
     captures: list[Row] = field(default_factory=list)
     dropped: set[str] = field(default_factory=set)
     continued: set[str] = field(default_factory=set)
+    archives: dict[str, Row] = field(default_factory=dict)
     upto: int = 0
     absorbed: int = 0
 
@@ -78,6 +81,7 @@ class _State:
         self.captures.extend(commit.captures)
         self.dropped.update(commit.dropped)
         self.continued.update(commit.continued)
+        self.archives.update((archive["name"], archive) for archive in commit.archives)
 
 
 class Store:
@@ -168,6 +172,11 @@ class Store:
         """Scans whose rows with `at_end` no longer count."""
         return frozenset(self._state.continued)
 
+    @property
+    def archives(self) -> Mapping[str, Row]:
+        """What is recorded of the archives whose members are all in the store, by their names."""
+        return self._state.archives
+
     def commit(self, commit: Commit) -> None:
         """Makes it so, durably. Raises CannotWrite; then nothing has changed."""
         number = self._state.upto + 1
@@ -190,6 +199,7 @@ class Store:
             "captures": state.captures,
             "dropped": sorted(state.dropped),
             "continued": sorted(state.continued),
+            "archives": list(state.archives.values()),
         }
         self.place.put(_CATALOG, json.dumps(catalog).encode())
         state.absorbed = state.upto
@@ -268,6 +278,7 @@ def _catalog(place: Place) -> _State:
             captures=catalog["captures"],
             dropped=set(catalog["dropped"]),
             continued=set(catalog["continued"]),
+            archives={archive["name"]: archive for archive in catalog.get("archives", ())},
             upto=catalog["upto"],
             absorbed=catalog["upto"],
         )

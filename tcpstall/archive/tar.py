@@ -61,14 +61,22 @@ def is_tar(head: bytes) -> bool:
 class Tape:
     """Bytes by offset, of what can be sought in or can only be read forward and opened again; several may read it."""
 
-    def __init__(self, source: Callable[[], Readable], *, length: int | None = None) -> None:
-        """`length`: of what can be sought in; None where it can only be read forward."""
+    def __init__(
+        self, source: Callable[[], Readable], *, length: int | None = None, failed: Callable[[], bool] = lambda: False
+    ) -> None:
+        """`length`: of what can be sought in; None where it can only be read forward. `failed`: see the property."""
         self._source = source
         self._length = length
+        self._has_failed = failed
         self._stream = source()
         self._at = 0
         self._holders = 1
         self._lock = threading.Lock()
+
+    @property
+    def failed(self) -> bool:
+        """The file could not be read, which says nothing of what is in it; this tape is of no more use."""
+        return self._has_failed()
 
     def read(self, offset: int, size: int) -> bytes:
         """So many bytes, fewer only where it ends."""

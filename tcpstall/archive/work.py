@@ -6,14 +6,17 @@ from array import array
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from tcpstall import _core
+from tcpstall.archive import remote
+from tcpstall.archive.chains import KNOWN_PACKETS
+from tcpstall.archive.fingerprints import is_unchanged
 from tcpstall.archive.found import opened
 from tcpstall.archive.parts import Parts
 from tcpstall.archive.place import at
-from tcpstall.archive.plan import Set, Task
+from tcpstall.archive.sets import Member, Set, Task, without
 from tcpstall.archive.store import Commit
 from tcpstall.errors import ExitCode, TcpstallError
 from tcpstall.labels import read_label
@@ -26,6 +29,12 @@ _CHUNK = 10_000
 Row = dict[str, Any]
 
 _DAMAGED = ("truncated-file", "damaged-file")
+
+NOT_CONTINUED = "not-continued"
+_NOT_CONTINUED = (
+    "files before it are gone: connections that were open there keep the rows they have, and what they did since has "
+    "rows of its own; keep more files, or scan before they are overwritten (--watch), to have such connections as one"
+)
 
 _IN_NO_SCAN: Row = {"scan": None, "chain": None, "fingerprint": None}
 """What is in a row of a capture that is to be tried again."""
@@ -54,6 +63,8 @@ class Done:
     flows: int
     failed: int
     """Captures that could not be read, or not to their end."""
+    cut: int = 0
+    """Captures that were not joined to older ones, of which files are gone."""
 
 
 def scan_task(task: Task, url: str, options: Options, told: Callable[[int], None]) -> Done:
@@ -62,7 +73,7 @@ def scan_task(task: Task, url: str, options: Options, told: Callable[[int], None
     `told(bytes)` is called now and then with what was read since; what it raises ends the scan. Raises CannotWrite
     and CannotWork.
     """
-    captures: list[Row] = []
+    captures: list[Mapping[str, Any]] = []
     dropped: list[str] = []
     continued: list[str] = []
     with _blaming_this_machine(task.sets[0]):
@@ -70,15 +81,16 @@ def scan_task(task: Task, url: str, options: Options, told: Callable[[int], None
     for each in task.sets:
         try:
             with _blaming_this_machine(each):
-                captures.extend(_Scan(each, parts, options, told).run())
+                taken = _taken(each, parts, options, told)
         except TcpstallError:
             raise
         except Exception as error:
             captures.extend(_failed(each, f"defect in tcpstall: {type(error).__name__}: {error}; please report it"))
             dropped.append(each.scan)
         else:
-            dropped.extend(each.drops)
-            continued.extend([each.continues] if each.continues else ())
+            captures.extend(taken.captures)
+            dropped.extend(taken.dropped)
+            continued.extend(taken.continued)
     with _blaming_this_machine(task.sets[-1]):
         return _done(task, Commit(parts.finish(), captures, dropped, continued))
 
@@ -112,7 +124,39 @@ def _done(task: Task, commit: Commit) -> Done:
         sum(row["packets"] for row in rows),
         sum(row["flows"] for row in rows),
         sum(row["exit_code"] != ExitCode.COMPLETE for row in rows),
+        sum(NOT_CONTINUED in (row.get("warnings") or "") for row in rows),
     )
+
+
+def _taken(each: Set, parts: Parts, options: Options, told: Callable[[int], None]) -> Commit:
+    """What a set comes to. Rows replace others only if all that these came from was read again.
+
+    A capture that cannot be read to its end this time is left out, and the set is read without it: it is tried again,
+    and what was read of it now must not count beside that.
+    """
+    scan = _Scan(each, parts, options, told)
+    rows = scan.run()
+    lost = [member for member in each.members if member.held and member not in scan.read]
+    if lost:
+        return Commit(captures=_again(each, f"{lost[0].input.name} has changed or gone meanwhile"), dropped=[each.scan])
+    counting = [row for row in rows if row["scan"] is not None]
+    if all(row["scan"] is not None or row["packets"] == 0 for row in rows) and (counting or not each.continues):
+        return Commit(captures=rows, dropped=each.drops, continued=[each.continues] if each.continues else [])
+    others = [row for row in rows if row["scan"] is None]
+    if not counting:
+        return Commit(captures=others, dropped=[each.scan])
+    rest = _taken(without(each, [member for member in each.members if member not in scan.read]), parts, options, told)
+    return replace(rest, captures=[*others, *rest.captures], dropped=[each.scan, *rest.dropped])
+
+
+def _again(each: Set, reason: str) -> list[Row]:
+    """Rows of a set that the next scan is to try again."""
+    why = {"exit_code": int(ExitCode.CANNOT_OPEN), "flows": 0, "packets": 0} | _IN_NO_SCAN
+    return [
+        _captured(each, index) | why | {"error": f"{member.input.name}: {reason}; scan again"}
+        for index, member in enumerate(each.members)
+        if not member.known
+    ]
 
 
 class _Scan:
@@ -126,7 +170,10 @@ class _Scan:
         self._names = [member.input.name for member in each.members]
         self._flows: Counter[int] = Counter()
         self._resume_ns: int | None = None
-        self._read = 0
+        self._progressed = 0
+        self._all_told = 0
+        self.read: set[Member] = set()
+        """Members that were read as they were planned to be."""
 
     def run(self) -> list[Row]:
         """The rows of its captures."""
@@ -137,6 +184,7 @@ class _Scan:
             missing_before=[index for index, member in enumerate(members) if member.missing_before],
             new_from=next(index for index, member in enumerate(members) if not member.known),
             packets_before=self._set.packets_before,
+            known_packets=members[0].beyond.packets,
             threads=1,
             open=opened,
             bursts=False,
@@ -147,6 +195,7 @@ class _Scan:
             each=self._keep,
             chunk=_CHUNK,
         )
+        self._tell(self._set.size - self._all_told)
         rows = [self._row(index, status) for index, status in enumerate(report.captures)]
         return [row for row, member in zip(rows, members, strict=True) if not member.known]
 
@@ -162,30 +211,69 @@ class _Scan:
             self._resume_ns = min(open_ns) if self._resume_ns is None else min(self._resume_ns, *open_ns)
 
     def _progress(self, read: int, _whole: int | None) -> None:
-        """The core counts each input from its beginning."""
-        self._told(read - self._read if read >= self._read else read)
-        self._read = read
+        """The core counts each input from its beginning, and does not tell of each: the rest is told in the end."""
+        self._tell(read - self._progressed if read >= self._progressed else read)
+        self._progressed = read
+
+    def _tell(self, read: int) -> None:
+        if read > 0:
+            self._all_told += read
+        self._told(max(read, 0))
 
     def _row(self, index: int, status: _core.CaptureStatus) -> Row:
         about = json.loads(status.json)
+        member = self._set.members[index]
+        was_read = _was_read(status.exit_code, about)
+        changed = was_read and not _is_as_planned(member, about)
+        if was_read and not changed:
+            self.read.add(member)
         return (
             _captured(self._set, index)
             | {
                 "format": about["format"],
                 "compression": about.get("compression"),
                 "link_types": ",".join(about["link_types"]),
-                "packets": about["packets"],
-                "tcp_segments": about["tcp_segments"],
+                "packets": max(0, about["packets"] - member.beyond.packets),
+                "tcp_segments": max(0, about["tcp_segments"] - member.beyond.tcp_segments),
                 "first_ns": about["first_ns"],
                 "last_ns": about["last_ns"],
                 "exit_code": status.exit_code,
                 "error": status.error,
-                "warnings": json.dumps(about["warnings"]),
+                "warnings": json.dumps([*about["warnings"], *_further_warnings(self._set, index)]),
                 "flows": self._flows[index],
                 "resume_ns": self._resume_ns,
             }
-            | ({} if _was_read(status.exit_code, about) else _IN_NO_SCAN)
+            | ({} if was_read else _IN_NO_SCAN)
+            | (_changed(member) if changed else {})
         )
+
+
+def _is_as_planned(member: Member, about: Mapping[str, Any]) -> bool:
+    """Not if another file has its name now: what was read is not what its fingerprint says."""
+    found = member.input
+    if about["packets"] < member.beyond.packets:
+        return False
+    if remote.is_url(found.name) and not member.held:  # it would be asked for once more
+        return True
+    return is_unchanged(found.name, found.size, found.changed_ns, member.fingerprint)
+
+
+def _changed(member: Member) -> Row:
+    error = f"{member.input.name}: it was changed while it was read; scan again"
+    return {"exit_code": int(ExitCode.DAMAGED), "error": error} | _IN_NO_SCAN
+
+
+def _further_warnings(each: Set, index: int) -> list[Row]:
+    """What the scan knows of a capture beside its content."""
+    member = each.members[index]
+    warnings: list[Row] = []
+    if each.cut and index == 0:
+        warnings.append({"code": NOT_CONTINUED, "count": 1, "message": _NOT_CONTINUED})
+    if member.beyond.packets:
+        message = f"its first {member.beyond.packets:,} packets were scanned before it grew, and count there"
+        known = {"count": member.beyond.packets, "tcp_segments": member.beyond.tcp_segments}
+        warnings.append({"code": KNOWN_PACKETS, **known, "message": message})
+    return warnings
 
 
 def _was_read(exit_code: int, about: Mapping[str, Any]) -> bool:

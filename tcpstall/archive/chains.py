@@ -1,0 +1,197 @@
+"""What is read of a set that the store has in part: on from where it ended, all of it again, or only what is new.
+
+Rows are never replaced by less. Where a file is gone that rows came from, these rows stay, those of connections that
+were open included, and what is new has rows of its own: no packet counts twice, and none is lost.
+"""
+
+import json
+from collections import defaultdict
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+from tcpstall.archive.sets import Beyond, Member, Set, digest
+from tcpstall.errors import CannotOpen
+
+__all__ = ["KNOWN_PACKETS", "Chains"]
+
+KNOWN_PACKETS = "known-packets"
+"""Code of the warning that records how much of a file an earlier scan has, in a row that tells of the rest."""
+
+Row = Mapping[str, Any]
+
+
+class Chains:
+    """The scans of sets that are in the store, each chain begun by one scan and carried on by others."""
+
+    def __init__(
+        self, known: Sequence[Row], contents: Mapping[str, str], fingerprint: Callable[[str, int], str]
+    ) -> None:
+        """`known` are the rows that count, `contents` the fingerprints of the files that are there, by name."""
+        self._contents = contents
+        self._fingerprint = fingerprint
+        self._by_content: dict[str, Row] = {}
+        self._by_name: dict[str, list[Row]] = defaultdict(list)
+        self._by_chain: dict[str, list[Row]] = defaultdict(list)
+        for row in known:
+            if row["scan"] is not None:
+                self._by_name[row["name"]].append(row)
+                self._by_content[row["fingerprint"]] = row
+                self._by_chain[row["chain"]].append(row)
+
+    def scanned(self, fingerprint: str) -> Row | None:
+        """The row of the scan that has this content."""
+        return self._by_content.get(fingerprint)
+
+    def sets(self, name: str, members: Sequence[Member]) -> tuple[list[Set], list[Member]]:
+        """What is to be read of these files, in the order of their packets; and those whose packets all have rows."""
+        new = [member for member in members if member.fingerprint not in self._by_content]
+        if not new:
+            return [], []
+        replaced = self._replaced(new)
+        chains = {self._by_content[each.fingerprint]["chain"] for each in members if each not in new}
+        chains.update(row["chain"] for row in replaced)
+        rows = [row for chain in sorted(chains) for row in self._by_chain[chain]]
+        loses = any(not self._is_covered(row, members, replaced) for row in rows)
+        follows = not replaced and all(_follows(member, rows) for member in new)
+        if follows and rows and (loses or len(chains) == 1):
+            whole = self._continued(name, members, new, rows)
+            return ([whole], []) if whole else self._pieces(name, members, new, rows)
+        again = None if loses else _again(name, members, rows)
+        return ([again], []) if again else self._pieces(name, members, new, rows)
+
+    def _replaced(self, new: Sequence[Member]) -> list[Row]:
+        """Rows of files under whose names there is other content now."""
+        here = set(self._contents.values())
+        return [
+            row
+            for member in new
+            for row in self._by_name[member.input.name]
+            if row["fingerprint"] not in here and _is_replaced(row, member)
+        ]
+
+    def _is_covered(self, row: Row, members: Sequence[Member], replaced: Sequence[Row]) -> bool:
+        """Whether what the row tells of is told again, or meant to be replaced, where all members are read."""
+        return (
+            row in replaced
+            or any(member.fingerprint == row["fingerprint"] for member in members)
+            or any(member.input.name == row["name"] and self._has_grown(member, row) for member in members)
+        )
+
+    def _has_grown(self, member: Member, row: Row) -> bool:
+        """Whether the file begins with what was there when the row was made."""
+        if member.input.size <= row["size_bytes"]:
+            return False
+        try:
+            return bool(self._fingerprint(member.input.name, row["size_bytes"]) == row["fingerprint"])
+        except CannotOpen:
+            return False
+
+    def _continued(
+        self, name: str, members: Sequence[Member], new: Sequence[Member], rows: Sequence[Row]
+    ) -> Set | None:
+        """Reads on behind the newest scan, from where its oldest open connection began; None if that is gone."""
+        newest = max(rows, key=lambda row: (row["last_ns"] or 0, row["scanned_ns"]))
+        resume_ns = newest["resume_ns"]
+        chain = self._by_chain[newest["chain"]]
+        needed = {
+            row["fingerprint"]: row for row in chain if resume_ns is not None and (row["last_ns"] or 0) >= resume_ns
+        }
+        again = [
+            replace(member, known=True, held=True, beyond=_known_of(needed[member.fingerprint]))
+            for member in members
+            if member.fingerprint in needed
+        ]
+        if len(again) < len(needed) or any(member.beyond.packets for member in again[1:]):
+            return None
+        scan = digest([newest["scan"], *(member.fingerprint for member in new)])
+        before = sum(row["packets"] for row in chain if row["fingerprint"] not in needed)
+        return Set(scan, newest["chain"], name, (*again, *new), continues=newest["scan"], packets_before=before)
+
+    def _pieces(
+        self, name: str, members: Sequence[Member], new: Sequence[Member], rows: Sequence[Row]
+    ) -> tuple[list[Set], list[Member]]:
+        """Only what is new, each run of files between known ones for itself."""
+        runs: list[list[Member]] = [[]]
+        kept: list[Member] = []
+        for member in members:
+            beyond = self._beyond(member) if member in new else None
+            if beyond is None:
+                kept += [member] if member in new else []
+                runs.append([])
+            elif beyond.packets:
+                runs.append([replace(member, beyond=beyond)])
+            else:
+                runs[-1].append(member)
+        sets: list[Set] = []
+        for run in filter(None, runs):
+            follows = not run[0].beyond.packets and all(_follows(member, rows) for member in run)
+            first = all(each.cut for each in sets)
+            continued = self._continued(name, members, run, rows) if follows and first else None
+            sets.append(continued or _cut(name, run))
+        return sets, kept
+
+    def _beyond(self, member: Member) -> Beyond | None:
+        """How much of a new content has rows already; None if all that it has, in another form."""
+        before = [row for row in self._by_name[member.input.name] if _is_replaced(row, member)]
+        grown = [row for row in before if self._has_grown(member, row)]
+        if grown:
+            return _known_upto(max(grown, key=lambda row: int(row["size_bytes"])))
+        same = any(row["first_ns"] is not None and row["first_ns"] == member.input.first_ns for row in before)
+        return None if same else Beyond()
+
+
+def _again(name: str, members: Sequence[Member], rows: Sequence[Row]) -> Set | None:
+    """All of the set, instead of what was scanned of it; None where that would tell of packets that others have."""
+    again: list[Member] = []
+    for member in members:
+        before = [row for row in rows if member.fingerprint == row["fingerprint"] or member.input.name == row["name"]]
+        beyond = max((_not_dropped(row, rows) for row in before), key=lambda each: each.packets, default=Beyond())
+        if beyond.packets and again:
+            return None
+        again.append(replace(member, held=bool(before), beyond=beyond))
+    drops = tuple(sorted({row["scan"] for row in rows}))
+    contents = [member.fingerprint for member in members]
+    scan = digest(contents)
+    if scan in drops:  # a member could not be read then
+        scan = digest([*contents, "again", *drops])
+    return Set(scan, scan, name, tuple(again), drops=drops, cut=again[0].beyond.packets > 0)
+
+
+def _not_dropped(row: Row, dropped: Sequence[Row]) -> Beyond:
+    """What the row leaves to an earlier one, unless that is dropped too."""
+    beyond = _known_of(row)
+    earlier = any(other["first_ns"] == row["first_ns"] and _known_upto(other) == beyond for other in dropped)
+    return Beyond() if earlier else beyond
+
+
+def _cut(name: str, run: Sequence[Member]) -> Set:
+    known = run[0].beyond.packets
+    scan = digest([*(member.fingerprint for member in run), *([f"beyond {known}"] if known else [])])
+    return Set(scan, scan, name, tuple(run), cut=True)
+
+
+def _known_of(row: Row) -> Beyond:
+    """What the row says that it does not tell of."""
+    for warning in json.loads(row.get("warnings") or "[]"):
+        if warning["code"] == KNOWN_PACKETS:
+            return Beyond(warning["count"], warning["tcp_segments"])
+    return Beyond()
+
+
+def _known_upto(row: Row) -> Beyond:
+    """All that was known when the row was made."""
+    before = _known_of(row)
+    return Beyond(before.packets + row["packets"], before.tcp_segments + (row.get("tcp_segments") or 0))
+
+
+def _is_replaced(row: Row, member: Member) -> bool:
+    """The file of that name has other content now. A ring's slot that is used again, later, replaces nothing."""
+    first_ns, last_ns = member.input.first_ns, row["last_ns"]
+    return first_ns is None or last_ns is None or first_ns <= last_ns
+
+
+def _follows(member: Member, rows: Sequence[Row]) -> bool:
+    """The file begins where all of those end."""
+    first_ns = member.input.first_ns
+    return first_ns is not None and all(row["last_ns"] is None or row["last_ns"] <= first_ns for row in rows)

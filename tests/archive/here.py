@@ -1,0 +1,16 @@
+"""A scan's tasks done in this process one after the other, which costs no start of a worker."""
+
+from collections.abc import Callable, Sequence
+
+from tcpstall.archive.plan import Task
+from tcpstall.archive.work import Done, Options, scan_task
+
+__all__ = ["here"]
+
+
+def here(
+    tasks: Sequence[Task], url: str, options: Options, done: Callable[[Done], None], told: Callable[[int], None]
+) -> None:
+    """An executor for `scan`."""
+    for task in tasks:
+        done(scan_task(task, url, options, told))
