@@ -33,11 +33,13 @@ class Chains:
         self._by_content: dict[str, Row] = {}
         self._by_name: dict[str, list[Row]] = defaultdict(list)
         self._by_chain: dict[str, list[Row]] = defaultdict(list)
+        self._by_set: dict[str | None, list[Row]] = defaultdict(list)
         for row in known:
             if row["scan"] is not None:
                 self._by_name[row["name"]].append(row)
                 self._by_content[row["fingerprint"]] = row
                 self._by_chain[row["chain"]].append(row)
+                self._by_set[row.get("capture_set")].append(row)
 
     def scanned(self, fingerprint: str) -> Row | None:
         """The row of the scan that has this content."""
@@ -58,7 +60,18 @@ class Chains:
             whole = self._continued(name, members, new, rows)
             return ([whole], []) if whole else self._pieces(name, members, new, rows)
         again = None if loses else _again(name, members, rows)
-        return ([again], []) if again else self._pieces(name, members, new, rows)
+        if again is None:
+            return self._pieces(name, members, new, rows)
+        return [again if rows else replace(again, cut=self._is_cut(name))], []
+
+    def _is_cut(self, name: str) -> bool:
+        """Whether connections were open where a set of that name ended, of which no file is left."""
+        newest = max(self._by_set[name], key=_age, default=None)
+        return newest is not None and newest["resume_ns"] is not None and newest["scan"] not in self._here()
+
+    def _here(self) -> set[str]:
+        """Scans of files that are there."""
+        return {row["scan"] for content in self._contents.values() if (row := self.scanned(content))}
 
     def _replaced(self, new: Sequence[Member]) -> list[Row]:
         """Rows of files under whose names there is other content now."""
@@ -91,7 +104,7 @@ class Chains:
         self, name: str, members: Sequence[Member], new: Sequence[Member], rows: Sequence[Row]
     ) -> Set | None:
         """Reads on behind the newest scan, from where its oldest open connection began; None if that is gone."""
-        newest = max(rows, key=lambda row: (row["last_ns"] or 0, row["scanned_ns"]))
+        newest = max(rows, key=_age)
         resume_ns = newest["resume_ns"]
         chain = self._by_chain[newest["chain"]]
         needed = {
@@ -183,6 +196,11 @@ def _known_upto(row: Row) -> Beyond:
     """All that was known when the row was made."""
     before = _known_of(row)
     return Beyond(before.packets + row["packets"], before.tcp_segments + (row.get("tcp_segments") or 0))
+
+
+def _age(row: Row) -> tuple[int, int]:
+    """Greater for what ends later."""
+    return row["last_ns"] or 0, row["scanned_ns"]
 
 
 def _is_replaced(row: Row, member: Member) -> bool:

@@ -138,14 +138,12 @@ def _workers(jobs: int | None, memory_bytes: int | None) -> int:
 def _say(summary: "Summary") -> None:
     known = f"; {counted(summary.known, 'capture')} known already" if summary.known else ""
     failed = f", {number(summary.failed)} of them not, or not to their end" if summary.failed else ""
-    cut = (
-        f"; {counted(summary.not_continued, 'capture')} not joined to older ones, which are gone"
-        if summary.not_continued
-        else ""
-    )
+    cut = summary.not_continued
+    apart = f"; {counted(cut, 'capture')} not joined to older ones, which are gone" if cut else ""
     took = round(summary.seconds * 1e9)
     rate = f" ({size(round(summary.bytes / summary.seconds))}/s)" if summary.bytes else ""
-    complain(
+    done = (
         f"{counted(summary.captures, 'capture')} scanned{failed}: {size(summary.bytes)} with "
-        f"{counted(summary.packets, 'packet')} in {counted(summary.flows, 'flow')}, in {duration(took)}{rate}{known}{cut}"
+        f"{counted(summary.packets, 'packet')} in {counted(summary.flows, 'flow')}, in {duration(took)}"
     )
+    complain(f"{done}{rate}{known}{apart}")
