@@ -10,6 +10,7 @@ from typing import Any, Self, final
 __all__ = [
     "CaptureStatus",
     "CauseInfo",
+    "Compared",
     "Copied",
     "Pairing",
     "Peek",
@@ -19,6 +20,7 @@ __all__ = [
     "Written",
     "analyze",
     "causes",
+    "compared",
     "copy",
     "owners",
     "pair",
@@ -84,6 +86,9 @@ class Report:
     def services_json(self) -> str:
         """The report's `services` list."""
     @property
+    def whole(self) -> tuple[int, list[tuple[str, int]]] | None:
+        """With `top`, of all flows: their number, and the time of each owner (see owners()) added up. None where each flow is here."""
+    @property
     def captures(self) -> list[CaptureStatus]: ...
     def __len__(self) -> int:
         """Number of flows."""
@@ -101,6 +106,26 @@ class Written:
     @property
     def broken_pipe(self) -> bool:
         """The reader of the output went away before the end."""
+
+@final
+class Compared:
+    """The flows of one capture by service, added up."""
+
+    @property
+    def services(self) -> list[tuple[str, int]]:
+        """Address and port, in the order of their first flows."""
+    @property
+    def dropped_flows(self) -> int:
+        """Flows to services beyond a limit, which are in no sum."""
+    @property
+    def captures(self) -> list[CaptureStatus]: ...
+    def facts_json(self, services: Sequence[int]) -> str:
+        """What the flows of these services, by their index, came to together: one object.
+
+        `flows`, `bytes`, `retransmitted_bytes`, `repairs`, `duration_ns` (added up), `time_ns` (a list of owner, sum and sum of
+        squares; owners without time are left out), `base_rtt_ns` and `initial_window_segments` (of the end that sent more): the value in the middle of
+        those known, the two of an even number, or none; `levels` (a list of cause and bytes).
+        """
 
 @final
 class CauseInfo:
@@ -255,6 +280,8 @@ def analyze(
     open: Callable[[str], Any] | None = None,
     each: Callable[[Report], None] | None = None,
     chunk: int = ...,
+    sort: str | None = None,
+    top: int | None = None,
 ) -> Report:
     """Reads captures and diagnoses every flow in them.
 
@@ -278,7 +305,21 @@ def analyze(
     set of several a name is opened twice. What it raises is the input's error; KeyboardInterrupt ends the run.
     `each` is given the results as they come, in Reports of about `chunk` rows (flows, stalls and exchanges; flows in order of
     their ids, no captures) that are not kept: the Report returned has the captures only. What it raises ends the run and is raised here.
-    Bad inputs do not raise: see Report.captures. Raises ValueError for an unreadable host.
+    `top`: hold only the first so many flows in the order of `sort` (as in write(); None: "lost"), and as many in the order of
+    "lost"; Report.whole and services_json are of all flows all the same. Not together with `each`.
+    Bad inputs do not raise: see Report.captures. Raises ValueError for an unreadable host or no such order.
+    """
+
+def compared(
+    path: str,
+    *,
+    secret: bytes | None = None,
+    progress: Callable[[int, int | None], None] | None = None,
+    beside: Compared | None = None,
+) -> Compared:
+    """Reads a capture and adds its flows up by service; `secret` and `progress` as in analyze().
+
+    65,536 services are kept, and further ones only where `beside` has them too. Bad inputs do not raise: see Compared.captures.
     """
 
 def write(
@@ -307,7 +348,7 @@ def write(
     """Like analyze(), but prints each flow to file descriptor `fd` as soon as it is finished and keeps none.
 
     `format`: "json" (one tcpstall.report/1 object), "ndjson" (a flow a line, then a line per capture), "csv" (a stall a
-    row). `sort` ("lost", "duration", "bytes", "start", "stalls") and `top` make it hold the flows until the end.
+    row). `sort` ("lost", "duration", "bytes", "start", "stalls") makes it hold the flows until the end, `top` as many of them.
     Raises OSError where writing fails for another reason than a closed pipe.
     """
 

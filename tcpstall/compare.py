@@ -4,17 +4,21 @@ Captures seldom hold the same number of flows, so times are those of a flow. A l
 more data makes waits longer without any other cause: a cause has changed by what lies beyond that.
 """
 
+import json
 import math
+import os
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
-from statistics import fmean, median, variance
+from dataclasses import dataclass
+from fractions import Fraction
+from statistics import median
 
 from tcpstall import _core
 from tcpstall.causes import Cause
-from tcpstall.model import Analysis, Capture, Endpoint, Path, analyze
+from tcpstall.keys import derived
+from tcpstall.model import Capture, Endpoint, Path, raise_unreadable
 
-__all__ = ["Change", "Comparison", "Facts", "ServiceChange", "compare"]
+__all__ = ["Change", "Comparison", "Facts", "Moments", "ServiceChange", "compare"]
 
 _LEAST_NS = 200_000
 """What captures of the same thing differ by: interrupts, wake-ups, stamping."""
@@ -44,18 +48,30 @@ _WITH_DATA = frozenset(Cause) - {Cause.HANDSHAKE, Cause.APP_LIMITED, Cause.IDLE_
 
 
 @dataclass(frozen=True, slots=True)
+class Moments:
+    """What flows gave to one owner of time: the sum of their nanoseconds, and that of the squares."""
+
+    sum_ns: int = 0
+    squares_ns2: int = 0
+
+
+_NOTHING = Moments()
+
+
+@dataclass(frozen=True, slots=True)
 class Facts:
     """What the flows of one service came to in one capture; medians are over flows, and None where nothing is known.
 
-    `time_ns` holds for each owner of time (causes, sending, in-transit, closing) what each flow gave it.
+    `time_ns` holds what the flows gave to each owner of time (causes, sending, in-transit, closing) that has any.
+    `duration_ns` is the length of all flows added up.
     """
 
     flows: int
     bytes: int
     retransmitted_bytes: int
     repairs: int
-    duration_ns: Sequence[int]
-    time_ns: Mapping[str, Sequence[int]]
+    duration_ns: int
+    time_ns: Mapping[str, Moments]
     base_rtt_ns: int | None
     initial_window_segments: int | None
     levels: Mapping[str, int]
@@ -63,12 +79,19 @@ class Facts:
 
     def of_flow(self, owner: str) -> float:
         """What a flow gave that owner on average."""
-        return fmean(self.time_ns[owner]) if self.flows else 0.0
+        return float(self.time_ns.get(owner, _NOTHING).sum_ns) / self.flows if self.flows else 0.0
 
     @property
     def mean_duration_ns(self) -> int:
         """From a flow's first packet to its last, on average."""
-        return round(fmean(self.duration_ns)) if self.flows else 0
+        return round(float(self.duration_ns) / self.flows) if self.flows else 0
+
+    def variance_of_mean(self, owner: str) -> float:
+        """How sure `of_flow` is, ns²; 0 with too few flows to know."""
+        if self.flows < _ENOUGH_FLOWS:
+            return 0.0
+        moments, flows = self.time_ns.get(owner, _NOTHING), self.flows
+        return float(Fraction(flows * moments.squares_ns2 - moments.sum_ns**2, flows * (flows - 1))) / flows
 
     @property
     def bytes_of_flow(self) -> float:
@@ -129,13 +152,17 @@ class ServiceChange:
 
 @dataclass(frozen=True, slots=True)
 class Comparison:
-    """Two captures, `good` and `bad`. Services are matched by address and port, else by a port that each has once."""
+    """Two captures, `good` and `bad`. Services are matched by address and port, else by a port that each has once.
+
+    `dropped_flows` of each capture go to services beyond a limit, and are not in any sum.
+    """
 
     captures: tuple[Capture, Capture]
     overall: ServiceChange
     services: tuple[ServiceChange, ...]
     only_good: tuple[tuple[Endpoint, Facts], ...]
     only_bad: tuple[tuple[Endpoint, Facts], ...]
+    dropped_flows: tuple[int, int] = (0, 0)
 
 
 def compare(
@@ -147,30 +174,50 @@ def compare(
     progress: Callable[[int, int | None], None] | None = None,
 ) -> Comparison:
     """Reads two captures and says which causes grew from one to the other. Raises like analyze()."""
-    one, other = (
-        analyze(path, bursts=False, exchanges=False, anonymise=anonymise, strict=strict, progress=progress)
-        for path in (good, bad)
-    )
-    before, after = _Services(one), _Services(other)
-    pairs = _matched(before.rows, after.rows)
+    before = _read(good, anonymise, strict, progress, None)
+    after = _read(bad, anonymise, strict, progress, before)
+    # Whether a port occurs once is unknown where services were left out.
+    pairs = _matched(before.rows, after.rows, by_port=not before.dropped_flows and not after.dropped_flows)
     services = [_change((first, second), before.facts([first]), after.facts([second])) for first, second in pairs]
-    firsts, seconds = [first for first, _ in pairs], [second for _, second in pairs]
+    firsts, seconds = {first: None for first, _ in pairs}, {second: None for _, second in pairs}
     return Comparison(
-        captures=(one.captures[0], other.captures[0]),
+        captures=(before.capture, after.capture),
         overall=_change((None, None), before.facts(firsts), after.facts(seconds)),
         services=tuple(sorted(services, key=_most, reverse=True)),
         only_good=tuple((end, before.facts([end])) for end in before.rows if end not in firsts),
         only_bad=tuple((end, after.facts([end])) for end in after.rows if end not in seconds),
+        dropped_flows=(before.dropped_flows, after.dropped_flows),
     )
+
+
+def _read(
+    path: Path,
+    anonymise: bytes | None,
+    strict: bool,
+    progress: Callable[[int, int | None], None] | None,
+    beside: "_Services | None",
+) -> "_Services":
+    secret = None if anonymise is None else derived(anonymise)
+    native = _core.compared(
+        os.fspath(path), secret=secret, progress=progress, beside=None if beside is None else beside.native
+    )
+    services = _Services(native)
+    if strict:
+        raise_unreadable(services.capture)
+    return services
 
 
 def _most(service: ServiceChange) -> float:
     return max((abs(change.own_ns) for change in service.proven), default=0) * service.bad.flows
 
 
-def _matched(before: Iterable[Endpoint], after: Iterable[Endpoint]) -> list[tuple[Endpoint, Endpoint]]:
+def _matched(
+    before: Iterable[Endpoint], after: Iterable[Endpoint], *, by_port: bool
+) -> list[tuple[Endpoint, Endpoint]]:
     others = set(after)
     pairs = [(end, end) for end in before if end in others]
+    if not by_port:
+        return pairs
     same = {end for end, _ in pairs}
     ports: dict[int, tuple[list[Endpoint], list[Endpoint]]] = defaultdict(lambda: ([], []))
     for side, ends in enumerate((before, after)):
@@ -180,106 +227,39 @@ def _matched(before: Iterable[Endpoint], after: Iterable[Endpoint]) -> list[tupl
     return pairs + [(ones[0], twos[0]) for ones, twos in ports.values() if len(ones) == len(twos) == 1]
 
 
-@dataclass(slots=True)
-class _Levels:
-    """Bytes by the time that they stood."""
-
-    spans: dict[int, int] = field(default_factory=lambda: defaultdict(int))
-
-    def most(self) -> int:
-        """The weighted median."""
-        half, sum_ns = sum(self.spans.values()) / 2, 0
-        for level in sorted(self.spans):
-            sum_ns += self.spans[level]
-            if sum_ns >= half:
-                break
-        return level
-
-
 class _Services:
-    """The flows of one capture by service, as columns."""
+    """The flows of one capture by service."""
 
-    def __init__(self, analysis: Analysis) -> None:
-        flows = analysis.flows
-        ends = zip(flows.column("server_address"), flows.column("server_port"), strict=True)
-        self.rows: dict[Endpoint, list[int]] = defaultdict(list)
-        for row, (address, port) in enumerate(ends):
-            self.rows[Endpoint(address, port)].append(row)
-        self._flows = flows
-        self._stalls = _by_flow(analysis.stalls)
-        self._ids = flows.column("flow")
+    def __init__(self, native: _core.Compared) -> None:
+        self.native = native
+        self.capture = Capture.from_status(native.captures[0])
+        self.dropped_flows = native.dropped_flows
+        self.rows = {Endpoint(*end): row for row, end in enumerate(native.services)}
 
-    def facts(self, services: Sequence[Endpoint]) -> Facts:
+    def facts(self, services: Iterable[Endpoint]) -> Facts:
         """Of these services together."""
-        rows = [row for service in services for row in self.rows[service]]
-        column = self._picked(rows)
-        both = [(column(f"client_{name}"), column(f"server_{name}")) for name in ("bytes", "retransmitted_bytes")]
-        repairs = ("timeouts", "fast_retransmits", "tail_probes")
+        row = json.loads(self.native.facts_json([self.rows[service] for service in services]))
         return Facts(
-            flows=len(rows),
-            bytes=_sum(*both[0]),
-            retransmitted_bytes=_sum(*both[1]),
-            repairs=_sum(*(column(f"{side}_{name}") for side in ("client", "server") for name in repairs)),
-            duration_ns=[value or 0 for value in column("duration_ns")],
-            time_ns={
-                owner: [value or 0 for value in column(f"time_{owner.replace('-', '_')}_ns")]
-                for owner in _core.owners()
-            },
-            base_rtt_ns=_middle(column("base_rtt_ns")),
-            initial_window_segments=self._initial_window(rows),
-            levels=self._levels(rows),
+            flows=row["flows"],
+            bytes=row["bytes"],
+            retransmitted_bytes=row["retransmitted_bytes"],
+            repairs=row["repairs"],
+            duration_ns=row["duration_ns"],
+            time_ns={owner: Moments(sum_ns, squares_ns2) for owner, sum_ns, squares_ns2 in row["time_ns"]},
+            base_rtt_ns=_middle(row["base_rtt_ns"]),
+            initial_window_segments=_middle(row["initial_window_segments"]),
+            levels=dict(row["levels"]),
         )
 
-    def _picked(self, rows: Sequence[int]) -> Callable[[str], list[int | None]]:
-        def column(name: str) -> list[int | None]:
-            values = self._flows.column(name)
-            return [values[row] for row in rows]
 
-        return column
-
-    def _initial_window(self, rows: Sequence[int]) -> int | None:
-        """Of the end that sent more, in segments: the first burst as far as it was cut by the window."""
-        column = self._picked(rows)
-        sides = [[column(f"{side}_{name}") for name in _WINDOW] for side in ("client", "server")]
-        windows: list[int | None] = []
-        for client, server in zip(zip(*sides[0], strict=True), zip(*sides[1], strict=True), strict=True):
-            _, window, mss = max(client, server, key=lambda row: row[0] or 0)
-            windows.append(-(-window // mss) if window and mss else None)
-        return _middle(windows)
-
-    def _levels(self, rows: Sequence[int]) -> dict[str, int]:
-        levels: dict[str, _Levels] = defaultdict(_Levels)
-        for row in rows:
-            for cause, level, span in self._stalls.get(self._ids[row], ()):
-                levels[cause].spans[level] += span
-        return {cause: found.most() for cause, found in levels.items()}
-
-
-_WINDOW = ("bytes", "initial_window_bytes", "mss_bytes")
-
-
-def _by_flow(stalls: _core.Table) -> dict[int, list[tuple[str, int, int]]]:
-    """(cause, bytes, ns) of each flow's stalls; the bytes are the window where that was the limit."""
-    found: dict[int, list[tuple[str, int, int]]] = defaultdict(list)
-    names = ("flow", "cause", "in_flight_bytes", "peer_window_bytes", "duration_ns")
-    for flow, cause, in_flight, window, span in zip(*(stalls.column(name) for name in names), strict=True):
-        level = window if cause == Cause.RWND_LIMITED else in_flight
-        if level is not None:
-            found[flow].append((cause, level, span))
-    return found
-
-
-def _sum(*columns: Iterable[int | None]) -> int:
-    return sum(value or 0 for column in columns for value in column)
-
-
-def _middle(values: Iterable[int | None]) -> int | None:
-    known = [value for value in values if value is not None]
-    return round(median(known)) if known else None
+def _middle(values: Sequence[int]) -> int | None:
+    """Of the values in the middle, if there are any."""
+    return round(median(values)) if values else None
 
 
 def _change(services: tuple[Endpoint | None, Endpoint | None], good: Facts, bad: Facts) -> ServiceChange:
-    changes = [_of_cause(cause, good, bad) for cause in Cause] if good.flows and bad.flows else []
+    causes = [cause for cause in Cause if cause in good.time_ns or cause in bad.time_ns]
+    changes = [_of_cause(cause, good, bad) for cause in causes] if good.flows and bad.flows else []
     told = [change for change in changes if change.good_ns or change.bad_ns]
     told.sort(key=lambda change: (-abs(change.own_ns), -abs(change.grew_ns)))
     return ServiceChange(services[0], services[1], good, bad, tuple(told))
@@ -306,10 +286,5 @@ def _noise(cause: Cause, good: Facts, bad: Facts) -> float:
         _SHARE_OF_ROUND_TRIP * min(trips, default=0),
         _SHARE_OF_CAUSE * max(good.of_flow(cause), bad.of_flow(cause)),
         _SHARE_OF_HELD * max(good.held_of_flow, bad.held_of_flow),
-        _ERRORS * math.sqrt(sum(_error(facts.time_ns[cause]) for facts in (good, bad))),
+        _ERRORS * math.sqrt(sum(facts.variance_of_mean(cause) for facts in (good, bad))),
     )
-
-
-def _error(values: Sequence[int]) -> float:
-    """The variance of the mean; nothing is known of it with few flows."""
-    return variance(values) / len(values) if len(values) >= _ENOUGH_FLOWS else 0.0

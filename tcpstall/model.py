@@ -40,6 +40,7 @@ __all__ = [
     "Stall",
     "Vantage",
     "analyze",
+    "raise_unreadable",
 ]
 
 Side: TypeAlias = Literal["client", "server"]
@@ -381,19 +382,31 @@ class Capture:
         )
 
 
+@dataclass(frozen=True, slots=True)
+class Held:
+    """The flows that an analysis holds: the first `top` by `sort`, and the first `top` by time lost."""
+
+    top: int
+    sort: Sort
+
+
 class Analysis:
     """The diagnosis of one or more captures: a sequence of flows over columns that stay in the native core.
 
     `flows`, `bursts`, `stalls` and `exchanges` are tables that Polars, PyArrow and DuckDB take without a copy (Arrow
     PyCapsule interface); times are int64 nanoseconds since the epoch in the capture's own clock, sizes payload bytes.
     `len()`, iteration and indexing give Flow objects, each decoded when it is asked for.
+
+    With `top` only the flows that come first are held, and `len()`, tables and rows are of those; `total`, `time_ns()`
+    and `services` are of all flows all the same.
     """
 
     anonymised = False
     """Pseudonyms stand for addresses, and for the names of captures."""
 
-    def __init__(self, report: _core.Report, *, anonymised: bool = False) -> None:
+    def __init__(self, report: _core.Report, *, anonymised: bool = False, held: "Held | None" = None) -> None:
         self._report = report
+        self._held = held
         self.anonymised = anonymised
         self.captures: tuple[Capture, ...] = tuple(Capture.from_status(status) for status in report.captures)
 
@@ -422,6 +435,16 @@ class Analysis:
         """The connections by service, those first that would gain most by reuse."""
         return tuple(_service(row) for row in json.loads(self._report.services_json))
 
+    @property
+    def total(self) -> int:
+        """Number of flows, held or not."""
+        return len(self) if self._whole is None else self._whole[0]
+
+    @cached_property
+    def _whole(self) -> tuple[int, Sequence[tuple[str, int]]] | None:
+        """All flows, their number and their ledger, where only some are held."""
+        return None if self._held is None else self._report.whole
+
     def __len__(self) -> int:
         return len(self._report)
 
@@ -435,7 +458,18 @@ class Analysis:
         return (self[row] for row in range(len(self)))
 
     def ranked(self, by: Sort = "lost") -> list[int]:
-        """Rows of `flows` in order: most first, for `start` earliest first; ties in order of the flows' ids."""
+        """Rows of `flows` in order: most first, for `start` earliest first; ties in order of the flows' ids.
+
+        Where only the first flows are held there are no more rows than that. Raises ValueError for an order whose first
+        flows are not held.
+        """
+        if self._held is None:
+            return self._in_order(by)
+        if by not in (self._held.sort, "lost"):
+            raise ValueError(f"the flows are held that come first by {self._held.sort}, not by {by}")
+        return self._in_order(by)[: self._held.top]
+
+    def _in_order(self, by: Sort) -> list[int]:
         table = self.flows
         match by:
             case "start":
@@ -453,6 +487,8 @@ class Analysis:
 
     def time_ns(self) -> dict[str, int]:
         """The time ledgers of all flows added up, by owner: the causes, then sending, in-transit, closing."""
+        if self._whole is not None:
+            return dict(self._whole[1])
         return {owner: sum(_column(self.flows, f"time_{owner.replace('-', '_')}_ns")) for owner in _core.owners()}
 
 
@@ -475,6 +511,8 @@ def analyze(
     sets: Sequence[int] = (),
     missing_before: Sequence[int] = (),
     merge: bool = False,
+    top: int | None = None,
+    sort: Sort = "lost",
 ) -> Analysis:
     """Reads captures (pcap, pcapng, tcpdump's text; `-` is standard input) and says why each sender waited.
 
@@ -491,6 +529,8 @@ def analyze(
     the files of a rotated capture are. They are read in order of time, a flow may cross from file to file, and packets
     that two of them hold count once. `missing_before` names paths, by index, whose predecessor is missing. `merge`
     makes all one stream: several capture points, by time.
+    `top` holds only the flows that come first by `sort`, and as many that lost most, so that memory does not grow with
+    the flows of a capture; sums are of all flows. None holds every flow.
 
     Raises CannotOpen or NotACapture for the first such input, unless `strict` is False: then what could be read is
     there, and `Analysis.captures` holds each input's error. A damaged input never raises: see its `error`.
@@ -528,15 +568,19 @@ def analyze(
         progress=progress,
         sets=[0] * len(names) if merge else sets,
         missing_before=missing_before,
+        sort=None if top is None else sort,
+        top=top,
     )
-    analysis = Analysis(report, anonymised=anonymise is not None)
+    held = None if top is None else Held(top, sort)
+    analysis = Analysis(report, anonymised=anonymise is not None, held=held)
     if strict:
         for capture in analysis.captures:
-            _raise_unreadable(capture)
+            raise_unreadable(capture)
     return analysis
 
 
-def _raise_unreadable(capture: Capture) -> None:
+def raise_unreadable(capture: Capture) -> None:
+    """Raises CannotOpen or NotACapture for a capture of which nothing was read."""
     kinds: dict[ExitCode, type[TcpstallError]] = {kind.exit_code: kind for kind in (CannotOpen, NotACapture)}
     if kind := kinds.get(capture.exit_code):
         raise kind(capture.error or capture.path)

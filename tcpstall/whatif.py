@@ -222,7 +222,10 @@ def whatif(
     """
     several: Sequence[Path] = [paths] if isinstance(paths, (str, os.PathLike)) else paths
     names = [os.fspath(path) for path in several]
-    analysis = analyze(names, bursts=False, strict=strict, progress=progress)
+    # The one that lost most is held alone; those with a number are looked for while reading.
+    top = None if flows or service else 1
+    only = () if service else flows
+    analysis = analyze(names, bursts=False, strict=strict, progress=progress, flows=only, top=top)
     rows, left_out = _wanted(analysis, flows, service)
     wanted = [analysis[row] for row in rows]
     asked = [[(one.name, one.value) for one in together] for together in changes]

@@ -116,7 +116,8 @@ def command(
 
 
 def _show(captures: Sequence[str], how: Reading, listing: Listing) -> ExitCode:
-    analysis = read(captures, how)
+    sort, top = listing["sort"] or "lost", listing["top"] or _FLOWS_IN_TABLES
+    analysis = read(captures, how, top=top, sort=sort)
     from tcpstall.cli.terminal import console, show
     from tcpstall.report import render
 
@@ -125,8 +126,8 @@ def _show(captures: Sequence[str], how: Reading, listing: Listing) -> ExitCode:
         for part in render(
             analysis,
             width=screen.width,
-            sort=listing["sort"] or "lost",
-            top=listing["top"] or _FLOWS_IN_TABLES,
+            sort=sort,
+            top=top,
             min_stall_ns=listing["min_stall_ns"],
         ):
             show(part, screen)
@@ -136,12 +137,14 @@ def _show(captures: Sequence[str], how: Reading, listing: Listing) -> ExitCode:
 def _tell(
     captures: Sequence[str], how: Reading, listing: Listing, form: str, pictures: ticket.Pictures | None
 ) -> ExitCode:
-    analysis = read(captures, how)
+    sort, top = listing["sort"] or "lost", listing["top"]
+    # The pictures of all flows look at each of them.
+    analysis = read(captures, how, top=None if pictures else ticket.most_flows(top), sort=sort)
     ticket.write(
         analysis,
         form,
-        sort=listing["sort"] or "lost",
-        top=listing["top"],
+        sort=sort,
+        top=top,
         min_stall_ns=listing["min_stall_ns"],
         pictures=pictures,
     )

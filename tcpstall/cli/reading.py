@@ -16,7 +16,7 @@ from tcpstall.cli.selection import Selection, chosen, selection_options
 from tcpstall.cli.signals import draining
 from tcpstall.cli.times import SPAN, Moment
 from tcpstall.errors import ExitCode, NothingToShow
-from tcpstall.model import Analysis, Capture, analyze
+from tcpstall.model import Analysis, Capture, Sort, analyze
 from tcpstall.taps import refuse_two_taps
 
 __all__ = [
@@ -132,10 +132,13 @@ def reading(captures: Sequence[str], asked: Asked) -> Reading:
     )
 
 
-def read(captures: Sequence[str], how: Reading) -> Analysis:
-    """The diagnosis, with a bar while it takes; inputs that cannot be read are in it."""
+def read(captures: Sequence[str], how: Reading, *, top: int | None, sort: Sort = "lost") -> Analysis:
+    """The diagnosis, with a bar while it takes; inputs that cannot be read are in it.
+
+    `top` is how many flows are shown in the order of `sort`: no others are held. None holds all.
+    """
     with Bar() as bar, draining(captures):
-        return analyze(captures, **how, bursts=False, strict=False, progress=bar)
+        return analyze(captures, **how, bursts=False, strict=False, progress=bar, top=top, sort=sort)
 
 
 def expect_flows(found: int, how: Selection, code: ExitCode) -> None:

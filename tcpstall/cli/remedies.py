@@ -80,7 +80,9 @@ def command(
         raise click.UsageError("standard input can be read only once: give '-' once")
     how = reading(captures, asked)
     pasted, code = _paste(pastes)
-    analysis = read(captures, how)
+    top = top or (_FLOWS_IN_JSON if form == "json" else _FLOWS_FOR_READING)
+    # Sockets are looked for among all flows.
+    analysis = read(captures, how, top=top if pasted is None else None)
     code = max(code, outcome(analysis.captures))
     expect_flows(len(analysis), how, code)
     _tell(analysis, form, pasted, platform, top, how["link_bytes_per_s"])
@@ -92,16 +94,14 @@ def _tell(
     form: str,
     pasted: "Paste | None",
     platform_name: str | None,
-    top: int | None,
+    top: int,
     link_bytes_per_s: int | None,
 ) -> None:
     from tcpstall.remedies import Platform
     from tcpstall.sockets import matched
 
     found = None if pasted is None else matched(analysis, pasted)
-    flows = list(
-        _treated(analysis, found, top or (_FLOWS_IN_JSON if form == "json" else _FLOWS_FOR_READING), link_bytes_per_s)
-    )
+    flows = list(_treated(analysis, found, top, link_bytes_per_s))
     platform = Platform(platform_name) if platform_name else None
     with writing("standard output"):
         if form == "json":

@@ -96,7 +96,7 @@ def command(
         store_page(archive, output, top=typed_top(top), since=asked["since"], until=asked["until"])
         return ExitCode.COMPLETE
     how = reading(captures, asked)
-    analysis = read(captures, how)
+    analysis = read(captures, how, top=max(top, detailed), sort=sort)
     code = outcome(analysis.captures)
     if all(capture.exit_code in _UNREAD for capture in analysis.captures):
         return code

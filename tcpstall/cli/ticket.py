@@ -19,13 +19,18 @@ from tcpstall.model import Analysis, Flow, Sort
 if TYPE_CHECKING:
     from tcpstall.report.ticket import Picture
 
-__all__ = ["FORMS", "PLOT_FORMATS", "Pictures", "readable_again", "write"]
+__all__ = ["FORMS", "PLOT_FORMATS", "Pictures", "most_flows", "readable_again", "write"]
 
 FORMS = ("markdown", "jira", "text")
 PLOT_FORMATS = ("png", "svg")
 
 _LISTED, _EXPLAINED, _DRAWN = 10, 3, 10
 _STANDARD_INPUT = "-"
+
+
+def most_flows(top: int | None) -> int:
+    """Flows that a ticket without pictures shows at most, where its user asked for `top`."""
+    return top or max(_LISTED, _EXPLAINED)
 
 
 def write(
@@ -78,7 +83,7 @@ class Pictures:
 
         with writing(str(self.folder)):
             self.folder.mkdir(parents=True, exist_ok=True)
-        if len(analysis) > 1:
+        if analysis.total > 1:
             with self._file("timeline") as file:
                 plot.draw_many(analysis, file, kind="timeline")
             yield None, _picture(file, "the waits of the flows that lost most, a row each")

@@ -57,9 +57,9 @@ def flow(one: Flow) -> tuple[str, str]:
 
 def flows(analysis: Analysis, shown: Sequence[Flow], fits: Callable[[str], bool]) -> tuple[str, str]:
     """The two lines above many flows."""
-    rest = len(analysis) - len(shown)
+    rest = analysis.total - len(shown)
     count = units.counted(len(shown), "flow")
-    what = f"Waits of the {count} that lost most, of {units.number(len(analysis))}" if rest else f"Waits of {count}"
+    what = f"Waits of the {count} that lost most, of {units.number(analysis.total)}" if rest else f"Waits of {count}"
     whole = analysis.time_ns()
     own: dict[str, int] = {cause: sum(one.time_ns.get(cause, 0) for one in shown) for cause in Cause}
     left_out = units.duration(sum(whole[cause] - own[cause] for cause in Cause))
@@ -85,7 +85,7 @@ def latency(one: Exchange) -> str:
 def exchanges(shown: int, every_ns: NDArray[np.int64], analysis: Analysis) -> tuple[str, str]:
     """The two lines above the slowest of many exchanges."""
     (first,) = analysis.flows.column("flow")[:1]
-    whose = f"flow {first}" if len(analysis) == 1 else units.counted(len(analysis), "flow")
+    whose = f"flow {first}" if analysis.total == 1 else units.counted(analysis.total, "flow")
     if shown == len(every_ns):
         what = f"Latency of {units.counted(shown, 'exchange')} of {whose}"
     else:

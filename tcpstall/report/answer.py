@@ -70,7 +70,7 @@ def together(analysis: Analysis) -> str:
     ranking = sorted(lost, key=lambda cause: -lost[cause])
     parts = [f"{duration(lost[cause])} {cause.value}" for cause in ranking]
     total = duration(sum(lost.values()))
-    return f"all {counted(len(analysis), 'flow')} together lost {total}" + (f": {', '.join(parts)}" if parts else "")
+    return f"all {counted(analysis.total, 'flow')} together lost {total}" + (f": {', '.join(parts)}" if parts else "")
 
 
 def notes(flow: Flow) -> Iterator[str]:

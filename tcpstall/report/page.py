@@ -38,15 +38,15 @@ def render(
     read = [capture for capture in analysis.captures if capture.exit_code not in _UNREAD]
     if not read:
         return
-    if len(analysis) == 0:
+    if analysis.total == 0:
         yield from without_flows(read)
         return
     worst = analysis[analysis.ranked()[0]]
     yield from _answer(worst, analysis, width)
     yield from _inputs(read, width)
     flows = [analysis[row] for row in analysis.ranked(sort)[:top]]
-    if len(analysis) > 1:
-        yield from _ranking(flows, len(analysis), sort, width)
+    if analysis.total > 1:
+        yield from _ranking(flows, analysis.total, sort, width)
         yield from service_list(analysis.services)
     few = len(flows) <= _MANY_FLOWS
     for flow in flows:
@@ -62,9 +62,9 @@ def render(
 
 def _answer(worst: Flow, analysis: Analysis, width: int) -> Iterator[RenderableType]:
     yield from verdict(
-        worst, width=width, rank=f"flow {worst.id}, worst of {len(analysis)}" if len(analysis) > 1 else ""
+        worst, width=width, rank=f"flow {worst.id}, worst of {analysis.total}" if analysis.total > 1 else ""
     )
-    if len(analysis) > 1:
+    if analysis.total > 1:
         yield overall(analysis)
 
 

@@ -17,7 +17,10 @@ def diff_json(comparison: Comparison) -> str:
     report = {
         "schema": _SCHEMA,
         "captures": {
-            name: _capture(capture) for name, capture in zip(("good", "bad"), comparison.captures, strict=True)
+            name: _capture(capture, dropped)
+            for name, capture, dropped in zip(
+                ("good", "bad"), comparison.captures, comparison.dropped_flows, strict=True
+            )
         },
         "summary": headline(comparison),
         "overall": _service(comparison.overall),
@@ -28,8 +31,9 @@ def diff_json(comparison: Comparison) -> str:
     return json.dumps(report)
 
 
-def _capture(capture: Capture) -> dict[str, Any]:
-    return {"path": capture.path, "error": capture.error, "packets": capture.packets, "format": capture.format}
+def _capture(capture: Capture, dropped_flows: int) -> dict[str, Any]:
+    told = {"path": capture.path, "error": capture.error, "packets": capture.packets, "format": capture.format}
+    return told | ({"dropped_flows": dropped_flows} if dropped_flows else {})
 
 
 def _service(service: ServiceChange) -> dict[str, Any]:
@@ -60,7 +64,7 @@ def _facts(facts: Facts) -> dict[str, Any]:
         "base_rtt_ns": facts.base_rtt_ns,
         "initial_window_segments": facts.initial_window_segments,
         "level_bytes": dict(facts.levels),
-        "mean_time_ns": {owner: round(facts.of_flow(owner)) for owner, spans in facts.time_ns.items() if any(spans)},
+        "mean_time_ns": {owner: round(facts.of_flow(owner)) for owner in facts.time_ns},
     }
 
 

@@ -8,7 +8,7 @@ from rich.text import Text
 
 from tcpstall.compare import Change, Comparison, Facts, ServiceChange
 from tcpstall.model import Endpoint
-from tcpstall.report.diff.words import headline, named, sentence, surroundings
+from tcpstall.report.diff.words import headline, left_out, named, sentence, surroundings
 from tcpstall.report.inputs import described
 from tcpstall.report.style import cause_text, figures, table, words
 from tcpstall.units import counted, duration, number, share, size
@@ -32,9 +32,11 @@ def render_diff(comparison: Comparison, *, width: int) -> Iterator[RenderableTyp
         (0, 0, 0, 2),
     )
     yield Text()
-    for capture, name in zip(comparison.captures, ("good", "bad"), strict=True):
+    for capture, name, dropped in zip(comparison.captures, ("good", "bad"), comparison.dropped_flows, strict=True):
         yield Text(f"{name}:", "dim")
         yield from described([capture])
+        if warning := left_out(dropped):
+            yield Padding(Text(warning, "yellow"), (0, 0, 0, 2))
     shown = comparison.services[:_SERVICES]
     if len(comparison.services) > 1:
         shown = (comparison.overall, *shown)

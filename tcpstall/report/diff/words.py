@@ -6,7 +6,7 @@ from tcpstall.causes import Cause
 from tcpstall.compare import Change, Comparison, Facts, ServiceChange
 from tcpstall.units import counted, duration, number, share, size
 
-__all__ = ["headline", "named", "sentence", "surroundings"]
+__all__ = ["headline", "left_out", "named", "sentence", "surroundings"]
 
 _ALIKE = (0.8, 1.25)
 """Round trips and amounts of data within a quarter of each other are told as alike."""
@@ -68,6 +68,14 @@ def surroundings(service: ServiceChange) -> Iterator[str]:
     if good.flows and bad.flows and not _alike(good.bytes_of_flow, bad.bytes_of_flow):
         sizes = round(good.bytes_of_flow), round(bad.bytes_of_flow)
         yield f"a flow carries {size(sizes[1])} instead of {size(sizes[0])}"
+
+
+def left_out(flows: int) -> str:
+    """A warning about `flows` of one capture that are in no sum; empty where there are none."""
+    if not flows:
+        return ""
+    those = "goes" if flows == 1 else "go"
+    return f"warning: {counted(flows, 'flow')} {those} to services beyond the first 65,536, which are not compared"
 
 
 def named(service: ServiceChange) -> str:

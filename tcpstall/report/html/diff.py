@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from tcpstall.compare import Comparison, Facts, ServiceChange
 from tcpstall.model import Capture, Endpoint
 from tcpstall.report.diff.tables import HEADINGS, change_row, facts_row
-from tcpstall.report.diff.words import headline, named, sentence, surroundings
+from tcpstall.report.diff.words import headline, left_out, named, sentence, surroundings
 from tcpstall.report.html import ledger
 from tcpstall.report.html.document import filled
 from tcpstall.report.html.page import MadeBy, plain
@@ -34,7 +34,10 @@ def diff_page(comparison: Comparison, *, made_by: MadeBy) -> str:
             for name, only in (("good", comparison.only_good), ("bad", comparison.only_bad))
             if only
         ],
-        "inputs": [_input(capture) for capture in comparison.captures],
+        "inputs": [
+            _input(capture, dropped)
+            for capture, dropped in zip(comparison.captures, comparison.dropped_flows, strict=True)
+        ],
         "made_by": made_by,
         "patterns": range(1, ledger.PATTERNS),
     }
@@ -64,5 +67,6 @@ def _alone(end: Endpoint, facts: Facts) -> str:
     return f"{end}: {counted(facts.flows, 'flow')}, {size(facts.bytes)}"
 
 
-def _input(capture: Capture) -> Sequence[str]:
-    return [plain(part) for part in described([capture])]
+def _input(capture: Capture, dropped_flows: int) -> Sequence[str]:
+    warning = left_out(dropped_flows)
+    return [*(plain(part) for part in described([capture])), *([warning] if warning else [])]

@@ -85,7 +85,7 @@ def page(
         "figures": summary.figures(worst),
         "bars": [(flow_row(flow), ledger.parts(flow)) for flow in flows[: max(detailed, _BARS)]],
         "rows": [flow_row(flow) for flow in flows],
-        "more": counted(len(analysis) - len(flows), "more flow") if len(analysis) > len(flows) else "",
+        "more": counted(analysis.total - len(flows), "more flow") if analysis.total > len(flows) else "",
         "sort": sort,
         "details": [
             _detail(flow, drawings.get(flow.id), forecasts.get(flow.id), min_stall_ns) for flow in flows[:detailed]

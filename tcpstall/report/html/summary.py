@@ -14,13 +14,13 @@ _FURTHER = 2
 
 def sentences(flow: Flow, analysis: Analysis) -> list[str]:
     """What happened to the flow that lost most, why, and what to change."""
-    told = [_happened(flow, len(analysis)), _waited(flow)]
+    told = [_happened(flow, analysis.total), _waited(flow)]
     found = findings(flow)
     if found:
         told.append(_why(found, waited_ns(flow)))
         if found[0].advice:
             told.append(f"What to change first: {found[0].advice}.")
-    if len(analysis) > 1:
+    if analysis.total > 1:
         told.append(f"{_sentence(together(analysis))}.")
     if doubt := short_doubts(flow):
         told.append(f"How far this can be trusted: {doubt.partition(' ')[2]}.")

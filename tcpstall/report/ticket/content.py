@@ -47,7 +47,7 @@ def content(analysis: Analysis, detail: Detail, command: str, version: str) -> I
     if not read:
         return
     yield Heading(1, ["Why TCP waited: ", *_named(read)])
-    if len(analysis) == 0:
+    if analysis.total == 0:
         for capture in read:
             yield Paragraph([Foreign(capture.path), f": {nothing_in(capture)}"])
     else:
@@ -67,17 +67,17 @@ def _of_flows(analysis: Analysis, detail: Detail) -> Iterator[Block]:
     ranked = analysis.ranked(detail.sort)
     flows = [analysis[row] for row in ranked[: max(detail.listed, detail.explained)]]
     worst = analysis[analysis.ranked()[0]]
-    yield from _verdict(worst, len(analysis))
-    if len(analysis) > 1:
+    yield from _verdict(worst, analysis.total)
+    if analysis.total > 1:
         yield Paragraph([_sentence(together(analysis)) + "."])
     yield from detail.pictures
     explained = flows[: detail.explained]
     yield from _change([worst, *(flow for flow in explained if flow.id != worst.id)])
-    if len(analysis) > 1:
+    if analysis.total > 1:
         yield Heading(2, ["Flows"])
         yield _flow_table(flows[: detail.listed])
-        if len(analysis) > detail.listed:
-            yield Paragraph([f"and {counted(len(analysis) - detail.listed, 'more flow')}"])
+        if analysis.total > detail.listed:
+            yield Paragraph([f"and {counted(analysis.total - detail.listed, 'more flow')}"])
         yield from _services(analysis)
     for flow in explained:
         yield from _explained(flow, detail, _STALLS_OF_ONE if len(explained) == 1 else _STALLS_OF_SEVERAL)

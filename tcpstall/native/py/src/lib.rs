@@ -1,7 +1,9 @@
 //! The Python extension module `tcpstall._core`: conversion only, no decision.
 
+mod compared;
 mod copy;
 mod errors;
+mod keep;
 mod labels;
 mod options;
 mod pair;
@@ -18,6 +20,8 @@ use pyo3::prelude::*;
 
 #[pymodule]
 mod _core {
+    #[pymodule_export]
+    use super::compared::{Compared, compared};
     #[pymodule_export]
     use super::copy::{Copied, copy};
     #[pymodule_export]

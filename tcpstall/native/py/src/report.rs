@@ -3,16 +3,18 @@
 use std::ffi::OsString;
 use std::ops::ControlFlow;
 
-use pyo3::exceptions::PyIndexError;
+use pyo3::exceptions::{PyIndexError, PyValueError};
 use pyo3::prelude::*;
 use tcpstall_core::capture::as_text;
 use tcpstall_core::disguise::Secret;
 use tcpstall_core::run::{self, Follower, Options};
-use tcpstall_core::tables::services::Services;
+use tcpstall_core::tables::services::{ServiceRow, Services};
+use tcpstall_core::tables::sums::Sums;
 use tcpstall_core::tables::{FlowRow, columns};
 use tcpstall_core::wire::Segment;
 
 use crate::errors;
+use crate::keep::{Keep, orders};
 use crate::labels::Labels;
 use crate::options::{Keywords, names};
 use crate::source::{Raised, opener};
@@ -27,6 +29,28 @@ const CHUNK: usize = 1 << 16;
 pub(crate) struct Report {
     rows: Vec<FlowRow>,
     captures: Vec<run::CaptureStatus>,
+    /// Of flows that were let go too.
+    whole: Option<Whole>,
+}
+
+/// What all flows of a run come to.
+pub(crate) struct Whole {
+    flows: u64,
+    time_ns: Vec<(&'static str, i128)>,
+    services: Vec<ServiceRow>,
+}
+
+impl From<Sums> for Whole {
+    fn from(sums: Sums) -> Whole {
+        Whole { flows: sums.flows, time_ns: sums.time_ns().collect(), services: sums.services.rows() }
+    }
+}
+
+impl Report {
+    /// Rows of a run that goes on.
+    pub(crate) fn of(rows: Vec<FlowRow>) -> Report {
+        Report { rows, captures: Vec::new(), whole: None }
+    }
 }
 
 #[pymethods]
@@ -53,9 +77,17 @@ impl Report {
 
     #[getter]
     fn services_json(&self) -> PyResult<String> {
+        if let Some(whole) = &self.whole {
+            return errors::json(&whole.services);
+        }
         let mut services = Services::default();
         self.rows.iter().for_each(|row| services.add(row));
         errors::json(&services.rows())
+    }
+
+    #[getter]
+    fn whole(&self) -> Option<(u64, Vec<(&'static str, i128)>)> {
+        self.whole.as_ref().map(|whole| (whole.flows, whole.time_ns.clone()))
     }
 
     #[getter]
@@ -108,46 +140,22 @@ impl Progress {
     }
 }
 
-/// Keeps the rows, or hands them over a chunk at a time.
+/// Follows a run, and says what becomes of its rows.
 pub(crate) struct Keeper {
-    rows: Vec<FlowRow>,
+    keep: Keep,
     labels: Labels,
     progress: Progress,
-    each: Option<Py<PyAny>>,
-    /// How many rows of flows, stalls and exchanges make a chunk, and how many there are.
-    chunk: usize,
-    kept: usize,
 }
 
 impl Keeper {
-    pub(crate) fn new(labels: Labels, progress: Progress) -> Keeper {
-        Keeper { rows: Vec::new(), labels, progress, each: None, chunk: usize::MAX, kept: 0 }
-    }
-
-    /// Calls `each` with about so many rows at once.
-    fn handing_to(self, each: Option<Py<PyAny>>, chunk: usize) -> Keeper {
-        Keeper { chunk: if each.is_some() { chunk } else { usize::MAX }, each, ..self }
-    }
-
-    fn hand_over(&mut self) -> PyResult<()> {
-        let (Some(each), false) = (&self.each, self.rows.is_empty()) else { return Ok(()) };
-        let mut rows = std::mem::take(&mut self.rows);
-        rows.sort_by_key(|row| row.id);
-        self.kept = 0;
-        Python::attach(|py| each.call1(py, (Report { rows, captures: Vec::new() },)).map(drop))
-    }
-
-    fn keep(&mut self, mut row: FlowRow) -> PyResult<()> {
-        self.labels.put(&mut row)?;
-        self.kept += 1 + row.stalls.len() + row.exchanges.as_ref().map_or(0, Vec::len);
-        self.rows.push(row);
-        if self.kept < self.chunk { Ok(()) } else { self.hand_over() }
+    pub(crate) fn new(keep: Keep, labels: Labels, progress: Progress) -> Keeper {
+        Keeper { keep, labels, progress }
     }
 }
 
 impl Follower for Keeper {
     fn flow(&mut self, row: FlowRow) -> ControlFlow<()> {
-        match self.keep(row) {
+        match self.keep.take(row, &self.labels) {
             Ok(()) => ControlFlow::Continue(()),
             Err(error) => {
                 self.progress.raised = Some(error);
@@ -161,29 +169,26 @@ impl Follower for Keeper {
     }
 }
 
-/// Runs to the end and gives the rows in the order of their ids.
+/// Runs to the end and gives the rows that were kept in the order of their ids, and what all come to where some were not.
 pub(crate) fn collect(
     py: Python<'_>,
     paths: &[String],
     options: &Options,
     mut keeper: Keeper,
-) -> PyResult<(Vec<FlowRow>, Vec<run::CaptureStatus>)> {
-    let captures = py.detach(|| {
+) -> PyResult<(Vec<FlowRow>, Option<Sums>, Vec<run::CaptureStatus>)> {
+    py.detach(|| {
         let captures = run::run(paths, options, &mut keeper);
-        if keeper.progress.raised.is_none() {
-            keeper.progress.raised = keeper.hand_over().err();
+        let Keeper { keep, labels, progress } = keeper;
+        if let Some(error) = progress.raised.or_else(|| progress.inputs.take()) {
+            return Err(error);
         }
-        keeper.rows.sort_by_key(|row| row.id);
-        captures
-    });
-    if let Some(error) = keeper.progress.raised.or_else(|| keeper.progress.inputs.take()) {
-        return Err(error);
-    }
-    Ok((keeper.rows, captures))
+        let (rows, sums) = keep.end(&labels)?;
+        Ok((rows, sums, captures))
+    })
 }
 
 #[pyfunction]
-#[pyo3(signature = (paths, *, flows=vec![], hosts=vec![], ports=vec![], since_ns=None, until_ns=None, min_stall_ns=0, bursts=true, exchanges=true, link_bytes_per_s=None, max_expansion=None, secret=None, label=None, progress=None, sets=vec![], missing_before=vec![], new_from=0, packets_before=0, known_packets=0, threads=None, open=None, each=None, chunk=CHUNK))]
+#[pyo3(signature = (paths, *, flows=vec![], hosts=vec![], ports=vec![], since_ns=None, until_ns=None, min_stall_ns=0, bursts=true, exchanges=true, link_bytes_per_s=None, max_expansion=None, secret=None, label=None, progress=None, sets=vec![], missing_before=vec![], new_from=0, packets_before=0, known_packets=0, threads=None, open=None, each=None, chunk=CHUNK, sort=None, top=None))]
 #[expect(clippy::too_many_arguments, reason = "they are keywords in Python")]
 pub(crate) fn analyze(
     py: Python<'_>,
@@ -210,6 +215,8 @@ pub(crate) fn analyze(
     open: Option<Py<PyAny>>,
     each: Option<Py<PyAny>>,
     chunk: usize,
+    sort: Option<&str>,
+    top: Option<usize>,
 ) -> PyResult<Report> {
     let paths = names(paths);
     let keywords = Keywords {
@@ -234,9 +241,14 @@ pub(crate) fn analyze(
     let raised = Raised::default();
     let options = Options { opener: opener(open, &raised), ..keywords.into_options(paths.len())? };
     let progress = Progress::new(progress).with_inputs(raised);
-    let keeper = Keeper::new(Labels::new(label), progress).handing_to(each, chunk);
-    let (rows, captures) = collect(py, &paths, &options, keeper)?;
-    Ok(Report { rows, captures })
+    let keep = match (each, top) {
+        (Some(_), Some(_)) => return Err(PyValueError::new_err("flows are handed over or held: give each or top")),
+        (Some(each), None) => Keep::chunks(each, chunk),
+        (None, Some(top)) => Keep::first(top, &orders(sort)?).with_sums(),
+        (None, None) => Keep::all(),
+    };
+    let (rows, sums, captures) = collect(py, &paths, &options, Keeper::new(keep, Labels::new(label), progress))?;
+    Ok(Report { rows, captures, whole: sums.map(Whole::from) })
 }
 
 #[pyfunction]

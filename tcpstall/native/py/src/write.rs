@@ -13,6 +13,7 @@ use tcpstall_core::tables::FlowRow;
 use tcpstall_core::tables::sort::Order;
 use tcpstall_core::tables::stream::{Shape, Writer};
 
+use crate::keep::{Keep, order};
 use crate::labels::Labels;
 use crate::options::{Keywords, names};
 use crate::report::{Keeper, Progress, Written, collect};
@@ -120,16 +121,16 @@ pub(crate) fn write(
     };
     let options = keywords.into_options(paths.len())?;
     let shape = Shape::from_name(format).ok_or_else(|| PyValueError::new_err(format!("no such format: {format}")))?;
-    let order =
-        sort.map(|name| Order::from_name(name).ok_or_else(|| PyValueError::new_err(format!("no such order: {name}"))));
+    let order = sort.map(order).transpose()?;
     let out = BufWriter::with_capacity(CHUNK, Descriptor::new(py, fd)?);
-    let (written, captures, flows) = match (order.transpose()?, top) {
+    let (written, captures, flows) = match (order, top) {
         (None, None) => stream(py, &paths, &options, shape, out, Labels::new(label), progress)?,
         (order, top) => {
-            let (mut rows, captures) =
-                collect(py, &paths, &options, Keeper::new(Labels::new(label), Progress::new(progress)))?;
-            order.unwrap_or(Order::Lost).sort(&mut rows);
-            rows.truncate(top.unwrap_or(usize::MAX));
+            let order = order.unwrap_or(Order::Lost);
+            let keep = top.map_or_else(Keep::all, |top| Keep::first(top, &[order]));
+            let keeper = Keeper::new(keep, Labels::new(label), Progress::new(progress));
+            let (mut rows, _, captures) = collect(py, &paths, &options, keeper)?;
+            order.sort(&mut rows);
             let count = rows.len() as u64;
             (py.detach(|| print(&rows, &captures, shape, out)), captures, count)
         }

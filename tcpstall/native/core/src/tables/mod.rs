@@ -5,6 +5,7 @@ mod busy;
 mod ceiling;
 mod climb;
 pub mod columns;
+pub mod compared;
 mod disguise;
 mod json;
 pub mod ledger;
@@ -14,8 +15,10 @@ pub mod repair;
 pub mod round_trip;
 pub mod rows;
 pub mod services;
+pub mod shown;
 pub mod sort;
 pub mod stream;
+pub mod sums;
 mod sweep;
 pub mod trust;
 

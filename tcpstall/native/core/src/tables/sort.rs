@@ -30,14 +30,19 @@ impl Order {
         }
     }
 
-    /// Sorts; equal ones stay in the order of their ids.
-    pub fn sort(self, rows: &mut [FlowRow]) {
-        rows.sort_by_key(|row| match self {
+    /// A flow's place: the smallest comes first, and of equal ones that with the lower id.
+    pub fn place(self, row: &FlowRow) -> i64 {
+        match self {
             Order::Lost => row.lost().0.saturating_neg(),
             Order::Duration => (row.start_ns - row.end_ns).0,
             Order::Bytes => -((row.directions.client.bytes + row.directions.server.bytes) as i64),
             Order::Start => row.start_ns.0,
             Order::Stalls => -(row.stalls.len() as i64),
-        });
+        }
+    }
+
+    /// Sorts; equal ones stay in the order of their ids.
+    pub fn sort(self, rows: &mut [FlowRow]) {
+        rows.sort_by_key(|row| self.place(row));
     }
 }

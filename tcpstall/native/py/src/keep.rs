@@ -1,0 +1,120 @@
+//! What becomes of the rows of a run: all are held, or the first of an order, or they are handed over a chunk at a time.
+
+use pyo3::exceptions::PyValueError;
+use pyo3::prelude::*;
+use tcpstall_core::tables::FlowRow;
+use tcpstall_core::tables::shown::Shown;
+use tcpstall_core::tables::sort::Order;
+use tcpstall_core::tables::sums::Sums;
+
+use crate::labels::Labels;
+use crate::report::Report;
+
+/// Where the rows go.
+pub(crate) enum Keep {
+    All(Vec<FlowRow>),
+    Chunks(Chunks),
+    First(Shown, Option<Box<Sums>>),
+}
+
+/// Rows on their way to Python.
+pub(crate) struct Chunks {
+    each: Py<PyAny>,
+    /// How many rows of flows, stalls and exchanges make a chunk, and how many there are.
+    chunk: usize,
+    kept: usize,
+    rows: Vec<FlowRow>,
+}
+
+impl Keep {
+    /// Holds every row.
+    pub(crate) fn all() -> Keep {
+        Keep::All(Vec::new())
+    }
+
+    /// Calls `each` with about so many rows at once.
+    pub(crate) fn chunks(each: Py<PyAny>, chunk: usize) -> Keep {
+        Keep::Chunks(Chunks { each, chunk, kept: 0, rows: Vec::new() })
+    }
+
+    /// Holds the first `most` rows of each order.
+    pub(crate) fn first(most: usize, orders: &[Order]) -> Keep {
+        Keep::First(Shown::new(most, orders), None)
+    }
+
+    /// The same, and adds up all rows.
+    pub(crate) fn with_sums(self) -> Keep {
+        match self {
+            Keep::First(shown, _) => Keep::First(shown, Some(Box::default())),
+            other => other,
+        }
+    }
+
+    /// Takes in a row.
+    pub(crate) fn take(&mut self, mut row: FlowRow, labels: &Labels) -> PyResult<()> {
+        match self {
+            Keep::All(rows) => {
+                labels.put(&mut row)?;
+                rows.push(row);
+                Ok(())
+            }
+            Keep::Chunks(chunks) => {
+                labels.put(&mut row)?;
+                chunks.push(row)
+            }
+            Keep::First(shown, sums) => {
+                if let Some(sums) = sums {
+                    sums.add(&row);
+                }
+                shown.add(row);
+                Ok(())
+            }
+        }
+    }
+
+    /// The rows that are held, in the order of their ids, and the sums.
+    pub(crate) fn end(self, labels: &Labels) -> PyResult<(Vec<FlowRow>, Option<Sums>)> {
+        match self {
+            Keep::All(mut rows) => {
+                rows.sort_by_key(|row| row.id);
+                Ok((rows, None))
+            }
+            Keep::Chunks(mut chunks) => chunks.hand_over().map(|()| (Vec::new(), None)),
+            Keep::First(shown, sums) => {
+                let mut rows = shown.into_rows();
+                // Only now: a label is read by Python, and most rows were let go.
+                rows.iter_mut().try_for_each(|row| labels.put(row))?;
+                Ok((rows, sums.map(|sums| *sums)))
+            }
+        }
+    }
+}
+
+impl Chunks {
+    fn push(&mut self, row: FlowRow) -> PyResult<()> {
+        self.kept += 1 + row.stalls.len() + row.exchanges.as_ref().map_or(0, Vec::len);
+        self.rows.push(row);
+        if self.kept < self.chunk { Ok(()) } else { self.hand_over() }
+    }
+
+    fn hand_over(&mut self) -> PyResult<()> {
+        if self.rows.is_empty() {
+            return Ok(());
+        }
+        let mut rows = std::mem::take(&mut self.rows);
+        rows.sort_by_key(|row| row.id);
+        self.kept = 0;
+        Python::attach(|py| self.each.call1(py, (Report::of(rows),)).map(drop))
+    }
+}
+
+/// The order of that name.
+pub(crate) fn order(name: &str) -> PyResult<Order> {
+    Order::from_name(name).ok_or_else(|| PyValueError::new_err(format!("no such order: {name}")))
+}
+
+/// What a report shows: flows in the order asked for, and those that lost most time.
+pub(crate) fn orders(name: Option<&str>) -> PyResult<Vec<Order>> {
+    let first = name.map_or(Ok(Order::Lost), order)?;
+    Ok(if first == Order::Lost { vec![first] } else { vec![first, Order::Lost] })
+}

@@ -1,0 +1,1 @@
+"""Captures of very many flows, and what they cost."""
