@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from tcpstall import _core
 from tcpstall.archive.columns import TABLES, layout
+from tcpstall.archive.names import part_name
 from tcpstall.archive.place import Place
 from tcpstall.archive.store import Part
 from tcpstall.errors import CannotWrite
@@ -14,7 +15,7 @@ from tcpstall.errors import CannotWrite
 if TYPE_CHECKING:
     import duckdb
 
-__all__ = ["Parts", "connected"]
+__all__ = ["REPLACES", "Parts", "connected"]
 
 _ROWS = 100_000
 """Rows gathered before they are written: a row group of Parquet, about 100 MB of flows."""
@@ -36,17 +37,23 @@ _SELECTED = {
 _READ = "read_parquet(?, union_by_name = true, hive_partitioning = false)"
 """Of these files, whichever version wrote them; the day is in their folder's name, not among their columns."""
 
+REPLACES = "tcpstall_replaces"
+"""Key of the metadata of a Parquet file: names of the parts that it took the place of, parted by spaces."""
+
 _DAY_NS = 86_400_000_000_000
 
 
-def connected(place: Place, memory_bytes: int) -> "duckdb.DuckDBPyConnection":
-    """A DuckDB that reads the parts of a place and takes so much memory; beyond that it writes into its scratch."""
+def connected(place: Place, memory_bytes: int, spill: Path | None = None) -> "duckdb.DuckDBPyConnection":
+    """A DuckDB that reads the parts of a place and takes so much memory; beyond that it writes into its scratch.
+
+    `spill` is another folder for that: the place is not written to then.
+    """
     import duckdb
 
     config = {
         "memory_limit": f"{memory_bytes // 1_000_000}MB",
         "threads": 1,
-        "temp_directory": str(place.scratch / f"spilled-{uuid.uuid4().hex}"),
+        "temp_directory": str((spill or place.scratch) / f"spilled-{uuid.uuid4().hex}"),
         "preserve_insertion_order": True,
     }
     duck = duckdb.connect(":memory:", config=config)
@@ -114,7 +121,8 @@ class Parts:
         if not rows:
             return []
         query = f"SELECT {self._columns(table, values[0])} FROM {_READ} WHERE {counts}"
-        return [self._copied(table, query, folder, rows, from_ns, to_ns, values)]
+        replaced = [part.name for part in old]
+        return [self._copied(table, query, folder, rows, from_ns, to_ns, values, replaced=replaced)]
 
     def _columns(self, table: str, files: object) -> str:
         """Those of this version: null where the files, of another one, have none."""
@@ -166,17 +174,23 @@ class Parts:
         from_ns: int | None = None,
         to_ns: int | None = None,
         values: Sequence[object] = (),
+        *,
+        replaced: Sequence[str] = (),
     ) -> Part:
+        """`replaced` are parts whose rows it holds now: in the file itself, should the catalog be lost."""
         import duckdb
 
         file = self._scratch / f"{uuid.uuid4().hex}.parquet"
+        about = f"KV_METADATA {{ {REPLACES}: '{' '.join(replaced)}' }}"
         try:
-            self._rows.execute(f"COPY ({query}) TO '{_quoted(file)}' (FORMAT parquet, COMPRESSION zstd)", values)
+            self._rows.execute(
+                f"COPY ({query}) TO '{_quoted(str(file))}' (FORMAT parquet, COMPRESSION zstd, {about})", values
+            )
             size = file.stat().st_size
+            name = part_name(folder, file)
         except (duckdb.Error, OSError) as error:
             file.unlink(missing_ok=True)
             raise CannotWrite(f"cannot write into {self._place.url}: {_line(error)}") from error
-        name = f"{folder}/{file.name}"
         self._place.take(name, file)
         return Part(table, name, rows, size, from_ns, to_ns, layout(table))
 
@@ -191,8 +205,8 @@ def _date(day: int) -> str:
         return str(date.min if day < 0 else date.max)
 
 
-def _quoted(file: Path) -> str:
-    return str(file).replace("'", "''")
+def _quoted(text: str) -> str:
+    return text.replace("'", "''")
 
 
 def _line(error: Exception) -> str:

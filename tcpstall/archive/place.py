@@ -3,21 +3,34 @@
 import errno
 import fcntl
 import os
+import stat
 import uuid
 from collections.abc import Iterable, Iterator
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import AbstractContextManager, contextmanager, suppress
 from pathlib import Path
 from typing import Any, Protocol
 
 from tcpstall.archive import remote
+from tcpstall.archive.inside import About, Inside, NotOurs
+from tcpstall.archive.names import (
+    BY_DAY,
+    CATALOG,
+    COPY,
+    FILES,
+    FOLDERS,
+    LOCK,
+    UNFINISHED,
+    aside,
+    is_left_over,
+    is_ours,
+    new_digest,
+    repair_of,
+)
 from tcpstall.errors import CannotOpen, CannotWrite, StoreInUse
 
 __all__ = ["LocalPlace", "Place", "at"]
 
-_UNFINISHED = "unfinished"
-"""Files being made; whatever is left in there belongs to a writer that was killed."""
-
-_LOCK = "lock"
+_PIECE = 1 << 20
 
 
 class Place(Protocol):
@@ -41,6 +54,12 @@ class Place(Protocol):
     def read(self, name: str) -> bytes | None:
         """The whole file; None if there is none. Raises CannotOpen."""
 
+    def abouts(self, names: Iterable[str]) -> dict[str, About]:
+        """Size and time of change of those of these names that are files. Raises CannotOpen."""
+
+    def digest(self, name: str) -> str:
+        """The digest of a file's content. Raises CannotOpen."""
+
     def put(self, name: str, content: bytes) -> None:
         """Writes or replaces a file, durably. Raises CannotWrite."""
 
@@ -52,6 +71,15 @@ class Place(Protocol):
 
     def remove(self, names: Iterable[str]) -> None:
         """Removes files; those that are gone already are no error."""
+
+    def set_aside(self, name: str) -> None:
+        """Moves what has the name into `damaged`, under another name. Raises CannotWrite."""
+
+    def misplaced(self) -> dict[str, str]:
+        """Names of ours that are links, pipes and the like, and what each is."""
+
+    def strangers(self) -> list[str]:
+        """What lies there and no store has."""
 
     def writing(self) -> AbstractContextManager[None]:
         """Holds the place for one writer. Raises StoreInUse while there is another."""
@@ -70,10 +98,11 @@ def at(url: str) -> Place:
 
 
 class LocalPlace:
-    """A folder of this machine, or of a share that it has mounted."""
+    """A folder of this machine, or of a share that it has mounted. No link within it is followed."""
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder.absolute()
+        self._inside = Inside(self._folder)
 
     @property
     def url(self) -> str:
@@ -83,9 +112,10 @@ class LocalPlace:
     @property
     def scratch(self) -> Path:
         """Within the folder: a file is brought in by renaming it."""
-        folder = self._folder / _UNFINISHED
+        folder = self._folder / UNFINISHED
         with _writing(folder):
-            folder.mkdir(parents=True, exist_ok=True)
+            self._folder.mkdir(parents=True, exist_ok=True)
+            self._inside.make_folder(UNFINISHED)
         return folder
 
     def path(self, name: str) -> str:
@@ -99,12 +129,28 @@ class LocalPlace:
 
     def read(self, name: str) -> bytes | None:
         """The whole file."""
-        try:
-            return (self._folder / name).read_bytes()
-        except (FileNotFoundError, NotADirectoryError):
-            return None
-        except OSError as error:
-            raise CannotOpen(f"cannot read {self._folder / name}: {error.strerror}") from error
+        with self._reading(name), suppress(FileNotFoundError):
+            return self._inside.read(name)
+        return None
+
+    def abouts(self, names: Iterable[str]) -> dict[str, About]:
+        """Folder by folder."""
+        wanted = list(names)
+        found: dict[str, About] = {}
+        for folder in {name.rpartition("/")[0] for name in wanted}:
+            with self._reading(folder):
+                found |= {
+                    f"{folder}/{name}".removeprefix("/"): about for name, about in self._inside.abouts(folder).items()
+                }
+        return {name: found[name] for name in wanted if name in found}
+
+    def digest(self, name: str) -> str:
+        """Read piece by piece."""
+        digest = new_digest()
+        with self._reading(name), self._inside.opened(name) as file:
+            while piece := os.read(file, _PIECE):
+                digest.update(piece)
+        return digest.hexdigest()
 
     def put(self, name: str, content: bytes) -> None:
         """Through a file of another name that is renamed."""
@@ -119,33 +165,55 @@ class LocalPlace:
 
     def take(self, name: str, file: Path) -> None:
         """On the disk before it has its name, and its name on the disk before this returns."""
-        target = self._folder / name
-        with _writing(target):
-            target.parent.mkdir(parents=True, exist_ok=True)
-            _flush(file)
-            file.replace(target)
-            _flush(target.parent)
+        with _writing(self._folder / name):
+            self._inside.bring(file, name)
 
     def names(self, folder: str) -> list[str]:
         """In order."""
-        below = (self._folder / folder).rglob("*")
-        return sorted(str(file.relative_to(self._folder)) for file in below if file.is_file())
+        with self._reading(folder):
+            return sorted(name for name, mode in self._inside.entries(folder) if stat.S_ISREG(mode))
 
     def remove(self, names: Iterable[str]) -> None:
         """Folders that are empty then go too."""
         for name in names:
-            file = self._folder / name
-            with _writing(file):
-                file.unlink(missing_ok=True)
-                if file.parent != self._folder and not any(file.parent.iterdir()):
-                    file.parent.rmdir()
+            with _writing(self._folder / name):
+                self._inside.remove(name)
+
+    def set_aside(self, name: str) -> None:
+        """Renames it; a link goes as a link."""
+        with _writing(self._folder / name):
+            self._inside.move(name, aside(name))
+
+    def misplaced(self) -> dict[str, str]:
+        """Of the folder, and of the folders of days."""
+        with self._reading(""):
+            found = {
+                name: str(NotOurs(name, mode, "a file" if name in FILES else "a folder").strerror)
+                for name, mode in self._inside.listed("")
+                if (name in FILES and not stat.S_ISREG(mode)) or (name in FOLDERS and not stat.S_ISDIR(mode))
+            }
+            for folder in (*BY_DAY, COPY):
+                if folder in found:
+                    continue
+                for name, mode in self._inside.listed(folder):
+                    if folder == COPY and name == CATALOG and not stat.S_ISREG(mode):
+                        found[f"{folder}/{name}"] = str(NotOurs(name, mode, "a file").strerror)
+                    elif (name.startswith("day=") or folder == COPY) and name != CATALOG and not stat.S_ISDIR(mode):
+                        found[f"{folder}/{name}"] = str(NotOurs(name, mode, "a folder").strerror)
+        return found
+
+    def strangers(self) -> list[str]:
+        """Links and pipes of other names too."""
+        with self._reading(""):
+            return [name for name, mode in self._inside.entries("") if not stat.S_ISDIR(mode) and not is_ours(name)]
 
     @contextmanager
     def writing(self) -> Iterator[None]:
         """The kernel lets the lock go with its process, however that ends."""
         with _writing(self._folder):
             self._folder.mkdir(parents=True, exist_ok=True)
-            lock = (self._folder / _LOCK).open("a+b")
+        with _writing(self._folder / LOCK):
+            lock = os.fdopen(self._inside.lock(LOCK), "r+b")
         with lock:
             try:
                 fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -154,8 +222,18 @@ class LocalPlace:
                     raise CannotWrite(f"cannot lock {self._folder}: {error.strerror}") from error
                 message = f"{self._folder}: another scan is writing into this store; wait for it, or use another store"
                 raise StoreInUse(message) from error
-            self.remove(self.names(_UNFINISHED))
+            self.remove(filter(is_left_over, self.names(UNFINISHED)))
             yield
+
+    @contextmanager
+    def _reading(self, name: str) -> Iterator[None]:
+        target = self._folder / name
+        try:
+            yield
+        except NotOurs as error:
+            raise CannotOpen(f"{self._folder}: {error.name}: {error.strerror}; {repair_of(self.url)}") from error
+        except OSError as error:
+            raise CannotOpen(f"cannot read {target}: {error.strerror}") from error
 
 
 @contextmanager
@@ -164,11 +242,3 @@ def _writing(target: Path) -> Iterator[None]:
         yield
     except OSError as error:
         raise CannotWrite(f"cannot write {target}: {error.strerror or error}") from error
-
-
-def _flush(path: Path) -> None:
-    descriptor = os.open(path, os.O_RDONLY)
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)

@@ -11,12 +11,15 @@ from pathlib import Path
 from typing import Any
 
 from tcpstall.archive import remote
+from tcpstall.archive.inside import About
 from tcpstall.archive.lease import Lease
+from tcpstall.archive.names import UNFINISHED, aside, is_left_over, is_ours, new_digest
 from tcpstall.errors import CannotOpen, CannotWrite, TcpstallError
 
 __all__ = ["RemotePlace"]
 
-_UNFINISHED = "unfinished"
+_PIECE = 4 << 20
+
 _LEASES = "lock"
 
 _WHOLE_OR_NOT = frozenset({"s3", "s3a", "gs", "gcs", "abfs", "abfss", "az"})
@@ -59,6 +62,27 @@ class RemotePlace:
         except FileNotFoundError:
             return None
 
+    def abouts(self, names: Iterable[str]) -> dict[str, About]:
+        """By one listing, without times: not every file system keeps them alike."""
+        wanted = set(names)
+        found: dict[str, Any] = {}
+        with contextlib.suppress(FileNotFoundError), self._reading(""):
+            self._files.invalidate_cache()
+            found = self._files.find(self._root, detail=True)
+        sizes = {path.removeprefix(f"{self._root}/"): int(about["size"]) for path, about in found.items()}
+        return {name: About(size, None) for name, size in sizes.items() if name in wanted}
+
+    def digest(self, name: str) -> str:
+        """Reads all of it."""
+        digest = new_digest()
+        try:
+            with self._reading(name), self._files.open(self._within(name), "rb") as file:
+                while piece := file.read(_PIECE):
+                    digest.update(piece)
+        except FileNotFoundError as error:
+            raise CannotOpen(f"cannot read {self._url}/{name}: there is no such file") from error
+        return digest.hexdigest()
+
     def put(self, name: str, content: bytes) -> None:
         """At once in an object store, by renaming elsewhere."""
         with self._writing(name):
@@ -93,6 +117,21 @@ class RemotePlace:
                     with contextlib.suppress(FileNotFoundError):
                         self._files.rm_file(path)
 
+    def set_aside(self, name: str) -> None:
+        """A copy, where the driver knows no better."""
+        to = self._within(aside(name))
+        with self._writing(name), contextlib.suppress(FileNotFoundError):
+            self._folder(to.rpartition("/")[0])
+            self._files.mv(self._within(name), to)
+
+    def misplaced(self) -> dict[str, str]:
+        """Nothing: there are no links that could be followed."""
+        return {}
+
+    def strangers(self) -> list[str]:
+        """Objects of other names."""
+        return [name for name in self.names("") if not is_ours(name)]
+
     @contextlib.contextmanager
     def writing(self) -> Iterator[None]:
         """By a lease: what a killed writer holds ends by itself."""
@@ -103,7 +142,7 @@ class RemotePlace:
                 held.enter_context(lease.held())
             self._lease = lease
             held.callback(setattr, self, "_lease", None)
-            self.remove(self.names(_UNFINISHED))
+            self.remove(filter(is_left_over, self.names(UNFINISHED)))
             yield
 
     def _within(self, name: str) -> str:
@@ -116,7 +155,7 @@ class RemotePlace:
             self._check()
             write(path)
             return
-        unfinished = self._within(f"{_UNFINISHED}/{uuid.uuid4().hex}")
+        unfinished = self._within(f"{UNFINISHED}/{uuid.uuid4().hex}")
         for file in (unfinished, path):
             self._folder(file.rpartition("/")[0])
         write(unfinished)

@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 from functools import partial
 
 from tcpstall.archive import local, remote
+from tcpstall.archive.again import Again
 from tcpstall.archive.found import Fingerprints, find
 from tcpstall.archive.plan import Plan, Task, current, planned
 from tcpstall.archive.progress import Nobody, Progress, Summary
@@ -68,6 +69,7 @@ class _Scan:
         self._progress = progress
         self._summary = Summary()
         self._walked: list[Walked] = []
+        self._again: Again | None = None
 
     def plan(self, *, separate: bool, only_complete: bool) -> Plan:
         if self._store.dropped or self._store.continued:
@@ -78,8 +80,9 @@ class _Scan:
         inputs = list(find(self._roots, remembered=remembered, walked=self._walked))
         if only_complete:
             inputs = complete(inputs)
+        self._again = Again(self._store, known, inputs)
         with Fingerprints([(one.name, one.size) for one in inputs]) as fingerprint:
-            return planned(inputs, known, fingerprint, separate=separate)
+            return planned(inputs, self._again.known, fingerprint, separate=separate)
 
     def run(self, plan: Plan, options: Options, execute: Executor) -> Summary:
         began = time.monotonic()
@@ -103,7 +106,7 @@ class _Scan:
     def _done(self, news: Done) -> None:
         if any(row["exit_code"] == ExitCode.CANNOT_OPEN for row in news.commit.captures):
             self._all_there()
-        self._store.commit(news.commit)
+        self._store.commit(news.commit if self._again is None else self._again.commit(news.commit))
         self._summary.add(news)
         self._progress.done(news)
 

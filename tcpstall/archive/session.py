@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 from tcpstall.archive.columns import BY_DAY, TABLES, Table
 from tcpstall.archive.statement import checked
-from tcpstall.errors import CannotAnswer, CannotOpen, CannotWrite
+from tcpstall.errors import CannotAnswer, CannotOpen, CannotWrite, ExitCode
 
 if TYPE_CHECKING:
     import duckdb
@@ -70,6 +70,9 @@ class Answer:
 
 class Session:
     """Asks the store. Views `flows`, `stalls`, `exchanges`, `captures` and `errors` are all that there is."""
+
+    exit_code = ExitCode.COMPLETE
+    """What the command that asks ends with: DAMAGED where rows of the store are missing."""
 
     def __init__(self, connection: "duckdb.DuckDBPyConnection") -> None:
         self._connection = connection

@@ -1,104 +1,51 @@
 """A store: which Parquet files count. A checkpoint (`catalog.json`) and a journal of the commits since then."""
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass, field, replace
 from typing import Any, Self
 
+from tcpstall.archive import names
 from tcpstall.archive.columns import layout
+from tcpstall.archive.names import ABOUT, CATALOG, COPY, DATABASE, JOURNAL, TABLES, repair_of
 from tcpstall.archive.place import Place, at
-from tcpstall.errors import CannotOpen, TcpstallError
+from tcpstall.archive.records import (
+    SCHEMA,
+    Commit,
+    Damaged,
+    Lost,
+    Part,
+    Row,
+    State,
+    read_catalog,
+    read_entry,
+)
+from tcpstall.archive.sound import faults, refused
+from tcpstall.errors import CannotOpen
 
-__all__ = ["DATABASE", "SCHEMA", "TABLES", "Commit", "Part", "Store"]
+__all__ = ["DATABASE", "SCHEMA", "TABLES", "Commit", "Lost", "Part", "Store"]
 
-SCHEMA = "tcpstall.store/1"
-"""Name and version of how a store is laid out; a newer version is refused, an older one migrated."""
-
-TABLES = ("flows", "stalls", "exchanges", "captures")
-
-DATABASE = "store.duckdb"
-"""Views of the tables, for other tools; tcpstall itself does not read it."""
-
-_ABOUT = "store.json"
-_CATALOG = "catalog.json"
 _INTERRUPTED = "Query interrupted"
-_JOURNAL = "journal"
-
-Row = Mapping[str, Any]
-
-
-@dataclass(frozen=True, slots=True)
-class Part:
-    """One Parquet file. `from_ns` and `to_ns` are the least and greatest `start_ns` in it, None in captures.
-
-    `layout` is the digest of its columns.
-    """
-
-    table: str
-    name: str
-    rows: int
-    bytes: int
-    from_ns: int | None = None
-    to_ns: int | None = None
-    layout: str = ""
-
-
-@dataclass(frozen=True, slots=True)
-class Commit:
-    """What becomes true at once.
-
-    `dropped` are scans that no longer count, `continued` scans whose rows with `at_end` no longer do: what was
-    open when their files ended are told anew by the scan that read on. `captures` are rows of that table.
-    `removed` are parts that no longer count, for what they held is in `parts`. `archives` were read to their end: see
-    archive.walked.
-    """
-
-    parts: Sequence[Part] = ()
-    captures: Sequence[Row] = ()
-    dropped: Sequence[str] = ()
-    continued: Sequence[str] = ()
-    removed: Sequence[str] = ()
-    archives: Sequence[Row] = ()
-
-
-@dataclass(slots=True)
-class _State:
-    """Catalog and journal, added up."""
-
-    parts: dict[str, Part] = field(default_factory=dict)
-    captures: list[Row] = field(default_factory=list)
-    dropped: set[str] = field(default_factory=set)
-    continued: set[str] = field(default_factory=set)
-    archives: dict[str, Row] = field(default_factory=dict)
-    upto: int = 0
-    absorbed: int = 0
-
-    def add(self, commit: Commit) -> None:
-        self.parts.update((part.name, part) for part in commit.parts)
-        for name in commit.removed:
-            self.parts.pop(name, None)
-        self.captures.extend(commit.captures)
-        self.dropped.update(commit.dropped)
-        self.continued.update(commit.continued)
-        self.archives.update((archive["name"], archive) for archive in commit.archives)
 
 
 class Store:
     """A store as it was when it was opened, and what this process has committed since."""
 
-    def __init__(self, place: Place, state: _State) -> None:
+    def __init__(self, place: Place, state: State) -> None:
         self.place = place
         self._state = state
 
     @classmethod
     def open(cls, url: str) -> Self:
-        """Raises CannotOpen where there is no store, or one of a newer version."""
+        """Raises CannotOpen where there is no store, a damaged one, or one of a newer version."""
         place = at(url)
-        about = place.read(_ABOUT)
+        refuse_misplaced(place)
+        about = place.read(ABOUT)
         if about is None:
+            if _has_more(place):
+                raise CannotOpen(f"{url}: {ABOUT} is missing; {repair_of(url)}")
             raise CannotOpen(f"{url}: no store is here; `tcpstall scan CAPTURES --store {url}` makes one")
-        _check(url, about)
+        check_schema(url, about)
         return cls(place, _read(place))
 
     @classmethod
@@ -115,19 +62,26 @@ class Store:
     def writing(cls, url: str) -> Iterator[Self]:
         """The store, made if it is not there, for the one process that may change it.
 
-        Raises StoreInUse, CannotOpen (a folder with something else in it, a newer version) and CannotWrite.
+        Raises StoreInUse, CannotOpen (a folder with something else in it, a damaged store, a newer version) and
+        CannotWrite.
         """
         place = at(url)
-        if place.read(_ABOUT) is None and any(not _ours(name) for name in place.names("")):
+        refuse_misplaced(place)
+        if place.read(ABOUT) is None and place.strangers():
             raise CannotOpen(f"{url}: the folder has other files in it; give one that is empty or not there yet")
         with place.writing():
-            about = place.read(_ABOUT)
-            if about is None:
-                place.put(_ABOUT, json.dumps({"schema": SCHEMA}).encode())
+            about = place.read(ABOUT)
+            if about is not None:
+                check_schema(url, about)
+            elif _has_more(place):
+                raise CannotOpen(f"{url}: {ABOUT} is missing; {repair_of(url)}")
             else:
-                _check(url, about)
+                place.put(ABOUT, about_content())
             store = cls(place, _read(place))
+            if found := store.faults(store.all_parts()):
+                raise refused(url, found)
             store._sweep()
+            store._mirror()
             with _interruptible():
                 yield store
 
@@ -148,6 +102,10 @@ class Store:
     def parts(self, table: str) -> list[Part]:
         """The Parquet files that count."""
         return [part for part in self._state.parts.values() if part.table == table]
+
+    def all_parts(self) -> list[Part]:
+        """Those of all tables."""
+        return list(self._state.parts.values())
 
     @property
     def changed(self) -> bool:
@@ -177,32 +135,41 @@ class Store:
         """What is recorded of the archives whose members are all in the store, by their names."""
         return self._state.archives
 
+    @property
+    def lost(self) -> list[Lost]:
+        """Parts that were damaged and whose rows are missing."""
+        return list(self._state.lost)
+
+    def faults(self, parts: Iterable[Part], *, thoroughly: bool = False) -> dict[str, str]:
+        """What is wrong with which of these parts."""
+        changed_ns = self._state.changed_ns
+        return faults(self.place, parts, changed_ns, thoroughly=thoroughly, verified=changed_ns.__setitem__)
+
     def commit(self, commit: Commit) -> None:
-        """Makes it so, durably. Raises CannotWrite; then nothing has changed."""
+        """Makes it so, durably. Raises CannotWrite."""
         number = self._state.upto + 1
-        self.place.put(f"{_JOURNAL}/{number:012}.json", json.dumps(asdict(commit)).encode())
+        content = commit.encoded()
+        self.place.put(names.entry(number), content)
         self._state.add(commit)
         self._state.upto = number
+        self.place.put(f"{COPY}/{names.entry(number)}", content)
 
     def checkpoint(self, captures: Part | None, *, removed: Sequence[str] = ()) -> None:
         """Puts what the journal says into the catalog; `captures` has all rows of that table, not those `removed`."""
         state = self._state
-        for name in removed:
-            state.parts.pop(name, None)
+        state.remove(removed)
         if captures is not None:
             state.parts[captures.name] = captures
             state.captures.clear()
-        catalog = {
-            "schema": SCHEMA,
-            "upto": state.upto,
-            "parts": [asdict(part) for part in state.parts.values()],
-            "captures": state.captures,
-            "dropped": sorted(state.dropped),
-            "continued": sorted(state.continued),
-            "archives": list(state.archives.values()),
-        }
-        self.place.put(_CATALOG, json.dumps(catalog).encode())
+        new = [name for name in state.parts if name not in state.changed_ns]
+        for name, about in self.place.abouts(new).items():
+            if about.changed_ns is not None:
+                state.changed_ns[name] = about.changed_ns
+        content = state.encoded()
+        self.place.put(CATALOG, content)
         state.absorbed = state.upto
+        self._copy_captures()
+        self.place.put(f"{COPY}/{CATALOG}", content)
         self._sweep()
 
     def forget(self, scans: frozenset[str], continued: frozenset[str]) -> None:
@@ -210,11 +177,50 @@ class Store:
         self._state.dropped -= scans
         self._state.continued -= continued
 
+    def forget_lost(self, before_ns: int) -> None:
+        """What began before then is missed no more."""
+        self._state.lost = [each for each in self._state.lost if (each.part.to_ns or before_ns) >= before_ns]
+
     def _sweep(self) -> None:
-        """Removes what a writer that was killed has left, and what was absorbed."""
-        done = [name for name in self.place.names(_JOURNAL) if _number(name) <= self._state.absorbed]
-        stale = [name for table in TABLES for name in self.place.names(table) if name not in self._state.parts]
-        self.place.remove([*done, *stale])
+        """Removes what was absorbed or replaced, and parts that a writer made who was killed before it committed them.
+
+        The latter only because the catalog and the journal are whole: they name every part that ever counted.
+        """
+        state = self._state
+        entries = [*self.place.names(JOURNAL), *self.place.names(f"{COPY}/{JOURNAL}")]
+        done = [name for name in entries if names.is_entry(name) and names.number_of(name) <= state.absorbed]
+        there = [name for table in TABLES for name in self.place.names(table)]
+        stale = [name for name in there if name not in state.parts and _is_swept(name, state)]
+        copies = [name for name in self.place.names(f"{COPY}/captures") if _original(name) not in state.parts]
+        self.place.remove([*done, *stale, *filter(lambda name: names.is_part(_original(name)), copies)])
+
+    def _mirror(self) -> None:
+        """Makes the copies that are missing: a writer was killed, or an older version wrote."""
+        catalog = self.place.read(CATALOG)
+        if catalog is None:
+            catalog = State().encoded()
+            self.place.put(CATALOG, catalog)
+        self._copy_captures()
+        copy = self.place.read(f"{COPY}/{CATALOG}")
+        if copy != catalog:
+            if copy is not None and _upto(copy) > self._state.absorbed:
+                raise CannotOpen(f"{self.url}: {CATALOG} is older than its copy; {repair_of(self.url)}")
+            self.place.put(f"{COPY}/{CATALOG}", catalog)
+        copies = set(self.place.names(f"{COPY}/{JOURNAL}"))
+        for number in range(self._state.absorbed + 1, self._state.upto + 1):
+            content = self.place.read(names.entry(number))
+            if content is not None and f"{COPY}/{names.entry(number)}" not in copies:
+                self.place.put(f"{COPY}/{names.entry(number)}", content)
+
+    def _copy_captures(self) -> None:
+        """The table that says what was scanned is small, and dear: with it, all else can be scanned again."""
+        parts = {f"{COPY}/{part.name}": part for part in self.parts("captures")}
+        there = self.place.abouts(parts)
+        for name, part in parts.items():
+            if name not in there or there[name].bytes != part.bytes:
+                content = self.place.read(part.name)
+                if content is not None:
+                    self.place.put(name, content)
 
 
 @contextmanager
@@ -228,67 +234,92 @@ def _interruptible() -> Iterator[None]:
         raise
 
 
-def _ours(name: str) -> bool:
-    return name.partition("/")[0] in (*TABLES, _JOURNAL, _ABOUT, _CATALOG, "unfinished", "lock", DATABASE)
+def about_content() -> bytes:
+    """What stands in `store.json`."""
+    return json.dumps({"schema": SCHEMA}).encode()
 
 
-def _check(url: str, about: bytes) -> None:
+def refuse_misplaced(place: Place) -> None:
+    """Raises CannotOpen where a link, a pipe or the like has a name of ours: nothing behind it is read or deleted."""
+    for name, what in place.misplaced().items():
+        raise CannotOpen(f"{place.url}: {name}: {what}; {repair_of(place.url)}")
+
+
+def check_schema(url: str, about: bytes) -> None:
+    """Raises CannotOpen for another version than this, and for what is no store's."""
     try:
         schema = str(json.loads(about)["schema"])
-    except (ValueError, TypeError, KeyError) as error:
-        raise CannotOpen(f"{url}: {_ABOUT} is damaged; scan into a new store") from error
+    except (ValueError, TypeError, KeyError, RecursionError) as error:
+        raise CannotOpen(f"{url}: {ABOUT} is damaged; {repair_of(url)}") from error
     if schema != SCHEMA:
         raise CannotOpen(f"{url}: a store of version {schema}, and this tcpstall knows {SCHEMA}; use a newer tcpstall")
 
 
-def _number(name: str) -> int:
-    return int(name.rpartition("/")[2].removesuffix(".json"))
+def _has_more(place: Place) -> bool:
+    """Where `store.json` is missing: there was a store."""
+    return bool(place.read(CATALOG) is not None or place.names(COPY) or place.names(JOURNAL) or _any_part(place))
 
 
-def _read(place: Place) -> _State:
+def _any_part(place: Place) -> bool:
+    return any(names.is_part(name) for table in TABLES for name in place.names(table))
+
+
+def _is_swept(name: str, state: State) -> bool:
+    return name in state.removed or names.is_made_part(name)
+
+
+def _original(copy: str) -> str:
+    return copy.removeprefix(f"{COPY}/")
+
+
+def _upto(catalog: bytes) -> int:
+    try:
+        return read_catalog(catalog).upto
+    except Damaged:
+        return -1
+
+
+def _read(place: Place) -> State:
     """Catalog first: a checkpoint made in between only leaves out journal entries that it has absorbed.
 
     A reader that lists the journal after a checkpoint has emptied it reads the catalog again.
     """
     while True:
         state = _catalog(place)
-        entries = sorted(place.names(_JOURNAL), key=_number)
+        entries = sorted(filter(names.is_entry, place.names(JOURNAL)))
         for name in entries:
-            if _number(name) <= state.upto:
+            number = names.number_of(name)
+            if number <= state.upto:
                 continue
             content = place.read(name)
-            if content is None or _number(name) != state.upto + 1:
+            if content is None or number != state.upto + 1:
                 break
-            state.add(_commit(name, content))
-            state.upto = _number(name)
-        else:
+            state.add(_commit(place, name, content))
+            state.upto = number
+        copies = filter(names.is_entry, place.names(f"{COPY}/{JOURNAL}"))
+        newest = max((names.number_of(name) for name in (*entries, *copies)), default=0)
+        if newest <= state.upto:
             return state
-        if _catalog(place).upto <= state.upto and _number(entries[-1]) > state.upto:
-            raise TcpstallError(f"{place.url}: the journal lacks entry {state.upto + 1}; restore it or scan anew")
+        if _catalog(place).upto <= state.upto:
+            raise CannotOpen(f"{place.url}: the journal lacks entry {state.upto + 1}; {repair_of(place.url)}")
 
 
-def _catalog(place: Place) -> _State:
-    content = place.read(_CATALOG)
-    if content is None:
-        return _State()
+def _catalog(place: Place) -> State:
+    content = place.read(CATALOG)
+    if content is not None:
+        try:
+            return read_catalog(content)
+        except Damaged as error:
+            raise CannotOpen(f"{place.url}: {CATALOG} is damaged: {error}; {repair_of(place.url)}") from error
+    # Before the first checkpoint of an older version there was none.
+    begun = f"{names.entry(1)}" in place.names(JOURNAL) and not place.names(COPY)
+    if not begun and (place.names(COPY) or _any_part(place)):
+        raise CannotOpen(f"{place.url}: {CATALOG} is missing; {repair_of(place.url)}")
+    return State()
+
+
+def _commit(place: Place, name: str, content: bytes) -> Commit:
     try:
-        catalog = json.loads(content)
-        return _State(
-            parts={part["name"]: Part(**part) for part in catalog["parts"]},
-            captures=catalog["captures"],
-            dropped=set(catalog["dropped"]),
-            continued=set(catalog["continued"]),
-            archives={archive["name"]: archive for archive in catalog.get("archives", ())},
-            upto=catalog["upto"],
-            absorbed=catalog["upto"],
-        )
-    except (ValueError, TypeError, KeyError, RecursionError) as error:
-        raise CannotOpen(f"{place.url}: {_CATALOG} is damaged; restore it or scan into a new store") from error
-
-
-def _commit(name: str, content: bytes) -> Commit:
-    try:
-        row = json.loads(content)
-        return replace(Commit(**row), parts=[Part(**part) for part in row["parts"]])
-    except (ValueError, TypeError, KeyError) as error:
-        raise TcpstallError(f"{name} in the store is damaged; restore it or scan anew") from error
+        return read_entry(content)
+    except Damaged as error:
+        raise CannotOpen(f"{place.url}: {name} in the store is damaged: {error}; {repair_of(place.url)}") from error

@@ -2,19 +2,23 @@
 
 import uuid
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from typing import Any
 
 from tcpstall.archive.columns import BY_DAY, TABLES
+from tcpstall.archive.names import repair_of
 from tcpstall.archive.parts import Parts, connected
 from tcpstall.archive.plan import current
+from tcpstall.archive.records import sane_row
 from tcpstall.archive.session import make_views
+from tcpstall.archive.sound import refused
 from tcpstall.archive.store import DATABASE, Commit, Part, Store
-from tcpstall.errors import CannotWrite
+from tcpstall.errors import CannotOpen, CannotWrite
 
-__all__ = ["compacted", "known_captures", "pruned"]
+__all__ = ["MEMORY_BYTES", "compacted", "known_captures", "make_database", "parts_with", "pruned", "refuse_damaged"]
 
-_MEMORY_BYTES = 200_000_000
+MEMORY_BYTES = 200_000_000
 
 _SMALL_BYTES = 32_000_000
 """Parts below this are merged: a query pays about a millisecond for each part that it opens."""
@@ -29,17 +33,20 @@ def known_captures(store: Store) -> list[dict[str, Any]]:
     """All rows of captures, those that no longer count included."""
     rows: list[dict[str, Any]] = []
     if files := store.files("captures"):
-        with connected(store.place, _MEMORY_BYTES) as duck:
+        with connected(store.place, MEMORY_BYTES) as duck, _readable(store, "captures"):
             read = duck.execute("FROM read_parquet(?, union_by_name = true)", [files])
             names = [column[0] for column in read.description or ()]
             rows.extend(dict(zip(names, row, strict=True)) for row in read.fetchall())
     blank = dict.fromkeys(_CAPTURES)
-    return [{**blank, **row} for row in (*rows, *store.recent("captures"))]
+    known = [{**blank, **row} for row in (*rows, *store.recent("captures"))]
+    if not all(sane_row(row) and row["name"] is not None and row["scanned_ns"] is not None for row in known):
+        raise CannotOpen(f"{store.url}: the table captures has rows that no scan writes; {repair_of(store.url)}")
+    return known
 
 
 def compacted(store: Store) -> None:
     """Merges small parts, leaves out what no longer counts, gives parts of other versions the columns of this one."""
-    parts = Parts(store.place, _MEMORY_BYTES)
+    parts = Parts(store.place, MEMORY_BYTES)
     others = {*_with_gone(store), *(part.name for part in store.outdated())}
     by_day: dict[str, list[Part]] = defaultdict(list)
     for table in BY_DAY:
@@ -50,7 +57,9 @@ def compacted(store: Store) -> None:
         merged = small if len(small) >= _MANY else []
         old = [part for part in all_parts if part in merged or part.name in others]
         if old:
-            made = parts.merged(folder, old, store.dropped, store.continued)
+            refuse_damaged(store, old)
+            with _readable(store, old[0].table):
+                made = parts.merged(folder, old, store.dropped, store.continued)
             store.commit(Commit(parts=made, removed=[part.name for part in old]))
     rows = current(known_captures(store), store.dropped)
     store.forget(store.dropped, store.continued)
@@ -59,7 +68,7 @@ def compacted(store: Store) -> None:
 
 def pruned(store: Store, before_ns: int) -> int:
     """Forgets flows, stalls and exchanges that began before then; how many rows went. Captures stay known."""
-    parts = Parts(store.place, _MEMORY_BYTES)
+    parts = Parts(store.place, MEMORY_BYTES)
     gone = 0
     for table in BY_DAY:
         old = [part for part in store.parts(table) if part.from_ns is not None and part.from_ns < before_ns]
@@ -68,27 +77,53 @@ def pruned(store: Store, before_ns: int) -> int:
         made: list[Part] = []
         for part in old:
             if part not in whole:
-                kept = parts.merged(
-                    part.name.rpartition("/")[0], [part], store.dropped, store.continued, since_ns=before_ns
-                )
+                refuse_damaged(store, [part])
+                folder = part.name.rpartition("/")[0]
+                with _readable(store, part.table):
+                    kept = parts.merged(folder, [part], store.dropped, store.continued, since_ns=before_ns)
                 gone += part.rows - sum(each.rows for each in kept)
                 made.extend(kept)
         if old:
             store.commit(Commit(parts=made, removed=[part.name for part in old]))
+    store.forget_lost(before_ns)
     _checkpoint(store, parts, current(known_captures(store), store.dropped))
     return gone
+
+
+def refuse_damaged(store: Store, parts: Sequence[Part]) -> None:
+    """Raises CannotOpen: what is damaged must not be copied into a part whose digest would then be right."""
+    if found := store.faults(parts, thoroughly=True):
+        raise refused(store.url, found)
+
+
+@contextmanager
+def _readable(store: Store, table: str) -> Iterator[None]:
+    import duckdb
+
+    try:
+        yield
+    except duckdb.Error as error:
+        line = str(error).splitlines()[0]
+        raise CannotOpen(f"{store.url}: the table {table} cannot be read: {line}; {repair_of(store.url)}") from error
 
 
 def _with_gone(store: Store) -> frozenset[str]:
     """The parts that hold rows which no longer count."""
     gone = [*store.dropped, *store.continued]
-    files = {store.place.path(part.name): part.name for table in BY_DAY for part in store.parts(table)}
-    if not gone or not files:
+    return parts_with(store, gone) if gone else frozenset()
+
+
+def parts_with(store: Store, scans: Collection[str]) -> frozenset[str]:
+    """Names of the parts that hold rows of these scans."""
+    files = [file for table in BY_DAY for file in store.files(table)]
+    if not files:
         return frozenset()
-    with connected(store.place, _MEMORY_BYTES) as duck:
+    with connected(store.place, MEMORY_BYTES) as duck, _readable(store, "flows"):
         read = "read_parquet(?, filename = true, union_by_name = true)"
         query = f"SELECT DISTINCT filename FROM {read} WHERE list_contains(?, scan)"
-        return frozenset(files[row[0]] for row in duck.execute(query, [list(files), gone]).fetchall())
+        found = duck.execute(query, [files, [*scans]]).fetchall()
+    # Table, day and name: drivers of file systems write what is before them in several ways.
+    return frozenset("/".join(row[0].split("/")[-3:]) for row in found)
 
 
 def _checkpoint(store: Store, parts: Parts, rows: list[Mapping[str, Any]]) -> None:
@@ -96,10 +131,10 @@ def _checkpoint(store: Store, parts: Parts, rows: list[Mapping[str, Any]]) -> No
     old: Sequence[Part] = store.parts("captures")
     new = parts.rows("captures", rows, _CAPTURES)
     store.checkpoint(new, removed=[part.name for part in old])
-    _make_database(store)
+    make_database(store)
 
 
-def _make_database(store: Store) -> None:
+def make_database(store: Store) -> None:
     """A DuckDB file with the tables as views, for people who ask with other tools; of a local store only."""
     import duckdb
 

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from tcpstall.archive.chosen import Chosen
-from tcpstall.archive.store import Part, Store
+from tcpstall.archive.store import Lost, Part, Store
 
 __all__ = ["Within"]
 
@@ -42,6 +42,15 @@ class Within:
         """Those with a row of the time: each part is known by its earliest and its latest start."""
         path = self._store.place.path
         return [path(part.name) for part in self._store.parts(table) if self._can_hold(table, part)]
+
+    def all_parts(self) -> list[Part]:
+        """Those of all tables."""
+        return [part for part in self._store.all_parts() if self._can_hold(part.table, part)]
+
+    @property
+    def lost(self) -> list[Lost]:
+        """Parts with a row of the time whose rows are missing."""
+        return [each for each in self._store.lost if self._can_hold(each.part.table, each.part)]
 
     def recent(self, table: str) -> Sequence[Mapping[str, Any]]:
         """Rows that are in no file yet."""

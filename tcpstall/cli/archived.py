@@ -11,6 +11,7 @@ from tcpstall.cli.asking import Form, Which, asked, chosen
 from tcpstall.cli.called import command_line
 from tcpstall.cli.ending import writing
 from tcpstall.cli.times import Moment
+from tcpstall.errors import ExitCode
 
 __all__ = ["chosen_store", "store_page", "typed_top"]
 
@@ -44,7 +45,7 @@ def typed_top(top: int) -> int | None:
     return top if source is ParameterSource.COMMANDLINE else None
 
 
-def store_page(store: str, output: Path, *, top: int | None, since: Moment | None, until: Moment | None) -> None:
+def store_page(store: str, output: Path, *, top: int | None, since: Moment | None, until: Moment | None) -> ExitCode:
     """Asks the store and writes the page."""
     meant = chosen(Which(causes=(), since=since, until=until))
     with asked(store, Form(form="html", output=None), meant) as session:
@@ -64,3 +65,4 @@ def store_page(store: str, output: Path, *, top: int | None, since: Moment | Non
     made = MadeBy(command_line((), anonymised=False), __version__, ())
     with writing(str(output)):
         write_whole(archive_page(about, worst, course, patterns, made_by=made), output)
+    return session.exit_code

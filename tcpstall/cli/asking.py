@@ -8,17 +8,20 @@ from typing import TYPE_CHECKING, Any, TypedDict, TypeVar
 import click
 
 from tcpstall.causes import Cause
-from tcpstall.cli.ending import writing
+from tcpstall.cli.ending import complain, writing
 from tcpstall.cli.times import MOMENT, Moment
-from tcpstall.errors import CannotWrite
+from tcpstall.errors import CannotWrite, ExitCode
 from tcpstall.model import Endpoint
 from tcpstall.output import written, written_by_name
+from tcpstall.units import counted
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
 
     from tcpstall.archive.chosen import Chosen
     from tcpstall.archive.session import Session
+    from tcpstall.archive.store import Store
+    from tcpstall.archive.within import Within
 
 __all__ = [
     "SERVICE",
@@ -138,12 +141,37 @@ def asked(store: str, form: Form, chosen: "Chosen | None" = None, *, output: Pat
     """A session over that store, or what is chosen of it, which may write `output`."""
     _check(form)
     from tcpstall.archive.session import session
+
+    opened = _sound(store, chosen)
+    with session(opened, output=output) as answering:
+        for each in opened.lost:
+            missing = f"{counted(each.part.rows, 'row')} of {each.part.table} missing"
+            complain(f"{store}: {missing}: {each.part.name} was damaged; {_SCAN_AGAIN}")
+        if opened.lost:
+            answering.exit_code = ExitCode.DAMAGED
+        yield answering
+
+
+_SCAN_AGAIN = "scan its captures again, into the same store"
+
+
+def _sound(store: str, chosen: "Chosen | None") -> "Store | Within":
+    """The store, or what is chosen of it. Raises CannotOpen where a part is damaged that no scan has just replaced."""
+    from tcpstall.archive.sound import refused
     from tcpstall.archive.store import Store
     from tcpstall.archive.within import Within
 
-    opened = Store.asked(store)
-    with session(opened if chosen is None else Within(opened, chosen), output=output) as answering:
-        yield answering
+    before: list[str] = []
+    while True:
+        opened = Store.asked(store)
+        asked = opened if chosen is None else Within(opened, chosen)
+        found = opened.faults(asked.all_parts())
+        if not found:
+            return asked
+        parts = [part.name for part in opened.all_parts()]
+        if parts == before:
+            raise refused(store, found)
+        before = parts
 
 
 def write(

@@ -7,6 +7,7 @@ import click
 from tcpstall.cli.asking import Form, asked, form_options, parquet_file, write
 from tcpstall.cli.ending import writing
 from tcpstall.cli.stores import store_option
+from tcpstall.errors import ExitCode
 
 __all__ = ["command"]
 
@@ -38,7 +39,7 @@ def _print_columns(context: click.Context, _parameter: click.Parameter, wanted: 
     callback=_print_columns,
     help="Print the tables with their columns, what these mean and their units, and exit.",
 )
-def command(sql: str, store: str, **form: Unpack[Form]) -> None:
+def command(sql: str, store: str, **form: Unpack[Form]) -> ExitCode:
     """Answer one SELECT over the tables flows, stalls, exchanges, captures and errors.
 
     \b
@@ -51,13 +52,14 @@ def command(sql: str, store: str, **form: Unpack[Form]) -> None:
     if form["form"] == "parquet":
         with parquet_file(form) as unfinished, asked(store, form, output=unfinished) as session:
             session.write(sql, unfinished)
-        return
+            return session.exit_code
     with asked(store, form) as session:
         answer = session.ask(sql)
         from tcpstall.report.archive.answers import as_table
 
         names, types = answer.names, answer.types
         write(form, dict(zip(names, types, strict=True)), answer, lambda width: as_table(names, types, answer, width))
+        return session.exit_code
 
 
 def _is_text(sql: str) -> bool:

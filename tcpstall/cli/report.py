@@ -93,8 +93,7 @@ def command(
     what many captures have in common: findings, lost time by cause and hour, and the worst services.
     """  # fmt: skip
     if (archive := chosen_store(captures, store)) is not None:
-        store_page(archive, output, top=typed_top(top), since=asked["since"], until=asked["until"])
-        return ExitCode.COMPLETE
+        return store_page(archive, output, top=typed_top(top), since=asked["since"], until=asked["until"])
     how = reading(captures, asked)
     analysis = read(captures, how, top=max(top, detailed), sort=sort)
     code = outcome(analysis.captures)

@@ -9,6 +9,7 @@ from tcpstall.cli.stores import store_option
 from tcpstall.cli.times import SPAN
 from tcpstall.errors import ExitCode
 from tcpstall.units import counted, date, number, size
+from tcpstall.untrusted import in_terminal
 
 __all__ = ["command"]
 
@@ -70,3 +71,33 @@ def compact(store: str) -> ExitCode:
         after = sum(len(opened.parts(table)) for table in TABLES)
     complain(f"{counted(before, 'file')} of {store} are {number(after)} now")
     return ExitCode.COMPLETE
+
+
+@command.command("check")
+@click.option("--repair", is_flag=True, help="Set aside what is damaged, and make the catalog anew of what is not.")
+@store_option
+def check(repair: bool, store: str) -> ExitCode:
+    """Compare every file of a store with its catalog, journal and digests, and print what is wrong, a line a file.
+
+    Exit code 0: the store is sound. 5: something is wrong, or rows are missing. With --repair damaged files are moved
+    to the store's folder `damaged`, questions are answered from the rest, and the next scan reads the captures again
+    whose rows were lost.
+    """  # fmt: skip
+    from tcpstall.archive.check import checked
+    from tcpstall.archive.place import at
+    from tcpstall.archive.repair import repaired
+
+    if repair:
+        for name, what in repaired(store).problems.items():
+            complain(f"{store}: {name} {what}")
+    health = checked(at(store))
+    parts, rows = health.state.parts.values(), 0
+    with writing("standard output"):
+        for name, what in health.problems.items():
+            click.echo(in_terminal(f"{name} {what}"))
+        for name, what in health.notes.items():
+            click.echo(in_terminal(f"note: {name} {what}"))
+        if not health.problems:
+            rows = sum(part.rows for part in parts)
+            click.echo(f"{store} is sound: {counted(rows, 'row')} in {counted(len(parts), 'file')}")
+    return ExitCode.DAMAGED if health.problems else ExitCode.COMPLETE

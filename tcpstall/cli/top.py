@@ -7,6 +7,7 @@ import click
 from tcpstall.cli.asking import Form, Which, asked, cause_option, chosen, form_options, interval_options, write
 from tcpstall.cli.numbers import Number
 from tcpstall.cli.stores import store_option
+from tcpstall.errors import ExitCode
 from tcpstall.losses import By
 
 __all__ = ["command"]
@@ -27,7 +28,7 @@ class _Asked(Form, Which):
 @interval_options
 @click.option("--top", "most", type=Number(min=1), default=_MOST, show_default=True, metavar="N", help="The first N.")
 @form_options
-def command(store: str, by: By, most: int, **which: Unpack[_Asked]) -> None:
+def command(store: str, by: By, most: int, **which: Unpack[_Asked]) -> ExitCode:
     """Say where most time was lost, to what, and which flow shows it best.
 
     Lost is the length of waits. A host's are those that were its own doing: as a sender, as a receiver whose window was
@@ -42,3 +43,4 @@ def command(store: str, by: By, most: int, **which: Unpack[_Asked]) -> None:
     from tcpstall.report.archive.losses import loss_columns, loss_rows, render_losses
 
     write(form, loss_columns(losses), loss_rows(losses), lambda width: render_losses(losses, width=width))
+    return session.exit_code

@@ -7,6 +7,7 @@ import click
 from tcpstall.cli.asking import SERVICE, Form, Which, asked, cause_option, chosen, form_options, interval_options, write
 from tcpstall.cli.numbers import Number
 from tcpstall.cli.stores import store_option
+from tcpstall.errors import ExitCode
 from tcpstall.losses import Every
 from tcpstall.model import Endpoint
 
@@ -49,7 +50,7 @@ class _Asked(Form, Which):
     help="The first N of what has grown.",
 )
 @form_options
-def command(store: str, every: Every, services: tuple[Endpoint, ...], most: int, **which: Unpack[_Asked]) -> None:
+def command(store: str, every: Every, services: tuple[Endpoint, ...], most: int, **which: Unpack[_Asked]) -> ExitCode:
     """Show lost time over time, and which services lose more to what than before, since when."""
     meant = chosen(Which(causes=which["causes"], since=which["since"], until=which["until"]), services)
     form = Form(form=which["form"], output=which["output"])
@@ -62,3 +63,4 @@ def command(store: str, every: Every, services: tuple[Endpoint, ...], most: int,
 
     plain = not has_braille()
     write(form, TREND_COLUMNS, trend_rows(found), lambda width: render_trend(found, width=width, plain=plain))
+    return session.exit_code

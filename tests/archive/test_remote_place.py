@@ -4,6 +4,7 @@ import json
 import subprocess
 import sys
 import time
+import uuid
 from pathlib import Path
 from typing import Any
 
@@ -128,9 +129,10 @@ def test_a_lease_that_is_being_written_counts(url: str) -> None:
 
 def test_what_another_left_unfinished_is_swept(url: str) -> None:
     place = at(url)
-    place.put("unfinished/x", b"half")
+    place.put(f"unfinished/{uuid.uuid4().hex}", b"half")
+    place.put("unfinished/a strangers file", b"whole")
     with place.writing():
-        assert place.names("unfinished") == []
+        assert place.names("unfinished") == ["unfinished/a strangers file"]
 
 
 def test_a_store_lives_there(url: str) -> None:

@@ -2,6 +2,7 @@
 
 import json
 import multiprocessing
+import uuid
 from pathlib import Path
 
 import pytest
@@ -17,7 +18,8 @@ def url(tmp_path: Path) -> str:
 
 
 def part(number: int, table: str = "flows") -> Part:
-    return Part(table, f"{table}/day=2026-11-21/{number}.parquet", rows=1, bytes=10, from_ns=0, to_ns=9)
+    day = "" if table == "captures" else "day=2026-11-21/"
+    return Part(table, f"{table}/{day}{number}.parquet", rows=1, bytes=4, from_ns=0, to_ns=9)
 
 
 def put(store: Store, *parts: Part) -> None:
@@ -63,14 +65,22 @@ def test_a_writer_killed_between_checkpoint_and_clearing_the_journal_commits_not
         assert store.place.names("journal") == []
 
 
-def test_parts_that_nothing_names_are_swept_by_the_next_writer(url: str) -> None:
+def test_what_a_killed_writer_made_is_swept_by_the_next_one_and_nothing_else(url: str) -> None:
+    made = f"flows/day=2026-11-21/{uuid.uuid4().hex}.parquet"
+    strangers = ["flows/day=2026-11-21/notes.txt", "flows/day=2026-11-21/kept.parquet", "unfinished/thesis.txt"]
     with Store.writing(url) as store:
-        put(store, part(1), part(2))
+        put(store, part(1))
         store.commit(Commit(parts=[part(1)]))
-    (Path(url) / "unfinished" / "half").write_bytes(b"ro")
+        for name in (made, *strangers):
+            store.place.put(name, b"rows")
+    left = [f"unfinished/{uuid.uuid4().hex}{ending}" for ending in ("", ".parquet", ".duckdb")]
+    left.append(f"unfinished/spilled-{uuid.uuid4().hex}/duckdb_temp_storage_DEFAULT-0.tmp")
+    for name in left:
+        (Path(url) / name).parent.mkdir(exist_ok=True)
+        (Path(url) / name).write_bytes(b"ro")
     with Store.writing(url) as store:
-        assert store.place.names("flows") == [part(1).name]
-        assert store.place.names("unfinished") == []
+        assert store.place.names("flows") == sorted([part(1).name, *strangers[:2]])
+        assert store.place.names("unfinished") == strangers[2:]
 
 
 def test_a_journal_with_a_hole_is_told_rather_than_skipped(url: str) -> None:

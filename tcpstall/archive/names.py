@@ -1,0 +1,137 @@
+"""Names of a store's files: which are ours, which tcpstall makes itself, and the digest that a part's name carries."""
+
+import hashlib
+import re
+import uuid
+from pathlib import Path
+
+from tcpstall.archive.columns import BY_DAY
+
+__all__ = [
+    "ABOUT",
+    "BY_DAY",
+    "CATALOG",
+    "COPY",
+    "DAMAGED",
+    "DATABASE",
+    "FILES",
+    "FOLDERS",
+    "JOURNAL",
+    "LOCK",
+    "TABLES",
+    "UNFINISHED",
+    "aside",
+    "digest_in",
+    "entry",
+    "is_entry",
+    "is_left_over",
+    "is_made_part",
+    "is_ours",
+    "is_part",
+    "new_digest",
+    "number_of",
+    "part_name",
+    "repair_of",
+    "table_of",
+]
+
+TABLES = (*BY_DAY, "captures")
+
+ABOUT = "store.json"
+CATALOG = "catalog.json"
+JOURNAL = "journal"
+COPY = "copy"
+"""Second copies of the catalog, the journal and the table of captures, under the same names."""
+DAMAGED = "damaged"
+"""What `store check --repair` has set aside; tcpstall never deletes anything in it."""
+UNFINISHED = "unfinished"
+"""Files being made; what is left in there belongs to a writer that was killed."""
+LOCK = "lock"
+DATABASE = "store.duckdb"
+"""Views of the tables, for other tools; tcpstall itself does not read it."""
+
+FILES = (ABOUT, CATALOG, LOCK, DATABASE)
+FOLDERS = (*TABLES, JOURNAL, COPY, DAMAGED, UNFINISHED)
+
+_HEX = "[0-9a-f]{32}"
+_PART = re.compile(rf"(?:(?:{'|'.join(BY_DAY)})/day=\d{{4}}-\d\d-\d\d|captures)/[0-9A-Za-z_-]{{1,100}}\.parquet")
+_MADE = re.compile(rf"[^/]+/(?:[^/]+/)?{_HEX}(?:-({_HEX}))?\.parquet")
+_ENTRY = re.compile(rf"(?:{COPY}/)?{JOURNAL}/\d{{12}}\.json")
+_LEFT_OVER = re.compile(rf"{UNFINISHED}/(?:{_HEX}(?:\.parquet|\.duckdb(?:\.wal)?)?|spilled-{_HEX}/[0-9A-Za-z_.-]+)")
+
+
+def is_part(name: str) -> bool:
+    """A part may have that name: in the folder of a table, and of a day where the table is parted by days."""
+    return _PART.fullmatch(name) is not None
+
+
+def is_made_part(name: str) -> bool:
+    """A name of the exact form that tcpstall gives its parts: what nobody knows of these was broken off."""
+    return is_part(name) and _MADE.fullmatch(name) is not None
+
+
+def aside(name: str) -> str:
+    """Where something is set aside: in `damaged`, under a name of its own."""
+    new = f"{uuid.uuid4().hex}-{name.replace('/', '-')}"
+    return new if name == DAMAGED else f"{DAMAGED}/{new}"
+
+
+def is_ours(name: str) -> bool:
+    """A file of a store may have that name."""
+    held = name.removeprefix(f"{COPY}/")
+    return (
+        name in FILES
+        or held == CATALOG
+        or is_entry(name)
+        or is_part(held)
+        or is_left_over(name)
+        or name.startswith((f"{DAMAGED}/", f"{LOCK}/"))
+    )
+
+
+def is_left_over(name: str) -> bool:
+    """A name of the exact form that tcpstall gives files while it makes them."""
+    return _LEFT_OVER.fullmatch(name) is not None
+
+
+def is_entry(name: str) -> bool:
+    """An entry of the journal, or the copy of one."""
+    return _ENTRY.fullmatch(name) is not None
+
+
+def entry(number: int) -> str:
+    """The name of the journal's entry of that number."""
+    return f"{JOURNAL}/{number:012}.json"
+
+
+def number_of(name: str) -> int:
+    """The number of a journal's entry."""
+    return int(name.rpartition("/")[2].removesuffix(".json"))
+
+
+def table_of(name: str) -> str:
+    """The table of a part."""
+    return name.partition("/")[0]
+
+
+def part_name(folder: str, file: Path) -> str:
+    """A new name for a part: unlike any other, and with the digest of its content."""
+    with file.open("rb") as content:
+        digest = hashlib.file_digest(content, new_digest)
+    return f"{folder}/{uuid.uuid4().hex}-{digest.hexdigest()}.parquet"
+
+
+def digest_in(name: str) -> str | None:
+    """The digest that a part's name carries; None for parts of versions that wrote none."""
+    found = _MADE.fullmatch(name)
+    return found[1] if found else None
+
+
+def new_digest() -> "hashlib.blake2b":
+    """What contents are digested with: 1 GB/s, in the standard library, and not to be forged."""
+    return hashlib.blake2b(digest_size=16)
+
+
+def repair_of(url: str) -> str:
+    """What to do about a store that is damaged, as the end of a message."""
+    return f"`tcpstall store check --repair --store {url}` sets aside what is damaged and keeps the rest"
