@@ -174,7 +174,7 @@ def killed(number: int, code: int = 0) -> Callable[[int, str], None]:
 
 
 class InWorkers(Options):
-    """Options that bring a fault into the first worker that gets so far: a worker unpickles them, however it is started."""
+    """Options that bring a fault into the first worker that gets so far: by being unpickled there."""
 
     def of(self, store: Path, number: int, code: int, once: Path) -> "InWorkers":
         """Refused with that error number, or killed where it is 0; the file `once` is made by whoever it happens to."""

@@ -153,7 +153,7 @@ fn packets_that_were_told_already_keep_their_numbers_and_reach_no_flow() {
     assert_eq!((followed.packets(), followed.seqs()), (vec![4, 5, 6], vec![3, 4, 5]));
     let overlapping = read_beyond(files(&[&first, &[Tcp(5, 9), Tcp(40, 5)]]), &[], 3);
     assert_eq!(overlapping.seqs(), [9, 3, 4, 5]);
-    assert_eq!(read_beyond(files(&[&first]), &[], 9).seqs(), []);
+    assert!(read_beyond(files(&[&first]), &[], 9).seqs().is_empty());
 }
 
 #[test]
