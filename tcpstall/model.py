@@ -105,12 +105,15 @@ class Direction:
     busy_ns: int | None = None
     rwnd_limited_ns: int | None = None
     bottleneck_bytes_per_s: int | None = None
-    """What the path's narrowest point carried while a queue stood there, payload; None where none ever stood."""
+    """What the path's narrowest point carried while a queue stood there, payload; None where none ever stood, or where
+    the data never came near that rate for a second."""
     bdp_bytes: int | None = None
     """That rate times the base round trip: more in flight only queues."""
     queue_delay_ns: int | None = None
     bandwidth_limited_ns: int = 0
     """How long the path was busy with this direction's data."""
+    fastest_bytes_per_s: int | None = None
+    """The most that it sent in a second; a shorter flow is counted whole. None where all left at one moment."""
     link_share: float | None = None
     """Rate over `link_bytes_per_s`, while the path was busy, else from the first data to the last."""
     timeouts: int = 0
@@ -273,6 +276,11 @@ class Service:
     closed_by_client: int
     closed_by_server: int
     idle_close: IdleClose | None
+    unreachable: int = 0
+    refused: int = 0
+    half_open: int = 0
+    gone: int = 0
+    """Connections that came to that, see `Flow.outcome`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -306,6 +314,13 @@ class Flow:
     capture: int = 0
     rtt_spikes: tuple[RttSpike, ...] = ()
     rtt_spikes_dropped: int = 0
+    outcome: str | None = None
+    """`unreachable`, `refused`, `half-open`, `aborted` or `gone`; `too-early` or `one-sided` where the capture does not
+    show which; None of a connection that was established and whose ends were heard."""
+    unanswered_sender: Side | None = None
+    """The end that got no answer, `unanswered_attempts` times in `unanswered_ns` up to the capture's last packet."""
+    unanswered_attempts: int | None = None
+    unanswered_ns: int | None = None
     trust: Trust = dataclasses.field(default_factory=Trust)
 
     @property
@@ -317,6 +332,11 @@ class Flow:
     def lost_ns(self) -> int:
         """Time that some cause owns: all but sending, plain travel and closing."""
         return sum(self.time_ns.get(cause, 0) for cause in Cause)
+
+    @property
+    def was_set_up(self) -> bool:
+        """False of a connection that the capture never shows established."""
+        return self.outcome is None or self.outcome == "gone"
 
     def end(self, side: Side) -> Endpoint:
         """The endpoint of that side."""

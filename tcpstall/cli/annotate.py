@@ -69,9 +69,9 @@ def command(
         missing = ", ".join(map(str, flows))
         raise NothingToShow(f"{capture} holds no flow {missing}; `tcpstall analyze` lists the flows")
     from tcpstall.packets.annotate import annotate, comments
-    from tcpstall.report.phrases import phrase
+    from tcpstall.report.phrases import phrase_of_one
 
-    said = comments(analysis, lambda flow, stall: phrase(stall.cause, flow, [stall]))
+    said = comments(analysis, phrase_of_one)
     planned = len(said)
     with Bar() as bar, writing(str(output)):
         copied = annotate(capture, output, said, about=_about(analysis), anonymise=key, progress=bar)

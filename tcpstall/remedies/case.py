@@ -27,7 +27,7 @@ _KINDS: dict[Cause, dict[str | None, str]] = {
     Cause.RWND_LIMITED: {"slow-reader": "slow-reader"},
     Cause.ZERO_WINDOW: {"never-reopened": "never-reopened", "below-segment": "below-segment"},
     Cause.APP_LIMITED: {"think-time": "think-time", "awaiting-peer": "awaiting-peer"},
-    Cause.HANDSHAKE: {"syn-loss": "syn-loss", "refused": "refused", "unanswered": "unanswered"},
+    Cause.HANDSHAKE: {kind: kind for kind in ("syn-loss", "refused", "unanswered", "half-open")},
     Cause.DELAYED_ACK: {"nagle": "nagle"},
 }
 """Details that ask for another change than their cause's others do."""
@@ -103,7 +103,8 @@ def cases(flow: Flow, service: Service | None = None, link_bytes_per_s: int | No
     ]
     found = [case for case in found if case.cause is not Cause.HANDSHAKE or _worth_saving(case)]
     least = max((case.time_ns for case in found), default=0) // _NOISE_SHARE
-    return sorted((case for case in found if case.time_ns > least), key=lambda case: -case.time_ns)
+    worth = (case for case in found if case.time_ns > least or _never_set_up(case))
+    return sorted(worth, key=lambda case: -case.time_ns)
 
 
 def _span(stalls: Sequence[Stall]) -> int:
@@ -113,6 +114,11 @@ def _span(stalls: Sequence[Stall]) -> int:
 def _part(flow: Flow, cause: Cause, stalls: Sequence[Stall], in_all: dict[Cause, int]) -> int:
     owned = flow.time_ns.get(cause, 0)
     return owned * _span(stalls) // in_all[cause] if in_all[cause] else owned
+
+
+def _never_set_up(case: Case) -> bool:
+    """A lone SYN takes no time, and is all that there is to say of its connection."""
+    return case.cause is Cause.HANDSHAKE and not case.flow.was_set_up
 
 
 def _worth_saving(case: Case) -> bool:

@@ -59,11 +59,29 @@ def _treated(case: Case, sockets: dict[Side, Socket]) -> Treatment:
 _Answer = tuple[Sequence[Remedy], str]
 
 
+_NEVER_STOOD = {
+    "unreachable": "nothing to change in TCP: nobody answered; check that the host is up and the port listens "
+    "(ss -tln), that no firewall drops the SYNs, and that a route leads there and back",
+    "refused": "nothing to change in TCP: start the service, or find the firewall that rejects the connection",
+    "half-open": "nothing to change in TCP: find out why the client does not complete the handshake, or whether its "
+    "address is forged (a SYN flood)",
+    "aborted": "nothing to change in TCP: the client reset the connection although the server had accepted it",
+    "too-early": "nothing to change before it is known: capture for longer, the answer may have come later",
+    "one-sided": "nothing to change before it is known: capture both directions",
+}
+"""Why no change of TCP helps a connection that the capture never shows established."""
+
+_GONE = (
+    "nothing to change in TCP: find out whether the {peer}'s host still runs, and what on the path stopped carrying "
+    "packets (a route, or a firewall or NAT that forgot the connection)"
+)
+
+
 def _handshake(case: Case) -> _Answer:
-    if case.kind == "refused":
-        return (), "nothing to change in TCP: start the service, or find the firewall that rejects the connection"
-    if case.kind == "unanswered":
-        return (), "nothing to change on this host: find out whether the server runs, and who drops its SYNs"
+    if nothing := _NEVER_STOOD.get(case.flow.outcome or ""):
+        return (), nothing
+    if case.kind in ("refused", "unanswered", "half-open"):
+        return (), f"nothing to change in TCP: {case.stalls[0].advice}"
     close = case.service.idle_close if case.service is not None else None
     again = (start.reuse(case), *((start.keep_open(case, close),) if close is not None else ()))
     return (start.accept_queue(case), *again) if case.kind == "syn-loss" else again, ""
@@ -117,6 +135,8 @@ def _app_limited(case: Case) -> _Answer:
 
 
 def _retransmission(case: Case) -> _Answer:
+    if case.flow.outcome == "gone" and case.flow.unanswered_sender == case.sender and not case.stalls[-1].ended:
+        return (), _GONE.format(peer=case.receiver)
     if case.kind == "spurious":
         return (path.patient_timer(case),), ""
     found = [path.find_losses(case), path.sooner_repair(case)]

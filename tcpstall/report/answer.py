@@ -6,9 +6,10 @@ from dataclasses import dataclass
 from tcpstall.causes import Cause
 from tcpstall.model import Analysis, Flow, Side, Stall
 from tcpstall.report.limits import lifting
+from tcpstall.report.outcome import headline
 from tcpstall.report.path import reached_link
 from tcpstall.report.phrases import phrase
-from tcpstall.report.waits import by_cause, own_pauses, real_stalls, waited_ns
+from tcpstall.report.waits import by_cause, own_pauses, real_stalls
 from tcpstall.units import counted, duration, number, percent
 
 __all__ = ["Finding", "amount", "findings", "loss", "notes", "remainder", "set_up", "together"]
@@ -87,12 +88,14 @@ def amount(flow: Flow, sender: Side) -> str:
 
 
 def loss(flow: Flow) -> str:
-    """`waited 42.4 ms (67 %) in 6 stalls`."""
-    stalls = real_stalls(flow)
-    if not stalls:
+    """`lost 49.4 ms (78 %), 6 stalls`, the handshake's time included; how it ended first, where nobody answered."""
+    lost = f"lost {duration(flow.lost_ns)} ({percent(flow.lost_ns, flow.duration_ns)})"
+    if told := headline(flow):
+        return f"{told}; {lost}"
+    if not flow.lost_ns:
         return "never waited longer than a round trip"
-    waited = waited_ns(flow)
-    return f"waited {duration(waited)} ({percent(waited, flow.duration_ns)}) in {counted(len(stalls), 'stall')}"
+    stalls = real_stalls(flow)
+    return f"{lost}, {counted(len(stalls), 'stall')}" if stalls else f"{lost}, never waited longer than a round trip"
 
 
 def set_up(flow: Flow) -> str:
@@ -100,6 +103,8 @@ def set_up(flow: Flow) -> str:
     if flow.handshake.duration_ns is None:
         return "handshake not captured"
     span = duration(flow.handshake.duration_ns)
+    if not flow.was_set_up:
+        return f"no handshake in {span}"
     return f"handshake {span}" if flow.handshake.complete else f"handshake never completed in {span}"
 
 
@@ -113,7 +118,7 @@ def _groups(flow: Flow) -> dict[Cause, list[Stall]]:
         groups.setdefault(Cause.BANDWIDTH_LIMITED, [])
     owned = {cause: flow.time_ns.get(cause, 0) for cause in groups}
     least = max(owned.values(), default=0) // _NOISE_SHARE
-    worth = [cause for cause in owned if owned[cause] > least]
+    worth = [cause for cause in owned if owned[cause] > least or (cause is Cause.HANDSHAKE and not flow.was_set_up)]
     return {cause: groups[cause] for cause in sorted(worth, key=lambda cause: -owned[cause])}
 
 

@@ -7,8 +7,9 @@ from rich.text import Text
 
 from tcpstall.causes import Cause
 from tcpstall.model import Flow, Sort
+from tcpstall.report.outcome import owner
 from tcpstall.report.style import cause_text, figures, table, words
-from tcpstall.report.waits import real_stalls, waited_ns
+from tcpstall.report.waits import real_stalls
 from tcpstall.units import duration, number, percent
 from tcpstall.untrusted import in_terminal
 
@@ -35,29 +36,28 @@ def flow_table(flows: Sequence[Flow], *, sort: Sort, width: int) -> Table:
         columns = [
             *figures("flow"),
             words("client → server"),
-            *figures("bytes →", "bytes ←", "length", "waited", "share", "handshake", "stalls"),
+            *figures("bytes →", "bytes ←", "length", "lost", "share", "handshake", "stalls"),
             words("mostly"),
         ]
         return table(title, columns, [_one_line(flow) for flow in flows], width)
     columns = [
         *figures("flow"),
         words("client\n→ server"),
-        *figures("bytes →\nbytes ←", "length\nhandshake", "waited\nshare"),
+        *figures("bytes →\nbytes ←", "length\nhandshake", "lost\nshare"),
         words("mostly\nstalls"),
     ]
     return table(title, columns, [_two_lines(flow) for flow in flows], width)
 
 
 def _one_line(flow: Flow) -> list[str | Text]:
-    waited = waited_ns(flow)
     return [
         number(flow.id),
         f"{flow.client} → {flow.server}{_label(flow)}",
         number(flow.directions["client"].bytes),
         number(flow.directions["server"].bytes),
         duration(flow.duration_ns),
-        duration(waited),
-        percent(waited, flow.duration_ns),
+        duration(flow.lost_ns),
+        percent(flow.lost_ns, flow.duration_ns),
         _handshake(flow),
         number(len(real_stalls(flow))),
         _main_cause(flow),
@@ -65,13 +65,13 @@ def _one_line(flow: Flow) -> list[str | Text]:
 
 
 def _two_lines(flow: Flow) -> list[str | Text]:
-    id_, _, client_bytes, server_bytes, length, waited, share, handshake, stalls, mostly = _one_line(flow)
+    id_, _, client_bytes, server_bytes, length, lost, share, handshake, stalls, mostly = _one_line(flow)
     return [
         id_,
         f"{flow.client}\n→ {flow.server}{_label(flow)}",
         f"{client_bytes}\n{server_bytes}",
         f"{length}\n{handshake}",
-        f"{waited}\n{share}",
+        f"{lost}\n{share}",
         Text.assemble(mostly, f"\n{stalls}"),
     ]
 
@@ -90,4 +90,6 @@ def _handshake(flow: Flow) -> str:
 
 def _main_cause(flow: Flow) -> Text:
     cause = max(Cause, key=lambda candidate: flow.time_ns.get(candidate, 0))
-    return cause_text(cause) if flow.time_ns.get(cause, 0) else Text("–")
+    if not flow.time_ns.get(cause, 0):
+        return Text(flow.outcome or "–")
+    return cause_text(cause).append(owner(flow, cause).removeprefix(cause.value), "default")

@@ -16,8 +16,10 @@ def lifting(stalls: Sequence[Stall]) -> str:
     """What the buffer seems to be set to and what is needed, to follow the advice; empty where nothing is known."""
     option = _OPTIONS.get(stalls[0].cause)
     sized = [stall for stall in stalls if stall.evidence.get("buffer_high_bytes") is not None]
-    if option is None or not sized:
+    if option is None:
         return ""
+    if not sized:
+        return _unsized(stalls)
     high = mostly(sized, "buffer_high_bytes")
     # The other figures belong to the same plateau.
     same = [stall for stall in sized if stall.evidence.get("buffer_high_bytes") == high]
@@ -26,8 +28,18 @@ def lifting(stalls: Sequence[Stall]) -> str:
     )
     looks = f"{option} looks like {size_range(low or 0, high or 0)}"
     if needed is None:
-        return looks
+        return f"{looks}; {unsized}" if (unsized := _unsized(same)) else looks
     return f"{looks}; the path needs {size(needed)}{f' for {per_second(rate)}' if rate is not None else ''}"
+
+
+def _unsized(stalls: Sequence[Stall]) -> str:
+    """Why no size is suggested, where the rates that it would be for were out of the flow's reach."""
+    fastest = mostly(stalls, "fastest_bytes_per_s")
+    if fastest is None:
+        return ""
+    return (
+        f"no size is suggested: the flow never came near what that allows, its fastest second had {per_second(fastest)}"
+    )
 
 
 def figure(stall: Stall) -> str:

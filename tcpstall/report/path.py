@@ -1,10 +1,10 @@
 """What the path did, in plain words: its rate, the queue on it, and how much of the link a flow reached."""
 
-from tcpstall.model import Flow, Side
+from tcpstall.model import Flow, Side, Stall
 from tcpstall.report.waits import main_sender
 from tcpstall.units import duration, number, rate, share
 
-__all__ = ["busy_path", "reached_link"]
+__all__ = ["busy_path", "busy_path_of", "reached_link"]
 
 _S = 1_000_000_000
 
@@ -13,6 +13,8 @@ def busy_path(flow: Flow) -> str:
     """The rate that the path carried, the queue before it, and from where on more in flight buys nothing."""
     side: Side = max(("client", "server"), key=lambda end: flow.directions[end].bandwidth_limited_ns)
     way = flow.directions[side]
+    if way.bottleneck_bytes_per_s is None and way.queue_delay_ns is not None:
+        return _without_rate(side, way.queue_delay_ns)
     if way.bottleneck_bytes_per_s is None:
         reached = "" if way.link_share is None else f", {share(way.link_share)} of what it carries"
         return f"the link was full of the {side}'s data{reached}: more window or buffer buys nothing"
@@ -21,6 +23,27 @@ def busy_path(flow: Flow) -> str:
     if way.bdp_bytes is None:
         return carried + queue
     return f"{carried}{queue}: above {number(way.bdp_bytes)} bytes in flight more window or buffer buys nothing"
+
+
+def busy_path_of(stall: Stall) -> str:
+    """The same of one stall, by its own figures."""
+    evidence = stall.evidence
+    carried, queue = evidence.get("bottleneck_bytes_per_s"), evidence.get("queue_ns")
+    if carried is None:
+        return (
+            _without_rate(stall.sender, queue)
+            if queue is not None
+            else f"the path was full of the {stall.sender}'s data"
+        )
+    queued = f", and packets queued {duration(queue)}" if queue is not None else ""
+    return f"the path carried all it could of the {stall.sender}'s data, {rate(carried, _S)}{queued}"
+
+
+def _without_rate(side: Side, queue_ns: int) -> str:
+    return (
+        f"packets of the {side}'s data queued {duration(queue_ns)} on the path, too few of them to say which rate it "
+        "carries for longer"
+    )
 
 
 def reached_link(flow: Flow) -> str:

@@ -6,10 +6,11 @@ from collections.abc import Callable, Sequence
 from tcpstall.causes import Cause
 from tcpstall.evidence import mostly
 from tcpstall.model import Flow, Side, Stall
-from tcpstall.report.path import busy_path
+from tcpstall.report.outcome import handshake_phrase, never_acknowledged
+from tcpstall.report.path import busy_path, busy_path_of
 from tcpstall.units import counted, duration, number, per_second, times
 
-__all__ = ["candidates", "phrase"]
+__all__ = ["candidates", "phrase", "phrase_of_one"]
 
 _UNSCALED = 65_535
 """RFC 7323 §2.2: the largest window without the scale option, bytes."""
@@ -31,7 +32,19 @@ def phrase(cause: Cause, flow: Flow, stalls: Sequence[Stall]) -> str:
     return speak(flow, stalls) if speak else f"{cause.summary}, {times(len(stalls))}"
 
 
+def phrase_of_one(flow: Flow, stall: Stall) -> str:
+    """What happened in one stall: its own figures, without the flow's sums."""
+    match stall.cause:
+        case Cause.RETRANSMISSION:
+            return repairs(flow, [stall])
+        case Cause.BANDWIDTH_LIMITED:
+            return busy_path_of(stall)
+    return phrase(stall.cause, flow, [stall])
+
+
 def _handshake(flow: Flow, stalls: Sequence[Stall]) -> str:
+    if told := handshake_phrase(flow):
+        return told
     lost = _details(stalls)
     how = "took" if flow.handshake.complete else "was never completed in"
     return f"the connection {how} {_sum(stalls)} to set up{f' ({lost})' if lost else ''}"
@@ -128,11 +141,31 @@ def _pauses(alike: Sequence[Stall]) -> str:
 
 def _retransmission(flow: Flow, stalls: Sequence[Stall]) -> str:
     again = sum(direction.retransmitted_bytes for direction in flow.directions.values())
-    how = _details(stalls)
-    return (
-        f"lost data had to be repaired {times(len(stalls))}{f' ({how})' if how else ''}, "
-        f"{_longest(stalls)}, {number(again)} bytes sent again"
-    )
+    return f"{repairs(flow, stalls)}, {number(again)} bytes sent again"
+
+
+def repairs(flow: Flow, stalls: Sequence[Stall]) -> str:
+    """What was repaired, and what was sent again in vain, without the flow's sum of bytes."""
+    done = [stall for stall in stalls if not _in_vain(flow, stall)]
+    told = []
+    if done:
+        how = _details(done)
+        told.append(f"lost data had to be repaired {times(len(done))}{f' ({how})' if how else ''}, {_longest(done)}")
+    told += [never_acknowledged(flow, stall) or _open(stall) for stall in stalls if _in_vain(flow, stall)]
+    return "; ".join(told)
+
+
+def _in_vain(flow: Flow, stall: Stall) -> bool:
+    """Whether the capture shows no ACK of what was sent again."""
+    if stall.ended or not stall.attempts:
+        return False
+    return bool(never_acknowledged(flow, stall)) or stall.evidence.get("freed_by_packet") is None
+
+
+def _open(stall: Stall) -> str:
+    """A repair whose end the capture does not show."""
+    again = times(stall.evidence.get("retransmissions") or len(stall.attempts))
+    return f"the {stall.sender} sent data again {again} in {duration(stall.duration_ns)}, and no ACK of it was captured"
 
 
 def _nagle(flow: Flow, stalls: Sequence[Stall]) -> str:

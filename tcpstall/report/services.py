@@ -7,6 +7,7 @@ from rich.padding import Padding
 from rich.text import Text
 
 from tcpstall.model import Endpoint, IdleClose, Service, Side
+from tcpstall.report.outcome import service_outcomes
 from tcpstall.units import counted, duration, number, ratio
 
 __all__ = ["idle_line", "service_line", "service_list"]
@@ -35,7 +36,11 @@ def service_line(service: Service) -> str:
     of = "" if service.clients == 1 else f" of {counted(service.clients, 'client')}"
     each = ratio(service.exchanges, service.connections)
     use = f"{each} exchange{'' if each == '1' else 's'} each"
-    return f"{name}  {counted(service.connections, 'connection')}{of}, {use}: reuse would have saved {_saved(service)}"
+    ended = f" ({told})" if (told := service_outcomes(service)) else ""
+    connections = f"{name}  {counted(service.connections, 'connection')}{of}{ended}"
+    if service.connections <= service.unreachable + service.refused + service.half_open:
+        return f"{connections}: none was established"
+    return f"{connections}, {use}: reuse would have saved {_saved(service)}"
 
 
 def _saved(service: Service) -> str:

@@ -6,7 +6,7 @@ from tcpstall.causes import Cause
 from tcpstall.model import Flow, Side, Stall
 from tcpstall.units import duration
 
-__all__ = ["by_cause", "main_sender", "own_pauses", "real_stalls", "sum_by_cause", "waited_ns"]
+__all__ = ["by_cause", "main_sender", "own_pauses", "real_stalls", "sum_by_cause"]
 
 
 def real_stalls(flow: Flow) -> list[Stall]:
@@ -27,19 +27,10 @@ def own_pauses(stalls: Sequence[Stall]) -> Sequence[Stall]:
     return [stall for stall in stalls if stall.detail != "awaiting-peer"] or stalls
 
 
-def waited_ns(flow: Flow) -> int:
-    """Time that the ledger gives to the causes of the listed stalls, which never counts a nanosecond twice.
-
-    A cause without any stall owns only slivers shorter than a wait, such as the moment before a request. A busy path
-    owns time in which the sender went on sending: of that only its stalls are waits.
-    """
-    groups = by_cause(real_stalls(flow))
-    busy = sum(stall.duration_ns for stall in groups.pop(Cause.BANDWIDTH_LIMITED, ()))
-    return min(busy, flow.time_ns.get(Cause.BANDWIDTH_LIMITED, 0)) + sum(flow.time_ns.get(cause, 0) for cause in groups)
-
-
 def main_sender(flow: Flow) -> Side:
-    """The end that sent most of the data."""
+    """The end that sent most of the data; the client where there was no connection yet."""
+    if not flow.was_set_up:
+        return "client"
     return "client" if flow.directions["client"].bytes > flow.directions["server"].bytes else "server"
 
 

@@ -11,7 +11,7 @@ import pytest
 from tests.cli.conftest import Run
 
 ENDS = "192.168.247.129:80 → 192.168.247.130:44612"
-STORY = "524,583 bytes in 63.1 ms: waited 42.4 ms (67 %) in 6 stalls, handshake 6.9 ms"
+STORY = "524,583 bytes in 63.1 ms: lost 49.4 ms (78 %), 6 stalls, handshake 6.9 ms"
 
 
 @pytest.mark.parametrize("kind", ["paste", "capture"])

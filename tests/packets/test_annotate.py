@@ -14,6 +14,7 @@ from tests.formats.encapsulation import LINKS
 from tests.formats.fixture import CHOSEN, datagrams, wrapped
 from tests.packets.reader import Packet, blocks, packets
 from tests.properties.frames import Frame
+from tests.scene import Scene
 
 SLOW_START, IDLE_RESTART = CHOSEN
 FIXTURES = Path(__file__).parents[2] / "fixtures"
@@ -99,6 +100,20 @@ def test_the_comment_says_cause_figures_confidence_and_what_to_change(run: Run, 
     assert "→ make the receiving application read" in said
 
 
+def test_a_comment_has_its_own_wait_s_figures_and_the_flow_s_sum_stands_once(run: Run, tmp_path: Path) -> None:
+    scene = Scene(tmp_path)
+    scene.handshake(rtt_ms=20)
+    scene.download(200_000, lose=(30_000, 150_000))
+    source = scene.capture("server")
+    (flow,) = analyze(source)
+    again = f"{sum(way.retransmitted_bytes for way in flow.directions.values()):,} bytes sent again"
+    output = annotated(run, source)
+    repaired = [text for _, text in added(packets(output)) if "lost data had to be repaired" in text]
+    assert len(repaired) == sum(stall.cause == "retransmission" for stall in flow.stalls) > 1
+    assert all("repaired once" in text and again not in text for text in repaired)
+    assert " ".join(output.read_bytes().decode("utf-8", "replace").split()).count(again) == 1
+
+
 def test_a_wait_that_never_ends_is_told_at_the_last_packet_before_it(run: Run, tmp_path: Path) -> None:
     source = Path(shutil.copy(FIXTURES / "lab" / "zero-window-dead" / "sender.pcap", tmp_path))
     (flow,) = analyze(source)
@@ -122,7 +137,7 @@ def test_the_whole_has_a_comment_with_version_and_answer(run: Run, tmp_path: Pat
     (said,) = (value.decode() for code, value in header.options(16) if code == 1)
     assert said.startswith(f"tcpstall {__version__}\n")
     assert "cwnd-limited" in said
-    assert "waited" in said
+    assert "lost 49.4 ms (78 %), 6 stalls" in said
 
 
 def test_other_blocks_stay_where_they_are(run: Run, tmp_path: Path) -> None:

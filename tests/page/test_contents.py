@@ -21,7 +21,7 @@ def visible(page: str) -> str:
 def test_the_page_says_what_the_terminal_says(report: Report) -> None:
     text = visible(report(CAPTURE))
     for told in (
-        "For 42.4 ms of that (67 %) data could have moved and did not",
+        "It lost 49.4 ms of that (78 %): data could have moved and did not",
         "slow start from 10 segments, 4 round trips",
         "What to change first: start with a larger initial window",
         "enlarge the receiver&#39;s buffer",

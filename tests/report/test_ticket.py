@@ -34,7 +34,7 @@ def unwrapped(text: str) -> str:
 def test_it_holds_verdict_ledger_stalls_advice_trust_and_what_made_it(form: str) -> None:
     text = unwrapped(ticket(form, WAITED))
     for told in (
-        "waited 35.0 ms (35 %) in 2 stalls",
+        "lost 45.0 ms (45 %), 2 stalls",
         "rwnd-limited (30 %)" if form == "text" else "30.0 ms rwnd-limited",
         "hange what makes it rwnd-limited (30.0 ms rwnd-limited)",
         "5->7->8" if form == "text" else "5→7→8",

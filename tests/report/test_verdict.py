@@ -17,7 +17,7 @@ def test_a_flow_that_lost_nothing_is_told_so() -> None:
 def test_causes_come_in_order_of_their_time() -> None:
     said = text(*verdict(flow(stall(Cause.PACING, 5), stall(Cause.ZERO_WINDOW, 50)), width=160))
     assert said.index("zero-window") < said.index("pacing")
-    assert said.splitlines()[0].endswith("waited 55.0 ms (55 %) in 2 stalls, handshake 10.0 ms")
+    assert said.splitlines()[0].endswith("lost 65.0 ms (65 %), 2 stalls, handshake 10.0 ms")
 
 
 def test_time_below_a_hundredth_of_the_largest_is_told_in_the_last_line_only() -> None:
@@ -143,6 +143,6 @@ def test_a_link_that_is_full_without_a_queue_is_told() -> None:
     assert "the link was full of the server's data, 95 % of what it carries: more window or buffer buys nothing" in said
 
 
-def test_only_the_stalls_of_a_busy_path_are_waits() -> None:
-    waited = replace(busy_flow(), stalls=(stall(Cause.BANDWIDTH_LIMITED, 7),))
-    assert "waited 7.0 ms (7 %) in 1 stall" in text(*verdict(waited, width=200), width=200)
+def test_all_time_of_a_busy_path_is_lost_although_few_stalls_show_it() -> None:
+    busy = replace(busy_flow(), stalls=(stall(Cause.BANDWIDTH_LIMITED, 7),))
+    assert "lost 70.0 ms (70 %), 1 stall" in text(*verdict(busy, width=200), width=200)

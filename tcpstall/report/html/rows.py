@@ -7,8 +7,9 @@ from tcpstall.causes import Cause
 from tcpstall.model import Exchange, Flow, Stall
 from tcpstall.report.html.ledger import look
 from tcpstall.report.html.wireshark import stall_filter
+from tcpstall.report.outcome import owner
 from tcpstall.report.sums import latency_sum
-from tcpstall.report.waits import real_stalls, sum_by_cause, waited_ns
+from tcpstall.report.waits import real_stalls, sum_by_cause
 from tcpstall.units import clock, confidence, counted, duration, number, offset, percent
 
 __all__ = ["ExchangeRow", "FlowRow", "StallRow", "exchange_rows", "flow_row", "stall_rows"]
@@ -28,7 +29,7 @@ class FlowRow:
     sent: str
     received: str
     length: str
-    waited: str
+    lost: str
     share: str
     handshake: str
     stalls: str
@@ -75,9 +76,8 @@ class ExchangeRow:
 
 def flow_row(flow: Flow) -> FlowRow:
     """The flow in figures."""
-    waited = waited_ns(flow)
     main = max(Cause, key=lambda cause: flow.time_ns.get(cause, 0))
-    lost = bool(flow.time_ns.get(main, 0))
+    owned = bool(flow.time_ns.get(main, 0))
     colour, pattern = look(main.value)
     span = flow.handshake.duration_ns
     return FlowRow(
@@ -88,12 +88,12 @@ def flow_row(flow: Flow) -> FlowRow:
         sent=number(flow.directions["client"].bytes),
         received=number(flow.directions["server"].bytes),
         length=duration(flow.duration_ns),
-        waited=duration(waited),
-        share=percent(waited, flow.duration_ns),
+        lost=duration(flow.lost_ns),
+        share=percent(flow.lost_ns, flow.duration_ns),
         handshake="?" if span is None else duration(span),
         stalls=number(len(real_stalls(flow))),
-        mostly=main.value if lost else "–",
-        colour=colour if lost else "",
+        mostly=owner(flow, main) if owned else flow.outcome or "–",
+        colour=colour if owned else "",
         pattern=pattern,
     )
 

@@ -2,8 +2,9 @@
 
 from tcpstall.model import Analysis, Flow, Side
 from tcpstall.report.answer import Finding, findings, together
+from tcpstall.report.outcome import headline
 from tcpstall.report.trust import short_doubts
-from tcpstall.report.waits import main_sender, real_stalls, waited_ns
+from tcpstall.report.waits import main_sender, real_stalls
 from tcpstall.units import counted, duration, number, percent, rate, size
 
 __all__ = ["figures", "sentences"]
@@ -14,10 +15,10 @@ _FURTHER = 2
 
 def sentences(flow: Flow, analysis: Analysis) -> list[str]:
     """What happened to the flow that lost most, why, and what to change."""
-    told = [_happened(flow, analysis.total), _waited(flow)]
+    told = [_happened(flow, analysis.total), _lost(flow)]
     found = findings(flow)
     if found:
-        told.append(_why(found, waited_ns(flow)))
+        told.append(_why(found, flow.lost_ns))
         if found[0].advice:
             told.append(f"What to change first: {found[0].advice}.")
     if analysis.total > 1:
@@ -29,11 +30,11 @@ def sentences(flow: Flow, analysis: Analysis) -> list[str]:
 
 def figures(flow: Flow) -> list[tuple[str, str, str]]:
     """The few numbers that say how bad it is: name, figure, what to hold against it."""
-    side, waited = main_sender(flow), waited_ns(flow)
+    side = main_sender(flow)
     sent = flow.directions[side].bytes
     trip = flow.base_rtt_ns
     return [
-        ("waited", duration(waited), f"{percent(waited, flow.duration_ns)} of {duration(flow.duration_ns)}"),
+        ("lost", duration(flow.lost_ns), f"{percent(flow.lost_ns, flow.duration_ns)} of {duration(flow.duration_ns)}"),
         ("stalls", number(len(real_stalls(flow))), "longer than a round trip explains"),
         ("round trip", "unknown" if trip is None else duration(trip), "the shortest seen"),
         ("moved", size(sent), f"by the {side}"),
@@ -51,16 +52,18 @@ def _happened(flow: Flow, flows: int) -> str:
     return _sentence(f"{which}{what} {duration(flow.duration_ns)}.")
 
 
-def _waited(flow: Flow) -> str:
+def _lost(flow: Flow) -> str:
+    lost = f"{duration(flow.lost_ns)} of that ({percent(flow.lost_ns, flow.duration_ns)})"
+    if told := headline(flow):
+        return _sentence(f"{told}. It lost {lost}.")
     if not real_stalls(flow):
-        return "After the connection stood, nobody ever waited longer than a round trip."
-    waited = waited_ns(flow)
-    return f"For {duration(waited)} of that ({percent(waited, flow.duration_ns)}) data could have moved and did not."
+        return f"It lost {lost}, the handshake included; after that nobody waited longer than a round trip."
+    return f"It lost {lost}: data could have moved and did not."
 
 
-def _why(found: list[Finding], waited: int) -> str:
+def _why(found: list[Finding], lost_ns: int) -> str:
     first, *rest = found
-    share = "The largest part" if rest and 2 * first.time_ns < waited else "Most of it" if rest else "All of it"
+    share = "The largest part" if rest and 2 * first.time_ns < lost_ns else "Most of it" if rest else "All of it"
     told = f"{share}, {duration(first.time_ns)}, was lost because {_because(first)}"
     if more := rest[:_FURTHER]:
         told += "; then " + "; then ".join(f"{duration(one.time_ns)} because {_because(one)}" for one in more)

@@ -27,7 +27,7 @@ _USUAL_SEGMENT = 1_448
 
 
 def headline(flow: Flow) -> str:
-    """`flow 0  10.0.0.1:80 → 10.0.0.2:44612   524,583 bytes in 63.1 ms: waited 42.4 ms (67 %) in 6 stalls`."""
+    """`flow 0  10.0.0.1:80 → 10.0.0.2:44612   524,583 bytes in 63.1 ms: lost 49.4 ms (78 %), 6 stalls`."""
     sender = main_sender(flow)
     receiver: Side = "client" if sender == "server" else "server"
     told = f"{amount(flow, sender)} in {duration(flow.duration_ns)}: {loss(flow)}"

@@ -9,13 +9,14 @@ from tcpstall.model import Analysis, Capture, Flow, Service, Side, Sort, Stall
 from tcpstall.report.answer import amount, findings, loss, notes, remainder, set_up, together
 from tcpstall.report.first_change import first_change
 from tcpstall.report.inputs import as_a_whole, as_read, facts, named, nothing_in
+from tcpstall.report.outcome import owner
 from tcpstall.report.services import idle_line, service_line
 from tcpstall.report.spikes import spike_lines
 from tcpstall.report.stalls import bytes_of, length_of, longest, packets_of
 from tcpstall.report.sums import latency_sum
 from tcpstall.report.ticket.blocks import Block, Code, Foreign, Heading, Items, Paragraph, Picture, Strong, Table, Words
 from tcpstall.report.trust import TOLD, doubts, short_doubts
-from tcpstall.report.waits import main_sender, real_stalls, sum_by_cause, waited_ns
+from tcpstall.report.waits import main_sender, real_stalls, sum_by_cause
 from tcpstall.units import confidence, counted, duration, number, offset, percent
 
 __all__ = ["Detail", "content"]
@@ -159,7 +160,7 @@ def _idle(service: Service) -> str:
 
 
 def _flow_table(flows: Sequence[Flow]) -> Table:
-    headings = ["flow", "client → server", "client bytes", "server bytes", "length", "waited", "share", "mostly"]
+    headings = ["flow", "client → server", "client bytes", "server bytes", "length", "lost", "share", "mostly"]
     rows = [_flow_row(flow) for flow in flows]
     if any(flow.label for flow in flows):
         headings.append("carries")
@@ -168,7 +169,6 @@ def _flow_table(flows: Sequence[Flow]) -> Table:
 
 
 def _flow_row(flow: Flow) -> list[Words]:
-    waited = waited_ns(flow)
     mostly = max(Cause, key=lambda cause: flow.time_ns.get(cause, 0))
     return [
         [number(flow.id)],
@@ -176,9 +176,9 @@ def _flow_row(flow: Flow) -> list[Words]:
         [number(flow.directions["client"].bytes)],
         [number(flow.directions["server"].bytes)],
         [duration(flow.duration_ns)],
-        [duration(waited)],
-        [percent(waited, flow.duration_ns)],
-        [mostly.value if flow.time_ns.get(mostly, 0) else "–"],
+        [duration(flow.lost_ns)],
+        [percent(flow.lost_ns, flow.duration_ns)],
+        [owner(flow, mostly) if flow.time_ns.get(mostly, 0) else flow.outcome or "–"],
     ]
 
 

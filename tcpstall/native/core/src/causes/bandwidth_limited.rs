@@ -19,7 +19,7 @@ use crate::gap::Gap;
 pub(super) const RULE: Rule = Rule { cause: Cause::BandwidthLimited, judge };
 
 /// A sender that ACKs drive answers each, or every second one where it puts off a TSO frame (Linux `tcp_tso_should_defer`).
-const MOST_ACKS: u32 = 2;
+pub(super) const MOST_ACKS: u32 = 2;
 
 fn judge(gap: &Gap, limits: &Limits) -> Verdict {
     let Some(path) = &gap.context.bottleneck else { return Verdict::No };

@@ -1,7 +1,7 @@
 //! `cwnd-limited` — the congestion window was full.
 //!
-//! Rule      segments in flight, after the ACKs that trail the burst, reach 85 % of the modelled congestion window
-//!           (50 % once losses have made the model an estimate), with room for another segment in the peer's window; or
+//! Rule      segments in flight, after the ACKs that trail the burst, reach 85 % of the modelled congestion window (85 % also
+//!           once losses have made the model an estimate), with room for another segment in the peer's window; or
 //!           the flights have doubled at every ACK since the connection began, or the first burst has grown from exchange to
 //!           exchange, below an initial window of ten segments
 //! Evidence  `in_flight_segments`, `cwnd_estimate_segments`, `window_unused_bytes`; detail `initial-window`, `slow-start`,

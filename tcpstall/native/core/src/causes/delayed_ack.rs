@@ -1,7 +1,7 @@
 //! `delayed-ack` — the peer held its ACK back and the sender could not go on without it.
 //!
 //! Rule      one or two segments were unacknowledged, or a sub-MSS one that held the next back; one ACK covered them 20 ms and
-//!           a quarter of the round trip or more after it, and data followed at once; detail `nagle` where the sender held a small segment
+//!           a quarter of the round trip or more after it, at most 500 ms, and data followed at once; detail `nagle` where the sender held a small segment
 //! Evidence  `in_flight_bytes`, `freed_by_packet`
 //! Source    RFC 9293 §3.8.6.3, RFC 5681 §4.2; Linux TCP_DELACK_MIN 40 ms, TCP_DELACK_MAX 200 ms
 //! Abstains  no round trip known
@@ -18,7 +18,7 @@ pub(super) const RULE: Rule = Rule { cause: Cause::DelayedAck, judge };
 /// Half of Linux's shortest delayed-ACK timer: an ACK this much later than the round trip was delayed on purpose.
 pub(super) const SHORTEST: Nanos = Nanos::from_millis(20);
 /// Round trips of a long path scatter by as much of the shortest; less than that is no timer's doing for certain.
-const JITTER: f64 = 0.25;
+pub(super) const JITTER: f64 = 0.25;
 /// RFC 9293 §3.8.6.3: an ACK must not be delayed longer.
 pub(super) const LONGEST: Nanos = Nanos::from_millis(500);
 

@@ -1,21 +1,39 @@
 //! `handshake` — the connection was not yet established.
 //!
 //! Rule      from the first SYN to the segment that completes the handshake, or to the last attempt or the RST that refused it
-//! Evidence  `retransmissions` (SYNs and SYN-ACKs sent again); details `syn-loss` where there were any,
-//!           `refused` (a RST answered the SYN), `unanswered`
+//! Evidence  `retransmissions` (SYNs and SYN-ACKs sent again); details `syn-loss` where there were any and the handshake was
+//!           completed, `refused` (a RST answered the SYN), `unanswered` (nothing did), `half-open` (a SYN-ACK did, and no ACK
+//!           followed)
 //! Source    RFC 9293 §3.5; RFC 6298 §5.7; Linux tcp_syn_retries: 1 s, then doubling
 //! Abstains  the SYN was not captured
 //! Looks like `app-limited` (the first wait begins when the handshake is over)
 
 use super::rule::{Proof, Verdict, yes};
 
-/// A flow's handshake is judged as a whole, not as a gap: SYNs and SYN-ACKs that were sent again.
-pub(super) fn judge(sent_again: u32, complete: bool, refused: bool) -> Verdict {
-    match (sent_again, complete) {
-        (0, false) if refused => yes("refused", 0.97),
-        (0, true) => yes("", 0.98),
-        (0, false) => yes("unanswered", 0.9),
-        (_, true) => yes("syn-loss", 0.97),
-        (_, false) => Verdict::Yes(Proof { detail: "syn-loss", confidence: 0.95 }),
+/// What was seen of a handshake.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Opening {
+    /// SYNs and SYN-ACKs that were sent again.
+    pub sent_again: u32,
+    /// It was completed.
+    pub complete: bool,
+    /// A RST answered the SYN.
+    pub refused: bool,
+    /// A SYN-ACK answered the SYN.
+    pub answered: bool,
+    /// One end went on with packets that answer the other, of which the capture holds nothing.
+    pub unseen: bool,
+}
+
+/// A flow's handshake is judged as a whole, not as a gap.
+pub(super) fn judge(opening: Opening) -> Verdict {
+    match opening {
+        Opening { complete: true, sent_again: 0, .. } => yes("", 0.98),
+        Opening { complete: true, .. } => yes("syn-loss", 0.97),
+        Opening { refused: true, .. } => yes("refused", 0.97),
+        Opening { unseen: true, .. } => Verdict::Yes(Proof { detail: "", confidence: 0.5 }),
+        Opening { answered: true, .. } => yes("half-open", 0.9),
+        Opening { sent_again: 0, .. } => yes("unanswered", 0.9),
+        Opening { .. } => yes("unanswered", 0.95),
     }
 }

@@ -7,6 +7,8 @@ mod capture_gap;
 pub mod cause;
 mod cwnd_limited;
 mod delayed_ack;
+#[cfg(test)]
+mod documentation;
 pub mod excess;
 mod handshake;
 mod idle_restart;
@@ -23,6 +25,7 @@ mod unexplained;
 mod zero_window;
 
 pub use cause::Cause;
+pub use handshake::Opening;
 pub use limits::Limits;
 pub use parts::{Part, explain};
 pub use rule::{Missing, Proof, Rule, Verdict};
@@ -46,9 +49,19 @@ pub const RULES: [Rule; 13] = [
     sndbuf_limited::RULE,
 ];
 
-/// The verdict on a flow's handshake: how many SYNs and SYN-ACKs were sent again, and whether it was completed or refused.
-pub fn judge_handshake(sent_again: u32, complete: bool, refused: bool) -> Proof {
-    match handshake::judge(sent_again, complete, refused) {
+/// Rank of a cause where waits of both ends compete for the same time: its place in [`RULES`], the strongest first. A cause
+/// without a rule comes after all of them.
+pub const fn precedence(cause: Cause) -> usize {
+    let mut place = 0;
+    while place < RULES.len() && RULES[place].cause.code() != cause.code() {
+        place += 1;
+    }
+    place
+}
+
+/// The verdict on a flow's handshake.
+pub fn judge_handshake(opening: Opening) -> Proof {
+    match handshake::judge(opening) {
         Verdict::Yes(proof) => proof,
         Verdict::No | Verdict::CannotTell(_) => unexplained::PROOF,
     }

@@ -44,6 +44,8 @@ impl Missing {
     /// The other subflows of a multipath connection.
     pub const SUBFLOWS: Missing =
         Missing("the other subflows: window and data are those of the whole multipath connection");
+    /// The packets of one end.
+    pub const OTHER_END: Missing = Missing("packets of the other end: only one direction was captured");
     /// A round trip, to compare with.
     pub const ROUND_TRIP: Missing = Missing("round trip time: no data of this flow was acknowledged in the capture");
 }

@@ -49,6 +49,13 @@ pub fn advice(cause: Cause, detail: &str) -> &'static str {
             "nothing was lost: find what reorders packets, or delays them or their ACKs by more than the sender's timer"
         }
         (Cause::Handshake, "refused") => "start the service, or look for the firewall that rejects the connection",
+        (Cause::Handshake, "unanswered") => {
+            "check that the host is up and that the port listens, that no firewall drops the SYNs, and that a route leads there and back"
+        }
+        (Cause::Handshake, "half-open") => {
+            "find out why the client does not complete the handshake: it gave up, its address is forged, or the SYN-ACKs are dropped on the way to it"
+        }
+        (Cause::Handshake, "syn-loss") => "find out who drops or ignores SYNs or SYN-ACKs: they were sent again",
         (Cause::AppLimited, "think-time") => {
             "look at the application on the sending host: it had the request and took this long to answer"
         }
@@ -73,7 +80,7 @@ pub const TABLE: [Info; Cause::ALL.len()] = [
         "#999999",
         "handshake.rs",
         "the connection was not yet established",
-        "reuse connections; where SYNs were sent again, find out who drops or ignores them"
+        "reuse connections: each handshake costs a round trip before the first byte"
     ),
     row!(
         CwndLimited,

@@ -18,7 +18,7 @@ use crate::gap::Gap;
 
 /// A sender that probes has data waiting: where the window was shut for so much of a wait, what little came after it does not
 /// make the wait another's.
-const NEARLY_ALL: f64 = 0.9;
+pub(super) const NEARLY_ALL: f64 = 0.9;
 
 pub(super) const RULE: Rule = Rule { cause: Cause::ZeroWindow, judge };
 

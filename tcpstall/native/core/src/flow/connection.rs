@@ -4,6 +4,7 @@ use super::events::{Acked, Sending};
 use super::half::Half;
 use super::handshake::Handshake;
 use super::level::Answer;
+use super::silence::Silence;
 use super::window::Scale;
 use crate::time::Nanos;
 use crate::wire::{Endpoint, Flags, Segment};
@@ -103,6 +104,8 @@ pub struct Connection {
     pub handshake: Handshake,
     /// Data of the client and of the server.
     pub halves: [Half; 2],
+    /// What each of them sent again and nobody answered.
+    pub silence: [Silence; 2],
 }
 
 impl Connection {
@@ -124,6 +127,7 @@ impl Connection {
             state: State::Opening,
             handshake: Handshake::default(),
             halves: Default::default(),
+            silence: Default::default(),
         }
     }
 
@@ -165,15 +169,6 @@ impl Connection {
     /// How late packets of the flow were captured.
     pub fn disorder(&self) -> Nanos {
         self.halves[0].disorder.and(self.halves[1].disorder).extent(self.segments)
-    }
-
-    /// The smallest round trip of the whole path as it was at `time`.
-    pub fn base_rtt_at(&self, time: Nanos) -> Option<Nanos> {
-        let [client, server] = &self.halves;
-        match (client.distance.level.at(time), server.distance.level.at(time)) {
-            (Some(a), Some(b)) => Some(a + b).max(self.base_rtt()),
-            _ => self.base_rtt(),
-        }
     }
 
     /// True if this SYN opens a new connection on the same ports (RFC 9293 §3.10.7.4, RFC 6191).
@@ -235,12 +230,17 @@ impl Connection {
             self.end = self.end.max(segment.time);
         }
         let peer = sender.peer();
+        self.silence[peer as usize].is_broken(segment.time);
         let effect = if segment.flags.has(Flags::SYN) {
             self.synchronise(segment, sender);
             Effect::Handshake
         } else {
             self.carry(segment, sender)
         };
+        if effect == Effect::Data(Sending::Again) {
+            let half = &self.halves[sender as usize];
+            self.silence[sender as usize].lasts(segment.time, half.offset(segment.seq) <= half.snd_una);
+        }
         if effect != Effect::Copy {
             let echoed = self.half(sender).distance.last_span();
             self.half_mut(peer).acknowledged(segment, echoed, overdue);
@@ -271,7 +271,8 @@ impl Connection {
         if self.state == State::Opening && !segment.flags.has(Flags::RST) {
             self.state = State::Open;
         }
-        if self.handshake.done.is_none() && sender == Direction::Client && self.handshake.syn_ack.is_some() {
+        let resets = segment.flags.has(Flags::RST);
+        if self.handshake.done.is_none() && sender == Direction::Client && self.handshake.syn_ack.is_some() && !resets {
             self.handshake.done = Some(segment.time.min(self.end));
             self.time_last_leg(segment.time);
             // Nobody sends them unless both SYNs had them (RFC 7323 §3.2), whatever a cut or a garbled SYN-ACK shows.

@@ -9,6 +9,15 @@ use crate::wire::Segment;
 pub const AT_HOST: Nanos = Nanos::from_micros(250);
 
 impl Connection {
+    /// The smallest round trip of the whole path as it was at `time`.
+    pub fn base_rtt_at(&self, time: Nanos) -> Option<Nanos> {
+        let [client, server] = &self.halves;
+        match (client.distance.level.at(time), server.distance.level.at(time)) {
+            (Some(a), Some(b)) => Some(a + b).max(self.base_rtt()),
+            _ => self.base_rtt(),
+        }
+    }
+
     /// What the segment tells of the tap's distances and of what its sender has heard, before the ACKs that reached it are applied;
     /// true if it had heard something that the tap has not seen.
     #[inline]

@@ -14,6 +14,7 @@ pub mod outstanding;
 mod pending;
 pub mod ranges;
 pub mod reordering;
+pub mod silence;
 pub mod stamps;
 pub mod starts;
 pub mod turns;

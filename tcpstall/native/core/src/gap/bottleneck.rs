@@ -13,13 +13,14 @@ use super::builder::LEAST_GAP;
 /// A packet so many spacings late has queued behind others. What found the path idle waits for one: the rest of what its
 /// ACK covers. A sender that paces itself to leave no queue holds three frames more than that in flight (Linux
 /// `bbr_quantization_budget`; TSQ allows two in the host).
-const QUEUED_SPACINGS: i64 = 4;
+pub const QUEUED_SPACINGS: i64 = 4;
 /// A silence so many times the spacing before it is not how the path is spaced: others had their turn in the queue.
 const UNUSUAL: i64 = 2;
 /// RFC 9406 §4.2 (HyStart++): a round trip longer by an eighth shows a queue, by 16 ms in any case. Its 4 ms floor is for
 /// single samples on the Internet; here every ACK of a round trip must be late, and the noise of hosts is the floor.
-const QUEUE_SHARE: f64 = 1.0 / 8.0;
-const QUEUE_SURE: Nanos = Nanos::from_millis(16);
+pub const QUEUE_SHARE: f64 = 1.0 / 8.0;
+/// The same in any case.
+pub const QUEUE_SURE: Nanos = Nanos::from_millis(16);
 /// A tap this close to the sender, in shares of the round trip, sees the sender's reaction to each ACK and no queue before it.
 pub const AT_SENDER: f64 = 0.1;
 /// With fewer segments out no ACK can be three spacings late.

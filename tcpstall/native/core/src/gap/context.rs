@@ -23,7 +23,7 @@ const LEAST_CREEP: u32 = 3;
 
 /// So many times the rate is another one: a sender may make up for a timer that fired late (Linux `tcp_update_skb_after_send`
 /// takes off half of a segment's time at most).
-const HURRIED: f64 = 3.0;
+pub const HURRIED: f64 = 3.0;
 
 /// Fills in the context of every gap of one sender, given in order of time.
 pub fn fill(gaps: &mut [Gap], stretches: &[Stretch]) {

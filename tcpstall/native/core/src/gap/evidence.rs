@@ -274,7 +274,7 @@ pub struct Context {
 }
 
 /// Rates this close together are one pace.
-pub(super) const PACE_SHARE: f64 = 0.15;
+pub const PACE_SHARE: f64 = 0.15;
 
 impl Context {
     /// The gap makes about this rate, bytes per second.

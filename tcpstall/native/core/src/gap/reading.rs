@@ -12,7 +12,7 @@ const HABIT: u32 = 4;
 const REOPENED_PART: i64 = 20;
 
 /// A reader that keeps up has read within what a host takes to wake it; a quarter of a round trip is a wait of its own.
-const LAG_SHARE: f64 = 0.25;
+pub const LAG_SHARE: f64 = 0.25;
 /// The same on a short path: two ticks of a host's scheduler at HZ=1000.
 const LEAST_LAG: Nanos = Nanos::from_millis(2);
 

@@ -76,6 +76,8 @@ pub struct Finished {
     pub threshold: Nanos,
     /// Time of each sender between segments too close for a gap, while the peer's window was full.
     pub full_for: [Nanos; 2],
+    /// The latest packet of the whole capture when the flow was given up: until then nothing more of it came.
+    pub until: Option<Nanos>,
 }
 
 /// What one sender's builder leaves.
@@ -338,6 +340,7 @@ impl Watch {
             untold_from: self.builders.iter().filter_map(|builder| builder.untold_from).min(),
             threshold,
             full_for: [self.builders[0].full_for, self.builders[1].full_for],
+            until: None,
             watch: self,
         }
     }

@@ -102,13 +102,16 @@ impl Entry {
         half_open
     }
 
-    pub(super) fn finish(mut self, marks: u64, at_end: bool) -> Over {
+    /// Gives the flow up; `latest` is the latest segment of any flow.
+    pub(super) fn finish(mut self, marks: u64, at_end: bool, latest: Nanos) -> Over {
         self.learns_of(marks);
         let watch = match self.flow {
             Flow::Followed(watch) => watch,
             Flow::HalfOpen(first) => watched(&first),
         };
-        Over { id: self.id, capture: self.capture, at_end, flow: watch.finish() }
+        let mut flow = watch.finish();
+        flow.until = Some(latest);
+        Over { id: self.id, capture: self.capture, at_end, flow }
     }
 
     pub(super) fn watch(&self) -> Option<&Watch> {

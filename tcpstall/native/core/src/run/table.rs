@@ -60,6 +60,8 @@ pub(super) struct Table {
     marks: u64,
     half_open: Waiting,
     followed: Waiting,
+    /// The latest segment of any flow.
+    latest: Nanos,
 }
 
 impl Table {
@@ -81,6 +83,7 @@ impl Table {
             marks: 0,
             half_open: Waiting::new(HALF_OPEN, HALF_OPEN_IDLE),
             followed: Waiting::new(FOLLOWED, FOLLOWED_IDLE),
+            latest: Nanos(i64::MIN),
         }
     }
 
@@ -134,6 +137,7 @@ impl Table {
         if !self.lingering.is_empty() {
             self.release(segment.time, done);
         }
+        self.latest = self.latest.max(segment.time);
         let key = Key::of(segment);
         if self.marks > 0
             && let Some(slot) = self.find(key)
@@ -309,7 +313,7 @@ impl Table {
             }
             self.gaps.leave(entry.watch());
             self.flights.leave(entry.watch());
-            let over = entry.finish(self.marks, false);
+            let over = entry.finish(self.marks, false, self.latest);
             self.starts_held -= usize::from(over.flow.starts().is_some());
             if self.capture >= self.told_from {
                 done.push(over);
@@ -339,8 +343,8 @@ impl Table {
         entries.retain(Option::is_some);
         entries.sort_unstable_by_key(|entry| entry.as_ref().map(|entry| entry.id));
         entries.iter().flatten().for_each(|entry| self.flights.leave(entry.watch()));
-        let marks = self.marks;
-        entries.into_iter().flatten().map(move |entry| entry.finish(marks, true))
+        let (marks, latest) = (self.marks, self.latest);
+        entries.into_iter().flatten().map(move |entry| entry.finish(marks, true, latest))
     }
 }
 

@@ -3,6 +3,8 @@
 use super::busy::Busy;
 use super::ceiling::Ceiling;
 use super::climb::Climb;
+use super::outcome::{self, Outcome, OutcomeRow};
+use super::pace;
 use super::path::{self, PathRow, path_evidence, path_row};
 use super::receiver::Receiver;
 use super::repair::{self, RepairEvidence, RepairRow};
@@ -10,7 +12,7 @@ use super::round_trip::{self, RoundTrip};
 use super::rows::{BurstRow, DirectionRow, DirectionsRow, Evidence, FlowRow, HandshakeRow, Side, StallRow, VantageRow};
 use super::sweep;
 use super::trust::TrustRow;
-use crate::causes::{self, Cause, Limits, Part};
+use crate::causes::{self, Cause, Limits, Missing, Opening, Part};
 use crate::exchange::{self, Wait};
 use crate::flow::{Connection, Direction};
 use crate::gap::{Burst, Finished, Gap};
@@ -41,16 +43,25 @@ pub struct Wanted {
 pub fn flow_row(flow: &Finished, id: u64, capture: u32, limits: &Limits, wanted: Wanted) -> FlowRow {
     let connection = flow.connection();
     let mut stalls = Vec::new();
-    stalls.extend(handshake_stall(connection));
+    let outcome = Outcome::of(flow);
+    stalls.extend(handshake_stall(connection, outcome));
     let busy = [0, 1].map(|end| judged(flow, &flow.gaps[end], limits, &mut stalls));
     leave_out_late_handshake(&mut stalls);
+    outcome::advise(&mut stalls, outcome);
     // Each sender's own are in order; a stable sort would take half of them once more.
     stalls.sort_unstable_by_key(|stall| (stall.start_ns, stall.sender as u8, stall.end_ns));
     (0..).zip(&mut stalls).for_each(|(number, stall)| stall.number = number);
+    let fastest = [0, 1].map(|end: usize| pace::fastest(&flow.bursts[end]));
+    pace::withhold(&mut stalls, fastest);
     let full = Direction::BOTH.map(|direction| path::busy(flow, direction, limits));
     let time_ns = sweep::ledger(flow, &stalls, &full);
     let exchanges = wanted.exchanges.then(|| exchange::exchanges(flow, &waits(&stalls)));
     stalls.retain(|stall| stall.duration_ns >= wanted.least_stall);
+    let path_of = |direction: Direction| {
+        let mut row = path_row(flow, direction, &full[direction as usize], limits);
+        pace::withhold_path(&mut row, fastest[direction as usize]);
+        row
+    };
     let (rtt_spikes, rtt_spikes_dropped) = round_trip::spikes(flow);
     FlowRow {
         id,
@@ -66,6 +77,8 @@ pub fn flow_row(flow: &Finished, id: u64, capture: u32, limits: &Limits, wanted:
         end_ns: connection.end,
         segments: connection.segments,
         state: connection.state.name(),
+        outcome: OutcomeRow::of(flow, outcome),
+        lost_ns: time_ns.lost(),
         vantage: vantage(connection),
         base_rtt_ns: connection.base_rtt(),
         handshake: HandshakeRow {
@@ -73,18 +86,8 @@ pub fn flow_row(flow: &Finished, id: u64, capture: u32, limits: &Limits, wanted:
             duration_ns: connection.handshake.start().zip(connection.handshake.end()).map(|(start, end)| end - start),
         },
         directions: DirectionsRow {
-            client: direction_row(
-                flow,
-                Direction::Client,
-                &busy[0],
-                path_row(flow, Direction::Client, &full[0], limits),
-            ),
-            server: direction_row(
-                flow,
-                Direction::Server,
-                &busy[1],
-                path_row(flow, Direction::Server, &full[1], limits),
-            ),
+            client: direction_row(flow, Direction::Client, &busy[0], path_of(Direction::Client)),
+            server: direction_row(flow, Direction::Server, &busy[1], path_of(Direction::Server)),
         },
         trust: TrustRow::of(flow, vantage(connection).side),
         notes: notes(flow),
@@ -258,13 +261,19 @@ fn is_stall(gap: &Gap, part: &Part, threshold: Nanos) -> bool {
     }
 }
 
-fn handshake_stall(connection: &Connection) -> Option<StallRow> {
+fn handshake_stall(connection: &Connection, outcome: Option<Outcome>) -> Option<StallRow> {
     let (start, end) = (connection.handshake.start()?, connection.handshake.end()?);
     let handshake = &connection.handshake;
     let again = handshake.syns.saturating_sub(1) + handshake.syn_acks.saturating_sub(1);
     // Data of the end that accepted it shows that the SYN was answered, whatever of the handshake was captured.
     let answered = handshake.done.is_some() || connection.half(Direction::Server).bytes > 0;
-    let proof = causes::judge_handshake(again, answered, handshake.refused.is_some());
+    let proof = causes::judge_handshake(Opening {
+        sent_again: again,
+        complete: answered,
+        refused: handshake.refused.is_some(),
+        answered: handshake.syn_ack.is_some(),
+        unseen: outcome == Some(Outcome::OneSided),
+    });
     Some(StallRow {
         number: 0,
         sender: Side::Client,
@@ -276,7 +285,7 @@ fn handshake_stall(connection: &Connection) -> Option<StallRow> {
         detail: proof.detail,
         confidence: proof.confidence,
         also: Vec::new(),
-        missing: Vec::new(),
+        missing: if outcome == Some(Outcome::OneSided) { vec![Missing::OTHER_END.0] } else { Vec::new() },
         evidence: Evidence { retransmissions: Some(u64::from(again)), ..Evidence::default() },
         round_trip: RoundTrip::default(),
         attempts: Vec::new(),
@@ -309,6 +318,7 @@ fn stall_row(gap: &Gap, part: Part) -> StallRow {
         burst_cap_segments: gap.context.cut_at.map(u64::from),
         exchanges_cut_alike: gap.context.cut_at.map(|_| u64::from(gap.context.turns_cut_alike)),
         path: path_evidence(gap),
+        fastest_bytes_per_s: None,
         repair: RepairEvidence::of(gap, part.start, part.end),
     };
     StallRow {

@@ -69,6 +69,14 @@ impl Ceiling {
         }
     }
 
+    /// The same with twice the flight as what is needed, whatever the next limit allows.
+    pub(super) fn twice(&self) -> Option<Ceiling> {
+        let (now, needed) = self.ceiling_bytes_per_s.zip(self.needed_bytes_per_s)?;
+        let flight = self.buffer_needed_bytes? as f64 * now as f64 / needed.max(1) as f64;
+        let needed = Some(2 * flight.round() as u64);
+        Some(Ceiling { buffer_needed_bytes: needed, needed_bytes_per_s: Some(2 * now), ..*self })
+    }
+
     /// `next` is the flight that the next limit allows. The buffer option for so much is as large: the kernel's doubling
     /// pays for truesize ÷ payload of a segment a buffer, and for the half that a window may be of its buffer.
     fn new(gap: &Gap, flight: i64, (low, high): (i64, i64), next: i64) -> Ceiling {
@@ -99,4 +107,15 @@ fn congestion_window(gap: &Gap) -> i64 {
 
 fn rate(bytes: i64, rtt: Option<Nanos>) -> Option<u64> {
     rtt.filter(|rtt| *rtt > Nanos::ZERO).map(|rtt| (bytes.max(0) as f64 * 1e9 / rtt.0 as f64) as u64)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_documentation_says_which_part_of_its_buffer_a_window_is() {
+        let documentation = crate::causes::table::info(Cause::RwndLimited).documentation();
+        assert!((LARGEST_PART, DOUBLED) == ((3, 4), 2) && documentation.contains("1/2 to 3/4 of twice that"));
+    }
 }

@@ -9,6 +9,8 @@ pub mod compared;
 mod disguise;
 mod json;
 pub mod ledger;
+mod outcome;
+mod pace;
 pub mod path;
 mod receiver;
 pub mod repair;

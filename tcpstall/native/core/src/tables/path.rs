@@ -10,7 +10,8 @@ use crate::time::Nanos;
 /// The path as one direction's data found it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
 pub struct PathRow {
-    /// What the narrowest point carried while a queue stood there, payload bytes a second; `None` where none ever stood.
+    /// What the narrowest point carried while a queue stood there, payload bytes a second; `None` where none ever stood, or
+    /// where the data never came near that rate for a second.
     pub bottleneck_bytes_per_s: Option<u64>,
     /// That rate times the base round trip: more in flight than this only queues.
     pub bdp_bytes: Option<u64>,
@@ -18,6 +19,8 @@ pub struct PathRow {
     pub queue_delay_ns: Option<Nanos>,
     /// How long it was busy with this direction's data, up to the last new data of the flow.
     pub bandwidth_limited_ns: Nanos,
+    /// The most that this direction sent in a second, payload bytes a second; a shorter flow is counted whole.
+    pub fastest_bytes_per_s: Option<u64>,
     /// Rate over the link's, where the link's is known: while the path was busy, else from the first data to the last.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub link_share: Option<f64>,
@@ -83,6 +86,7 @@ pub(super) fn path_row(flow: &Finished, direction: Direction, busy: &[(Nanos, Na
         bdp_bytes: rate.and_then(|rate| product(rate, flow.connection().base_rtt())),
         queue_delay_ns: rate.map(|_| Nanos((stretches.iter().map(queued).sum::<f64>() / span.0 as f64) as i64)),
         bandwidth_limited_ns: busy.fold(Nanos::ZERO, |sum, span| sum + span),
+        fastest_bytes_per_s: None,
         link_share: limits.link_bytes_per_s.zip(reached).map(|(link, reached)| reached / link as f64),
     }
 }

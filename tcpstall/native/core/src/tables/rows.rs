@@ -4,6 +4,7 @@ use serde::{Serialize, Serializer};
 
 use super::ceiling::Ceiling;
 use super::ledger::Ledger;
+use super::outcome::OutcomeRow;
 use super::path::{PathEvidence, PathRow};
 use super::receiver::Receiver;
 use super::repair::{AttemptRow, RepairEvidence, RepairRow};
@@ -174,6 +175,9 @@ pub struct Evidence {
     /// What was lost and how it was repaired.
     #[serde(flatten)]
     pub repair: RepairEvidence,
+    /// The fastest second of the sender, bytes a second, where rates beyond ten times that were left out above.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub fastest_bytes_per_s: Option<u64>,
 }
 
 /// One wait of one sender with one cause.
@@ -249,6 +253,11 @@ pub struct FlowRow {
     pub segments: u64,
     /// `opening`, `open`, `half-closed`, `closed`, `reset`.
     pub state: &'static str,
+    /// What became of a connection that nobody answered, or that fell silent; `null` of every other.
+    #[serde(flatten)]
+    pub outcome: OutcomeRow,
+    /// Time that causes own: `time_ns` without sending, in-transit and closing.
+    pub lost_ns: Nanos,
     /// Where the capture was taken.
     pub vantage: VantageRow,
     /// The smallest round trip of the path, both ends' parts together.

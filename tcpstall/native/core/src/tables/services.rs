@@ -11,6 +11,7 @@ use std::cmp::Reverse;
 use hashbrown::HashMap;
 use serde::{Serialize, Serializer};
 
+use super::outcome::Outcome;
 use super::rows::FlowRow;
 use crate::time::Nanos;
 use crate::wire::{Address, Endpoint};
@@ -64,6 +65,14 @@ pub struct ServiceRow {
     pub handshakes: u64,
     /// Their handshakes' time.
     pub handshake_ns: Nanos,
+    /// Connections whose SYN nothing answered.
+    pub unreachable: u64,
+    /// Connections that a RST refused.
+    pub refused: u64,
+    /// Connections that the server accepted and the client did not complete.
+    pub half_open: u64,
+    /// Connections whose peer fell silent while data was sent again and again.
+    pub gone: u64,
     /// Handshakes that reuse would have saved.
     pub avoidable_handshakes: u64,
     /// What those cost.
@@ -98,9 +107,22 @@ struct Service {
     exchanges: u64,
     handshakes: u64,
     handshake: Nanos,
+    /// Unreachable, refused, half-open and gone.
+    outcomes: [u64; 4],
     closed: [u64; 2],
     /// Idle times and the moments at which each end closed then.
     idles: [Vec<(Nanos, Nanos)>; 2],
+}
+
+/// Place of an outcome among those that are counted.
+fn place_of(outcome: Outcome) -> Option<usize> {
+    match outcome {
+        Outcome::Unreachable => Some(0),
+        Outcome::Refused => Some(1),
+        Outcome::HalfOpen => Some(2),
+        Outcome::Gone(_) => Some(3),
+        Outcome::Aborted | Outcome::TooEarly | Outcome::OneSided => None,
+    }
 }
 
 /// Services as their flows end.
@@ -122,6 +144,9 @@ impl Services {
         let service = self.services.entry(row.server).or_default();
         service.connections += 1;
         service.exchanges += row.connection.exchanges;
+        if let Some(place) = row.outcome.outcome.and_then(place_of) {
+            service.outcomes[place] += 1;
+        }
         if let Some(by) = row.connection.closed_by {
             let end = usize::from(by == "server");
             service.closed[end] += 1;
@@ -173,6 +198,10 @@ impl Services {
                 exchanges: service.exchanges,
                 handshakes: service.handshakes,
                 handshake_ns: service.handshake,
+                unreachable: service.outcomes[0],
+                refused: service.outcomes[1],
+                half_open: service.outcomes[2],
+                gone: service.outcomes[3],
                 avoidable_handshakes,
                 avoidable_ns,
                 closed_by_client: service.closed[0],

@@ -2,7 +2,7 @@
 
 use super::ledger::{Ledger, Owner};
 use super::rows::{Side, StallRow};
-use crate::causes::Cause;
+use crate::causes::{self, Cause};
 use crate::flow::Direction;
 use crate::gap::{Burst, Finished};
 use crate::time::Nanos;
@@ -143,14 +143,15 @@ fn covered(spans: &[Span], from: Nanos, to: Nanos) -> Vec<(Nanos, Nanos, Owner)>
 }
 
 /// A busy path comes before all but a stall of the sender whose data keeps it busy: that one had another reason to wait.
+/// Where both ends wait at once, the cause whose rule stands first owns the time.
 fn strongest(spans: &[Span], active: &[usize]) -> Option<Owner> {
     let claims = || active.iter().map(|index| spans[*index].claim);
     let stalls = |sender: Direction| claims().any(|claim| matches!(claim, Claim::Stall(other, _) if other == sender));
     let rank = |claim: &Claim| match *claim {
         Claim::Path(sender) if !stalls(sender) => 0,
         Claim::Sending => 1,
-        Claim::Stall(_, cause) => 2 + cause.code(),
-        Claim::Path(_) => u8::MAX,
+        Claim::Stall(_, cause) => 2 + causes::precedence(cause),
+        Claim::Path(_) => usize::MAX,
     };
     Some(match claims().min_by_key(rank)? {
         Claim::Path(_) => Owner::Waiting(Cause::BandwidthLimited),
@@ -231,6 +232,26 @@ mod tests {
         let stall = Claim::Stall(Direction::Client, Cause::CwndLimited);
         let found = owners(&[(0, 50, Claim::Path(Direction::Server)), (20, 80, stall)]);
         assert_eq!(found, [(0, 20, BUSY), (20, 50, BUSY), (50, 80, Owner::Waiting(Cause::CwndLimited))]);
+    }
+
+    #[test]
+    fn where_both_ends_wait_the_cause_whose_rule_stands_first_owns_the_time() {
+        let causes = causes::RULES.map(|rule| rule.cause).into_iter().filter(|cause| *cause != Cause::BandwidthLimited);
+        let ranked: Vec<Cause> = causes.chain([Cause::Unexplained]).collect();
+        for (place, stronger) in ranked.iter().enumerate() {
+            for weaker in &ranked[place + 1..] {
+                for (client, server) in [(*stronger, *weaker), (*weaker, *stronger)] {
+                    let of = [Claim::Stall(Direction::Client, client), Claim::Stall(Direction::Server, server)];
+                    assert_eq!(owners(&[(0, 9, of[0]), (0, 9, of[1])]), [(0, 9, Owner::Waiting(*stronger))]);
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn the_documentation_says_for_how_many_round_trips_a_window_must_have_clocked_a_sender() {
+        let documentation = causes::table::info(Cause::RwndLimited).documentation();
+        assert!(CLOCKED_ROUNDS == 8 && documentation.contains("for eight round trips"));
     }
 
     #[test]

@@ -1,0 +1,104 @@
+//! Compares every number in the causes' documentation with the constant that the rule uses.
+
+use super::cause::Cause;
+use super::limits::Limits;
+use super::table::info;
+use super::{bandwidth_limited, delayed_ack, zero_window};
+use crate::gap::bottleneck::{QUEUE_SHARE, QUEUE_SURE, QUEUED_SPACINGS};
+use crate::gap::{context::HURRIED, evidence::PACE_SHARE, reading::LAG_SHARE};
+use crate::sender::cwnd::INITIAL_WINDOW;
+
+const WORDS: [(u32, &str); 5] = [(2, "two"), (3, "three"), (4, "four"), (8, "eight"), (10, "ten")];
+const PARTS: [(f64, &str); 4] = [(0.5, "half"), (1.0 / 3.0, "a third"), (0.25, "a quarter"), (0.125, "an eighth")];
+
+fn word(number: u32) -> &'static str {
+    WORDS.iter().find(|(known, _)| *known == number).map_or("a number without a word", |(_, word)| word)
+}
+
+fn part(share: f64) -> &'static str {
+    PARTS.iter().find(|(known, _)| (known - share).abs() < 1e-9).map_or("a share without a word", |(_, word)| word)
+}
+
+fn percent(share: f64) -> String {
+    format!("{:.0} %", share * 100.0)
+}
+
+/// What the documentation of a cause must say, with the numbers that hold.
+fn told(cause: Cause) -> Vec<String> {
+    let limits = Limits::default();
+    match cause {
+        Cause::CwndLimited => vec![
+            format!("reach {} of the modelled", percent(limits.cwnd_share)),
+            format!("({} also once losses", percent(limits.cwnd_share_after_loss)),
+            format!("initial window of {} segments", word(INITIAL_WINDOW)),
+        ],
+        Cause::RwndLimited => vec![
+            format!("below {} of a window", part(1.0 / 3.0)),
+            format!("over {} of a round trip", part(LAG_SHARE)),
+            // The ledger and the sizes check theirs.
+            "for eight round trips".to_owned(),
+            "1/2 to 3/4 of twice that".to_owned(),
+        ],
+        Cause::ZeroWindow => vec!["is 0, or".to_owned(), "(0 or 1)".to_owned(), "field is 0".to_owned()],
+        Cause::SndbufLimited => vec![format!("plateau over {} rounds", word(limits.plateau_rounds))],
+        Cause::Retransmission => vec!["three duplicate ACKs".to_owned()],
+        Cause::DelayedAck => vec![
+            "one or two segments".to_owned(),
+            format!("{} ms and", delayed_ack::SHORTEST.0 / 1_000_000),
+            format!("and {} of the round trip", part(delayed_ack::JITTER)),
+            format!("at most {} ms", delayed_ack::LONGEST.0 / 1_000_000),
+        ],
+        Cause::Pacing => vec![
+            format!("± {}", percent(PACE_SHARE)),
+            format!("at least {} of the sender's gaps", part(limits.pace_share)),
+            format!("{} times as fast", word(HURRIED as u32)),
+        ],
+        Cause::BandwidthLimited => vec![
+            format!("{} of it", part(QUEUE_SHARE)),
+            format!("(or {} ms)", QUEUE_SURE.0 / 1_000_000),
+            format!("{} times the distance", word(QUEUED_SPACINGS as u32)),
+            format!("one or {} ACKs", word(bandwidth_limited::MOST_ACKS)),
+        ],
+        _ => Vec::new(),
+    }
+}
+
+/// The paragraphs that say when the rule holds, in one line: without sources, which quote numbers of others, and look-alikes.
+fn rule_of(cause: Cause) -> String {
+    let documentation = info(cause).documentation();
+    let mut kept = String::new();
+    let mut wanted = false;
+    for line in documentation.lines() {
+        if !line.starts_with(' ') {
+            wanted = ["Rule", "Evidence", "Abstains"].iter().any(|heading| line.starts_with(heading));
+        }
+        if wanted {
+            kept.push_str(line);
+            kept.push(' ');
+        }
+    }
+    kept.split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+#[test]
+fn every_number_in_a_cause_s_documentation_is_the_one_that_holds() {
+    for cause in Cause::ALL {
+        let mut text = rule_of(cause);
+        for told in told(cause) {
+            assert!(text.contains(&told), "{}: {told:?} is not in: {text}", cause.name());
+            text = text.replacen(&told, "…", 1);
+        }
+        let words = WORDS.map(|(_, word)| word).into_iter().chain(PARTS.map(|(_, word)| word));
+        let unchecked = |word: &str| format!(" {text} ").contains(&format!(" {word} "));
+        let found: Vec<&str> = words.filter(|word| unchecked(word)).collect();
+        // Names such as tcp_retries2 and units of the protocol are no thresholds.
+        let names = |token: &&str| token.starts_with(|char: char| char.is_ascii_digit());
+        let digits: Vec<&str> = text.split([' ', '(', ')', ',']).filter(names).collect();
+        assert!(found.is_empty() && digits.is_empty(), "{}: nobody checks {found:?} {digits:?}", cause.name());
+    }
+}
+
+#[test]
+fn a_window_counts_as_shut_for_nearly_all_of_a_wait_from_nine_tenths_on() {
+    assert!(zero_window::NEARLY_ALL >= 0.9 && rule_of(Cause::ZeroWindow).contains("nearly all of it"));
+}
