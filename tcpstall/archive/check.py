@@ -77,7 +77,7 @@ def _about(place: Place, health: Health) -> bool:
         health.problems.setdefault(ABOUT, "is missing")
         return False
     try:
-        check_schema(place.url, about)
+        check_schema(place, about)
     except CannotOpen as error:
         if "is damaged" not in str(error):
             raise

@@ -1,6 +1,7 @@
 """A store: which Parquet files count. A checkpoint (`catalog.json`) and a journal of the commits since then."""
 
 import json
+import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any, Self
@@ -45,7 +46,7 @@ class Store:
             if _has_more(place):
                 raise CannotOpen(f"{url}: {ABOUT} is missing; {repair_of(url)}")
             raise CannotOpen(f"{url}: no store is here; `tcpstall scan CAPTURES --store {url}` makes one")
-        check_schema(url, about)
+        check_schema(place, about)
         return cls(place, _read(place))
 
     @classmethod
@@ -72,7 +73,7 @@ class Store:
         with place.writing():
             about = place.read(ABOUT)
             if about is not None:
-                check_schema(url, about)
+                check_schema(place, about)
             elif _has_more(place):
                 raise CannotOpen(f"{url}: {ABOUT} is missing; {repair_of(url)}")
             else:
@@ -245,14 +246,25 @@ def refuse_misplaced(place: Place) -> None:
         raise CannotOpen(f"{place.url}: {name}: {what}; {repair_of(place.url)}")
 
 
-def check_schema(url: str, about: bytes) -> None:
+def check_schema(place: Place, about: bytes) -> None:
     """Raises CannotOpen for another version than this, and for what is no store's."""
-    try:
-        schema = str(json.loads(about)["schema"])
-    except (ValueError, TypeError, KeyError, RecursionError) as error:
-        raise CannotOpen(f"{url}: {ABOUT} is damaged; {repair_of(url)}") from error
+    url = place.url
+    schema = _schema(about)
+    if schema is None or not re.fullmatch(r"tcpstall\.store/[0-9]+", schema):
+        raise CannotOpen(f"{url}: {ABOUT} is damaged; {repair_of(url)}")
     if schema != SCHEMA:
-        raise CannotOpen(f"{url}: a store of version {schema}, and this tcpstall knows {SCHEMA}; use a newer tcpstall")
+        catalog = place.read(CATALOG)
+        ours = catalog is not None and _schema(catalog) == SCHEMA
+        damaged = f"; or, because the catalog is of {SCHEMA}, {ABOUT} is damaged: {repair_of(url)}" if ours else ""
+        what_to_do = f"use a newer tcpstall{damaged}"
+        raise CannotOpen(f"{url}: a store of version {schema}, and this tcpstall knows {SCHEMA}; {what_to_do}")
+
+
+def _schema(content: bytes) -> str | None:
+    try:
+        return str(json.loads(content)["schema"])
+    except (ValueError, TypeError, KeyError, RecursionError):
+        return None
 
 
 def _has_more(place: Place) -> bool:

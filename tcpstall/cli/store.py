@@ -23,9 +23,16 @@ def command() -> None:
 @store_option
 def info(store: str) -> ExitCode:
     """Say what is in a store: rows, files and bytes of each table, and the days that it spans."""
+    from tcpstall.archive.sound import refused
     from tcpstall.archive.store import TABLES, Store
 
     opened = Store.open(store)
+    if found := opened.faults(opened.all_parts()):
+        raise refused(store, found)
+    for each in opened.lost:
+        complain(
+            f"{store}: {counted(each.part.rows, 'row')} of {each.part.table} missing: {each.part.name} was damaged"
+        )
     with writing("standard output"):
         for table in TABLES:
             parts = opened.parts(table)
@@ -36,7 +43,7 @@ def info(store: str) -> ExitCode:
             ends = [part.to_ns for part in parts if part.to_ns is not None]
             days = f", {date(min(starts))} to {date(max(ends))}" if starts and ends else ""
             click.echo(f"{table:<10}{held}{days}")
-    return ExitCode.COMPLETE
+    return ExitCode.DAMAGED if opened.lost else ExitCode.COMPLETE
 
 
 @command.command("prune")

@@ -84,10 +84,6 @@ def test_a_link_in_the_place_of_anything_of_ours_is_refused_and_what_it_leads_to
     for command in commands(captures, store, tmp_path / "page.html"):
         capfd.readouterr()
         code, err = main(command), capfd.readouterr().err
-        if name == "stalls/*/*.parquet" and command[:2] == ["store", "info"]:
-            continue  # it opens no part
-        if name == "captures/*.parquet" and command[:2] == ["store", "info"]:
-            continue
         assert (code, err.count("\n")) == (3, 1), (command, err)
         assert "store check --repair" in err, command
         assert everything(victim) == before, command
