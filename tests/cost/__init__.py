@@ -1,0 +1,1 @@
+"""Cost of a packet: it must not grow with the packets before it, whatever a stranger sends."""
