@@ -58,3 +58,52 @@ def test_a_file_that_grows_is_a_capture_still_being_written(capture: Path) -> No
 
     status = read_while(capture, grow)
     assert (status.exit_code, status.error) == (ExitCode.COMPLETE, None)
+
+
+def other_bytes(size: int) -> bytes:
+    """A capture of other packets, as long as wished."""
+    record = struct.pack("<IIII", 2, 0, 0, 80)
+    header = struct.pack("<IHHIIII", 0xA1B2C3D4, 2, 4, 0, 0, 65535, 101)
+    return (header + record * (size // len(record) + 1))[:size]
+
+
+def in_place(capture: Path, times: float) -> None:
+    """Writes another capture over it, so many times as long."""
+    size = int(capture.stat().st_size * times)
+    with capture.open("r+b") as file:
+        file.write(other_bytes(size))
+
+
+def copied_over(capture: Path) -> None:
+    """As `cp` does it: the file is emptied, then filled."""
+    size = capture.stat().st_size
+    capture.write_bytes(other_bytes(2 * size))
+
+
+def put_back(capture: Path) -> None:
+    """The file's length and time are as they were."""
+    before = capture.stat()
+    in_place(capture, 1)
+    os.utime(capture, ns=(before.st_atime_ns, before.st_mtime_ns))
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        pytest.param(lambda capture: in_place(capture, 2), id="in place by a larger one"),
+        pytest.param(copied_over, id="emptied, then by a larger one"),
+        pytest.param(lambda capture: in_place(capture, 1), id="by one as long"),
+        pytest.param(put_back, id="by one as long, and its time is put back"),
+    ],
+)
+def test_a_file_that_is_rewritten_never_passes_for_one_that_grows(
+    capture: Path, change: Callable[[Path], None]
+) -> None:
+    status = read_while(capture, lambda: change(capture))
+    assert status.exit_code == ExitCode.DAMAGED
+    assert "the file was written to while it was read" in (status.error or "")
+
+
+def test_a_file_that_only_gets_other_permissions_is_read_to_its_end(capture: Path) -> None:
+    status = read_while(capture, lambda: capture.chmod(0o600))
+    assert (status.exit_code, status.error) == (ExitCode.COMPLETE, None)

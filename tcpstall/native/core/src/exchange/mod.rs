@@ -61,7 +61,10 @@ impl Exchange {
 /// The exchanges of a flow whose waits are known, those of the client and of the server in order of time.
 pub fn exchanges(flow: &Finished, waits: &[Vec<Wait>; 2]) -> Vec<Exchange> {
     let connection = flow.connection();
-    let split = Split { distances: connection.distances(), waits };
+    // Resets that come after the flow's end measure too.
+    let whole = connection.end - connection.start;
+    let distances = connection.distances().map(|distance| distance.map(|span| span.min(whole)));
+    let split = Split { distances, waits };
     let base_rtt = connection.base_rtt();
     let rounds = asked_rounds(flow);
     let mut exchanges = Vec::with_capacity(rounds.len());

@@ -222,7 +222,8 @@ impl Connection {
 
     /// Takes in one segment.
     pub fn sees(&mut self, segment: &Segment, sender: Direction, overdue: bool) -> Effect {
-        self.segments += 1;
+        // More of a segment counts with its beginning.
+        self.segments += u64::from(!segment.goes_on || self.segments == 0);
         self.options_cut += u64::from(segment.options_cut);
         // It ended with the first RST: whoever sends more of them, with nothing in them, waits for nothing.
         let is_bare = segment.payload == 0 && segment.flags.0 & (Flags::SYN.0 | Flags::FIN.0) == 0;

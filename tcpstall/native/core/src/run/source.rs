@@ -145,11 +145,8 @@ impl Source {
     /// A fragment other than the first.
     #[cold]
     fn follow(&mut self, frame: &Frame<'_>, status: &mut CaptureStatus, place: &mut Segment) -> Event {
-        let followed = self.fragments.follow(frame, place);
         status.skipped.count(Skip::IpFragment);
-        // To its flow a part is a segment of its own.
-        status.tcp_segments += u64::from(followed == Followed::Part);
-        if followed == Followed::Nothing {
+        if self.fragments.follow(frame, place) == Followed::Nothing {
             return Event::Nothing;
         }
         place.packet.0 += self.base;

@@ -182,6 +182,7 @@ impl Fragments {
         // It is the first one's, and would make this a copy of it.
         segment.ip_id = None;
         segment.sack_count = 0;
+        segment.goes_on = true;
         if segment.payload > 0 { Followed::Part } else { Followed::Nothing }
     }
 

@@ -131,6 +131,8 @@ pub struct Segment {
     pub tunnelled: bool,
     /// It is the first fragment of one; [`super::fragment::Fragments`] knows the others.
     pub fragmented: bool,
+    /// It is more of a segment whose beginning came before, in an IP fragment, and counts with that.
+    pub goes_on: bool,
     /// True if the packet was cut inside its TCP options, so that an option's absence proves nothing.
     pub options_cut: bool,
     /// How many of `sack` are filled.

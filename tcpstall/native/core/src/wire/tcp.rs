@@ -43,6 +43,7 @@ pub(super) fn read<'a>(frame: &Frame<'_>, envelope: &Envelope<'a>, segment: &mut
     segment.ttl = Some(envelope.ttl);
     segment.tunnelled = false;
     segment.fragmented = envelope.fragmented;
+    segment.goes_on = false;
     segment.options_cut = kept.len() < header_length;
     options::read(kept.get(FIXED..).unwrap_or_default(), segment);
     let payload_end = envelope.segment.len().min(envelope.length as usize);

@@ -95,6 +95,7 @@ fn used() -> Segment {
         multipath: true,
         tunnelled: true,
         fragmented: true,
+        goes_on: true,
         options_cut: true,
         sack_count: 4,
         sack: [SackBlock { left: SeqNo(7), right: SeqNo(7) }; 4],

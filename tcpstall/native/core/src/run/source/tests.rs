@@ -83,9 +83,9 @@ fn alone(parts: &[Part]) -> (Vec<(u32, u32, i64)>, u64) {
 }
 
 #[test]
-fn each_part_of_a_segment_that_was_handed_on_counts_as_a_segment() {
+fn a_part_of_a_segment_that_was_handed_on_counts_with_its_beginning() {
     let (found, told) = alone(&pair(0, 1));
-    assert_eq!((found.len(), told), (2, 2));
+    assert_eq!((found, told), (vec![(1, 28, 0), (29, 8, 0)], 1));
 }
 
 #[test]
@@ -94,7 +94,7 @@ fn a_segment_that_lacks_a_fragment_comes_once_as_far_as_it_goes() {
     let parts = [&pair(0, 1)[..], &pair(10, 2)[..1], &pair(20, 3), &pair(30, 4)].concat();
     let (found, told) = alone(&parts);
     assert_eq!(found[2..], [(2, 28, 20), (3, 36, 20), (4, 36, 30)]);
-    assert_eq!(told, 5);
+    assert_eq!(told, 4);
 }
 
 #[test]
@@ -103,18 +103,18 @@ fn a_fragment_that_comes_a_little_late_still_makes_its_segment_whole() {
     let parts = [&pair(0, 1)[..], &[first], &pair(12, 3), &[Part(13, second.1, second.2, second.3, second.4)]].concat();
     let (found, told) = alone(&parts);
     assert_eq!(found[2..], [(3, 36, 12), (2, 36, 13)]);
-    assert_eq!(told, 4);
+    assert_eq!(told, 3);
 }
 
 #[test]
 fn what_is_held_at_the_end_of_the_last_capture_comes_there() {
     let held = [&pair(0, 1)[..], &pair(10, 2)[..1]].concat();
     let (found, told) = alone(&held);
-    assert_eq!((&found[2..], told), (&[(2, 28, 10)][..], 3));
+    assert_eq!((&found[2..], told), (&[(2, 28, 10)][..], 2));
     let (found, told) = read(&[pcap(&held), pcap(&pair(10, 2)[1..])]);
-    assert_eq!((&found[2..], told), (&[(2, 36, 10)][..], 3), "the next one has the rest");
+    assert_eq!((&found[2..], told), (&[(2, 36, 10)][..], 2), "the next one has the rest");
     let (found, told) = read(&[pcap(&held), pcap(&pair(12, 3))]);
-    assert_eq!((&found[2..], told), (&[(3, 36, 12), (2, 28, 12)][..], 4), "the next one lacks it too");
+    assert_eq!((&found[2..], told), (&[(3, 36, 12), (2, 28, 12)][..], 3), "the next one lacks it too");
 }
 
 #[test]
@@ -122,7 +122,7 @@ fn more_segments_without_their_rest_than_are_followed_each_come_once() {
     let lost = |number: u16| pair(u32::from(number), number)[0];
     let parts = [&pair(0, 1)[..], &(2..302).map(lost).collect::<Vec<_>>()].concat();
     let (found, told) = alone(&parts);
-    assert_eq!((found.len(), told), (302, 302));
+    assert_eq!((found.len(), told), (302, 301));
     let mut begun: Vec<u32> = found[2..].iter().filter(|segment| segment.1 == 28).map(|segment| segment.0).collect();
     begun.sort_unstable();
     assert!(begun.into_iter().eq(2..302));

@@ -234,6 +234,7 @@ impl Paste {
             multipath: printed.options.multipath,
             tunnelled: false,
             fragmented: false,
+            goes_on: false,
             options_cut: printed.options.cut,
             sack_count: printed.options.sack_count,
             sack: numbers.sack,
