@@ -45,7 +45,7 @@ fn told(cause: Cause) -> Vec<String> {
         Cause::DelayedAck => vec![
             "one or two segments".to_owned(),
             format!("{} ms and", delayed_ack::SHORTEST.0 / 1_000_000),
-            format!("and {} of the round trip", part(delayed_ack::JITTER)),
+            format!("{} of the round trip", part(delayed_ack::JITTER)),
             format!("at most {} ms", delayed_ack::LONGEST.0 / 1_000_000),
         ],
         Cause::Pacing => vec![
