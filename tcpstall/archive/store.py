@@ -22,7 +22,7 @@ from tcpstall.archive.records import (
     read_entry,
 )
 from tcpstall.archive.sound import faults, refused
-from tcpstall.errors import CannotOpen
+from tcpstall.errors import CannotOpen, CannotWrite
 
 __all__ = ["DATABASE", "SCHEMA", "TABLES", "Commit", "Lost", "Part", "Store"]
 
@@ -82,7 +82,12 @@ class Store:
             if found := store.faults(store.all_parts()):
                 raise refused(url, found)
             store._sweep()
-            store._mirror()
+            try:
+                store._mirror()
+            except CannotWrite as error:
+                if not isinstance(error.__cause__, IsADirectoryError):
+                    raise
+                raise CannotOpen(f"{url}: a folder lies where a copy belongs; {repair_of(url)}") from error
             with _interruptible():
                 yield store
 
