@@ -116,6 +116,13 @@ def test_one_direction_at_both_points_is_enough(talk: Scene) -> None:
     assert is_refused(captured(talk, "client"), captured(talk, "server", responses))
 
 
+def test_two_ends_of_a_short_path_are_recognised_by_frames_that_were_split(scene: Scene) -> None:
+    scene.handshake(rtt_ms=0.1)
+    scene.download(400_000, tso=20)
+    scene.closes()
+    assert is_refused(*both(scene))
+
+
 def test_many_connections_of_a_few_packets_are_recognised(scene: Scene) -> None:
     others = []
     for port in range(50_001, 50_020):
@@ -182,6 +189,15 @@ def test_interfaces_of_one_host_that_see_each_packet_at_once_are_merged(talk: Sc
     packets = talk.packets("server")
     bridge = [(time + 30_000, packet) for time, packet in packets]
     assert not is_refused(some(tmp_path, "port", packets), some(tmp_path, "bridge", bridge))
+
+
+def test_two_ends_of_a_short_path_are_merged_where_each_packet_is_a_copy(scene: Scene) -> None:
+    scene.handshake(rtt_ms=0.1)
+    scene.download(40_000, tso=1)
+    scene.closes()
+    client, server = both(scene)
+    (merged,) = analyze([client, server], merge=True)
+    assert merged.directions["server"].retransmitted_bytes == 0
 
 
 def test_disjoint_connections_are_merged(talk: Scene, tmp_path: Path) -> None:

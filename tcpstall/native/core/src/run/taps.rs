@@ -95,29 +95,29 @@ impl Seen {
     /// The other capture that holds so many of this capture's packets that it was taken at another point of the path.
     fn other_point(&self, capture: usize) -> Option<usize> {
         let (_, own) = self.0.iter().find(|(number, _)| *number == capture)?;
-        let others = self.0.iter().filter(|(number, _)| *number != capture);
-        others.filter(|(_, other)| are_of_one_path(own, other)).map(|(number, _)| *number).next()
+        let mut others = self.0.iter().filter(|(number, _)| *number != capture);
+        others.find(|(_, other)| are_of_one_path(own, other)).map(|(number, _)| *number)
     }
 }
 
 /// Enough packets of one sample are in the other, at another time.
 fn are_of_one_path(one: &Sample, other: &Sample) -> bool {
     let reach = one.reach().min(other.reach());
-    let comparable = one.within(reach).min(other.within(reach));
-    let (mut marked, mut unmarked) = (0, [0; 2]);
+    let (mut marked, mut unmarked, mut at_once) = (0, [0; 2], 0);
     for packet in &one.0[..one.within(reach)] {
         let Some(twin) = other.find(packet.hash) else { continue };
         let identified = packet.ip_id.zip(twin.ip_id).map(|(one, other)| one != 0 && one == other);
         if packet.length == twin.length && (packet.time - twin.time).0.unsigned_abs() < COPY_AGE.0.unsigned_abs() {
-            continue;
-        }
-        if packet.stamped || identified == Some(true) {
+            at_once += 1;
+        } else if packet.stamped || identified == Some(true) {
             marked += 1;
         } else {
             unmarked[usize::from(packet.forth)] += 1;
         }
     }
     let all = marked + unmarked[0] + unmarked[1];
+    // Copies at once prove nothing either way: on a short path whole packets are there at once, and frames that were split are not.
+    let comparable = one.within(reach).min(other.within(reach)).saturating_sub(at_once);
     marked >= MARKED && SHARED * marked >= comparable
         || all >= UNMARKED.0 && unmarked.into_iter().all(|way| way >= UNMARKED.1) && UNMARKED_SHARED * all >= comparable
 }
@@ -266,6 +266,16 @@ mod tests {
         let all = || (0..5_000).map(|n| segment(i64::from(n), n * 100, Some(n)));
         let soon = all().map(|segment| Segment { time: Nanos(segment.time.0 + 50_000), ..segment });
         assert_eq!(compared(all(), soon), None);
+    }
+
+    #[test]
+    fn on_a_short_path_frames_that_were_split_are_recognised_among_copies() {
+        let acks = || (0..400).map(|n| segment(i64::from(n), n * 100, Some(n)));
+        let split = acks().map(|own| {
+            let payload = if own.seq.0 % 2_000 == 0 { 50 } else { own.payload };
+            Segment { time: Nanos(own.time.0 + 50_000), payload, ..own }
+        });
+        assert_eq!(compared(acks(), split), Some(0));
     }
 
     #[test]
