@@ -5,6 +5,9 @@ use tcpstall_core::run;
 
 use crate::options::Keywords;
 
+/// Two captures by their numbers, and the ends of a connection that both hold.
+type Found = ([usize; 2], [(String, u16); 2]);
+
 #[pyfunction]
 #[pyo3(signature = (paths, *, hosts=vec![], ports=vec![], since_ns=None, until_ns=None, max_expansion=None))]
 pub(crate) fn two_taps(
@@ -15,7 +18,7 @@ pub(crate) fn two_taps(
     since_ns: Option<i64>,
     until_ns: Option<i64>,
     max_expansion: Option<u64>,
-) -> PyResult<Option<([usize; 2], [(String, u16); 2])>> {
+) -> PyResult<Option<Found>> {
     let keywords = Keywords { hosts, ports, since_ns, until_ns, max_expansion, ..Keywords::default() };
     let options = keywords.into_options(paths.len())?;
     let mut raised = None;
