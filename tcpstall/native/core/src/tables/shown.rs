@@ -91,7 +91,7 @@ mod tests {
         assert_eq!(kept(2, &[Order::Start], &FLOWS), [0, 1]);
         assert_eq!(kept(2, &[Order::Start, Order::Duration], &FLOWS), [0, 1, 2, 3]);
         assert_eq!(kept(9, &[Order::Start, Order::Duration], &FLOWS), [0, 1, 2, 3, 4, 5]);
-        assert_eq!(kept(0, &[Order::Start], &FLOWS), []);
+        assert!(kept(0, &[Order::Start], &FLOWS).is_empty());
     }
 
     #[test]
