@@ -17,6 +17,7 @@ __all__ = [
     "InitialWindow",
     "Sizes",
     "bdp_bytes",
+    "faster_link",
     "fitting_initcwnd",
     "largest_window",
     "rate_bytes_per_s",
@@ -28,6 +29,7 @@ __all__ = [
     "tcp_rmem_max_for",
     "tcp_wmem_max_for",
     "windows_initcwnd",
+    "worth_setting",
 ]
 
 _S = 1_000_000_000
@@ -185,3 +187,23 @@ def fitting_initcwnd(
 def windows_initcwnd(segments: int) -> int:
     """The next even number that Set-NetTCPSetting takes."""
     return min(_WINDOWS_MOST, max(2, segments + segments % 2))
+
+
+_LEAST_SIZE = 16 << 10
+"""What Linux gives a new socket to send (second value of tcp_wmem), bytes: nobody sets less."""
+
+_SLOWEST_LINK = 125_000
+"""1 Mbit/s: slower links are not sold."""
+
+
+def worth_setting(size_bytes: int) -> int:
+    """No less than what a socket has anyway."""
+    return max(_LEAST_SIZE, size_bytes)
+
+
+def faster_link(rate: int) -> int:
+    """Of the series 1, 2, 5, 10 … Mbit/s the next that is at least twice that rate (bytes/s), in bytes/s."""
+    decade = _SLOWEST_LINK
+    while 5 * decade < 2 * rate:
+        decade *= 10
+    return next(step * decade for step in (1, 2, 5) if step * decade >= 2 * rate)

@@ -93,13 +93,19 @@ class Times:
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """What changes come to, made together. `suggested`: nobody asked for them, the flow's causes call for them."""
+    """What changes come to, made together. `suggested`: nobody asked for them, the flow's causes call for them.
+
+    `owned_ns` is what the addressed causes own, the most that may be saved; `bounded`: the replay gained clearly more
+    than that, which is not promised.
+    """
 
     changes: tuple[Change, ...]
     suggested: bool
     transfer: Expected
     exchanges: tuple[Expected, ...]
     saved_ns: int
+    owned_ns: int
+    bounded: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -170,6 +176,8 @@ def added(outcomes: Sequence[Outcome]) -> Outcome:
         transfer=total(outcome.transfer for outcome in outcomes),
         exchanges=tuple(exchange for outcome in outcomes for exchange in outcome.exchanges),
         saved_ns=sum(outcome.saved_ns for outcome in outcomes),
+        owned_ns=sum(outcome.owned_ns for outcome in outcomes),
+        bounded=any(outcome.bounded for outcome in outcomes),
     )
 
 
@@ -304,10 +312,14 @@ def _remedies(forecasts: Sequence[Forecast]) -> list[tuple[str, int | None]]:
 
 
 def _best_first(forecasts: Sequence[Forecast]) -> list[Forecast]:
-    """The same remedies for all flows, in the order of what they save over all."""
-    told = [forecast.outcomes for forecast in forecasts if forecast.refused is None]
-    saved = [sum(outcome.saved_ns for outcome in outcomes) for outcomes in zip(*told, strict=True)]
-    order = sorted(range(len(saved)), key=lambda at: -saved[at])
+    """The same remedies for all flows, in the order of what they save over all, without those that save nothing."""
+    told = [forecast for forecast in forecasts if forecast.refused is None]
+    replayed = sum(forecast.replayed.transfer_ns for forecast in told if forecast.replayed)
+    totals = [added(outcomes) for outcomes in zip(*(forecast.outcomes for forecast in told), strict=True)]
+    order = sorted(
+        (at for at, one in enumerate(totals) if one.saved_ns > 0 or one.transfer.expected_ns < replayed),
+        key=lambda at: -totals[at].saved_ns,
+    )
     return [
         replace(forecast, outcomes=tuple(forecast.outcomes[at] for at in order))
         if forecast.refused is None
@@ -341,4 +353,6 @@ def _outcome(row: Mapping[str, Any], suggested: bool) -> Outcome:
         transfer=Expected(**row["transfer"]),
         exchanges=tuple(Expected(**exchange) for exchange in row["exchanges"]),
         saved_ns=row["saved_ns"],
+        owned_ns=row["owned_ns"],
+        bounded=row["bounded"],
     )

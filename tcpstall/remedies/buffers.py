@@ -27,6 +27,8 @@ def needed_flight(case: Case) -> tuple[int, str]:
     needed, reason = _needed_by_path(case)
     if 0 < case.own.bytes < needed:
         return case.own.bytes, "all that it sent"
+    if needed < case.own.max_in_flight_bytes:
+        return case.own.max_in_flight_bytes, "as much as was in flight already"
     return needed, reason
 
 
@@ -84,7 +86,7 @@ def autotuned_sending(case: Case) -> Remedy:
 def larger_sndbuf(case: Case) -> Remedy:
     """A larger SO_SNDBUF, where there must be one."""
     flight, reason = needed_flight(case)
-    asked = sizing.so_sndbuf_for(flight, case.mss_bytes)
+    asked = sizing.worth_setting(max(flight, sizing.so_sndbuf_for(flight, case.mss_bytes)))
     return Remedy(
         f"or set SO_SNDBUF to {number(asked)}: enough for {size(flight)} in flight ({reason})",
         case.sender,
@@ -178,7 +180,7 @@ def larger_first_window(case: Case) -> Remedy:
         "transfers are short, or begin with a larger initial congestion window than the window allows",
         "every connection starts with so much memory promised",
         "Linux tcp_select_initial_window, tcp_rcv_space_adjust",
-        f"rcvbuf={sizing.so_rcvbuf_for(window)}",
+        f"rcvbuf={sizing.worth_setting(sizing.so_rcvbuf_for(window))}",
     )
 
 

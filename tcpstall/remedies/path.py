@@ -1,5 +1,6 @@
 """Remedies for what lies beyond windows and buffers: losses, repairs, the link, pacing, and applications that think."""
 
+from tcpstall import sizing
 from tcpstall.remedies.case import Case
 from tcpstall.remedies.remedy import Platform, Remedy, Step, bsd, linux, unknown, windows
 from tcpstall.remedies.shell import KEPT, changed_route, sysctl
@@ -202,8 +203,13 @@ def faster_link(case: Case) -> Remedy:
         "the path was full: larger windows and buffers would only lengthen the queue",
         "the next limit shows once this one is gone",
         "RFC 9438 §4.1, RFC 8290 (FQ-CoDel)",
-        f"rate={2 * rate * 8}bit" if rate else None,
+        f"rate={sizing.faster_link(max(rate, _mean_rate(case))) * 8 // 1_000_000}Mbit" if rate else None,
     )
+
+
+def _mean_rate(case: Case) -> int:
+    """What went over the whole flow, bytes/s: no link that it had was slower."""
+    return case.own.bytes * 1_000_000_000 // max(1, case.flow.duration_ns)
 
 
 def answer_sooner(case: Case) -> Remedy:

@@ -114,3 +114,14 @@ def test_windows_takes_even_numbers_from_2_to_64(count: int) -> None:
 def test_a_window_without_a_round_trip_has_no_rate() -> None:
     assert sizing.rate_bytes_per_s(65_535, 0) is None
     assert sizing.rate_bytes_per_s(65_535, 100 * MS) == 655_350
+
+
+def test_no_buffer_is_asked_for_that_is_smaller_than_a_fresh_socket_has() -> None:
+    assert [sizing.worth_setting(size) for size in (506, 16_384, 307_800)] == [16_384, 16_384, 307_800]
+
+
+@given(rate=st.integers(0, 1 << 40))
+def test_a_faster_link_is_one_that_is_sold_and_twice_as_fast(rate: int) -> None:
+    link = sizing.faster_link(rate) * 8
+    assert max(2 * 8 * rate, 1_000_000) <= link <= max(1_000_000, 5 * 8 * rate)
+    assert str(link).rstrip("0") in {"1", "2", "5"}

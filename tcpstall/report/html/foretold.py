@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 
 from tcpstall.report.whatif.tables import HEADINGS, outcome_row
-from tcpstall.report.whatif.words import fidelity, refusal, sized
+from tcpstall.report.whatif.words import bounded, fidelity, refusal, sized
 from tcpstall.whatif import Forecast
 
 __all__ = ["Foretold", "foretold"]
@@ -29,5 +29,5 @@ def foretold(forecast: Forecast) -> Foretold:
         fidelity(forecast.captured, forecast.replayed),
         HEADINGS,
         [outcome_row(outcome) for outcome in forecast.outcomes],
-        [text for text in map(sized, forecast.sizing) if text],
+        [text for text in (*map(bounded, forecast.outcomes), *map(sized, forecast.sizing)) if text],
     )

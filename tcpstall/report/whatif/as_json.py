@@ -61,4 +61,6 @@ def _outcome(outcome: Outcome) -> dict[str, Any]:
         "transfer": asdict(outcome.transfer),
         "exchanges": [asdict(exchange) for exchange in outcome.exchanges],
         "saved_ns": outcome.saved_ns,
+        "owned_ns": outcome.owned_ns,
+        "bounded": outcome.bounded,
     }

@@ -8,7 +8,7 @@ from rich.text import Text
 
 from tcpstall.report.inputs import as_read, described
 from tcpstall.report.style import figures, table, words
-from tcpstall.report.whatif.words import fidelity, flows_told, named, refusal, sized, slowest
+from tcpstall.report.whatif.words import bounded, fidelity, flows_told, named, refusal, sized, slowest
 from tcpstall.units import counted, duration
 from tcpstall.whatif import Forecast, Outcome, Times, WhatIf
 
@@ -63,8 +63,9 @@ def _flow(forecast: Forecast, width: int) -> Iterator[RenderableType]:
         yield _line(fidelity(forecast.captured, forecast.replayed))
     if forecast.outcomes:
         yield _outcomes(forecast.outcomes, width)
+        yield from (_line(text) for text in map(bounded, forecast.outcomes) if text)
     elif not forecast.refused:
-        yield _line("nothing that it waited for calls for a change")
+        yield _line("nothing that it waited for calls for a change that would save time")
     if not forecast.refused:
         yield from (_line(text) for text in map(sized, forecast.sizing) if text)
 

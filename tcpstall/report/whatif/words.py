@@ -4,9 +4,9 @@ from collections.abc import Sequence
 from statistics import median
 
 from tcpstall.units import counted, duration, per_second, share, size
-from tcpstall.whatif import NAMES, Change, Expected, Forecast, Sizing, Times
+from tcpstall.whatif import NAMES, Change, Expected, Forecast, Outcome, Sizing, Times
 
-__all__ = ["REFUSALS", "fidelity", "flows_told", "named", "refusal", "sized", "slowest", "written"]
+__all__ = ["REFUSALS", "bounded", "fidelity", "flows_told", "named", "refusal", "sized", "slowest", "written"]
 
 REFUSALS = {
     "no-handshake": "the handshake was not captured whole: start the capture before the connection",
@@ -14,7 +14,8 @@ REFUSALS = {
     "capture-gaps": "the capture lacks packets of it",
     "no-round-trip": "its round trip could not be measured",
     "no-data": "it carried no data",
-    "too-long": "it is longer than what is kept of one flow",
+    "too-long": "it is longer than what is replayed: 1,000,000 segments of one flow, 4,000,000 of all flows together, "
+    "100,000,000 events of all replays of a flow",
     "multipath": "it is one of several that share a window (Multipath TCP)",
     "does-not-fit": "the model does not reproduce it unchanged, so it cannot say what a change would do",
 }
@@ -62,6 +63,16 @@ def fidelity(captured: Times, replayed: Times) -> str:
     )
 
 
+def bounded(outcome: Outcome) -> str:
+    """Why no more is promised; empty where the replay gained no more than its causes own."""
+    if not outcome.bounded:
+        return ""
+    return (
+        f"{named(outcome.changes)}: its causes own {duration(outcome.owned_ns)}; the replay gained more, which is not "
+        "promised"
+    )
+
+
 def slowest(exchanges: Sequence[Expected]) -> str:
     """The median exchange, and how many there are."""
     if not exchanges:
@@ -76,7 +87,7 @@ def sized(sizing: Sizing) -> str:
     if sizing.bdp_bytes and sizing.rate_bytes_per_s and sizing.sndbuf_bytes:
         parts.append(
             f"{per_second(sizing.rate_bytes_per_s)} needs {size(sizing.bdp_bytes)} in flight: a window of as much, and "
-            f"SO_SNDBUF {size(sizing.sndbuf_bytes)} if it must be set at all"
+            f"SO_SNDBUF no smaller than {size(sizing.sndbuf_bytes)} if it must be set at all"
         )
     if sizing.largest_message_bytes and sizing.initcwnd_segments and sizing.initcwnd_segments > 1:
         text = f"{size(sizing.largest_message_bytes)} at once take initcwnd {sizing.initcwnd_segments}"

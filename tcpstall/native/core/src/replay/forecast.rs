@@ -2,6 +2,7 @@
 
 use serde::Serialize;
 
+use super::bound::Bound;
 use super::change::{Change, View};
 use super::model::{Played, play};
 use super::record::Record;
@@ -11,6 +12,8 @@ use super::setup::Setup;
 use super::sizing::{Sizing, sizing};
 use crate::time::Nanos;
 
+/// Events of all replays of one flow together; a flow that needs more is refused.
+pub const MOST_EVENTS: u64 = 100_000_000;
 /// A replay that differs from the capture by more than this share, and by more than so many round trips, explains nothing.
 const FITS: (f64, i64) = (0.3, 2);
 /// No prediction is surer than this share of itself.
@@ -53,8 +56,13 @@ pub struct Outcome {
     pub transfer: Expected,
     /// Each exchange's latency for the client.
     pub exchanges: Vec<Expected>,
-    /// What the client waits less than in the unchanged replay, over all exchanges, or over the transfer where there is none.
+    /// What the client waits less than in the unchanged replay, over all exchanges, or over the transfer where there is none;
+    /// no more than `owned_ns`.
     pub saved_ns: Nanos,
+    /// What the causes own that the changes address, the most that may be saved.
+    pub owned_ns: Nanos,
+    /// The replay gained clearly more than its causes own, which is not promised.
+    pub bounded: bool,
 }
 
 /// Everything about one connection.
@@ -78,6 +86,11 @@ pub struct Forecast {
 
 /// What a record supports: each set of `changes`, or where there is none each remedy by itself.
 pub fn forecast(record: &Record, changes: &[Vec<Change>]) -> Forecast {
+    forecast_within(record, changes, MOST_EVENTS)
+}
+
+/// The same, with room for so many events of all replays together.
+pub fn forecast_within(record: &Record, changes: &[Vec<Change>], most: u64) -> Forecast {
     let mut forecast = Forecast {
         refused: None,
         rtt_ns: record.row.base_rtt_ns,
@@ -88,14 +101,14 @@ pub fn forecast(record: &Record, changes: &[Vec<Change>]) -> Forecast {
         sizing: sizing(record),
     };
     match recover(record) {
-        Ok(recovered) => forecast.plays(record, recovered, changes),
+        Ok(recovered) => forecast.plays(record, recovered, changes, most),
         Err(refusal) => forecast.refused = Some(refusal),
     }
     forecast
 }
 
 impl Forecast {
-    fn plays(&mut self, record: &Record, recovered: Recovered, changes: &[Vec<Change>]) {
+    fn plays(&mut self, record: &Record, recovered: Recovered, changes: &[Vec<Change>], most: u64) {
         let exchanges = record.row.exchanges.iter().flatten().map(|exchange| exchange.latency_ns).collect();
         let captured = Times { transfer_ns: recovered.transfer, exchanges_ns: exchanges };
         let fitted = fit(recovered.setup, &captured);
@@ -104,7 +117,7 @@ impl Forecast {
             self.refused = Some(Refusal::DoesNotFit);
             return;
         };
-        let base = Base { setup, captured, played };
+        let base = Base { record, whole: Whole::of(&setup), setup, captured, played };
         let error = base.played.transfer - base.captured.transfer_ns;
         self.replayed = Some(base.played.times());
         self.error_ns = Some(error);
@@ -113,15 +126,25 @@ impl Forecast {
             self.refused = Some(Refusal::DoesNotFit);
             return;
         }
-        if changes.is_empty() {
-            self.outcomes = remedies::called_for(record, &base.setup)
-                .into_iter()
-                .filter_map(|change| base.outcome(&[change], true))
-                .collect();
-            self.outcomes.sort_by_key(|outcome| Nanos(-outcome.saved_ns.0));
-        } else {
-            self.outcomes = changes.iter().filter_map(|changes| base.outcome(changes, false)).collect();
+        let called_for = || remedies::called_for(record, &base.setup).into_iter().map(|change| vec![change]).collect();
+        let suggested = changes.is_empty();
+        let sets: Vec<Vec<Change>> = if suggested { called_for() } else { changes.to_vec() };
+        if base.events(&sets) > most {
+            self.refused = Some(Refusal::TooLong);
+            return;
         }
+        self.outcomes = sets.iter().filter_map(|changes| base.outcome(changes, suggested)).collect();
+        if suggested {
+            self.outcomes.retain(|outcome| outcome.saves(&base.played));
+            self.outcomes.sort_by_key(|outcome| Nanos(-outcome.saved_ns.0));
+        }
+    }
+}
+
+impl Outcome {
+    /// It saves something: a change that saves nothing is no advice.
+    fn saves(&self, unchanged: &Played) -> bool {
+        self.saved_ns > Nanos::ZERO || self.transfer.expected_ns < unchanged.transfer
     }
 }
 
@@ -133,6 +156,17 @@ impl Played {
     fn no_longer_than(mut self, other: &Played) -> Played {
         self.transfer = self.transfer.min(other.transfer);
         self.exchanges.iter_mut().zip(&other.exchanges).for_each(|(own, other)| *own = (*own).min(*other));
+        self
+    }
+
+    /// What it gains over `from`, but no more than `changed` gains over `unchanged`.
+    fn gaining_no_more(mut self, from: &Played, unchanged: &Played, changed: &Played) -> Played {
+        let least = |from: Nanos, unchanged: Nanos, changed: Nanos| from - (unchanged - changed).or_zero();
+        self.transfer = self.transfer.max(least(from.transfer, unchanged.transfer, changed.transfer));
+        let others = from.exchanges.iter().zip(&unchanged.exchanges).zip(&changed.exchanges);
+        for (own, ((from, unchanged), changed)) in self.exchanges.iter_mut().zip(others) {
+            *own = (*own).max(least(*from, *unchanged, *changed));
+        }
         self
     }
 
@@ -167,19 +201,53 @@ fn fit(setup: Setup, captured: &Times) -> Option<(Setup, Played)> {
 }
 
 /// The unchanged replay.
-struct Base {
+struct Base<'a> {
+    record: &'a Record,
     setup: Setup,
     captured: Times,
     played: Played,
+    /// The same without a loss, where something was lost.
+    whole: Option<Whole>,
 }
 
-impl Base {
+/// The same connection on a path that loses no data.
+struct Whole {
+    setup: Setup,
+    played: Played,
+}
+
+impl Whole {
+    fn of(setup: &Setup) -> Option<Whole> {
+        if setup.ends.iter().all(|end| end.losses.is_empty()) {
+            return None;
+        }
+        let mut setup = setup.clone();
+        setup.ends.iter_mut().for_each(|end| end.losses.clear());
+        Some(Whole { played: play(&setup)?, setup })
+    }
+}
+
+impl Base<'_> {
+    /// Events of all replays that so many sets of changes take, about.
+    fn events(&self, sets: &[Vec<Change>]) -> u64 {
+        let once = self.played.events + self.whole.as_ref().map_or(0, |whole| whole.played.events);
+        once.saturating_mul((View::ALL.len() * sets.len()) as u64)
+    }
+
     fn outcome(&self, changes: &[Change], suggested: bool) -> Option<Outcome> {
         let lifts = changes.iter().all(|change| change.only_lifts(&self.setup));
+        let bound = Bound::of(self.record, &self.captured, changes);
+        let mut bounded = [false; View::ALL.len()];
+        let mut saved = [Nanos::ZERO; View::ALL.len()];
         let views = View::ALL.map(|view| {
-            let mut setup = self.setup.clone();
-            changes.iter().for_each(|change| change.apply(&mut setup, view));
-            play(&setup).map(|played| (setup.rtt, if lifts { played.no_longer_than(&self.played) } else { played }))
+            let (rtt, mut played) = self.changed(changes, view)?;
+            if lifts {
+                played = played.no_longer_than(&self.played);
+            }
+            saved[view as usize] = (self.played.waited() - played.waited()).min(bound.owned());
+            let cut = bound.hold(&mut played, &self.played, &self.captured);
+            bounded[view as usize] = cut > self.captured.transfer_ns.scaled(LEAST_MARGIN);
+            Some((rtt, played))
         });
         let [Some((rtt, hopeful)), Some((_, likely)), Some((_, doubtful))] = views else { return None };
         let structural = changes.iter().any(Change::is_structural);
@@ -204,7 +272,25 @@ impl Base {
                     expected(*own, *was, [&hopeful, &likely, &doubtful].map(|played| played.exchanges[at]))
                 })
                 .collect(),
-            saved_ns: self.played.waited() - likely.waited(),
+            saved_ns: saved[View::Likely as usize],
+            owned_ns: bound.owned(),
+            bounded: bounded[View::Likely as usize],
+        })
+    }
+
+    /// The replay with the changes. Only a path without losses removes one: any other change gains what it gains where nothing
+    /// is lost, and no more.
+    fn changed(&self, changes: &[Change], view: View) -> Option<(Nanos, Played)> {
+        let made = |setup: &Setup| {
+            let mut setup = setup.clone();
+            changes.iter().for_each(|change| change.apply(&mut setup, view));
+            Some((setup.rtt, play(&setup)?))
+        };
+        let (rtt, played) = made(&self.setup)?;
+        let keeps = changes.iter().all(|change| !matches!(change.name, "loss" | "rtt"));
+        Some(match self.whole.as_ref().filter(|_| keeps) {
+            Some(whole) => (rtt, played.gaining_no_more(&self.played, &whole.played, &made(&whole.setup)?.1)),
+            None => (rtt, played),
         })
     }
 }

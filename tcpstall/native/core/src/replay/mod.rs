@@ -3,6 +3,7 @@
 //! [`record`] is what the capture tells, [`recover`] what that gives away of applications, path and limits, [`model`] plays
 //! it, [`forecast`] compares.
 
+mod bound;
 pub mod change;
 pub mod forecast;
 pub mod model;

@@ -10,7 +10,9 @@ use crate::time::Nanos;
 use crate::wire::{Address, Endpoint};
 
 /// Segments kept of one flow; one with more is not replayed.
-pub const MOST_KEPT: usize = 4_000_000;
+pub const MOST_KEPT: usize = 1_000_000;
+/// Segments kept of all flows that are replayed together; those that would exceed it are not.
+pub const MOST_KEPT_TOGETHER: usize = 4_000_000;
 
 /// What a segment was to its flow.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -51,6 +53,30 @@ pub struct Passing {
     pub sack: Option<(i64, i64)>,
     /// The whole round trip that it measured as an acknowledgement.
     pub rtt: Option<Nanos>,
+}
+
+/// What is kept of one flow.
+#[derive(Clone, Debug, Default)]
+pub struct Kept {
+    passings: Vec<Passing>,
+    /// It was more than there is room for, and all of it was given up.
+    cut: bool,
+}
+
+impl Kept {
+    /// Keeps one segment more while the flow has no more than `most`, taking its place out of `left`.
+    pub fn keep(&mut self, passing: Passing, most: usize, left: &mut usize) {
+        if self.cut {
+            return;
+        }
+        if self.passings.len() >= most || *left == 0 {
+            *left += self.passings.len();
+            *self = Kept { passings: Vec::new(), cut: true };
+            return;
+        }
+        *left -= 1;
+        self.passings.push(passing);
+    }
 }
 
 /// A stretch of one sender's silence, as the diagnosis explains it.
@@ -114,8 +140,9 @@ pub struct Record {
 }
 
 impl Record {
-    /// Of a flow that is over.
-    pub fn new(flow: &Finished, id: u64, capture: u32, passings: Vec<Passing>) -> Record {
+    /// Of a flow that is over, with what was kept of it.
+    pub fn new(flow: &Finished, id: u64, capture: u32, kept: Kept) -> Record {
+        let Kept { passings, cut } = kept;
         let limits = Limits::default();
         let wanted = Wanted { bursts: false, exchanges: true, least_stall: Nanos::ZERO };
         let row = flow_row(flow, id, capture, &limits, wanted);
@@ -123,7 +150,7 @@ impl Record {
         let handshake = &connection.handshake;
         let halves = &connection.halves;
         Record {
-            cut: passings.len() >= MOST_KEPT,
+            cut,
             distances: connection.distances(),
             syn: handshake.syn,
             opened: [handshake.last_syn_ack, handshake.done],
@@ -196,4 +223,45 @@ fn spans(flow: &Finished, row: &FlowRow) -> Vec<Span> {
         }
     };
     flow.turns().rounds().iter().enumerate().take(exchanges.len()).map(span).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn passing() -> Passing {
+        Passing {
+            time: Nanos::ZERO,
+            packet: PacketNo(1),
+            sender: Direction::Client,
+            kind: Kind::Control,
+            start: 0,
+            bytes: 0,
+            ack: None,
+            edge: None,
+            sack: None,
+            rtt: None,
+        }
+    }
+
+    #[test]
+    fn a_flow_beyond_its_limit_is_given_up_and_leaves_its_room_to_others() {
+        let (mut first, mut second, mut left) = (Kept::default(), Kept::default(), 5);
+        (0..4).for_each(|_| first.keep(passing(), 3, &mut left));
+        assert!(first.cut && first.passings.is_empty());
+        assert_eq!(left, 5);
+        (0..3).for_each(|_| second.keep(passing(), 3, &mut left));
+        assert!(!second.cut);
+        assert_eq!((second.passings.len(), left), (3, 2));
+    }
+
+    #[test]
+    fn flows_together_keep_no_more_than_there_is_room_for() {
+        let mut left = 5;
+        let mut flows = [Kept::default(), Kept::default(), Kept::default()];
+        for _ in 0..3 {
+            flows.iter_mut().for_each(|flow| flow.keep(passing(), 3, &mut left));
+        }
+        assert_eq!(flows.map(|flow| flow.cut), [false, false, true]);
+    }
 }

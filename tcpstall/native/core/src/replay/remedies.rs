@@ -5,21 +5,24 @@ use super::record::Record;
 use super::setup::Setup;
 use crate::causes::Cause;
 use crate::tables::ledger::Owner;
+use crate::tables::rows::DirectionRow;
 use crate::time::Nanos;
 
-/// A cause that cost less than this share of the flow's time, the applications' own aside, is not worth a change.
+/// A cause that owns less than this share of the flow's time, the applications' own aside, is not worth a change.
 const WORTH: f64 = 0.01;
 /// Linux takes any initial window, but nobody should ask for more segments than this at once.
 const LARGEST_INITIAL_WINDOW: i64 = 100;
+/// 1 Mbit/s in bytes per second: slower links are not sold.
+const SLOWEST_LINK: i64 = 125_000;
+/// A link this much faster is worth asking for.
+const FASTER: f64 = 2.0;
 
 /// One change each, without regard to order.
 pub(super) fn called_for(record: &Record, setup: &Setup) -> Vec<Change> {
-    let life = record.row.end_ns - record.row.start_ns;
-    let idle = record.row.time_ns.of(Owner::Waiting(Cause::AppLimited));
     let mut changes: Vec<Change> = Vec::new();
-    for cause in causes(record, (life - idle).scaled(WORTH)) {
+    for cause in causes(record) {
         let wanted: Vec<(&str, Option<i64>)> = match cause {
-            Cause::CwndLimited => vec![("initcwnd", Some(fitting(setup))), ("reuse-connection", Some(1))],
+            Cause::CwndLimited => fitting(setup).into_iter().chain([("reuse-connection", Some(1))]).collect(),
             Cause::SndbufLimited => vec![("sndbuf", None)],
             Cause::RwndLimited | Cause::ZeroWindow => vec![("rcvbuf", None)],
             Cause::IdleRestart => vec![("slow-start-after-idle", Some(0))],
@@ -28,7 +31,7 @@ pub(super) fn called_for(record: &Record, setup: &Setup) -> Vec<Change> {
             Cause::Retransmission => vec![("loss", Some(0))],
             Cause::Handshake => vec![("reuse-connection", Some(1))],
             Cause::AppLimited => vec![("think", Some(0))],
-            Cause::BandwidthLimited => twice_the_rate(setup).into_iter().collect(),
+            Cause::BandwidthLimited => faster_link(record).into_iter().collect(),
             _ => Vec::new(),
         };
         for change in wanted.into_iter().filter_map(|(name, value)| Change::new(name, value)) {
@@ -40,31 +43,54 @@ pub(super) fn called_for(record: &Record, setup: &Setup) -> Vec<Change> {
     changes
 }
 
-fn causes(record: &Record, least: Nanos) -> Vec<Cause> {
-    let mut sums: Vec<(Cause, Nanos)> = Vec::new();
-    for stall in &record.row.stalls {
-        match sums.iter_mut().find(|(cause, _)| *cause == stall.cause) {
-            Some((_, sum)) => *sum += stall.duration_ns,
-            None => sums.push((stall.cause, stall.duration_ns)),
-        }
-    }
-    if record.row.directions.client.path.bottleneck_bytes_per_s.is_some()
-        || record.row.directions.server.path.bottleneck_bytes_per_s.is_some()
-    {
-        sums.push((Cause::BandwidthLimited, least));
-    }
-    sums.into_iter().filter(|(_, sum)| *sum >= least).map(|(cause, _)| cause).collect()
+/// The causes that own enough of the flow's time, by the ledger.
+fn causes(record: &Record) -> Vec<Cause> {
+    let of = |cause| record.row.time_ns.of(Owner::Waiting(cause));
+    let life = record.row.end_ns - record.row.start_ns;
+    let least = (life - of(Cause::AppLimited)).scaled(WORTH).max(Nanos(1));
+    Cause::ALL.into_iter().filter(|cause| of(*cause) >= least).collect()
 }
 
-/// The initial window that lets the largest answer go at once, within reason.
-fn fitting(setup: &Setup) -> i64 {
+/// The initial window that lets the largest message go at once, within reason; `None` where it is that large already.
+fn fitting(setup: &Setup) -> Option<(&'static str, Option<i64>)> {
     let largest =
         setup.ends.iter().flat_map(|end| end.steps.iter().map(move |step| (step.bytes + end.mss - 1) / end.mss));
     let now = setup.ends.iter().map(|end| i64::from(end.initial_window)).max().unwrap_or(1);
-    largest.max().unwrap_or(1).clamp(2 * now, LARGEST_INITIAL_WINDOW.max(2 * now))
+    let wanted = largest.max().unwrap_or(1).max(2 * now).min(LARGEST_INITIAL_WINDOW);
+    (wanted > now).then_some(("initcwnd", Some(wanted)))
 }
 
-fn twice_the_rate(setup: &Setup) -> Option<(&'static str, Option<i64>)> {
-    let rate = setup.ends.iter().filter_map(|end| end.rate).fold(0.0_f64, f64::max);
-    (rate > 0.0).then_some(("rate", Some((2.0 * rate) as i64)))
+/// A link at least twice as fast as the one that bound the flow, and as any rate that the flow reached.
+fn faster_link(record: &Record) -> Option<(&'static str, Option<i64>)> {
+    let directions = &record.row.directions;
+    let bound = [&directions.client, &directions.server].into_iter().max_by_key(|row| row.path.bandwidth_limited_ns)?;
+    let now = bound.path.bottleneck_bytes_per_s? as f64;
+    let reached =
+        |row: &DirectionRow| row.bytes as f64 * 1e9 / (record.row.end_ns - record.row.start_ns).0.max(1) as f64;
+    let reached = reached(&directions.client).max(reached(&directions.server));
+    Some(("rate", Some(sold((FASTER * now.max(reached)) as i64))))
+}
+
+/// The next rate of the series 1, 2, 5, 10 … Mbit/s, bytes per second.
+fn sold(least: i64) -> i64 {
+    let mut decade = SLOWEST_LINK;
+    loop {
+        if let Some(step) = [1, 2, 5].into_iter().find(|step| decade.saturating_mul(*step) >= least) {
+            return decade.saturating_mul(step);
+        }
+        decade = decade.saturating_mul(10);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn links_are_asked_for_in_sizes_that_are_sold() {
+        let mbit = |rate: i64| rate as f64 * 8.0 / 1e6;
+        let asked = [0, 90_454, 125_001, 2_390_824, 12_500_000, i64::MAX].map(|least| mbit(sold(least)));
+        assert_eq!(asked[..5], [1.0, 1.0, 2.0, 20.0, 100.0]);
+        assert!(asked[5] > 1e12);
+    }
 }

@@ -5,8 +5,14 @@ use serde::Serialize;
 use super::record::Record;
 use crate::tables::Side;
 
-/// Truesize of a buffer with one segment over its payload: 2304 for 1448 (Linux SKB_TRUESIZE); SO_SNDBUF is doubled.
-const OVERHEAD: f64 = 2304.0 / 1448.0 / 2.0;
+/// The smallest size that is worth setting: what Linux gives a new socket (second value of tcp_wmem).
+const LEAST_SIZE: u64 = 16 << 10;
+
+/// The next size that somebody would write: quarters of powers of two, and no less than [`LEAST_SIZE`].
+fn sensible(bytes: u64) -> u64 {
+    let bytes = bytes.clamp(LEAST_SIZE, 1 << 40);
+    bytes.next_multiple_of((bytes.next_power_of_two() / 8).max(1))
+}
 
 /// What one direction's data would need.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
@@ -17,7 +23,8 @@ pub struct Sizing {
     pub rate_bytes_per_s: Option<u64>,
     /// That rate times the base round trip: what must be in flight, and the least window for it.
     pub bdp_bytes: Option<u64>,
-    /// The SO_SNDBUF that holds as much, should it have to be set: with one segment a buffer; the kernel doubles it.
+    /// The SO_SNDBUF for it, should it have to be set, and no less than what was in flight. With one segment a buffer a good
+    /// half of the memory is payload (Linux SKB_TRUESIZE: 2304 for 1448), and the kernel doubles the option.
     pub sndbuf_bytes: Option<u64>,
     /// The largest window that the peer announced.
     pub peer_window_bytes: Option<u64>,
@@ -39,6 +46,8 @@ pub(super) fn sizing(record: &Record) -> Vec<Sizing> {
         .filter(|(_, (_, row))| row.bytes > 0)
         .map(|(end, (sender, row))| {
             let path = row.path;
+            let life = (record.row.end_ns - record.row.start_ns).0.max(1);
+            let mean = (row.bytes as f64 * 1e9 / life as f64) as u64;
             let windows = || {
                 let peer = record.passings.iter().filter(move |passing| passing.sender as usize == 1 - end);
                 peer.filter_map(|passing| Some((passing.ack?, passing.edge?)))
@@ -51,9 +60,9 @@ pub(super) fn sizing(record: &Record) -> Vec<Sizing> {
             let first = windows().filter(|(ack, _)| *ack <= 1).map(|(_, window)| window).max();
             Sizing {
                 sender,
-                rate_bytes_per_s: path.bottleneck_bytes_per_s,
+                rate_bytes_per_s: path.bottleneck_bytes_per_s.map(|rate| rate.max(mean)),
                 bdp_bytes: path.bdp_bytes,
-                sndbuf_bytes: path.bdp_bytes.map(|bytes| (bytes as f64 * OVERHEAD) as u64),
+                sndbuf_bytes: path.bdp_bytes.map(|bytes| sensible(bytes.max(row.max_in_flight_bytes as u64))),
                 peer_window_bytes: windows().map(|(_, window)| window).max(),
                 first_window_bytes: first,
                 largest_message_bytes: largest,
@@ -62,4 +71,16 @@ pub(super) fn sizing(record: &Record) -> Vec<Sizing> {
             }
         })
         .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sizes_are_rounded_up_to_what_somebody_would_write() {
+        let kilo = |bytes: u64| sensible(bytes) as f64 / 1024.0;
+        assert_eq!([506, 16_384, 16_385, 24_098, 40_000, 65_537].map(kilo), [16.0, 16.0, 20.0, 24.0, 40.0, 80.0]);
+        assert!(sensible(u64::MAX) >= 1 << 40);
+    }
 }

@@ -10,7 +10,7 @@ use crate::capture::CaptureError;
 use crate::flow::Sending;
 use crate::flow::connection::Effect;
 use crate::gap::{Seen, Watch};
-use crate::replay::record::MOST_KEPT;
+use crate::replay::record::{Kept, MOST_KEPT, MOST_KEPT_TOGETHER};
 use crate::replay::{Kind, Passing, Record};
 use crate::time::Nanos;
 use crate::wire::{Flags, Segment};
@@ -19,7 +19,8 @@ use crate::wire::{Flags, Segment};
 /// the same too. `None` for an id that is none. A capture that cannot be read has none, and is an error where no other has.
 pub fn records(paths: &[String], flows: &[u64], options: &Options) -> Result<Vec<Option<Record>>, CaptureError> {
     let mut keeping = Keeping {
-        passings: flows.iter().map(|id| (*id, Vec::new())).collect(),
+        kept: flows.iter().map(|id| (*id, Kept::default())).collect(),
+        left: MOST_KEPT_TOGETHER,
         measured: HashMap::new(),
         records: HashMap::new(),
     };
@@ -30,7 +31,9 @@ pub fn records(paths: &[String], flows: &[u64], options: &Options) -> Result<Vec
 }
 
 struct Keeping {
-    passings: HashMap<u64, Vec<Passing>>,
+    kept: HashMap<u64, Kept>,
+    /// Segments for which there is room.
+    left: usize,
     /// When the newest ACK passed that measured a round trip, of either end of the flow that passed last.
     measured: HashMap<u64, [Option<Nanos>; 2]>,
     records: HashMap<u64, Record>,
@@ -38,7 +41,7 @@ struct Keeping {
 
 impl Witness for Keeping {
     fn sees(&mut self, segment: &Segment, id: u64, seen: Seen, watch: &Watch) {
-        let Some(passings) = self.passings.get_mut(&id).filter(|passings| passings.len() < MOST_KEPT) else { return };
+        let Some(kept) = self.kept.get_mut(&id) else { return };
         let mut passing = passing(segment, seen, watch);
         let about = seen.sender.peer();
         let measured = &mut self.measured.entry(id).or_default()[about as usize];
@@ -46,12 +49,12 @@ impl Witness for Keeping {
         if let Some((time, rtt)) = newest {
             (*measured, passing.rtt) = (Some(time), Some(rtt));
         }
-        passings.push(passing);
+        kept.keep(passing, MOST_KEPT, &mut self.left);
     }
 
     fn over(&mut self, over: Over) {
-        if let Some(passings) = self.passings.remove(&over.id) {
-            self.records.insert(over.id, Record::new(&over.flow, over.id, over.capture, passings));
+        if let Some(kept) = self.kept.remove(&over.id) {
+            self.records.insert(over.id, Record::new(&over.flow, over.id, over.capture, kept));
         }
     }
 

@@ -1,6 +1,8 @@
 //! What a sender has out: the segments, what is reported of them, what counts as lost.
+//!
+//! Each acknowledgement costs what it tells, not what is out: segments are looked at when something happens to them.
 
-use std::collections::VecDeque;
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 use crate::time::Nanos;
 
@@ -30,18 +32,26 @@ pub(super) struct Freed {
 #[derive(Clone, Debug, Default)]
 pub(super) struct Board {
     outs: VecDeque<Out>,
+    /// Transmissions in their order, by turn and offset, but for those known to have come to an end.
+    under_way: VecDeque<(u64, i64)>,
+    /// Offsets of lost segments.
+    lost: BTreeSet<i64>,
+    /// What was reported: ranges that lie apart, left edge to right.
+    reported: BTreeMap<i64, i64>,
     sacked: u32,
-    lost: u32,
     short: u32,
     turns: u64,
     /// The newest transmission known to have arrived.
     newest: u64,
+    /// Segments looked at: what the work on it grows with.
+    #[cfg(test)]
+    pub(super) steps: u64,
 }
 
 impl Board {
     /// Segments in the network: sent, neither reported nor lost.
     pub(super) fn in_flight(&self) -> u32 {
-        self.outs.len() as u32 - self.sacked - self.lost
+        self.outs.len() as u32 - self.sacked - self.lost()
     }
 
     pub(super) fn is_empty(&self) -> bool {
@@ -53,7 +63,7 @@ impl Board {
     }
 
     pub(super) fn lost(&self) -> u32 {
-        self.lost
+        self.lost.len() as u32
     }
 
     /// One shorter than a full segment is out.
@@ -64,6 +74,7 @@ impl Board {
     pub(super) fn push(&mut self, start: i64, end: i64, sent: Nanos, mss: i64) {
         self.turns += 1;
         self.short += u32::from(end - start < mss);
+        self.under_way.push_back((self.turns, start));
         self.outs.push_back(Out { start, end, sent, turn: self.turns, sacked: false, lost: false, again: false });
     }
 
@@ -71,26 +82,68 @@ impl Board {
     pub(super) fn acknowledge(&mut self, ack: i64, mss: i64) -> Freed {
         let mut freed = Freed::default();
         while let Some(out) = self.outs.front().filter(|out| out.end <= ack).copied() {
+            self.looks();
             self.outs.pop_front();
             self.short -= u32::from(out.end - out.start < mss);
             self.sacked -= u32::from(out.sacked);
-            self.lost -= u32::from(out.lost);
+            self.lost.remove(&out.start);
             if !out.sacked {
                 freed.segments += 1;
                 self.newest = self.newest.max(out.turn);
                 freed.sent = Some(out.sent).filter(|_| !out.again).or(freed.sent);
             }
         }
+        while let Some(first) = self.reported.first_entry().filter(|first| *first.get() <= ack) {
+            first.remove();
+        }
+        while let Some((turn, start)) = self.under_way.front().copied() {
+            if self.transmission(turn, start).is_some() {
+                break;
+            }
+            self.under_way.pop_front();
+        }
         freed
     }
 
     /// Everything in the range arrived.
     pub(super) fn report(&mut self, (left, right): (i64, i64)) -> u32 {
-        let first = self.outs.partition_point(|out| out.start < left);
+        let (mut reported, mut from) = (0, left);
+        // What had been reported before is passed over: a range that grows is reported again with each segment.
+        let mut whole = (left, right);
+        while let Some((start, end)) = self.touching((left, right)) {
+            self.looks();
+            self.reported.remove(&start);
+            if start > from {
+                reported += self.reports((from, start), (left, right));
+            }
+            from = from.max(end);
+            whole = (whole.0.min(start), whole.1.max(end));
+        }
+        if from < right {
+            reported += self.reports((from, right), (left, right));
+        }
+        self.reported.insert(whole.0, whole.1);
+        reported
+    }
+
+    /// The first range reported before that touches this one.
+    fn touching(&self, (left, right): (i64, i64)) -> Option<(i64, i64)> {
+        let before = self.reported.range(..left).next_back().filter(|(_, end)| **end >= left);
+        before.or_else(|| self.reported.range(left..=right.max(left)).next()).map(|(start, end)| (*start, *end))
+    }
+
+    /// Segments that reach into `part` and lie within `range` arrived.
+    fn reports(&mut self, part: (i64, i64), range: (i64, i64)) -> u32 {
         let mut reported = 0;
-        for out in self.outs.iter_mut().skip(first).take_while(|out| out.end <= right) {
+        let first = self.outs.partition_point(|out| out.end <= part.0 || out.start < range.0);
+        for at in first..self.outs.len() {
+            self.looks();
+            let out = &mut self.outs[at];
+            if out.start >= part.1 || out.end > range.1 {
+                break;
+            }
             if !out.sacked {
-                self.lost -= u32::from(out.lost);
+                self.lost.remove(&out.start);
                 (out.sacked, out.lost) = (true, false);
                 self.sacked += 1;
                 reported += 1;
@@ -103,46 +156,111 @@ impl Board {
     /// What was sent before something that arrived, and by more than `window` before `now`, is lost (RFC 8985 §6.2); true if
     /// anything is that was not.
     pub(super) fn detect(&mut self, now: Nanos, round_trip: Nanos, window: Nanos) -> bool {
-        let mut found = 0;
-        let newest = self.newest;
-        for out in self.outs.iter_mut().filter(|out| !out.sacked && !out.lost && out.turn < newest) {
-            if now - out.sent >= round_trip + window {
+        let mut found = false;
+        while let Some((turn, start)) = self.under_way.front().copied().filter(|(turn, _)| *turn < self.newest) {
+            self.looks();
+            if let Some(out) = self.transmission(turn, start) {
+                // Those behind it were sent no sooner.
+                if now - out.sent < round_trip + window {
+                    break;
+                }
                 out.lost = true;
-                found += 1;
+                self.lost.insert(start);
+                found = true;
             }
+            self.under_way.pop_front();
         }
-        self.lost += found;
-        found > 0
+        found
     }
 
     /// A timeout: everything not reported is taken for lost.
     pub(super) fn lose_all(&mut self) {
-        for out in self.outs.iter_mut().filter(|out| !out.sacked && !out.lost) {
-            out.lost = true;
-            self.lost += 1;
+        while let Some((turn, start)) = self.under_way.pop_front() {
+            self.looks();
+            if let Some(out) = self.transmission(turn, start) {
+                out.lost = true;
+                self.lost.insert(start);
+            }
         }
+    }
+
+    /// The segment of a transmission, while that is its latest and nothing is known of it.
+    fn transmission(&mut self, turn: u64, start: i64) -> Option<&mut Out> {
+        let at = self.outs.partition_point(|out| out.start < start);
+        let out = self.outs.get_mut(at).filter(|out| out.start == start);
+        out.filter(|out| out.turn == turn && !out.sacked && !out.lost)
     }
 
     /// The first lost segment is sent again.
     pub(super) fn resend(&mut self, now: Nanos) -> Option<(i64, i64)> {
-        if self.lost == 0 {
-            return None;
-        }
-        self.turns += 1;
-        let turn = self.turns;
-        let out = self.outs.iter_mut().find(|out| out.lost)?;
-        self.lost -= 1;
-        (out.lost, out.again, out.sent, out.turn) = (false, true, now, turn);
-        Some((out.start, out.end))
+        let start = *self.lost.first()?;
+        let at = self.outs.partition_point(|out| out.start < start);
+        self.sends_again(at, now)
     }
 
     /// The last segment is sent again, as a probe.
     pub(super) fn probe(&mut self, now: Nanos) -> Option<(i64, i64)> {
+        let at = self.outs.iter().rposition(|out| !out.sacked)?;
+        self.sends_again(at, now)
+    }
+
+    fn sends_again(&mut self, at: usize, now: Nanos) -> Option<(i64, i64)> {
+        self.looks();
         self.turns += 1;
-        let turn = self.turns;
-        let out = self.outs.iter_mut().rev().find(|out| !out.sacked)?;
-        self.lost -= u32::from(out.lost);
-        (out.lost, out.again, out.sent, out.turn) = (false, true, now, turn);
+        let out = self.outs.get_mut(at)?;
+        self.lost.remove(&out.start);
+        self.under_way.push_back((self.turns, out.start));
+        (out.lost, out.again, out.sent, out.turn) = (false, true, now, self.turns);
         Some((out.start, out.end))
+    }
+
+    #[cfg(test)]
+    fn looks(&mut self) {
+        self.steps += 1;
+    }
+
+    #[cfg(not(test))]
+    #[expect(clippy::unused_self, reason = "tests count")]
+    fn looks(&self) {}
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const SEGMENT: i64 = 1_000;
+
+    /// So many segments are out, and all but each `nth` are reported one by one in ranges that grow; the rest is sent again,
+    /// lost, and sent again after a timeout.
+    fn steps(segments: i64, nth: i64) -> u64 {
+        let mut board = Board::default();
+        let now = |at: i64| Nanos::from_millis(at);
+        (0..segments).for_each(|at| board.push(at * SEGMENT, (at + 1) * SEGMENT, now(0), SEGMENT));
+        let mut left = 0;
+        for at in 0..segments {
+            if at % nth == 0 {
+                left = (at + 1) * SEGMENT;
+                continue;
+            }
+            assert_eq!(board.report((left, (at + 1) * SEGMENT)), 1);
+            board.detect(now(100), now(10), Nanos::ZERO);
+            board.resend(now(100));
+        }
+        for _ in 0..segments {
+            board.lose_all();
+            board.resend(now(200));
+        }
+        assert_eq!(board.acknowledge(segments * SEGMENT, SEGMENT).segments as i64, (segments + nth - 1) / nth);
+        assert!(board.is_empty() && board.under_way.is_empty() && board.reported.is_empty());
+        assert_eq!((board.in_flight(), board.lost(), board.sacked()), (0, 0, 0));
+        board.steps
+    }
+
+    #[test]
+    fn what_an_acknowledgement_costs_does_not_grow_with_what_is_out() {
+        for nth in [2, 10, 1_000_000] {
+            let [once, twice] = [1_000, 2_000].map(|segments| steps(segments, nth));
+            assert!(twice * 10 <= once * 22, "each {nth}th is lost: {once} steps, {twice} for twice as many segments");
+        }
     }
 }

@@ -1,5 +1,7 @@
 //! One host: its application, what it sends, what it receives.
 
+use std::collections::BTreeMap;
+
 use super::board::Board;
 use super::repair::Repair;
 use super::{Packet, World};
@@ -71,7 +73,8 @@ pub(super) struct Host {
     pub(super) sent_again: u64,
     // Receiving.
     pub(super) rcv_nxt: i64,
-    pub(super) ahead: Vec<(i64, i64)>,
+    /// Ranges above a hole, by where they begin.
+    pub(super) ahead: BTreeMap<i64, i64>,
     pub(super) newest: Option<(i64, i64)>,
     pub(super) arrivals: Vec<(i64, Nanos)>,
     pub(super) unacknowledged: i64,
@@ -86,6 +89,8 @@ pub(super) struct Host {
     pub(super) own_edge: i64,
     pub(super) opened: usize,
     pub(super) wanted_edge: i64,
+    /// It is known when its reader has read more.
+    pub(super) room_set: bool,
     pub(super) edge_time: Nanos,
 }
 
@@ -125,7 +130,7 @@ impl Host {
             pace_set: false,
             sent_again: 0,
             rcv_nxt: FIRST,
-            ahead: Vec::new(),
+            ahead: BTreeMap::new(),
             newest: None,
             arrivals: Vec::new(),
             unacknowledged: 0,
@@ -139,6 +144,7 @@ impl Host {
             own_edge: 0,
             opened: 0,
             wanted_edge: 0,
+            room_set: false,
             edge_time: Nanos::ZERO,
         }
     }
@@ -162,9 +168,9 @@ impl Host {
         &world.setup.ends[self.end]
     }
 
-    /// All that `peer` writes has arrived.
-    pub(super) fn has_all_of(&self, peer: &End) -> bool {
-        self.rcv_nxt >= FIRST + peer.bytes()
+    /// Everything below `offset` has arrived.
+    pub(super) fn has_heard(&self, offset: i64) -> bool {
+        self.rcv_nxt >= offset
     }
 
     pub(super) fn sent_again(&self) -> u64 {

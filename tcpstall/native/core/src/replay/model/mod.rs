@@ -12,13 +12,13 @@ mod write;
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
-use self::host::Host;
+use self::host::{FIRST, Host};
 pub use self::write::WRITTEN_AHEAD;
 use super::setup::{Loss, Setup};
 use crate::sender::timers::INITIAL_RTO;
 use crate::time::Nanos;
 
-/// Events after which a replay is given up: a flow that needs more is longer than what is kept of one.
+/// Events after which one replay is given up: a flow that needs more is longer than what is kept of one.
 const MOST_EVENTS: u64 = 40_000_000;
 
 /// What travels.
@@ -49,6 +49,8 @@ pub(super) enum Event {
     Timer(usize, u32),
     /// Its reader has made room.
     Room(usize, i64),
+    /// Its reader, which is behind, has read some more.
+    Read(usize),
     /// Its writer, blocked until now, runs.
     Wake(usize),
     /// It may send by its pace.
@@ -64,6 +66,8 @@ pub struct Played {
     pub exchanges: Vec<Nanos>,
     /// What was lost, and sent again, and how often a timer ran out: for whoever doubts it.
     pub sent_again: u64,
+    /// Events that it took.
+    pub events: u64,
 }
 
 /// The world.
@@ -124,6 +128,9 @@ fn run(setup: &Setup, hosts: &mut [Host; 2]) -> Option<Played> {
     let mut world =
         World { setup, now: Nanos::ZERO, queue: BinaryHeap::new(), order: 0, busy_until: [Nanos::ZERO; 2], losses };
     open(&mut world, hosts);
+    // What each end will have heard: its peer's data, added up once.
+    let all = [1, 0].map(|peer: usize| FIRST + setup.ends[peer].bytes());
+    let complete = |hosts: &[Host; 2]| hosts.iter().zip(all).all(|(host, all)| host.has_heard(all));
     let mut events = 0;
     while let Some(Reverse((time, _, event))) = world.queue.pop() {
         world.now = time;
@@ -132,14 +139,12 @@ fn run(setup: &Setup, hosts: &mut [Host; 2]) -> Option<Played> {
             return None;
         }
         happens(event, hosts, &mut world);
-        let over = hosts.iter().zip([1, 0]).all(|(host, peer)| host.has_all_of(&setup.ends[peer]));
         // What is used again has heard the last acknowledgements too.
-        if over && setup.reuse.is_none() {
+        if setup.reuse.is_none() && complete(hosts) {
             break;
         }
     }
-    let complete = [0, 1].iter().all(|end| hosts[*end].has_all_of(&setup.ends[1 - end]));
-    complete.then(|| outcome(setup, hosts))
+    complete(hosts).then(|| outcome(setup, hosts, events))
 }
 
 fn open(world: &mut World<'_>, hosts: &[Host; 2]) {
@@ -176,19 +181,20 @@ fn happens(event: Event, hosts: &mut [Host; 2], world: &mut World<'_>) {
         Event::DelayedAck(end, turn) => hosts[end].delayed(turn, world),
         Event::Timer(end, turn) => hosts[end].times_out(turn, world),
         Event::Room(end, edge) => hosts[end].makes_room(edge, world),
+        Event::Read(end) => hosts[end].has_read(world),
         Event::Wake(end) => hosts[end].wakes(world),
         Event::Paced(end) => hosts[end].paced(world),
     }
 }
 
-fn outcome(setup: &Setup, hosts: &[Host; 2]) -> Played {
+fn outcome(setup: &Setup, hosts: &[Host; 2], events: u64) -> Played {
     let transfer = hosts[0].heard_last().max(hosts[1].heard_last());
     let exchanges = setup.spans.iter().map(|span| {
         let begin = span.asked.map_or(Nanos::ZERO, |at| hosts[0].written_at(at));
         (hosts[0].heard_at(span.answered) - begin).or_zero()
     });
     let sent_again = hosts.iter().map(Host::sent_again).sum();
-    Played { transfer, exchanges: exchanges.collect(), sent_again }
+    Played { transfer, exchanges: exchanges.collect(), sent_again, events }
 }
 
 #[cfg(test)]

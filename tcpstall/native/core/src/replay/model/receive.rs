@@ -46,26 +46,23 @@ impl Host {
     /// Something arrived above a hole; gives the range it belongs to.
     fn keep(&mut self, start: i64, end: i64) -> (i64, i64) {
         let (mut left, mut right) = (start, end);
-        self.ahead.retain(|(a, b)| {
-            let apart = *b < left || *a > right;
-            if !apart {
-                (left, right) = (left.min(*a), right.max(*b));
-            }
-            apart
-        });
-        let at = self.ahead.partition_point(|(a, _)| *a < left);
-        self.ahead.insert(at, (left, right));
+        // Ranges lie apart, so those that touch this one are the last of those that begin no later than it ends.
+        while let Some((a, b)) =
+            self.ahead.range(..=right).next_back().map(|(a, b)| (*a, *b)).filter(|(_, b)| *b >= left)
+        {
+            self.ahead.remove(&a);
+            (left, right) = (left.min(a), right.max(b));
+        }
+        self.ahead.insert(left, right);
         (left, right)
     }
 
     fn joins(&mut self) {
-        while let Some((left, right)) = self.ahead.first().copied().filter(|(left, _)| *left <= self.rcv_nxt) {
-            self.ahead.remove(0);
-            self.rcv_nxt = self.rcv_nxt.max(right);
-            debug_assert!(left <= right);
+        while let Some(first) = self.ahead.first_entry().filter(|first| *first.key() <= self.rcv_nxt) {
+            self.rcv_nxt = self.rcv_nxt.max(first.remove());
         }
         if self.newest.is_none() {
-            self.newest = self.ahead.last().copied();
+            self.newest = self.ahead.last_key_value().map(|(left, right)| (*left, *right));
         }
     }
 
@@ -148,10 +145,12 @@ impl Host {
             self.own_edge += step;
             self.edge_time = world.now;
         }
-        if self.wanted_edge > self.own_edge {
+        if self.wanted_edge > self.own_edge && !self.room_set {
+            // One such event is under way at a time: those that announcements add would each bring forth another.
+            self.room_set = true;
             let next = (self.wanted_edge - self.own_edge).min(2 * self.rcv_mss.max(1));
             let span = Nanos((next as f64 / rate * 1e9) as i64 + 1) - (world.now - self.edge_time);
-            world.after(span.or_zero(), Event::Room(self.end, 0));
+            world.after(span.or_zero(), Event::Read(self.end));
         }
     }
 
@@ -170,6 +169,12 @@ impl Host {
             None if self.opened == openings.len() => before.edge - before.arrived + self.rcv_nxt,
             None => 0,
         }
+    }
+
+    /// The reader, which was behind, has read more.
+    pub(super) fn has_read(&mut self, world: &mut World<'_>) {
+        self.room_set = false;
+        self.makes_room(0, world);
     }
 
     /// The reader has made room.

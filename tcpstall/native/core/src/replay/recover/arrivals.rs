@@ -30,6 +30,7 @@ impl Arrivals {
                 Kind::Again | Kind::Late { .. } | Kind::Control => {}
             }
         }
+        arrivals.waits();
         arrivals
     }
 
@@ -38,11 +39,20 @@ impl Arrivals {
         self.0.push((end, time));
     }
 
-    /// What lies from `start` on had to wait for what came only then.
+    /// What lies from `start` on had to wait for what came only then: the first of it is told, [`Arrivals::waits`] the others.
     fn held_up(&mut self, start: i64, time: Nanos) {
         let first = self.0.partition_point(|(end, _)| *end <= start);
-        for (_, arrived) in &mut self.0[first..] {
+        if let Some((_, arrived)) = self.0.get_mut(first) {
             *arrived = time.max(*arrived);
+        }
+    }
+
+    /// Nothing had arrived, in order, before what precedes it.
+    fn waits(&mut self) {
+        let mut last = Nanos(i64::MIN);
+        for (_, arrived) in &mut self.0 {
+            last = last.max(*arrived);
+            *arrived = last;
         }
     }
 

@@ -1,6 +1,7 @@
 //! What the path lost of one end's data.
 
 use std::collections::BTreeMap;
+use std::collections::btree_map::Entry;
 
 use hashbrown::HashSet;
 
@@ -20,13 +21,32 @@ struct Lost {
 }
 
 impl Lost {
-    fn each(&mut self, (start, end): (i64, i64), mut change: impl FnMut(&mut u32)) {
+    /// Each packet of the range was lost once more.
+    fn lose(&mut self, (start, end): (i64, i64)) {
         let mut from = start;
         while from < end {
             let at = from + (end - from).min(self.mss) / 2;
-            let loss = self.times.entry(at / self.mss).or_insert(Loss { at, times: 0 });
-            change(&mut loss.times);
+            self.times.entry(at / self.mss).or_insert(Loss { at, times: 0 }).times += 1;
             from += self.mss;
+        }
+    }
+
+    /// Each packet of the range was lost once less often than it seemed. A range may be any that a stranger wrote: only what
+    /// was lost is looked at.
+    fn find(&mut self, (start, end): (i64, i64)) {
+        if end <= start {
+            return;
+        }
+        let middle = |from: i64| (from + (end - from).min(self.mss) / 2) / self.mss;
+        let last = start + (end - start - 1) / self.mss * self.mss;
+        let found: Vec<i64> = self.times.range(middle(start)..=middle(last)).map(|(key, _)| *key).collect();
+        for key in found {
+            if let Entry::Occupied(mut loss) = self.times.entry(key) {
+                loss.get_mut().times -= 1;
+                if loss.get().times == 0 {
+                    loss.remove();
+                }
+            }
         }
     }
 }
@@ -53,13 +73,13 @@ pub(super) fn losses(record: &Record, end: usize, distances: [Nanos; 2], rtt: Na
             acked = acked.max(passing.ack.unwrap_or(0));
             // RFC 2883 §4: a block below the acknowledgement reports what came twice.
             if let Some((left, right)) = passing.sack.filter(|(_, right)| *right <= acked) {
-                lost.each((left, right), |times| *times = times.saturating_sub(1));
+                lost.find((left, right));
             }
         } else if passing.kind == Kind::New && at_receiver && timers.contains(&passing.packet.0) {
-            lost.each((passing.start, passing.start + passing.bytes.min(lost.mss)), |times| *times += 1);
+            lost.lose((passing.start, passing.start + passing.bytes.min(lost.mss)));
         } else if passing.kind == (Kind::Late { again: true }) || passing.kind == Kind::Again && !at_receiver {
-            lost.each(range, |times| *times += 1);
+            lost.lose(range);
         }
     }
-    lost.times.into_values().filter(|loss| loss.times > 0).collect()
+    lost.times.into_values().collect()
 }

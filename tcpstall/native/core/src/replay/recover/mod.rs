@@ -31,7 +31,7 @@ pub enum Refusal {
     NoRoundTrip,
     /// Nothing was transferred.
     NoData,
-    /// More segments, exchanges or waits than are kept of one flow.
+    /// More segments than are kept of one flow or of all together, or more events than are played.
     TooLong,
     /// One of several flows that share a window (Multipath TCP).
     Multipath,
@@ -97,14 +97,15 @@ fn refuse(record: &Record) -> Result<(), Refusal> {
     if record.row.notes.contains(&"mptcp") {
         return Err(Refusal::Multipath);
     }
+    // Nothing is kept of such a flow, so that nothing else may be told of it.
+    if record.cut {
+        return Err(Refusal::TooLong);
+    }
     if !sent(0) || !sent(1) {
         return Err(Refusal::OneDirection);
     }
     if !record.row.handshake.complete {
         return Err(Refusal::NoHandshake);
-    }
-    if record.cut {
-        return Err(Refusal::TooLong);
     }
     if record.has_gaps {
         return Err(Refusal::CaptureGaps);

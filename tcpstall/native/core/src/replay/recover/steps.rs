@@ -1,5 +1,8 @@
 //! What an application did: its writes, what it waited for before each, and how long it took by itself.
 
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+
 use hashbrown::HashMap;
 
 use super::Arrivals;
@@ -26,7 +29,7 @@ pub(super) fn steps(record: &Record, end: usize, distance: Nanos, heard: &Arriva
     for passing in &record.passings {
         if passing.sender as usize != end {
             acked.edge = acked.edge.max(passing.edge.unwrap_or(0));
-            acked.waiting.push(*passing);
+            acked.hears(passing);
         } else if passing.bytes > 0 && matches!(passing.kind, Kind::New) {
             acked.before(passing);
             let all_acked = acked.reached >= passing.start;
@@ -48,27 +51,39 @@ pub(super) fn steps(record: &Record, end: usize, distance: Nanos, heard: &Arriva
 #[derive(Default)]
 struct Acked {
     distance: Nanos,
-    waiting: Vec<Passing>,
+    /// What the peer sent and is still on its way: when it arrives, and what it acknowledges.
+    by_time: BinaryHeap<Reverse<(Nanos, i64)>>,
+    /// The same by the offset at which the peer's data in it ends: data that was acknowledged had arrived.
+    by_offset: BinaryHeap<Reverse<(i64, i64)>>,
     reached: i64,
     /// How far the peer would take data, by all that has passed.
     edge: i64,
 }
 
 impl Acked {
+    fn hears(&mut self, peer: &Passing) {
+        let ack = peer.ack.unwrap_or(0);
+        self.by_time.push(Reverse((peer.time + self.distance, ack)));
+        if peer.bytes > 0 {
+            self.by_offset.push(Reverse((peer.start + peer.bytes, ack)));
+        }
+    }
+
     /// All that had reached the end before it sent this.
     fn before(&mut self, sent: &Passing) {
         let heard = sent.ack.unwrap_or(0);
-        let (distance, mut reached) = (self.distance, self.reached);
-        self.waiting.retain(|peer| {
-            let acknowledged = peer.bytes > 0 && peer.start + peer.bytes <= heard;
-            let here = acknowledged || peer.time + distance <= sent.time;
-            if here {
-                reached = reached.max(peer.ack.unwrap_or(0));
-            }
-            !here
-        });
-        self.reached = reached;
+        self.reached = self.reached.max(newest(&mut self.by_time, sent.time)).max(newest(&mut self.by_offset, heard));
     }
+}
+
+/// Takes out all that lie no further than `limit`; gives the highest acknowledgement among them, 0 for none.
+fn newest<T: Ord + Copy>(waiting: &mut BinaryHeap<Reverse<(T, i64)>>, limit: T) -> i64 {
+    let mut newest = 0;
+    while let Some(Reverse((_, ack))) = waiting.peek().copied().filter(|Reverse((at, _))| *at <= limit) {
+        newest = newest.max(ack);
+        waiting.pop();
+    }
+    newest
 }
 
 struct Writer<'a> {

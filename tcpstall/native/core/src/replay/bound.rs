@@ -1,0 +1,168 @@
+//! The most that a change may save: what the ledger gives to the causes that the change addresses.
+//!
+//! The model plays all that a change touches, and more may come out than the change lifts: another pattern of segments puts a
+//! lost one elsewhere, so that a timeout becomes a quick repair. No window removes a loss, so nothing of that is promised.
+
+use super::change::Change;
+use super::forecast::Times;
+use super::model::Played;
+use super::record::Record;
+use crate::causes::Cause;
+use crate::exchange::Phase;
+use crate::tables::ledger::{OWNERS, Owner};
+use crate::time::Nanos;
+
+/// What all owners of time together may lose to changes that are made together.
+pub(super) struct Bound(Nanos);
+
+impl Bound {
+    /// Of several changes an owner loses the most that one of them takes.
+    pub(super) fn of(record: &Record, captured: &Times, changes: &[Change]) -> Bound {
+        let mut most = [Nanos::ZERO; OWNERS];
+        for (owner, span) in changes.iter().flat_map(|change| addressed(record, change)) {
+            most[owner.index()] = most[owner.index()].max(span);
+        }
+        if changes.iter().any(|change| change.name == "rtt") {
+            let alone = ALONE.map(|cause| most[Owner::Waiting(cause).index()]);
+            return Bound(networks(record, captured) + total(alone));
+        }
+        Bound(total(most))
+    }
+
+    /// The sum over all owners.
+    pub(super) fn owned(&self) -> Nanos {
+        self.0
+    }
+
+    /// Lengthens the changed replay to what was captured or replayed unchanged, whichever is more, less what the owners may
+    /// lose; says by how much.
+    pub(super) fn hold(&self, changed: &mut Played, unchanged: &Played, captured: &Times) -> Nanos {
+        let transfer = captured.transfer_ns.max(unchanged.transfer) - self.0;
+        let cut = (transfer - changed.transfer).or_zero();
+        changed.transfer = changed.transfer.max(transfer);
+        let exchanges =
+            total(captured.exchanges_ns.iter().copied()).max(total(unchanged.exchanges.iter().copied())) - self.0;
+        let most = captured.exchanges_ns.iter().zip(&unchanged.exchanges).map(|(was, own)| (*was).max(*own));
+        cut.max(lengthen(&mut changed.exchanges, most, exchanges))
+    }
+}
+
+fn total(spans: impl IntoIterator<Item = Nanos>) -> Nanos {
+    spans.into_iter().fold(Nanos::ZERO, |sum, span| sum + span)
+}
+
+/// Takes the same share of each span's way to the longest it may be, so that all together are no shorter than `least`; gives
+/// what was missing.
+fn lengthen(spans: &mut [Nanos], longest: impl Iterator<Item = Nanos> + Clone, least: Nanos) -> Nanos {
+    let missing = (least - total(spans.iter().copied())).or_zero();
+    let room = total(spans.iter().zip(longest.clone()).map(|(span, longest)| (longest - *span).or_zero()));
+    let share = (missing.0 as f64 / room.0.max(1) as f64).min(1.0);
+    for (span, longest) in spans.iter_mut().zip(longest) {
+        // Rounded up, for fractions of a nanosecond add up.
+        *span += Nanos(((longest - *span).or_zero().0 as f64 * share).ceil() as i64);
+    }
+    missing
+}
+
+/// Each owner that a change addresses, with what it may lose.
+fn addressed(record: &Record, change: &Change) -> Vec<(Owner, Nanos)> {
+    let ledger = &record.row.time_ns;
+    let causes: &[Cause] = match change.name {
+        "initcwnd" => &[Cause::CwndLimited, Cause::IdleRestart],
+        "sndbuf" => &[Cause::SndbufLimited],
+        "rcvbuf" => &[Cause::RwndLimited, Cause::ZeroWindow],
+        "slow-start-after-idle" => &[Cause::IdleRestart],
+        "nodelay" | "delayed-ack" => &[Cause::Nagle, Cause::DelayedAck],
+        "reuse-connection" => &[Cause::Handshake, Cause::CwndLimited],
+        "loss" => &[Cause::Retransmission],
+        "think" => &[Cause::AppLimited],
+        "rate" if ledger.of(Owner::Waiting(Cause::BandwidthLimited)) > Nanos::ZERO => &[Cause::BandwidthLimited],
+        // No queue ever stood there, but the same bytes pass in less time.
+        "rate" => return vec![(Owner::Sending, ledger.of(Owner::Sending))],
+        _ => &[],
+    };
+    let mut owners: Vec<_> =
+        causes.iter().map(|cause| Owner::Waiting(*cause)).map(|one| (one, ledger.of(one))).collect();
+    match change.name {
+        "loss" => owners.extend(consequences(record)),
+        "think" => owners.push((Owner::InTransit, taken_for_travel(record))),
+        _ => {}
+    }
+    owners
+}
+
+/// What of the responder's own time the ledger takes for travel: of each pause a round trip, wherever the tap is.
+fn taken_for_travel(record: &Record) -> Nanos {
+    let thought = record.row.exchanges.iter().flatten().map(|exchange| exchange.of(Phase::Think));
+    let owned = record.row.time_ns.of(Owner::Waiting(Cause::AppLimited));
+    (total(thought) - owned).or_zero().min(record.row.time_ns.of(Owner::InTransit))
+}
+
+/// Causes whose time has no round trip in it.
+const ALONE: [Cause; 2] = [Cause::AppLimited, Cause::CaptureGap];
+
+/// A round trip is in all that the network takes part in: everything but the applications' own time and what nobody captured.
+fn networks(record: &Record, captured: &Times) -> Nanos {
+    let whole = captured.transfer_ns.max(total(captured.exchanges_ns.iter().copied()));
+    let others = ALONE.map(|cause| record.row.time_ns.of(Owner::Waiting(cause)));
+    (whole - total(others)).or_zero()
+}
+
+/// What a loss costs beyond its repair: the handshake's timeouts, and a window that it left small.
+fn consequences(record: &Record) -> [(Owner, Nanos); 2] {
+    let of = |cause| record.row.time_ns.of(Owner::Waiting(cause));
+    let trip = record.row.base_rtt_ns.unwrap_or_default();
+    let again = if record.lost_handshakes > 0 { (of(Cause::Handshake) - trip).or_zero() } else { Nanos::ZERO };
+    let small =
+        record.row.stalls.iter().filter(|stall| stall.cause == Cause::CwndLimited && stall.detail == LEFT_SMALL);
+    let small = small.fold(Nanos::ZERO, |sum, stall| sum + stall.duration_ns).min(of(Cause::CwndLimited));
+    [(Owner::Waiting(Cause::Handshake), again), (Owner::Waiting(Cause::CwndLimited), small)]
+}
+
+/// The detail of `cwnd-limited` for a window that no longer doubles.
+const LEFT_SMALL: &str = "congestion-avoidance";
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn played(transfer: i64, exchanges: &[i64]) -> Played {
+        let exchanges = exchanges.iter().copied().map(Nanos).collect();
+        Played { transfer: Nanos(transfer), exchanges, sent_again: 0, events: 0 }
+    }
+
+    fn captured(transfer: i64, exchanges: &[i64]) -> Times {
+        Times { transfer_ns: Nanos(transfer), exchanges_ns: exchanges.iter().copied().map(Nanos).collect() }
+    }
+
+    #[test]
+    fn a_gain_within_what_is_owned_stays() {
+        let (unchanged, mut changed) = (played(100, &[60, 40]), played(70, &[40, 30]));
+        let cut = Bound(Nanos(30)).hold(&mut changed, &unchanged, &captured(100, &[60, 40]));
+        assert_eq!(cut, Nanos::ZERO);
+        assert_eq!(changed, played(70, &[40, 30]));
+    }
+
+    #[test]
+    fn a_gain_beyond_is_cut_in_all_exchanges_alike() {
+        let (unchanged, mut changed) = (played(100, &[60, 40]), played(50, &[20, 30]));
+        let cut = Bound(Nanos(25)).hold(&mut changed, &unchanged, &captured(100, &[60, 40]));
+        assert_eq!(cut, Nanos(25));
+        assert_eq!(changed, played(75, &[40, 35]));
+    }
+
+    #[test]
+    fn a_replay_that_was_too_quick_leaves_less_to_gain() {
+        let (unchanged, mut changed) = (played(80, &[80]), played(60, &[60]));
+        let cut = Bound(Nanos(25)).hold(&mut changed, &unchanged, &captured(100, &[100]));
+        assert_eq!(cut, Nanos(15));
+        assert_eq!(changed, played(75, &[75]));
+    }
+
+    #[test]
+    fn what_got_slower_stays_slower() {
+        let (unchanged, mut changed) = (played(100, &[100]), played(120, &[120]));
+        Bound(Nanos::ZERO).hold(&mut changed, &unchanged, &captured(100, &[100]));
+        assert_eq!(changed.transfer, Nanos(120));
+    }
+}

@@ -1,0 +1,68 @@
+"""The most that a change may be said to save, told from the ledger by itself: what its causes own, and nothing else."""
+
+from collections.abc import Iterator, Sequence
+
+from tcpstall.causes import Cause
+from tcpstall.whatif import Expected, Forecast, Outcome
+
+LIFTED: dict[str, frozenset[str]] = {
+    "initcwnd": frozenset({Cause.CWND_LIMITED, Cause.IDLE_RESTART}),
+    "sndbuf": frozenset({Cause.SNDBUF_LIMITED}),
+    "rcvbuf": frozenset({Cause.RWND_LIMITED, Cause.ZERO_WINDOW}),
+    "slow-start-after-idle": frozenset({Cause.IDLE_RESTART}),
+    "nodelay": frozenset({Cause.NAGLE, Cause.DELAYED_ACK}),
+    "delayed-ack": frozenset({Cause.NAGLE, Cause.DELAYED_ACK}),
+    "reuse-connection": frozenset({Cause.HANDSHAKE, Cause.CWND_LIMITED}),
+    "loss": frozenset({Cause.RETRANSMISSION, Cause.HANDSHAKE, Cause.CWND_LIMITED}),
+    "think": frozenset({Cause.APP_LIMITED, "in-transit"}),
+    "rate": frozenset({Cause.BANDWIDTH_LIMITED}),
+}
+"""Owners of time by the change that takes it from them; of a pause the ledger takes a round trip for travel."""
+
+ALONE = frozenset({Cause.APP_LIMITED, Cause.CAPTURE_GAP})
+"""Owners whose time has no round trip in it."""
+
+NO_BOTTLENECK = frozenset({"sending"})
+"""What a faster link shortens where no queue ever stood before the slower one."""
+
+_ROUNDING_NS = 1_000
+
+
+def owned_ns(forecast: Forecast, outcome: Outcome) -> int:
+    """What the causes own that the changes address."""
+    ledger = forecast.flow.time_ns
+    if any(change.name == "rtt" for change in outcome.changes):
+        captured = forecast.captured
+        whole = max(captured.transfer_ns, sum(captured.exchanges_ns)) if captured else 0
+        return max(0, whole - sum(ledger.get(owner, 0) for owner in ALONE))
+    owners = frozenset[str]().union(*(LIFTED[change.name] for change in outcome.changes))
+    if any(change.name == "rate" for change in outcome.changes) and not ledger.get(Cause.BANDWIDTH_LIMITED):
+        owners |= NO_BOTTLENECK
+    return sum(span for owner, span in ledger.items() if owner in owners)
+
+
+def broken_promises(forecast: Forecast) -> Iterator[str]:
+    """What a forecast promises beyond what there is, a line each."""
+    if forecast.captured is None or forecast.replayed is None:
+        return
+    for outcome in forecast.outcomes:
+        names = " ".join(f"{change.name}={change.value}" for change in outcome.changes)
+        owned = owned_ns(forecast, outcome)
+        if outcome.owned_ns > owned:
+            yield f"{names}: said to be bounded by {outcome.owned_ns} ns, where its causes own {owned}"
+        gains = {
+            "saved": outcome.saved_ns,
+            "transfer": _gain([forecast.captured.transfer_ns], [outcome.transfer]),
+            "exchanges": _gain(forecast.captured.exchanges_ns, outcome.exchanges),
+            "replayed transfer": _gain([forecast.replayed.transfer_ns], [outcome.transfer]),
+            "replayed exchanges": _gain(forecast.replayed.exchanges_ns, outcome.exchanges),
+        }
+        for what, gain in gains.items():
+            if gain > owned + _ROUNDING_NS:
+                yield f"{names}: {what} {gain / 1e6:.3f} ms less, of {owned / 1e6:.3f} ms that its causes own"
+        if outcome.saved_ns > max(forecast.captured.transfer_ns, forecast.replayed.transfer_ns):
+            yield f"{names}: {outcome.saved_ns / 1e6:.3f} ms saved of a shorter transfer"
+
+
+def _gain(before: Sequence[int], after: Sequence[Expected]) -> int:
+    return sum(before) - sum(span.expected_ns for span in after)

@@ -1,0 +1,74 @@
+"""A flow of more segments than are kept is refused in words that name the limit."""
+
+import re
+from pathlib import Path
+
+import numpy as np
+
+from tcpstall.report.whatif.words import REFUSALS
+from tcpstall.whatif import foreseen, whatif
+from tests.cli.conftest import Run, run
+
+__all__ = ["run"]
+
+MOST_KEPT = 1_000_000
+"""THREATS.md: segments of a flow that are replayed."""
+
+
+def long_capture(path: Path, segments: int) -> Path:
+    """A handshake, then so many segments of one byte, each acknowledged, headers only."""
+    kind = [("s", "<u4"), ("us", "<u4"), ("kept", "<u4"), ("long", "<u4"), ("version", "u1"), ("tos", "u1")]
+    kind += [("total", ">u2"), ("id", ">u4"), ("ttl", "u1"), ("protocol", "u1"), ("sum", ">u2")]
+    kind += [("from", ">u4"), ("to", ">u4"), ("source", ">u2"), ("target", ">u2"), ("seq", ">u4"), ("ack", ">u4")]
+    kind += [("offset", "u1"), ("flags", "u1"), ("window", ">u2"), ("rest", ">u4")]
+    packets = np.zeros(3 + 2 * segments, np.dtype(kind))
+    client = np.arange(len(packets)) % 2 == 1
+    client[0], client[1], client[2] = True, False, True
+    data = client.copy()
+    data[:3] = False
+    packets["kept"] = 40
+    packets["total"] = packets["long"] = 40 + data
+    packets["version"], packets["ttl"], packets["protocol"] = 0x45, 64, 6
+    hosts, ports = (0xC0000201, 0xC0000202), (40_000, 80)
+    packets["from"], packets["to"] = np.where(client, *hosts), np.where(client, *hosts[::-1])
+    packets["source"], packets["target"] = np.where(client, *ports), np.where(client, *ports[::-1])
+    sent = np.cumsum(data) - data
+    packets["seq"] = np.where(client, 1 + sent, 1)
+    packets["ack"] = np.where(client, 1, 1 + sent)
+    packets["seq"][:2], packets["ack"][0], packets["ack"][1] = 0, 0, 1
+    packets["offset"], packets["flags"], packets["window"] = 5 << 4, 0x10, 65_535
+    packets["flags"][:2] = 2, 0x12
+    clock = np.arange(len(packets)) * 10
+    packets["s"], packets["us"] = clock // 1_000_000, clock % 1_000_000
+    header = np.array([0xA1B2C3D4, 0x00040002, 0, 0, 65_535, 101], "<u4")
+    path.write_bytes(header.tobytes() + packets.tobytes())
+    return path
+
+
+def test_a_flow_of_more_segments_than_are_kept_is_refused_by_name(tmp_path: Path, run: Run) -> None:
+    capture = long_capture(tmp_path / "long.pcap", MOST_KEPT // 2 + 10)
+    done = run("whatif", capture)
+    assert done.returncode == 0, done.stderr
+    shown = re.sub(r"\s+", " ", done.stdout)
+    assert "no prediction: it is longer than what is replayed: 1,000,000 segments of one flow" in shown
+
+
+def test_a_shorter_one_of_its_kind_is_replayed(tmp_path: Path) -> None:
+    capture = long_capture(tmp_path / "short.pcap", 500)
+    (forecast,) = whatif(capture).forecasts
+    assert forecast.refused is None
+    assert [one.refused for one in foreseen([str(capture)], [forecast.flow])] == [None]
+
+
+def test_the_limits_are_those_of_the_page() -> None:
+    page = (Path(__file__).parents[2] / ".github" / "THREATS.md").read_text(encoding="utf-8")
+    (row,) = (line for line in page.splitlines() if "`whatif` and `report` replay" in line)
+    limits = re.findall(r"\d+(?:,\d{3})+", row)
+    assert limits == re.findall(r"\d+(?:,\d{3})+", REFUSALS["too-long"])
+    core = Path(__file__).parents[2] / "tcpstall" / "native" / "core" / "src" / "replay"
+    source = (core / "record.rs").read_text() + (core / "forecast.rs").read_text()
+    named = [
+        re.search(rf"pub const {name}: \w+ = ([\d_]+);", source)
+        for name in ("MOST_KEPT", "MOST_KEPT_TOGETHER", "MOST_EVENTS")
+    ]
+    assert [found and found[1].replace("_", ",") for found in named] == limits
