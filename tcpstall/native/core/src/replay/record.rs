@@ -262,6 +262,7 @@ mod tests {
         for _ in 0..3 {
             flows.iter_mut().for_each(|flow| flow.keep(passing(), 3, &mut left));
         }
-        assert_eq!(flows.map(|flow| flow.cut), [false, false, true]);
+        assert_eq!(flows.iter().map(|flow| flow.passings.len()).sum::<usize>() + left, 5);
+        assert_eq!(flows.map(|flow| flow.cut), [false, true, true]);
     }
 }
