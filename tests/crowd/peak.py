@@ -9,6 +9,7 @@ import sys
 
 process = subprocess.Popen(sys.argv[1:], stdout=subprocess.DEVNULL)
 _, status, usage = os.wait4(process.pid, 0)
-if status:
-    sys.exit(f"{sys.argv[1:]} ended with {os.waitstatus_to_exitcode(status)}")
+process.returncode = os.waitstatus_to_exitcode(status)
+if process.returncode:
+    sys.exit(f"{sys.argv[1:]} ended with {process.returncode}")
 print(usage.ru_maxrss * (1 if sys.platform == "darwin" else 1_024))
