@@ -62,7 +62,7 @@ pub(super) fn sizing(record: &Record) -> Vec<Sizing> {
                 sender,
                 rate_bytes_per_s: path.bottleneck_bytes_per_s.map(|rate| rate.max(mean)),
                 bdp_bytes: path.bdp_bytes,
-                sndbuf_bytes: path.bdp_bytes.map(|bytes| sensible(bytes.max(row.max_in_flight_bytes as u64))),
+                sndbuf_bytes: path.bdp_bytes.map(|bytes| sensible(bytes.max(row.max_in_flight_bytes))),
                 peer_window_bytes: windows().map(|(_, window)| window).max(),
                 first_window_bytes: first,
                 largest_message_bytes: largest,
