@@ -38,6 +38,7 @@ def checks(pytest_arguments: Sequence[str]) -> list[Check]:
         Check("ruff format", [PYTHON, "-m", "ruff", "format", "--check", "tcpstall", "tests"]),
         Check("mypy", [PYTHON, "-m", "mypy", "--strict", "tcpstall", "tests"]),
         Check("import-linter", [str(scripts / "lint-imports")]),
+        Check("installed", [PYTHON, "-m", "tests.installed"]),
         Check("fuzzers", [PYTHON, "-m", "tests.hostile"]),
         Check("pytest", [PYTHON, "-m", "pytest", *pytest_arguments]),
     ]

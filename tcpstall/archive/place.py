@@ -18,9 +18,11 @@ from tcpstall.archive.names import (
     COPY,
     FILES,
     FOLDERS,
+    JOURNAL,
     LOCK,
     UNFINISHED,
     aside,
+    is_entry,
     is_left_over,
     is_ours,
     new_digest,
@@ -200,6 +202,12 @@ class LocalPlace:
                         found[f"{folder}/{name}"] = str(NotOurs(name, mode, "a file").strerror)
                     elif (name.startswith("day=") or folder == COPY) and name != CATALOG and not stat.S_ISDIR(mode):
                         found[f"{folder}/{name}"] = str(NotOurs(name, mode, "a folder").strerror)
+            for folder in (JOURNAL, f"{COPY}/{JOURNAL}"):
+                if folder in found or COPY in found:
+                    continue
+                for name, mode in self._inside.listed(folder):
+                    if is_entry(f"{folder}/{name}") and not stat.S_ISREG(mode):
+                        found[f"{folder}/{name}"] = str(NotOurs(name, mode, "a file").strerror)
         return found
 
     def strangers(self) -> list[str]:

@@ -13,6 +13,9 @@ from tests.bench.captures import mixed, short
 
 FILE_BYTES = 60_000
 
+EXHAUSTIVE = os.environ.get("TCPSTALL_EXHAUSTIVE") == "1"
+"""All kills and all damages, not those of the gate alone."""
+
 
 @pytest.fixture(scope="session")
 def s3_server() -> Iterator[str]:

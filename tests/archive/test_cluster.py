@@ -54,7 +54,7 @@ class Crew:
         self._about = folder / "scheduler.json"
         self.workers: list[subprocess.Popen[bytes]] = []
         self._start("scheduler", "--port", "0", "--scheduler-file", str(self._about))
-        while not self._about.exists():
+        while not (self._about.exists() and self._about.read_text().rstrip().endswith("}")):  # not written in one go
             time.sleep(0.05)
         self.address = str(json.loads(self._about.read_text())["address"])
 

@@ -181,6 +181,7 @@ def latin(tmp_path: Path) -> Path:
         ("annotate", "{latin}", "-o", "{folder}/x.pcapng"),
         ("extract", "{latin}", "-o", "{folder}/caf\udce9.pcap"),
         ("convert", "{latin}", "-o", "{folder}/caf\udce9.out"),
+        ("analyze", "--merge", "{latin}", "{latin}", "--format", "json"),
         ("diff", "{latin}", "{latin}", "--format", "json"),
         ("pair", "{latin}", "{latin}", "--format", "json"),
         ("remedies", "{latin}", "--format", "json"),

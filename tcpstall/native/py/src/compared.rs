@@ -1,8 +1,10 @@
 //! The flows of a capture by service, added up for a comparison.
 
+use std::ffi::OsString;
 use std::ops::ControlFlow;
 
 use pyo3::prelude::*;
+use tcpstall_core::capture::as_text;
 use tcpstall_core::disguise::Secret;
 use tcpstall_core::run::{self, Follower};
 use tcpstall_core::tables::FlowRow;
@@ -66,11 +68,12 @@ impl Follower for Adding<'_> {
 #[pyo3(signature = (path, *, secret=None, progress=None, beside=None))]
 pub(crate) fn compared(
     py: Python<'_>,
-    path: String,
+    path: OsString,
     secret: Option<Secret>,
     progress: Option<Py<PyAny>>,
     beside: Option<Py<Compared>>,
 ) -> PyResult<Compared> {
+    let path = as_text(path);
     let options = Keywords { secret, ..Keywords::default() }.into_options(1)?;
     let beside = beside.as_ref().map(|other| &other.get().sums);
     let (sums, captures, raised) = py.detach(|| {
