@@ -27,6 +27,7 @@ __all__ = [
     "peek",
     "samples",
     "segments",
+    "two_taps",
     "version",
     "whatif",
     "write",
