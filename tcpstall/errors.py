@@ -94,4 +94,4 @@ class CannotAnswer(TcpstallError, ValueError):
 
 def about(path: str, message: str) -> str:
     """The message with its input's name in front, where it does not name it already."""
-    return message if in_terminal(path) in message else f"{path}: {message}"
+    return message if path in message or in_terminal(path) in message else f"{path}: {message}"

@@ -122,6 +122,9 @@ def test_ctrl_c_ends_the_wait_for_compressed_input() -> None:
         process.stdin.flush()
         time.sleep(1.0)
         assert process.poll() is None
+        process.send_signal(signal.SIGINT)  # to read what the pipe still holds
+        time.sleep(1.0)
+        assert process.poll() is None
         process.send_signal(signal.SIGINT)
         try:
             assert process.wait(timeout=20) == ExitCode.INTERRUPTED

@@ -58,7 +58,9 @@ impl Choice {
 
 impl Stretches {
     fn take(&mut self, frame: &Frame<'_>, disguise: Option<&mut Disguise>) -> bool {
-        let may_be = |wanted: &Wanted| wanted.stretch.from <= frame.time && !wanted.is_past(frame.time);
+        // Stretches have times as the analysis has them; the copy keeps those of the capture.
+        let time = frame.time.in_range();
+        let may_be = |wanted: &Wanted| wanted.stretch.from <= time && !wanted.is_past(time);
         if !self.wanted.iter().any(may_be) {
             return false;
         }
@@ -66,7 +68,7 @@ impl Stretches {
             Ok((ends, flags, fragmented)) => {
                 let mut takes = false;
                 for wanted in self.wanted.iter_mut().filter(|wanted| may_be(wanted)) {
-                    takes |= are(ends, wanted.stretch.ends) && wanted.takes(frame.time, flags);
+                    takes |= are(ends, wanted.stretch.ends) && wanted.takes(time, flags);
                 }
                 if takes && fragmented {
                     self.fragmented.extend(datagram(frame));

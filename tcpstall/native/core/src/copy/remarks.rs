@@ -41,12 +41,12 @@ impl Remarks {
             return Vec::new();
         }
         let mut found = self.by_number.remove(&frame.packet.0).unwrap_or_default();
-        if let Some(waiting) = self.by_time.get_mut(&frame.time.0)
+        if let Some(waiting) = self.by_time.get_mut(&frame.time.in_range().0)
             && let Ok((ends, ..)) = ends(frame, disguise)
         {
             found.extend(waiting.extract_if(.., |(of, _)| are(ends, *of)).map(|(_, text)| text));
             if waiting.is_empty() {
-                self.by_time.remove(&frame.time.0);
+                self.by_time.remove(&frame.time.in_range().0);
             }
         }
         found
