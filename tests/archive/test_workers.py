@@ -167,10 +167,10 @@ def test_what_this_machine_lacks_is_no_captures_fault(
     with monkeypatch.context() as patched:
         patched.setattr(_core, "analyze", lacking)
         with pytest.raises(CannotWork, match="scan again") as raised:
-            scan([str(made)], store, executor=here)
+            scan([str(made / "single")], store, executor=here)
     assert "\n" not in str(raised.value)
-    scan([str(made)], store, executor=here)
-    scan([str(made)], str(tmp_path / "other"))
+    scan([str(made / "single")], store, executor=here)
+    scan([str(made / "single")], str(tmp_path / "other"))
     assert rows(store) == rows(tmp_path / "other")
 
 
