@@ -14,7 +14,7 @@ from tcpstall.archive.records import sane_row
 from tcpstall.archive.session import make_views
 from tcpstall.archive.sound import refused
 from tcpstall.archive.store import DATABASE, Commit, Part, Store
-from tcpstall.errors import CannotOpen, CannotWrite
+from tcpstall.errors import CannotOpen, CannotWrite, TcpstallError
 
 __all__ = ["MEMORY_BYTES", "compacted", "known_captures", "make_database", "parts_with", "pruned", "refuse_damaged"]
 
@@ -144,6 +144,8 @@ def make_database(store: Store) -> None:
     try:
         with duckdb.connect(str(file)) as database:
             make_views(database, store)
-    except duckdb.Error as error:
+    except TcpstallError:
+        raise
+    except (duckdb.Error, OSError) as error:
         raise CannotWrite(f"cannot write into {store.url}: {str(error).splitlines()[0]}") from error
     store.place.take(DATABASE, file)
