@@ -6,30 +6,26 @@ from itertools import product
 from pathlib import Path
 
 from tests.cost.captures import KINDS
-from tests.cost.growth import COMMANDS, KNOWN, MOST, growth
-from tests.cost.instructions import by_processor, by_valgrind
+from tests.cost.growth import COMMANDS, MOST, growth
+from tests.cost.instructions import counter
 
 
 def main() -> int:
-    """Prints what two doublings multiply each cost by; 1 where that is too much and not known."""
+    """Prints what two doublings multiply each cost by; 1 where that is too much."""
     parser = argparse.ArgumentParser(prog="python -m tests.cost", description=__doc__)
     parser.add_argument("commands", nargs="*", default=list(COMMANDS), help=f"of {', '.join(COMMANDS)}")
     parser.add_argument("--kinds", nargs="*", default=list(KINDS))
     parser.add_argument("--packets", type=int, default=4_000, help="of the smallest capture")
     options = parser.parse_args()
-    count = by_processor() or by_valgrind()
-    if count is None:
-        print(
-            "tests.cost: neither the processor's counter nor valgrind is there. Install valgrind, then run this again."
-        )
-        return 1
     worst = 0.0
-    with tempfile.TemporaryDirectory() as folder:
+    with counter(warm=True) as count, tempfile.TemporaryDirectory() as folder:
+        if count is None:
+            print("tests.cost: neither the processor's counter nor valgrind is there. Install valgrind.")
+            return 1
         for command, kind in product(options.commands, options.kinds):
             factors = growth(count, command, kind, options.packets, Path(folder))
-            known = (command, kind) in KNOWN
-            print(f"{command:8} {kind:28} {factors[0]:5.2f} {factors[1]:5.2f} {'known' * known}", flush=True)
-            worst = max(worst, 0 if known else max(factors))
+            print(f"{command:8} {kind:28} {factors[0]:5.2f} {factors[1]:5.2f}", flush=True)
+            worst = max(worst, *factors)
     return int(worst > MOST)
 
 

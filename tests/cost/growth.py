@@ -19,17 +19,6 @@ COMMANDS: dict[str, list[str]] = {
 MOST = 2.2
 """A doubling of the packets costs this much at most."""
 
-KNOWN: frozenset[tuple[str, str]] = frozenset(
-    {
-        ("pair", "ports-used-again"),
-        ("whatif", "stalls"),
-        ("whatif", "exchanges"),
-        ("report", "stalls"),
-        ("report", "exchanges"),
-    }
-)
-"""Commands whose cost is known to grow faster on such captures. Delete a line once that is mended."""
-
 
 def cost(count: Counter, command: str, kind: str, packets: int, folder: Path) -> int:
     """Instructions of a command on so many packets."""

@@ -1,6 +1,7 @@
 """Instructions that a command executes in user space: by the processor's counter, or by valgrind."""
 
 import ctypes
+import json
 import os
 import re
 import shutil
@@ -8,13 +9,15 @@ import struct
 import subprocess
 import sys
 import tempfile
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import closing, contextmanager
 from pathlib import Path
 
 _PERF_EVENT_OPEN = {"x86_64": 298, "aarch64": 241}
 _INSTRUCTIONS = 1
 _DISABLED, _INHERIT, _EXCLUDE_KERNEL, _EXCLUDE_HV, _ENABLE_ON_EXEC = 1 << 0, 1 << 1, 1 << 5, 1 << 6, 1 << 12
 
+REPOSITORY = Path(__file__).parents[2]
 COMMAND = "from tcpstall.cli import main; raise SystemExit(main())"
 
 Counter = Callable[[Sequence[str]], int]
@@ -47,38 +50,57 @@ def _by_processor(arguments: Sequence[str]) -> int:
         os.close(event)
 
 
-def _by_valgrind(arguments: Sequence[str]) -> int:
-    with tempfile.TemporaryDirectory() as folder:
-        log = Path(folder) / "log"
-        tool = [
-            "valgrind",
-            "--tool=cachegrind",
-            "--cache-sim=no",
-            "--cachegrind-out-file=/dev/null",
-            f"--log-file={log}",
-        ]
+class _Valgrind:
+    """Counts by valgrind: one process starts, and forks for each command; what the fork starts is counted with it."""
+
+    def __init__(self, warm: bool) -> None:
+        self._folder = tempfile.TemporaryDirectory()
+        tool = ["valgrind", "--tool=cachegrind", "--cache-sim=no", "--cachegrind-out-file=/dev/null"]
+        logs = f"--log-file={self._folder.name}/%p"
         # What a hash is seeded with moves some instructions; threads are counted all together.
         environment = {**os.environ, "PYTHONHASHSEED": "0", "POLARS_MAX_THREADS": "1"}
-        subprocess.run(
-            [*tool, *_arguments(arguments)],
-            stdout=subprocess.DEVNULL,
-            stderr=subprocess.DEVNULL,
+        self._process = subprocess.Popen(
+            [*tool, "--trace-children=yes", logs, sys.executable, "-m", "tests.cost.forks", *["warm"] * warm],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
             env=environment,
-            check=False,
+            cwd=REPOSITORY,
+            text=True,
         )
-        [count] = re.findall(r"I\s+refs:\s+([\d,]+)", log.read_text())
-    return int(count.replace(",", ""))
+
+    def __call__(self, arguments: Sequence[str]) -> int:
+        assert self._process.stdin
+        assert self._process.stdout
+        self._process.stdin.write(json.dumps(list(arguments)) + "\n")
+        self._process.stdin.flush()
+        self._process.stdout.readline()
+        logs = [log for log in Path(self._folder.name).iterdir() if log.name != str(self._process.pid)]
+        counts = [re.search(r"I\s+refs:\s+([\d,]+)", log.read_text()) for log in logs]
+        for log in logs:
+            log.unlink()
+        return sum(int(count[1].replace(",", "")) for count in counts if count)
+
+    def close(self) -> None:
+        """Ends the process."""
+        self._process.communicate()
+        self._folder.cleanup()
 
 
-def by_processor() -> Counter | None:
-    """The processor's counter, where the machine lets programs read it."""
+def processor_counts() -> bool:
+    """True where the machine lets programs read its processor's counter."""
     event = _opened()
-    if event < 0:
-        return None
-    os.close(event)
-    return _by_processor
+    if event >= 0:
+        os.close(event)
+    return event >= 0
 
 
-def by_valgrind() -> Counter | None:
-    """The same by valgrind, which takes fifty times as long."""
-    return _by_valgrind if shutil.which("valgrind") else None
+@contextmanager
+def counter(warm: bool = False) -> Iterator[Counter | None]:
+    """The processor's counter; or valgrind, twenty times as slow, less for many commands if warm."""
+    if processor_counts():
+        yield _by_processor
+    elif shutil.which("valgrind"):
+        with closing(_Valgrind(warm)) as count:
+            yield count
+    else:
+        yield None
