@@ -40,7 +40,7 @@ def checks(pytest_arguments: Sequence[str]) -> list[Check]:
         Check("import-linter", [str(scripts / "lint-imports")]),
         Check("installed", [PYTHON, "-m", "tests.installed"]),
         Check("fuzzers", [PYTHON, "-m", "tests.hostile"]),
-        Check("pytest", [PYTHON, "-m", "pytest", *pytest_arguments]),
+        Check("pytest", [PYTHON, "-m", "pytest", "--numprocesses=auto", "--dist=loadfile", *pytest_arguments]),
     ]
 
 
