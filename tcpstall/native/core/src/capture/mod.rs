@@ -38,6 +38,7 @@ use self::stream::Stream;
 use self::text::Text;
 use crate::size::PacketNo;
 use crate::time::Nanos;
+use crate::wire::Segment;
 
 /// What a reader hands out next.
 #[derive(Clone, Copy, Debug)]
@@ -265,6 +266,16 @@ impl Capture {
             Some(Reader::Snoop(reader)) => reader.next(&mut self.stream),
             Some(Reader::Text(reader)) => reader.next(&mut self.stream),
             None => Ok(None),
+        }
+    }
+
+    /// Reads frames that need no second look ([`crate::wire::plain`]) into `room`, as long as they are buffered whole, no
+    /// earlier than `from` and than each other, and none begins something with a name. Says how many; any other comes next.
+    #[inline]
+    pub(crate) fn plain(&mut self, room: &mut [Segment], from: Nanos) -> usize {
+        match &mut self.reader {
+            Some(Reader::Pcap(reader)) => reader.plain(&mut self.stream, room, from),
+            _ => 0,
         }
     }
 

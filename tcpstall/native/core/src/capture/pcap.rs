@@ -8,11 +8,16 @@ use super::losses::{Losses, seek};
 use super::order::Order;
 use super::stream::{RECORD_LIMIT, Stream};
 use super::{Frame, Item, Recording};
+use crate::flow::starts::Starts;
 use crate::size::PacketNo;
 use crate::time::Nanos;
+use crate::wire::{Segment, plain};
 
 /// Length of the file header, bytes.
 const FILE_HEADER: usize = 24;
+
+/// Length of a record's header but for one old layout, bytes.
+const HEADER: usize = 16;
 
 /// Minor version of the format for decades now; the major version was always 2.
 const CURRENT_MINOR: u16 = 4;
@@ -161,6 +166,38 @@ impl Pcap {
             // Some writers leave the length on the wire 0.
             wire_length: wire.max(captured),
         })))
+    }
+
+    /// See [`super::Capture::plain`].
+    #[inline(always)]
+    pub(super) fn plain(&mut self, stream: &mut Stream, room: &mut [Segment], from: Nanos) -> usize {
+        let Some(kind_at) = plain::kind_at(self.link) else { return 0 };
+        if self.old || self.layout.record_header != HEADER {
+            return 0;
+        }
+        let mut buffered = stream.buffered();
+        let (all, mut last, mut count) = (buffered.len(), from, 0);
+        for (place, packet) in room.iter_mut().zip(self.packets + 1..) {
+            let Some([seconds, fraction, captured, wire]) = self.layout.order.words(buffered) else { break };
+            let record = HEADER + captured as usize;
+            let time = Nanos(i64::from(seconds) * 1_000_000_000 + i64::from(fraction) * self.layout.nanos);
+            if captured.wrapping_sub(1) >= self.limit || wire < captured || time < last {
+                break;
+            }
+            let Some(bytes) = buffered.get(HEADER..record) else { break };
+            let Some(payload) = plain::read(bytes, kind_at, place) else { break };
+            if Starts::is_one(payload) {
+                break;
+            }
+            (place.packet, place.time) = (PacketNo(packet), time);
+            (last, count) = (time, count + 1);
+            self.last_second = Some(seconds);
+            buffered = &buffered[record..];
+        }
+        let read = all - buffered.len();
+        stream.take(read);
+        self.packets += count as u64;
+        count
     }
 
     /// A call that is not inlined into itself.

@@ -114,6 +114,21 @@ impl Batch {
         &mut self.segments[self.length.min(last)]
     }
 
+    /// The places of all that fit, and the earliest time at which they need no sorting.
+    #[inline]
+    pub(super) fn room(&mut self) -> (&mut [Segment], Nanos) {
+        (&mut self.segments[self.length..], self.newest)
+    }
+
+    /// So many segments put into the room belong to the batch, each no earlier than the one before.
+    #[inline]
+    pub(super) fn keep_all(&mut self, count: usize) -> &mut [Segment] {
+        let kept = &mut self.segments[self.length..self.length + count];
+        self.newest = kept.last().map_or(self.newest, |last| last.time);
+        self.length += count;
+        kept
+    }
+
     /// The segment put into the place belongs to the batch.
     #[inline]
     pub(super) fn keep(&mut self) {

@@ -24,6 +24,11 @@ impl Filter {
         self.since.is_none_or(|since| segment.time >= since) && self.until.is_none_or(|until| segment.time < until)
     }
 
+    /// True if no packet is left out.
+    pub(super) fn takes_all(&self) -> bool {
+        self.since.is_none() && self.until.is_none()
+    }
+
     pub(super) fn wants(&self, id: u64, ends: [Endpoint; 2]) -> bool {
         let flow = self.flows.is_empty() || self.flows.contains(&id);
         let host = self.hosts.is_empty() || ends.iter().any(|end| self.hosts.contains(&end.address));

@@ -1,5 +1,6 @@
 //! Segments from frames and from text alike.
 
+use super::batch::Batch;
 use super::status::CaptureStatus;
 use crate::capture::{Capture, CaptureError, Frame, Item};
 use crate::flow::starts::{START_KEPT, Starts};
@@ -120,6 +121,27 @@ impl Source {
             }
         };
         Ok(Some(self.of_text(reading, status, place)))
+    }
+
+    /// Takes in what needs no second look, as much as there is of it and fits; says how much.
+    #[inline]
+    pub(super) fn plain(&mut self, capture: &mut Capture, status: &mut CaptureStatus, batch: &mut Batch) -> usize {
+        if self.fragments.has_some() || self.put_off.is_some() {
+            return 0;
+        }
+        let (room, newest) = batch.room();
+        let Some(from) = status.last_ns.map(|last| last.max(newest)) else { return 0 };
+        let count = capture.plain(room, from);
+        let read = batch.keep_all(count);
+        if let Some(last) = read.last() {
+            (self.now, status.last_ns) = (last.time, Some(last.time));
+            status.packets += count as u64;
+            status.tcp_segments += count as u64;
+        }
+        if self.base > 0 {
+            read.iter_mut().for_each(|segment| segment.packet.0 += self.base);
+        }
+        count
     }
 
     /// The same for whoever is not in a hurry.

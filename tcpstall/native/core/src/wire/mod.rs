@@ -1,6 +1,7 @@
 //! Frames to TCP segments: one protocol a file, lax on packets that the snap length cut.
 
 pub mod fragment;
+pub(crate) mod plain;
 pub mod segment;
 pub mod text;
 pub mod tunnel;

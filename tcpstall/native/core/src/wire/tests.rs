@@ -5,7 +5,7 @@ mod link;
 mod tcp;
 mod tunnel;
 
-use super::{Address, Endpoint, Flags, SackBlock, Segment, Skip, Timestamps, decode_into};
+use super::{Address, Endpoint, Flags, SackBlock, Segment, Skip, Timestamps, decode_into, plain};
 use crate::capture::{Frame, LinkType};
 use crate::seq::SeqNo;
 use crate::size::PacketNo;
@@ -70,7 +70,19 @@ fn cut(link: LinkType, bytes: &[u8], kept: usize) -> Result<Segment, Skip> {
     let mut used = used();
     let decoded = decode(&frame);
     assert_eq!(decode_into(&frame, &mut used).map(|_| used), decoded);
+    at_one_look(&frame);
     decoded
+}
+
+/// What one look reads is what the whole way reads; true if it reads it.
+fn at_one_look(frame: &Frame<'_>) -> bool {
+    let Some(kind_at) = plain::kind_at(frame.link) else { return false };
+    let mut look = Segment { packet: frame.packet, time: frame.time, ..used() };
+    let Some(payload) = plain::read(frame.bytes, kind_at, &mut look) else { return false };
+    let mut whole = used();
+    assert_eq!(decode_into(frame, &mut whole), Ok(payload));
+    assert_eq!(look, whole);
+    true
 }
 
 /// A segment with nothing in it as a fresh one has it.

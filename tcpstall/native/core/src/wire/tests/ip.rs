@@ -8,6 +8,28 @@ fn payload(packet: &[u8]) -> Result<u32, Skip> {
 }
 
 #[test]
+fn any_frame_is_the_same_at_one_look_or_is_left_to_the_whole_way() {
+    let sacks = [1, 1, 5, 10, 0, 0, 0, 1, 0, 0, 0, 9];
+    for options in [&[][..], &TIMESTAMPS, &sacks] {
+        let bytes = ethernet(&ipv4(&tcp(0x18, options, 9)));
+        for kept in 0..=bytes.len() {
+            for at in 0..kept {
+                for byte in [0, 1, 0x20, 0x40, 0x45, 0x55, 0x80, bytes[at] ^ 1, bytes[at] ^ 0x10, 0xff] {
+                    let mut other = bytes.clone();
+                    other[at] = byte;
+                    _ = cut(LinkType::ETHERNET, &other, kept);
+                }
+            }
+        }
+        let version_6 = ethernet(&ipv6(6, &[], &tcp(0x18, options, 9)));
+        for (bytes, plain) in [(&bytes[..], true), (&bytes[..53], false), (&version_6[..], false)] {
+            let (packet, time, link) = (PacketNo(1), Nanos(5), LinkType::ETHERNET);
+            assert_eq!(at_one_look(&Frame { packet, time, link, bytes, wire_length: 99 }), plain);
+        }
+    }
+}
+
+#[test]
 fn ipv4_fields_arrive_in_the_segment() {
     let segment = whole(LinkType::RAW, &ipv4(&tcp(0x10, &[], 9))).expect("TCP");
     assert_eq!(segment.source.address, Address::v4([10, 0, 0, 1]));

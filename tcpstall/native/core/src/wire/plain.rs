@@ -1,0 +1,58 @@
+//! The frame that nearly all are, read at one look: a type field and an IPv4 header without options, the packet whole, the TCP
+//! header kept whole. [`super::decode_into`] says the same of it.
+
+use super::options;
+use super::segment::{Address, Endpoint, Flags, Segment};
+use crate::capture::LinkType;
+use crate::seq::SeqNo;
+
+/// Type field, IP header and fixed TCP header, bytes.
+const LOOK: usize = 2 + 20 + 20;
+/// Type, version and header length, protocol.
+const PLAIN: u32 = 0x0800_4506;
+/// More fragments, and the fragment's offset.
+const FRAGMENT: u16 = 0x3fff;
+
+/// Where the type field lies, which the IP header follows; `None` where a link layer has none there.
+#[inline]
+pub(crate) fn kind_at(link: LinkType) -> Option<usize> {
+    match link {
+        LinkType::ETHERNET => Some(12),
+        LinkType::LINUX_SLL => Some(14),
+        _ => None,
+    }
+}
+
+/// Reads all of it but packet number and time, and gives what was kept of its payload; `None` for every other frame.
+#[inline(always)]
+pub(crate) fn read<'a>(frame: &'a [u8], kind_at: usize, segment: &mut Segment) -> Option<&'a [u8]> {
+    let look: &[u8; LOOK] = frame.get(kind_at..)?.first_chunk()?;
+    let half = |at: usize| u16::from_be_bytes([look[at], look[at + 1]]);
+    let word = |at: usize| u32::from_be_bytes([look[at], look[at + 1], look[at + 2], look[at + 3]]);
+    let plain = u32::from(half(0)) << 16 | u32::from(look[2]) << 8 | u32::from(look[11]);
+    if plain != PLAIN || half(8) & FRAGMENT != 0 {
+        return None;
+    }
+    let header = usize::from(look[34] >> 4) * 4;
+    let length = usize::from(half(4)).checked_sub(20)?;
+    let tcp = &frame[kind_at + 22..];
+    // A length of 0 is one that was not filled in, and is less than a header as well.
+    if header < 20 || length < header || tcp.len() < header {
+        return None;
+    }
+    segment.source = Endpoint { address: Address::v4([look[14], look[15], look[16], look[17]]), port: half(22) };
+    segment.destination = Endpoint { address: Address::v4([look[18], look[19], look[20], look[21]]), port: half(24) };
+    segment.seq = SeqNo(word(26));
+    segment.ack = SeqNo(word(30));
+    segment.flags = Flags(look[35]);
+    segment.window = half(36);
+    segment.payload = (length - header) as u32;
+    segment.ip_id = Some(half(6));
+    segment.ttl = Some(look[10]);
+    segment.tunnelled = false;
+    segment.fragmented = false;
+    segment.goes_on = false;
+    segment.options_cut = false;
+    options::read(&tcp[20..header], segment);
+    Some(&tcp[header..length.min(tcp.len())])
+}
