@@ -113,6 +113,8 @@ pub struct Half {
     pub sack_permitted: bool,
     /// The sender's IP-ID field.
     pub identification: Identification,
+    /// All that it sent is acknowledged, and to hear the last ACK again would tell nothing.
+    settled: bool,
 }
 
 impl Half {
@@ -233,6 +235,7 @@ impl Half {
             self.snd_nxt = 1;
             self.snd_una = 1;
         }
+        self.settled = false;
         let mut start = self.offset(segment.seq);
         let skipped = start > self.snd_nxt && std::mem::take(&mut self.left_out);
         if skipped || (start - self.snd_nxt).abs() > ABSURD_JUMP {
@@ -267,6 +270,7 @@ impl Half {
     /// Whoever pasted the capture left packets out here.
     pub fn left_out(&mut self) {
         self.left_out = true;
+        self.settled = false;
         self.distance.left_out();
     }
 

@@ -83,6 +83,12 @@ impl Reading {
         }
     }
 
+    /// The edge was behind at some time.
+    #[inline]
+    pub(super) fn lags(&self) -> bool {
+        self.lag.is_some()
+    }
+
     /// New data was sent: the next gap begins.
     #[inline]
     pub(super) fn next_gap(&mut self) {

@@ -266,6 +266,8 @@ impl Watch {
             };
             model.on_ack(acked.segments, &path);
         }
+        let half = self.connection.half_mut(sender);
+        half.settle(builder.has_learnt(half, model));
         if let Some((time, span)) = to_peer {
             self.connection.half_mut(sender.peer()).distance.is_at_most(time, span);
         }

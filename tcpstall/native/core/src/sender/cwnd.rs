@@ -255,6 +255,12 @@ impl Cwnd {
         }
     }
 
+    /// True if an ACK may end a repair, whatever it acknowledges.
+    #[inline]
+    pub fn repairs(&self) -> bool {
+        self.recover.is_some() || self.lost_until.is_some()
+    }
+
     /// A fast retransmission: the window shrinks once per flight of data.
     pub fn on_loss(&mut self, out: u32, snd_nxt: i64, snd_una: i64) {
         if self.recover.is_some_and(|recover| snd_una < recover) {

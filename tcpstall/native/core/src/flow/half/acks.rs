@@ -21,6 +21,9 @@ impl Half {
         if !segment.flags.has(Flags::ACK) || segment.flags.has(Flags::RST) {
             return;
         }
+        if self.settled && self.is_known(segment) {
+            return;
+        }
         if self.base.is_none() {
             self.base = Some(SeqNo(segment.ack.0.wrapping_sub(1)));
             self.snd_nxt = 1;
@@ -54,6 +57,25 @@ impl Half {
             pending.sack_count += 1;
         }
         self.pending.push_back(pending);
+    }
+
+    /// Of this sender nothing is out, and whoever follows it says whether to hear the last ACK again would tell anything.
+    #[inline]
+    pub fn settle(&mut self, learnt: bool) {
+        self.settled = learnt && self.snd_una == self.snd_nxt && !self.flight_unknown && self.sacked.is_empty();
+    }
+
+    /// It acknowledges and announces what the last ACK did: most data of a peer does, in its other direction.
+    #[inline]
+    fn is_known(&self, segment: &Segment) -> bool {
+        let near = self.base.unwrap_or_default().plus(self.snd_una as u32);
+        segment.ack == near
+            && segment.window == self.window_field
+            && segment.sack_count == 0
+            && !segment.flags.has(Flags::SYN)
+            && self.pending.is_empty()
+            && self.window == self.peer_scale.bytes(segment.window)
+            && self.distance.queue() == Nanos::ZERO
     }
 
     /// When the ACK of this new data passed, if the capture holds that ACK first: the data had passed before it.

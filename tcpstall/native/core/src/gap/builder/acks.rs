@@ -100,6 +100,20 @@ impl Builder {
         }
     }
 
+    /// True if another ACK like the last one would change nothing, as long as this sender sends nothing.
+    #[inline]
+    pub fn has_learnt(&self, half: &Half, cwnd: &Cwnd) -> bool {
+        let open = &self.open;
+        open.beginning.is_some()
+            && open.all_acked.is_some()
+            && open.closed.is_none()
+            && open.shut.unheard == 0
+            && (open.unseen.blind || half.distance.is_proven())
+            && !self.reading.lags()
+            && self.bottleneck.is_none()
+            && !cwnd.repairs()
+    }
+
     /// RFC 9293 §3.8.6.1 and Linux tcp_send_probe0: closed at 0; below a segment with nothing in flight it is as good as closed.
     fn watch_window(&mut self, acked: &Acked, half: &Half) {
         let usable = i64::from(half.mss()).min(self.largest_window / 2);
