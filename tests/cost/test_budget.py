@@ -1,0 +1,39 @@
+"""What a packet costs now is kept: clocks differ from run to run, instructions hardly do."""
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.bench import captures
+from tests.bench.captures import Capture
+from tests.cost.instructions import Counter, counter
+
+PACKETS = 6_000
+"""Of the shorter capture; the longer one has three times as many, so that the start does not count."""
+
+SPARE = 1.1
+"""Later work may cost a tenth more before it is noticed. Lower the figures below where it costs less."""
+
+
+@pytest.fixture(scope="module")
+def count() -> Iterator[Counter]:
+    with counter() as count:
+        if count is None:
+            pytest.skip("nothing here counts instructions: neither the processor's counter nor valgrind")
+        yield count
+
+
+@pytest.mark.parametrize(
+    ("make", "instructions"), [(captures.long, 1_872), (captures.short, 7_194)], ids=["long", "short"]
+)
+def test_a_packet_costs_no_more_than_it_did(
+    count: Counter, make: Callable[[], Capture], instructions: int, tmp_path: Path
+) -> None:
+    costs = []
+    for packets in (PACKETS, 3 * PACKETS):
+        path = tmp_path / f"{packets}.pcap"
+        with path.open("wb") as out:
+            make().write(out, packets)
+        costs.append(count(["analyze", "--format", "json", "--no-bursts", str(path)]))
+    assert (costs[1] - costs[0]) / (2 * PACKETS) <= SPARE * instructions
