@@ -219,6 +219,11 @@ impl Watch {
         first
     }
 
+    /// Payload that begins something with a name was sent.
+    pub fn has_begun_with(&self) -> bool {
+        self.starts.is_some()
+    }
+
     /// A segment came through a tunnel: the first one's is kept.
     #[cold]
     pub fn came_through(&mut self, tunnel: &Tunnel) {

@@ -57,7 +57,7 @@ fn stream(mut reader: Reader<'_>, table: &mut Table, witness: &mut impl Witness)
             if let Some((id, seen, watch)) = table.sees(segment, &mut done) {
                 witness.sees(segment, id, seen, watch);
             }
-            done.drain(..).for_each(|over| witness.over(over));
+            done.drain(..).for_each(|ended| witness.over(ended.over()));
         }
         if batch.left_out {
             table.left_out();

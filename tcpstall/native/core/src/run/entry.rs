@@ -17,6 +17,21 @@ pub(super) struct Over {
     pub(super) flow: Finished,
 }
 
+/// A flow that is over and left as it was: finishing it is other code than following others, and goes for many at once.
+pub(super) struct Ended {
+    entry: Entry,
+    marks: u64,
+    at_end: bool,
+    latest: Nanos,
+}
+
+impl Ended {
+    /// Finishes it.
+    pub(super) fn over(self) -> Over {
+        self.entry.finish(self.marks, self.at_end, self.latest)
+    }
+}
+
 /// Both ends, the lesser first, so that both directions find the same flow.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) struct Key(Endpoint, Endpoint);
@@ -102,8 +117,12 @@ impl Entry {
         half_open
     }
 
-    /// Gives the flow up; `latest` is the latest segment of any flow.
-    pub(super) fn finish(mut self, marks: u64, at_end: bool, latest: Nanos) -> Over {
+    /// The flow is over; `latest` is the latest segment of any flow.
+    pub(super) fn ends(self, marks: u64, at_end: bool, latest: Nanos) -> Ended {
+        Ended { entry: self, marks, at_end, latest }
+    }
+
+    fn finish(mut self, marks: u64, at_end: bool, latest: Nanos) -> Over {
         self.learns_of(marks);
         let watch = match self.flow {
             Flow::Followed(watch) => watch,

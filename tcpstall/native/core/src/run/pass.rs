@@ -5,7 +5,7 @@ use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::thread;
 
 use super::batch::Batch;
-use super::entry::Over;
+use super::entry::{Ended, Over};
 use super::reader::{Filled, Reader};
 use super::table::Table;
 use super::{Follower, Options};
@@ -59,7 +59,10 @@ impl<'a> Pass<'a> {
             let filled = self.reader.fill(&mut batch);
             table.takes(&batch, &mut done);
             batch.clear();
-            self.hand_on(done.drain(..).filter_map(|over| judge.row(over)))?;
+            let mut ended = done.drain(..);
+            while let Some(rows) = judge.rows(&mut ended) {
+                self.hand_on(rows.into_iter())?;
+            }
             if filled == Filled::End {
                 break;
             }
@@ -167,7 +170,16 @@ struct Judge<'a> {
     options: &'a Options,
 }
 
+/// Flows that go through a stage one after the other, which then loads its code once for all of them.
+const TOGETHER: usize = 32;
+
 impl Judge<'_> {
+    /// Rows of the next flows that are over, of those that are wanted; `None` where there are no more.
+    fn rows(&self, ended: &mut impl Iterator<Item = Ended>) -> Option<Vec<FlowRow>> {
+        let over: Vec<Over> = ended.take(TOGETHER).map(Ended::over).collect();
+        (!over.is_empty()).then(|| over.into_iter().filter_map(|over| self.row(over)).collect())
+    }
+
     /// The flow's row, if it is wanted.
     fn row(&self, over: Over) -> Option<FlowRow> {
         let Over { id, capture, at_end, flow } = over;
@@ -190,7 +202,8 @@ fn follow(mut table: Table, judge: &Judge<'_>, to_do: &Receiver<Batch>, back: &S
     for mut batch in to_do {
         table.takes(&batch, &mut done);
         batch.clear();
-        let rows = done.drain(..).filter_map(|over| judge.row(over)).collect();
+        let mut ended = done.drain(..);
+        let rows = std::iter::from_fn(|| judge.rows(&mut ended)).flatten().collect();
         if back.send((rows, Some(batch))).is_err() {
             return table;
         }

@@ -12,7 +12,7 @@ use hashbrown::{DefaultHashBuilder, HashTable};
 use self::flights::Flights;
 use self::gaps::Gaps;
 use super::batch::Batch;
-use super::entry::{Entry, Flow, Key, Over};
+use super::entry::{Ended, Entry, Flow, Key, Over};
 use super::waiting::{Place, Waiting};
 use crate::flow::connection::Effect;
 use crate::flow::{Sending, State};
@@ -108,7 +108,7 @@ impl Table {
     }
 
     /// Takes in a batch; flows that are over by now go to `done`.
-    pub(super) fn takes(&mut self, batch: &Batch, done: &mut Vec<Over>) {
+    pub(super) fn takes(&mut self, batch: &Batch, done: &mut Vec<Ended>) {
         for segment in batch.segments() {
             if let Some(capture) = batch.files.of(segment) {
                 self.comes_from(capture);
@@ -133,7 +133,7 @@ impl Table {
 
     /// Takes in a segment. Flows that are over by now go to `done`. Gives the segment's flow, unless all that it has is a SYN and its answer.
     #[inline]
-    pub(super) fn sees(&mut self, segment: &Segment, done: &mut Vec<Over>) -> Option<(u64, Seen, &Watch)> {
+    pub(super) fn sees(&mut self, segment: &Segment, done: &mut Vec<Ended>) -> Option<(u64, Seen, &Watch)> {
         if !self.lingering.is_empty() {
             self.release(segment.time, done);
         }
@@ -168,7 +168,7 @@ impl Table {
 
     /// True if the segment opens another connection on the ports of this flow, which is over then.
     #[inline]
-    fn is_reused_by(&mut self, slot: u32, segment: &Segment, done: &mut Vec<Over>) -> bool {
+    fn is_reused_by(&mut self, slot: u32, segment: &Segment, done: &mut Vec<Ended>) -> bool {
         if let Some(place) = self.entries[slot as usize].as_mut().and_then(|entry| entry.is_followed(slot)) {
             self.half_open.leaves();
             self.followed.enters(place);
@@ -200,7 +200,7 @@ impl Table {
     }
 
     /// A new flow; gives its place unless it begins with a SYN, of which nothing is known until something else comes.
-    fn open(&mut self, key: Key, segment: &Segment, done: &mut Vec<Over>) -> Option<u32> {
+    fn open(&mut self, key: Key, segment: &Segment, done: &mut Vec<Ended>) -> Option<u32> {
         let half_open = segment.payload == 0
             && !segment.tunnelled
             && segment.flags.0 & (Flags::SYN.0 | Flags::ACK.0) == Flags::SYN.0;
@@ -236,7 +236,7 @@ impl Table {
     }
 
     /// Flows leave that there is no room or no patience for.
-    fn tidy(&mut self, now: Nanos, done: &mut Vec<Over>) {
+    fn tidy(&mut self, now: Nanos, done: &mut Vec<Ended>) {
         while let Some(place) = self.half_open.next(now) {
             let entry = self.entries[place.slot as usize].as_ref().filter(|entry| entry.id == place.id);
             let last = entry.filter(|entry| entry.watch().is_none()).map(Entry::last);
@@ -280,7 +280,7 @@ impl Table {
         }
     }
 
-    fn release(&mut self, now: Nanos, done: &mut Vec<Over>) {
+    fn release(&mut self, now: Nanos, done: &mut Vec<Ended>) {
         while let Some(&Place { since, slot, id }) = self.lingering.front() {
             if now - since < LINGER && self.lingering.len() <= LINGERING {
                 break;
@@ -298,7 +298,7 @@ impl Table {
         }
     }
 
-    fn finish(&mut self, slot: u32, done: &mut Vec<Over>) {
+    fn finish(&mut self, slot: u32, done: &mut Vec<Ended>) {
         if let Some(entry) = self.entries[slot as usize].take() {
             let hash = self.hasher.hash_one(entry.key);
             if let Ok(found) = self.index.find_entry(hash, |other| *other == slot) {
@@ -313,10 +313,9 @@ impl Table {
             }
             self.gaps.leave(entry.watch());
             self.flights.leave(entry.watch());
-            let over = entry.finish(self.marks, false, self.latest);
-            self.starts_held -= usize::from(over.flow.starts().is_some());
+            self.starts_held -= usize::from(entry.watch().is_some_and(Watch::has_begun_with));
             if self.capture >= self.told_from {
-                done.push(over);
+                done.push(entry.ends(self.marks, false, self.latest));
             }
         }
     }
@@ -344,7 +343,7 @@ impl Table {
         entries.sort_unstable_by_key(|entry| entry.as_ref().map(|entry| entry.id));
         entries.iter().flatten().for_each(|entry| self.flights.leave(entry.watch()));
         let (marks, latest) = (self.marks, self.latest);
-        entries.into_iter().flatten().map(move |entry| entry.finish(marks, true, latest))
+        entries.into_iter().flatten().map(move |entry| entry.ends(marks, true, latest).over())
     }
 }
 
