@@ -372,3 +372,6 @@ impl Watch {
         Closed { gaps, bursts, stretches }
     }
 }
+
+#[cfg(test)]
+mod tests;
