@@ -38,7 +38,6 @@ use self::stream::Stream;
 use self::text::Text;
 use crate::size::PacketNo;
 use crate::time::Nanos;
-use crate::wire::Segment;
 
 /// What a reader hands out next.
 #[derive(Clone, Copy, Debug)]
@@ -269,12 +268,17 @@ impl Capture {
         }
     }
 
-    /// Reads frames that need no second look ([`crate::wire::plain`]) into `room`, as long as they are buffered whole, no
-    /// earlier than `from` and than each other, and none begins something with a name. Says how many; any other comes next.
+    /// Gives frames to `take`, each with the next place in `room`, as long as they are buffered whole, no earlier than `from` and
+    /// than each other, and it takes them. Says how many it took; any other comes next.
     #[inline]
-    pub(crate) fn plain(&mut self, room: &mut [Segment], from: Nanos) -> usize {
+    pub(crate) fn buffered<T>(
+        &mut self,
+        room: &mut [T],
+        from: Nanos,
+        take: impl FnMut(&Frame<'_>, &mut T) -> bool,
+    ) -> usize {
         match &mut self.reader {
-            Some(Reader::Pcap(reader)) => reader.plain(&mut self.stream, room, from),
+            Some(Reader::Pcap(reader)) => reader.buffered(&mut self.stream, room, from, take),
             _ => 0,
         }
     }

@@ -8,10 +8,8 @@ use super::losses::{Losses, seek};
 use super::order::Order;
 use super::stream::{RECORD_LIMIT, Stream};
 use super::{Frame, Item, Recording};
-use crate::flow::starts::Starts;
 use crate::size::PacketNo;
 use crate::time::Nanos;
-use crate::wire::{Segment, plain};
 
 /// Length of the file header, bytes.
 const FILE_HEADER: usize = 24;
@@ -168,15 +166,20 @@ impl Pcap {
         })))
     }
 
-    /// See [`super::Capture::plain`].
+    /// See [`super::Capture::buffered`].
     #[inline(always)]
-    pub(super) fn plain(&mut self, stream: &mut Stream, room: &mut [Segment], from: Nanos) -> usize {
-        let Some(kind_at) = plain::kind_at(self.link) else { return 0 };
+    pub(super) fn buffered<T>(
+        &mut self,
+        stream: &mut Stream,
+        room: &mut [T],
+        from: Nanos,
+        mut take: impl FnMut(&Frame<'_>, &mut T) -> bool,
+    ) -> usize {
         if self.old || self.layout.record_header != HEADER {
             return 0;
         }
         let mut buffered = stream.buffered();
-        let (all, mut last, mut count) = (buffered.len(), from, 0);
+        let (all, link, mut last, mut count) = (buffered.len(), self.link, from, 0);
         for (place, packet) in room.iter_mut().zip(self.packets + 1..) {
             let Some([seconds, fraction, captured, wire]) = self.layout.order.words(buffered) else { break };
             let record = HEADER + captured as usize;
@@ -185,11 +188,9 @@ impl Pcap {
                 break;
             }
             let Some(bytes) = buffered.get(HEADER..record) else { break };
-            let Some(payload) = plain::read(bytes, kind_at, place) else { break };
-            if Starts::is_one(payload) {
+            if !take(&Frame { packet: PacketNo(packet), time, link, bytes, wire_length: wire }, place) {
                 break;
             }
-            (place.packet, place.time) = (PacketNo(packet), time);
             (last, count) = (time, count + 1);
             self.last_second = Some(seconds);
             buffered = &buffered[record..];

@@ -131,7 +131,9 @@ impl Source {
         }
         let (room, newest) = batch.room();
         let Some(from) = status.last_ns.map(|last| last.max(newest)) else { return 0 };
-        let count = capture.plain(room, from);
+        let count = capture.buffered(room, from, |frame, place| {
+            wire::plain::read(frame, place).is_some_and(|payload| !Starts::is_one(payload))
+        });
         let read = batch.keep_all(count);
         if let Some(last) = read.last() {
             (self.now, status.last_ns) = (last.time, Some(last.time));

@@ -3,7 +3,7 @@
 
 use super::options;
 use super::segment::{Address, Endpoint, Flags, Segment};
-use crate::capture::LinkType;
+use crate::capture::{Frame, LinkType};
 use crate::seq::SeqNo;
 
 /// Type field, IP header and fixed TCP header, bytes.
@@ -15,7 +15,7 @@ const FRAGMENT: u16 = 0x3fff;
 
 /// Where the type field lies, which the IP header follows; `None` where a link layer has none there.
 #[inline]
-pub(crate) fn kind_at(link: LinkType) -> Option<usize> {
+fn kind_at(link: LinkType) -> Option<usize> {
     match link {
         LinkType::ETHERNET => Some(12),
         LinkType::LINUX_SLL => Some(14),
@@ -23,10 +23,11 @@ pub(crate) fn kind_at(link: LinkType) -> Option<usize> {
     }
 }
 
-/// Reads all of it but packet number and time, and gives what was kept of its payload; `None` for every other frame.
+/// Reads it and gives what was kept of its payload; `None` for every other frame.
 #[inline(always)]
-pub(crate) fn read<'a>(frame: &'a [u8], kind_at: usize, segment: &mut Segment) -> Option<&'a [u8]> {
-    let look: &[u8; LOOK] = frame.get(kind_at..)?.first_chunk()?;
+pub(crate) fn read<'a>(frame: &Frame<'a>, segment: &mut Segment) -> Option<&'a [u8]> {
+    let behind: &[u8] = frame.bytes.get(kind_at(frame.link)?..)?;
+    let look: &[u8; LOOK] = behind.first_chunk()?;
     let half = |at: usize| u16::from_be_bytes([look[at], look[at + 1]]);
     let word = |at: usize| u32::from_be_bytes([look[at], look[at + 1], look[at + 2], look[at + 3]]);
     let plain = u32::from(half(0)) << 16 | u32::from(look[2]) << 8 | u32::from(look[11]);
@@ -35,11 +36,13 @@ pub(crate) fn read<'a>(frame: &'a [u8], kind_at: usize, segment: &mut Segment) -
     }
     let header = usize::from(look[34] >> 4) * 4;
     let length = usize::from(half(4)).checked_sub(20)?;
-    let tcp = &frame[kind_at + 22..];
+    let tcp = &behind[22..];
     // A length of 0 is one that was not filled in, and is less than a header as well.
     if header < 20 || length < header || tcp.len() < header {
         return None;
     }
+    segment.packet = frame.packet;
+    segment.time = frame.time;
     segment.source = Endpoint { address: Address::v4([look[14], look[15], look[16], look[17]]), port: half(22) };
     segment.destination = Endpoint { address: Address::v4([look[18], look[19], look[20], look[21]]), port: half(24) };
     segment.seq = SeqNo(word(26));

@@ -76,9 +76,8 @@ fn cut(link: LinkType, bytes: &[u8], kept: usize) -> Result<Segment, Skip> {
 
 /// What one look reads is what the whole way reads; true if it reads it.
 fn at_one_look(frame: &Frame<'_>) -> bool {
-    let Some(kind_at) = plain::kind_at(frame.link) else { return false };
-    let mut look = Segment { packet: frame.packet, time: frame.time, ..used() };
-    let Some(payload) = plain::read(frame.bytes, kind_at, &mut look) else { return false };
+    let mut look = used();
+    let Some(payload) = plain::read(frame, &mut look) else { return false };
     let mut whole = used();
     assert_eq!(decode_into(frame, &mut whole), Ok(payload));
     assert_eq!(look, whole);
