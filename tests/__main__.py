@@ -12,6 +12,8 @@ from pathlib import Path
 REPOSITORY = Path(__file__).parents[1]
 NATIVE = REPOSITORY / "tcpstall" / "native"
 PYTHON = sys.executable
+AT_A_TIME = (os.cpu_count() or 1) + 1
+"""Files of tests: one more than processors, for many wait for others to start, to end or to be killed."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,7 +42,7 @@ def checks(pytest_arguments: Sequence[str]) -> list[Check]:
         Check("import-linter", [str(scripts / "lint-imports")]),
         Check("installed", [PYTHON, "-m", "tests.installed"]),
         Check("fuzzers", [PYTHON, "-m", "tests.hostile"]),
-        Check("pytest", [PYTHON, "-m", "pytest", "--numprocesses=auto", "--dist=loadfile", *pytest_arguments]),
+        Check("pytest", [PYTHON, "-m", "pytest", f"--numprocesses={AT_A_TIME}", "--dist=loadfile", *pytest_arguments]),
     ]
 
 

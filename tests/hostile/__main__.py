@@ -7,6 +7,7 @@ import subprocess
 import sys
 import tempfile
 import time
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 from tests.hostile import seeds
@@ -77,7 +78,7 @@ def fuzz(target: str, seconds: int, seed: int, binaries: Path, corpora: Path) ->
 
 
 def main() -> int:
-    """Runs the targets one after the other, whatever they find, and says so in the exit code."""
+    """Runs the targets, as many at a time as there are processors, whatever they find, and says so in the exit code."""
     parser = argparse.ArgumentParser(prog="python -m tests.hostile", description=__doc__)
     parser.add_argument(
         "targets", nargs="*", metavar="TARGET", help=f"of {', '.join(TARGETS)}; all where none is named"
@@ -97,9 +98,10 @@ def main() -> int:
     binaries = built(options.address)
     print(f"built in {time.monotonic() - began:.0f} s", flush=True)
     corpora = (options.corpora or binaries.parents[1] / "corpora").resolve()
-    failed = [
-        name for name in options.targets or TARGETS if fuzz(name, options.seconds, options.seed, binaries, corpora)
-    ]
+    names = options.targets or list(TARGETS)
+    with ThreadPoolExecutor(os.cpu_count()) as several:
+        codes = list(several.map(lambda name: fuzz(name, options.seconds, options.seed, binaries, corpora), names))
+    failed = [name for name, code in zip(names, codes, strict=True) if code]
     if failed:
         print(f"\n!!! found something: {', '.join(failed)}; the inputs are in {corpora / 'found'}")
     return 1 if failed else 0
