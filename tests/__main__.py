@@ -13,7 +13,9 @@ REPOSITORY = Path(__file__).parents[1]
 NATIVE = REPOSITORY / "tcpstall" / "native"
 PYTHON = sys.executable
 AT_A_TIME = (os.cpu_count() or 1) + 1
-"""Files of tests: one more than processors, for many wait for others to start, to end or to be killed."""
+"""Files of tests: one more than processors, for many wait for others to start, to end or to be killed.
+
+In the order of their names: of the slow files most come early, so that none of them runs alone at the end."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,7 +44,18 @@ def checks(pytest_arguments: Sequence[str]) -> list[Check]:
         Check("import-linter", [str(scripts / "lint-imports")]),
         Check("installed", [PYTHON, "-m", "tests.installed"]),
         Check("fuzzers", [PYTHON, "-m", "tests.hostile"]),
-        Check("pytest", [PYTHON, "-m", "pytest", f"--numprocesses={AT_A_TIME}", "--dist=loadfile", *pytest_arguments]),
+        Check(
+            "pytest",
+            [
+                PYTHON,
+                "-m",
+                "pytest",
+                f"--numprocesses={AT_A_TIME}",
+                "--dist=loadfile",
+                "--no-loadscope-reorder",
+                *pytest_arguments,
+            ],
+        ),
     ]
 
 

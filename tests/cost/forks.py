@@ -7,11 +7,34 @@ import importlib
 import json
 import os
 import pkgutil
-import subprocess
+import signal
 import sys
+import tempfile
+from typing import IO
 
 import tcpstall
+from tcpstall.archive import local
 from tcpstall.cli import main
+
+
+class _Worker:
+    """A worker of a scan: a fork as well, and ended so that it can say what it cost."""
+
+    def __init__(self, descriptor: int) -> None:
+        self.pid = os.fork()
+        if self.pid == 0:
+            local.serve(str(descriptor))
+            os._exit(0)
+
+    def kill(self) -> None:
+        os.kill(self.pid, signal.SIGTERM)
+
+    def wait(self) -> int:
+        return os.waitstatus_to_exitcode(os.waitpid(self.pid, 0)[1])
+
+
+def _started(descriptor: int) -> tuple[_Worker, IO[bytes]]:
+    return _Worker(descriptor), tempfile.TemporaryFile()
 
 
 def _run(arguments: list[str]) -> int:
@@ -27,8 +50,7 @@ def serve() -> None:
         for module in pkgutil.walk_packages(tcpstall.__path__, "tcpstall."):
             if not module.name.endswith("__main__"):
                 importlib.import_module(module.name)
-    # A worker that is killed outright cannot say what it cost.
-    subprocess.Popen.kill = subprocess.Popen.terminate  # type: ignore[method-assign]
+    local._started = _started  # type: ignore[assignment]
     for line in iter(sys.stdin.readline, ""):
         process = os.fork()
         if process == 0:
