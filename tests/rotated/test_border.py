@@ -247,7 +247,14 @@ def test_a_paste_is_told_by_its_format_and_its_first_packet_if_that_is_near(tmp_
 
 
 @pytest.mark.parametrize(
-    ("data", "exit_code"), [(None, 3), (b"", 4), (b"\x7fELF" + bytes(99), 4), (gzip.compress(PCAP)[:50], 5)]
+    ("data", "exit_code"),
+    [(None, 3), (b"", 4), (b"\x7fELF" + bytes(99), 4), (gzip.compress(PCAP)[:50], 5)],
+    ids=[
+        "nothing",
+        "empty",
+        "a program",
+        "cut",
+    ],  # gzip says when it packed, and each process that tests would name another
 )
 def test_what_cannot_be_read_says_why(tmp_path: Path, data: bytes | None, exit_code: int) -> None:
     if data is not None:
