@@ -13,9 +13,7 @@ REPOSITORY = Path(__file__).parents[1]
 NATIVE = REPOSITORY / "tcpstall" / "native"
 PYTHON = sys.executable
 AT_A_TIME = (os.cpu_count() or 1) + 1
-"""Files of tests: one more than processors, for many wait for others to start, to end or to be killed.
-
-In the order of their names: of the slow files most come early, so that none of them runs alone at the end."""
+"""Files of tests: one more than processors, for many wait for others to start, to end or to be killed."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,7 +50,6 @@ def checks(pytest_arguments: Sequence[str]) -> list[Check]:
                 "pytest",
                 f"--numprocesses={AT_A_TIME}",
                 "--dist=loadfile",
-                "--no-loadscope-reorder",
                 *pytest_arguments,
             ],
         ),
