@@ -23,8 +23,10 @@ class _Worker:
     def __init__(self, descriptor: int) -> None:
         self.pid = os.fork()
         if self.pid == 0:
-            local.serve(str(descriptor))
-            os._exit(0)
+            try:
+                local.serve(str(descriptor))
+            finally:  # what ends it must not unwind what the parent is at
+                os._exit(0)
 
     def kill(self) -> None:
         os.kill(self.pid, signal.SIGTERM)

@@ -1,27 +1,19 @@
 """What a packet costs now is kept: clocks differ from run to run, instructions hardly do."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
 from tests.bench import captures
 from tests.bench.captures import Capture
-from tests.cost.instructions import Counter, counter
+from tests.cost.instructions import Counter
 
 PACKETS = 6_000
 """Of the shorter capture; the longer one has three times as many, so that the start does not count."""
 
 SPARE = 1.1
 """Later work may cost a tenth more before it is noticed. Lower the figures below where it costs less."""
-
-
-@pytest.fixture(scope="module")
-def count() -> Iterator[Counter]:
-    with counter() as count:
-        if count is None:
-            pytest.skip("nothing here counts instructions: neither the processor's counter nor valgrind")
-        yield count
 
 
 @pytest.mark.parametrize(

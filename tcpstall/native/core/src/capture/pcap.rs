@@ -39,13 +39,19 @@ impl Layout {
     /// What the magic number says, or nothing where it is not pcap's.
     pub(super) fn of(magic: [u8; 4]) -> Option<Layout> {
         let big = |order, magic| match magic {
-            0xa1b2_c3d4 => Some(Layout { order, nanos: 1_000, record_header: 16 }),
-            0xa1b2_3c4d => Some(Layout { order, nanos: 1, record_header: 16 }),
+            0xa1b2_c3d4 => Some(Layout { order, nanos: 1_000, record_header: HEADER }),
+            0xa1b2_3c4d => Some(Layout { order, nanos: 1, record_header: HEADER }),
             // Kuznetsov's patched libpcap of early Red Hat adds interface, protocol and packet type to each record.
             0xa1b2_cd34 => Some(Layout { order, nanos: 1_000, record_header: 24 }),
             _ => None,
         };
         big(Order::Big, u32::from_be_bytes(magic)).or_else(|| big(Order::Little, u32::from_le_bytes(magic)))
+    }
+
+    /// A record's time. A fraction of a second or more occurs in files of broken writers and simply adds up.
+    #[inline(always)]
+    fn time(self, seconds: u32, fraction: u32) -> Nanos {
+        Nanos(i64::from(seconds) * 1_000_000_000 + i64::from(fraction) * self.nanos)
     }
 }
 
@@ -154,11 +160,9 @@ impl Pcap {
         }
         self.packets += 1;
         self.last_second = Some(seconds);
-        // A fraction of a second or more occurs in files of broken writers and simply adds up.
-        let nanos = i64::from(seconds) * 1_000_000_000 + i64::from(fraction) * self.layout.nanos;
         Ok(Some(Item::Frame(Frame {
             packet,
-            time: Nanos(nanos),
+            time: self.layout.time(seconds, fraction),
             link: self.link,
             bytes: stream.take(record).get(header..).unwrap_or_default(),
             // Some writers leave the length on the wire 0.
@@ -183,7 +187,7 @@ impl Pcap {
         for (place, packet) in room.iter_mut().zip(self.packets + 1..) {
             let Some([seconds, fraction, captured, wire]) = self.layout.order.words(buffered) else { break };
             let record = HEADER + captured as usize;
-            let time = Nanos(i64::from(seconds) * 1_000_000_000 + i64::from(fraction) * self.layout.nanos);
+            let time = self.layout.time(seconds, fraction);
             if captured.wrapping_sub(1) >= self.limit || wire < captured || time < last {
                 break;
             }

@@ -28,7 +28,15 @@ pub(super) struct Ended {
 impl Ended {
     /// Finishes it.
     pub(super) fn over(self) -> Over {
-        self.entry.finish(self.marks, self.at_end, self.latest)
+        let Ended { mut entry, marks, at_end, latest } = self;
+        entry.learns_of(marks);
+        let watch = match entry.flow {
+            Flow::Followed(watch) => watch,
+            Flow::HalfOpen(first) => watched(&first),
+        };
+        let mut flow = watch.finish();
+        flow.until = Some(latest);
+        Over { id: entry.id, capture: entry.capture, at_end, flow }
     }
 }
 
@@ -120,17 +128,6 @@ impl Entry {
     /// The flow is over; `latest` is the latest segment of any flow.
     pub(super) fn ends(self, marks: u64, at_end: bool, latest: Nanos) -> Ended {
         Ended { entry: self, marks, at_end, latest }
-    }
-
-    fn finish(mut self, marks: u64, at_end: bool, latest: Nanos) -> Over {
-        self.learns_of(marks);
-        let watch = match self.flow {
-            Flow::Followed(watch) => watch,
-            Flow::HalfOpen(first) => watched(&first),
-        };
-        let mut flow = watch.finish();
-        flow.until = Some(latest);
-        Over { id: self.id, capture: self.capture, at_end, flow }
     }
 
     pub(super) fn watch(&self) -> Option<&Watch> {

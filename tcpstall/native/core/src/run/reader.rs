@@ -183,7 +183,7 @@ impl<'a> Reader<'a> {
             if all {
                 let read = lane.source.plain(&mut lane.capture, status, batch);
                 *records += read as u32;
-                if read > 0 && (batch.is_full() || *records >= RECORDS || !lane.capture.has_more()) {
+                if read > 0 && is_enough(batch, *records, lane) {
                     return Step::Filled(Filled::More);
                 }
             }
@@ -210,7 +210,7 @@ impl<'a> Reader<'a> {
                 }
             }
             *records += 1;
-            if batch.is_full() || *records >= RECORDS || !lane.capture.has_more() {
+            if is_enough(batch, *records, lane) {
                 return Step::Filled(Filled::More);
             }
         }
@@ -279,6 +279,12 @@ impl<'a> Reader<'a> {
         let goes_on = self.lanes.len() == 1 && !self.coming.is_empty();
         self.lanes.iter_mut().for_each(|lane| lane.source.goes_on = goes_on);
     }
+}
+
+/// The batch ends: no more fits, it took long enough, or more must be waited for.
+#[inline]
+fn is_enough(batch: &Batch, records: u32, lane: &Lane) -> bool {
+    batch.is_full() || records >= RECORDS || !lane.capture.has_more()
 }
 
 /// The segment in the batch's place belongs to it.

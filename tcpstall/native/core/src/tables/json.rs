@@ -89,6 +89,7 @@ struct Inside<'a> {
 }
 
 impl Inside<'_> {
+    #[inline]
     fn next(&mut self) {
         if self.any {
             self.json.text.push(b',');
@@ -126,11 +127,13 @@ impl SerializeMap for Inside<'_> {
     type Ok = ();
     type Error = Error;
 
+    #[inline]
     fn serialize_key<T: Serialize + ?Sized>(&mut self, key: &T) -> Result<(), Error> {
         self.next();
         key.serialize(&mut Json { text: self.json.text, out: self.json.out, name: true })
     }
 
+    #[inline]
     fn serialize_value<T: Serialize + ?Sized>(&mut self, value: &T) -> Result<(), Error> {
         self.json.text.push(b':');
         self.json.nested(value)
@@ -143,13 +146,8 @@ impl SerializeMap for Inside<'_> {
         K: Serialize + ?Sized,
         V: Serialize + ?Sized,
     {
-        if self.any {
-            self.json.text.push(b',');
-        }
-        self.any = true;
-        key.serialize(&mut Json { text: self.json.text, out: self.json.out, name: true })?;
-        self.json.text.push(b':');
-        self.json.nested(value)
+        self.serialize_key(key)?;
+        self.serialize_value(value)
     }
 
     fn end(self) -> Result<(), Error> {
