@@ -163,6 +163,19 @@ def scanned(captures: Path, store: Path) -> str | None:
     return None
 
 
+def test_a_lost_catalog_is_no_empty_store(
+    complete: Path, captures: Path, tmp_path: Path, told: Callable[..., Told]
+) -> None:
+    """No question counts nothing, and no scan takes the parts for leavings."""
+    store = Path(shutil.copytree(complete, tmp_path / "store"))
+    before = parts(store)
+    (store / "catalog.json").unlink()
+    code, out, _ = told("query", QUESTION, "--store", store, "--format", "json")
+    assert (code, out) == (3, "")
+    assert scanned(captures / "a.pcap", store) is not None
+    assert parts(store) == before
+
+
 @pytest.mark.parametrize(
     ("damage", "which"),
     [

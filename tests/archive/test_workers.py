@@ -71,15 +71,26 @@ def hostile(tmp_path: Path) -> Path:
     return folder
 
 
+@pytest.fixture
+def command(tmp_path: Path) -> list[str]:
+    """As an installation starts it: from a file elsewhere, without an option of Python that workers would inherit."""
+    program = tmp_path / "bin" / "start.py"
+    program.parent.mkdir()
+    program.write_text(
+        "import sys\n\nfrom tcpstall.cli import main\n\nif __name__ == '__main__':\n    sys.exit(main())\n"
+    )
+    return [sys.executable, str(program)]
+
+
 @pytest.mark.parametrize("options", [("--jobs", "2"), ("--dask", "local", "--jobs", "1")], ids=["processes", "dask"])
 def test_no_file_of_the_working_folder_is_run(
-    hostile: Path, made: Path, tmp_path: Path, options: Sequence[str]
+    hostile: Path, made: Path, tmp_path: Path, command: Sequence[str], options: Sequence[str]
 ) -> None:
     if "--dask" in options:
         pytest.importorskip("distributed", reason="Dask's distributed is not installed")
     store = tmp_path / "store"
     done = subprocess.run(
-        [sys.executable, "-P", "-m", "tcpstall", "scan", str(made), "--store", str(store), *options],
+        [*command, "scan", str(made), "--store", str(store), *options],
         cwd=hostile,
         env=environment(PYTHONWARNINGS=""),
         capture_output=True,

@@ -68,6 +68,22 @@ def test_closed_streams_are_one_line_at_most_and_change_no_other_exit_code(
     assert run_with("2>/dev/full").returncode == 0
 
 
+@pytest.mark.parametrize(
+    ("arguments", "code"),
+    [
+        (("analyze", "{capture}"), ExitCode.COMPLETE),
+        (("analyze", "{capture}", "--flow", "7"), ExitCode.USAGE),
+        (("analyze", "nowhere.pcap"), ExitCode.CANNOT_OPEN),
+        (("scan", "{capture}", "--store", "{store}"), ExitCode.COMPLETE),
+    ],
+    ids=lambda value: " ".join(value) if isinstance(value, tuple) else "",
+)
+def test_a_closed_standard_error_changes_no_exit_code(arguments: tuple[str, ...], code: ExitCode, store: Path) -> None:
+    filled = [part.format(capture=CAPTURE, store=store) for part in arguments]
+    command = ["/bin/sh", "-c", 'exec "$@" 2>&-', "sh", sys.executable, "-m", "tcpstall", *filled]
+    assert subprocess.run(command, stdout=subprocess.DEVNULL, env=environment(), check=False).returncode == code
+
+
 def test_help_on_a_closed_output_is_one_line() -> None:
     for arguments in ("--help", "analyze --help", "--version"):
         done = subprocess.run(

@@ -7,6 +7,7 @@ import stat
 import subprocess
 import sys
 import threading
+import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
@@ -89,6 +90,18 @@ def test_a_link_stays_and_a_private_file_stays_private(command: Given, name: str
     assert OLD not in real.read_bytes()
     assert only(target.parent) == [target.name]
     assert only(tmp_path) == ["out", "real"]
+
+
+@pytest.mark.parametrize("name", ["report", "annotate", "query parquet", "scan --metrics"])
+def test_a_private_file_without_a_link_stays_private_too(command: Given, name: str) -> None:
+    arguments, target = command(name)
+    target.write_bytes(OLD)
+    target.chmod(0o600)
+
+    assert main(arguments) == 0
+
+    assert stat.S_IMODE(target.stat().st_mode) == 0o600
+    assert target.read_bytes() != OLD
 
 
 @every_command
@@ -206,6 +219,30 @@ def _run(arguments: Sequence[str], **how: Any) -> "subprocess.CompletedProcess[b
         stderr=subprocess.PIPE,
         **how,
     )
+
+
+@pytest.mark.parametrize(
+    ("form", "number"), [("csv", signal.SIGINT), ("json", signal.SIGINT), ("parquet", signal.SIGTERM)]
+)
+def test_an_answer_that_a_signal_ends_half_way_leaves_the_old_file_alone(
+    store: Path, tmp_path: Path, form: str, number: signal.Signals
+) -> None:
+    (tmp_path / "old").write_bytes(OLD)
+    many = "SELECT a.start_ns FROM " + ", ".join(f"stalls {name}" for name in "abcdefghij")
+    process = subprocess.Popen(
+        [sys.executable, "-m", "tcpstall", "query", many, "--store", store, "--format", form, "-o", tmp_path / "old"],
+        env=environment(),
+        stderr=subprocess.PIPE,
+    )
+    begun = time.monotonic()
+    while sum(path.stat().st_size for path in tmp_path.iterdir()) <= 10_000 and time.monotonic() < begun + 4:
+        time.sleep(0.01)
+    assert process.poll() is None
+    process.send_signal(number)
+    process.communicate(timeout=60)
+    assert only(tmp_path) == ["old"]
+    assert (tmp_path / "old").read_bytes() == OLD
+    assert process.returncode == 128 + number
 
 
 def test_standard_output_as_a_file_keeps_what_was_written_before(tmp_path: Path) -> None:

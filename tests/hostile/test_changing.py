@@ -67,32 +67,30 @@ def other_bytes(size: int) -> bytes:
     return (header + record * (size // len(record) + 1))[:size]
 
 
-def in_place(capture: Path, times: float) -> None:
-    """Writes another capture over it, so many times as long."""
-    size = int(capture.stat().st_size * times)
+def in_place(capture: Path, packets: int) -> None:
+    """Writes another capture of so many packets over it."""
     with capture.open("r+b") as file:
-        file.write(other_bytes(size))
+        file.write(other_bytes(24 + packets * len(RECORD)))
 
 
 def copied_over(capture: Path) -> None:
     """As `cp` does it: the file is emptied, then filled."""
-    size = capture.stat().st_size
-    capture.write_bytes(other_bytes(2 * size))
+    capture.write_bytes(other_bytes(24 + 2 * RECORDS * len(RECORD)))
 
 
 def put_back(capture: Path) -> None:
     """The file's length and time are as they were."""
     before = capture.stat()
-    in_place(capture, 1)
+    in_place(capture, RECORDS)
     os.utime(capture, ns=(before.st_atime_ns, before.st_mtime_ns))
 
 
 @pytest.mark.parametrize(
     "change",
     [
-        pytest.param(lambda capture: in_place(capture, 2), id="in place by a larger one"),
+        pytest.param(lambda capture: in_place(capture, 2 * RECORDS), id="in place by a larger one"),
         pytest.param(copied_over, id="emptied, then by a larger one"),
-        pytest.param(lambda capture: in_place(capture, 1), id="by one as long"),
+        pytest.param(lambda capture: in_place(capture, RECORDS), id="by one as long"),
         pytest.param(put_back, id="by one as long, and its time is put back"),
     ],
 )

@@ -40,7 +40,7 @@ impl Direction {
 }
 
 /// How far a connection has come.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub enum State {
     /// SYNs only.
     #[default]
@@ -82,7 +82,7 @@ pub enum Effect {
 }
 
 /// State of one connection.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, serde::Serialize, serde::Deserialize)]
 pub struct Connection {
     /// The end that opened it, by the SYN or by a guess.
     pub client: Endpoint,

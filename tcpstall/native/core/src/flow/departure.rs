@@ -11,7 +11,7 @@ const LOOK: u32 = 50;
 const DRIFT: i64 = 4096;
 
 /// Compares each segment's TSval with its time at the tap.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug, Default, serde::Serialize, serde::Deserialize)]
 pub struct Departure {
     first: Option<(u32, Nanos)>,
     tick: i64,

@@ -11,7 +11,7 @@ pub const IN_DISORDER: Nanos = Nanos::from_millis(5);
 const ONE_IN: u64 = 200;
 
 /// How often a direction's packets, or those that answer them, were in disorder, and how far.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub struct Disorder {
     packets: u32,
     extent: Nanos,
@@ -46,7 +46,7 @@ impl Disorder {
 }
 
 /// Bytes whose ACK the capture holds and they themselves do not, or not yet.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, serde::Serialize, serde::Deserialize)]
 pub struct Ahead {
     ranges: Ranges,
     passed: Nanos,

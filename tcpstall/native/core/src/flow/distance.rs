@@ -25,14 +25,14 @@ const LONE: u32 = 8;
 const CONTRADICTIONS: u32 = 2;
 
 /// Echoes that came too late for the level.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug, Default, serde::Serialize, serde::Deserialize)]
 struct HeldUp {
     echoes: u32,
     least: Nanos,
 }
 
 /// The smallest of some answers' times, and how many there were.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug, Default, serde::Serialize, serde::Deserialize)]
 pub struct Shortest {
     least: Option<Nanos>,
     samples: u32,
@@ -112,7 +112,7 @@ fn slack(handshake: Nanos) -> Nanos {
 
 /// The smallest time in which an end was seen to answer: its acknowledgement of data or SYN, or the first segment that
 /// echoes a TSval (RFC 7323 §4.1). Every sample is at least the true distance, so the minimum is the estimate.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, serde::Serialize, serde::Deserialize)]
 pub struct Distance {
     shortest: Shortest,
     /// Some answer was due at once: not all of them ended a pause that may have been the end's own.

@@ -29,7 +29,7 @@ const SOONEST_TIMER: Nanos = Nanos::from_millis(200);
 const ETHERNET_PAYLOADS: [u32; 4] = [1460, 1448, 1440, 1428];
 
 /// State of one direction. Positions are 64-bit offsets from the ISN.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, serde::Serialize, serde::Deserialize)]
 pub struct Half {
     /// Where offset 0 lies; `None` before anything was seen.
     base: Option<SeqNo>,

@@ -4,7 +4,7 @@ use crate::seq::SeqNo;
 use crate::time::Nanos;
 
 /// Times of its segments and what the SYNs carried.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug, Default, serde::Serialize, serde::Deserialize)]
 pub struct Handshake {
     /// First SYN.
     pub syn: Option<Nanos>,

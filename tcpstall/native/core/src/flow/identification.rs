@@ -14,7 +14,7 @@ const REORDERED: i16 = 64;
 
 /// Follows the field; trusted while it counts packets one by one, as Linux's does for a connected socket. Where several
 /// connections share a counter (Windows keeps one a pair of addresses) it jumps whenever another one speaks.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug, Default, serde::Serialize, serde::Deserialize)]
 pub struct Identification {
     last: Option<(u16, u32)>,
     time: Nanos,

@@ -27,7 +27,7 @@ pub enum Answer {
 }
 
 /// The level.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, serde::Serialize, serde::Deserialize)]
 pub struct Level {
     value: Option<Nanos>,
     rising: Option<Rising>,
@@ -35,7 +35,7 @@ pub struct Level {
     past: Vec<(Nanos, Nanos)>,
 }
 
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, serde::Serialize, serde::Deserialize)]
 struct Rising {
     since: Nanos,
     least: Nanos,

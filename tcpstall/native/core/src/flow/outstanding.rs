@@ -20,7 +20,7 @@ const RECENT: usize = 8;
 /// Where a frame ended (its last 32 bits: no copy is 4 GiB late), its mark, and when it passed.
 type Recent = (u32, u32, Nanos);
 
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, serde::Serialize, serde::Deserialize)]
 struct Sent {
     end: i64,
     time: Nanos,
@@ -44,7 +44,7 @@ pub struct Gone {
 }
 
 /// Frames in the order sent.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, serde::Serialize, serde::Deserialize)]
 pub struct Outstanding {
     sent: VecDeque<Sent>,
     segments: u32,

@@ -6,7 +6,7 @@ use crate::size::PacketNo;
 use crate::time::Nanos;
 
 /// A segment of the peer on its way from the tap to the sender.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, serde::Serialize, serde::Deserialize)]
 pub(super) struct PendingAck {
     pub(super) time: Nanos,
     pub(super) ack: i64,

@@ -5,7 +5,7 @@
 pub const LIMIT: usize = 256;
 
 /// Disjoint half-open ranges in ascending order, [`LIMIT`] of them at most.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, serde::Serialize, serde::Deserialize)]
 pub struct Ranges {
     ranges: Vec<(i64, i64)>,
     /// Bytes in all of them.

@@ -3,7 +3,7 @@
 use crate::time::Nanos;
 
 /// How many, and how far out of order at worst (RFC 4737 §4.2 measures the extent in the same ways).
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub struct Reordering {
     /// Frames that were overtaken.
     pub segments: u32,

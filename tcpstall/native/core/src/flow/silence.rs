@@ -3,7 +3,7 @@
 use crate::time::Nanos;
 
 /// What one end sent again since its peer was last heard.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub struct Silence {
     /// The latest segment of the peer.
     pub heard: Option<Nanos>,

@@ -7,7 +7,7 @@ use crate::time::Nanos;
 pub const SHORTEST_STEP: Nanos = Nanos::from_millis(1);
 
 /// What a series of time stamps showed, once one of them was earlier than the one before.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug, Default, serde::Serialize, serde::Deserialize)]
 pub struct Stamps {
     /// How often the clock was set back.
     pub steps: u64,

@@ -12,7 +12,7 @@ const TLS_HANDSHAKE: [u8; 2] = [22, 3];
 const CLIENT_HELLO: u8 = 1;
 
 /// The start of each direction, empty where none was recognised.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq, serde::Serialize, serde::Deserialize)]
 pub struct Starts([Vec<u8>; 2]);
 
 impl Starts {

@@ -20,7 +20,7 @@ pub const ROUND_LIMIT: usize = 10_000;
 pub const UNPROMPTED_AFTER: Nanos = Nanos::from_millis(5_000);
 
 /// A request and its response as they passed the tap.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug, Default, serde::Serialize, serde::Deserialize)]
 pub struct Round {
     /// First byte of the request, or the end of the handshake where the server speaks first.
     pub start: Nanos,
@@ -58,7 +58,7 @@ impl Round {
 }
 
 /// The first FIN or RST.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, serde::Serialize, serde::Deserialize)]
 pub struct Closing {
     /// Who sent it.
     pub by: Direction,
@@ -69,7 +69,7 @@ pub struct Closing {
 }
 
 /// The rounds of one flow.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, serde::Serialize, serde::Deserialize)]
 pub struct Turns {
     current: Option<Round>,
     rounds: Vec<Round>,

@@ -1,7 +1,7 @@
 //! The peer's receive window, with its scale in three states.
 
 /// What is known of an end's window scale (RFC 7323 §2).
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub enum Scale {
     /// Its SYN was not captured.
     #[default]
@@ -50,7 +50,7 @@ const WITNESSES: u8 = 4;
 /// Watches for proof that windows whose scale was not captured are as printed. The right edge of a window does not move left
 /// (RFC 9293 §3.8.6.2.1), so the field falls by no more than was acknowledged, in units of the scale; where it falls by as
 /// many units as bytes were acknowledged, the unit is a byte.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug, Default, serde::Serialize, serde::Deserialize)]
 pub(super) struct Unscaled {
     witnesses: u8,
     /// The right edge did move left: this receiver proves nothing.

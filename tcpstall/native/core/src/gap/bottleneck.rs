@@ -66,7 +66,7 @@ impl Stretch {
 }
 
 /// A stretch that goes on.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, serde::Serialize, serde::Deserialize)]
 struct Run {
     start: Nanos,
     end: Nanos,
@@ -87,7 +87,7 @@ struct Run {
 }
 
 /// Watches one sender's ACKs.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, serde::Serialize, serde::Deserialize)]
 pub struct Bottleneck {
     last: Nanos,
     spacing: Nanos,

@@ -25,7 +25,7 @@ pub const LEAST_GAP: Nanos = Nanos::from_micros(250);
 const RECORDED_SHARE: f64 = 0.15;
 
 /// A sender's silence, and its retransmission timeout.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, serde::Serialize, serde::Deserialize)]
 pub struct Idle {
     /// How long it had sent nothing.
     pub idle: Nanos,
@@ -51,7 +51,7 @@ pub struct Ending {
 }
 
 /// Collects the gaps of one sender.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, serde::Serialize, serde::Deserialize)]
 pub struct Builder {
     sender: Direction,
     burst: Burst,

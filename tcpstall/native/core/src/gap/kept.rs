@@ -10,7 +10,7 @@ const NEWEST: usize = 8;
 const ROUGHLY: usize = 320;
 
 /// In order of time. Where memory is short the older ones are packed: numbers by their size, what is absent as one byte.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, serde::Serialize, serde::Deserialize)]
 pub(super) struct Kept {
     packed: Vec<u8>,
     older: usize,

@@ -9,7 +9,7 @@ use crate::size::PacketNo;
 use crate::time::Nanos;
 
 /// The sender's state when a gap began.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug, Default, serde::Serialize, serde::Deserialize)]
 pub(super) struct Beginning {
     pub(super) flight: i64,
     pub(super) segments: u32,
@@ -27,7 +27,7 @@ pub(super) struct Beginning {
 }
 
 /// What was still outstanding when a gap ended.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug, Default, serde::Serialize, serde::Deserialize)]
 pub(super) struct Left {
     pub(super) flight: i64,
     pub(super) short: bool,
@@ -36,7 +36,7 @@ pub(super) struct Left {
 }
 
 /// ACKs that came together: a train of them spans microseconds and counts as one event.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, serde::Serialize, serde::Deserialize)]
 pub(super) struct Train {
     pub(super) last: Nanos,
     pub(super) first_packet: PacketNo,
@@ -45,7 +45,7 @@ pub(super) struct Train {
 }
 
 /// What happened since the last new data.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, serde::Serialize, serde::Deserialize)]
 pub(super) struct Open {
     pub(super) beginning: Option<Beginning>,
     pub(super) acks: u32,

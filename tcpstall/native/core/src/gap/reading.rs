@@ -17,7 +17,7 @@ pub const LAG_SHARE: f64 = 0.25;
 const LEAST_LAG: Nanos = Nanos::from_millis(2);
 
 /// The right edge over the life of one sender's flow, on the sender's clock.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, serde::Serialize, serde::Deserialize)]
 pub struct Reading {
     plateau: i64,
     unread: i64,
@@ -50,7 +50,7 @@ impl Backlog {
 }
 
 /// What a lagging reader did.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, serde::Serialize, serde::Deserialize)]
 struct Lag {
     /// The edge is behind now, since then.
     since: Option<Nanos>,

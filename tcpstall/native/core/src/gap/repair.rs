@@ -65,7 +65,7 @@ pub struct Repair {
 }
 
 /// Repairs of one direction, all together.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub struct Totals {
     /// Timeouts.
     pub timeouts: u32,
@@ -77,7 +77,7 @@ pub struct Totals {
     pub needless: u32,
 }
 
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, serde::Serialize, serde::Deserialize)]
 struct Awaiting {
     start: i64,
     end: i64,
@@ -89,7 +89,7 @@ struct Awaiting {
 }
 
 /// The state of a sender that has sent something again.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, serde::Serialize, serde::Deserialize)]
 pub(super) struct Repairs {
     pub(super) totals: Totals,
     awaiting: VecDeque<Awaiting>,

@@ -17,7 +17,7 @@ fn is_beyond(acked: &Acked) -> bool {
 }
 
 /// An episode's highest round trip.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, serde::Serialize, serde::Deserialize)]
 pub struct Spike {
     /// When its ACK reached the sender.
     pub time: Nanos,
@@ -30,7 +30,7 @@ pub struct Spike {
 }
 
 /// The spikes of one sender.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, serde::Serialize, serde::Deserialize)]
 pub struct Spikes {
     /// Episodes in order of time.
     pub list: Vec<Spike>,

@@ -2,6 +2,9 @@
 
 mod finished;
 mod holding;
+mod state;
+
+pub use self::state::StateError;
 
 use super::arrange;
 use super::bottleneck::Stretch;
@@ -24,7 +27,7 @@ use crate::wire::{Flags, Segment, tunnel::Tunnel};
 const STALL_SHARE: f64 = 0.3;
 
 /// A flow while its packets pass.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, serde::Serialize, serde::Deserialize)]
 pub struct Watch {
     /// The connection's state.
     pub connection: Connection,
@@ -40,8 +43,10 @@ pub struct Watch {
     stamps: Option<Box<Stamps>>,
     left_out_after: Option<Nanos>,
     /// Memory that its gaps took when that was last asked.
+    #[serde(skip)]
     holding: usize,
     /// The same of its data in flight.
+    #[serde(skip)]
     flying: usize,
 }
 

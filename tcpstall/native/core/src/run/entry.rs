@@ -1,8 +1,8 @@
-//! What is kept of one flow: its first two segments, or all that its packets have shown.
+//! What is kept of one flow: its first two segments, or all that its packets have shown, as bytes while it rests.
 
 use std::hash::{Hash, Hasher};
+use std::mem;
 
-use super::waiting::Place;
 use crate::gap::{Finished, Watch};
 use crate::time::Nanos;
 use crate::wire::{Endpoint, Flags, Segment};
@@ -30,10 +30,7 @@ impl Ended {
     pub(super) fn over(self) -> Over {
         let Ended { mut entry, marks, at_end, latest } = self;
         entry.learns_of(marks);
-        let watch = match entry.flow {
-            Flow::Followed(watch) => watch,
-            Flow::HalfOpen(first) => watched(&first),
-        };
+        let watch = entry.flow.followed();
         let mut flow = watch.finish();
         flow.until = Some(latest);
         Over { id: entry.id, capture: entry.capture, at_end, flow }
@@ -67,6 +64,48 @@ pub(super) enum Flow {
     HalfOpen(Vec<Segment>),
     /// All that its packets have shown.
     Followed(Box<Watch>),
+    /// The same while it is silent and too many others are not.
+    Resting(Resting),
+}
+
+impl Flow {
+    /// All that its packets have shown.
+    pub(super) fn followed(self) -> Box<Watch> {
+        match self {
+            Flow::HalfOpen(first) => watched(&first),
+            Flow::Followed(watch) => watch,
+            Flow::Resting(resting) => resting.taken_up(),
+        }
+    }
+}
+
+/// A flow that was put down.
+pub(super) struct Resting {
+    number: u64,
+    last: Nanos,
+    state: Box<[u8]>,
+}
+
+impl Resting {
+    /// The number of this rest, which no other has.
+    pub(super) fn number(&self) -> u64 {
+        self.number
+    }
+
+    /// The flow's latest segment.
+    pub(super) fn last(&self) -> Nanos {
+        self.last
+    }
+
+    /// Memory that its state takes, bytes.
+    pub(super) fn bytes(&self) -> usize {
+        self.state.len()
+    }
+
+    fn taken_up(&self) -> Box<Watch> {
+        // What this process has put down it can take up.
+        Watch::taken_up(&self.state).unwrap_or_else(|_| watched(&[]))
+    }
 }
 
 /// All that the first segments have shown.
@@ -104,25 +143,34 @@ impl Entry {
         }
     }
 
-    /// More came; gives its place among the flows that are followed, the first time.
-    pub(super) fn is_followed(&mut self, slot: u32) -> Option<Place> {
-        let since = self.last();
-        let Flow::HalfOpen(first) = &self.flow else { return None };
-        self.flow = Flow::Followed(watched(first));
-        Some(Place { since, slot, id: self.id })
+    /// More came, of a flow of which only the first segments were kept or that rested.
+    pub(super) fn is_followed(&mut self) {
+        if self.watch().is_none() {
+            let flow = mem::replace(&mut self.flow, Flow::HalfOpen(Vec::new()));
+            self.flow = Flow::Followed(flow.followed());
+        }
     }
 
-    /// Packets were left out since its last segment, if there are more marks than it knows of. True if it was half-open.
-    pub(super) fn learns_of(&mut self, marks: u64) -> bool {
+    /// It is silent and there are too many others: from now on it takes less memory. `number` is that of this rest.
+    pub(super) fn rests(&mut self, number: u64) -> Option<&Resting> {
+        let Flow::Followed(watch) = &self.flow else { return None };
+        self.flow = Flow::Resting(Resting { number, last: self.last(), state: watch.put_down() });
+        match &self.flow {
+            Flow::Resting(resting) => Some(resting),
+            Flow::HalfOpen(_) | Flow::Followed(_) => None,
+        }
+    }
+
+    /// Packets were left out since its last segment, if there are more marks than it knows of.
+    pub(super) fn learns_of(&mut self, marks: u64) {
         if self.marks == marks {
-            return false;
+            return;
         }
         self.marks = marks;
-        let half_open = self.is_followed(0).is_some();
+        self.is_followed();
         if let Flow::Followed(watch) = &mut self.flow {
             watch.left_out();
         }
-        half_open
     }
 
     /// The flow is over; `latest` is the latest segment of any flow.
@@ -133,7 +181,7 @@ impl Entry {
     pub(super) fn watch(&self) -> Option<&Watch> {
         match &self.flow {
             Flow::Followed(watch) => Some(watch),
-            Flow::HalfOpen(_) => None,
+            Flow::HalfOpen(_) | Flow::Resting(_) => None,
         }
     }
 
@@ -142,6 +190,7 @@ impl Entry {
         match &self.flow {
             Flow::Followed(watch) => watch.connection.end,
             Flow::HalfOpen(first) => first.last().map_or(Nanos::ZERO, |last| last.time),
+            Flow::Resting(resting) => resting.last,
         }
     }
 }

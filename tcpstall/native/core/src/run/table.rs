@@ -2,6 +2,7 @@
 
 mod flights;
 mod gaps;
+mod shelf;
 
 use std::collections::VecDeque;
 use std::hash::BuildHasher;
@@ -11,9 +12,10 @@ use hashbrown::{DefaultHashBuilder, HashTable};
 
 use self::flights::Flights;
 use self::gaps::Gaps;
+use self::shelf::Shelf;
 use super::batch::Batch;
 use super::entry::{Ended, Entry, Flow, Key, Over};
-use super::waiting::{Place, Waiting};
+use super::waiting::{Place, Turn, Waiting};
 use crate::flow::connection::Effect;
 use crate::flow::{Sending, State};
 use crate::gap::{Seen, Watch};
@@ -26,7 +28,7 @@ const LINGER: Nanos = Nanos::from_millis(120_000);
 /// No more than so many stay.
 const LINGERING: usize = 1_024;
 
-/// Flows followed at once, 6 KB each with what most of them have to say; beyond that the one that was silent longest leaves.
+/// Flows followed at once, 6 KB each with what most of them have to say; beyond that the one that was silent longest rests.
 const FOLLOWED: usize = 1 << 14;
 /// A flow leaves after this silence: RFC 5382 §5 lets middleboxes forget a connection after 2 hours and 4 minutes.
 const FOLLOWED_IDLE: Nanos = Nanos::from_millis(7_440_000);
@@ -60,6 +62,9 @@ pub(super) struct Table {
     marks: u64,
     half_open: Waiting,
     followed: Waiting,
+    resting: Shelf,
+    /// How many flows left while they were open.
+    let_go: u64,
     /// The latest segment of any flow.
     latest: Nanos,
 }
@@ -83,6 +88,8 @@ impl Table {
             marks: 0,
             half_open: Waiting::new(HALF_OPEN, HALF_OPEN_IDLE),
             followed: Waiting::new(FOLLOWED, FOLLOWED_IDLE),
+            resting: Shelf::default(),
+            let_go: 0,
             latest: Nanos(i64::MIN),
         }
     }
@@ -99,7 +106,7 @@ impl Table {
 
     /// How many flows left while they were still open, for there were too many or they were silent for too long.
     pub(super) fn let_go(&self) -> u64 {
-        self.half_open.let_go + self.followed.let_go
+        self.let_go
     }
 
     /// Frames in flight that were forgotten because memory was short, of flows that are over.
@@ -169,20 +176,40 @@ impl Table {
     /// True if the segment opens another connection on the ports of this flow, which is over then.
     #[inline]
     fn is_reused_by(&mut self, slot: u32, segment: &Segment, done: &mut Vec<Ended>) -> bool {
-        if let Some(place) = self.entries[slot as usize].as_mut().and_then(|entry| entry.is_followed(slot)) {
-            self.half_open.leaves();
-            self.followed.enters(place);
-            self.tidy(segment.time, done);
+        if self.entries[slot as usize].as_ref().is_some_and(|entry| entry.watch().is_none()) {
+            self.follow(slot);
+            self.tidy(slot, segment.time, done);
         }
-        let Some(watch) = self.entries[slot as usize].as_ref().and_then(Entry::watch) else {
-            // It has just left, for it was silent since its SYN.
-            return true;
-        };
+        let Some(watch) = self.entries[slot as usize].as_ref().and_then(Entry::watch) else { return true };
         let reused = watch.connection.is_reused_by(segment);
         if reused {
             self.finish(slot, done);
         }
         reused
+    }
+
+    /// More came of a flow of which only the first segments were kept, or that rested.
+    #[cold]
+    fn follow(&mut self, slot: u32) {
+        let Some(entry) = &mut self.entries[slot as usize] else { return };
+        match &entry.flow {
+            Flow::Followed(_) => return,
+            Flow::HalfOpen(_) => self.half_open.leaves(),
+            Flow::Resting(resting) => self.resting.leaves(resting),
+        }
+        self.followed.enters(Place { since: entry.last(), slot, id: entry.id });
+        entry.is_followed();
+        self.flights.returns(entry.watch());
+    }
+
+    /// A flow that was silent for longer than the others.
+    #[cold]
+    fn rest(&mut self, slot: u32) {
+        let watch = self.entries[slot as usize].as_ref().and_then(Entry::watch);
+        self.gaps.leave(watch);
+        self.flights.leave(watch);
+        self.followed.leaves();
+        self.resting.enters(slot, &mut self.entries);
     }
 
     #[inline]
@@ -231,30 +258,45 @@ impl Table {
         } else {
             self.followed.enters(place)
         }
-        self.tidy(segment.time, done);
+        self.tidy(slot, segment.time, done);
         (!half_open).then_some(slot)
     }
 
-    /// Flows leave that there is no room or no patience for.
-    fn tidy(&mut self, now: Nanos, done: &mut Vec<Ended>) {
+    /// Flows rest or leave that there is no room or no patience for, but not the one that speaks now.
+    fn tidy(&mut self, speaking: u32, now: Nanos, done: &mut Vec<Ended>) {
         while let Some(place) = self.half_open.next(now) {
             let entry = self.entries[place.slot as usize].as_ref().filter(|entry| entry.id == place.id);
-            let last = entry.filter(|entry| entry.watch().is_none()).map(Entry::last);
-            if last.is_some_and(|last| self.half_open.lets_go(place, last, now)) {
+            let last = entry.filter(|entry| matches!(entry.flow, Flow::HalfOpen(_))).map(Entry::last);
+            if last.is_some_and(|last| self.half_open.turn(place, last, now) != Turn::Stays) {
+                self.let_go += 1;
                 self.finish(place.slot, done);
             }
         }
         while let Some(place) = self.followed.next(now) {
-            let entry = self.entries[place.slot as usize].as_mut();
-            let Some(Entry { flow: Flow::Followed(watch), .. }) =
-                entry.filter(|entry| entry.id == place.id && !entry.lingers)
+            let entry = self.entries[place.slot as usize].as_ref();
+            let Some(watch) = entry.filter(|entry| entry.id == place.id && !entry.lingers).and_then(Entry::watch)
             else {
                 continue;
             };
-            if self.followed.lets_go(place, watch.connection.end, now) {
-                watch.let_go = true;
-                self.finish(place.slot, done);
+            match self.followed.turn(place, watch.connection.end, now) {
+                Turn::Stays => {}
+                Turn::NoRoom if place.slot == speaking => self.followed.waits(place),
+                Turn::NoRoom => self.rest(place.slot),
+                Turn::NoPatience => self.lets_go(place.slot, done),
             }
+        }
+        while let Some(slot) = self.resting.next(now - FOLLOWED_IDLE, &self.entries) {
+            self.follow(slot);
+            self.lets_go(slot, done);
+        }
+    }
+
+    /// A flow leaves while it is open.
+    fn lets_go(&mut self, slot: u32, done: &mut Vec<Ended>) {
+        if let Some(Entry { flow: Flow::Followed(watch), .. }) = &mut self.entries[slot as usize] {
+            watch.let_go = true;
+            self.let_go += 1;
+            self.finish(slot, done);
         }
     }
 
@@ -309,7 +351,7 @@ impl Table {
             match entry.flow {
                 Flow::HalfOpen(_) => self.half_open.leaves(),
                 Flow::Followed(_) if !entry.lingers => self.followed.leaves(),
-                Flow::Followed(_) => {}
+                Flow::Followed(_) | Flow::Resting(_) => {}
             }
             self.gaps.leave(entry.watch());
             self.flights.leave(entry.watch());
@@ -327,12 +369,11 @@ impl Table {
 
     #[cold]
     fn learns(&mut self, slot: u32) {
+        if self.entries[slot as usize].as_ref().is_some_and(|entry| entry.marks != self.marks) {
+            self.follow(slot);
+        }
         if let Some(entry) = &mut self.entries[slot as usize] {
-            let place = Place { since: entry.last(), slot, id: entry.id };
-            if entry.learns_of(self.marks) {
-                self.half_open.leaves();
-                self.followed.enters(place);
-            }
+            entry.learns_of(self.marks);
         }
     }
 

@@ -24,20 +24,34 @@ pub(super) struct Waiting {
     live: usize,
     limit: usize,
     patience: Nanos,
-    /// How many left for want of room or patience.
-    pub(super) let_go: u64,
+}
+
+/// What becomes of a flow whose turn it is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Turn {
+    /// It waits again.
+    Stays,
+    /// There are too many, and the others spoke later.
+    NoRoom,
+    /// It was silent for too long.
+    NoPatience,
 }
 
 impl Waiting {
     /// For so many flows at once, each with so long a silence.
     pub(super) fn new(limit: usize, patience: Nanos) -> Waiting {
-        Waiting { queue: VecDeque::new(), live: 0, limit, patience, let_go: 0 }
+        Waiting { queue: VecDeque::new(), live: 0, limit, patience }
     }
 
     /// A flow begins to wait.
     pub(super) fn enters(&mut self, place: Place) {
         self.queue.push_back(place);
         self.live += 1;
+    }
+
+    /// One of the flows that wait goes to the back.
+    pub(super) fn waits(&mut self, place: Place) {
+        self.queue.push_back(place);
     }
 
     /// One of the flows is over, or waits for something else.
@@ -57,16 +71,16 @@ impl Waiting {
         if swept && self.live <= self.limit && now - since < self.patience { None } else { self.queue.pop_front() }
     }
 
-    /// The flow looked at is still there, and `last` was its latest segment: true if it has to go; if not, it waits again.
-    pub(super) fn lets_go(&mut self, place: Place, last: Nanos, now: Nanos) -> bool {
-        let too_many = self.live > self.limit && last <= place.since;
-        let goes = too_many || now - last >= self.patience;
-        if goes {
-            self.let_go += 1;
+    /// The flow looked at is still there, and `last` was its latest segment: where it stays, it waits again.
+    pub(super) fn turn(&mut self, place: Place, last: Nanos, now: Nanos) -> Turn {
+        if now - last >= self.patience {
+            Turn::NoPatience
+        } else if self.live > self.limit && last <= place.since {
+            Turn::NoRoom
         } else {
-            self.queue.push_back(Place { since: last, ..place });
+            self.waits(Place { since: last, ..place });
+            Turn::Stays
         }
-        goes
     }
 }
 
@@ -85,7 +99,7 @@ mod tests {
         let (mut gone, now) = (Vec::new(), Nanos(now));
         while let Some(place) = waiting.next(now) {
             let last = if place.id == 1 { Nanos(spoke) } else { place.since };
-            if waiting.lets_go(place, last, now) {
+            if waiting.turn(place, last, now) != Turn::Stays {
                 waiting.leaves();
                 gone.push(place.id);
             }

@@ -12,14 +12,14 @@ const SLOWEST_BEFORE_LOSS: f64 = 20.0;
 const FASTEST: f64 = 2.0;
 
 /// The state of one congestion avoidance epoch.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug, Default, serde::Serialize, serde::Deserialize)]
 pub(super) struct Cubic {
     /// The window at the last loss, 0 before the first.
     last_max: f64,
     epoch: Option<Epoch>,
 }
 
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, serde::Serialize, serde::Deserialize)]
 struct Epoch {
     start: Nanos,
     origin: f64,

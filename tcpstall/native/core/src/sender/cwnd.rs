@@ -35,7 +35,7 @@ pub enum Phase {
 }
 
 /// The model.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, serde::Serialize, serde::Deserialize)]
 pub struct Cwnd {
     window: f64,
     ssthresh: f64,

@@ -17,7 +17,7 @@ const MIN_SAMPLES: u32 = 8;
 const DELAY_THRESHOLD: (Nanos, Nanos) = (Nanos::from_millis(4), Nanos::from_millis(16));
 
 /// Ha and Rhee, "Taming the elephants", 2011; Linux net/ipv4/tcp_cubic.c, `hystart_update`.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug, Default, serde::Serialize, serde::Deserialize)]
 pub(super) struct HyStart {
     round_end: i64,
     round_start: Nanos,

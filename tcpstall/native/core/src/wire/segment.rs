@@ -8,7 +8,7 @@ use crate::size::PacketNo;
 use crate::time::Nanos;
 
 /// An IP address as 128 bits; IPv4 is held in its IPv4-mapped form (RFC 4291 §2.5.5.2) and shown as IPv4.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, serde::Serialize, serde::Deserialize)]
 pub struct Address(pub u128);
 
 impl Address {
@@ -38,7 +38,7 @@ impl fmt::Display for Address {
 }
 
 /// One end of a connection.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, serde::Serialize, serde::Deserialize)]
 pub struct Endpoint {
     /// IP address.
     pub address: Address,
@@ -47,7 +47,7 @@ pub struct Endpoint {
 }
 
 /// The TCP control bits (RFC 9293 §3.1), low byte of the flags field.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub struct Flags(pub u8);
 
 impl Flags {
@@ -75,7 +75,7 @@ impl Flags {
 }
 
 /// One SACK block: `left` is its first byte, `right` the byte after its last (RFC 2018 §3).
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub struct SackBlock {
     /// First sequence number of the block.
     pub left: SeqNo,
@@ -84,7 +84,7 @@ pub struct SackBlock {
 }
 
 /// The timestamps option (RFC 7323 §3).
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub struct Timestamps {
     /// The sender's clock, TSval.
     pub value: u32,
@@ -93,7 +93,7 @@ pub struct Timestamps {
 }
 
 /// One TCP segment (or a TSO/GRO frame of several) as it passed the tap.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub struct Segment {
     /// Number of the packet in its capture.
     pub packet: PacketNo,

@@ -54,6 +54,11 @@ impl Flights {
         self.forgotten += watch.map_or(0, Watch::forgotten);
     }
 
+    /// That flow is back: what it has forgotten counts when it leaves.
+    pub(super) fn returns(&mut self, watch: Option<&Watch>) {
+        self.forgotten -= watch.map_or(0, Watch::forgotten);
+    }
+
     /// Frames that were forgotten, of flows that have left.
     pub(super) fn forgotten(&self) -> u64 {
         self.forgotten

@@ -37,19 +37,64 @@ fn a_flood_of_syns_pushes_the_oldest_out() {
     assert!(!done[0].flow.connection().handshake.complete());
 }
 
+/// Follows eight flows at once; so many more may rest.
+fn small(resting: usize) -> Table {
+    let followed = Waiting::new(8, FOLLOWED_IDLE);
+    Table { followed, resting: Shelf::of(resting), ..Table::new(0, 0) }
+}
+
+/// Eleven flows with as many packets each as asked for, one of each flow in turn.
+fn crowd(table: &mut Table, packets: usize) -> Vec<Over> {
+    let mut done = Vec::new();
+    for packet in 0..packets {
+        for client in 0..11 {
+            let seq = SeqNo(7 + 100 * packet as u32);
+            let ms = packet as i64 * 1_000 + client as i64 / 2;
+            table.sees(&Segment { seq, ..segment(client, ms, Flags::ACK) }, &mut done);
+        }
+    }
+    finished(done)
+}
+
 #[test]
-fn among_too_many_flows_the_silent_one_goes() {
-    let (mut table, mut done) = (Table::new(0, 0), Vec::new());
-    for client in 0..FOLLOWED {
-        table.sees(&segment(client, 0, Flags::ACK), &mut done);
+fn among_too_many_flows_the_silent_ones_rest_and_go_on_where_they_were() {
+    let mut table = small(100);
+    assert!(crowd(&mut table, 3).is_empty());
+    let flows: Vec<Over> = table.drain().collect();
+    assert_eq!((flows.len(), table.let_go()), (11, 0));
+    let mut alone = Table::new(0, 0);
+    for packet in 0..3 {
+        let seq = SeqNo(7 + 100 * packet);
+        alone.sees(&Segment { seq, ..segment(5, i64::from(packet) * 1_000 + 2, Flags::ACK) }, &mut Vec::new());
     }
-    for client in 0..5 {
-        table.sees(&segment(client, 1, Flags::ACK), &mut done);
-    }
-    table.sees(&segment(FOLLOWED, 2, Flags::ACK), &mut done);
-    let done = finished(done);
-    assert_eq!(ids(&done), [5]);
+    let alone: Vec<Over> = alone.drain().collect();
+    let told = |over: &Over| format!("{:?} {:?}", over.flow.gaps, over.flow.connection());
+    assert_eq!(told(&flows[5]), told(&alone[0]));
+}
+
+#[test]
+fn beyond_those_that_may_rest_the_one_silent_longest_goes() {
+    let mut table = small(2);
+    let done = crowd(&mut table, 1);
+    assert_eq!((ids(&done), table.let_go()), (vec![0], 1));
     assert!(done[0].flow.let_go());
+}
+
+#[test]
+fn who_wakes_and_rests_again_and_again_takes_no_more_room_in_the_queue() {
+    let mut table = small(8);
+    let done = crowd(&mut table, 100);
+    assert!(done.is_empty() && table.resting.queued() < 200, "{}", table.resting.queued());
+}
+
+#[test]
+fn a_flow_that_rests_for_hours_is_over() {
+    let (mut table, mut done) = (small(100), Vec::new());
+    crowd(&mut table, 1);
+    table.sees(&segment(20, FOLLOWED_IDLE.0 / 1_000_000 + 1, Flags::ACK), &mut done);
+    let done = finished(done);
+    assert!([0, 1, 2].iter().all(|id| ids(&done).contains(id)), "{:?}", ids(&done));
+    assert!(done.iter().all(|over| over.flow.let_go()));
 }
 
 #[test]

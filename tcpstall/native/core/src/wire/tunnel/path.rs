@@ -5,7 +5,7 @@ use std::fmt;
 use crate::wire::Address;
 
 /// A way to carry packets in packets.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub enum Kind {
     /// IP in IP (RFC 2003, RFC 2473).
     IpInIp,
@@ -48,7 +48,7 @@ impl Kind {
 }
 
 /// One tunnel with its ends.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub struct Hop {
     /// How it carries packets.
     pub kind: Kind,
@@ -71,7 +71,7 @@ impl fmt::Display for Hop {
 }
 
 /// The tunnels around a segment, the outermost first.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub struct Tunnel(Vec<Hop>);
 
 impl Tunnel {

@@ -1,0 +1,133 @@
+//! A flow put down as bytes, and taken up again when more of it comes: later, or in another process.
+
+use std::fmt;
+
+use lz4_flex::block::{compress_prepend_size, decompress_size_prepended};
+
+use super::Watch;
+
+/// Which state the bytes hold. Raise it with every change of what a flow's state is made of: a test compares the bytes of one.
+const VERSION: u16 = 1;
+
+/// Why bytes are no flow's state.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum StateError {
+    /// Another version of tcpstall put it down.
+    Version(u16),
+    /// They were cut or changed.
+    Damaged,
+}
+
+impl fmt::Display for StateError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            StateError::Version(version) => {
+                write!(f, "it is of version {version}, this tcpstall continues version {VERSION}")
+            }
+            StateError::Damaged => f.write_str("it was cut or changed"),
+        }
+    }
+}
+
+impl std::error::Error for StateError {}
+
+impl Watch {
+    /// All of it as bytes: some hundred for a flow that has said little, and what its gaps and its data in flight take. They
+    /// begin with the version, 2 bytes, little-endian; the rest is compressed, for times of one flow are much alike.
+    pub fn put_down(&self) -> Box<[u8]> {
+        // Writing to memory cannot fail.
+        let state = postcard::to_stdvec(self).unwrap_or_default();
+        [&VERSION.to_le_bytes()[..], &compress_prepend_size(&state)].concat().into_boxed_slice()
+    }
+
+    /// The flow as it was when it was put down.
+    ///
+    /// # Errors
+    /// [`StateError::Version`] where another version wrote the bytes, [`StateError::Damaged`] where they are no state.
+    pub fn taken_up(bytes: &[u8]) -> Result<Box<Watch>, StateError> {
+        let (version, state) = bytes.split_first_chunk().ok_or(StateError::Damaged)?;
+        let version = u16::from_le_bytes(*version);
+        if version != VERSION {
+            return Err(StateError::Version(version));
+        }
+        let state = decompress_size_prepended(state).map_err(|_| StateError::Damaged)?;
+        let watch = postcard::from_bytes::<Watch>(&state).map_err(|_| StateError::Damaged)?;
+        Ok(Box::new(watch))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::seq::SeqNo;
+    use crate::time::Nanos;
+    use crate::wire::{Address, Endpoint, Flags, SackBlock, Segment, Timestamps};
+
+    /// A talk of two hosts with timestamps, SACK blocks, resends and pauses.
+    fn talk() -> Vec<Segment> {
+        let end = |host: u8| Endpoint { address: Address::v4([10, 0, 0, host]), port: u16::from(host) + 1 };
+        let mut segments = Vec::new();
+        for turn in 0..60_u32 {
+            let time = Nanos(1_700_000_000_000_000_000 + i64::from(turn) * 37_000_000);
+            let from = u8::from(turn % 3 == 0);
+            let mut segment = Segment {
+                packet: crate::size::PacketNo(u64::from(turn) + 1),
+                time,
+                source: end(from),
+                destination: end(1 - from),
+                seq: SeqNo(if from == 1 { 9 } else { 1 + 1_000 * (turn - turn % 7) }),
+                ack: SeqNo(if from == 1 { 1 + 900 * turn } else { 9 }),
+                flags: Flags::ACK,
+                window: 500,
+                payload: if from == 1 { 0 } else { 1_000 },
+                ip_id: Some(turn as u16),
+                timestamps: Some(Timestamps { value: 100 + 37 * turn, echo: 90 + 37 * turn.saturating_sub(1) }),
+                ..Segment::default()
+            };
+            if turn % 6 == 3 {
+                segment.sack[0] = SackBlock { left: segment.ack.plus(1_000), right: segment.ack.plus(2_000) };
+                segment.sack_count = 1;
+            }
+            segments.push(segment);
+        }
+        segments
+    }
+
+    fn followed(segments: &[Segment]) -> Box<Watch> {
+        let mut watch = Box::new(Watch::new(&segments[0]));
+        segments.iter().for_each(|segment| _ = watch.sees(segment));
+        watch
+    }
+
+    #[test]
+    fn a_flow_put_down_after_any_segment_goes_on_as_if_nothing_had_happened() {
+        let talk = talk();
+        let whole = format!("{:?}", followed(&talk).finish());
+        assert!(whole.contains("Timeout") || whole.contains("Recovery"), "something was sent again");
+        for cut in 1..talk.len() {
+            let mut watch = Watch::taken_up(&followed(&talk[..cut]).put_down()).expect("a state");
+            talk[cut..].iter().for_each(|segment| _ = watch.sees(segment));
+            assert_eq!(format!("{:?}", watch.finish()), whole, "put down after {cut} segments");
+        }
+    }
+
+    #[test]
+    fn what_another_version_wrote_is_refused_and_so_is_what_was_cut() {
+        let state = followed(&talk()).put_down();
+        let mut other = state.to_vec();
+        other[0] += 1;
+        let refused = Watch::taken_up(&other).err();
+        assert_eq!(refused, Some(StateError::Version(VERSION + 1)));
+        let refused = refused.map(|error| error.to_string()).unwrap_or_default();
+        assert_eq!(refused, format!("it is of version {}, this tcpstall continues version {VERSION}", VERSION + 1));
+        for length in 0..state.len() {
+            assert_eq!(Watch::taken_up(&state[..length]).err(), Some(StateError::Damaged), "{length} bytes");
+        }
+    }
+
+    #[test]
+    fn a_flow_that_has_said_little_takes_some_hundred_bytes() {
+        let bytes = followed(&talk()[..6]).put_down().len();
+        assert!((100..1_000).contains(&bytes), "{bytes} bytes");
+    }
+}
