@@ -1,7 +1,7 @@
 //! Why a TCP connection waited: packets to flows, flows to stalls, stalls to causes.
 //!
 //! The modules are layers and arrows only point down:
-//! `pair → run → replay → tables → exchange → causes → gap → sender → flow → disguise → wire → capture → seq | time | size | list`, and
+//! `pair → run → replay → tables → exchange → causes → gap → sender → flow → disguise → wire → capture → seq | time | size | list | traits`, and
 //! beside them `copy → disguise`.
 #![forbid(unsafe_code)]
 
@@ -21,4 +21,5 @@ pub mod seq;
 pub mod size;
 pub mod tables;
 pub mod time;
+pub mod traits;
 pub mod wire;

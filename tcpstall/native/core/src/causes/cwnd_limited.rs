@@ -3,19 +3,20 @@
 //! Rule      segments in flight, after the ACKs that trail the burst, reach 85 % of the modelled congestion window (85 % also
 //!           once losses have made the model an estimate), with room for another segment in the peer's window; or
 //!           the flights have doubled at every ACK since the connection began, or the first burst has grown from exchange to
-//!           exchange, below an initial window of ten segments
+//!           exchange, below an initial window of ten segments; or flight after flight grew by what the ACKs between them allow,
+//!           as this sender counts (the trait `growth`): then neither the model nor the start of the connection is needed
 //! Evidence  `in_flight_segments`, `cwnd_estimate_segments`, `window_unused_bytes`; detail `initial-window`, `slow-start`,
 //!           `congestion-avoidance`
 //! Source    RFC 5681 §3.1, RFC 6928, RFC 9438; Linux `tcp_cwnd_test`, `tcp_is_cwnd_limited`
-//! Abstains  the start of the connection was not captured, or packets are missing; or a wait without an end lasted so long that
+//! Abstains  the start of the connection was not captured and no growth shows the window, or packets are missing; or a wait without an end lasted so long that
 //!           the retransmission timer must have fired, and nothing was seen of that
 //! Looks like `rwnd-limited` (no room), `sndbuf-limited` (flight far below the model), `pacing` (no ACK ends the wait)
 
 use super::cause::Cause;
 use super::limits::Limits;
-use super::rule::{Missing, Rule, Verdict, yes};
+use super::rule::{Missing, Proof, Rule, Verdict, yes};
 use crate::gap::Gap;
-use crate::sender::cwnd::Phase;
+use crate::sender::cwnd::{INITIAL_WINDOW, Phase};
 use crate::sender::timers;
 
 pub(super) const RULE: Rule = Rule { cause: Cause::CwndLimited, judge: full };
@@ -31,6 +32,35 @@ pub(super) fn full(gap: &Gap, limits: &Limits) -> Verdict {
     if gap.first || gap.flight_at_start == 0 || gap.fell_silent() {
         return Verdict::No;
     }
+    match (by_model(gap, limits), by_growth(gap, limits)) {
+        (Verdict::Yes(proof), _) | (_, Some(proof)) => Verdict::Yes(proof),
+        (other, None) => other,
+    }
+}
+
+/// The flight is one of a row that grew as this sender's congestion window does; or it is the first, smaller than what the
+/// sender had out later without a wait.
+fn by_growth(gap: &Gap, limits: &Limits) -> Option<Proof> {
+    let read = &gap.context.read;
+    let waits = gap.released_by_ack() && !gap.is_turn() && !gap.flight_unknown;
+    let whole = !gap.short_segment_out || read.climb > 1;
+    if !waits || !whole || gap.has_room() == Some(false) || gap.closed.is_some() {
+        return None;
+    }
+    let detail = if read.first_wait { "initial-window" } else { "slow-start" };
+    let outgrown = 4 * read.most_later > 5 * gap.segments_held;
+    let stands = gap.context.plateau_rounds >= limits.plateau_rounds;
+    let initial = read.first_wait && gap.from_start && gap.segments_held < INITIAL_WINDOW && outgrown && !stands;
+    let confidence = match read.climb {
+        0 if initial => 0.7,
+        0 => return None,
+        1 => 0.75,
+        _ => 0.9,
+    };
+    Some(Proof { detail, confidence })
+}
+
+fn by_model(gap: &Gap, limits: &Limits) -> Verdict {
     if gap.flight_unknown || !gap.cwnd_known {
         // The growth of a window that is not known still shows.
         let creeping = gap.context.creeping && !gap.flight_unknown && gap.released_by_ack() && !gap.is_turn();

@@ -1,7 +1,8 @@
 //! `idle-restart` — an idle period had lowered the congestion window, and the sender climbed back.
 //!
 //! Rule      the congestion window is full while it is still below what it was before an idle longer than the
-//!           retransmission timeout, and the first burst after that idle was no larger than the lowered window
+//!           retransmission timeout, and the first burst after that idle was no larger than the lowered window; or the flights
+//!           climb after that idle from less than what was out before it (the trait `after idle`)
 //! Evidence  `cwnd_estimate_segments`, `cwnd_before_idle_segments`, `cwnd_after_idle_segments`, `extra_round_trips` (at the
 //!           first wait of a climb: all its waits less those that the old window would have cost), `window_unused_bytes`
 //! Source    RFC 5681 §4.1, RFC 2861; Linux `tcp_cwnd_restart`, net.ipv4.tcp_slow_start_after_idle

@@ -2,20 +2,24 @@
 //!
 //! Rule      a sub-MSS segment was unacknowledged, and: an ACK covered it and one sub-MSS segment went out alone; or a burst had
 //!           ended with a full segment, so that what was left of the write is held, until the next write took it along
-//!           (`tail-held`); or a sender that writes less than a segment at a time filled one up (`filled-up`)
+//!           (`tail-held`); or a sender that writes less than a segment at a time filled one up (`filled-up`); or the short end of
+//!           a write left alone, at the ACK after which nothing was out, with room in both windows before (`write-tail`)
 //! Evidence  `in_flight_bytes`, `burst_bytes`
-//! Source    RFC 9293 §3.7.4, RFC 896; Linux `tcp_nagle_check` with Minshall's rule
+//! Source    RFC 9293 §3.7.4, RFC 896; Linux `tcp_nagle_check` with Minshall's rule; 4.4BSD `tcp_output`
 //! Abstains  never
 //! Looks like `delayed-ack` (the ACK came late on purpose), `app-limited` (a reply of the peer came between), `cwnd-limited` (one byte beyond a full window)
 
 use super::cause::Cause;
 use super::limits::Limits;
-use super::rule::{Rule, Verdict, is_blurred, yes};
+use super::rule::{Proof, Rule, Verdict, is_blurred, yes};
 use crate::gap::Gap;
 
 pub(super) const RULE: Rule = Rule { cause: Cause::Nagle, judge };
 
 fn judge(gap: &Gap, _: &Limits) -> Verdict {
+    if let Some(proof) = tail_waited(gap) {
+        return Verdict::Yes(proof);
+    }
     if !gap.short_segment_out || gap.peer_bytes > 0 || !gap.ended {
         return Verdict::No;
     }
@@ -36,6 +40,26 @@ fn judge(gap: &Gap, _: &Limits) -> Verdict {
         (false, false) => Verdict::No,
     }
 }
+
+/// The short end of a write left alone and only once nothing else was out, although neither the congestion window nor the send
+/// buffer kept it: RFC 896 holds it back behind any data.
+fn tail_waited(gap: &Gap) -> Option<Proof> {
+    let read = &gap.context.read;
+    let full = gap.cwnd_known && f64::from(gap.segments_held) >= FULL * f64::from(gap.cwnd);
+    let stands = gap.context.plateau_rounds >= 3 && gap.context.traits.nagle.learnt().is_none();
+    if !read.tail_held || gap.peer_bytes > 0 || full || stands || read.climb > 0 && gap.near_sender() {
+        return None;
+    }
+    let confidence = match gap.context.traits.nagle.times {
+        0 => 0.6,
+        1 => 0.75,
+        _ => 0.85,
+    };
+    Some(Proof { detail: "write-tail", confidence })
+}
+
+/// From this share of the modelled window on, the window may have held the tail.
+const FULL: f64 = 0.85;
 
 /// A short segment is out and whole ones were the last to leave: what is left of the write is held, until an ACK or the next
 /// write.

@@ -191,7 +191,9 @@ fn judge_one(rule: &Rule, gap: &Gap, limits: &Limits) -> Verdict {
         Cause::BandwidthLimited,
     ];
     let verdict = (rule.judge)(gap, limits);
-    let ordered = !gap.unseen.blind || gap.first || gap.is_turn();
+    // Growth shows in the sizes of bursts, whichever ACK came before them.
+    let grew = rule.cause == Cause::CwndLimited && gap.context.read.climb > 1;
+    let ordered = !gap.unseen.blind || gap.first || gap.is_turn() || grew;
     match verdict {
         Verdict::Yes(_) if stood_still(gap) && RESTS_ON_ORDER.contains(&rule.cause) => {
             Verdict::CannotTell(Missing::DEPARTURE)

@@ -2,6 +2,7 @@
 
 mod acks;
 mod memory;
+mod mss;
 
 use std::collections::VecDeque;
 
@@ -16,6 +17,7 @@ use super::reordering::Reordering;
 use super::window::{Scale, Unscaled};
 use crate::seq::SeqNo;
 use crate::time::Nanos;
+use crate::traits::FullSegment;
 use crate::wire::{Flags, Segment};
 
 /// A jump in sequence space that no window allows (RFC 7323 §2.3 limits a window to 1 GiB).
@@ -25,9 +27,6 @@ const USUAL_MSS: u32 = 1448;
 /// No timer sends anything again sooner: Linux's TCP_RTO_MIN = HZ/5 (a tail-loss probe sends the last segment, which nothing
 /// has overtaken).
 const SOONEST_TIMER: Nanos = Nanos::from_millis(200);
-/// What a full segment carries on Ethernet: IPv4 and IPv6, without and with timestamps. A TSO frame holds several.
-const ETHERNET_PAYLOADS: [u32; 4] = [1460, 1448, 1440, 1428];
-
 /// State of one direction. Positions are 64-bit offsets from the ISN.
 #[derive(Clone, Debug, Default, serde::Serialize, serde::Deserialize)]
 pub struct Half {
@@ -53,6 +52,7 @@ pub struct Half {
     /// A TSO frame of whole segments was seen, so that the MSS is no mere chunk of the application's.
     whole_frame_seen: bool,
     mss_options: u32,
+    full_segment: FullSegment,
     outstanding: Outstanding,
     sacked: Ranges,
     unseen: Ranges,
@@ -287,23 +287,6 @@ impl Half {
         self.window = None;
         self.flight_unknown = true;
         start
-    }
-
-    #[inline]
-    fn learn_mss(&mut self, payload: u32) {
-        if self.mss_negotiated {
-            // RFC 6691: the MSS option does not count options, yet old stacks deduct them before they announce it.
-            if payload == self.mss + self.mss_options {
-                self.mss = payload;
-            }
-        } else if payload > ETHERNET_PAYLOADS[0] {
-            if let Some(size) = ETHERNET_PAYLOADS.into_iter().find(|size| payload.is_multiple_of(*size)) {
-                (self.mss, self.whole_frame_seen) = (size, true);
-            }
-        } else if payload > self.mss && !self.whole_frame_seen {
-            // Without SYNs the largest frame that can be one segment on Ethernet is the best guess.
-            self.mss = payload;
-        }
     }
 
     fn fresh(&mut self, segment: &Segment, start: i64, end: i64) -> Sending {

@@ -116,6 +116,18 @@ impl Outstanding {
         }
     }
 
+    /// Full segments turned out to be of `size` bytes: the newest frames of that size are whole. `una` is where the oldest begins.
+    #[cold]
+    pub fn are_whole(&mut self, size: u32, una: i64) {
+        for newest in (0..self.sent.len()).rev() {
+            let start = if newest > 0 { self.sent[newest - 1].end } else { una };
+            if self.sent[newest].end - start != i64::from(size) {
+                break;
+            }
+            self.short -= u32::from(std::mem::take(&mut self.sent[newest].short));
+        }
+    }
+
     /// A frame up to `end` passed: its copy may follow.
     pub fn remember(&mut self, segment: &Segment, end: i64) {
         self.recent[usize::from(self.next_recent)] = (end as u32, mark(segment), segment.time);

@@ -3,6 +3,7 @@
 use super::bottleneck::Stretch;
 use super::evidence::{Burst, Gap, PACE_SHARE};
 use super::reading::Reading;
+use super::rounds;
 use super::scale;
 use super::turns;
 use crate::sender::cwnd::INITIAL_WINDOW;
@@ -21,6 +22,10 @@ const CREEPING_ROUNDS: u32 = 4;
 /// So many segments of growth without a step back are none either where CUBIC nears its old maximum and takes longer.
 const LEAST_CREEP: u32 = 3;
 
+/// An ACK of one part in so many of the flight frees no third of a buffer.
+const DRIP: i64 = 10;
+/// With fewer segments out one ACK may well cover a third of them.
+const LEAST_DRIPPING: u32 = 8;
 /// So many times the rate is another one: a sender may make up for a timer that fired late (Linux `tcp_update_skb_after_send`
 /// takes off half of a segment's time at most).
 pub const HURRIED: f64 = 3.0;
@@ -37,6 +42,7 @@ pub fn fill(gaps: &mut [Gap], stretches: &[Stretch]) {
     find_releases(gaps);
     turns::find_cut(gaps);
     find_bottleneck(gaps, stretches);
+    rounds::read(gaps);
 }
 
 /// The stretch at the middle of each gap that stretches without a break between them cover. Behind the queue, data that
@@ -168,7 +174,7 @@ fn find_plateaus(gaps: &mut [Gap]) {
         let (_, middle, _) = flights.select_nth_unstable(length / 2);
         let plateau = *middle;
         let rounds = rounds(run.iter());
-        let drips = run.iter().filter(|gap| gap.drips()).count();
+        let drips = run.iter().filter(|gap| drips(gap)).count();
         // In a capture out of order some wait seems to end at the first ACK of several.
         let share = if run.iter().any(|gap| gap.disorder > Nanos::ZERO) { 2 } else { DRIPS_SHARE };
         for gap in run {
@@ -178,6 +184,16 @@ fn find_plateaus(gaps: &mut [Gap]) {
         }
         start += length;
     }
+}
+
+/// The first ACK released data at once though it had covered almost nothing: each ACK makes room in a congestion window,
+/// but wakes a blocked writer only once a third of the buffer is free (Linux sk_stream_write_space). Away from the sender
+/// it shows where the ACKs of a flight are further apart than the path jitters.
+fn drips(gap: &Gap) -> bool {
+    let acked = if gap.near_sender() { gap.acked } else { gap.acked_in_time };
+    let little = acked * DRIP <= gap.flight_at_start || acked <= 2 * i64::from(gap.mss);
+    let known = gap.near_sender() && gap.left_in_flight > 0 || acked > 0 && !gap.unseen.blind && !gap.held_up;
+    gap.released_by_ack() && gap.segments_at_start >= LEAST_DRIPPING && little && known
 }
 
 fn rate(bytes: u64, span: Nanos) -> Option<f64> {

@@ -10,6 +10,7 @@ use crate::flow::Direction;
 use crate::sender::cwnd::Phase;
 use crate::size::PacketNo;
 use crate::time::Nanos;
+use crate::traits::{Read, Traits};
 
 /// Segments that left together: pauses too short to be gaps, yet longer than the noise of hosts, part them.
 #[derive(Clone, Copy, Debug, Default, serde::Serialize, serde::Deserialize)]
@@ -199,11 +200,6 @@ pub struct Gap {
     pub context: Context,
 }
 
-/// An ACK of one part in so many of the flight frees no third of a buffer.
-const DRIP: i64 = 10;
-/// With fewer segments out one ACK may well cover a third of them.
-const LEAST_DRIPPING: u32 = 8;
-
 /// What the capture lacks around a gap, so far as later acknowledgements give it away.
 #[derive(Clone, Copy, Debug, Default, serde::Serialize, serde::Deserialize)]
 pub struct Unseen {
@@ -271,6 +267,10 @@ pub struct Context {
     pub reader_behind: bool,
     /// Over the whole flow: how fast the peer's application read while it was behind, bytes per second.
     pub drain: Option<u64>,
+    /// What the flow shows of its sender.
+    pub traits: Traits,
+    /// What that makes of the gap.
+    pub read: Read,
 }
 
 /// Rates this close together are one pace.
@@ -317,16 +317,6 @@ impl Gap {
     /// The tap sees the sender's reaction to each ACK, and no queue before it.
     pub fn near_sender(&self) -> bool {
         self.distance <= self.rtt().scaled(AT_SENDER)
-    }
-
-    /// The first ACK released data at once though it had covered almost nothing: each ACK makes room in a congestion window,
-    /// but wakes a blocked writer only once a third of the buffer is free (Linux sk_stream_write_space). Away from the sender
-    /// it shows where the ACKs of a flight are further apart than the path jitters.
-    pub(super) fn drips(&self) -> bool {
-        let acked = if self.near_sender() { self.acked } else { self.acked_in_time };
-        let little = acked * DRIP <= self.flight_at_start || acked <= 2 * i64::from(self.mss);
-        let known = self.near_sender() && self.left_in_flight > 0 || acked > 0 && !self.unseen.blind && !self.held_up;
-        self.released_by_ack() && self.segments_at_start >= LEAST_DRIPPING && little && known
     }
 
     /// The next segment that would have been sent, bytes.

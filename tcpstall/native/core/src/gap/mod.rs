@@ -10,6 +10,7 @@ mod kept;
 mod open;
 pub mod reading;
 pub mod repair;
+mod rounds;
 mod scale;
 pub mod shut;
 pub mod spikes;

@@ -1,0 +1,30 @@
+//! The payload of a full segment, learnt from the sizes of new data.
+
+use super::Half;
+
+/// What a full segment carries on Ethernet: IPv4 and IPv6, without and with timestamps. A TSO frame holds several.
+const ETHERNET_PAYLOADS: [u32; 4] = [1460, 1448, 1440, 1428];
+
+impl Half {
+    #[inline]
+    pub(super) fn learn_mss(&mut self, payload: u32) {
+        if payload == self.mss {
+            // The usual case.
+        } else if self.mss_negotiated {
+            // RFC 6691: the MSS option does not count options, yet old stacks deduct them before they announce it.
+            if payload == self.mss + self.mss_options {
+                self.mss = payload;
+            } else if let Some(size) = self.full_segment.sees(payload, self.mss) {
+                self.mss = size;
+                self.outstanding.are_whole(size, self.snd_una);
+            }
+        } else if payload > ETHERNET_PAYLOADS[0] {
+            if let Some(size) = ETHERNET_PAYLOADS.into_iter().find(|size| payload.is_multiple_of(*size)) {
+                (self.mss, self.whole_frame_seen) = (size, true);
+            }
+        } else if payload > self.mss && !self.whole_frame_seen {
+            // Without SYNs the largest frame that can be one segment on Ethernet is the best guess.
+            self.mss = payload;
+        }
+    }
+}

@@ -1,0 +1,82 @@
+//! Rows of gaps for the traits, and what the traits make of each gap.
+
+use super::evidence::{Burst, Gap};
+use crate::sender::timers;
+use crate::traits::{self, Round, Tail};
+
+/// So many steps of growth in a row overrule the model of the congestion window, which begins with what other senders do.
+const SURE_STEPS: u32 = 2;
+
+/// Learns the sender's traits from its gaps in order of time.
+pub(super) fn read(gaps: &mut [Gap]) {
+    let mut acked = 0;
+    let mut una = None;
+    let mut rounds: Vec<Round> = gaps.iter().map(|gap| round(gap, &mut una, &mut acked)).collect();
+    for at in 0..rounds.len() {
+        rounds[at].from_empty = at == 0 || rounds[at - 1].emptied;
+    }
+    let (traits, reads) = traits::learn(&rounds);
+    for ((gap, read), round) in gaps.iter_mut().zip(reads).zip(&rounds) {
+        (gap.context.traits, gap.context.read) = (traits, read);
+        if read.climb >= SURE_STEPS {
+            gap.cwnd = gap.cwnd.min(round.out);
+        }
+        if read.before_idle.is_some() && gap.cwnd_before_idle.is_none() {
+            (gap.cwnd_before_idle, gap.cwnd_after_idle) = (read.before_idle, traits.after_idle.value);
+            gap.old_window_known = true;
+        }
+    }
+}
+
+fn round(gap: &Gap, una: &mut Option<i64>, acked: &mut u64) -> Round {
+    let mss = i64::from(gap.mss.max(1));
+    let released = gap.released_by_ack();
+    let trailing = i64::from(gap.segments_at_start.saturating_sub(gap.segments_held)) * mss;
+    let mut edge = gap.left_edge - gap.acked + if released { trailing } else { 0 };
+    let mut out = if released { gap.segments_held } else { gap.segments_at_start };
+    if answered_early(gap) {
+        edge = gap.left_edge + gap.left_in_flight - gap.before.bytes as i64;
+        out = out.max(gap.before.bytes.div_ceil(mss as u64) as u32);
+    }
+    let newly = una.map_or(0, |una| (edge - una).max(0));
+    *una = Some(una.map_or(edge, |una| una.max(edge)));
+    *acked += newly as u64;
+    let disturbed = gap.retransmissions > 0
+        || gap.recovering
+        || gap.flight_unknown
+        || gap.lost_before_tap > 0
+        || !gap.unseen.is_nothing();
+    Round {
+        out,
+        acks: gap.before.acks,
+        acked: *acked / mss as u64,
+        released: released && !gap.fell_silent() && !gap.is_turn(),
+        open: gap.has_room() != Some(false) && gap.closed.is_none(),
+        disturbed,
+        idle: gap.ended && !disturbed && gap.left_in_flight == 0 && gap.duration() > timers::rto(gap.srtt),
+        emptied: gap.left_in_flight == 0,
+        no_burst: gap.first,
+        from_empty: false,
+        tail: tail(gap, &gap.before),
+        next: tail(gap, &gap.after),
+        acks_inside: gap.acks,
+    }
+}
+
+/// At the receiver, before the tap's distance was known, ACKs were counted as soon as they left: their sender still had all of
+/// the burst out.
+fn answered_early(gap: &Gap) -> bool {
+    gap.unseen.blind && !gap.first && gap.distance > gap.rtt().scaled(0.5)
+}
+
+/// In a full window the last segment is as long as what is left of the window.
+fn tail(gap: &Gap, burst: &Burst) -> Tail {
+    let last = burst.last_frame;
+    if last.is_multiple_of(gap.mss.max(1)) || gap.has_room() == Some(false) {
+        Tail::Whole
+    } else if burst.frames == 1 && last < gap.mss && burst.in_flight <= u64::from(last) {
+        Tail::ShortAlone
+    } else {
+        Tail::ShortWithMore
+    }
+}

@@ -1,0 +1,119 @@
+//! Growth of the congestion window in slow start: by what was acknowledged, or by a segment an ACK.
+//!
+//! Prior     by what was acknowledged (RFC 3465 §2.2; Linux `tcp_slow_start` counts segments)
+//! Evidence  flights of two waits that ACKs ended: the second is the first and what the law adds for the ACKs between
+//! Learnt    once a law fits two steps that the other law does not fit
+//! Source    RFC 5681 §3.1 (at most a segment an ACK), RFC 3465 §2.2 (bytes acknowledged)
+
+use serde::{Deserialize, Serialize};
+
+use super::{Round, Seen};
+
+/// A law of growth.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Growth {
+    /// As many segments as were acknowledged.
+    #[default]
+    PerSegment,
+    /// One segment an ACK, whatever it acknowledges: a receiver that delays its ACKs makes it 1.5 times a round trip.
+    PerAck,
+}
+
+/// A step that adds less than this part of the flight, or a single segment, shows no law: congestion avoidance and chance do as
+/// much.
+const LEAST_GROWTH: u32 = 8;
+/// A sender that grows otherwise than most do shows it so often before it is believed.
+const UNUSUAL: usize = 2;
+
+/// From one wait that an ACK ended to the next.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Step {
+    from: usize,
+    to: usize,
+    per_segment: bool,
+    per_ack: bool,
+    /// Other pauses lie between: there the sender had nothing to send.
+    apart: bool,
+}
+
+impl Step {
+    fn fits(&self, growth: Growth) -> bool {
+        match growth {
+            Growth::PerSegment => self.per_segment,
+            Growth::PerAck => self.per_ack,
+        }
+    }
+}
+
+/// Waits in a row that growth leads through.
+#[derive(Clone, Debug)]
+pub(super) struct Climb {
+    /// From its first wait to its last.
+    pub(super) rounds: std::ops::RangeInclusive<usize>,
+    pub(super) steps: u32,
+}
+
+/// A flight is counted in whole segments, what trails may be a segment more, and TSO defers a part of what is allowed; yet what
+/// is smaller than the growth itself must not hide in it.
+fn agrees(grown: u64, law: u64, out: u32) -> bool {
+    grown.abs_diff(law) <= u64::from(1 + out / 32).min(grown / 4)
+}
+
+fn step(rounds: &[Round], from: usize, to: usize) -> Step {
+    let (before, after) = (&rounds[from], &rounds[to]);
+    let apart = to > from + 1;
+    let grown = u64::from(after.out.saturating_sub(before.out));
+    let acked = after.acked.saturating_sub(before.acked);
+    let acks = rounds[from + 1..=to].iter().map(|round| u64::from(round.acks)).sum();
+    let much = grown * u64::from(LEAST_GROWTH) >= u64::from(before.out).max(1) && (grown > 1 || before.out == 1);
+    let shows = |law: u64| much && agrees(grown, law, after.out);
+    Step { from, to, per_segment: shows(acked), per_ack: shows(acks), apart }
+}
+
+/// Every step from a wait that an ACK ended to the next such wait, with nothing lost between them.
+pub(super) fn steps(rounds: &[Round]) -> Vec<Step> {
+    let mut steps = Vec::new();
+    let mut last = None;
+    for (at, round) in rounds.iter().enumerate() {
+        if round.disturbed {
+            last = None;
+        } else if round.is_wait() {
+            steps.extend(last.map(|from| step(rounds, from, at)));
+            last = Some(at);
+        }
+    }
+    steps
+}
+
+/// The law that fits more steps which the other does not fit; by the prior, where none tells them apart.
+pub(super) fn learn(steps: &[Step]) -> Seen<Growth> {
+    let near = || steps.iter().filter(|step| !step.apart);
+    let segments_only = near().filter(|step| step.per_segment && !step.per_ack).count();
+    let acks_only = near().filter(|step| step.per_ack && !step.per_segment).count();
+    let both = near().filter(|step| step.per_ack && step.per_segment).count();
+    let alone = segments_only + both == 0;
+    if acks_only > segments_only && (alone || acks_only >= UNUSUAL) {
+        return Seen::of(Growth::PerAck, acks_only as u32);
+    }
+    Seen::of(Growth::PerSegment, (segments_only + both) as u32)
+}
+
+/// Rows of steps that the law fits. Over pauses of another reason only a law that was learnt may reach.
+pub(super) fn climbs(rounds: &[Round], steps: &[Step], growth: Seen<Growth>) -> Vec<Climb> {
+    let Some(law) = growth.value else { return Vec::new() };
+    let fits = |step: &Step| step.fits(law) && (!step.apart || growth.learnt().is_some());
+    let mut climbs: Vec<Climb> = Vec::new();
+    for step in steps.iter().filter(|step| fits(step)) {
+        match climbs.last_mut().filter(|climb| *climb.rounds.end() == step.from) {
+            Some(climb) => *climb = Climb { rounds: *climb.rounds.start()..=step.to, steps: climb.steps + 1 },
+            None => climbs.push(Climb { rounds: step.from..=step.to, steps: 1 }),
+        }
+    }
+    // A single step may be chance, unless a flow or an idle period has just ended before it.
+    let begins = |climb: &Climb| {
+        let start = *climb.rounds.start();
+        start == 0 || rounds[start - 1].idle || !rounds[..start].iter().any(Round::is_wait)
+    };
+    climbs.retain(|climb| climb.steps >= 2 || growth.learnt().is_some() || begins(climb));
+    climbs
+}

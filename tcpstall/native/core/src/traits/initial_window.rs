@@ -1,0 +1,20 @@
+//! Initial window: the first flight that growth went on from.
+//!
+//! Prior     10 segments (RFC 6928 §2)
+//! Evidence  the first wait of the flow begins a climb; climbs after an idle period that begin with as many segments agree
+//! Learnt    once two climbs began so
+//! Source    RFC 5681 §3.1 (2 to 4 segments), RFC 3390, RFC 2581 (1 or 2), RFC 6928
+
+use super::growth::Climb;
+use super::{Round, Seen};
+
+pub(super) fn learn(rounds: &[Round], climbs: &[Climb]) -> Seen<u32> {
+    let first_wait = rounds.iter().position(|round| !round.no_burst);
+    let Some(first) = climbs.first().filter(|climb| Some(*climb.rounds.start()) == first_wait) else {
+        return Seen::default();
+    };
+    let window = |climb: &Climb| rounds[*climb.rounds.start()].out;
+    let start = window(first);
+    let agree = climbs.iter().filter(|climb| window(climb) == start).count();
+    Seen::of(start, agree as u32)
+}
