@@ -1,6 +1,7 @@
 """What a transfer's two applications do and what the path does to it: the input of a simulated transfer."""
 
 from dataclasses import dataclass
+from typing import Literal
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,7 +31,15 @@ class Plan:
     """Bytes a second after the first ten segments."""
     burst_cap: int | None = None
     """Segments that one wake-up may send at most; the cap ends with the flight's last ACK."""
+    initial_window: int | None = None
+    """Segments that the first transfer of the sender begins with; None means 10."""
     slow_start_after_idle: bool = True
+    after_idle: Literal["halved", "initial"] = "halved"
+    """An idle period halves cwnd once per timeout (RFC 2861), or brings it to the initial window (RFC 5681 §4.1)."""
+    growth: Literal["per-segment", "per-ack"] = "per-segment"
+    """Slow start adds what was acknowledged (RFC 3465), or one segment an ACK (RFC 5681 §3.1)."""
+    nagle: Literal["minshall", "rfc896"] = "minshall"
+    """A short segment waits for short ones only (Linux), or for all data outstanding (RFC 896)."""
     grow: bool = True
     """False keeps cwnd where it is, as if the growth were used up."""
     ack_every: int = 2

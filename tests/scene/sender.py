@@ -35,6 +35,8 @@ class Sender:
         self.pace_free = 0
         self.burst_room = plan.burst_cap or 2**30
         self.backoff = self.ticket = 0
+        if plan.initial_window not in (None, host.congestion.initial):
+            host.congestion.cwnd = host.congestion.initial = plan.initial_window
 
     def done(self) -> bool:
         return self.host.una >= self.expected
@@ -58,6 +60,8 @@ class Sender:
             return
         window.ssthresh = max(window.ssthresh, window.cwnd * 3 // 4) if window.ssthresh < 2**30 else window.ssthresh
         floor = min(window.initial, window.cwnd)
+        if self.plan.after_idle == "initial":
+            window.cwnd = floor
         while idle > rto and window.cwnd > floor:
             window.cwnd = max(window.cwnd // 2, floor)
             idle -= rto
@@ -91,7 +95,7 @@ class Sender:
         elif any(segment.sacked for segment in self.board.segments):
             self.schedule(now + host.srtt_ns // 4, self._reordering_window_over)
         elif host.una >= self.recover or window.cwnd < window.ssthresh:
-            self._grow(len(gone))
+            self._grow(len(gone) if self.plan.growth == "per-segment" else min(len(gone), 1))
         if gone or (not self.board and host.peer_window):
             self.backoff = 0
         if self.plan.burst_cap:
@@ -165,6 +169,8 @@ class Sender:
 
     def _nagle_holds(self) -> bool:
         """Minshall's variant: a small segment waits for the ACK of the small one before it (tcp_nagle_check)."""
+        if self.plan.nagle == "rfc896":
+            return not self.plan.nodelay and bool(self.board)
         return not self.plan.nodelay and self.push_up_to < self.written and self.small_end > self.host.una
 
     def _emit(self, now: int, start: int, size: int) -> int:

@@ -16,8 +16,8 @@ use crate::gap::Gap;
 
 pub(super) const RULE: Rule = Rule { cause: Cause::Nagle, judge };
 
-fn judge(gap: &Gap, _: &Limits) -> Verdict {
-    if let Some(proof) = tail_waited(gap) {
+fn judge(gap: &Gap, limits: &Limits) -> Verdict {
+    if let Some(proof) = tail_waited(gap, limits) {
         return Verdict::Yes(proof);
     }
     if !gap.short_segment_out || gap.peer_bytes > 0 || !gap.ended {
@@ -43,11 +43,17 @@ fn judge(gap: &Gap, _: &Limits) -> Verdict {
 
 /// The short end of a write left alone and only once nothing else was out, although neither the congestion window nor the send
 /// buffer kept it: RFC 896 holds it back behind any data.
-fn tail_waited(gap: &Gap) -> Option<Proof> {
+fn tail_waited(gap: &Gap, limits: &Limits) -> Option<Proof> {
     let read = &gap.context.read;
     let full = gap.cwnd_known && f64::from(gap.segments_held) >= FULL * f64::from(gap.cwnd);
-    let stands = gap.context.plateau_rounds >= 3 && gap.context.traits.nagle.learnt().is_none();
-    if !read.tail_held || gap.peer_bytes > 0 || full || stands || read.climb > 0 && gap.near_sender() {
+    let stands = gap.context.plateau_rounds >= limits.plateau_rounds && gap.context.traits.nagle.learnt().is_none();
+    // A cap on bursts cuts every answer at the same place.
+    let capped = gap.context.turns_cut_alike >= limits.cut_turns;
+    // Away from the sender all ACKs of a flight come before what any of them let go.
+    let blurred = !gap.near_sender() && gap.context.traits.nagle.times == 0;
+    let grows = gap.context.cut_grows || blurred;
+    if !read.tail_held || grows || gap.peer_bytes > 0 || full || stands || capped || read.climb > 0 && gap.near_sender()
+    {
         return None;
     }
     let confidence = match gap.context.traits.nagle.times {

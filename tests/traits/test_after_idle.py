@@ -1,0 +1,33 @@
+"""The window after an idle period, learnt from the climb that follows it."""
+
+from tests.causes.triple import NOT_A_STALL_MS, fires, look_alike, near_miss
+from tests.scene import Scene, Stall, between
+from tests.scene.network import Tap
+
+
+@fires
+def test_a_sender_that_goes_back_to_three_segments_after_an_idle_second(scene: Scene, tap: Tap) -> None:
+    scene.handshake(rtt_ms=20)
+    scene.download(250_000, initial_window=3, after_idle="initial")
+    scene.wait_ms(1_000)
+    scene.download(250_000, after_idle="initial")
+    stalls = scene.stalls("server", tap, over_ms=NOT_A_STALL_MS)
+    idle = next(i for i, stall in enumerate(stalls) if stall.cause == "app-limited")
+    assert stalls[idle + 1] == Stall("idle-restart", between(19, 21))
+    assert stalls[idle + 2] == Stall("idle-restart", between(19, 21))
+
+
+@near_miss
+def test_a_sender_that_keeps_its_window_shows_no_restart(scene: Scene, tap: Tap) -> None:
+    scene.handshake(rtt_ms=20)
+    scene.download(250_000, initial_window=3, slow_start_after_idle=False)
+    scene.wait_ms(1_000)
+    scene.download(250_000, slow_start_after_idle=False)
+    assert scene.lost_ms("server", tap)["idle-restart"] == 0
+
+
+@look_alike
+def test_the_climb_after_a_timeout_is_no_restart(scene: Scene, tap: Tap) -> None:
+    scene.handshake(rtt_ms=20)
+    scene.download(250_000, tso=1, lose=tuple(range(100_000, 160_000, 1_448)))
+    assert scene.lost_ms("server", tap)["idle-restart"] == 0

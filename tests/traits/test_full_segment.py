@@ -1,0 +1,32 @@
+"""The full segment, learnt from rows of one size just below the announced MSS."""
+
+from tests.causes.triple import causes, fires, look_alike, near_miss
+from tests.scene import Scene
+from tests.scene.network import Tap
+
+RESERVED = 28
+"""Bytes of options that a sender leaves room for although it sends none of them."""
+
+
+@fires
+def test_a_sender_that_leaves_room_for_options_fills_shorter_segments(scene: Scene, tap: Tap) -> None:
+    scene.handshake(rtt_ms=20)
+    scene.server.mss -= RESERVED
+    scene.download(400_000, tso=1)
+    assert scene.flow(tap)["directions"]["server"]["mss_bytes"] == 1_448 - RESERVED
+    assert causes(scene, tap) == ["cwnd-limited"]
+
+
+@near_miss
+def test_two_segments_of_a_size_show_nothing(scene: Scene, tap: Tap) -> None:
+    scene.handshake(rtt_ms=20)
+    scene.server.mss -= RESERVED
+    scene.download(2 * (1_448 - RESERVED), tso=1)
+    assert scene.flow(tap)["directions"]["server"]["mss_bytes"] == 1_448
+
+
+@look_alike
+def test_records_of_one_size_are_the_applications(scene: Scene, tap: Tap) -> None:
+    scene.handshake(rtt_ms=20)
+    scene.server_writes(*((30.0 * turn, 1_300) for turn in range(6)), nodelay=True)
+    assert scene.flow(tap)["directions"]["server"]["mss_bytes"] == 1_448
