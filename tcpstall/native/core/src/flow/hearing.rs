@@ -7,6 +7,8 @@ use crate::wire::Segment;
 
 /// A tap no further from a sender than hosts need to answer is at that host.
 pub const AT_HOST: Nanos = Nanos::from_micros(250);
+/// A kernel answers a SYN-ACK within this time.
+const ANSWER: Nanos = Nanos::from_micros(100);
 
 impl Connection {
     /// The smallest round trip of the whole path as it was at `time`.
@@ -36,7 +38,9 @@ impl Half {
     /// By how much sooner than the distance says an ACK may have reached the sender.
     #[inline]
     pub(super) fn early(&self, distance: Nanos) -> Nanos {
-        let here = distance < AT_HOST && self.peer_distance.get().is_some_and(|peer| distance < peer.scaled(0.1));
+        // Before the other way was measured only an answer sooner than most networks are is a host's.
+        let least = self.peer_distance.get().map_or(ANSWER, |peer| peer.scaled(0.1));
+        let here = distance < AT_HOST.min(least);
         // At the sender's own host what the tap has seen the sender has seen: the distance is only how fast it answers.
         // Elsewhere replies would sort after the data that they trigger without some slack for the clock's grain.
         if here { distance } else { (distance.scaled(0.02) + Nanos::from_micros(20)).min(distance) }
