@@ -51,10 +51,11 @@ def flights(scene: Scene, *counts: int) -> list[float]:
 
 
 @near_miss
-def test_a_flight_that_grows_by_half_is_no_sure_buffer(scene: Scene) -> None:
-    assert flights(scene, 2, 3) == pytest.approx([0.6])
+@pytest.mark.parametrize("counts", [(2, 2), (2, 3)])
+def test_two_small_flights_are_no_buffer(scene: Scene, counts: tuple[int, ...]) -> None:
+    assert flights(scene, *counts) == []
 
 
 @fires
-def test_a_flight_that_stays_is_one(scene: Scene) -> None:
-    assert flights(scene, 2, 2) == pytest.approx([0.8])
+def test_four_flights_alike_are_one(scene: Scene) -> None:
+    assert flights(scene, 3, 3, 3, 3) == pytest.approx([0.8, 0.95, 0.95])

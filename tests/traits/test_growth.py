@@ -34,4 +34,4 @@ def test_a_send_buffer_that_stands_is_not_misread_as_growth(scene: Scene, tap: T
 def test_growth_shows_the_window_in_a_capture_without_its_syns(scene: Scene, tap: Tap) -> None:
     scene.handshake(rtt_ms=20)
     transfer(scene.server, scene.client, Plan(writes=((0, 400_000),), tso=1, growth="per-ack"))
-    assert share(scene, "cwnd-limited", tap, drop=range(1, 4)) > 0.75
+    assert share(scene, "cwnd-limited", tap, drop=range(1, 4)) > 0.6

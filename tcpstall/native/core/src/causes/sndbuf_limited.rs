@@ -1,12 +1,14 @@
 //! `sndbuf-limited` — the application was blocked in write() because the send buffer was full.
 //!
 //! Rule      an ACK ended the wait at once, both windows had room, the peer sent no payload in between, and the flight lay
-//!           well below the modelled congestion window; a plateau over three rounds or more makes it sure
+//!           well below the modelled congestion window, and ten segments at least; a plateau over three rounds or more makes it
+//!           sure, from two segments on
 //! Evidence  `in_flight_bytes`, `plateau_bytes`, `cwnd_estimate_segments`, `window_unused_bytes`; on a plateau `ceiling_bytes_per_s`
 //!           (plateau / round trip), `buffer_low_bytes` to `buffer_high_bytes` (the SO_SNDBUF that it suggests),
 //!           `buffer_needed_bytes` (for the peer's window, or twice the plateau)
 //! Source    Linux `sk_stream_wait_memory`, `sk_stream_write_space` (SO_SNDBUF counts truesize of unsent and unacked data)
-//! Abstains  the start of the connection was not captured, or packets are missing: then only a plateau tells
+//! Abstains  the start of the connection was not captured, or packets are missing: then only a plateau tells; a
+//!           single small flight, or single segments: a buffer that small shows round after round
 //! Looks like `app-limited` (the wait does not end at an ACK), `cwnd-limited` (flight grows), `rwnd-limited` (no room)
 
 use super::cause::Cause;
@@ -15,6 +17,7 @@ use super::nagle;
 use super::rule::{Missing, Rule, Verdict, yes};
 use crate::gap::Gap;
 use crate::gap::builder::LEAST_GAP;
+use crate::sender::cwnd::INITIAL_WINDOW;
 
 pub(super) const RULE: Rule = Rule { cause: Cause::SndbufLimited, judge };
 
@@ -26,7 +29,8 @@ fn judge(gap: &Gap, limits: &Limits) -> Verdict {
         return Verdict::CannotTell(Missing::WINDOW_SCALE);
     }
     let plateau = gap.context.plateau_rounds >= limits.plateau_rounds;
-    if gap.flight_unknown || (!gap.cwnd_known && !plateau) {
+    let small = gap.segments_at_start < if plateau { SMALLEST } else { INITIAL_WINDOW };
+    if gap.flight_unknown || small || (!gap.cwnd_known && !plateau) {
         return Verdict::CannotTell(if gap.from_start { Missing::PACKETS } else { Missing::START });
     }
     // A window that nothing but the buffer keeps from being filled stands at twice the most that was out.
@@ -36,9 +40,11 @@ fn judge(gap: &Gap, limits: &Limits) -> Verdict {
         // Whole segments again and again may be a congestion window that cannot grow; only at the sender that shows.
         (true, false, 0) => ("plateau", if gap.near_sender() { 0.85 } else { 0.6 }),
         (true, _, _) => ("plateau", 0.7),
-        (false, true, _) => ("", if grows(gap) { UNSURE } else { LESS_SURE }),
-        (false, false, _) => ("", 0.6),
+        // One round alone: what else it may have been is only known by the model.
+        (false, _, _) => ("", UNSURE),
     };
+    // A window that no loss lets grow stands as low.
+    let confidence = if gap.segments_at_start < FEW { confidence.min(0.7) } else { confidence };
     let most = match gap.released_at_once() {
         true if nagle::may_hold_tail(gap) => LESS_SURE,
         true if gap.after_ack().is_none_or(|span| span <= LEAST_GAP) => 1.0,
@@ -48,13 +54,10 @@ fn judge(gap: &Gap, limits: &Limits) -> Verdict {
     yes(detail, most.min(confidence))
 }
 
-/// A buffer of a fixed size holds no more the next time; a congestion window counted in packets does, whatever their size.
-fn grows(gap: &Gap) -> bool {
-    gap.context.next_flight.is_some_and(|next| next as f64 > GROWTH * gap.flight_at_start as f64)
-}
-
-/// More than what one short segment more or less makes of a small flight.
-const GROWTH: f64 = 1.25;
+/// A buffer holds two segments at least: one that is acknowledged frees nothing for a writer to be woken by.
+const SMALLEST: u32 = 2;
+/// Below so many segments a plateau may be a congestion window's: repeated losses keep it there.
+const FEW: u32 = 4;
 /// Flight over the modelled window where slow start ended only because no more was sent (Linux tcp_is_cwnd_limited), with
 /// some room for what was acknowledged meanwhile.
 const SATURATED: f64 = 0.55;

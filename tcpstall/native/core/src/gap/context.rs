@@ -173,7 +173,8 @@ fn find_plateaus(gaps: &mut [Gap]) {
         let mut flights: Vec<i64> = run.iter().map(|gap| gap.flight_at_start).collect();
         let (_, middle, _) = flights.select_nth_unstable(length / 2);
         let plateau = *middle;
-        let rounds = rounds(run.iter());
+        // A turn of the peer, or a pause of the application, fills no buffer.
+        let rounds = rounds(run.iter().filter(|gap| !gap.is_turn() && !gap.fell_silent()));
         let drips = run.iter().filter(|gap| drips(gap)).count();
         // In a capture out of order some wait seems to end at the first ACK of several.
         let share = if run.iter().any(|gap| gap.disorder > Nanos::ZERO) { 2 } else { DRIPS_SHARE };
