@@ -38,8 +38,9 @@ pub(super) fn full(gap: &Gap, limits: &Limits) -> Verdict {
     }
 }
 
-/// The flight is one of a row that grew as this sender's congestion window does; or it is the first, smaller than what the
-/// sender had out later without a wait.
+/// The flight is one of a row that grew as this sender's congestion window does. Or it is the first, and smaller than what the
+/// sender had out later without a wait. Or it came after a loss, and is smaller than what the sender had out before: a buffer of
+/// a fixed size would hold as much again.
 fn by_growth(gap: &Gap, limits: &Limits) -> Option<Proof> {
     let read = &gap.context.read;
     let waits = gap.released_by_ack() && !gap.is_turn() && !gap.flight_unknown;
@@ -51,11 +52,13 @@ fn by_growth(gap: &Gap, limits: &Limits) -> Option<Proof> {
     let outgrown = 4 * read.most_later > 5 * gap.segments_held;
     let stands = gap.context.plateau_rounds >= limits.plateau_rounds;
     let initial = read.first_wait && gap.from_start && gap.segments_held < INITIAL_WINDOW && outgrown && !stands;
-    let confidence = match read.climb {
-        0 if initial => 0.7,
+    let fallen = gap.losses > 0 && 4 * gap.segments_held <= 3 * read.most_before;
+    let (detail, confidence) = match read.climb {
+        0 if initial => (detail, 0.7),
+        0 if fallen => ("congestion-avoidance", 0.65),
         0 => return None,
-        1 => 0.75,
-        _ => 0.9,
+        1 => (detail, 0.75),
+        _ => (detail, 0.9),
     };
     Some(Proof { detail, confidence })
 }

@@ -1,8 +1,8 @@
-//! Growth of the congestion window in slow start: by what was acknowledged, or by a segment an ACK.
+//! Growth of the congestion window in slow start: by what was acknowledged, by at most two segments an ACK, or by one.
 //!
 //! Prior     by what was acknowledged (RFC 3465 §2.2; Linux `tcp_slow_start` counts segments)
 //! Evidence  flights of two waits that ACKs ended: the second is the first and what the law adds for the ACKs between
-//! Learnt    once a law fits two steps that the other law does not fit
+//! Learnt    once a law fits two steps that the prior does not fit
 //! Source    RFC 5681 §3.1 (at most a segment an ACK), RFC 3465 §2.2 (bytes acknowledged)
 
 use serde::{Deserialize, Serialize};
@@ -15,6 +15,8 @@ pub enum Growth {
     /// As many segments as were acknowledged.
     #[default]
     PerSegment,
+    /// What was acknowledged, yet no more than two segments an ACK (RFC 3465 §2.3, L = 2): a receiver that merges ACKs slows it.
+    TwoPerAck,
     /// One segment an ACK, whatever it acknowledges: a receiver that delays its ACKs makes it 1.5 times a round trip.
     PerAck,
 }
@@ -31,6 +33,7 @@ pub(super) struct Step {
     from: usize,
     to: usize,
     per_segment: bool,
+    two_per_ack: bool,
     per_ack: bool,
     /// Other pauses lie between: there the sender had nothing to send.
     apart: bool,
@@ -40,6 +43,7 @@ impl Step {
     fn fits(&self, growth: Growth) -> bool {
         match growth {
             Growth::PerSegment => self.per_segment,
+            Growth::TwoPerAck => self.two_per_ack,
             Growth::PerAck => self.per_ack,
         }
     }
@@ -64,10 +68,11 @@ fn step(rounds: &[Round], from: usize, to: usize) -> Step {
     let apart = to > from + 1;
     let grown = u64::from(after.out.saturating_sub(before.out));
     let acked = after.acked.saturating_sub(before.acked);
-    let acks = rounds[from + 1..=to].iter().map(|round| u64::from(round.acks)).sum();
+    let acks: u64 = rounds[from + 1..=to].iter().map(|round| u64::from(round.acks)).sum();
     let much = grown * u64::from(LEAST_GROWTH) >= u64::from(before.out).max(1) && (grown > 1 || before.out == 1);
     let shows = |law: u64| much && agrees(grown, law, after.out);
-    Step { from, to, per_segment: shows(acked), per_ack: shows(acks), apart }
+    let (per_segment, two_per_ack, per_ack) = (shows(acked), shows(acked.min(2 * acks)), shows(acks));
+    Step { from, to, per_segment, two_per_ack, per_ack, apart }
 }
 
 /// Every step from a wait that an ACK ended to the next such wait, with nothing lost between them.
@@ -85,17 +90,19 @@ pub(super) fn steps(rounds: &[Round]) -> Vec<Step> {
     steps
 }
 
-/// The law that fits more steps which the other does not fit; by the prior, where none tells them apart.
+/// The law that fits more steps which the prior does not fit, or the prior.
 pub(super) fn learn(steps: &[Step]) -> Seen<Growth> {
     let near = || steps.iter().filter(|step| !step.apart);
-    let segments_only = near().filter(|step| step.per_segment && !step.per_ack).count();
-    let acks_only = near().filter(|step| step.per_ack && !step.per_segment).count();
-    let both = near().filter(|step| step.per_ack && step.per_segment).count();
-    let alone = segments_only + both == 0;
-    if acks_only > segments_only && (alone || acks_only >= UNUSUAL) {
-        return Seen::of(Growth::PerAck, acks_only as u32);
+    let prior = near().filter(|step| step.per_segment).count();
+    let only = |law: Growth| near().filter(|step| step.fits(law) && !step.per_segment).count();
+    let prior_only = |law: Growth| near().filter(|step| step.per_segment && !step.fits(law)).count();
+    for law in [Growth::PerAck, Growth::TwoPerAck] {
+        let times = only(law);
+        if times > prior_only(law) && (times >= UNUSUAL || times == 1 && prior == 0) {
+            return Seen::of(law, times as u32);
+        }
     }
-    Seen::of(Growth::PerSegment, (segments_only + both) as u32)
+    Seen::of(Growth::PerSegment, prior as u32)
 }
 
 /// Rows of steps that the law fits. Over pauses of another reason only a law that was learnt may reach.

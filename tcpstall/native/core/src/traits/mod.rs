@@ -110,6 +110,8 @@ pub struct Read {
     pub first_wait: bool,
     /// The most segments that were in flight at any later pause.
     pub most_later: u32,
+    /// The same of earlier pauses.
+    pub most_before: u32,
     /// A short segment left alone after it, and only once nothing else was out.
     pub tail_held: bool,
 }
@@ -133,6 +135,11 @@ pub fn learn(rounds: &[Round]) -> (Traits, Vec<Read>) {
     let mut most = 0;
     for (round, read) in rounds.iter().zip(&mut reads).rev() {
         read.most_later = most;
+        most = most.max(round.out);
+    }
+    most = 0;
+    for (round, read) in rounds.iter().zip(&mut reads) {
+        read.most_before = most;
         most = most.max(round.out);
     }
     (Traits { growth, initial_window, after_idle, nagle }, reads)
