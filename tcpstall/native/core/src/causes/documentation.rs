@@ -3,7 +3,7 @@
 use super::cause::Cause;
 use super::limits::Limits;
 use super::table::info;
-use super::{bandwidth_limited, delayed_ack, zero_window};
+use super::{bandwidth_limited, delayed_ack, sndbuf_limited, zero_window};
 use crate::gap::bottleneck::{QUEUE_SHARE, QUEUE_SURE, QUEUED_SPACINGS};
 use crate::gap::{context::HURRIED, evidence::PACE_SHARE, reading::LAG_SHARE};
 use crate::sender::cwnd::INITIAL_WINDOW;
@@ -40,7 +40,11 @@ fn told(cause: Cause) -> Vec<String> {
             "1/2 to 3/4 of twice that".to_owned(),
         ],
         Cause::ZeroWindow => vec!["is 0, or".to_owned(), "(0 or 1)".to_owned(), "field is 0".to_owned()],
-        Cause::SndbufLimited => vec![format!("plateau over {} rounds", word(limits.plateau_rounds))],
+        Cause::SndbufLimited => vec![
+            format!("plateau over {} rounds", word(limits.plateau_rounds)),
+            format!("{} segments at least", word(INITIAL_WINDOW)),
+            format!("from {} segments on", word(sndbuf_limited::SMALLEST)),
+        ],
         Cause::Retransmission => vec!["three duplicate ACKs".to_owned()],
         Cause::DelayedAck => vec![
             "one or two segments".to_owned(),

@@ -55,7 +55,7 @@ fn judge(gap: &Gap, limits: &Limits) -> Verdict {
 }
 
 /// A buffer holds two segments at least: one that is acknowledged frees nothing for a writer to be woken by.
-const SMALLEST: u32 = 2;
+pub(super) const SMALLEST: u32 = 2;
 /// Below so many segments a plateau may be a congestion window's: repeated losses keep it there.
 const FEW: u32 = 4;
 /// Flight over the modelled window where slow start ended only because no more was sent (Linux tcp_is_cwnd_limited), with
