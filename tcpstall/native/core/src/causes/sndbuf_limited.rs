@@ -28,7 +28,9 @@ fn judge(gap: &Gap, limits: &Limits) -> Verdict {
     if gap.has_room().is_none() {
         return Verdict::CannotTell(Missing::WINDOW_SCALE);
     }
-    let plateau = gap.context.plateau_rounds >= limits.plateau_rounds;
+    // So few whole segments may be a congestion window that hardly grows: it takes longer to show that it does not.
+    let slow = gap.segments_at_start < FEW && !gap.short_segment_out;
+    let plateau = gap.context.plateau_rounds >= limits.plateau_rounds * if slow { 2 } else { 1 };
     let small = gap.segments_at_start < if plateau { SMALLEST } else { INITIAL_WINDOW };
     if gap.flight_unknown || small || (!gap.cwnd_known && !plateau) {
         return Verdict::CannotTell(if gap.from_start { Missing::PACKETS } else { Missing::START });

@@ -31,9 +31,10 @@ pub(super) fn read(gaps: &mut [Gap]) {
 fn round(gap: &Gap, una: &mut Option<i64>, acked: &mut u64) -> Round {
     let mss = i64::from(gap.mss.max(1));
     let released = gap.released_by_ack();
+    let trails = released && gap.near_sender();
     let trailing = i64::from(gap.segments_at_start.saturating_sub(gap.segments_held)) * mss;
-    let mut edge = gap.left_edge - gap.acked + if released { trailing } else { 0 };
-    let mut out = if released { gap.segments_held } else { gap.segments_at_start };
+    let mut edge = gap.left_edge - gap.acked + if trails { trailing } else { 0 };
+    let mut out = if trails { gap.segments_held } else { gap.segments_at_start };
     if answered_early(gap) {
         edge = gap.left_edge + gap.left_in_flight - gap.before.bytes as i64;
         out = out.max(gap.before.bytes.div_ceil(mss as u64) as u32);
