@@ -46,6 +46,8 @@ impl Missing {
         Missing("the other subflows: window and data are those of the whole multipath connection");
     /// The packets of one end.
     pub const OTHER_END: Missing = Missing("packets of the other end: only one direction was captured");
+    /// More flights of the same size.
+    pub const ROUNDS: Missing = Missing("more flights alike: a small one alone shows no send buffer");
     /// A round trip, to compare with.
     pub const ROUND_TRIP: Missing = Missing("round trip time: no data of this flow was acknowledged in the capture");
 }

@@ -18,6 +18,7 @@ use super::rule::{Missing, Rule, Verdict, yes};
 use crate::gap::Gap;
 use crate::gap::builder::LEAST_GAP;
 use crate::sender::cwnd::INITIAL_WINDOW;
+use crate::time::Nanos;
 
 pub(super) const RULE: Rule = Rule { cause: Cause::SndbufLimited, judge };
 
@@ -31,9 +32,11 @@ fn judge(gap: &Gap, limits: &Limits) -> Verdict {
     // So few whole segments may be a congestion window that hardly grows: it takes longer to show that it does not.
     let slow = gap.segments_at_start < FEW && !gap.short_segment_out;
     let plateau = gap.context.plateau_rounds >= limits.plateau_rounds * if slow { 2 } else { 1 };
-    let small = gap.segments_at_start < if plateau { SMALLEST } else { INITIAL_WINDOW };
-    if gap.flight_unknown || small || (!gap.cwnd_known && !plateau) {
+    if gap.flight_unknown || (!gap.cwnd_known && !plateau) {
         return Verdict::CannotTell(if gap.from_start { Missing::PACKETS } else { Missing::START });
+    }
+    if gap.segments_at_start < if plateau { SMALLEST } else { INITIAL_WINDOW } {
+        return Verdict::CannotTell(if gap.overtaken > Nanos::ZERO { Missing::DEPARTURE } else { Missing::ROUNDS });
     }
     // A window that nothing but the buffer keeps from being filled stands at twice the most that was out.
     let saturated = f64::from(gap.segments_at_start) <= SATURATED * f64::from(gap.cwnd);
