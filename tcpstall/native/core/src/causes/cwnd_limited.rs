@@ -65,8 +65,9 @@ fn by_growth(gap: &Gap, limits: &Limits) -> Option<Proof> {
 
 fn by_model(gap: &Gap, limits: &Limits) -> Verdict {
     if gap.flight_unknown || !gap.cwnd_known {
-        // The growth of a window that is not known still shows.
-        let creeping = gap.context.creeping && !gap.flight_unknown && gap.released_by_ack() && !gap.is_turn();
+        // The growth of a window that is not known still shows, and so does what each ACK lets go.
+        let shows = gap.context.creeping || gap.context.dripping && !gap.short_segment_out;
+        let creeping = shows && !gap.flight_unknown && gap.released_by_ack() && !gap.is_turn();
         let missing = if gap.from_start { Missing::PACKETS } else { Missing::START };
         return if creeping { yes("congestion-avoidance", 0.7) } else { Verdict::CannotTell(missing) };
     }
