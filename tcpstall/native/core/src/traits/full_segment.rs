@@ -11,7 +11,7 @@ const MOST_OPTIONS: u32 = 40;
 const ROW: u8 = 3;
 
 /// Watches sizes just below the announced one.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug, Default, serde::Serialize, serde::Deserialize)]
 pub struct FullSegment {
     size: u32,
     row: u8,
