@@ -49,3 +49,15 @@ def test_the_single_byte_beyond_an_initial_window_is_not_held_by_nagle(scene: Sc
     scene.handshake(rtt_ms=20)
     scene.download(14_481)
     assert causes(scene, tap) == ["cwnd-limited"]
+
+
+@fires
+def test_on_a_short_path_whose_host_was_slow_to_open_an_ack_still_frees_what_follows_it(scene: Scene) -> None:
+    scene.handshake(rtt_ms=0.9, timestamps=False)
+    scene.path(rtt_ms=0.25)
+    for _ in range(6):
+        scene.server_sends(48)
+        scene.wait_ms(40)
+        scene.client_acks()
+    scene.server_sends(48)
+    assert set(causes(scene, "client")) <= {"nagle", "delayed-ack"}

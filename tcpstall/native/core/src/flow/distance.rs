@@ -52,6 +52,12 @@ impl Shortest {
         self.least
     }
 
+    /// The smallest, or before the first answer that of the handshake.
+    #[inline]
+    pub fn or_handshake(&self) -> Option<Nanos> {
+        self.least.or(self.handshake)
+    }
+
     /// The usual one, where packets pass so `late` at times that the smallest may be too small by as much, and the other leg
     /// of the handshake was longer than it has to be by `other`.
     pub fn usual(&self, late: Nanos, other: Nanos) -> Option<Nanos> {

@@ -1,6 +1,7 @@
 //! One direction of data: what its sender sent and what was acknowledged, in the sender's own order of events.
 
 mod acks;
+mod copies;
 mod memory;
 mod mss;
 
@@ -346,8 +347,7 @@ impl Half {
             }
             return Sending::Late { retransmitted };
         }
-        let rtt = self.distance.get().unwrap_or_default() + self.peer_distance.get().unwrap_or_default();
-        if self.identification.is_repeated_by(segment) || self.outstanding.again(segment, start, end, rtt) {
+        if self.is_copy(segment, start, end) {
             self.frames -= 1;
             self.copies += 1;
             return Sending::Copy;

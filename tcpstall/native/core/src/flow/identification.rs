@@ -55,6 +55,12 @@ impl Identification {
         id != 0 && (0..FAR_AHEAD as i32).contains(&back) && (self.counts() || elsewhere || at_once)
     }
 
+    /// True if a later packet had another number than this one, not the field's default of 0: a sender gives a packet that it
+    /// sends again a new number.
+    pub fn moved_on(&self, segment: &Segment) -> bool {
+        segment.ip_id.is_some_and(|id| id != 0 && self.last.is_some_and(|(last, _)| last != id))
+    }
+
     /// The counter jumped between two packets of one burst with no data missing between them: it counts other
     /// connections' packets too (one counter a host or a destination).
     pub fn jumped(&mut self) {

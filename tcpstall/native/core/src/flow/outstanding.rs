@@ -9,6 +9,9 @@ use crate::wire::Segment;
 const LIMIT: usize = 1 << 16;
 /// Copies of a packet that a bridge or `-i any` makes follow one another within this time.
 const COPY_AGE: Nanos = Nanos::from_millis(1);
+/// The same where its IP-ID tells a copy: within 2 minutes no sender numbers two packets alike (RFC 6864 §4.1), as it
+/// would a repair; a mirror or a loop of the network may hand it to the tap this late.
+const LOOPED_COPY_AGE: Nanos = Nanos::from_millis(120_000);
 /// The same for packets that neither an IP-ID nor a timestamp tells apart: no sender repeats itself so soon.
 const UNMARKED_COPY_AGE: Nanos = Nanos::from_micros(20);
 /// Frames that one packet can send again: the largest packet in the smallest segments that Linux makes (BIG TCP's 512 KiB,
@@ -158,12 +161,14 @@ impl Outstanding {
     }
 
     /// Bytes `[start, end)` passed again; true if this packet is a mere copy of the one before. No sender repeats itself
-    /// within half the round trip `rtt`.
-    pub fn again(&mut self, segment: &Segment, start: i64, end: i64, rtt: Nanos) -> bool {
+    /// within half the round trip `rtt`, nor uses an IP-ID again that it has `moved_on` from.
+    pub fn again(&mut self, segment: &Segment, start: i64, end: i64, rtt: Nanos, moved_on: bool) -> bool {
         let own = mark(segment);
         let index = self.sent.partition_point(|sent| sent.end < end);
         let age = match (segment.ip_id, own) {
             (_, 0) => UNMARKED_COPY_AGE,
+            (Some(1..), _) if moved_on => LOOPED_COPY_AGE,
+            (Some(1..), _) => COPY_AGE.max(rtt.scaled(0.5)),
             (None | Some(0), _) if rtt > Nanos::ZERO => COPY_AGE.min(rtt.scaled(0.5)).max(UNMARKED_COPY_AGE),
             _ => COPY_AGE,
         };

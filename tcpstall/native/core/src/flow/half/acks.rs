@@ -105,6 +105,17 @@ impl Half {
         self.sack_permitted || self.has_holes() || self.duplicates >= DUPLICATES
     }
 
+    /// When the newest data was sent.
+    pub(in crate::flow) fn newest_sent(&self) -> Option<Nanos> {
+        self.outstanding.newest()
+    }
+
+    /// True if a segment without payload comes after data of its sender that the tap has not seen.
+    #[inline]
+    pub fn is_ahead(&self, segment: &Segment) -> bool {
+        self.snd_nxt > 1 && (1..ABSURD_JUMP).contains(&(self.offset(segment.seq) - self.snd_nxt))
+    }
+
     /// True if something that the peer sent may be on its way to the sender.
     #[inline]
     pub fn awaits_acks(&self) -> bool {
@@ -118,7 +129,7 @@ impl Half {
         let Some(pending) = self.pending.front() else { return false };
         let distance = self.distance.now().unwrap_or_default();
         let time = pending.time + distance;
-        let due = time <= now || time - self.early(distance) <= now;
+        let due = time <= now || time - self.early(distance) <= now || self.is_woken_by(pending, distance, now);
         let most = if self.tight { TIGHT_ACKS } else { PENDING_ACKS };
         if !due && self.pending.len() < most {
             return false;
