@@ -22,6 +22,7 @@ class Trust:
     | `scale-inferred` | medium | the window scale rests on how flights filled the window |
     | `options-cut` | medium | the snap length cut TCP options: no SACK, no timestamps |
     | `data-unseen` | medium, low | acknowledged data is missing, in at least 1 %, or half, of rounds of ten segments |
+    | `acks-unseen` | medium | data was never acknowledged nor sent again: the ACKs that came are not in the capture |
     | `packets-left-out` | medium | whoever pasted the capture left packets out |
     | `clock-stepped` | medium | packets are stamped earlier than those before them: waits around look too short |
     | `vantage-unknown` | medium | no round trip tells which ACK reached the sender before which data |

@@ -92,3 +92,31 @@ def test_a_little_silence_after_a_long_full_window_is_hardly_the_applications(sc
 @fires
 def test_a_long_silence_after_a_full_window_is_the_applications(scene: Scene) -> None:
     assert min(behind_a_full_window(scene, shut_ms=30, silent_ms=300)) >= 0.9
+
+
+@fires
+def test_the_first_answer_of_a_capture_that_began_in_mid_life_was_thought_about(scene: Scene) -> None:
+    scene.handshake(rtt_ms=20)
+    scene.client_sends(147)
+    scene.server_acks()
+    scene.wait_ms(3_000)
+    scene.server_sends(1_000)
+    (row,) = (row for row in scene.flow("server", drop=range(1, 4))["stalls"] if row["sender"] == "server")
+    assert row["cause"] == "app-limited"
+    assert row["duration_ns"] / 1e6 in between(2_980, 3_010)
+    assert row["confidence"] < 0.8
+
+
+@fires
+def test_a_silence_longer_than_any_path_is_idle_wherever_the_tap_was(scene: Scene) -> None:
+    scene.handshake(rtt_ms=300, timestamps=False)
+    scene.client_sends(45)
+    scene.server_acks()
+    scene.wait_ms(4_000)
+    scene.client_sends(399)
+    scene.server_sends(358)
+    scene.wait_ms(26)
+    scene.client_sends(344)
+    scene.server_acks()
+    row, *_ = (row for row in scene.flow("client", drop=range(1, 4))["stalls"] if row["sender"] == "client")
+    assert row["cause"] == "app-limited"

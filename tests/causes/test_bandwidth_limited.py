@@ -160,3 +160,27 @@ def test_a_known_link_is_full_without_a_queue(scene: Scene) -> None:
     (wider,) = flows_of(path, link_bytes_per_s=20 * MBIT)
     assert "bandwidth-limited" not in wider["time_ns"]
     assert wider["directions"]["server"]["link_share"] < 0.6
+
+
+def one_by_one(scene: Scene, tap: Tap) -> list[dict[str, Any]]:
+    """A segment of 536 bytes every 86.5 ms, as a modem of 53 kbit/s lets them go; each is acknowledged at once."""
+    scene.handshake(rtt_ms=40, mss=536, timestamps=False)
+    for _ in range(20):
+        scene.client_sends(536, push=False)
+        scene.server_acks()
+        scene.wait_ms(86.5 - 20)
+    rows = [row for row in scene.flow(tap)["stalls"] if row["sender"] == "client" and row["duration_ns"] > 80e6]
+    assert len(rows) > 15
+    return rows
+
+
+@fires
+def test_segments_one_by_one_far_from_their_sender_are_a_slow_lines(scene: Scene) -> None:
+    rows = one_by_one(scene, "server")
+    assert {row["cause"] for row in rows} == {"bandwidth-limited"}
+    assert max(row["confidence"] for row in rows) < 0.8
+
+
+@look_alike
+def test_at_the_sender_itself_no_line_can_have_spaced_them(scene: Scene) -> None:
+    assert "bandwidth-limited" not in {row["cause"] for row in one_by_one(scene, "client")}

@@ -73,3 +73,76 @@ def test_a_fin_that_is_sent_again_for_a_minute_stays_with_its_connection(scene: 
         scene.wait_ms(1_000 * wait_s)
         scene.server_repeats(5_000, 31, lost=True)
     assert scene.lost_ms("server", "server")["retransmission"] in between(76_000, 77_000)
+
+
+def holed(scene: Scene) -> None:
+    """Four segments, the second lost; 1.5 s later it comes, and a second after that more data."""
+    scene.handshake(rtt_ms=20)
+    scene.client_sends(147)
+    scene.server_acks()
+    for lost in (False, True, False, False):
+        scene.server_sends(1_448, lost=lost)
+    scene.client_acks(upto=1_448, sack=((2_896, 5_792),))
+    scene.wait_ms(1_500)
+    scene.server_repeats(1_448, 1_448)
+    scene.client_acks(upto=5_792)
+    scene.wait_ms(1_000)
+    scene.server_sends(5_000)
+
+
+@fires
+def test_a_hole_that_sack_reports_is_being_repaired_even_if_the_capture_lacks_the_repair(scene: Scene) -> None:
+    holed(scene)
+    repeats = [n for n, (_, p) in enumerate(scene.packets("server"), 1) if p.payload == 1_448]
+    lost = scene.lost_ms("server", "server", drop=repeats[-1:])
+    assert lost["retransmission"] in between(1_500, 1_560)
+    assert lost["app-limited"] in between(970, 1_010)
+
+
+@fires
+def test_a_hole_that_the_tap_alone_shows_is_being_repaired_while_nothing_acknowledges_it(scene: Scene) -> None:
+    holed(scene)
+    bare = [n for n, (_, p) in enumerate(scene.packets("client"), 1) if p.sack]
+    repeats = [n for n, (_, p) in enumerate(scene.packets("client"), 1) if p.payload == 1_448]
+    lost = scene.lost_ms("server", "client", drop=[*bare, *repeats[-1:]])
+    assert lost["retransmission"] in between(1_450, 1_560)
+
+
+@near_miss
+def test_data_that_the_capture_alone_lacks_is_acknowledged_and_no_loss(scene: Scene) -> None:
+    scene.handshake(rtt_ms=20)
+    scene.client_sends(147)
+    scene.server_acks()
+    for unseen in (False, True, False):
+        scene.server_sends(1_448, unseen=unseen)
+    scene.client_acks()
+    scene.wait_ms(1_500)
+    scene.server_sends(5_000)
+    assert "retransmission" not in causes(scene, "client")
+
+
+@fires
+def test_an_end_that_is_ahead_of_its_data_had_sent_them_before(scene: Scene) -> None:
+    scene.handshake(rtt_ms=20)
+    scene.download(5_000)
+    scene.client_sends(300)
+    scene.wait_ms(2_000)
+    scene.server_sends(418, lost=True)
+    scene.server_acks()
+    scene.wait_ms(6_000)
+    scene.server_repeats(5_000, 418)
+    scene.client_acks()
+    lost = scene.lost_ms("server", "client")
+    assert lost["retransmission"] in between(5_950, 6_050)
+    assert lost["app-limited"] in between(1_950, 2_050)
+
+
+@look_alike
+def test_segments_one_by_one_without_an_ack_are_not_probes_each(scene: Scene) -> None:
+    scene.handshake(rtt_ms=40)
+    scene.client_sends(147)
+    scene.server_acks()
+    for _ in range(12):
+        scene.server_sends(536)
+        scene.wait_ms(86.5)
+    assert "retransmission" not in causes(scene, "client")[1:]

@@ -3,9 +3,13 @@
 from collections import Counter
 from typing import Any
 
+import pytest
+
 from tests.causes.triple import NOT_A_STALL_MS, causes, fires, look_alike, near_miss
 from tests.scene import Scene, Stall
+from tests.scene.files import write
 from tests.scene.network import Tap
+from tests.scene.verdict import flows_of
 
 
 def slow_start(scene: Scene) -> None:
@@ -98,3 +102,45 @@ def test_where_the_capture_lacks_nearly_all_data_nothing_is_known_of_its_silence
     said = {stall["cause"] for stall in flow["stalls"] if stall["sender"] == "server" and stall["duration_ns"] > 20e6}
     assert said <= {"unexplained", "capture-gap", "retransmission"}
     assert flow["rtt_spikes"] == []
+
+
+def stamped(scene: Scene, numbers: range, leap_s: float) -> dict[str, Any]:
+    """The flow where the clock of some packets leaps ahead, or back, for as long as they last."""
+    leap = round(leap_s * 1e9)
+    packets = [(time + leap * (number in numbers), p) for number, (time, p) in enumerate(scene.packets(), 1)]
+    path = scene.folder / "stamped.pcap"
+    write(path, packets)
+    (flow,) = flows_of(path)
+    return flow
+
+
+@fires
+def test_a_leap_that_the_clock_takes_back_is_no_wait(scene: Scene) -> None:
+    scene.handshake(rtt_ms=20)
+    for _ in range(4):
+        scene.download(5_000)
+    flow = stamped(scene, range(9, 10), 71_339_732)
+    rows = [row for row in flow["stalls"] if row["duration_ns"] > 1e9]
+    assert {(row["cause"], row["confidence"]) for row in rows} == {("unexplained", 0.0)}
+    assert all("time" in row["missing"][0] for row in rows)
+
+
+@near_miss
+def test_a_wait_before_a_clock_that_steps_back_by_less_is_still_a_wait(scene: Scene) -> None:
+    scene.handshake(rtt_ms=20)
+    scene.download(5_000)
+    scene.wait_ms(2_000)
+    scene.download(5_000)
+    flow = stamped(scene, range(len(scene.packets()) - 2, 100), -0.005)
+    assert {row["cause"] for row in flow["stalls"] if row["duration_ns"] > 1e9} == {"app-limited"}
+
+
+@fires
+@pytest.mark.parametrize(("numbers", "leap_s"), [(range(2, 3), 83_886_081), (range(1, 2), -1_400_000_000)])
+def test_a_handshake_of_years_is_a_wrong_time(scene: Scene, numbers: range, leap_s: float) -> None:
+    scene.handshake(rtt_ms=20)
+    scene.download(5_000)
+    flow = stamped(scene, numbers, leap_s)
+    (row,) = (row for row in flow["stalls"] if row["duration_ns"] > 1e9)
+    assert (row["cause"], row["confidence"]) == ("unexplained", 0.0)
+    assert sum(flow["time_ns"].values()) == flow["end_ns"] - flow["start_ns"]

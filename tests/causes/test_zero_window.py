@@ -78,3 +78,18 @@ def test_a_sender_that_probed_waited_for_the_window_although_the_peer_spoke_mean
 def test_a_pause_as_long_as_the_window_was_shut_is_the_applications(scene: Scene) -> None:
     shut_and_asked(scene, open_ms=1_500)
     assert "zero-window" not in {stall.cause for stall in scene.stalls("server", over_ms=1_000)}
+
+
+@fires
+def test_a_window_that_shuts_before_the_first_data_of_the_capture_makes_them_wait(scene: Scene) -> None:
+    scene.handshake(rtt_ms=0.2, client_window=8_192)
+    scene.client_sends(147)
+    scene.server_acks()
+    scene.server_sends(8_000)
+    scene.client_acks(window=0)
+    scene.wait_ms(40)
+    scene.client_acks(window=64_000)
+    scene.server_sends(1_448)
+    first = next(n for n, (_, p) in enumerate(scene.packets("client"), 1) if p.flags == 16 and p.window == 0)
+    (stall,) = scene.stalls("server", "client", over_ms=5, drop=range(1, first))
+    assert stall == Stall("zero-window", between(38, 43))

@@ -5,8 +5,8 @@
 //!           timer started the next segment and the last one was short
 //! Evidence  `in_flight_bytes`, `freed_by_packet`, `freed_to_data_ns`; detail `idle`, `think-time`, `awaiting-peer`
 //! Source    RFC 7661 §3; Linux TCP_CHRONO (busy time stops when the write queue is empty)
-//! Abstains  packets are missing, so that what was in flight is not known; or the next data had left its sender long before, by
-//!           its timestamps, and sat in a queue before the tap
+//! Abstains  packets are missing, so that what was in flight is not known; ACKs are missing and the last segment was full; or
+//!           the next data had left its sender long before, by its timestamps, and sat in a queue before the tap
 //! Looks like `sndbuf-limited` (each wait ends at an ACK), `retransmission` (a lost tail), `nagle`, `zero-window`
 
 use super::cause::Cause;
@@ -20,11 +20,26 @@ pub(super) const RULE: Rule = Rule { cause: Cause::AppLimited, judge };
 /// Routes change; to so many times the round trip hardly ever.
 const LONGER_PATH: f64 = 4.0;
 
+/// Judges by the sender's data alone: what was in flight had been acknowledged, or the sender would have sent it again.
+fn without_acks(gap: &Gap) -> Verdict {
+    let short = !gap.before.last_frame.is_multiple_of(gap.mss.max(1));
+    let long = gap.duration() > timers::INITIAL_RTO;
+    if short || long { yes("idle", 0.6) } else { Verdict::CannotTell(Missing::ACKS) }
+}
+
 fn judge(gap: &Gap, _: &Limits) -> Verdict {
+    if gap.first && !gap.from_start && gap.hole_before > 0 {
+        // The capture lacks the beginning of the answer, which may have left long before.
+        return Verdict::CannotTell(Missing::PACKETS);
+    }
     if gap.first || gap.is_turn() {
         let thinking = gap.after_peer().unwrap_or(gap.duration());
         let detail = if thinking + thinking >= gap.duration() { "think-time" } else { "awaiting-peer" };
-        return yes(detail, 0.93);
+        // What was in flight before the capture began may have held the first data that it holds.
+        return yes(detail, if gap.first && !gap.from_start { 0.75 } else { 0.93 });
+    }
+    if gap.unseen.acks {
+        return without_acks(gap);
     }
     if !gap.ended {
         return if gap.left_in_flight == 0 { yes("idle", 0.9) } else { Verdict::No };
@@ -51,7 +66,7 @@ fn judge(gap: &Gap, _: &Limits) -> Verdict {
             return yes("idle", 0.6);
         }
         let sure = gap.near_sender() || gap.after_ack().is_some_and(|span| span > gap.rtt().scaled(LONGER_PATH));
-        return yes("idle", if sure { 0.95 } else { 0.8 });
+        return yes("idle", if sure { 0.95 } else { 0.75 });
     }
     let short = !gap.before.last_frame.is_multiple_of(gap.mss.max(1));
     yes("idle", if short { 0.85 } else { 0.6 })

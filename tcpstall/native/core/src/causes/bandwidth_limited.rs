@@ -3,6 +3,7 @@
 //! Rule      from the gap's start to its end a queue stood on the path: every ACK came back later than the base round trip by
 //!           an eighth of it (or 16 ms) and by four times the distance of the ACKs, for a whole round trip at least; near the
 //!           sender, one or two ACKs released the next data at once, or more where the flight never fell below rate × base round trip
+//!           Away from the sender also where segments come one by one, evenly, each more than a round trip after the last (`line`)
 //! Evidence  `bottleneck_bytes_per_s`, `bdp_bytes` (rate × base round trip), `in_flight_bytes` above it, `queue_ns`
 //! Source    RFC 9438 §4.1 (self-clocking), RFC 9406 §4.2 (a longer round trip shows the queue); Van Jacobson 1988
 //! Abstains  never; where no base round trip is known there is no sign of a queue. Time without a gap has no stall, yet the
@@ -15,15 +16,30 @@ use super::limits::Limits;
 use super::pacing;
 use super::rule::{Rule, Verdict, yes};
 use crate::gap::Gap;
+use crate::gap::bottleneck::QUEUED_SPACINGS;
 
 pub(super) const RULE: Rule = Rule { cause: Cause::BandwidthLimited, judge };
 
 /// A sender that ACKs drive answers each, or every second one where it puts off a TSO frame (Linux `tcp_tso_should_defer`).
 pub(super) const MOST_ACKS: u32 = 2;
 
+/// Away from the sender: segments come one by one, evenly, each more than a round trip after the one before, with more behind
+/// them (no PSH). No kernel paces a
+/// window of a segment so slowly (Linux `tcp_update_pacing_rate`: cwnd / srtt at least), but a slow line does.
+fn line(gap: &Gap, limits: &Limits) -> Verdict {
+    let alone = gap.before.clump.bytes <= u64::from(gap.mss) && !gap.before.pushed && gap.duration() > gap.rtt();
+    let even = || matches!((pacing::RULE.judge)(gap, limits), Verdict::Yes(_));
+    if !gap.near_sender() && alone && even() { yes("line", 0.6) } else { Verdict::No }
+}
+
 fn judge(gap: &Gap, limits: &Limits) -> Verdict {
-    let Some(path) = &gap.context.bottleneck else { return Verdict::No };
+    let Some(path) = &gap.context.bottleneck else { return line(gap, limits) };
     if !gap.near_sender() {
+        // Behind the queue a silence of many segments' time is the queue's only if what ended it had stood in it so long.
+        let segments = gap.duration().0 as f64 * path.rate() / (1e9 * f64::from(gap.mss.max(1)));
+        if segments > QUEUED_SPACINGS as f64 && gap.held + gap.held < gap.duration() {
+            return Verdict::No;
+        }
         // Behind the queue only the even arrival of data and the late answers to ACKs are seen.
         return yes("queue", 0.75);
     }

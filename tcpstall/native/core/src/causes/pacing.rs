@@ -37,5 +37,18 @@ fn judge(gap: &Gap, limits: &Limits) -> Verdict {
         && f64::from(context.pace_agreement) >= limits.pace_share * others;
     // Away from the sender the path's own jitter may keep the time; and a full congestion window would have held the sender too.
     let alone = gap.near_sender() && gap.segments_held < gap.cwnd;
-    if agreed { yes("", if alone { 0.9 } else { 0.85 }) } else { Verdict::No }
+    if agreed {
+        yes(
+            "",
+            if alone {
+                0.9
+            } else if gap.near_sender() {
+                0.85
+            } else {
+                0.75
+            },
+        )
+    } else {
+        Verdict::No
+    }
 }

@@ -59,19 +59,22 @@ pub fn explain(gap: &Gap, limits: &Limits, threshold: Nanos) -> Vec<Part> {
 /// retransmission timer is off (RFC 6298 §5.2) and no window is full, so the silence that follows has a reason of its own.
 fn repaired(gap: &Gap, threshold: Nanos) -> Option<(Gap, Nanos)> {
     // By a better-known distance of the tap that ACK may have reached the sender before the gap.
-    let at = gap.all_acked?.max(gap.start());
+    let at = retransmission::repaired_at(gap)?.max(gap.start());
     if !gap.ended || gap.end - at <= threshold {
         return None;
     }
     // Whoever sends again later had not heard that ACK: it was lost behind the tap.
     let sent_again = gap.repair.iter().flat_map(|repair| &repair.attempts).map(|attempt| attempt.time).max();
     let last = gap.first_retransmission.max(sent_again);
-    let heard = last.map_or(gap.recovering, |last| last <= at) && !gap.acks_lost;
+    let heard = last.map_or(gap.recovering || gap.hole.is_some(), |last| last <= at) && !gap.acks_lost;
     let mut rest = gap.clone();
     rest.before.end = at;
     (rest.flight_at_start, rest.segments_at_start, rest.segments_held) = (0, 0, 0);
     (rest.retransmissions, rest.first_retransmission, rest.repair) = (0, None, None);
-    rest.recovering = false;
+    (rest.recovering, rest.hole) = (false, None);
+    if gap.unseen.acks {
+        (rest.left_in_flight, rest.last_ack) = (0, Some(at));
+    }
     rest.peer_first = rest.peer_first.map(|first| first.max(at));
     rest.peer_last = rest.peer_last.map(|last| last.max(at));
     (heard && (rest.fell_silent() || rest.is_turn())).then_some((rest, at))
@@ -99,6 +102,15 @@ fn repairs(gap: &Gap, limits: &Limits, mut whole: Part, threshold: Nanos) -> Vec
         whole.start = freed;
         return vec![before, whole];
     }
+    if let Some(hole) = gap.hole.filter(|hole| gap.all_acked.is_some_and(|acked| acked < hole.since))
+        && hole.since - gap.start() > threshold
+    {
+        // What was lost was only sent then.
+        let before = Gap { end: hole.since, hole: None, ..gap.clone() };
+        let before = judge(&before, limits, gap.start(), hole.since);
+        whole.start = hole.since;
+        return vec![before, whole];
+    }
     let mut parts = Vec::new();
     for stage in retransmission::stages(gap) {
         let stage_end = stage.end.min(whole.end);
@@ -117,7 +129,7 @@ fn before_zero_window(gap: &Gap, limits: &Limits, closed: Nanos) -> Vec<Part> {
     rest.before.end = closed;
     rest.retransmissions = 0;
     rest.first_retransmission = None;
-    rest.recovering = false;
+    (rest.recovering, rest.hole) = (false, None);
     let mut before = gap.clone();
     before.end = closed;
     before.closed = None;
@@ -179,6 +191,27 @@ fn stood_still(gap: &Gap) -> bool {
     gap.overtaken > Nanos::ZERO && gap.overtaken + gap.overtaken >= gap.duration()
 }
 
+/// Rules that rest on what was in flight.
+const RESTS_ON_ACKS: [Cause; 9] = [
+    Cause::BandwidthLimited,
+    Cause::RwndLimited,
+    Cause::DelayedAck,
+    Cause::Nagle,
+    Cause::Pacing,
+    Cause::BurstLimited,
+    Cause::IdleRestart,
+    Cause::CwndLimited,
+    Cause::SndbufLimited,
+];
+
+/// Twice the first retransmission timer (RFC 6298 §2.1): over a longer path each SYN would be sent again.
+const LONGEST_PATH: Nanos = Nanos::from_millis(2_000);
+
+/// The sender stayed silent after the last ACK for longer than that could have taken to reach it.
+fn outlasts_paths(gap: &Gap) -> bool {
+    gap.left_in_flight == 0 && gap.after_ack().is_some_and(|span| span > LONGEST_PATH)
+}
+
 /// Rules that rest on which ACK reached the sender before which data abstain while the tap's distance was not known.
 fn judge_one(rule: &Rule, gap: &Gap, limits: &Limits) -> Verdict {
     const RESTS_ON_ORDER: [Cause; 7] = [
@@ -193,8 +226,10 @@ fn judge_one(rule: &Rule, gap: &Gap, limits: &Limits) -> Verdict {
     let verdict = (rule.judge)(gap, limits);
     // Growth shows in the sizes of bursts, whichever ACK came before them.
     let grew = rule.cause == Cause::CwndLimited && gap.context.read.climb > 1;
-    let ordered = !gap.unseen.blind || gap.first || gap.is_turn() || grew;
+    let silent = rule.cause == Cause::AppLimited && outlasts_paths(gap);
+    let ordered = !gap.unseen.blind || gap.first || gap.is_turn() || grew || silent;
     match verdict {
+        Verdict::Yes(_) if gap.unseen.acks && RESTS_ON_ACKS.contains(&rule.cause) => Verdict::CannotTell(Missing::ACKS),
         Verdict::Yes(_) if stood_still(gap) && RESTS_ON_ORDER.contains(&rule.cause) => {
             Verdict::CannotTell(Missing::DEPARTURE)
         }
@@ -234,6 +269,10 @@ fn judge(gap: &Gap, limits: &Limits, start: Nanos, end: Nanos) -> Part {
         also: Vec::new(),
         missing: Vec::new(),
     };
+    if gap.unseen.misdated {
+        // How long it was is not known, and so not why.
+        return Part { missing: vec![Missing::TIME.0], ..part };
+    }
     let mut doubts: Vec<(Cause, Missing)> = Vec::new();
     let mut found = false;
     for rule in &RULES {

@@ -2,7 +2,9 @@
 //!
 //! Rule      data was sent again inside the gap, or a recovery begun before it was not over; at a tap behind the loss:
 //!           the IP-ID counter or a hole in the sequence shows packets that were sent and did not arrive, or the sender
-//!           sends again what the tap saw acknowledged; a wait whose repairs began for different reasons is split
+//!           sends again what the tap saw acknowledged; or the receiver lacked data for most of the wait, by its SACK blocks or by
+//!           a hole at the tap that nothing acknowledged. It ends where everything is acknowledged; a wait whose repairs
+//!           began for different reasons is split
 //! Evidence  `retransmissions`, `timeouts`, `needless_retransmissions`, `congestion_point_bytes` (in flight when the first lost segment
 //!           was first sent), `lost_before_tap`; details `timeout` (no sign of loss came before the timer), `fast-retransmit` (SACK came,
 //!           or three duplicate ACKs without it), `tail-loss` (the probe timer), `recovery`, `spurious` (a DSACK or an echoed timestamp shows
@@ -13,8 +15,10 @@
 //!           `app-limited` at the receiver (a lost tail leaves the tap with nothing outstanding)
 
 use super::cause::Cause;
+use super::delayed_ack::LONGEST;
 use super::limits::Limits;
 use super::rule::{Proof, Rule, Verdict, yes};
+use crate::gap::builder::LEAST_GAP;
 use crate::gap::{Attempt, Gap, Trigger};
 use crate::sender::timers::{self, Expired};
 use crate::time::Nanos;
@@ -28,7 +32,31 @@ fn judge(gap: &Gap, _: &Limits) -> Verdict {
     if gap.recovering {
         return Verdict::Yes(RECOVERY);
     }
-    lost_before_tap(gap)
+    match lost_before_tap(gap) {
+        Verdict::No => beneath_hole(gap),
+        found => found,
+    }
+}
+
+/// The receiver lacked data for most of the wait, up to where everything was acknowledged: the repair was on its way, whether or
+/// not the capture holds it. RACK waits for a quarter of the round trip before it calls late data lost (RFC 8985 §6.2).
+fn beneath_hole(gap: &Gap) -> Verdict {
+    let Some(hole) = &gap.hole else { return Verdict::No };
+    let waited = repaired_at(gap).unwrap_or(gap.end) - gap.start();
+    let (stood, known) = (hole.within(gap.start(), gap.end), hole.known_within(gap.start(), gap.end));
+    if known > gap.rtt().scaled(0.25) && known + known >= waited {
+        return yes("recovery", 0.85);
+    }
+    // What the capture alone lacks the receiver has, and acknowledges within 500 ms (RFC 9293 §3.8.6.3).
+    if stood > gap.rtt().scaled(1.5) + LONGEST && stood + stood >= waited { yes("recovery", 0.75) } else { Verdict::No }
+}
+
+/// When the repair inside it was over: everything was acknowledged; or, where the capture lacks that ACK, when the last of it was
+/// sent.
+pub(super) fn repaired_at(gap: &Gap) -> Option<Nanos> {
+    let last = || gap.repair.iter().flat_map(|repair| &repair.attempts).map(|attempt| attempt.time).max();
+    let filled = |at: &Nanos| gap.hole.is_none_or(|hole| hole.until.is_some_and(|until| until <= *at));
+    gap.all_acked.filter(filled).or_else(|| last().max(gap.first_retransmission).filter(|_| gap.unseen.acks))
 }
 
 const RECOVERY: Proof = Proof { detail: "recovery", confidence: 0.85 };
@@ -43,7 +71,15 @@ fn lost_before_tap(gap: &Gap) -> Verdict {
     // A probe sends new data where there is some, whatever the congestion window says (RFC 8985 §7.3): one frame, after a
     // silence in which nothing at all was acknowledged though everything was overdue.
     let alone = gap.after.clump.first_bytes == u64::from(gap.after.first_frame);
-    let unanswered = gap.acks == 0 && gap.left_in_flight > 0 && gap.unseen.is_nothing() && alone && gap.peer_bytes == 0;
+    // One a flight (RFC 8985 §7.3): after a probe that nothing answered the retransmission timer runs.
+    let probed = gap.before.acks == 0 && gap.flight_at_start > gap.before.bytes as i64;
+    let unanswered = gap.acks == 0
+        && !probed
+        && !gap.unseen.acks
+        && gap.left_in_flight > 0
+        && gap.unseen.is_nothing()
+        && alone
+        && gap.peer_bytes == 0;
     if (gap.acks_lost || unanswered) && timers::fires_at(probe, 1, gap.duration()) {
         return yes("tail-loss", 0.85);
     }
@@ -56,7 +92,9 @@ fn lost_before_tap(gap: &Gap) -> Verdict {
         return if timers::fires_at(probe, 1, waited) { yes("tail-loss", 0.8) } else { Verdict::No };
     }
     // The timer sends the first lost segment alone (RFC 5681 §3.1: a loss window of one), the probe the last one.
-    if gap.after.bytes > u64::from(gap.mss) {
+    // On a path shorter than the pauses that part bursts, its ACK has let more go within the same burst.
+    let clocked = gap.rtt() <= LEAST_GAP && gap.after.first_frame <= gap.mss && gap.after.acks > gap.acks;
+    if gap.after.bytes > u64::from(gap.mss) && !clocked {
         return Verdict::No;
     }
     match timers::expired(gap.srtt, gap.segments_at_start, waited) {

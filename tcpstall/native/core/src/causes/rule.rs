@@ -48,6 +48,11 @@ impl Missing {
     pub const OTHER_END: Missing = Missing("packets of the other end: only one direction was captured");
     /// More flights of the same size.
     pub const ROUNDS: Missing = Missing("more flights alike: a small one alone shows no send buffer");
+    /// ACKs of the peer that reached the sender.
+    pub const ACKS: Missing =
+        Missing("ACKs: data stayed unacknowledged for longer than any timer and was not sent again");
+    /// The time of a packet.
+    pub const TIME: Missing = Missing("time: a packet carries a time that cannot be");
     /// A round trip, to compare with.
     pub const ROUND_TRIP: Missing = Missing("round trip time: no data of this flow was acknowledged in the capture");
 }

@@ -6,6 +6,9 @@ use crate::time::Nanos;
 /// (ntpd steps from 128 ms on, a virtual machine's by whole ticks).
 pub const SHORTEST_STEP: Nanos = Nanos::from_millis(1);
 
+/// Steps of one flow that are kept apart.
+const PEAKS: usize = 8;
+
 /// What a series of time stamps showed, once one of them was earlier than the one before.
 #[derive(Clone, Copy, Debug, Default, serde::Serialize, serde::Deserialize)]
 pub struct Stamps {
@@ -17,6 +20,8 @@ pub struct Stamps {
     high: Nanos,
     /// The last stamp that was earlier.
     low: Nanos,
+    /// The latest stamps before those steps, and how far the clock then went back.
+    peaks: [(Nanos, Nanos); PEAKS],
 }
 
 impl Stamps {
@@ -26,10 +31,17 @@ impl Stamps {
         // While time has not caught up, stamps that rise again are the same step.
         let before = if high == self.high { self.low } else { high };
         if before - time >= SHORTEST_STEP {
+            self.peaks[self.steps as usize % PEAKS] = (high, high - time);
             self.steps += 1;
         }
         self.farthest = self.farthest.max(before - time);
         (self.high, self.low) = (high, time);
+    }
+
+    /// True if most of the time from `start` to `end` is a leap of the clock that it took back.
+    pub fn misdates(&self, start: Nanos, end: Nanos) -> bool {
+        let leaps = |&(high, back): &(Nanos, Nanos)| start < high && high <= end && back + back >= end - start;
+        self.steps > 0 && self.peaks.iter().any(leaps)
     }
 }
 

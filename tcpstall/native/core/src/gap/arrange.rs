@@ -3,8 +3,10 @@
 use super::bottleneck::Stretch;
 use super::builder::Builder;
 use super::context;
+use super::coverage;
 use super::evidence::{Burst, Clump, Gap};
 use crate::flow::hearing::AT_HOST;
+use crate::flow::stamps::Stamps;
 use crate::flow::{Connection, Direction};
 use crate::time::Nanos;
 
@@ -18,6 +20,7 @@ pub(super) fn arrange(
     threshold: Nanos,
     connection: &Connection,
     sender: Direction,
+    stamps: Option<&Stamps>,
 ) -> (Vec<Gap>, Vec<Burst>) {
     let half = connection.half(sender);
     let (disorder, least) = (connection.disorder(), connection.distances()[sender as usize]);
@@ -50,6 +53,7 @@ pub(super) fn arrange(
         // At a host it made no difference.
         gap.unseen.blind &= half.distance.get().is_some_and(|distance| distance > AT_HOST);
         gap.unseen.unplaced = half.distance.get().is_none();
+        gap.unseen.misdated = stamps.is_some_and(|stamps| stamps.misdates(gap.start(), gap.end));
         if !gap.first {
             bursts.push(gap.before);
         }
@@ -61,6 +65,7 @@ pub(super) fn arrange(
     if !sent {
         gaps.clear();
     }
+    coverage::find_missing_acks(&mut gaps, connection.has_spoken(sender.peer()));
     context::fill(&mut gaps, stretches);
     context::tell_reading(&mut gaps, &builder.reading);
     (gaps, bursts)

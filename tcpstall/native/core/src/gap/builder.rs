@@ -5,6 +5,7 @@ mod freeze;
 
 use super::bottleneck::Bottleneck;
 use super::evidence::{Burst, Clump, Gap};
+use super::hole::Holes;
 use super::kept::Kept;
 use super::open::{Beginning, Left, Open, Train};
 use super::reading::Reading;
@@ -14,7 +15,7 @@ use crate::sender::Cwnd;
 use crate::sender::cwnd::Phase;
 use crate::size::PacketNo;
 use crate::time::Nanos;
-use crate::wire::Segment;
+use crate::wire::{Flags, Segment};
 
 /// Gaps kept of one flow, a kilobyte each; further ones only count.
 pub const GAP_LIMIT: usize = 1 << 16;
@@ -86,6 +87,7 @@ pub struct Builder {
     /// The last ACK of new data or report of a loss: what the sender's timers run from.
     heard: Nanos,
     repairs: Option<Box<Repairs>>,
+    holes: Holes,
     pub(super) last_peer_payload: Option<Nanos>,
     /// Watches for a queue on the path; most flows are too short to need one.
     pub(super) bottleneck: Option<Box<Bottleneck>>,
@@ -117,6 +119,7 @@ impl Builder {
             initial_open: true,
             heard: Nanos::ZERO,
             repairs: None,
+            holes: Holes::default(),
             last_peer_payload: None,
             bottleneck: None,
         }
@@ -345,7 +348,7 @@ impl Builder {
         burst.bytes += u64::from(bytes);
         burst.frames += 1;
         burst.in_flight = half.flight() as u64;
-        burst.last_frame = segment.payload;
+        (burst.last_frame, burst.pushed) = (segment.payload, segment.flags.has(Flags::PSH));
         burst.last_packet = segment.packet;
         self.full = half.room().is_some_and(|room| room < i64::from(half.mss()));
         if self.initial_open {

@@ -3,9 +3,11 @@
 use super::answer::Answer;
 use super::bottleneck::{AT_SENDER, Stretch};
 use super::builder::LEAST_GAP;
+use super::hole::Hole;
 use super::reading::Backlog;
 use super::repair::Repair;
 use super::shut::Shut;
+use super::unseen::Unseen;
 use crate::flow::Direction;
 use crate::sender::cwnd::Phase;
 use crate::size::PacketNo;
@@ -44,6 +46,8 @@ pub struct Burst {
     pub first_frame: u32,
     /// Bytes of its last frame.
     pub last_frame: u32,
+    /// The last frame had PSH: as far as that tells, its sender had no more just then (RFC 9293 §3.9.1.2).
+    pub pushed: bool,
     /// Last packet.
     pub last_packet: PacketNo,
     /// ACKs of new data that let it go: those of the gap before it, and those that came while it went on.
@@ -184,6 +188,8 @@ pub struct Gap {
     pub loss_hints: u32,
     /// The sender was in recovery.
     pub recovering: bool,
+    /// Data missing at the receiver while it lasted.
+    pub hole: Option<Hole>,
 
     /// The last packet before lines that a paste left out.
     pub left_out: Option<Nanos>,
@@ -200,31 +206,10 @@ pub struct Gap {
     pub context: Context,
 }
 
-/// What the capture lacks around a gap, so far as later acknowledgements give it away.
-#[derive(Clone, Copy, Debug, Default, serde::Serialize, serde::Deserialize)]
-pub struct Unseen {
-    /// Bytes acknowledged inside it that belong before the newest data seen: they change neither its start nor its end.
-    pub inside: i64,
-    /// Bytes acknowledged inside it beyond the newest data seen.
-    pub tail: i64,
-    /// The ACK that gave the tail away.
-    pub tail_acked: Option<Nanos>,
-    /// The data that ended it followed bytes that the tap never saw and nobody sent again.
-    pub before_next: bool,
-    /// The sender knew of something from the peer that the tap had not seen.
-    pub heard: bool,
-    /// ACKs inside it may have reached the sender later than they were applied: the tap's distance was not known yet.
-    pub blind: bool,
-    /// The tap's distance from the sender was never measured and is taken for nothing.
-    pub unplaced: bool,
-}
-
-impl Unseen {
-    /// Nothing is lacking.
-    pub fn is_nothing(&self) -> bool {
-        self.inside == 0 && self.tail == 0 && !self.before_next && !self.heard
-    }
-}
+/// An ACK of one part in so many of the flight frees no third of a buffer.
+const DRIP: i64 = 10;
+/// With fewer segments out one ACK may well cover a third of them.
+const LEAST_DRIPPING: u32 = 8;
 
 /// What only the neighbours of a gap can tell.
 #[derive(Clone, Copy, Debug, Default, serde::Serialize, serde::Deserialize)]

@@ -5,7 +5,9 @@ mod arrange;
 pub mod bottleneck;
 pub mod builder;
 pub mod context;
+mod coverage;
 pub mod evidence;
+pub mod hole;
 mod kept;
 mod open;
 pub mod reading;
@@ -15,6 +17,7 @@ mod scale;
 pub mod shut;
 pub mod spikes;
 mod turns;
+pub mod unseen;
 pub mod watch;
 
 pub use answer::Answer;

@@ -1,9 +1,10 @@
 //! What is noted about a pause while it lasts.
 
 use super::answer::Answer;
-use super::evidence::Unseen;
+use super::hole::Hole;
 use super::repair::Repair;
 use super::shut::Shut;
+use super::unseen::Unseen;
 use crate::sender::cwnd::Phase;
 use crate::size::PacketNo;
 use crate::time::Nanos;
@@ -71,6 +72,7 @@ pub(super) struct Open {
     pub(super) overtaken: Nanos,
     pub(super) left_out: Option<Nanos>,
     pub(super) unseen: Unseen,
+    pub(super) closed_hole: Option<Hole>,
 }
 
 impl Open {

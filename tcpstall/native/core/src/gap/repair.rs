@@ -93,7 +93,8 @@ struct Awaiting {
 pub(super) struct Repairs {
     pub(super) totals: Totals,
     awaiting: VecDeque<Awaiting>,
-    last: Option<Nanos>,
+    /// The latest.
+    pub(super) last: Option<Nanos>,
     last_attempt: Option<i64>,
     /// Linux's undo_retrans: retransmissions of this recovery that no DSACK has shown needless.
     undo_left: u32,

@@ -180,6 +180,10 @@ impl Watch {
                 let (half, model) = (self.connection.half(sender), &self.models[sender as usize]);
                 self.builders[sender as usize].on_probe(segment.payload, half, model);
             }
+            Effect::Control if self.connection.half(sender).is_ahead(segment) => {
+                let edge = self.connection.half(sender).offset(segment.seq);
+                self.builders[sender as usize].skips(segment.time, edge);
+            }
             Effect::Data(Sending::Late { .. } | Sending::Copy) | Effect::Control | Effect::Copy => {}
         }
         self.settle(segment, sender, effect);
@@ -287,12 +291,12 @@ impl Watch {
     fn new_data(&mut self, segment: &Segment, sender: Direction, bytes: u32, hole: i64, lost: u32) -> bool {
         let (half, index) = (self.connection.half(sender), sender as usize);
         let (model, builder) = (&mut self.models[index], &mut self.builders[index]);
-        let first_known = builder.sending() || builder.last_data() > Nanos::ZERO;
         if !builder.sending()
             && let Some(peer) = builder.last_peer_payload
         {
             builder.first_wait_from(peer.max(builder.last_data()));
         }
+        let first_known = builder.sending() || builder.last_data() > Nanos::ZERO;
         let held_up = builder.held_up();
         let mss = i64::from(half.mss());
         let lost = lost.max(((hole + mss - 1) / mss) as u32);
@@ -318,6 +322,9 @@ impl Watch {
             builder.start_burst(segment);
         }
         builder.extend(segment, bytes, half);
+        if hole > 0 {
+            builder.skips(segment.time, half.snd_nxt - i64::from(bytes));
+        }
         model.on_send(half.flight_segments(), half.snd_una, half.snd_nxt);
         self.turns.speaks(&Spoken { segment, bytes, held_up }, sender, &self.connection);
         self.builders[sender.peer() as usize].on_peer_data(segment);
@@ -373,7 +380,8 @@ impl Watch {
         let (stretches, dropped) =
             builder.bottleneck.as_mut().map_or_else(Default::default, |bottleneck| bottleneck.finish(half));
         builder.dropped += dropped;
-        let (gaps, bursts) = arrange::arrange(builder, &stretches, threshold, &self.connection, direction);
+        let (gaps, bursts) =
+            arrange::arrange(builder, &stretches, threshold, &self.connection, direction, self.stamps.as_deref());
         Closed { gaps, bursts, stretches }
     }
 }

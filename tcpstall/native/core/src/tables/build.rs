@@ -12,7 +12,7 @@ use super::round_trip::{self, RoundTrip};
 use super::rows::{BurstRow, DirectionRow, DirectionsRow, Evidence, FlowRow, HandshakeRow, Side, StallRow, VantageRow};
 use super::sweep;
 use super::trust::TrustRow;
-use crate::causes::{self, Cause, Limits, Missing, Opening, Part};
+use crate::causes::{self, Cause, Limits, Missing, Opening, Part, Proof};
 use crate::exchange::{self, Wait};
 use crate::flow::{Connection, Direction};
 use crate::gap::{Burst, Finished, Gap};
@@ -44,7 +44,7 @@ pub fn flow_row(flow: &Finished, id: u64, capture: u32, limits: &Limits, wanted:
     let connection = flow.connection();
     let mut stalls = Vec::new();
     let outcome = Outcome::of(flow);
-    stalls.extend(handshake_stall(connection, outcome));
+    stalls.extend(handshake_stall(flow, outcome));
     let busy = [0, 1].map(|end| judged(flow, &flow.gaps[end], limits, &mut stalls));
     leave_out_late_handshake(&mut stalls);
     outcome::advise(&mut stalls, outcome);
@@ -261,7 +261,8 @@ fn is_stall(gap: &Gap, part: &Part, threshold: Nanos) -> bool {
     }
 }
 
-fn handshake_stall(connection: &Connection, outcome: Option<Outcome>) -> Option<StallRow> {
+fn handshake_stall(flow: &Finished, outcome: Option<Outcome>) -> Option<StallRow> {
+    let connection = flow.connection();
     let (start, end) = (connection.handshake.start()?, connection.handshake.end()?);
     let handshake = &connection.handshake;
     let again = handshake.syns.saturating_sub(1) + handshake.syn_acks.saturating_sub(1);
@@ -274,6 +275,12 @@ fn handshake_stall(connection: &Connection, outcome: Option<Outcome>) -> Option<
         answered: handshake.syn_ack.is_some(),
         unseen: outcome == Some(Outcome::OneSided),
     });
+    let cause = if flow.opening_is_misdated() { Cause::Unexplained } else { Cause::Handshake };
+    let (proof, missing) = match (cause, outcome) {
+        (Cause::Handshake, Some(Outcome::OneSided)) => (proof, vec![Missing::OTHER_END.0]),
+        (Cause::Handshake, _) => (proof, Vec::new()),
+        _ => (Proof { detail: "", confidence: 0.0 }, vec![Missing::TIME.0]),
+    };
     Some(StallRow {
         number: 0,
         sender: Side::Client,
@@ -281,15 +288,15 @@ fn handshake_stall(connection: &Connection, outcome: Option<Outcome>) -> Option<
         end_ns: end,
         duration_ns: end - start,
         ended: answered || handshake.refused.is_some(),
-        cause: Cause::Handshake,
+        cause,
         detail: proof.detail,
         confidence: proof.confidence,
         also: Vec::new(),
-        missing: if outcome == Some(Outcome::OneSided) { vec![Missing::OTHER_END.0] } else { Vec::new() },
+        missing,
         evidence: Evidence { retransmissions: Some(u64::from(again)), ..Evidence::default() },
         round_trip: RoundTrip::default(),
         attempts: Vec::new(),
-        advice: causes::table::advice(Cause::Handshake, proof.detail),
+        advice: causes::table::advice(cause, proof.detail),
     })
 }
 

@@ -30,7 +30,8 @@ pub(super) fn ledger(flow: &Finished, stalls: &[StallRow], busy: &[Busy; 2]) -> 
     let mut ledger = Ledger::default();
     let (start, end) = (flow.connection().start, flow.connection().end);
     let handshake = flow.connection().handshake.end().unwrap_or(start).clamp(start, end);
-    ledger.add(Owner::Waiting(Cause::Handshake), handshake - start);
+    let opening = if flow.opening_is_misdated() { Cause::Unexplained } else { Cause::Handshake };
+    ledger.add(Owner::Waiting(opening), handshake - start);
     let spans = spans(flow, stalls, busy);
     let last_data = flow.bursts.iter().filter_map(|bursts| bursts.last()).map(|burst| burst.end).max();
     let last_wait = stalls.iter().filter(|stall| stall.cause != Cause::Handshake).map(|stall| stall.end_ns).max();

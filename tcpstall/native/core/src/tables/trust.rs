@@ -86,7 +86,7 @@ pub struct TrustRow {
     /// The worst that any of the reasons makes it.
     pub level: Level,
     /// Why it is not `high`, what weighs most first: `one-sided`, `handshake-missing`, `handshake-partial`, `scale-unknown`,
-    /// `scale-inferred`, `options-cut`, `data-unseen`, `packets-left-out`, `clock-stepped`, `vantage-unknown`.
+    /// `scale-inferred`, `options-cut`, `data-unseen`, `acks-unseen`, `packets-left-out`, `clock-stepped`, `vantage-unknown`.
     pub reasons: Vec<&'static str>,
     /// Where the capture was taken: `at the client`, `at the server`, `between the ends`, `not known where`.
     pub vantage: &'static str,
@@ -159,6 +159,8 @@ impl TrustRow {
         let level = if touched >= MOST_ROUNDS { Level::Low } else { Level::Medium };
         // One end alone shows none of the other's data, which is no hole.
         self.because(touched >= SOME_ROUNDS && !self.one_sided, "data-unseen", level);
+        let unheard = flow.gaps.iter().flatten().any(|gap| gap.unseen.acks);
+        self.because(unheard && !self.one_sided, "acks-unseen", Level::Medium);
         self.because(flow.incomplete(), "packets-left-out", Level::Medium);
         self.because(self.clock_steps > 0, "clock-stepped", Level::Medium);
         self.because(side == "unknown" && !self.one_sided, "vantage-unknown", Level::Medium);
@@ -217,9 +219,5 @@ fn scale(flow: &Finished, end: Direction) -> ScaleKnown {
 
 /// One end acknowledges what the other never shows.
 fn is_one_sided(connection: &Connection) -> bool {
-    let spoke = |end: Direction| {
-        let (own, peer) = (connection.half(end), connection.half(end.peer()));
-        own.frames > 0 || own.syn_seen || own.fin.is_some() || peer.window_field > 0 || peer.snd_una > 1
-    };
-    Direction::BOTH.into_iter().any(|end| !spoke(end) && connection.half(end).started())
+    Direction::BOTH.into_iter().any(|end| !connection.has_spoken(end) && connection.half(end).started())
 }

@@ -88,6 +88,8 @@ impl Builder {
         if half.flight() == 0 && open.all_acked.is_none() {
             open.all_acked = Some(acked.time);
         }
+        let closed = self.holes.on_ack(acked.time, half.snd_una, half.has_holes());
+        self.open.closed_hole = closed.or(self.open.closed_hole);
         self.watch_window(acked, half);
         match &mut self.bottleneck {
             Some(bottleneck) => bottleneck.on_ack(acked, half),
@@ -123,7 +125,12 @@ impl Builder {
             self.open.shut.at(window);
         }
         match (closed, self.open.closed) {
-            (true, None) => self.open.closed = Some(acked.time),
+            (true, None) => {
+                self.open.closed = Some(acked.time);
+                if !self.sending && self.burst.end == Nanos::ZERO {
+                    self.first_wait_from(acked.time);
+                }
+            }
             (true, Some(_)) => self.open.reopened = None,
             (false, Some(_)) if self.open.reopened.is_none() => self.open.reopened = Some(acked.time),
             _ => {}
@@ -145,6 +152,11 @@ impl Builder {
                 gap.lost_before_tap = 0;
             }
         }
+    }
+
+    /// A segment passed at `now` without the bytes before offset `edge`.
+    pub fn skips(&mut self, now: Nanos, edge: i64) {
+        self.holes.skips(now, edge);
     }
 
     /// The network before the tap held data back so long while later data passed.

@@ -2,8 +2,9 @@
 
 use super::{Builder, Ending};
 use crate::flow::Half;
-use crate::gap::evidence::{Burst, Context, Gap, Unseen};
+use crate::gap::evidence::{Burst, Context, Gap};
 use crate::gap::open::Left;
+use crate::gap::unseen::Unseen;
 use crate::sender::Cwnd;
 use crate::sender::cwnd::Phase;
 use crate::time::Nanos;
@@ -79,12 +80,19 @@ impl Builder {
             acks_lost: false,
             loss_hints: open.loss_hints,
             recovering: at.phase == Phase::Recovery,
+            hole: self.holes.longest(open.closed_hole, self.burst.end, ending.time),
             left_out: open.left_out,
             from_start: half.syn_seen,
             flight_unknown: left.unknown,
             cwnd_known: at.cwnd_known,
-            unseen: Unseen { heard: left.heard_unseen, ..open.unseen },
+            unseen: Unseen { heard: left.heard_unseen, oldest: self.oldest_out(half, &left), ..open.unseen },
             context: Context::default(),
         }
+    }
+
+    /// Since when the retransmission timer has run for what is in flight (RFC 6298 §5).
+    fn oldest_out(&self, half: &Half, left: &Left) -> Option<Nanos> {
+        let sent = half.head_sent().filter(|_| left.flight > 0)?.max(self.heard);
+        Some(self.repairs.as_ref().and_then(|repairs| repairs.last).map_or(sent, |again| again.max(sent)))
     }
 }

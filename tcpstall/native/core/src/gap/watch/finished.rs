@@ -5,7 +5,11 @@ use crate::flow::{Connection, Direction, stamps::Stamps, starts::Starts, turns::
 use crate::gap::repair::Totals;
 use crate::gap::spikes::Spikes;
 use crate::sender::Cwnd;
+use crate::time::Nanos;
 use crate::wire::tunnel::Tunnel;
+
+/// RFC 9293 §3.4.1: no segment lives longer (MSL), so that no SYN-ACK answers an older SYN.
+const SEGMENT_LIFE: Nanos = Nanos::from_millis(120_000);
 
 impl Finished {
     /// The connection's state.
@@ -36,6 +40,15 @@ impl Finished {
     /// Packets of the flow that were stamped earlier than packets before them.
     pub fn stamps(&self) -> Option<&Stamps> {
         self.watch.stamps.as_deref()
+    }
+
+    /// The handshake lasted so long only by the clock of the capture: that took the time back, or nothing was sent again
+    /// although no segment lives so long.
+    pub fn opening_is_misdated(&self) -> bool {
+        let handshake = &self.connection().handshake;
+        let (Some(start), Some(end)) = (handshake.start(), handshake.end()) else { return false };
+        let taken_back = self.stamps().is_some_and(|stamps| stamps.misdates(start, end));
+        taken_back || handshake.answered().is_some_and(|span| span > SEGMENT_LIFE)
     }
 
     /// A sender's spikes of round trip time.

@@ -1,0 +1,29 @@
+//! ACKs that reached the sender and are not in the capture.
+
+use super::evidence::Gap;
+use crate::sender::timers;
+use crate::time::Nanos;
+
+/// Data that was neither acknowledged nor sent again for so many retransmission timeouts had been acknowledged: the timer of the
+/// oldest always runs (RFC 6298 §5.1), doubles at each attempt and is 1 s at first.
+const TIMEOUTS: i64 = 4;
+
+/// Marks the gaps of one sender, given in order of time, in which ACKs must have reached it that the capture lacks; `heard` is
+/// false where the capture holds nothing of the peer.
+pub(super) fn find_missing_acks(gaps: &mut [Gap], heard: bool) {
+    let mut since: Option<Nanos> = None;
+    for gap in gaps.iter_mut().rev() {
+        if let Some(oldest) = gap.unseen.oldest.filter(|oldest| is_overdue(gap, *oldest)) {
+            since = Some(since.map_or(oldest, |since| since.min(oldest)));
+        }
+        gap.unseen.acks = !heard || since.is_some_and(|since| gap.end > since);
+    }
+}
+
+/// A shut window stops the timer (RFC 9293 §3.8.6.1), and whoever sends no more may be gone.
+fn is_overdue(gap: &Gap, oldest: Nanos) -> bool {
+    let timeout = timers::rto(gap.srtt).max(timers::INITIAL_RTO);
+    // With a hole reported and open the repairs were lost before the tap, each of them.
+    let reported = gap.hole.is_some_and(|hole| hole.reported.is_some() && hole.until.is_none());
+    gap.ended && gap.closed.is_none() && !reported && gap.end - oldest > timeout.times(TIMEOUTS)
+}
