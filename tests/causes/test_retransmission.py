@@ -146,3 +146,19 @@ def test_segments_one_by_one_without_an_ack_are_not_probes_each(scene: Scene) ->
         scene.server_sends(536)
         scene.wait_ms(86.5)
     assert "retransmission" not in causes(scene, "client")[1:]
+
+
+@near_miss
+def test_a_repair_whose_ack_was_lost_is_over_when_its_timer_stays_silent(scene: Scene) -> None:
+    """The client hears all at once; the server, which its ACK does not reach, sends again, and then is idle."""
+    scene.handshake(rtt_ms=50)
+    scene.server_sends(247)
+    scene.client_acks()
+    scene.wait_ms(300)
+    scene.server_repeats(0, 247)
+    scene.client_acks()
+    scene.wait_ms(13_000)
+    scene.server_sends(247)
+    lost = scene.lost_ms("server", "client")
+    assert lost["retransmission"] in between(200, 400)
+    assert lost["app-limited"] > 12_500

@@ -95,3 +95,18 @@ def test_a_repair_that_nothing_follows_was_acknowledged_whether_or_not_that_was_
     assert found[0]["duration_ns"] < 100e6
     assert found[1]["duration_ns"] > 10.9e9
     assert found[1]["confidence"] < 0.8
+
+
+def test_data_missing_where_acks_are_missing_too_were_not_lost(scene: Scene) -> None:
+    scene.handshake(rtt_ms=20)
+    scene.client_sends(147)
+    scene.server_acks()
+    for unseen in (False, True, False):
+        scene.server_sends(1_448, unseen=unseen)
+    scene.client_acks()
+    scene.wait_ms(60_000)
+    scene.server_sends(61)
+    scene.client_acks()
+    found = rows(scene, "client", "server", drop=numbers(scene, "client", 40_000)[1:])
+    assert "retransmission" not in {row["cause"] for row in found}
+    assert max(row["confidence"] for row in found if row["duration_ns"] > 1e9) < 0.8

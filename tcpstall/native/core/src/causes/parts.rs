@@ -59,7 +59,8 @@ pub fn explain(gap: &Gap, limits: &Limits, threshold: Nanos) -> Vec<Part> {
 /// retransmission timer is off (RFC 6298 §5.2) and no window is full, so the silence that follows has a reason of its own.
 fn repaired(gap: &Gap, threshold: Nanos) -> Option<(Gap, Nanos)> {
     // By a better-known distance of the tap that ACK may have reached the sender before the gap.
-    let at = retransmission::repaired_at(gap)?.max(gap.start());
+    let (at, by_timer) = retransmission::repaired_at(gap)?;
+    let at = at.max(gap.start());
     if !gap.ended || gap.end - at <= threshold {
         return None;
     }
@@ -67,13 +68,14 @@ fn repaired(gap: &Gap, threshold: Nanos) -> Option<(Gap, Nanos)> {
     let sent_again = gap.repair.iter().flat_map(|repair| &repair.attempts).map(|attempt| attempt.time).max();
     let last = gap.first_retransmission.max(sent_again);
     let heard = last.map_or(gap.recovering || gap.hole.is_some(), |last| last <= at) && !gap.acks_lost;
+    let heard = heard || by_timer;
     let mut rest = gap.clone();
     rest.before.end = at;
     (rest.flight_at_start, rest.segments_at_start, rest.segments_held) = (0, 0, 0);
     (rest.retransmissions, rest.first_retransmission, rest.repair) = (0, None, None);
     (rest.recovering, rest.hole) = (false, None);
-    if gap.unseen.acks {
-        (rest.left_in_flight, rest.last_ack) = (0, Some(at));
+    if by_timer {
+        (rest.left_in_flight, rest.last_ack, rest.unseen.acks) = (0, Some(at), true);
     }
     rest.peer_first = rest.peer_first.map(|first| first.max(at));
     rest.peer_last = rest.peer_last.map(|last| last.max(at));

@@ -42,24 +42,42 @@ fn judge(gap: &Gap, _: &Limits) -> Verdict {
 /// not the capture holds it. RACK waits for a quarter of the round trip before it calls late data lost (RFC 8985 §6.2).
 fn beneath_hole(gap: &Gap) -> Verdict {
     let Some(hole) = &gap.hole else { return Verdict::No };
-    let waited = repaired_at(gap).unwrap_or(gap.end) - gap.start();
+    let waited = repaired_at(gap).map_or(gap.end, |(at, _)| at) - gap.start();
     let (stood, known) = (hole.within(gap.start(), gap.end), hole.known_within(gap.start(), gap.end));
     if known > gap.rtt().scaled(0.25) && known + known >= waited {
         return yes("recovery", 0.85);
     }
     // What the capture alone lacks the receiver has, and acknowledges within 500 ms (RFC 9293 §3.8.6.3).
-    if stood > gap.rtt().scaled(1.5) + LONGEST && stood + stood >= waited { yes("recovery", 0.75) } else { Verdict::No }
+    // Where its ACKs are missing as well, a hole may be the capture's until SACK blocks tell of it.
+    let lost = hole.reported.is_some() || !gap.unseen.acks;
+    if lost && stood > gap.rtt().scaled(1.5) + LONGEST && stood + stood >= waited {
+        yes("recovery", 0.75)
+    } else {
+        Verdict::No
+    }
 }
 
-/// When the repair inside it was over: everything was acknowledged; or, where the capture lacks that ACK, when the last of it was
-/// sent.
-pub(super) fn repaired_at(gap: &Gap) -> Option<Nanos> {
-    let last = || gap.repair.iter().flat_map(|repair| &repair.attempts).map(|attempt| attempt.time).max();
+/// When the repair inside it was over, and whether only its timer tells: everything was acknowledged; or after the last attempt
+/// nothing was sent again for twice as long as the timer ran (RFC 6298 §5.5: it doubles), so that its ACK is not in the capture.
+pub(super) fn repaired_at(gap: &Gap) -> Option<(Nanos, bool)> {
+    let attempts = || gap.repair.iter().flat_map(|repair| &repair.attempts);
+    let last = attempts().map(|attempt| attempt.time).max().max(gap.first_retransmission);
     let filled = |at: &Nanos| gap.hole.is_none_or(|hole| hole.until.is_some_and(|until| until <= *at));
-    gap.all_acked.filter(filled).or_else(|| last().max(gap.first_retransmission).filter(|_| gap.unseen.acks))
+    let acked = gap.all_acked.filter(filled);
+    let Some(last) = last else { return acked.map(|at| (at, false)) };
+    let timeout = timers::rto(gap.base_rtt.or(gap.srtt)).max(timers::INITIAL_RTO);
+    let patience = timeout.times(1 << (attempts().count() + 1).clamp(2, MOST_DOUBLINGS));
+    let heard = acked.filter(|at| *at >= last);
+    if gap.ended && (gap.unseen.acks || heard.unwrap_or(gap.end) - last > patience) {
+        return Some(((last + gap.rtt()).min(gap.end), true));
+    }
+    acked.map(|at| (at, false))
 }
 
 const RECOVERY: Proof = Proof { detail: "recovery", confidence: 0.85 };
+
+/// Doublings after which a timer has run for longer than any stack's longest (Linux: 120 s).
+const MOST_DOUBLINGS: usize = 7;
 
 /// Packets are missing just before what ended a silence of a probe timeout, or the ACKs inside it were lost: the repair of a
 /// loss that the tap did not see.

@@ -22,7 +22,8 @@ pub(super) fn find_missing_acks(gaps: &mut [Gap], heard: bool) {
 
 /// A shut window stops the timer (RFC 9293 §3.8.6.1), and whoever sends no more may be gone.
 fn is_overdue(gap: &Gap, oldest: Nanos) -> bool {
-    let timeout = timers::rto(gap.srtt).max(timers::INITIAL_RTO);
+    // Where ACKs are missing the smoothed round trip is that of the few which are not: far too long.
+    let timeout = timers::rto(gap.base_rtt.or(gap.srtt)).max(timers::INITIAL_RTO);
     // With a hole reported and open the repairs were lost before the tap, each of them.
     let reported = gap.hole.is_some_and(|hole| hole.reported.is_some() && hole.until.is_none());
     gap.ended && gap.closed.is_none() && !reported && gap.end - oldest > timeout.times(TIMEOUTS)

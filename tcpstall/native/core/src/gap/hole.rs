@@ -40,6 +40,13 @@ impl Holes {
         self.open.get_or_insert(Hole { since: now, until: None, reported: None });
     }
 
+    /// SACK blocks come at `now`: the hole of the gap before was theirs if it is the one that is open.
+    pub(super) fn confirms(&self, now: Nanos, hole: &mut Hole) {
+        if self.open.is_some_and(|open| open.since == hole.since && open.reported.is_none()) {
+            hole.reported = hole.reported.or(Some(now));
+        }
+    }
+
     /// An ACK of everything before offset `una` reached the sender; SACK blocks above a hole are left after it (`reported`).
     /// Gives the hole that it closed.
     #[inline]

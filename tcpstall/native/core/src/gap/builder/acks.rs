@@ -88,6 +88,9 @@ impl Builder {
         if half.flight() == 0 && open.all_acked.is_none() {
             open.all_acked = Some(acked.time);
         }
+        if let Some(hole) = self.gaps.last_mut().filter(|_| half.has_holes()).and_then(|gap| gap.hole.as_mut()) {
+            self.holes.confirms(acked.time, hole);
+        }
         let closed = self.holes.on_ack(acked.time, half.snd_una, half.has_holes());
         self.open.closed_hole = closed.or(self.open.closed_hole);
         self.watch_window(acked, half);
