@@ -87,6 +87,13 @@ class Report:
     def services_json(self) -> str:
         """The report's `services` list."""
     @property
+    def findings_json(self) -> str:
+        """What flows lost time to, folded by kind and service: a list, see `tcpstall.findings.Finding` for the fields; ranked and worded
+        by `tcpstall.findings`."""
+    @property
+    def bytes(self) -> int:
+        """Payload of all flows, both directions."""
+    @property
     def whole(self) -> tuple[int, list[tuple[str, int]]] | None:
         """With `top`, of all flows: their number, and the time of each owner (see owners()) added up. None where each flow is here."""
     @property
@@ -287,7 +294,7 @@ def analyze(
     """Reads captures and diagnoses every flow in them.
 
     `paths`: capture files, "-" for standard input. `flows`, `hosts`, `ports`: keep only flows with one of these ids,
-    addresses, ports (either end); empty keeps all. `since_ns`, `until_ns`: use only packets in that half-open interval.
+    addresses or networks (192.0.2.0/24), ports (either end); empty keeps all. `since_ns`, `until_ns`: use only packets in that half-open interval.
     `min_stall_ns`: leave shorter stalls out of the list (the ledger keeps them). `link_bytes_per_s`: what the
     link carries, where it is known: each direction then says its `link_share`. `max_expansion`: how many times its size
     a compressed input may grow to beyond a gigabyte (None: 1000).
@@ -345,11 +352,13 @@ def write(
     progress: Callable[[int, int | None], None] | None = None,
     sets: Sequence[int] = ...,
     missing_before: Sequence[int] = ...,
+    findings: Callable[[str, int], str] | None = None,
 ) -> Written:
     """Like analyze(), but prints each flow to file descriptor `fd` as soon as it is finished and keeps none.
 
     `format`: "json" (one tcpstall.report/1 object), "ndjson" (a flow a line, then a line per capture), "csv" (a stall a
     row). `sort` ("lost", "duration", "bytes", "start", "stalls") makes it hold the flows until the end, `top` as many of them.
+    `findings(facts, flows)` makes a JSON text of what Report.findings_json would be, which stands in "json" as `findings`.
     Raises OSError where writing fails for another reason than a closed pipe.
     """
 

@@ -456,6 +456,16 @@ class Analysis:
         return tuple(_service(row) for row in json.loads(self._report.services_json))
 
     @property
+    def findings_facts(self) -> str:
+        """What `tcpstall.findings` ranks and words: JSON text of the native core, of all flows."""
+        return self._report.findings_json
+
+    @property
+    def bytes(self) -> int:
+        """Payload of all flows, both directions."""
+        return self._report.bytes
+
+    @property
     def total(self) -> int:
         """Number of flows, held or not."""
         return len(self) if self._whole is None else self._whole[0]

@@ -71,6 +71,13 @@ class Listing(TypedDict):
     help="Leave the lists of exchanges out of JSON.",
 )
 @click.option(
+    "-v",
+    "--stalls",
+    "whole",
+    is_flag=True,
+    help="In tables: each flow whole, with its stalls and exchanges. --flow N implies it.",
+)
+@click.option(
     "--plots",
     type=click.Path(file_okay=False, path_type=Path),
     metavar="DIR",
@@ -91,6 +98,7 @@ def command(
     sort: Sort | None,
     bursts: bool,
     exchanges: bool,
+    whole: bool,
     plots: Path | None,
     plot_format: str,
     **asked: Unpack[Asked],
@@ -98,8 +106,8 @@ def command(
     """Say why each sender waited.
 
     CAPTURE is a pcap or pcapng file, or tcpdump's text output pasted into a file; '-' reads standard input.
-    First comes the answer in plain words, then the flows by time lost, then their stalls. Clock times are UTC, or
-    as printed in the paste.
+    First comes the answer, then the findings by the time that a change could give back, then the flows by time
+    lost; --stalls tells each flow whole. Clock times are UTC, or as printed in the paste.
     """  # fmt: skip
     if plots is not None:
         if form not in ticket.FORMS:
@@ -108,14 +116,14 @@ def command(
     how = reading(captures, asked)
     listing = Listing(sort=sort, top=top, min_stall_ns=min_stall_ns, bursts=bursts, exchanges=exchanges)
     if form == "table":
-        return _show(captures, how, listing)
+        return _show(captures, how, listing, whole=whole or bool(asked["flows"]))
     if form in ticket.FORMS:
         pictures = None if plots is None else ticket.Pictures(captures, plots, plot_format, how)
         return _tell(captures, how, listing, form, pictures)
     return _stream(captures, how, listing, form)
 
 
-def _show(captures: Sequence[str], how: Reading, listing: Listing) -> ExitCode:
+def _show(captures: Sequence[str], how: Reading, listing: Listing, *, whole: bool) -> ExitCode:
     sort, top = listing["sort"] or "lost", listing["top"] or _FLOWS_IN_TABLES
     analysis = read(captures, how, top=top, sort=sort)
     from tcpstall.cli.terminal import console, show
@@ -129,6 +137,7 @@ def _show(captures: Sequence[str], how: Reading, listing: Listing) -> ExitCode:
             sort=sort,
             top=top,
             min_stall_ns=listing["min_stall_ns"],
+            stalls=whole,
         ):
             show(part, screen)
     return _ended(analysis.captures, len(analysis), how)
@@ -172,6 +181,7 @@ def _stream(captures: Sequence[str], how: Reading, listing: Listing, form: str) 
             secret=None if key is None else derived(key),
             label=read_label,
             progress=bar,
+            findings=_worded,
         )
     if written.broken_pipe:
         raise BrokenPipeError
@@ -181,6 +191,14 @@ def _stream(captures: Sequence[str], how: Reading, listing: Listing, form: str) 
             for remark in capture.remarks:
                 complain(f"{capture.path}: {remark}")
     return _ended(results, written.flows, how)
+
+
+def _worded(facts: str, flows: int) -> str:
+    """The native core's findings, ranked and in words, as the JSON report holds them."""
+    from tcpstall.findings import findings_json, ranked
+    from tcpstall.findings.finding import read as read_findings
+
+    return findings_json(ranked(read_findings(facts), flows))
 
 
 def _ended(captures: Sequence[Capture], flows: int, how: Reading) -> ExitCode:

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 
+from rich.cells import cell_len
 from rich.table import Table
 from rich.text import Text
 
@@ -13,7 +14,7 @@ from tcpstall.report.waits import real_stalls
 from tcpstall.units import duration, number, percent
 from tcpstall.untrusted import in_terminal
 
-__all__ = ["flow_table"]
+__all__ = ["flow_list", "flow_table"]
 
 _ORDER = {
     "lost": "time lost, handshake included",
@@ -47,6 +48,46 @@ def flow_table(flows: Sequence[Flow], *, sort: Sort, width: int) -> Table:
         words("mostly\nstalls"),
     ]
     return table(title, columns, [_two_lines(flow) for flow in flows], width)
+
+
+_WIDEST_FIRST = (
+    ("flow", "client → server", "bytes", "length", "lost", "share", "mostly"),
+    ("flow", "client → server", "bytes", "length", "lost", "mostly"),
+    ("flow", "client → server", "length", "lost", "mostly"),
+    ("flow", "client → server", "lost", "mostly"),
+    ("flow", "server", "length", "lost", "mostly"),
+    ("flow", "server", "lost", "mostly"),
+)
+"""Columns of the list, which are left out from right to left where the terminal is narrow."""
+
+_FIGURES = {"flow", "bytes", "length", "lost", "share"}
+
+_GAP = 2
+
+
+def flow_list(flows: Sequence[Flow], *, sort: Sort, width: int) -> Table:
+    """A row and a line a flow in the order given: what fits into the width."""
+    cells = [_cells(flow) for flow in flows]
+    chosen = next((names for names in _WIDEST_FIRST if _needed(names, cells) <= width), _WIDEST_FIRST[-1])
+    columns = [figures(name)[0] if name in _FIGURES else words(name) for name in chosen]
+    return table(f"flows by {_ORDER[sort]}", columns, [[row[name] for name in chosen] for row in cells], width)
+
+
+def _cells(flow: Flow) -> dict[str, str | Text]:
+    return {
+        "flow": number(flow.id),
+        "client → server": f"{flow.client} → {flow.server}",
+        "server": str(flow.server),
+        "bytes": number(sum(direction.bytes for direction in flow.directions.values())),
+        "length": duration(flow.duration_ns),
+        "lost": duration(flow.lost_ns),
+        "share": percent(flow.lost_ns, flow.duration_ns),
+        "mostly": _main_cause(flow),
+    }
+
+
+def _needed(names: Sequence[str], rows: Sequence[dict[str, str | Text]]) -> int:
+    return sum(max(cell_len(name), *(cell_len(str(row[name])) for row in rows)) + _GAP for name in names)
 
 
 def _one_line(flow: Flow) -> list[str | Text]:

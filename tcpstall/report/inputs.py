@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from pathlib import PurePath
 
 from rich.padding import Padding
 from rich.text import Text
@@ -11,12 +12,17 @@ from tcpstall.report.trust import TOLD, doubts
 from tcpstall.units import clock, counted, date, duration, number
 from tcpstall.untrusted import in_terminal
 
-__all__ = ["as_a_whole", "as_read", "described", "facts", "named", "nothing_in", "without_flows"]
+__all__ = ["as_a_whole", "as_read", "described", "facts", "in_brief", "named", "nothing_in", "without_flows"]
 
 _DAY_NS = 86_400 * 10**9
 
 _BEGINNINGS = 5
 """Files of a stream whose first packet's number is told."""
+
+_INPUTS = 3
+"""Inputs that are named in brief, and remarks on them."""
+
+_LACKS = 3
 
 _SKIPPED = {
     "not_ip": "not IP",
@@ -57,6 +63,38 @@ def described(members: Sequence[Capture]) -> Iterator[Text | Padding]:
     for capture in members:
         if len(lines := list(_capture(capture))) > 1:
             yield from lines
+
+
+def in_brief(captures: Sequence[Capture], width: int) -> Iterator[Text]:
+    """The same in a few lines: the first inputs, and what they lack as far as it matters."""
+    sets = as_read(captures)
+    for members in sets[:_INPUTS]:
+        whole = as_a_whole(members) if len(members) > 1 else members[0]
+        name, short = in_terminal(named(members)), in_terminal(PurePath(members[0].path).name)
+        packets = counted(whole.packets, "packet")
+        told = (f"{name}: {facts(whole)}", f"{short}: {facts(whole)}", f"{short}: {packets}{_span(whole)}", short)
+        yield _cut(next((line for line in told if len(line) <= width), short), width, "dim")
+    if len(sets) > _INPUTS:
+        yield Text(f"and {counted(len(sets) - _INPUTS, 'more input')}", "dim")
+    lines = [line for capture in captures for line in _lacks(capture)]
+    for line in lines[:_LACKS]:
+        yield _cut(f"  {line}", width, "yellow")
+    if (more := len(lines) - _LACKS) and more > 0:
+        yield Text(f"  and {counted(more, 'more remark')}: --stalls shows them", "yellow")
+
+
+def _lacks(capture: Capture) -> Iterator[str]:
+    yield from (doubt for doubt in doubts(capture) if not doubt.startswith("→"))
+    for remark in (*capture.remarks_but(TOLD), *([capture.error] if capture.error else [])):
+        yield f"warning: {in_terminal(remark)}"
+
+
+def _cut(line: str, width: int, style: str) -> Text:
+    """The line's beginning, up to a space."""
+    if len(line) <= width:
+        return Text(line, style)
+    end = line.rfind(" ", 0, width - 1)
+    return Text(f"{line[: end if end > width // 2 else width - 1]} …"[:width], style)
 
 
 def _numbers(members: Sequence[Capture]) -> str:

@@ -85,6 +85,8 @@ class _Report:
         }
         self.flows = _Table(columns)
         self.services_json = "[]"
+        self.findings_json = "[]"
+        self.bytes = 0
 
     def __len__(self) -> int:
         return len(self._flows)

@@ -61,7 +61,7 @@ CASES: dict[str, tuple[Callable[[Scene], Path], str, str]] = {
 @pytest.mark.parametrize("form", ["table", "text", "markdown", "jira"])
 def test_each_form_says_what_happened_and_what_to_check(scene: Scene, run: Run, name: str, form: str) -> None:
     capture, seen, check = CASES[name]
-    said = " ".join(run("analyze", capture(scene), "--format", form, COLUMNS="1000").stdout.split())
+    said = " ".join(run("analyze", capture(scene), "--format", form, "--stalls", COLUMNS="1000").stdout.split())
     assert f"{name}: {seen}" in said
     assert check.lower() in said.lower()
     assert "reuse connections" not in said
@@ -157,7 +157,7 @@ def test_a_client_that_resets_what_was_accepted_completed_no_handshake(scene: Sc
 @pytest.mark.parametrize("times", [1, 2])
 def test_data_sent_again_once_or_twice_shows_no_end(scene: Scene, run: Run, times: int) -> None:
     capture = gone(scene, times)
-    said = run("analyze", capture, COLUMNS="1000").stdout
+    said = run("analyze", capture, "--stalls", COLUMNS="1000").stdout
     assert json.loads(run("analyze", capture, "--format", "json").stdout)["flows"][0]["outcome"] is None
     assert f"the client sent data again {('once', 'twice')[times - 1]}" in said
     assert "no ACK of it was captured" in said

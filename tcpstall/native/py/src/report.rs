@@ -8,6 +8,7 @@ use pyo3::prelude::*;
 use tcpstall_core::capture::as_text;
 use tcpstall_core::disguise::Secret;
 use tcpstall_core::run::{self, Follower, Options};
+use tcpstall_core::tables::findings::{FindingRow, Findings};
 use tcpstall_core::tables::services::{ServiceRow, Services};
 use tcpstall_core::tables::sums::Sums;
 use tcpstall_core::tables::{FlowRow, columns};
@@ -38,11 +39,19 @@ pub(crate) struct Whole {
     flows: u64,
     time_ns: Vec<(&'static str, i128)>,
     services: Vec<ServiceRow>,
+    findings: Vec<FindingRow>,
+    bytes: u64,
 }
 
 impl From<Sums> for Whole {
     fn from(sums: Sums) -> Whole {
-        Whole { flows: sums.flows, time_ns: sums.time_ns().collect(), services: sums.services.rows() }
+        Whole {
+            flows: sums.flows,
+            time_ns: sums.time_ns().collect(),
+            services: sums.services.rows(),
+            findings: sums.findings.rows(),
+            bytes: sums.bytes,
+        }
     }
 }
 
@@ -83,6 +92,22 @@ impl Report {
         let mut services = Services::default();
         self.rows.iter().for_each(|row| services.add(row));
         errors::json(&services.rows())
+    }
+
+    #[getter]
+    fn findings_json(&self) -> PyResult<String> {
+        if let Some(whole) = &self.whole {
+            return errors::json(&whole.findings);
+        }
+        let mut findings = Findings::default();
+        self.rows.iter().for_each(|row| findings.add(row));
+        errors::json(&findings.rows())
+    }
+
+    #[getter]
+    fn bytes(&self) -> u64 {
+        let of = |row: &FlowRow| row.directions.client.bytes + row.directions.server.bytes;
+        self.whole.as_ref().map_or_else(|| self.rows.iter().map(of).sum(), |whole| whole.bytes)
     }
 
     #[getter]

@@ -10,6 +10,7 @@ use pyo3::types::PyBytes;
 use tcpstall_core::disguise::Secret;
 use tcpstall_core::run::{self, Follower, Options};
 use tcpstall_core::tables::FlowRow;
+use tcpstall_core::tables::findings::FindingRow;
 use tcpstall_core::tables::sort::Order;
 use tcpstall_core::tables::stream::{Shape, Writer};
 
@@ -74,7 +75,7 @@ impl Follower for Printer {
 }
 
 #[pyfunction]
-#[pyo3(signature = (paths, fd, *, format="json", sort=None, top=None, flows=vec![], hosts=vec![], ports=vec![], since_ns=None, until_ns=None, min_stall_ns=0, bursts=true, exchanges=true, link_bytes_per_s=None, max_expansion=None, secret=None, label=None, progress=None, sets=vec![], missing_before=vec![]))]
+#[pyo3(signature = (paths, fd, *, format="json", sort=None, top=None, flows=vec![], hosts=vec![], ports=vec![], since_ns=None, until_ns=None, min_stall_ns=0, bursts=true, exchanges=true, link_bytes_per_s=None, max_expansion=None, secret=None, label=None, progress=None, sets=vec![], missing_before=vec![], findings=None))]
 #[expect(clippy::too_many_arguments, reason = "they are keywords in Python")]
 pub(crate) fn write(
     py: Python<'_>,
@@ -98,6 +99,7 @@ pub(crate) fn write(
     progress: Option<Py<PyAny>>,
     sets: Vec<u32>,
     missing_before: Vec<usize>,
+    findings: Option<Py<PyAny>>,
 ) -> PyResult<Written> {
     let paths = names(paths);
     let keywords = Keywords {
@@ -124,7 +126,7 @@ pub(crate) fn write(
     let order = sort.map(order).transpose()?;
     let out = BufWriter::with_capacity(CHUNK, Descriptor::new(py, fd)?);
     let (written, captures, flows) = match (order, top) {
-        (None, None) => stream(py, &paths, &options, shape, out, Labels::new(label), progress)?,
+        (None, None) => stream(py, &paths, &options, shape, out, (Labels::new(label), findings), progress)?,
         (order, top) => {
             let order = order.unwrap_or(Order::Lost);
             let keep = top.map_or_else(Keep::all, |top| Keep::first(top, &[order]));
@@ -132,7 +134,7 @@ pub(crate) fn write(
             let (mut rows, _, captures) = collect(py, &paths, &options, keeper)?;
             order.sort(&mut rows);
             let count = rows.len() as u64;
-            (py.detach(|| print(&rows, &captures, shape, out)), captures, count)
+            (py.detach(|| print(&rows, &captures, shape, out, findings)), captures, count)
         }
     };
     match written {
@@ -150,7 +152,7 @@ fn stream(
     options: &Options,
     shape: Shape,
     out: BufWriter<Descriptor>,
-    labels: Labels,
+    (labels, findings): (Labels, Option<Py<PyAny>>),
     progress: Option<Py<PyAny>>,
 ) -> PyResult<Outcome> {
     let (written, captures, flows, raised) = py.detach(|| {
@@ -163,11 +165,20 @@ fn stream(
         let flows = printer.writer.flows();
         let written = match printer.failed {
             Some(error) => Err(error),
-            None => printer.writer.end(&captures),
+            None => printer.writer.end(&captures, &mut told(findings)),
         };
         (written, captures, flows, printer.progress.raised)
     });
     raised.map_or(Ok((written, captures, flows)), Err)
+}
+
+/// Hands findings to Python, which ranks them and words them.
+fn told(findings: Option<Py<PyAny>>) -> impl FnMut(Vec<FindingRow>, u64) -> io::Result<Option<String>> {
+    move |rows, flows| {
+        let Some(findings) = &findings else { return Ok(None) };
+        let facts = serde_json::to_string(&rows)?;
+        Ok(Some(Python::attach(|py| findings.call1(py, (facts, flows))?.extract::<String>(py))?))
+    }
 }
 
 fn print(
@@ -175,8 +186,9 @@ fn print(
     captures: &[run::CaptureStatus],
     shape: Shape,
     out: BufWriter<Descriptor>,
+    findings: Option<Py<PyAny>>,
 ) -> io::Result<()> {
     let mut writer = Writer::begin(out, shape)?;
     rows.iter().try_for_each(|row| writer.flow(row))?;
-    writer.end(captures)
+    writer.end(captures, &mut told(findings))
 }

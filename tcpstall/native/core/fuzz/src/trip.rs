@@ -114,7 +114,7 @@ pub fn analyse(bytes: &[u8]) {
     let statuses = run::run(std::slice::from_ref(&path), &options, &mut keeper);
     promises::of_capture(&statuses[0], &keeper.rows);
     let Keeper { mut rows, writers } = keeper;
-    writers.into_iter().for_each(|writer| writer.end(&statuses).expect("memory takes it"));
+    writers.into_iter().for_each(|writer| writer.end(&statuses, &mut |_, _| Ok(None)).expect("memory takes it"));
     for order in [Order::Lost, Order::Duration, Order::Bytes, Order::Start, Order::Stalls] {
         order.sort(&mut rows);
     }

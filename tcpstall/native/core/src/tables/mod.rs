@@ -7,6 +7,7 @@ mod climb;
 pub mod columns;
 pub mod compared;
 mod disguise;
+pub mod findings;
 mod json;
 pub mod ledger;
 mod outcome;

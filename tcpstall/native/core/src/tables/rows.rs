@@ -19,7 +19,7 @@ use crate::wire::Endpoint;
 use crate::wire::tunnel::Tunnel;
 
 /// The end of a connection: the client sent the SYN.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Side {
     /// The end that opened the connection.
@@ -301,7 +301,7 @@ fn is_zero(count: &u64) -> bool {
     *count == 0
 }
 
-fn endpoint<S: Serializer>(endpoint: &Endpoint, serializer: S) -> Result<S::Ok, S::Error> {
+pub(super) fn endpoint<S: Serializer>(endpoint: &Endpoint, serializer: S) -> Result<S::Ok, S::Error> {
     use serde::ser::SerializeStruct;
     let mut row = serializer.serialize_struct("Endpoint", 2)?;
     row.serialize_field("address", &Shown(endpoint.address))?;

@@ -4,6 +4,7 @@ use std::io::{self, Write};
 
 use serde::Serialize;
 
+use super::findings::{FindingRow, Findings};
 use super::json;
 use super::rows::{FlowRow, StallRow};
 use super::services::Services;
@@ -40,6 +41,9 @@ impl Shape {
 const CSV_HEADER: &str = "flow,client,client_port,server,server_port,sender,start_ns,end_ns,duration_ns,ended,cause,detail,\
 confidence,in_flight_bytes,peer_window_bytes,cwnd_estimate_segments,burst_bytes,last_packet,freed_by_packet,next_packet,stall";
 
+/// Makes JSON text of findings over so many flows.
+pub type Told<'a> = &'a mut dyn FnMut(Vec<FindingRow>, u64) -> io::Result<Option<String>>;
+
 /// Writes rows as they come. The object's `services` and `captures` follow its `flows`, since only the
 /// end knows them.
 pub struct Writer<W: Write> {
@@ -47,6 +51,7 @@ pub struct Writer<W: Write> {
     shape: Shape,
     flows: u64,
     services: Services,
+    findings: Findings,
     /// The flow that is being written.
     line: Vec<u8>,
 }
@@ -59,7 +64,14 @@ impl<W: Write> Writer<W> {
             Shape::Ndjson => {}
             Shape::Csv => writeln!(out, "{CSV_HEADER}")?,
         }
-        Ok(Writer { out, shape, flows: 0, services: Services::default(), line: Vec::new() })
+        Ok(Writer {
+            out,
+            shape,
+            flows: 0,
+            services: Services::default(),
+            findings: Findings::default(),
+            line: Vec::new(),
+        })
     }
 
     /// Writes one flow.
@@ -81,6 +93,9 @@ impl<W: Write> Writer<W> {
         if self.shape != Shape::Csv {
             self.services.add(row);
         }
+        if self.shape == Shape::Json {
+            self.findings.add(row);
+        }
         Ok(())
     }
 
@@ -89,8 +104,8 @@ impl<W: Write> Writer<W> {
         self.flows
     }
 
-    /// Writes the end, with what became of each capture.
-    pub fn end(mut self, captures: &[impl Serialize]) -> io::Result<()> {
+    /// Writes the end, with what became of each capture. `told` makes JSON text of the findings; `None` leaves them out.
+    pub fn end(mut self, captures: &[impl Serialize], told: Told<'_>) -> io::Result<()> {
         match self.shape {
             Shape::Json => {
                 self.out.write_all(b"\n],")?;
@@ -99,7 +114,10 @@ impl<W: Write> Writer<W> {
                 }
                 self.out.write_all(b"\"services\":")?;
                 serde_json::to_writer(&mut self.out, &self.services.rows())?;
-                self.out.write_all(b",\"captures\":")?;
+                if let Some(text) = told(self.findings.rows(), self.flows)? {
+                    write!(self.out, ",\n\"findings\":{text}")?;
+                }
+                self.out.write_all(b",\n\"captures\":")?;
                 json::foreign(&mut self.out, captures)?;
                 self.out.write_all(b"}\n")?;
             }

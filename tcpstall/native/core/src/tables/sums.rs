@@ -1,5 +1,6 @@
 //! Sums over all flows of a run, whether a report holds them or not.
 
+use super::findings::Findings;
 use super::ledger::{OWNERS, Owner};
 use super::rows::FlowRow;
 use super::services::Services;
@@ -11,6 +12,10 @@ pub struct Sums {
     pub flows: u64,
     /// Their services.
     pub services: Services,
+    /// What they lost time to.
+    pub findings: Findings,
+    /// Payload of both directions.
+    pub bytes: u64,
     /// Wider than a flow's: a million flows may last a century each.
     time: [i128; OWNERS],
 }
@@ -20,6 +25,8 @@ impl Sums {
     pub fn add(&mut self, row: &FlowRow) {
         self.flows += 1;
         self.services.add(row);
+        self.findings.add(row);
+        self.bytes += row.directions.client.bytes + row.directions.server.bytes;
         for owner in Owner::all() {
             self.time[owner.index()] += i128::from(row.time_ns.of(owner).0);
         }

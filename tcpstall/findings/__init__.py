@@ -1,0 +1,21 @@
+"""Findings: the same cause at the same service over many flows, ranked by the time that a change could give back."""
+
+from tcpstall.findings.advice import advice, gain
+from tcpstall.findings.as_json import findings_json
+from tcpstall.findings.finding import Example, Finding
+from tcpstall.findings.ranking import findings, ranked
+from tcpstall.findings.words import evidence, headline, sentence, where
+
+__all__ = [
+    "Example",
+    "Finding",
+    "advice",
+    "evidence",
+    "findings",
+    "findings_json",
+    "gain",
+    "headline",
+    "ranked",
+    "sentence",
+    "where",
+]

@@ -1,0 +1,81 @@
+"""What to change about a finding, and what the change would buy."""
+
+from collections.abc import Mapping
+
+from tcpstall.findings.finding import FAILURES, RATES, Finding
+from tcpstall.units import counted, duration
+
+__all__ = ["advice", "gain"]
+
+_FASTER_START = "raise initcwnd (ip route … initcwnd), or reuse connections"
+
+_RECOVERY = "find the losses, or a congestion control that recovers faster"
+
+_PACING = "look at its pacing rate (SO_MAX_PACING_RATE, fq maxrate, BBR)"
+
+_NARROW = "send less, or get a faster path: the sender cannot do better"
+
+_WRITES = "write each message at once, or set TCP_NODELAY on the sender"
+
+_ADVICE: Mapping[str, str] = {
+    "unreachable": "check the host, the port, firewalls and the route back",
+    "refused": "start the service, or find the firewall that rejects it",
+    "half-open": "find why the client gave up, or what drops the SYN-ACKs",
+    "handshake-loss": "find what drops SYNs: accept queue, firewall or path",
+    "handshake-slow": "look at the server's load and accept queue",
+    "handshake-distance": "reuse connections, or serve from nearer",
+    "server-slow": "look at the server's application: it had the request",
+    "messages": "nothing, unless a user waited for one of them",
+    "idle": "nothing: an application had nothing to say",
+    "loss": "find where packets are lost",
+    "reordering": "find what delays single packets: parallel links, a queue, netem",
+    "rwnd-limited": "raise the receiver's buffer (tcp_rmem, SO_RCVBUF)",
+    "zero-window": "find why the receiving application stopped reading",
+    "sndbuf-limited": "raise the sender's buffer (tcp_wmem, SO_SNDBUF)",
+    "idle-restart": "switch tcp_slow_start_after_idle off on the sender",
+    "nagle": _WRITES,
+    "delayed-ack": _WRITES,
+    "pacing": _PACING,
+    "burst-limited": "look for what limits bursts: the stack or an offload",
+    "bandwidth-limited": _NARROW,
+    "rate-window": _RECOVERY,
+    "rate-pacing": _PACING,
+    "rate-application": "make the sending application write faster",
+    "rate-sender": "look at its pacing rate, then at how fast it writes",
+    "one-sided": "capture both directions",
+    "unexplained": "`tcpstall explain` shows what each rule read",
+}
+
+_BY_DETAIL: Mapping[tuple[str, str], str] = {
+    ("cwnd-limited", "initial-window"): _FASTER_START,
+    ("cwnd-limited", "slow-start"): _FASTER_START,
+    ("cwnd-limited", "congestion-avoidance"): _RECOVERY,
+    ("rwnd-limited", "slow-reader"): "make the receiving application read faster",
+    ("loss", "tail-loss"): "find where packets are lost; a lost tail costs a timer",
+    ("loss", "timeout"): "find where packets are lost; each timeout costs a timer",
+    ("loss", "spurious"): "nothing was lost: find what reorders packets",
+}
+
+
+def advice(finding: Finding) -> str:
+    """What to change, in one clause."""
+    match finding.kind:
+        case "peer-gone":
+            peer = "server" if finding.side == "client" else "client"
+            return f"see whether the {peer} runs, and what stopped carrying packets"
+        case "reset":
+            return f"read the {finding.side}'s log: it closed by force"
+        case "sent-in-pieces":
+            return f"make the {finding.side}'s application write without pauses"
+        case "cwnd-limited":
+            return _BY_DETAIL.get(("cwnd-limited", finding.detail), "find what keeps the congestion window small")
+    return _BY_DETAIL.get((finding.kind, finding.detail), _ADVICE.get(finding.kind, ""))
+
+
+def gain(finding: Finding) -> str:
+    """What the change would buy at most; empty where only the change would show."""
+    if finding.kind in FAILURES:
+        return f"{counted(finding.flows, 'connection')} that work" if finding.flows > 1 else "a connection that works"
+    if finding.kind in RATES or not finding.recoverable_ns:
+        return ""
+    return f"up to {duration(finding.recoverable_ns)}"

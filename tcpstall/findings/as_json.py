@@ -1,0 +1,35 @@
+"""Findings as the JSON report holds them."""
+
+import dataclasses
+import json
+from collections.abc import Iterable
+from typing import Any
+
+from tcpstall.findings.advice import advice, gain
+from tcpstall.findings.finding import Finding
+from tcpstall.findings.words import evidence, headline, sentence, where
+
+__all__ = ["findings_json"]
+
+
+def findings_json(found: Iterable[Finding]) -> str:
+    """A JSON list, the finding to read first at its head; see `Finding` for the fields."""
+    return json.dumps([_row(rank, finding) for rank, finding in enumerate(found, 1)], ensure_ascii=True)
+
+
+def _row(rank: int, finding: Finding) -> dict[str, Any]:
+    row: dict[str, Any] = {"rank": rank, "what": headline(finding), "where": where(finding)}
+    names = [field.name for field in dataclasses.fields(finding) if field.name != "example"]
+    row |= {name: getattr(finding, name) for name in names}
+    row["details"] = dict(finding.details)
+    example = finding.example
+    row["example"] = example and {
+        "flow": example.flow,
+        "client": dataclasses.asdict(example.client),
+        "server": dataclasses.asdict(example.server),
+        "time_ns": example.time_ns,
+        "stall": (example.stall or {}).get("number"),
+    }
+    row |= {"sentence": sentence(finding), "decided_by": evidence(finding), "advice": advice(finding)}
+    row["buys"] = gain(finding) or None
+    return row

@@ -1,0 +1,138 @@
+"""A finding: what the native core folded of many flows, as rows."""
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from tcpstall.model import Endpoint, Side
+
+__all__ = ["FAILURES", "IDLE", "RATES", "UNSURE", "Example", "Finding", "read"]
+
+FAILURES = frozenset({"unreachable", "refused", "half-open", "peer-gone", "reset"})
+"""Kinds of connections that did not do what they were opened for."""
+
+RATES = frozenset({"rate-window", "rate-pacing", "rate-application", "rate-sender", "bandwidth-limited"})
+"""Kinds of transfers that kept sending: what counts is who set the rate."""
+
+IDLE = frozenset({"idle", "messages", "handshake-distance"})
+"""Time that nobody can give back: think time, keep-alive, terminals, the plain round trip."""
+
+UNSURE = frozenset({"unexplained", "one-sided"})
+"""Time of which the capture does not tell the cause."""
+
+
+@dataclass(frozen=True, slots=True)
+class Example:
+    """The flow that shows a finding best. Sizes are of the data of the finding's side; None is unknown."""
+
+    flow: int
+    client: Endpoint
+    server: Endpoint
+    start_ns: int
+    end_ns: int
+    time_ns: int
+    base_rtt_ns: int | None
+    bytes: int
+    segments: int
+    mss_bytes: int | None
+    initial_window_bytes: int | None
+    max_in_flight_bytes: int
+    retransmitted_bytes: int
+    bottleneck_bytes_per_s: int | None
+    queue_delay_ns: int | None
+    trust: str
+    stall: Mapping[str, Any] | None
+    """Its longest wait, as in the JSON report."""
+
+    @property
+    def duration_ns(self) -> int:
+        """First segment to last."""
+        return self.end_ns - self.start_ns
+
+    def figure(self, name: str) -> int | None:
+        """That size or time of the longest wait's evidence."""
+        value = (self.stall or {}).get("evidence", {}).get(name)
+        return value if isinstance(value, int) else None
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """The same cause at the same service: `side` is the end whose data waited, of `reset` the end that sent it.
+
+    `address` and `port` are the server's; a None port is several ports of the host, a None address several servers.
+    `client` is the client's address where there is only one. `recoverable_ns` is what a change could give back at most;
+    None where only a change would show. Median, 95th percentile and longest are of the flows' times in it, of
+    `server-slow` of the answers'.
+    """
+
+    kind: str
+    side: Side
+    address: str | None
+    port: int | None
+    client: str | None
+    flows: int
+    waits: int
+    time_ns: int
+    recoverable_ns: int | None
+    counted: int
+    median_ns: int
+    p95_ns: int
+    worst_ns: int
+    tenths_ns: tuple[int, ...]
+    confidence: float | None
+    details: tuple[tuple[str, int], ...]
+    first_ns: int
+    last_ns: int
+    attempts: int
+    most_attempts: int
+    exchanges: int
+    bytes: int
+    segments: int
+    retransmitted_bytes: int
+    needless_retransmissions: int
+    reordered_segments: int
+    lasted_ns: int
+    example: Example | None
+    services: int = 1
+    """How many services it is about."""
+
+    @property
+    def detail(self) -> str:
+        """The cause's detail that took most time; empty where none narrows it."""
+        return self.details[0][0] if self.details else ""
+
+    @property
+    def is_lead(self) -> bool:
+        """It may stand first: a change or a repair would help."""
+        return self.kind not in IDLE | UNSURE
+
+    @property
+    def weight_ns(self) -> int:
+        """What findings are ranked by: the time that a change could give back; of a rate the time it held."""
+        return self.time_ns if self.kind in RATES else self.recoverable_ns or 0
+
+
+def read(facts: str) -> list[Finding]:
+    """The findings of the native core's JSON text."""
+    return [_finding(row) for row in json.loads(facts)]
+
+
+def _finding(row: Mapping[str, Any]) -> Finding:
+    example = row["example"]
+    known = {name: row[name] for name in Finding.__dataclass_fields__ if name in row}
+    known["tenths_ns"] = tuple(row["tenths_ns"])
+    known["details"] = tuple((name, span) for name, span in _named(row["details"]))
+    known["example"] = example and _example(example)
+    return Finding(**known)
+
+
+def _named(details: Sequence[Sequence[Any]]) -> list[tuple[str, int]]:
+    return [(name, span) for name, span in details if name]
+
+
+def _example(row: Mapping[str, Any]) -> Example:
+    known = {name: row[name] for name in Example.__dataclass_fields__}
+    for end in ("client", "server"):
+        known[end] = Endpoint(row[end]["address"], row[end]["port"])
+    return Example(**known)

@@ -1,0 +1,105 @@
+"""Findings of one kind at many services as one, where a list of them would hide what they have in common."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+
+from tcpstall.findings.finding import FAILURES, Finding
+
+__all__ = ["together"]
+
+_MANY_PORTS = 3
+"""So many ports of a host with the same trouble are the host's trouble."""
+
+_MANY_HOSTS = 6
+"""So many hosts with it are the client's trouble, or that of the path they share."""
+
+_OF_THE_PATH = FAILURES | {
+    "handshake-loss",
+    "handshake-slow",
+    "handshake-distance",
+    "loss",
+    "reordering",
+    "idle",
+    "messages",
+    "one-sided",
+    "unexplained",
+}
+"""Kinds that a host or a path has, whatever the service; other kinds are a service's own."""
+
+
+def together(found: Iterable[Finding]) -> list[Finding]:
+    """The findings with those merged that many ports of a host, then many hosts have in common."""
+    rows = list(found)
+    rows = _merged(rows, _MANY_PORTS, by_host=True)
+    return _merged(rows, _MANY_HOSTS, by_host=False)
+
+
+def _merged(rows: Sequence[Finding], least: int, *, by_host: bool) -> list[Finding]:
+    groups: dict[tuple[str, ...], list[Finding]] = {}
+    for row in rows:
+        key: tuple[str, ...] = (row.kind, row.side, row.address or "") if by_host else (row.kind, row.side)
+        groups.setdefault(key, []).append(row)
+    merged: list[Finding] = []
+    for group in groups.values():
+        several = len(group) >= least and group[0].kind in _OF_THE_PATH
+        merged += [_sum(group, by_host=by_host)] if several else group
+    return merged
+
+
+def _sum(group: Sequence[Finding], *, by_host: bool) -> Finding:
+    """The sum; its distribution is that of the largest, whose example it shows."""
+    first = max(group, key=lambda row: (row.time_ns, row.flows))
+    details: dict[str, int] = {}
+    for row in group:
+        for name, span in row.details:
+            details[name] = details.get(name, 0) + span
+    clients = {row.client for row in group}
+    recoverable = [row.recoverable_ns for row in group if row.recoverable_ns is not None]
+    return replace(
+        first,
+        address=first.address if by_host else None,
+        port=None,
+        client=clients.pop() if len(clients) == 1 else None,
+        flows=sum(row.flows for row in group),
+        waits=sum(row.waits for row in group),
+        time_ns=sum(row.time_ns for row in group),
+        recoverable_ns=sum(recoverable) if recoverable else None,
+        counted=sum(row.counted for row in group),
+        worst_ns=max(row.worst_ns for row in group),
+        median_ns=_within(group, 0.5),
+        p95_ns=_within(group, 0.95),
+        tenths_ns=tuple(_within(group, tenth / 10) for tenth in range(1, 11)),
+        confidence=_confidence(group),
+        details=tuple(sorted(details.items(), key=lambda item: (-item[1], item[0]))),
+        first_ns=min(row.first_ns for row in group),
+        last_ns=max(row.last_ns for row in group),
+        attempts=sum(row.attempts for row in group),
+        most_attempts=max(row.most_attempts for row in group),
+        exchanges=sum(row.exchanges for row in group),
+        bytes=sum(row.bytes for row in group),
+        segments=sum(row.segments for row in group),
+        retransmitted_bytes=sum(row.retransmitted_bytes for row in group),
+        needless_retransmissions=sum(row.needless_retransmissions for row in group),
+        reordered_segments=sum(row.reordered_segments for row in group),
+        lasted_ns=sum(row.lasted_ns for row in group),
+        services=sum(row.services for row in group),
+    )
+
+
+def _within(group: Sequence[Finding], part: float) -> int:
+    """The time that this part of all stay within, to a tenth of each finding's own distribution."""
+    values = sorted((value, row.counted / len(row.tenths_ns)) for row in group for value in row.tenths_ns)
+    least, passed = part * sum(count for _, count in values), 0.0
+    for value, count in values:
+        passed += count
+        if passed >= least - 1e-9:
+            return value
+    return 0
+
+
+def _confidence(group: Sequence[Finding]) -> float | None:
+    known = [(row.confidence, row.time_ns) for row in group if row.confidence is not None]
+    weight = sum(span for _, span in known)
+    if not known or not weight:
+        return known[0][0] if known else None
+    return sum(value * span for value, span in known) / weight

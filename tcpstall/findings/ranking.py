@@ -1,0 +1,60 @@
+"""The order of findings: what a change could give back comes first, and what nobody can give back never leads."""
+
+from collections.abc import Iterable
+
+from tcpstall.findings.finding import FAILURES, IDLE, UNSURE, Finding, read
+from tcpstall.findings.merging import together
+from tcpstall.model import Analysis
+
+__all__ = ["findings", "ranked"]
+
+_MOST_FLOWS = 2
+"""A failure of at least half of all connections is the capture's story, however short each took."""
+
+_NEVER_WORKED = FAILURES - {"reset"}
+
+_LEAST = 100
+"""What would give back less than a hundredth of the largest is left out, unless connections failed."""
+
+_LEAST_NS = 1_000_000
+"""A finding of less time is left out where there is another one."""
+
+
+def findings(analysis: Analysis) -> list[Finding]:
+    """The findings of an analysis, in the order in which a person should read them."""
+    return ranked(read(analysis.findings_facts), analysis.total)
+
+
+def ranked(found: Iterable[Finding], flows: int) -> list[Finding]:
+    """Of what was folded of so many flows: merged where the same fault met many services, and in order."""
+    rows = together(found)
+    rows.sort(key=lambda finding: _place(finding, flows))
+    largest = max((finding.weight_ns for finding in rows), default=0)
+    return [finding for finding in rows if _is_worth(finding, largest, flows)] or rows[:1]
+
+
+def _place(finding: Finding, flows: int) -> tuple[int, int, int, int, str, str, int]:
+    most = finding.kind in _NEVER_WORKED and finding.flows * _MOST_FLOWS >= flows
+    blind = finding.kind == "one-sided" and finding.flows * _MOST_FLOWS > flows
+    group = 0 if most or blind else 1 if finding.weight_ns else 2 if finding.kind in FAILURES else 3
+    if finding.kind in IDLE | UNSURE and not blind:
+        group = 4
+    return (
+        group,
+        -finding.weight_ns,
+        -finding.time_ns,
+        -finding.flows,
+        finding.kind,
+        finding.address or "",
+        finding.port or 0,
+    )
+
+
+def _is_worth(finding: Finding, largest: int, flows: int) -> bool:
+    if finding.kind in FAILURES:
+        return finding.flows * _LEAST >= flows or finding.weight_ns * _LEAST >= largest
+    if finding.kind == "one-sided":
+        return True
+    if finding.kind in IDLE:
+        return finding.kind != "handshake-distance" and finding.time_ns > largest
+    return finding.time_ns >= _LEAST_NS and finding.time_ns * _LEAST >= largest

@@ -1,0 +1,264 @@
+"""A finding in words: what it is, where, and the evidence that decided."""
+
+from collections.abc import Callable
+
+from tcpstall.findings.finding import RATES, Finding
+from tcpstall.units import clock, counted, duration, number, percent, rate, size, times
+
+__all__ = ["evidence", "headline", "names", "sentence", "spread", "where"]
+
+_HEADLINES = {
+    "unreachable": "unreachable",
+    "refused": "connection refused",
+    "half-open": "handshake never completed",
+    "peer-gone": "peer gone",
+    "reset": "reset in mid-transfer",
+    "handshake-loss": "handshake slow by loss",
+    "handshake-slow": "handshake slow to be answered",
+    "handshake-distance": "handshakes over a long path",
+    "server-slow": "server slow to answer",
+    "messages": "small messages with pauses",
+    "idle": "idle",
+    "loss": "loss",
+    "reordering": "reordering on the path",
+    "cwnd-limited": "congestion window",
+    "rwnd-limited": "receive window full",
+    "zero-window": "receive window closed",
+    "sndbuf-limited": "send buffer full",
+    "idle-restart": "congestion window lost by idling",
+    "nagle": "Nagle's algorithm",
+    "delayed-ack": "delayed ACK",
+    "pacing": "pacing",
+    "burst-limited": "bursts cut short",
+    "bandwidth-limited": "rate set by the path",
+    "rate-window": "rate set by the congestion window",
+    "rate-pacing": "rate set by pacing",
+    "rate-application": "rate set by the application",
+    "rate-sender": "rate set by the sender",
+    "one-sided": "one direction captured",
+    "unexplained": "unexplained",
+}
+
+
+def headline(finding: Finding) -> str:
+    """What it is, in a few words."""
+    if finding.kind == "sent-in-pieces":
+        return f"{finding.side} slow to send"
+    if finding.kind == "loss" and finding.detail == "spurious":
+        return "needless retransmission"
+    return _HEADLINES.get(finding.kind, finding.kind.replace("-", " "))
+
+
+def where(finding: Finding) -> str:
+    """The service, host, or how many of them: `192.0.2.1:80`."""
+    if finding.address is None:
+        return f"{number(finding.services)} services" if finding.services > 1 else "many services"
+    address = f"[{finding.address}]" if ":" in finding.address else finding.address
+    if finding.port is not None:
+        return f"{address}:{finding.port}"
+    return f"{finding.address}, {counted(finding.services, 'port')}" if finding.services > 1 else finding.address
+
+
+def names(finding: Finding) -> tuple[str, str]:
+    """The end whose data waits, and its peer."""
+    return ("client", "server") if finding.side == "client" else ("server", "client")
+
+
+def spread(finding: Finding) -> list[str]:
+    """The distribution, the part that matters most first: `worst 1.00 s`, `median 720.0 ms`, `p95 950.0 ms`."""
+    if finding.counted < 2 or not finding.worst_ns or finding.kind in RATES:
+        return []
+    parts = [f"worst {duration(finding.worst_ns)}", f"median {duration(finding.median_ns)}"]
+    return parts if finding.services > 1 else [*parts, f"p95 {duration(finding.p95_ns)}"]
+
+
+def sentence(finding: Finding) -> str:
+    """The finding as one sentence that stands by itself."""
+    place, flows, span = where(finding), counted(finding.flows, "flow"), duration(finding.time_ns)
+    _sender, receiver = names(finding)
+    match finding.kind:
+        case "unreachable":
+            return f"{place} is unreachable: {_unanswered(finding)}, {flows} since {clock(finding.first_ns)[:8]}"
+        case "refused":
+            return f"{place} refused {counted(finding.flows, 'connection')} with a RST"
+        case "half-open":
+            return f"{counted(finding.flows, 'connection')} to {place} never got past the handshake"
+        case "peer-gone":
+            gone = f"the {receiver} of {place}" if receiver == "client" else place
+            again = f"data was sent again {counted(finding.attempts, 'time')} and never acknowledged"
+            return f"{gone} is gone: {again}, {span} in {flows}"
+        case "reset":
+            return f"the {finding.side} reset {counted(finding.flows, 'connection')} to {place} in mid-transfer"
+        case "server-slow":
+            return f"{place} is slow to answer: {span} in {counted(finding.counted, 'answer')} of {flows}"
+        case kind if kind in RATES:
+            return f"{headline(finding)}: {_rate(finding)} at {place}, for {span} of {duration(finding.lasted_ns)}"
+        case "idle" | "messages":
+            return f"nothing to repair: the time is the applications' own pauses, {span} in {flows}"
+        case "unexplained":
+            return f"the capture does not show why {span} passed at {place}, {flows}"
+        case "one-sided":
+            return f"the capture holds only one direction of {flows}"
+        case "handshake-distance":
+            return f"nothing to repair: no wait longer than a round trip, {flows}"
+    many, told = f" in {flows}" if finding.flows > 1 else "", evidence(finding)
+    return f"{headline(finding)} at {place} took {span}{many}{f': {told}' if told else ''}"
+
+
+def evidence(finding: Finding) -> str:
+    """The figures that decided, in one clause; empty where the kind says all."""
+    told = _EVIDENCE.get(finding.kind)
+    return told(finding) if told else _plain(finding)
+
+
+def _unanswered(finding: Finding) -> str:
+    return f"{counted(finding.attempts, 'SYN')}, no answer" if finding.attempts != 1 else "a SYN, no answer"
+
+
+def _rate(finding: Finding) -> str:
+    return rate(finding.bytes, finding.lasted_ns)
+
+
+def _unreachable(finding: Finding) -> str:
+    most = f", up to {finding.most_attempts} a flow" if finding.flows > 1 else ""
+    return f"{counted(finding.attempts, 'SYN')} unanswered{most}"
+
+
+def _refused(finding: Finding) -> str:
+    return "a RST answered each SYN" if finding.flows > 1 else "a RST answered the SYN"
+
+
+def _gone(finding: Finding) -> str:
+    sender, _ = names(finding)
+    most = f"up to {number(finding.most_attempts)} times" if finding.flows > 1 else times(finding.attempts)
+    return f"the {sender} sent again {most}, nothing came back"
+
+
+def _reset(finding: Finding) -> str:
+    return "before all requests were answered whole"
+
+
+def _half_open(finding: Finding) -> str:
+    return "the server's SYN-ACK was followed by nothing, or by a RST"
+
+
+def _handshake_slow(finding: Finding) -> str:
+    return "no SYN was sent again, the answer came late"
+
+
+def _handshake_loss(finding: Finding) -> str:
+    again = finding.example.figure("retransmissions") if finding.example else None
+    most = f" {'up to ' if finding.flows > 1 else ''}{times(again)}" if again else ""
+    return f"SYN or SYN-ACK sent again{most}"
+
+
+def _server_slow(finding: Finding) -> str:
+    of = f" of {counted(finding.exchanges, 'request')}" if finding.exchanges >= finding.counted > 0 else ""
+    return f"{number(finding.counted)}{of} waited for the first byte"
+
+
+def _in_pieces(finding: Finding) -> str:
+    sender, _ = names(finding)
+    return f"{counted(finding.waits, 'pause')} of the {sender}, window open"
+
+
+def _loss(finding: Finding) -> str:
+    share = percent(finding.retransmitted_bytes, finding.bytes)
+    kinds = ", ".join(f"{name} {duration(span)}" for name, span in finding.details[:2])
+    again = f"{size(finding.retransmitted_bytes)} sent again ({share})" if finding.retransmitted_bytes else "lost"
+    late = f", {counted(finding.reordered_segments, 'segment')} reordered" if finding.reordered_segments else ""
+    return f"{again}{late}{f': {kinds}' if kinds else ''}"
+
+
+def _reordering(finding: Finding) -> str:
+    share = percent(finding.reordered_segments, finding.segments)
+    return f"{counted(finding.reordered_segments, 'segment')} came late ({share}), overtaken by others"
+
+
+def _cwnd(finding: Finding) -> str:
+    example = finding.example
+    start = ""
+    if finding.detail in ("initial-window", "slow-start") and example and example.initial_window_bytes:
+        segments = -(-example.initial_window_bytes // (example.mss_bytes or 1460))
+        start = f" from {counted(segments, 'segment')}"
+    detail = (finding.detail or "window full").replace("-", " ")
+    return f"{detail}{start}, {counted(finding.waits, 'wait')} for ACKs"
+
+
+def _window(finding: Finding) -> str:
+    _, receiver = names(finding)
+    figure = finding.example.figure("peer_window_bytes") if finding.example else None
+    if finding.kind == "zero-window":
+        return f"the {receiver} closed its window {times(finding.waits)}"
+    held = f" of {size(figure)}" if figure else ""
+    if not finding.waits:
+        return f"the {receiver}'s window{held} was full, each ACK let a segment go"
+    return f"the {receiver}'s window{held} was full {times(finding.waits)}"
+
+
+def _buffer(finding: Finding) -> str:
+    sender, _ = names(finding)
+    figure = finding.example.figure("plateau_bytes") if finding.example else None
+    held = f" at {size(figure)} in flight" if figure else ""
+    return f"the {sender}'s send buffer was full{held} {times(finding.waits)}"
+
+
+def _path(finding: Finding) -> str:
+    queue = finding.example.queue_delay_ns if finding.example else None
+    return f"{_rate(finding)} with a queue{f' of {duration(queue)}' if queue else ''} on the path"
+
+
+def _rate_window(finding: Finding) -> str:
+    again = f"{size(finding.retransmitted_bytes)} were sent again" if finding.retransmitted_bytes else "losses"
+    return f"{_rate(finding)}, released by ACKs; {again}"
+
+
+def _rate_sender(finding: Finding) -> str:
+    return f"{_rate(finding)}, no queue grew, nothing was lost"
+
+
+def _rate_pacing(finding: Finding) -> str:
+    return f"{_rate(finding)}, gaps as long as what was sent"
+
+
+def _rate_application(finding: Finding) -> str:
+    return f"{_rate(finding)}, it wrote no faster, window open"
+
+
+def _unexplained(finding: Finding) -> str:
+    late = f"{counted(finding.reordered_segments, 'segment')} reordered, " if finding.reordered_segments else ""
+    return f"{late}{counted(finding.waits, 'wait')} that no rule decides"
+
+
+def _one_sided(finding: Finding) -> str:
+    return "packets answer an end of which the capture holds nothing"
+
+
+def _plain(finding: Finding) -> str:
+    return counted(finding.waits, "wait") if finding.waits else ""
+
+
+_EVIDENCE: dict[str, Callable[[Finding], str]] = {
+    "unreachable": _unreachable,
+    "refused": _refused,
+    "peer-gone": _gone,
+    "reset": _reset,
+    "half-open": _half_open,
+    "handshake-slow": _handshake_slow,
+    "handshake-loss": _handshake_loss,
+    "server-slow": _server_slow,
+    "sent-in-pieces": _in_pieces,
+    "loss": _loss,
+    "reordering": _reordering,
+    "cwnd-limited": _cwnd,
+    "rwnd-limited": _window,
+    "zero-window": _window,
+    "sndbuf-limited": _buffer,
+    "bandwidth-limited": _path,
+    "rate-window": _rate_window,
+    "rate-pacing": _rate_pacing,
+    "rate-application": _rate_application,
+    "rate-sender": _rate_sender,
+    "unexplained": _unexplained,
+    "one-sided": _one_sided,
+}

@@ -1,0 +1,201 @@
+//! Findings: the same cause at the same service over many flows as one, folded as flows end.
+//!
+//! Memory is bounded: a stranger can name as many services as there are addresses and ports. Services beyond a limit are one
+//! of their host's, hosts beyond it one of all.
+
+mod kind;
+mod row;
+mod share;
+mod spread;
+
+pub use self::kind::Kind;
+pub use self::row::FindingRow;
+
+use hashbrown::HashMap;
+use hashbrown::hash_map::Entry;
+
+use self::row::{Example, place};
+use self::share::{Share, direction, shares, weight};
+use self::spread::Spread;
+use super::rows::{FlowRow, Side};
+use crate::time::Nanos;
+use crate::wire::Address;
+
+/// Findings kept of single services, and of single hosts: some kilobytes each.
+const KEPT: usize = 1 << 12;
+/// Details of a cause that are told apart.
+const DETAILS: usize = 16;
+
+/// What makes a finding: the kind, the end it is about, and the service; without its port beyond the limit, then without its
+/// address.
+type Key = (Kind, Side, Option<Address>, Option<u16>);
+
+/// Findings as their flows end.
+#[derive(Default)]
+pub struct Findings {
+    found: HashMap<Key, Finding>,
+    services: usize,
+    hosts: usize,
+}
+
+/// Client addresses of a finding.
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Clients {
+    One(Address),
+    Several,
+}
+
+struct Finding {
+    flows: u64,
+    waits: u64,
+    time: i128,
+    recoverable: i128,
+    /// Flows, or of a slow server its answers.
+    spread: Spread,
+    /// Confidence times length, and length.
+    sure: f64,
+    weight: f64,
+    details: Vec<(&'static str, i128)>,
+    clients: Clients,
+    first: Nanos,
+    last: Nanos,
+    attempts: u64,
+    most_attempts: u32,
+    exchanges: u64,
+    /// Of the end that is meant.
+    bytes: u64,
+    retransmitted: u64,
+    segments: u64,
+    reordered: u64,
+    needless: u64,
+    /// All flows' time.
+    lasted: i128,
+    example: Option<Box<Example>>,
+}
+
+impl Findings {
+    /// Takes in a flow.
+    pub fn add(&mut self, row: &FlowRow) {
+        for share in shares(row) {
+            let key = self.key(share.kind, share.side, row);
+            let fresh = || Finding::new(row.client.address, row.start_ns);
+            match self.found.entry(key) {
+                Entry::Occupied(mut entry) => entry.get_mut().add(row, &share),
+                Entry::Vacant(entry) => entry.insert(fresh()).add(row, &share),
+            }
+        }
+    }
+
+    fn key(&mut self, kind: Kind, side: Side, row: &FlowRow) -> Key {
+        let service = (kind, side, Some(row.server.address), Some(row.server.port));
+        if self.found.contains_key(&service) {
+            return service;
+        }
+        if self.services < KEPT {
+            self.services += 1;
+            return service;
+        }
+        let host = (kind, side, Some(row.server.address), None);
+        if self.found.contains_key(&host) {
+            return host;
+        }
+        if self.hosts < KEPT {
+            self.hosts += 1;
+            return host;
+        }
+        (kind, side, None, None)
+    }
+
+    /// The findings, those first that would give back most time, then those that took most; ties in a fixed order.
+    pub fn rows(self) -> Vec<FindingRow> {
+        let mut rows: Vec<FindingRow> = self.found.into_iter().map(|(key, finding)| finding.into_row(key)).collect();
+        rows.sort_by_key(place);
+        rows
+    }
+}
+
+impl Finding {
+    fn new(client: Address, start: Nanos) -> Finding {
+        Finding {
+            flows: 0,
+            waits: 0,
+            time: 0,
+            recoverable: 0,
+            spread: Spread::default(),
+            sure: 0.0,
+            weight: 0.0,
+            details: Vec::new(),
+            clients: Clients::One(client),
+            first: start,
+            last: start,
+            attempts: 0,
+            most_attempts: 0,
+            exchanges: 0,
+            bytes: 0,
+            retransmitted: 0,
+            segments: 0,
+            reordered: 0,
+            needless: 0,
+            lasted: 0,
+            example: None,
+        }
+    }
+
+    fn add(&mut self, row: &FlowRow, share: &Share<'_>) {
+        self.flows += 1;
+        self.waits += share.stalls.len() as u64;
+        self.time += i128::from(share.time.0);
+        self.recoverable += i128::from(share.recoverable.0);
+        if self.clients != Clients::One(row.client.address) {
+            self.clients = Clients::Several;
+        }
+        for stall in &share.stalls {
+            let length = weight(stall);
+            self.sure += f64::from(stall.confidence) * length as f64;
+            self.weight += length as f64;
+            self.count(stall.detail, length);
+            if share.kind == Kind::ServerSlow {
+                self.spread.add(Nanos(length));
+            }
+        }
+        if share.kind != Kind::ServerSlow {
+            self.spread.add(share.time);
+        }
+        let (from, to) = match (share.stalls.first(), share.stalls.last()) {
+            (Some(first), Some(last)) => (first.start_ns, last.end_ns),
+            _ => (row.start_ns, row.end_ns),
+        };
+        self.first = if self.flows == 1 { from } else { self.first.min(from) };
+        self.last = if self.flows == 1 { to } else { self.last.max(to) };
+        let attempts = row.outcome.unanswered_attempts.unwrap_or(0);
+        self.attempts += u64::from(attempts);
+        self.most_attempts = self.most_attempts.max(attempts);
+        self.exchanges += row.connection.exchanges;
+        let end = direction(row, share.side);
+        self.bytes += end.bytes;
+        self.retransmitted += end.retransmitted_bytes;
+        self.segments += end.segments;
+        self.reordered += u64::from(end.repair.reordered_segments);
+        self.needless += u64::from(end.repair.needless_retransmissions);
+        self.lasted += i128::from((row.end_ns - row.start_ns).0);
+        let longest = share.longest();
+        let shows = match share.kind {
+            Kind::ServerSlow => Nanos(longest.map_or(0, weight)),
+            _ => share.time,
+        };
+        let better =
+            self.example.as_ref().is_none_or(|example| (example.shows, -(example.id())) < (shows, -(row.id as i64)));
+        if better {
+            self.example = Some(Box::new(Example::new(row, share, shows)));
+        }
+    }
+
+    fn count(&mut self, detail: &'static str, length: i64) {
+        let room = self.details.len() < DETAILS;
+        match self.details.iter_mut().find(|(known, _)| *known == detail) {
+            Some((_, time)) => *time += i128::from(length),
+            None if room => self.details.push((detail, i128::from(length))),
+            None => {}
+        }
+    }
+}

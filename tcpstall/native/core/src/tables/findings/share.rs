@@ -1,0 +1,267 @@
+//! Splits the ledger of one flow into shares of findings, so that each nanosecond that a cause owns is in one finding at most.
+
+use super::kind::Kind;
+use crate::causes::Cause;
+use crate::exchange::ConnectionRow;
+use crate::tables::ledger::Owner;
+use crate::tables::outcome::Outcome;
+use crate::tables::rows::{DirectionRow, FlowRow, Side, StallRow};
+use crate::time::Nanos;
+
+/// A handshake of more than so many round trips was held up by more than distance.
+const SLOW_HANDSHAKE: i64 = 3;
+/// The same in time: below this a host that schedules late is no news.
+const LEAST_DELAY: Nanos = Nanos::from_millis(1);
+/// Over this part of a flow's time in `sending` a reader asks what set the rate: a fifth.
+const RATE_SHARE: i64 = 5;
+/// A rate is one that held for so many round trips: a window sent at once lasts less than one.
+const RATE_ROUNDS: i64 = 8;
+/// Segments of which a transfer consists at the least, or it has no rate: the initial window (RFC 6928) sent twice.
+const RATE_SEGMENTS: u64 = 20;
+/// The path sets the rate if what its narrowest point carried is within this factor of what was sent.
+const SAME_RATE: f64 = 1.25;
+/// The segment size that every host takes (RFC 9293 §3.7.1).
+const LEAST_SEGMENT: u64 = 536;
+/// Waits of a kind that make up less than a twentieth of the sending did not set its rate.
+const OF_THE_RATE: i64 = 20;
+/// A sender of which a twentieth of the segments comes late has a path that reorders; a lost route change reorders once.
+const REORDERED_SHARE: u64 = 20;
+/// A reset later than this after the last exchange cuts nothing off: the connection was idle.
+const IDLE_RESET: Nanos = Nanos::from_millis(1_000);
+/// Mean payload of a segment up to which an end sends messages: a keystroke through a secure shell takes 36 to 80 bytes.
+const MESSAGE: u64 = 128;
+/// Exchanges from which on small payloads both ways look like a terminal or a heartbeat, and not like one small request.
+const MESSAGES: u64 = 3;
+
+/// What one flow adds to a finding.
+pub(super) struct Share<'a> {
+    pub(super) kind: Kind,
+    /// Whose data waited; of a reset, who sent it.
+    pub(super) side: Side,
+    pub(super) time: Nanos,
+    /// Part of the time that is more than a plain round trip.
+    pub(super) recoverable: Nanos,
+    pub(super) stalls: Vec<&'a StallRow>,
+}
+
+impl<'a> Share<'a> {
+    fn of(kind: Kind, side: Side, time: Nanos) -> Share<'a> {
+        let recoverable = if kind.is_recoverable() { time } else { Nanos::ZERO };
+        Share { kind, side, time, recoverable, stalls: Vec::new() }
+    }
+
+    /// How long the waits of the share took by themselves.
+    pub(super) fn weight(&self) -> i64 {
+        self.stalls.iter().map(|stall| weight(stall)).sum()
+    }
+
+    /// The longest of its waits.
+    pub(super) fn longest(&self) -> Option<&'a StallRow> {
+        self.stalls.iter().copied().max_by_key(|stall| (weight(stall), std::cmp::Reverse(stall.number)))
+    }
+}
+
+/// A wait's own length: of an answer the time after what it answers, of any other wait all of it.
+pub(super) fn weight(stall: &StallRow) -> i64 {
+    let thought = stall.evidence.freed_to_data_ns.filter(|_| stall.detail == "think-time");
+    thought.unwrap_or(stall.duration_ns).0.max(0)
+}
+
+/// The shares of a flow.
+pub(super) fn shares(row: &FlowRow) -> Vec<Share<'_>> {
+    if row.outcome.outcome == Some(Outcome::OneSided) {
+        // No rule can know what an unseen end allowed.
+        return vec![Share::of(Kind::OneSided, main_sender(row), row.lost())];
+    }
+    let mut shares = Vec::new();
+    handshake(row, &mut shares);
+    for cause in Cause::ALL.into_iter().filter(|cause| *cause != Cause::Handshake) {
+        let time = row.time_ns.of(Owner::Waiting(cause));
+        if time > Nanos::ZERO {
+            of_cause(row, cause, time, &mut shares);
+        }
+    }
+    if let Some(kind) = rate(row) {
+        let (side, sending) = (main_sender(row), row.time_ns.of(Owner::Sending));
+        // What the path carried without a queue in between is the same finding.
+        match shares.iter_mut().find(|share| share.kind == kind && share.side == side) {
+            Some(share) => share.time += sending,
+            None => shares.push(Share { recoverable: Nanos::ZERO, ..Share::of(kind, side, sending) }),
+        }
+    }
+    if let Some(side) = reset(row) {
+        shares.push(Share::of(Kind::Reset, side, Nanos::ZERO));
+    }
+    shares
+}
+
+fn handshake<'a>(row: &'a FlowRow, shares: &mut Vec<Share<'a>>) {
+    let time = row.time_ns.of(Owner::Waiting(Cause::Handshake));
+    let stall = row.stalls.iter().find(|stall| stall.cause == Cause::Handshake);
+    let base = row.base_rtt_ns.unwrap_or_default();
+    let kind = match row.outcome.outcome {
+        Some(Outcome::Unreachable) => Kind::Unreachable,
+        Some(Outcome::Refused) => Kind::Refused,
+        Some(Outcome::HalfOpen | Outcome::Aborted) => Kind::HalfOpen,
+        Some(Outcome::OneSided | Outcome::TooEarly) => return,
+        Some(Outcome::Gone(_)) | None => {
+            let again = stall.is_some_and(|stall| stall.detail == "syn-loss");
+            let late = time > base.times(SLOW_HANDSHAKE) && time - base > LEAST_DELAY;
+            match (again, late && row.base_rtt_ns.is_some()) {
+                (true, _) => Kind::HandshakeLoss,
+                (false, true) => Kind::HandshakeSlow,
+                (false, false) if time > Nanos::ZERO => Kind::HandshakeDistance,
+                (false, false) => return,
+            }
+        }
+    };
+    let mut share = Share::of(kind, Side::Client, time);
+    if matches!(kind, Kind::HandshakeLoss | Kind::HandshakeSlow) {
+        share.recoverable = (time - base).or_zero();
+    }
+    share.stalls.extend(stall);
+    shares.push(share);
+}
+
+/// Splits what a cause owns by what its waits were, in proportion to how long each took by itself.
+fn of_cause<'a>(row: &'a FlowRow, cause: Cause, time: Nanos, shares: &mut Vec<Share<'a>>) {
+    let mut parts: Vec<Share<'a>> = Vec::new();
+    for stall in row.stalls.iter().filter(|stall| stall.cause == cause && stall.detail != "awaiting-peer") {
+        let (kind, side) = (kind_of(row, stall), stall.sender);
+        match parts.iter_mut().find(|part| part.kind == kind && part.side == side) {
+            Some(part) => part.stalls.push(stall),
+            None => parts.push(Share { stalls: vec![stall], ..Share::of(kind, side, Nanos::ZERO) }),
+        }
+    }
+    let all: i128 = parts.iter().map(|part| i128::from(part.weight())).sum();
+    if all == 0 {
+        let kind = if cause == Cause::AppLimited { Kind::Idle } else { of_transport(cause) };
+        shares.push(Share::of(kind, busiest(row, cause), time));
+        return;
+    }
+    for mut part in parts {
+        part.time = Nanos((i128::from(time.0) * i128::from(part.weight()) / all) as i64);
+        part.recoverable = if part.kind.is_recoverable() { part.time } else { Nanos::ZERO };
+        shares.push(part);
+    }
+}
+
+fn of_transport(cause: Cause) -> Kind {
+    match cause {
+        Cause::Retransmission => Kind::Loss,
+        Cause::CaptureGap | Cause::Unexplained => Kind::Unexplained,
+        other => Kind::Limit(other),
+    }
+}
+
+fn kind_of(row: &FlowRow, stall: &StallRow) -> Kind {
+    match stall.cause {
+        Cause::AppLimited => of_application(row, stall),
+        Cause::Retransmission => {
+            let gone = matches!(row.outcome.outcome, Some(Outcome::Gone(end)) if Side::from(end) == stall.sender);
+            if gone && !stall.ended { Kind::PeerGone } else { Kind::Loss }
+        }
+        Cause::Unexplained if held_back(row, stall) => Kind::Reordering,
+        cause => of_transport(cause),
+    }
+}
+
+/// True of a wait no longer than segments were late, on a path that reorders: what it waited for was held back.
+fn held_back(row: &FlowRow, stall: &StallRow) -> bool {
+    Side::BOTH.into_iter().map(|side| direction(row, side)).any(|direction| {
+        let late = u64::from(direction.repair.reordered_segments);
+        late * REORDERED_SHARE >= direction.segments.max(1)
+            && stall.duration_ns <= direction.repair.reordering_ns.scaled(1.25)
+    })
+}
+
+fn of_application(row: &FlowRow, stall: &StallRow) -> Kind {
+    let answers = stall.detail == "think-time";
+    if !stall.ended || answers && stall.sender == Side::Client {
+        return Kind::Idle;
+    }
+    if sends_messages(row) {
+        return Kind::Messages;
+    }
+    if answers {
+        return Kind::ServerSlow;
+    }
+    let direction = direction(row, stall.sender);
+    let segment = u64::from(direction.mss_bytes.unwrap_or(0));
+    // A terminal's largest segment may be a line of text.
+    let segment = segment.max(LEAST_SEGMENT);
+    let full = stall.evidence.burst_bytes.is_some_and(|bytes| bytes >= segment) || mean(direction) >= segment / 2;
+    if full { Kind::SentInPieces } else { Kind::Idle }
+}
+
+fn sends_messages(row: &FlowRow) -> bool {
+    let ConnectionRow { exchanges, unprompted, .. } = row.connection;
+    exchanges + unprompted >= MESSAGES && Side::BOTH.into_iter().all(|side| mean(direction(row, side)) <= MESSAGE)
+}
+
+/// Payload of a segment on average.
+fn mean(direction: &DirectionRow) -> u64 {
+    direction.bytes / direction.segments.max(1)
+}
+
+/// The kind of what set the rate, of a flow that was sending for more than a fifth of its time.
+fn rate(row: &FlowRow) -> Option<Kind> {
+    let (sending, length) = (row.time_ns.of(Owner::Sending), row.end_ns - row.start_ns);
+    let direction = direction(row, main_sender(row));
+    let long = row.base_rtt_ns.is_some_and(|rtt| sending > rtt.times(RATE_ROUNDS));
+    if sending.times(RATE_SHARE) <= length || !long || direction.segments < RATE_SEGMENTS {
+        return None;
+    }
+    let reached = direction.bytes as f64 * 1e9 / length.0.max(1) as f64;
+    if direction.path.bottleneck_bytes_per_s.is_some_and(|rate| rate as f64 <= reached * SAME_RATE) {
+        return Some(Kind::Limit(Cause::BandwidthLimited));
+    }
+    if direction.repair.fast_retransmits + direction.repair.timeouts > 0 {
+        return Some(Kind::RateWindow);
+    }
+    let own = |cause: Cause| {
+        let waits = row.stalls.iter().filter(|stall| stall.cause == cause && stall.sender == main_sender(row));
+        let waited: i64 = waits.filter(|stall| stall.detail != "awaiting-peer").map(weight).sum();
+        Nanos(waited).times(OF_THE_RATE) > sending
+    };
+    Some(match (own(Cause::Pacing), own(Cause::AppLimited)) {
+        (true, false) => Kind::RatePacing,
+        (false, true) => Kind::RateApplication,
+        _ => Kind::RateSender,
+    })
+}
+
+/// The end that reset a connection before all was said.
+fn reset(row: &FlowRow) -> Option<Side> {
+    let connection = &row.connection;
+    let by = connection.closed_by.filter(|_| connection.closed_with == Some("rst"))?;
+    if row.outcome.outcome.is_some() {
+        return None;
+    }
+    let idle = connection.idle_before_close_ns.is_some_and(|idle| idle > IDLE_RESET);
+    let said = row.directions.client.bytes + row.directions.server.bytes > 0;
+    let cut = row.exchanges.iter().flatten().next_back().is_some_and(|exchange| !exchange.complete);
+    let amid = connection.unanswered > 0 || cut || connection.exchanges == 0;
+    (said && amid && !idle).then_some(if by == "client" { Side::Client } else { Side::Server })
+}
+
+pub(super) fn direction(row: &FlowRow, side: Side) -> &DirectionRow {
+    match side {
+        Side::Client => &row.directions.client,
+        Side::Server => &row.directions.server,
+    }
+}
+
+fn main_sender(row: &FlowRow) -> Side {
+    if row.directions.client.bytes > row.directions.server.bytes { Side::Client } else { Side::Server }
+}
+
+/// The end of a cause without waits of its own.
+fn busiest(row: &FlowRow, cause: Cause) -> Side {
+    let busy = |side: Side| direction(row, side).path.bandwidth_limited_ns;
+    match cause {
+        Cause::BandwidthLimited if busy(Side::Client) > busy(Side::Server) => Side::Client,
+        Cause::BandwidthLimited => Side::Server,
+        _ => main_sender(row),
+    }
+}

@@ -1,0 +1,99 @@
+//! The distribution of times: exact while they are few, in steps of a twelfth of an octave beyond.
+
+use crate::time::Nanos;
+
+/// Times kept as they are.
+const EXACT: usize = 512;
+/// Steps of an octave; a time is off by at most 3 %.
+const STEPS: f64 = 12.0;
+
+/// Times as they come.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Spread {
+    exact: Vec<Nanos>,
+    /// How many times are in each step, once they are many.
+    steps: Vec<u64>,
+    count: u64,
+    worst: Nanos,
+}
+
+impl Spread {
+    pub(super) fn add(&mut self, time: Nanos) {
+        self.count += 1;
+        self.worst = self.worst.max(time);
+        if !self.steps.is_empty() {
+            self.count_in_step(time);
+            return;
+        }
+        self.exact.push(time);
+        if self.exact.len() > EXACT {
+            self.steps = vec![0; (64.0 * STEPS) as usize];
+            for time in std::mem::take(&mut self.exact) {
+                self.count_in_step(time);
+            }
+        }
+    }
+
+    fn count_in_step(&mut self, time: Nanos) {
+        let step = ((time.0.max(1) as f64).log2() * STEPS).round() as usize;
+        self.steps[step] += 1;
+    }
+
+    pub(super) fn count(&self) -> u64 {
+        self.count
+    }
+
+    pub(super) fn worst(&self) -> Nanos {
+        self.worst
+    }
+
+    /// The time that `part` of all stay within: 0.5 for the median. Nothing without times.
+    pub(super) fn within(&mut self, part: f64) -> Option<Nanos> {
+        let rank = ((self.count as f64 * part).ceil() as u64).max(1);
+        if self.steps.is_empty() {
+            self.exact.sort_unstable();
+            return self.exact.get(rank as usize - 1).copied();
+        }
+        let mut passed = 0;
+        let step = self.steps.iter().position(|count| {
+            passed += count;
+            passed >= rank
+        })?;
+        Some(Nanos((step as f64 / STEPS).exp2().round() as i64).min(self.worst))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{EXACT, Spread};
+    use crate::time::Nanos;
+
+    fn spread(times: impl Iterator<Item = i64>) -> Spread {
+        let mut spread = Spread::default();
+        times.for_each(|time| spread.add(Nanos(time)));
+        spread
+    }
+
+    #[test]
+    fn few_times_are_exact() {
+        let mut few = spread([30, 10, 20].into_iter());
+        assert_eq!((few.within(0.5), few.within(0.95), few.worst()), (Some(Nanos(20)), Some(Nanos(30)), Nanos(30)));
+        assert_eq!(spread([].into_iter()).within(0.5), None);
+    }
+
+    #[test]
+    fn many_times_are_off_by_three_per_cent_at_most() {
+        let mut many = spread((1..=20 * EXACT as i64).map(|time| time * 1_000));
+        for part in [0.05, 0.5, 0.95] {
+            let (found, exact) = (many.within(part).unwrap_or_default().0 as f64, 20.0 * EXACT as f64 * 1e3 * part);
+            assert!((found / exact - 1.0).abs() < 0.03, "{found} for {exact}");
+        }
+        assert_eq!(many.count(), 20 * EXACT as u64);
+    }
+
+    #[test]
+    fn the_longest_time_has_a_step() {
+        let mut many = spread(std::iter::repeat_n(i64::MAX, EXACT + 2));
+        assert_eq!(many.within(0.5), Some(Nanos(i64::MAX)));
+    }
+}

@@ -1,0 +1,63 @@
+"""Findings on a page: two lines each, which drop parts where the terminal is narrow, and never break one."""
+
+from collections.abc import Iterator, Sequence
+
+from rich.cells import cell_len
+from rich.text import Text
+
+from tcpstall.findings import Finding, advice, evidence, gain, headline, where
+from tcpstall.findings.finding import RATES
+from tcpstall.findings.words import spread
+from tcpstall.units import counted, duration
+
+__all__ = ["MOST", "finding_lines", "findings_list"]
+
+MOST = 8
+"""Findings that are told."""
+
+_INDENT = "   "
+
+
+def findings_list(found: Sequence[Finding], *, width: int, most: int = MOST) -> Iterator[Text]:
+    """The first `most` findings, and a line about the others."""
+    for rank, finding in enumerate(found[:most], 1):
+        yield from finding_lines(rank, finding, width)
+    if (more := len(found) - most) > 0:
+        yield Text(f"{_INDENT}and {counted(more, 'smaller finding')}: --format json lists them", "dim")
+
+
+def finding_lines(rank: int, finding: Finding, width: int) -> Iterator[Text]:
+    """Time, kind, place, flows and distribution; then the evidence, what to change, and the flow that shows it.
+
+    Evidence that does not fit into the second line stands at the end of the first, where that has room.
+    """
+    told, change = evidence(finding), f"→ {advice(finding)}"
+    apart = cell_len(f"{_INDENT}{told} {change}") > width
+    parts = [counted(finding.flows, "flow"), *spread(finding), *([told] if apart and told else [])]
+    yield Text(_fitted(f"{rank}  {_time(finding)}{headline(finding)}: {where(finding)}", parts, width), "bold")
+    before = "" if apart or not told else f"{told} "
+    extra = [f"flow {finding.example.flow}" if finding.example and finding.flows > 1 else "", gain(finding)]
+    tail = _tail(f"{_INDENT}{before}{change}", [part for part in extra if part], width)
+    yield Text.assemble(_INDENT, before, (change, "green"), (tail, "dim"))
+
+
+def _time(finding: Finding) -> str:
+    """What could be given back, or what there was; nothing of a failure that took no time."""
+    known = finding.kind not in RATES and finding.recoverable_ns is not None
+    span = finding.recoverable_ns if known else finding.time_ns
+    return f"{duration(span)}  " if span else ""
+
+
+def _fitted(line: str, parts: Sequence[str], width: int) -> str:
+    """The line with those of the parts that fit, the first ones first."""
+    for part in parts:
+        longer = f"{line}, {part}"
+        line = longer if cell_len(longer) <= width else line
+    return line
+
+
+def _tail(line: str, parts: list[str], width: int) -> str:
+    """The parts in brackets, as many as fit behind the line."""
+    while parts and cell_len(f"{line} ({', '.join(parts)})") > width:
+        parts.pop()
+    return f" ({', '.join(parts)})" if parts else ""

@@ -1,0 +1,67 @@
+"""The first lines: what to know about a capture, in two sentences."""
+
+from collections.abc import Iterator, Sequence
+
+from rich.cells import cell_len
+from rich.text import Text
+
+from tcpstall.causes import Cause
+from tcpstall.findings import Finding, sentence
+from tcpstall.model import Analysis, Flow
+from tcpstall.report.answer import amount, loss, set_up
+from tcpstall.report.outcome import headline as ended_so
+from tcpstall.report.waits import main_sender
+from tcpstall.units import counted, duration, percent, rate, size
+
+__all__ = ["recoverable", "story", "summary"]
+
+
+def summary(found: Sequence[Finding], worst: Flow, analysis: Analysis, width: int) -> Iterator[Text]:
+    """The first finding as a sentence, then what the capture lost and how much of it could be given back."""
+    yield Text(story(found) if found or not worst.outcome else ended(worst), "bold")
+    yield Text(_one(worst, width) if analysis.total == 1 else _many(found, analysis, width))
+
+
+def ended(flow: Flow) -> str:
+    """How a connection ended of which there is no finding, and what to do about it."""
+    advice = flow.stalls[0].advice if flow.stalls else ""
+    return f"{ended_so(flow)}{f' → {advice}' if advice else ''}"
+
+
+def story(found: Sequence[Finding]) -> str:
+    """The finding that stands first, or that there is none."""
+    if not found:
+        return "Nothing to repair: no flow waited longer than a round trip"
+    told = sentence(found[0])
+    return told[0].upper() + told[1:] if not told[0].isdigit() else told
+
+
+def recoverable(found: Sequence[Finding]) -> int:
+    """What changes could give back at most, nanoseconds of all flows."""
+    return sum(finding.recoverable_ns or 0 for finding in found)
+
+
+def _one(flow: Flow, width: int) -> str:
+    sender = main_sender(flow)
+    goodput = f" ({rate(flow.directions[sender].bytes, flow.duration_ns)})" if flow.directions[sender].bytes else ""
+    ends = f"{flow.end(sender)} → {flow.end('client' if sender == 'server' else 'server')}"
+    size_and_time = f"{amount(flow, sender)} in {duration(flow.duration_ns)}{goodput}"
+    reset = ", ended by a reset" if flow.state == "reset" else ""
+    lost = f"lost {duration(flow.lost_ns)} ({percent(flow.lost_ns, flow.duration_ns)})" if flow.lost_ns else ""
+    whole = f"{ends}: {size_and_time}: {loss(flow)}, {set_up(flow)}{reset}"
+    short = f"{ends}: {size_and_time}{f': {lost}' if lost else ''}"
+    return next((line for line in (whole, f"{short}{reset}", short) if cell_len(line) <= width), short)
+
+
+def _many(found: Sequence[Finding], analysis: Analysis, width: int) -> str:
+    sums = analysis.time_ns()
+    lost, passed = sum(sums[cause] for cause in Cause), sum(sums.values())
+    begun = min((capture.first_ns for capture in analysis.captures if capture.first_ns is not None), default=0)
+    last = max((capture.last_ns for capture in analysis.captures if capture.last_ns is not None), default=0)
+    whole = f"{counted(analysis.total, 'flow')}, {size(analysis.bytes)} in {duration(last - begun)}"
+    goodput = f" ({rate(analysis.bytes, last - begun)})" if last > begun else ""
+    back = recoverable(found)
+    first = f"{whole}: lost {duration(lost)}"
+    share, most = f" ({percent(lost, passed)})", f", up to {duration(back)} can be saved" if back else ""
+    told = (f"{whole}{goodput}: lost {duration(lost)}{share}{most}", f"{first}{most}", first)
+    return next((line for line in told if cell_len(line) <= width), first)

@@ -1,0 +1,123 @@
+"""Captures of our own, one for each kind of finding that must be told apart."""
+
+from collections.abc import Callable
+
+from tests.scene import Reader, Scene
+
+BACKED_OFF = (200, 400, 800, 1_600)
+
+
+def unreachable(scene: Scene) -> None:
+    scene.handshake(rtt_ms=20, lost_syns=3, answered=False)
+
+
+def refused(scene: Scene) -> None:
+    scene.handshake(rtt_ms=20, refused=True)
+
+
+def peer_gone(scene: Scene) -> None:
+    scene.handshake(rtt_ms=20)
+    scene.client_sends(1_000, lost=True)
+    for after in BACKED_OFF:
+        scene.wait_ms(after)
+        scene.client_repeats(0, 1_000, lost=True)
+
+
+def handshake_loss(scene: Scene) -> None:
+    scene.handshake(rtt_ms=20, lost_syns=1)
+    scene.download(5_000)
+    scene.closes()
+
+
+def server_slow(scene: Scene) -> None:
+    scene.handshake(rtt_ms=20)
+    for _ in range(3):
+        scene.download(5_000, think_ms=700)
+    scene.closes()
+
+
+def sent_in_pieces(scene: Scene) -> None:
+    scene.handshake(rtt_ms=20)
+    scene.client_sends(147)
+    scene.server_acks()
+    scene.server_writes(*((300 * number, 5_000) for number in range(6)))
+    scene.closes()
+
+
+def slow_start(scene: Scene) -> None:
+    scene.handshake(rtt_ms=20)
+    scene.download(200_000)
+    scene.closes()
+
+
+def small_window(scene: Scene) -> None:
+    scene.handshake(rtt_ms=20, client_scale=0, client_window=8_688)
+    scene.download(100_000, reader=Reader(buffer=8_688))
+    scene.closes()
+
+
+def closed_window(scene: Scene) -> None:
+    scene.handshake(rtt_ms=20)
+    scene.download(300_000, reader=Reader(buffer=65_536, pauses=((100_000, 2_000),)))
+    scene.closes()
+
+
+def loss(scene: Scene) -> None:
+    scene.handshake(rtt_ms=20)
+    scene.download(60_000, lose=tuple(range(14_480, 60_000, 1_448)))
+    scene.closes()
+
+
+def full_path(scene: Scene) -> None:
+    scene.handshake(rtt_ms=20)
+    scene.path(rtt_ms=20, server_mbit=10)
+    scene.download(1_500_000)
+    scene.closes()
+
+
+def reset(scene: Scene) -> None:
+    scene.handshake(rtt_ms=20)
+    scene.client_sends(147)
+    scene.server_acks()
+    scene.wait_ms(5)
+    scene.server_resets()
+
+
+def terminal(scene: Scene) -> None:
+    """A person who types, and a host that echoes."""
+    scene.handshake(rtt_ms=20)
+    for pause in (900, 400, 2_500, 300, 4_000, 700):
+        scene.client_sends(36)
+        scene.server_sends(36)
+        scene.client_acks()
+        scene.wait_ms(pause)
+    scene.closes()
+
+
+def keep_alive(scene: Scene) -> None:
+    """Two requests with half a minute between them."""
+    scene.handshake(rtt_ms=20)
+    scene.download(5_000)
+    scene.wait_ms(30_000)
+    scene.download(5_000)
+    scene.closes()
+
+
+KINDS: dict[str, tuple[Callable[[Scene], None], float | None]] = {
+    "unreachable": (unreachable, 7.0),
+    "refused": (refused, None),
+    "peer-gone": (peer_gone, 3.0),
+    "handshake-loss": (handshake_loss, 1.0),
+    "server-slow": (server_slow, 2.1),
+    "sent-in-pieces": (sent_in_pieces, None),
+    "cwnd-limited": (slow_start, None),
+    "rwnd-limited": (small_window, None),
+    "zero-window": (closed_window, 2.0),
+    "loss": (loss, None),
+    "bandwidth-limited": (full_path, None),
+    "reset": (reset, None),
+}
+"""By the kind that must come first: the capture, and the time in seconds where the scene says it."""
+
+NOBODYS: dict[str, Callable[[Scene], None]] = {"terminal": terminal, "keep-alive": keep_alive}
+"""Time that must never lead."""

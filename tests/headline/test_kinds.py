@@ -1,0 +1,75 @@
+"""Each kind of finding is told from the others, with its time, and think time never leads."""
+
+from pathlib import Path
+
+import pytest
+
+from tcpstall import analyze
+from tcpstall.findings import Finding, advice, evidence, findings, gain, sentence
+from tcpstall.findings.finding import IDLE
+from tests.headline.captures import KINDS, NOBODYS, server_slow, terminal
+from tests.scene import Scene
+
+
+def found(scene: Scene) -> list[Finding]:
+    return findings(analyze(scene.capture("client")))
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_the_kind_comes_first_with_its_time(scene: Scene, kind: str) -> None:
+    act, seconds = KINDS[kind]
+    act(scene)
+    first, *_ = found(scene)
+    assert first.kind == kind
+    assert (first.address, first.port, first.flows) == ("10.0.0.2", 80, 1)
+    if seconds is not None:
+        assert first.weight_ns == pytest.approx(seconds * 1e9, rel=0.1)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_each_kind_has_words_of_its_own(scene: Scene, kind: str, tmp_path: Path) -> None:
+    act, _ = KINDS[kind]
+    act(scene)
+    first, *_ = found(scene)
+    assert evidence(first)
+    assert advice(first)
+    assert gain(first) or first.recoverable_ns in (None, 0) or kind == "bandwidth-limited"
+    assert "10.0.0.2:80" in sentence(first)
+
+
+@pytest.mark.parametrize("name", NOBODYS)
+def test_time_that_nobody_can_give_back_never_leads(scene: Scene, name: str) -> None:
+    NOBODYS[name](scene)
+    rows = found(scene)
+    assert not rows or rows[0].weight_ns < 100_000_000
+    assert all(row.recoverable_ns is None for row in rows if row.kind in IDLE)
+
+
+def test_a_fault_comes_before_a_terminal_that_idles_for_longer(tmp_path: Path) -> None:
+    person, slow = Scene(tmp_path, client_port=50_000), Scene(tmp_path)
+    terminal(person)
+    server_slow(slow)
+    first, *_ = findings(analyze(slow.capture("client", beside=[person])))
+    assert (first.kind, first.flows, first.counted) == ("server-slow", 1, 3)
+    assert first.median_ns == pytest.approx(700e6, rel=0.05)
+
+
+def test_many_flows_with_one_fault_are_one_finding(tmp_path: Path) -> None:
+    scenes = [
+        Scene(tmp_path, client_port=40_000 + number, start_ns=1_700_000_000_000_000_000 + number * 10**8)
+        for number in range(5)
+    ]
+    for scene in scenes:
+        server_slow(scene)
+    analysis = analyze(scenes[0].capture("client", beside=scenes[1:]))
+    first, *_ = findings(analysis)
+    assert (first.kind, first.flows, first.counted, first.exchanges) == ("server-slow", 5, 15, 15)
+    assert first.time_ns == pytest.approx(15 * 0.7e9, rel=0.1)
+    assert first.median_ns <= first.p95_ns <= first.worst_ns
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_nothing_is_given_back_that_was_not_lost(scene: Scene, kind: str) -> None:
+    KINDS[kind][0](scene)
+    analysis = analyze(scene.capture("client"))
+    assert sum(row.recoverable_ns or 0 for row in findings(analysis)) <= sum(flow.lost_ns for flow in analysis)

@@ -1,0 +1,53 @@
+"""The page of `tcpstall analyze`: the answer on one screen, at 80 and 100 columns."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from tests.cli.conftest import Run
+from tests.cli.conftest import run as run
+from tests.crowd.captures import all_kinds
+from tests.headline.captures import KINDS
+from tests.scene import Scene
+
+SCREEN = 40
+
+
+@pytest.fixture(scope="module")
+def crowd(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return all_kinds(tmp_path_factory.mktemp("crowd") / "all")
+
+
+@pytest.mark.parametrize("columns", [80, 100])
+def test_many_flows_fit_a_screen_and_no_token_breaks(run: Run, crowd: Path, columns: int) -> None:
+    lines = run("analyze", crowd, COLUMNS=str(columns)).stdout.splitlines()
+    assert len(lines) <= SCREEN or columns < 100
+    assert all(len(line) <= columns for line in lines)
+    assert any(line.startswith("1  ") for line in lines)
+    assert not any("stalls of flow" in line for line in lines)
+    assert not any(line.lstrip().startswith(("/", ":")) for line in lines)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("columns", [80, 100])
+def test_one_flow_is_told_in_few_lines(run: Run, scene: Scene, kind: str, columns: int) -> None:
+    KINDS[kind][0](scene)
+    lines = run("analyze", scene.capture("client"), COLUMNS=str(columns)).stdout.splitlines()
+    assert len(lines) <= 25
+    assert all(len(line) <= columns for line in lines)
+
+
+def test_stalls_are_told_where_somebody_asks(run: Run, scene: Scene) -> None:
+    KINDS["cwnd-limited"][0](scene)
+    capture = scene.capture("client")
+    for options in (("--stalls",), ("-v",), ("--flow", "0")):
+        assert "stalls of flow 0" in run("analyze", capture, *options).stdout
+    assert "stalls of flow 0" not in run("analyze", capture).stdout
+
+
+def test_the_json_report_holds_the_same_findings(run: Run, crowd: Path) -> None:
+    rows = json.loads(run("analyze", crowd, "--format", "json").stdout)["findings"]
+    assert [row["rank"] for row in rows] == list(range(1, len(rows) + 1))
+    first = run("analyze", crowd, COLUMNS="1000").stdout.splitlines()[0]
+    assert first.lower() == rows[0]["sentence"].lower()
