@@ -2,7 +2,9 @@
 
 import sys
 from collections.abc import Sequence
+from difflib import get_close_matches
 from importlib import import_module
+from pathlib import Path
 
 import click
 
@@ -33,6 +35,17 @@ COMMANDS = (
 """Each is a module of this package with the click command `command` in it."""
 
 
+_DEFAULT = "analyze"
+"""What is done with a capture that is given without a command."""
+
+_STANDARD_INPUT = "-"
+
+_SUFFIXES = {".pcap", ".pcapng", ".cap", ".dmp", ".dump", ".snoop", ".trc"}
+
+_NEAR = 0.6
+"""How much of a command's name must be right for it to be suggested."""
+
+
 class _Lazy(click.Group):
     """A group whose commands are imported one by one, so that none pays for another's libraries."""
 
@@ -44,6 +57,25 @@ class _Lazy(click.Group):
             return None
         command: click.Command = import_module(f"tcpstall.cli.{cmd_name}").command
         return command
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        """A capture in the place of a command is analysed; a name that is near a command's suggests it."""
+        name = args[0]
+        if name in COMMANDS or (name.startswith("-") and name != _STANDARD_INPUT):
+            return super().resolve_command(ctx, args)
+        if _is_input(name):
+            return _DEFAULT, self.get_command(ctx, _DEFAULT), args
+        near = get_close_matches(name, COMMANDS, n=2, cutoff=_NEAR)
+        hint = f"; did you mean {' or '.join(near)}?" if near else "; `tcpstall --help` lists the commands"
+        ctx.fail(f"no such command, and no such file: {name}{hint}")
+
+
+def _is_input(name: str) -> bool:
+    """Something to read, or what looks like the name of one."""
+    path = Path(name)
+    return name == _STANDARD_INPUT or path.exists() or bool(_SUFFIXES & set(path.suffixes)) or len(path.parts) > 1
 
 
 def _epilog() -> str:
@@ -68,7 +100,7 @@ def tcpstall() -> None:
     """Read TCP captures and say why a sender waited.
 
     \b
-    tcpstall analyze transfer.pcap
+    tcpstall transfer.pcap                (short for: tcpstall analyze transfer.pcap)
     tcpdump -i eth0 -s 96 -w - tcp | tcpstall analyze -
     """  # noqa: D301
 

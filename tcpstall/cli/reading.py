@@ -40,7 +40,7 @@ class Asked(TypedDict):
 
     flows: tuple[int, ...]
     hosts: tuple[str, ...]
-    ports: tuple[int, ...]
+    ports: tuple[tuple[int, ...], ...]
     since: Moment | None
     until: Moment | None
     link_bytes_per_s: int | None

@@ -18,6 +18,8 @@ _Command = TypeVar("_Command", bound=Callable[..., Any])
 
 _STANDARD_INPUT = "-"
 
+_LAST_PORT = 65_535
+
 
 class Selection(TypedDict):
     """What `_core` is told to keep; empty keeps all."""
@@ -30,19 +32,21 @@ class Selection(TypedDict):
 
 
 class _HostType(click.ParamType[str]):
-    """An IP address, brackets allowed."""
+    """An IP address, brackets allowed, or a network such as 192.0.2.0/24."""
 
     name = "address"
 
     def convert(self, value: str, param: click.Parameter | None, ctx: click.Context | None) -> str:
-        """The address without brackets."""
-        from ipaddress import ip_address
+        """The address without brackets, or the network."""
+        from ipaddress import ip_address, ip_network
 
         bare = value.strip().removeprefix("[").removesuffix("]")
         try:
+            if "/" in bare:
+                return str(ip_network(bare, strict=False))
             return str(ip_address(bare.partition("%")[0]))
         except ValueError:
-            self.fail(f"{value!r} is no IP address", param, ctx)
+            self.fail(f"{value!r} is no IP address, and no network such as 192.0.2.0/24", param, ctx)
 
 
 def _captures(*, required: bool) -> Callable[[_Command], _Command]:
@@ -55,6 +59,35 @@ def _captures(*, required: bool) -> Callable[[_Command], _Command]:
     )
 
 
+class _PortsType(click.ParamType[tuple[int, ...]]):
+    """A port by number or service name, or a range of ports."""
+
+    name = "ports"
+
+    def convert(
+        self, value: str | tuple[int, ...], param: click.Parameter | None, ctx: click.Context | None
+    ) -> tuple[int, ...]:
+        """Every port that is meant."""
+        if isinstance(value, tuple):
+            return value
+        first, dash, last = value.strip().partition("-")
+        if dash and first.isdigit() and last.isdigit():
+            low, high = int(first), int(last)
+            if low <= high <= _LAST_PORT:
+                return tuple(range(low, high + 1))
+            self.fail(f"{value!r} is no range of ports: write it like 8000-8080, up to {_LAST_PORT}", param, ctx)
+        if value.strip().isdigit():
+            if int(value) <= _LAST_PORT:
+                return (int(value),)
+            self.fail(f"{value!r} is no port: the last one is {_LAST_PORT}", param, ctx)
+        from socket import getservbyname
+
+        try:
+            return (getservbyname(value.strip().lower(), "tcp"),)
+        except OSError:
+            self.fail(f"{value!r} is no port: write a number, 8000-8080 or a service's name", param, ctx)
+
+
 captures_argument = _captures(required=True)
 captures_or_none = _captures(required=False)
 
@@ -64,11 +97,12 @@ def selection_options(command: _Command) -> _Command:
     for option in reversed(
         (
             click.option("--flow", "flows", type=Number(min=0), multiple=True, metavar="N",
-                         help="Only the flow with this number. May be repeated."),
+                         help="Only the flow with this number, Wireshark's tcp.stream. May be repeated."),
             click.option("--host", "hosts", type=_HostType(), multiple=True, metavar="ADDRESS",
-                         help="Only flows with this address at either end. May be repeated."),
-            click.option("--port", "ports", type=click.IntRange(0, 65535), multiple=True, metavar="N",
-                         help="Only flows with this port at either end. May be repeated."),
+                         help="Only flows with this address, or one of this network (192.0.2.0/24), at either end. "
+                         "May be repeated."),
+            click.option("--port", "ports", type=_PortsType(), multiple=True, metavar="PORT",
+                         help="Only flows with this port at either end: 443, https, 8000-8080. May be repeated."),
             click.option("--since", type=MOMENT, metavar="TIME",
                          help="Only packets from then on: 2026-03-01T10:45:49.05 (UTC unless a zone follows), "
                          "10:45:49.05 (on the capture's first day), +1.5s (after its first packet) or seconds "
@@ -86,7 +120,7 @@ def chosen(
     *,
     flows: Sequence[int],
     hosts: Sequence[str],
-    ports: Sequence[int],
+    ports: Sequence[Sequence[int]],
     since: Moment | None,
     until: Moment | None,
 ) -> Selection:
@@ -96,7 +130,9 @@ def chosen(
     since_ns, until_ns = _resolved(captures, since, until)
     if since_ns is not None and until_ns is not None and until_ns <= since_ns:
         raise click.UsageError("--until must be later than --since")
-    return Selection(flows=flows, hosts=hosts, ports=ports, since_ns=since_ns, until_ns=until_ns)
+    return Selection(
+        flows=flows, hosts=hosts, ports=[port for each in ports for port in each], since_ns=since_ns, until_ns=until_ns
+    )
 
 
 def _resolved(captures: Sequence[str], *moments: Moment | None) -> tuple[int | None, ...]:

@@ -48,7 +48,7 @@ impl Keywords {
         Ok(Options {
             filter: Filter {
                 flows: self.flows,
-                hosts: self.hosts.iter().map(|host| address(host)).collect::<PyResult<_>>()?,
+                hosts: self.hosts.iter().map(|host| network(host)).collect::<PyResult<_>>()?,
                 ports: self.ports,
                 since: self.since_ns.map(Nanos),
                 until: self.until_ns.map(Nanos),
@@ -73,6 +73,17 @@ impl Keywords {
 /// Names of inputs as the core takes them: bytes that are no UTF-8 are half characters in Python, and kept.
 pub(crate) fn names(paths: Vec<OsString>) -> Vec<String> {
     paths.into_iter().map(as_text).collect()
+}
+
+/// The first and the last address of a network, `192.0.2.0/24`, or of one address.
+pub(crate) fn network(text: &str) -> PyResult<(Address, Address)> {
+    let Some((first, length)) = text.split_once('/') else { return address(text).map(|one| (one, one)) };
+    let first = address(first)?;
+    let (bits, offset) = if first.is_v4() { (32, 96) } else { (128, 0) };
+    let length = length.parse::<u32>().ok().filter(|length| *length <= bits);
+    let length = length.ok_or_else(|| PyValueError::new_err(format!("not a network: {text}")))?;
+    let rest = u128::MAX.checked_shr(offset + length).unwrap_or(0);
+    Ok((Address(first.0 & !rest), Address(first.0 | rest)))
 }
 
 pub(crate) fn address(text: &str) -> PyResult<Address> {

@@ -8,8 +8,8 @@ use crate::wire::{Address, Endpoint, Segment};
 pub struct Filter {
     /// Ids of flows.
     pub flows: Vec<u64>,
-    /// Addresses of either end.
-    pub hosts: Vec<Address>,
+    /// Ranges of addresses, first and last, of either end.
+    pub hosts: Vec<(Address, Address)>,
     /// Ports of either end.
     pub ports: Vec<u16>,
     /// Use packets from here on.
@@ -29,9 +29,13 @@ impl Filter {
         self.since.is_none() && self.until.is_none()
     }
 
+    fn has_host(&self, address: Address) -> bool {
+        self.hosts.iter().any(|(first, last)| (*first..=*last).contains(&address))
+    }
+
     pub(super) fn wants(&self, id: u64, ends: [Endpoint; 2]) -> bool {
         let flow = self.flows.is_empty() || self.flows.contains(&id);
-        let host = self.hosts.is_empty() || ends.iter().any(|end| self.hosts.contains(&end.address));
+        let host = self.hosts.is_empty() || ends.iter().any(|end| self.has_host(end.address));
         let port = self.ports.is_empty() || ends.iter().any(|end| self.ports.contains(&end.port));
         flow && host && port
     }
