@@ -10,7 +10,7 @@ from tcpstall.findings.finding import RATES
 from tcpstall.findings.words import spread
 from tcpstall.units import counted, duration
 
-__all__ = ["MOST", "finding_lines", "findings_list"]
+__all__ = ["MOST", "finding_lines", "findings_list", "heading", "told"]
 
 MOST = 8
 """Findings that are told."""
@@ -39,6 +39,19 @@ def finding_lines(rank: int, finding: Finding, width: int) -> Iterator[Text]:
     extra = [f"flow {finding.example.flow}" if finding.example and finding.flows > 1 else "", gain(finding)]
     tail = _tail(f"{_INDENT}{before}{change}", [part for part in extra if part], width)
     yield Text.assemble(_INDENT, before, (change, "green"), (tail, "dim"))
+
+
+def heading(finding: Finding) -> str:
+    """`17.18 s server slow to answer: 192.0.2.1:80`."""
+    return f"{_time(finding).replace('  ', ' ')}{headline(finding)}: {where(finding)}"
+
+
+def told(finding: Finding) -> str:
+    """All that follows the heading, whatever the width: flows, distribution, evidence, what to change, what it buys."""
+    facts = ", ".join(part for part in (counted(finding.flows, "flow"), *spread(finding), evidence(finding)) if part)
+    bought = f" ({gain(finding)})" if gain(finding) else ""
+    shown = f"; flow {finding.example.flow} shows it" if finding.example and finding.flows > 1 else ""
+    return f"{facts} → {advice(finding)}{bought}{shown}"
 
 
 def _time(finding: Finding) -> str:

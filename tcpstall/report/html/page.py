@@ -8,8 +8,10 @@ from rich.padding import Padding
 from rich.text import Text
 
 from tcpstall.errors import ExitCode
+from tcpstall.findings import findings as of_many
 from tcpstall.model import Analysis, Capture, Flow, Sort
 from tcpstall.report.answer import findings, notes, remainder
+from tcpstall.report.findings import MOST, heading, told
 from tcpstall.report.first_change import first_change
 from tcpstall.report.html import ledger, summary
 from tcpstall.report.html.document import filled, template_text
@@ -79,10 +81,14 @@ def page(
     if not flows:
         values["reasons"] = [plain(part) for part in without_flows(captures)]
         return filled("empty.html", {}, values)
-    worst = analysis[analysis.ranked()[0]]
+    worst, found = analysis[analysis.ranked()[0]], of_many(analysis)
     values |= {
-        "sentences": summary.sentences(worst, analysis),
-        "figures": summary.figures(worst),
+        "sentences": summary.sentences(worst, analysis, found),
+        "figures": summary.figures_of_many(analysis, found) if analysis.total > 1 else summary.figures(worst),
+        "findings": [
+            (heading(one), told(one), one.example.flow if one.example else None)
+            for one in found[: MOST if analysis.total > 1 else 0]
+        ],
         "bars": [(flow_row(flow), ledger.parts(flow)) for flow in flows[: max(detailed, _BARS)]],
         "rows": [flow_row(flow) for flow in flows],
         "more": counted(analysis.total - len(flows), "more flow") if analysis.total > len(flows) else "",

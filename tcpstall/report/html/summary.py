@@ -1,21 +1,27 @@
 """The verdict in one paragraph for somebody who never saw a packet."""
 
+from collections.abc import Sequence
+
+from tcpstall.causes import Cause
+from tcpstall.findings import Finding as OfMany
 from tcpstall.model import Analysis, Flow, Side
 from tcpstall.report.answer import Finding, findings, together
 from tcpstall.report.outcome import headline
+from tcpstall.report.summary import recoverable, story
 from tcpstall.report.trust import short_doubts
 from tcpstall.report.waits import main_sender, real_stalls
 from tcpstall.units import counted, duration, number, percent, rate, size
 
-__all__ = ["figures", "sentences"]
+__all__ = ["figures", "figures_of_many", "sentences"]
 
 _FURTHER = 2
 """Causes that are told after the largest."""
 
 
-def sentences(flow: Flow, analysis: Analysis) -> list[str]:
-    """What happened to the flow that lost most, why, and what to change."""
-    told = [_happened(flow, analysis.total), _lost(flow)]
+def sentences(flow: Flow, analysis: Analysis, of_many: Sequence[OfMany]) -> list[str]:
+    """What flows have in common, what happened to the flow that lost most, why, and what to change."""
+    first = [f"{story(of_many)}."] if analysis.total > 1 else []
+    told = [*first, _happened(flow, analysis.total), _lost(flow)]
     found = findings(flow)
     if found:
         told.append(_why(found, flow.lost_ns))
@@ -39,6 +45,21 @@ def figures(flow: Flow) -> list[tuple[str, str, str]]:
         ("round trip", "unknown" if trip is None else duration(trip), "the shortest seen"),
         ("moved", size(sent), f"by the {side}"),
         ("on average", rate(sent, flow.duration_ns), "payload"),
+    ]
+
+
+def figures_of_many(analysis: Analysis, found: Sequence[OfMany]) -> list[tuple[str, str, str]]:
+    """The same of a capture with several flows: its totals."""
+    sums = analysis.time_ns()
+    lost, passed = sum(sums[cause] for cause in Cause), sum(sums.values())
+    first = min((capture.first_ns for capture in analysis.captures if capture.first_ns is not None), default=0)
+    last = max((capture.last_ns for capture in analysis.captures if capture.last_ns is not None), default=0)
+    return [
+        ("lost", duration(lost), f"{percent(lost, passed)} of {duration(passed)}, all flows added up"),
+        ("can be saved", duration(recoverable(found)), "at most, by what stands below"),
+        ("flows", number(analysis.total), f"in {duration(last - first)}"),
+        ("moved", size(analysis.bytes), "payload, both ways"),
+        ("on average", rate(analysis.bytes, last - first), "payload"),
     ]
 
 

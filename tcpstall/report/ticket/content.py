@@ -5,14 +5,17 @@ from dataclasses import dataclass, field
 
 from tcpstall.causes import Cause
 from tcpstall.errors import ExitCode
+from tcpstall.findings import findings as of_many
 from tcpstall.model import Analysis, Capture, Flow, Service, Side, Sort, Stall
 from tcpstall.report.answer import amount, findings, loss, notes, remainder, set_up, together
+from tcpstall.report.findings import MOST, heading, told
 from tcpstall.report.first_change import first_change
 from tcpstall.report.inputs import as_a_whole, as_read, facts, named, nothing_in
 from tcpstall.report.outcome import owner
 from tcpstall.report.services import idle_line, service_line
 from tcpstall.report.spikes import spike_lines
 from tcpstall.report.stalls import bytes_of, length_of, longest, packets_of
+from tcpstall.report.summary import story
 from tcpstall.report.sums import latency_sum
 from tcpstall.report.ticket.blocks import Block, Code, Foreign, Heading, Items, Paragraph, Picture, Strong, Table, Words
 from tcpstall.report.trust import TOLD, doubts, short_doubts
@@ -68,6 +71,8 @@ def _of_flows(analysis: Analysis, detail: Detail) -> Iterator[Block]:
     ranked = analysis.ranked(detail.sort)
     flows = [analysis[row] for row in ranked[: max(detail.listed, detail.explained)]]
     worst = analysis[analysis.ranked()[0]]
+    if analysis.total > 1:
+        yield from _findings(analysis)
     yield from _verdict(worst, analysis.total)
     if analysis.total > 1:
         yield Paragraph([_sentence(together(analysis)) + "."])
@@ -82,6 +87,14 @@ def _of_flows(analysis: Analysis, detail: Detail) -> Iterator[Block]:
         yield from _services(analysis)
     for flow in explained:
         yield from _explained(flow, detail, _STALLS_OF_ONE if len(explained) == 1 else _STALLS_OF_SEVERAL)
+
+
+def _findings(analysis: Analysis) -> Iterator[Block]:
+    """What many flows have in common, the finding that a change would help most first."""
+    found = of_many(analysis)
+    yield Paragraph([Strong(story(found)), "."])
+    if found:
+        yield Items([[Strong(heading(one)), f": {told(one)}"] for one in found[:MOST]])
 
 
 def _verdict(flow: Flow, flows: int) -> Iterator[Block]:
