@@ -1,13 +1,16 @@
-"""`tcpstall explain`: the documentation of a cause."""
+"""`tcpstall explain`: the documentation of a cause, or the proof of one stall."""
 
 import sys
 from difflib import get_close_matches
+from pathlib import Path
 
 import click
 from click.shell_completion import CompletionItem
 
 from tcpstall.causes import Cause
 from tcpstall.cli.ending import writing
+from tcpstall.cli.numbers import Number
+from tcpstall.errors import ExitCode, NothingToShow
 
 __all__ = ["command"]
 
@@ -50,13 +53,17 @@ _ALIASES = {
 """Other words that people look for, without hyphens."""
 
 
-class _CauseType(click.ParamType[Cause]):
-    """A cause by its public name."""
+class _TopicType(click.ParamType[Cause | str]):
+    """A cause by its public name, or the name of a capture."""
 
-    name = "cause"
+    name = "topic"
 
-    def convert(self, value: str | Cause, param: click.Parameter | None, ctx: click.Context | None) -> Cause:
-        """Case and underscores do not matter."""
+    def convert(self, value: str | Cause, param: click.Parameter | None, ctx: click.Context | None) -> Cause | str:
+        """Case and underscores of causes do not matter."""
+        if isinstance(value, Cause):
+            return value
+        if Path(value).is_file() or Path(value).suffix in (".pcap", ".pcapng"):
+            return value
         name = value.lower().replace("_", "-")
         name = _ALIASES.get(name.replace("-", ""), name)
         if name not in list(Cause):
@@ -71,15 +78,49 @@ class _CauseType(click.ParamType[Cause]):
 
 
 @click.command("explain")
-@click.argument("cause", type=_CauseType(), required=False)
-def command(cause: Cause | None) -> None:
-    """Print how a cause is told, from what evidence, and when tcpstall abstains.
+@click.argument("topic", type=_TopicType(), required=False, metavar="[CAUSE|CAPTURE]")
+@click.option("--flow", type=Number(min=0), metavar="N", help="With CAPTURE: number of the flow.  [default: the worst]")
+@click.option(
+    "--stall", type=Number(min=0), metavar="N", help="With CAPTURE: number of the stall.  [default: the longest]"
+)
+def command(topic: Cause | str | None, flow: int | None, stall: int | None) -> ExitCode:
+    """Print how a cause is told, from what evidence, and when tcpstall abstains; or the proof of one stall.
 
-    Without CAUSE, list all causes.
+    Without CAUSE, list all causes. With CAPTURE, show what was decided about one stall of one flow: the rule, what it
+    read, what else it could have been, the packets, and Wireshark's filter for them.
     """
+    if isinstance(topic, str) and not isinstance(topic, Cause):
+        return _prove(topic, flow, stall)
+    if flow is not None or stall is not None:
+        raise click.UsageError("--flow and --stall belong to a capture: tcpstall explain CAPTURE --flow N --stall M")
     with writing("standard output"):
-        click.echo(cause.documentation.rstrip() if cause else _all_causes())
+        click.echo(topic.documentation.rstrip() if topic else _all_causes())
         sys.stdout.flush()
+    return ExitCode.COMPLETE
+
+
+def _prove(capture: str, flow: int | None, stall: int | None) -> ExitCode:
+    from tcpstall import _core
+    from tcpstall.cli.output import analysed
+    from tcpstall.cli.terminal import console, show
+    from tcpstall.report.proof import longest, proof
+
+    analysis, code = analysed(capture, flows=() if flow is None else (flow,), bursts=False, anonymise=None)
+    if not len(analysis):
+        what = "holds no TCP flow" if flow is None else f"holds no flow {flow}; `tcpstall analyze` lists the flows"
+        raise NothingToShow(f"{capture} {what}")
+    chosen = analysis[analysis.ranked()[0]]
+    named = [each for each in chosen.stalls if each.number == stall] if stall is not None else chosen.stalls
+    wanted = longest(named)
+    if wanted is None:
+        what = "no stall" if stall is None else f"no stall {stall}"
+        raise NothingToShow(f"flow {chosen.id} has {what}; `tcpstall analyze --flow {chosen.id}` lists them")
+    (samples,) = _core.samples([capture], [chosen.id])
+    screen = console()
+    with writing("standard output"):
+        for part in proof(chosen, wanted, samples, width=screen.width):
+            show(part, screen)
+    return code
 
 
 def _all_causes() -> str:
