@@ -16,6 +16,7 @@ from tcpstall.keys import derived
 from tcpstall.labels import read_label
 from tcpstall.taps import refuse_two_taps
 from tcpstall.trust import CaptureTrust, Trust
+from tcpstall.units import counted, duration
 
 __all__ = [
     "Analysis",
@@ -48,6 +49,9 @@ Side: TypeAlias = Literal["client", "server"]
 
 Sort: TypeAlias = Literal["lost", "duration", "bytes", "start", "stalls"]
 """What flows are ranked by: largest first, except `start`, which is earliest first."""
+
+Table: TypeAlias = Literal["flows", "bursts", "stalls", "exchanges"]
+"""The tables of an analysis."""
 
 Evidence: TypeAlias = Mapping[str, int | None]
 """What a stall's label rests on, by name with its unit as suffix (`in_flight_bytes`); None is unknown."""
@@ -474,6 +478,23 @@ class Analysis:
     def _whole(self) -> tuple[int, Sequence[tuple[str, int]]] | None:
         """All flows, their number and their ledger, where only some are held."""
         return None if self._held is None else self._report.whole
+
+    def __repr__(self) -> str:
+        lost = sum(self.time_ns()[cause] for cause in Cause)
+        inputs = counted(len(self.captures), "capture")
+        return f"<Analysis of {inputs}: {counted(self.total, 'flow')} lost {duration(lost)}>"
+
+    def to_pandas(self, table: Table = "flows") -> Any:
+        """That table as a pandas data frame; ImportError without PyArrow and pandas."""
+        import pyarrow
+
+        return pyarrow.table(getattr(self, table)).to_pandas()
+
+    def to_polars(self, table: Table = "flows") -> Any:
+        """That table as a Polars data frame; ImportError without Polars."""
+        import polars
+
+        return polars.DataFrame(getattr(self, table))
 
     def __len__(self) -> int:
         return len(self._report)

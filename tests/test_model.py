@@ -141,3 +141,9 @@ def test_causes_are_the_native_table() -> None:
 
 def test_the_version_is_the_native_one() -> None:
     assert tcpstall.__version__ == _core.version()
+
+
+def test_an_analysis_says_what_it_is_and_becomes_data_frames(analysis: Analysis) -> None:
+    assert repr(analysis) == "<Analysis of 1 capture: 1 flow lost 49.4 ms>"
+    assert len(analysis.to_polars("stalls")) == len(analysis.to_pandas("stalls")) == len(analysis[0].stalls)
+    assert list(analysis.to_pandas()["flow"]) == list(analysis.to_polars()["flow"]) == [0]

@@ -96,6 +96,8 @@ class Finding:
     example: Example | None
     services: int = 1
     """How many services it is about."""
+    further_services: bool = False
+    """There were more than the core tells apart."""
 
     @property
     def detail(self) -> str:
@@ -121,6 +123,7 @@ def read(facts: str) -> list[Finding]:
 def _finding(row: Mapping[str, Any]) -> Finding:
     example = row["example"]
     known = {name: row[name] for name in Finding.__dataclass_fields__ if name in row}
+    known["further_services"] = row["port"] is None
     known["tenths_ns"] = tuple(row["tenths_ns"])
     known["details"] = tuple((name, span) for name, span in _named(row["details"]))
     known["example"] = example and _example(example)

@@ -83,6 +83,7 @@ def _sum(group: Sequence[Finding], *, by_host: bool) -> Finding:
         reordered_segments=sum(row.reordered_segments for row in group),
         lasted_ns=sum(row.lasted_ns for row in group),
         services=sum(row.services for row in group),
+        further_services=any(row.further_services for row in group),
     )
 
 

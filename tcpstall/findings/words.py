@@ -52,7 +52,8 @@ def headline(finding: Finding) -> str:
 def where(finding: Finding) -> str:
     """The service, host, or how many of them: `192.0.2.1:80`."""
     if finding.address is None:
-        return f"{number(finding.services)} services" if finding.services > 1 else "many services"
+        over = "over " if finding.further_services else ""
+        return f"{over}{number(finding.services)} services" if finding.services > 1 else "many services"
     address = f"[{finding.address}]" if ":" in finding.address else finding.address
     if finding.port is not None:
         return f"{address}:{finding.port}"
@@ -78,19 +79,21 @@ def sentence(finding: Finding) -> str:
     _sender, receiver = names(finding)
     match finding.kind:
         case "unreachable":
-            return f"{place} is unreachable: {_unanswered(finding)}, {flows} since {clock(finding.first_ns)[:8]}"
+            verb = "is" if finding.address else "are"
+            return f"{place} {verb} unreachable: {_unanswered(finding)}, {flows} since {clock(finding.first_ns)[:8]}"
         case "refused":
             return f"{place} refused {counted(finding.flows, 'connection')} with a RST"
         case "half-open":
             return f"{counted(finding.flows, 'connection')} to {place} never got past the handshake"
         case "peer-gone":
             gone = f"the {receiver} of {place}" if receiver == "client" else place
+            verb = "are" if receiver == "server" and not finding.address else "is"
             again = f"data was sent again {counted(finding.attempts, 'time')} and never acknowledged"
-            return f"{gone} is gone: {again}, {span} in {flows}"
+            return f"{gone} {verb} gone: {again}, {span} in {flows}"
         case "reset":
             return f"the {finding.side} reset {counted(finding.flows, 'connection')} to {place} in mid-transfer"
         case "server-slow":
-            return f"{place} is slow to answer: {span} in {counted(finding.counted, 'answer')} of {flows}"
+            return f"{place} {'is' if finding.address else 'are'} slow to answer: {span} in {counted(finding.counted, 'answer')} of {flows}"
         case kind if kind in RATES:
             return f"{headline(finding)}: {_rate(finding)} at {place}, for {span} of {duration(finding.lasted_ns)}"
         case "idle" | "messages":

@@ -70,7 +70,8 @@ def in_brief(captures: Sequence[Capture], width: int) -> Iterator[Text]:
     sets = as_read(captures)
     for members in sets[:_INPUTS]:
         whole = as_a_whole(members) if len(members) > 1 else members[0]
-        name, short = in_terminal(named(members)), in_terminal(PurePath(members[0].path).name)
+        one = f"{len(members)} files read as one: " if len(members) > 1 else ""
+        name, short = one + in_terminal(named(members)), one + in_terminal(PurePath(members[0].path).name)
         packets = counted(whole.packets, "packet")
         told = (f"{name}: {facts(whole)}", f"{short}: {facts(whole)}", f"{short}: {packets}{_span(whole)}", short)
         yield _cut(next((line for line in told if len(line) <= width), short), width, "dim")

@@ -81,8 +81,9 @@ def _short(
     rows = len(flows) + _ROWS_OF_HEADING + 1 if table else 0
     room = max(1, min(MOST, (_LINES - 4 - len(inputs) - rows) // 2))
     yield from inputs
-    yield Text()
-    yield from findings_list(found, width=width, most=room)
+    if found:
+        yield Text()
+        yield from findings_list(found, width=width, most=room)
     yield from table
 
 

@@ -23,15 +23,16 @@ def all_kinds(folder: Path, *, services: int = 3, turns: int = 2, first_port: in
     return scenes[0].capture(beside=scenes[1:])
 
 
-def syns(path: Path, count: int) -> Path:
-    """So many SYNs a microsecond apart, each to a service of its own."""
+def syns(path: Path, count: int, *, apart_us: int = 1) -> Path:
+    """So many SYNs, `apart_us` microseconds apart, each to a service of its own."""
     head = struct.pack("<IHHiIII", 0xA1B2C3D4, 2, 4, 0, 0, 65_535, 101)
     ip = struct.Struct(">BBHHHBBHII")
     tcp = struct.Struct(">HHIIBBHHH")
     record = struct.Struct("<IIII")
     out = bytearray(head)
     for number in range(count):
-        out += record.pack(1_700_000_000 + number // 1_000_000, number % 1_000_000, 40, 40)
+        at_us = number * apart_us
+        out += record.pack(1_700_000_000 + at_us // 1_000_000, at_us % 1_000_000, 40, 40)
         out += ip.pack(0x45, 0, 40, 0, 0, 64, 6, 0, 0x0A000002, 0x0B000000 + number // 50_000)
         out += tcp.pack(40_000, 1_024 + number % 50_000, 7, 0, 0x50, 2, 65_535, 0, 0)
     path.write_bytes(out)
