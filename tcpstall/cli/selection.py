@@ -20,6 +20,9 @@ _STANDARD_INPUT = "-"
 
 _LAST_PORT = 65_535
 
+_DIGITS = 10
+"""What has more is no port, and Python refuses to make a number of thousands."""
+
 
 class Selection(TypedDict):
     """What `_core` is told to keep; empty keeps all."""
@@ -59,6 +62,10 @@ def _captures(*, required: bool) -> Callable[[_Command], _Command]:
     )
 
 
+def _is_number(text: str) -> bool:
+    return text.isascii() and text.isdecimal() and len(text) < _DIGITS
+
+
 class _PortsType(click.ParamType[tuple[int, ...]]):
     """A port by number or service name, or a range of ports."""
 
@@ -71,12 +78,12 @@ class _PortsType(click.ParamType[tuple[int, ...]]):
         if isinstance(value, tuple):
             return value
         first, dash, last = value.strip().partition("-")
-        if dash and first.isdigit() and last.isdigit():
+        if dash and _is_number(first) and _is_number(last):
             low, high = int(first), int(last)
             if low <= high <= _LAST_PORT:
                 return tuple(range(low, high + 1))
             self.fail(f"{value!r} is no range of ports: write it like 8000-8080, up to {_LAST_PORT}", param, ctx)
-        if value.strip().isdigit():
+        if _is_number(value.strip()):
             if int(value) <= _LAST_PORT:
                 return (int(value),)
             self.fail(f"{value!r} is no port: the last one is {_LAST_PORT}", param, ctx)
@@ -84,7 +91,7 @@ class _PortsType(click.ParamType[tuple[int, ...]]):
 
         try:
             return (getservbyname(value.strip().lower(), "tcp"),)
-        except OSError:
+        except (OSError, ValueError):
             self.fail(f"{value!r} is no port: write a number, 8000-8080 or a service's name", param, ctx)
 
 

@@ -93,7 +93,8 @@ def sentence(finding: Finding) -> str:
         case "reset":
             return f"the {finding.side} reset {counted(finding.flows, 'connection')} to {place} in mid-transfer"
         case "server-slow":
-            return f"{place} {'is' if finding.address else 'are'} slow to answer: {span} in {counted(finding.counted, 'answer')} of {flows}"
+            verb = "is" if finding.address else "are"
+            return f"{place} {verb} slow to answer: {span} in {counted(finding.counted, 'answer')} of {flows}"
         case kind if kind in RATES:
             return f"{headline(finding)}: {_rate(finding)} at {place}, for {span} of {duration(finding.lasted_ns)}"
         case "idle" | "messages":

@@ -73,7 +73,8 @@ def in_brief(captures: Sequence[Capture], width: int) -> Iterator[Text]:
         one = f"{len(members)} files read as one: " if len(members) > 1 else ""
         name, short = one + in_terminal(named(members)), one + in_terminal(PurePath(members[0].path).name)
         packets = counted(whole.packets, "packet")
-        told = (f"{name}: {facts(whole)}", f"{short}: {facts(whole)}", f"{short}: {packets}{_span(whole)}", short)
+        several = (f"{name}: {packets}{_span(whole)}", f"{name}: {packets}") if one else ()
+        told = (f"{name}: {facts(whole)}", *several, f"{short}: {facts(whole)}", f"{short}: {packets}{_span(whole)}")
         yield _cut(next((line for line in told if len(line) <= width), short), width, "dim")
     if len(sets) > _INPUTS:
         yield Text(f"and {counted(len(sets) - _INPUTS, 'more input')}", "dim")

@@ -28,18 +28,18 @@ def test_a_rate_is_in_bits_with_decimal_units(run: Run, busy: Path, rate: str) -
 def test_without_it_no_share_is_told(run: Run, busy: Path) -> None:
     report = json.loads(run("analyze", busy, "--format", "json").stdout)
     assert "link_share" not in report["flows"][0]["directions"]["server"]
-    assert "of the link" not in run("analyze", busy).stdout
+    assert "of the link" not in run("analyze", busy, "--stalls").stdout
 
 
 def test_the_answer_says_what_the_path_carried_and_that_more_window_buys_nothing(run: Run, busy: Path) -> None:
-    text = " ".join(run("analyze", busy, "--link-rate", "100Mbit").stdout.split())
+    text = " ".join(run("analyze", busy, "--stalls", "--link-rate", "100Mbit").stdout.split())
     assert "bandwidth-limited the path carried all it could of the server's data, 9.6 Mbit/s" in text
     assert "bytes in flight more window or buffer buys nothing" in text
     assert "the server reached 10 % of the link" in text
 
 
 def test_a_flow_that_never_filled_the_path_says_its_mean(run: Run, capture: Path) -> None:
-    text = " ".join(run("analyze", capture, "--link-rate", "1Gbit").stdout.split())
+    text = " ".join(run("analyze", capture, "--stalls", "--link-rate", "1Gbit").stdout.split())
     assert "of the link" in text
     assert "bandwidth-limited" not in text
 

@@ -65,7 +65,7 @@ def test_no_escape_reaches_the_terminal(run: Run, hostile: Path, form: str) -> N
 
 @pytest.mark.parametrize("form", ["table", "text"])
 def test_where_nothing_is_markup_the_text_stands_as_it_is(run: Run, hostile: Path, form: str) -> None:
-    shown = "".join(run("analyze", hostile, "--format", form, COLUMNS="300").stdout.split())
+    shown = "".join(run("analyze", hostile, "--format", form, "--stalls", COLUMNS="300").stdout.split())
     for label in labels(run, hostile):
         assert "".join(label.split()) in shown
 

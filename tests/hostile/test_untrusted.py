@@ -114,11 +114,11 @@ def test_a_label_is_one_short_line_of_ascii(payload: bytes, begins: bytes) -> No
             assert text.removesuffix("…").isascii()
 
 
-def _page(analysis: Canned, width: int) -> list[str]:
+def _page(analysis: Canned, width: int, *, stalls: bool = True) -> list[str]:
     # With markup, as rich has it by default: whoever prints a page need not know that strangers wrote parts of it.
     screen = Console(file=io.StringIO(), width=width, color_system=None)
     with screen.capture() as written:
-        for part in render(analysis, width=width):
+        for part in render(analysis, width=width, stalls=stalls):
             screen.print(part)
     return written.get().split("\n")
 
@@ -132,3 +132,4 @@ def test_the_page_shows_labels_paths_and_errors_as_they_are(label: str, width: i
     together = "".join("".join(lines).split())
     for told in (label, f"{label}.pcap: pcap", f"warning: {label}.pcap is damaged"):
         assert "".join(in_terminal(told).split()) in together
+    assert all(line.isprintable() for line in _page(Canned([flow(label=label)], inputs), width, stalls=False))

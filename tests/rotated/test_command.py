@@ -43,7 +43,7 @@ def test_rotated_files_are_one_stream_in_every_form(ring: Sequence[str]) -> None
 
 
 def test_the_table_says_that_files_are_read_as_one(ring: Sequence[str]) -> None:
-    told = " ".join(run("analyze", *ring).stdout.split())
+    told = " ".join(run("analyze", *ring, "--stalls").stdout.split())
 
     assert f"3 files read as one: {ring[1]} … {ring[0]}: pcap, 1,256 packets" in told
     assert f"packet numbers run on: {ring[2]} from 419, {ring[0]} from 837" in told
@@ -62,7 +62,7 @@ def test_a_ticket_and_a_page_say_so_too(ring: Sequence[str], tmp_path: Path) -> 
 
 
 def test_pseudonyms_tell_no_name_of_a_file(ring: Sequence[str]) -> None:
-    told = run("analyze", *ring, "--anonymise").stdout
+    told = run("analyze", *ring, "--anonymise", "--stalls").stdout
 
     assert "3 files read as one: capture-2 … capture-1" in " ".join(told.split())
     assert "a.pcap" not in told
@@ -94,7 +94,7 @@ def test_capture_points_are_merged_on_request(tmp_path: Path) -> None:
 
     assert [len(apart["flows"]), len(merged["flows"])] == [2, 1]
     assert merged["flows"][0] | {"capture": 0} == analysed(write(tmp_path / "all.pcap", frames))["flows"][0]
-    told = "".join(run("analyze", back, there, "--merge").stdout.split())
+    told = "".join(run("analyze", back, there, "--merge", "--stalls").stdout.split())
     assert f"2 files read as one: {there} and {back}".replace(" ", "") in told
 
 
