@@ -26,7 +26,10 @@ def longer_route(scene: Scene) -> None:
 def test_a_longer_route_turns_no_wait_into_nonsense(scene: Scene, tap: Tap) -> None:
     longer_route(scene)
     found = {row["cause"] for row in rows(scene, tap)}
-    assert found == {"cwnd-limited", "sndbuf-limited", "retransmission"}, "the probe timer is too short once"
+    assert found >= {"cwnd-limited", "sndbuf-limited", "retransmission"}, "the probe timer is too short once"
+    assert found <= {"cwnd-limited", "sndbuf-limited", "retransmission", "unexplained"}, (
+        "the rest of a transfer is one small flight"
+    )
 
 
 def test_the_base_is_the_routes_of_the_time(scene: Scene, tap: Tap) -> None:
