@@ -206,11 +206,6 @@ pub struct Gap {
     pub context: Context,
 }
 
-/// An ACK of one part in so many of the flight frees no third of a buffer.
-const DRIP: i64 = 10;
-/// With fewer segments out one ACK may well cover a third of them.
-const LEAST_DRIPPING: u32 = 8;
-
 /// What only the neighbours of a gap can tell.
 #[derive(Clone, Copy, Debug, Default, serde::Serialize, serde::Deserialize)]
 pub struct Context {
