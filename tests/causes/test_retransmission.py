@@ -162,3 +162,19 @@ def test_a_repair_whose_ack_was_lost_is_over_when_its_timer_stays_silent(scene: 
     lost = scene.lost_ms("server", "client")
     assert lost["retransmission"] in between(200, 400)
     assert lost["app-limited"] > 12_500
+
+
+@fires
+def test_while_sack_reports_a_hole_the_repair_is_not_over_however_long_nothing_comes(scene: Scene) -> None:
+    scene.handshake(rtt_ms=20)
+    scene.client_sends(147)
+    scene.server_acks()
+    for lost in (True, True, False, False):
+        scene.server_sends(1_448, lost=lost)
+    scene.client_acks(upto=0, sack=((2_896, 5_792),))
+    scene.wait_ms(300)
+    scene.server_repeats(0, 1_448)
+    scene.client_acks(upto=1_448, sack=((2_896, 5_792),))
+    scene.wait_ms(10_000)
+    scene.server_sends(5_000)
+    assert scene.lost_ms("server", "client")["retransmission"] > 10_000

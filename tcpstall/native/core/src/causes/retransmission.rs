@@ -68,7 +68,9 @@ pub(super) fn repaired_at(gap: &Gap) -> Option<(Nanos, bool)> {
     let timeout = timers::rto(gap.base_rtt.or(gap.srtt)).max(timers::INITIAL_RTO);
     let patience = timeout.times(1 << (attempts().count() + 1).clamp(2, MOST_DOUBLINGS));
     let heard = acked.filter(|at| *at >= last);
-    if gap.ended && (gap.unseen.acks || heard.unwrap_or(gap.end) - last > patience) {
+    // While SACK blocks report a hole, its repairs go on and are lost before the tap.
+    let open = gap.hole.is_some_and(|hole| hole.reported.is_some() && hole.until.is_none());
+    if gap.ended && !open && (gap.unseen.acks || heard.unwrap_or(gap.end) - last > patience) {
         return Some(((last + gap.rtt()).min(gap.end), true));
     }
     acked.map(|at| (at, false))
