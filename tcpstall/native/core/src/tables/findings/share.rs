@@ -157,6 +157,8 @@ fn of_transport(cause: Cause) -> Kind {
 fn kind_of(row: &FlowRow, stall: &StallRow) -> Kind {
     match stall.cause {
         Cause::AppLimited => of_application(row, stall),
+        // A hole that SACK reports, on a path that reorders, fills by itself.
+        Cause::Retransmission if stall.detail == "recovery" && held_back(row, stall) => Kind::Reordering,
         Cause::Retransmission => {
             let gone = matches!(row.outcome.outcome, Some(Outcome::Gone(end)) if Side::from(end) == stall.sender);
             if gone && !stall.ended { Kind::PeerGone } else { Kind::Loss }
