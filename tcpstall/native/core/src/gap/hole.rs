@@ -29,15 +29,36 @@ impl Hole {
 #[derive(Clone, Copy, Debug, Default, serde::Serialize, serde::Deserialize)]
 pub(super) struct Holes {
     open: Option<Hole>,
+    /// The first byte that the open one lacked when it opened.
+    lowest: i64,
     /// The sender has sent everything before this offset, whether the tap saw it or not.
     edge: i64,
+    /// What was missing before this offset had only been overtaken: reports of a hole below it are of that.
+    reordered: i64,
 }
 
 impl Holes {
-    /// A segment passed the tap at `now` that bytes up to offset `edge` should have passed before.
-    pub(super) fn skips(&mut self, now: Nanos, edge: i64) {
+    /// A segment passed the tap at `now` that the bytes between these offsets should have passed before.
+    pub(super) fn skips(&mut self, now: Nanos, (from, edge): (i64, i64)) {
         self.edge = self.edge.max(edge);
-        self.open.get_or_insert(Hole { since: now, until: None, reported: None });
+        self.opens(now, from);
+    }
+
+    fn opens(&mut self, now: Nanos, from: i64) -> &mut Hole {
+        if self.open.is_none() {
+            self.lowest = from;
+        }
+        self.open.get_or_insert(Hole { since: now, until: None, reported: None })
+    }
+
+    /// Bytes `[start, end)` that were missing had only been overtaken: if they are the first of the open hole it was none, nor
+    /// was that of the gap before, `last`, if it is the same.
+    pub(super) fn reorders(&mut self, start: i64, end: i64, last: Option<&mut Option<Hole>>) {
+        let Some(open) = self.open.take_if(|_| start <= self.lowest) else { return };
+        self.reordered = end;
+        if let Some(last) = last {
+            *last = last.filter(|last| open.since != last.since);
+        }
     }
 
     /// SACK blocks come at `now`: the hole of the gap before was theirs if it is the one that is open.
@@ -51,8 +72,11 @@ impl Holes {
     /// Gives the hole that it closed.
     #[inline]
     pub(super) fn on_ack(&mut self, now: Nanos, una: i64, reported: bool) -> Option<Hole> {
+        if reported && una < self.reordered {
+            return None;
+        }
         if reported {
-            let open = self.open.get_or_insert(Hole { since: now, until: None, reported: None });
+            let open = self.opens(now, una);
             open.reported = open.reported.or(Some(now));
             return None;
         }
@@ -66,5 +90,43 @@ impl Holes {
     pub(super) fn longest(&self, closed: Option<Hole>, start: Nanos, end: Nanos) -> Option<Hole> {
         let holes = self.open.into_iter().chain(closed);
         holes.filter(|hole| hole.within(start, end) > Nanos::ZERO).max_by_key(|hole| hole.within(start, end))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn ms(ms: i64) -> Nanos {
+        Nanos::from_millis(ms)
+    }
+
+    /// A segment passes at 10 ms without bytes 100 to 200, and a gap is frozen while they are missing.
+    fn skipped() -> (Holes, Option<Hole>) {
+        let mut holes = Holes::default();
+        holes.skips(ms(10), (100, 200));
+        let frozen = holes.longest(None, ms(5), ms(20));
+        assert_eq!(frozen.map(|hole| hole.within(ms(5), ms(20))), Some(ms(10)));
+        (holes, frozen)
+    }
+
+    #[test]
+    fn what_had_only_been_overtaken_was_no_hole_nor_are_reports_of_it() {
+        let (mut holes, mut frozen) = skipped();
+        holes.reorders(100, 200, Some(&mut frozen));
+        assert_eq!(frozen, None);
+        assert_eq!(holes.on_ack(ms(30), 100, true), None);
+        assert_eq!(holes.longest(None, ms(20), ms(40)), None, "the report was on its way");
+        holes.on_ack(ms(50), 200, true);
+        assert!(holes.longest(None, ms(45), ms(60)).is_some(), "something else is missing");
+    }
+
+    #[test]
+    fn what_filled_a_later_hole_says_nothing_of_the_first() {
+        let (mut holes, mut frozen) = skipped();
+        holes.reorders(300, 400, Some(&mut frozen));
+        assert!(frozen.is_some());
+        let closed = holes.on_ack(ms(40), 200, false);
+        assert_eq!(closed.map(|hole| (hole.since, hole.until)), Some((ms(10), Some(ms(40)))));
     }
 }

@@ -181,8 +181,9 @@ impl Watch {
                 self.builders[sender as usize].on_probe(segment.payload, half, model);
             }
             Effect::Control if self.connection.half(sender).is_ahead(segment) => {
-                let edge = self.connection.half(sender).offset(segment.seq);
-                self.builders[sender as usize].skips(segment.time, edge);
+                let half = self.connection.half(sender);
+                let missing = (half.snd_nxt, half.offset(segment.seq));
+                self.builders[sender as usize].skips(segment.time, missing);
             }
             Effect::Data(Sending::Late { .. } | Sending::Copy) | Effect::Control | Effect::Copy => {}
         }
@@ -323,7 +324,8 @@ impl Watch {
         }
         builder.extend(segment, bytes, half);
         if hole > 0 {
-            builder.skips(segment.time, half.snd_nxt - i64::from(bytes));
+            let edge = half.snd_nxt - i64::from(bytes);
+            builder.skips(segment.time, (edge - hole, edge));
         }
         model.on_send(half.flight_segments(), half.snd_una, half.snd_nxt);
         self.turns.speaks(&Spoken { segment, bytes, held_up }, sender, &self.connection);

@@ -149,6 +149,9 @@ impl Builder {
             self.burst.bytes += (end - start) as u64;
             self.burst.clump.bytes += (end - start) as u64;
         }
+        if !lost {
+            self.holes.reorders(start, end, self.gaps.last_mut().map(|gap| &mut gap.hole));
+        }
         if self.hole.is_some_and(|hole| start < hole.1 && end > hole.0) {
             self.hole = None;
             if !lost && let Some(gap) = self.gaps.last_mut() {
@@ -157,9 +160,9 @@ impl Builder {
         }
     }
 
-    /// A segment passed at `now` without the bytes before offset `edge`.
-    pub fn skips(&mut self, now: Nanos, edge: i64) {
-        self.holes.skips(now, edge);
+    /// A segment passed at `now` without the bytes between those offsets.
+    pub fn skips(&mut self, now: Nanos, missing: (i64, i64)) {
+        self.holes.skips(now, missing);
     }
 
     /// The network before the tap held data back so long while later data passed.
