@@ -5,10 +5,12 @@ from pathlib import Path
 
 import pytest
 
+from tcpstall import analyze
+from tests.cost.captures import capture
 from tests.formats.containers import COMPRESSIONS, CONTAINERS, enhanced, interface, section
 from tests.formats.encapsulation import FOUR, LINKS, PSEUDOWIRE, SIX, TUNNELS
 from tests.formats.fixture import CHOSEN, datagrams, wrapped
-from tests.formats.tshark import TSHARK, compare
+from tests.formats.tshark import TSHARK, compare, streams
 from tests.properties.frames import Frame
 
 pytestmark = pytest.mark.skipif(TSHARK is None, reason="tshark is not installed")
@@ -61,3 +63,12 @@ def test_it_counts_the_same_in_the_compressions_that_it_reads(compression: str, 
     path.write_bytes(COMPRESSIONS[compression](plain))
     found = compare(path)
     assert (found.ours, found.error) == (found.theirs, None)
+
+
+def test_flows_have_the_numbers_of_wiresharks_streams(tmp_path: Path) -> None:
+    path = tmp_path / "services.pcap"
+    path.write_bytes(capture("services", 300))
+    columns = map(analyze(path).flows.column, ("flow", "client_port", "server_port"))
+    flows = {flow: frozenset((client, server)) for flow, client, server in zip(*columns, strict=True)}
+    assert len(flows) > 10
+    assert flows == streams(path)

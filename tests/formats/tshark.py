@@ -78,3 +78,14 @@ def _by_tshark(path: Path, decode_as: Sequence[str]) -> tuple[Counts | None, str
 def _holds_tcp(protocols: str) -> bool:
     before, found, _ = f"{protocols}:".partition(":tcp:")
     return bool(found) and not any(quoted in f"{before}:" for quoted in _QUOTED)
+
+
+def streams(path: Path) -> dict[int, frozenset[int]]:
+    """Wireshark's `tcp.stream` numbers, each with the ports of its ends."""
+    assert TSHARK
+    fields = ("tcp.stream", "tcp.srcport", "tcp.dstport")
+    command = [TSHARK, "-n", "-r", str(path), "-Y", "tcp", "-T", "fields"]
+    command += [part for name in fields for part in ("-e", name)]
+    done = subprocess.run(command, capture_output=True, check=True, text=True)
+    numbers = (line.split("\t") for line in done.stdout.splitlines())
+    return {int(stream): frozenset((int(source), int(target))) for stream, source, target in numbers}
