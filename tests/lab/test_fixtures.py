@@ -50,7 +50,9 @@ def test_the_tool_and_the_kernel_agree_on_nineteen_twentieths_of_the_time(side: 
 def test_in_no_experiment_is_most_of_the_time_given_to_a_wrong_cause(name: str, side: str) -> None:
     stalls = fixture(name).waits(side)
     spans = list(fixture(name).spans(side))
-    assert sum(span.agreed(stalls) for span in spans) >= 0.8 * sum(span.seconds for span in spans), spans
+    undecided = sum(stall.duration_ns for stall in stalls if stall.cause == "unexplained") / 1e9
+    decided = sum(span.seconds for span in spans) - undecided
+    assert sum(span.agreed(stalls) for span in spans) >= 0.8 * decided, spans
 
 
 @pytest.mark.parametrize("side", SIDES)

@@ -42,7 +42,8 @@ def test_rotated_files_are_one_stream_in_every_form(ring: Sequence[str]) -> None
     assert len(run("analyze", *ring, "--format", "ndjson").stdout.splitlines()) > 4
 
 
-def test_the_table_says_that_files_are_read_as_one(ring: Sequence[str]) -> None:
+def test_the_table_says_that_files_are_read_as_one(ring: Sequence[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COLUMNS", "300")
     told = " ".join(run("analyze", *ring, "--stalls").stdout.split())
 
     assert f"3 files read as one: {ring[1]} … {ring[0]}: pcap, 1,256 packets" in told

@@ -58,7 +58,8 @@ fn by_growth(gap: &Gap, limits: &Limits) -> Option<Proof> {
         0 if fallen => ("congestion-avoidance", 0.65),
         0 => return None,
         1 => (detail, 0.75),
-        _ => (detail, 0.9),
+        // Where the capture begins later what went before, a loss perhaps, is not known.
+        _ => (detail, if gap.from_start { 0.9 } else { 0.85 }),
     };
     Some(Proof { detail, confidence })
 }

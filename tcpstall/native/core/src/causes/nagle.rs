@@ -61,6 +61,8 @@ fn tail_waited(gap: &Gap, limits: &Limits) -> Option<Proof> {
         1 => 0.75,
         _ => 0.85,
     };
+    // Without its handshake how large its segments may be is a guess.
+    let confidence = if gap.from_start { confidence } else { f32::min(confidence, 0.75) };
     Some(Proof { detail: "write-tail", confidence })
 }
 
