@@ -38,6 +38,10 @@ fn judge(gap: &Gap, _: &Limits) -> Verdict {
         (true, _) => "",
     };
     // Below a segment some stacks probe as if it were closed, others wait as at a full one: only probes tell.
-    let told = detail != "below-segment" || gap.probes > 0;
-    yes(detail, if told && went_on_at_once { 0.95 } else if told { 0.85 } else { 0.75 })
+    let confidence = match (detail == "below-segment" && gap.probes == 0, went_on_at_once) {
+        (true, _) => 0.75,
+        (false, true) => 0.95,
+        (false, false) => 0.85,
+    };
+    yes(detail, confidence)
 }
