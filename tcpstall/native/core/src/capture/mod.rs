@@ -11,6 +11,7 @@ mod order;
 mod packed;
 mod pcap;
 mod pcapng;
+mod pipe;
 mod snoop;
 mod steady;
 mod stream;
@@ -32,6 +33,7 @@ use self::format::Found;
 use self::packed::Here;
 use self::pcap::Pcap;
 use self::pcapng::Pcapng;
+use self::pipe::Pipe;
 use self::snoop::Snoop;
 use self::steady::Steady;
 use self::stream::Stream;
@@ -120,7 +122,7 @@ impl Capture {
     /// Opens a file by its name as [`as_text`] gives it, or standard input for `-`.
     pub fn open(path: &str) -> Result<Capture, CaptureError> {
         if path == "-" {
-            return Ok(Capture { once: true, ..Capture::from_reader(Box::new(std::io::stdin())) });
+            return Ok(Capture { once: true, ..Capture::from_reader(Box::new(Pipe::new(std::io::stdin()))) });
         }
         let refuse = |reason: String| CaptureError::Open { path: shown(path), reason };
         let reason = |error: std::io::Error| match error.kind() {
@@ -134,7 +136,7 @@ impl Capture {
             return Err(refuse("it is a directory; name the capture files in it".into()));
         }
         if !about.is_file() {
-            return Ok(Capture { once: true, ..Capture::from_reader(Box::new(file)) });
+            return Ok(Capture { once: true, ..Capture::from_reader(Box::new(Pipe::new(file))) });
         }
         let steady = Steady::new(file, &about);
         Ok(Capture { size: Some(about.len()), ..Capture::from_reader(Box::new(steady)) })
