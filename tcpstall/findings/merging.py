@@ -26,6 +26,23 @@ _OF_THE_PATH = FAILURES | {
 }
 """Kinds that a host or a path has, whatever the service; other kinds are a service's own."""
 
+_ADDED_UP = (
+    "flows",
+    "waits",
+    "time_ns",
+    "counted",
+    "attempts",
+    "exchanges",
+    "bytes",
+    "segments",
+    "retransmitted_bytes",
+    "needless_retransmissions",
+    "reordered_segments",
+    "lasted_ns",
+    "services",
+)
+"""Fields of a finding that are sums already."""
+
 
 def together(found: Iterable[Finding]) -> list[Finding]:
     """The findings with those merged that many ports of a host, then many hosts have in common."""
@@ -60,11 +77,7 @@ def _sum(group: Sequence[Finding], *, by_host: bool) -> Finding:
         address=first.address if by_host else None,
         port=None,
         client=clients.pop() if len(clients) == 1 else None,
-        flows=sum(row.flows for row in group),
-        waits=sum(row.waits for row in group),
-        time_ns=sum(row.time_ns for row in group),
         recoverable_ns=sum(recoverable) if recoverable else None,
-        counted=sum(row.counted for row in group),
         worst_ns=max(row.worst_ns for row in group),
         median_ns=_within(group, 0.5),
         p95_ns=_within(group, 0.95),
@@ -73,17 +86,9 @@ def _sum(group: Sequence[Finding], *, by_host: bool) -> Finding:
         details=tuple(sorted(details.items(), key=lambda item: (-item[1], item[0]))),
         first_ns=min(row.first_ns for row in group),
         last_ns=max(row.last_ns for row in group),
-        attempts=sum(row.attempts for row in group),
         most_attempts=max(row.most_attempts for row in group),
-        exchanges=sum(row.exchanges for row in group),
-        bytes=sum(row.bytes for row in group),
-        segments=sum(row.segments for row in group),
-        retransmitted_bytes=sum(row.retransmitted_bytes for row in group),
-        needless_retransmissions=sum(row.needless_retransmissions for row in group),
-        reordered_segments=sum(row.reordered_segments for row in group),
-        lasted_ns=sum(row.lasted_ns for row in group),
-        services=sum(row.services for row in group),
         further_services=any(row.further_services for row in group),
+        **{name: sum(getattr(row, name) for row in group) for name in _ADDED_UP},
     )
 
 

@@ -10,8 +10,7 @@ from tests.scene.network import Tap
 @fires
 def test_an_application_that_writes_now_and_then_waits_for_itself(scene: Scene, tap: Tap) -> None:
     scene.handshake(rtt_ms=20)
-    scene.client_sends(147)
-    scene.server_acks()
+    scene.request()
     scene.server_writes((0, 5_000), (100, 5_000), (200, 5_000))
     assert scene.stalls("server", tap, over_ms=NOT_A_STALL_MS) == [
         Stall("app-limited", between(98, 102)),
@@ -97,8 +96,7 @@ def test_a_long_silence_after_a_full_window_is_the_applications(scene: Scene) ->
 @fires
 def test_the_first_answer_of_a_capture_that_began_in_mid_life_was_thought_about(scene: Scene) -> None:
     scene.handshake(rtt_ms=20)
-    scene.client_sends(147)
-    scene.server_acks()
+    scene.request()
     scene.wait_ms(3_000)
     scene.server_sends(1_000)
     (row,) = (row for row in scene.flow("server", drop=range(1, 4))["stalls"] if row["sender"] == "server")

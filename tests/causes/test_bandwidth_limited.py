@@ -123,8 +123,7 @@ def test_a_sender_that_paces_itself_does_not_fill_the_path(scene: Scene, tap: Ta
 def test_an_application_that_writes_evenly_does_not_fill_the_path(scene: Scene, tap: Tap, size: int) -> None:
     scene.handshake(rtt_ms=20)
     scene.path(rtt_ms=20, server_mbit=100)
-    scene.client_sends(147)
-    scene.server_acks()
+    scene.request()
     scene.server_writes(*((4.0 * i, size) for i in range(150)))
     assert "bandwidth-limited" not in scene.flow(tap)["time_ns"]
 
@@ -140,8 +139,7 @@ def test_a_slow_reader_is_no_slow_path(scene: Scene, tap: Tap) -> None:
 @look_alike
 def test_held_back_acks_are_no_queue(scene: Scene, tap: Tap) -> None:
     scene.handshake(rtt_ms=20)
-    scene.client_sends(147)
-    scene.server_acks()
+    scene.request()
     scene.server_writes(*((70.0 * i, 1_448) for i in range(40)), delayed_ack_ms=40)
     assert "bandwidth-limited" not in scene.flow(tap)["time_ns"]
 

@@ -82,8 +82,7 @@ def test_a_window_of_ten_segments_stops_the_first_burst_whatever_cwnd_is(scene: 
 @fires
 def test_a_window_counted_in_bytes_cuts_the_last_segment_of_a_flight(scene: Scene) -> None:
     scene.handshake(rtt_ms=80)
-    scene.client_sends(147)
-    scene.server_acks()
+    scene.request()
     for flight in (4_344, 8_725, 17_450, 34_900):
         scene.server_sends(flight, tso=1)
         scene.client_acks()
@@ -93,8 +92,7 @@ def test_a_window_counted_in_bytes_cuts_the_last_segment_of_a_flight(scene: Scen
 @fires
 def test_congestion_avoidance_from_one_segment_grows_by_half_a_segment_a_round(scene: Scene) -> None:
     scene.handshake(rtt_ms=500)
-    scene.client_sends(147)
-    scene.server_acks()
+    scene.request()
     for segments in (1, 2, 2, 2, 3, 3, 4, 4, 4, 5):
         scene.server_sends(1_448 * segments, tso=1)
         scene.client_acks()

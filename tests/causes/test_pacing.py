@@ -40,8 +40,7 @@ def test_gaps_far_below_the_round_trip_are_no_stalls(scene: Scene, tap: Tap) -> 
 @look_alike
 def test_an_application_that_writes_small_pieces_evenly_is_not_paced(scene: Scene, tap: Tap) -> None:
     scene.handshake(rtt_ms=20)
-    scene.client_sends(147)
-    scene.server_acks()
+    scene.request()
     scene.server_writes(*((30.0 * i, 2_000) for i in range(15)))
     assert share(scene, "app-limited", tap) > 0.8
 
@@ -49,8 +48,7 @@ def test_an_application_that_writes_small_pieces_evenly_is_not_paced(scene: Scen
 @look_alike
 def test_a_pause_of_the_application_in_a_paced_transfer_is_the_application(scene: Scene, tap: Tap) -> None:
     scene.handshake(rtt_ms=20)
-    scene.client_sends(147)
-    scene.server_acks()
+    scene.request()
     scene.server_writes((0, 150_000), (400, 150_000), pace=500_000.0)
     assert causes(scene, tap) == ["cwnd-limited", "app-limited"]
 
@@ -71,8 +69,7 @@ def test_the_spacing_of_a_bottleneck_is_not_the_senders(scene: Scene, tap: Tap, 
 def test_pairs_that_leave_faster_than_the_pauses_between_them_are_not_paced(scene: Scene) -> None:
     """A device that writes two segments 20 ms apart, then rests: the rate over each pause is the same."""
     scene.handshake(rtt_ms=100)
-    scene.client_sends(147)
-    scene.server_acks()
+    scene.request()
     starts = [400.0 * pair for pair in range(16)]
     scene.server_writes(*((start + late, 1_448) for start in starts for late in (0.0, 20.0)))
     assert share(scene, "app-limited", "client") > 0.8

@@ -45,8 +45,7 @@ def test_a_segment_that_was_overtaken_needed_no_repair(scene: Scene, tap: Tap) -
 @look_alike
 def test_a_pause_as_long_as_a_timeout_without_any_repair_is_the_applications(scene: Scene, tap: Tap) -> None:
     scene.handshake(rtt_ms=20)
-    scene.client_sends(147)
-    scene.server_acks()
+    scene.request()
     scene.server_writes((0, 5_000), (224, 5_000))
     assert causes(scene, tap) == ["app-limited"]
 
@@ -78,8 +77,7 @@ def test_a_fin_that_is_sent_again_for_a_minute_stays_with_its_connection(scene: 
 def holed(scene: Scene) -> None:
     """Four segments, the second lost; 1.5 s later it comes, and a second after that more data."""
     scene.handshake(rtt_ms=20)
-    scene.client_sends(147)
-    scene.server_acks()
+    scene.request()
     for lost in (False, True, False, False):
         scene.server_sends(1_448, lost=lost)
     scene.client_acks(upto=1_448, sack=((2_896, 5_792),))
@@ -111,8 +109,7 @@ def test_a_hole_that_the_tap_alone_shows_is_being_repaired_while_nothing_acknowl
 @near_miss
 def test_data_that_the_capture_alone_lacks_is_acknowledged_and_no_loss(scene: Scene) -> None:
     scene.handshake(rtt_ms=20)
-    scene.client_sends(147)
-    scene.server_acks()
+    scene.request()
     for unseen in (False, True, False):
         scene.server_sends(1_448, unseen=unseen)
     scene.client_acks()
@@ -140,8 +137,7 @@ def test_an_end_that_is_ahead_of_its_data_had_sent_them_before(scene: Scene) -> 
 @look_alike
 def test_segments_one_by_one_without_an_ack_are_not_probes_each(scene: Scene) -> None:
     scene.handshake(rtt_ms=40)
-    scene.client_sends(147)
-    scene.server_acks()
+    scene.request()
     for _ in range(12):
         scene.server_sends(536)
         scene.wait_ms(86.5)
@@ -167,8 +163,7 @@ def test_a_repair_whose_ack_was_lost_is_over_when_its_timer_stays_silent(scene: 
 @fires
 def test_while_sack_reports_a_hole_the_repair_is_not_over_however_long_nothing_comes(scene: Scene) -> None:
     scene.handshake(rtt_ms=20)
-    scene.client_sends(147)
-    scene.server_acks()
+    scene.request()
     for lost in (True, True, False, False):
         scene.server_sends(1_448, lost=lost)
     scene.client_acks(upto=0, sack=((2_896, 5_792),))

@@ -83,8 +83,7 @@ def test_a_pause_as_long_as_the_window_was_shut_is_the_applications(scene: Scene
 @fires
 def test_a_window_that_shuts_before_the_first_data_of_the_capture_makes_them_wait(scene: Scene) -> None:
     scene.handshake(rtt_ms=0.2, client_window=8_192)
-    scene.client_sends(147)
-    scene.server_acks()
+    scene.request()
     scene.server_sends(8_000)
     scene.client_acks(window=0)
     scene.wait_ms(40)

@@ -38,8 +38,7 @@ def server_slow(scene: Scene) -> None:
 
 def sent_in_pieces(scene: Scene) -> None:
     scene.handshake(rtt_ms=20)
-    scene.client_sends(147)
-    scene.server_acks()
+    scene.request()
     scene.server_writes(*((300 * number, 5_000) for number in range(6)))
     scene.closes()
 
@@ -77,8 +76,7 @@ def full_path(scene: Scene) -> None:
 
 def reset(scene: Scene) -> None:
     scene.handshake(rtt_ms=20)
-    scene.client_sends(147)
-    scene.server_acks()
+    scene.request()
     scene.wait_ms(5)
     scene.server_resets()
 

@@ -60,8 +60,7 @@ def test_a_queue_of_its_own_is_no_longer_route(scene: Scene) -> None:
 
 def test_an_application_that_pauses_as_long_every_time_is_no_longer_route(scene: Scene) -> None:
     scene.handshake(rtt_ms=20)
-    scene.client_sends(147)
-    scene.server_acks()
+    scene.request()
     scene.server_writes(*((80 * chunk, 20_000) for chunk in range(20)))
     assert {round(row["base_rtt_ns"] / 1e6) for row in rows(scene, "client")} == {20}
     assert {row["cause"] for row in rows(scene, "client") if row["duration_ns"] > 30e6} == {"app-limited"}

@@ -23,8 +23,7 @@ CLIENT, SERVER = "10.0.0.1", "10.0.0.2"
 
 def chunks(scene: Scene) -> None:
     scene.handshake(rtt_ms=ROUND_TRIP_MS)
-    scene.client_sends(147)
-    scene.server_acks()
+    scene.request()
     scene.server_writes(*((50.0 * turn, 10_000) for turn in range(20)), tso=6)
     scene.closes()
 

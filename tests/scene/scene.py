@@ -163,10 +163,14 @@ class Scene:
     def client_writes(self, *writes: tuple[float, int], **how: Any) -> None:
         transfer(self.client, self.server, Plan(writes=writes, **how))
 
+    def request(self, size: int = 147) -> None:
+        """The client asks, and the server acknowledges that at once."""
+        self.client_sends(size)
+        self.server_acks()
+
     def download(self, size: int, *, request: int = 147, think_ms: float = 0, **how: Any) -> None:
         """A request, the server's ACK and thought, and the response."""
-        self.client_sends(request)
-        self.server_acks()
+        self.request(request)
         self.wait_ms(think_ms)
         self.server_transfers(size, **how)
 

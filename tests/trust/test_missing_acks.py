@@ -53,8 +53,7 @@ def test_with_its_acks_the_same_writer_is_sure(scene: Scene) -> None:
 
 def test_an_ack_that_is_late_by_less_than_its_timers_is_no_missing_one(scene: Scene) -> None:
     scene.handshake(rtt_ms=20)
-    scene.client_sends(147)
-    scene.server_acks()
+    scene.request()
     scene.server_sends(10 * 1_448)
     scene.wait_ms(700)
     scene.client_acks()
@@ -82,8 +81,7 @@ def test_of_one_direction_alone_no_window_and_no_buffer_is_blamed(scene: Scene, 
 
 def test_a_repair_that_nothing_follows_was_acknowledged_whether_or_not_that_was_captured(scene: Scene) -> None:
     scene.handshake(rtt_ms=20)
-    scene.client_sends(147)
-    scene.server_acks()
+    scene.request()
     scene.server_sends(226)
     scene.wait_ms(40)
     scene.server_repeats(0, 226)
@@ -99,8 +97,7 @@ def test_a_repair_that_nothing_follows_was_acknowledged_whether_or_not_that_was_
 
 def test_data_missing_where_acks_are_missing_too_were_not_lost(scene: Scene) -> None:
     scene.handshake(rtt_ms=20)
-    scene.client_sends(147)
-    scene.server_acks()
+    scene.request()
     for unseen in (False, True, False):
         scene.server_sends(1_448, unseen=unseen)
     scene.client_acks()

@@ -22,7 +22,7 @@ const LONGER_PATH: f64 = 4.0;
 
 /// Judges by the sender's data alone: what was in flight had been acknowledged, or the sender would have sent it again.
 fn without_acks(gap: &Gap) -> Verdict {
-    let short = !gap.before.last_frame.is_multiple_of(gap.mss.max(1));
+    let short = !gap.before.ends_whole(gap.mss);
     let long = gap.duration() > timers::INITIAL_RTO;
     if short || long { yes("idle", 0.6) } else { Verdict::CannotTell(Missing::ACKS) }
 }
@@ -68,6 +68,5 @@ fn judge(gap: &Gap, _: &Limits) -> Verdict {
         let sure = gap.near_sender() || gap.after_ack().is_some_and(|span| span > gap.rtt().scaled(LONGER_PATH));
         return yes("idle", if sure { 0.95 } else { 0.75 });
     }
-    let short = !gap.before.last_frame.is_multiple_of(gap.mss.max(1));
-    yes("idle", if short { 0.85 } else { 0.6 })
+    yes("idle", if gap.before.ends_whole(gap.mss) { 0.6 } else { 0.85 })
 }

@@ -24,12 +24,11 @@ pub(super) const RULE: Rule = Rule { cause: Cause::BandwidthLimited, judge };
 pub(super) const MOST_ACKS: u32 = 2;
 
 /// Away from the sender: segments come one by one, evenly, each more than a round trip after the one before, with more behind
-/// them (no PSH). No kernel paces a
-/// window of a segment so slowly (Linux `tcp_update_pacing_rate`: cwnd / srtt at least), but a slow line does.
+/// them (no PSH). No kernel paces a window of a segment so slowly (Linux `tcp_update_pacing_rate`: cwnd / srtt at least), but a
+/// slow line does.
 fn line(gap: &Gap, limits: &Limits) -> Verdict {
     let alone = gap.before.clump.bytes <= u64::from(gap.mss) && !gap.before.pushed && gap.duration() > gap.rtt();
-    let even = || matches!((pacing::RULE.judge)(gap, limits), Verdict::Yes(_));
-    if !gap.near_sender() && alone && even() { yes("line", 0.6) } else { Verdict::No }
+    if !gap.near_sender() && alone && pacing::spaced(gap, limits) { yes("line", 0.6) } else { Verdict::No }
 }
 
 fn judge(gap: &Gap, limits: &Limits) -> Verdict {
@@ -49,6 +48,5 @@ fn judge(gap: &Gap, limits: &Limits) -> Verdict {
     }
     // A writer that sleeps until much of its buffer is free: the path had enough to carry all the while.
     let enough = gap.left_in_flight as f64 * 1e9 >= path.rate() * gap.rtt().0 as f64;
-    let on_purpose = matches!((pacing::RULE.judge)(gap, limits), Verdict::Yes(_));
-    if released && enough && !on_purpose { yes("queue", 0.8) } else { Verdict::No }
+    if released && enough && !pacing::spaced(gap, limits) { yes("queue", 0.8) } else { Verdict::No }
 }

@@ -72,5 +72,5 @@ const FULL: f64 = 0.85;
 /// A short segment is out and whole ones were the last to leave: what is left of the write is held, until an ACK or the next
 /// write.
 pub(super) fn may_hold_tail(gap: &Gap) -> bool {
-    gap.short_segment_left && gap.before.last_frame.is_multiple_of(gap.mss.max(1))
+    gap.short_segment_left && gap.before.ends_whole(gap.mss)
 }

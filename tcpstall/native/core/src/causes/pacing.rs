@@ -36,19 +36,15 @@ fn judge(gap: &Gap, limits: &Limits) -> Verdict {
     let agreed = context.pace_agreement >= limits.pace_agreement
         && f64::from(context.pace_agreement) >= limits.pace_share * others;
     // Away from the sender the path's own jitter may keep the time; and a full congestion window would have held the sender too.
-    let alone = gap.near_sender() && gap.segments_held < gap.cwnd;
-    if agreed {
-        yes(
-            "",
-            if alone {
-                0.9
-            } else if gap.near_sender() {
-                0.85
-            } else {
-                0.75
-            },
-        )
-    } else {
-        Verdict::No
+    let alone = gap.segments_held < gap.cwnd;
+    match (agreed, gap.near_sender()) {
+        (false, _) => Verdict::No,
+        (true, true) => yes("", if alone { 0.9 } else { 0.85 }),
+        (true, false) => yes("", 0.75),
     }
+}
+
+/// The sender, or what looks like it, spaced its segments out.
+pub(super) fn spaced(gap: &Gap, limits: &Limits) -> bool {
+    matches!(judge(gap, limits), Verdict::Yes(_))
 }

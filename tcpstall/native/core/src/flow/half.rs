@@ -28,6 +28,7 @@ const USUAL_MSS: u32 = 1448;
 /// No timer sends anything again sooner: Linux's TCP_RTO_MIN = HZ/5 (a tail-loss probe sends the last segment, which nothing
 /// has overtaken).
 const SOONEST_TIMER: Nanos = Nanos::from_millis(200);
+
 /// State of one direction. Positions are 64-bit offsets from the ISN.
 #[derive(Clone, Debug, Default, serde::Serialize, serde::Deserialize)]
 pub struct Half {

@@ -221,7 +221,7 @@ fn find_pace(gaps: &mut [Gap]) {
     let (mut rates, mut unpaced) = (Vec::new(), 0);
     for gap in gaps.iter_mut() {
         let last = gap.before.clump;
-        let could_be = gap.ended && !gap.first && gap.peer_bytes == 0 && gap.before.last_frame % gap.mss.max(1) == 0;
+        let could_be = gap.ended && !gap.first && gap.peer_bytes == 0 && gap.before.ends_whole(gap.mss);
         let pace = could_be.then(|| rate(last.bytes, gap.end - last.start)).flatten();
         gap.context.pace = pace.filter(|pace| gap.left_in_flight > 0 || !hurried(&gap.before, *pace));
         unpaced += u32::from(pace.is_some() && gap.context.pace.is_none());

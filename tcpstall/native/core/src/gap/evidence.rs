@@ -263,6 +263,13 @@ impl Context {
     }
 }
 
+impl Burst {
+    /// It ended with a full segment, or with a frame of full ones.
+    pub fn ends_whole(&self, mss: u32) -> bool {
+        self.last_frame.is_multiple_of(mss.max(1))
+    }
+}
+
 impl Gap {
     /// The tap turned out to be as far from the sender as `distance`, not as was thought when the gap was frozen: what reached
     /// the sender inside it did so later or earlier.

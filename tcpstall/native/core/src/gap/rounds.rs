@@ -73,7 +73,7 @@ fn answered_early(gap: &Gap) -> bool {
 /// In a full window the last segment is as long as what is left of the window.
 fn tail(gap: &Gap, burst: &Burst) -> Tail {
     let last = burst.last_frame;
-    if last.is_multiple_of(gap.mss.max(1)) || gap.has_room() == Some(false) {
+    if burst.ends_whole(gap.mss) || gap.has_room() == Some(false) {
         Tail::Whole
     } else if burst.frames == 1 && last < gap.mss && burst.in_flight <= u64::from(last) {
         Tail::ShortAlone

@@ -11,8 +11,9 @@ mod spread;
 pub use self::kind::Kind;
 pub use self::row::FindingRow;
 
+use std::cmp::Reverse;
+
 use hashbrown::HashMap;
-use hashbrown::hash_map::Entry;
 
 use self::row::{Example, place};
 use self::share::{Share, direction, shares, weight};
@@ -39,12 +40,15 @@ pub struct Findings {
 }
 
 /// Client addresses of a finding.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
 enum Clients {
+    #[default]
+    None,
     One(Address),
     Several,
 }
 
+#[derive(Default)]
 struct Finding {
     flows: u64,
     waits: u64,
@@ -78,11 +82,7 @@ impl Findings {
     pub fn add(&mut self, row: &FlowRow) {
         for share in shares(row) {
             let key = self.key(share.kind, share.side, row);
-            let fresh = || Finding::new(row.client.address, row.start_ns);
-            match self.found.entry(key) {
-                Entry::Occupied(mut entry) => entry.get_mut().add(row, &share),
-                Entry::Vacant(entry) => entry.insert(fresh()).add(row, &share),
-            }
+            self.found.entry(key).or_default().add(row, &share);
         }
     }
 
@@ -115,40 +115,13 @@ impl Findings {
 }
 
 impl Finding {
-    fn new(client: Address, start: Nanos) -> Finding {
-        Finding {
-            flows: 0,
-            waits: 0,
-            time: 0,
-            recoverable: 0,
-            spread: Spread::default(),
-            sure: 0.0,
-            weight: 0.0,
-            details: Vec::new(),
-            clients: Clients::One(client),
-            first: start,
-            last: start,
-            attempts: 0,
-            most_attempts: 0,
-            exchanges: 0,
-            bytes: 0,
-            retransmitted: 0,
-            segments: 0,
-            reordered: 0,
-            needless: 0,
-            lasted: 0,
-            example: None,
-        }
-    }
-
     fn add(&mut self, row: &FlowRow, share: &Share<'_>) {
         self.flows += 1;
         self.waits += share.stalls.len() as u64;
         self.time += i128::from(share.time.0);
         self.recoverable += i128::from(share.recoverable.0);
-        if self.clients != Clients::One(row.client.address) {
-            self.clients = Clients::Several;
-        }
+        let client = Clients::One(row.client.address);
+        self.clients = if self.clients == Clients::None || self.clients == client { client } else { Clients::Several };
         for stall in &share.stalls {
             let length = weight(stall);
             self.sure += f64::from(stall.confidence) * length as f64;
@@ -183,9 +156,8 @@ impl Finding {
             Kind::ServerSlow => Nanos(longest.map_or(0, weight)),
             _ => share.time,
         };
-        let better =
-            self.example.as_ref().is_none_or(|example| (example.shows, -(example.id())) < (shows, -(row.id as i64)));
-        if better {
+        let place = (shows, Reverse(row.id));
+        if self.example.as_ref().is_none_or(|example| example.place() < place) {
             self.example = Some(Box::new(Example::new(row, share, shows)));
         }
     }

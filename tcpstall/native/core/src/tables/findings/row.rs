@@ -124,8 +124,9 @@ impl Example {
         }
     }
 
-    pub(super) fn id(&self) -> i64 {
-        self.flow as i64
+    /// How well it shows the finding; of those that show it as well, the first.
+    pub(super) fn place(&self) -> (Nanos, Reverse<u64>) {
+        (self.shows, Reverse(self.flow))
     }
 }
 
@@ -148,7 +149,7 @@ impl Finding {
             port,
             client: match self.clients {
                 Clients::One(address) => Some(address),
-                Clients::Several => None,
+                Clients::None | Clients::Several => None,
             },
             flows: self.flows,
             waits: self.waits,
