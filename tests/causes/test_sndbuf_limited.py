@@ -1,5 +1,7 @@
 """`sndbuf-limited`: the application waited for space in the send buffer."""
 
+from itertools import accumulate
+
 import pytest
 
 from tests.causes.triple import causes, fires, look_alike, near_miss, share
@@ -59,3 +61,27 @@ def test_two_small_flights_are_no_buffer(scene: Scene, counts: tuple[int, ...]) 
 @fires
 def test_four_flights_alike_are_one(scene: Scene) -> None:
     assert flights(scene, 3, 3, 3, 3) == pytest.approx([0.8, 0.95, 0.95])
+
+
+FREED = (12_000, 9_100, 15_000, 11_300, 13_000)
+
+
+def refilled(scene: Scene, more: int) -> list[str]:
+    """Causes where 30,000 bytes are out from the first burst on: each ACK has as much sent at once as it frees, and `more`."""
+    scene.handshake(rtt_ms=100)
+    scene.request()
+    scene.server_sends(30_000)
+    for acked, freed in zip(accumulate(FREED), FREED, strict=True):
+        scene.client_acks(upto=acked)
+        scene.server_sends(freed + more)
+    return causes(scene, "server")
+
+
+@fires
+def test_what_is_full_to_the_byte_from_the_first_burst_on_is_a_buffer_and_no_initial_window(scene: Scene) -> None:
+    assert refilled(scene, more=0)[0] == "sndbuf-limited"
+
+
+@near_miss
+def test_where_flights_grow_by_some_bytes_the_first_may_be_the_initial_window(scene: Scene) -> None:
+    assert refilled(scene, more=100)[0] == "cwnd-limited"

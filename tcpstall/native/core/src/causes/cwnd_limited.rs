@@ -10,7 +10,7 @@
 //! Source    RFC 5681 §3.1, RFC 6928, RFC 9438; Linux `tcp_cwnd_test`, `tcp_is_cwnd_limited`
 //! Abstains  the start of the connection was not captured and no growth shows the window, or packets are missing; or a wait without an end lasted so long that
 //!           the retransmission timer must have fired, and nothing was seen of that
-//! Looks like `rwnd-limited` (no room), `sndbuf-limited` (flight far below the model), `pacing` (no ACK ends the wait)
+//! Looks like `rwnd-limited` (no room), `sndbuf-limited` (flight far below the model, or alike to the byte), `pacing` (no ACK ends the wait)
 
 use super::cause::Cause;
 use super::limits::Limits;
@@ -79,6 +79,9 @@ fn by_model(gap: &Gap, limits: &Limits) -> Verdict {
     let share = f64::from(gap.segments_held) / f64::from(gap.cwnd.max(1));
     let (needed, confidence): (f64, f32) =
         if gap.losses == 0 { (limits.cwnd_share, 0.96) } else { (limits.cwnd_share_after_loss, 0.75) };
+    if gap.context.brimful {
+        return Verdict::No;
+    }
     let freed = !gap.ended || gap.acks > 0 || gap.left_in_flight > 0;
     if !freed || gap.is_turn() {
         return Verdict::No;

@@ -28,7 +28,8 @@ fn judge(gap: &Gap, limits: &Limits) -> Verdict {
     let alone = u64::from(gap.after.first_frame) == first && (!is_blurred(gap) || gap.after.frames == 1);
     let small_alone = alone && first < mss;
     if !gap.short_segment_left && small_alone && gap.released_by_ack() {
-        return yes("", 0.85);
+        // What is held lies in the send buffer. A full one may have had no room for more than this, or each write is as long.
+        return yes("", if gap.context.brimful { 0.6 } else { 0.85 });
     }
     let open = gap.room_at_start.is_none_or(|room| room >= i64::from(gap.mss)) && gap.segments_at_start < gap.cwnd;
     if !gap.short_segment_left || !open {

@@ -21,6 +21,8 @@ const DRIPS_SHARE: usize = 8;
 const CREEPING_ROUNDS: u32 = 4;
 /// So many segments of growth without a step back are none either where CUBIC nears its old maximum and takes longer.
 const LEAST_CREEP: u32 = 3;
+/// Flights alike to the byte that are no accident.
+const ALIKE: usize = 3;
 
 /// An ACK of one part in so many of the flight frees no third of a buffer.
 const DRIP: i64 = 10;
@@ -175,6 +177,7 @@ fn find_plateaus(gaps: &mut [Gap]) {
         let plateau = *middle;
         // A turn of the peer, or a pause of the application, fills no buffer.
         let rounds = rounds(run.iter().filter(|gap| !gap.is_turn() && !gap.fell_silent()));
+        let brims = brims(run, plateau);
         let drips = run.iter().filter(|gap| drips(gap)).count();
         // In a capture out of order some wait seems to end at the first ACK of several.
         let share = if run.iter().any(|gap| gap.disorder > Nanos::ZERO) { 2 } else { DRIPS_SHARE };
@@ -182,9 +185,20 @@ fn find_plateaus(gaps: &mut [Gap]) {
             gap.context.dripping = length > DRIPS && drips >= DRIPS && share * drips >= length;
             gap.context.plateau = plateau;
             gap.context.plateau_rounds = rounds;
+            gap.context.brimful = brims && gap.flight_at_start == plateau && gap.released_at_once();
         }
         start += length;
     }
+}
+
+/// Flights at the level are alike to the byte, again and again, and no whole segments, each filled up while a part of the one
+/// before was still out (a message repeated is as long each time): a congestion window counts segments and grows, a buffer does
+/// neither.
+fn brims(run: &[Gap], level: i64) -> bool {
+    let parted = |gap: &&Gap| gap.short_segment_out && level % i64::from(gap.mss.max(1)) != 0;
+    let filled = |gap: &&Gap| gap.released_at_once() && gap.left_in_flight > 0 && !gap.is_turn();
+    let alike = |gap: &&Gap| gap.flight_at_start == level && filled(gap);
+    run.iter().filter(alike).filter(parted).count() >= ALIKE
 }
 
 /// The first ACK released data at once though it had covered almost nothing: each ACK makes room in a congestion window,

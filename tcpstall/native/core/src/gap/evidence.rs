@@ -213,6 +213,9 @@ pub struct Context {
     pub plateau_rounds: u32,
     /// The middle of those flights.
     pub plateau: i64,
+    /// It is that middle to the byte, as several others are, and a part of a segment is in it: something counts bytes, and it was
+    /// full.
+    pub brimful: bool,
     /// Bytes in flight at the start of the sender's next gap.
     pub next_flight: Option<i64>,
     /// Rate that this gap's burst and length make, bytes per second.
