@@ -61,3 +61,31 @@ def test_on_a_short_path_whose_host_was_slow_to_open_an_ack_still_frees_what_fol
         scene.client_acks()
     scene.server_sends(48)
     assert set(causes(scene, "client")) <= {"nagle", "delayed-ack"}
+
+
+@fires
+def test_the_short_end_of_every_answer_that_waits_for_its_first_segments_is_held_by_rfc_896(scene: Scene) -> None:
+    """Two writes of 2,000 bytes an answer: two whole segments leave, the rest once they are acknowledged."""
+    scene.handshake(rtt_ms=20)
+    for _ in range(8):
+        scene.request()
+        scene.server_sends(2_896)
+        scene.client_acks()
+        scene.server_sends(1_104)
+        scene.client_acks()
+    assert causes(scene, "server")[1:] == ["nagle"]
+
+
+@near_miss
+def test_a_silence_after_a_held_tail_is_the_applications(scene: Scene) -> None:
+    """Writes of 2,000 bytes each 50 ms: the tail waits for an ACK, and what follows that waits for the next write."""
+    scene.handshake(rtt_ms=20)
+    scene.request()
+    for _ in range(8):
+        scene.server_sends(1_448)
+        scene.client_acks()
+        scene.server_sends(552)
+        scene.wait_ms(50)
+    lost = scene.lost_ms("server", "server")
+    assert lost["nagle"] in between(100, 180)
+    assert lost["app-limited"] in between(250, 400)

@@ -1,5 +1,7 @@
 """`retransmission`: lost data was being repaired."""
 
+from collections import Counter
+
 import pytest
 
 from tests.causes.triple import NOT_A_STALL_MS, causes, fires, look_alike, near_miss
@@ -173,3 +175,32 @@ def test_while_sack_reports_a_hole_the_repair_is_not_over_however_long_nothing_c
     scene.wait_ms(10_000)
     scene.server_sends(5_000)
     assert scene.lost_ms("server", "client")["retransmission"] > 10_000
+
+
+def broken_off(scene: Scene, *, push: bool) -> Counter[str]:
+    """What the client's tap makes of 2 s of silence amid a download whose last segment came with PSH or without."""
+    scene.handshake(rtt_ms=50)
+    scene.download(30_000, tso=1)
+    scene.request()
+    for _ in range(3):
+        scene.server_sends(1_448, push=False)
+    scene.server_sends(1_448, push=push)
+    scene.client_acks()
+    scene.server_sends(800, lost=not push)
+    scene.wait_ms(2_000)
+    if push:
+        scene.server_sends(800)
+    else:
+        scene.server_repeats(30_000 + 4 * 1_448, 800)
+    scene.client_acks()
+    return scene.lost_ms("server", "client", ipv6=True)
+
+
+@fires
+def test_a_tail_that_never_reached_the_tap_shows_by_the_write_that_it_broke_off(scene: Scene) -> None:
+    assert broken_off(scene, push=False)["retransmission"] > 1_900
+
+
+@look_alike
+def test_a_silence_after_the_end_of_a_write_is_the_applications(scene: Scene) -> None:
+    assert broken_off(scene, push=True)["app-limited"] > 1_900

@@ -67,7 +67,7 @@ FREED = (12_000, 9_100, 15_000, 11_300, 13_000)
 
 
 def refilled(scene: Scene, more: int) -> list[str]:
-    """Causes where 30,000 bytes are out from the first burst on: each ACK has as much sent at once as it frees, and `more`."""
+    """Causes where 30,000 bytes are out from the first burst on: what each ACK frees is sent at once, and `more`."""
     scene.handshake(rtt_ms=100)
     scene.request()
     scene.server_sends(30_000)

@@ -47,9 +47,10 @@ fn judge(gap: &Gap, limits: &Limits) -> Verdict {
 fn tail_waited(gap: &Gap, limits: &Limits) -> Option<Proof> {
     let read = &gap.context.read;
     let full = gap.cwnd_known && f64::from(gap.segments_held) >= FULL * f64::from(gap.cwnd);
-    let stands = gap.context.plateau_rounds >= limits.plateau_rounds && gap.context.traits.nagle.learnt().is_none();
-    // A cap on bursts cuts every answer at the same place.
-    let capped = gap.context.turns_cut_alike >= limits.cut_turns;
+    // One flight of each answer is no plateau: a buffer that small shows round after round of the same answer.
+    let stands = gap.context.plateau_refills >= limits.plateau_rounds && gap.context.traits.nagle.learnt().is_none();
+    // A cap on bursts cuts every answer at the same place, after more than a segment or two.
+    let capped = gap.context.turns_cut_alike >= limits.cut_turns && gap.segments_at_start > FEWEST;
     // Away from the sender all ACKs of a flight come before what any of them let go.
     let blurred = !gap.near_sender() && gap.context.traits.nagle.times == 0;
     let grows = gap.context.cut_grows || blurred;
@@ -66,6 +67,9 @@ fn tail_waited(gap: &Gap, limits: &Limits) -> Option<Proof> {
     let confidence = if gap.from_start { confidence } else { f32::min(confidence, 0.75) };
     Some(Proof { detail: "write-tail", confidence })
 }
+
+/// Segments that a cap on bursts lets go at the least (RFC 5681 §4.1 and RFC 3390: an initial window of two to four).
+const FEWEST: u32 = 2;
 
 /// From this share of the modelled window on, the window may have held the tail.
 const FULL: f64 = 0.85;

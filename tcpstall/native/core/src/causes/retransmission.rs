@@ -3,7 +3,8 @@
 //! Rule      data was sent again inside the gap, or a recovery begun before it was not over; at a tap behind the loss:
 //!           the IP-ID counter or a hole in the sequence shows packets that were sent and did not arrive, or the sender
 //!           sends again what the tap saw acknowledged; or the receiver lacked data for most of the wait, by its SACK blocks or by
-//!           a hole at the tap that nothing acknowledged. It ends where everything is acknowledged; a wait whose repairs
+//!           a hole at the tap that nothing acknowledged; or a silence of a timer's time began in the middle of a write (no PSH) and
+//!           ended with a single segment. It ends where everything is acknowledged; a wait whose repairs
 //!           began for different reasons is split
 //! Evidence  `retransmissions`, `timeouts`, `needless_retransmissions`, `congestion_point_bytes` (in flight when the first lost segment
 //!           was first sent), `lost_before_tap`; details `timeout` (no sign of loss came before the timer), `fast-retransmit` (SACK came,
@@ -32,10 +33,12 @@ fn judge(gap: &Gap, _: &Limits) -> Verdict {
     if gap.recovering {
         return Verdict::Yes(RECOVERY);
     }
-    match lost_before_tap(gap) {
-        Verdict::No => beneath_hole(gap),
-        found => found,
-    }
+    lost_before_tap(gap).or(|| beneath_hole(gap)).or(|| broken_off(gap))
+}
+
+/// At the receiver a lost tail leaves nothing outstanding, but it does not look finished.
+fn broken_off(gap: &Gap) -> Verdict {
+    if gap.broke_off() { yes("timeout", 0.7) } else { Verdict::No }
 }
 
 /// The receiver lacked data for most of the wait, up to where everything was acknowledged: the repair was on its way, whether or

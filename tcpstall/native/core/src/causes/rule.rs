@@ -16,6 +16,16 @@ pub enum Verdict {
     CannotTell(Missing),
 }
 
+impl Verdict {
+    /// This one, or where it was not it the next.
+    pub(super) fn or(self, next: impl FnOnce() -> Verdict) -> Verdict {
+        match self {
+            Verdict::No => next(),
+            found => found,
+        }
+    }
+}
+
 /// How sure a rule is, and the narrower word.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Proof {

@@ -35,7 +35,7 @@ pub struct Identification {
 
 impl Identification {
     /// Nine packets of ten among the last ones had the number that was due.
-    fn counts(&self) -> bool {
+    pub fn counts(&self) -> bool {
         let expected = self.history.count_ones();
         let single = u64::from(self.foreign) * 100 <= u64::from(self.expected);
         expected >= 4 && 10 * expected >= 9 * u32::from(self.length) && single

@@ -160,8 +160,10 @@ fn rounds<'a>(gaps: impl Iterator<Item = &'a Gap>) -> u32 {
 
 fn find_small_writes(gaps: &mut [Gap]) {
     let small = |gap: &Gap, burst: &Burst| (1..u64::from(gap.mss)).contains(&burst.clump.first_bytes);
+    // What the last ACK let go had been written before: the held tail of a write.
+    let wrote = |gap: &Gap| gap.first || gap.left_in_flight == 0 && !gap.released_at_once();
     let at_first = gaps.first().is_some_and(|gap| !gap.first && small(gap, &gap.before));
-    let small = at_first || gaps.iter().any(|gap| (gap.first || gap.left_in_flight == 0) && small(gap, &gap.after));
+    let small = at_first || gaps.iter().any(|gap| wrote(gap) && small(gap, &gap.after));
     gaps.iter_mut().for_each(|gap| gap.context.small_writes = small);
 }
 
@@ -171,12 +173,15 @@ fn find_plateaus(gaps: &mut [Gap]) {
         let level = gaps[start].flight_at_start;
         let slack = (1.5 * f64::from(gaps[start].mss)).max(PLATEAU_SHARE * level as f64) as i64;
         let length = gaps[start..].iter().take_while(|gap| (gap.flight_at_start - level).abs() <= slack).count().max(1);
-        let run = &mut gaps[start..start + length];
-        let mut flights: Vec<i64> = run.iter().map(|gap| gap.flight_at_start).collect();
+        let mut flights: Vec<i64> = gaps[start..start + length].iter().map(|gap| gap.flight_at_start).collect();
         let (_, middle, _) = flights.select_nth_unstable(length / 2);
         let plateau = *middle;
         // A turn of the peer, or a pause of the application, fills no buffer.
-        let rounds = rounds(run.iter().filter(|gap| !gap.is_turn() && !gap.fell_silent()));
+        let waits = |at: &usize| !gaps[*at].is_turn() && !gaps[*at].fell_silent();
+        let goes_on = |at: &usize| *at > 0 && !gaps[at - 1].first && !gaps[at - 1].is_turn();
+        let counted = rounds((start..start + length).filter(waits).map(|at| &gaps[at]));
+        let refills = rounds((start..start + length).filter(waits).filter(goes_on).map(|at| &gaps[at]));
+        let run = &mut gaps[start..start + length];
         let brims = brims(run, plateau);
         let drips = run.iter().filter(|gap| drips(gap)).count();
         // In a capture out of order some wait seems to end at the first ACK of several.
@@ -184,7 +189,7 @@ fn find_plateaus(gaps: &mut [Gap]) {
         for gap in run {
             gap.context.dripping = length > DRIPS && drips >= DRIPS && share * drips >= length;
             gap.context.plateau = plateau;
-            gap.context.plateau_rounds = rounds;
+            (gap.context.plateau_rounds, gap.context.plateau_refills) = (counted, refills);
             gap.context.brimful = brims && gap.flight_at_start == plateau && gap.released_at_once();
         }
         start += length;

@@ -10,6 +10,7 @@ use super::shut::Shut;
 use super::unseen::Unseen;
 use crate::flow::Direction;
 use crate::sender::cwnd::Phase;
+use crate::sender::timers;
 use crate::size::PacketNo;
 use crate::time::Nanos;
 use crate::traits::{Read, Traits};
@@ -178,6 +179,8 @@ pub struct Gap {
     pub overtaken: Nanos,
     /// Packets that the IP-ID counter or a hole in the sequence says were sent and lost before the tap.
     pub lost_before_tap: u32,
+    /// The sender numbers its packets one by one (IP-ID), so that those would show.
+    pub numbered: bool,
     /// Bytes before the next new data that the tap did not see: the data that followed was no repair of them.
     pub hole_before: i64,
     /// Everything before this offset was acknowledged when it ended.
@@ -211,6 +214,8 @@ pub struct Gap {
 pub struct Context {
     /// Gaps next to each other, this one among them, at whose start about the same number of bytes was in flight.
     pub plateau_rounds: u32,
+    /// Those of them after a burst that was not the first of an answer.
+    pub plateau_refills: u32,
     /// The middle of those flights.
     pub plateau: i64,
     /// It is that middle to the byte, as several others are, and a part of a segment is in it: something counts bytes, and it was
@@ -332,6 +337,16 @@ impl Gap {
     pub fn released_at_once(&self) -> bool {
         let host = LEAST_GAP + self.jitter.min(LEAST_GAP);
         self.released_by_ack() && self.after_ack().is_none_or(|span| span <= host)
+    }
+
+    /// Away from the sender everything was acknowledged in the middle of a write, whose end carries PSH (RFC 9293 §3.9.1.2), and
+    /// after a timer's time a single segment followed (RFC 5681 §3.1): what lay between was lost before the tap.
+    pub fn broke_off(&self) -> bool {
+        let cut = !self.before.pushed && self.before.ends_whole(self.mss) && self.left_in_flight == 0;
+        let single = self.after.bytes <= u64::from(self.mss);
+        let silent = || self.after_ack().is_some_and(|after| after >= timers::rto(self.srtt));
+        let behind = self.ended && !self.first && !self.is_turn() && !self.near_sender() && !self.numbered;
+        behind && cut && single && silent()
     }
 
     /// What the sender knew when it went on came in an ACK that the capture lacks or stored too late.

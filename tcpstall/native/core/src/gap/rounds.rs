@@ -16,6 +16,7 @@ pub(super) fn read(gaps: &mut [Gap]) {
         rounds[at].from_empty = at == 0 || rounds[at - 1].emptied;
     }
     let (traits, reads) = traits::learn(&rounds);
+    forget_idles(gaps);
     for ((gap, read), round) in gaps.iter_mut().zip(reads).zip(&rounds) {
         (gap.context.traits, gap.context.read) = (traits, read);
         if read.climb >= SURE_STEPS {
@@ -24,6 +25,19 @@ pub(super) fn read(gaps: &mut [Gap]) {
         if read.before_idle.is_some() && gap.cwnd_before_idle.is_none() {
             (gap.cwnd_before_idle, gap.cwnd_after_idle) = (read.before_idle, traits.after_idle.value);
             gap.old_window_known = true;
+        }
+    }
+}
+
+/// What looked like an idle period was a loss: the window that it lowered had not been lowered by idling.
+fn forget_idles(gaps: &mut [Gap]) {
+    let mut lost = false;
+    for gap in gaps {
+        if lost {
+            (gap.cwnd_before_idle, gap.cwnd_after_idle) = (None, None);
+        }
+        if gap.ended && gap.left_in_flight == 0 && gap.duration() > timers::rto(gap.srtt) {
+            lost = gap.broke_off();
         }
     }
 }
@@ -46,6 +60,7 @@ fn round(gap: &Gap, una: &mut Option<i64>, acked: &mut u64) -> Round {
         || gap.recovering
         || gap.flight_unknown
         || gap.lost_before_tap > 0
+        || gap.broke_off()
         || !gap.unseen.is_nothing();
     Round {
         out,

@@ -75,6 +75,7 @@ impl Builder {
             held: half.distance.departure.late().filter(|_| ending.next_packet.is_some()).unwrap_or_default(),
             overtaken: open.overtaken,
             lost_before_tap: ending.lost,
+            numbered: half.identification.counts(),
             hole_before: ending.hole.1 - ending.hole.0,
             left_edge: half.snd_una,
             acks_lost: false,
