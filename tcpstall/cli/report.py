@@ -101,9 +101,12 @@ def command(
         return code
     expect_flows(len(analysis), how, code)
     ranked = [analysis[row] for row in analysis.ranked(sort)[: max(top, detailed)]]
-    drawings, why_not = _drawings(captures, ranked[:detailed], how)
-    forecasts = _forecasts(captures, ranked[:detailed], how)
+    from tcpstall.findings import findings, in_full
     from tcpstall.report.html import MadeBy, page
+
+    whole = in_full(analysis, findings(analysis), ranked, detailed, sort) if ranked else []
+    drawings, why_not = _drawings(captures, whole, how)
+    forecasts = _forecasts(captures, whole, how)
 
     sources = tuple(source(path, capture) for path, capture in zip(captures, analysis.captures, strict=False))
     text = page(

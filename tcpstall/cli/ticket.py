@@ -43,6 +43,7 @@ def write(
     pictures: "Pictures | None",
 ) -> None:
     """Writes the ticket to standard output, its pictures into their folder."""
+    from tcpstall.findings import findings, in_full
     from tcpstall.report.ticket import FORMS as WRITERS
     from tcpstall.report.ticket import Detail, content
 
@@ -50,7 +51,9 @@ def write(
     whole: list[Picture] = []
     of_flow: dict[int, list[Picture]] = {}
     if pictures is not None and len(analysis):
-        flows = [analysis[row] for row in analysis.ranked(sort)[: min(explained, _DRAWN)]]
+        drawn = min(explained, _DRAWN)
+        ranked = [analysis[row] for row in analysis.ranked(sort)[:drawn]]
+        flows = in_full(analysis, findings(analysis), ranked, drawn, sort)
         for flow, picture in pictures.drawn(analysis, flows):
             (whole if flow is None else of_flow.setdefault(flow.id, [])).append(picture)
     detail = Detail(listed, explained, sort, min_stall_ns, whole, of_flow)

@@ -8,7 +8,7 @@ import pytest
 from tests.cli.conftest import Run
 from tests.cli.conftest import run as run
 from tests.crowd.captures import all_kinds
-from tests.headline.captures import KINDS
+from tests.headline.captures import KINDS, terminal
 from tests.scene import Scene
 
 SCREEN = 40
@@ -51,3 +51,30 @@ def test_the_json_report_holds_the_same_findings(run: Run, crowd: Path) -> None:
     assert [row["rank"] for row in rows] == list(range(1, len(rows) + 1))
     first = run("analyze", crowd, COLUMNS="1000").stdout.splitlines()[0]
     assert first.lower() == rows[0]["sentence"].lower()
+
+
+@pytest.mark.parametrize("form", ["markdown", "jira"])
+def test_a_ticket_of_many_flows_tells_one_in_full_that_shows_the_finding_and_not_the_longest_idle_one(
+    run: Run, tmp_path: Path, form: str
+) -> None:
+    terminal_and_server(tmp_path / "two.pcap")
+    text = run("analyze", tmp_path / "two.pcap", "--format", form).stdout
+    assert text.index("slow to answer") < text.index("Flow 1")
+    assert "Flow 1, one of 2 that shows it" in text
+
+
+def test_the_report_of_many_flows_begins_with_the_flow_that_shows_the_finding(run: Run, tmp_path: Path) -> None:
+    terminal_and_server(tmp_path / "two.pcap")
+    run("report", tmp_path / "two.pcap", "-o", tmp_path / "page.html")
+    page = (tmp_path / "page.html").read_text()
+    assert "flow 1 shows it" in page
+    assert page.index('id="flow-1"') < page.index('id="flow-0"')
+
+
+def terminal_and_server(path: Path) -> None:
+    """Someone types for long, and beside that a server takes its time."""
+    typed, served = Scene(path.parent), Scene(path.parent, client_port=40_001)
+    terminal(typed)
+    served.wait_ms(100)
+    KINDS["server-slow"][0](served)
+    typed.capture("client", beside=[served]).rename(path)

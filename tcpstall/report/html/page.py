@@ -9,6 +9,7 @@ from rich.text import Text
 
 from tcpstall.errors import ExitCode
 from tcpstall.findings import findings as of_many
+from tcpstall.findings import in_full, telling
 from tcpstall.model import Analysis, Capture, Flow, Sort
 from tcpstall.report.answer import findings, notes, remainder
 from tcpstall.report.findings import MOST, heading, told
@@ -64,7 +65,7 @@ def page(
     detailed: int = 6,
     min_stall_ns: int = 0,
 ) -> str:
-    """The page about `flows`, in that order, the first `detailed` of them with all that is known.
+    """The page about `flows`, in that order, `detailed` of them with all that is known.
 
     `drawings` are their plots by the flow's id, `library` the script that draws them; `forecasts` what a change buys.
     """
@@ -81,21 +82,22 @@ def page(
     if not flows:
         values["reasons"] = [plain(part) for part in without_flows(captures)]
         return filled("empty.html", {}, values)
-    worst, found = analysis[analysis.ranked()[0]], of_many(analysis)
+    found = of_many(analysis)
+    shown, whole = telling(analysis, found), in_full(analysis, found, flows, detailed, sort)
+    told_whole = {flow.id for flow in whole}
+    bars = [*whole, *(flow for flow in flows if flow.id not in told_whole)][: max(detailed, _BARS)]
     values |= {
-        "sentences": summary.sentences(worst, analysis, found),
-        "figures": summary.figures_of_many(analysis, found) if analysis.total > 1 else summary.figures(worst),
+        "sentences": summary.sentences(shown, analysis, found),
+        "figures": summary.figures_of_many(analysis, found) if analysis.total > 1 else summary.figures(shown),
         "findings": [
             (heading(one), told(one), one.example.flow if one.example else None)
             for one in found[: MOST if analysis.total > 1 else 0]
         ],
-        "bars": [(flow_row(flow), ledger.parts(flow)) for flow in flows[: max(detailed, _BARS)]],
+        "bars": [(flow_row(flow), ledger.parts(flow)) for flow in bars],
         "rows": [flow_row(flow) for flow in flows],
         "more": counted(analysis.total - len(flows), "more flow") if analysis.total > len(flows) else "",
         "sort": sort,
-        "details": [
-            _detail(flow, drawings.get(flow.id), forecasts.get(flow.id), min_stall_ns) for flow in flows[:detailed]
-        ],
+        "details": [_detail(flow, drawings.get(flow.id), forecasts.get(flow.id), min_stall_ns) for flow in whole],
         "services": [
             (service_line(service), idle_line(service.idle_close) if service.idle_close else "")
             for service in analysis.services[:_SERVICES]

@@ -19,9 +19,9 @@ _FURTHER = 2
 
 
 def sentences(flow: Flow, analysis: Analysis, of_many: Sequence[OfMany]) -> list[str]:
-    """What flows have in common, what happened to the flow that lost most, why, and what to change."""
+    """What flows have in common, what happened to the flow that shows it or lost most, why, and what to change."""
     first = [f"{story(of_many)}."] if analysis.total > 1 else []
-    told = [*first, _happened(flow, analysis.total), _lost(flow)]
+    told = [*first, _happened(flow, analysis), _lost(flow)]
     found = findings(flow)
     if found:
         told.append(_why(found, flow.lost_ns))
@@ -63,11 +63,13 @@ def figures_of_many(analysis: Analysis, found: Sequence[OfMany]) -> list[tuple[s
     ]
 
 
-def _happened(flow: Flow, flows: int) -> str:
+def _happened(flow: Flow, analysis: Analysis) -> str:
     sender = main_sender(flow)
     receiver: Side = "client" if sender == "server" else "server"
     ends = f"from the {sender} {flow.end(sender)} to the {receiver} {flow.end(receiver)}"
-    which = f"Of {counted(flows, 'connection')} in this capture, flow {flow.id} lost most time: " if flows > 1 else ""
+    most = "lost most time" if flow.id == analysis[analysis.ranked()[0]].id else "shows it"
+    of_many = f"Of {counted(analysis.total, 'connection')} in this capture, flow {flow.id} {most}: "
+    which = of_many if analysis.total > 1 else ""
     sent = flow.directions[sender].bytes
     what = f"{size(sent)} {ends} took" if sent else f"a connection {ends} without data lasted"
     return _sentence(f"{which}{what} {duration(flow.duration_ns)}.")

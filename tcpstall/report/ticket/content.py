@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 
 from tcpstall.causes import Cause
 from tcpstall.errors import ExitCode
+from tcpstall.findings import Finding, in_full, telling
 from tcpstall.findings import findings as of_many
 from tcpstall.model import Analysis, Capture, Flow, Service, Side, Sort, Stall
 from tcpstall.report.answer import amount, findings, loss, notes, remainder, set_up, together
@@ -70,15 +71,16 @@ def _named(captures: Sequence[Capture]) -> Iterator[str | Foreign]:
 def _of_flows(analysis: Analysis, detail: Detail) -> Iterator[Block]:
     ranked = analysis.ranked(detail.sort)
     flows = [analysis[row] for row in ranked[: max(detail.listed, detail.explained)]]
-    worst = analysis[analysis.ranked()[0]]
+    found = of_many(analysis)
+    shown = telling(analysis, found)
     if analysis.total > 1:
-        yield from _findings(analysis)
-    yield from _verdict(worst, analysis.total)
+        yield from _findings(found)
+    yield from _verdict(shown, analysis.total, lost_most=shown.id == analysis[analysis.ranked()[0]].id)
     if analysis.total > 1:
         yield Paragraph([_sentence(together(analysis)) + "."])
     yield from detail.pictures
-    explained = flows[: detail.explained]
-    yield from _change([worst, *(flow for flow in explained if flow.id != worst.id)])
+    explained = in_full(analysis, found, flows, detail.explained, detail.sort)
+    yield from _change([shown, *(flow for flow in explained if flow.id != shown.id)])
     if analysis.total > 1:
         yield Heading(2, ["Flows"])
         yield _flow_table(flows[: detail.listed])
@@ -89,18 +91,18 @@ def _of_flows(analysis: Analysis, detail: Detail) -> Iterator[Block]:
         yield from _explained(flow, detail, _STALLS_OF_ONE if len(explained) == 1 else _STALLS_OF_SEVERAL)
 
 
-def _findings(analysis: Analysis) -> Iterator[Block]:
+def _findings(found: Sequence[Finding]) -> Iterator[Block]:
     """What many flows have in common, the finding that a change would help most first."""
-    found = of_many(analysis)
     yield Paragraph([Strong(story(found)), "."])
     if found:
         yield Items([[Strong(heading(one)), f": {told(one)}"] for one in found[:MOST]])
 
 
-def _verdict(flow: Flow, flows: int) -> Iterator[Block]:
+def _verdict(flow: Flow, flows: int, *, lost_most: bool) -> Iterator[Block]:
     sender = main_sender(flow)
     receiver: Side = "client" if sender == "server" else "server"
-    rank = f"Flow {flow.id}, the worst of {number(flows)}: " if flows > 1 else ""
+    which = f"the worst of {number(flows)}" if lost_most else f"one of {number(flows)} that shows it"
+    rank = f"Flow {flow.id}, {which}: " if flows > 1 else ""
     reset = ", ended by a reset" if flow.state == "reset" else ""
     yield Paragraph(
         [
