@@ -51,9 +51,8 @@ def write(
     whole: list[Picture] = []
     of_flow: dict[int, list[Picture]] = {}
     if pictures is not None and len(analysis):
-        drawn = min(explained, _DRAWN)
-        ranked = [analysis[row] for row in analysis.ranked(sort)[:drawn]]
-        flows = in_full(analysis, findings(analysis), ranked, drawn, sort)
+        ranked = [analysis[row] for row in analysis.ranked(sort)[: max(listed, explained)]]
+        flows = in_full(analysis, findings(analysis), ranked, min(explained, _DRAWN), sort)
         for flow, picture in pictures.drawn(analysis, flows):
             (whole if flow is None else of_flow.setdefault(flow.id, [])).append(picture)
     detail = Detail(listed, explained, sort, min_stall_ns, whole, of_flow)

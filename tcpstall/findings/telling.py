@@ -7,24 +7,17 @@ from tcpstall.model import Analysis, Flow, Sort
 
 __all__ = ["in_full", "telling"]
 
-_LOOKED_AT = 1_000
-"""Of so many flows, by time lost, one is chosen."""
 
+def telling(analysis: Analysis, found: Sequence[Finding], flows: Sequence[Flow], sort: Sort) -> Flow:
+    """Of `flows`, sorted so, the example of the first finding, or the first at its service; else what lost most.
 
-def telling(analysis: Analysis, found: Sequence[Finding]) -> Flow:
-    """Of the flows kept the example of the first finding, or one at its service; else the one that lost most."""
-    ranked = analysis.ranked()
+    It lies among the flows that are listed: what is told must not depend on how many others are held.
+    """
     lead = next((finding for finding in found if finding.is_lead), None)
-    if lead is None:
-        return analysis[ranked[0]]
-    near: Flow | None = None
-    for row in ranked[:_LOOKED_AT]:
-        flow = analysis[row]
-        if lead.example and flow.id == lead.example.flow:
-            return flow
-        if near is None and _is_at(flow, lead):
-            near = flow
-    return near or analysis[ranked[0]]
+    if lead is None or sort != "lost":
+        return analysis[analysis.ranked()[0]]
+    example = [flow for flow in flows if lead.example and flow.id == lead.example.flow]
+    return [*example, *(flow for flow in flows if _is_at(flow, lead)), *flows][0]
 
 
 def _is_at(flow: Flow, finding: Finding) -> bool:
@@ -33,8 +26,8 @@ def _is_at(flow: Flow, finding: Finding) -> bool:
 
 
 def in_full(analysis: Analysis, found: Sequence[Finding], flows: Sequence[Flow], most: int, sort: Sort) -> list[Flow]:
-    """The first `most` of `flows`, which are sorted so; the telling one leads unless another order was asked for."""
+    """The first `most` of `flows`, sorted so; the telling one leads unless another order was asked for."""
     if sort != "lost":
         return list(flows[:most])
-    first = telling(analysis, found)
+    first = telling(analysis, found, flows, sort)
     return [first, *(flow for flow in flows if flow.id != first.id)][:most]

@@ -72,7 +72,7 @@ def _of_flows(analysis: Analysis, detail: Detail) -> Iterator[Block]:
     ranked = analysis.ranked(detail.sort)
     flows = [analysis[row] for row in ranked[: max(detail.listed, detail.explained)]]
     found = of_many(analysis)
-    shown = telling(analysis, found)
+    shown = telling(analysis, found, flows, detail.sort)
     if analysis.total > 1:
         yield from _findings(found)
     yield from _verdict(shown, analysis.total, lost_most=shown.id == analysis[analysis.ranked()[0]].id)
