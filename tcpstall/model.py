@@ -508,6 +508,11 @@ class Analysis:
     def __iter__(self) -> Iterator[Flow]:
         return (self[row] for row in range(len(self)))
 
+    @property
+    def worst(self) -> Flow:
+        """The flow that lost most. Raises IndexError where there is none."""
+        return self[self.ranked()[0]]
+
     def ranked(self, by: Sort = "lost") -> list[int]:
         """Rows of `flows` in order: most first, for `start` earliest first; ties in order of the flows' ids.
 

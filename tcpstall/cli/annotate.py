@@ -96,7 +96,7 @@ def _about(analysis: Analysis) -> str:
     page = Console(file=text, width=_WIDTH, color_system=None)
     page.print(f"tcpstall {__version__}")
     if len(analysis):
-        flow = analysis[analysis.ranked()[0]]
+        flow = analysis.worst
         for part in verdict(flow, width=_WIDTH, rank=_rank(analysis, flow.id)):
             page.print(part)
         if len(analysis) > 1:

@@ -109,7 +109,7 @@ def _prove(capture: str, flow: int | None, stall: int | None) -> ExitCode:
     if not len(analysis):
         what = "holds no TCP flow" if flow is None else f"holds no flow {flow}; `tcpstall analyze` lists the flows"
         raise NothingToShow(f"{capture} {what}")
-    chosen = analysis[analysis.ranked()[0]]
+    chosen = analysis.worst
     named = [each for each in chosen.stalls if each.number == stall] if stall is not None else chosen.stalls
     wanted = longest(named)
     if wanted is None:

@@ -74,7 +74,7 @@ def _flow(analysis: Analysis, capture: str, flow: int | None) -> Flow:
     if len(analysis) == 0:
         what = "holds no TCP flow" if flow is None else f"holds no flow {flow}; `tcpstall analyze` lists the flows"
         raise NothingToShow(f"{capture} {what}")
-    return analysis[analysis.ranked()[0]]
+    return analysis.worst
 
 
 def _stall(flow: Flow, wanted: int) -> Stall:

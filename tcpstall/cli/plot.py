@@ -111,7 +111,7 @@ def _show(
         draw = timeline if kind == "timeline" else exchanges
         lines = draw(analysis, rows or choice.ROWS, since_ns, until_ns, screen)
     else:
-        flow = analysis[analysis.ranked()[0]]
+        flow = analysis.worst
         found = subjects(capture, [flow])
         if not found:
             raise NothingToShow(f"{capture}: flow {flow.id} only shook hands; there is nothing to draw")

@@ -101,10 +101,11 @@ def command(
         return code
     expect_flows(len(analysis), how, code)
     ranked = [analysis[row] for row in analysis.ranked(sort)[: max(top, detailed)]]
-    from tcpstall.findings import findings, in_full
+    from tcpstall.findings import findings, in_full, telling
     from tcpstall.report.html import MadeBy, page
 
-    whole = in_full(analysis, findings(analysis), ranked, detailed, sort) if ranked else []
+    shown = telling(analysis, findings(analysis), ranked, sort) if ranked else None
+    whole = in_full(shown, ranked, detailed, sort) if shown else []
     drawings, why_not = _drawings(captures, whole, how)
     forecasts = _forecasts(captures, whole, how)
 

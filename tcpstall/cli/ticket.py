@@ -43,7 +43,7 @@ def write(
     pictures: "Pictures | None",
 ) -> None:
     """Writes the ticket to standard output, its pictures into their folder."""
-    from tcpstall.findings import findings, in_full
+    from tcpstall.findings import findings, in_full, telling
     from tcpstall.report.ticket import FORMS as WRITERS
     from tcpstall.report.ticket import Detail, content
 
@@ -52,7 +52,8 @@ def write(
     of_flow: dict[int, list[Picture]] = {}
     if pictures is not None and len(analysis):
         ranked = [analysis[row] for row in analysis.ranked(sort)[: max(listed, explained)]]
-        flows = in_full(analysis, findings(analysis), ranked, min(explained, _DRAWN), sort)
+        shown = telling(analysis, findings(analysis), ranked, sort)
+        flows = in_full(shown, ranked, min(explained, _DRAWN), sort)
         for flow, picture in pictures.drawn(analysis, flows):
             (whole if flow is None else of_flow.setdefault(flow.id, [])).append(picture)
     detail = Detail(listed, explained, sort, min_stall_ns, whole, of_flow)

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from tcpstall.findings.finding import Finding
 from tcpstall.model import Analysis, Flow, Sort
 
-__all__ = ["in_full", "telling"]
+__all__ = ["in_full", "led", "telling"]
 
 
 def telling(analysis: Analysis, found: Sequence[Finding], flows: Sequence[Flow], sort: Sort) -> Flow:
@@ -15,7 +15,7 @@ def telling(analysis: Analysis, found: Sequence[Finding], flows: Sequence[Flow],
     """
     lead = next((finding for finding in found if finding.is_lead), None)
     if lead is None or sort != "lost":
-        return analysis[analysis.ranked()[0]]
+        return analysis.worst
     example = [flow for flow in flows if lead.example and flow.id == lead.example.flow]
     return [*example, *(flow for flow in flows if _is_at(flow, lead)), *flows][0]
 
@@ -25,9 +25,11 @@ def _is_at(flow: Flow, finding: Finding) -> bool:
     return host and finding.port in (None, flow.server.port) and flow.lost_ns > 0
 
 
-def in_full(analysis: Analysis, found: Sequence[Finding], flows: Sequence[Flow], most: int, sort: Sort) -> list[Flow]:
+def in_full(shown: Flow, flows: Sequence[Flow], most: int, sort: Sort) -> list[Flow]:
     """The first `most` of `flows`, sorted so; the telling one leads unless another order was asked for."""
-    if sort != "lost":
-        return list(flows[:most])
-    first = telling(analysis, found, flows, sort)
-    return [first, *(flow for flow in flows if flow.id != first.id)][:most]
+    return (list(flows) if sort != "lost" else led(shown, flows))[:most]
+
+
+def led(shown: Flow, flows: Sequence[Flow]) -> list[Flow]:
+    """Those flows with that one first, which may be one of them."""
+    return [shown, *(flow for flow in flows if flow.id != shown.id)]

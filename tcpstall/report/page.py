@@ -52,9 +52,8 @@ def render(
         yield from without_flows(read)
         return
     found = findings(analysis)
-    worst = analysis[analysis.ranked()[0]]
     flows = [analysis[row] for row in analysis.ranked(sort)[:top]]
-    yield from summary(found, worst, analysis, width)
+    yield from summary(found, analysis.worst, analysis, width)
     if not stalls:
         yield from _short(found, flows, analysis, read, sort, width)
         return

@@ -83,7 +83,8 @@ def page(
         values["reasons"] = [plain(part) for part in without_flows(captures)]
         return filled("empty.html", {}, values)
     found = of_many(analysis)
-    shown, whole = telling(analysis, found, flows, sort), in_full(analysis, found, flows, detailed, sort)
+    shown = telling(analysis, found, flows, sort)
+    whole = in_full(shown, flows, detailed, sort)
     told_whole = {flow.id for flow in whole}
     bars = [*whole, *(flow for flow in flows if flow.id not in told_whole)][: max(detailed, _BARS)]
     values |= {

@@ -67,7 +67,7 @@ def _happened(flow: Flow, analysis: Analysis) -> str:
     sender = main_sender(flow)
     receiver: Side = "client" if sender == "server" else "server"
     ends = f"from the {sender} {flow.end(sender)} to the {receiver} {flow.end(receiver)}"
-    most = "lost most time" if flow.id == analysis[analysis.ranked()[0]].id else "shows it"
+    most = "lost most time" if flow.id == analysis.worst.id else "shows it"
     of_many = f"Of {counted(analysis.total, 'connection')} in this capture, flow {flow.id} {most}: "
     which = of_many if analysis.total > 1 else ""
     sent = flow.directions[sender].bytes

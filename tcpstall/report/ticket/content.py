@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 
 from tcpstall.causes import Cause
 from tcpstall.errors import ExitCode
-from tcpstall.findings import Finding, in_full, telling
+from tcpstall.findings import Finding, in_full, led, telling
 from tcpstall.findings import findings as of_many
 from tcpstall.model import Analysis, Capture, Flow, Service, Side, Sort, Stall
 from tcpstall.report.answer import amount, findings, loss, notes, remainder, set_up, together
@@ -75,12 +75,12 @@ def _of_flows(analysis: Analysis, detail: Detail) -> Iterator[Block]:
     shown = telling(analysis, found, flows, detail.sort)
     if analysis.total > 1:
         yield from _findings(found)
-    yield from _verdict(shown, analysis.total, lost_most=shown.id == analysis[analysis.ranked()[0]].id)
+    yield from _verdict(shown, analysis.total, lost_most=shown.id == analysis.worst.id)
     if analysis.total > 1:
         yield Paragraph([_sentence(together(analysis)) + "."])
     yield from detail.pictures
-    explained = in_full(analysis, found, flows, detail.explained, detail.sort)
-    yield from _change([shown, *(flow for flow in explained if flow.id != shown.id)])
+    explained = in_full(shown, flows, detail.explained, detail.sort)
+    yield from _change(led(shown, explained))
     if analysis.total > 1:
         yield Heading(2, ["Flows"])
         yield _flow_table(flows[: detail.listed])

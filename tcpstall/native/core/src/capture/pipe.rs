@@ -2,13 +2,14 @@
 
 use std::io::{self, ErrorKind, Read};
 use std::os::fd::AsFd;
+use std::time::Duration;
 
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::Errno;
 
 /// How long a read waits before it lets its caller look for signals. One that comes just before the system call does not end
-/// it: without this the reader would see it only when more input arrives.
-const PATIENCE: Timespec = Timespec { tv_sec: 0, tv_nsec: 100_000_000 };
+/// it, nor does any wake whoever waits for a thread: without this the reader would see it only when more input arrives.
+pub(super) const PATIENCE: Duration = Duration::from_millis(100);
 
 /// Input that is read as it comes. Where none came for a while, reading is [`ErrorKind::Interrupted`].
 pub(super) struct Pipe<Input>(Input);
@@ -21,8 +22,9 @@ impl<Input: AsFd> Pipe<Input> {
 
 impl<Input: AsFd> Read for Pipe<Input> {
     fn read(&mut self, to: &mut [u8]) -> io::Result<usize> {
+        let patience = Timespec { tv_sec: 0, tv_nsec: PATIENCE.subsec_nanos().into() };
         // Its end and its errors count as input too: reading tells them.
-        if poll(&mut [PollFd::new(&self.0, PollFlags::IN)], Some(&PATIENCE))? == 0 {
+        if poll(&mut [PollFd::new(&self.0, PollFlags::IN)], Some(&patience))? == 0 {
             return Err(ErrorKind::Interrupted.into());
         }
         match rustix::io::read(&self.0, to) {

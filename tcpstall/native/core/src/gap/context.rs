@@ -200,10 +200,12 @@ fn find_plateaus(gaps: &mut [Gap]) {
 /// before was still out (a message repeated is as long each time): a congestion window counts segments and grows, a buffer does
 /// neither.
 fn brims(run: &[Gap], level: i64) -> bool {
-    let parted = |gap: &&Gap| gap.short_segment_out && level % i64::from(gap.mss.max(1)) != 0;
-    let filled = |gap: &&Gap| gap.released_at_once() && gap.left_in_flight > 0 && !gap.is_turn();
-    let alike = |gap: &&Gap| gap.flight_at_start == level && filled(gap);
-    run.iter().filter(alike).filter(parted).count() >= ALIKE
+    let alike = |gap: &&Gap| {
+        let parted = gap.short_segment_out && level % i64::from(gap.mss.max(1)) != 0;
+        let filled = gap.released_at_once() && gap.left_in_flight > 0 && !gap.is_turn();
+        gap.flight_at_start == level && parted && filled
+    };
+    run.iter().filter(alike).count() >= ALIKE
 }
 
 /// The first ACK released data at once though it had covered almost nothing: each ACK makes room in a congestion window,

@@ -36,10 +36,15 @@ fn forget_idles(gaps: &mut [Gap]) {
         if lost {
             (gap.cwnd_before_idle, gap.cwnd_after_idle) = (None, None);
         }
-        if gap.ended && gap.left_in_flight == 0 && gap.duration() > timers::rto(gap.srtt) {
+        if outlasts_timer(gap) {
             lost = gap.broke_off();
         }
     }
+}
+
+/// Everything was acknowledged, and more was sent only after the retransmission timer would have fired.
+fn outlasts_timer(gap: &Gap) -> bool {
+    gap.ended && gap.left_in_flight == 0 && gap.duration() > timers::rto(gap.srtt)
 }
 
 fn round(gap: &Gap, una: &mut Option<i64>, acked: &mut u64) -> Round {
@@ -69,7 +74,7 @@ fn round(gap: &Gap, una: &mut Option<i64>, acked: &mut u64) -> Round {
         released: released && !gap.fell_silent() && !gap.is_turn(),
         open: gap.has_room() != Some(false) && gap.closed.is_none(),
         disturbed,
-        idle: gap.ended && !disturbed && gap.left_in_flight == 0 && gap.duration() > timers::rto(gap.srtt),
+        idle: !disturbed && outlasts_timer(gap),
         emptied: gap.left_in_flight == 0,
         no_burst: gap.first,
         from_empty: false,

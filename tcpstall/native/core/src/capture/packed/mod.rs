@@ -11,22 +11,19 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, sync_channel};
 use std::thread;
-use std::time::Duration;
 
 pub use self::compression::Compression;
 pub(super) use self::compression::MAGIC;
 use self::counted::Counted;
 pub(super) use self::here::Here;
 pub use self::limit::Expansion;
+use super::pipe::PATIENCE;
 
 /// As large as the read loop's own buffer, so that one hand-over serves one read.
 const CHUNK: usize = 256 * 1024;
 
 /// Chunks under way: enough that neither side waits while the other works, little enough to stay in the cache.
 const CHUNKS: usize = 4;
-
-/// How long a read waits before it lets its caller look for signals: they do not wake whoever waits for a thread.
-const PATIENCE: Duration = Duration::from_millis(100);
 
 /// Why unpacking stopped before the end: carried inside an [`io::Error`].
 #[derive(Clone, Debug, PartialEq, Eq)]
