@@ -12,6 +12,7 @@ __all__ = [
     "CauseInfo",
     "Compared",
     "Copied",
+    "Gathered",
     "Pairing",
     "Peek",
     "Report",
@@ -84,6 +85,12 @@ class Report:
     @property
     def exchanges(self) -> Table: ...
     @property
+    def flows_begun(self) -> dict[int, int]:
+        """How many flows began in each capture, by its index."""
+    @property
+    def open_since_ns(self) -> int | None:
+        """First segment of the oldest flow that was still followed in the end; None without one."""
+    @property
     def services_json(self) -> str:
         """The report's `services` list."""
     @property
@@ -102,6 +109,18 @@ class Report:
         """Number of flows."""
     def flow_json(self, index: int) -> str:
         """The flow at that row of `flows`, as the object that the JSON report holds. IndexError beyond the end."""
+
+@final
+class Gathered:
+    """Rows of many reports, as a store holds them, until they are written."""
+
+    def __init__(self) -> None: ...
+    def __len__(self) -> int:
+        """Rows of all tables."""
+    def add(self, report: Report, scan: str, captures: Sequence[str]) -> None:
+        """Rows of a report; `captures` are the names of its inputs, by the numbers in `flows.capture`."""
+    def take(self) -> list[tuple[str, Table]]:
+        """`flows`, `stalls` and `exchanges` with the rows gathered so far, which are let go."""
 
 @final
 class Written:

@@ -1,7 +1,7 @@
 """Rows of scans turned to Parquet parts, a file a table and day."""
 
 import uuid
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -22,17 +22,6 @@ _ROWS = 100_000
 
 _DAYS = 64
 """Most folders for one gathering: a damaged clock could ask for thousands. The rest joins the first."""
-
-_OF_THE_FLOW = "client_address, client_port, server_address, server_port, label"
-
-_SELECTED = {
-    "flows": "SELECT ? AS scan, flow, name AS capture, flows.* EXCLUDE (flow, capture) "
-    "FROM flows JOIN inputs ON flows.capture = number",
-    "stalls": f"SELECT ? AS scan, flow, name AS capture, {_OF_THE_FLOW}, at_end, stalls.* EXCLUDE (flow) "
-    "FROM stalls JOIN flows USING (flow) JOIN inputs ON flows.capture = number",
-    "exchanges": f"SELECT ? AS scan, flow, name AS capture, {_OF_THE_FLOW}, at_end, exchanges.* EXCLUDE (flow) "
-    "FROM exchanges JOIN flows USING (flow) JOIN inputs ON flows.capture = number",
-}
 
 _READ = "read_parquet(?, union_by_name = true, hive_partitioning = false)"
 """Of these files, whichever version wrote them; the day is in their folder's name, not among their columns."""
@@ -69,7 +58,7 @@ class Parts:
         self._place = place
         self._scratch = place.scratch
         self._rows = connected(place, memory_bytes)
-        self._gathered = 0
+        self._gathered = _core.Gathered()
         self._written: list[Part] = []
 
     def add(self, report: _core.Report, scan: str, names: Sequence[str]) -> None:
@@ -77,28 +66,13 @@ class Parts:
 
         Raises CannotWrite.
         """
-        tables = {"flows": report.flows, "stalls": report.stalls, "exchanges": report.exchanges}
-        for name, table in tables.items():
-            self._rows.register(name, table)
-        self._rows.execute("CREATE OR REPLACE TEMP TABLE inputs (number BIGINT, name VARCHAR)")
-        self._rows.executemany("INSERT INTO inputs VALUES (?, ?)", list(enumerate(names)))
-        for name, selected in _SELECTED.items():
-            exists = self._gathered > 0
-            self._rows.execute(
-                f"INSERT INTO kept_{name} {selected}"
-                if exists
-                else f"CREATE OR REPLACE TABLE kept_{name} AS {selected}",
-                [scan],
-            )
-        self._gathered += sum(len(table) for table in tables.values())
-        for name in tables:
-            self._rows.unregister(name)
-        if self._gathered >= _ROWS:
+        self._gathered.add(report, scan, names)
+        if len(self._gathered) >= _ROWS:
             self._write()
 
     def finish(self) -> list[Part]:
         """Writes what is gathered; all parts written so far."""
-        if self._gathered:
+        if len(self._gathered):
             self._write()
         return self._written
 
@@ -148,22 +122,27 @@ class Parts:
         return part
 
     def _write(self) -> None:
-        for table in _SELECTED:
-            days = self._rows.execute(
-                f"SELECT start_ns // {_DAY_NS} AS day, count(*), min(start_ns), max(start_ns) "
-                f"FROM kept_{table} GROUP BY day ORDER BY count(*) DESC"
-            ).fetchall()
-            kept, others = days[:_DAYS], days[_DAYS:]
-            for number, (day, count, least, greatest) in enumerate(kept):
-                which = f"start_ns // {_DAY_NS} = {day}"
-                if number == 0 and others:
-                    which += "".join(f" OR start_ns // {_DAY_NS} = {other[0]}" for other in others)
-                    count += sum(other[1] for other in others)
-                    least = min(least, *(other[2] for other in others))
-                    greatest = max(greatest, *(other[3] for other in others))
-                query = f"FROM kept_{table} WHERE {which}"
-                self._written.append(self._copied(table, query, f"{table}/day={_date(day)}", count, least, greatest))
-        self._gathered = 0
+        for name, rows in self._gathered.take():
+            if len(rows):
+                self._rows.register("gathered", rows)
+                self._written.extend(self._by_day(name))
+                self._rows.unregister("gathered")
+
+    def _by_day(self, table: str) -> Iterator[Part]:
+        days = self._rows.execute(
+            f"SELECT start_ns // {_DAY_NS} AS day, count(*), min(start_ns), max(start_ns) "
+            "FROM gathered GROUP BY day ORDER BY count(*) DESC"
+        ).fetchall()
+        kept, others = days[:_DAYS], days[_DAYS:]
+        for number, (day, count, least, greatest) in enumerate(kept):
+            which = f"start_ns // {_DAY_NS} = {day}"
+            if number == 0 and others:
+                which += "".join(f" OR start_ns // {_DAY_NS} = {other[0]}" for other in others)
+                count += sum(other[1] for other in others)
+                least = min(least, *(other[2] for other in others))
+                greatest = max(greatest, *(other[3] for other in others))
+            query = f"FROM gathered WHERE {which}"
+            yield self._copied(table, query, f"{table}/day={_date(day)}", count, least, greatest)
 
     def _copied(
         self,

@@ -2,7 +2,6 @@
 
 import json
 import time
-from array import array
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
@@ -201,14 +200,9 @@ class _Scan:
 
     def _keep(self, report: _core.Report) -> None:
         self._parts.add(report, self._set.scan, self._names)
-        flows = report.flows
-        self._flows.update(array("q", flows.int64("capture")))
-        open_ns = [
-            start for start, is_open in zip(array("q", flows.int64("start_ns")), flows.column("at_end"), strict=True)
-            if is_open
-        ]  # fmt: skip
-        if open_ns:
-            self._resume_ns = min(open_ns) if self._resume_ns is None else min(self._resume_ns, *open_ns)
+        self._flows.update(report.flows_begun)
+        open_since = (self._resume_ns, report.open_since_ns)
+        self._resume_ns = min((start_ns for start_ns in open_since if start_ns is not None), default=None)
 
     def _progress(self, read: int, _whole: int | None) -> None:
         """The core counts each input from its beginning, and does not tell of each: the rest is told in the end."""

@@ -3,6 +3,7 @@
 mod compared;
 mod copy;
 mod errors;
+mod gathered;
 mod keep;
 mod labels;
 mod options;
@@ -24,6 +25,8 @@ mod _core {
     use super::compared::{Compared, compared};
     #[pymodule_export]
     use super::copy::{Copied, copy};
+    #[pymodule_export]
+    use super::gathered::Gathered;
     #[pymodule_export]
     use super::pair::{Pairing, pair};
     #[pymodule_export]

@@ -1,5 +1,6 @@
 //! Runs over captures, results kept or printed as they come.
 
+use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::ops::ControlFlow;
 
@@ -60,6 +61,10 @@ impl Report {
     pub(crate) fn of(rows: Vec<FlowRow>) -> Report {
         Report { rows, captures: Vec::new(), whole: None }
     }
+
+    pub(crate) fn rows(&self) -> &[FlowRow] {
+        &self.rows
+    }
 }
 
 #[pymethods]
@@ -82,6 +87,18 @@ impl Report {
     #[getter]
     fn exchanges(&self) -> PyResult<Table> {
         Table::new(columns::exchanges(&self.rows))
+    }
+
+    #[getter]
+    fn flows_begun(&self) -> BTreeMap<u32, u64> {
+        let mut begun = BTreeMap::new();
+        self.rows.iter().for_each(|row| *begun.entry(row.capture).or_default() += 1);
+        begun
+    }
+
+    #[getter]
+    fn open_since_ns(&self) -> Option<i64> {
+        self.rows.iter().filter(|row| row.at_end).map(|row| row.start_ns.0).min()
     }
 
     #[getter]

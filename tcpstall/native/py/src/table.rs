@@ -2,36 +2,51 @@
 
 use std::sync::Arc;
 
+use arrow_array::cast::AsArray;
 use arrow_array::ffi::FFI_ArrowSchema;
 use arrow_array::ffi_stream::FFI_ArrowArrayStream;
-use arrow_array::{ArrayRef, BooleanArray, Float64Array, Int64Array, RecordBatch, RecordBatchIterator, StringArray};
-use arrow_schema::{ArrowError, Field, Schema};
+use arrow_array::types::{Float64Type, Int64Type};
+use arrow_array::{
+    Array, ArrayRef, BooleanArray, Float64Array, Int64Array, RecordBatch, RecordBatchIterator, StringArray,
+};
+use arrow_schema::{ArrowError, DataType, Field, Schema, SchemaRef};
 use pyo3::exceptions::{PyKeyError, PyRuntimeError, PyTypeError};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyCapsule, PyList};
 use tcpstall_core::tables::columns::{Column, Columns, Values};
 
-/// Columns of equal length.
+/// Columns of equal length, in batches of rows.
 #[pyclass(frozen, module = "tcpstall._core")]
 pub(crate) struct Table {
-    batch: RecordBatch,
-    columns: Columns,
+    schema: SchemaRef,
+    batches: Vec<RecordBatch>,
 }
 
 impl Table {
     pub(crate) fn new(columns: Columns) -> PyResult<Table> {
-        let (fields, arrays): (Vec<Field>, Vec<ArrayRef>) = columns.iter().map(arrow_column).unzip();
-        let batch = RecordBatch::try_new(Arc::new(Schema::new(fields)), arrays).map_err(|error| refuse(&error))?;
-        Ok(Table { batch, columns })
+        batch(&columns).map(|batch| Table { schema: batch.schema(), batches: vec![batch] })
     }
 
-    fn find(&self, name: &str) -> PyResult<&Column> {
-        self.columns.iter().find(|column| column.name == name).ok_or_else(|| PyKeyError::new_err(name.to_owned()))
+    /// Rows of the same columns, one batch after another.
+    pub(crate) fn of(batches: Vec<RecordBatch>) -> Table {
+        let schema = batches.first().map_or_else(|| Arc::new(Schema::empty()), RecordBatch::schema);
+        Table { schema, batches }
+    }
+
+    fn find(&self, name: &str) -> PyResult<Vec<&ArrayRef>> {
+        let (index, _) = self.schema.column_with_name(name).ok_or_else(|| PyKeyError::new_err(name.to_owned()))?;
+        Ok(self.batches.iter().map(|batch| batch.column(index)).collect())
     }
 }
 
 fn refuse(error: &ArrowError) -> PyErr {
     PyRuntimeError::new_err(error.to_string())
+}
+
+/// The columns as Arrow holds them.
+pub(crate) fn batch(columns: &Columns) -> PyResult<RecordBatch> {
+    let (fields, arrays): (Vec<Field>, Vec<ArrayRef>) = columns.iter().map(arrow_column).unzip();
+    RecordBatch::try_new(Arc::new(Schema::new(fields)), arrays).map_err(|error| refuse(&error))
 }
 
 fn arrow_column(column: &Column) -> (Field, ArrayRef) {
@@ -44,36 +59,45 @@ fn arrow_column(column: &Column) -> (Field, ArrayRef) {
     (Field::new(&column.name, array.data_type().clone(), true), array)
 }
 
+fn append<'py>(list: &Bound<'py, PyList>, array: &ArrayRef) -> PyResult<()> {
+    match array.data_type() {
+        DataType::Int64 => array.as_primitive::<Int64Type>().iter().try_for_each(|value| list.append(value)),
+        DataType::Float64 => array.as_primitive::<Float64Type>().iter().try_for_each(|value| list.append(value)),
+        DataType::Boolean => array.as_boolean().iter().try_for_each(|value| list.append(value)),
+        _ => array.as_string::<i32>().iter().try_for_each(|value| list.append(value)),
+    }
+}
+
 #[pymethods]
 impl Table {
     #[getter]
     fn names(&self) -> Vec<&str> {
-        self.columns.iter().map(|column| column.name.as_str()).collect()
+        self.schema.fields().iter().map(|field| field.name().as_str()).collect()
     }
 
     fn __len__(&self) -> usize {
-        self.batch.num_rows()
+        self.batches.iter().map(RecordBatch::num_rows).sum()
     }
 
     fn column<'py>(&self, py: Python<'py>, name: &str) -> PyResult<Bound<'py, PyList>> {
-        match &self.find(name)?.values {
-            Values::Integers(values) => PyList::new(py, values),
-            Values::Reals(values) => PyList::new(py, values),
-            Values::Flags(values) => PyList::new(py, values),
-            Values::Texts(values) => PyList::new(py, values),
-        }
+        let list = PyList::empty(py);
+        self.find(name)?.into_iter().try_for_each(|array| append(&list, array))?;
+        Ok(list)
     }
 
     fn int64<'py>(&self, py: Python<'py>, name: &str) -> PyResult<Bound<'py, PyBytes>> {
-        let Values::Integers(values) = &self.find(name)?.values else {
-            return Err(PyTypeError::new_err(format!("{name} holds no integers")));
-        };
-        let bytes: Vec<u8> = values.iter().flat_map(|value| value.unwrap_or(i64::MIN).to_ne_bytes()).collect();
+        let mut bytes = Vec::with_capacity(self.__len__() * size_of::<i64>());
+        for array in self.find(name)? {
+            let values = array
+                .as_primitive_opt::<Int64Type>()
+                .ok_or_else(|| PyTypeError::new_err(format!("{name} holds no integers")))?;
+            bytes.extend(values.iter().flat_map(|value| value.unwrap_or(i64::MIN).to_ne_bytes()));
+        }
         Ok(PyBytes::new(py, &bytes))
     }
 
     fn __arrow_c_schema__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyCapsule>> {
-        let schema = FFI_ArrowSchema::try_from(self.batch.schema().as_ref()).map_err(|error| refuse(&error))?;
+        let schema = FFI_ArrowSchema::try_from(self.schema.as_ref()).map_err(|error| refuse(&error))?;
         PyCapsule::new_with_value(py, schema, c"arrow_schema")
     }
 
@@ -85,7 +109,7 @@ impl Table {
     ) -> PyResult<Bound<'py, PyCapsule>> {
         // The protocol allows a producer to ignore the request; a consumer then casts.
         let _ = requested_schema;
-        let batches = RecordBatchIterator::new([Ok(self.batch.clone())], self.batch.schema());
+        let batches = RecordBatchIterator::new(self.batches.clone().into_iter().map(Ok), self.schema.clone());
         PyCapsule::new_with_value(py, FFI_ArrowArrayStream::new(Box::new(batches)), c"arrow_array_stream")
     }
 }

@@ -35,6 +35,17 @@ impl Values {
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
+
+    /// Takes in further rows of the same column; of another kind they are no rows of it, and are left out.
+    pub fn append(&mut self, further: Values) {
+        match (self, further) {
+            (Values::Integers(values), Values::Integers(mut further)) => values.append(&mut further),
+            (Values::Reals(values), Values::Reals(mut further)) => values.append(&mut further),
+            (Values::Flags(values), Values::Flags(mut further)) => values.append(&mut further),
+            (Values::Texts(values), Values::Texts(mut further)) => values.append(&mut further),
+            (values, further) => debug_assert!(further.is_empty(), "{values:?} is of another kind"),
+        }
+    }
 }
 
 /// A name and its values.
@@ -49,7 +60,7 @@ pub struct Column {
 /// Columns of equal length.
 pub type Columns = Vec<Column>;
 
-fn integers<R>(name: &str, rows: &[R], value: impl Fn(&R) -> Option<i64>) -> Column {
+pub(super) fn integers<R>(name: &str, rows: &[R], value: impl Fn(&R) -> Option<i64>) -> Column {
     Column { name: name.to_owned(), values: Values::Integers(rows.iter().map(value).collect()) }
 }
 
@@ -57,15 +68,15 @@ fn reals<R>(name: &str, rows: &[R], value: impl Fn(&R) -> Option<f64>) -> Column
     Column { name: name.to_owned(), values: Values::Reals(rows.iter().map(value).collect()) }
 }
 
-fn flags<R>(name: &str, rows: &[R], value: impl Fn(&R) -> bool) -> Column {
+pub(super) fn flags<R>(name: &str, rows: &[R], value: impl Fn(&R) -> bool) -> Column {
     Column { name: name.to_owned(), values: Values::Flags(rows.iter().map(value).collect()) }
 }
 
-fn texts<R>(name: &str, rows: &[R], value: impl Fn(&R) -> Option<String>) -> Column {
+pub(super) fn texts<R>(name: &str, rows: &[R], value: impl Fn(&R) -> Option<String>) -> Column {
     Column { name: name.to_owned(), values: Values::Texts(rows.iter().map(value).collect()) }
 }
 
-fn signed(value: u64) -> Option<i64> {
+pub(super) fn signed(value: u64) -> Option<i64> {
     Some(value as i64)
 }
 

@@ -20,6 +20,7 @@ pub mod rows;
 pub mod services;
 pub mod shown;
 pub mod sort;
+pub mod stored;
 pub mod stream;
 pub mod sums;
 mod sweep;

@@ -1,0 +1,55 @@
+//! Rows as a store of many captures holds them: each names its scan, its capture and its flow.
+
+use super::columns::{self, Column, Columns, flags, integers, signed, texts};
+use super::rows::FlowRow;
+
+/// Where rows come from.
+#[derive(Clone, Copy, Debug)]
+pub struct Origin<'a> {
+    /// The analysis.
+    pub scan: &'a str,
+    /// Names of its captures, by their numbers.
+    pub captures: &'a [String],
+}
+
+impl Origin<'_> {
+    fn columns(&self, flows: &[&FlowRow]) -> [Column; 3] {
+        [
+            texts("scan", flows, |_| Some(self.scan.to_owned())),
+            integers("flow", flows, |flow| signed(flow.id)),
+            texts("capture", flows, |flow| self.captures.get(flow.capture as usize).cloned()),
+        ]
+    }
+
+    /// A flow a row.
+    pub fn flows(&self, rows: &[FlowRow]) -> Columns {
+        let flows: Vec<&FlowRow> = rows.iter().collect();
+        let others = columns::flows(rows).into_iter().filter(|column| !matches!(&*column.name, "flow" | "capture"));
+        self.columns(&flows).into_iter().chain(others).collect()
+    }
+
+    /// A stall a row.
+    pub fn stalls(&self, rows: &[FlowRow]) -> Columns {
+        self.of_flows(rows, |flow| flow.stalls.len(), columns::stalls(rows))
+    }
+
+    /// An exchange a row.
+    pub fn exchanges(&self, rows: &[FlowRow]) -> Columns {
+        self.of_flows(rows, |flow| flow.exchanges.as_ref().map_or(0, Vec::len), columns::exchanges(rows))
+    }
+
+    /// What flows have several of, `count` a flow.
+    fn of_flows(&self, rows: &[FlowRow], count: impl Fn(&FlowRow) -> usize, columns: Columns) -> Columns {
+        let flows: Vec<&FlowRow> = rows.iter().flat_map(|flow| std::iter::repeat_n(flow, count(flow))).collect();
+        let ends = [
+            texts("client_address", &flows, |flow| Some(flow.client.address.to_string())),
+            integers("client_port", &flows, |flow| Some(i64::from(flow.client.port))),
+            texts("server_address", &flows, |flow| Some(flow.server.address.to_string())),
+            integers("server_port", &flows, |flow| Some(i64::from(flow.server.port))),
+            texts("label", &flows, |flow| flow.label.clone()),
+            flags("at_end", &flows, |flow| flow.at_end),
+        ];
+        let others = columns.into_iter().filter(|column| column.name != "flow");
+        self.columns(&flows).into_iter().chain(ends).chain(others).collect()
+    }
+}

@@ -1,0 +1,87 @@
+//! Rows of many runs, gathered until a store writes them.
+
+use std::mem::take;
+
+use arrow_array::RecordBatch;
+use pyo3::prelude::*;
+use tcpstall_core::tables::columns::Columns;
+use tcpstall_core::tables::stored::Origin;
+
+use crate::report::Report;
+use crate::table::{Table, batch};
+
+/// Rows of a batch: a few rows at a time would cost more in headers than they hold.
+const BATCH: usize = 2_048;
+
+/// Rows of the tables of a store.
+#[pyclass(module = "tcpstall._core")]
+#[derive(Default)]
+pub(crate) struct Gathered {
+    flows: Rows,
+    stalls: Rows,
+    exchanges: Rows,
+}
+
+/// Rows of one table: whole batches, and one that is begun.
+#[derive(Default)]
+struct Rows {
+    whole: Vec<RecordBatch>,
+    begun: Columns,
+}
+
+impl Rows {
+    fn begun(&self) -> usize {
+        self.begun.first().map_or(0, |column| column.values.len())
+    }
+
+    fn len(&self) -> usize {
+        self.begun() + self.whole.iter().map(RecordBatch::num_rows).sum::<usize>()
+    }
+
+    fn add(&mut self, columns: Columns) -> PyResult<()> {
+        if self.begun.is_empty() {
+            self.begun = columns;
+        } else {
+            self.begun.iter_mut().zip(columns).for_each(|(column, further)| column.values.append(further.values));
+        }
+        if self.begun() < BATCH { Ok(()) } else { self.close() }
+    }
+
+    fn close(&mut self) -> PyResult<()> {
+        self.whole.push(batch(&take(&mut self.begun))?);
+        Ok(())
+    }
+
+    fn table(mut self) -> PyResult<Table> {
+        let is_without_rows = self.whole.is_empty() && !self.begun.is_empty();
+        if self.begun() > 0 || is_without_rows {
+            self.close()?;
+        }
+        Ok(Table::of(self.whole))
+    }
+}
+
+#[pymethods]
+impl Gathered {
+    #[new]
+    fn new() -> Gathered {
+        Gathered::default()
+    }
+
+    fn __len__(&self) -> usize {
+        self.flows.len() + self.stalls.len() + self.exchanges.len()
+    }
+
+    fn add(&mut self, report: &Report, scan: &str, captures: Vec<String>) -> PyResult<()> {
+        let origin = Origin { scan, captures: &captures };
+        self.flows.add(origin.flows(report.rows()))?;
+        self.stalls.add(origin.stalls(report.rows()))?;
+        self.exchanges.add(origin.exchanges(report.rows()))
+    }
+
+    /// The tables by name; nothing is gathered then.
+    fn take(&mut self) -> PyResult<Vec<(&'static str, Table)>> {
+        let Gathered { flows, stalls, exchanges } = take(self);
+        Ok(vec![("flows", flows.table()?), ("stalls", stalls.table()?), ("exchanges", exchanges.table()?)])
+    }
+}

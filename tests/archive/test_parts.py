@@ -1,0 +1,88 @@
+"""How rows of many scans become parts."""
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import duckdb
+import pytest
+
+from tcpstall import _core
+from tcpstall.archive import parts
+from tcpstall.archive.columns import TABLES
+from tcpstall.archive.parts import Parts
+from tcpstall.archive.place import at
+from tests.archive.conftest import single
+
+FEW, MANY = 3, 60
+
+
+class Counting:
+    """A DuckDB that counts what it is asked."""
+
+    def __init__(self, duck: duckdb.DuckDBPyConnection) -> None:
+        self._duck = duck
+        self.asked = 0
+
+    def execute(self, *arguments: Any) -> duckdb.DuckDBPyConnection:
+        self.asked += 1
+        return self._duck.execute(*arguments)
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._duck, name)
+
+
+@pytest.fixture
+def reports(tmp_path: Path) -> Sequence[_core.Report]:
+    """Of captures of a few flows."""
+    capture = tmp_path / "a.pcap"
+    capture.write_bytes(single(0, packets=60))
+    return [_core.analyze([str(capture)]) for _ in range(MANY)]
+
+
+def test_duckdb_is_asked_as_often_for_many_captures_as_for_few(
+    reports: Sequence[_core.Report], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """To plan a question costs more than to analyse a capture of a thousand packets."""
+    connected = parts.connected
+    asked = []
+    for number in (FEW, MANY):
+        duck = Counting(connected(at(str(tmp_path)), 10**8))
+        monkeypatch.setattr(parts, "connected", lambda *_, duck=duck: duck)
+        gathering = Parts(at(str(tmp_path / str(number))), 10**8)
+        for report in reports[:number]:
+            gathering.add(report, "0" * 16, ["file:///a.pcap"])
+        written = gathering.finish()
+        assert sum(part.rows for part in written if part.table == "flows") == number * len(reports[0])
+        asked.append(duck.asked)
+    assert asked[0] == asked[1]
+
+
+def test_gathered_rows_are_those_of_the_reports_with_what_a_store_adds(reports: Sequence[_core.Report]) -> None:
+    gathered = _core.Gathered()
+    for report in reports[:2]:
+        gathered.add(report, "abc", ["file:///a.pcap"])
+    rows = len(gathered)
+    tables = dict(gathered.take())
+    assert rows == sum(map(len, tables.values()))
+    assert len(gathered) == 0
+    for name, table in tables.items():
+        assert sorted(table.names) == sorted(column.name for column in TABLES[name].columns)
+        assert table.column("scan") == ["abc"] * len(table)
+        assert table.column("capture") == ["file:///a.pcap"] * len(table)
+        plain = getattr(reports[0], name)
+        for column in set(plain.names) - {"capture"}:
+            assert table.column(column) == 2 * plain.column(column)
+    ends = dict(zip(reports[0].flows.column("flow"), reports[0].flows.column("client_port"), strict=True))
+    stalls = tables["stalls"]
+    assert stalls.column("client_port") == [ends[flow] for flow in stalls.column("flow")]
+
+
+def test_rows_beyond_a_batch_keep_their_order(reports: Sequence[_core.Report]) -> None:
+    gathered = _core.Gathered()
+    scans = [f"{number:04}" for number in range(3_000)]
+    for scan in scans:
+        gathered.add(reports[0], scan, ["file:///a.pcap"])
+    flows = dict(gathered.take())["flows"]
+    assert flows.column("scan") == [scan for scan in scans for _ in range(len(reports[0]))]
+    assert duckdb.sql("SELECT count(*), count(DISTINCT scan) FROM flows").fetchall() == [(len(flows), 3_000)]
