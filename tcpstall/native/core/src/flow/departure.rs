@@ -118,13 +118,18 @@ mod tests {
 
     #[test]
     fn no_clock_and_no_time_runs_over() {
-        let extremes = [0, 1, 49, 50, i32::MAX as u32, 1 << 31, u32::MAX];
-        for first in [i64::MIN, 0, Nanos::LATEST.0, i64::MAX] {
+        let values = [0, 1, 49, 50, i32::MAX as u32, 1 << 31, u32::MAX];
+        let times = [i64::MIN, -1, 0, 1, Nanos::LATEST.0, i64::MAX - 5_000, i64::MAX];
+        let any: Vec<(i64, u32)> = times.into_iter().flat_map(|time| values.map(|value| (time, value))).collect();
+        let triples = any.iter().flat_map(|a| any.iter().flat_map(|b| any.iter().map(|c| [*a, *b, *c])));
+        for (triple, forgets) in triples.flat_map(|triple| [(triple, false), (triple, true)]) {
             let mut departure = Departure::default();
-            for time in [first, i64::MIN, -1, 0, 1, Nanos::LATEST.0, i64::MAX] {
-                for value in extremes {
-                    departure.follow(&Segment { time: Nanos(time), ..segment(0, value) });
-                    assert!(departure.late().is_none_or(|late| late >= Nanos::ZERO));
+            departure.follow(&Segment { time: Nanos(0), ..segment(0, 0) });
+            for (time, value) in triple {
+                departure.follow(&Segment { time: Nanos(time), ..segment(0, value) });
+                assert!(departure.late().is_none_or(|late| late >= Nanos::ZERO));
+                if forgets {
+                    departure.forget();
                 }
             }
         }
