@@ -375,9 +375,10 @@ def write(
 ) -> Written:
     """Like analyze(), but prints each flow to file descriptor `fd` as soon as it is finished and keeps none.
 
-    `format`: "json" (one tcpstall.report/1 object), "ndjson" (a flow a line, then a line per capture), "csv" (a stall a
-    row). `sort` ("lost", "duration", "bytes", "start", "stalls") makes it hold the flows until the end, `top` as many of them.
-    `findings(facts, flows)` makes a JSON text of what Report.findings_json would be, which stands in "json" as `findings`.
+    `format`: "json" (one tcpstall.report/1 object), "ndjson" (a line each: flows, services, findings, captures; `type` says which),
+    "csv" (a stall a row). `sort` ("lost", "duration", "bytes", "start", "stalls") makes it hold the flows until the end, `top` as many of them.
+    `findings(facts, flows)` makes a JSON text of what Report.findings_json would be, which stands in "json" as `findings`; in
+    "ndjson" each is a line.
     Raises OSError where writing fails for another reason than a closed pipe.
     """
 

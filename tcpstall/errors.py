@@ -33,11 +33,12 @@ class ExitCode(IntEnum):
 
     COMPLETE = 0, "the report is complete, warnings included"
     DEFECT = 1, "a defect in tcpstall, or the output could not be written (a full disk)"
-    USAGE = 2, "the command line cannot be understood, or no flow fits it"
+    USAGE = 2, "the command line cannot be understood"
     CANNOT_OPEN = 3, "an input cannot be opened"
     NOT_A_CAPTURE = 4, "an input is not a capture"
     DAMAGED = 5, "an input is damaged; what could be read is reported"
     IN_USE = 6, "another scan is writing into the store"
+    NOTHING_FITS = 7, "the inputs were read, and nothing in them fits what was asked for"
     HUNG_UP = 129, "ended because the terminal went away (SIGHUP)"
     INTERRUPTED = 130, "interrupted (Ctrl-C)"
     CLOSED_PIPE = 141, "the reader of the output went away"
@@ -77,7 +78,7 @@ class StoreInUse(TcpstallError):
 class NothingToShow(TcpstallError, LookupError):
     """The capture holds no flow, or not the one that was asked for."""
 
-    exit_code = ExitCode.USAGE
+    exit_code = ExitCode.NOTHING_FITS
 
 
 class TwoTaps(TcpstallError, ValueError):

@@ -2,10 +2,13 @@
 
 import struct
 
-__all__ = ["read_label"]
+__all__ = ["host_of", "read_label"]
 
 _LONGEST = 200
 """Characters of a label; a request line may take kilobytes."""
+
+_VERSION = 2
+"""The word of a request line that names the protocol."""
 
 _RECORD_HEADER = 5
 _HELLO_HEADER = 4
@@ -26,6 +29,16 @@ def read_label(client: bytes, server: bytes) -> tuple[str, str] | None:
         if label:
             return label
     return None
+
+
+def host_of(label: str) -> str:
+    """The server's name in a label, lower case and without a port; empty where it holds none."""
+    words = label.split(" ")
+    is_request = len(words) > _VERSION and words[_VERSION].startswith("HTTP/")
+    name = (words[_VERSION + 1 : _VERSION + 2] or [""])[0] if is_request else words[0]
+    host, colon, port = name.rpartition(":")
+    name = host if colon and port.isdecimal() else name
+    return name.lower().rstrip(".") if is_request or ("." in name and "/" not in name) else ""
 
 
 def _http(start: bytes) -> tuple[str, str] | None:

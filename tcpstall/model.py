@@ -484,6 +484,11 @@ class Analysis:
         inputs = counted(len(self.captures), "capture")
         return f"<Analysis of {inputs}: {counted(self.total, 'flow')} lost {duration(lost)}>"
 
+    def _repr_html_(self) -> str:
+        from tcpstall.report.notebook import html
+
+        return html(self)
+
     def to_pandas(self, table: Table = "flows") -> Any:
         """That table as a pandas data frame; ImportError without PyArrow and pandas."""
         import pyarrow

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import tcpstall
-from tcpstall.labels import read_label
+from tcpstall.labels import host_of, read_label
 from tests.scene import Scene
 
 REQUEST = (
@@ -55,6 +55,23 @@ def test_a_cut_hello_gives_what_comes_before_the_cut() -> None:
 def test_a_hello_without_a_name_has_its_protocols_or_nothing() -> None:
     assert read_label(hello(""), b"") == ("tls", "h2 http/1.1")
     assert read_label(hello("", protocols=()), b"") is None
+
+
+@pytest.mark.parametrize(
+    ("label", "host"),
+    [
+        ("GET / HTTP/1.1 www.Example.org:8080", "www.example.org"),
+        ("GET / HTTP/1.1 localhost", "localhost"),
+        ("GET / HTTP/1.1", ""),
+        ("GET /a.b…", ""),
+        ("www.example.org h2 http/1.1", "www.example.org"),
+        ("h2 http/1.1", ""),
+        ("http/1.1", ""),
+        ("", ""),
+    ],
+)
+def test_a_label_names_the_server(label: str, host: str) -> None:
+    assert host_of(label) == host
 
 
 def test_the_request_may_come_from_the_end_that_was_taken_for_the_server() -> None:

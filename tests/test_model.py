@@ -1,8 +1,11 @@
 """The Python interface: columns without a copy, flows decoded when somebody looks."""
 
 import dataclasses
+import io
 import pickle
+import re
 from array import array
+from html import unescape
 from pathlib import Path
 from typing import get_args
 
@@ -10,11 +13,15 @@ import duckdb
 import polars
 import pyarrow
 import pytest
+from rich.console import Console
 
 import tcpstall
 from tcpstall import Analysis, CannotOpen, Cause, NotACapture, _core
 from tcpstall.errors import ExitCode
 from tcpstall.model import Sort
+from tcpstall.report import render
+from tests.scene import Scene
+from tests.test_labels import begin_with
 
 PASTE = Path(__file__).parents[1] / "fixtures" / "slowstart-rtt7ms-512k.txt"
 
@@ -147,3 +154,13 @@ def test_an_analysis_says_what_it_is_and_becomes_data_frames(analysis: Analysis)
     assert repr(analysis) == "<Analysis of 1 capture: 1 flow lost 49.4 ms>"
     assert len(analysis.to_polars("stalls")) == len(analysis.to_pandas("stalls")) == len(analysis[0].stalls)
     assert list(analysis.to_pandas()["flow"]) == list(analysis.to_polars()["flow"]) == [0]
+
+
+def test_a_notebook_shows_the_answer_first_and_nothing_from_the_wire_as_markup(scene: Scene) -> None:
+    begin_with(scene, b"GET /<script>alert(1)</script> HTTP/1.1\r\nHost: a\r\n\r\n")
+    page = tcpstall.analyze(scene.capture())._repr_html_()
+    lines = [unescape(re.sub("<[^>]+>", "", line)) for line in page.splitlines()]
+    shown = io.StringIO()
+    Console(file=shown, width=100).print(next(iter(render(tcpstall.analyze(scene.capture()), width=100))))
+    assert lines[0] == shown.getvalue().splitlines()[0].rstrip()
+    assert "<script" not in page

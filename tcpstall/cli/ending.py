@@ -1,5 +1,6 @@
 """How a run ends: every exception becomes one line on standard error and an exit code."""
 
+import errno
 import os
 import sys
 import traceback
@@ -17,6 +18,9 @@ __all__ = ["complain", "guarded", "writing"]
 
 _COMPLETE = "_TCPSTALL_COMPLETE"
 _TRACEBACK = "TCPSTALL_TRACEBACK"
+
+_NOT_TAKEN = (errno.EBADF, errno.ENOSPC)
+"""What a file refuses to take: without a name it was standard output, that a text longer than its buffer went to."""
 
 
 def guarded(commands: click.Group, arguments: Sequence[str]) -> int:
@@ -103,6 +107,8 @@ def _refused(error: OSError) -> str:
     """What the system refused: help is printed by click, which does not say where to."""
     if error.filename is not None:
         return f"cannot use {error.filename!s}"
+    if error.errno in _NOT_TAKEN:
+        return "cannot write standard output"
     try:
         sys.stdout.flush()
     except OSError:

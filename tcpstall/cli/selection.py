@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, TypedDict, TypeVar
@@ -20,6 +21,9 @@ _STANDARD_INPUT = "-"
 
 _LAST_PORT = 65_535
 
+_NAME = re.compile(r"(?!\d+(\.\d+)*$)[a-z0-9*?_][a-z0-9*?_-]*(\.[a-z0-9*?_-]+)*")
+"""A host's name, * and ? for any characters; what is all digits is a mistyped address."""
+
 _DIGITS = 10
 """What has more is no port, and Python refuses to make a number of thousands."""
 
@@ -35,12 +39,12 @@ class Selection(TypedDict):
 
 
 class _HostType(click.ParamType[str]):
-    """An IP address, brackets allowed, or a network such as 192.0.2.0/24."""
+    """An IP address, brackets allowed, a network such as 192.0.2.0/24, or a name that a capture gives a server."""
 
     name = "address"
 
     def convert(self, value: str, param: click.Parameter | None, ctx: click.Context | None) -> str:
-        """The address without brackets, or the network."""
+        """The address without brackets, the network, or the name in lower case."""
         from ipaddress import ip_address, ip_network
 
         bare = value.strip().removeprefix("[").removesuffix("]")
@@ -49,7 +53,18 @@ class _HostType(click.ParamType[str]):
                 return str(ip_network(bare, strict=False))
             return str(ip_address(bare.partition("%")[0]))
         except ValueError:
-            self.fail(f"{value!r} is no IP address, and no network such as 192.0.2.0/24", param, ctx)
+            name = bare.lower().rstrip(".")
+            if _NAME.fullmatch(name):
+                return name
+            self.fail(
+                f"{value!r} is no IP address, no network such as 192.0.2.0/24 and no name such as *.example.org",
+                param,
+                ctx,
+            )
+
+
+def _is_name(host: str) -> bool:
+    return "/" not in host and ":" not in host and not host.replace(".", "").isdecimal()
 
 
 def _captures(*, required: bool) -> Callable[[_Command], _Command]:
@@ -106,7 +121,8 @@ def selection_options(command: _Command) -> _Command:
             click.option("--flow", "flows", type=Number(min=0), multiple=True, metavar="N",
                          help="Only the flow with this number, Wireshark's tcp.stream. May be repeated."),
             click.option("--host", "hosts", type=_HostType(), multiple=True, metavar="ADDRESS",
-                         help="Only flows with this address, or one of this network (192.0.2.0/24), at either end. "
+                         help="Only flows with this address, or one of this network (192.0.2.0/24), at either end, or "
+                         "with the servers that TLS hellos and HTTP requests in the captures call so (*.example.org). "
                          "May be repeated."),
             click.option("--port", "ports", type=_PortsType(), multiple=True, metavar="PORT",
                          help="Only flows with this port at either end: 443, https, 8000-8080. May be repeated."),
@@ -131,12 +147,14 @@ def chosen(
     since: Moment | None,
     until: Moment | None,
 ) -> Selection:
-    """The options as the core takes them; times that count from the captures' start cost a look at the captures."""
+    """The options as the core takes them; names and times that count from the captures' start cost a reading."""
     if list(captures).count(_STANDARD_INPUT) > 1:
         raise click.UsageError("standard input can be read only once: give '-' once")
     since_ns, until_ns = _resolved(captures, since, until)
     if since_ns is not None and until_ns is not None and until_ns <= since_ns:
         raise click.UsageError("--until must be later than --since")
+    if names := [host for host in hosts if _is_name(host)]:
+        hosts = [host for host in hosts if not _is_name(host)] + _called(captures, names)
     return Selection(
         flows=flows, hosts=hosts, ports=[port for each in ports for port in each], since_ns=since_ns, until_ns=until_ns
     )
@@ -149,6 +167,14 @@ def _resolved(captures: Sequence[str], *moments: Moment | None) -> tuple[int | N
             raise click.UsageError("standard input can be read only once: give --since and --until with a date")
         first_ns = _first_packet_ns(captures)
     return tuple(moment.resolve(first_ns) if moment else None for moment in moments)
+
+
+def _called(captures: Sequence[str], names: Sequence[str]) -> list[str]:
+    from tcpstall.cli.named import addresses
+
+    if _STANDARD_INPUT in captures:
+        raise click.UsageError("standard input can be read only once: give --host an address")
+    return addresses(captures, names)
 
 
 def _first_packet_ns(captures: Sequence[str]) -> int:

@@ -97,11 +97,22 @@ def test_the_page_explains_the_slowest_exchange(run: Run, capture: Path) -> None
     assert "1 base" in page
 
 
-def test_ndjson_is_a_flow_a_line_then_a_line_a_service_and_a_line_a_capture(run: Run, capture: Path) -> None:
-    lines = run("analyze", capture, "--format", "ndjson").stdout.splitlines()
-    flow, service, source = (json.loads(line) for line in lines)
-    assert flow["server"]["port"] == service["service"]["port"] == 80
-    assert source["capture"]["packets"] == 58
+def test_ndjson_is_a_line_a_flow_a_service_a_finding_and_a_capture_and_each_says_what_it_is(
+    run: Run, capture: Path
+) -> None:
+    lines = [json.loads(line) for line in run("analyze", capture, "--format", "ndjson").stdout.splitlines()]
+    report = json.loads(run("analyze", capture, "--format", "json").stdout)
+    assert [line.pop("type") for line in lines] == [
+        "flow",
+        "service",
+        *["finding"] * len(report["findings"]),
+        "capture",
+    ]
+    flow, service, *findings, source = lines
+    assert [flow] == report["flows"]
+    assert [service["service"]] == report["services"]
+    assert [line["finding"] for line in findings] == report["findings"]
+    assert [source["capture"]] == report["captures"]
 
 
 def test_csv_is_a_stall_a_row(run: Run, capture: Path) -> None:
@@ -141,7 +152,7 @@ def test_the_selection_keeps_the_flows_that_fit(run: Run, paste: Path, options: 
 
 def test_a_selection_that_fits_nothing_says_so(run: Run, capture: Path) -> None:
     done = run("analyze", capture, "--port", "443")
-    assert done.returncode == 2
+    assert done.returncode == 7
     assert "no flow fits the options" in done.stdout.splitlines()[0]
 
 

@@ -76,7 +76,7 @@ def test_a_full_disk_exits_1_with_one_line(capture: Path, form: str) -> None:
         ("frobnicate",),
         ("analyze",),
         ("analyze", "{capture}", "--format", "xml"),
-        ("analyze", "{capture}", "--host", "example.org"),
+        ("analyze", "{capture}", "--host", "example.org:80"),
         ("analyze", "{capture}", "--port", "65536"),
         ("analyze", "{capture}", "--since", "25:00:00"),
         ("analyze", "{capture}", "--since", "+2s", "--until", "+1s"),
@@ -87,7 +87,6 @@ def test_a_full_disk_exits_1_with_one_line(capture: Path, form: str) -> None:
         ("explain", "bad-weather"),
         ("plot", "{capture}"),
         ("plot", "{capture}", "-o", "x.gif"),
-        ("plot", "{capture}", "--flow", "99", "-o", "x.png"),
         ("convert", "{capture}"),
     ],
     ids=" ".join,
@@ -202,6 +201,12 @@ def test_a_store_that_another_scan_writes_into_exits_6(run: Run, capture: Path, 
         done = run("scan", capture, "--store", tmp_path / "store")
     (line,) = _lines(done.stderr)
     assert (done.returncode, "another scan is writing" in line) == (ExitCode.IN_USE, True)
+
+
+def test_a_flow_that_is_not_there_exits_7(run: Run, capture: Path) -> None:
+    done = run("analyze", capture, "--flow", "99")
+    (line,) = _lines(done.stderr)
+    assert (done.returncode, "no flow fits" in line) == (ExitCode.NOTHING_FITS, True)
 
 
 def test_every_exit_code_has_a_test_here() -> None:

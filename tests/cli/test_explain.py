@@ -40,8 +40,8 @@ def test_the_longest_stall_of_the_worst_flow_is_the_default(run: Run, capture: P
 
 
 def test_stalls_that_are_not_there_have_the_exit_code_of_any_other(run: Run, capture: Path) -> None:
-    assert run("explain", capture, "--stall", "99").returncode == 2
-    assert run("explain", capture, "--flow", "99").returncode == 2
+    assert run("explain", capture, "--stall", "99").returncode == 7
+    assert run("explain", capture, "--flow", "99").returncode == 7
     assert run("explain", "zero-window", "--stall", "1").returncode == 2
 
 

@@ -72,7 +72,7 @@ def test_closed_streams_are_one_line_at_most_and_change_no_other_exit_code(
     ("arguments", "code"),
     [
         (("analyze", "{capture}"), ExitCode.COMPLETE),
-        (("analyze", "{capture}", "--flow", "7"), ExitCode.USAGE),
+        (("analyze", "{capture}", "--flow", "7"), ExitCode.NOTHING_FITS),
         (("analyze", "nowhere.pcap"), ExitCode.CANNOT_OPEN),
         (("scan", "{capture}", "--store", "{store}"), ExitCode.COMPLETE),
     ],
@@ -117,11 +117,11 @@ def test_help_on_a_closed_output_is_one_line() -> None:
     ],
     ids=" ".join,
 )
-def test_options_that_no_flow_fits_exit_2_from_every_command_and_write_no_file(
+def test_options_that_no_flow_fits_exit_7_from_every_command_and_write_no_file(
     arguments: tuple[str, ...], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    assert main([part.format(capture=CAPTURE) for part in arguments]) == ExitCode.USAGE
+    assert main([part.format(capture=CAPTURE) for part in arguments]) == ExitCode.NOTHING_FITS
     (line,) = capfd.readouterr().err.splitlines()
     assert line.startswith("tcpstall: ")
     assert not list(tmp_path.iterdir())

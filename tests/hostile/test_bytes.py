@@ -103,7 +103,7 @@ def test_convert_writes_or_refuses(folder: Path, data: bytes) -> None:
     path, output = folder / "a.bin", folder / "out.pcap"
     path.write_bytes(data)
     code, _, error = ended("convert", str(path), "-o", str(output))
-    assert code in READ | {ExitCode.USAGE}  # nothing to convert
+    assert code in READ | {ExitCode.NOTHING_FITS}  # nothing to convert
     written = f"written to {output}\n"
     assert is_orderly(error.partition(written)[2] or error)
     assert (written in error) == (code in {ExitCode.COMPLETE, ExitCode.DAMAGED})
@@ -117,7 +117,7 @@ def test_plot_draws_or_says_why_not(folder: Path, data: bytes) -> None:
     path, output = folder / "a.bin", folder / "out.svg"
     path.write_bytes(data)
     code, _, error = ended("plot", str(path), "-o", str(output))
-    assert code in READ | {ExitCode.USAGE}  # no flow, or nothing in it to draw
+    assert code in READ | {ExitCode.NOTHING_FITS}  # no flow, or nothing in it to draw
     assert is_orderly(error)
 
 
@@ -130,7 +130,7 @@ def test_two_captures_are_compared_and_paired_or_refused_in_a_line(folder: Path,
     for command in ("diff", "pair"):
         for second in paths:
             code, _, error = ended(command, str(paths[0]), str(second))
-            assert code in READ | {ExitCode.USAGE}  # no flow in common
+            assert code in READ | {ExitCode.NOTHING_FITS}  # no flow in common
             assert all(map(is_orderly, error.splitlines(keepends=True)))
             assert error.count("\n") <= 2
 
@@ -179,7 +179,7 @@ def test_a_flow_that_only_shook_hands_cannot_be_drawn(folder: Path) -> None:
     path = folder / "a.bin"
     path.write_bytes(HEADS[1] + frame(MAPPED, OTHER, flags=2))
     code, _, error = ended("plot", str(path), "-o", str(folder / "out.svg"))
-    assert code == ExitCode.USAGE
+    assert code == ExitCode.NOTHING_FITS
     assert error == f"tcpstall: {path}: flow 0 only shook hands; there is nothing to draw\n"
 
 

@@ -184,7 +184,7 @@ def test_only_the_stalls_that_are_asked_for(run: Run, tmp_path: Path) -> None:
     source = Path(shutil.copy(FIXTURES / "lab" / "zero-window-6s" / "sender.pcap", tmp_path))
     said = added(packets(annotated(run, source, "--min-stall", "1s")))
     assert {text.partition(":")[2].split()[3].rstrip(":") for _, text in said} == {"8"}
-    assert run("annotate", source, "-o", tmp_path / "none.pcapng", "--flow", "7").returncode == 2
+    assert run("annotate", source, "-o", tmp_path / "none.pcapng", "--flow", "7").returncode == 7
     assert not (tmp_path / "none.pcapng").exists()
 
 

@@ -218,8 +218,8 @@ def test_a_time_beyond_pcap_is_refused_for_it(run: Run, tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("options", "code", "said"),
     [
-        (["--flow", "99"], 2, "holds no flow 99"),
-        (["--stall", "999"], 2, "has no stall 999"),
+        (["--flow", "99"], 7, "holds no flow 99"),
+        (["--stall", "999"], 7, "has no stall 999"),
         (["--key", "k"], 2, "--anonymise"),
     ],
 )

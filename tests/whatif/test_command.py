@@ -48,8 +48,6 @@ def test_a_service_is_all_its_flows(run: Run, capture: Path) -> None:
         (("--set", "foo=1"), "nothing that can be changed"),
         (("--set", "rtt=soon"), "rtt=VALUE"),
         (("--service", "here"), "ADDRESS:PORT"),
-        (("--flow", "99"), "holds no such flow"),
-        (("--service", "192.0.2.1:80"), "holds no such flow"),
     ],
 )
 def test_what_cannot_be_understood_is_one_line_and_code_2(
@@ -59,6 +57,13 @@ def test_what_cannot_be_understood_is_one_line_and_code_2(
     assert done.returncode == 2
     assert says in done.stderr
     assert "Traceback" not in done.stderr
+
+
+@pytest.mark.parametrize("arguments", [("--flow", "99"), ("--service", "192.0.2.1:80")])
+def test_a_flow_that_is_not_there_is_one_line_and_code_7(run: Run, capture: Path, arguments: tuple[str, ...]) -> None:
+    done = run("whatif", capture, *arguments)
+    assert done.returncode == 7
+    assert "holds no such flow" in done.stderr
 
 
 def test_standard_input_is_refused(run: Run) -> None:

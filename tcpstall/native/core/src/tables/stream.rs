@@ -3,6 +3,7 @@
 use std::io::{self, Write};
 
 use serde::Serialize;
+use serde_json::value::RawValue;
 
 use super::findings::{FindingRow, Findings};
 use super::json;
@@ -19,7 +20,7 @@ pub const VERSION: &str = env!("CARGO_PKG_VERSION");
 pub enum Shape {
     /// One `tcpstall.report/1` object.
     Json,
-    /// A flow a line, then a line for each service and each capture.
+    /// A flow a line, then a line for each service, each finding and each capture; `type` says which.
     Ndjson,
     /// A stall a row.
     Csv,
@@ -82,7 +83,7 @@ impl<W: Write> Writer<W> {
                 json::append(&mut self.line, &mut self.out, row)?;
             }
             Shape::Ndjson => {
-                json::append(&mut self.line, &mut self.out, row)?;
+                json::append(&mut self.line, &mut self.out, &FlowLine { kind: "flow", row })?;
                 self.line.push(b'\n');
             }
             Shape::Csv => row.stalls.iter().try_for_each(|stall| csv_row(&mut self.out, row, stall))?,
@@ -92,8 +93,6 @@ impl<W: Write> Writer<W> {
         self.flows += 1;
         if self.shape != Shape::Csv {
             self.services.add(row);
-        }
-        if self.shape == Shape::Json {
             self.findings.add(row);
         }
         Ok(())
@@ -122,22 +121,41 @@ impl<W: Write> Writer<W> {
                 self.out.write_all(b"}\n")?;
             }
             Shape::Ndjson => {
+                let out = &mut self.out;
                 if self.services.dropped() > 0 {
-                    writeln!(self.out, "{{\"services_dropped\":{}}}", self.services.dropped())?;
+                    line(out, "services-dropped", "services_dropped", &self.services.dropped())?;
                 }
                 for service in self.services.rows() {
-                    serde_json::to_writer(&mut self.out, &serde_json::json!({ "service": service }))?;
-                    self.out.write_all(b"\n")?;
+                    line(out, "service", "service", &service)?;
+                }
+                if let Some(text) = told(self.findings.rows(), self.flows)? {
+                    for finding in serde_json::from_str::<Vec<&RawValue>>(&text)? {
+                        line(out, "finding", "finding", finding)?;
+                    }
                 }
                 for capture in captures {
-                    json::foreign(&mut self.out, &serde_json::json!({ "capture": capture }))?;
-                    self.out.write_all(b"\n")?;
+                    line(out, "capture", "capture", capture)?;
                 }
             }
             Shape::Csv => {}
         }
         self.out.flush()
     }
+}
+
+fn line(out: &mut impl Write, kind: &str, name: &str, value: &(impl Serialize + ?Sized)) -> io::Result<()> {
+    write!(out, "{{\"type\":\"{kind}\",\"{name}\":")?;
+    json::foreign(out, value)?;
+    out.write_all(b"}\n")
+}
+
+/// A flow among lines of other kinds.
+#[derive(Serialize)]
+struct FlowLine<'a> {
+    #[serde(rename = "type")]
+    kind: &'static str,
+    #[serde(flatten)]
+    row: &'a FlowRow,
 }
 
 fn csv_row(out: &mut impl Write, flow: &FlowRow, stall: &StallRow) -> io::Result<()> {

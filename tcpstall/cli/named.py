@@ -1,0 +1,59 @@
+"""Names that captures give to servers, in TLS hellos and HTTP requests, for --host."""
+
+from collections.abc import Sequence
+from fnmatch import fnmatchcase
+
+from tcpstall import _core
+from tcpstall.errors import NothingToShow
+from tcpstall.labels import host_of, read_label
+from tcpstall.untrusted import in_terminal
+
+__all__ = ["addresses"]
+
+_CHUNK = 10_000
+_TOLD = 5
+"""Names told to somebody who asked for another."""
+
+
+def addresses(captures: Sequence[str], names: Sequence[str]) -> list[str]:
+    """The addresses of all servers that the captures call so; costs one reading of them.
+
+    Nothing where no capture can be read: whoever reads them next says why. Raises NothingToShow for an unknown name.
+    """
+    called: dict[str, set[str]] = {}
+
+    def keep(report: _core.Report) -> None:
+        flows = report.flows
+        for label, address in zip(flows.column("label"), flows.column("server_address"), strict=True):
+            if host := host_of(label or ""):
+                called.setdefault(host, set()).add(address)
+
+    read = _core.analyze(
+        list(captures),
+        bursts=False,
+        exchanges=False,
+        label=read_label,
+        progress=_interruptible,
+        each=keep,
+        chunk=_CHUNK,
+    )
+    if not any(status.exit_code == 0 for status in read.captures):
+        return []
+    found: set[str] = set()
+    for name in names:
+        hosts = [host for host in called if fnmatchcase(host, name)]
+        if not hosts:
+            raise NothingToShow(f"no connection asks for {name}; {_others(sorted(called))}")
+        found.update(*(called[host] for host in hosts))
+    return sorted(found)
+
+
+def _others(names: Sequence[str]) -> str:
+    if not names:
+        return "none says which server it wants: give an address"
+    more = f" and {len(names) - _TOLD} more" if len(names) > _TOLD else ""
+    return f"they ask for {in_terminal(', '.join(names[:_TOLD]))}{more}"
+
+
+def _interruptible(_read: int, _whole: int | None) -> None:
+    """Being called is enough: the interpreter raises KeyboardInterrupt then."""
