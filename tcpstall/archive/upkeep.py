@@ -142,7 +142,7 @@ def make_database(store: Store) -> None:
         return
     file = store.place.scratch / f"{uuid.uuid4().hex}.duckdb"
     try:
-        with duckdb.connect(str(file)) as database:
+        with duckdb.connect(str(file), config={"threads": 1}) as database:
             make_views(database, store)
     except TcpstallError:
         raise

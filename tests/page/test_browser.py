@@ -7,12 +7,15 @@ from typing import TYPE_CHECKING
 import pytest
 
 from tcpstall.cli import main
+from tcpstall.errors import ExitCode
+from tests.crowd.captures import all_kinds
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser
 
     from tests.page.chromium import Opened
 
+READ = (ExitCode.COMPLETE, ExitCode.DAMAGED)
 CAPTURE = Path(__file__).parents[2] / "fixtures" / "slowstart-rtt7ms-512k.pcap"
 
 
@@ -164,3 +167,74 @@ def test_everything_that_can_be_used_can_be_reached_by_keyboard(shown: "Opened")
     assert reached[0] == "skip"
     for wanted in ("scroll", "drawn", "show", "BUTTON", "A", "SUMMARY"):
         assert wanted in reached
+
+
+@pytest.fixture(scope="module")
+def many(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("many")
+    made = folder / "report.html"
+    assert main(["report", str(all_kinds(folder / "captures")), "--top", "1000", "-o", str(made)]) in READ
+    return made
+
+
+def column(shown: "Opened", heading: str) -> list[str]:
+    """What stands in a column of the table of flows, of the rows that are to be seen."""
+    return shown.page.evaluate(
+        """(heading) => {
+            const table = document.querySelector("table.flows");
+            const at = [...table.tHead.rows[0].cells].findIndex((cell) => cell.textContent === heading);
+            return [...table.tBodies[0].rows].filter((row) => !row.hidden)
+                .map((row) => row.cells[at].dataset.n ?? row.cells[at].textContent.replaceAll(",", ""));
+        }""",
+        heading,
+    )  # type: ignore[no-any-return]
+
+
+def test_the_table_of_flows_is_sorted_by_what_is_clicked(chromium: "Browser", many: Path) -> None:
+    from tests.page.chromium import opened
+
+    with opened(chromium, many) as shown:
+        flows = column(shown, "flow")
+        for heading in ("lost", "bytes ←"):
+            head = shown.page.get_by_role("columnheader", name=heading)
+            for order in ("descending", "ascending"):
+                head.get_by_role("button").click()
+                assert head.get_attribute("aria-sort") == order
+                figures = [float(cell) for cell in column(shown, heading)]
+                assert figures == sorted(figures, reverse=order == "descending")
+                assert len(set(figures)) > 5
+        assert sorted(column(shown, "flow")) == sorted(flows)
+        shown.page.get_by_role("columnheader", name="mostly").get_by_role("button").click()
+        assert column(shown, "mostly") == sorted(column(shown, "mostly"), key=str.casefold)
+        assert shown.complaints == []
+
+
+def test_rows_are_found_by_words(chromium: "Browser", many: Path) -> None:
+    from tests.page.chromium import opened
+
+    with opened(chromium, many) as shown:
+        causes = column(shown, "mostly")
+        wanted = next(cause for cause in causes if 0 < causes.count(cause) < len(causes)).strip()
+        shown.page.get_by_role("searchbox").fill(f"10.0 {wanted.upper()}")
+        found = column(shown, "mostly")
+        assert 0 < len(found) < len(causes)
+        assert all(wanted in cause for cause in found)
+        assert shown.page.get_by_role("status").first.text_content() == f" {len(found)} of {len(causes)}"
+        shown.page.get_by_role("searchbox").fill("")
+        assert column(shown, "mostly") == causes
+
+
+def test_a_command_is_copied_or_selected(chromium: "Browser", path: Path) -> None:
+    from tests.page.chromium import opened
+
+    with opened(chromium, path, permissions=["clipboard-read", "clipboard-write"]) as shown:
+        button = shown.page.get_by_role("button", name="Copy tcpstall report")
+        button.click()
+        shown.page.get_by_text("copied").wait_for(timeout=2_000)
+        assert shown.page.evaluate("navigator.clipboard.readText()").startswith("tcpstall report")
+        shown.page.evaluate("() => { navigator.clipboard.writeText = () => Promise.reject(new Error('refused')) }")
+        shown.page.evaluate("() => { document.execCommand = () => false }")
+        shown.page.wait_for_timeout(1_600)
+        button.click()
+        shown.page.get_by_text("selected", exact=True).wait_for(timeout=2_000)
+        assert shown.page.evaluate("String(getSelection())").startswith("tcpstall report")

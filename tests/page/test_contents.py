@@ -74,7 +74,7 @@ def test_only_the_first_flows_are_drawn(report: Report, scene: Scene) -> None:
     scene.closes()
     one = report(scene.capture(), "--detailed", 0)
     assert 'class="plots"' not in one
-    assert "<script>" not in one
+    assert one.count("<script>") == 1  # what a hand does needs no picture
     assert "<td" in one
 
 

@@ -109,10 +109,12 @@ def _service(loss: Loss, worst: Losses) -> dict[str, object]:
     return {
         "name": loss.key,
         "lost": duration(loss.lost_ns),
+        "lost_ns": loss.lost_ns,
         "share": percent(loss.lost_ns, worst.all_ns),
         "flows": number(loss.flows),
         "waits": number(loss.waits),
         "each": duration(loss.lost_ns // loss.flows) if loss.flows else "–",
+        "each_ns": loss.lost_ns // loss.flows if loss.flows else "",
         "bar": ledger.parts_of({cause.value: span for cause, span in loss.causes.items()}, loss.lost_ns),
         "mostly": main.value,
         "main_share": percent(loss.causes[main], loss.lost_ns),

@@ -16,13 +16,16 @@ __all__ = ["filled", "template_text"]
 
 _FOLDER = Path(__file__).parent.parent / "templates"
 
+_HAND = "hand.js"
+"""What every page has: tables to sort and to look through, commands to copy."""
+
 
 def filled(template: str, scripts: Mapping[str, str], values: Mapping[str, object]) -> str:
-    """The template with `values`; of all scripts in it only `scripts`, by name, can run.
+    """The template with `values`; of all scripts in it only `scripts`, by name, and the one of every page can run.
 
     A page that extends `base.html` is given the policy, the scripts and the style by this function.
     """
-    safe = {name: _in_script(text) for name, text in scripts.items()}
+    safe = {name: _in_script(text) for name, text in {**scripts, _HAND: template_text(_HAND)}.items()}
     given = {
         "policy": _policy(list(safe.values())),
         "scripts": {name: Markup(text) for name, text in safe.items()},  # noqa: S704 they are the program's own

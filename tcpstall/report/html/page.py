@@ -102,7 +102,7 @@ def page(
         "services": [
             (service_line(service), idle_line(service.idle_close) if service.idle_close else "")
             for service in analysis.services[:_SERVICES]
-            if service.connections > 1
+            if service.avoidable_handshakes or service.idle_close
         ],
     }
     return filled("report.html", scripts, values)

@@ -20,7 +20,7 @@ _EXCHANGES = 20
 
 @dataclass(frozen=True)
 class FlowRow:
-    """A flow in the table of flows."""
+    """A flow in the table of flows; spans and the share once more as figures, to sort by."""
 
     id: int
     client: str
@@ -36,6 +36,10 @@ class FlowRow:
     mostly: str
     colour: str
     pattern: int
+    length_ns: int
+    lost_ns: int
+    lost_share: float
+    handshake_ns: int | None
 
 
 @dataclass(frozen=True)
@@ -95,6 +99,10 @@ def flow_row(flow: Flow) -> FlowRow:
         mostly=owner(flow, main) if owned else flow.outcome or "–",
         colour=colour if owned else "",
         pattern=pattern,
+        length_ns=flow.duration_ns,
+        lost_ns=flow.lost_ns,
+        lost_share=flow.lost_ns / flow.duration_ns if flow.duration_ns else 0.0,
+        handshake_ns=span,
     )
 
 
