@@ -326,6 +326,9 @@ class Flow:
     unanswered_attempts: int | None = None
     unanswered_ns: int | None = None
     trust: Trust = dataclasses.field(default_factory=Trust)
+    rate_set_by: str | None = None
+    """`path`, `congestion-window`, `pacing`, `application`, or `sender` where it cannot be told which, of a flow that
+    was sending for more than a fifth of its time; None of every other."""
 
     @property
     def duration_ns(self) -> int:

@@ -79,7 +79,9 @@ class _TopicType(click.ParamType[Cause | str]):
 
 @click.command("explain")
 @click.argument("topic", type=_TopicType(), required=False, metavar="[CAUSE|CAPTURE]")
-@click.option("--flow", type=Number(min=0), metavar="N", help="With CAPTURE: number of the flow.  [default: the worst]")
+@click.option(
+    "--flow", type=Number(min=0), metavar="N", help="With CAPTURE: number of the flow.  [default: the first finding's]"
+)
 @click.option(
     "--stall", type=Number(min=0), metavar="N", help="With CAPTURE: number of the stall.  [default: the longest]"
 )
@@ -103,13 +105,14 @@ def _prove(capture: str, flow: int | None, stall: int | None) -> ExitCode:
     from tcpstall import _core
     from tcpstall.cli.output import analysed
     from tcpstall.cli.terminal import console, show
+    from tcpstall.findings import first_to_see
     from tcpstall.report.proof import longest, proof
 
     analysis, code = analysed(capture, flows=() if flow is None else (flow,), bursts=False, anonymise=None)
     if not len(analysis):
         what = "holds no TCP flow" if flow is None else f"holds no flow {flow}; `tcpstall analyze` lists the flows"
         raise NothingToShow(f"{capture} {what}")
-    chosen = analysis.worst
+    chosen = first_to_see(analysis)
     named = [each for each in chosen.stalls if each.number == stall] if stall is not None else chosen.stalls
     wanted = longest(named)
     if wanted is None:

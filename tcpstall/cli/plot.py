@@ -29,7 +29,7 @@ _WIDEST = 160
     "--flow",
     type=Number(min=0),
     metavar="N",
-    help="Number of the flow to draw.  [default: the one that lost most time; timeline and exchanges: all]",
+    help="Number of the flow to draw.  [default: one that shows the first finding; timeline and exchanges: all]",
 )
 @click.option(
     "--kind",
@@ -102,6 +102,7 @@ def _show(
     capture: str, analysis: Analysis, kind: str, since_ns: int | None, until_ns: int | None, rows: int | None
 ) -> None:
     from tcpstall.cli.terminal import console, has_braille, show
+    from tcpstall.findings import first_to_see
     from tcpstall.plot import KINDS_OF_MANY, choice, interval, subjects
     from tcpstall.plot.terminal import Screen, exchanges, over_time, timeline
 
@@ -111,7 +112,7 @@ def _show(
         draw = timeline if kind == "timeline" else exchanges
         lines = draw(analysis, rows or choice.ROWS, since_ns, until_ns, screen)
     else:
-        flow = analysis.worst
+        flow = first_to_see(analysis)
         found = subjects(capture, [flow])
         if not found:
             raise NothingToShow(f"{capture}: flow {flow.id} only shook hands; there is nothing to draw")

@@ -4,7 +4,7 @@ from tcpstall.findings.advice import advice, gain
 from tcpstall.findings.as_json import findings_json
 from tcpstall.findings.finding import Example, Finding
 from tcpstall.findings.ranking import findings, ranked
-from tcpstall.findings.telling import in_full, led, telling
+from tcpstall.findings.telling import first_to_see, in_full, led, telling
 from tcpstall.findings.words import evidence, headline, sentence, where
 
 __all__ = [
@@ -14,6 +14,7 @@ __all__ = [
     "evidence",
     "findings",
     "findings_json",
+    "first_to_see",
     "gain",
     "headline",
     "in_full",

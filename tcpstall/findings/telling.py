@@ -3,9 +3,10 @@
 from collections.abc import Sequence
 
 from tcpstall.findings.finding import Finding
+from tcpstall.findings.ranking import findings
 from tcpstall.model import Analysis, Flow, Sort
 
-__all__ = ["in_full", "led", "telling"]
+__all__ = ["first_to_see", "in_full", "led", "telling"]
 
 
 def telling(analysis: Analysis, found: Sequence[Finding], flows: Sequence[Flow], sort: Sort) -> Flow:
@@ -18,6 +19,15 @@ def telling(analysis: Analysis, found: Sequence[Finding], flows: Sequence[Flow],
         return analysis.worst
     example = [flow for flow in flows if lead.example and flow.id == lead.example.flow]
     return [*example, *(flow for flow in flows if _is_at(flow, lead)), *flows][0]
+
+
+def first_to_see(analysis: Analysis) -> Flow:
+    """The same of all flows that are held: the one to look at where none was asked for."""
+    lead = next((finding for finding in findings(analysis) if finding.is_lead), None)
+    ids = analysis.flows.column("flow")
+    if lead is None or lead.example is None or lead.example.flow not in ids:
+        return analysis.worst
+    return analysis[ids.index(lead.example.flow)]
 
 
 def _is_at(flow: Flow, finding: Finding) -> bool:

@@ -6,6 +6,7 @@ from pathlib import Path, PurePath
 from typing import TYPE_CHECKING
 
 from tcpstall.errors import ExitCode, NothingToShow, TcpstallError
+from tcpstall.findings import first_to_see
 from tcpstall.model import Analysis, Flow, Paths, analyze
 from tcpstall.output import written
 from tcpstall.plot import choice, style
@@ -121,7 +122,7 @@ def _chosen(analysis: Analysis, flow: int | None) -> Flow | None:
     if not len(analysis):
         return None
     if flow is None:
-        return analysis[analysis.ranked("lost")[0]]
+        return first_to_see(analysis)
     ids = analysis.flows.column("flow")
     return analysis[ids.index(flow)] if flow in ids else None
 

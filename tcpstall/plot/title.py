@@ -25,8 +25,19 @@ def what(flow: Flow, side: Side, start_ns: int, end_ns: int) -> str:
 
 
 def losses(flow: Flow, fits: Callable[[str], bool]) -> str:
-    """Time lost by cause, the largest first; the smallest are counted only where the line would not fit."""
-    return losses_of(flow.time_ns, flow.duration_ns, fits)
+    """What set the rate, then time lost by cause, the largest first; the smallest are counted if they do not fit."""
+    rate = _rate(flow)
+    line = rate + losses_of(flow.time_ns, flow.duration_ns, lambda losses: fits(rate + losses))
+    return line if fits(line) else losses_of(flow.time_ns, flow.duration_ns, fits)
+
+
+def _rate(flow: Flow) -> str:
+    if flow.rate_set_by is None:
+        return ""
+    sent = max(direction.bytes for direction in flow.directions.values())
+    by = flow.rate_set_by.replace("-", " ")
+    whose = "" if by == "pacing" else "the "
+    return f"{units.rate(sent, flow.duration_ns)} set by {whose}{by}; "
 
 
 def losses_of(time_ns: Mapping[str, int], whole_ns: int, fits: Callable[[str], bool]) -> str:

@@ -179,7 +179,7 @@ def many(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def column(shown: "Opened", heading: str) -> list[str]:
     """What stands in a column of the table of flows, of the rows that are to be seen."""
-    return shown.page.evaluate(
+    cells: list[str] = shown.page.evaluate(
         """(heading) => {
             const table = document.querySelector("table.flows");
             const at = [...table.tHead.rows[0].cells].findIndex((cell) => cell.textContent === heading);
@@ -187,7 +187,8 @@ def column(shown: "Opened", heading: str) -> list[str]:
                 .map((row) => row.cells[at].dataset.n ?? row.cells[at].textContent.replaceAll(",", ""));
         }""",
         heading,
-    )  # type: ignore[no-any-return]
+    )
+    return cells
 
 
 def test_the_table_of_flows_is_sorted_by_what_is_clicked(chromium: "Browser", many: Path) -> None:

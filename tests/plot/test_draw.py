@@ -1,5 +1,6 @@
 """The picture of a real transfer: files of each format, bands that are the flow's stalls, axes that belong together."""
 
+import dataclasses
 import subprocess
 import sys
 from pathlib import Path
@@ -13,9 +14,13 @@ from matplotlib.figure import Figure
 
 from tcpstall import _core, plot
 from tcpstall.errors import CannotOpen, NothingToShow, TcpstallError
+from tcpstall.findings import findings
+from tcpstall.findings.finding import RATES
 from tcpstall.model import Flow, analyze
-from tcpstall.plot import picture, series
+from tcpstall.plot import picture, series, title
 from tcpstall.plot.subject import Subject
+from tests.crowd.captures import all_kinds
+from tests.scene import Scene
 
 SLOWSTART = Path(__file__).parent.parent.parent / "fixtures" / "slowstart-rtt7ms-512k.txt"
 MAGIC = {".png": b"\x89PNG\r\n", ".svg": b"<?xml", ".pdf": b"%PDF-"}
@@ -168,3 +173,42 @@ def band_edges(axes: Axes) -> set[tuple[str, float, float]]:
 def approx(milliseconds: float) -> float:
     """To the nanosecond, so that floats compare as members of a set."""
     return round(float(milliseconds), 6)
+
+
+@pytest.mark.parametrize(
+    ("owner", "told"),
+    [
+        ("path", "66.5 Mbit/s set by the path; lost "),
+        ("congestion-window", "66.5 Mbit/s set by the congestion window; lost "),
+        ("pacing", "66.5 Mbit/s set by pacing; lost "),
+        (None, "lost "),
+    ],
+)
+def test_the_line_says_what_set_the_rate_where_there_is_room(flow: Flow, owner: str | None, told: str) -> None:
+    paced = dataclasses.replace(flow, rate_set_by=owner)
+    assert title.losses(paced, lambda _: True).startswith(told)
+    short = title.losses(paced, lambda line: len(line) <= 45)
+    assert len(short) <= 45
+    assert "lost " in short
+
+
+@pytest.mark.parametrize("pace", [None, 1_500_000.0])
+def test_a_flow_says_what_set_its_rate_as_its_finding_does(scene: Scene, pace: float | None) -> None:
+    scene.handshake(rtt_ms=20)
+    scene.download(1_500_000, pace=pace)
+    analysis = analyze(scene.capture())
+    kinds = {found.kind for found in findings(analysis)} & RATES
+    assert kinds == (set() if pace is None else {"rate-sender"})
+    assert analysis[0].rate_set_by == (None if pace is None else "sender")
+
+
+def test_without_a_number_the_flow_of_the_first_finding_is_drawn(tmp_path: Path) -> None:
+    crowd = all_kinds(tmp_path / "crowd")
+    analysis = analyze(crowd, bursts=False)
+    lead = next(found for found in findings(analysis) if found.is_lead)
+    assert lead.example is not None
+    assert lead.example.flow != analysis.worst.id
+    output = tmp_path / "x.svg"
+    plot.draw(crowd, None, output)
+    shown = next(one for one in analysis if one.id == lead.example.flow)
+    assert str(shown.client) in output.read_text()

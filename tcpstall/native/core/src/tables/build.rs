@@ -3,6 +3,7 @@
 use super::busy::Busy;
 use super::ceiling::Ceiling;
 use super::climb::Climb;
+use super::findings;
 use super::outcome::{self, Outcome, OutcomeRow};
 use super::pace;
 use super::path::{self, PathRow, path_evidence, path_row};
@@ -63,7 +64,7 @@ pub fn flow_row(flow: &Finished, id: u64, capture: u32, limits: &Limits, wanted:
         row
     };
     let (rtt_spikes, rtt_spikes_dropped) = round_trip::spikes(flow);
-    FlowRow {
+    let mut row = FlowRow {
         id,
         capture,
         at_end: false,
@@ -78,6 +79,7 @@ pub fn flow_row(flow: &Finished, id: u64, capture: u32, limits: &Limits, wanted:
         segments: connection.segments,
         state: connection.state.name(),
         outcome: OutcomeRow::of(flow, outcome),
+        rate_set_by: None,
         lost_ns: time_ns.lost(),
         vantage: vantage(connection),
         base_rtt_ns: connection.base_rtt(),
@@ -98,7 +100,9 @@ pub fn flow_row(flow: &Finished, id: u64, capture: u32, limits: &Limits, wanted:
         exchanges,
         connection: exchange::connection(flow),
         time_ns,
-    }
+    };
+    row.rate_set_by = findings::rate_set_by(&row);
+    row
 }
 
 /// SYNs in the middle of the client's data are no wait of its own.

@@ -256,6 +256,10 @@ pub struct FlowRow {
     /// What became of a connection that nobody answered, or that fell silent; `null` of every other.
     #[serde(flatten)]
     pub outcome: OutcomeRow,
+    /// What set the rate of a flow that was sending for more than a fifth of its time: `path`, `congestion-window`, `pacing`,
+    /// `application`, or `sender` where it cannot be told which of them; absent of every other.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub rate_set_by: Option<&'static str>,
     /// Time that causes own: `time_ns` without sending, in-transit and closing.
     pub lost_ns: Nanos,
     /// Where the capture was taken.

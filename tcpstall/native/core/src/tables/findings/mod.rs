@@ -16,6 +16,7 @@ use std::cmp::Reverse;
 use hashbrown::HashMap;
 
 use self::row::{Example, place};
+pub(super) use self::share::rate_set_by;
 use self::share::{Share, direction, shares, weight};
 use self::spread::Spread;
 use super::rows::{FlowRow, Side};

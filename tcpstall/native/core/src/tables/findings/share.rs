@@ -206,6 +206,17 @@ fn mean(direction: &DirectionRow) -> u64 {
     direction.bytes / direction.segments.max(1)
 }
 
+/// What set the rate, in a word, of a flow that was sending for more than a fifth of its time.
+pub(in super::super) fn rate_set_by(row: &FlowRow) -> Option<&'static str> {
+    Some(match rate(row)? {
+        Kind::RateWindow => "congestion-window",
+        Kind::RatePacing => "pacing",
+        Kind::RateApplication => "application",
+        Kind::RateSender => "sender",
+        _ => "path",
+    })
+}
+
 /// The kind of what set the rate, of a flow that was sending for more than a fifth of its time.
 fn rate(row: &FlowRow) -> Option<Kind> {
     let (sending, length) = (row.time_ns.of(Owner::Sending), row.end_ns - row.start_ns);
