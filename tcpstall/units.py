@@ -151,13 +151,13 @@ def rate(size_bytes: int, span_ns: int) -> str:
 
 
 def size(value: int) -> str:
-    """Bytes for reading: `724 bytes`, `8.7 KB`, `2.1 MB`; a KB is 1,000 bytes."""
+    """Bytes for reading: `724 bytes`, `8.7 kB`, `2.1 MB`; a kB is 1,000 bytes."""
     unit, name = _size_unit(value)
     return f"{_decimal(value, unit, 1)} {name}" if unit > 1 else counted(value, "byte")
 
 
 def size_range(low: int, high: int) -> str:
-    """Two sizes in the unit of the larger: `5.8–8.7 KB`."""
+    """Two sizes in the unit of the larger: `5.8–8.7 kB`."""
     unit, name = _size_unit(high)
     if low >= high:
         return size(high)
@@ -166,14 +166,13 @@ def size_range(low: int, high: int) -> str:
 
 
 def per_second(size_bytes: int) -> str:
-    """Bytes a second for reading: `1.6 MB/s`, `217.1 KB/s`, `40 bytes/s`."""
-    unit, name = _size_unit(size_bytes)
-    return f"{_decimal(size_bytes, unit, 1)} {name}/s" if unit > 1 else f"{counted(size_bytes, 'byte')}/s"
+    """So many bytes a second as a rate in bits: `13.1 Mbit/s`, `1.7 Mbit/s`, `320 bit/s`."""
+    return rate(size_bytes, _S)
 
 
 def _size_unit(value: int) -> tuple[int, str]:
     # Half a step below the unit, as for durations: 999,960 bytes read 1.0 MB.
-    for unit, name in ((10**9, "GB"), (10**6, "MB"), (10**3, "KB")):
+    for unit, name in ((10**9, "GB"), (10**6, "MB"), (10**3, "kB")):
         if value >= unit - unit // 20_000:
             return unit, name
     return 1, "bytes"

@@ -2,6 +2,7 @@
 
 import dataclasses
 import math
+import re
 from collections.abc import Sequence
 from pathlib import Path
 from statistics import fmean, median, variance
@@ -52,6 +53,12 @@ def test_the_crowd_has_many_flows_of_many_causes_and_some_alike(whole: Analysis)
     assert len(whole) > 20
     assert sum(whole.time_ns()[cause] > 0 for cause in Cause) >= 8
     assert len({flow.lost_ns for flow in whole}) < len(whole)
+
+
+def test_sizes_are_in_kb_of_a_thousand_and_rates_in_bits(whole: Analysis) -> None:
+    for name, output in shown(whole, 100, "lost").items():
+        assert re.search(r"\d [kM]B\b", output), name
+        assert not re.search(r"\d\s?(KB|KiB|[kKMG]?B/s|bytes/s|[kMG]bps)\b", output), name
 
 
 @pytest.mark.parametrize("sort", get_args(Sort))

@@ -77,7 +77,7 @@ def test_a_longer_way_is_no_change_of_a_cause(tmp_path: Path) -> None:
 
 def test_more_data_is_no_change_of_a_cause(tmp_path: Path) -> None:
     told = first(scene_of(tmp_path, "little", size=100_000), scene_of(tmp_path, "much", size=400_000))
-    assert told.startswith("a flow carries 400.1 KB instead of 100.1 KB; no cause changed")
+    assert told.startswith("a flow carries 400.1 kB instead of 100.1 kB; no cause changed")
 
 
 def test_thinking_longer_is_told_whatever_the_way(tmp_path: Path) -> None:

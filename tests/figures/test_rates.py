@@ -14,7 +14,7 @@ SECOND = 100_000
 
 
 def short_bursts(scene: Scene) -> None:
-    """Twice 100 KB through a small buffer, three seconds apart: 10 MB/s by arithmetic, 100 KB in a second."""
+    """Twice 100 kB through a small buffer, three seconds apart: 80 Mbit/s by arithmetic, 100 kB in a second."""
     scene.handshake(rtt_ms=2)
     scene.download(100_000, send_buffer=20_000)
     scene.wait_ms(3_000)
@@ -38,7 +38,9 @@ def test_a_buffer_over_a_round_trip_is_no_rate_of_a_flow_that_never_came_near_it
         assert stall["evidence"]["fastest_bytes_per_s"] == fastest
     (seen,) = analyze(scene.capture("server"))
     said = lifting([stall for stall in seen.stalls if stall.cause is Cause.SNDBUF_LIMITED])
-    assert said == "no size is suggested: the flow never came near what that allows, its fastest second had 100.0 KB/s"
+    assert (
+        said == "no size is suggested: the flow never came near what that allows, its fastest second had 800.0 kbit/s"
+    )
 
 
 def test_a_rate_that_the_flow_kept_is_told_with_its_size(scene: Scene) -> None:

@@ -99,7 +99,7 @@ def test_each_is_shown_by_the_flow_that_lost_most_to_it(rows: Rows) -> None:
 def test_the_page_has_it_in_words_with_a_command_and_a_link(rows: Rows, page: Page) -> None:
     text = html.unescape(page())
     flows = next(one.flows for one in patterns(rows) if one.cause is Cause.SNDBUF_LIMITED)
-    assert f"{flows} flows to 10.0.3.7 sndbuf-limited at 64.0 KB since 2026-09-25 0" in text
+    assert f"{flows} flows to 10.0.3.7 sndbuf-limited at 64.0 kB since 2026-09-25 0" in text
     commands = re.findall(r'<code class="filter">(tcpstall report [^<]+)</code>', text)
     assert len(commands) == 12
     for command in commands:

@@ -133,7 +133,7 @@ def test_initcwnd_beyond_the_first_window_buys_nothing() -> None:
     assert first.whatif == "initcwnd=45"
     assert linux(first) == "ip route change $(ip route get 192.0.2.1 fibmatch) initcwnd 45"
     assert "beyond that it buys nothing" in first.title
-    assert "65.2 KB binds" in first.title
+    assert "65.2 kB binds" in first.title
 
 
 def test_initcwnd_that_is_large_already_is_not_raised() -> None:

@@ -32,12 +32,12 @@ def dead(**evidence: int) -> str:
 
 def test_the_advice_carries_the_size_that_was_seen_and_the_size_that_is_needed() -> None:
     said = text(*verdict(flow(SMALL), width=200))
-    assert "was full once: no more than 217.1 KB/s" in said
-    assert "(SO_RCVBUF looks like 5.8–8.7 KB; the path needs 17.4 KB for 434.3 KB/s)" in said
+    assert "was full once: no more than 1.7 Mbit/s" in said
+    assert "(SO_RCVBUF looks like 5.8–8.7 kB; the path needs 17.4 kB for 3.5 Mbit/s)" in said
 
 
 def test_a_send_buffer_is_sized_by_its_own_option() -> None:
-    assert lifting([stall(Cause.SNDBUF_LIMITED, 40, evidence=BUFFER)]).startswith("SO_SNDBUF looks like 5.8–8.7 KB")
+    assert lifting([stall(Cause.SNDBUF_LIMITED, 40, evidence=BUFFER)]).startswith("SO_SNDBUF looks like 5.8–8.7 kB")
 
 
 def test_what_is_not_known_is_not_said() -> None:
@@ -50,7 +50,7 @@ def test_a_slow_reader_is_told_apart_from_a_small_buffer() -> None:
     said = phrase(Cause.RWND_LIMITED, flow(SMALL, SLOW), [SMALL, SLOW])
     slow, small = said.split("; ")
     assert slow.startswith(
-        "the client's application read too slowly (1.6 MB/s): what was left of its window (8,560 of 80,480"
+        "the client's application read too slowly (13.1 Mbit/s): what was left of its window (8,560 of 80,480"
     )
     assert small.startswith("the client's window (8,688 bytes) was full once")
 
@@ -84,5 +84,5 @@ def test_each_restart_adds_its_round_trips() -> None:
 def test_a_stall_tells_its_figure_once_while_it_stays_the_same() -> None:
     for width in (80, 160):
         said = text(*stall_list(flow(SMALL, SMALL, SLOW), width=width, rows=10))
-        assert said.count("≤ 217.1 KB/s") == 1
-        assert said.count("reads 1.6 MB/s") == 1
+        assert said.count("≤ 1.7 Mbit/s") == 1
+        assert said.count("reads 13.1 Mbit/s") == 1

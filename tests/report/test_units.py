@@ -98,7 +98,7 @@ def test_an_offset_is_in_seconds_to_the_microsecond() -> None:
 
 @pytest.mark.parametrize(
     ("value", "text"),
-    [(0, "0 bytes"), (1, "1 byte"), (724, "724 bytes"), (8_688, "8.7 KB"), (999_949, "999.9 KB"), (999_950, "1.0 MB")],
+    [(0, "0 bytes"), (1, "1 byte"), (724, "724 bytes"), (8_688, "8.7 kB"), (999_949, "999.9 kB"), (999_950, "1.0 MB")],
 )
 def test_a_size_has_one_decimal_from_a_kilobyte_on(value: int, text: str) -> None:
     assert units.size(value) == text
@@ -106,14 +106,14 @@ def test_a_size_has_one_decimal_from_a_kilobyte_on(value: int, text: str) -> Non
 
 @pytest.mark.parametrize(
     ("low", "high", "text"),
-    [(5_792, 8_688, "5.8–8.7 KB"), (724, 2_896, "0.7–2.9 KB"), (100, 700, "100–700 bytes"), (8_688, 8_688, "8.7 KB")],
+    [(5_792, 8_688, "5.8–8.7 kB"), (724, 2_896, "0.7–2.9 kB"), (100, 700, "100–700 bytes"), (8_688, 8_688, "8.7 kB")],
 )
 def test_a_range_is_told_in_the_unit_of_its_larger_end(low: int, high: int, text: str) -> None:
     assert units.size_range(low, high) == text
 
 
-def test_a_rate_in_bytes_has_the_unit_of_its_size() -> None:
-    assert [units.per_second(value) for value in (40, 217_140, 1_632_539)] == ["40 bytes/s", "217.1 KB/s", "1.6 MB/s"]
+def test_a_rate_of_bytes_a_second_is_told_in_bits() -> None:
+    assert [units.per_second(value) for value in (40, 217_140, 1_632_539)] == ["320 bit/s", "1.7 Mbit/s", "13.1 Mbit/s"]
 
 
 @pytest.mark.parametrize(

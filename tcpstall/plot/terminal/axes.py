@@ -64,7 +64,7 @@ def below(start: int, end: int, name: Callable[[int], str], screen: Screen, what
 
 
 def short(text: str) -> str:
-    """Without a needless fraction: `500.0 KB` as `500 KB`."""
+    """Without a needless fraction: `500.0 kB` as `500 kB`."""
     return text.replace(".0 ", " ").replace(".00 ", " ")
 
 

@@ -15,7 +15,7 @@ _NAMED = 3
 
 
 def finding(pattern: Pattern, about: Overview) -> str:
-    """`412 flows to 10.0.3.7 sndbuf-limited at 64.0 KB since 2026-10-01 02:10`."""
+    """`412 flows to 10.0.3.7 sndbuf-limited at 64.0 kB since 2026-10-01 02:10`."""
     where = "to" if pattern.side == "server" else "from"
     kind = pattern.cause.value
     if pattern.detail and pattern.level is None:
