@@ -28,15 +28,7 @@ def addresses(captures: Sequence[str], names: Sequence[str]) -> list[str]:
             if host := host_of(label or ""):
                 called.setdefault(host, set()).add(address)
 
-    read = _core.analyze(
-        list(captures),
-        bursts=False,
-        exchanges=False,
-        label=read_label,
-        progress=_interruptible,
-        each=keep,
-        chunk=_CHUNK,
-    )
+    read = _core.analyze(list(captures), bursts=False, exchanges=False, label=read_label, each=keep, chunk=_CHUNK)
     if not any(status.exit_code == 0 for status in read.captures):
         return []
     found: set[str] = set()
@@ -53,7 +45,3 @@ def _others(names: Sequence[str]) -> str:
         return "none says which server it wants: give an address"
     more = f" and {len(names) - _TOLD} more" if len(names) > _TOLD else ""
     return f"they ask for {in_terminal(', '.join(names[:_TOLD]))}{more}"
-
-
-def _interruptible(_read: int, _whole: int | None) -> None:
-    """Being called is enough: the interpreter raises KeyboardInterrupt then."""

@@ -63,10 +63,6 @@ class _HostType(click.ParamType[str]):
             )
 
 
-def _is_name(host: str) -> bool:
-    return "/" not in host and ":" not in host and not host.replace(".", "").isdecimal()
-
-
 def _captures(*, required: bool) -> Callable[[_Command], _Command]:
     return click.argument(
         "captures",
@@ -153,8 +149,8 @@ def chosen(
     since_ns, until_ns = _resolved(captures, since, until)
     if since_ns is not None and until_ns is not None and until_ns <= since_ns:
         raise click.UsageError("--until must be later than --since")
-    if names := [host for host in hosts if _is_name(host)]:
-        hosts = [host for host in hosts if not _is_name(host)] + _called(captures, names)
+    if names := [host for host in hosts if _NAME.fullmatch(host)]:
+        hosts = [host for host in hosts if host not in names] + _called(captures, names)
     return Selection(
         flows=flows, hosts=hosts, ports=[port for each in ports for port in each], since_ns=since_ns, until_ns=until_ns
     )
@@ -180,10 +176,6 @@ def _called(captures: Sequence[str], names: Sequence[str]) -> list[str]:
 def _first_packet_ns(captures: Sequence[str]) -> int:
     """The earliest timestamp of the captures; costs one reading of them, as the border has no shorter way to ask."""
     with Path(os.devnull).open("wb") as nowhere:
-        written = _core.write(list(captures), nowhere.fileno(), format="ndjson", bursts=False, progress=_interruptible)
+        written = _core.write(list(captures), nowhere.fileno(), format="csv", bursts=False)
     rows: list[Mapping[str, Any]] = [json.loads(status.json) for status in written.captures]
     return min((row["first_ns"] for row in rows if row.get("first_ns") is not None), default=0)
-
-
-def _interruptible(_read: int, _whole: int | None) -> None:
-    """Being called is enough: the interpreter raises KeyboardInterrupt then."""
