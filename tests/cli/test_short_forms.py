@@ -79,3 +79,12 @@ def test_a_name_beside_a_file_that_cannot_be_read_is_not_to_blame(run: Run, tmp_
     done = run("analyze", tmp_path / "nowhere.pcap", "--host", "www.example.org")
     assert done.returncode == 3
     assert "nowhere.pcap" in done.stderr
+
+
+def test_a_name_selects_in_a_damaged_capture_too(run: Run, asked: list[Path], tmp_path: Path) -> None:
+    cut = tmp_path / "cut.pcap"
+    cut.write_bytes(asked[0].read_bytes()[:-10])
+    done = run("analyze", cut, "--host", "reports.example.org")
+    assert (done.returncode, "10.0.0.2" in done.stdout) == (5, True)
+    done = run("analyze", cut, "--host", "www.example.org")
+    assert (done.returncode, done.stdout) == (7, "")
