@@ -6,6 +6,7 @@ from typing import Self
 from tcpstall.untrusted import in_terminal
 
 __all__ = [
+    "UNREAD",
     "CannotAnswer",
     "CannotOpen",
     "CannotWrite",
@@ -43,6 +44,10 @@ class ExitCode(IntEnum):
     INTERRUPTED = 130, "interrupted (Ctrl-C)"
     CLOSED_PIPE = 141, "the reader of the output went away"
     TERMINATED = 143, "ended by SIGTERM"
+
+
+UNREAD = (ExitCode.CANNOT_OPEN, ExitCode.NOT_A_CAPTURE)
+"""Codes of inputs of which nothing could be read."""
 
 
 class TcpstallError(Exception):

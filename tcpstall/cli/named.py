@@ -4,13 +4,11 @@ from collections.abc import Sequence
 from fnmatch import fnmatchcase
 
 from tcpstall import _core
-from tcpstall.errors import ExitCode, NothingToShow
+from tcpstall.errors import UNREAD, NothingToShow
 from tcpstall.labels import host_of, read_label
 from tcpstall.untrusted import in_terminal
 
 __all__ = ["addresses"]
-
-_UNREAD = (ExitCode.CANNOT_OPEN, ExitCode.NOT_A_CAPTURE)
 
 _CHUNK = 10_000
 _TOLD = 5
@@ -31,7 +29,7 @@ def addresses(captures: Sequence[str], names: Sequence[str]) -> list[str]:
                 called.setdefault(host, set()).add(address)
 
     read = _core.analyze(list(captures), bursts=False, exchanges=False, label=read_label, each=keep, chunk=_CHUNK)
-    if all(status.exit_code in _UNREAD for status in read.captures):
+    if all(status.exit_code in UNREAD for status in read.captures):
         return []
     found: set[str] = set()
     for name in names:

@@ -12,7 +12,7 @@ from tcpstall.cli.numbers import Number
 from tcpstall.cli.reading import Asked, expect_flows, outcome, read, reading, reading_options
 from tcpstall.cli.selection import captures_argument
 from tcpstall.cli.signals import draining
-from tcpstall.errors import CannotOpen, ExitCode
+from tcpstall.errors import UNREAD, CannotOpen, ExitCode
 from tcpstall.model import Analysis
 
 if TYPE_CHECKING:
@@ -25,7 +25,6 @@ __all__ = ["command"]
 _FLOWS_FOR_READING, _FLOWS_IN_JSON = 3, 100
 _PLATFORMS = ("linux", "windows", "bsd")
 _STANDARD_INPUT = "-"
-_UNREAD = (ExitCode.CANNOT_OPEN, ExitCode.NOT_A_CAPTURE)
 
 
 @click.command("remedies")
@@ -146,7 +145,7 @@ def _show(
     for line in told:
         show(Text(line), screen)
     if not flows:
-        for part in without_flows([one for one in analysis.captures if one.exit_code not in _UNREAD]):
+        for part in without_flows([one for one in analysis.captures if one.exit_code not in UNREAD]):
             show(part, screen)
     for place, (flow, found, sockets) in enumerate(flows):
         if place or told:

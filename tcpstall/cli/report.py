@@ -14,7 +14,7 @@ from tcpstall.cli.ending import complain, writing
 from tcpstall.cli.numbers import Number
 from tcpstall.cli.reading import Asked, Reading, expect_flows, min_stall_option, outcome, read, reading, reading_options
 from tcpstall.cli.selection import captures_or_none
-from tcpstall.errors import ExitCode
+from tcpstall.errors import UNREAD, ExitCode
 from tcpstall.model import Capture, Flow, Sort
 from tcpstall.output import written
 
@@ -37,7 +37,6 @@ _MOST_COLUMNS = 8_000
 _ONCE = (
     "No plots: they need a second reading, and standard input can be read only once. Save the capture to a file first."
 )
-_UNREAD = (ExitCode.CANNOT_OPEN, ExitCode.NOT_A_CAPTURE)
 
 
 @click.command("report", cls=Remembering)
@@ -97,7 +96,7 @@ def command(
     how = reading(captures, asked)
     analysis = read(captures, how, top=max(top, detailed), sort=sort)
     code = outcome(analysis.captures)
-    if all(capture.exit_code in _UNREAD for capture in analysis.captures):
+    if all(capture.exit_code in UNREAD for capture in analysis.captures):
         return code
     expect_flows(len(analysis), how, code)
     ranked = [analysis[row] for row in analysis.ranked(sort)[: max(top, detailed)]]

@@ -8,7 +8,7 @@ from tcpstall.cli.ending import writing
 from tcpstall.cli.numbers import LARGEST, Number
 from tcpstall.cli.progress import Bar
 from tcpstall.cli.reading import outcome
-from tcpstall.errors import ExitCode, NothingToShow
+from tcpstall.errors import UNREAD, ExitCode, NothingToShow
 
 if TYPE_CHECKING:
     from tcpstall.model import Endpoint
@@ -64,7 +64,7 @@ def command(capture: str, flows: tuple[int, ...], service: str | None, changes: 
         )
     code = outcome(found.captures)
     if not found.forecasts:
-        if code in (ExitCode.CANNOT_OPEN, ExitCode.NOT_A_CAPTURE):
+        if code in UNREAD:
             return code
         raise NothingToShow(f"{capture} holds no such flow; `tcpstall analyze` lists the flows")
     with writing("standard output"):

@@ -6,7 +6,7 @@ from rich.console import RenderableType
 from rich.padding import Padding
 from rich.text import Text
 
-from tcpstall.errors import ExitCode
+from tcpstall.errors import UNREAD
 from tcpstall.findings import Finding, findings
 from tcpstall.model import Analysis, Capture, Flow, Sort
 from tcpstall.report.exchanges import exchange_list
@@ -20,8 +20,6 @@ from tcpstall.report.verdict import verdict
 from tcpstall.units import counted
 
 __all__ = ["render"]
-
-_UNREAD = (ExitCode.CANNOT_OPEN, ExitCode.NOT_A_CAPTURE)
 
 _LINES = 40
 """Lines of the page as long as nobody asks for the stalls: what a screen shows."""
@@ -45,7 +43,7 @@ def render(
     stalls and exchanges, and the services. Stalls shorter than `min_stall_ns` are left out of the lists but not of the
     sums, so `analysis` must have been made without a limit of its own.
     """
-    read = [capture for capture in analysis.captures if capture.exit_code not in _UNREAD]
+    read = [capture for capture in analysis.captures if capture.exit_code not in UNREAD]
     if not read:
         return
     if analysis.total == 0:

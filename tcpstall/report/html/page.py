@@ -7,7 +7,7 @@ from markupsafe import Markup
 from rich.padding import Padding
 from rich.text import Text
 
-from tcpstall.errors import ExitCode
+from tcpstall.errors import UNREAD
 from tcpstall.findings import findings as of_many
 from tcpstall.findings import in_full, telling
 from tcpstall.model import Analysis, Capture, Flow, Sort
@@ -29,7 +29,6 @@ from tcpstall.whatif import Forecast
 
 __all__ = ["MadeBy", "Source", "page", "plain"]
 
-_UNREAD = (ExitCode.CANNOT_OPEN, ExitCode.NOT_A_CAPTURE)
 _SERVICES = 10
 _SCRIPTS = ("shown.js", "page.js")
 
@@ -69,7 +68,7 @@ def page(
 
     `drawings` are their plots by the flow's id, `library` the script that draws them; `forecasts` what a change buys.
     """
-    captures = [capture for capture in analysis.captures if capture.exit_code not in _UNREAD]
+    captures = [capture for capture in analysis.captures if capture.exit_code not in UNREAD]
     values: dict[str, object] = {
         "title": ", ".join(_title(members) for members in as_read(captures)) or "no capture",
         "inputs": [[plain(part) for part in described(members)] for members in as_read(captures)],

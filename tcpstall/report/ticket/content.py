@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from tcpstall.causes import Cause
-from tcpstall.errors import ExitCode
+from tcpstall.errors import UNREAD
 from tcpstall.findings import Finding, in_full, led, telling
 from tcpstall.findings import findings as of_many
 from tcpstall.model import Analysis, Capture, Flow, Service, Side, Sort, Stall
@@ -24,8 +24,6 @@ from tcpstall.report.waits import main_sender, real_stalls, sum_by_cause
 from tcpstall.units import confidence, counted, duration, number, offset, percent
 
 __all__ = ["Detail", "content"]
-
-_UNREAD = (ExitCode.CANNOT_OPEN, ExitCode.NOT_A_CAPTURE)
 
 _STALLS_OF_ONE, _STALLS_OF_SEVERAL = 20, 8
 _EXCHANGES = 5
@@ -48,7 +46,7 @@ class Detail:
 
 def content(analysis: Analysis, detail: Detail, command: str, version: str) -> Iterator[Block]:
     """The ticket from top to bottom; nothing where no input could be read."""
-    read = [capture for capture in analysis.captures if capture.exit_code not in _UNREAD]
+    read = [capture for capture in analysis.captures if capture.exit_code not in UNREAD]
     if not read:
         return
     yield Heading(1, ["Why TCP waited: ", *_named(read)])
