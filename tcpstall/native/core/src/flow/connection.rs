@@ -106,6 +106,9 @@ pub struct Connection {
     pub halves: [Half; 2],
     /// What each of them sent again and nobody answered.
     pub silence: [Silence; 2],
+    /// The distances of a flow that is over.
+    #[serde(skip)]
+    kept_distances: Option<[Option<Nanos>; 2]>,
 }
 
 impl Connection {
@@ -128,6 +131,7 @@ impl Connection {
             handshake: Handshake::default(),
             halves: Default::default(),
             silence: Default::default(),
+            kept_distances: None,
         }
     }
 
@@ -156,7 +160,17 @@ impl Connection {
     }
 
     /// The smallest round trips from the tap to the client and to the server.
+    #[inline]
     pub fn distances(&self) -> [Option<Nanos>; 2] {
+        self.kept_distances.unwrap_or_else(|| self.distances_so_far())
+    }
+
+    /// The flow is over: its distances stay what they are now.
+    pub fn keep_distances(&mut self) {
+        self.kept_distances = Some(self.distances_so_far());
+    }
+
+    fn distances_so_far(&self) -> [Option<Nanos>; 2] {
         let late = self.disorder();
         let leg = |end: usize| {
             let (own, peer) = (&self.halves[end], &self.halves[1 - end]);

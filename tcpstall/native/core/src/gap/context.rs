@@ -173,9 +173,7 @@ fn find_plateaus(gaps: &mut [Gap]) {
         let level = gaps[start].flight_at_start;
         let slack = (1.5 * f64::from(gaps[start].mss)).max(PLATEAU_SHARE * level as f64) as i64;
         let length = gaps[start..].iter().take_while(|gap| (gap.flight_at_start - level).abs() <= slack).count().max(1);
-        let mut flights: Vec<i64> = gaps[start..start + length].iter().map(|gap| gap.flight_at_start).collect();
-        let (_, middle, _) = flights.select_nth_unstable(length / 2);
-        let plateau = *middle;
+        let plateau = middle(&gaps[start..start + length], level);
         // A turn of the peer, or a pause of the application, fills no buffer.
         let waits = |at: &usize| !gaps[*at].is_turn() && !gaps[*at].fell_silent();
         let goes_on = |at: &usize| *at > 0 && !gaps[at - 1].first && !gaps[at - 1].is_turn();
@@ -194,6 +192,15 @@ fn find_plateaus(gaps: &mut [Gap]) {
         }
         start += length;
     }
+}
+
+/// The flight in the middle of a run that begins at `level`.
+fn middle(run: &[Gap], level: i64) -> i64 {
+    if run.len() == 1 {
+        return level;
+    }
+    let mut flights: Vec<i64> = run.iter().map(|gap| gap.flight_at_start).collect();
+    *flights.select_nth_unstable(run.len() / 2).1
 }
 
 /// Flights at the level are alike to the byte, again and again, and no whole segments, each filled up while a part of the one

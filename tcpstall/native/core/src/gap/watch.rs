@@ -372,6 +372,7 @@ impl Watch {
             self.builders[index].on_left_out(last);
         }
         self.apply_acks(direction, Nanos(i64::MAX));
+        self.connection.keep_distances();
         let half = self.connection.half(direction);
         let builder = &mut self.builders[index];
         // A FIN ends the wait, unless data before it was still being repaired after it.
