@@ -5,9 +5,10 @@ from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
 from tcpstall.causes import Cause
-from tcpstall.model import Endpoint, Side
+from tcpstall.findings import Finding
+from tcpstall.model import Endpoint
 
-__all__ = ["By", "Every", "Example", "Growth", "Level", "Loss", "Losses", "Overview", "Pattern", "Trend"]
+__all__ = ["By", "Every", "Example", "Growth", "Loss", "Losses", "Overview", "Shown", "Trend"]
 
 By: TypeAlias = Literal["service", "cause", "host", "hour"]
 """What losses are added up by."""
@@ -35,9 +36,13 @@ class Example:
 
 @dataclass(frozen=True, slots=True)
 class Loss:
-    """What was lost at one service, host or hour, or to one cause. `flows` lost some of it, in so many `waits`."""
+    """What was lost at one service, host or hour, or to one cause. `flows` lost some of it, in so many `waits`.
+
+    `recoverable_ns` is what a change could give back at most, of flows whose waits began in that hour.
+    """
 
     key: str
+    recoverable_ns: int
     lost_ns: int
     waits: int
     flows: int
@@ -47,7 +52,7 @@ class Loss:
 
 @dataclass(frozen=True, slots=True)
 class Losses:
-    """The largest, and what they are part of: `keys` are there in all, which lost `all_ns`."""
+    """Those with most to give back, and what they are part of: `keys` are there in all, which lost `all_ns`."""
 
     by: By
     rows: tuple[Loss, ...]
@@ -87,28 +92,10 @@ class Trend:
 
 
 @dataclass(frozen=True, slots=True)
-class Level:
-    """The figure that waits of one pattern have in common: its name, and the bytes or segments of most of them."""
+class Shown:
+    """A finding over an archive, and the flow that shows it best."""
 
-    name: str
-    value: int
-    unit: Literal["bytes", "segments"]
-
-
-@dataclass(frozen=True, slots=True)
-class Pattern:
-    """The same cause on many flows to or from one host: `side` of them is the end whose doing it is."""
-
-    cause: Cause
-    detail: str | None
-    side: Side
-    host: str
-    level: Level | None
-    flows: int
-    waits: int
-    lost_ns: int
-    first_ns: int
-    last_ns: int
+    finding: Finding
     example: Example | None
 
 

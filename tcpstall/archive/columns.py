@@ -213,6 +213,33 @@ _EXCHANGES = (
     _column(COUNT, _NS, "turnaround_ns", "of the latency: travel and think, where the base round trip is unknown"),
 )
 
+_FINDINGS = (
+    _column(TEXT, "", "kind", "what the time went to, as in `findings` of the JSON report: loss, server-slow, idle, …"),
+    _column(TEXT, "", "side", "the end whose data waited: client, server; of `reset` the end that sent it"),
+    _column(TEXT, "", "cause", "the cause that owns the time; null of rates, resets and captures of one direction"),
+    _column(
+        TEXT, "", "details", "the cause's details with the ns of their waits: `timeout:204000000 recovery:9000000`"
+    ),
+    _column(COUNT, _SINCE_1970, "start_ns", "the first of its waits; the flow's start where it has none"),
+    _column(COUNT, _SINCE_1970, "end_ns", "the end of the last"),
+    _column(COUNT, _NS, "time_ns", "what it owns of the flow's time: no moment is in two of them"),
+    _column(COUNT, _NS, "recoverable_ns", "what a change could give back of that at most; null where nobody knows"),
+    _column(COUNT, "", "waits", "its waits in the flow"),
+    _column(COUNT, _NS, "longest_ns", "the longest of them; null without"),
+    _column(COUNT, "", "stall", "its number"),
+    _column(COUNT, _BYTES, "level_bytes", "its peer's full window, or what was in flight with a full send buffer"),
+    _column(COUNT, _SEGMENTS, "sent_again", "retransmissions inside it"),
+    _column(REAL, _SHARE, "confidence", "how sure the labels are on average; null without waits"),
+    _column(COUNT, "", "attempts", "SYNs or data of the flow that nobody answered; null where all was answered"),
+    _column(COUNT, "", "exchanges", "requests of the flow with their responses"),
+    _column(COUNT, _BYTES, "bytes", "payload of `side` in the flow"),
+    _column(COUNT, "frames", "segments", "frames of it with payload"),
+    _column(COUNT, _BYTES, "retransmitted_bytes", "payload that it sent again"),
+    _column(COUNT, "frames", "reordered_segments", "frames of it that came late without having been sent again"),
+    _column(COUNT, "", "needless_retransmissions", "retransmissions whose original had arrived"),
+    _column(COUNT, _NS, "lasted_ns", "the flow's first segment to its last"),
+)
+
 _CAPTURES = (
     replace(_SCAN, meaning="the analysis that it was part of; null where it could not be read"),
     _column(TEXT, "", "chain", "the first analysis of its set, which later ones carry on as files are added"),
@@ -283,10 +310,20 @@ _TIMES = (
     Column("client", TEXT, "", "client's address and port", _end("client")),
 )
 
-_HOST = (
-    f"case when cause in ({_words(_OF_THE_SERVER)}) then server_address "
-    f"when (sender = 'client') = (cause in ({_words(OF_THE_RECEIVER)})) then server_address else client_address end"
-)
+
+def _host(sender: str) -> Column:
+    """The end whose doing it was; `sender` is the column of the end whose data waited."""
+    return Column(
+        "host",
+        TEXT,
+        "",
+        f"the end whose doing it was: the receiver's address for {', '.join(OF_THE_RECEIVER)}, the server's for "
+        f"{', '.join(_OF_THE_SERVER)}, else the sender's",
+        f"case when cause in ({_words(_OF_THE_SERVER)}) then server_address "
+        f"when ({sender} = 'client') = coalesce(cause in ({_words(OF_THE_RECEIVER)}), false) "
+        "then server_address else client_address end",
+    )
+
 
 _OF_STALLS = (
     Column(
@@ -296,14 +333,7 @@ _OF_STALLS = (
         f"duration_ns, but 0 for `{AWAITING_PEER}`: what the peer did meanwhile is told as its own wait",
         f"if(detail = '{AWAITING_PEER}', 0, duration_ns)",
     ),
-    Column(
-        "host",
-        TEXT,
-        "",
-        f"the end whose doing it was: the receiver's address for {', '.join(OF_THE_RECEIVER)}, the server's for "
-        f"{', '.join(_OF_THE_SERVER)}, else the sender's",
-        _HOST,
-    ),
+    _host("sender"),
 )
 
 _WITHIN = (_SCAN, _FLOW, _CAPTURE, *_ENDS, _LABEL, _AT_END)
@@ -319,6 +349,12 @@ TABLES = {
         ),
         Table("stalls", "A wait of one sender a row.", (*_WITHIN, *_STALLS), (*_TIMES, *_OF_STALLS)),
         Table("exchanges", "A request with its response a row.", (*_WITHIN, *_EXCHANGES), _TIMES),
+        Table(
+            "findings",
+            "What a flow adds to a finding a row; the plain round trip of its handshake is none.",
+            (*_WITHIN, *_FINDINGS),
+            (*_TIMES, _host("side")),
+        ),
         Table("captures", "A file that was analysed a row.", _CAPTURES),
         Table("errors", "A file that could not be analysed, or not whole, a row.", _ERRORS),
     )
@@ -336,7 +372,7 @@ def layout(table: str) -> str:
     return hashlib.blake2b(columns.encode(), digest_size=4).hexdigest()
 
 
-BY_DAY = ("flows", "stalls", "exchanges")
+BY_DAY = ("flows", "stalls", "exchanges", "findings")
 """The tables whose files are parted by the day of `start_ns`."""
 
 

@@ -1,131 +1,195 @@
-"""The same cause on many flows of one host as one finding: its level, since when, and the flow that shows it best."""
+"""Findings over an archive: what the core found of each flow, added up, in the order of `analyze`."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
-from tcpstall.archive.chosen import Chosen
-from tcpstall.archive.columns import OF_THE_RECEIVER
+from tcpstall.archive.chosen import Chosen, literal
 from tcpstall.archive.examples import Wanted, examples
 from tcpstall.archive.session import Session
 from tcpstall.causes import Cause
-from tcpstall.losses import Level, Pattern
-from tcpstall.model import Side
+from tcpstall.findings import Example, Finding, ranked
+from tcpstall.losses import Shown
+from tcpstall.model import Endpoint
 
-__all__ = ["findings"]
+__all__ = ["findings", "flows_without"]
 
-_NOBODYS = (Cause.UNEXPLAINED, Cause.CAPTURE_GAP)
-"""Where the capture does not tell, nobody has anything to change."""
+_MOST = 4_096
+"""Services of a kind that are told apart, as many as in one analysis."""
 
-_FEWEST = 1_000
-"""What owns less than a thousandth of all lost time is no finding."""
+_TENTHS = "[0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1.0]"
+_WITHIN = f"quantile_disc(time_ns, {_TENTHS}) AS tenths, quantile_disc(time_ns, 0.95) AS p95"
 
-_HOSTS = 3
-"""So many hosts are told of one cause and detail, or the commonest would leave room for no other."""
+_KEY = ("kind", "side", "address", "port")
 
-_STEPS_AN_OCTAVE = 4
-"""Levels within a fifth of each other are one: what is in flight varies by a segment around a full buffer."""
+_SERVICE = "kind, side, server_address AS address, server_port AS port"
 
-_LEVELS: Mapping[Cause, tuple[str, str]] = {
-    Cause.SNDBUF_LIMITED: ("in_flight_bytes", "bytes"),
-    Cause.RWND_LIMITED: ("peer_window_bytes", "bytes"),
-}
-"""The figure in which a limit shows."""
+_PLACE = "sum(recoverable_ns) DESC NULLS LAST, sum(time_ns) DESC, count(*) DESC, address, port"
 
-_INITIAL_WINDOW = "initial-window"
+_SUMS = (
+    "waits", "time_ns", "recoverable_ns", "attempts", "exchanges", "bytes", "segments", "retransmitted_bytes",
+    "needless_retransmissions", "reordered_segments", "lasted_ns",
+)  # fmt: skip
 
-_NAMES = "cause, detail, side, host, step"
-"""What makes a pattern."""
+_BEST = ("scan", "flow", "side", "stall", "time_ns", "start_ns", "level_bytes", "sent_again")
+"""What is told of the flow that shows a finding best."""
 
-
-def _quoted(causes: Iterable[Cause]) -> str:
-    return ", ".join(f"'{cause.value}'" for cause in causes)
-
-
-_SIDE = (
-    f"if(cause IN ({_quoted(OF_THE_RECEIVER)}), if(sender = 'client', 'server', 'client'), "
-    f"if(cause = '{Cause.HANDSHAKE.value}', 'server', sender))"
+_DETAILS = (
+    f"SELECT {_SERVICE}, split_part(one, ':', 1) AS detail, sum(split_part(one, ':', 2)::BIGINT) AS time_ns "
+    "FROM (SELECT *, unnest(string_split(details, ' ')) AS one FROM findings {where}) "
+    "GROUP BY ALL ORDER BY time_ns DESC, detail"
 )
 
+_SHOWN_BY = ("initial_window_bytes", "max_in_flight_bytes", "bottleneck_bytes_per_s", "queue_delay_ns", "mss_bytes")
+"""Columns of flows that each end has."""
 
-def findings(asked: Session, chosen: Chosen, most: int) -> list[Pattern]:
-    """What lost most, most first."""
+_Key = tuple[Any, ...]
+
+
+def findings(asked: Session, chosen: Chosen, most: int) -> list[Shown]:
+    """The first ones, in the order in which a person should read them."""
+    found, best = _found(asked, chosen)
+    [flows] = asked.rows(f"SELECT count(*) AS flows FROM flows {chosen.flows_where()}")
+    # An archive is read for what could change: pauses of applications and the like stand in `query`.
+    first = [one for one in ranked(found, flows["flows"]) if one.is_lead][:most]
+    first = _with_answers(asked, chosen, first)
+    wanted = [best[_key(one, found)] for one in first]
+    shown = examples(asked, [_wanted(row) for row in wanted])
+    told = zip(first, _facts(asked, wanted), shown, strict=True)
+    return [Shown(replace(finding, example=facts), example) for finding, facts, example in told]
+
+
+def flows_without(asked: Session, chosen: Chosen) -> int:
+    """Flows that waited and have no finding: a version scanned them that kept none."""
+    waited = f"lost_ns > time_{Cause.HANDSHAKE.value}_ns"
+    [row] = asked.rows(
+        f"SELECT count(*) AS flows FROM flows {chosen.flows_where(waited, 'scan NOT IN (SELECT scan FROM findings)')}"
+    )
+    return int(row["flows"])
+
+
+def _found(asked: Session, chosen: Chosen) -> tuple[list[Finding], dict[_Key, Mapping[str, Any]]]:
+    """The findings of single services, and the flow that shows each best."""
+    sums = ", ".join(f"sum({name}) AS {name}" for name in _SUMS)
+    labelled = "FILTER (confidence IS NOT NULL)"
+    best = ", ".join(f"{name}: {name}" for name in _BEST)
     rows = asked.rows(
-        f"SELECT {_NAMES}, count(*) AS waits, sum(lost_ns) AS lost, sum(sum(lost_ns)) OVER () AS all_lost, "
-        "min(start_ns) AS first_ns, max(end_ns) AS last_ns "
-        f"FROM {_source(chosen)} GROUP BY {_NAMES} "
-        f"QUALIFY row_number() OVER (PARTITION BY cause, detail ORDER BY lost DESC, host) <= {_HOSTS} "
-        f"ORDER BY lost DESC, {_NAMES} LIMIT {most}"
+        f"SELECT {_SERVICE}, count(*) AS flows, {sums}, {_WITHIN}, "
+        "min(client_address) AS client, min(client_address) = max(client_address) AS one_client, "
+        "min(start_ns) AS first_ns, max(end_ns) AS last_ns, max(attempts) AS most_attempts, "
+        "max(longest_ns) AS longest_ns, "
+        f"sum(confidence * time_ns) / nullif(sum(time_ns) {labelled}, 0) AS confidence, "
+        f"arg_max({{{best}}}, if(kind = 'server-slow', longest_ns, time_ns)) AS best, "
+        "count(*) OVER (PARTITION BY kind, side) AS services "
+        f"FROM findings {chosen.where()} GROUP BY {', '.join(_KEY)} "
+        f"QUALIFY row_number() OVER (PARTITION BY kind, side ORDER BY {_PLACE}) <= {_MOST}"
     )
-    rows = [row for row in rows if row["lost"] * _FEWEST >= row["all_lost"]]
-    if not rows:
-        return []
-    flows = _flows(asked, chosen, rows)
-    shown = examples(asked, [_wanted(flows[_key(row)]) for row in rows])
-    found = []
-    for row, example in zip(rows, shown, strict=True):
-        side: Side = "server" if row["side"] == "server" else "client"
-        found.append(
-            Pattern(
-                Cause(row["cause"]),
-                row["detail"],
-                side,
-                row["host"],
-                _level(row, flows[_key(row)]["level"]),
-                flows[_key(row)]["flows"],
-                int(row["waits"]),
-                int(row["lost"]),
-                row["first_ns"],
-                row["last_ns"],
-                example,
-            )
-        )
-    return found
+    details: dict[_Key, list[tuple[str, int]]] = {}
+    for row in asked.rows(_DETAILS.format(where=chosen.where("details IS NOT NULL"))):
+        details.setdefault(tuple(row[name] for name in _KEY), []).append((row["detail"], int(row["time_ns"])))
+    keyed = {tuple(row[name] for name in _KEY): row for row in rows}
+    found = [_finding(row, tuple(details.get(key, ()))) for key, row in keyed.items()]
+    return found, {key: row["best"] for key, row in keyed.items()}
 
 
-def _source(chosen: Chosen) -> str:
-    """The waits that can be somebody's to change, with the pattern that each belongs to."""
-    cases = " ".join(f"WHEN '{cause.value}' THEN {column}" for cause, (column, _) in _LEVELS.items())
-    initial = f"if(detail = '{_INITIAL_WINDOW}', in_flight_segments, NULL)"
-    figure = f"CASE cause {cases} WHEN '{Cause.CWND_LIMITED.value}' THEN {initial} END"
-    meant = (
-        "lost_ns > 0",
-        f"cause NOT IN ({_quoted(_NOBODYS)})",
-        # A client that has nothing to ask keeps nobody waiting, and a handshake takes its round trip.
-        f"NOT (cause = '{Cause.APP_LIMITED.value}' AND sender = 'client')",
-        f"NOT (cause = '{Cause.HANDSHAKE.value}' AND detail IS NULL)",
+def _finding(row: Mapping[str, Any], details: tuple[tuple[str, int], ...]) -> Finding:
+    sums = {name: int(row[name] or 0) for name in _SUMS if name != "recoverable_ns"}
+    answers = row["kind"] == "server-slow"
+    return Finding(
+        kind=row["kind"],
+        side=row["side"],
+        address=row["address"],
+        port=row["port"],
+        client=row["client"] if row["one_client"] else None,
+        flows=row["flows"],
+        recoverable_ns=None if row["recoverable_ns"] is None else int(row["recoverable_ns"]),
+        counted=sums["waits"] if answers else row["flows"],
+        median_ns=row["tenths"][4],
+        p95_ns=row["p95"],
+        worst_ns=row["longest_ns"] if answers else row["tenths"][-1],
+        tenths_ns=tuple(row["tenths"]),
+        confidence=row["confidence"],
+        details=details,
+        first_ns=row["first_ns"],
+        last_ns=row["last_ns"],
+        most_attempts=row["most_attempts"] or 0,
+        example=None,
+        further_services=row["services"] > _MOST,
+        **sums,
     )
-    inner = f"SELECT *, {_SIDE} AS side, {figure} AS figure FROM stalls {chosen.where(*meant)}"
-    step = f"round(log2(if(figure > 0, figure, NULL)) * {_STEPS_AN_OCTAVE})::INTEGER"
-    return f"(SELECT *, {step} AS step FROM ({inner}))"
 
 
-def _flows(asked: Session, chosen: Chosen, rows: Sequence[Mapping[str, Any]]) -> dict[tuple[Any, ...], dict[str, Any]]:
-    """How many flows each pattern has, and of the flow that lost most its longest wait."""
-    causes = ", ".join(sorted({f"'{row['cause']}'" for row in rows}))
-    hosts = ", ".join(sorted({f"'{row['host']}'" for row in rows}))
-    found = asked.rows(
-        f"WITH each AS (SELECT {_NAMES}, scan, flow, sum(lost_ns) AS lost, "
-        "arg_max({stall: stall, moment: start_ns}, lost_ns) AS longest, arg_max(figure, lost_ns) AS figure "
-        f"FROM {_source(chosen)} WHERE cause IN ({causes}) AND host IN ({hosts}) GROUP BY ALL) "
-        f"SELECT {_NAMES}, count(*) AS flows, median(figure) AS level, "
-        "arg_max({scan: scan, flow: flow, lost: lost, stall: longest.stall, moment: longest.moment}, lost) AS best "
-        f"FROM each GROUP BY {_NAMES}"
+def _key(finding: Finding, found: Sequence[Finding]) -> _Key:
+    """Of the service that shows a finding best: of several services the one with most time."""
+    if finding.port is not None:
+        return finding.kind, finding.side, finding.address, finding.port
+    of = [
+        one
+        for one in found
+        if (one.kind, one.side) == (finding.kind, finding.side) and finding.address in (None, one.address)
+    ]
+    most = max(of, key=lambda one: (one.time_ns, one.flows))
+    return most.kind, most.side, most.address, most.port
+
+
+def _with_answers(asked: Session, chosen: Chosen, found: Sequence[Finding]) -> list[Finding]:
+    """With a slow server's distribution as that of its answers."""
+    slow = [one for one in found if one.kind == "server-slow"]
+    if not slow:
+        return list(found)
+    services = ", ".join(f"({literal(one.address or '')}, {one.port})" for one in slow)
+    these = f"(server_address, server_port) IN ({services})"
+    rows = asked.rows(
+        f"SELECT server_address, server_port, {_WITHIN.replace('time_ns', 'think_ns')} "
+        f"FROM exchanges SEMI JOIN (SELECT scan, flow FROM findings {chosen.where(these, _SLOW)}) USING (scan, flow) "
+        f"{chosen.where('think_ns > 0', _CLIENTS)} GROUP BY server_address, server_port"
     )
-    return {_key(row): {"flows": row["flows"], "level": row["level"], **row["best"]} for row in found}
+    by = {(row["server_address"], row["server_port"]): row for row in rows}
+    return [
+        replace(one, median_ns=row["tenths"][4], p95_ns=row["p95"], tenths_ns=tuple(row["tenths"]))
+        if one.kind == "server-slow" and (row := by.get((one.address, one.port)))
+        else one
+        for one in found
+    ]
 
 
-def _key(row: Mapping[str, Any]) -> tuple[Any, ...]:
-    return tuple(row[name] for name in _NAMES.split(", "))
+_SLOW = "kind = 'server-slow'"
+_CLIENTS = "requester = 'client'"
 
 
 def _wanted(row: Mapping[str, Any]) -> Wanted:
-    return Wanted(row["scan"], row["flow"], int(row["lost"]), row["stall"], row["moment"])
+    at = row["start_ns"] if row["stall"] is not None else None
+    return Wanted(row["scan"], row["flow"], int(row["time_ns"]), row["stall"], at)
 
 
-def _level(row: Mapping[str, Any], value: float | None) -> Level | None:
-    if value is None:
-        return None
-    if row["cause"] == Cause.CWND_LIMITED:
-        return Level("initial window", round(value), "segments")
-    name = "send buffer" if row["cause"] == Cause.SNDBUF_LIMITED else "window"
-    return Level(name, round(value), "bytes")
+def _facts(asked: Session, wanted: Sequence[Mapping[str, Any]]) -> list[Example | None]:
+    """What the flows that show findings best tell of them, in the same order."""
+    if not wanted:
+        return []
+    these = ", ".join(f"({literal(row['scan'])}, {row['flow']})" for row in wanted)
+    flows = {
+        (row["scan"], row["flow"]): row for row in asked.rows(f"SELECT * FROM flows WHERE (scan, flow) IN ({these})")
+    }
+    rows = [(best, flows.get((best["scan"], best["flow"]))) for best in wanted]
+    return [None if flow is None else _example(best, flow) for best, flow in rows]
+
+
+def _example(best: Mapping[str, Any], flow: Mapping[str, Any]) -> Example:
+    side, level = best["side"], best["level_bytes"]
+    figures = {"peer_window_bytes": level, "plateau_bytes": level, "retransmissions": best["sent_again"]}
+    client, server = (Endpoint(flow[f"{end}_address"], flow[f"{end}_port"]) for end in ("client", "server"))
+    return Example(
+        flow=flow["flow"],
+        client=client,
+        server=server,
+        start_ns=flow["start_ns"],
+        end_ns=flow["end_ns"],
+        time_ns=best["time_ns"],
+        base_rtt_ns=flow["base_rtt_ns"],
+        bytes=flow[f"{side}_bytes"],
+        segments=flow[f"{side}_segments"],
+        retransmitted_bytes=flow[f"{side}_retransmitted_bytes"],
+        trust=flow["trust_level"],
+        stall=None if best["stall"] is None else {"number": best["stall"], "evidence": figures},
+        **{name: flow[f"{side}_{name}"] for name in _SHOWN_BY},
+    )

@@ -32,16 +32,20 @@ _Key = tuple[Any, ...]
 
 
 def top(asked: Session, by: By, chosen: Chosen, most: int) -> Losses:
-    """What lost most, most first."""
+    """What could give back most, then what lost most, most first."""
     keys = [f"k{number}" for number in range(len(_KEYS[by]))]
     named = ", ".join(f"{sql} AS {key}" for sql, key in zip(_KEYS[by], keys, strict=True))
     listed = ", ".join(keys)
     found = asked.rows(
         f"WITH each AS (SELECT {named}, cause, count(*) AS waits, sum(lost_ns) AS lost "
-        f"FROM stalls {chosen.where('lost_ns > 0')} GROUP BY ALL) "
-        f"SELECT {listed}, sum(lost) AS lost_ns, sum(waits) AS waits, list({{cause: cause, lost: lost}}) AS causes, "
-        "sum(sum(lost)) OVER () AS all_ns, count(*) OVER () AS keys "
-        f"FROM each GROUP BY {listed} ORDER BY lost_ns DESC, {listed} LIMIT {most}"
+        f"FROM stalls {chosen.where('lost_ns > 0')} GROUP BY ALL), "
+        f"lost AS (SELECT {listed}, sum(lost) AS lost_ns, sum(waits) AS waits, "
+        "list({cause: cause, lost: lost}) AS causes, sum(sum(lost)) OVER () AS all_ns, count(*) OVER () AS keys "
+        f"FROM each GROUP BY {listed}), "
+        f"back AS (SELECT {named}, sum(recoverable_ns) AS back FROM findings {chosen.where('recoverable_ns > 0')} "
+        "GROUP BY ALL) "
+        f"SELECT lost.*, coalesce(back, 0) AS recoverable_ns FROM lost LEFT JOIN back USING ({listed}) "
+        f"ORDER BY recoverable_ns DESC, lost_ns DESC, {listed} LIMIT {most}"
     )
     if not found:
         return Losses(by, (), 0, 0)
@@ -52,7 +56,8 @@ def top(asked: Session, by: By, chosen: Chosen, most: int) -> Losses:
     rows = []
     for row, (key, lost), example in zip(found, causes.items(), shown, strict=True):
         known = flows[key]["flows"] if key in flows else 0
-        rows.append(Loss(_told(by, key), int(row["lost_ns"]), int(row["waits"]), known, lost, example))
+        spans = int(row["recoverable_ns"]), int(row["lost_ns"])
+        rows.append(Loss(_told(by, key), *spans, int(row["waits"]), known, lost, example))
     return Losses(by, tuple(rows), found[0]["keys"], int(found[0]["all_ns"]))
 
 

@@ -17,7 +17,12 @@ from tcpstall.errors import CannotOpen
 
 __all__ = ["rebuilt"]
 
-_KEYS = {"flows": "scan, flow", "stalls": "scan, flow, stall", "exchanges": "scan, flow, start_ns, requester"}
+_KEYS = {
+    "flows": "scan, flow",
+    "stalls": "scan, flow, stall",
+    "exchanges": "scan, flow, start_ns, requester",
+    "findings": "scan, flow, kind, side, cause",
+}
 
 
 @dataclass(frozen=True, slots=True)

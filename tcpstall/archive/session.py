@@ -69,7 +69,7 @@ class Answer:
 
 
 class Session:
-    """Asks the store. Views `flows`, `stalls`, `exchanges`, `captures` and `errors` are all that there is."""
+    """Asks the store. A view for each of its tables is all that there is."""
 
     exit_code = ExitCode.COMPLETE
     """What the command that asks ends with: DAMAGED where rows of the store are missing."""

@@ -67,7 +67,7 @@ def compacted(store: Store) -> None:
 
 
 def pruned(store: Store, before_ns: int) -> int:
-    """Forgets flows, stalls and exchanges that began before then; how many rows went. Captures stay known."""
+    """Forgets flows, stalls, exchanges and findings that began before then; how many rows went. Captures stay known."""
     parts = Parts(store.place, MEMORY_BYTES)
     gone = 0
     for table in BY_DAY:

@@ -8,7 +8,7 @@ from tcpstall.archive.store import Lost, Part, Store
 
 __all__ = ["Within"]
 
-_BY_START = ("stalls", "exchanges")
+_BY_START = ("stalls", "exchanges", "findings")
 
 
 class Within:

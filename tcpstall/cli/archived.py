@@ -7,7 +7,7 @@ import click
 from click.core import ParameterSource
 
 from tcpstall import __version__
-from tcpstall.cli.asking import Form, Which, asked, chosen
+from tcpstall.cli.asking import Form, Which, asked, chosen, tell_flows_without
 from tcpstall.cli.called import command_line
 from tcpstall.cli.ending import writing
 from tcpstall.cli.times import Moment
@@ -55,14 +55,15 @@ def store_page(store: str, output: Path, *, top: int | None, since: Moment | Non
         from tcpstall.archive.questions import top as worst_of
         from tcpstall.report.html import finely
 
+        tell_flows_without(store, session, meant)
         about = overview(session, meant)
         worst = worst_of(session, "service", meant, top or _SERVICES)
         course = trend(session, finely(about), meant, _GROWN)
-        patterns = findings(session, meant, top or _FINDINGS)
+        found = findings(session, meant, top or _FINDINGS)
     from tcpstall.cli.report import write_whole
     from tcpstall.report.html import MadeBy, archive_page
 
     made = MadeBy(command_line((), anonymised=False), __version__, ())
     with writing(str(output)):
-        write_whole(archive_page(about, worst, course, patterns, made_by=made), output)
+        write_whole(archive_page(about, worst, course, found, made_by=made), output)
     return session.exit_code

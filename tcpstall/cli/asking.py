@@ -33,6 +33,7 @@ __all__ = [
     "form_options",
     "interval_options",
     "parquet_file",
+    "tell_flows_without",
     "write",
 ]
 
@@ -150,6 +151,18 @@ def asked(store: str, form: Form, chosen: "Chosen | None" = None, *, output: Pat
         if opened.lost:
             answering.exit_code = ExitCode.DAMAGED
         yield answering
+
+
+def tell_flows_without(store: str, session: "Session", chosen: "Chosen") -> None:
+    """Says where what follows lacks the findings of some flows."""
+    from tcpstall.archive.findings import flows_without
+
+    if flows := flows_without(session, chosen):
+        were = "was" if flows == 1 else "were"
+        complain(
+            f"{store}: {counted(flows, 'flow')} {were} scanned by a version that kept no findings: "
+            "scan the captures into a new store to see theirs"
+        )
 
 
 _SCAN_AGAIN = "scan its captures again, into the same store"

@@ -40,7 +40,7 @@ def _print_columns(context: click.Context, _parameter: click.Parameter, wanted: 
     help="Print the tables with their columns, what these mean and their units, and exit.",
 )
 def command(sql: str, store: str, **form: Unpack[Form]) -> ExitCode:
-    """Answer one SELECT over the tables flows, stalls, exchanges, captures and errors.
+    """Answer one SELECT over the tables flows, stalls, exchanges, findings, captures and errors.
 
     \b
     tcpstall query "SELECT cause, sum(lost_ns) / 1e9 AS lost_s FROM stalls GROUP BY cause" --store archive

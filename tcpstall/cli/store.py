@@ -52,7 +52,7 @@ def info(store: str) -> ExitCode:
 )
 @store_option
 def prune(age_ns: int, store: str) -> ExitCode:
-    """Forget flows, stalls and exchanges that began before then, by the captures' clocks.
+    """Forget flows, stalls, exchanges and findings that began before then, by the captures' clocks.
 
     Their captures stay known, so that they are not scanned again.
     """

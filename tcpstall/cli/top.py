@@ -1,10 +1,20 @@
 """`tcpstall top`: where an archive lost most time."""
 
-from typing import Unpack, get_args
+from typing import Literal, Unpack, get_args
 
 import click
 
-from tcpstall.cli.asking import Form, Which, asked, cause_option, chosen, form_options, interval_options, write
+from tcpstall.cli.asking import (
+    Form,
+    Which,
+    asked,
+    cause_option,
+    chosen,
+    form_options,
+    interval_options,
+    tell_flows_without,
+    write,
+)
 from tcpstall.cli.numbers import Number
 from tcpstall.cli.stores import store_option
 from tcpstall.errors import ExitCode
@@ -22,24 +32,40 @@ class _Asked(Form, Which):
 @click.command("top")
 @store_option
 @click.option(
-    "--by", type=click.Choice(get_args(By)), default="service", show_default=True, help="What losses are added up by."
+    "--by",
+    type=click.Choice(("finding", *get_args(By))),
+    default="finding",
+    show_default=True,
+    help="Findings as `analyze` tells them, or what losses are added up by.",
 )
 @cause_option
 @interval_options
 @click.option("--top", "most", type=Number(min=1), default=_MOST, show_default=True, metavar="N", help="The first N.")
 @form_options
-def command(store: str, by: By, most: int, **which: Unpack[_Asked]) -> ExitCode:
+def command(store: str, by: By | Literal["finding"], most: int, **which: Unpack[_Asked]) -> ExitCode:
     """Say where most time was lost, to what, and which flow shows it best.
 
-    Lost is the length of waits. A host's are those that were its own doing: as a sender, as a receiver whose window was
+    What a change could give back most of comes first: not the pauses of applications, nor the plain round trip. Lost
+    is the length of waits. A host's are those that were its own doing: as a sender, as a receiver whose window was
     full, as a server that was slow to accept.
     """
     meant = chosen(Which(causes=which["causes"], since=which["since"], until=which["until"]))
     form = Form(form=which["form"], output=which["output"])
     with asked(store, form, meant) as session:
-        from tcpstall.archive.questions import top
+        tell_flows_without(store, session, meant)
+        if by == "finding":
+            from tcpstall.archive.findings import findings
 
-        losses = top(session, by, meant, most)
+            found = findings(session, meant, most)
+        else:
+            from tcpstall.archive.questions import top
+
+            losses = top(session, by, meant, most)
+    if by == "finding":
+        from tcpstall.report.archive.found import found_columns, found_rows, render_found
+
+        write(form, found_columns(), found_rows(found), lambda width: render_found(found, width=width))
+        return session.exit_code
     from tcpstall.report.archive.losses import loss_columns, loss_rows, render_losses
 
     write(form, loss_columns(losses), loss_rows(losses), lambda width: render_losses(losses, width=width))

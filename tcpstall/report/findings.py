@@ -10,7 +10,7 @@ from tcpstall.findings.finding import RATES
 from tcpstall.findings.words import spread
 from tcpstall.units import counted, duration
 
-__all__ = ["MOST", "finding_lines", "findings_list", "heading", "told"]
+__all__ = ["MOST", "facts", "finding_lines", "findings_list", "heading", "told"]
 
 MOST = 8
 """Findings that are told."""
@@ -26,17 +26,19 @@ def findings_list(found: Sequence[Finding], *, width: int, most: int = MOST) -> 
         yield Text(f"{_INDENT}and {counted(more, 'smaller finding')}: --format json lists them", "dim")
 
 
-def finding_lines(rank: int, finding: Finding, width: int) -> Iterator[Text]:
+def finding_lines(rank: int, finding: Finding, width: int, *, numbered: bool = True) -> Iterator[Text]:
     """Time, kind, place, flows and distribution; then the evidence, what to change, and the flow that shows it.
 
-    Evidence that does not fit into the second line stands at the end of the first, where that has room.
+    Evidence that does not fit into the second line stands at the end of the first, where that has room. `numbered`
+    names the flow by its number, which says nothing where there are many analyses.
     """
     told, change = evidence(finding), f"→ {advice(finding)}"
     apart = cell_len(f"{_INDENT}{told} {change}") > width
     parts = [counted(finding.flows, "flow"), *spread(finding), *([told] if apart and told else [])]
     yield Text(_fitted(f"{rank}  {_time(finding)}{headline(finding)}: {where(finding)}", parts, width), "bold")
     before = "" if apart or not told else f"{told} "
-    extra = [f"flow {finding.example.flow}" if finding.example and finding.flows > 1 else "", gain(finding)]
+    shown = numbered and finding.example and finding.flows > 1
+    extra = [f"flow {finding.example.flow}" if shown and finding.example else "", gain(finding)]
     tail = _tail(f"{_INDENT}{before}{change}", [part for part in extra if part], width)
     yield Text.assemble(_INDENT, before, (change, "green"), (tail, "dim"))
 
@@ -48,10 +50,14 @@ def heading(finding: Finding) -> str:
 
 def told(finding: Finding) -> str:
     """All that follows the heading, whatever the width: flows, distribution, evidence, what to change, what it buys."""
-    facts = ", ".join(part for part in (counted(finding.flows, "flow"), *spread(finding), evidence(finding)) if part)
     bought = f" ({gain(finding)})" if gain(finding) else ""
     shown = f"; flow {finding.example.flow} shows it" if finding.example and finding.flows > 1 else ""
-    return f"{facts} → {advice(finding)}{bought}{shown}"
+    return f"{facts(finding)} → {advice(finding)}{bought}{shown}"
+
+
+def facts(finding: Finding) -> str:
+    """Flows, distribution and evidence."""
+    return ", ".join(part for part in (counted(finding.flows, "flow"), *spread(finding), evidence(finding)) if part)
 
 
 def _time(finding: Finding) -> str:

@@ -77,7 +77,12 @@ def _day(store: Store, scratch: Path, day: int, first: int, last: int, flows: in
     connection = duckdb.connect()
     connection.execute(f"CREATE TABLE f AS {_flows(first, last, flows, days)}")
     date = datetime.fromtimestamp((START_NS + day * DAY_NS) / 1e9, UTC).date()
-    for name, rows in (("flows", "f"), ("stalls", f"({_stalls(days)})"), ("exchanges", f"({_exchanges()})")):
+    for name, rows in (
+        ("flows", "f"),
+        ("stalls", f"({_stalls(days)})"),
+        ("exchanges", f"({_exchanges()})"),
+        ("findings", f"({_findings(days)})"),
+    ):
         names = [column[0] for column in connection.execute(f"SELECT * FROM {rows} LIMIT 0").description or ()]
         listed = ", ".join(_given(column.name, column.type, names) for column in TABLES[name].columns)
         kept = f"SELECT {listed} FROM {rows} ORDER BY start_ns"
@@ -177,6 +182,24 @@ def _stalls(days: int) -> str:
            if(full_buffer, 60000, NULL) AS buffer_low_bytes, if(full_buffer, 66000, NULL) AS buffer_high_bytes,
            k % 1000 AS last_packet, k % 1000 + 2 AS next_packet
     FROM c
+    """
+
+
+def _findings(days: int) -> str:
+    """What the waits of a cause come to in each flow."""
+    flow = "scan, flow, capture, client_address, client_port, server_address, server_port, label, at_end"
+    lost = f"SELECT * FROM ({_stalls(days)}) WHERE detail IS DISTINCT FROM 'awaiting-peer' AND cause <> 'handshake'"
+    idle = "cause = 'unexplained' OR cause = 'app-limited' AND sender = 'client'"
+    named = "WHEN cause = 'app-limited' THEN 'server-slow' WHEN cause = 'retransmission' THEN 'loss'"
+    kind = f"CASE WHEN {idle} THEN 'idle' {named} ELSE cause END"
+    return f"""
+    SELECT {flow}, {kind} AS kind, sender AS side, cause, max(detail) || ':' || sum(duration_ns) AS details,
+           min(start_ns) AS start_ns, max(end_ns) AS end_ns, sum(duration_ns)::BIGINT AS time_ns,
+           if(kind = 'idle', NULL, sum(duration_ns)::BIGINT) AS recoverable_ns, count(*) AS waits,
+           max(duration_ns) AS longest_ns, arg_max(stall, duration_ns) AS stall, max(in_flight_bytes) AS level_bytes,
+           avg(confidence) AS confidence, 3 AS exchanges, 20000 AS bytes, 20 AS segments, 0 AS retransmitted_bytes,
+           0 AS reordered_segments, 0 AS needless_retransmissions, 4000000000 AS lasted_ns
+    FROM ({lost}) GROUP BY {flow}, cause, sender
     """
 
 

@@ -65,7 +65,9 @@ def undisturbed(path: Path, store: Path) -> Rows:
 
 def without_scans(held: Rows) -> list[str]:
     """Rows of flows, stalls and exchanges, whichever scan they came from."""
-    return sorted(repr((table, row[3:])) for table in ("flows", "stalls", "exchanges") for row in held[table])
+    return sorted(
+        repr((table, row[3:])) for table in ("flows", "stalls", "exchanges", "findings") for row in held[table]
+    )
 
 
 @pytest.mark.parametrize("mode", ["w", "w:gz"])

@@ -67,9 +67,13 @@ def test_gathered_rows_are_those_of_the_reports_with_what_a_store_adds(reports: 
     assert rows == sum(map(len, tables.values()))
     assert len(gathered) == 0
     for name, table in tables.items():
-        assert sorted(table.names) == sorted(column.name for column in TABLES[name].columns)
+        duckdb.register("rows_of_table", table)
+        described = duckdb.sql("DESCRIBE SELECT * FROM rows_of_table").fetchall()
+        assert {row[0]: row[1] for row in described} == {column.name: column.type for column in TABLES[name].columns}
         assert table.column("scan") == ["abc"] * len(table)
         assert table.column("capture") == ["file:///a.pcap"] * len(table)
+        if name == "findings":  # of one capture they are added up
+            continue
         plain = getattr(reports[0], name)
         for column in set(plain.names) - {"capture"}:
             assert table.column(column) == 2 * plain.column(column)

@@ -27,13 +27,13 @@ def folder(request: pytest.FixtureRequest, tmp_path: Path) -> str:
 @pytest.fixture
 def url(rows: Rows, folder: str) -> str:
     """The same rows in a store there."""
-    stored(Rows(f"{folder}/store", rows.flows[:-1], rows.stalls, rows.exchanges, rows.captures))
+    stored(Rows(f"{folder}/store", rows.flows[:-1], rows.stalls, rows.exchanges, rows.findings, rows.captures))
     return f"{folder}/store"
 
 
 def test_it_answers_as_a_local_one(rows: Rows, url: str) -> None:
     with session(Store.open(url)) as there, session(Store.open(str(rows.folder))) as here:
-        for table in ("flows", "stalls", "exchanges", "captures"):
+        for table in ("flows", "stalls", "exchanges", "findings", "captures"):
             sql = f"SELECT count(*) AS n, min(scan) AS least FROM {table}"
             assert there.rows(sql) == here.rows(sql)
         assert there.rows("SELECT * FROM errors") == here.rows("SELECT * FROM errors")

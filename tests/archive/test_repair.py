@@ -57,7 +57,7 @@ def lose(store: Path, names: Sequence[str]) -> None:
 
 
 def without_scan(found: Rows) -> list[list[str]]:
-    return [sorted(repr(row[3:]) for row in found[table]) for table in ("flows", "stalls", "exchanges")]
+    return [sorted(repr(row[3:]) for row in found[table]) for table in ("flows", "stalls", "exchanges", "findings")]
 
 
 def test_a_catalog_lost_with_its_copy_is_made_anew_from_the_parts(store: Path, captures: Path) -> None:
@@ -108,7 +108,7 @@ def test_rows_that_are_left_stay_where_the_captures_are_gone(worse: str, store: 
     left = rows(store)
     scan([str(captures)], str(store), executor=here)
     after = rows(store)
-    for table in ("flows", "stalls", "exchanges"):
+    for table in ("flows", "stalls", "exchanges", "findings"):
         assert set(map(repr, left[table])) <= set(map(repr, after[table])) <= set(map(repr, before[table]))
     assert len(after["flows"]) < len(before["flows"])
     assert checked(at(str(store))).problems  # and each question says so

@@ -150,7 +150,7 @@ class TestAgain:
         whole = Path(shutil.copytree(made / "web", tmp_path / "whole"))
         scan([str(whole)], str(tmp_path / "other"))
         ours, others = rows(tmp_path / "store"), rows(tmp_path / "other")
-        for table in ("flows", "stalls", "exchanges"):
+        for table in ("flows", "stalls", "exchanges", "findings"):
             # Scan and flow number differ, and the name of the folder.
             assert sorted(map(repr, (row[3:] for row in ours[table]))) == sorted(
                 map(repr, (row[3:] for row in others[table]))
@@ -330,7 +330,7 @@ class TestOperations:
         other = tmp_path / "other"
         scan([str(growing)], str(other))
         ours, others = rows(store), rows(other)
-        for table in ("flows", "stalls", "exchanges"):
+        for table in ("flows", "stalls", "exchanges", "findings"):
             assert sorted(map(repr, (row[3:] for row in ours[table]))) == sorted(
                 map(repr, (row[3:] for row in others[table]))
             )
@@ -370,7 +370,8 @@ class TestUpkeep:
         with Store.writing(str(store)) as opened:
             gone = upkeep.pruned(opened, cut_ns)
         after = rows(store)
-        for table, column in (("flows", 9), ("stalls", 11), ("exchanges", 10)):
+        for table in ("flows", "stalls", "exchanges", "findings"):
+            column = [one.name for one in TABLES[table].columns].index("start_ns")
             assert after[table] == [row for row in before[table] if row[column] >= cut_ns], table
         assert gone == sum(len(before[table]) - len(after[table]) for table in before)
         assert after["captures"] == before["captures"]
@@ -381,7 +382,7 @@ class TestUpkeep:
         held = counted(tmp_path / "store")
         arguments = ["store", "prune", "--older-than", "30d", "--store", str(tmp_path / "store")]
         done = subprocess.run([sys.executable, "-m", "tcpstall", *arguments], capture_output=True, env=environment())
-        rows_gone = held["flows"] + held["stalls"] + held["exchanges"]
+        rows_gone = sum(held[table] for table in ("flows", "stalls", "exchanges", "findings"))
         assert (done.returncode, f"{rows_gone:,} rows removed" in done.stderr.decode()) == (0, True)
         assert counted(tmp_path / "store")["flows"] == 0
 

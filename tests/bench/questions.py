@@ -35,7 +35,7 @@ class Taken:
 
 def commands(page: Path) -> Iterator[tuple[str, Sequence[str], float | None]]:
     """What is asked, how, and within what time."""
-    for by in ("service", "cause", "host", "hour"):
+    for by in ("finding", "service", "cause", "host", "hour"):
         yield f"`top --by {by}`", ["top", "--by", by], TOP_S
     yield "`trend`", ["trend"], TOP_S
     yield "`report --store`", ["report", "-o", str(page)], None

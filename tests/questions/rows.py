@@ -34,6 +34,7 @@ class Rows:
     flows: list[Row] = field(default_factory=list)
     stalls: list[Row] = field(default_factory=list)
     exchanges: list[Row] = field(default_factory=list)
+    findings: list[Row] = field(default_factory=list)
     captures: list[Row] = field(default_factory=list)
 
     def lost_by(self, *names: str) -> dict[tuple[Any, ...], int]:
@@ -89,6 +90,42 @@ def stall(of: Row, number: int, cause: Cause, detail: str | None, duration_ns: i
     } | known  # fmt: skip
 
 
+def kind(wait: Mapping[str, Any]) -> str:
+    """The finding that a wait belongs to."""
+    if wait["cause"] == Cause.APP_LIMITED:
+        return "server-slow" if wait["sender"] == "server" else "idle"
+    return {"retransmission": "loss", "handshake": "handshake-loss"}.get(wait["cause"], str(wait["cause"]))
+
+
+def found(of: Row, waits: Iterable[Row]) -> list[Row]:
+    """What the flow adds to each finding."""
+    groups: dict[tuple[str, str, str], list[Row]] = {}
+    for wait in waits:
+        if lost(wait):
+            groups.setdefault((kind(wait), wait["sender"], wait["cause"]), []).append(wait)
+    return [part(of, *key, some) for key, some in groups.items()]
+
+
+def part(of: Row, kind: str, side: str, cause: str, waits: Sequence[Row]) -> Row:
+    names = ("scan", "flow", "capture", "client_address", "client_port", "server_address", "server_port", "label")
+    longest = max(waits, key=lost)
+    time_ns, details = sum(map(lost, waits)), {str(wait["detail"]): 0 for wait in waits if wait["detail"]}
+    for wait in waits:
+        if wait["detail"]:
+            details[wait["detail"]] += lost(wait)
+    return {name: of[name] for name in names} | {
+        "at_end": of["at_end"], "kind": kind, "side": side, "cause": cause,
+        "details": " ".join(f"{name}:{span}" for name, span in details.items()) or None,
+        "start_ns": min(wait["start_ns"] for wait in waits), "end_ns": max(wait["end_ns"] for wait in waits),
+        "time_ns": time_ns, "recoverable_ns": None if kind in ("idle", "unexplained") else time_ns,
+        "waits": len(waits), "longest_ns": lost(longest), "stall": longest["stall"], "confidence": 0.9,
+        "level_bytes": longest["in_flight_bytes"] if cause == Cause.SNDBUF_LIMITED else None,
+        "exchanges": 1, "bytes": of[f"{side}_bytes"], "segments": 8, "lasted_ns": of["duration_ns"],
+        "retransmitted_bytes": of[f"{side}_retransmitted_bytes"], "reordered_segments": 0,
+        "needless_retransmissions": 0,
+    }  # fmt: skip
+
+
 def ledger(of: Row, stalls: Iterable[Row]) -> Row:
     """The flow with what its waits cost it."""
     owned = {f"time_{owner.replace('-', '_')}_ns": 0 for owner in _core.owners()}
@@ -126,6 +163,7 @@ def made(folder: Path) -> Rows:
             ]
         rows.flows.append(ledger(of, waits))
         rows.stalls += waits
+        rows.findings += found(of, waits)
         names = ("scan", "flow", "capture", "client_address", "client_port", "server_address", "server_port", "at_end")
         rows.exchanges.append(
             {name: of[name] for name in names}
@@ -158,6 +196,7 @@ def stored(rows: Rows) -> None:
             *written(store, "flows", [*rows.flows, ledger(gone, ()), ledger(open_, ())]),
             *written(store, "stalls", [*rows.stalls, *old]),
             *written(store, "exchanges", rows.exchanges),
+            *written(store, "findings", [*rows.findings, *found(gone, old[:1]), *found(open_, old[1:])]),
             # Half of the captures stand in a part, the others in the journal, and one in both, as it was before.
             *written(store, "captures", [*rows.captures[:3], rows.captures[3] | {"packets": 1, "scanned_ns": 1}]),
         ]

@@ -18,15 +18,17 @@ from tcpstall.archive.overview import overview
 from tcpstall.archive.questions import top
 from tcpstall.archive.session import session
 from tcpstall.archive.store import Store
-from tcpstall.losses import Every, Example, Losses, Overview, Pattern, Trend
+from tcpstall.findings import Finding
+from tcpstall.losses import Every, Example, Losses, Overview, Shown, Trend
 from tcpstall.model import Endpoint
 from tcpstall.report.html import MadeBy, archive_page, finely
 from tcpstall.report.html.document import template_text
 from tcpstall.report.html.heat import heat
+from tcpstall.units import duration
 from tcpstall.untrusted import in_html
 from tests.hostile.test_untrusted import ATTACKS
 from tests.questions.conftest import Told
-from tests.questions.rows import DAY_NS, HOUR_NS, START_NS, Rows, host, lost
+from tests.questions.rows import DAY_NS, HOUR_NS, START_NS, Row, Rows
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser
@@ -45,63 +47,62 @@ def page(told: Told, tmp_path: Path) -> Page:
     return _page
 
 
-def patterns(rows: Rows) -> list[Pattern]:
+def shown(rows: Rows) -> list[Shown]:
     with session(Store.open(str(rows.folder))) as asked:
         return findings(asked, Chosen(), 50)
 
 
-def test_the_same_cause_on_many_flows_of_a_host_is_one_finding(rows: Rows) -> None:
-    (found,) = (one for one in patterns(rows) if one.cause is Cause.SNDBUF_LIMITED)
-    waits = [row for row in rows.stalls if row["cause"] == Cause.SNDBUF_LIMITED]
-
-    assert (found.host, found.side, found.detail) == ("10.0.3.7", "server", "plateau")
-    assert found.level is not None
-    assert (found.level.value, found.level.unit) == (64_000, "bytes")
-    assert found.flows == len({(row["scan"], row["flow"]) for row in waits})
-    assert found.waits == len(waits)
-    assert found.lost_ns == sum(map(lost, waits))
-    assert found.first_ns == min(row["start_ns"] for row in waits)
-    assert found.last_ns == max(row["end_ns"] for row in waits)
+def parts(rows: Rows, one: Finding) -> list[Row]:
+    """Of the flows that have a part in the finding of a single service."""
+    key = (one.kind, one.side, one.address, one.port)
+    names = ("kind", "side", "server_address", "server_port")
+    return [row for row in rows.findings if tuple(row[name] for name in names) == key]
 
 
-def test_every_finding_is_the_sum_of_its_waits(rows: Rows) -> None:
-    found = [one for one in patterns(rows) if one.level is None and one.cause is not Cause.RWND_LIMITED]
-    assert len(found) >= 5
+def test_every_finding_is_the_sum_of_its_flows(rows: Rows) -> None:
+    found = [one.finding for one in shown(rows) if one.finding.port is not None]
+    assert len(found) >= 10
     for one in found:
-        waits = [
-            row
-            for row in rows.stalls
-            if (row["cause"], row["detail"], host(row)) == (one.cause, one.detail, one.host)
-            and (host(row) == row["server_address"]) == (one.side == "server")
-        ]
-        assert one.lost_ns == sum(map(lost, waits))
-        assert one.waits == len(waits)
+        own = parts(rows, one)
+        assert one.flows == len({(row["scan"], row["flow"]) for row in own})
+        for name in ("waits", "time_ns", "recoverable_ns", "bytes", "lasted_ns"):
+            assert getattr(one, name) == sum(row[name] for row in own)
+        assert (one.first_ns, one.last_ns) == (min(r["start_ns"] for r in own), max(r["end_ns"] for r in own))
+        assert sum(span for _, span in one.details) == (one.time_ns if one.detail else 0)
+        if one.kind != "server-slow":
+            assert one.worst_ns == max(row["time_ns"] for row in own)
+            assert sorted(row["time_ns"] for row in own)[(len(own) - 1) // 2] == one.median_ns
 
 
-def test_nobody_is_blamed_for_what_is_not_known_or_for_having_nothing_to_ask(rows: Rows) -> None:
-    found = patterns(rows)
-    assert not {Cause.UNEXPLAINED, Cause.CAPTURE_GAP} & {one.cause for one in found}
-    assert all(one.side == "server" for one in found if one.cause is Cause.APP_LIMITED)
+def test_what_gives_back_most_leads_and_nobody_is_told_of_pauses(rows: Rows) -> None:
+    found = [one.finding for one in shown(rows)]
+    assert not {"idle", "messages", "unexplained", "one-sided"} & {one.kind for one in found}
+    spans = [one.recoverable_ns or 0 for one in found]
+    assert spans == sorted(spans, reverse=True)
+    assert max(row["recoverable_ns"] or 0 for row in rows.findings) <= spans[0]
 
 
-def test_each_is_shown_by_the_flow_that_lost_most_to_it(rows: Rows) -> None:
-    for one in patterns(rows):
+def test_each_is_shown_by_the_flow_that_has_most_of_it(rows: Rows) -> None:
+    for one in shown(rows):
         assert one.example is not None
-        own = [row for row in rows.stalls if (row["scan"], row["flow"]) == (one.example.scan, one.example.flow)]
-        meant = [
-            row for row in own if (row["cause"], row["detail"]) == (one.cause, one.detail) and host(row) == one.host
-        ]
-        assert one.example.lost_ns <= sum(map(lost, meant))
-        assert one.example.stall in {row["stall"] for row in meant}
-        assert one.example.captures == (f"day-{own[0]['start_ns'] // DAY_NS}.pcap",)
+        assert one.finding.example is not None
+        own = [row for row in parts(rows, one.finding) or rows.findings if row["kind"] == one.finding.kind]
+        by = "longest_ns" if one.finding.kind == "server-slow" else "time_ns"
+        flows = [row for row in own if (row["scan"], row["flow"]) == (one.example.scan, one.example.flow)]
+        if one.finding.port is not None:
+            assert max(row[by] for row in flows) == max(row[by] for row in own)
+        assert one.example.stall in {row["stall"] for row in flows}
+        assert one.example.captures == (f"day-{flows[0]['start_ns'] // DAY_NS}.pcap",)
 
 
 def test_the_page_has_it_in_words_with_a_command_and_a_link(rows: Rows, page: Page) -> None:
     text = html.unescape(page())
-    flows = next(one.flows for one in patterns(rows) if one.cause is Cause.SNDBUF_LIMITED)
-    assert f"{flows} flows to 10.0.3.7 sndbuf-limited at 64.0 kB since 2026-09-25 0" in text
+    [one] = (each.finding for each in shown(rows) if each.finding.kind == "sndbuf-limited")
+    assert "send buffer full: 10.0.3.7:443, since 2026-09-25 0" in text
+    assert f"{one.flows} flows, worst {duration(one.worst_ns)}" in text
+    assert "the server's send buffer was full at 6" in text
     commands = re.findall(r'<code class="filter">(tcpstall report [^<]+)</code>', text)
-    assert len(commands) == 12
+    assert len(commands) >= 12
     for command in commands:
         words = shlex.split(command)
         assert words[2].startswith("day-")
@@ -114,7 +115,7 @@ def test_the_page_has_it_in_words_with_a_command_and_a_link(rows: Rows, page: Pa
 
 def test_it_can_be_of_a_part_of_the_time(page: Page) -> None:
     text = page("--since", "2026-09-23", "--until", "2026-09-24")
-    assert "sndbuf-limited" not in text
+    assert "send buffer full" not in text
     assert "Lost time by cause and hour" in text
     assert "from 2026-09-23 00:00 to 2026-09-23 23:00" in text
 
@@ -158,7 +159,7 @@ def test_strangers_text_stays_text(attack: str, rows: Rows) -> None:
         replace(about, reasons=((attack, 1, attack),)),
         replace(worst, rows=tuple(replace(row, key=attack, worst=example) for row in worst.rows)),
         course,
-        [replace(one, host=attack, detail=attack, level=None, example=example) for one in found],
+        [Shown(replace(one.finding, kind=attack, address=attack, details=((attack, 1),)), example) for one in found],
         made_by=MadeBy(f"tcpstall report {attack}", "1", ()),
     )
     assert all(line.isprintable() for line in text.split("\n"))

@@ -20,7 +20,7 @@ from tests.questions.rows import Rows
 
 
 def test_rows_that_no_longer_count_are_left_out(rows: Rows, ask: Ask) -> None:
-    for table in ("flows", "stalls", "exchanges", "captures"):
+    for table in ("flows", "stalls", "exchanges", "findings", "captures"):
         assert ask("query", f"SELECT count(*) AS n FROM {table}") == [{"n": len(getattr(rows, table))}]
     assert ask("query", "SELECT count(*) AS n FROM stalls WHERE cause = 'nagle'") == [{"n": 0}]
     # Of a file that was scanned twice the later row counts.

@@ -47,13 +47,14 @@ def test_sums_are_those_of_the_rows(rows: Rows, ask: Ask, by: str, cause: str | 
     key = _hour if by == "hour" else str
     assert {key(row[by]): row["lost_ns"] for row in found} == dict(sums)
     assert {key(row[by]): row["waits"] for row in found} == dict(waits)
-    assert [row["lost_ns"] for row in found] == sorted(sums.values(), reverse=True)
+    order = [(row["recoverable_ns"], row["lost_ns"]) for row in found]
+    assert order == sorted(order, reverse=True)
     for row in found:
         assert sum(row[f"{one.replace('-', '_')}_ns"] for one in Cause) == row["lost_ns"]
 
 
 def test_each_flow_of_a_service_counts_once_and_the_worst_is_told(rows: Rows, ask: Ask) -> None:
-    for row in ask("top"):
+    for row in ask("top", "--by", "service"):
         flows = [one for one in rows.flows if KEYS["service"](one) == row["service"]]
         worst = max(flows, key=lambda one: one["lost_ns"])
         assert row["flows"] == len(flows)
@@ -91,7 +92,7 @@ def test_since_and_until_cut_where_waits_began(rows: Rows, ask: Ask) -> None:
 
 
 def test_the_table_says_what_is_left_out(told: Told, rows: Rows) -> None:
-    code, out, _ = told("top", "--top", 2)
+    code, out, _ = told("top", "--by", "service", "--top", 2)
     assert code == 0
     assert "lost time by service" in out
     assert "and 2 more services" in out
@@ -100,18 +101,18 @@ def test_the_table_says_what_is_left_out(told: Told, rows: Rows) -> None:
 
 
 def test_csv_has_the_rows_of_json(told: Told, ask: Ask) -> None:
-    _, out, _ = told("top", "--format", "csv")
+    _, out, _ = told("top", "--by", "service", "--format", "csv")
     found = list(csv.DictReader(io.StringIO(out)))
-    assert [row["service"] for row in found] == [row["service"] for row in ask("top")]
-    assert [int(row["lost_ns"]) for row in found] == [row["lost_ns"] for row in ask("top")]
+    assert [row["service"] for row in found] == [row["service"] for row in ask("top", "--by", "service")]
+    assert [int(row["lost_ns"]) for row in found] == [row["lost_ns"] for row in ask("top", "--by", "service")]
 
 
 def test_parquet_has_the_rows_of_json(told: Told, ask: Ask, tmp_path: Path) -> None:
     duckdb = pytest.importorskip("duckdb")
     output = tmp_path / "top.parquet"
-    assert told("top", "--format", "parquet", "--output", output)[0] == 0
+    assert told("top", "--by", "service", "--format", "parquet", "--output", output)[0] == 0
     read = duckdb.sql(f"SELECT service, lost_ns, worst_capture FROM '{output}'").fetchall()
-    assert read == [(row["service"], row["lost_ns"], row["worst_capture"]) for row in ask("top")]
+    assert read == [(row["service"], row["lost_ns"], row["worst_capture"]) for row in ask("top", "--by", "service")]
     assert [file.name for file in tmp_path.iterdir()] == ["top.parquet"]
 
 
@@ -144,7 +145,13 @@ def test_a_store_in_which_nobody_waited_says_so(told: Told, tmp_path: Path) -> N
 
     with Store.writing(str(tmp_path / "empty")):
         pass
-    for command in (("top",), ("top", "--by", "cause"), ("trend",), ("trend", "--by", "day")):
+    assert "no finding is in the store" in told("top", "--store", tmp_path / "empty")[1]
+    for command in (
+        ("top", "--by", "service"),
+        ("top", "--by", "cause"),
+        ("trend",),
+        ("trend", "--by", "day"),
+    ):
         code, out, _ = told(*command, "--store", tmp_path / "empty")
         assert code == 0
         assert "nothing was lost" in out

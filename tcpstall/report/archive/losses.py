@@ -32,18 +32,18 @@ _TYPES = {int: "BIGINT", str: "VARCHAR"}
 
 
 def render_losses(losses: Losses, *, width: int) -> Iterator[RenderableType]:
-    """A row each, most first."""
+    """A row each, what could give back most first."""
     if not losses.rows:
         yield Text("nothing was lost: no waits are in the store, or none that are meant", "bold")
         return
     columns: list[Column] = [
         words(losses.by),
-        *figures("lost", "of all", "flows", "waits"),
+        *figures("to give back", "lost", "of all", "flows", "waits"),
         words("to"),
         words("worst flow"),
     ]
     if losses.by == "cause":
-        del columns[5]
+        del columns[6]
     rows = [_row(loss, losses) for loss in losses.rows]
     yield table(f"lost time by {losses.by}", columns, rows, width)
     left = losses.keys - len(losses.rows)
@@ -55,6 +55,7 @@ def render_losses(losses: Losses, *, width: int) -> Iterator[RenderableType]:
 def _row(loss: Loss, losses: Losses) -> list[str | Text]:
     cells: list[str | Text] = [
         cause_text(Cause(loss.key)) if losses.by == "cause" else in_terminal(loss.key),
+        duration(loss.recoverable_ns) if loss.recoverable_ns else "–",
         duration(loss.lost_ns),
         percent(loss.lost_ns, losses.all_ns),
         number(loss.flows),
@@ -85,7 +86,8 @@ def loss_columns(losses: Losses) -> dict[str, str]:
         "worst_scan": "VARCHAR", "worst_flow": "BIGINT", "worst_client": "VARCHAR", "worst_server": "VARCHAR",
         "worst_start_ns": "BIGINT", "worst_lost_ns": "BIGINT", "worst_capture": "VARCHAR",
     }  # fmt: skip
-    return {losses.by: "VARCHAR", "lost_ns": "BIGINT", "flows": "BIGINT", "waits": "BIGINT"} | causes | worst
+    counts = dict.fromkeys(("lost_ns", "flows", "waits"), "BIGINT")
+    return {losses.by: "VARCHAR"} | counts | causes | worst | {"recoverable_ns": "BIGINT"}
 
 
 def loss_rows(losses: Losses) -> Iterator[list[Any]]:
@@ -99,4 +101,4 @@ def loss_rows(losses: Losses) -> Iterator[list[Any]]:
                 example.captures[0],
             ]  # fmt: skip
         causes = [loss.causes.get(cause, 0) for cause in Cause]
-        yield [loss.key, loss.lost_ns, loss.flows, loss.waits, *causes, *worst]
+        yield [loss.key, loss.lost_ns, loss.flows, loss.waits, *causes, *worst, loss.recoverable_ns]

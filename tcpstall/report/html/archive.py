@@ -6,10 +6,10 @@ from pathlib import PurePath
 from urllib.parse import quote
 
 from tcpstall.causes import Cause
-from tcpstall.losses import Example, Loss, Losses, Overview, Pattern, Trend
+from tcpstall.losses import Example, Loss, Losses, Overview, Shown, Trend
 from tcpstall.report.archive.open import command_for
 from tcpstall.report.archive.trend import told_growth
-from tcpstall.report.archive.words import advice, finding, how_much, told_overview
+from tcpstall.report.archive.words import change, how, told_overview, what
 from tcpstall.report.html import ledger
 from tcpstall.report.html.document import filled
 from tcpstall.report.html.heat import heat
@@ -31,7 +31,7 @@ class _File:
 
 
 @dataclass(frozen=True)
-class _Shown:
+class _Flow:
     """A flow that shows a finding."""
 
     flow: str
@@ -41,14 +41,14 @@ class _Shown:
     command: str
 
 
-def archive_page(about: Overview, worst: Losses, trend: Trend, patterns: Sequence[Pattern], *, made_by: MadeBy) -> str:
+def archive_page(about: Overview, worst: Losses, trend: Trend, found: Sequence[Shown], *, made_by: MadeBy) -> str:
     """The page; `trend` is by the hour, `worst` by service."""
     causes = dict(trend.lost_ns)
     values: dict[str, object] = {
         "title": "Where time was lost",
         "sentences": told_overview(about, causes, worst),
         "figures": _figures(about, causes),
-        "findings": [_finding(pattern, about) for pattern in patterns],
+        "findings": [_finding(shown, about) for shown in found],
         "grown": [(told_growth(growth, trend.every), ledger.look(growth.cause.value)) for growth in trend.grown],
         "heat": heat(trend) if trend.causes else None,
         "earlier": duration(trend.earlier_ns) if trend.earlier_ns else "",
@@ -74,22 +74,21 @@ def _figures(about: Overview, causes: dict[Cause, int]) -> list[tuple[str, str, 
     ]
 
 
-def _finding(pattern: Pattern, about: Overview) -> dict[str, object]:
+def _finding(shown: Shown, about: Overview) -> dict[str, object]:
     return {
-        "what": finding(pattern, about),
-        "lost": how_much(pattern, about),
-        "why": pattern.cause.summary,
-        "advice": advice(pattern),
-        "look": ledger.look(pattern.cause.value),
-        "shown": None if pattern.example is None else _shown(pattern.example),
+        "what": what(shown, about),
+        "how": how(shown, about),
+        "change": change(shown),
+        "look": ledger.look_of(shown.finding.kind),
+        "shown": None if shown.example is None else _flow(shown.example),
     }
 
 
-def _shown(example: Example) -> _Shown:
+def _flow(example: Example) -> _Flow:
     files = [_File(name, _link(name)) for name in example.captures[:_FILES]]
     left = len(example.captures) - len(files)
     flow = f"{example.client} → {example.server}"
-    return _Shown(flow, duration(example.lost_ns), files, f"and {left} more" if left else "", command_for(example))
+    return _Flow(flow, duration(example.lost_ns), files, f"and {left} more" if left else "", command_for(example))
 
 
 def _link(name: str) -> str:
@@ -108,6 +107,8 @@ def _service(loss: Loss, worst: Losses) -> dict[str, object]:
     main = next(iter(loss.causes))
     return {
         "name": loss.key,
+        "back": duration(loss.recoverable_ns) if loss.recoverable_ns else "–",
+        "back_ns": loss.recoverable_ns,
         "lost": duration(loss.lost_ns),
         "lost_ns": loss.lost_ns,
         "share": percent(loss.lost_ns, worst.all_ns),
@@ -119,5 +120,5 @@ def _service(loss: Loss, worst: Losses) -> dict[str, object]:
         "mostly": main.value,
         "main_share": percent(loss.causes[main], loss.lost_ns),
         "look": ledger.look(main.value),
-        "shown": None if loss.worst is None else _shown(loss.worst),
+        "shown": None if loss.worst is None else _flow(loss.worst),
     }

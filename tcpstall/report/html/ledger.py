@@ -7,7 +7,7 @@ from tcpstall.causes import Cause
 from tcpstall.model import Flow
 from tcpstall.units import duration, percent
 
-__all__ = ["PATTERNS", "Part", "look", "parts", "parts_of"]
+__all__ = ["PATTERNS", "Part", "look", "look_of", "parts", "parts_of"]
 
 PATTERNS = 14
 """So many patterns are drawn into the colours, a cause's by its code, so that no two are told apart by colour alone."""
@@ -17,6 +17,24 @@ _NAMED_SHARE = 0.13
 
 _NEUTRAL = {"sending": "#8d9bab", "in-transit": "#b9c3ce", "closing": "#dde3e9"}
 """Time that nobody lost."""
+
+
+_LIKE: Mapping[str, Cause] = {
+    "unreachable": Cause.HANDSHAKE,
+    "refused": Cause.HANDSHAKE,
+    "half-open": Cause.HANDSHAKE,
+    "handshake-loss": Cause.HANDSHAKE,
+    "handshake-slow": Cause.HANDSHAKE,
+    "peer-gone": Cause.RETRANSMISSION,
+    "loss": Cause.RETRANSMISSION,
+    "reordering": Cause.RETRANSMISSION,
+    "server-slow": Cause.APP_LIMITED,
+    "sent-in-pieces": Cause.APP_LIMITED,
+    "rate-application": Cause.APP_LIMITED,
+    "rate-pacing": Cause.PACING,
+    "rate-window": Cause.CWND_LIMITED,
+}
+"""Kinds of findings that no cause is named like, with the cause whose colour they have."""
 
 
 @dataclass(frozen=True)
@@ -39,6 +57,13 @@ def look(owner: str) -> tuple[str, int]:
         return _NEUTRAL[owner], 0
     cause = Cause(owner)
     return cause.colour, cause.code % PATTERNS
+
+
+def look_of(kind: str) -> tuple[str, int]:
+    """The same of a kind of finding."""
+    if kind in _LIKE:
+        return look(_LIKE[kind].value)
+    return look(kind if kind in tuple(Cause) else "sending")
 
 
 def parts(flow: Flow) -> list[Part]:

@@ -20,6 +20,7 @@ pub(crate) struct Gathered {
     flows: Rows,
     stalls: Rows,
     exchanges: Rows,
+    findings: Rows,
 }
 
 /// Rows of one table: whole batches, and one that is begun.
@@ -69,19 +70,25 @@ impl Gathered {
     }
 
     fn __len__(&self) -> usize {
-        self.flows.len() + self.stalls.len() + self.exchanges.len()
+        self.flows.len() + self.stalls.len() + self.exchanges.len() + self.findings.len()
     }
 
     fn add(&mut self, report: &Report, scan: &str, captures: Vec<String>) -> PyResult<()> {
         let origin = Origin { scan, captures: &captures };
         self.flows.add(origin.flows(report.rows()))?;
         self.stalls.add(origin.stalls(report.rows()))?;
-        self.exchanges.add(origin.exchanges(report.rows()))
+        self.exchanges.add(origin.exchanges(report.rows()))?;
+        self.findings.add(origin.findings(report.rows()))
     }
 
     /// The tables by name; nothing is gathered then.
     fn take(&mut self) -> PyResult<Vec<(&'static str, Table)>> {
-        let Gathered { flows, stalls, exchanges } = take(self);
-        Ok(vec![("flows", flows.table()?), ("stalls", stalls.table()?), ("exchanges", exchanges.table()?)])
+        let Gathered { flows, stalls, exchanges, findings } = take(self);
+        Ok(vec![
+            ("flows", flows.table()?),
+            ("stalls", stalls.table()?),
+            ("exchanges", exchanges.table()?),
+            ("findings", findings.table()?),
+        ])
     }
 }

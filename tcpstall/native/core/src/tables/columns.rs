@@ -64,7 +64,7 @@ pub(super) fn integers<R>(name: &str, rows: &[R], value: impl Fn(&R) -> Option<i
     Column { name: name.to_owned(), values: Values::Integers(rows.iter().map(value).collect()) }
 }
 
-fn reals<R>(name: &str, rows: &[R], value: impl Fn(&R) -> Option<f64>) -> Column {
+pub(super) fn reals<R>(name: &str, rows: &[R], value: impl Fn(&R) -> Option<f64>) -> Column {
     Column { name: name.to_owned(), values: Values::Reals(rows.iter().map(value).collect()) }
 }
 

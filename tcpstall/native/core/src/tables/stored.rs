@@ -1,6 +1,7 @@
 //! Rows as a store of many captures holds them: each names its scan, its capture and its flow.
 
 use super::columns::{self, Column, Columns, flags, integers, signed, texts};
+use super::findings;
 use super::rows::FlowRow;
 
 /// Where rows come from.
@@ -30,26 +31,37 @@ impl Origin<'_> {
 
     /// A stall a row.
     pub fn stalls(&self, rows: &[FlowRow]) -> Columns {
-        self.of_flows(rows, |flow| flow.stalls.len(), columns::stalls(rows))
+        self.of_flows(&repeated(rows, |flow| flow.stalls.len()), columns::stalls(rows))
     }
 
     /// An exchange a row.
     pub fn exchanges(&self, rows: &[FlowRow]) -> Columns {
-        self.of_flows(rows, |flow| flow.exchanges.as_ref().map_or(0, Vec::len), columns::exchanges(rows))
+        self.of_flows(&repeated(rows, |flow| flow.exchanges.as_ref().map_or(0, Vec::len)), columns::exchanges(rows))
     }
 
-    /// What flows have several of, `count` a flow.
-    fn of_flows(&self, rows: &[FlowRow], count: impl Fn(&FlowRow) -> usize, columns: Columns) -> Columns {
-        let flows: Vec<&FlowRow> = rows.iter().flat_map(|flow| std::iter::repeat_n(flow, count(flow))).collect();
+    /// What a flow adds to a finding a row.
+    pub fn findings(&self, rows: &[FlowRow]) -> Columns {
+        let parts = findings::parts(rows);
+        let flows: Vec<&FlowRow> = parts.iter().map(|part| part.flow).collect();
+        self.of_flows(&flows, findings::columns(&parts).into())
+    }
+
+    /// What flows have several of: `flows` has the flow of each row.
+    fn of_flows(&self, flows: &[&FlowRow], columns: Columns) -> Columns {
         let ends = [
-            texts("client_address", &flows, |flow| Some(flow.client.address.to_string())),
-            integers("client_port", &flows, |flow| Some(i64::from(flow.client.port))),
-            texts("server_address", &flows, |flow| Some(flow.server.address.to_string())),
-            integers("server_port", &flows, |flow| Some(i64::from(flow.server.port))),
-            texts("label", &flows, |flow| flow.label.clone()),
-            flags("at_end", &flows, |flow| flow.at_end),
+            texts("client_address", flows, |flow| Some(flow.client.address.to_string())),
+            integers("client_port", flows, |flow| Some(i64::from(flow.client.port))),
+            texts("server_address", flows, |flow| Some(flow.server.address.to_string())),
+            integers("server_port", flows, |flow| Some(i64::from(flow.server.port))),
+            texts("label", flows, |flow| flow.label.clone()),
+            flags("at_end", flows, |flow| flow.at_end),
         ];
         let others = columns.into_iter().filter(|column| column.name != "flow");
-        self.columns(&flows).into_iter().chain(ends).chain(others).collect()
+        self.columns(flows).into_iter().chain(ends).chain(others).collect()
     }
+}
+
+/// The flow of each of the rows that flows have, `count` a flow.
+fn repeated(rows: &[FlowRow], count: impl Fn(&FlowRow) -> usize) -> Vec<&FlowRow> {
+    rows.iter().flat_map(|flow| std::iter::repeat_n(flow, count(flow))).collect()
 }

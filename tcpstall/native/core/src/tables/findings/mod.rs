@@ -4,11 +4,13 @@
 //! of their host's, hosts beyond it one of all.
 
 mod kind;
+mod parts;
 mod row;
 mod share;
 mod spread;
 
 pub use self::kind::Kind;
+pub(super) use self::parts::{columns, parts};
 pub use self::row::FindingRow;
 
 use std::cmp::Reverse;

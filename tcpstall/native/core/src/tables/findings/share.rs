@@ -36,6 +36,8 @@ const MESSAGES: u64 = 3;
 /// What one flow adds to a finding.
 pub(super) struct Share<'a> {
     pub(super) kind: Kind,
+    /// The cause that owns the time, where one does.
+    pub(super) cause: Option<Cause>,
     /// Whose data waited; of a reset, who sent it.
     pub(super) side: Side,
     pub(super) time: Nanos,
@@ -47,7 +49,7 @@ pub(super) struct Share<'a> {
 impl<'a> Share<'a> {
     fn of(kind: Kind, side: Side, time: Nanos) -> Share<'a> {
         let recoverable = if kind.is_recoverable() { time } else { Nanos::ZERO };
-        Share { kind, side, time, recoverable, stalls: Vec::new() }
+        Share { kind, cause: None, side, time, recoverable, stalls: Vec::new() }
     }
 
     /// How long the waits of the share took by themselves.
@@ -115,7 +117,7 @@ fn handshake<'a>(row: &'a FlowRow, shares: &mut Vec<Share<'a>>) {
             }
         }
     };
-    let mut share = Share::of(kind, Side::Client, time);
+    let mut share = Share { cause: Some(Cause::Handshake), ..Share::of(kind, Side::Client, time) };
     if matches!(kind, Kind::HandshakeLoss | Kind::HandshakeSlow) {
         share.recoverable = (time - base).or_zero();
     }
@@ -136,10 +138,11 @@ fn of_cause<'a>(row: &'a FlowRow, cause: Cause, time: Nanos, shares: &mut Vec<Sh
     let all: i128 = parts.iter().map(|part| i128::from(part.weight())).sum();
     if all == 0 {
         let kind = if cause == Cause::AppLimited { Kind::Idle } else { of_transport(cause) };
-        shares.push(Share::of(kind, busiest(row, cause), time));
+        shares.push(Share { cause: Some(cause), ..Share::of(kind, busiest(row, cause), time) });
         return;
     }
     for mut part in parts {
+        part.cause = Some(cause);
         part.time = Nanos((i128::from(time.0) * i128::from(part.weight()) / all) as i64);
         part.recoverable = if part.kind.is_recoverable() { part.time } else { Nanos::ZERO };
         shares.push(part);

@@ -1,0 +1,93 @@
+//! What each flow adds to findings, as rows: a store adds them up over many captures.
+
+use std::cmp::Reverse;
+
+use super::Kind;
+use super::share::{Share, direction, shares, weight};
+use crate::causes::Cause;
+use crate::tables::columns::{Column, integers, reals, signed, texts};
+use crate::tables::rows::{DirectionRow, FlowRow};
+
+/// What one flow adds to one finding.
+pub(in super::super) struct Part<'a> {
+    pub(in super::super) flow: &'a FlowRow,
+    share: Share<'a>,
+}
+
+impl Part<'_> {
+    /// What the end that is meant sent.
+    fn end(&self) -> &DirectionRow {
+        direction(self.flow, self.share.side)
+    }
+
+    /// Mean confidence of the labels, weighted with their waits' lengths.
+    fn confidence(&self) -> Option<f64> {
+        let sure = self.share.stalls.iter().map(|stall| f64::from(stall.confidence) * weight(stall) as f64);
+        let all = self.share.weight();
+        (all > 0).then(|| sure.sum::<f64>() / all as f64)
+    }
+
+    /// Its details with the length of their waits, most first.
+    fn details(&self) -> Vec<(&'static str, i64)> {
+        let mut times: Vec<(&'static str, i64)> = Vec::new();
+        for stall in self.share.stalls.iter().filter(|stall| !stall.detail.is_empty()) {
+            match times.iter_mut().find(|(known, _)| *known == stall.detail) {
+                Some((_, time)) => *time += weight(stall),
+                None => times.push((stall.detail, weight(stall))),
+            }
+        }
+        times.sort_by_key(|(detail, time)| (Reverse(*time), *detail));
+        times
+    }
+
+    /// What shows the limit at the longest wait: the peer's window, or what was in flight with a full buffer.
+    fn level(&self) -> Option<u64> {
+        let evidence = &self.share.longest()?.evidence;
+        match self.share.cause? {
+            Cause::RwndLimited => evidence.peer_window_bytes,
+            Cause::SndbufLimited => evidence.plateau_bytes,
+            _ => None,
+        }
+    }
+}
+
+/// The parts of all flows. The plain round trip of a handshake is every flow's, and nobody's to change.
+pub(in super::super) fn parts(rows: &[FlowRow]) -> Vec<Part<'_>> {
+    let all = rows.iter().flat_map(|flow| shares(flow).into_iter().map(move |share| Part { flow, share }));
+    all.filter(|part| part.share.kind != Kind::HandshakeDistance).collect()
+}
+
+/// A part a row.
+pub(in super::super) fn columns(parts: &[Part<'_>]) -> [Column; 22] {
+    [
+        texts("kind", parts, |part| Some(part.share.kind.name().to_owned())),
+        texts("side", parts, |part| Some(part.share.side.name().to_owned())),
+        texts("cause", parts, |part| part.share.cause.map(|cause| cause.name().to_owned())),
+        texts("details", parts, |part| {
+            let told = part.details().into_iter().map(|(detail, time)| format!("{detail}:{time}"));
+            Some(told.collect::<Vec<_>>().join(" ")).filter(|told| !told.is_empty())
+        }),
+        integers("start_ns", parts, |part| {
+            Some(part.share.stalls.first().map_or(part.flow.start_ns, |stall| stall.start_ns).0)
+        }),
+        integers("end_ns", parts, |part| {
+            Some(part.share.stalls.last().map_or(part.flow.end_ns, |stall| stall.end_ns).0)
+        }),
+        integers("time_ns", parts, |part| Some(part.share.time.0)),
+        integers("recoverable_ns", parts, |part| part.share.kind.is_recoverable().then_some(part.share.recoverable.0)),
+        integers("waits", parts, |part| Some(part.share.stalls.len() as i64)),
+        integers("longest_ns", parts, |part| part.share.longest().map(weight)),
+        integers("stall", parts, |part| part.share.longest().and_then(|stall| signed(stall.number))),
+        integers("level_bytes", parts, |part| part.level().and_then(signed)),
+        integers("sent_again", parts, |part| part.share.longest()?.evidence.retransmissions.and_then(signed)),
+        reals("confidence", parts, Part::confidence),
+        integers("attempts", parts, |part| part.flow.outcome.unanswered_attempts.map(i64::from)),
+        integers("exchanges", parts, |part| signed(part.flow.connection.exchanges)),
+        integers("bytes", parts, |part| signed(part.end().bytes)),
+        integers("segments", parts, |part| signed(part.end().segments)),
+        integers("retransmitted_bytes", parts, |part| signed(part.end().retransmitted_bytes)),
+        integers("reordered_segments", parts, |part| Some(i64::from(part.end().repair.reordered_segments))),
+        integers("needless_retransmissions", parts, |part| Some(i64::from(part.end().repair.needless_retransmissions))),
+        integers("lasted_ns", parts, |part| Some((part.flow.end_ns - part.flow.start_ns).0)),
+    ]
+}
