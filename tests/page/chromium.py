@@ -61,6 +61,7 @@ def opened(browser: Browser, path: Path, **how: Any) -> Iterator[Opened]:
         page.on("pageerror", lambda error: found.complaints.append(str(error)))
         page.on("request", lambda request: _note(found, request, path))
         page.goto(path.as_uri())
+        page.evaluate("for (const flow of document.querySelectorAll('details.flow')) flow.open = true")
         for number in range(found.plots()):
             box = page.locator(".plots").nth(number)
             box.scroll_into_view_if_needed()

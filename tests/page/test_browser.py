@@ -8,10 +8,11 @@ import pytest
 
 from tcpstall.cli import main
 from tcpstall.errors import ExitCode
+from tests.bench import captures
 from tests.crowd.captures import all_kinds
 
 if TYPE_CHECKING:
-    from playwright.sync_api import Browser
+    from playwright.sync_api import Browser, Page
 
     from tests.page.chromium import Opened
 
@@ -141,7 +142,7 @@ def test_no_window_is_too_narrow_or_too_wide(chromium: "Browser", path: Path, wi
 def test_paper_has_every_plot_and_all_evidence(shown: "Opened") -> None:
     shown.page.emulate_media(media="print")
     shown.page.evaluate("dispatchEvent(new Event('beforeprint'))")
-    shown.page.wait_for_function("[...document.querySelectorAll('img.paper')].every((one) => one.complete)")
+    shown.page.wait_for_function("() => [...document.querySelectorAll('img.paper')].every((one) => one.complete)")
     pictures = shown.page.evaluate(
         "[...document.querySelectorAll('img.paper')].map((one) => [one.naturalWidth, one.clientWidth])"
     )
@@ -239,3 +240,50 @@ def test_a_command_is_copied_or_selected(chromium: "Browser", path: Path) -> Non
         button.click()
         shown.page.get_by_text("selected", exact=True).wait_for(timeout=2_000)
         assert shown.page.evaluate("String(getSelection())").startswith("tcpstall report")
+
+
+@pytest.fixture(scope="module")
+def crowded(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The page of 600 connections."""
+    folder = tmp_path_factory.mktemp("crowded")
+    with (folder / "many.pcap").open("wb") as out:
+        captures.short().write(out, 600 * 13)
+    assert main(["report", str(folder / "many.pcap"), "-o", str(folder / "many.html"), "--top", "600"]) in READ
+    return folder / "many.html"
+
+
+@pytest.fixture
+def untouched(chromium: "Browser", crowded: Path) -> "Iterator[Page]":
+    context = chromium.new_context(viewport={"width": 1400, "height": 900})
+    page = context.new_page()
+    page.goto(crowded.as_uri())
+    yield page
+    context.close()
+
+
+def test_a_page_of_many_flows_is_short_until_something_is_opened(untouched: "Page") -> None:
+    assert untouched.locator(".flows tbody tr").count() == 600
+    assert untouched.evaluate("document.documentElement.scrollHeight") < 3_000
+    assert untouched.locator("details.flow").count() == 6
+    assert untouched.locator("details.flow[open]").count() == 0
+
+
+def test_a_link_to_a_flow_opens_it(untouched: "Page") -> None:
+    link = untouched.locator('nav a[href^="#flow-"]').nth(2)
+    target = untouched.locator(f"details.flow:has({link.get_attribute('href')})")
+    assert target.get_attribute("open") is None
+    link.click()
+    untouched.wait_for_function("() => document.querySelector('details.flow[open]')")
+    assert target.get_attribute("open") is not None
+    assert target.locator("h3").first.is_visible()
+    assert untouched.locator("details.flow[open]").count() == 1
+
+
+def test_plots_of_closed_flows_are_there_for_paper(untouched: "Page") -> None:
+    untouched.wait_for_function("() => [...document.querySelectorAll('.plots')].every((plot) => plot.dataset.drawn)")
+    untouched.evaluate("dispatchEvent(new Event('beforeprint'))")
+    widths = untouched.evaluate("[...document.querySelectorAll('img.paper')].map((picture) => picture.naturalWidth)")
+    assert len(widths) == 6 * untouched.locator(".plots").first.locator(".live").count()
+    assert min(widths) > 500
+    untouched.evaluate("dispatchEvent(new Event('afterprint'))")
+    assert untouched.locator("details.flow[open]").count() == 0

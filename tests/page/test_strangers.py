@@ -74,6 +74,6 @@ def test_a_browser_runs_nothing_of_it(report: Report, scene: Scene, tmp_path: Pa
         assert dialogs == []
         assert shown.complaints == []
         assert shown.page.locator("img").count() == 0
-        label = shown.page.locator("section.flow .label").first.inner_text()
+        label = shown.page.locator(".flow .label").first.inner_text()
         assert label.startswith("GET /<script>alert(1)</script>`|=cmd()?[2J")
         assert in_terminal(label) == label

@@ -93,6 +93,7 @@ def page(
             (heading(one), told(one), one.example.flow if one.example else None)
             for one in found[: MOST if analysis.total > 1 else 0]
         ],
+        "first_bars": _FIRST_BARS,
         "bars": [(flow_row(flow), ledger.parts(flow)) for flow in bars],
         "rows": [flow_row(flow) for flow in flows],
         "more": counted(analysis.total - len(flows), "more flow") if analysis.total > len(flows) else "",
@@ -109,6 +110,9 @@ def page(
 
 _BARS = 20
 """Flows with a bar in the ledger, at least."""
+
+_FIRST_BARS = 3
+"""So many of them can be seen before more are opened."""
 
 
 def _detail(flow: Flow, drawing: Drawn | None, forecast: Forecast | None, min_stall_ns: int) -> dict[str, object]:

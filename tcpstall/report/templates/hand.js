@@ -1,5 +1,5 @@
 "use strict";
-// What a reader's hand does with the page: sorts a table, looks for rows in it, copies a command.
+// What a reader's hand does with the page: opens a flow, sorts a table, looks for rows in it, copies a command.
 (() => {
   const made = (name, attributes, text = "") => {
     const element = document.createElement(name);
@@ -34,6 +34,20 @@
     });
     code.after(" ", button);
   }
+
+  // A link to a flow opens it.
+  const open = (hash) => {
+    const target = hash.length > 1 && document.getElementById(decodeURIComponent(hash.slice(1)));
+    const closed = target && target.closest("details:not([open])");
+    if (closed) { closed.open = true; target.scrollIntoView(); }
+  };
+
+  document.addEventListener("click", (event) => {
+    const link = event.target.closest('a[href^="#"]');
+    if (link) open(link.hash);
+  });
+  addEventListener("hashchange", () => open(location.hash));
+  open(location.hash);
 
   // What a cell is sorted by: its own figure, else the figure that its text is, else its text.
   const value = (row, column) => {

@@ -157,7 +157,7 @@
       event.preventDefault();
       zoom(await draw(box), keys[event.key]);
     });
-    box.closest("section").addEventListener("click", async (event) => {
+    box.closest(".flow").addEventListener("click", async (event) => {
       const button = event.target.closest("button.show");
       if (!button) return;
       const flow = await draw(box), unit = Number(box.dataset.unitNs);
