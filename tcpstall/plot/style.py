@@ -28,7 +28,7 @@ LANE_IN = 0.21
 ENTRY_IN = 0.19  # of a legend, about
 
 RC: dict[Any, Any] = {
-    "font.family": "DejaVu Sans",
+    "font.family": ["DejaVu Sans", "sans-serif"],
     "font.size": 9.0,
     "axes.edgecolor": FAINT,
     "axes.labelcolor": INK,
@@ -43,6 +43,7 @@ RC: dict[Any, Any] = {
     "legend.fontsize": 8.5,
     "legend.title_fontsize": 8.5,
     "pdf.fonttype": 42,
+    "svg.fonttype": "none",  # text that can be searched and read aloud
     "svg.hashsalt": "tcpstall",  # the same capture gives the same file
     "path.simplify": True,
     "agg.path.chunksize": 20_000,

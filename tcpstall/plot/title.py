@@ -18,10 +18,10 @@ def what(flow: Flow, side: Side, start_ns: int, end_ns: int) -> str:
     """The flow, the bytes of the end that is drawn, the duration, and which part of it is shown."""
     peer: Side = "client" if side == "server" else "server"
     sent = units.counted(flow.directions[side].bytes, "byte")
-    whole = f"{flow.end(side)} → {flow.end(peer)}   {sent} in {units.duration(flow.duration_ns)}"
+    whole = f"{flow.end(side)} → {flow.end(peer)}, {sent} in {units.duration(flow.duration_ns)}"
     if end_ns - start_ns == flow.duration_ns:
         return whole
-    return f"{whole}   (shown: {units.duration(start_ns)} to {units.duration(end_ns)})"
+    return f"{whole} (shown: {units.duration(start_ns)} to {units.duration(end_ns)})"
 
 
 def losses(flow: Flow, fits: Callable[[str], bool]) -> str:

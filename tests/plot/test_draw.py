@@ -4,6 +4,7 @@ import dataclasses
 import subprocess
 import sys
 from pathlib import Path
+from xml.etree import ElementTree
 
 import numpy as np
 import pytest
@@ -46,6 +47,15 @@ def test_each_suffix_writes_its_own_format(tmp_path: Path, suffix: str) -> None:
     output = tmp_path / f"picture{suffix}"
     plot.draw(str(SLOWSTART), 0, str(output))
     assert output.read_bytes().startswith(MAGIC[suffix])
+
+
+def test_text_in_svg_is_text(tmp_path: Path) -> None:
+    plot.draw(SLOWSTART, None, tmp_path / "1.svg")
+    picture = ElementTree.parse(tmp_path / "1.svg")
+    texts = [text.text or "" for text in picture.iter("{http://www.w3.org/2000/svg}text")]
+    assert any(text.startswith("192.168.247.129:80 → ") for text in texts)
+    assert any(text.startswith("lost ") for text in texts)
+    assert any("retransmission" in text or "data" in text for text in texts)
 
 
 def test_the_same_capture_gives_the_same_svg(tmp_path: Path) -> None:
@@ -115,7 +125,7 @@ def test_the_sequence_panel_spans_what_was_sent(figure: Figure, flow: Flow) -> N
 
 def test_the_title_names_the_flow_and_what_its_time_was_lost_to(figure: Figure, flow: Flow) -> None:
     what, losses = (text.get_text() for text in figure.texts)
-    assert what.startswith("192.168.247.129:80 → 192.168.247.130:44612   524,583 bytes in 63.1 ms")
+    assert what.startswith("192.168.247.129:80 → 192.168.247.130:44612, 524,583 bytes in 63.1 ms")
     assert "cwnd-limited 28.5 ms, rwnd-limited 13.8 ms" in losses
 
 
