@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 __all__ = ["command", "source", "write_whole"]
 
 _FLOWS = 100
-_DRAWN = 6
+_DRAWN = 8
 
 _COLUMNS = 24_000
 """Shared by the flows that are drawn: how finely a million packets are reduced, so that the page stays below 5 MB."""
@@ -103,8 +103,9 @@ def command(
     from tcpstall.findings import findings, in_full, telling
     from tcpstall.report.html import MadeBy, page
 
-    shown = telling(analysis, findings(analysis), ranked, sort) if ranked else None
-    whole = in_full(shown, ranked, detailed, sort) if shown else []
+    found = findings(analysis)
+    shown = telling(analysis, found, ranked, sort) if ranked else None
+    whole = in_full(shown, ranked, detailed, sort, found) if shown else []
     drawings, why_not = _drawings(captures, whole, how)
     forecasts = _forecasts(captures, whole, how)
 

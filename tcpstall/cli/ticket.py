@@ -52,8 +52,9 @@ def write(
     of_flow: dict[int, list[Picture]] = {}
     if pictures is not None and len(analysis):
         ranked = [analysis[row] for row in analysis.ranked(sort)[: max(listed, explained)]]
-        shown = telling(analysis, findings(analysis), ranked, sort)
-        flows = in_full(shown, ranked, min(explained, _DRAWN), sort)
+        found = findings(analysis)
+        shown = telling(analysis, found, ranked, sort)
+        flows = in_full(shown, ranked, min(explained, _DRAWN), sort, found)
         for flow, picture in pictures.drawn(analysis, flows):
             (whole if flow is None else of_flow.setdefault(flow.id, [])).append(picture)
     detail = Detail(listed, explained, sort, min_stall_ns, whole, of_flow)

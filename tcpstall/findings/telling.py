@@ -35,9 +35,14 @@ def _is_at(flow: Flow, finding: Finding) -> bool:
     return host and finding.port in (None, flow.server.port) and flow.lost_ns > 0
 
 
-def in_full(shown: Flow, flows: Sequence[Flow], most: int, sort: Sort) -> list[Flow]:
-    """The first `most` of `flows`, sorted so; the telling one leads unless another order was asked for."""
-    return (list(flows) if sort != "lost" else led(shown, flows))[:most]
+def in_full(shown: Flow, flows: Sequence[Flow], most: int, sort: Sort, found: Sequence[Finding]) -> list[Flow]:
+    """The first `most` of `flows`, sorted so; unless another order was asked for those that show findings lead."""
+    if sort != "lost":
+        return list(flows)[:most]
+    by_id = {flow.id: flow for flow in flows}
+    shows = [one.example.flow for one in found if one.is_lead and one.example is not None]
+    first = {shown.id: shown} | {flow: by_id[flow] for flow in shows if flow in by_id}
+    return list((first | by_id).values())[:most]
 
 
 def led(shown: Flow, flows: Sequence[Flow]) -> list[Flow]:

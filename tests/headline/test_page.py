@@ -78,3 +78,13 @@ def terminal_and_server(path: Path) -> None:
     served.wait_ms(100)
     KINDS["server-slow"][0](served)
     typed.capture("client", beside=[served]).rename(path)
+
+
+def test_the_report_tells_a_flow_of_each_finding_in_full(run: Run, crowd: Path, tmp_path: Path) -> None:
+    run("report", crowd, "-o", tmp_path / "page.html")
+    page = (tmp_path / "page.html").read_text()
+    found = json.loads(run("analyze", crowd, "--format", "json").stdout)["findings"][:8]
+    examples = {row["example"]["flow"] for row in found if row["recoverable_ns"]}
+    assert len(examples) >= 4
+    assert [flow for flow in examples if f'id="flow-{flow}"' not in page] == []
+    assert [flow for flow in examples if f'id="plots-{flow}"' not in page] == []

@@ -264,7 +264,7 @@ def untouched(chromium: "Browser", crowded: Path) -> "Iterator[Page]":
 def test_a_page_of_many_flows_is_short_until_something_is_opened(untouched: "Page") -> None:
     assert untouched.locator(".flows tbody tr").count() == 600
     assert untouched.evaluate("document.documentElement.scrollHeight") < 3_000
-    assert untouched.locator("details.flow").count() == 6
+    assert untouched.locator("details.flow").count() == 8
     assert untouched.locator("details.flow[open]").count() == 0
 
 
@@ -283,7 +283,7 @@ def test_plots_of_closed_flows_are_there_for_paper(untouched: "Page") -> None:
     untouched.wait_for_function("() => [...document.querySelectorAll('.plots')].every((plot) => plot.dataset.drawn)")
     untouched.evaluate("dispatchEvent(new Event('beforeprint'))")
     widths = untouched.evaluate("[...document.querySelectorAll('img.paper')].map((picture) => picture.naturalWidth)")
-    assert len(widths) == 6 * untouched.locator(".plots").first.locator(".live").count()
+    assert len(widths) == 8 * untouched.locator(".plots").first.locator(".live").count()
     assert min(widths) > 500
     untouched.evaluate("dispatchEvent(new Event('afterprint'))")
     assert untouched.locator("details.flow[open]").count() == 0

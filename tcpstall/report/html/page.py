@@ -61,7 +61,7 @@ def page(
     library: str,
     why_no_plots: str = "",
     sort: Sort = "lost",
-    detailed: int = 6,
+    detailed: int = MOST,
     min_stall_ns: int = 0,
 ) -> str:
     """The page about `flows`, in that order, `detailed` of them with all that is known.
@@ -83,7 +83,7 @@ def page(
         return filled("empty.html", {}, values)
     found = of_many(analysis)
     shown = telling(analysis, found, flows, sort)
-    whole = in_full(shown, flows, detailed, sort)
+    whole = in_full(shown, flows, detailed, sort, found)
     told_whole = {flow.id for flow in whole}
     bars = [*whole, *(flow for flow in flows if flow.id not in told_whole)][: max(detailed, _BARS)]
     values |= {

@@ -77,7 +77,7 @@ def _of_flows(analysis: Analysis, detail: Detail) -> Iterator[Block]:
     if analysis.total > 1:
         yield Paragraph([_sentence(together(analysis)) + "."])
     yield from detail.pictures
-    explained = in_full(shown, flows, detail.explained, detail.sort)
+    explained = in_full(shown, flows, detail.explained, detail.sort, found)
     yield from _change(led(shown, explained))
     if analysis.total > 1:
         yield Heading(2, ["Flows"])
