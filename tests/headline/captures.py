@@ -117,5 +117,37 @@ KINDS: dict[str, tuple[Callable[[Scene], None], float | None]] = {
 }
 """By the kind that must come first: the capture, and the time in seconds where the scene says it."""
 
-NOBODYS: dict[str, Callable[[Scene], None]] = {"terminal": terminal, "keep-alive": keep_alive}
+
+def heartbeat(scene: Scene) -> None:
+    """A session with one large answer, then both ends say every five seconds that they are there."""
+    scene.handshake(rtt_ms=20)
+    scene.download(60_000)
+    for pause in (4_820, 4_833, 4_826, 4_831, 4_834, 4_828):
+        scene.wait_ms(170)
+        scene.client_sends(8)
+        scene.server_acks()
+        scene.wait_ms(pause)
+        scene.server_sends(8)
+        scene.client_acks()
+    scene.closes()
+
+
+def closed_after_idling(scene: Scene) -> None:
+    """Half a minute after the answer the client closes, with more window than before, and the server says goodbye."""
+    scene.handshake(rtt_ms=20, client_window=60_000)
+    scene.download(6_000, reader=Reader(buffer=60_000))
+    scene.wait_ms(30_000)
+    scene.client_acks(window=120_000)
+    scene.client_closes()
+    scene.server_sends(31)
+    scene.server_closes()
+    scene.client_resets()
+
+
+NOBODYS: dict[str, Callable[[Scene], None]] = {
+    "terminal": terminal,
+    "keep-alive": keep_alive,
+    "heartbeat": heartbeat,
+    "idle-until-closed": closed_after_idling,
+}
 """Time that must never lead."""

@@ -5,6 +5,7 @@ use crate::flow::{Acked, Half};
 use crate::gap::bottleneck::Bottleneck;
 use crate::gap::open::{Beginning, Train};
 use crate::sender::Cwnd;
+use crate::sender::timers;
 use crate::time::Nanos;
 
 /// A network that reorders does so within this time, or within a quarter of the round trip (RFC 8985 §6.2) where that is less.
@@ -46,6 +47,10 @@ impl Builder {
             self.initial_open &= acked.bytes <= 0;
         }
         let opened = match (acked.room_before, half.room()) {
+            // Who could send all the while, and nothing was out, waited for no window.
+            (Some(before), Some(now)) if before >= i64::from(half.mss()) => {
+                now > before && open.all_acked.is_none_or(|at| acked.time - at <= timers::rto(half.srtt))
+            }
             (Some(before), Some(now)) => now > before,
             _ => false,
         };

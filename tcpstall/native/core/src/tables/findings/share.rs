@@ -30,6 +30,12 @@ const REORDERED_SHARE: u64 = 20;
 const IDLE_RESET: Nanos = Nanos::from_millis(1_000);
 /// Mean payload of a segment up to which an end sends messages: a keystroke through a secure shell takes 36 to 80 bytes.
 const MESSAGE: u64 = 128;
+/// A timer of some seconds fires within a fiftieth of its time; people and servers vary more.
+const BEAT: i64 = 50;
+/// The shortest wait that is taken for such a timer's.
+const LEAST_BEAT: Nanos = Nanos::from_millis(1_000);
+/// So many waits alike are a timer's.
+const BEATS: usize = 4;
 /// Exchanges from which on small payloads both ways look like a terminal or a heartbeat, and not like one small request.
 const MESSAGES: u64 = 3;
 
@@ -182,10 +188,10 @@ fn held_back(row: &FlowRow, stall: &StallRow) -> bool {
 
 fn of_application(row: &FlowRow, stall: &StallRow) -> Kind {
     let answers = stall.detail == "think-time";
-    if !stall.ended || answers && stall.sender == Side::Client {
+    if !stall.ended || answers && stall.sender == Side::Client || !answers && until_close(row, stall) {
         return Kind::Idle;
     }
-    if sends_messages(row) {
+    if sends_messages(row) || beats(row, stall) {
         return Kind::Messages;
     }
     if answers {
@@ -197,6 +203,24 @@ fn of_application(row: &FlowRow, stall: &StallRow) -> Kind {
     let segment = segment.max(LEAST_SEGMENT);
     let full = stall.evidence.burst_bytes.is_some_and(|bytes| bytes >= segment) || mean(direction) >= segment / 2;
     if full { Kind::SentInPieces } else { Kind::Idle }
+}
+
+/// True if the peer closed before it ended: what came then answered the close, and all had been said before.
+fn until_close(row: &FlowRow, stall: &StallRow) -> bool {
+    let connection = &row.connection;
+    let inside = connection.closed_ns.is_some_and(|closed| stall.start_ns < closed && closed <= stall.end_ns);
+    inside && connection.closed_by != Some(stall.sender.name())
+}
+
+/// True if the end speaks by a clock: small messages, each as long after what came before as others are.
+fn beats(row: &FlowRow, stall: &StallRow) -> bool {
+    let small = |stall: &StallRow| stall.evidence.burst_bytes.is_some_and(|bytes| bytes <= MESSAGE);
+    let length = weight(stall);
+    let alike = |other: &&StallRow| {
+        let same = other.sender == stall.sender && other.cause == stall.cause && other.detail == stall.detail;
+        same && small(other) && (weight(other) - length).abs() * BEAT <= length
+    };
+    Nanos(length) >= LEAST_BEAT && small(stall) && row.stalls.iter().filter(alike).take(BEATS).count() == BEATS
 }
 
 fn sends_messages(row: &FlowRow) -> bool {
