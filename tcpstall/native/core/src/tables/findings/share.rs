@@ -212,7 +212,7 @@ fn until_close(row: &FlowRow, stall: &StallRow) -> bool {
     inside && connection.closed_by != Some(stall.sender.name())
 }
 
-/// True if the end speaks by a clock: small messages, each as long after what came before as others are.
+/// True if the end speaks by a clock: as long after what came before as its small messages are, again and again.
 fn beats(row: &FlowRow, stall: &StallRow) -> bool {
     let small = |stall: &StallRow| stall.evidence.burst_bytes.is_some_and(|bytes| bytes <= MESSAGE);
     let length = weight(stall);
@@ -220,7 +220,7 @@ fn beats(row: &FlowRow, stall: &StallRow) -> bool {
         let same = other.sender == stall.sender && other.cause == stall.cause && other.detail == stall.detail;
         same && small(other) && (weight(other) - length).abs() * BEAT <= length
     };
-    Nanos(length) >= LEAST_BEAT && small(stall) && row.stalls.iter().filter(alike).take(BEATS).count() == BEATS
+    Nanos(length) >= LEAST_BEAT && row.stalls.iter().filter(alike).take(BEATS).count() == BEATS
 }
 
 fn sends_messages(row: &FlowRow) -> bool {
