@@ -9,6 +9,7 @@ from tcpstall.findings import Finding, advice, evidence, findings, gain, sentenc
 from tcpstall.findings.finding import IDLE
 from tests.headline.captures import KINDS, NOBODYS, server_slow, terminal
 from tests.scene import Scene
+from tests.scene.network import Tap
 
 
 def found(scene: Scene) -> list[Finding]:
@@ -73,3 +74,21 @@ def test_nothing_is_given_back_that_was_not_lost(scene: Scene, kind: str) -> Non
     KINDS[kind][0](scene)
     analysis = analyze(scene.capture("client"))
     assert sum(row.recoverable_ns or 0 for row in findings(analysis)) <= sum(flow.lost_ns for flow in analysis)
+
+
+@pytest.mark.parametrize("tap", ["client", "server"])
+def test_an_answer_is_as_slow_as_it_came_after_its_request_however_long_the_client_was_silent(
+    scene: Scene, tap: Tap
+) -> None:
+    scene.handshake(rtt_ms=20)
+    scene.download(5_000)
+    for silence in (30_000, 40_000):
+        scene.wait_ms(silence)
+        scene.client_sends(1_448)
+        scene.wait_ms(300)
+        scene.download(5_000, think_ms=900)
+    scene.closes()
+    first, *_ = findings(analyze(scene.capture(tap)))
+    assert (first.kind, first.counted) == ("server-slow", 2)
+    assert first.time_ns == pytest.approx(1.8e9, rel=0.1)
+    assert first.worst_ns == pytest.approx(0.9e9, rel=0.1)

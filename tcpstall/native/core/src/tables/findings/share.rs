@@ -69,10 +69,11 @@ impl<'a> Share<'a> {
     }
 }
 
-/// A wait's own length: of an answer the time after what it answers, of any other wait all of it.
+/// A wait's own length: of an answer the time after what it answers, of any other wait all of it. Where it is the end of a
+/// longer silence, the silence before it was the peer's.
 pub(super) fn weight(stall: &StallRow) -> i64 {
     let thought = stall.evidence.freed_to_data_ns.filter(|_| stall.detail == "think-time");
-    thought.unwrap_or(stall.duration_ns).0.max(0)
+    thought.unwrap_or(stall.duration_ns).min(stall.duration_ns).0.max(0)
 }
 
 /// The shares of a flow.
