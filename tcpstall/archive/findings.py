@@ -146,7 +146,13 @@ def _with_answers(asked: Session, chosen: Chosen, found: Sequence[Finding]) -> l
     )
     by = {(row["server_address"], row["server_port"]): row for row in rows}
     return [
-        replace(one, median_ns=row["tenths"][4], p95_ns=row["p95"], tenths_ns=tuple(row["tenths"]))
+        replace(
+            one,
+            median_ns=row["tenths"][4],
+            p95_ns=row["p95"],
+            worst_ns=max(one.worst_ns, row["tenths"][-1]),
+            tenths_ns=tuple(row["tenths"]),
+        )
         if one.kind == "server-slow" and (row := by.get((one.address, one.port)))
         else one
         for one in found
