@@ -108,7 +108,7 @@ pub struct Connection {
     pub silence: [Silence; 2],
     /// The distances of a flow that is over.
     #[serde(skip)]
-    kept_distances: Option<[Option<Nanos>; 2]>,
+    pub(super) kept_distances: Option<[Option<Nanos>; 2]>,
 }
 
 impl Connection {
@@ -151,38 +151,6 @@ impl Connection {
     #[inline]
     pub fn half_mut(&mut self, direction: Direction) -> &mut Half {
         &mut self.halves[direction as usize]
-    }
-
-    /// The smallest round trip of the whole path.
-    pub fn base_rtt(&self) -> Option<Nanos> {
-        let [to_client, to_server] = self.distances();
-        to_client.zip(to_server).map(|(a, b)| a + b)
-    }
-
-    /// The smallest round trips from the tap to the client and to the server.
-    #[inline]
-    pub fn distances(&self) -> [Option<Nanos>; 2] {
-        self.kept_distances.unwrap_or_else(|| self.distances_so_far())
-    }
-
-    /// The flow is over: its distances stay what they are now.
-    pub fn keep_distances(&mut self) {
-        self.kept_distances = Some(self.distances_so_far());
-    }
-
-    fn distances_so_far(&self) -> [Option<Nanos>; 2] {
-        let late = self.disorder();
-        let leg = |end: usize| {
-            let (own, peer) = (&self.halves[end], &self.halves[1 - end]);
-            let other = peer.distance.shortest().opening_excess();
-            least(own.distance.shortest().usual(late, other), peer.peer_distance.usual(late, other))
-        };
-        [leg(0), leg(1)]
-    }
-
-    /// How late packets of the flow were captured.
-    pub fn disorder(&self) -> Nanos {
-        self.halves[0].disorder.and(self.halves[1].disorder).extent(self.segments)
     }
 
     /// True if this SYN opens a new connection on the same ports (RFC 9293 §3.10.7.4, RFC 6191).
@@ -403,12 +371,5 @@ impl Connection {
         if let (1, Some(syn_ack)) = (self.handshake.syn_acks, self.handshake.syn_ack) {
             self.opened(0, now, now - syn_ack);
         }
-    }
-}
-
-fn least(a: Option<Nanos>, b: Option<Nanos>) -> Option<Nanos> {
-    match (a, b) {
-        (Some(a), Some(b)) => Some(a.min(b)),
-        (a, b) => a.or(b),
     }
 }

@@ -19,15 +19,6 @@ const SOONEST: i64 = 4;
 const BY_CHANCE: i64 = 16;
 
 impl Connection {
-    /// The smallest round trip of the whole path as it was at `time`.
-    pub fn base_rtt_at(&self, time: Nanos) -> Option<Nanos> {
-        let [client, server] = &self.halves;
-        match (client.distance.level.at(time), server.distance.level.at(time)) {
-            (Some(a), Some(b)) => Some(a + b).max(self.base_rtt()),
-            _ => self.base_rtt(),
-        }
-    }
-
     /// True unless the capture holds nothing that this `end` sent.
     pub fn has_spoken(&self, end: Direction) -> bool {
         let (own, peer) = (self.half(end), self.half(end.peer()));

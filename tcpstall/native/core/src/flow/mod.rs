@@ -9,6 +9,7 @@ pub mod half;
 pub mod handshake;
 pub mod hearing;
 pub mod identification;
+mod legs;
 pub mod level;
 pub mod outstanding;
 mod pending;

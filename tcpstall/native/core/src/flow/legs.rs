@@ -1,0 +1,54 @@
+//! The two legs of the path: from the tap to the client and to the server.
+
+use super::connection::Connection;
+use crate::time::Nanos;
+
+impl Connection {
+    /// The smallest round trip of the whole path.
+    pub fn base_rtt(&self) -> Option<Nanos> {
+        let [to_client, to_server] = self.distances();
+        to_client.zip(to_server).map(|(a, b)| a + b)
+    }
+
+    /// The smallest round trips from the tap to the client and to the server.
+    #[inline]
+    pub fn distances(&self) -> [Option<Nanos>; 2] {
+        self.kept_distances.unwrap_or_else(|| self.distances_so_far())
+    }
+
+    /// The flow is over: its distances stay what they are now.
+    pub fn keep_distances(&mut self) {
+        self.kept_distances = Some(self.distances_so_far());
+    }
+
+    fn distances_so_far(&self) -> [Option<Nanos>; 2] {
+        let late = self.disorder();
+        let leg = |end: usize| {
+            let (own, peer) = (&self.halves[end], &self.halves[1 - end]);
+            let other = peer.distance.shortest().opening_excess();
+            least(own.distance.shortest().usual(late, other), peer.peer_distance.usual(late, other))
+        };
+        [leg(0), leg(1)]
+    }
+
+    /// How late packets of the flow were captured.
+    pub fn disorder(&self) -> Nanos {
+        self.halves[0].disorder.and(self.halves[1].disorder).extent(self.segments)
+    }
+
+    /// The smallest round trip of the whole path as it was at `time`.
+    pub fn base_rtt_at(&self, time: Nanos) -> Option<Nanos> {
+        let [client, server] = &self.halves;
+        match (client.distance.level.at(time), server.distance.level.at(time)) {
+            (Some(a), Some(b)) => Some(a + b).max(self.base_rtt()),
+            _ => self.base_rtt(),
+        }
+    }
+}
+
+fn least(a: Option<Nanos>, b: Option<Nanos>) -> Option<Nanos> {
+    match (a, b) {
+        (Some(a), Some(b)) => Some(a.min(b)),
+        (a, b) => a.or(b),
+    }
+}
