@@ -4,7 +4,7 @@ import random
 import struct
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from itertools import islice
+from itertools import count, islice
 
 CLIENT, SERVER = 0x0A000001, 0x0A000002
 START_NS = 1_700_000_000 * 10**9
@@ -222,6 +222,20 @@ def stalls(_: random.Random) -> Iterator[Packet]:
 @kind
 def exchanges(_: random.Random) -> Iterator[Packet]:
     yield from _turns(10**6, 100, 100)
+
+
+@kind
+def slow_answers(draw: random.Random) -> Iterator[Packet]:
+    yield from _handshake()
+    now = START_NS + 10**9
+    for turn in count():
+        sent, answered = 1 + turn * 40, 1 + turn * 1_200
+        yield Packet(now, sent, answered, 40, flags=PSH | ACK)
+        yield Packet(now + 10**6, answered, sent + 40, back=True)
+        now += draw.randrange(10**9, 150 * 10**9)
+        yield Packet(now, answered, sent + 40, 1_200, back=True, flags=PSH | ACK)
+        yield Packet(now + 10**6, sent + 40, answered + 1_200)
+        now += 10**8
 
 
 @kind

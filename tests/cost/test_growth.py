@@ -11,7 +11,7 @@ from tests.cost.growth import COMMANDS, MOST, growth
 from tests.cost.instructions import Counter, processor_counts
 
 QUICK = [
-    *product(["json"], ["hole-split-from-its-top", "syn-flood", "flows-that-go-on", "anything"]),
+    *product(["json"], ["hole-split-from-its-top", "syn-flood", "flows-that-go-on", "slow-answers", "anything"]),
     ("whatif", "stalls"),
 ]
 """What valgrind counts each time, most of which was quadratic once; TCPSTALL_EXHAUSTIVE=1 counts all, in two hours."""

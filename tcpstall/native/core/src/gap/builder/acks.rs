@@ -4,8 +4,7 @@ use super::{Builder, Idle};
 use crate::flow::{Acked, Half};
 use crate::gap::bottleneck::Bottleneck;
 use crate::gap::open::{Beginning, Train};
-use crate::sender::Cwnd;
-use crate::sender::timers;
+use crate::sender::{Cwnd, timers};
 use crate::time::Nanos;
 
 /// A network that reorders does so within this time, or within a quarter of the round trip (RFC 8985 §6.2) where that is less.
@@ -47,11 +46,12 @@ impl Builder {
             self.initial_open &= acked.bytes <= 0;
         }
         let opened = match (acked.room_before, half.room()) {
-            // Who could send all the while, and nothing was out, waited for no window.
-            (Some(before), Some(now)) if before >= i64::from(half.mss()) => {
-                now > before && open.all_acked.is_none_or(|at| acked.time - at <= timers::rto(half.srtt))
+            (Some(before), Some(now)) => {
+                // Who could send all the while, and had nothing out, waited for no window.
+                let waits = before < i64::from(half.mss())
+                    || open.all_acked.is_none_or(|at| acked.time - at <= timers::rto(half.srtt));
+                now > before && waits
             }
-            (Some(before), Some(now)) => now > before,
             _ => false,
         };
         if acked.overdue && self.sending {

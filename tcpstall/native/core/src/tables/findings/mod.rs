@@ -129,7 +129,7 @@ impl Finding {
             let length = weight(stall);
             self.sure += f64::from(stall.confidence) * length as f64;
             self.weight += length as f64;
-            self.count(stall.detail, length);
+            tally(&mut self.details, stall.detail, length);
             if share.kind == Kind::ServerSlow {
                 self.spread.add(Nanos(length));
             }
@@ -137,10 +137,7 @@ impl Finding {
         if share.kind != Kind::ServerSlow {
             self.spread.add(share.time);
         }
-        let (from, to) = match (share.stalls.first(), share.stalls.last()) {
-            (Some(first), Some(last)) => (first.start_ns, last.end_ns),
-            _ => (row.start_ns, row.end_ns),
-        };
+        let (from, to) = share.span(row);
         self.first = if self.flows == 1 { from } else { self.first.min(from) };
         self.last = if self.flows == 1 { to } else { self.last.max(to) };
         let attempts = row.outcome.unanswered_attempts.unwrap_or(0);
@@ -164,13 +161,14 @@ impl Finding {
             self.example = Some(Box::new(Example::new(row, share, shows)));
         }
     }
+}
 
-    fn count(&mut self, detail: &'static str, length: i64) {
-        let room = self.details.len() < DETAILS;
-        match self.details.iter_mut().find(|(known, _)| *known == detail) {
-            Some((_, time)) => *time += i128::from(length),
-            None if room => self.details.push((detail, i128::from(length))),
-            None => {}
-        }
+/// Adds a wait to the times of its cause's details, of which so many are told apart.
+fn tally(details: &mut Vec<(&'static str, i128)>, detail: &'static str, length: i64) {
+    let room = details.len() < DETAILS;
+    match details.iter_mut().find(|(known, _)| *known == detail) {
+        Some((_, time)) => *time += i128::from(length),
+        None if room => details.push((detail, i128::from(length))),
+        None => {}
     }
 }

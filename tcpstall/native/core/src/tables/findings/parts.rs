@@ -2,19 +2,24 @@
 
 use std::cmp::Reverse;
 
-use super::Kind;
 use super::share::{Share, direction, shares, weight};
+use super::{Kind, tally};
 use crate::causes::Cause;
 use crate::tables::columns::{Column, integers, reals, signed, texts};
-use crate::tables::rows::{DirectionRow, FlowRow};
+use crate::tables::rows::{DirectionRow, FlowRow, StallRow};
 
 /// What one flow adds to one finding.
 pub(in super::super) struct Part<'a> {
     pub(in super::super) flow: &'a FlowRow,
     share: Share<'a>,
+    longest: Option<&'a StallRow>,
 }
 
-impl Part<'_> {
+impl<'a> Part<'a> {
+    fn new(flow: &'a FlowRow, share: Share<'a>) -> Part<'a> {
+        Part { flow, longest: share.longest(), share }
+    }
+
     /// What the end that is meant sent.
     fn end(&self) -> &DirectionRow {
         direction(self.flow, self.share.side)
@@ -28,13 +33,10 @@ impl Part<'_> {
     }
 
     /// Its details with the length of their waits, most first.
-    fn details(&self) -> Vec<(&'static str, i64)> {
-        let mut times: Vec<(&'static str, i64)> = Vec::new();
+    fn details(&self) -> Vec<(&'static str, i128)> {
+        let mut times = Vec::new();
         for stall in self.share.stalls.iter().filter(|stall| !stall.detail.is_empty()) {
-            match times.iter_mut().find(|(known, _)| *known == stall.detail) {
-                Some((_, time)) => *time += weight(stall),
-                None => times.push((stall.detail, weight(stall))),
-            }
+            tally(&mut times, stall.detail, weight(stall));
         }
         times.sort_by_key(|(detail, time)| (Reverse(*time), *detail));
         times
@@ -42,7 +44,7 @@ impl Part<'_> {
 
     /// What shows the limit at the longest wait: the peer's window, or what was in flight with a full buffer.
     fn level(&self) -> Option<u64> {
-        let evidence = &self.share.longest()?.evidence;
+        let evidence = &self.longest?.evidence;
         match self.share.cause? {
             Cause::RwndLimited => evidence.peer_window_bytes,
             Cause::SndbufLimited => evidence.plateau_bytes,
@@ -53,7 +55,7 @@ impl Part<'_> {
 
 /// The parts of all flows. The plain round trip of a handshake is every flow's, and nobody's to change.
 pub(in super::super) fn parts(rows: &[FlowRow]) -> Vec<Part<'_>> {
-    let all = rows.iter().flat_map(|flow| shares(flow).into_iter().map(move |share| Part { flow, share }));
+    let all = rows.iter().flat_map(|flow| shares(flow).into_iter().map(move |share| Part::new(flow, share)));
     all.filter(|part| part.share.kind != Kind::HandshakeDistance).collect()
 }
 
@@ -67,19 +69,15 @@ pub(in super::super) fn columns(parts: &[Part<'_>]) -> [Column; 22] {
             let told = part.details().into_iter().map(|(detail, time)| format!("{detail}:{time}"));
             Some(told.collect::<Vec<_>>().join(" ")).filter(|told| !told.is_empty())
         }),
-        integers("start_ns", parts, |part| {
-            Some(part.share.stalls.first().map_or(part.flow.start_ns, |stall| stall.start_ns).0)
-        }),
-        integers("end_ns", parts, |part| {
-            Some(part.share.stalls.last().map_or(part.flow.end_ns, |stall| stall.end_ns).0)
-        }),
+        integers("start_ns", parts, |part| Some(part.share.span(part.flow).0.0)),
+        integers("end_ns", parts, |part| Some(part.share.span(part.flow).1.0)),
         integers("time_ns", parts, |part| Some(part.share.time.0)),
         integers("recoverable_ns", parts, |part| part.share.kind.is_recoverable().then_some(part.share.recoverable.0)),
         integers("waits", parts, |part| Some(part.share.stalls.len() as i64)),
-        integers("longest_ns", parts, |part| part.share.longest().map(weight)),
-        integers("stall", parts, |part| part.share.longest().and_then(|stall| signed(stall.number))),
+        integers("longest_ns", parts, |part| part.longest.map(weight)),
+        integers("stall", parts, |part| part.longest.and_then(|stall| signed(stall.number))),
         integers("level_bytes", parts, |part| part.level().and_then(signed)),
-        integers("sent_again", parts, |part| part.share.longest()?.evidence.retransmissions.and_then(signed)),
+        integers("sent_again", parts, |part| part.longest?.evidence.retransmissions.and_then(signed)),
         reals("confidence", parts, Part::confidence),
         integers("attempts", parts, |part| part.flow.outcome.unanswered_attempts.map(i64::from)),
         integers("exchanges", parts, |part| signed(part.flow.connection.exchanges)),

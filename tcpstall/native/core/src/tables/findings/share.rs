@@ -63,6 +63,14 @@ impl<'a> Share<'a> {
         self.stalls.iter().map(|stall| weight(stall)).sum()
     }
 
+    /// From the first of its waits to the end of the last; without waits from the flow's start to its end.
+    pub(super) fn span(&self, row: &FlowRow) -> (Nanos, Nanos) {
+        match (self.stalls.first(), self.stalls.last()) {
+            (Some(first), Some(last)) => (first.start_ns, last.end_ns),
+            _ => (row.start_ns, row.end_ns),
+        }
+    }
+
     /// The longest of its waits.
     pub(super) fn longest(&self) -> Option<&'a StallRow> {
         self.stalls.iter().copied().max_by_key(|stall| (weight(stall), std::cmp::Reverse(stall.number)))
@@ -135,8 +143,9 @@ fn handshake<'a>(row: &'a FlowRow, shares: &mut Vec<Share<'a>>) {
 /// Splits what a cause owns by what its waits were, in proportion to how long each took by itself.
 fn of_cause<'a>(row: &'a FlowRow, cause: Cause, time: Nanos, shares: &mut Vec<Share<'a>>) {
     let mut parts: Vec<Share<'a>> = Vec::new();
+    let beats = if cause == Cause::AppLimited { Beats::of(row) } else { Beats::default() };
     for stall in row.stalls.iter().filter(|stall| stall.cause == cause && stall.detail != "awaiting-peer") {
-        let (kind, side) = (kind_of(row, stall), stall.sender);
+        let (kind, side) = (kind_of(row, stall, &beats), stall.sender);
         match parts.iter_mut().find(|part| part.kind == kind && part.side == side) {
             Some(part) => part.stalls.push(stall),
             None => parts.push(Share { stalls: vec![stall], ..Share::of(kind, side, Nanos::ZERO) }),
@@ -164,9 +173,9 @@ fn of_transport(cause: Cause) -> Kind {
     }
 }
 
-fn kind_of(row: &FlowRow, stall: &StallRow) -> Kind {
+fn kind_of(row: &FlowRow, stall: &StallRow, beats: &Beats) -> Kind {
     match stall.cause {
-        Cause::AppLimited => of_application(row, stall),
+        Cause::AppLimited => of_application(row, stall, beats),
         // A hole that SACK reports, on a path that reorders, fills by itself.
         Cause::Retransmission if stall.detail == "recovery" && held_back(row, stall) => Kind::Reordering,
         Cause::Retransmission => {
@@ -187,12 +196,12 @@ fn held_back(row: &FlowRow, stall: &StallRow) -> bool {
     })
 }
 
-fn of_application(row: &FlowRow, stall: &StallRow) -> Kind {
+fn of_application(row: &FlowRow, stall: &StallRow, beats: &Beats) -> Kind {
     let answers = stall.detail == "think-time";
     if !stall.ended || answers && stall.sender == Side::Client || !answers && until_close(row, stall) {
         return Kind::Idle;
     }
-    if sends_messages(row) || beats(row, stall) {
+    if sends_messages(row) || beats.has(stall) {
         return Kind::Messages;
     }
     if answers {
@@ -213,15 +222,28 @@ fn until_close(row: &FlowRow, stall: &StallRow) -> bool {
     inside && connection.closed_by != Some(stall.sender.name())
 }
 
-/// True if the end speaks by a clock: as long after what came before as its small messages are, again and again.
-fn beats(row: &FlowRow, stall: &StallRow) -> bool {
-    let small = |stall: &StallRow| stall.evidence.burst_bytes.is_some_and(|bytes| bytes <= MESSAGE);
-    let length = weight(stall);
-    let alike = |other: &&StallRow| {
-        let same = other.sender == stall.sender && other.cause == stall.cause && other.detail == stall.detail;
-        same && small(other) && (weight(other) - length).abs() * BEAT <= length
-    };
-    Nanos(length) >= LEAST_BEAT && row.stalls.iter().filter(alike).take(BEATS).count() == BEATS
+/// How long each end was silent before its small messages, in order: one that speaks by a clock is so for as long again and again.
+#[derive(Default)]
+struct Beats(Vec<(Side, &'static str, i64)>);
+
+impl Beats {
+    fn of(row: &FlowRow) -> Beats {
+        let small = |stall: &&StallRow| stall.evidence.burst_bytes.is_some_and(|bytes| bytes <= MESSAGE);
+        let own = row.stalls.iter().filter(|stall| stall.cause == Cause::AppLimited);
+        let mut beats: Vec<_> = own.filter(small).map(|stall| (stall.sender, stall.detail, weight(stall))).collect();
+        beats.sort_unstable();
+        Beats(beats)
+    }
+
+    /// True if small messages came after as long a silence.
+    fn has(&self, stall: &StallRow) -> bool {
+        let length = weight(stall);
+        let of = |length: i64| (stall.sender, stall.detail, length);
+        let (least, most) = (of(length - length / BEAT), of(length + length / BEAT));
+        let before = self.0.partition_point(|beat| *beat < least);
+        let upto = self.0.partition_point(|beat| *beat <= most);
+        Nanos(length) >= LEAST_BEAT && upto - before >= BEATS
+    }
 }
 
 fn sends_messages(row: &FlowRow) -> bool {
