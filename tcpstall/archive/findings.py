@@ -18,7 +18,6 @@ _MOST = 4_096
 """Services of a kind that are told apart, as many as in one analysis."""
 
 _TENTHS = "[0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1.0]"
-_WITHIN = f"quantile_disc(time_ns, {_TENTHS}) AS tenths, quantile_disc(time_ns, 0.95) AS p95"
 
 _KEY = ("kind", "side", "address", "port")
 
@@ -40,7 +39,10 @@ _DETAILS = (
     "GROUP BY ALL ORDER BY time_ns DESC, detail"
 )
 
-_SHOWN_BY = ("initial_window_bytes", "max_in_flight_bytes", "bottleneck_bytes_per_s", "queue_delay_ns", "mss_bytes")
+_SHOWN_BY = (
+    "bytes", "segments", "retransmitted_bytes", "initial_window_bytes", "max_in_flight_bytes",
+    "bottleneck_bytes_per_s", "queue_delay_ns", "mss_bytes",
+)  # fmt: skip
 """Columns of flows that each end has."""
 
 _Key = tuple[Any, ...]
@@ -74,7 +76,7 @@ def _found(asked: Session, chosen: Chosen) -> tuple[list[Finding], dict[_Key, Ma
     labelled = "FILTER (confidence IS NOT NULL)"
     best = ", ".join(f"{name}: {name}" for name in _BEST)
     rows = asked.rows(
-        f"SELECT {_SERVICE}, count(*) AS flows, {sums}, {_WITHIN}, "
+        f"SELECT {_SERVICE}, count(*) AS flows, {sums}, {_quantiles('time_ns')}, "
         "min(client_address) AS client, min(client_address) = max(client_address) AS one_client, "
         "min(start_ns) AS first_ns, max(end_ns) AS last_ns, max(attempts) AS most_attempts, "
         "max(longest_ns) AS longest_ns, "
@@ -138,11 +140,12 @@ def _with_answers(asked: Session, chosen: Chosen, found: Sequence[Finding]) -> l
     if not slow:
         return list(found)
     services = ", ".join(f"({literal(one.address or '')}, {one.port})" for one in slow)
-    these = f"(server_address, server_port) IN ({services})"
+    these = chosen.where(f"(server_address, server_port) IN ({services})", "kind = 'server-slow'")
+    answers = chosen.where("think_ns > 0", "requester = 'client'")
     rows = asked.rows(
-        f"SELECT server_address, server_port, {_WITHIN.replace('time_ns', 'think_ns')} "
-        f"FROM exchanges SEMI JOIN (SELECT scan, flow FROM findings {chosen.where(these, _SLOW)}) USING (scan, flow) "
-        f"{chosen.where('think_ns > 0', _CLIENTS)} GROUP BY server_address, server_port"
+        f"SELECT server_address, server_port, {_quantiles('think_ns')} "
+        f"FROM exchanges SEMI JOIN (SELECT scan, flow FROM findings {these}) USING (scan, flow) "
+        f"{answers} GROUP BY server_address, server_port"
     )
     by = {(row["server_address"], row["server_port"]): row for row in rows}
     return [
@@ -159,8 +162,8 @@ def _with_answers(asked: Session, chosen: Chosen, found: Sequence[Finding]) -> l
     ]
 
 
-_SLOW = "kind = 'server-slow'"
-_CLIENTS = "requester = 'client'"
+def _quantiles(column: str) -> str:
+    return f"quantile_disc({column}, {_TENTHS}) AS tenths, quantile_disc({column}, 0.95) AS p95"
 
 
 def _wanted(row: Mapping[str, Any]) -> Wanted:
@@ -192,9 +195,6 @@ def _example(best: Mapping[str, Any], flow: Mapping[str, Any]) -> Example:
         end_ns=flow["end_ns"],
         time_ns=best["time_ns"],
         base_rtt_ns=flow["base_rtt_ns"],
-        bytes=flow[f"{side}_bytes"],
-        segments=flow[f"{side}_segments"],
-        retransmitted_bytes=flow[f"{side}_retransmitted_bytes"],
         trust=flow["trust_level"],
         stall=None if best["stall"] is None else {"number": best["stall"], "evidence": figures},
         **{name: flow[f"{side}_{name}"] for name in _SHOWN_BY},

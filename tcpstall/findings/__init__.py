@@ -1,7 +1,7 @@
 """Findings: the same cause at the same service over many flows, ranked by the time that a change could give back."""
 
-from tcpstall.findings.advice import advice, gain
-from tcpstall.findings.as_json import findings_json
+from tcpstall.findings.advice import advice, gain, remedy
+from tcpstall.findings.as_json import finding_row, findings_json
 from tcpstall.findings.finding import Example, Finding
 from tcpstall.findings.ranking import findings, ranked
 from tcpstall.findings.telling import first_to_see, in_full, led, telling
@@ -12,6 +12,7 @@ __all__ = [
     "Finding",
     "advice",
     "evidence",
+    "finding_row",
     "findings",
     "findings_json",
     "first_to_see",
@@ -20,6 +21,7 @@ __all__ = [
     "in_full",
     "led",
     "ranked",
+    "remedy",
     "sentence",
     "telling",
     "where",

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from tcpstall.findings.finding import FAILURES, RATES, Finding
 from tcpstall.units import counted, duration
 
-__all__ = ["advice", "gain"]
+__all__ = ["advice", "gain", "remedy"]
 
 _FASTER_START = "raise initcwnd (ip route … initcwnd), or reuse connections"
 
@@ -79,3 +79,9 @@ def gain(finding: Finding) -> str:
     if finding.kind in RATES or not finding.recoverable_ns:
         return ""
     return f"up to {duration(finding.recoverable_ns)}"
+
+
+def remedy(finding: Finding) -> str:
+    """What to change, and what that would buy where it is known."""
+    bought = gain(finding)
+    return f"{advice(finding)} ({bought})" if bought else advice(finding)

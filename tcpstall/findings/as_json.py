@@ -9,15 +9,16 @@ from tcpstall.findings.advice import advice, gain
 from tcpstall.findings.finding import Finding
 from tcpstall.findings.words import evidence, headline, sentence, where
 
-__all__ = ["findings_json"]
+__all__ = ["finding_row", "findings_json"]
 
 
 def findings_json(found: Iterable[Finding]) -> str:
     """A JSON list, the finding to read first at its head; see `Finding` for the fields."""
-    return json.dumps([_row(rank, finding) for rank, finding in enumerate(found, 1)], ensure_ascii=True)
+    return json.dumps([finding_row(rank, finding) for rank, finding in enumerate(found, 1)], ensure_ascii=True)
 
 
-def _row(rank: int, finding: Finding) -> dict[str, Any]:
+def finding_row(rank: int, finding: Finding) -> dict[str, Any]:
+    """A finding as plain values, its words among them."""
     row: dict[str, Any] = {"rank": rank, "what": headline(finding), "where": where(finding)}
     names = [field.name for field in dataclasses.fields(finding) if field.name != "example"]
     row |= {name: getattr(finding, name) for name in names}

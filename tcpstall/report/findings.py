@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 from rich.cells import cell_len
 from rich.text import Text
 
-from tcpstall.findings import Finding, advice, evidence, gain, headline, where
+from tcpstall.findings import Finding, advice, evidence, gain, headline, remedy, where
 from tcpstall.findings.finding import RATES
 from tcpstall.findings.words import spread
 from tcpstall.units import counted, duration
@@ -37,8 +37,8 @@ def finding_lines(rank: int, finding: Finding, width: int, *, numbered: bool = T
     parts = [counted(finding.flows, "flow"), *spread(finding), *([told] if apart and told else [])]
     yield Text(_fitted(f"{rank}  {_time(finding)}{headline(finding)}: {where(finding)}", parts, width), "bold")
     before = "" if apart or not told else f"{told} "
-    shown = numbered and finding.example and finding.flows > 1
-    extra = [f"flow {finding.example.flow}" if shown and finding.example else "", gain(finding)]
+    example = finding.example if numbered and finding.flows > 1 else None
+    extra = [f"flow {example.flow}" if example else "", gain(finding)]
     tail = _tail(f"{_INDENT}{before}{change}", [part for part in extra if part], width)
     yield Text.assemble(_INDENT, before, (change, "green"), (tail, "dim"))
 
@@ -50,9 +50,8 @@ def heading(finding: Finding) -> str:
 
 def told(finding: Finding) -> str:
     """All that follows the heading, whatever the width: flows, distribution, evidence, what to change, what it buys."""
-    bought = f" ({gain(finding)})" if gain(finding) else ""
     shown = f"; flow {finding.example.flow} shows it" if finding.example and finding.flows > 1 else ""
-    return f"{facts(finding)} → {advice(finding)}{bought}{shown}"
+    return f"{facts(finding)} → {remedy(finding)}{shown}"
 
 
 def facts(finding: Finding) -> str:

@@ -6,7 +6,7 @@ from typing import Any
 from rich.console import RenderableType
 from rich.text import Text
 
-from tcpstall.findings import advice, evidence, gain, headline, sentence, where
+from tcpstall.findings import finding_row
 from tcpstall.losses import Shown
 from tcpstall.report.archive.open import captures_of, command_for
 from tcpstall.report.findings import finding_lines
@@ -14,12 +14,16 @@ from tcpstall.untrusted import in_terminal
 
 __all__ = ["found_columns", "found_rows", "render_found"]
 
+_WORDS = ("kind", "side", "what", "where")
+
 _FIELDS = {
     "address": "VARCHAR", "port": "BIGINT", "client": "VARCHAR", "flows": "BIGINT", "waits": "BIGINT",
     "time_ns": "BIGINT", "recoverable_ns": "BIGINT", "counted": "BIGINT", "median_ns": "BIGINT", "p95_ns": "BIGINT",
     "worst_ns": "BIGINT", "confidence": "DOUBLE", "first_ns": "BIGINT", "last_ns": "BIGINT",
 }  # fmt: skip
 """Columns that are fields of a finding, with their DuckDB types."""
+
+_TOLD = ("sentence", "decided_by", "advice", "buys")
 
 _SHOWN = ("scan", "flow", "stall", "capture", "command")
 
@@ -39,8 +43,8 @@ def render_found(found: Sequence[Shown], *, width: int) -> Iterator[RenderableTy
 
 def found_columns() -> dict[str, str]:
     """Names and DuckDB types of found_rows()."""
-    words = dict.fromkeys(("kind", "side", "what", "where"), "VARCHAR")
-    told = dict.fromkeys(("sentence", "decided_by", "advice", "buys"), "VARCHAR")
+    words = dict.fromkeys(_WORDS, "VARCHAR")
+    told = dict.fromkeys(_TOLD, "VARCHAR")
     shown = {name: "BIGINT" if name in ("flow", "stall") else "VARCHAR" for name in _SHOWN}
     return {"rank": "BIGINT"} | words | _FIELDS | told | {f"example_{name}": kind for name, kind in shown.items()}
 
@@ -48,10 +52,9 @@ def found_columns() -> dict[str, str]:
 def found_rows(found: Sequence[Shown]) -> Iterator[list[Any]]:
     """As plain values."""
     for rank, shown in enumerate(found, 1):
-        one, example = shown.finding, shown.example
+        example = shown.example
         flow: list[Any] = [None] * len(_SHOWN)
         if example is not None:
             flow = [example.scan, example.flow, example.stall, example.captures[0], command_for(example)]
-        fields = [getattr(one, name) for name in _FIELDS]
-        told = [sentence(one), evidence(one), advice(one), gain(one) or None]
-        yield [rank, one.kind, one.side, headline(one), where(one), *fields, *told, *flow]
+        row = finding_row(rank, shown.finding)
+        yield [row[name] for name in ("rank", *_WORDS, *_FIELDS, *_TOLD)] + flow

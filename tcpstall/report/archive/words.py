@@ -1,13 +1,13 @@
 """What an archive shows, in sentences."""
 
 from tcpstall.causes import Cause
-from tcpstall.findings import Finding, advice, gain
+from tcpstall.findings import Finding
 from tcpstall.losses import Loss, Losses, Overview, Shown
 from tcpstall.report.archive.trend import moment
 from tcpstall.report.findings import facts, heading
 from tcpstall.units import counted, duration, percent, size
 
-__all__ = ["change", "how", "told_overview", "what"]
+__all__ = ["how", "told_overview", "what"]
 
 _THROUGHOUT = 50
 """What begins within the first fiftieth of the time was there before."""
@@ -26,12 +26,6 @@ def how(shown: Shown, about: Overview) -> str:
     finding = shown.finding
     still = about.last_ns is not None and not _ended(finding, about)
     return facts(finding) if still else f"{facts(finding)}; the last of it at {moment(finding.last_ns)}"
-
-
-def change(shown: Shown) -> str:
-    """What to change, and what that would buy."""
-    bought = gain(shown.finding)
-    return f"{advice(shown.finding)}{f' ({bought})' if bought else ''}"
 
 
 def told_overview(about: Overview, causes: dict[Cause, int], worst: Losses) -> list[str]:
@@ -56,10 +50,9 @@ def told_overview(about: Overview, causes: dict[Cause, int], worst: Losses) -> l
 
 def _first(loss: Loss, all_ns: int) -> str:
     """Of the service with most to give back; of a store that does not know that, of the one that lost most."""
-    lost = f"{duration(loss.lost_ns)} ({percent(loss.lost_ns, all_ns)})"
-    if not loss.recoverable_ns:
-        return f"Most was lost at {loss.key}, {lost}."
-    return f"Most could be given back at {loss.key}: up to {duration(loss.recoverable_ns)}."
+    if loss.recoverable_ns:
+        return f"Most could be given back at {loss.key}: up to {duration(loss.recoverable_ns)}."
+    return f"Most was lost at {loss.key}, {duration(loss.lost_ns)} ({percent(loss.lost_ns, all_ns)})."
 
 
 def _since(finding: Finding, about: Overview) -> str:

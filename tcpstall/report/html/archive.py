@@ -6,10 +6,11 @@ from pathlib import PurePath
 from urllib.parse import quote
 
 from tcpstall.causes import Cause
+from tcpstall.findings import remedy
 from tcpstall.losses import Example, Loss, Losses, Overview, Shown, Trend
 from tcpstall.report.archive.open import command_for
 from tcpstall.report.archive.trend import told_growth
-from tcpstall.report.archive.words import change, how, told_overview, what
+from tcpstall.report.archive.words import how, told_overview, what
 from tcpstall.report.html import ledger
 from tcpstall.report.html.document import filled
 from tcpstall.report.html.heat import heat
@@ -78,7 +79,7 @@ def _finding(shown: Shown, about: Overview) -> dict[str, object]:
     return {
         "what": what(shown, about),
         "how": how(shown, about),
-        "change": change(shown),
+        "change": remedy(shown.finding),
         "look": ledger.look_of(shown.finding.kind),
         "shown": None if shown.example is None else _flow(shown.example),
     }
