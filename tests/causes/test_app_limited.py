@@ -25,6 +25,20 @@ def test_a_server_that_thinks_before_it_answers(scene: Scene, tap: Tap) -> None:
     assert scene.lost_ms("server", tap)["app-limited"] in between(295, 325)
 
 
+@fires
+def test_a_server_waits_for_its_request_and_then_thinks(scene: Scene, tap: Tap) -> None:
+    scene.handshake(rtt_ms=20)
+    scene.download(5_000)
+    scene.wait_ms(7_000)
+    scene.download(5_000, think_ms=800)
+    rows = [row for row in scene.flow(tap)["stalls"] if row["sender"] == "server" and row["duration_ns"] > 5e8]
+    assert [row["detail"] for row in rows] == ["awaiting-peer", "think-time"]
+    waited, thought = (row["duration_ns"] / 1e6 for row in rows)
+    assert waited in between(6_950, 7_050)
+    assert thought in between(780, 830)
+    assert rows[0]["end_ns"] == rows[1]["start_ns"]
+
+
 @near_miss
 def test_an_answer_at_once_leaves_only_the_round_trip_which_is_nobodys_fault(scene: Scene, tap: Tap) -> None:
     scene.handshake(rtt_ms=20)

@@ -49,7 +49,7 @@ pub fn explain(gap: &Gap, limits: &Limits, threshold: Nanos) -> Vec<Part> {
             None => repairs(gap, limits, whole, threshold),
         };
     }
-    if whole.cause == Cause::AppLimited && !gap.first {
+    if whole.cause == Cause::AppLimited {
         return around_peer(gap, whole, threshold);
     }
     vec![whole]
@@ -169,7 +169,9 @@ fn around_peer(gap: &Gap, whole: Part, threshold: Nanos) -> Vec<Part> {
     let (Some(first), Some(last)) = (gap.peer_first, gap.peer_last) else { return vec![whole] };
     // Without anything new the peer may have spoken before the gap.
     let (first, last) = (first.max(gap.start()), last.max(gap.start()));
-    if last - first <= threshold {
+    // A request of one packet has no length of its own: the sender waited for it, then thought.
+    let first = if last - first <= threshold { last } else { first };
+    if first == last && (first - gap.start()).min(gap.end - last) <= threshold {
         return vec![whole];
     }
     let mut parts = Vec::new();
