@@ -351,6 +351,10 @@ impl Half {
         if self.is_copy(segment, start, end) {
             self.frames -= 1;
             self.copies += 1;
+            // What came the same way comes this late at times; another way takes as long as it takes.
+            if !self.identification.comes_elsewhere(segment) {
+                _ = self.disorder.record(self.outstanding.copied(segment, end).unwrap_or_default());
+            }
             return Sending::Copy;
         }
         self.outstanding.remember(segment, end);

@@ -50,15 +50,21 @@ impl Identification {
             // It did not pass before: it was overtaken.
             return false;
         }
-        let elsewhere = self.ttl.is_some() && segment.ttl != self.ttl;
+        let elsewhere = self.comes_elsewhere(segment);
         let at_once = back == 0 && segment.ack == self.ack && segment.time - self.time < COPY_AGE;
         id != 0 && (0..FAR_AHEAD as i32).contains(&back) && (self.counts() || elsewhere || at_once)
     }
 
-    /// True if a later packet had another number than this one, not the field's default of 0: a sender gives a packet that it
-    /// sends again a new number.
+    /// Another path than the last packet's led to the tap.
+    pub fn comes_elsewhere(&self, segment: &Segment) -> bool {
+        self.ttl.is_some() && segment.ttl != self.ttl
+    }
+
+    /// True if a later packet had another number than this one, not the field's default of 0, or earlier ones had: a sender
+    /// gives a packet that it sends again a new number.
     pub fn moved_on(&self, segment: &Segment) -> bool {
-        segment.ip_id.is_some_and(|id| id != 0 && self.last.is_some_and(|(last, _)| last != id))
+        let moves = self.expected > 0 || self.skipped.0 != self.skipped.1;
+        segment.ip_id.is_some_and(|id| id != 0 && self.last.is_some_and(|(last, _)| last != id || moves))
     }
 
     /// The counter jumped between two packets of one burst with no data missing between them: it counts other

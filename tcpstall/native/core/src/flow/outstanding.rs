@@ -137,6 +137,13 @@ impl Outstanding {
         self.next_recent = (self.next_recent + 1) % RECENT as u8;
     }
 
+    /// How long ago the packet up to `end` passed of which this one is a copy, if it is remembered.
+    pub fn copied(&self, segment: &Segment, end: i64) -> Option<Nanos> {
+        let own = (end as u32, mark(segment));
+        let first = self.recent.iter().filter(|(end, mark, _)| (*end, *mark) == own).map(|(_, _, time)| *time).min();
+        first.map(|first| segment.time - first)
+    }
+
     /// Memory that the frames take, bytes.
     pub fn memory(&self) -> usize {
         self.sent.capacity() * size_of::<Sent>()
