@@ -89,6 +89,22 @@ def test_a_dsack_shows_that_a_timeout_was_needless(scene: Scene) -> None:
     assert attempts(row)[0][0] == "timeout"
 
 
+def test_after_the_dsack_of_a_needless_copy_the_silence_is_the_peers(scene: Scene) -> None:
+    edge = opened(scene)
+    scene.server_sends(SEGMENT)
+    scene.client_acks()
+    scene.wait_ms(230)
+    scene.server_repeats(edge, SEGMENT)
+    scene.client_acks(upto=edge + SEGMENT, sack=((edge, edge + SEGMENT),))
+    scene.wait_ms(1_500)
+    scene.request()
+    scene.server_sends(SEGMENT)
+    repair, rest = [row for row in scene.flow("client")["stalls"] if row["sender"] == "server"][-2:]
+    assert (repair["detail"], rest["detail"]) == ("spurious", "awaiting-peer")
+    assert repair["duration_ns"] / 1e6 in between(220, 300)
+    assert rest["duration_ns"] / 1e6 in between(1_450, 1_530)
+
+
 def test_a_dsack_of_something_else_proves_nothing(scene: Scene) -> None:
     edge = opened(scene)
     scene.server_sends(SEGMENT, lost=True)

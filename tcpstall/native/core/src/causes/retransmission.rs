@@ -66,7 +66,9 @@ pub(super) fn repaired_at(gap: &Gap) -> Option<(Nanos, bool)> {
     let attempts = || gap.repair.iter().flat_map(|repair| &repair.attempts);
     let last = attempts().map(|attempt| attempt.time).max().max(gap.first_retransmission);
     let filled = |at: &Nanos| gap.hole.is_none_or(|hole| hole.until.is_some_and(|until| until <= *at));
-    let acked = gap.all_acked.filter(filled);
+    // What answers a needless copy reaches its sender after what answered the original.
+    let cleared = gap.repair.as_ref().filter(|repair| repair.needless == repair.sent).and_then(|repair| repair.cleared);
+    let acked = gap.all_acked.map(|at| cleared.map_or(at, |cleared| at.max(cleared))).filter(filled);
     let Some(last) = last else { return acked.map(|at| (at, false)) };
     let timeout = timers::rto(gap.base_rtt.or(gap.srtt)).max(timers::INITIAL_RTO);
     let patience = timeout.times(1 << (attempts().count() + 1).clamp(2, MOST_DOUBLINGS));

@@ -58,6 +58,8 @@ pub struct Repair {
     pub sent: u32,
     /// Of those, the ones that a DSACK or an echoed timestamp showed needless: the original had arrived.
     pub needless: u32,
+    /// When the last of these was shown, which tells the sender that nothing is missing.
+    pub cleared: Option<Nanos>,
     /// Bytes in flight when the first lost segment was first sent, itself included.
     pub congestion_point: Option<i64>,
     /// When the first of them was sent.
@@ -196,7 +198,7 @@ impl Repairs {
             let sent = self.awaiting.remove(index);
             self.undo_left = self.undo_left.saturating_sub(1);
             undone |= self.undo_left == 0;
-            self.needless(sent, gaps, open);
+            self.needless(acked.time, sent, gaps, open);
         }
         if acked.bytes > 0 {
             undone |= self.on_echo(acked, half, gaps, open);
@@ -220,16 +222,17 @@ impl Repairs {
             sent.acknowledged = true;
         }
         let sent = found.and_then(|index| self.awaiting.remove(index));
-        self.needless(sent, gaps, open);
+        self.needless(acked.time, sent, gaps, open);
         sent.is_some()
     }
 
-    fn needless(&mut self, sent: Option<Awaiting>, gaps: &mut Kept, open: &mut Option<Box<Repair>>) {
+    fn needless(&mut self, now: Nanos, sent: Option<Awaiting>, gaps: &mut Kept, open: &mut Option<Box<Repair>>) {
         let Some(sent) = sent else { return };
         self.totals.needless += 1;
         let frozen = gaps.get_mut(sent.gap).and_then(|gap| gap.repair.as_mut());
         if let Some(repair) = frozen.or(open.as_mut()).filter(|repair| repair.began <= sent.time) {
             repair.needless = (repair.needless + 1).min(repair.sent);
+            repair.cleared = Some(now);
         }
     }
 }
