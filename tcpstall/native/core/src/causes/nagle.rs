@@ -12,7 +12,7 @@
 use super::cause::Cause;
 use super::limits::Limits;
 use super::rule::{Proof, Rule, Verdict, is_blurred, yes};
-use crate::gap::Gap;
+use crate::gap::{Gap, SOON};
 
 pub(super) const RULE: Rule = Rule { cause: Cause::Nagle, judge };
 
@@ -30,6 +30,15 @@ fn judge(gap: &Gap, limits: &Limits) -> Verdict {
     if !gap.short_segment_left && small_alone && gap.released_by_ack() {
         // What is held lies in the send buffer. A full one may have had no room for more than this, or each write is as long.
         return yes("", if gap.context.brimful { 0.6 } else { 0.85 });
+    }
+    let held = !gap.near_sender() && gap.context.traits.second_held.learnt().is_some();
+    if held
+        && !gap.short_segment_left
+        && small_alone
+        && gap.after_ack().is_some_and(|span| span <= gap.rtt().scaled(SOON))
+    {
+        // By its habit: what came then came behind the ACK on a path that jitters.
+        return yes("", 0.75);
     }
     let open = gap.room_at_start.is_none_or(|room| room >= i64::from(gap.mss)) && gap.segments_at_start < gap.cwnd;
     if !gap.short_segment_left || !open {

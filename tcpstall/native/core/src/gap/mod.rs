@@ -25,5 +25,6 @@ pub use bottleneck::Stretch;
 pub use evidence::{Burst, Gap};
 pub use reading::{Backlog, Reading};
 pub use repair::{Attempt, Repair, Trigger};
+pub use rounds::SOON;
 pub use shut::Shut;
 pub use watch::{Finished, Seen, Watch};

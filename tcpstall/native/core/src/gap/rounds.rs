@@ -2,10 +2,13 @@
 
 use super::evidence::{Burst, Gap};
 use crate::sender::timers;
-use crate::traits::{self, Round, Tail};
+use crate::traits::{self, Round, Second, Tail};
 
 /// So many steps of growth in a row overrule the model of the congestion window, which begins with what other senders do.
 const SURE_STEPS: u32 = 2;
+
+/// What an ACK let go comes within this part of a round trip after it, however much the path jitters.
+pub const SOON: f64 = 0.5;
 
 /// Learns the sender's traits from its gaps in order of time.
 pub(super) fn read(gaps: &mut [Gap]) {
@@ -81,6 +84,7 @@ fn round(gap: &Gap, una: &mut Option<i64>, acked: &mut u64) -> Round {
         tail: tail(gap, &gap.before),
         next: tail(gap, &gap.after),
         acks_inside: gap.acks,
+        second: second(gap),
     }
 }
 
@@ -99,5 +103,26 @@ fn tail(gap: &Gap, burst: &Burst) -> Tail {
         Tail::ShortAlone
     } else {
         Tail::ShortWithMore
+    }
+}
+
+/// What followed a short segment that had the pipe to itself: in the burst after the gap, or after the gap itself.
+fn second(gap: &Gap) -> Second {
+    let (mss, first) = (u64::from(gap.mss), u64::from(gap.after.first_frame));
+    if !gap.ended || gap.left_in_flight > 0 || first >= mss {
+        return Second::None;
+    }
+    let rest = gap.after.bytes - first.min(gap.after.bytes);
+    if rest >= mss && gap.after.frames <= 1 + rest.div_ceil(mss) {
+        return Second::FullAtOnce;
+    }
+    if gap.after.frames > 1 {
+        return Second::ShortAtOnce;
+    }
+    let waited = gap.short_segment_out && gap.segments_at_start == 1 && gap.peer_bytes == 0 && !gap.first;
+    match gap.after_ack().filter(|_| waited) {
+        Some(span) if span <= gap.rtt().scaled(SOON) => Second::Held,
+        Some(_) => Second::Later,
+        None => Second::None,
     }
 }

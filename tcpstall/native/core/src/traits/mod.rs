@@ -7,12 +7,14 @@ mod full_segment;
 mod growth;
 mod initial_window;
 mod nagle;
+mod second_write;
 
 use serde::{Deserialize, Serialize};
 
 pub use full_segment::FullSegment;
 pub use growth::Growth;
 pub use nagle::Nagle;
+pub use second_write::Second;
 
 /// One burst and the pause after it, as the traits read them. Segments are full ones, rounded up.
 #[derive(Clone, Copy, Debug, Default)]
@@ -43,6 +45,8 @@ pub struct Round {
     pub next: Tail,
     /// ACKs of new data inside the pause.
     pub acks_inside: u32,
+    /// What followed a short segment that had the pipe to itself.
+    pub second: Second,
 }
 
 /// The short segment that a burst ends with, or that is a burst by itself.
@@ -68,6 +72,8 @@ pub struct Traits {
     pub after_idle: Seen<u32>,
     /// When a short segment may leave.
     pub nagle: Seen<Nagle>,
+    /// A short second write waits for the ACK of the first, a full segment does not.
+    pub second_held: Seen<bool>,
 }
 
 /// A value, and how often the flow has shown it; without that it is the prior.
@@ -132,6 +138,7 @@ pub fn learn(rounds: &[Round]) -> (Traits, Vec<Read>) {
     let initial_window = initial_window::learn(rounds, &climbs);
     let after_idle = after_idle::learn(rounds, &climbs, &mut reads);
     let nagle = nagle::learn(rounds, &mut reads);
+    let second_held = second_write::learn(rounds);
     let mut most = 0;
     for (round, read) in rounds.iter().zip(&mut reads).rev() {
         read.most_later = most;
@@ -142,5 +149,5 @@ pub fn learn(rounds: &[Round]) -> (Traits, Vec<Read>) {
         read.most_before = most;
         most = most.max(round.out);
     }
-    (Traits { growth, initial_window, after_idle, nagle }, reads)
+    (Traits { growth, initial_window, after_idle, nagle, second_held }, reads)
 }
