@@ -132,6 +132,17 @@ def heartbeat(scene: Scene) -> None:
     scene.closes()
 
 
+def feed(scene: Scene) -> None:
+    """After one large answer the server tells news of a line or two, when there are any."""
+    scene.handshake(rtt_ms=20)
+    scene.download(60_000)
+    for pause in (900, 3_100, 1_700, 5_300, 2_400):
+        scene.wait_ms(pause)
+        scene.server_sends(61)
+        scene.client_acks()
+    scene.closes()
+
+
 def closed_after_idling(scene: Scene) -> None:
     """Half a minute after the answer the client closes, with more window than before, and the server says goodbye."""
     scene.handshake(rtt_ms=20, client_window=60_000)

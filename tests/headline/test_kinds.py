@@ -7,7 +7,7 @@ import pytest
 from tcpstall import analyze
 from tcpstall.findings import Finding, advice, evidence, findings, gain, sentence
 from tcpstall.findings.finding import IDLE
-from tests.headline.captures import KINDS, NOBODYS, server_slow, terminal
+from tests.headline.captures import KINDS, NOBODYS, feed, server_slow, terminal
 from tests.scene import Scene
 from tests.scene.network import Tap
 
@@ -92,3 +92,23 @@ def test_an_answer_is_as_slow_as_it_came_after_its_request_however_long_the_clie
     assert (first.kind, first.counted) == ("server-slow", 2)
     assert first.time_ns == pytest.approx(1.8e9, rel=0.1)
     assert first.worst_ns == pytest.approx(0.9e9, rel=0.1)
+
+
+@pytest.mark.parametrize("tap", ["client", "server"])
+def test_an_answer_to_one_packet_after_a_long_silence_is_slow_by_itself(scene: Scene, tap: Tap) -> None:
+    scene.handshake(rtt_ms=20)
+    scene.download(5_000)
+    for silence in (30_000, 40_000):
+        scene.wait_ms(silence)
+        scene.download(5_000, think_ms=900)
+    scene.closes()
+    first, *_ = findings(analyze(scene.capture(tap)))
+    assert (first.kind, first.counted) == ("server-slow", 2)
+    assert first.time_ns == pytest.approx(1.8e9, rel=0.1)
+
+
+def test_news_of_a_line_or_two_are_no_answer_in_pieces(scene: Scene) -> None:
+    feed(scene)
+    rows = {row.kind: row for row in found(scene)}
+    assert rows["messages"].time_ns == pytest.approx((3_100 + 1_700 + 5_300) * 1e6, rel=0.05)
+    assert rows["messages"].recoverable_ns is None

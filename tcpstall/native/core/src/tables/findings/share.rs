@@ -201,7 +201,7 @@ fn of_application(row: &FlowRow, stall: &StallRow, beats: &Beats) -> Kind {
     if !stall.ended || answers && stall.sender == Side::Client || !answers && until_close(row, stall) {
         return Kind::Idle;
     }
-    if sends_messages(row) || beats.has(stall) {
+    if sends_messages(row) || beats.has(stall) || !answers && beats.is_between(stall) {
         return Kind::Messages;
     }
     if answers {
@@ -222,17 +222,34 @@ fn until_close(row: &FlowRow, stall: &StallRow) -> bool {
     inside && connection.closed_by != Some(stall.sender.name())
 }
 
-/// How long each end was silent before its small messages, in order: one that speaks by a clock is so for as long again and again.
+/// The small messages that each end sent after a silence.
 #[derive(Default)]
-struct Beats(Vec<(Side, &'static str, i64)>);
+struct Beats {
+    /// How long they came after what was before, in order: an end that speaks by a clock is silent for as long again and again.
+    lengths: Vec<(Side, &'static str, i64)>,
+    /// Waits before which and after which an end said little, in order of their numbers: no answer was under way.
+    between: Vec<u64>,
+}
 
 impl Beats {
     fn of(row: &FlowRow) -> Beats {
-        let small = |stall: &&StallRow| stall.evidence.burst_bytes.is_some_and(|bytes| bytes <= MESSAGE);
-        let own = row.stalls.iter().filter(|stall| stall.cause == Cause::AppLimited);
-        let mut beats: Vec<_> = own.filter(small).map(|stall| (stall.sender, stall.detail, weight(stall))).collect();
-        beats.sort_unstable();
-        Beats(beats)
+        let own = row.stalls.iter().filter(|stall| stall.cause == Cause::AppLimited && said_little(stall));
+        let mut lengths: Vec<_> = own.map(|stall| (stall.sender, stall.detail, weight(stall))).collect();
+        lengths.sort_unstable();
+        let mut between = Vec::new();
+        for side in Side::BOTH {
+            let own: Vec<_> = row.stalls.iter().filter(|stall| stall.sender == side).collect();
+            between.extend(
+                own.windows(2).filter(|pair| pair.iter().all(|stall| said_little(stall))).map(|pair| pair[0].number),
+            );
+        }
+        between.sort_unstable();
+        Beats { lengths, between }
+    }
+
+    /// True if the end said little before that wait and after it.
+    fn is_between(&self, stall: &StallRow) -> bool {
+        self.between.binary_search(&stall.number).is_ok()
     }
 
     /// True if small messages came after as long a silence.
@@ -240,10 +257,15 @@ impl Beats {
         let length = weight(stall);
         let of = |length: i64| (stall.sender, stall.detail, length);
         let (least, most) = (of(length - length / BEAT), of(length + length / BEAT));
-        let before = self.0.partition_point(|beat| *beat < least);
-        let upto = self.0.partition_point(|beat| *beat <= most);
+        let before = self.lengths.partition_point(|beat| *beat < least);
+        let upto = self.lengths.partition_point(|beat| *beat <= most);
         Nanos(length) >= LEAST_BEAT && upto - before >= BEATS
     }
+}
+
+/// What was sent right before the wait was a message.
+fn said_little(stall: &StallRow) -> bool {
+    stall.evidence.burst_bytes.is_some_and(|bytes| bytes <= MESSAGE)
 }
 
 fn sends_messages(row: &FlowRow) -> bool {
