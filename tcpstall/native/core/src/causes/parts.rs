@@ -40,6 +40,11 @@ pub fn explain(gap: &Gap, limits: &Limits, threshold: Nanos) -> Vec<Part> {
     let mut whole = judge(gap, limits, gap.start(), gap.end);
     if whole.cause == Cause::Retransmission {
         return match repaired(gap, threshold) {
+            // Everything had arrived: nobody waited for the copies.
+            Some((mut rest, _)) if retransmission::is_needless(gap) => {
+                rest.before.end = gap.start();
+                explain(&rest, limits, threshold)
+            }
             Some((rest, at)) => {
                 whole.end = at;
                 let mut parts = repairs(gap, limits, whole, threshold);

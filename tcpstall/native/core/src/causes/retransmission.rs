@@ -67,7 +67,7 @@ pub(super) fn repaired_at(gap: &Gap) -> Option<(Nanos, bool)> {
     let last = attempts().map(|attempt| attempt.time).max().max(gap.first_retransmission);
     let filled = |at: &Nanos| gap.hole.is_none_or(|hole| hole.until.is_some_and(|until| until <= *at));
     // What answers a needless copy reaches its sender after what answered the original.
-    let cleared = gap.repair.as_ref().filter(|repair| repair.needless == repair.sent).and_then(|repair| repair.cleared);
+    let cleared = gap.repair.as_ref().filter(|_| is_needless(gap)).and_then(|repair| repair.cleared);
     let acked = gap.all_acked.map(|at| cleared.map_or(at, |cleared| at.max(cleared))).filter(filled);
     let Some(last) = last else { return acked.map(|at| (at, false)) };
     let timeout = timers::rto(gap.base_rtt.or(gap.srtt)).max(timers::INITIAL_RTO);
@@ -79,6 +79,11 @@ pub(super) fn repaired_at(gap: &Gap) -> Option<(Nanos, bool)> {
         return Some(((last + gap.rtt()).min(gap.end), true));
     }
     acked.map(|at| (at, false))
+}
+
+/// Every copy in the gap was shown needless: the originals had arrived.
+pub(super) fn is_needless(gap: &Gap) -> bool {
+    gap.repair.as_ref().is_some_and(|repair| repair.needless > 0 && repair.needless == repair.sent)
 }
 
 const RECOVERY: Proof = Proof { detail: "recovery", confidence: 0.85 };
@@ -141,7 +146,7 @@ pub(super) struct Stage {
 /// The stretches between attempts of different kinds, each called after the attempt that ends it.
 pub(super) fn stages(gap: &Gap) -> Vec<Stage> {
     let Some(repair) = &gap.repair else { return Vec::new() };
-    let spurious = repair.needless > 0 && repair.needless == repair.sent;
+    let spurious = is_needless(gap);
     let mut stages: Vec<(Trigger, Stage)> = Vec::new();
     for attempt in repair.attempts.iter().filter(|attempt| attempt.time > gap.start() && attempt.time <= gap.end) {
         let proof = if spurious { Proof { detail: "spurious", confidence: 0.85 } } else { proof(attempt) };
