@@ -42,6 +42,7 @@ _ADVICE: Mapping[str, str] = {
     "rate-pacing": _PACING,
     "rate-application": "make the sending application write faster",
     "rate-sender": "look at its pacing rate, then at how fast it writes",
+    "round-trips": "send requests together, or serve from nearer",
     "one-sided": "capture both directions",
     "unexplained": "`tcpstall explain` shows what each rule read",
 }

@@ -16,6 +16,9 @@ _NEVER_WORKED = FAILURES - {"reset"}
 _LEAST = 100
 """What would give back less than a hundredth of the largest is left out, unless connections failed."""
 
+_LITTLE = 20
+"""Less than a twentieth of the round trips is little beside them."""
+
 _LEAST_NS = 1_000_000
 """A finding of less time is left out where there is another one."""
 
@@ -29,19 +32,24 @@ def ranked(found: Iterable[Finding], flows: int) -> list[Finding]:
     """Of what was folded of so many flows: merged where the same fault met many services, and in order."""
     rows = together(found)
     rows.sort(key=lambda finding: _place(finding, flows))
-    largest = max((finding.weight_ns for finding in rows), default=0)
+    largest = max((_weight(finding) for finding in rows), default=0)
     return [finding for finding in rows if _is_worth(finding, largest, flows)] or rows[:1]
+
+
+def _weight(finding: Finding) -> int:
+    """Plain round trips come after what a repair gives back, but for what is little beside them."""
+    return finding.time_ns // _LITTLE if finding.kind == "round-trips" else finding.weight_ns
 
 
 def _place(finding: Finding, flows: int) -> tuple[int, int, int, int, str, str, int]:
     most = finding.kind in _NEVER_WORKED and finding.flows * _MOST_FLOWS >= flows
     blind = finding.kind == "one-sided" and finding.flows * _MOST_FLOWS > flows
-    group = 0 if most or blind else 1 if finding.weight_ns else 2 if finding.kind in FAILURES else 3
+    group = 0 if most or blind else 1 if _weight(finding) else 2 if finding.kind in FAILURES else 3
     if finding.kind in IDLE | UNSURE and not blind:
         group = 4
     return (
         group,
-        -finding.weight_ns,
+        -_weight(finding),
         -finding.time_ns,
         -finding.flows,
         finding.kind,

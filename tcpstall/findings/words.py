@@ -35,6 +35,7 @@ _HEADLINES = {
     "rate-pacing": "rate set by pacing",
     "rate-application": "rate set by the application",
     "rate-sender": "rate set by the sender",
+    "round-trips": "one request after another",
     "one-sided": "one direction captured",
     "unexplained": "unexplained",
 }
@@ -229,6 +230,12 @@ def _rate_application(finding: Finding) -> str:
     return f"{_rate(finding)}, it wrote no faster, window open"
 
 
+def _round_trips(finding: Finding) -> str:
+    base = finding.example.base_rtt_ns if finding.example else None
+    each = f", a round trip of {duration(base)} each" if base else ""
+    return f"{counted(finding.exchanges, 'request')}, each after the answer to the last{each}"
+
+
 def _unexplained(finding: Finding) -> str:
     late = f"{counted(finding.reordered_segments, 'segment')} reordered, " if finding.reordered_segments else ""
     return f"{late}{counted(finding.waits, 'wait')} that no rule decides"
@@ -263,6 +270,7 @@ _EVIDENCE: dict[str, Callable[[Finding], str]] = {
     "rate-pacing": _rate_pacing,
     "rate-application": _rate_application,
     "rate-sender": _rate_sender,
+    "round-trips": _round_trips,
     "unexplained": _unexplained,
     "one-sided": _one_sided,
 }

@@ -98,7 +98,7 @@ def test_sums_say_how_much_could_be_given_back(store: Path, top: Callable[..., t
 def test_no_flow_gives_back_more_than_it_lost_and_no_moment_counts_twice(store: Path) -> None:
     with session(Store.open(str(store))) as asked:
         rows = asked.rows(
-            "SELECT flows.lost_ns + flows.time_sending_ns AS most, sum(time_ns) AS owned, "
+            "SELECT flows.lost_ns + time_sending_ns + time_in_transit_ns AS most, sum(time_ns) AS owned, "
             "sum(recoverable_ns) AS back, flows.lost_ns AS lost FROM findings JOIN flows USING (scan, flow) "
             "GROUP BY scan, flow, most, lost"
         )

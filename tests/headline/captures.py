@@ -101,6 +101,13 @@ def keep_alive(scene: Scene) -> None:
     scene.closes()
 
 
+def one_after_another(scene: Scene) -> None:
+    scene.handshake(rtt_ms=100)
+    for _ in range(60):
+        scene.download(1_000)
+    scene.closes()
+
+
 KINDS: dict[str, tuple[Callable[[Scene], None], float | None]] = {
     "unreachable": (unreachable, 7.0),
     "refused": (refused, None),
@@ -114,6 +121,7 @@ KINDS: dict[str, tuple[Callable[[Scene], None], float | None]] = {
     "loss": (loss, None),
     "bandwidth-limited": (full_path, None),
     "reset": (reset, None),
+    "round-trips": (one_after_another, None),
 }
 """By the kind that must come first: the capture, and the time in seconds where the scene says it."""
 

@@ -1,5 +1,6 @@
 """Each kind of finding is told from the others, with its time, and think time never leads."""
 
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -112,3 +113,41 @@ def test_news_of_a_line_or_two_are_no_answer_in_pieces(scene: Scene) -> None:
     rows = {row.kind: row for row in found(scene)}
     assert rows["messages"].time_ns == pytest.approx((3_100 + 1_700 + 5_300) * 1e6, rel=0.05)
     assert rows["messages"].recoverable_ns is None
+
+
+def _few(scene: Scene) -> None:
+    for _ in range(7):
+        scene.download(1_000)
+
+
+def _together(scene: Scene) -> None:
+    for _ in range(60):
+        scene.client_sends(147)
+    scene.server_acks()
+    scene.server_transfers(60_000)
+
+
+def _large(scene: Scene) -> None:
+    for _ in range(10):
+        scene.download(200_000)
+
+
+@pytest.mark.parametrize("act", [_few, _together, _large])
+def test_only_small_answers_to_one_request_after_another_are_round_trips(
+    scene: Scene, act: Callable[[Scene], None]
+) -> None:
+    scene.handshake(rtt_ms=100)
+    act(scene)
+    scene.closes()
+    assert "round-trips" not in {row.kind for row in found(scene)}
+
+
+def test_round_trips_come_after_what_a_repair_gives_back(scene: Scene) -> None:
+    scene.handshake(rtt_ms=100)
+    for turn in range(30):
+        scene.download(1_000, think_ms=700 if turn % 10 == 0 else 0)
+    scene.closes()
+    first, second, *_ = found(scene)
+    assert [first.kind, second.kind] == ["server-slow", "round-trips"]
+    assert second.time_ns == pytest.approx(30 * 0.1e9, rel=0.1)
+    assert second.recoverable_ns is None

@@ -45,6 +45,8 @@ pub enum Kind {
     RateApplication,
     /// The sender set the rate by one of the two.
     RateSender,
+    /// One request after another, each after the answer to the one before.
+    RoundTrips,
     /// The capture has one direction.
     OneSided,
     /// The capture does not decide.
@@ -74,6 +76,7 @@ impl Kind {
             Kind::RatePacing => "rate-pacing",
             Kind::RateApplication => "rate-application",
             Kind::RateSender => "rate-sender",
+            Kind::RoundTrips => "round-trips",
             Kind::OneSided => "one-sided",
             Kind::Unexplained => "unexplained",
         }
@@ -90,6 +93,7 @@ impl Kind {
                 | Kind::RatePacing
                 | Kind::RateApplication
                 | Kind::RateSender
+                | Kind::RoundTrips
                 | Kind::OneSided
                 | Kind::Unexplained
         )

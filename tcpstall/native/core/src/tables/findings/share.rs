@@ -16,6 +16,10 @@ const LEAST_DELAY: Nanos = Nanos::from_millis(1);
 const RATE_SHARE: i64 = 5;
 /// A rate is one that held for so many round trips: a window sent at once lasts less than one.
 const RATE_ROUNDS: i64 = 8;
+/// So many requests one after another are a habit, not the few that any connection begins with.
+const TURNS: u64 = 8;
+/// An answer that the first window holds takes one round trip (RFC 6928 §2).
+const FIRST_WINDOW: u64 = 10;
 /// Segments of which a transfer consists at the least, or it has no rate: the initial window (RFC 6928) sent twice.
 const RATE_SEGMENTS: u64 = 20;
 /// The path sets the rate if what its narrowest point carried is within this factor of what was sent.
@@ -97,6 +101,9 @@ pub(super) fn shares(row: &FlowRow) -> Vec<Share<'_>> {
         if time > Nanos::ZERO {
             of_cause(row, cause, time, &mut shares);
         }
+    }
+    if let Some(time) = round_trips(row) {
+        shares.push(Share::of(Kind::RoundTrips, Side::Client, time));
     }
     if let Some(kind) = rate(row) {
         let (side, sending) = (main_sender(row), row.time_ns.of(Owner::Sending));
@@ -289,12 +296,25 @@ pub(in super::super) fn rate_set_by(row: &FlowRow) -> Option<&'static str> {
     })
 }
 
+/// How long nothing but requests and small answers were on their way, of a connection that asks for one thing after the other
+/// and has no other reason to wait for over a fifth of its time.
+fn round_trips(row: &FlowRow) -> Option<Nanos> {
+    let (base, turns) = (row.base_rtt_ns?, row.connection.exchanges);
+    let end = direction(row, main_sender(row));
+    let small = end.bytes <= turns * FIRST_WINDOW * u64::from(end.mss_bytes?);
+    let time = row.time_ns.of(Owner::InTransit) + row.time_ns.of(Owner::Sending);
+    let each = time.times(2) >= base.times(turns as i64);
+    let much = time.times(RATE_SHARE) > row.end_ns - row.start_ns;
+    (turns >= TURNS && small && each && much && !sends_messages(row)).then_some(time)
+}
+
 /// The kind of what set the rate, of a flow that was sending for more than a fifth of its time.
 fn rate(row: &FlowRow) -> Option<Kind> {
     let (sending, length) = (row.time_ns.of(Owner::Sending), row.end_ns - row.start_ns);
     let direction = direction(row, main_sender(row));
     let long = row.base_rtt_ns.is_some_and(|rtt| sending > rtt.times(RATE_ROUNDS));
-    if sending.times(RATE_SHARE) <= length || !long || direction.segments < RATE_SEGMENTS {
+    if sending.times(RATE_SHARE) <= length || !long || direction.segments < RATE_SEGMENTS || round_trips(row).is_some()
+    {
         return None;
     }
     let reached = direction.bytes as f64 * 1e9 / length.0.max(1) as f64;
