@@ -151,6 +151,14 @@ def feed(scene: Scene) -> None:
     scene.closes()
 
 
+def telemetry(scene: Scene) -> None:
+    """Once asked, the server sends what it measured every 2.77 seconds."""
+    scene.handshake(rtt_ms=20)
+    scene.request()
+    scene.server_writes(*((2_770 * number, 5_924) for number in range(9)))
+    scene.closes()
+
+
 def closed_after_idling(scene: Scene) -> None:
     """Half a minute after the answer the client closes, with more window than before, and the server says goodbye."""
     scene.handshake(rtt_ms=20, client_window=60_000)
@@ -167,6 +175,7 @@ NOBODYS: dict[str, Callable[[Scene], None]] = {
     "terminal": terminal,
     "keep-alive": keep_alive,
     "heartbeat": heartbeat,
+    "telemetry": telemetry,
     "idle-until-closed": closed_after_idling,
 }
 """Time that must never lead."""

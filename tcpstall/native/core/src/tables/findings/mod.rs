@@ -3,6 +3,7 @@
 //! Memory is bounded: a stranger can name as many services as there are addresses and ports. Services beyond a limit are one
 //! of their host's, hosts beyond it one of all.
 
+mod beats;
 mod kind;
 mod parts;
 mod row;

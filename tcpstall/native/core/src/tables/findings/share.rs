@@ -1,5 +1,6 @@
 //! Splits the ledger of one flow into shares of findings, so that each nanosecond that a cause owns is in one finding at most.
 
+use super::beats::Beats;
 use super::kind::Kind;
 use crate::causes::Cause;
 use crate::exchange::ConnectionRow;
@@ -33,13 +34,7 @@ const REORDERED_SHARE: u64 = 20;
 /// A reset later than this after the last exchange cuts nothing off: the connection was idle.
 const IDLE_RESET: Nanos = Nanos::from_millis(1_000);
 /// Mean payload of a segment up to which an end sends messages: a keystroke through a secure shell takes 36 to 80 bytes.
-const MESSAGE: u64 = 128;
-/// A timer of some seconds fires within a fiftieth of its time; people and servers vary more.
-const BEAT: i64 = 50;
-/// The shortest wait that is taken for such a timer's.
-const LEAST_BEAT: Nanos = Nanos::from_millis(1_000);
-/// So many waits alike are a timer's.
-const BEATS: usize = 4;
+pub(super) const MESSAGE: u64 = 128;
 /// Exchanges from which on small payloads both ways look like a terminal or a heartbeat, and not like one small request.
 const MESSAGES: u64 = 3;
 
@@ -227,52 +222,6 @@ fn until_close(row: &FlowRow, stall: &StallRow) -> bool {
     let connection = &row.connection;
     let inside = connection.closed_ns.is_some_and(|closed| stall.start_ns < closed && closed <= stall.end_ns);
     inside && connection.closed_by != Some(stall.sender.name())
-}
-
-/// The small messages that each end sent after a silence.
-#[derive(Default)]
-struct Beats {
-    /// How long they came after what was before, in order: an end that speaks by a clock is silent for as long again and again.
-    lengths: Vec<(Side, &'static str, i64)>,
-    /// Waits before which and after which an end said little, in order of their numbers: no answer was under way.
-    between: Vec<u64>,
-}
-
-impl Beats {
-    fn of(row: &FlowRow) -> Beats {
-        let own = row.stalls.iter().filter(|stall| stall.cause == Cause::AppLimited && said_little(stall));
-        let mut lengths: Vec<_> = own.map(|stall| (stall.sender, stall.detail, weight(stall))).collect();
-        lengths.sort_unstable();
-        let mut between = Vec::new();
-        for side in Side::BOTH {
-            let own: Vec<_> = row.stalls.iter().filter(|stall| stall.sender == side).collect();
-            between.extend(
-                own.windows(2).filter(|pair| pair.iter().all(|stall| said_little(stall))).map(|pair| pair[0].number),
-            );
-        }
-        between.sort_unstable();
-        Beats { lengths, between }
-    }
-
-    /// True if the end said little before that wait and after it.
-    fn is_between(&self, stall: &StallRow) -> bool {
-        self.between.binary_search(&stall.number).is_ok()
-    }
-
-    /// True if small messages came after as long a silence.
-    fn has(&self, stall: &StallRow) -> bool {
-        let length = weight(stall);
-        let of = |length: i64| (stall.sender, stall.detail, length);
-        let (least, most) = (of(length - length / BEAT), of(length + length / BEAT));
-        let before = self.lengths.partition_point(|beat| *beat < least);
-        let upto = self.lengths.partition_point(|beat| *beat <= most);
-        Nanos(length) >= LEAST_BEAT && upto - before >= BEATS
-    }
-}
-
-/// What was sent right before the wait was a message.
-fn said_little(stall: &StallRow) -> bool {
-    stall.evidence.burst_bytes.is_some_and(|bytes| bytes <= MESSAGE)
 }
 
 fn sends_messages(row: &FlowRow) -> bool {

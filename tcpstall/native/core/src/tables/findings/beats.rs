@@ -1,0 +1,73 @@
+//! Ends that speak by a clock, or in single messages: nobody waits for what they say next.
+
+use super::share::{MESSAGE, weight};
+use crate::causes::Cause;
+use crate::tables::rows::{FlowRow, Side, StallRow};
+use crate::time::Nanos;
+
+/// A timer of some seconds fires within a fiftieth of its time; people and servers vary more.
+const BEAT: i64 = 50;
+/// The shortest wait that is taken for such a timer's.
+const LEAST_BEAT: Nanos = Nanos::from_millis(1_000);
+/// So many waits alike are a timer's.
+const BEATS: usize = 4;
+
+/// The silences of each end's application.
+#[derive(Default)]
+pub(super) struct Beats {
+    /// How long those after small messages took, in order: an end that speaks by a clock is silent for as long again and again.
+    small: Vec<Silence>,
+    /// The same of those that nothing of the peer's ended, whatever came before them, from `LEAST_BEAT` on.
+    own: Vec<Silence>,
+    /// Waits before which and after which an end said little, in order of their numbers: no answer was under way.
+    between: Vec<u64>,
+}
+
+type Silence = (Side, &'static str, i64);
+
+impl Beats {
+    pub(super) fn of(row: &FlowRow) -> Beats {
+        let waits = || row.stalls.iter().filter(|stall| stall.cause == Cause::AppLimited);
+        let small = lengths(waits().filter(|stall| said_little(stall)));
+        let own = lengths(waits().filter(|stall| stall.detail == "idle" && weight(stall) >= LEAST_BEAT.0));
+        let mut between = Vec::new();
+        for side in Side::BOTH {
+            let own: Vec<_> = row.stalls.iter().filter(|stall| stall.sender == side).collect();
+            between.extend(
+                own.windows(2).filter(|pair| pair.iter().all(|stall| said_little(stall))).map(|pair| pair[0].number),
+            );
+        }
+        between.sort_unstable();
+        Beats { small, own, between }
+    }
+
+    /// True if the end said little before that wait and after it.
+    pub(super) fn is_between(&self, stall: &StallRow) -> bool {
+        self.between.binary_search(&stall.number).is_ok()
+    }
+
+    /// True if messages came after as long a silence; or, whatever was sent, most of what the end sent by itself did.
+    pub(super) fn has(&self, stall: &StallRow) -> bool {
+        let length = weight(stall);
+        let alike = |of: &[Silence]| within(of, stall, length - length / BEAT, length + length / BEAT);
+        let mostly = |alike: usize| alike >= BEATS && 2 * alike >= within(&self.own, stall, 0, i64::MAX);
+        length >= LEAST_BEAT.0 && (alike(&self.small) >= BEATS || mostly(alike(&self.own)))
+    }
+}
+
+fn lengths<'a>(stalls: impl Iterator<Item = &'a StallRow>) -> Vec<Silence> {
+    let mut lengths: Vec<_> = stalls.map(|stall| (stall.sender, stall.detail, weight(stall))).collect();
+    lengths.sort_unstable();
+    lengths
+}
+
+/// How many silences of the same end and kind took from `least` to `most`.
+fn within(of: &[Silence], stall: &StallRow, least: i64, most: i64) -> usize {
+    let before = of.partition_point(|silence| *silence < (stall.sender, stall.detail, least));
+    of.partition_point(|silence| *silence <= (stall.sender, stall.detail, most)) - before
+}
+
+/// What was sent right before the wait was a message.
+fn said_little(stall: &StallRow) -> bool {
+    stall.evidence.burst_bytes.is_some_and(|bytes| bytes <= MESSAGE)
+}
