@@ -33,7 +33,11 @@ def ranked(found: Iterable[Finding], flows: int) -> list[Finding]:
     rows = together(found)
     rows.sort(key=lambda finding: _place(finding, flows))
     largest = max((_weight(finding) for finding in rows), default=0)
-    return [finding for finding in rows if _is_worth(finding, largest, flows)] or rows[:1]
+    kept = [finding for finding in rows if _is_worth(finding, largest, flows)]
+    if not any(finding.is_lead for finding in kept):
+        # A repair that cost next to nothing is news where there is nothing else.
+        kept = [finding for finding in rows if finding in kept or finding.kind == "loss"]
+    return kept or rows[:1]
 
 
 def _weight(finding: Finding) -> int:

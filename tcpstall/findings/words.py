@@ -107,7 +107,8 @@ def sentence(finding: Finding) -> str:
         case "handshake-distance":
             return f"nothing to repair: no wait longer than a round trip, {flows}"
     many, told = f" in {flows}" if finding.flows > 1 else "", evidence(finding)
-    return f"{headline(finding)} at {place} took {span}{many}{f': {told}' if told else ''}"
+    took = f" took {span}" if finding.time_ns else ", which nobody waited for"
+    return f"{headline(finding)} at {place}{took}{many}{f': {told}' if told else ''}"
 
 
 def evidence(finding: Finding) -> str:

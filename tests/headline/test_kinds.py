@@ -151,3 +151,18 @@ def test_round_trips_come_after_what_a_repair_gives_back(scene: Scene) -> None:
     assert [first.kind, second.kind] == ["server-slow", "round-trips"]
     assert second.time_ns == pytest.approx(30 * 0.1e9, rel=0.1)
     assert second.recoverable_ns is None
+
+
+def test_a_repair_that_nobody_waited_for_is_told_where_there_is_nothing_else(scene: Scene) -> None:
+    scene.handshake(rtt_ms=0.02)
+    scene.request()
+    scene.server_sends(1_448, lost=True)
+    for number in range(1, 4):
+        scene.server_sends(1_448)
+        scene.client_acks(upto=0, sack=((1_448, 1_448 * (1 + number)),))
+    scene.server_repeats(0, 1_448)
+    scene.client_acks()
+    first, *_ = found(scene)
+    assert first.kind == "loss"
+    assert first.time_ns < 1_000_000
+    assert "sent again" in sentence(first)

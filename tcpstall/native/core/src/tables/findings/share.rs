@@ -108,6 +108,14 @@ pub(super) fn shares(row: &FlowRow) -> Vec<Share<'_>> {
             None => shares.push(Share { recoverable: Nanos::ZERO, ..Share::of(kind, side, sending) }),
         }
     }
+    // Where nothing else is to be told, a repair is news even if nobody waited for it.
+    if shares.iter().all(|share| share.recoverable == Nanos::ZERO) {
+        let repairs =
+            |side: &Side| direction(row, *side).repair.fast_retransmits + direction(row, *side).repair.timeouts;
+        let lossy =
+            Side::BOTH.into_iter().filter(|side| repairs(side) > direction(row, *side).repair.needless_retransmissions);
+        shares.extend(lossy.map(|side| Share::of(Kind::Loss, side, Nanos::ZERO)));
+    }
     if let Some(side) = reset(row) {
         shares.push(Share::of(Kind::Reset, side, Nanos::ZERO));
     }
