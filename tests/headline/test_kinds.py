@@ -1,5 +1,6 @@
 """Each kind of finding is told from the others, with its time, and think time never leads."""
 
+import itertools
 from collections.abc import Callable
 from pathlib import Path
 
@@ -10,6 +11,7 @@ from tcpstall.findings import Finding, advice, evidence, findings, gain, sentenc
 from tcpstall.findings.finding import IDLE
 from tests.headline.captures import KINDS, NOBODYS, feed, server_slow, terminal
 from tests.scene import Scene
+from tests.scene.files import write
 from tests.scene.network import Tap
 
 
@@ -166,3 +168,16 @@ def test_a_repair_that_nobody_waited_for_is_told_where_there_is_nothing_else(sce
     assert first.kind == "loss"
     assert first.time_ns < 1_000_000
     assert "sent again" in sentence(first)
+
+
+def test_pauses_of_a_flow_of_which_the_capture_lacks_most_are_unexplained(scene: Scene) -> None:
+    scene.handshake(rtt_ms=20)
+    scene.request()
+    scene.server_writes(*((300 * number, 50_000) for number in range(6)), tso=1)
+    scene.closes()
+    numbers = itertools.count()
+    kept = [(time, packet) for time, packet in scene.packets("client") if not packet.payload or next(numbers) % 3 == 0]
+    path = scene.folder / "thinned.pcap"
+    write(path, kept)
+    kinds = {row.kind for row in findings(analyze(path, strict=False)) if row.time_ns > 100_000_000}
+    assert kinds == {"unexplained"}

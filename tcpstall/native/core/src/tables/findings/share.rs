@@ -183,8 +183,15 @@ fn of_transport(cause: Cause) -> Kind {
     }
 }
 
+/// The capture lacks more of the flow's data than it holds: what was sent in its silences is not known. A closed window and
+/// what was sent again it shows all the same.
+fn hardly_seen(row: &FlowRow) -> bool {
+    row.trust.unseen_bytes > row.directions.client.bytes + row.directions.server.bytes
+}
+
 fn kind_of(row: &FlowRow, stall: &StallRow, beats: &Beats) -> Kind {
     match stall.cause {
+        cause if !matches!(cause, Cause::Retransmission | Cause::ZeroWindow) && hardly_seen(row) => Kind::Unexplained,
         Cause::AppLimited => of_application(row, stall, beats),
         // A hole that SACK reports, on a path that reorders, fills by itself.
         Cause::Retransmission if stall.detail == "recovery" && held_back(row, stall) => Kind::Reordering,
@@ -270,8 +277,8 @@ fn rate(row: &FlowRow) -> Option<Kind> {
     let (sending, length) = (row.time_ns.of(Owner::Sending), row.end_ns - row.start_ns);
     let direction = direction(row, main_sender(row));
     let long = row.base_rtt_ns.is_some_and(|rtt| sending > rtt.times(RATE_ROUNDS));
-    if sending.times(RATE_SHARE) <= length || !long || direction.segments < RATE_SEGMENTS || round_trips(row).is_some()
-    {
+    let other = hardly_seen(row) || round_trips(row).is_some();
+    if sending.times(RATE_SHARE) <= length || !long || direction.segments < RATE_SEGMENTS || other {
         return None;
     }
     let reached = direction.bytes as f64 * 1e9 / length.0.max(1) as f64;
