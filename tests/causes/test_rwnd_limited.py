@@ -65,3 +65,17 @@ def test_a_sender_that_the_window_clocks_without_a_pause_is_limited_by_it_in_the
 
 def test_a_window_that_is_never_full_takes_no_time_in_the_ledger(scene: Scene) -> None:
     assert ledger(scene, 400_000).get("rwnd-limited", 0) == 0
+
+
+@fires
+def test_without_its_handshake_a_window_that_holds_no_segment_is_waited_for(scene: Scene, tap: Tap) -> None:
+    scene.handshake(rtt_ms=4, mss=1_024, client_scale=None, client_window=1_418, timestamps=False)
+    for window, widened in ((394, 1_866), (842, 1_418), (394, 1_900), (876, 1_866), (842, 1_418)):
+        scene.server_sends(1_024)
+        scene.client_acks(window=window)
+        scene.wait_ms(700)
+        scene.client_acks(window=widened)
+    scene.server_sends(1_024)
+    waits = [row for row in scene.flow(tap, drop=(1, 2, 3))["stalls"] if row["duration_ns"] > 5e8]
+    assert [row["cause"] for row in waits] == ["app-limited", *["rwnd-limited"] * 4]
+    assert all(row["confidence"] <= 0.8 for row in waits)

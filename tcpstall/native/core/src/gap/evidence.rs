@@ -129,6 +129,8 @@ pub struct Gap {
     pub last_ack: Option<Nanos>,
     /// The packet of the last.
     pub last_ack_packet: Option<PacketNo>,
+    /// The last that widened a window of unknown scale and acknowledged nothing.
+    pub widened: Option<(Nanos, PacketNo)>,
     /// When everything was acknowledged, if it was.
     pub all_acked: Option<Nanos>,
     /// Bytes in flight when it ended, before the new data.
@@ -358,7 +360,8 @@ impl Gap {
     /// Everything was acknowledged, no window had to open, and yet the sender stayed silent well past the tolerance: had
     /// there been anything to send, it would have gone.
     pub fn fell_silent(&self) -> bool {
-        let slack = self.tolerance() + self.tolerance() + self.tolerance();
+        // Without a round trip nobody knows how soon an ACK shows.
+        let slack = self.base_rtt.map_or(timers::LINUX_RTO_MIN, |_| self.tolerance().times(3));
         self.ended && self.left_in_flight == 0 && self.after_ack().is_some_and(|span| span > slack)
     }
 

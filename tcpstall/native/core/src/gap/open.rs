@@ -55,6 +55,7 @@ pub(super) struct Open {
     pub(super) acked_in_time: i64,
     pub(super) last_ack: Option<Nanos>,
     pub(super) last_ack_packet: Option<PacketNo>,
+    pub(super) widened: Option<(Nanos, PacketNo)>,
     pub(super) all_acked: Option<Nanos>,
     pub(super) closed: Option<Nanos>,
     pub(super) reopened: Option<Nanos>,

@@ -13,11 +13,13 @@ const FULL_SHARE: f64 = 0.3;
 /// then fill the window to less than a segment again and again, as nothing but a receive window makes them. Where even that
 /// bound leaves room, no window was full.
 pub(super) fn infer(gaps: &mut [Gap]) {
-    let judged = |gap: &&Gap| gap.window.is_none() && gap.flight_at_start > 0 && !gap.flight_unknown && !gap.first;
+    // Before the first window was seen the field is 0 as well.
+    let unscaled = |gap: &Gap| gap.window.is_none() && (gap.window_field > 0 || gap.closed.is_some());
+    let judged = |gap: &&Gap| unscaled(gap) && gap.flight_at_start > 0 && !gap.flight_unknown && !gap.first;
     let window = |gap: &Gap, shift: u32| i64::from(gap.window_field) << shift;
     let fits = |shift: &u32| gaps.iter().filter(judged).all(|gap| gap.flight_at_start <= window(gap, *shift));
     let Some(shift) = (0..=MAX_SHIFT).find(fits) else { return };
-    for gap in gaps.iter_mut().filter(|gap| gap.window.is_none()) {
+    for gap in gaps.iter_mut().filter(|gap| unscaled(gap)) {
         gap.least_room = Some(window(gap, shift) - gap.flight_at_start);
     }
     let is_full = |gap: &&Gap| window(gap, shift) - gap.flight_at_start < gap.next_segment();
@@ -26,11 +28,14 @@ pub(super) fn infer(gaps: &mut [Gap]) {
         return;
     }
     let largest = gaps.iter().filter(judged).map(|gap| window(gap, shift)).max().unwrap_or_default();
-    for gap in gaps.iter_mut().filter(|gap| gap.window.is_none()) {
+    for gap in gaps.iter_mut().filter(|gap| unscaled(gap)) {
         let window = window(gap, shift);
         gap.window = Some(window);
         gap.room_at_start = Some(window - gap.flight_at_start);
         gap.largest_window = gap.largest_window.max(largest);
         gap.scale_inferred = true;
+        if let Some((time, packet)) = gap.widened.filter(|_| gap.room_at_start < Some(gap.next_segment())) {
+            (gap.last_ack, gap.last_ack_packet) = (gap.last_ack.max(Some(time)), Some(packet));
+        }
     }
 }

@@ -54,6 +54,9 @@ impl Builder {
             }
             _ => false,
         };
+        if half.window.is_none() && acked.bytes == 0 && half.window_field > acked.field_before {
+            open.widened = Some((acked.time, acked.packet));
+        }
         if acked.overdue && self.sending {
             // The burst had been let go by it: the pause after it begins with what is out now.
             open.beginning = None;

@@ -51,6 +51,7 @@ impl Builder {
             acked_in_time: open.acked_in_time,
             last_ack: open.last_ack,
             last_ack_packet: freeing.map(|train| train.first_packet).or(open.last_ack_packet),
+            widened: open.widened,
             all_acked: open.all_acked,
             left_in_flight: left.flight,
             closed: open.closed,
