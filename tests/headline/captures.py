@@ -151,6 +151,22 @@ def feed(scene: Scene) -> None:
     scene.closes()
 
 
+def there(scene: Scene) -> None:
+    """A message of 53 bytes every four seconds, answered by as many some time later; then an upload."""
+    scene.handshake(rtt_ms=20)
+    scene.download(367, request=310)
+    for late in (960, 1_715, 670):
+        scene.wait_ms(4_000)
+        scene.client_sends(53)
+        scene.server_acks()
+        scene.wait_ms(late)
+        scene.server_sends(53)
+        scene.client_acks()
+    scene.wait_ms(2_000)
+    scene.client_transfers(14_000)
+    scene.closes()
+
+
 def telemetry(scene: Scene) -> None:
     """Once asked, the server sends what it measured every 2.77 seconds."""
     scene.handshake(rtt_ms=20)
@@ -176,6 +192,7 @@ NOBODYS: dict[str, Callable[[Scene], None]] = {
     "keep-alive": keep_alive,
     "heartbeat": heartbeat,
     "telemetry": telemetry,
+    "still-there": there,
     "idle-until-closed": closed_after_idling,
 }
 """Time that must never lead."""

@@ -18,7 +18,7 @@ _TABLE = Path(__file__).with_name("readings.tsv").read_text("utf-8").splitlines(
 READINGS = {row["file"]: row for row in csv.DictReader(_TABLE, delimiter="\t")}
 """By capture: kinds that are right, the service (`*`: any), the seconds (`-`: not counted)."""
 
-AGREEING = 0.9
+AGREEING = 0.95
 """The share of readings that the first finding must agree with."""
 
 pytestmark = pytest.mark.skipif(not FOLDERS[0].is_dir(), reason="the captures that were read are not here")

@@ -2,6 +2,7 @@
 
 use super::share::{MESSAGE, weight};
 use crate::causes::Cause;
+use crate::exchange::Exchange;
 use crate::tables::rows::{FlowRow, Side, StallRow};
 use crate::time::Nanos;
 
@@ -21,6 +22,8 @@ pub(super) struct Beats {
     own: Vec<Silence>,
     /// Waits before which and after which an end said little, in order of their numbers: no answer was under way.
     between: Vec<u64>,
+    /// From when to when after a silence a small message was answered by one as long, in order: both say that they are there.
+    echoes: Vec<(Nanos, Nanos)>,
 }
 
 type Silence = (Side, &'static str, i64);
@@ -38,7 +41,7 @@ impl Beats {
             );
         }
         between.sort_unstable();
-        Beats { small, own, between }
+        Beats { small, own, between, echoes: echoes(row.exchanges.as_deref().unwrap_or_default()) }
     }
 
     /// True if the end said little before that wait and after it.
@@ -46,13 +49,28 @@ impl Beats {
         self.between.binary_search(&stall.number).is_ok()
     }
 
-    /// True if messages came after as long a silence; or, whatever was sent, most of what the end sent by itself did.
+    /// True if messages came after as long a silence; or, whatever was sent, most of what the end sent by itself did; or the
+    /// answer is an echo.
     pub(super) fn has(&self, stall: &StallRow) -> bool {
+        let begun = self.echoes.partition_point(|(start, _)| *start < stall.end_ns);
+        if stall.detail == "think-time" && begun > 0 && stall.end_ns <= self.echoes[begun - 1].1 {
+            return true;
+        }
         let length = weight(stall);
         let alike = |of: &[Silence]| within(of, stall, length - length / BEAT, length + length / BEAT);
         let mostly = |alike: usize| alike >= BEATS && 2 * alike >= within(&self.own, stall, 0, i64::MAX);
         length >= LEAST_BEAT.0 && (alike(&self.small) >= BEATS || mostly(alike(&self.own)))
     }
+}
+
+fn echoes(exchanges: &[Exchange]) -> Vec<(Nanos, Nanos)> {
+    let alone =
+        exchanges.windows(2).filter(|pair| pair[1].start_ns - pair[0].end_ns >= LEAST_BEAT).map(|pair| &pair[1]);
+    let alike = alone.filter(|exchange| exchange.request_bytes == exchange.response_bytes);
+    alike
+        .filter(|exchange| exchange.request_bytes <= MESSAGE)
+        .map(|exchange| (exchange.start_ns, exchange.end_ns))
+        .collect()
 }
 
 fn lengths<'a>(stalls: impl Iterator<Item = &'a StallRow>) -> Vec<Silence> {
