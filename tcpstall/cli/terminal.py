@@ -29,8 +29,10 @@ def show(part: "RenderableType", screen: "Console") -> None:
 
     Not through the console's own `print`: that leaves the interpreter where the reader of a pipe has gone.
     """
+    from tcpstall.report.text import whole
+
     with screen.capture() as written:
-        screen.print(part, crop=False)
+        screen.print(whole(part), crop=False)
     text = written.get()
     if screen.color_system is None:
         text = "\n".join(line.rstrip() for line in text.split("\n"))

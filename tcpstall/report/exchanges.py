@@ -9,6 +9,7 @@ from rich.text import Text
 
 from tcpstall.model import Exchange, Flow
 from tcpstall.report.sums import latency_sum
+from tcpstall.report.text import whole
 from tcpstall.units import counted, duration, number, offset
 
 __all__ = ["exchange_list"]
@@ -49,5 +50,7 @@ def _lines(flow: Flow, exchanges: list[Exchange]) -> Table:
     table.add_column(overflow="fold")
     for exchange in exchanges:
         sizes = f"{number(exchange.request_bytes)} → {number(exchange.response_bytes)} bytes"
-        table.add_row(offset(exchange.start_ns - flow.start_ns), sizes, latency_sum(exchange, flow.base_rtt_ns))
+        table.add_row(
+            offset(exchange.start_ns - flow.start_ns), sizes, whole(Text(latency_sum(exchange, flow.base_rtt_ns)))
+        )
     return table

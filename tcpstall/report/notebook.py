@@ -6,6 +6,7 @@ from rich.console import Console
 
 from tcpstall.model import Analysis
 from tcpstall.report.page import render
+from tcpstall.report.text import whole
 
 __all__ = ["html"]
 
@@ -19,5 +20,5 @@ def html(analysis: Analysis) -> str:
         record=True, file=io.StringIO(), width=_WIDTH, force_terminal=True, markup=False, highlight=False, emoji=False
     )
     for part in render(analysis, width=_WIDTH):
-        console.print(part, crop=False)
+        console.print(whole(part), crop=False)
     return console.export_html(inline_styles=True, code_format=_CODE)

@@ -75,7 +75,7 @@ def _packets(flow: Flow, stall: Stall, samples: _core.Table, width: int) -> Iter
     columns += figures("in flight", "window left")
     shown = rows if len(rows) <= _MOST else [*rows[: _MOST // 2], None, *rows[-_MOST // 2 :]]
     cells = [_cells(row, flow, marked) if row else ["…", *[""] * (len(columns) - 1)] for row in shown]
-    yield table("packets around it (> begins, frees or ends the wait)", columns, cells, width)
+    yield table("packets around it (> begins, frees or ends the wait)", columns, cells, width, spare=("ack", "seq"))
 
 
 def _around(samples: _core.Table, stall: Stall) -> list[Mapping[str, Any]]:

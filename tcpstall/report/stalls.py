@@ -20,6 +20,8 @@ __all__ = ["bytes_of", "length_of", "longest", "packets_of", "stall_list"]
 
 _ROOM_FOR_ONE_LINE = 140
 
+_WINDOW = "peer\nwindow"
+
 
 def stall_list(
     flow: Flow, *, width: int, rows: int, min_stall_ns: int = 0, trust: bool = False
@@ -81,7 +83,7 @@ def _narrow(flow: Flow, stalls: Sequence[Stall], title: str, width: int) -> Tabl
         *figures("after start\nclock"),
         words("# sender\npackets"),
         words("cause\ndetail"),
-        *figures("duration\nconfidence", "burst before\nin flight", "peer\nwindow"),
+        *figures("duration\nconfidence", "burst\nin flight", _WINDOW),
     ]
     rows: list[list[str | Text]] = [
         [
@@ -94,7 +96,7 @@ def _narrow(flow: Flow, stalls: Sequence[Stall], title: str, width: int) -> Tabl
         ]
         for stall, new in _with_figures(stalls)
     ]
-    return table(title, columns, rows, width)
+    return table(title, columns, rows, width, spare=(_WINDOW,))
 
 
 def _with_figures(stalls: Sequence[Stall]) -> Iterator[tuple[Stall, str]]:

@@ -32,8 +32,17 @@ def words(heading: str) -> Column:
     return Column(heading, overflow="fold")
 
 
-def table(title: str, columns: Sequence[Column], rows: Sequence[Sequence[str | Text]], width: int) -> Table:
-    """A table of at most `width` columns, wider only where figures would be cut otherwise."""
+def table(
+    title: str,
+    columns: Sequence[Column],
+    rows: Sequence[Sequence[str | Text]],
+    width: int,
+    spare: Sequence[str] = (),
+) -> Table:
+    """A table of at most `width` columns, wider only where figures would be cut otherwise.
+
+    Where there is too little room the columns whose headings are `spare` are left out, the first ones first.
+    """
     made = Table(
         *columns,
         title=title,
@@ -50,10 +59,16 @@ def table(title: str, columns: Sequence[Column], rows: Sequence[Sequence[str | T
     for index, column in enumerate(made.columns):
         longest = max(_longest_line(cell) for cell in (str(column.header), *(row[index] for row in rows)))
         column.min_width = longest if column.no_wrap else min(longest, _NARROWEST_WORDS)
-    needed = sum((column.min_width or 0) + _BETWEEN_COLUMNS for column in made.columns)
-    if needed > width:
+    for heading in spare:
+        if _needed(made) > width:
+            made.columns = [column for column in made.columns if column.header != heading]
+    if (needed := _needed(made)) > width:
         made.width = needed
     return made
+
+
+def _needed(made: Table) -> int:
+    return sum((column.min_width or 0) + _BETWEEN_COLUMNS for column in made.columns)
 
 
 def _longest_line(cell: str | Text) -> int:

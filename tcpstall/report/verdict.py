@@ -11,6 +11,7 @@ from tcpstall.model import Analysis, Flow, Side
 from tcpstall.report.answer import Finding, amount, findings, loss, notes, remainder, set_up, together
 from tcpstall.report.spikes import spike_lines
 from tcpstall.report.style import cause_text
+from tcpstall.report.text import whole
 from tcpstall.report.trust import short_doubts
 from tcpstall.report.waits import main_sender
 from tcpstall.units import duration
@@ -68,5 +69,5 @@ def _causes(found: Sequence[Finding]) -> Table:
         what = Text(finding.what)
         if finding.advice:
             what.append(f"\n→ {finding.advice}", "bold")
-        table.add_row(duration(finding.time_ns), cause_text(finding.cause), what)
+        table.add_row(duration(finding.time_ns), cause_text(finding.cause), whole(what))
     return table

@@ -44,7 +44,8 @@ def render_remedies(
             words("at"),
             *figures("in flight", "SO_SNDBUF", "tcp_wmem max", "SO_RCVBUF", "tcp_rmem max", "wscale ≥"),
         ]
-        yield table(f"sizes for a round trip of {trip}, Linux", columns, rows, width)
+        spare = ("wscale ≥", "in flight")  # the sizes to set stay
+        yield table(f"sizes for a round trip of {trip}, Linux", columns, rows, width, spare)
 
 
 def _treatment(place: int, treated: Treatment, platform: Platform) -> Iterator[RenderableType]:

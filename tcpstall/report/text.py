@@ -1,0 +1,49 @@
+"""Lines that fold between words, and never between a figure and what it counts."""
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from rich.console import Console, ConsoleOptions, RenderableType
+from rich.measure import Measurement
+from rich.padding import Padding
+from rich.segment import Segment
+from rich.text import Text
+
+__all__ = ["whole"]
+
+_INSIDE = re.compile(r"(?<=\d) (?=[a-zA-Zµ%])|(?<=\d min) (?=\d)|(?<=\d h) (?=\d)|(?<=\d d) (?=\d)")
+"""Spaces inside `2 min 31 s`, `888.1 kbit/s` and `1,354 segments`."""
+
+_HELD = "\ue000"
+"""A character of private use in their place while lines are made: rich folds at any white space."""
+
+
+@dataclass(frozen=True)
+class _Whole:
+    """Prints the text as rich does, with its figures whole."""
+
+    text: Text
+
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> Iterator[Segment]:
+        held = self.text.copy()
+        held.plain = _INSIDE.sub(_HELD, held.plain)
+        unfolded = bool(held.no_wrap or options.no_wrap)
+        lines = Text("\n").join(
+            held.wrap(console, options.max_width, overflow=held.overflow or options.overflow, no_wrap=unfolded)
+        )
+        lines.plain = lines.plain.replace(_HELD, " ")
+        yield from lines.render(console, end=held.end)
+
+    def __rich_measure__(self, console: Console, options: ConsoleOptions) -> Measurement:
+        return Measurement.get(console, options, self.text)
+
+
+def whole(part: RenderableType) -> RenderableType:
+    """The same, made to fold so; other things than text, indented or not, are as they were."""
+    if isinstance(part, Text):
+        return _Whole(part)
+    if isinstance(part, Padding) and isinstance(part.renderable, Text):
+        indent = (part.top, part.right, part.bottom, part.left)
+        return Padding(_Whole(part.renderable), indent, style=part.style, expand=part.expand)
+    return part
