@@ -1,6 +1,7 @@
 """How each kind of thing looks: causes in their own colours, figures that are never cut."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 from rich.box import SIMPLE_HEAD
 from rich.cells import cell_len
@@ -43,8 +44,11 @@ def table(
 
     Where there is too little room the columns whose headings are `spare` are left out, the first ones first.
     """
+    cells = [[str(column.header), *(row[place] for row in rows)] for place, column in enumerate(columns)]
+    least = [_least(column, below) for column, below in zip(columns, cells, strict=True)]
+    kept = _kept(columns, least, width, spare)
     made = Table(
-        *columns,
+        *(replace(columns[place], min_width=least[place]) for place in kept),
         title=title,
         title_justify="left",
         title_style="bold",
@@ -55,20 +59,30 @@ def table(
     )
     for row in rows:
         # As it stands on any console: rich reads markup in plain strings unless the console was told not to.
-        made.add_row(*(cell if isinstance(cell, Text) else Text(cell) for cell in row))
-    for index, column in enumerate(made.columns):
-        longest = max(_longest_line(cell) for cell in (str(column.header), *(row[index] for row in rows)))
-        column.min_width = longest if column.no_wrap else min(longest, _NARROWEST_WORDS)
-    for heading in spare:
-        if _needed(made) > width:
-            made.columns = [column for column in made.columns if column.header != heading]
-    if (needed := _needed(made)) > width:
+        shown = (row[place] for place in kept)
+        made.add_row(*(cell if isinstance(cell, Text) else Text(cell) for cell in shown))
+    if (needed := _needed(least, kept)) > width:
         made.width = needed
     return made
 
 
-def _needed(made: Table) -> int:
-    return sum((column.min_width or 0) + _BETWEEN_COLUMNS for column in made.columns)
+def _least(column: Column, cells: Sequence[str | Text]) -> int:
+    """The least width of a column: figures keep theirs, words fold."""
+    longest = max(map(_longest_line, cells))
+    return longest if column.no_wrap else min(longest, _NARROWEST_WORDS)
+
+
+def _kept(columns: Sequence[Column], least: Sequence[int], width: int, spare: Sequence[str]) -> list[int]:
+    """The places of the columns that are shown."""
+    kept = list(range(len(columns)))
+    for heading in spare:
+        if _needed(least, kept) > width:
+            kept = [place for place in kept if columns[place].header != heading]
+    return kept
+
+
+def _needed(least: Sequence[int], kept: Sequence[int]) -> int:
+    return sum(least[place] + _BETWEEN_COLUMNS for place in kept)
 
 
 def _longest_line(cell: str | Text) -> int:
