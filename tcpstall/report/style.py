@@ -45,10 +45,11 @@ def table(
     Where there is too little room the columns whose headings are `spare` are left out, the first ones first.
     """
     cells = [[str(column.header), *(row[place] for row in rows)] for place, column in enumerate(columns)]
-    least = [_least(column, below) for column, below in zip(columns, cells, strict=True)]
+    least = [_least(column, below, whole=bool(spare)) for column, below in zip(columns, cells, strict=True)]
     kept = _kept(columns, least, width, spare)
+    given = _given(cells, least, kept, width) if spare else {}
     made = Table(
-        *(replace(columns[place], min_width=least[place]) for place in kept),
+        *(replace(columns[place], min_width=least[place], width=given.get(place)) for place in kept),
         title=title,
         title_justify="left",
         title_style="bold",
@@ -66,10 +67,11 @@ def table(
     return made
 
 
-def _least(column: Column, cells: Sequence[str | Text]) -> int:
-    """The least width of a column: figures keep theirs, words fold."""
+def _least(column: Column, cells: Sequence[str | Text], *, whole: bool) -> int:
+    """The least width of a column: figures keep theirs, words fold, `whole` or where an address is too long."""
     longest = max(map(_longest_line, cells))
-    return longest if column.no_wrap else min(longest, _NARROWEST_WORDS)
+    token = max(cell_len(word) for cell in cells for word in (str(cell).split() or [""])) if whole else 0
+    return longest if column.no_wrap else min(longest, max(_NARROWEST_WORDS, token))
 
 
 def _kept(columns: Sequence[Column], least: Sequence[int], width: int, spare: Sequence[str]) -> list[int]:
@@ -79,6 +81,18 @@ def _kept(columns: Sequence[Column], least: Sequence[int], width: int, spare: Se
         if _needed(least, kept) > width:
             kept = [place for place in kept if columns[place].header != heading]
     return kept
+
+
+def _given(
+    cells: Sequence[Sequence[str | Text]], least: Sequence[int], kept: Sequence[int], width: int
+) -> dict[int, int]:
+    """The widths of columns that have too little room for all that stands in them: left to itself rich parts words."""
+    room = width - _needed(least, kept)
+    given = {}
+    for place in kept:
+        given[place] = min(max(map(_longest_line, cells[place])), least[place] + max(room, 0))
+        room -= given[place] - least[place]
+    return given
 
 
 def _needed(least: Sequence[int], kept: Sequence[int]) -> int:

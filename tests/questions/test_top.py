@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from rich.cells import cell_len
 
 from tcpstall import Cause
 from tests.questions.conftest import Ask, Told
@@ -157,3 +158,21 @@ def test_a_store_in_which_nobody_waited_says_so(told: Told, tmp_path: Path) -> N
         assert "nothing was lost" in out
     for command in (("top",), ("trend",)):
         assert told(*command, "--store", tmp_path / "empty", "--format", "json")[1] == "[]\n"
+
+
+@pytest.mark.parametrize("columns", [80, 100, 120])
+@pytest.mark.parametrize(
+    "question", [("top", "--by", by) for by in ("service", "host", "cause", "hour")] + [("trend",)]
+)
+def test_tables_fit_the_terminal_and_part_no_address(
+    told: Told, ask: Ask, question: tuple[str, ...], columns: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COLUMNS", str(columns))
+    _, out, _ = told(*question)
+    assert out
+    assert max(map(cell_len, out.splitlines())) <= columns
+    if "service" in question:
+        told_first = [line for line in out.splitlines() if line[:1].isdigit() or line.startswith("[")]
+        services = {row["service"] for row in ask(*question)}
+        assert told_first
+        assert all(line.split()[0] in services for line in told_first)

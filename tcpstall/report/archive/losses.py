@@ -45,7 +45,7 @@ def render_losses(losses: Losses, *, width: int) -> Iterator[RenderableType]:
     if losses.by == "cause":
         del columns[6]
     rows = [_row(loss, losses) for loss in losses.rows]
-    yield table(f"lost time by {losses.by}", columns, rows, width)
+    yield table(f"lost time by {losses.by}", columns, rows, width, ("of all", "waits", "flows", "worst flow", "to"))
     left = losses.keys - len(losses.rows)
     rest = duration(losses.all_ns - sum(loss.lost_ns for loss in losses.rows))
     more = f"and {counted(left, f'more {losses.by}')}, {rest}; " if left > 0 else ""

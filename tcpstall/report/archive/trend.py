@@ -27,6 +27,10 @@ _LONGEST_KEPT = 10_000
 """A mean of nothing would be infinitely exceeded; so many times is told at most."""
 
 
+_FIGURES, _NARROWEST = 74, 16
+"""Columns of the figures beside it, and of the smallest sparkline."""
+
+
 def render_trend(trend: Trend, *, width: int, plain: bool = False) -> Iterator[RenderableType]:
     """What has grown first, then each cause's course."""
     if not trend.starts_ns:
@@ -78,6 +82,10 @@ def _each(every: str) -> str:
     return "an hour" if every == "hour" else "a day"
 
 
+def _room(width: int) -> int:
+    return max(_NARROWEST, min(_WIDEST, width - _FIGURES))
+
+
 def _grown(trend: Trend, width: int, plain: bool) -> RenderableType:
     columns: list[Column] = [words("service"), words("cause"), *figures("since", "before", "then", "times"), words("")]
     rows: list[list[str | Text]] = [
@@ -88,11 +96,11 @@ def _grown(trend: Trend, width: int, plain: bool) -> RenderableType:
             duration(growth.before_ns),
             duration(growth.after_ns),
             _times(growth),
-            Text(sparkline(growth.lost_ns, plain=plain), growth.cause.colour),
+            Text(sparkline(growth.lost_ns, plain=plain, widest=_room(width)), growth.cause.colour),
         ]
         for growth in trend.grown
     ]
-    return table(f"grown, {_each(trend.every)}", columns, rows, width)
+    return table(f"grown, {_each(trend.every)}", columns, rows, width, ("times", "before"))
 
 
 def _times(growth: Growth) -> str:
@@ -103,7 +111,11 @@ def _times(growth: Growth) -> str:
 
 def _courses(trend: Trend, width: int, plain: bool) -> RenderableType:
     everything = sum(sum(course) for course in trend.causes.values())
-    columns: list[Column] = [words("cause"), *figures("lost", "of all", f"most {_each(trend.every)}", "at"), words("")]
+    columns: list[Column] = [
+        words("cause"),
+        *figures("lost", "of all", f"most {_each(trend.every)}", "at"),
+        Column("", no_wrap=True),
+    ]
     rows: list[list[str | Text]] = []
     for cause, course in trend.causes.items():
         highest = max(range(len(course)), key=course.__getitem__)
@@ -114,10 +126,10 @@ def _courses(trend: Trend, width: int, plain: bool) -> RenderableType:
                 percent(sum(course), everything),
                 duration(course[highest]),
                 moment(trend.starts_ns[highest]),
-                Text(sparkline(course, plain=plain), cause.colour),
+                Text(sparkline(course, plain=plain, widest=_room(width)), cause.colour),
             ]
         )
-    return table(f"lost time by {trend.every}", columns, rows, width)
+    return table(f"lost time by {trend.every}", columns, rows, width, ("of all", "at"))
 
 
 def trend_rows(trend: Trend) -> Iterator[list[Any]]:
