@@ -36,7 +36,7 @@ def ranked(found: Iterable[Finding], flows: int) -> list[Finding]:
     kept = [finding for finding in rows if _is_worth(finding, largest, flows)]
     if not any(finding.is_lead for finding in kept):
         # A repair that cost next to nothing is news where there is nothing else.
-        kept = [finding for finding in rows if finding in kept or finding.kind == "loss"]
+        kept = [finding for finding in rows if finding.kind == "loss" or _is_worth(finding, largest, flows)]
     return kept or rows[:1]
 
 

@@ -26,10 +26,7 @@ def asked_twice(scene: Scene, later_ms: float, *, renumbered: bool = False) -> d
     again = [(time + round(later_ms * MS), packet) for time, packet in packets[3:6]]
     if renumbered:
         again = [(time, replace(packet, ip_id=packet.ip_id + 100)) for time, packet in again]
-    path = scene.folder / "twice.pcap"
-    write(path, sorted(packets + again, key=lambda pair: pair[0]))
-    (flow,) = flows_of(path)
-    return flow
+    return _read(scene, packets + again)
 
 
 @pytest.mark.parametrize("later_ms", [0.5, 4.6, 50, 900])
@@ -81,7 +78,7 @@ def _headers_and_bodies(scene: Scene) -> list[tuple[int, Packet]]:
 
 
 def _read(scene: Scene, packets: list[tuple[int, Packet]]) -> dict[str, Any]:
-    path = scene.folder / "headers.pcap"
+    path = scene.folder / "again.pcap"
     write(path, sorted(packets, key=lambda pair: pair[0]))
     (flow,) = flows_of(path)
     return flow
