@@ -11,13 +11,16 @@ _NEAR = 0.8
 
 
 def idle_restarts(series: Series, wire: Wire) -> list[dict[str, Any]]:
-    """Each sample with a smaller window than the one before, which had nothing in flight and no loss to repair."""
+    """Each sample with a smaller window than the one before, which had nothing in flight and no loss to repair.
+
+    A sample may fall between the first segments after the idle and the window's fall: the one before it counts then.
+    """
     found = []
     for index in range(1, len(series)):
         before, after = series.row(index - 1), series.row(index)
         if (
             after["cwnd"] >= before["cwnd"]
-            or before["unacked"]
+            or not _was_idle(series, index - 1)
             or before["ca_state"] != OPEN
             or after["ca_state"] != OPEN
         ):
@@ -34,6 +37,12 @@ def idle_restarts(series: Series, wire: Wire) -> list[dict[str, Any]]:
             }
         )
     return found
+
+
+def _was_idle(series: Series, index: int) -> bool:
+    """Nothing was in flight at that sample, or at the one before it, with the same window."""
+    now, earlier = series.row(index), series.row(max(0, index - 1))
+    return not now["unacked"] or (not earlier["unacked"] and earlier["cwnd"] == now["cwnd"])
 
 
 def ramp(restarts: list[dict[str, Any]], state: dict[str, Any], t: float) -> Moment | None:
