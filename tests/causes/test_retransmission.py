@@ -204,3 +204,49 @@ def test_a_tail_that_never_reached_the_tap_shows_by_the_write_that_it_broke_off(
 @look_alike
 def test_a_silence_after_the_end_of_a_write_is_the_applications(scene: Scene) -> None:
     assert broken_off(scene, push=True)["app-limited"] > 1_900
+
+
+def recovered(scene: Scene, *, lost_again: bool = False) -> None:
+    """A lost segment, sent again at its third duplicate ACK, and new data at one that comes 30 ms later.
+
+    After further 70 ms the recovery point is acknowledged.
+    """
+    scene.handshake(rtt_ms=100)
+    scene.request()
+    scene.server_sends(10 * 1_448)
+    scene.client_acks()
+    scene.server_sends(1_448, lost=True)
+    scene.server_sends(19 * 1_448)
+    for arrived in (2, 3, 9):
+        scene.client_acks(upto=14_480, sack=((15_928, 15_928 + arrived * 1_448),))
+    noticed = scene.server.acts_ns()
+    scene.client.now_ns += 30_000_000
+    scene.client_acks(upto=14_480, sack=((15_928, 43_440),))
+    let_go = scene.server.acts_ns()
+    scene.server.now_ns = scene.server.heard_ns = noticed
+    scene.server_repeats(14_480, 1_448)
+    scene.client_acks(upto=43_440)
+    scene.server.now_ns = scene.server.heard_ns = let_go
+    scene.server_sends(14 * 1_448)
+    scene.client_acks(upto=43_440 if lost_again else 63_712, sack=((44_888, 63_712),) if lost_again else ())
+    scene.server_sends(14 * 1_448)
+    scene.client_acks(upto=83_984)
+
+
+@fires
+def test_a_recovery_ends_at_the_recovery_point_and_what_follows_is_the_window_that_it_left(scene: Scene) -> None:
+    recovered(scene)
+    *_, repair, window = (row for row in scene.flow("server")["stalls"] if row["sender"] == "server")
+    assert [repair["cause"], window["cause"]] == ["retransmission", "cwnd-limited"]
+    assert repair["end_ns"] == window["start_ns"]
+    assert repair["detail"] == "recovery"
+    assert repair["duration_ns"] / 1e6 in between(68, 72)
+    assert window["duration_ns"] / 1e6 in between(28, 32)
+    assert window["evidence"]["in_flight_segments"] == 14
+    assert max(repair["confidence"], window["confidence"]) < 0.8  # both hold the sender until the same ACK
+
+
+@near_miss
+def test_a_recovery_after_which_another_segment_is_missing_goes_on(scene: Scene) -> None:
+    recovered(scene, lost_again=True)
+    assert causes(scene, "server")[-1] == "retransmission"

@@ -79,3 +79,17 @@ def test_without_its_handshake_a_window_that_holds_no_segment_is_waited_for(scen
     waits = [row for row in scene.flow(tap, drop=(1, 2, 3))["stalls"] if row["duration_ns"] > 5e8]
     assert [row["cause"] for row in waits] == ["app-limited", *["rwnd-limited"] * 4]
     assert all(row["confidence"] <= 0.8 for row in waits)
+
+
+@near_miss
+def test_without_its_handshake_small_writes_fill_no_window(scene: Scene, tap: Tap) -> None:
+    """The field alone says 126 to 128 bytes: no receiver keeps a window of less than two segments open."""
+    scene.handshake(rtt_ms=4, client_scale=9)
+    for _ in range(8):
+        scene.server_sends(100)
+        scene.client_acks(window=126 << 9)
+        scene.client_acks(window=128 << 9)
+        scene.wait_ms(40)
+    waits = scene.flow(tap, drop=(1, 2, 3))["stalls"]
+    assert len(waits) >= 6
+    assert "rwnd-limited" not in {row["cause"] for row in waits}

@@ -5,7 +5,10 @@ use super::limits::Limits;
 use super::table::info;
 use super::{bandwidth_limited, delayed_ack, sndbuf_limited, zero_window};
 use crate::gap::bottleneck::{QUEUE_SHARE, QUEUE_SURE, QUEUED_SPACINGS};
-use crate::gap::{context::HURRIED, evidence::PACE_SHARE, reading::LAG_SHARE};
+use crate::gap::{
+    context::{HURRIED, PACE_SHARE},
+    reading::LAG_SHARE,
+};
 use crate::sender::cwnd::INITIAL_WINDOW;
 
 const WORDS: [(u32, &str); 5] = [(2, "two"), (3, "three"), (4, "four"), (8, "eight"), (10, "ten")];

@@ -23,6 +23,8 @@ pub struct Part {
     pub also: Vec<Cause>,
     /// What evidence was missing.
     pub missing: Vec<&'static str>,
+    /// What it was judged by, where that is not the gap as it began.
+    pub rest: Option<Box<Gap>>,
 }
 
 /// What the rules say of a gap; parts shorter than `threshold` are not split off.
@@ -51,7 +53,7 @@ pub fn explain(gap: &Gap, limits: &Limits, threshold: Nanos) -> Vec<Part> {
                 parts.extend(explain(&rest, limits, threshold));
                 parts
             }
-            None => repairs(gap, limits, whole, threshold),
+            None => around_recovery(gap, limits, whole, threshold),
         };
     }
     if whole.cause == Cause::AppLimited {
@@ -85,6 +87,21 @@ fn repaired(gap: &Gap, threshold: Nanos) -> Option<(Gap, Nanos)> {
     rest.peer_first = rest.peer_first.map(|first| first.max(at));
     rest.peer_last = rest.peer_last.map(|last| last.max(at));
     (heard && (rest.fell_silent() || rest.is_turn())).then_some((rest, at))
+}
+
+/// A repair, and after the recovery point, where that was acknowledged long before the gap ended, what the rest waits for.
+fn around_recovery(gap: &Gap, limits: &Limits, mut whole: Part, threshold: Nanos) -> Vec<Part> {
+    let rest = gap.after_recovery().filter(|rest| rest.duration() > threshold && !gap.acks_lost);
+    let Some(rest) = rest else { return repairs(gap, limits, whole, threshold) };
+    let (mut parts, mut start) = (Vec::new(), whole.start);
+    if rest.start() - start > threshold {
+        start = rest.start();
+        whole.end = start;
+        parts = repairs(gap, limits, whole, threshold);
+    }
+    let judged = judge(&rest, limits, start, rest.end);
+    parts.push(Part { rest: Some(Box::new(rest)), ..judged });
+    parts
 }
 
 fn judge_zero(gap: &Gap, limits: &Limits, closed: Nanos) -> bool {
@@ -277,6 +294,7 @@ fn judge(gap: &Gap, limits: &Limits, start: Nanos, end: Nanos) -> Part {
         proof: unexplained::PROOF,
         also: Vec::new(),
         missing: Vec::new(),
+        rest: None,
     };
     if gap.unseen.misdated {
         // How long it was is not known, and so not why.

@@ -4,16 +4,18 @@
 //!           the IP-ID counter or a hole in the sequence shows packets that were sent and did not arrive, or the sender
 //!           sends again what the tap saw acknowledged; or the receiver lacked data for most of the wait, by its SACK blocks or by
 //!           a hole at the tap that nothing acknowledged; or a silence of a timer's time began in the middle of a write (no PSH) and
-//!           ended with a single segment. It ends where everything is acknowledged; a wait whose repairs
-//!           began for different reasons is split
+//!           ended with a single segment. It ends where everything is acknowledged, or the recovery point; a wait whose
+//!           repairs began for different reasons is split
 //! Evidence  `retransmissions`, `timeouts`, `needless_retransmissions`, `congestion_point_bytes` (in flight when the first lost segment
 //!           was first sent), `lost_before_tap`; details `timeout` (no sign of loss came before the timer), `fast-retransmit` (SACK came,
 //!           or three duplicate ACKs without it), `tail-loss` (the probe timer), `recovery`, `spurious` (a DSACK or an echoed timestamp shows
 //!           that the original had arrived)
-//! Source    RFC 6298 §5, RFC 5681 §3.2, RFC 8985 §7 (TLP), RFC 2883, RFC 3522; Linux `tcp_retransmit_timer`, `tcp_send_loss_probe`
+//! Source    RFC 6298 §5, RFC 5681 §3.2, RFC 6675 §5, RFC 8985 §7 (TLP), RFC 2883, RFC 3522; Linux
+//!           `tcp_retransmit_timer`, `tcp_send_loss_probe`
 //! Abstains  never; what was lost without a trace is for `capture-gap` or `unexplained`
-//! Looks like `zero-window` (probes of a closed window are not retransmissions), reordering (no data is sent twice),
-//!           `app-limited` at the receiver (a lost tail leaves the tap with nothing outstanding)
+//! Looks like `zero-window` (probes of a closed window are not retransmissions), reordering (no data is sent twice), `cwnd-limited`
+//!           (after the repair was sent its ACK frees both), `app-limited` at the receiver (a lost tail leaves the tap with nothing
+//!           outstanding)
 
 use super::cause::Cause;
 use super::delayed_ack::LONGEST;
@@ -48,7 +50,7 @@ fn beneath_hole(gap: &Gap) -> Verdict {
     let waited = repaired_at(gap).map_or(gap.end, |(at, _)| at) - gap.start();
     let (stood, known) = (hole.within(gap.start(), gap.end), hole.known_within(gap.start(), gap.end));
     if known > gap.rtt().scaled(0.25) && known + known >= waited {
-        return yes("recovery", 0.85);
+        return Verdict::Yes(RECOVERY);
     }
     // What the capture alone lacks the receiver has, and acknowledges within 500 ms (RFC 9293 §3.8.6.3).
     // Where its ACKs are missing as well, a hole may be the capture's until SACK blocks tell of it.
@@ -86,7 +88,11 @@ pub(super) fn is_needless(gap: &Gap) -> bool {
     gap.repair.as_ref().is_some_and(|repair| repair.needless > 0 && repair.needless == repair.sent)
 }
 
-const RECOVERY: Proof = Proof { detail: "recovery", confidence: 0.85 };
+/// Once it has been sent again, its sender waits for the ACK of that and for the window that the loss lowered, and both end with
+/// the same ACK (RFC 6675 §5: what may go is the window less what is still out).
+const REPAIRED: f32 = 0.75;
+
+const RECOVERY: Proof = Proof { detail: "recovery", confidence: REPAIRED };
 
 /// Doublings after which a timer has run for longer than any stack's longest (Linux: 120 s).
 const MOST_DOUBLINGS: usize = 7;
@@ -147,16 +153,20 @@ pub(super) struct Stage {
 pub(super) fn stages(gap: &Gap) -> Vec<Stage> {
     let Some(repair) = &gap.repair else { return Vec::new() };
     let spurious = is_needless(gap);
-    let mut stages: Vec<(Trigger, Stage)> = Vec::new();
+    let mut stages: Vec<(&Attempt, Stage)> = Vec::new();
     for attempt in repair.attempts.iter().filter(|attempt| attempt.time > gap.start() && attempt.time <= gap.end) {
         let proof = if spurious { Proof { detail: "spurious", confidence: 0.85 } } else { proof(attempt) };
-        match stages.last_mut().filter(|(trigger, _)| spurious || *trigger == attempt.trigger) {
-            Some((_, stage)) => stage.end = attempt.time,
-            None => stages.push((attempt.trigger, Stage { end: attempt.time, proof })),
+        match stages.last_mut().filter(|(last, _)| spurious || last.trigger == attempt.trigger) {
+            Some((last, stage)) => (*last, stage.end) = (attempt, attempt.time),
+            None => stages.push((attempt, Stage { end: attempt.time, proof })),
         }
     }
-    if let Some((_, last)) = stages.last_mut() {
+    let begin = stages.len().checked_sub(2).map_or(gap.start(), |before| stages[before].1.end);
+    if let Some((attempt, last)) = stages.last_mut() {
         last.end = gap.end;
+        if attempt.trigger == Trigger::Fast && last.end - attempt.time > attempt.time - begin {
+            last.proof.confidence = last.proof.confidence.min(REPAIRED);
+        }
     }
     stages.into_iter().map(|(_, stage)| stage).collect()
 }

@@ -58,7 +58,8 @@ fn judge(gap: &Gap, _: &Limits) -> Verdict {
     }
     let deferred = held < i64::from(gap.mss) * 4 && held * 3 < window && gap.segments_held < gap.cwnd;
     if deferred && gap.context.window_filled_before && gap.released_by_ack() {
-        return yes(detail(gap), 0.8);
+        // Linux tcp_tso_should_defer, which not every sender knows.
+        return yes(detail(gap), 0.75);
     }
     Verdict::No
 }

@@ -1,7 +1,7 @@
 //! What only a gap's neighbours can tell: plateaus of flight, growth, and a steady pace.
 
 use super::bottleneck::Stretch;
-use super::evidence::{Burst, Gap, PACE_SHARE};
+use super::evidence::{Burst, Context, Gap};
 use super::reading::Reading;
 use super::rounds;
 use super::scale;
@@ -9,6 +9,8 @@ use super::turns;
 use crate::sender::cwnd::INITIAL_WINDOW;
 use crate::time::Nanos;
 
+/// Rates this close together are one pace.
+pub const PACE_SHARE: f64 = 0.15;
 /// Flights this close together (and within 1.5 segments) stand on one plateau.
 const PLATEAU_SHARE: f64 = 0.05;
 /// Slow start doubles a flight, or adds a segment an ACK where the peer delays its ACKs; nothing else grows every round.
@@ -31,6 +33,13 @@ const LEAST_DRIPPING: u32 = 8;
 /// So many times the rate is another one: a sender may make up for a timer that fired late (Linux `tcp_update_skb_after_send`
 /// takes off half of a segment's time at most).
 pub const HURRIED: f64 = 3.0;
+
+impl Context {
+    /// The gap makes about this rate, bytes per second.
+    pub fn keeps(&self, rate: f64) -> bool {
+        self.pace.is_some_and(|pace| (rate / pace - 1.0).abs() <= PACE_SHARE)
+    }
+}
 
 /// Fills in the context of every gap of one sender, given in order of time.
 pub fn fill(gaps: &mut [Gap], stretches: &[Stretch]) {

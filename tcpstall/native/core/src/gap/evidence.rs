@@ -5,6 +5,7 @@ use super::bottleneck::{AT_SENDER, Stretch};
 use super::builder::LEAST_GAP;
 use super::hole::Hole;
 use super::reading::Backlog;
+use super::recovered::Recovered;
 use super::repair::Repair;
 use super::shut::Shut;
 use super::unseen::Unseen;
@@ -193,6 +194,8 @@ pub struct Gap {
     pub loss_hints: u32,
     /// The sender was in recovery.
     pub recovering: bool,
+    /// Where that ended inside it.
+    pub recovered: Option<Box<Recovered>>,
     /// Data missing at the receiver while it lasted.
     pub hole: Option<Hole>,
 
@@ -263,16 +266,6 @@ pub struct Context {
     pub read: Read,
 }
 
-/// Rates this close together are one pace.
-pub const PACE_SHARE: f64 = 0.15;
-
-impl Context {
-    /// The gap makes about this rate, bytes per second.
-    pub fn keeps(&self, rate: f64) -> bool {
-        self.pace.is_some_and(|pace| (rate / pace - 1.0).abs() <= PACE_SHARE)
-    }
-}
-
 impl Burst {
     /// It ended with a full segment, or with a frame of full ones.
     pub fn ends_whole(&self, mss: u32) -> bool {
@@ -290,8 +283,10 @@ impl Gap {
         }
         self.distance = distance;
         self.held = (self.held - shift.or_zero()).or_zero();
-        for time in [&mut self.last_ack, &mut self.all_acked, &mut self.closed, &mut self.reopened] {
-            *time = time.map(|time| (time + shift).min(self.end));
+        let recovered = self.recovered.as_mut().map(|recovered| &mut recovered.at);
+        let times = [&mut self.last_ack, &mut self.all_acked, &mut self.closed, &mut self.reopened];
+        for time in times.into_iter().flatten().chain(recovered) {
+            *time = (*time + shift).min(self.end);
         }
     }
 

@@ -11,6 +11,7 @@ pub mod hole;
 mod kept;
 mod open;
 pub mod reading;
+mod recovered;
 pub mod repair;
 mod rounds;
 mod scale;

@@ -2,6 +2,7 @@
 
 use super::answer::Answer;
 use super::hole::Hole;
+use super::recovered::Recovered;
 use super::repair::Repair;
 use super::shut::Shut;
 use super::unseen::Unseen;
@@ -74,6 +75,7 @@ pub(super) struct Open {
     pub(super) left_out: Option<Nanos>,
     pub(super) unseen: Unseen,
     pub(super) closed_hole: Option<Hole>,
+    pub(super) recovered: Option<Box<Recovered>>,
 }
 
 impl Open {

@@ -6,6 +6,9 @@ use super::evidence::Gap;
 const MAX_SHIFT: u32 = 14;
 /// Gaps that must begin with a full window before a scale is believed.
 const FULL: usize = 3;
+/// No receiver keeps a smaller window open: two segments of the size that every host takes (RFC 9293 §3.7.1, §3.8.6.2.2). A writer
+/// of small pieces fills less than that by chance.
+const LEAST: i64 = 2 * 536;
 /// And their share of the sender's gaps.
 const FULL_SHARE: f64 = 0.3;
 
@@ -22,7 +25,10 @@ pub(super) fn infer(gaps: &mut [Gap]) {
     for gap in gaps.iter_mut().filter(|gap| unscaled(gap)) {
         gap.least_room = Some(window(gap, shift) - gap.flight_at_start);
     }
-    let is_full = |gap: &&Gap| window(gap, shift) - gap.flight_at_start < gap.next_segment();
+    let is_full = |gap: &&Gap| {
+        let window = window(gap, shift);
+        window >= LEAST && window - gap.flight_at_start < gap.next_segment()
+    };
     let (all, full) = (gaps.iter().filter(judged).count(), gaps.iter().filter(judged).filter(is_full).count());
     if full < FULL || (full as f64) < FULL_SHARE * all as f64 {
         return;

@@ -255,6 +255,11 @@ impl Cwnd {
         }
     }
 
+    /// The window that a fast recovery leaves, segments, where everything up to `snd_una` being acknowledged ends it.
+    pub fn after_recovery(&self, snd_una: i64) -> Option<u32> {
+        self.recover.filter(|recover| *recover <= snd_una).map(|_| self.ssthresh as u32)
+    }
+
     /// True if an ACK may end a repair, whatever it acknowledges.
     #[inline]
     pub fn repairs(&self) -> bool {

@@ -132,7 +132,8 @@ fn judged(flow: &Finished, gaps: &[Gap], limits: &Limits, stalls: &mut Vec<Stall
                 blocked.push((stalls.len(), gap));
             }
             if waited {
-                list::push(stalls, stall_row(gap, part));
+                let rest = part.rest.take();
+                list::push(stalls, stall_row(rest.as_deref().unwrap_or(gap), part));
             }
         }
     }

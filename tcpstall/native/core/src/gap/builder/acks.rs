@@ -4,6 +4,7 @@ use super::{Builder, Idle};
 use crate::flow::{Acked, Half};
 use crate::gap::bottleneck::Bottleneck;
 use crate::gap::open::{Beginning, Train};
+use crate::gap::recovered::Recovered;
 use crate::sender::{Cwnd, timers};
 use crate::time::Nanos;
 
@@ -82,6 +83,9 @@ impl Builder {
             }
         }
         open.loss_hints += u32::from(acked.loss_hint);
+        if cwnd.repairs() {
+            open.recovered = Recovered::by(acked, half, cwnd, open);
+        }
         open.shut.heard();
         self.reading.on_ack(acked.time, half.snd_una, acked.bytes, (acked.window_before, half.window), half.mss());
         open.unseen.inside += acked.unseen_inside;

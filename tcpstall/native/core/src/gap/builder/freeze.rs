@@ -82,6 +82,7 @@ impl Builder {
             acks_lost: false,
             loss_hints: open.loss_hints,
             recovering: at.phase == Phase::Recovery,
+            recovered: open.recovered.clone(),
             hole: self.holes.longest(open.closed_hole, self.burst.end, ending.time),
             left_out: open.left_out,
             from_start: half.syn_seen,

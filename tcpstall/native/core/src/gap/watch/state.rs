@@ -7,7 +7,7 @@ use lz4_flex::block::{compress_prepend_size, decompress_size_prepended};
 use super::Watch;
 
 /// Which state the bytes hold. Raise it with every change of what a flow's state is made of.
-const VERSION: u16 = 4;
+const VERSION: u16 = 5;
 
 /// Why bytes are no flow's state.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
