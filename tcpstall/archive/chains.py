@@ -8,6 +8,7 @@ import json
 from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from functools import cached_property
 from typing import Any
 
 from tcpstall.archive.sets import Beyond, Member, Set, digest
@@ -27,7 +28,10 @@ class Chains:
     def __init__(
         self, known: Sequence[Row], contents: Mapping[str, str], fingerprint: Callable[[str, int], str]
     ) -> None:
-        """`known` are the rows that count, `contents` the fingerprints of the files that are there, by name."""
+        """`known` are the rows that count, `contents` the fingerprints of the files that are there, by name.
+
+        All of them must be in it when the first set is asked for.
+        """
         self._contents = contents
         self._fingerprint = fingerprint
         self._by_content: dict[str, Row] = {}
@@ -51,10 +55,11 @@ class Chains:
         if not new:
             return [], []
         replaced = self._replaced(new)
-        chains = {self._by_content[each.fingerprint]["chain"] for each in members if each not in new}
+        known = [row for each in members if (row := self.scanned(each.fingerprint)) is not None]
+        chains = {row["chain"] for row in known}
         chains.update(row["chain"] for row in replaced)
         rows = [row for chain in sorted(chains) for row in self._by_chain[chain]]
-        loses = any(not self._is_covered(row, members, replaced) for row in rows)
+        loses = self._loses(rows, members, replaced)
         follows = not replaced and all(_follows(member, rows) for member in new)
         if follows and rows and (loses or len(chains) == 1):
             whole = self._continued(name, members, new, rows)
@@ -67,28 +72,37 @@ class Chains:
     def _is_cut(self, name: str) -> bool:
         """Whether connections were open where a set of that name ended, of which no file is left."""
         newest = max(self._by_set[name], key=_age, default=None)
-        return newest is not None and newest["resume_ns"] is not None and newest["scan"] not in self._here()
+        return newest is not None and newest["resume_ns"] is not None and newest["scan"] not in self._scans_here
 
-    def _here(self) -> set[str]:
+    @cached_property
+    def _here(self) -> frozenset[str]:
+        """Contents that are there."""
+        return frozenset(self._contents.values())
+
+    @cached_property
+    def _scans_here(self) -> frozenset[str]:
         """Scans of files that are there."""
-        return {row["scan"] for content in self._contents.values() if (row := self.scanned(content))}
+        return frozenset(row["scan"] for content in self._here if (row := self.scanned(content)))
 
     def _replaced(self, new: Sequence[Member]) -> list[Row]:
         """Rows of files under whose names there is other content now."""
-        here = set(self._contents.values())
         return [
             row
             for member in new
             for row in self._by_name[member.input.name]
-            if row["fingerprint"] not in here and _is_replaced(row, member)
+            if row["fingerprint"] not in self._here and _is_replaced(row, member)
         ]
 
-    def _is_covered(self, row: Row, members: Sequence[Member], replaced: Sequence[Row]) -> bool:
-        """Whether what the row tells of is told again, or meant to be replaced, where all members are read."""
-        return (
-            row in replaced
-            or any(member.fingerprint == row["fingerprint"] for member in members)
-            or any(member.input.name == row["name"] and self._has_grown(member, row) for member in members)
+    def _loses(self, rows: Sequence[Row], members: Sequence[Member], replaced: Sequence[Row]) -> bool:
+        """Whether a row, not meant to be replaced, tells of what is not told again where all members are read."""
+        contents = {member.fingerprint for member in members}
+        names = {member.input.name: member for member in members}
+        meant = {id(row) for row in replaced}
+        return any(
+            row["fingerprint"] not in contents
+            and id(row) not in meant
+            and not (row["name"] in names and self._has_grown(names[row["name"]], row))
+            for row in rows
         )
 
     def _has_grown(self, member: Member, row: Row) -> bool:

@@ -41,6 +41,9 @@ _LOOK_S = 5.0
 _TOLD_S = 1.0
 """How often one looks for workers where nothing happens, and a worker tells what it has read."""
 
+_ASKED_AGAIN = 3
+"""How often workers are asked once more, a second later, where the connection to one breaks."""
+
 _STORE = "store.json"
 """What shows a worker that it sees the same store."""
 
@@ -297,8 +300,10 @@ def _cluster(jobs: int | None) -> Iterator[Any]:
 def _check(client: "Client", address: str, url: str) -> None:
     """Raises CannotOpen unless every worker has this tcpstall, and sees the store."""
     store = at(url).read(_STORE)
-    for worker, answer in client.run(_seen, url, on_error="return").items():
-        if isinstance(answer, BaseException):
+    for worker, answer in _answers(client, url).items():
+        if isinstance(answer, OSError):
+            lacks = f"it does not answer: {_line(answer)}"
+        elif isinstance(answer, BaseException):
             lacks = f"it cannot run tcpstall {_core.version()}: {_line(answer)}"
         elif answer[0] != _core.version():
             lacks = f"it has tcpstall {answer[0]}, and this is {_core.version()}: install the same"
@@ -307,6 +312,17 @@ def _check(client: "Client", address: str, url: str) -> None:
         else:
             continue
         raise CannotOpen(f"{address}: worker {worker} cannot scan: {lacks}")
+
+
+def _answers(client: "Client", url: str) -> dict[str, Any]:
+    """What each worker sees, or its error; where a connection breaks, all are asked again: workers come and go."""
+    answers: dict[str, Any] = client.run(_seen, url, on_error="return")
+    for _ in range(_ASKED_AGAIN):
+        if not any(isinstance(answer, OSError) for answer in answers.values()):  # distributed's CommClosedError is one
+            break
+        time.sleep(_TOLD_S)
+        answers = client.run(_seen, url, on_error="return")
+    return answers
 
 
 def _seen(url: str) -> tuple[str, bytes | None]:

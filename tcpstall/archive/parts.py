@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from tcpstall import _core
 from tcpstall.archive.columns import TABLES, layout
+from tcpstall.archive.given import given
 from tcpstall.archive.names import part_name
 from tcpstall.archive.place import Place
 from tcpstall.archive.store import Part
@@ -15,7 +16,7 @@ from tcpstall.errors import CannotWrite
 if TYPE_CHECKING:
     import duckdb
 
-__all__ = ["REPLACES", "Parts", "connected"]
+__all__ = ["BESIDE", "REPLACES", "Parts", "connected"]
 
 _ROWS = 100_000
 """Rows gathered before they are written: a row group of Parquet, about 100 MB of flows."""
@@ -28,6 +29,9 @@ _READ = "read_parquet(?, union_by_name = true, hive_partitioning = false)"
 
 REPLACES = "tcpstall_replaces"
 """Key of the metadata of a Parquet file: names of the parts that it took the place of, parted by spaces."""
+
+BESIDE = "tcpstall_beside"
+"""The same of the parts of its table that count beside it: the newest part of captures names all others."""
 
 _DAY_NS = 86_400_000_000_000
 
@@ -107,17 +111,21 @@ class Parts:
             for column in TABLES[table].columns
         )
 
-    def rows(self, table: str, rows: Sequence[Mapping[str, Any]], columns: Mapping[str, str]) -> Part | None:
-        """Writes rows given as such, of these columns and DuckDB types."""
+    def rows(
+        self,
+        table: str,
+        rows: Sequence[Mapping[str, Any]],
+        columns: Mapping[str, str],
+        *,
+        replaced: Sequence[str] = (),
+        beside: Sequence[str] = (),
+    ) -> Part | None:
+        """Writes rows given as such, of these columns and DuckDB types; of parts that it replaces or counts beside."""
         if not rows:
             return None
-        described = ", ".join(f"{name} {kind}" for name, kind in columns.items())
-        self._rows.execute(f"CREATE OR REPLACE TABLE kept_{table} ({described})")
-        marks = ", ".join("?" * len(columns))
-        self._rows.executemany(
-            f"INSERT INTO kept_{table} VALUES ({marks})", [[row.get(name) for name in columns] for row in rows]
-        )
-        part = self._copied(table, f"FROM kept_{table}", table, len(rows))
+        given(self._rows, f"kept_{table}", rows, columns)
+        query = f"FROM kept_{table}"
+        part = self._copied(table, query, table, len(rows), replaced=replaced, beside=beside)
         self._rows.execute(f"DROP TABLE kept_{table}")
         return part
 
@@ -155,12 +163,13 @@ class Parts:
         values: Sequence[object] = (),
         *,
         replaced: Sequence[str] = (),
+        beside: Sequence[str] = (),
     ) -> Part:
-        """`replaced` are parts whose rows it holds now: in the file itself, should the catalog be lost."""
+        """For REPLACES and BESIDE the file itself says `replaced` and `beside`, should the catalog be lost."""
         import duckdb
 
         file = self._scratch / f"{uuid.uuid4().hex}.parquet"
-        about = f"KV_METADATA {{ {REPLACES}: '{' '.join(replaced)}' }}"
+        about = f"KV_METADATA {{ {REPLACES}: '{' '.join(replaced)}', {BESIDE}: '{' '.join(beside)}' }}"
         try:
             self._rows.execute(
                 f"COPY ({query}) TO '{_quoted(str(file))}' (FORMAT parquet, COMPRESSION zstd, {about})", values

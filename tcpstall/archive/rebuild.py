@@ -7,7 +7,7 @@ from typing import Any
 from tcpstall.archive.check import Health, parts_there
 from tcpstall.archive.columns import TABLES, layout
 from tcpstall.archive.names import COPY, digest_in, new_digest, table_of
-from tcpstall.archive.parts import REPLACES, connected
+from tcpstall.archive.parts import BESIDE, REPLACES, connected
 from tcpstall.archive.place import Place
 from tcpstall.archive.plan import current
 from tcpstall.archive.records import Part, Row, State
@@ -31,6 +31,7 @@ class _Told:
 
     part: Part
     replaced: frozenset[str]
+    beside: frozenset[str]
     newest_ns: int
 
 
@@ -92,11 +93,10 @@ def _told(place: Place, duck: Any, name: str) -> _Told | None:
         metadata = duck.execute("SELECT key, value FROM parquet_kv_metadata(?)", [path]).fetchall()
     except (duckdb.Error, CannotOpen):
         return None
-    replaced = frozenset(
-        each for key, value in metadata if key == REPLACES.encode() for each in value.decode("ascii", "replace").split()
-    )
+    said = {key: frozenset(value.decode("ascii", "replace").split()) for key, value in metadata}
+    replaced, beside = (said.get(key.encode(), frozenset()) for key in (REPLACES, BESIDE))
     part = Part(table, name, rows, about.bytes, from_ns, to_ns, _layout(table, [(row[0], row[1]) for row in described]))
-    return _Told(part, replaced, newest_ns or 0)
+    return _Told(part, replaced, beside, newest_ns or 0)
 
 
 def _layout(table: str, columns: list[tuple[str, str]]) -> str:
@@ -108,7 +108,7 @@ def _layout(table: str, columns: list[tuple[str, str]]) -> str:
 
 
 def _once(place: Place, duck: Any, told: Iterable[_Told]) -> list[Part]:
-    """Of parts that hold the same rows those that took the place of others; of captures the newest."""
+    """Of parts that hold the same rows those that took the place of others; of captures the newest and those beside."""
     told = list(told)
     replaced = {name for each in told for name in each.replaced}
     captures = [each for each in told if each.part.table == "captures" and each.part.name not in replaced]
@@ -129,7 +129,7 @@ def _once(place: Place, duck: Any, told: Iterable[_Told]) -> list[Part]:
             seen.append(path)
             kept.append(each.part)
     if newest is not None:
-        kept.append(newest.part)
+        kept += [each.part for each in captures if each is newest or each.part.name in newest.beside]
     for each in told:
         if each.part not in kept:
             place.set_aside(each.part.name)

@@ -1,6 +1,5 @@
 """A DuckDB over the tables of a store, which answers SELECT statements and does nothing else."""
 
-import json
 import tempfile
 import threading
 from collections import Counter
@@ -11,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 from tcpstall.archive.columns import BY_DAY, TABLES, Table
+from tcpstall.archive.given import given
 from tcpstall.archive.statement import checked
 from tcpstall.errors import CannotAnswer, CannotOpen, CannotWrite, ExitCode
 
@@ -213,7 +213,7 @@ def _view(connection: "duckdb.DuckDBPyConnection", store: Readable, table: Table
         return f"SELECT {_names(table)} FROM captures WHERE exit_code <> 0"
     source = _files(store, table)
     if recent := store.recent(table.name):
-        _keep(connection, table, recent)
+        given(connection, f"recent_{table.name}", recent, {column.name: column.type for column in table.columns})
         source = f"({source} UNION ALL SELECT {_names(table)} FROM recent_{table.name})"
     else:
         source = f"({source})"
@@ -260,15 +260,6 @@ def _that_count(store: Readable, table: Table) -> str:
     latest = "row_number() OVER (PARTITION BY scan, if(scan IS NULL, name, fingerprint) ORDER BY scanned_ns DESC)"
     newest = "max(scanned_ns) OVER (PARTITION BY name)"
     return f"{where} QUALIFY {latest} = 1 AND (scan IS NOT NULL OR scanned_ns = {newest})"
-
-
-def _keep(connection: "duckdb.DuckDBPyConnection", table: Table, rows: Sequence[Mapping[str, Any]]) -> None:
-    """Through JSON: a statement a row would take a millisecond each."""
-    form = json.dumps([{column.name: column.type for column in table.columns}])
-    connection.execute(
-        f"CREATE TABLE recent_{table.name} AS SELECT unnest(from_json($rows::JSON, '{form}'), recursive := true)",
-        {"rows": json.dumps([{column.name: row.get(column.name) for column in table.columns} for row in rows])},
-    )
 
 
 def _listed(names: frozenset[str]) -> str:

@@ -2,7 +2,7 @@
 
 import uuid
 from collections import defaultdict
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
@@ -10,7 +10,7 @@ from tcpstall.archive.columns import BY_DAY, TABLES
 from tcpstall.archive.names import repair_of
 from tcpstall.archive.parts import Parts, connected
 from tcpstall.archive.plan import current
-from tcpstall.archive.records import sane_row
+from tcpstall.archive.records import Row, sane_row
 from tcpstall.archive.session import make_views
 from tcpstall.archive.sound import refused
 from tcpstall.archive.store import DATABASE, Commit, Part, Store
@@ -26,20 +26,27 @@ _SMALL_BYTES = 32_000_000
 _MANY = 8
 """So many small parts of one day are merged into one."""
 
+_PARTS_OF_CAPTURES = 16
+"""From so many parts on that table is written anew: until then a scan costs what is new in it."""
+
 _CAPTURES = {column.name: column.type for column in TABLES["captures"].columns}
 
 
 def known_captures(store: Store) -> list[dict[str, Any]]:
     """All rows of captures, those that no longer count included."""
     rows: list[dict[str, Any]] = []
+    typed = True
     if files := store.files("captures"):
         with connected(store.place, MEMORY_BYTES) as duck, _readable(store, "captures"):
-            read = duck.execute("FROM read_parquet(?, union_by_name = true)", [files])
-            names = [column[0] for column in read.description or ()]
-            rows.extend(dict(zip(names, row, strict=True)) for row in read.fetchall())
+            held = "FROM read_parquet(?, union_by_name = true)"
+            types = {name: kind for name, kind, *_ in duck.execute(f"DESCRIBE {held}", [files]).fetchall()}
+            typed = all(_CAPTURES.get(name, kind) == kind for name, kind in types.items())
+            rows.extend(dict(zip(types, row, strict=True)) for row in duck.execute(held, [files]).fetchall())
     blank = dict.fromkeys(_CAPTURES)
     known = [{**blank, **row} for row in (*rows, *store.recent("captures"))]
-    if not all(sane_row(row) and row["name"] is not None and row["scanned_ns"] is not None for row in known):
+    to_check = known[len(rows) if typed else 0 :]
+    named = all(row["name"] is not None and row["scanned_ns"] is not None for row in known)
+    if not named or not all(map(sane_row, to_check)):
         raise CannotOpen(f"{store.url}: the table captures has rows that no scan writes; {repair_of(store.url)}")
     return known
 
@@ -61,9 +68,17 @@ def compacted(store: Store) -> None:
             with _readable(store, old[0].table):
                 made = parts.merged(folder, old, store.dropped, store.continued)
             store.commit(Commit(parts=made, removed=[part.name for part in old]))
-    rows = current(known_captures(store), store.dropped)
+    adding = _can_add(store)
+    rows = current(store.recent("captures") if adding else known_captures(store), store.dropped)
     store.forget(store.dropped, store.continued)
-    _checkpoint(store, parts, rows)
+    _checkpoint(store, parts, rows, adding=adding)
+
+
+def _can_add(store: Store) -> bool:
+    """The new rows of captures can stand in a part of their own: none of them takes back or amends an older one's."""
+    there, new = store.parts("captures"), store.recent("captures")
+    scanned = all(row.get("scan") is not None for row in new)
+    return 0 < len(there) < _PARTS_OF_CAPTURES and bool(new) and scanned and not store.dropped and not store.outdated()
 
 
 def pruned(store: Store, before_ns: int) -> int:
@@ -126,11 +141,13 @@ def parts_with(store: Store, scans: Collection[str]) -> frozenset[str]:
     return frozenset("/".join(row[0].split("/")[-3:]) for row in found)
 
 
-def _checkpoint(store: Store, parts: Parts, rows: list[Mapping[str, Any]]) -> None:
+def _checkpoint(store: Store, parts: Parts, rows: list[Row], *, adding: bool = False) -> None:
+    """With these rows of captures: all of them, or, `adding`, those that no part has yet."""
     rows.sort(key=lambda row: (row["name"], row["scanned_ns"]))
-    old: Sequence[Part] = store.parts("captures")
-    new = parts.rows("captures", rows, _CAPTURES)
-    store.checkpoint(new, removed=[part.name for part in old])
+    there = [part.name for part in store.parts("captures")]
+    replaced, beside = ([], there) if adding else (there, [])
+    new = parts.rows("captures", rows, _CAPTURES, replaced=replaced, beside=beside)
+    store.checkpoint(new, removed=replaced)
     make_database(store)
 
 

@@ -7,13 +7,14 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, nullcontext
 from functools import partial
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from tcpstall import _core
 from tcpstall.archive import cluster, plan
 from tcpstall.archive.place import at
 from tcpstall.archive.progress import Nobody, Summary
@@ -221,3 +222,26 @@ def test_the_command_scans_on_a_cluster(two_workers: Crew, made: Path, tmp_path:
     arguments = ["scan", str(made), "--store", str(tmp_path / "store"), "--dask", two_workers.address]
     assert main(arguments) == ExitCode.DAMAGED
     assert rows(tmp_path / "store")["flows"]
+
+
+class Flaky:
+    """A client to whose only worker the connection breaks so many times."""
+
+    def __init__(self, breaks: int) -> None:
+        self.left = breaks
+
+    def run(self, _seen: object, _url: str, *, on_error: str) -> dict[str, object]:
+        assert on_error == "return"
+        self.left -= 1
+        broken = distributed.comm.CommClosedError("ConnectionResetError: [Errno 104] Connection reset by peer")
+        return {"tcp://worker:1": broken if self.left >= 0 else (_core.version(), None)}
+
+
+@pytest.mark.parametrize(("breaks", "refused"), [(0, False), (1, False), (9, True)])
+def test_a_connection_that_breaks_once_is_no_worker_that_cannot_scan(
+    breaks: int, refused: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(cluster, "_TOLD_S", 0)
+    client: Any = Flaky(breaks)
+    with pytest.raises(CannotOpen, match=r"it does not answer: .*reset") if refused else nullcontext():
+        cluster._check(client, "tcp://scheduler:1", str(tmp_path))

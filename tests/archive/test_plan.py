@@ -1,6 +1,7 @@
 """What is to be done: new captures, changed ones, those that a set grew by, and nothing twice."""
 
 from collections.abc import Mapping, Sequence
+from functools import partial
 from typing import Any
 
 import pytest
@@ -250,3 +251,36 @@ def test_of_several_rows_about_a_capture_the_latest_counts() -> None:
         {"scan": None, "name": "/c", "fingerprint": None, "scanned_ns": 3},
     ]
     assert current(rows, frozenset({"old"})) == [rows[1], rows[4]]
+
+
+class Counted(str):
+    """A content that knows how often any of its kind was looked up."""
+
+    __slots__ = ()
+    lookups = 0
+
+    def __hash__(self) -> int:
+        Counted.lookups += 1
+        return super().__hash__()
+
+    def __eq__(self, other: object) -> bool:
+        return super().__eq__(other)
+
+
+def looked_up(contents: Contents, name: str, _: int) -> str:
+    return Counted(contents[name])
+
+
+@pytest.mark.parametrize("named", ["host{}-a.pcap", "ring_{:05}.pcap"])
+def test_twice_the_files_are_planned_with_twice_the_lookups(named: str) -> None:
+    """Files of their own, and one set to which as many are added as it has."""
+    counts = []
+    for files in (100, 200):
+        known = scanned(plan({named.format(number): f"a{number}" for number in range(files)}))
+        contents = {named.format(number): f"{'a' if number < files else 'b'}{number}" for number in range(2 * files)}
+        inputs = [found(name, content, changed_ns=ord(content[0])) for name, content in contents.items()]
+        Counted.lookups = 0
+        made = planned(inputs, known, partial(looked_up, contents))
+        assert made.tasks
+        counts.append(Counted.lookups)
+    assert counts[1] <= 2.2 * counts[0]

@@ -1,0 +1,138 @@
+"""The table of captures: what is new stands beside what is there, and is one table to whoever asks."""
+
+import os
+import shutil
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from tcpstall.archive.given import given
+from tcpstall.archive.repair import repaired
+from tcpstall.archive.scan import scan
+from tcpstall.archive.session import session
+from tcpstall.archive.store import Store
+from tcpstall.archive.upkeep import known_captures
+from tcpstall.errors import CannotOpen
+from tests.archive.conftest import single
+from tests.archive.contents import rows
+from tests.archive.test_damage import here
+
+
+@pytest.fixture
+def captures(tmp_path: Path) -> Path:
+    folder = tmp_path / "captures"
+    folder.mkdir()
+    return folder
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> Path:
+    return tmp_path / "store"
+
+
+def add(captures: Path, number: int) -> None:
+    (captures / f"{number:02}.pcap").write_bytes(single(number * 86_400, packets=60))
+
+
+def scanned(captures: Path, store: Path) -> int:
+    return scan([str(captures)], str(store), executor=here).captures
+
+
+def parts(store: Path) -> list[Path]:
+    return sorted(store.glob("captures/*.parquet"))
+
+
+def asked(store: Path, sql: str) -> list[tuple[object, ...]]:
+    with session(Store.open(str(store))) as opened:
+        return [tuple(row.values()) for row in opened.rows(sql)]
+
+
+def test_a_scan_writes_the_rows_of_what_is_new_and_leaves_the_others(captures: Path, store: Path) -> None:
+    add(captures, 0)
+    scanned(captures, store)
+    (first,) = parts(store)
+    for number in range(1, 4):
+        add(captures, number)
+        assert scanned(captures, store) == 1
+        assert first in parts(store)
+        assert len(parts(store)) == number + 1
+    assert len(rows(store)["captures"]) == 4
+    assert scanned(captures, store) == 0
+
+
+def test_many_small_parts_become_one(captures: Path, store: Path) -> None:
+    counts = []
+    for number in range(19):
+        add(captures, number)
+        scanned(captures, store)
+        counts.append(len(parts(store)))
+    assert counts == [*range(1, 17), 1, 2, 3]
+    assert len(rows(store)["captures"]) == 19
+    assert [part.rows for part in Store.open(str(store)).parts("captures")] == [17, 1, 1]
+
+
+def test_a_file_that_was_touched_or_moved_has_one_row(captures: Path, store: Path) -> None:
+    add(captures, 0)
+    add(captures, 1)
+    scanned(captures, store)
+    os.utime(captures / "00.pcap", (1, 1))
+    (captures / "01.pcap").rename(captures / "moved.pcap")
+    scanned(captures, store)
+    names = [Path(str(name)).name for (name,) in asked(store, "SELECT name FROM captures ORDER BY name")]
+    assert names == ["00.pcap", "moved.pcap"]
+
+
+def test_a_copy_of_a_file_that_is_broken_is_broken_too_whenever_it_comes(captures: Path, store: Path) -> None:
+    add(captures, 0)
+    broken = captures / "broken.pcap"
+    broken.write_bytes((captures / "00.pcap").read_bytes()[:-50])
+    (captures / "00.pcap").unlink()
+    scanned(captures, store)
+    shutil.copy(broken, captures / "copy.pcap")
+    scanned(captures, store)
+    assert asked(store, "SELECT count(*), count(DISTINCT exit_code), min(exit_code) FROM captures") == [(2, 1, 5)]
+
+
+@pytest.mark.parametrize("lost", ["catalog", "newest part"])
+def test_all_of_them_are_found_again_where_the_catalog_is_lost(captures: Path, store: Path, lost: str) -> None:
+    for number in range(3):
+        add(captures, number)
+        scanned(captures, store)
+    before = rows(store)
+    (store / "catalog.json").unlink()
+    (store / "copy" / "catalog.json").unlink()
+    if lost == "newest part":
+        newest = max(parts(store), key=lambda part: part.stat().st_mtime_ns)
+        newest.unlink()  # its copy is there
+    repaired(str(store))
+    assert rows(store) == before
+    assert scanned(captures, store) == 0
+
+
+def test_rows_of_python_are_a_table_of_their_types() -> None:
+    duckdb = pytest.importorskip("duckdb")
+    columns = {"name": "VARCHAR", "count": "BIGINT", "ok": "BOOLEAN"}
+    held = [
+        {"name": f"it's \\{number}\n", "count": -(2**63) + number, "ok": number % 2 == 0} for number in range(9_000)
+    ]
+    with duckdb.connect() as connection:
+        given(connection, "held", [*held, {"name": "more"}], columns)
+        found = connection.execute("FROM held").fetchall()
+    assert found == [*(tuple(row.values()) for row in held), ("more", None, None)]
+
+
+@pytest.mark.parametrize("wrong", ["'far'::VARCHAR AS size_bytes", "NULL::VARCHAR AS name", "1.5 AS changed_ns"])
+def test_a_part_with_rows_that_no_scan_writes_is_refused(captures: Path, store: Path, wrong: str) -> None:
+    duckdb = pytest.importorskip("duckdb")
+    add(captures, 0)
+    scanned(captures, store)
+    (part,) = parts(store)
+    made = store / "captures" / "made.parquet"
+    with duckdb.connect() as connection:
+        connection.execute(f"COPY (SELECT * REPLACE ({wrong}) FROM read_parquet('{part}')) TO '{made}'")
+    opened = Store.open(str(store))
+    held = replace(opened.parts("captures")[0], name="captures/made.parquet", bytes=made.stat().st_size)
+    opened._state.parts = {held.name: held}
+    with pytest.raises(CannotOpen, match="rows that no scan writes"):
+        known_captures(opened)
