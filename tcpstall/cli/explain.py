@@ -10,6 +10,7 @@ from click.shell_completion import CompletionItem
 from tcpstall.causes import Cause
 from tcpstall.cli.ending import writing
 from tcpstall.cli.numbers import Number
+from tcpstall.cli.terminal import width
 from tcpstall.errors import ExitCode, NothingToShow
 
 __all__ = ["command"]
@@ -95,8 +96,11 @@ def command(topic: Cause | str | None, flow: int | None, stall: int | None) -> E
         return _prove(topic, flow, stall)
     if flow is not None or stall is not None:
         raise click.UsageError("--flow and --stall belong to a capture: tcpstall explain CAPTURE --flow N --stall M")
+    from tcpstall.rules import all_causes, rule
+
+    columns = width()
     with writing("standard output"):
-        click.echo(topic.documentation.rstrip() if topic else _all_causes())
+        click.echo(rule(topic, columns) if topic else all_causes(columns))
         sys.stdout.flush()
     return ExitCode.COMPLETE
 
@@ -124,8 +128,3 @@ def _prove(capture: str, flow: int | None, stall: int | None) -> ExitCode:
         for part in proof(chosen, wanted, samples, width=screen.width):
             show(part, screen)
     return code
-
-
-def _all_causes() -> str:
-    width = max(len(cause) for cause in Cause)
-    return "\n".join(f"{cause.value:<{width}}  {cause.summary}" for cause in Cause)

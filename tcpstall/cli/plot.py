@@ -36,8 +36,9 @@ _WIDEST = 160
     type=click.Choice(_KINDS),
     default=_KINDS[0],
     show_default=True,
-    help="overview: sequence above in-flight; rtt: round trips over time; timeline: the waits of many flows, a row "
-    "each; exchanges: requests with their latency as a sum.",
+    metavar="KIND",
+    help="overview (sequence above in-flight), sequence, in-flight, rtt (over time), rtt-by-position, throughput, "
+    "timeline (the waits of many flows, a row each), exchanges (requests with their latency as a sum).",
 )
 @click.option(
     "--output",

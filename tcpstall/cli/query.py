@@ -43,7 +43,8 @@ def command(sql: str, store: str, **form: Unpack[Form]) -> ExitCode:
     """Answer one SELECT over the tables flows, stalls, exchanges, findings, captures and errors.
 
     \b
-    tcpstall query "SELECT cause, sum(lost_ns) / 1e9 AS lost_s FROM stalls GROUP BY cause" --store archive
+    tcpstall query --store archive \\
+        "SELECT cause, sum(lost_ns) / 1e9 AS lost_s FROM stalls GROUP BY cause"
 
     The SQL is DuckDB's. Nothing but the store is read, and nothing is written.
     """  # noqa: D301

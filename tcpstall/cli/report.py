@@ -100,12 +100,10 @@ def command(
         return code
     expect_flows(len(analysis), how, code)
     ranked = [analysis[row] for row in analysis.ranked(sort)[: max(top, detailed)]]
-    from tcpstall.findings import findings, in_full, telling
+    from tcpstall.findings import telling
     from tcpstall.report.html import MadeBy, page
 
-    found = findings(analysis)
-    shown = telling(analysis, found, ranked, sort) if ranked else None
-    whole = in_full(shown, ranked, detailed, sort, found) if shown else []
+    whole = telling(analysis, ranked, sort, detailed).in_full if ranked else []
     drawings, why_not = _drawings(captures, whole, how)
     forecasts = _forecasts(captures, whole, how)
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Literal, TextIO
 if TYPE_CHECKING:
     from rich.console import Console, RenderableType
 
-__all__ = ["colours", "console", "has_braille", "show"]
+__all__ = ["colours", "console", "has_braille", "show", "width"]
 
 _NARROWEST = 80
 _PIPED = 160
@@ -44,7 +44,7 @@ def console() -> "Console":
     from rich.console import Console
 
     return Console(
-        width=_width(),
+        width=width(),
         color_system=colours(sys.stdout),
         force_terminal=sys.stdout.isatty(),
         markup=False,
@@ -53,7 +53,7 @@ def console() -> "Console":
     )
 
 
-def _width() -> int:
+def width() -> int:
     """COLUMNS wins, then the terminal; a pipe has no width, so its lines are long enough for one line a stall."""
     columns = os.environ.get("COLUMNS", "")
     if columns.isdecimal() and int(columns):

@@ -43,7 +43,7 @@ def write(
     pictures: "Pictures | None",
 ) -> None:
     """Writes the ticket to standard output, its pictures into their folder."""
-    from tcpstall.findings import findings, in_full, telling
+    from tcpstall.findings import telling
     from tcpstall.report.ticket import FORMS as WRITERS
     from tcpstall.report.ticket import Detail, content
 
@@ -52,9 +52,7 @@ def write(
     of_flow: dict[int, list[Picture]] = {}
     if pictures is not None and len(analysis):
         ranked = [analysis[row] for row in analysis.ranked(sort)[: max(listed, explained)]]
-        found = findings(analysis)
-        shown = telling(analysis, found, ranked, sort)
-        flows = in_full(shown, ranked, min(explained, _DRAWN), sort, found)
+        flows = telling(analysis, ranked, sort, min(explained, _DRAWN)).in_full
         for flow, picture in pictures.drawn(analysis, flows):
             (whole if flow is None else of_flow.setdefault(flow.id, [])).append(picture)
     detail = Detail(listed, explained, sort, min_stall_ns, whole, of_flow)

@@ -4,12 +4,13 @@ from tcpstall.findings.advice import advice, gain, remedy
 from tcpstall.findings.as_json import finding_row, findings_json
 from tcpstall.findings.finding import Example, Finding
 from tcpstall.findings.ranking import findings, ranked
-from tcpstall.findings.telling import first_to_see, in_full, led, telling
+from tcpstall.findings.telling import Telling, first_to_see, led, telling
 from tcpstall.findings.words import evidence, headline, sentence, where
 
 __all__ = [
     "Example",
     "Finding",
+    "Telling",
     "advice",
     "evidence",
     "finding_row",
@@ -18,7 +19,6 @@ __all__ = [
     "first_to_see",
     "gain",
     "headline",
-    "in_full",
     "led",
     "ranked",
     "remedy",

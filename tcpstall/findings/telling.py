@@ -1,15 +1,32 @@
 """The flow that is told in full: one that shows the first finding, and not the one that was idle for longest."""
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 from tcpstall.findings.finding import Finding
 from tcpstall.findings.ranking import findings
 from tcpstall.model import Analysis, Flow, Sort
 
-__all__ = ["first_to_see", "in_full", "led", "telling"]
+__all__ = ["Telling", "first_to_see", "led", "telling"]
 
 
-def telling(analysis: Analysis, found: Sequence[Finding], flows: Sequence[Flow], sort: Sort) -> Flow:
+@dataclass(frozen=True)
+class Telling:
+    """What a report of many flows tells: the findings, the flow that shows the first one, and flows to tell in full."""
+
+    findings: Sequence[Finding]
+    shown: Flow
+    in_full: Sequence[Flow]
+
+
+def telling(analysis: Analysis, flows: Sequence[Flow], sort: Sort, most: int) -> Telling:
+    """Of an analysis with flows, `flows` of which are listed in the order of `sort`, `most` of these in full."""
+    found = findings(analysis)
+    shown = _showing(analysis, found, flows, sort)
+    return Telling(found, shown, _in_full(shown, flows, most, sort, found))
+
+
+def _showing(analysis: Analysis, found: Sequence[Finding], flows: Sequence[Flow], sort: Sort) -> Flow:
     """Of `flows`, sorted so, the example of the first finding, or the first at its service; else what lost most.
 
     It lies among the flows that are listed: what is told must not depend on how many others are held.
@@ -35,7 +52,7 @@ def _is_at(flow: Flow, finding: Finding) -> bool:
     return host and finding.port in (None, flow.server.port) and flow.lost_ns > 0
 
 
-def in_full(shown: Flow, flows: Sequence[Flow], most: int, sort: Sort, found: Sequence[Finding]) -> list[Flow]:
+def _in_full(shown: Flow, flows: Sequence[Flow], most: int, sort: Sort, found: Sequence[Finding]) -> list[Flow]:
     """The first `most` of `flows`, sorted so; unless another order was asked for those that show findings lead."""
     if sort != "lost":
         return list(flows)[:most]

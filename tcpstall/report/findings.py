@@ -10,7 +10,7 @@ from tcpstall.findings.finding import RATES
 from tcpstall.findings.words import spread
 from tcpstall.units import counted, duration
 
-__all__ = ["MOST", "facts", "finding_lines", "findings_list", "heading", "told"]
+__all__ = ["MOST", "facts", "finding_lines", "findings_list", "heading", "told", "with_change"]
 
 MOST = 8
 """Findings that are told."""
@@ -49,9 +49,14 @@ def heading(finding: Finding) -> str:
 
 
 def told(finding: Finding) -> str:
-    """All that follows the heading, whatever the width: flows, distribution, evidence, what to change, what it buys."""
+    """All that follows the heading, whatever the width, with the flow that shows it."""
     shown = f"; flow {finding.example.flow} shows it" if finding.example and finding.flows > 1 else ""
-    return f"{facts(finding)} → {remedy(finding)}{shown}"
+    return f"{with_change(finding)}{shown}"
+
+
+def with_change(finding: Finding) -> str:
+    """Flows, distribution and evidence, then what to change and what that could give back."""
+    return f"{facts(finding)} → {remedy(finding)}"
 
 
 def facts(finding: Finding) -> str:

@@ -1,6 +1,5 @@
 """The proof of one stall for a sceptic: the rule, what it read, what else it could have been, and the packets."""
 
-import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
@@ -14,6 +13,7 @@ from tcpstall.model import Flow, Stall
 from tcpstall.report.html.wireshark import stall_filter
 from tcpstall.report.phrases import phrase_of_one
 from tcpstall.report.style import cause_text, figures, table, words
+from tcpstall.rules import sections
 from tcpstall.units import clock, confidence, number, offset
 
 __all__ = ["proof"]
@@ -23,8 +23,6 @@ _BEFORE_AND_AFTER = 3
 
 _MOST = 24
 """Packets that are shown in all; the middle ones are left out."""
-
-_HEADING = re.compile(r"^(Rule|Evidence|Source|Abstains|Looks like)\s+", re.MULTILINE)
 
 _COLUMNS = ("packet", "sender", "kind", "seq", "bytes", "ack", "edge", "in_flight_bytes")
 
@@ -37,16 +35,16 @@ def proof(flow: Flow, stall: Stall, samples: _core.Table, *, width: int) -> Iter
         cause_text(stall.cause),
         f"{f' ({stall.detail})' if stall.detail else ''}, confidence {confidence(stall.confidence)}",
     )
-    sections = _sections(stall.cause.documentation)
+    told_by = sections(stall.cause)
     lines = [
         ("seen", phrase_of_one(flow, stall)),
-        ("the rule", sections.get("Rule", "")),
+        ("the rule", told_by.get("Rule", "")),
         ("it read", "; ".join(f"{name} {value}" for name, value in facts(stall))),
         ("also possible", ", ".join(cause.value for cause in stall.also) or "no other rule fits the evidence"),
         ("missing", "; ".join(stall.missing)),
-        ("it would not hold if", sections.get("Abstains", "")),
-        ("easily confused with", sections.get("Looks like", "")),
-        ("source", sections.get("Source", "")),
+        ("it would not hold if", told_by.get("Abstains", "")),
+        ("easily confused with", told_by.get("Looks like", "")),
+        ("source", told_by.get("Source", "")),
         ("what to change", stall.advice),
         ("in Wireshark", stall_filter(flow, stall)),
     ]
@@ -57,12 +55,6 @@ def proof(flow: Flow, stall: Stall, samples: _core.Table, *, width: int) -> Iter
             yield Padding(Text(told), (0, 0, 0, 2))
     yield Text()
     yield from _packets(flow, stall, samples, width)
-
-
-def _sections(documentation: str) -> dict[str, str]:
-    """What a rule's documentation says under each of its headings, each in one line."""
-    parts = _HEADING.split(documentation)
-    return {name: " ".join(text.split()) for name, text in zip(parts[1::2], parts[2::2], strict=True)}
 
 
 def _packets(flow: Flow, stall: Stall, samples: _core.Table, width: int) -> Iterator[RenderableType]:

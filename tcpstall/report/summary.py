@@ -18,22 +18,22 @@ __all__ = ["recoverable", "story", "summary"]
 
 def summary(found: Sequence[Finding], worst: Flow, analysis: Analysis, width: int) -> Iterator[Text]:
     """The first finding as a sentence, then what the capture lost and how much of it could be given back."""
-    yield Text(story(found) if found or not worst.outcome else ended(worst), "bold")
+    yield Text(story(found, worst), "bold")
     yield Text(_one(worst, width) if analysis.total == 1 else _many(found, analysis, width))
 
 
-def ended(flow: Flow) -> str:
+def story(found: Sequence[Finding], worst: Flow) -> str:
+    """The finding that stands first; where there is none, how the worst flow ended, or that nothing is wrong."""
+    if not found:
+        return _ended(worst) if worst.outcome else "Nothing to repair: no flow waited longer than a round trip"
+    told = sentence(found[0])
+    return told[0].upper() + told[1:] if not told[0].isdigit() else told
+
+
+def _ended(flow: Flow) -> str:
     """How a connection ended of which there is no finding, and what to do about it."""
     advice = flow.stalls[0].advice if flow.stalls else ""
     return f"{ended_so(flow)}{f' → {advice}' if advice else ''}"
-
-
-def story(found: Sequence[Finding]) -> str:
-    """The finding that stands first, or that there is none."""
-    if not found:
-        return "Nothing to repair: no flow waited longer than a round trip"
-    told = sentence(found[0])
-    return told[0].upper() + told[1:] if not told[0].isdigit() else told
 
 
 def recoverable(found: Sequence[Finding]) -> int:

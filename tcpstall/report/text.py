@@ -1,6 +1,5 @@
 """Lines that fold between words, and never between a figure and what it counts."""
 
-import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
@@ -10,13 +9,12 @@ from rich.padding import Padding
 from rich.segment import Segment
 from rich.text import Text
 
+from tcpstall.units import held
+
 __all__ = ["whole"]
 
-_INSIDE = re.compile(r"(?<=\d) (?=[a-zA-Zµ%])|(?<=\d min) (?=\d)|(?<=\d h) (?=\d)|(?<=\d d) (?=\d)")
-"""Spaces inside `2 min 31 s`, `888.1 kbit/s` and `1,354 segments`."""
-
 _HELD = "\ue000"
-"""A character of private use in their place while lines are made: rich folds at any white space."""
+"""A character of private use that holds them together while lines are made: rich folds at any white space."""
 
 
 @dataclass(frozen=True)
@@ -26,14 +24,14 @@ class _Whole:
     text: Text
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> Iterator[Segment]:
-        held = self.text.copy()
-        held.plain = _INSIDE.sub(_HELD, held.plain)
-        unfolded = bool(held.no_wrap or options.no_wrap)
+        text = self.text.copy()
+        text.plain = held(text.plain, _HELD)
+        unfolded = bool(text.no_wrap or options.no_wrap)
         lines = Text("\n").join(
-            held.wrap(console, options.max_width, overflow=held.overflow or options.overflow, no_wrap=unfolded)
+            text.wrap(console, options.max_width, overflow=text.overflow or options.overflow, no_wrap=unfolded)
         )
         lines.plain = lines.plain.replace(_HELD, " ")
-        yield from lines.render(console, end=held.end)
+        yield from lines.render(console, end=text.end)
 
     def __rich_measure__(self, console: Console, options: ConsoleOptions) -> Measurement:
         return Measurement.get(console, options, self.text)

@@ -18,6 +18,7 @@ from tcpstall.report import render
 from tcpstall.report.html import MadeBy, page
 from tcpstall.report.ticket import FORMS, Detail, content
 from tests.crowd.captures import all_kinds, syns
+from tests.page.prose import prose
 from tests.report.flows import text
 
 TOPS = (1, 10, 100)
@@ -44,7 +45,7 @@ def shown(analysis: Analysis, top: int, sort: Sort) -> dict[str, str]:
     made_by = MadeBy("tcpstall report", "0", ())
     return {
         "table": text(*render(analysis, width=160, sort=sort, top=top)),
-        "page": page(analysis, flows, {}, {}, made_by=made_by, library="", sort=sort, detailed=2),
+        "page": prose(page(analysis, flows, {}, {}, made_by=made_by, library="", sort=sort, detailed=2)),
         **{form: write(list(content(analysis, detail, "tcpstall", "0"))) for form, write in FORMS.items()},
     }
 
@@ -211,5 +212,8 @@ def test_flows_that_are_not_compared_are_told(tmp_path: Path, monkeypatch: pytes
     assert "dropped" not in diff_json(found)
     found = dataclasses.replace(found, dropped_flows=(0, 1_234))
     assert '"dropped_flows": 1234' in diff_json(found)
-    for told in (text(*render_diff(found, width=160)), diff_page(found, made_by=MadeBy("tcpstall diff", "0", ()))):
+    for told in (
+        text(*render_diff(found, width=160)),
+        prose(diff_page(found, made_by=MadeBy("tcpstall diff", "0", ()))),
+    ):
         assert told.count("1,234 flows go to services beyond the first 65,536, which are not compared") == 1

@@ -10,6 +10,7 @@ from tcpstall.causes import Cause
 from tcpstall.compare import Comparison, compare
 from tcpstall.report.diff.words import headline
 from tests.cli.conftest import Run, capture, cut_capture, picture, run
+from tests.page.prose import prose
 from tests.pair.test_command import SCHEMA, _keys
 from tests.scene import Scene
 
@@ -170,7 +171,7 @@ def test_the_page_holds_the_answer_and_asks_for_nothing(run: Run, tmp_path: Path
     page = tmp_path / "diff.html"
     done = run("diff", lab("initcwnd-100"), hostile, "-o", page)
     assert (done.returncode, done.stdout) == (0, "")
-    text = page.read_text()
+    text = prose(page.read_text())
     assert "slow start from 10 instead of 100 segments" in text
     assert "&lt;script&gt;alert(1)&lt;script&gt;" in text
     assert text.count("<script") == 1  # our own, which the policy names

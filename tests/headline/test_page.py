@@ -1,5 +1,6 @@
 """The page of `tcpstall analyze`: the answer on one screen, at 80 and 100 columns."""
 
+import html
 import json
 from pathlib import Path
 
@@ -9,6 +10,7 @@ from tests.cli.conftest import Run
 from tests.cli.conftest import run as run
 from tests.crowd.captures import all_kinds
 from tests.headline.captures import KINDS, terminal
+from tests.page.prose import prose
 from tests.scene import Scene
 
 SCREEN = 40
@@ -36,6 +38,24 @@ def test_one_flow_is_told_in_few_lines(run: Run, scene: Scene, kind: str, column
     lines = run("analyze", scene.capture("client"), COLUMNS=str(columns)).stdout.splitlines()
     assert len(lines) <= 25
     assert all(len(line) <= columns for line in lines)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_the_page_and_the_ticket_of_one_flow_begin_with_what_the_terminal_begins_with(
+    run: Run, scene: Scene, tmp_path: Path, kind: str
+) -> None:
+    KINDS[kind][0](scene)
+    capture = scene.capture("client")
+    first, *rest = run("analyze", capture, COLUMNS="1000").stdout.splitlines()
+    found = next(line for line in rest if line.startswith("1  ")).removeprefix("1  ").split(",")[0].replace("  ", " ")
+    run("report", capture, "-o", tmp_path / "page.html")
+    page = html.unescape(prose((tmp_path / "page.html").read_text()))
+    ticket = run("analyze", capture, "--format", "markdown").stdout
+    assert f'<p class="verdict">{first}.' in page
+    assert f"**{first}**." in ticket
+    assert found in page
+    assert found in ticket
+    assert "shows it</a>" not in page  # there is no other flow
 
 
 def test_stalls_are_told_where_somebody_asks(run: Run, scene: Scene) -> None:
@@ -66,7 +86,7 @@ def test_a_ticket_of_many_flows_tells_one_in_full_that_shows_the_finding_and_not
 def test_the_report_of_many_flows_begins_with_the_flow_that_shows_the_finding(run: Run, tmp_path: Path) -> None:
     terminal_and_server(tmp_path / "two.pcap")
     run("report", tmp_path / "two.pcap", "-o", tmp_path / "page.html")
-    page = (tmp_path / "page.html").read_text()
+    page = prose((tmp_path / "page.html").read_text())
     assert "flow 1 shows it" in page
     assert page.index('id="flow-1"') < page.index('id="flow-0"')
 
@@ -82,7 +102,7 @@ def terminal_and_server(path: Path) -> None:
 
 def test_the_report_tells_a_flow_of_each_finding_in_full(run: Run, crowd: Path, tmp_path: Path) -> None:
     run("report", crowd, "-o", tmp_path / "page.html")
-    page = (tmp_path / "page.html").read_text()
+    page = prose((tmp_path / "page.html").read_text())
     found = json.loads(run("analyze", crowd, "--format", "json").stdout)["findings"][:8]
     examples = {row["example"]["flow"] for row in found if row["recoverable_ns"]}
     assert len(examples) >= 4

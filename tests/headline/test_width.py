@@ -7,7 +7,8 @@ from pathlib import Path
 import pytest
 from rich.cells import cell_len
 
-from tcpstall.cli import main
+from tcpstall import Cause
+from tcpstall.cli import COMMANDS, main
 from tests.headline.captures import KINDS, NOBODYS
 from tests.headline.test_readings import FOLDERS, captures
 from tests.scene import Scene
@@ -66,6 +67,47 @@ def test_a_page_of_each_real_capture_fits_its_terminal(
 ) -> None:
     for capture in captures():
         assert not [*faults(shown(capture, page, capsys), columns)], capture.name
+
+
+@pytest.mark.parametrize("cause", list(Cause))
+def test_what_a_rule_says_of_itself_fits_its_terminal(
+    cause: Cause, columns: int, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for arguments in (["explain", cause], ["explain"]):
+        main(arguments)
+        assert not [*faults(capsys.readouterr().out, columns)]
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_help_fits_its_terminal(name: str, columns: int, capsys: pytest.CaptureFixture[str]) -> None:
+    main([name, "--help"])
+    assert max(map(len, capsys.readouterr().out.splitlines())) <= columns
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_what_two_captures_say_fits_its_terminal(
+    tmp_path: Path, kind: str, columns: int, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Of both ends of one flow, and of a good and a bad one."""
+    for name in ("good", "bad"):
+        (tmp_path / name).mkdir()
+    good, bad = Scene(tmp_path / "good"), Scene(tmp_path / "bad")
+    KINDS["cwnd-limited"][0](good)
+    KINDS[kind][0](bad)
+    ends = bad.capture("client"), bad.capture("server")
+    for command in (["pair", *map(str, ends)], ["diff", str(good.capture("client")), str(ends[0])]):
+        main(command)
+        assert not [*faults(capsys.readouterr().out, columns)]
+
+
+_PAIRS = FOLDERS[0].parents[1] / "labelled"
+
+
+@pytest.mark.skipif(not _PAIRS.is_dir(), reason="captures of both ends of real hosts are not here")
+def test_both_ends_of_real_hosts_fit_their_terminal(columns: int, capsys: pytest.CaptureFixture[str]) -> None:
+    for folder in sorted(path for path in _PAIRS.iterdir() if path.is_dir())[::6]:
+        main(["pair", str(folder / "sender.pcap"), str(folder / "receiver.pcap")])
+        assert not [*faults(capsys.readouterr().out, columns)], folder.name
 
 
 def test_what_is_too_wide_or_parted_is_seen() -> None:

@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 from tcpstall.cli import main
+from tests.page.prose import prose
 
 Report = Callable[..., str]
 
@@ -17,6 +18,6 @@ def report(tmp_path: Path) -> Report:
     def _report(*arguments: object, code: int = 0) -> str:
         output = tmp_path / "report.html"
         assert main(["report", *map(str, arguments), "-o", str(output)]) == code
-        return output.read_text("utf-8")
+        return prose(output.read_text("utf-8"))
 
     return _report

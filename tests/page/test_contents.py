@@ -32,6 +32,16 @@ def test_the_page_says_what_the_terminal_says(report: Report) -> None:
         assert told in text, told
 
 
+def test_no_figure_of_its_prose_can_part_from_its_unit(tmp_path: Path, report: Report) -> None:
+    report(CAPTURE)
+    page = re.sub(
+        r"<(script|style|code|table|title|dt)\b.*?</\1>", "", (tmp_path / "report.html").read_text(), flags=re.S
+    )
+    text = re.sub(r"<span class=\"right\">.*?</span>|<[^>]+>", " ", page)  # flows' lengths stand at the end of a line
+    assert len(re.findall(r"\d&nbsp;(?:ms|kB|%)", text)) > 20
+    assert re.findall(r"\d (?:[mµn]?s|[kM]?B|[kMG]?bit/s|%|RTT)(?!\w)", text) == []
+
+
 def test_the_order_is_the_answer_first_and_the_making_last(report: Report) -> None:
     page = report(CAPTURE)
     places = [

@@ -27,6 +27,7 @@ from tcpstall.report.html.heat import heat
 from tcpstall.units import duration
 from tcpstall.untrusted import in_html
 from tests.hostile.test_untrusted import ATTACKS
+from tests.page.prose import prose
 from tests.questions.conftest import Told
 from tests.questions.rows import DAY_NS, HOUR_NS, START_NS, Row, Rows
 
@@ -42,7 +43,7 @@ def page(told: Told, tmp_path: Path) -> Page:
         output = tmp_path / "store.html"
         code, _, err = told("report", "-o", output, *arguments)
         assert code == 0, err
-        return output.read_text("utf-8")
+        return prose(output.read_text("utf-8"))
 
     return _page
 

@@ -204,6 +204,17 @@ def test_parquet_is_written_whole_or_not_at_all(told: Told, rows: Rows, tmp_path
     assert "cannot write" in err
 
 
+def test_rows_too_wide_for_the_terminal_are_told_a_line_a_cell(told: Told, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COLUMNS", "80")
+    lines = told("query", "SELECT * FROM flows LIMIT 2")[1].splitlines()
+    assert max(map(len, lines)) <= 80
+    assert [line for line in lines if line.startswith("row ")] == ["row 1", "row 2"]
+    names = [line.split()[0] for line in lines if not line.startswith(("row ", " "))]
+    assert names[: len(names) // 2] == names[len(names) // 2 :]
+    assert {"lost_ns", "client_address", "time_pacing_ns"} <= set(names)
+    assert told("query", "SELECT 1 AS a, 'b' AS c")[1].split() == ["a", "c", "─" * 4, "1", "b"]
+
+
 def test_strangers_text_is_text_in_every_form(told: Told) -> None:
     sql = "SELECT '=cmd()' AS formula, chr(27) || '[31m' AS escape, '\u202eevil' AS turned"
     table = told("query", sql)[1]

@@ -14,6 +14,7 @@ from tcpstall.plot import title
 from tcpstall.units import duration, percent
 from tests.cli.conftest import Run
 from tests.cli.conftest import run as run
+from tests.page.prose import prose
 
 FIXTURES = Path(__file__).parents[2] / "fixtures"
 CAPTURES = [
@@ -43,7 +44,7 @@ def test_every_form_prints_the_same_sum_as_lost(run: Run, capture: Path, tmp_pat
     for form, text in forms.items():
         assert told in " ".join(unescape(text).replace("\\", "").split()), form
     assert f"lost {duration(lost_ns)} of" in title.flow(flow)[0]
-    text = " ".join(re.sub(r"<[^>]+>", " ", page.read_text("utf-8")).split())
+    text = " ".join(re.sub(r"<[^>]+>", " ", prose(page.read_text("utf-8"))).split())
     assert f"lost {duration(lost_ns)} of that" in text
     assert not re.search(r"\bwaited \d", text)
     assert row["lost_ns"] == lost_ns

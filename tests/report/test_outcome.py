@@ -13,6 +13,7 @@ from tcpstall.report.first_change import first_change
 from tcpstall.report.services import service_line
 from tests.cli.conftest import Run
 from tests.cli.conftest import run as run
+from tests.page.prose import prose
 from tests.scene import Scene
 from tests.scene.verdict import flows_of
 
@@ -75,7 +76,7 @@ def test_the_page_and_the_comments_say_it_too(scene: Scene, tmp_path: Path, name
     path, page, annotated = capture(scene), tmp_path / "page.html", tmp_path / "said.pcapng"
     assert main(["report", str(path), "-o", str(page)]) == 0
     assert main(["annotate", str(path), "-o", str(annotated)]) == 0
-    for said in (page.read_text("utf-8"), annotated.read_bytes().decode("utf-8", "replace")):
+    for said in (prose(page.read_text("utf-8")), annotated.read_bytes().decode("utf-8", "replace")):
         assert seen in said
         assert check in said
         assert name == "gone" or "reuse connections" not in said

@@ -12,7 +12,7 @@ from typing import Any
 
 from rich.console import RenderableType
 from rich.padding import Padding
-from rich.table import Column
+from rich.table import Column, Table
 from rich.text import Text
 
 from tcpstall.report.style import figures, table, words
@@ -30,18 +30,34 @@ _NUMBERS = ("INT", "DOUBLE", "FLOAT", "DECIMAL")
 def as_table(
     names: Sequence[str], types: Sequence[str], rows: Iterable[Sequence[Any]], width: int
 ) -> Iterator[RenderableType]:
-    """The first thousand rows; figures to the right."""
+    """The first thousand rows; figures to the right, or a line a cell where they do not fit beside each other."""
     found = list(islice(rows, _SHOWN + 1))
     columns: list[Column] = []
     for name, type_ in zip(names, types, strict=True):
         columns += figures(in_terminal(name)) if _is_number(type_) else [words(in_terminal(name))]
-    yield table("", columns, [[_cell(value) for value in row] for row in found[:_SHOWN]], width)
+    cells = [[_cell(value) for value in row] for row in found[:_SHOWN]]
+    made = table("", columns, cells, width)
+    if cells and made.width is not None and made.width > width:
+        yield from _one_below_another([in_terminal(name) for name in names], cells)
+    else:
+        yield made
     if len(found) > _SHOWN:
         yield Padding(
             Text(f"and more than these {number(_SHOWN)} rows: --format csv has them all", "dim"), (0, 0, 0, 1)
         )
     elif not found:
         yield Padding(Text("no rows", "dim"), (0, 0, 0, 1))
+
+
+def _one_below_another(names: Sequence[str], rows: Sequence[Sequence[str]]) -> Iterator[RenderableType]:
+    for count, row in enumerate(rows, 1):
+        yield Text(f"row {number(count)}", "bold")
+        made = Table.grid(padding=(0, 2))
+        made.add_column(no_wrap=True, style="dim")
+        made.add_column(overflow="fold")
+        for name, cell in zip(names, row, strict=True):
+            made.add_row(Text(name), Text(cell))
+        yield made
 
 
 def as_json(names: Sequence[str], rows: Iterable[Sequence[Any]]) -> Iterator[str]:

@@ -7,9 +7,10 @@ from functools import cache
 from pathlib import Path
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
-from markupsafe import Markup
+from markupsafe import Markup, escape
 
 from tcpstall.causes import Cause
+from tcpstall.units import held
 from tcpstall.untrusted import in_terminal
 
 __all__ = ["filled", "template_text"]
@@ -42,7 +43,7 @@ def template_text(name: str) -> str:
 
 @cache
 def _environment() -> Environment:
-    return Environment(
+    environment = Environment(
         loader=FileSystemLoader(_FOLDER),
         autoescape=True,
         undefined=StrictUndefined,
@@ -51,11 +52,18 @@ def _environment() -> Environment:
         lstrip_blocks=True,
         keep_trailing_newline=True,
     )
+    environment.filters["whole"] = _whole
+    return environment
 
 
 def _shown(value: object) -> object:
     """What is not printable is spelled out, as in a terminal; autoescape does the rest."""
     return value if isinstance(value, Markup) or not isinstance(value, str) else in_terminal(value)
+
+
+def _whole(text: str) -> Markup:
+    """Prose in which no line parts a figure from its unit; commands are left as they are, since they are copied."""
+    return Markup(held(str(escape(in_terminal(text))), "&nbsp;"))  # noqa: S704 escaped
 
 
 def _policy(scripts: list[str]) -> str:

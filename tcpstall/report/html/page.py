@@ -8,11 +8,10 @@ from rich.padding import Padding
 from rich.text import Text
 
 from tcpstall.errors import UNREAD
-from tcpstall.findings import findings as of_many
-from tcpstall.findings import in_full, telling
+from tcpstall.findings import telling
 from tcpstall.model import Analysis, Capture, Flow, Sort
 from tcpstall.report.answer import findings, notes, remainder
-from tcpstall.report.findings import MOST, heading, told
+from tcpstall.report.findings import MOST, heading, with_change
 from tcpstall.report.first_change import first_change
 from tcpstall.report.html import ledger, summary
 from tcpstall.report.html.document import filled, template_text
@@ -81,24 +80,24 @@ def page(
     if not flows:
         values["reasons"] = [plain(part) for part in without_flows(captures)]
         return filled("empty.html", {}, values)
-    found = of_many(analysis)
-    shown = telling(analysis, found, flows, sort)
-    whole = in_full(shown, flows, detailed, sort, found)
-    told_whole = {flow.id for flow in whole}
-    bars = [*whole, *(flow for flow in flows if flow.id not in told_whole)][: max(detailed, _BARS)]
+    tells = telling(analysis, flows, sort, detailed)
+    found, in_full = tells.findings, {flow.id for flow in tells.in_full}
+    bars = [*tells.in_full, *(flow for flow in flows if flow.id not in in_full)][: max(detailed, _BARS)]
     values |= {
-        "sentences": summary.sentences(shown, analysis, found),
-        "figures": summary.figures_of_many(analysis, found) if analysis.total > 1 else summary.figures(shown),
+        "sentences": summary.sentences(tells.shown, analysis, found),
+        "figures": summary.figures_of_many(analysis, found) if analysis.total > 1 else summary.figures(tells.shown),
         "findings": [
-            (heading(one), told(one), one.example.flow if one.example else None)
-            for one in found[: MOST if analysis.total > 1 else 0]
+            (heading(one), with_change(one), one.example.flow if one.example and analysis.total > 1 else None)
+            for one in found[:MOST]
         ],
         "first_bars": _FIRST_BARS,
         "bars": [(flow_row(flow), ledger.parts(flow)) for flow in bars],
         "rows": [flow_row(flow) for flow in flows],
         "more": counted(analysis.total - len(flows), "more flow") if analysis.total > len(flows) else "",
         "sort": sort,
-        "details": [_detail(flow, drawings.get(flow.id), forecasts.get(flow.id), min_stall_ns) for flow in whole],
+        "details": [
+            _detail(flow, drawings.get(flow.id), forecasts.get(flow.id), min_stall_ns) for flow in tells.in_full
+        ],
         "services": [
             (service_line(service), idle_line(service.idle_close) if service.idle_close else "")
             for service in analysis.services[:_SERVICES]

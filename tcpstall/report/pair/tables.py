@@ -68,7 +68,8 @@ def _ways(flows: Sequence[PairedFlow], width: int) -> RenderableType:
         words("delay over time"),
     ]
     rows = [_way(flow, sender) for flow in flows for sender in _SENDERS]
-    return table("between the taps: packets and their one-way delays", columns, rows, width)
+    spare = ("delay over time", "hops", "99 %", "twice", "late", "median")
+    return table("between the taps: packets and their one-way delays", columns, rows, width, spare)
 
 
 def _way(flow: PairedFlow, sender: Side) -> list[str | Text]:
@@ -126,11 +127,11 @@ def _events(flow: PairedFlow, events: Sequence[Event], width: int) -> Renderable
         *figures("time"),
         words("sender"),
         words("what"),
-        *figures("client side's packet", "server side's packet", "seq", "bytes"),
+        *figures("№ at client", "№ at server", "seq", "bytes"),
         words("then"),
     ]
     rows = [_event(flow, event) for event in events[:_EVENTS]]
-    return table(f"flow {flow.id}: what befell packets between the taps", columns, rows, width)
+    return table(f"flow {flow.id}: what befell packets between the taps", columns, rows, width, ("seq", "bytes"))
 
 
 def _event(flow: PairedFlow, event: Event) -> list[str | Text]:
@@ -152,13 +153,14 @@ def _waits(flow: PairedFlow, width: int) -> RenderableType:
         *figures("time"),
         words("sender"),
         *figures("waited"),
-        words("because (tap near it)"),
-        words("the other tap"),
+        words("by near tap"),
+        words("by far tap"),
         *figures("network", "of it losses", "sender", "receiver"),
     ]
     longest = sorted(flow.both.waits, key=lambda wait: -wait.duration_ns)[:_WAITS]
     rows = [_wait(wait) for wait in sorted(longest, key=lambda wait: wait.start_ns)]
-    return table(f"flow {flow.id}: waits by both views, and whose time they were", columns, rows, width)
+    spare = ("of it losses", "by far tap", "receiver")
+    return table(f"flow {flow.id}: waits by both views, and whose time they were", columns, rows, width, spare)
 
 
 def _wait(wait: Wait) -> list[str | Text]:

@@ -5,8 +5,7 @@ from dataclasses import dataclass, field
 
 from tcpstall.causes import Cause
 from tcpstall.errors import UNREAD
-from tcpstall.findings import Finding, in_full, led, telling
-from tcpstall.findings import findings as of_many
+from tcpstall.findings import Finding, led, telling
 from tcpstall.model import Analysis, Capture, Flow, Service, Side, Sort, Stall
 from tcpstall.report.answer import amount, findings, loss, notes, remainder, set_up, together
 from tcpstall.report.findings import MOST, heading, told
@@ -69,29 +68,27 @@ def _named(captures: Sequence[Capture]) -> Iterator[str | Foreign]:
 def _of_flows(analysis: Analysis, detail: Detail) -> Iterator[Block]:
     ranked = analysis.ranked(detail.sort)
     flows = [analysis[row] for row in ranked[: max(detail.listed, detail.explained)]]
-    found = of_many(analysis)
-    shown = telling(analysis, found, flows, detail.sort)
-    if analysis.total > 1:
-        yield from _findings(found)
+    tells = telling(analysis, flows, detail.sort, detail.explained)
+    shown = tells.shown
+    yield Paragraph([Strong(story(tells.findings, analysis.worst)), "."])
+    yield from _findings(tells.findings)
     yield from _verdict(shown, analysis.total, lost_most=shown.id == analysis.worst.id)
     if analysis.total > 1:
         yield Paragraph([_sentence(together(analysis)) + "."])
     yield from detail.pictures
-    explained = in_full(shown, flows, detail.explained, detail.sort, found)
-    yield from _change(led(shown, explained))
+    yield from _change(led(shown, tells.in_full))
     if analysis.total > 1:
         yield Heading(2, ["Flows"])
         yield _flow_table(flows[: detail.listed])
         if analysis.total > detail.listed:
             yield Paragraph([f"and {counted(analysis.total - detail.listed, 'more flow')}"])
         yield from _services(analysis)
-    for flow in explained:
-        yield from _explained(flow, detail, _STALLS_OF_ONE if len(explained) == 1 else _STALLS_OF_SEVERAL)
+    for flow in tells.in_full:
+        yield from _explained(flow, detail, _STALLS_OF_ONE if len(tells.in_full) == 1 else _STALLS_OF_SEVERAL)
 
 
 def _findings(found: Sequence[Finding]) -> Iterator[Block]:
-    """What many flows have in common, the finding that a change would help most first."""
-    yield Paragraph([Strong(story(found)), "."])
+    """The finding that a change would help most first."""
     if found:
         yield Items([[Strong(heading(one)), f": {told(one)}"] for one in found[:MOST]])
 
