@@ -4,6 +4,7 @@ Times are integers, nanoseconds since the epoch in the capture's own clock; size
 The GIL is released while captures are read.
 """
 
+import builtins
 from collections.abc import Callable, Sequence
 from typing import Any, Self, final
 
@@ -105,6 +106,9 @@ class Report:
         """With `top`, of all flows: their number, and the time of each owner (see owners()) added up. None where each flow is here."""
     @property
     def captures(self) -> list[CaptureStatus]: ...
+    @property
+    def stream(self) -> builtins.bytes | None:
+        """What was open where the files ended, for analyze() of those that come next; None where it was not asked for."""
     def __len__(self) -> int:
         """Number of flows."""
     def flow_json(self, index: int) -> str:
@@ -303,6 +307,8 @@ def analyze(
     new_from: int = 0,
     packets_before: int = 0,
     known_packets: int = 0,
+    stream: bytes | None = None,
+    puts_down: bool = False,
     threads: int | None = None,
     open: Callable[[str], Any] | None = None,
     each: Callable[[Report], None] | None = None,
@@ -326,7 +332,9 @@ def analyze(
     itself. `missing_before`: indexes of paths whose predecessor in the set is missing. `new_from`:
     flows that are over before that path comes are left out, as somebody who read the paths before it knows them already; `packets_before`: packets of files
     before the first path, which packet numbers go on behind. `known_packets`: so many packets at the beginning of the first
-    path are left out of all flows, for somebody knows them already; its status counts them. `threads`: 1 does all in the calling
+    path are left out of all flows, for somebody knows them already; its status counts them. `puts_down`: Report.stream is what is
+    open where the files of the only set end. `stream`: such bytes, to go on behind those files; the first paths are then
+    stream_captures(stream), which are not read, and flows that are over before the path after them are left out. `threads`: 1 does all in the calling
     thread; None uses what there is. `open(name)` gives a binary file object for a name, or None where it is a file's: its
     `read(n)` is called from any thread, its `size` (if it has one) is what progress tells, it is closed in the end, and in a
     set of several a name is opened twice. What it raises is the input's error; KeyboardInterrupt ends the run.
@@ -334,8 +342,12 @@ def analyze(
     their ids, no captures) that are not kept: the Report returned has the captures only. What it raises ends the run and is raised here.
     `top`: hold only the first so many flows in the order of `sort` (as in write(); None: "lost"), and as many in the order of
     "lost"; Report.whole and services_json are of all flows all the same. Not together with `each`.
-    Bad inputs do not raise: see Report.captures. Raises ValueError for an unreadable host or no such order.
+    Bad inputs do not raise: see Report.captures. Raises ValueError for an unreadable host, no such order, or a stream that
+    was damaged or put down by another version.
     """
+
+def stream_captures(stream: bytes) -> list[str]:
+    """Names of the captures in which flows of a stream began (Report.stream). Raises ValueError as analyze() does for it."""
 
 def compared(
     path: str,

@@ -62,6 +62,19 @@ def as_one(paths: Sequence[str], **options: Any) -> _core.Report:
     return _core.analyze(paths, sets=[0] * len(paths), **options)
 
 
+def one_by_one(paths: Sequence[str], **options: Any) -> list[str]:
+    """The flows of files that are read one after the other, each behind what those before it left open."""
+    told: dict[int, str] = {}
+    stream: bytes | None = None
+    for path in paths:
+        before = _core.stream_captures(stream) if stream is not None else []
+        sets = [0] * (len(before) + 1)
+        read = _core.analyze([*before, path], sets=sets, new_from=len(before), stream=stream, puts_down=True, **options)
+        told |= {json.loads(flow)["id"]: flow for flow in flows(read)}
+        stream = read.stream
+    return [told[number] for number in sorted(told)]
+
+
 def flows(report: _core.Report) -> list[str]:
     """Each flow's JSON, without the number of its capture."""
     texts = [report.flow_json(row) for row in range(len(report))]

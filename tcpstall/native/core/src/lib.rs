@@ -1,7 +1,7 @@
 //! Why a TCP connection waited: packets to flows, flows to stalls, stalls to causes.
 //!
 //! The modules are layers and arrows only point down:
-//! `pair → run → replay → tables → exchange → causes → gap → sender → flow → disguise → wire → capture → seq | time | size | list | traits`, and
+//! `pair → run → replay → tables → exchange → causes → gap → sender → flow → disguise → wire → capture → seq | time | size | state | list | traits`, and
 //! beside them `copy → disguise`.
 #![forbid(unsafe_code)]
 
@@ -19,6 +19,7 @@ pub mod run;
 pub mod sender;
 pub mod seq;
 pub mod size;
+pub mod state;
 pub mod tables;
 pub mod time;
 pub mod traits;

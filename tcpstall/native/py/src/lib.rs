@@ -32,7 +32,7 @@ mod _core {
     #[pymodule_export]
     use super::peek::{Peek, peek};
     #[pymodule_export]
-    use super::report::{Report, Written, analyze, samples, segments};
+    use super::report::{Report, Written, analyze, samples, segments, stream_captures};
     #[pymodule_export]
     use super::source::Unpacked;
     #[pymodule_export]

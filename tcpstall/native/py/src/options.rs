@@ -33,6 +33,8 @@ pub(crate) struct Keywords {
     pub(crate) new_from: usize,
     pub(crate) packets_before: u64,
     pub(crate) known_packets: u64,
+    pub(crate) names_only: usize,
+    pub(crate) puts_down: bool,
     pub(crate) threads: Option<usize>,
 }
 
@@ -63,6 +65,8 @@ impl Keywords {
                 new_from: self.new_from,
                 packets_before: self.packets_before,
                 known_packets: self.known_packets,
+                names_only: self.names_only,
+                puts_down: self.puts_down,
             },
             opener: Opener::default(),
             threads: threads.transpose()?,

@@ -8,7 +8,7 @@ use pyo3::exceptions::{PyIndexError, PyValueError};
 use pyo3::prelude::*;
 use tcpstall_core::capture::as_text;
 use tcpstall_core::disguise::Secret;
-use tcpstall_core::run::{self, Follower, Options};
+use tcpstall_core::run::{self, Follower, Options, Stream};
 use tcpstall_core::tables::findings::{FindingRow, Findings};
 use tcpstall_core::tables::services::{ServiceRow, Services};
 use tcpstall_core::tables::sums::Sums;
@@ -29,10 +29,12 @@ const CHUNK: usize = 1 << 16;
 /// All results of one run, held natively.
 #[pyclass(frozen, module = "tcpstall._core")]
 pub(crate) struct Report {
-    rows: Vec<FlowRow>,
-    captures: Vec<run::CaptureStatus>,
+    pub(crate) rows: Vec<FlowRow>,
+    pub(crate) captures: Vec<run::CaptureStatus>,
     /// Of flows that were let go too.
     whole: Option<Whole>,
+    /// The stream where its files ended.
+    stream: Option<Vec<u8>>,
 }
 
 /// What all flows of a run come to.
@@ -59,7 +61,7 @@ impl From<Sums> for Whole {
 impl Report {
     /// Rows of a run that goes on.
     pub(crate) fn of(rows: Vec<FlowRow>) -> Report {
-        Report { rows, captures: Vec::new(), whole: None }
+        Report { rows, captures: Vec::new(), whole: None, stream: None }
     }
 
     pub(crate) fn rows(&self) -> &[FlowRow] {
@@ -137,6 +139,11 @@ impl Report {
         owned(&self.captures)
     }
 
+    #[getter]
+    fn stream(&self) -> Option<&[u8]> {
+        self.stream.as_deref()
+    }
+
     fn __len__(&self) -> usize {
         self.rows.len()
     }
@@ -187,11 +194,12 @@ pub(crate) struct Keeper {
     keep: Keep,
     labels: Labels,
     progress: Progress,
+    stream: Option<Vec<u8>>,
 }
 
 impl Keeper {
     pub(crate) fn new(keep: Keep, labels: Labels, progress: Progress) -> Keeper {
-        Keeper { keep, labels, progress }
+        Keeper { keep, labels, progress, stream: None }
     }
 }
 
@@ -209,6 +217,20 @@ impl Follower for Keeper {
     fn progress(&mut self, read: u64, size: Option<u64>) -> ControlFlow<()> {
         self.progress.tell(read, size)
     }
+
+    fn put_down(&mut self, stream: Vec<u8>) {
+        self.stream = Some(stream);
+    }
+}
+
+fn taken_up(bytes: &[u8]) -> PyResult<Stream> {
+    Stream::taken_up(bytes).map_err(|error| PyValueError::new_err(format!("the stream cannot be continued: {error}")))
+}
+
+/// The captures that a stream which was put down goes on from, as they were named then.
+#[pyfunction]
+pub(crate) fn stream_captures(stream: &[u8]) -> PyResult<Vec<String>> {
+    taken_up(stream).map(|stream| stream.captures().to_vec())
 }
 
 /// Runs to the end and gives the rows that were kept in the order of their ids, and what all come to where some were not.
@@ -217,20 +239,21 @@ pub(crate) fn collect(
     paths: &[String],
     options: &Options,
     mut keeper: Keeper,
-) -> PyResult<(Vec<FlowRow>, Option<Sums>, Vec<run::CaptureStatus>)> {
+    before: Option<Stream>,
+) -> PyResult<Report> {
     py.detach(|| {
-        let captures = run::run(paths, options, &mut keeper);
-        let Keeper { keep, labels, progress } = keeper;
+        let captures = run::go_on(paths, options, &mut keeper, before);
+        let Keeper { keep, labels, progress, stream } = keeper;
         if let Some(error) = progress.raised.or_else(|| progress.inputs.take()) {
             return Err(error);
         }
         let (rows, sums) = keep.end(&labels)?;
-        Ok((rows, sums, captures))
+        Ok(Report { rows, captures, whole: sums.map(Whole::from), stream })
     })
 }
 
 #[pyfunction]
-#[pyo3(signature = (paths, *, flows=vec![], hosts=vec![], ports=vec![], since_ns=None, until_ns=None, min_stall_ns=0, bursts=true, exchanges=true, link_bytes_per_s=None, max_expansion=None, secret=None, label=None, progress=None, sets=vec![], missing_before=vec![], new_from=0, packets_before=0, known_packets=0, threads=None, open=None, each=None, chunk=CHUNK, sort=None, top=None))]
+#[pyo3(signature = (paths, *, flows=vec![], hosts=vec![], ports=vec![], since_ns=None, until_ns=None, min_stall_ns=0, bursts=true, exchanges=true, link_bytes_per_s=None, max_expansion=None, secret=None, label=None, progress=None, sets=vec![], missing_before=vec![], new_from=0, packets_before=0, known_packets=0, stream=None, puts_down=false, threads=None, open=None, each=None, chunk=CHUNK, sort=None, top=None))]
 #[expect(clippy::too_many_arguments, reason = "they are keywords in Python")]
 pub(crate) fn analyze(
     py: Python<'_>,
@@ -253,6 +276,8 @@ pub(crate) fn analyze(
     new_from: usize,
     packets_before: u64,
     known_packets: u64,
+    stream: Option<&[u8]>,
+    puts_down: bool,
     threads: Option<usize>,
     open: Option<Py<PyAny>>,
     each: Option<Py<PyAny>>,
@@ -261,6 +286,7 @@ pub(crate) fn analyze(
     top: Option<usize>,
 ) -> PyResult<Report> {
     let paths = names(paths);
+    let stream = stream.map(taken_up).transpose()?;
     let keywords = Keywords {
         flows,
         hosts,
@@ -278,6 +304,8 @@ pub(crate) fn analyze(
         new_from,
         packets_before,
         known_packets,
+        names_only: stream.as_ref().map_or(0, |stream| stream.captures().len()),
+        puts_down,
         threads,
     };
     let raised = Raised::default();
@@ -289,8 +317,7 @@ pub(crate) fn analyze(
         (None, Some(top)) => Keep::first(top, &orders(sort)?).with_sums(),
         (None, None) => Keep::all(),
     };
-    let (rows, sums, captures) = collect(py, &paths, &options, Keeper::new(keep, Labels::new(label), progress))?;
-    Ok(Report { rows, captures, whole: sums.map(Whole::from) })
+    collect(py, &paths, &options, Keeper::new(keep, Labels::new(label), progress), stream)
 }
 
 #[pyfunction]

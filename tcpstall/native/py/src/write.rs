@@ -17,7 +17,7 @@ use tcpstall_core::tables::stream::{Shape, Writer};
 use crate::keep::{Keep, order};
 use crate::labels::Labels;
 use crate::options::{Keywords, names};
-use crate::report::{Keeper, Progress, Written, collect};
+use crate::report::{Keeper, Progress, Report, Written, collect};
 
 /// One write call takes this much, so that Python's part in it does not show.
 pub(crate) const CHUNK: usize = 256 * 1024;
@@ -116,10 +116,7 @@ pub(crate) fn write(
         secret,
         sets,
         missing_before,
-        new_from: 0,
-        packets_before: 0,
-        known_packets: 0,
-        threads: None,
+        ..Keywords::default()
     };
     let options = keywords.into_options(paths.len())?;
     let shape = Shape::from_name(format).ok_or_else(|| PyValueError::new_err(format!("no such format: {format}")))?;
@@ -131,7 +128,7 @@ pub(crate) fn write(
             let order = order.unwrap_or(Order::Lost);
             let keep = top.map_or_else(Keep::all, |top| Keep::first(top, &[order]));
             let keeper = Keeper::new(keep, Labels::new(label), Progress::new(progress));
-            let (mut rows, _, captures) = collect(py, &paths, &options, keeper)?;
+            let Report { mut rows, captures, .. } = collect(py, &paths, &options, keeper, None)?;
             order.sort(&mut rows);
             let count = rows.len() as u64;
             (py.detach(|| print(&rows, &captures, shape, out, findings)), captures, count)

@@ -4,8 +4,6 @@ mod finished;
 mod holding;
 mod state;
 
-pub use self::state::StateError;
-
 use super::arrange;
 use super::bottleneck::Stretch;
 use super::builder::{Builder, Ending, Idle, LEAST_GAP};

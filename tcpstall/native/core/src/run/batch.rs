@@ -11,8 +11,9 @@ pub(super) const CAPACITY: usize = 1024;
 /// A later packet may stand so many packets before an earlier one: receive queues and processors are emptied in turn. Where
 /// time goes back by [`SHORTEST_STEP`] the clock was set, and the order of the file is all there is.
 const HELD: usize = 128;
+
 /// What few segments have, by their packets; noted in the order of the packets.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, serde::Serialize, serde::Deserialize)]
 pub(super) struct Notes<T>(Vec<(PacketNo, T)>);
 
 impl<T> Notes<T> {
@@ -36,7 +37,7 @@ impl<T> Notes<T> {
 }
 
 /// Which captures of a set segments come from: from a packet on it is that one.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, serde::Serialize, serde::Deserialize)]
 pub(super) struct Files(Vec<(PacketNo, u32)>);
 
 impl Files {
@@ -55,6 +56,16 @@ impl Files {
         if self.0.last().is_none_or(|last| last.1 != capture) {
             self.0.push((from, capture));
         }
+    }
+
+    /// The captures have other numbers now.
+    pub(super) fn renumber(&mut self, new: impl Fn(u32) -> u32) {
+        self.0.iter_mut().for_each(|(_, capture)| *capture = new(*capture));
+    }
+
+    /// Their numbers.
+    pub(super) fn numbers(&self) -> impl Iterator<Item = u32> {
+        self.0.iter().map(|(_, capture)| *capture)
     }
 
     /// Leaves those there too that hold packets from `first` on.
@@ -82,6 +93,18 @@ pub(super) struct Batch {
     pub(super) files: Files,
     /// Packets were left out after these.
     pub(super) left_out: bool,
+    /// The stream may go on later behind these: the flows are to be put down.
+    pub(super) put_down: bool,
+}
+
+/// The last segments of a stream that was put down: those that come may belong before them.
+#[derive(Clone, Debug, serde::Serialize, serde::Deserialize)]
+pub(super) struct Held {
+    segments: Vec<Segment>,
+    newest: Nanos,
+    starts: Notes<Vec<u8>>,
+    tunnels: Notes<Tunnel>,
+    pub(super) files: Files,
 }
 
 impl Default for Batch {
@@ -96,6 +119,7 @@ impl Default for Batch {
             tunnels: Notes(Vec::new()),
             files: Files::default(),
             left_out: false,
+            put_down: false,
         }
     }
 }
@@ -198,10 +222,29 @@ impl Batch {
     /// Empties it, for other segments.
     pub(super) fn clear(&mut self) {
         (self.length, self.sorted_from, self.newest) = (0, 0, Nanos(i64::MIN));
-        (self.disordered, self.left_out) = (false, false);
+        (self.disordered, self.left_out, self.put_down) = (false, false, false);
         self.starts.0.clear();
         self.tunnels.0.clear();
         self.files.0.clear();
+    }
+
+    /// What it holds.
+    pub(super) fn held(&self) -> Held {
+        Held {
+            segments: self.segments().to_vec(),
+            newest: self.newest,
+            starts: self.starts.clone(),
+            tunnels: self.tunnels.clone(),
+            files: self.files.clone(),
+        }
+    }
+
+    /// With what was held when the stream was put down.
+    pub(super) fn holding(held: Held) -> Batch {
+        let Held { mut segments, newest, starts, tunnels, files } = held;
+        let length = segments.len().min(CAPACITY);
+        segments.resize(CAPACITY, Segment::default());
+        Batch { segments, length, newest, starts, tunnels, files, ..Batch::default() }
     }
 
     /// The segments.

@@ -38,7 +38,7 @@ impl Ended {
 }
 
 /// Both ends, the lesser first, so that both directions find the same flow.
-#[derive(Clone, Copy, PartialEq, Eq)]
+#[derive(Clone, Copy, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub(super) struct Key(Endpoint, Endpoint);
 
 impl Key {
@@ -59,6 +59,7 @@ impl Hash for Key {
 }
 
 /// What is kept of a flow.
+#[derive(serde::Serialize, serde::Deserialize)]
 pub(super) enum Flow {
     /// Its SYN and the answer, while nothing else came.
     HalfOpen(Vec<Segment>),
@@ -80,13 +81,20 @@ impl Flow {
 }
 
 /// A flow that was put down.
+#[derive(serde::Serialize, serde::Deserialize)]
 pub(super) struct Resting {
     number: u64,
     last: Nanos,
+    forgotten: u64,
     state: Box<[u8]>,
 }
 
 impl Resting {
+    /// The flow, put down.
+    fn of(watch: &Watch) -> Resting {
+        Resting { number: 0, last: watch.connection.end, forgotten: watch.forgotten(), state: watch.put_down() }
+    }
+
     /// The number of this rest, which no other has.
     pub(super) fn number(&self) -> u64 {
         self.number
@@ -95,6 +103,11 @@ impl Resting {
     /// The flow's latest segment.
     pub(super) fn last(&self) -> Nanos {
         self.last
+    }
+
+    /// Frames in flight that were forgotten.
+    pub(super) fn forgotten(&self) -> u64 {
+        self.forgotten
     }
 
     /// Memory that its state takes, bytes.
@@ -118,6 +131,7 @@ fn watched(first: &[Segment]) -> Box<Watch> {
 }
 
 /// One flow of the table.
+#[derive(serde::Serialize, serde::Deserialize)]
 pub(super) struct Entry {
     pub(super) id: u64,
     pub(super) key: Key,
@@ -154,7 +168,7 @@ impl Entry {
     /// It is silent and there are too many others: from now on it takes less memory. `number` is that of this rest.
     pub(super) fn rests(&mut self, number: u64) -> Option<&Resting> {
         let Flow::Followed(watch) = &self.flow else { return None };
-        self.flow = Flow::Resting(Resting { number, last: self.last(), state: watch.put_down() });
+        self.flow = Flow::Resting(Resting { number, ..Resting::of(watch) });
         match &self.flow {
             Flow::Resting(resting) => Some(resting),
             Flow::HalfOpen(_) | Flow::Followed(_) => None,

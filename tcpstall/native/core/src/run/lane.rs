@@ -34,6 +34,14 @@ pub(super) enum Pending {
 }
 
 impl Pending {
+    /// The segment, if it is one.
+    pub(super) fn segment(&self) -> Option<&Segment> {
+        match self {
+            Pending::Segment(next) => Some(&next.segment),
+            Pending::LeftOut => None,
+        }
+    }
+
     /// When its turn is.
     pub(super) fn time(&self) -> Nanos {
         match self {

@@ -15,6 +15,7 @@ mod sample;
 mod sets;
 mod source;
 mod status;
+mod stream;
 mod table;
 mod taps;
 mod waiting;
@@ -29,6 +30,7 @@ pub use self::record::records;
 pub use self::sample::samples;
 pub use self::sets::Sets;
 pub use self::status::{CaptureStatus, Skipped, Warning};
+pub use self::stream::Stream;
 pub use self::taps::{TwoTaps, two_taps};
 
 use self::pass::Pass;
@@ -81,10 +83,23 @@ pub trait Follower {
     fn flow(&mut self, row: FlowRow) -> ControlFlow<()>;
     /// So many bytes of the current input were read, out of so many where that is known.
     fn progress(&mut self, read: u64, size: Option<u64>) -> ControlFlow<()>;
+    /// The files of a stream are read; these bytes are a [`Stream`]. Asked for by [`Sets::puts_down`].
+    fn put_down(&mut self, _stream: Vec<u8>) {}
 }
 
 /// Reads captures, one set after the other. Bad inputs do not stop the run; a follower that breaks does.
 pub fn run(paths: &[String], options: &Options, follower: &mut dyn Follower) -> Vec<CaptureStatus> {
+    go_on(paths, options, follower, None)
+}
+
+/// The same, where the first set goes on with a stream that was put down: its captures are the first paths, in their order, and
+/// are not read ([`Sets::names_only`] of them).
+pub fn go_on(
+    paths: &[String],
+    options: &Options,
+    follower: &mut dyn Follower,
+    mut stream: Option<Stream>,
+) -> Vec<CaptureStatus> {
     let status = |(number, path): (usize, &String)| CaptureStatus::new(&options.shown(number, path));
     let mut statuses: Vec<CaptureStatus> = paths.iter().enumerate().map(status).collect();
     let (mut next_id, mut begun, mut streams) = (0, 0, 0);
@@ -97,7 +112,7 @@ pub fn run(paths: &[String], options: &Options, follower: &mut dyn Follower) -> 
         let reading = match in_order(&set, paths, options, &mut statuses, &mut || follower.progress(0, None)) {
             ControlFlow::Continue(coming) => {
                 let reader = Reader::new(coming, paths, options, &mut statuses);
-                Pass::new(options, follower, &set, &mut next_id, reader).read()
+                Pass::new(options, follower, &set, &mut next_id, reader).read(paths, stream.take())
             }
             ControlFlow::Break(()) => ControlFlow::Break(()),
         };

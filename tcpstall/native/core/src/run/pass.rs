@@ -7,6 +7,7 @@ use std::thread;
 use super::batch::Batch;
 use super::entry::{Ended, Over};
 use super::reader::{Filled, Reader};
+use super::stream::{Stream, put_down};
 use super::table::Table;
 use super::{Follower, Options};
 use crate::tables::{FlowRow, flow_row};
@@ -44,16 +45,25 @@ impl<'a> Pass<'a> {
     }
 
     /// Reads the stream to its end, or until the follower breaks.
-    pub(super) fn read(mut self) -> ControlFlow<()> {
+    ///
+    /// `stream` is what went before it; where it is put down, `paths` are the names of all captures.
+    pub(super) fn read(mut self, paths: &[String], stream: Option<Stream>) -> ControlFlow<()> {
         let processors = self.options.threads.map_or_else(thread::available_parallelism, Ok);
         let alone = processors.is_ok_and(|processors| processors.get() == 1);
-        let flow = if alone { self.alone() } else { self.beside() };
+        let mut table = self.table();
+        if let Some(stream) = stream {
+            (table, self.reader) = stream.goes_on(table, self.reader);
+        }
+        let flow = if alone { self.alone(&mut table) } else { self.beside(&mut table) };
+        if let Some(stream) = put_down(paths, &mut self.reader, &mut table) {
+            self.follower.put_down(stream);
+        }
         self.set.iter().for_each(|number| self.reader.statuses[*number].doubt());
         flow
     }
 
-    fn alone(&mut self) -> ControlFlow<()> {
-        let (mut table, mut batch, mut done) = (self.table(), Batch::default(), Vec::new());
+    fn alone(&mut self, table: &mut Table) -> ControlFlow<()> {
+        let (mut batch, mut done) = (Batch::default(), Vec::new());
         let judge = Judge { options: self.options };
         loop {
             let filled = self.reader.fill(&mut batch);
@@ -70,7 +80,7 @@ impl<'a> Pass<'a> {
         }
         self.report()?;
         let open = table.drain();
-        self.note(&table);
+        self.note(table);
         self.hand_on(open.filter_map(|over| judge.row(over)))
     }
 
@@ -79,18 +89,20 @@ impl<'a> Pass<'a> {
         Table::new(*self.next_id, first).telling_from(self.options.sets.new_from as u32)
     }
 
-    fn beside(&mut self) -> ControlFlow<()> {
-        let table = self.table();
+    fn beside(&mut self, table: &mut Table) -> ControlFlow<()> {
         thread::scope(|scope| {
             let (full, to_do) = sync_channel(BATCHES);
             let (back, done) = sync_channel(BATCHES);
             let judge = Judge { options: self.options };
-            let flows = scope.spawn(move || follow(table, &judge, &to_do, &back));
+            let flows = scope.spawn(move || {
+                follow(table, &judge, &to_do, &back);
+                table
+            });
             let flow = self.feed(full, &done);
             // Whoever waits to hand flows on must not wait for ever.
             drop(done);
             match flows.join() {
-                Ok(table) => self.note(&table),
+                Ok(table) => self.note(table),
                 Err(panic) => std::panic::resume_unwind(panic),
             }
             flow
@@ -197,7 +209,7 @@ impl Judge<'_> {
 }
 
 /// Follows the flows of each batch that comes, and hands on those that are over; at the end the others.
-fn follow(mut table: Table, judge: &Judge<'_>, to_do: &Receiver<Batch>, back: &SyncSender<Done>) -> Table {
+fn follow(table: &mut Table, judge: &Judge<'_>, to_do: &Receiver<Batch>, back: &SyncSender<Done>) {
     let mut done = Vec::new();
     for mut batch in to_do {
         table.takes(&batch, &mut done);
@@ -205,7 +217,7 @@ fn follow(mut table: Table, judge: &Judge<'_>, to_do: &Receiver<Batch>, back: &S
         let mut ended = done.drain(..);
         let rows = std::iter::from_fn(|| judge.rows(&mut ended)).flatten().collect();
         if back.send((rows, Some(batch))).is_err() {
-            return table;
+            return;
         }
     }
     // One at a time: what is open at the end may have waited for long.
@@ -214,5 +226,4 @@ fn follow(mut table: Table, judge: &Judge<'_>, to_do: &Receiver<Batch>, back: &S
             break;
         }
     }
-    table
 }

@@ -1,9 +1,11 @@
 //! The segments of a set of captures in batches, each in the order of its times.
 
+mod ending;
 mod merge;
 
 use std::collections::VecDeque;
 
+pub(super) use self::ending::Ending;
 use super::Options;
 use super::batch::Batch;
 use super::lane::Lane;
@@ -14,6 +16,7 @@ use super::status::CaptureStatus;
 use crate::capture::CaptureError;
 use crate::size::PacketNo;
 use crate::time::Nanos;
+use crate::wire::Segment;
 
 /// Records read for one batch at most: of other traffic a batch would never be full, and progress never told.
 const RECORDS: u32 = 1 << 14;
@@ -37,6 +40,8 @@ enum Step {
     LeftOut,
     /// Other captures are open than before, or other rules hold for them.
     Changed,
+    /// The stream's files are read; others may go on with it later.
+    PutDown,
 }
 
 /// Reads a set of captures: one after the other, and where they overlap in time side by side.
@@ -50,6 +55,12 @@ pub(super) struct Reader<'a> {
     opens: Nanos,
     lanes: Vec<Lane>,
     several: bool,
+    /// The stream is to be put down where it ends.
+    puts_down: bool,
+    /// How it was put down.
+    pub(super) ending: Option<Ending>,
+    /// The last segments of the captures before it was taken up, until the next one has begun.
+    last: Vec<Segment>,
     /// A capture was opened.
     began: bool,
     /// Packets are missing before what comes next.
@@ -85,6 +96,9 @@ impl<'a> Reader<'a> {
             paths,
             statuses,
             several: coming.len() > 1,
+            puts_down: options.sets.puts_down,
+            ending: None,
+            last: Vec::new(),
             coming,
             opens: NEVER,
             lanes: Vec::new(),
@@ -114,6 +128,10 @@ impl<'a> Reader<'a> {
                     batch.sort();
                     return Filled::More;
                 }
+                Step::PutDown => {
+                    self.put_down(batch);
+                    return Filled::More;
+                }
                 Step::Filled(Filled::End) => {
                     batch.sort();
                     return Filled::End;
@@ -138,6 +156,9 @@ impl<'a> Reader<'a> {
 
     fn step(&mut self, batch: &mut Batch, records: &mut u32) -> Step {
         if self.lanes.is_empty() {
+            if self.coming.is_empty() && self.puts_down {
+                return Step::PutDown;
+            }
             if self.coming.is_empty() {
                 return Step::Filled(self.ends(batch));
             }
@@ -147,6 +168,11 @@ impl<'a> Reader<'a> {
         if self.gap && !self.in_turn {
             self.gap = false;
             return Step::LeftOut;
+        }
+        if !self.last.is_empty()
+            && let Some(filled) = self.meets_last(records)
+        {
+            return Step::Filled(filled);
         }
         match &self.lanes[..] {
             [lane] if lane.is_plain() && self.recent.is_empty() => self.alone(batch, records),
@@ -174,7 +200,7 @@ impl<'a> Reader<'a> {
     fn alone(&mut self, batch: &mut Batch, records: &mut u32) -> Step {
         let (lane, Options { filter, sets, .. }) = (&mut self.lanes[0], self.options);
         let status = &mut self.statuses[lane.number];
-        if self.several {
+        if self.several || sets.puts_down {
             batch.files.change(PacketNo(self.numbered + 1), lane.number as u32);
         }
         // Neither the next capture's turn nor a filter nor an earlier telling is to be looked for.
@@ -276,7 +302,7 @@ impl<'a> Reader<'a> {
 
     /// Where one capture alone is open the next one goes on with it.
     fn tell_lanes(&mut self) {
-        let goes_on = self.lanes.len() == 1 && !self.coming.is_empty();
+        let goes_on = self.lanes.len() == 1 && (!self.coming.is_empty() || self.puts_down);
         self.lanes.iter_mut().for_each(|lane| lane.source.goes_on = goes_on);
     }
 }

@@ -25,22 +25,26 @@ pub struct Sets {
     pub new_from: usize,
     /// Packets in files of the set that are not read: numbers go on behind them.
     pub packets_before: u64,
-    /// Packets at the beginning of the first input that were told of already: no flow has them.
+    /// Packets at the beginning of the first input that is read, told of already: no flow has them.
     pub known_packets: u64,
+    /// The first inputs are no more than names: a stream is taken up that has read them.
+    pub names_only: usize,
+    /// The stream is put down where its files end: see [`super::Follower::put_down`].
+    pub puts_down: bool,
 }
 
 impl Sets {
     /// Whether somebody was told of this packet already; the first of an input is number 1.
     #[inline]
     pub(super) fn has_told(&self, input: usize, packet: u64) -> bool {
-        input == 0 && packet <= self.known_packets
+        input == self.names_only && packet <= self.known_packets
     }
 
-    /// The numbers of the inputs of each set, in the order in which the sets begin.
+    /// The numbers of the inputs of each set that are read, in the order in which the sets begin.
     pub(super) fn groups(&self, inputs: usize) -> Vec<Vec<usize>> {
         let mut groups: Vec<Vec<usize>> = Vec::new();
         let mut places: HashMap<u32, usize> = HashMap::new();
-        for input in 0..inputs {
+        for input in self.names_only..inputs {
             let next = groups.len();
             match self.of.get(input).map_or(next, |set| *places.entry(*set).or_insert(next)) {
                 place if place < next => groups[place].push(input),

@@ -264,6 +264,16 @@ impl Source {
         self.paste.as_ref().map(|paste| paste.packets())
     }
 
+    /// What read a capture before this process: it left these fragments, and its last packet passed `now`.
+    pub(super) fn that_left(fragments: Fragments, now: Nanos) -> Source {
+        Source { fragments, now, ..Source::default() }
+    }
+
+    /// What it leaves for whoever goes on.
+    pub(super) fn leaves(&self) -> (Fragments, Nanos) {
+        (self.fragments.clone(), self.now)
+    }
+
     /// Goes on with the packets whose first fragments came at the end of the capture before.
     pub(super) fn continues(&mut self, before: &mut Source) {
         self.fragments = std::mem::take(&mut before.fragments);

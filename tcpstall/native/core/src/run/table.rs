@@ -2,9 +2,10 @@
 
 mod flights;
 mod gaps;
+mod kept;
 mod shelf;
 
-use std::collections::VecDeque;
+use std::collections::{BTreeSet, VecDeque};
 use std::hash::BuildHasher;
 use std::mem;
 
@@ -12,6 +13,7 @@ use hashbrown::{DefaultHashBuilder, HashTable};
 
 use self::flights::Flights;
 use self::gaps::Gaps;
+pub(super) use self::kept::Kept;
 use self::shelf::Shelf;
 use super::batch::Batch;
 use super::entry::{Ended, Entry, Flow, Key, Over};
@@ -67,6 +69,8 @@ pub(super) struct Table {
     let_go: u64,
     /// The latest segment of any flow.
     latest: Nanos,
+    /// All flows as they were where the stream was put down, and the captures that they began in.
+    put_down: Option<(Vec<u8>, BTreeSet<u32>)>,
 }
 
 impl Table {
@@ -91,6 +95,7 @@ impl Table {
             resting: Shelf::default(),
             let_go: 0,
             latest: Nanos(i64::MIN),
+            put_down: None,
         }
     }
 
@@ -118,7 +123,7 @@ impl Table {
     pub(super) fn takes(&mut self, batch: &Batch, done: &mut Vec<Ended>) {
         for segment in batch.segments() {
             if let Some(capture) = batch.files.of(segment) {
-                self.comes_from(capture);
+                self.capture = capture;
             }
             let seen = self.sees(segment, done).map(|(_, seen, _)| seen);
             if let (Some(start), Some(seen)) = (batch.starts.of(segment), seen) {
@@ -131,11 +136,9 @@ impl Table {
         if batch.left_out {
             self.left_out();
         }
-    }
-
-    /// What comes now was in that capture.
-    fn comes_from(&mut self, capture: u32) {
-        self.capture = capture;
+        if batch.put_down {
+            self.puts_down();
+        }
     }
 
     /// Takes in a segment. Flows that are over by now go to `done`. Gives the segment's flow, unless all that it has is a SYN and its answer.
@@ -248,9 +251,7 @@ impl Table {
                 (self.entries.len() - 1) as u32
             }
         };
-        let (hasher, entries) = (&self.hasher, &self.entries);
-        let hash_of = |slot: &u32| entries[*slot as usize].as_ref().map_or(0, |entry| hasher.hash_one(entry.key));
-        self.index.insert_unique(hasher.hash_one(key), slot, hash_of);
+        self.insert(key, slot);
         self.recent = Some((key, slot));
         let place = Place { since: segment.time, slot, id };
         if half_open {
@@ -260,6 +261,12 @@ impl Table {
         }
         self.tidy(slot, segment.time, done);
         (!half_open).then_some(slot)
+    }
+
+    fn insert(&mut self, key: Key, slot: u32) {
+        let (hasher, entries) = (&self.hasher, &self.entries);
+        let hash_of = |slot: &u32| entries[*slot as usize].as_ref().map_or(0, |entry| hasher.hash_one(entry.key));
+        self.index.insert_unique(hasher.hash_one(key), slot, hash_of);
     }
 
     /// Flows rest or leave that there is no room or no patience for, but not the one that speaks now.

@@ -43,6 +43,16 @@ impl Waiting {
         Waiting { queue: VecDeque::new(), live: 0, limit, patience }
     }
 
+    /// Who waits, in the order of their turns; some may have gone.
+    pub(super) fn places(&self) -> impl Iterator<Item = &Place> {
+        self.queue.iter()
+    }
+
+    /// With those that waited when the stream was put down, of which so many had not gone.
+    pub(super) fn resume(&mut self, places: VecDeque<Place>, live: usize) {
+        (self.queue, self.live) = (places, live);
+    }
+
     /// A flow begins to wait.
     pub(super) fn enters(&mut self, place: Place) {
         self.queue.push_back(place);

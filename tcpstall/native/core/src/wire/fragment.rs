@@ -36,7 +36,7 @@ pub(super) struct Part {
 }
 
 /// What the fragments of one packet have in common.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub struct Datagram {
     pub(super) source: Address,
     pub(super) destination: Address,
@@ -49,6 +49,7 @@ pub fn datagram(frame: &Frame<'_>) -> Option<Datagram> {
 }
 
 /// The first fragment of a segment.
+#[derive(Clone, serde::Serialize, serde::Deserialize)]
 struct First {
     datagram: Datagram,
     /// As the header says it, with the flags that belong behind the last byte.
@@ -96,7 +97,7 @@ pub enum Followed {
 
 /// The segments whose first fragment passed lately. Each of them is handed on once: at once, when it is whole, or, when the rest of it
 /// is missing, as far as it goes.
-#[derive(Default)]
+#[derive(Clone, Default, serde::Serialize, serde::Deserialize)]
 pub struct Fragments {
     firsts: Vec<First>,
     /// The oldest, which makes room for the next.

@@ -1,58 +1,20 @@
 //! A flow put down as bytes, and taken up again when more of it comes: later, or in another process.
 
-use std::fmt;
-
-use lz4_flex::block::{compress_prepend_size, decompress_size_prepended};
-
 use super::Watch;
-
-/// Which state the bytes hold. Raise it with every change of what a flow's state is made of.
-const VERSION: u16 = 5;
-
-/// Why bytes are no flow's state.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum StateError {
-    /// Another version of tcpstall put it down.
-    Version(u16),
-    /// They were cut or changed.
-    Damaged,
-}
-
-impl fmt::Display for StateError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            StateError::Version(version) => {
-                write!(f, "it is of version {version}, this tcpstall continues version {VERSION}")
-            }
-            StateError::Damaged => f.write_str("it was cut or changed"),
-        }
-    }
-}
-
-impl std::error::Error for StateError {}
+use crate::state::{self, StateError};
 
 impl Watch {
-    /// All of it as bytes: some hundred for a flow that has said little, and what its gaps and its data in flight take. They
-    /// begin with the version, 2 bytes, little-endian; the rest is compressed, for times of one flow are much alike.
+    /// All of it as bytes: some hundred for a flow that has said little, and what its gaps and its data in flight take.
     pub fn put_down(&self) -> Box<[u8]> {
-        // Writing to memory cannot fail.
-        let state = postcard::to_stdvec(self).unwrap_or_default();
-        [&VERSION.to_le_bytes()[..], &compress_prepend_size(&state)].concat().into_boxed_slice()
+        state::put_down(self)
     }
 
     /// The flow as it was when it was put down.
     ///
     /// # Errors
-    /// [`StateError::Version`] where another version wrote the bytes, [`StateError::Damaged`] where they are no state.
+    /// Those of [`state::taken_up`].
     pub fn taken_up(bytes: &[u8]) -> Result<Box<Watch>, StateError> {
-        let (version, state) = bytes.split_first_chunk().ok_or(StateError::Damaged)?;
-        let version = u16::from_le_bytes(*version);
-        if version != VERSION {
-            return Err(StateError::Version(version));
-        }
-        let state = decompress_size_prepended(state).map_err(|_| StateError::Damaged)?;
-        let watch = postcard::from_bytes::<Watch>(&state).map_err(|_| StateError::Damaged)?;
-        Ok(Box::new(watch))
+        state::taken_up(bytes).map(Box::new)
     }
 }
 
@@ -60,6 +22,7 @@ impl Watch {
 mod tests {
     use super::*;
     use crate::seq::SeqNo;
+    use crate::state::VERSION;
     use crate::time::Nanos;
     use crate::wire::{Address, Endpoint, Flags, SackBlock, Segment, Timestamps};
 

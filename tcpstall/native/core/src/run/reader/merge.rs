@@ -67,13 +67,10 @@ impl Reader<'_> {
         }
         if std::mem::take(&mut self.compare)
             && let [before, after] = &self.lanes[..]
-            && let Some(Pending::Segment(first)) = after.pending.front()
+            && let Some(first) = after.pending.front().and_then(Pending::segment)
+            && before.pending.iter().filter_map(Pending::segment).any(|segment| is_same(segment, first))
         {
-            let same =
-                |pending: &Pending| matches!(pending, Pending::Segment(next) if is_same(&next.segment, &first.segment));
-            if before.pending.iter().any(same) {
-                self.in_turn = false;
-            }
+            self.in_turn = false;
         }
         None
     }
@@ -163,7 +160,7 @@ impl Reader<'_> {
 }
 
 /// Reads one item, unless a batch's worth was read.
-fn pull(lane: &mut Lane, status: &mut super::CaptureStatus, records: &mut u32) -> Option<Filled> {
+pub(super) fn pull(lane: &mut Lane, status: &mut super::CaptureStatus, records: &mut u32) -> Option<Filled> {
     if *records >= RECORDS {
         return Some(Filled::More);
     }

@@ -59,6 +59,11 @@ impl Flights {
         self.forgotten -= watch.map_or(0, Watch::forgotten);
     }
 
+    /// Of flows that rest so many frames were forgotten.
+    pub(super) fn resume(&mut self, forgotten: u64) {
+        self.forgotten += forgotten;
+    }
+
     /// Frames that were forgotten, of flows that have left.
     pub(super) fn forgotten(&self) -> u64 {
         self.forgotten

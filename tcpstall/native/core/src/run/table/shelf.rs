@@ -54,6 +54,22 @@ impl Shelf {
         }
     }
 
+    /// With the flows that rest already; gives how many frames of them were forgotten.
+    pub(super) fn resume(&mut self, entries: &[Option<Entry>]) -> u64 {
+        let mut forgotten = 0;
+        for (slot, entry) in (0..).zip(entries) {
+            if let Some(Entry { flow: Flow::Resting(resting), .. }) = entry {
+                self.queue.push_back(Place { slot, rest: resting.number() });
+                self.bytes += resting.bytes();
+                forgotten += resting.forgotten();
+            }
+        }
+        self.queue.make_contiguous().sort_unstable_by_key(|place| place.rest);
+        self.live = self.queue.len();
+        self.rests = self.queue.back().map_or(0, |last| last.rest);
+        forgotten
+    }
+
     #[cfg(test)]
     pub(super) fn queued(&self) -> usize {
         self.queue.len()
