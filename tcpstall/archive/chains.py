@@ -1,7 +1,8 @@
 """What is read of a set that the store has in part: on from where it ended, all of it again, or only what is new.
 
-Rows are never replaced by less. Where a file is gone that rows came from, these rows stay, those of connections that
-were open included, and what is new has rows of its own: no packet counts twice, and none is lost.
+A set goes on from what was left open in it (streams). Where that is not to be had it goes on from where its oldest open
+connection began. Rows are never replaced by less: where a file is gone for that, its rows stay, those of connections
+that were open included, and what is new has rows of its own. No packet counts twice, and none is lost.
 """
 
 import json
@@ -12,6 +13,7 @@ from functools import cached_property
 from typing import Any
 
 from tcpstall.archive.sets import Beyond, Member, Set, digest
+from tcpstall.archive.store import Stream
 from tcpstall.errors import CannotOpen
 
 __all__ = ["KNOWN_PACKETS", "Chains"]
@@ -26,12 +28,17 @@ class Chains:
     """The scans of sets that are in the store, each chain begun by one scan and carried on by others."""
 
     def __init__(
-        self, known: Sequence[Row], contents: Mapping[str, str], fingerprint: Callable[[str, int], str]
+        self,
+        known: Sequence[Row],
+        contents: Mapping[str, str],
+        fingerprint: Callable[[str, int], str],
+        stream: Callable[[str], Stream | None],
     ) -> None:
         """`known` are the rows that count, `contents` the fingerprints of the files that are there, by name.
 
-        All of them must be in it when the first set is asked for.
+        All of them must be in it when the first set is asked for. `stream(scan)` is what a scan left open.
         """
+        self._stream = stream
         self._contents = contents
         self._fingerprint = fingerprint
         self._by_content: dict[str, Row] = {}
@@ -64,6 +71,8 @@ class Chains:
         if follows and rows and (loses or len(chains) == 1):
             whole = self._continued(name, members, new, rows)
             return ([whole], []) if whole else self._pieces(name, members, new, rows)
+        if not rows and (behind := self._behind(name, new)):
+            return [behind], []
         again = None if loses else _again(name, members, rows)
         if again is None:
             return self._pieces(name, members, new, rows)
@@ -117,8 +126,13 @@ class Chains:
     def _continued(
         self, name: str, members: Sequence[Member], new: Sequence[Member], rows: Sequence[Row]
     ) -> Set | None:
-        """Reads on behind the newest scan, from where its oldest open connection began; None if that is gone."""
+        """Reads on behind the newest scan: from what it left open, or else from where its oldest open connection began.
+
+        None if that is gone.
+        """
         newest = max(rows, key=_age)
+        if stream := self._stream(newest["scan"]):
+            return _on(name, newest, stream, members, new)
         resume_ns = newest["resume_ns"]
         chain = self._by_chain[newest["chain"]]
         needed = {
@@ -134,6 +148,14 @@ class Chains:
         scan = digest([newest["scan"], *(member.fingerprint for member in new)])
         before = sum(row["packets"] for row in chain if row["fingerprint"] not in needed)
         return Set(scan, newest["chain"], name, (*again, *new), continues=newest["scan"], packets_before=before)
+
+    def _behind(self, name: str, new: Sequence[Member]) -> Set | None:
+        """Reads on behind a set of which no file is left."""
+        newest = max(self._by_set[name], key=_age, default=None)
+        if newest is None or newest["scan"] in self._scans_here or not all(_follows(one, [newest]) for one in new):
+            return None
+        stream = self._stream(newest["scan"])
+        return _on(name, newest, stream, new, new) if stream else None
 
     def _pieces(
         self, name: str, members: Sequence[Member], new: Sequence[Member], rows: Sequence[Row]
@@ -166,6 +188,14 @@ class Chains:
             return _known_upto(max(grown, key=lambda row: int(row["size_bytes"])))
         same = any(row["first_ns"] is not None and row["first_ns"] == member.input.first_ns for row in before)
         return None if same else Beyond()
+
+
+def _on(name: str, newest: Row, stream: Stream, members: Sequence[Member], new: Sequence[Member]) -> Set:
+    """Only the new files, with what was open before them. Where the last one before is gone others may have been."""
+    there = any(member.fingerprint == newest["fingerprint"] for member in members)
+    first = new[0] if there else replace(new[0], missing_before=True)
+    scan = digest([newest["scan"], *(member.fingerprint for member in new)])
+    return Set(scan, newest["chain"], name, (first, *new[1:]), continues=newest["scan"], stream=stream)
 
 
 def _again(name: str, members: Sequence[Member], rows: Sequence[Row]) -> Set | None:

@@ -128,6 +128,8 @@ class _Scanning:
             suspects += [result for result in results if isinstance(result, Task)]
             if finished := [result for result in results if isinstance(result, Done)]:
                 done(_together(finished))
+                for rest in (result.rest for result in finished if result.rest is not None):
+                    self._submit(rest)
         return suspects
 
     def break_off(self) -> None:
@@ -204,6 +206,7 @@ def _together(several: Sequence[Done]) -> Done:
             dropped=[scan for commit in commits for scan in commit.dropped],
             continued=[scan for commit in commits for scan in commit.continued],
             removed=[name for commit in commits for name in commit.removed],
+            streams=[stream for commit in commits for stream in commit.streams],
         ),
         sum(one.size for one in several),
         sum(one.packets for one in several),

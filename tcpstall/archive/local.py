@@ -106,6 +106,8 @@ class _Crew:
                     raise news
                 assert isinstance(news, Done)  # noqa: S101 - the type checker's; workers send nothing else
                 done(news)
+                if news.rest is not None:
+                    self._to_do.appendleft((news.rest, 0))
                 self._give(worker)
 
     def dismiss(self) -> None:

@@ -18,6 +18,7 @@ __all__ = [
     "FOLDERS",
     "JOURNAL",
     "LOCK",
+    "STREAMS",
     "TABLES",
     "UNFINISHED",
     "aside",
@@ -28,10 +29,12 @@ __all__ = [
     "is_made_part",
     "is_ours",
     "is_part",
+    "is_streams",
     "new_digest",
     "number_of",
     "part_name",
     "repair_of",
+    "streams_name",
     "table_of",
 ]
 
@@ -47,16 +50,19 @@ DAMAGED = "damaged"
 UNFINISHED = "unfinished"
 """Files being made; what is left in there belongs to a writer that was killed."""
 LOCK = "lock"
+STREAMS = "streams"
+"""What was open where the files of rotated sets end, for the scan that reads on."""
 DATABASE = "store.duckdb"
 """Views of the tables, for other tools; tcpstall itself does not read it."""
 
 FILES = (ABOUT, CATALOG, LOCK, DATABASE)
-FOLDERS = (*TABLES, JOURNAL, COPY, DAMAGED, UNFINISHED)
+FOLDERS = (*TABLES, JOURNAL, COPY, DAMAGED, UNFINISHED, STREAMS)
 
 _HEX = "[0-9a-f]{32}"
 _PART = re.compile(rf"(?:(?:{'|'.join(BY_DAY)})/day=\d{{4}}-\d\d-\d\d|captures)/[0-9A-Za-z_-]{{1,100}}\.parquet")
 _MADE = re.compile(rf"[^/]+/(?:[^/]+/)?{_HEX}(?:-({_HEX}))?\.parquet")
 _ENTRY = re.compile(rf"(?:{COPY}/)?{JOURNAL}/\d{{12}}\.json")
+_STREAMS = re.compile(rf"{STREAMS}/{_HEX}-({_HEX})\.streams")
 _LEFT_OVER = re.compile(rf"{UNFINISHED}/(?:{_HEX}(?:\.parquet|\.duckdb(?:\.wal)?)?|spilled-{_HEX}/[0-9A-Za-z_.-]+)")
 
 
@@ -85,6 +91,7 @@ def is_ours(name: str) -> bool:
         or is_entry(name)
         or is_part(held)
         or is_left_over(name)
+        or is_streams(name)
         or name.startswith((f"{DAMAGED}/", f"{LOCK}/"))
     )
 
@@ -92,6 +99,11 @@ def is_ours(name: str) -> bool:
 def is_left_over(name: str) -> bool:
     """A name of the exact form that tcpstall gives files while it makes them."""
     return _LEFT_OVER.fullmatch(name) is not None
+
+
+def is_streams(name: str) -> bool:
+    """A name of the exact form that tcpstall gives files of streams."""
+    return _STREAMS.fullmatch(name) is not None
 
 
 def is_entry(name: str) -> bool:
@@ -122,9 +134,16 @@ def part_name(folder: str, file: Path) -> str:
 
 
 def digest_in(name: str) -> str | None:
-    """The digest that a part's name carries; None for parts of versions that wrote none."""
-    found = _MADE.fullmatch(name)
+    """The digest that the name of a part or of a file of streams carries; None where its version wrote none."""
+    found = _MADE.fullmatch(name) or _STREAMS.fullmatch(name)
     return found[1] if found else None
+
+
+def streams_name(content: bytes) -> str:
+    """A new name for a file of streams, with the digest of its content."""
+    digest = new_digest()
+    digest.update(content)
+    return f"{STREAMS}/{uuid.uuid4().hex}-{digest.hexdigest()}.streams"
 
 
 def new_digest() -> "hashlib.blake2b":

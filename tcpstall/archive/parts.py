@@ -59,7 +59,7 @@ class Parts:
     """Gathers rows of several scans and writes them as parts of a place. Nothing counts before it is committed."""
 
     def __init__(self, place: Place, memory_bytes: int) -> None:
-        self._place = place
+        self.place = place
         self._scratch = place.scratch
         self._rows = connected(place, memory_bytes)
         self._gathered = _core.Gathered()
@@ -93,7 +93,7 @@ class Parts:
         table = folder.partition("/")[0]
         counts = "NOT list_contains(?, scan) AND NOT (at_end AND list_contains(?, scan)) AND start_ns >= ?"
         least_ns = -(2**63) if since_ns is None else since_ns
-        values = [[self._place.path(part.name) for part in old], [*dropped], [*continued], least_ns]
+        values = [[self.place.path(part.name) for part in old], [*dropped], [*continued], least_ns]
         found = self._rows.execute(f"SELECT count(*), min(start_ns), max(start_ns) FROM {_READ} WHERE {counts}", values)
         rows, from_ns, to_ns = found.fetchone() or (0, None, None)
         if not rows:
@@ -178,8 +178,8 @@ class Parts:
             name = part_name(folder, file)
         except (duckdb.Error, OSError) as error:
             file.unlink(missing_ok=True)
-            raise CannotWrite(f"cannot write into {self._place.url}: {_line(error)}") from error
-        self._place.take(name, file)
+            raise CannotWrite(f"cannot write into {self.place.url}: {_line(error)}") from error
+        self.place.take(name, file)
         return Part(table, name, rows, size, from_ns, to_ns, layout(table))
 
 

@@ -10,6 +10,7 @@ from tcpstall.archive.chains import Chains
 from tcpstall.archive.found import Input
 from tcpstall.archive.rotation import grouped
 from tcpstall.archive.sets import Member, Set, Task
+from tcpstall.archive.store import Stream
 from tcpstall.errors import CannotOpen, ExitCode
 
 __all__ = ["Member", "Plan", "Set", "Task", "current", "planned"]
@@ -58,22 +59,33 @@ def _as_its_original(row: Row, scanned: Mapping[str, Row]) -> Row:
 
 
 def planned(
-    inputs: Sequence[Input], known: Sequence[Row], fingerprint: Callable[[str, int], str], *, separate: bool = False
+    inputs: Sequence[Input],
+    known: Sequence[Row],
+    fingerprint: Callable[[str, int], str],
+    *,
+    separate: bool = False,
+    stream: Callable[[str], Stream | None] = lambda _: None,
 ) -> Plan:
     """`known` are the rows of the store that count; `fingerprint(name, size)` is asked where name, size or time is new.
 
-    `separate` takes each file for itself, whatever its name says.
+    `separate` takes each file for itself, whatever its name says; `stream(scan)` is what a scan left open.
     """
-    return _Planning(inputs, known, fingerprint).plan(separate)
+    return _Planning(inputs, known, fingerprint, stream).plan(separate)
 
 
 class _Planning:
-    def __init__(self, inputs: Sequence[Input], known: Sequence[Row], fingerprint: Callable[[str, int], str]) -> None:
+    def __init__(
+        self,
+        inputs: Sequence[Input],
+        known: Sequence[Row],
+        fingerprint: Callable[[str, int], str],
+        stream: Callable[[str], Stream | None],
+    ) -> None:
         self._inputs = inputs
         self._fingerprint = fingerprint
         self._by_identity = {_identity(row["name"], row["size_bytes"], row["changed_ns"]): row for row in known}
         self._contents: dict[str, str] = {}
-        self._chains = Chains(known, self._contents, fingerprint)
+        self._chains = Chains(known, self._contents, fingerprint, stream)
         self._owners: dict[str, str] = {}
         self._captures: list[Row] = []
         self._touched: list[Row] = []

@@ -6,9 +6,21 @@ from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
 from tcpstall.archive.columns import CAPTURES
-from tcpstall.archive.names import TABLES, is_part, new_digest, table_of
+from tcpstall.archive.names import TABLES, is_part, is_streams, new_digest, table_of
 
-__all__ = ["SCHEMA", "Commit", "Damaged", "Lost", "Part", "Row", "State", "read_catalog", "read_entry", "sane_row"]
+__all__ = [
+    "SCHEMA",
+    "Commit",
+    "Damaged",
+    "Lost",
+    "Part",
+    "Row",
+    "State",
+    "Stream",
+    "read_catalog",
+    "read_entry",
+    "sane_row",
+]
 
 SCHEMA = "tcpstall.store/1"
 """Name and version of how a store is laid out; a newer version is refused, an older one migrated."""
@@ -50,6 +62,16 @@ class Lost:
 
 
 @dataclass(frozen=True, slots=True)
+class Stream:
+    """What was open where a scan's files end: `bytes` of the file `name` from `start` on, as the core put it down."""
+
+    scan: str
+    name: str
+    start: int
+    bytes: int
+
+
+@dataclass(frozen=True, slots=True)
 class Commit:
     """What becomes true at once.
 
@@ -57,7 +79,7 @@ class Commit:
     open when their files ended are told anew by the scan that read on. `captures` are rows of that table.
     `removed` are parts that no longer count, for what they held is in `parts`. `repeated` are chains whose files were
     scanned again because rows of theirs were lost, `counted` scans that count again. `archives` were read to their end:
-    see archive.walked.
+    see archive.walked. `streams` are what the scan that reads on needs of these; one that is lost costs reading again.
     """
 
     parts: Sequence[Part] = ()
@@ -68,11 +90,12 @@ class Commit:
     repeated: Sequence[str] = ()
     counted: Sequence[str] = ()
     archives: Sequence[Row] = ()
+    streams: Sequence[Stream] = ()
 
     def encoded(self) -> bytes:
         """As an entry of the journal. What is seldom there is left out: older versions know no such keys."""
         row = asdict(self)
-        for name in ("repeated", "counted", "archives"):
+        for name in ("repeated", "counted", "archives", "streams"):
             if not row[name]:
                 del row[name]
         return _signed(row)
@@ -88,6 +111,8 @@ class State:
     continued: set[str] = field(default_factory=set)
     archives: dict[str, Row] = field(default_factory=dict)
     lost: list[Lost] = field(default_factory=list)
+    streams: dict[str, Stream] = field(default_factory=dict)
+    """By their scans."""
     removed: set[str] = field(default_factory=set)
     """Parts that no longer count and may still lie there: the only ones that a sweep takes without a question."""
     changed_ns: dict[str, int] = field(default_factory=dict)
@@ -104,6 +129,9 @@ class State:
         self.dropped.difference_update(commit.counted)
         self.continued.update(commit.continued)
         self.archives.update((archive["name"], archive) for archive in commit.archives)
+        self.streams.update((stream.scan, stream) for stream in commit.streams)
+        for scan in (*commit.dropped, *commit.continued):
+            self.streams.pop(scan, None)
         repeated = set(commit.repeated)
         left = [replace(each, chains=tuple(c for c in each.chains if c not in repeated)) for each in self.lost]
         self.lost = [now for now, each in zip(left, self.lost, strict=True) if now.chains or not each.chains]
@@ -127,6 +155,7 @@ class State:
                 "continued": sorted(self.continued),
                 "archives": list(self.archives.values()),
                 "lost": [asdict(each) for each in self.lost],
+                "streams": [asdict(each) for each in self.streams.values()],
                 "removed": sorted(self.removed),
                 "changed_ns": self.changed_ns,
             }
@@ -148,6 +177,7 @@ def read_catalog(content: bytes) -> State:
         continued=set(_texts(row.get("continued"))),
         archives={row["name"]: row for row in _archives(row.get("archives", []))},
         lost=[_lost(each) for each in _list(row.get("lost", []))],
+        streams={each.scan: each for each in _streams(row.get("streams", []))},
         removed=set(_part_names(row.get("removed", []))),
         changed_ns={name: _whole(value, least=-_INT64) for name, value in changed.items()},
         upto=upto,
@@ -167,6 +197,7 @@ def read_entry(content: bytes) -> Commit:
         repeated=_texts(row.get("repeated", [])),
         counted=_texts(row.get("counted", [])),
         archives=_archives(row.get("archives", [])),
+        streams=_streams(row.get("streams", [])),
     )
 
 
@@ -238,6 +269,17 @@ def _archives(value: object) -> list[Row]:
     if not all(isinstance(row, dict) and isinstance(row.get("name"), str) for row in rows):
         raise Damaged("an archive in it has no name")
     return rows
+
+
+def _streams(value: object) -> list[Stream]:
+    found = []
+    for row in _list(value):
+        if not isinstance(row, dict) or not isinstance(row.get("scan"), str) or not isinstance(row.get("name"), str):
+            raise Damaged("a stream in it has no name")
+        if not is_streams(row["name"]):
+            raise Damaged(f"it names {row['name']!r}, which holds no streams")
+        found.append(Stream(row["scan"], row["name"], _whole(row.get("start")), _whole(row.get("bytes"))))
+    return found
 
 
 def _whole(value: object, *, least: int = 0) -> int:

@@ -12,7 +12,8 @@ from tcpstall.archive.found import Fingerprints, find
 from tcpstall.archive.plan import Plan, Task, current, planned
 from tcpstall.archive.progress import Nobody, Progress, Summary
 from tcpstall.archive.remembered import Remembered
-from tcpstall.archive.store import Commit, Store
+from tcpstall.archive.store import Commit, Store, Stream
+from tcpstall.archive.streams import Streams
 from tcpstall.archive.upkeep import compacted, known_captures
 from tcpstall.archive.walked import Walked, healed, recorded
 from tcpstall.archive.watch import complete
@@ -70,6 +71,7 @@ class _Scan:
         self._summary = Summary()
         self._walked: list[Walked] = []
         self._again: Again | None = None
+        self._streams = Streams(store.place)
 
     def plan(self, *, separate: bool, only_complete: bool) -> Plan:
         if self._store.dropped or self._store.continued:
@@ -82,7 +84,12 @@ class _Scan:
             inputs = complete(inputs)
         self._again = Again(self._store, known, inputs)
         with Fingerprints([(one.name, one.size) for one in inputs]) as fingerprint:
-            return planned(inputs, self._again.known, fingerprint, separate=separate)
+            return planned(inputs, self._again.known, fingerprint, separate=separate, stream=self._left_open)
+
+    def _left_open(self, scan: str) -> Stream | None:
+        """What the scan left open, if one can go on with it."""
+        stream = self._store.stream(scan)
+        return stream if stream and self._streams.read(stream) is not None else None
 
     def run(self, plan: Plan, options: Options, execute: Executor) -> Summary:
         began = time.monotonic()

@@ -5,9 +5,12 @@ from collections.abc import Collection, Iterable
 from dataclasses import dataclass, replace
 
 from tcpstall.archive.found import Input
-from tcpstall.archive.store import SCHEMA
+from tcpstall.archive.store import SCHEMA, Stream
 
-__all__ = ["Beyond", "Member", "Set", "Task", "digest", "without"]
+__all__ = ["Beyond", "Member", "Set", "Task", "behind", "digest", "stage", "without"]
+
+_STAGE_BYTES = 64_000_000
+"""A large set is committed each time so much of it was read: whoever is killed reads no more than that twice."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,6 +43,7 @@ class Set:
     `chain` is the first scan of this set, `continues` the one that this scan carries on; `packets_before` counts what
     is not read again then, and `drops` are scans that it replaces. One that is `cut` belongs behind a scan that it
     cannot carry on: what was open then keeps its rows. Only the first member may be read `beyond` what is known.
+    `stream` is what the scan before it left open: with it no known member is read again.
     """
 
     scan: str
@@ -50,11 +54,17 @@ class Set:
     drops: tuple[str, ...] = ()
     packets_before: int = 0
     cut: bool = False
+    stream: Stream | None = None
 
     @property
     def size(self) -> int:
         """Bytes to be read."""
         return sum(member.input.size for member in self.members)
+
+    @property
+    def may_grow(self) -> bool:
+        """Its name says that it was rotated: further files may go on where it ends."""
+        return "#" in self.name
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,6 +88,32 @@ def without(each: Set, left_out: Collection[Member]) -> Set:
     ]
     scan = digest([each.scan, "without", *(member.fingerprint for member in left_out)])
     return replace(each, scan=scan, chain=scan if each.chain == each.scan else each.chain, members=tuple(rest))
+
+
+def stage(each: Set) -> tuple[Set, tuple[Member, ...]]:
+    """As many files of a large set as are scanned and committed together, and those that are read on behind them.
+
+    Not of one that replaces rows: these go only when all that they came from was read again.
+    """
+    size, count = 0, 0
+    while count < len(each.members) and size < _STAGE_BYTES:
+        size += each.members[count].input.size
+        count += 1
+    replaces = each.drops or any(member.held for member in each.members)
+    if not each.may_grow or replaces or count == len(each.members):
+        return each, ()
+    scan = digest([each.scan, "first", str(count)])
+    chain = scan if each.chain == each.scan else each.chain
+    return replace(each, scan=scan, chain=chain, members=each.members[:count]), each.members[count:]
+
+
+def behind(before: Set, members: tuple[Member, ...], stream: Stream | None) -> Set:
+    """The files that follow on those of a set, which left that open; nothing if none of them could be read."""
+    scan = digest([before.scan, *(member.fingerprint for member in members)])
+    if stream is None:
+        return replace(before, scan=scan, chain=scan if before.chain == before.scan else before.chain, members=members)
+    chain = stream.scan if before.chain == before.scan else before.chain
+    return Set(scan, chain, before.name, members, continues=stream.scan, stream=stream)
 
 
 def digest(contents: Iterable[str]) -> str:

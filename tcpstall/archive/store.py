@@ -18,13 +18,14 @@ from tcpstall.archive.records import (
     Part,
     Row,
     State,
+    Stream,
     read_catalog,
     read_entry,
 )
 from tcpstall.archive.sound import faults, refused
 from tcpstall.errors import CannotOpen, CannotWrite
 
-__all__ = ["DATABASE", "SCHEMA", "TABLES", "Commit", "Lost", "Part", "Store"]
+__all__ = ["DATABASE", "SCHEMA", "TABLES", "Commit", "Lost", "Part", "Store", "Stream"]
 
 _INTERRUPTED = "Query interrupted"
 
@@ -146,6 +147,10 @@ class Store:
         """Parts that were damaged and whose rows are missing."""
         return list(self._state.lost)
 
+    def stream(self, scan: str) -> Stream | None:
+        """What the scan left open, if that is known."""
+        return self._state.streams.get(scan)
+
     def faults(self, parts: Iterable[Part], *, thoroughly: bool = False) -> dict[str, str]:
         """What is wrong with which of these parts."""
         changed_ns = self._state.changed_ns
@@ -198,7 +203,9 @@ class Store:
         there = [name for table in TABLES for name in self.place.names(table)]
         stale = [name for name in there if name not in state.parts and _is_swept(name, state)]
         copies = [name for name in self.place.names(f"{COPY}/captures") if _original(name) not in state.parts]
-        self.place.remove([*done, *stale, *filter(lambda name: names.is_part(_original(name)), copies)])
+        kept = {stream.name for stream in state.streams.values()}
+        over = [name for name in self.place.names(names.STREAMS) if names.is_streams(name) and name not in kept]
+        self.place.remove([*done, *stale, *over, *filter(lambda name: names.is_part(_original(name)), copies)])
 
     def _mirror(self) -> None:
         """Makes the copies that are missing: a writer was killed, or an older version wrote."""

@@ -15,8 +15,9 @@ from tcpstall.archive.fingerprints import is_unchanged
 from tcpstall.archive.found import opened
 from tcpstall.archive.parts import Parts
 from tcpstall.archive.place import at
-from tcpstall.archive.sets import Member, Set, Task, without
+from tcpstall.archive.sets import Member, Set, Task, behind, stage, without
 from tcpstall.archive.store import Commit
+from tcpstall.archive.streams import Streams, kept
 from tcpstall.errors import ExitCode, TcpstallError
 from tcpstall.labels import read_label
 
@@ -64,23 +65,30 @@ class Done:
     """Captures that could not be read, or not to their end."""
     cut: int = 0
     """Captures that were not joined to older ones, of which files are gone."""
+    rest: Task | None = None
+    """What is to be scanned behind it, once it is committed."""
 
 
 def scan_task(task: Task, url: str, options: Options, told: Callable[[int], None]) -> Done:
     """Scans the sets of a task and writes their parts into the store at `url`; nothing counts until it is committed.
 
+    Of a large set it scans the first files only: Done.rest are the others.
     `told(bytes)` is called now and then with what was read since; what it raises ends the scan. Raises CannotWrite
     and CannotWork.
     """
     captures: list[Mapping[str, Any]] = []
     dropped: list[str] = []
     continued: list[str] = []
-    with _blaming_this_machine(task.sets[0]):
-        parts = Parts(at(url), options.memory_bytes)
+    streams: dict[str, bytes] = {}
+    place = at(url)
+    begun, further = stage(task.sets[0])
+    task = Task((begun, *task.sets[1:]))
+    with _blaming_this_machine(begun):
+        parts = Parts(place, options.memory_bytes)
     for each in task.sets:
         try:
             with _blaming_this_machine(each):
-                taken = _taken(each, parts, options, told)
+                taken = _taken(each, parts, options, told, streams)
         except TcpstallError:
             raise
         except Exception as error:
@@ -91,7 +99,10 @@ def scan_task(task: Task, url: str, options: Options, told: Callable[[int], None
             dropped.extend(taken.dropped)
             continued.extend(taken.continued)
     with _blaming_this_machine(task.sets[-1]):
-        return _done(task, Commit(parts.finish(), captures, dropped, continued))
+        left_open = kept(place, {scan: stream for scan, stream in streams.items() if scan not in dropped})
+        done = _done(task, Commit(parts.finish(), captures, dropped, continued, streams=left_open))
+    rest = Task((behind(begun, further, left_open[0] if left_open else None),)) if further else None
+    return replace(done, rest=rest)
 
 
 @contextmanager
@@ -127,14 +138,16 @@ def _done(task: Task, commit: Commit) -> Done:
     )
 
 
-def _taken(each: Set, parts: Parts, options: Options, told: Callable[[int], None]) -> Commit:
+def _taken(each: Set, parts: Parts, options: Options, told: Callable[[int], None], streams: dict[str, bytes]) -> Commit:
     """What a set comes to. Rows replace others only if all that these came from was read again.
 
     A capture that cannot be read to its end this time is left out, and the set is read without it: it is tried again,
-    and what was read of it now must not count beside that.
+    and what was read of it now must not count beside that. What is open in the end goes into `streams`, by the scan.
     """
     scan = _Scan(each, parts, options, told)
     rows = scan.run()
+    if scan.left_open:
+        streams[each.scan] = scan.left_open
     lost = [member for member in each.members if member.held and member not in scan.read]
     if lost:
         return Commit(captures=_again(each, f"{lost[0].input.name} has changed or gone meanwhile"), dropped=[each.scan])
@@ -144,7 +157,8 @@ def _taken(each: Set, parts: Parts, options: Options, told: Callable[[int], None
     others = [row for row in rows if row["scan"] is None]
     if not counting:
         return Commit(captures=others, dropped=[each.scan])
-    rest = _taken(without(each, [member for member in each.members if member not in scan.read]), parts, options, told)
+    unread = [member for member in each.members if member not in scan.read]
+    rest = _taken(without(each, unread), parts, options, told, streams)
     return replace(rest, captures=[*others, *rest.captures], dropped=[each.scan, *rest.dropped])
 
 
@@ -166,24 +180,32 @@ class _Scan:
         self._parts = parts
         self._options = options
         self._told = told
-        self._names = [member.input.name for member in each.members]
+        self._stream = _left_open(each, parts)
+        self._before = _core.stream_captures(self._stream) if self._stream else []
+        """Captures that are not read again; connections began in them that may go on."""
+        self._names = [*self._before, *(member.input.name for member in each.members)]
         self._flows: Counter[int] = Counter()
         self._resume_ns: int | None = None
         self._progressed = 0
         self._all_told = 0
         self.read: set[Member] = set()
         """Members that were read as they were planned to be."""
+        self.left_open: bytes | None = None
+        """What is open in the end, for the scan that reads on."""
 
     def run(self) -> list[Row]:
         """The rows of its captures."""
         members = self._set.members
+        first = len(self._before)
         report = _core.analyze(
             self._names,
-            sets=[0] * len(members),
-            missing_before=[index for index, member in enumerate(members) if member.missing_before],
-            new_from=next(index for index, member in enumerate(members) if not member.known),
+            sets=[0] * len(self._names),
+            missing_before=[index for index, member in enumerate(members, first) if member.missing_before],
+            new_from=next(index for index, member in enumerate(members, first) if not member.known),
             packets_before=self._set.packets_before,
             known_packets=members[0].beyond.packets,
+            stream=self._stream,
+            puts_down=self._set.may_grow,
             threads=1,
             open=opened,
             bursts=False,
@@ -195,7 +217,8 @@ class _Scan:
             chunk=_CHUNK,
         )
         self._tell(self._set.size - self._all_told)
-        rows = [self._row(index, status) for index, status in enumerate(report.captures)]
+        self.left_open = report.stream
+        rows = [self._row(index, status) for index, status in enumerate(report.captures[first:])]
         return [row for row, member in zip(rows, members, strict=True) if not member.known]
 
     def _keep(self, report: _core.Report) -> None:
@@ -234,12 +257,22 @@ class _Scan:
                 "exit_code": status.exit_code,
                 "error": status.error,
                 "warnings": json.dumps([*about["warnings"], *_further_warnings(self._set, index)]),
-                "flows": self._flows[index],
+                "flows": self._flows[len(self._before) + index],
                 "resume_ns": self._resume_ns,
             }
             | ({} if was_read else _IN_NO_SCAN)
             | (_changed(member) if changed else {})
         )
+
+
+def _left_open(each: Set, parts: Parts) -> bytes | None:
+    """What the scan left open that this one carries on. Raises CannotWork where it is gone since it was planned."""
+    if each.stream is None:
+        return None
+    stream = Streams(parts.place).read(each.stream)
+    if stream is None:
+        raise CannotWork(f"{each.name} cannot be continued: {each.stream.name} in the store has changed; scan again")
+    return stream
 
 
 def _is_as_planned(member: Member, about: Mapping[str, Any]) -> bool:

@@ -1,5 +1,6 @@
 """A scan's tasks done in this process one after the other, which costs no start of a worker."""
 
+from collections import deque
 from collections.abc import Callable, Sequence
 
 from tcpstall.archive.plan import Task
@@ -12,5 +13,9 @@ def here(
     tasks: Sequence[Task], url: str, options: Options, done: Callable[[Done], None], told: Callable[[int], None]
 ) -> None:
     """An executor for `scan`."""
-    for task in tasks:
-        done(scan_task(task, url, options, told))
+    to_do = deque(tasks)
+    while to_do:
+        news = scan_task(to_do.popleft(), url, options, told)
+        done(news)
+        if news.rest is not None:
+            to_do.appendleft(news.rest)

@@ -46,6 +46,11 @@ def scanned(folder: Path, store: Path) -> Summary:
     return scan([str(folder)], str(store), executor=here)
 
 
+def lose_streams(store: Path) -> None:
+    """What was open is not known any more: an older version of tcpstall wrote the store, or somebody tidied it."""
+    shutil.rmtree(store / "streams")
+
+
 def sums(store: Path) -> tuple[int, int]:
     """Segments of all flows, and those that the captures say they have."""
     with session(Store.open(str(store))) as asked:
@@ -77,6 +82,7 @@ def test_rows_of_connections_stay_when_the_files_they_began_in_are_gone(tmp_path
     folder, store = tmp_path / "ring", tmp_path / "store"
     place(folder, dict(enumerate(files[:FILES])))
     scanned(folder, store)
+    lose_streams(store)
     before = rows(store)
     for number in range(FILES - 2):
         (folder / f"eth0.pcap{number:03}").unlink()
@@ -98,6 +104,7 @@ def test_the_command_says_what_it_could_not_continue(
     folder, store = tmp_path / "ring", tmp_path / "store"
     place(folder, {0: files[0]}, slots=1)
     scanned(folder, store)
+    lose_streams(store)
     place(folder, {1: files[1]}, slots=1)
     assert main(["scan", str(folder), "--store", str(store), "--jobs", "1"]) == ExitCode.COMPLETE
     assert "1 capture not joined to older ones, which are gone" in capsys.readouterr().err
@@ -214,6 +221,7 @@ def test_files_that_come_back_have_the_set_read_as_one_again(tmp_path: Path, fil
     folder, store, away = tmp_path / "ring", tmp_path / "store", tmp_path / "away"
     place(folder, dict(enumerate(files[:3])))
     scanned(folder, store)
+    lose_streams(store)
     away.mkdir()
     for number in range(2):
         shutil.move(folder / f"eth0.pcap{number:03}", away)
@@ -235,6 +243,7 @@ def test_a_file_that_is_gone_while_it_is_read_again_takes_no_rows_with_it(
     folder, store = tmp_path / "ring", tmp_path / "store"
     place(folder, dict(enumerate(files[:3])), slots=4)
     scanned(folder, store)
+    lose_streams(store)
     place(folder, {3: files[3]}, slots=4)
 
     def late(tasks, url, options, done, told):  # type: ignore[no-untyped-def]

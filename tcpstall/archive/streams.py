@@ -1,0 +1,52 @@
+"""What was open where the files of rotated sets end, kept in the store: the next scan reads on from there."""
+
+from collections.abc import Mapping
+from functools import lru_cache
+
+from tcpstall import _core
+from tcpstall.archive.names import digest_in, new_digest, streams_name
+from tcpstall.archive.place import Place
+from tcpstall.archive.records import Stream
+from tcpstall.errors import CannotOpen
+
+__all__ = ["Streams", "kept"]
+
+
+def kept(place: Place, streams: Mapping[str, bytes]) -> list[Stream]:
+    """Writes what these scans left open into one file. Raises CannotWrite."""
+    if not streams:
+        return []
+    content = b"".join(streams.values())
+    name = streams_name(content)
+    place.put(name, content)
+    found, start = [], 0
+    for scan, stream in streams.items():
+        found.append(Stream(scan, name, start, len(stream)))
+        start += len(stream)
+    return found
+
+
+class Streams:
+    """Reads them; many stand in one file."""
+
+    def __init__(self, place: Place) -> None:
+        self._place = place
+        self._content = lru_cache(maxsize=2)(self._read)
+
+    def read(self, stream: Stream) -> bytes | None:
+        """As the core takes it; None where it is lost or damaged, or another version put it down."""
+        content = self._content(stream.name)[stream.start :][: stream.bytes]
+        try:
+            _core.stream_captures(content)
+        except ValueError:
+            return None
+        return content
+
+    def _read(self, name: str) -> bytes:
+        try:
+            content = self._place.read(name) or b""
+        except CannotOpen:
+            return b""
+        digest = new_digest()
+        digest.update(content)
+        return content if digest.hexdigest() == digest_in(name) else b""
