@@ -10,7 +10,7 @@ CORE = NATIVE / "core" / "src"
 LONGEST = 400
 EMPTY_NAMES = {"utils", "util", "helpers", "helper", "common", "manager", "misc"}
 
-FLOOR = {"seq", "time", "size", "list", "traits"}
+FLOOR = {"seq", "time", "size", "state", "list", "traits"}
 BELOW_CAUSES = ["gap", "sender", "flow", "disguise", "wire", "capture"]
 """From top to bottom; each may use those after it, and the floor."""
 
