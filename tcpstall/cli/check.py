@@ -13,12 +13,12 @@ from tcpstall.check import GROWTH, LATENCY, Checked, Checking, Rule, ServedAt
 from tcpstall.cli.asking import cause_option
 from tcpstall.cli.ending import writing
 from tcpstall.cli.progress import Bar
-from tcpstall.cli.reading import Asked, Reading, outcome, reading, reading_options
+from tcpstall.cli.reading import Asked, Reading, narrowed, outcome, reading, reading_options
 from tcpstall.cli.rules import CONFIDENCE, SERVED_AT, Written, read_rules, together, written
 from tcpstall.cli.selection import captures_argument
 from tcpstall.cli.signals import draining
 from tcpstall.compare import Comparison, compare
-from tcpstall.errors import ExitCode, NothingToShow
+from tcpstall.errors import UNREAD, ExitCode, NothingToShow
 from tcpstall.keys import derived
 from tcpstall.model import Capture, Flow, Stall
 from tcpstall.untrusted import in_terminal
@@ -143,7 +143,7 @@ def command(
     if checked.flows:
         code = _code(checked, code)
         _tell(checked, _shows(captures, checked, how, asked), code, form, junit)
-    elif code is ExitCode.COMPLETE:
+    elif code not in UNREAD:
         raise NothingToShow("no flow to check; without options `tcpstall analyze` lists the flows")
     return code
 
@@ -161,10 +161,7 @@ def _with_growth(rules: list[Rule], baseline: str | None) -> list[Rule]:
 
 
 def _compared(baseline: str, captures: Sequence[str], how: Reading) -> Comparison:
-    narrowed = (
-        how["flows"] or how["hosts"] or how["ports"] or how["since_ns"] is not None or how["until_ns"] is not None
-    )
-    if narrowed:
+    if narrowed(how):
         raise click.UsageError("--baseline compares whole services: choose them with --service")
     if len(captures) > 1 or _STANDARD_INPUT in (baseline, *captures):
         raise click.UsageError("--baseline compares two files: give one CAPTURE, and no standard input")
@@ -198,12 +195,10 @@ def _read(captures: Sequence[str], how: Reading, checking: Checking) -> list[Cap
 
 
 def _code(checked: Checked, code: ExitCode) -> ExitCode:
-    """A broken rule counts more than a damaged input, in which the other rules hold; nothing measured is no pass."""
+    """The highest counts: where an input's own code is left, the rules hold in what could be read."""
     if checked.those("broken"):
-        return ExitCode.BROKEN
-    if checked.those("nothing") and code is ExitCode.COMPLETE:
-        return ExitCode.NOTHING_FITS
-    return code
+        return max(code, ExitCode.BROKEN)
+    return max(code, ExitCode.NOTHING_FITS) if checked.those("nothing") else code
 
 
 def _tell(checked: Checked, shows: "Shows", code: ExitCode, form: str, junit: Path | None) -> None:

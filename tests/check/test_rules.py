@@ -1,5 +1,6 @@
 """Rules as they are written on the command line and in a file; what is wrong with one is told in one line."""
 
+import re
 from fractions import Fraction
 from pathlib import Path
 
@@ -9,6 +10,8 @@ from tcpstall.check import Limit, Rule
 from tcpstall.cli.rules import read_rules, together, written
 from tcpstall.errors import ExitCode
 from tests.check.flows import Told, played, thinking
+
+REPOSITORY = Path(__file__).parents[2]
 
 MS = 1_000_000
 
@@ -130,6 +133,16 @@ def test_a_file_holds_what_the_command_line_says(tmp_path: Path) -> None:
     assert together(found.rules, {}) == together(
         {}, written(["lost=20%", "lost=2s", "p95-latency=250ms"], ["gone,refused,zero-window"])
     )
+
+
+@pytest.mark.parametrize("page", ["README.md", ".github/CHECK.md"])
+def test_the_documented_file_of_rules_is_one(page: str, tmp_path: Path) -> None:
+    (text,) = re.findall(r"^```toml\n(.*?)^```", (REPOSITORY / page).read_text(), re.MULTILINE | re.DOTALL)
+    file = tmp_path / "rules.toml"
+    file.write_text(text)
+    found = read_rules(file)
+    assert [server.port for server in found.services] == [443]
+    assert {"lost", "p95-latency", "zero-window", "refused"} <= set(found.rules)
 
 
 def test_the_command_line_replaces_rules_of_the_same_name_and_keeps_all_others(told: Told, tmp_path: Path) -> None:

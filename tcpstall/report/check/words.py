@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterator
 from fractions import Fraction
 from typing import TypeAlias
 
-from tcpstall.check import LATENCY, OUTCOMES, RETRANSMITTED, WORST, Checked, Rule, State, Verdict, Worst
+from tcpstall.check import LATENCY, OUTCOMES, RETRANSMITTED, WORST, Checked, Rule, Verdict, Worst
 from tcpstall.model import Flow, Stall
 from tcpstall.report.diff.words import named, sentence
 from tcpstall.report.stalls import length_of, packets_of
@@ -20,15 +20,16 @@ _GROWN = 3
 
 
 def headline(checked: Checked) -> str:
-    """`of 5 rules 2 are broken (14 flows)`, `all 5 rules hold (14 flows)`."""
+    """`2 of 5 rules are broken (14 flows)`, `all 5 rules hold (14 flows)`."""
     rules, flows = len(checked.verdicts), counted(checked.flows, "flow")
     flows += " of what could be read" if any(capture.error for capture in checked.captures) else ""
-    states: tuple[tuple[State, str], ...] = (("broken", "broken"), ("nothing", "without anything to measure"))
-    found = [(len(checked.those(state)), words) for state, words in states]
-    told = [f"{number(count)} {'is' if count == 1 else 'are'} {words}" for count, words in found if count]
+    broken, nothing = len(checked.those("broken")), len(checked.those("nothing"))
+    of = f"of {counted(rules, 'rule')}"
+    told = [f"{number(broken)} {of} {'is' if broken == 1 else 'are'} broken"] if broken else []
+    told += [f"{number(nothing)} {of} {'has' if nothing == 1 else 'have'} nothing to measure"] if nothing else []
     if not told:
-        return f"{'the rule holds' if rules == 1 else f'all {number(rules)} rules hold'} ({flows})"
-    return f"of {counted(rules, 'rule')} {' and '.join(told)} ({flows})"
+        told = ["the rule holds" if rules == 1 else f"all {number(rules)} rules hold"]
+    return f"{', '.join(told)} ({flows})"
 
 
 def measured(verdict: Verdict, checked: Checked) -> str:
