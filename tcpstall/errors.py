@@ -7,6 +7,7 @@ from tcpstall.untrusted import in_terminal
 
 __all__ = [
     "UNREAD",
+    "BadRules",
     "CannotAnswer",
     "CannotOpen",
     "CannotWrite",
@@ -34,12 +35,13 @@ class ExitCode(IntEnum):
 
     COMPLETE = 0, "the report is complete, warnings included"
     DEFECT = 1, "a defect in tcpstall, or the output could not be written (a full disk)"
-    USAGE = 2, "the command line cannot be understood"
+    USAGE = 2, "the command line, or a file of rules, cannot be understood"
     CANNOT_OPEN = 3, "an input cannot be opened"
     NOT_A_CAPTURE = 4, "an input is not a capture"
     DAMAGED = 5, "an input is damaged; what could be read is reported"
     IN_USE = 6, "another scan is writing into the store"
     NOTHING_FITS = 7, "the inputs were read, and nothing in them fits what was asked for"
+    BROKEN = 8, "the captures were checked, and a rule is broken"
     HUNG_UP = 129, "ended because the terminal went away (SIGHUP)"
     INTERRUPTED = 130, "interrupted (Ctrl-C)"
     CLOSED_PIPE = 141, "the reader of the output went away"
@@ -94,6 +96,12 @@ class TwoTaps(TcpstallError, ValueError):
 
 class CannotAnswer(TcpstallError, ValueError):
     """A question to a store is refused or not understood."""
+
+    exit_code = ExitCode.USAGE
+
+
+class BadRules(TcpstallError, ValueError):
+    """A rule, or a file of rules, is not understood."""
 
     exit_code = ExitCode.USAGE
 

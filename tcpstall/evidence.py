@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from tcpstall.model import Stall
 from tcpstall.units import confidence, duration, exact, number, per_second
 
-__all__ = ["facts", "length", "mostly", "packets"]
+__all__ = ["facts", "length", "mostly", "own_pauses", "packets"]
 
 _PACKETS = ("last_packet", "freed_by_packet", "next_packet")
 """Last data before the wait, what freed it, first data after it."""
@@ -47,6 +47,11 @@ def mostly(stalls: Sequence[Stall], name: str) -> int | None:
         if (value := stall.evidence.get(name)) is not None:
             spans[value] += stall.duration_ns
     return spans.most_common(1)[0][0] if spans else None
+
+
+def own_pauses(stalls: Sequence[Stall]) -> Sequence[Stall]:
+    """Without the waits for the peer's turn, where there are others: the peer paused, seen from here."""
+    return [stall for stall in stalls if stall.detail != "awaiting-peer"] or stalls
 
 
 def length(stall: Stall) -> str:

@@ -1,6 +1,7 @@
 """Nanoseconds, bytes and shares as text: the only place that rounds."""
 
 import re
+from fractions import Fraction
 
 __all__ = [
     "clock",
@@ -10,6 +11,7 @@ __all__ = [
     "duration",
     "exact",
     "held",
+    "hundredths",
     "in_ascii",
     "number",
     "offset",
@@ -143,6 +145,11 @@ def confidence(value: float) -> str:
 def share(value: float) -> str:
     """A ratio as a share without decimals, above 1 too: `96 %`, `<1 %`, `104 %`."""
     return percent(round(value * 10**6), 10**6)
+
+
+def hundredths(value: Fraction) -> str:
+    """A ratio as a share to a hundredth of a percent: `20.04 %`."""
+    return f"{_decimal(value.numerator * 100, value.denominator, 2)} %"
 
 
 def rate(size_bytes: int, span_ns: int) -> str:

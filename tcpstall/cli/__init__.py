@@ -22,6 +22,7 @@ COMMANDS = (
     "annotate",
     "extract",
     "diff",
+    "check",
     "pair",
     "convert",
     "query",

@@ -26,6 +26,7 @@ __all__ = [
     "link_rate_option",
     "max_expansion_option",
     "min_stall_option",
+    "narrowed",
     "outcome",
     "read",
     "reading",
@@ -141,12 +142,15 @@ def read(captures: Sequence[str], how: Reading, *, top: int | None, sort: Sort =
         return analyze(captures, **how, bursts=False, strict=False, progress=bar, top=top, sort=sort)
 
 
+def narrowed(how: Selection) -> bool:
+    """True where the options leave some flows or packets out."""
+    times = (how["since_ns"], how["until_ns"])
+    return bool(how["flows"] or how["hosts"] or how["ports"]) or times != (None, None)
+
+
 def expect_flows(found: int, how: Selection, code: ExitCode) -> None:
     """Raises NothingToShow where the options leave no flow of inputs that could be read."""
-    narrowed = (
-        how["flows"] or how["hosts"] or how["ports"] or how["since_ns"] is not None or how["until_ns"] is not None
-    )
-    if not found and narrowed and code is ExitCode.COMPLETE:
+    if not found and narrowed(how) and code is ExitCode.COMPLETE:
         raise NothingToShow("no flow fits the options; without them `tcpstall analyze` lists the flows")
 
 

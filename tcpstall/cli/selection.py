@@ -13,7 +13,7 @@ from tcpstall import _core
 from tcpstall.cli.numbers import Number
 from tcpstall.cli.times import MOMENT, Moment
 
-__all__ = ["Selection", "captures_argument", "captures_or_none", "chosen", "selection_options"]
+__all__ = ["PORTS", "Selection", "captures_argument", "captures_or_none", "chosen", "selection_options"]
 
 _Command = TypeVar("_Command", bound=Callable[..., Any])
 
@@ -106,6 +106,8 @@ class _PortsType(click.ParamType[tuple[int, ...]]):
             self.fail(f"{value!r} is no port: write a number, 8000-8080 or a service's name", param, ctx)
 
 
+PORTS = _PortsType()
+
 captures_argument = _captures(required=True)
 captures_or_none = _captures(required=False)
 
@@ -120,7 +122,7 @@ def selection_options(command: _Command) -> _Command:
                          help="Only flows with this address, or one of this network (192.0.2.0/24), at either end, or "
                          "with the servers that TLS hellos and HTTP requests in the captures call so (*.example.org). "
                          "May be repeated."),
-            click.option("--port", "ports", type=_PortsType(), multiple=True, metavar="PORT",
+            click.option("--port", "ports", type=PORTS, multiple=True, metavar="PORT",
                          help="Only flows with this port at either end: 443, https, 8000-8080. May be repeated."),
             click.option("--since", type=MOMENT, metavar="TIME",
                          help="Only packets from then on: 2026-03-01T10:45:49.05 (UTC unless a zone follows), "

@@ -4,12 +4,13 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from tcpstall.causes import Cause
+from tcpstall.evidence import own_pauses
 from tcpstall.model import Analysis, Flow, Side, Stall
 from tcpstall.report.limits import lifting
 from tcpstall.report.outcome import headline
 from tcpstall.report.path import reached_link
 from tcpstall.report.phrases import phrase
-from tcpstall.report.waits import by_cause, own_pauses, real_stalls
+from tcpstall.report.waits import by_cause, real_stalls
 from tcpstall.units import counted, duration, number, percent
 
 __all__ = ["Finding", "amount", "findings", "loss", "notes", "remainder", "set_up", "together"]

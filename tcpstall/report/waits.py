@@ -6,7 +6,7 @@ from tcpstall.causes import Cause
 from tcpstall.model import Flow, Side, Stall
 from tcpstall.units import duration
 
-__all__ = ["by_cause", "main_sender", "own_pauses", "real_stalls", "sum_by_cause"]
+__all__ = ["by_cause", "main_sender", "real_stalls", "sum_by_cause"]
 
 
 def real_stalls(flow: Flow) -> list[Stall]:
@@ -20,11 +20,6 @@ def by_cause(stalls: Sequence[Stall]) -> dict[Cause, list[Stall]]:
     for stall in stalls:
         groups.setdefault(stall.cause, []).append(stall)
     return groups
-
-
-def own_pauses(stalls: Sequence[Stall]) -> Sequence[Stall]:
-    """Without the waits for the peer's turn, where there are others: the peer paused, seen from here."""
-    return [stall for stall in stalls if stall.detail != "awaiting-peer"] or stalls
 
 
 def main_sender(flow: Flow) -> Side:

@@ -209,6 +209,12 @@ def test_a_flow_that_is_not_there_exits_7(run: Run, capture: Path) -> None:
     assert (done.returncode, "no flow fits" in line) == (ExitCode.NOTHING_FITS, True)
 
 
+def test_a_broken_rule_exits_8_and_is_no_error(run: Run, capture: Path) -> None:
+    done = run("check", capture, "--max", "lost=1ms")
+    assert (done.returncode, done.stderr) == (ExitCode.BROKEN, "")
+    assert run("check", capture, "--max", "lost=1h").returncode == ExitCode.COMPLETE
+
+
 def test_every_exit_code_has_a_test_here() -> None:
     tests: list[Callable[..., None]] = [value for name, value in globals().items() if name.startswith("test_")]
     tested = {name for test in tests for name in test.__code__.co_names}

@@ -114,6 +114,7 @@ def test_help_on_a_closed_output_is_one_line() -> None:
         ("plot", "{capture}", "--since", "+1h", "-o", "x.svg"),
         ("whatif", "{capture}", "--flow", "7"),
         ("whatif", "{capture}", "--service", "10.9.9.9:80"),
+        ("check", "{capture}", "--max", "lost=1s", "--service", ":443", "--junit", "x.xml"),
     ],
     ids=" ".join,
 )
@@ -199,6 +200,7 @@ def latin(tmp_path: Path) -> Path:
         ("convert", "{latin}", "-o", "{folder}/caf\udce9.out"),
         ("analyze", "--merge", "{latin}", "{latin}", "--format", "json"),
         ("diff", "{latin}", "{latin}", "--format", "json"),
+        ("check", "{latin}", "--max", "lost=1h", "--junit", "{folder}/x.xml", "--format", "json"),
         ("pair", "{latin}", "{latin}", "--format", "json"),
         ("remedies", "{latin}", "--format", "json"),
         ("whatif", "{latin}"),

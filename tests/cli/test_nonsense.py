@@ -43,6 +43,7 @@ BASE: dict[str, tuple[str, ...]] = {
     "annotate": ("{capture}", "-o", "x.pcapng"),
     "extract": ("{capture}", "-o", "x.pcap"),
     "diff": ("{capture}", "{capture}"),
+    "check": ("{capture}", "--max", "lost=1h"),
     "pair": ("{capture}", "{capture}"),
     "convert": ("{capture}", "-o", "x.pcap"),
     "query": ("--store", "{store}"),

@@ -27,6 +27,7 @@ COMMANDS: dict[str, Command] = {
     "report": ("report", "{capture}", "-o", "{folder}/x.html"),
     "report of a store": ("report", "--store", "{store}", "-o", "{folder}/x.html"),
     "diff": ("diff", "{capture}", "{capture}", "-o", "{folder}/x.html"),
+    "check": ("check", "{capture}", "--max", "lost=1h", "--junit", "{folder}/x.xml"),
     "annotate": ("annotate", "{capture}", "-o", "{folder}/x.pcapng"),
     "extract": ("extract", "{capture}", "-o", "{folder}/x.pcap"),
     "convert": ("convert", "{capture}", "-o", "{folder}/x.pcap"),

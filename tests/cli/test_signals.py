@@ -68,6 +68,7 @@ def output(process: "subprocess.Popen[bytes]") -> tuple[int, str, list[str]]:
         (("analyze", "-", "--format", "markdown"), "524,583 bytes"),
         (("analyze", "/dev/stdin", "--format", "csv"), "rwnd-limited"),
         (("remedies", "-"), "cwnd-limited"),
+        (("check", "-", "--max", "lost=1h"), "holds"),
         (("diff", "{capture}", "-"), "nothing changed beyond"),
         (("convert", "-", "-o", "{folder}/out.pcap"), ""),
         (("report", "-", "-o", "/dev/stdout"), "rwnd-limited"),

@@ -30,6 +30,7 @@ OUTPUTS = {
     "page": ("report", "-o", "/dev/null"),
     "diff": ("diff",),
     "remedies": ("remedies",),
+    "check": ("check", "--forbid", "unreachable", "--max", "p95-handshake=1s"),
     "whatif": ("whatif",),
 }
 

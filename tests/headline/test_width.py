@@ -19,6 +19,7 @@ PAGES = {
     "whatif": ["whatif"],
     "explain": ["explain", "--flow", "0", "--stall", "0"],
     "remedies": ["remedies"],
+    "check": ["check", "--forbid", "lost,retransmitted,refused,gone", "--max", "latency=1ms", "--max", "p95-lost=1ms"],
 }
 
 _PARTED = re.compile(r"(?<= )[\d.,]*\d\n *(?:[nµm]?s|min|h|[kMG]?B|[kMG]?bit/s|%|bytes|RTT)(?!\w)")

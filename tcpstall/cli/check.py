@@ -1,0 +1,240 @@
+"""`tcpstall check`: rules that a pipeline holds captures against."""
+
+import shlex
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Unpack
+
+import click
+
+from tcpstall import _core, output
+from tcpstall.causes import Cause
+from tcpstall.check import GROWTH, LATENCY, Checked, Checking, Rule, ServedAt
+from tcpstall.cli.asking import cause_option
+from tcpstall.cli.ending import writing
+from tcpstall.cli.progress import Bar
+from tcpstall.cli.reading import Asked, Reading, narrowed, outcome, reading, reading_options
+from tcpstall.cli.rules import CONFIDENCE, SERVED_AT, Written, read_rules, together, written
+from tcpstall.cli.selection import captures_argument
+from tcpstall.cli.signals import draining
+from tcpstall.compare import Comparison, compare
+from tcpstall.errors import UNREAD, ExitCode, NothingToShow
+from tcpstall.keys import derived
+from tcpstall.model import Capture, Flow, Stall
+from tcpstall.untrusted import in_terminal
+
+if TYPE_CHECKING:
+    from tcpstall.report.check.words import Shows
+
+__all__ = ["command"]
+
+_SURE = 0.75
+"""A loss that was repaired fast has this confidence, for the window held the sender too; guesses lie below."""
+
+_CHUNK = 10_000
+_STANDARD_INPUT = "-"
+_SECOND_NS = 10**9
+_BITS = 8
+_EACH = """\b
+NAME=LIMIT of --max; the unit of the limit says what is limited:
+  CAUSE=200ms        what any single flow loses to that cause
+  CAUSE=20%          its share of the time of all flows together
+  CAUSE=3flows       how many flows lose anything to it
+  total-CAUSE=5s     its time in all flows added up
+  p95-CAUSE=50ms     what 95 % of the flows lose to it at most
+  lost=20%           all causes together, in each of these forms; pauses of
+                     applications count, unless --cause leaves them out
+  latency=2s         any exchange, request to response; p95-latency=250ms
+  retransmitted=1%   bytes sent again, of all bytes; or in 3flows
+  refused=2flows     connections that came to nothing, or 5% of them; also
+                     unreachable, half-open, aborted, gone
+  growth=50ms        with --baseline: by how much any cause's time of a flow
+                     may grow on average; 20% is of the baseline's time
+  growth-CAUSE=20%   the same for one cause
+--forbid NAME: no flow has any of it; no growth beyond noise.
+"""
+
+
+@click.command("check", epilog=_EACH)
+@captures_argument
+@click.option("--max", "limits", multiple=True, metavar="NAME=LIMIT", help="A limit, see below. May be repeated.")
+@click.option(
+    "--forbid", "forbidden", multiple=True, metavar="NAME,...", help="What no flow may have. May be repeated."
+)
+@click.option(
+    "--rules",
+    "rules_file",
+    type=click.Path(path_type=Path),
+    metavar="FILE",
+    help="A TOML file: a table `max` of names and limits, `forbid`, `service`, `cause` and `confidence`. What is given "
+    "on the command line too replaces what the file says of that name or option.",
+)
+@click.option(
+    "--baseline",
+    type=click.Path(),
+    metavar="GOOD",
+    help="A capture of the same services when all was well: no cause may grow from it, as `tcpstall diff` finds.",
+)
+@click.option(
+    "--service",
+    "services",
+    type=SERVED_AT,
+    multiple=True,
+    metavar="[ADDRESS]:PORT",
+    help="Only flows to this server: :443 at any address, 192.0.2.1:443. May be repeated.",
+)
+@cause_option
+@click.option(
+    "--confidence",
+    type=CONFIDENCE,
+    metavar="N",
+    help="A rule that only labels below this confidence would break holds, and says so.  "
+    f"[default: {_SURE}, below which labels are guesses]",
+)
+@click.option(
+    "--format",
+    "form",
+    type=click.Choice(("table", "json")),
+    default="table",
+    show_default=True,
+    help="Lines for reading, or one JSON object.",
+)
+@click.option(
+    "--junit",
+    type=click.Path(dir_okay=False, path_type=Path),
+    metavar="FILE",
+    help="Write JUnit XML too, a test case a rule.",
+)
+@reading_options
+def command(
+    captures: tuple[str, ...],
+    limits: tuple[str, ...],
+    forbidden: tuple[str, ...],
+    rules_file: Path | None,
+    baseline: str | None,
+    services: tuple[ServedAt, ...],
+    causes: tuple[str, ...],
+    confidence: float | None,
+    form: str,
+    junit: Path | None,
+    **asked: Unpack[Asked],
+) -> ExitCode:
+    """Check captures against rules, for pipelines and canaries.
+
+    Exit code 0: every rule holds. 8: a rule is broken, and its worst flow is named. 5: an input is damaged, and the
+    rules hold in what could be read. 7: no flow, or no exchange, to measure.
+    """  # fmt: skip
+    file = Written({}) if rules_file is None else read_rules(rules_file)
+    servers = services or file.services
+    rules = _with_growth(together(file.rules, written(limits, forbidden)), baseline)
+    if asked["anonymise"] and any(server.address for server in servers):
+        raise click.UsageError("--service names a true address, and the flows have pseudonyms: choose with --host")
+    how = reading(captures, asked)
+    compared = None if baseline is None else _compared(baseline, captures, how)
+    checking = Checking(
+        rules,
+        servers,
+        tuple(map(Cause, causes)) or file.causes,
+        next(given for given in (confidence, file.confidence, _SURE) if given is not None),
+        compared,
+    )
+    checked = checking.checked(_read(captures, how, checking))
+    code = outcome([*(compared.captures[:1] if compared else ()), *checked.captures])
+    if checked.flows:
+        code = _code(checked, code)
+        _tell(checked, _shows(captures, checked, how, asked), code, form, junit)
+    elif code not in UNREAD:
+        raise NothingToShow("no flow to check; without options `tcpstall analyze` lists the flows")
+    return code
+
+
+def _with_growth(rules: list[Rule], baseline: str | None) -> list[Rule]:
+    """With the rule that a baseline stands for, where no other is about growth."""
+    growth = [rule for rule in rules if rule.over == "growth"]
+    if growth and baseline is None:
+        raise click.UsageError(f"`{growth[0].text}` needs a capture to compare with: give --baseline GOOD")
+    if baseline is not None and not growth:
+        rules = [*rules, *written((), [GROWTH])[GROWTH]]
+    if not rules:
+        raise click.UsageError("no rule to check: give --max, --forbid, --rules or --baseline")
+    return rules
+
+
+def _compared(baseline: str, captures: Sequence[str], how: Reading) -> Comparison:
+    if narrowed(how):
+        raise click.UsageError("--baseline compares whole services: choose them with --service")
+    if len(captures) > 1 or _STANDARD_INPUT in (baseline, *captures):
+        raise click.UsageError("--baseline compares two files: give one CAPTURE, and no standard input")
+    with Bar() as bar:
+        return compare(baseline, captures[0], anonymise=how["anonymise"], progress=bar)
+
+
+def _read(captures: Sequence[str], how: Reading, checking: Checking) -> list[Capture]:
+    """Hands the flows over as they come: none is held, however many there are."""
+    key = how["anonymise"]
+    with Bar() as bar, draining(captures):
+        report = _core.analyze(
+            captures,
+            flows=how["flows"],
+            hosts=how["hosts"],
+            ports=how["ports"],
+            since_ns=how["since_ns"],
+            until_ns=how["until_ns"],
+            bursts=False,
+            exchanges=any(rule.name == LATENCY for rule in checking.rules),
+            link_bytes_per_s=how["link_bytes_per_s"],
+            max_expansion=how["max_expansion"],
+            sets=how["sets"],
+            missing_before=how["missing_before"],
+            secret=None if key is None else derived(key),
+            progress=bar,
+            each=checking.take,
+            chunk=_CHUNK,
+        )
+    return [Capture.from_status(status) for status in report.captures]
+
+
+def _code(checked: Checked, code: ExitCode) -> ExitCode:
+    """The highest counts: where an input's own code is left, the rules hold in what could be read."""
+    if checked.those("broken"):
+        return max(code, ExitCode.BROKEN)
+    return max(code, ExitCode.NOTHING_FITS) if checked.those("nothing") else code
+
+
+def _tell(checked: Checked, shows: "Shows", code: ExitCode, form: str, junit: Path | None) -> None:
+    if junit is not None:
+        from tcpstall.report.check.as_junit import check_junit
+
+        with writing(str(junit)), output.written(junit) as file:
+            file.write(check_junit(checked, shows).encode())
+    with writing("standard output"):
+        if form == "json":
+            from tcpstall.report.check.as_json import check_json
+
+            click.echo(check_json(checked, shows, code))
+        else:
+            from tcpstall.cli.terminal import console, show
+            from tcpstall.report.check.page import render_check
+
+            screen = console()
+            for part in render_check(checked, shows, width=screen.width):
+                show(part, screen)
+
+
+def _shows(captures: Sequence[str], checked: Checked, how: Reading, asked: Asked) -> "Shows":
+    """The command that shows a flow: `explain` reads one file as it is, `analyze` whatever was read here."""
+    names = [capture.path for capture in checked.captures] if how["anonymise"] is not None else captures
+    options = [f"--{name}" for name in ("merge", "separate") if asked[name]]
+    for option, time_ns in (("--since", how["since_ns"]), ("--until", how["until_ns"])):
+        options += [] if time_ns is None else [option, f"{time_ns // _SECOND_NS}.{time_ns % _SECOND_NS:09}"]
+    if how["link_bytes_per_s"] is not None:
+        options += ["--link-rate", f"{how['link_bytes_per_s'] * _BITS}bit"]
+    is_file = len(captures) == 1 and not options and _STANDARD_INPUT not in captures
+
+    def command_of(flow: Flow, stall: Stall | None) -> str:
+        words = ["tcpstall", "analyze", *names, *options, "--flow", str(flow.id)]
+        if is_file and stall is not None:
+            words = ["tcpstall", "explain", *names, "--flow", str(flow.id), "--stall", str(stall.number)]
+        return in_terminal(shlex.join(words))
+
+    return command_of

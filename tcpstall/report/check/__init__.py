@@ -1,0 +1,1 @@
+"""Rules held against captures, as lines, JSON and JUnit XML."""
