@@ -13,7 +13,7 @@ from tcpstall.archive import remote
 from tcpstall.archive.tar import BLOCK, Archive, DamagedArchive, Tape, Window, is_tar
 from tcpstall.errors import CannotOpen
 
-__all__ = ["Opener", "opened", "opener", "split"]
+__all__ = ["Opener", "opened", "opener", "reason", "split"]
 
 WITHIN = "!/"
 """Between an archive's name and a member's."""
@@ -158,6 +158,12 @@ class _Source:
 def opened(name: str) -> BinaryIO | None:
     """What reads a name that is no plain file of this machine; None where it is one. Raises CannotOpen."""
     return opener()(name)
+
+
+def reason(name: str, error: Exception) -> str:
+    """The first line of an error, without the name that stands in front of it."""
+    said = next(iter(str(error).splitlines()), "") or type(error).__name__
+    return said.removeprefix("cannot open ").removeprefix(f"{name}: ")
 
 
 def opener() -> Opener:

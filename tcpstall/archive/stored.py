@@ -1,0 +1,135 @@
+"""A flow of a store, and the captures that hold it, as far as they are still what was scanned."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from tcpstall import _core
+from tcpstall.archive import remote
+from tcpstall.archive.fingerprints import is_unchanged
+from tcpstall.archive.opened import opened, opener
+from tcpstall.archive.session import Session
+from tcpstall.errors import CannotAnswer, CannotOpen, NothingToShow
+from tcpstall.model import Endpoint
+from tcpstall.units import clock, date
+
+__all__ = ["StoredFlow", "number_in", "stored_flow"]
+
+_LISTED = 5
+"""Scans that are listed where several are meant."""
+
+_CHUNK = 10_000
+
+
+@dataclass(frozen=True, slots=True)
+class StoredFlow:
+    """A connection, when it lasted by its captures' clock, and the names of the captures that hold it, in order."""
+
+    scan: str
+    flow: int
+    client: Endpoint
+    server: Endpoint
+    start_ns: int
+    end_ns: int
+    captures: tuple[str, ...]
+
+
+def stored_flow(asked: Session, scan: str, flow: int) -> StoredFlow:
+    """The flow of that number in the scan whose id is `scan` or begins so.
+
+    Of a set of rotated files those that hold the flow are named. Raises CannotAnswer for several such scans,
+    NothingToShow for no such scan or flow, CannotOpen for a capture that is gone or was changed since.
+    """
+    scan = _whole(asked, scan)
+    rows = asked.rows(f"SELECT * FROM flows WHERE scan = '{scan}' AND flow = {flow}")
+    if not rows:
+        [known] = asked.rows(f"SELECT count(*) AS flows, max(flow) AS last FROM flows WHERE scan = '{scan}'")
+        those = f"its flows are numbered up to {known['last']}" if known["flows"] else "it holds none"
+        raise NothingToShow(f"scan {scan} has no flow {flow}: {those}; `tcpstall top` and `query` list flows")
+    [row] = rows
+    captures = _holding(asked, row)
+    for capture in captures:
+        _refuse_changed(capture)
+    client, server = (Endpoint(row[f"{end}_address"], row[f"{end}_port"]) for end in ("client", "server"))
+    names = tuple(dict.fromkeys(capture["name"] for capture in captures))
+    return StoredFlow(scan, flow, client, server, row["start_ns"], row["end_ns"], names)
+
+
+def _whole(asked: Session, beginning: str) -> str:
+    found = asked.rows(
+        f"SELECT scan, min(capture_set) AS name FROM captures WHERE starts_with(scan, '{beginning}') "
+        "GROUP BY scan ORDER BY scan"
+    )
+    if not found:
+        raise NothingToShow(f"no scan of the store begins with {beginning}; the column `scan` of `query` has their ids")
+    if len(found) > 1:
+        listed = ", ".join(f"{row['scan']} ({row['name']})" for row in found[:_LISTED])
+        more = f" and {len(found) - _LISTED} more" if len(found) > _LISTED else ""
+        raise CannotAnswer(f"{len(found)} scans begin with {beginning}: {listed}{more}; give more of the id")
+    return str(found[0]["scan"])
+
+
+def _holding(asked: Session, flow: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """The files with packets of the flow's time, in order; a set may have been scanned in several steps."""
+    return asked.rows(
+        "SELECT name, size_bytes, changed_ns, fingerprint, scanned_ns FROM captures WHERE chain IN "
+        f"(SELECT chain FROM captures WHERE scan = '{flow['scan']}') "
+        f"AND first_ns <= {flow['end_ns']} AND last_ns >= {flow['start_ns']} ORDER BY first_ns, last_ns, name"
+    )
+
+
+def _refuse_changed(capture: Mapping[str, Any]) -> None:
+    name = capture["name"]
+    if is_unchanged(name, capture["size_bytes"], capture["changed_ns"], capture["fingerprint"]):
+        return
+    when = f"it was scanned on {date(capture['scanned_ns'])} at {clock(capture['scanned_ns'])[:8]} UTC"
+    try:
+        opener().reading(name).close()
+    except CannotOpen as error:
+        whole = remote.is_url(name) or Path(remote.local(name)).is_absolute()
+        hint = "" if whole else "; its name is relative: give this command where the scan ran"
+        raise CannotOpen(f"{error}; {when}{hint}") from error
+    raise CannotOpen(f"{name} has changed since: {when}; scan it again, and ask the store for the flow's new number")
+
+
+def number_in(
+    names: Sequence[str],
+    flow: StoredFlow,
+    *,
+    sets: Sequence[int],
+    missing_before: Sequence[int],
+    max_expansion: int | None = None,
+) -> int:
+    """The flow's number where these captures are read: that of the connection of the same ends at that time.
+
+    Costs a reading. The store's own number counts flows of files too that need not be read for this one. Raises
+    NothingToShow.
+    """
+    found: list[tuple[int, int]] = []
+
+    def keep(report: _core.Report) -> None:
+        flows = report.flows
+        names = ("flow", "client_address", "client_port", "server_address", "server_port", "start_ns", "end_ns")
+        for number, *ends, start_ns, end_ns in zip(*map(flows.column, names), strict=True):
+            if {Endpoint(*ends[:2]), Endpoint(*ends[2:])} == {flow.client, flow.server}:
+                shared_ns = min(end_ns, flow.end_ns) - max(start_ns, flow.start_ns)
+                if shared_ns >= 0:
+                    found.append((shared_ns, number))
+
+    _core.analyze(
+        names,
+        hosts=[flow.client.address],
+        ports=[flow.client.port],
+        bursts=False,
+        exchanges=False,
+        max_expansion=max_expansion,
+        sets=sets,
+        missing_before=missing_before,
+        open=opened,
+        each=keep,
+        chunk=_CHUNK,
+    )
+    if not found:
+        raise NothingToShow(f"{flow.client} → {flow.server} is not in {', '.join(names)} any more; scan them again")
+    return max(found, key=lambda one: (one[0], -one[1]))[1]
