@@ -1,14 +1,16 @@
 """A flow of a store, and the captures that hold it, as far as they are still what was scanned."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 
 from tcpstall import _core
 from tcpstall.archive import remote
+from tcpstall.archive.chains import KNOWN_PACKETS
+from tcpstall.archive.chosen import literal
 from tcpstall.archive.fingerprints import is_unchanged
-from tcpstall.archive.opened import opened, opener
+from tcpstall.archive.opened import opener, split
 from tcpstall.archive.session import Session
 from tcpstall.errors import CannotAnswer, CannotOpen, NothingToShow
 from tcpstall.model import Endpoint
@@ -24,10 +26,12 @@ _CHUNK = 10_000
 
 @dataclass(frozen=True, slots=True)
 class StoredFlow:
-    """A connection, when it lasted by its captures' clock, and the names of the captures that hold it, in order."""
+    """A connection, when it lasted by its captures' clock, and the names of the captures that hold it, in order.
 
-    scan: str
-    flow: int
+    `number` is its number in these captures; None where the scan read other files beside them.
+    """
+
+    number: int | None
     client: Endpoint
     server: Endpoint
     start_ns: int
@@ -42,23 +46,29 @@ def stored_flow(asked: Session, scan: str, flow: int) -> StoredFlow:
     NothingToShow for no such scan or flow, CannotOpen for a capture that is gone or was changed since.
     """
     scan = _whole(asked, scan)
-    rows = asked.rows(f"SELECT * FROM flows WHERE scan = '{scan}' AND flow = {flow}")
+    rows = asked.rows(f"SELECT * FROM flows WHERE scan = {literal(scan)} AND flow = {flow}")
     if not rows:
-        [known] = asked.rows(f"SELECT count(*) AS flows, max(flow) AS last FROM flows WHERE scan = '{scan}'")
+        [known] = asked.rows(f"SELECT count(*) AS flows, max(flow) AS last FROM flows WHERE scan = {literal(scan)}")
         those = f"its flows are numbered up to {known['last']}" if known["flows"] else "it holds none"
         raise NothingToShow(f"scan {scan} has no flow {flow}: {those}; `tcpstall top` and `query` list flows")
     [row] = rows
-    captures = _holding(asked, row)
+    files = _read_with(asked, scan)
+    captures = [each for each in files if each["first_ns"] <= row["end_ns"] and each["last_ns"] >= row["start_ns"]]
     for capture in captures:
         _refuse_changed(capture)
+    alone = (
+        len(files) == 1
+        and files[0]["tcpstall"] == _core.version()
+        and KNOWN_PACKETS not in (files[0]["warnings"] or "")
+    )
     client, server = (Endpoint(row[f"{end}_address"], row[f"{end}_port"]) for end in ("client", "server"))
     names = tuple(dict.fromkeys(capture["name"] for capture in captures))
-    return StoredFlow(scan, flow, client, server, row["start_ns"], row["end_ns"], names)
+    return StoredFlow(flow if alone else None, client, server, row["start_ns"], row["end_ns"], names)
 
 
 def _whole(asked: Session, beginning: str) -> str:
     found = asked.rows(
-        f"SELECT scan, min(capture_set) AS name FROM captures WHERE starts_with(scan, '{beginning}') "
+        f"SELECT scan, min(capture_set) AS name FROM captures WHERE starts_with(scan, {literal(beginning)}) "
         "GROUP BY scan ORDER BY scan"
     )
     if not found:
@@ -70,24 +80,26 @@ def _whole(asked: Session, beginning: str) -> str:
     return str(found[0]["scan"])
 
 
-def _holding(asked: Session, flow: Mapping[str, Any]) -> list[dict[str, Any]]:
-    """The files with packets of the flow's time, in order; a set may have been scanned in several steps."""
+def _read_with(asked: Session, scan: str) -> list[dict[str, Any]]:
+    """The files of the scan's set that have packets, in order of time; a set may have been scanned in several steps."""
     return asked.rows(
-        "SELECT name, size_bytes, changed_ns, fingerprint, scanned_ns FROM captures WHERE chain IN "
-        f"(SELECT chain FROM captures WHERE scan = '{flow['scan']}') "
-        f"AND first_ns <= {flow['end_ns']} AND last_ns >= {flow['start_ns']} ORDER BY first_ns, last_ns, name"
+        f"SELECT * FROM captures WHERE chain IN (SELECT chain FROM captures WHERE scan = {literal(scan)}) "
+        "AND first_ns IS NOT NULL AND last_ns IS NOT NULL ORDER BY first_ns, last_ns, name"
     )
 
 
 def _refuse_changed(capture: Mapping[str, Any]) -> None:
     name = capture["name"]
+    file = Path(remote.local(split(name)[0]))
+    if not remote.is_url(name) and file.exists() and not file.is_file():  # anybody may have written the store
+        raise CannotOpen(f"cannot open {name}: it is no regular file")
     if is_unchanged(name, capture["size_bytes"], capture["changed_ns"], capture["fingerprint"]):
         return
     when = f"it was scanned on {date(capture['scanned_ns'])} at {clock(capture['scanned_ns'])[:8]} UTC"
     try:
         opener().reading(name).close()
     except CannotOpen as error:
-        whole = remote.is_url(name) or Path(remote.local(name)).is_absolute()
+        whole = remote.is_url(name) or file.is_absolute()
         hint = "" if whole else "; its name is relative: give this command where the scan ran"
         raise CannotOpen(f"{error}; {when}{hint}") from error
     raise CannotOpen(f"{name} has changed since: {when}; scan it again, and ask the store for the flow's new number")
@@ -100,12 +112,14 @@ def number_in(
     sets: Sequence[int],
     missing_before: Sequence[int],
     max_expansion: int | None = None,
+    open: Callable[[str], BinaryIO | None] | None = None,  # noqa: A002 the core's word
 ) -> int:
-    """The flow's number where these captures are read: that of the connection of the same ends at that time.
+    """The number of the connection of the same ends at that time, where these captures are read so; costs a reading.
 
-    Costs a reading. The store's own number counts flows of files too that need not be read for this one. Raises
-    NothingToShow.
+    The store's own number counts flows of files too that need not be read for this one. Raises NothingToShow.
     """
+    if flow.number is not None:
+        return flow.number
     found: list[tuple[int, int]] = []
 
     def keep(report: _core.Report) -> None:
@@ -126,7 +140,7 @@ def number_in(
         max_expansion=max_expansion,
         sets=sets,
         missing_before=missing_before,
-        open=opened,
+        open=open,
         each=keep,
         chunk=_CHUNK,
     )

@@ -64,7 +64,7 @@ def command(
 
     Packets, their order and their times stay as they are, and so do comments that were there. The comment is at the
     packet with which the wait ended, and a hint at the one after which it began: frame.comment contains "tcpstall"
-    finds them. CAPTURE is read twice, so it must be a file.
+    finds them. CAPTURE is read twice, so it cannot be standard input; URLs and members of archives are copied first.
     """  # fmt: skip
     key = key_of(anonymise, key_file)
     read_of = inputs([capture] if capture else [], flows, store)

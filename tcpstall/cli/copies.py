@@ -53,6 +53,7 @@ def _new_name() -> Path:
     """In a folder that nobody else may enter, which is removed when the command ends."""
     context = click.get_current_context()
     if _FOLDER not in context.meta:
+        _CALLED.clear()
         context.meta[_FOLDER] = context.with_resource(tempfile.TemporaryDirectory(prefix="tcpstall-"))
     folder = Path(context.meta[_FOLDER])
     return folder / f"capture-{len(_CALLED)}"

@@ -58,8 +58,8 @@ def command(
 ) -> ExitCode:
     """Cut out the packets of one flow, or those that prove one of its stalls.
 
-    They stay byte by byte as they are, with their times, lengths and link type. CAPTURE is read twice, so it must be
-    a file.
+    They stay byte by byte as they are, with their times, lengths and link type. CAPTURE is read twice, so it
+    cannot be standard input; URLs and members of archives are copied first.
     """  # fmt: skip
     key = key_of(anonymise, key_file)
     read_of = inputs([capture] if capture else [], () if flow is None else (flow,), store)

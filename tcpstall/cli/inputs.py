@@ -130,7 +130,9 @@ def _holding(flow: "StoredFlow", max_expansion: int | None) -> Inputs:
     if len(flow.captures) > 1:
         read_as = streams(flow.captures, merge=True, separate=False)
     found = Inputs(flow.captures, streams=read_as)
-    found.flows = (number_in(found.names, flow, **read_as, max_expansion=max_expansion),)
+    if flow.number is None:
+        found.files()  # they are read twice: URLs are fetched once
+    found.flows = (number_in(found.names, flow, **read_as, max_expansion=max_expansion, open=found.open),)
     return found
 
 

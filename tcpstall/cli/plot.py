@@ -80,7 +80,8 @@ def command(
 ) -> ExitCode:
     """Draw one flow over its time, or the waits or exchanges of many, stalls in their causes' colours.
 
-    CAPTURE is read more than once, so it must be a file.
+    CAPTURE is read more than once, so it cannot be standard input; URLs and members of archives
+    are copied first.
     """  # fmt: skip
     if output is None and not terminal:
         raise click.UsageError("say where to draw: --output FILE or --terminal")

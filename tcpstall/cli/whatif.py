@@ -60,7 +60,8 @@ def command(
     """Say what a change would buy, before anybody makes it.
 
     The flow's own applications, its path and its limits are recovered from CAPTURE and played again, unchanged and with
-    the change. CAPTURE is read more than once, so it must be a file.
+    the change. CAPTURE is read more than once, so it cannot be standard input; URLs and members of archives
+    are copied first.
     """  # fmt: skip
     if capture == "-":
         raise click.BadParameter("a file is needed, not standard input", param_hint="CAPTURE")

@@ -14,6 +14,7 @@ from tcpstall.archive.found import find
 from tcpstall.cli import main
 from tests.archive.trees import tar
 from tests.conftest import FIXTURES
+from tests.rotated.cutting import cut, of_many_flows
 
 CONTENT = (FIXTURES / "slowstart-rtt7ms-512k.pcap").read_bytes()
 
@@ -209,6 +210,33 @@ def test_a_damaged_member_is_reported_as_far_as_it_goes(say: Say, tmp_path: Path
         assert code == 5
         assert "192.168.247.129" in out
         assert name in err
+
+
+def test_a_copy_is_removed_where_the_command_is_interrupted(
+    say: Say, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    name = _file(tmp_path, "a.tar", tar({"a.pcap": CONTENT})) + "!/a.pcap"
+    made: list[Path] = []
+
+    def interrupted(source: str, target: Path) -> None:
+        made.append(target)
+        target.write_bytes(b"half")
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(copied, "copied", interrupted)
+    assert say("plot", name, "-o", tmp_path / "x.png")[0] == 130
+    assert len(made) == 1
+
+
+def test_rotated_files_behind_urls_are_one_capture(say: Say, tmp_path: Path) -> None:
+    pytest.importorskip("fsspec", reason="fsspec is not installed")
+    files = cut(tmp_path, of_many_flows(), [100, 200])
+    urls = [_url(f"memory:/{tmp_path}", Path(file).name, Path(file).read_bytes()) for file in files]
+    streamed, of_files = (say("analyze", *names)[1].splitlines() for names in (urls, files))
+    assert streamed[:2] == of_files[:2]
+    assert "3 files read as one" in streamed[2]
+    in_urls, in_files = (say("analyze", *names, "--format", "json")[1] for names in (urls, files))
+    assert in_urls.replace("memory://", "/") == in_files
 
 
 def test_a_closed_pipe_ends_a_report_of_copies(tmp_path: Path) -> None:
