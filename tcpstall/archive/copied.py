@@ -1,7 +1,7 @@
 """Captures of other places as files of this machine, for what reads files alone."""
 
 import errno
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import BinaryIO, Protocol
 
@@ -20,13 +20,16 @@ class _Source(Protocol):
     def read(self, size: int, /) -> bytes: ...
 
 
-def copied(name: str, target: Path) -> None:
+def copied(name: str, target: Path, progress: Callable[[int, int | None], None]) -> None:
     """Writes what a URL or a member of an archive holds to the new file `target`, compressed as it is.
 
-    Of a member that is damaged the part before the damage is written. Raises CannotOpen.
+    Of a member that is damaged the part before the damage is written. `progress` is called with bytes copied and bytes
+    in all. Raises CannotOpen.
     """
     with opener().reading(name) as source, _new(name, target) as file:
-        _pour(name, source, file)
+        size = getattr(source, "size", None)
+        for done in _poured(name, source, file):
+            progress(done, size)
 
 
 def joined(files: Sequence[tuple[str, str]], target: Path) -> None:
@@ -36,7 +39,8 @@ def joined(files: Sequence[tuple[str, str]], target: Path) -> None:
     """
     with _new(files[0][0], target) as whole:
         for name, file in files:
-            _pour(name, _unpacked(name, file), whole)
+            for _ in _poured(name, _unpacked(name, file), whole):
+                pass
 
 
 def _unpacked(name: str, file: str) -> _Source:
@@ -46,13 +50,17 @@ def _unpacked(name: str, file: str) -> _Source:
         raise CannotOpen(f"cannot open {name}: {error.strerror or error}") from error
 
 
-def _pour(name: str, source: _Source, file: BinaryIO) -> None:
+def _poured(name: str, source: _Source, file: BinaryIO) -> Iterator[int]:
+    """Bytes copied so far, after each piece."""
+    done = 0
     while piece := _read(name, source):
         try:
             file.write(piece)
             file.flush()
         except OSError as error:
             raise _no_room(name, error) from error
+        done += len(piece)
+        yield done
 
 
 def _read(name: str, source: _Source) -> bytes:

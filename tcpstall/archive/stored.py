@@ -23,6 +23,8 @@ _LISTED = 5
 
 _CHUNK = 10_000
 
+_TOLD_APART_BY = ("flow", "client_address", "client_port", "server_address", "server_port", "start_ns", "end_ns")
+
 
 @dataclass(frozen=True, slots=True)
 class StoredFlow:
@@ -54,6 +56,8 @@ def stored_flow(asked: Session, scan: str, flow: int) -> StoredFlow:
     [row] = rows
     files = _read_with(asked, scan)
     captures = [each for each in files if each["first_ns"] <= row["end_ns"] and each["last_ns"] >= row["start_ns"]]
+    if not captures:
+        raise NothingToShow(f"the store names no capture of flow {flow} of scan {scan} any more; scan it again")
     for capture in captures:
         _refuse_changed(capture)
     alone = (
@@ -124,8 +128,7 @@ def number_in(
 
     def keep(report: _core.Report) -> None:
         flows = report.flows
-        names = ("flow", "client_address", "client_port", "server_address", "server_port", "start_ns", "end_ns")
-        for number, *ends, start_ns, end_ns in zip(*map(flows.column, names), strict=True):
+        for number, *ends, start_ns, end_ns in zip(*map(flows.column, _TOLD_APART_BY), strict=True):
             if {Endpoint(*ends[:2]), Endpoint(*ends[2:])} == {flow.client, flow.server}:
                 shared_ns = min(end_ns, flow.end_ns) - max(start_ns, flow.start_ns)
                 if shared_ns >= 0:

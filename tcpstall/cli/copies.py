@@ -11,6 +11,7 @@ from typing import AnyStr
 
 import click
 
+from tcpstall.cli.progress import Bar
 from tcpstall.errors import CannotOpen
 
 __all__ = ["by_name", "copy_of", "joined_copy", "named_as_given"]
@@ -29,7 +30,8 @@ def copy_of(name: str) -> tuple[str, CannotOpen | None]:
 
     target = _new_name()
     try:
-        copied(name, target)
+        with Bar() as bar:
+            copied(name, target, bar)
     except CannotOpen as error:
         target.unlink(missing_ok=True)
         _CALLED[f"cannot open {target}: no such file"] = str(error)

@@ -149,6 +149,8 @@ def test_the_scanner_finds_it_by_that_name(place: str) -> None:
         ("memory:/{}/nowhere.pcap", "there is no such file"),
         ("nothing://x/y.pcap", "install a driver"),
         ("s3://u:p@x/y.pcap", "no passwords in URLs"),
+        ("s3://x", "non key-like path"),
+        ("http://127.0.0.1:0/x.pcap", "Cannot connect to host"),
     ],
 )
 def test_what_cannot_be_opened_is_one_line(say: Say, tmp_path: Path, command: str, name: str, reason: str) -> None:
@@ -218,7 +220,7 @@ def test_a_copy_is_removed_where_the_command_is_interrupted(
     name = _file(tmp_path, "a.tar", tar({"a.pcap": CONTENT})) + "!/a.pcap"
     made: list[Path] = []
 
-    def interrupted(source: str, target: Path) -> None:
+    def interrupted(source: str, target: Path, _: object) -> None:
         made.append(target)
         target.write_bytes(b"half")
         raise KeyboardInterrupt
