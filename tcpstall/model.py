@@ -577,6 +577,7 @@ def analyze(
     merge: bool = False,
     top: int | None = None,
     sort: Sort = "lost",
+    open: Callable[[str], Any] | None = None,  # noqa: A002 the core's word
 ) -> Analysis:
     """Reads captures (pcap, pcapng, tcpdump's text; `-` is standard input) and says why each sender waited.
 
@@ -595,6 +596,8 @@ def analyze(
     makes all one stream: several capture points, by time.
     `top` holds only the flows that come first by `sort`, and as many that lost most, so that memory does not grow with
     the flows of a capture; sums are of all flows. None holds every flow.
+    `open(path)` gives a binary file object, or None for a file of this machine; it is called from any thread, and twice
+    for a path of a set. What it raises is that input's error.
 
     Raises CannotOpen or NotACapture for the first such input, unless `strict` is False: then what could be read is
     there, and `Analysis.captures` holds each input's error. A damaged input never raises: see its `error`.
@@ -634,6 +637,7 @@ def analyze(
         missing_before=missing_before,
         sort=None if top is None else sort,
         top=top,
+        open=open,
     )
     held = None if top is None else Held(top, sort)
     analysis = Analysis(report, anonymised=anonymise is not None, held=held)

@@ -10,6 +10,7 @@ import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from decimal import Decimal
+from functools import partial
 from typing import Any
 
 from tcpstall import _core
@@ -221,27 +222,43 @@ def whatif(
     changes: Sequence[Sequence[Change]] = (),
     strict: bool = True,
     progress: Callable[[int, int | None], None] | None = None,
+    sets: Sequence[int] = (),
+    missing_before: Sequence[int] = (),
+    open: Callable[[str], Any] | None = None,  # noqa: A002 the core's word
+    files: Sequence[str] = (),
 ) -> WhatIf:
     """Plays flows again: those with these ids, those of a service, or the one that lost most time.
 
     Each of `changes` is a set that is made together; without any, each remedy that the flows' causes call for is tried
     alone, and the best comes first. Captures are read twice, so they must be files. `rtt=` changes the whole path's.
-    Raises like analyze().
+    `sets`, `missing_before` and `open` are those of analyze(); with `open` the second reading is of `files`, one of the
+    same content for each path. Raises like analyze().
     """
     several: Sequence[Path] = [paths] if isinstance(paths, (str, os.PathLike)) else paths
     names = [os.fspath(path) for path in several]
     # The one that lost most is held alone; those with a number are looked for while reading.
     top = None if flows or service else 1
     only = () if service else flows
-    analysis = analyze(names, bursts=False, strict=strict, progress=progress, flows=only, top=top)
+    analysis = analyze(
+        names,
+        bursts=False,
+        strict=strict,
+        progress=progress,
+        flows=only,
+        top=top,
+        sets=sets,
+        missing_before=missing_before,
+        open=open,
+    )
     rows, left_out = _wanted(analysis, flows, service)
     wanted = [analysis[row] for row in rows]
     asked = [[(one.name, one.value) for one in together] for together in changes]
-    forecasts = _forecasts(names, wanted, asked)
+    replayed = partial(_forecasts, files or names, wanted, sets=sets, missing_before=missing_before)
+    forecasts = replayed(asked)
     if not changes and len(wanted) > 1:
         remedies = _remedies(forecasts)
         if remedies:
-            forecasts = _best_first(_forecasts(names, wanted, [[remedy] for remedy in remedies], suggested=True))
+            forecasts = _best_first(replayed([[remedy] for remedy in remedies], suggested=True))
     return WhatIf(tuple(analysis.captures), tuple(forecasts), left_out)
 
 
@@ -290,9 +307,13 @@ def _forecasts(
     flows: Sequence[Flow],
     changes: Sequence[Sequence[tuple[str, int | None]]],
     *,
+    sets: Sequence[int],
+    missing_before: Sequence[int],
     suggested: bool = False,
 ) -> list[Forecast]:
-    return _read(flows, _core.whatif(names, [flow.id for flow in flows], changes), suggested=suggested)
+    ids = [flow.id for flow in flows]
+    texts = _core.whatif(names, ids, changes, sets=sets, missing_before=missing_before)
+    return _read(flows, texts, suggested=suggested)
 
 
 def _read(flows: Sequence[Flow], texts: Sequence[str | None], *, suggested: bool) -> list[Forecast]:

@@ -59,7 +59,7 @@ def _column(type_: str, unit: str, name: str, meaning: str) -> Column:
 
 
 _SCAN = _column(TEXT, "", "scan", "the analysis that the row came from, 16 hexadecimal digits")
-_FLOW = _column(COUNT, "", "flow", "number of the flow within its scan")
+_FLOW = _column(COUNT, "", "flow", "number of the flow within its scan; `--store S --flow SCAN/FLOW` opens it")
 _CAPTURE = _column(TEXT, "", "capture", "name of the capture in which the flow began")
 _ENDS = (
     _column(TEXT, "", "client_address", "address of the end that opened the connection"),

@@ -13,7 +13,7 @@ from tcpstall.archive import remote
 from tcpstall.archive.tar import BLOCK, Archive, DamagedArchive, Tape, Window, is_tar
 from tcpstall.errors import CannotOpen
 
-__all__ = ["Opener", "opened", "opener", "split"]
+__all__ = ["Opener", "opened", "opener", "reason", "split"]
 
 WITHIN = "!/"
 """Between an archive's name and a member's."""
@@ -27,6 +27,9 @@ _RANGES = 4
 
 A request takes 20 to 100 ms whatever its size; S3's guide to performance recommends 8 to 16 MiB.
 """
+
+_NOT_FOUND = 404
+"""HTTP's status (RFC 9110 §15.5.5)."""
 
 _BEGINNING = 64 << 10
 """Fetched at once where only a beginning is wanted: any compression's first block but bzip2's."""
@@ -129,7 +132,9 @@ class Opener:
             with remote.told(url):
                 return cast("BinaryIO", files.open(path, "rb", **(ahead | options)))
         except FileNotFoundError as error:
-            raise CannotOpen(f"cannot open {url}: there is no such file") from error
+            raise CannotOpen(f"cannot open {url}: {_why_missing(url, error)}") from error
+        except ValueError as error:
+            raise CannotOpen(f"cannot open {url}: {reason(url, error)}") from error
 
 
 class _Source:
@@ -158,6 +163,20 @@ class _Source:
 def opened(name: str) -> BinaryIO | None:
     """What reads a name that is no plain file of this machine; None where it is one. Raises CannotOpen."""
     return opener()(name)
+
+
+def reason(name: str, error: Exception) -> str:
+    """The first line of an error, without the name that stands in front of it."""
+    said = next(iter(str(error).splitlines()), "") or type(error).__name__
+    return said.removeprefix("cannot open ").removeprefix(f"{name}: ")
+
+
+def _why_missing(url: str, error: FileNotFoundError) -> str:
+    """The driver for HTTP says so too where it reaches no server, or is refused: its cause tells."""
+    cause = error.__cause__
+    away = isinstance(cause, OSError) and not isinstance(cause, FileNotFoundError)
+    refused = getattr(cause, "status", _NOT_FOUND) != _NOT_FOUND
+    return reason(url, cause) if isinstance(cause, Exception) and (away or refused) else "there is no such file"
 
 
 def opener() -> Opener:

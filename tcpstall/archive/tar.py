@@ -246,6 +246,11 @@ class Window(RawIOBase):
         """Bytes in all, as the archive says."""
         return self._member.size
 
+    @property
+    def failed(self) -> bool:
+        """See the tape's: the archive could not be read, which says nothing of what is in it."""
+        return self._tape.failed
+
     def close(self) -> None:
         if not self.closed:
             self._tape.let_go()

@@ -10,7 +10,10 @@ import click
 from tcpstall import _core
 from tcpstall.cli import ticket
 from tcpstall.cli.called import Remembering
+from tcpstall.cli.copies import named_as_given
 from tcpstall.cli.ending import complain, writing
+from tcpstall.cli.flows import store_of_flow_option
+from tcpstall.cli.inputs import Inputs
 from tcpstall.cli.numbers import Number
 from tcpstall.cli.progress import Bar
 from tcpstall.cli.reading import Asked, Reading, expect_flows, min_stall_option, outcome, read, reading, reading_options
@@ -48,6 +51,7 @@ class Listing(TypedDict):
     show_default=True,
     help="Tables for reading; text for GitHub, Jira or a mail; one JSON object, one a line, or a stall a row.",
 )
+@store_of_flow_option
 @reading_options
 @min_stall_option
 @click.option(
@@ -93,6 +97,7 @@ class Listing(TypedDict):
 def command(
     captures: tuple[str, ...],
     form: str,
+    store: str | None,
     min_stall_ns: int,
     top: int | None,
     sort: Sort | None,
@@ -105,7 +110,8 @@ def command(
 ) -> ExitCode:
     """Say why each sender waited.
 
-    CAPTURE is a pcap or pcapng file, or tcpdump's text output pasted into a file; '-' reads standard input.
+    CAPTURE is a pcap or pcapng file, or tcpdump's text output pasted into a file; '-' reads standard input, URLs and
+    members of tar archives (ARCHIVE!/MEMBER) are read where they are.
     First comes the answer, then the findings by the time that a change could give back, then the flows by time
     lost; --stalls tells each flow whole. Clock times are UTC, or as printed in the paste.
     """  # fmt: skip
@@ -113,17 +119,17 @@ def command(
         if form not in ticket.FORMS:
             raise click.UsageError(f"--plots belongs to --format {', '.join(ticket.FORMS)}")
         ticket.readable_again(captures)
-    how = reading(captures, asked)
+    read_of, how = reading(captures, store, asked)
     listing = Listing(sort=sort, top=top, min_stall_ns=min_stall_ns, bursts=bursts, exchanges=exchanges)
     if form == "table":
-        return _show(captures, how, listing, whole=whole or bool(asked["flows"]))
+        return _show(read_of, how, listing, whole=whole or bool(asked["flows"]))
     if form in ticket.FORMS:
-        pictures = None if plots is None else ticket.Pictures(captures, plots, plot_format, how)
-        return _tell(captures, how, listing, form, pictures)
-    return _stream(captures, how, listing, form)
+        pictures = None if plots is None else ticket.Pictures(read_of, plots, plot_format, how)
+        return _tell(read_of, how, listing, form, pictures)
+    return _stream(read_of, how, listing, form)
 
 
-def _show(captures: Sequence[str], how: Reading, listing: Listing, *, whole: bool) -> ExitCode:
+def _show(captures: Inputs, how: Reading, listing: Listing, *, whole: bool) -> ExitCode:
     sort, top = listing["sort"] or "lost", listing["top"] or _FLOWS_IN_TABLES
     analysis = read(captures, how, top=top, sort=sort)
     from tcpstall.cli.terminal import console, show
@@ -143,9 +149,7 @@ def _show(captures: Sequence[str], how: Reading, listing: Listing, *, whole: boo
     return _ended(analysis.captures, len(analysis), how)
 
 
-def _tell(
-    captures: Sequence[str], how: Reading, listing: Listing, form: str, pictures: ticket.Pictures | None
-) -> ExitCode:
+def _tell(captures: Inputs, how: Reading, listing: Listing, form: str, pictures: ticket.Pictures | None) -> ExitCode:
     sort, top = listing["sort"] or "lost", listing["top"]
     # The pictures of all flows look at each of them.
     analysis = read(captures, how, top=None if pictures else ticket.most_flows(top), sort=sort)
@@ -160,13 +164,14 @@ def _tell(
     return _ended(analysis.captures, len(analysis), how)
 
 
-def _stream(captures: Sequence[str], how: Reading, listing: Listing, form: str) -> ExitCode:
+def _stream(captures: Inputs, how: Reading, listing: Listing, form: str) -> ExitCode:
     key = how["anonymise"]
-    with Bar() as bar, writing("standard output"), draining(captures):
-        sys.stdout.flush()
+    files = captures.files()
+    sys.stdout.flush()
+    with Bar() as bar, writing("standard output"), draining(files), named_as_given(sys.stdout.fileno()) as output:
         written = _core.write(
-            captures,
-            sys.stdout.fileno(),
+            files,
+            output,
             format=form,
             flows=how["flows"],
             hosts=how["hosts"],

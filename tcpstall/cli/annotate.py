@@ -8,11 +8,12 @@ import click
 from tcpstall import __version__
 from tcpstall.cli.anonymise import anonymise_options, key_of
 from tcpstall.cli.ending import complain, writing
-from tcpstall.cli.numbers import Number
+from tcpstall.cli.flows import FLOW, InStore, store_of_flow_option
+from tcpstall.cli.inputs import inputs
 from tcpstall.cli.output import analysed, capture_argument, ending_in
 from tcpstall.cli.progress import Bar
 from tcpstall.cli.times import SPAN
-from tcpstall.errors import ExitCode, NothingToShow
+from tcpstall.errors import ExitCode
 from tcpstall.model import Analysis
 from tcpstall.units import counted
 
@@ -35,11 +36,12 @@ _WIDTH = 120
 @click.option(
     "--flow",
     "flows",
-    type=Number(min=0),
+    type=FLOW,
     multiple=True,
     metavar="N",
-    help="Only the stalls of the flow with this number. May be repeated.",
+    help="Only the stalls of the flow with this number. May be repeated. With --store SCAN/FLOW.",
 )
+@store_of_flow_option
 @click.option(
     "--min-stall",
     "min_stall_ns",
@@ -50,9 +52,10 @@ _WIDTH = 120
 )
 @anonymise_options
 def command(
-    capture: str,
+    capture: str | None,
     output: Path,
-    flows: tuple[int, ...],
+    flows: tuple[int | InStore, ...],
+    store: str | None,
     min_stall_ns: int,
     anonymise: bool,
     key_file: Path | None,
@@ -61,20 +64,18 @@ def command(
 
     Packets, their order and their times stay as they are, and so do comments that were there. The comment is at the
     packet with which the wait ended, and a hint at the one after which it began: frame.comment contains "tcpstall"
-    finds them. CAPTURE is read twice, so it must be a file.
+    finds them. CAPTURE is read twice, so it cannot be standard input; URLs and members of archives are copied first.
     """  # fmt: skip
     key = key_of(anonymise, key_file)
-    analysis, code = analysed(capture, flows=flows, min_stall_ns=min_stall_ns, anonymise=key)
-    if flows and not len(analysis):
-        missing = ", ".join(map(str, flows))
-        raise NothingToShow(f"{capture} holds no flow {missing}; `tcpstall analyze` lists the flows")
+    read_of = inputs([capture] if capture else [], flows, store)
+    analysis, code = analysed(read_of, min_stall_ns=min_stall_ns, anonymise=key)
     from tcpstall.packets.annotate import annotate, comments
     from tcpstall.report.phrases import phrase_of_one
 
     said = comments(analysis, phrase_of_one)
     planned = len(said)
     with Bar() as bar, writing(str(output)):
-        copied = annotate(capture, output, said, about=_about(analysis), anonymise=key, progress=bar)
+        copied = annotate(read_of.one_file(), output, said, about=_about(analysis), anonymise=key, progress=bar)
     told = f"{counted(said.stalls, 'stall')} in {counted(copied.remarks, 'comment')}"
     complain(f"{told}, {counted(copied.written, 'packet')} written to {output}")
     if unplaced := planned - copied.remarks:

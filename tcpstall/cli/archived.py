@@ -10,6 +10,7 @@ from tcpstall import __version__
 from tcpstall.cli.asking import Form, Which, asked, chosen, tell_flows_without
 from tcpstall.cli.called import command_line
 from tcpstall.cli.ending import writing
+from tcpstall.cli.flows import InStore
 from tcpstall.cli.times import Moment
 from tcpstall.errors import ExitCode
 
@@ -23,10 +24,15 @@ _FINDINGS = 12
 _SERVICES = 20
 
 
-def chosen_store(captures: Collection[str], store: str | None) -> str | None:
-    """The store to be shown, None where captures are. Raises UsageError for both, neither, or what does not fit."""
+def chosen_store(captures: Collection[str], store: str | None, flows: Collection[int | InStore]) -> str | None:
+    """The store to be shown, None where captures or one of its flows are.
+
+    Raises UsageError for both, neither, or what does not fit.
+    """
     context = click.get_current_context()
     typed = {name for name in context.params if context.get_parameter_source(name) is ParameterSource.COMMANDLINE}
+    if any(isinstance(flow, InStore) for flow in flows):
+        return None
     if captures:
         if "store" in typed:
             raise click.UsageError("give captures or --store, not both")
@@ -65,5 +71,5 @@ def store_page(store: str, output: Path, *, top: int | None, since: Moment | Non
 
     made = MadeBy(command_line((), anonymised=False), __version__, ())
     with writing(str(output)):
-        write_whole(archive_page(about, worst, course, found, made_by=made), output)
+        write_whole(archive_page(about, worst, course, found, store=store, made_by=made), output)
     return session.exit_code

@@ -1,7 +1,6 @@
 """`tcpstall check`: rules that a pipeline holds captures against."""
 
 import shlex
-from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Unpack
 
@@ -12,6 +11,8 @@ from tcpstall.causes import Cause
 from tcpstall.check import GROWTH, LATENCY, Checked, Checking, Rule, ServedAt
 from tcpstall.cli.asking import cause_option
 from tcpstall.cli.ending import writing
+from tcpstall.cli.flows import store_of_flow_option
+from tcpstall.cli.inputs import Inputs, is_elsewhere
 from tcpstall.cli.progress import Bar
 from tcpstall.cli.reading import Asked, Reading, narrowed, outcome, reading, reading_options
 from tcpstall.cli.rules import CONFIDENCE, SERVED_AT, Written, read_rules, together, written
@@ -105,6 +106,7 @@ NAME=LIMIT of --max; the unit of the limit says what is limited:
     metavar="FILE",
     help="Write JUnit XML too, a test case a rule.",
 )
+@store_of_flow_option
 @reading_options
 def command(
     captures: tuple[str, ...],
@@ -117,6 +119,7 @@ def command(
     confidence: float | None,
     form: str,
     junit: Path | None,
+    store: str | None,
     **asked: Unpack[Asked],
 ) -> ExitCode:
     """Check captures against rules, for pipelines and canaries.
@@ -129,8 +132,8 @@ def command(
     rules = _with_growth(together(file.rules, written(limits, forbidden)), baseline)
     if asked["anonymise"] and any(server.address for server in servers):
         raise click.UsageError("--service names a true address, and the flows have pseudonyms: choose with --host")
-    how = reading(captures, asked)
-    compared = None if baseline is None else _compared(baseline, captures, how)
+    read_of, how = reading(captures, store, asked)
+    compared = None if baseline is None else _compared(baseline, read_of, how)
     checking = Checking(
         rules,
         servers,
@@ -138,11 +141,11 @@ def command(
         next(given for given in (confidence, file.confidence, _SURE) if given is not None),
         compared,
     )
-    checked = checking.checked(_read(captures, how, checking))
+    checked = checking.checked(_read(read_of, how, checking))
     code = outcome([*(compared.captures[:1] if compared else ()), *checked.captures])
     if checked.flows:
         code = _code(checked, code)
-        _tell(checked, _shows(captures, checked, how, asked), code, form, junit)
+        _tell(checked, _shows(read_of, checked, how, asked), code, form, junit)
     elif code not in UNREAD:
         raise NothingToShow("no flow to check; without options `tcpstall analyze` lists the flows")
     return code
@@ -160,21 +163,21 @@ def _with_growth(rules: list[Rule], baseline: str | None) -> list[Rule]:
     return rules
 
 
-def _compared(baseline: str, captures: Sequence[str], how: Reading) -> Comparison:
+def _compared(baseline: str, captures: Inputs, how: Reading) -> Comparison:
     if narrowed(how):
         raise click.UsageError("--baseline compares whole services: choose them with --service")
-    if len(captures) > 1 or _STANDARD_INPUT in (baseline, *captures):
+    if len(captures.names) > 1 or _STANDARD_INPUT in (baseline, *captures.names):
         raise click.UsageError("--baseline compares two files: give one CAPTURE, and no standard input")
     with Bar() as bar:
-        return compare(baseline, captures[0], anonymise=how["anonymise"], progress=bar)
+        return compare(baseline, captures.one_file(), anonymise=how["anonymise"], progress=bar)
 
 
-def _read(captures: Sequence[str], how: Reading, checking: Checking) -> list[Capture]:
+def _read(captures: Inputs, how: Reading, checking: Checking) -> list[Capture]:
     """Hands the flows over as they come: none is held, however many there are."""
     key = how["anonymise"]
-    with Bar() as bar, draining(captures):
+    with Bar() as bar, draining(captures.names):
         report = _core.analyze(
-            captures,
+            captures.names,
             flows=how["flows"],
             hosts=how["hosts"],
             ports=how["ports"],
@@ -186,6 +189,7 @@ def _read(captures: Sequence[str], how: Reading, checking: Checking) -> list[Cap
             max_expansion=how["max_expansion"],
             sets=how["sets"],
             missing_before=how["missing_before"],
+            open=how["open"],
             secret=None if key is None else derived(key),
             progress=bar,
             each=checking.take,
@@ -221,15 +225,16 @@ def _tell(checked: Checked, shows: "Shows", code: ExitCode, form: str, junit: Pa
                 show(part, screen)
 
 
-def _shows(captures: Sequence[str], checked: Checked, how: Reading, asked: Asked) -> "Shows":
+def _shows(captures: Inputs, checked: Checked, how: Reading, asked: Asked) -> "Shows":
     """The command that shows a flow: `explain` reads one file as it is, `analyze` whatever was read here."""
-    names = [capture.path for capture in checked.captures] if how["anonymise"] is not None else captures
+    names = [capture.path for capture in checked.captures] if how["anonymise"] is not None else captures.names
     options = [f"--{name}" for name in ("merge", "separate") if asked[name]]
     for option, time_ns in (("--since", how["since_ns"]), ("--until", how["until_ns"])):
         options += [] if time_ns is None else [option, f"{time_ns // _SECOND_NS}.{time_ns % _SECOND_NS:09}"]
     if how["link_bytes_per_s"] is not None:
         options += ["--link-rate", f"{how['link_bytes_per_s'] * _BITS}bit"]
-    is_file = len(captures) == 1 and not options and _STANDARD_INPUT not in captures
+    single = len(captures.names) == 1 and not options
+    is_file = single and captures.names[0] != _STANDARD_INPUT and not is_elsewhere(captures.names[0])
 
     def command_of(flow: Flow, stall: Stall | None) -> str:
         words = ["tcpstall", "analyze", *names, *options, "--flow", str(flow.id)]

@@ -9,6 +9,7 @@ from contextlib import contextmanager, suppress
 
 import click
 
+from tcpstall.cli.copies import by_name
 from tcpstall.cli.signals import Signals
 from tcpstall.cli.streams import flush_or_abandon, open_closed
 from tcpstall.errors import CannotWrite, ExitCode, TcpstallError
@@ -55,9 +56,12 @@ def writing(target: str) -> Iterator[None]:
 
 
 def complain(message: str) -> None:
-    """One line on standard error, whatever stands in `message`: file names may hold control characters."""
+    """One line on standard error, whatever stands in `message`: file names may hold control characters.
+
+    Copies of captures are called as the captures are.
+    """
     with suppress(OSError):
-        click.echo(f"tcpstall: {in_terminal(message)}", err=True)
+        click.echo(f"tcpstall: {in_terminal(by_name(message))}", err=True)
 
 
 def _run(commands: click.Group, arguments: Sequence[str]) -> int:

@@ -9,6 +9,7 @@ from click.shell_completion import CompletionItem
 
 from tcpstall.causes import Cause
 from tcpstall.cli.ending import writing
+from tcpstall.cli.inputs import Inputs, is_elsewhere
 from tcpstall.cli.numbers import Number
 from tcpstall.cli.terminal import width
 from tcpstall.errors import ExitCode, NothingToShow
@@ -63,7 +64,7 @@ class _TopicType(click.ParamType[Cause | str]):
         """Case and underscores of causes do not matter."""
         if isinstance(value, Cause):
             return value
-        if Path(value).is_file() or Path(value).suffix in (".pcap", ".pcapng"):
+        if Path(value).is_file() or is_elsewhere(value) or Path(value).suffix in (".pcap", ".pcapng"):
             return value
         name = value.lower().replace("_", "-")
         name = _ALIASES.get(name.replace("-", ""), name)
@@ -107,22 +108,22 @@ def command(topic: Cause | str | None, flow: int | None, stall: int | None) -> E
 
 def _prove(capture: str, flow: int | None, stall: int | None) -> ExitCode:
     from tcpstall import _core
-    from tcpstall.cli.output import analysed
+    from tcpstall.cli.output import analysed, nothing_of
     from tcpstall.cli.terminal import console, show
     from tcpstall.findings import first_to_see
     from tcpstall.report.proof import longest, proof
 
-    analysis, code = analysed(capture, flows=() if flow is None else (flow,), bursts=False, anonymise=None)
+    read_of = Inputs((capture,), () if flow is None else (flow,))
+    analysis, code = analysed(read_of)
     if not len(analysis):
-        what = "holds no TCP flow" if flow is None else f"holds no flow {flow}; `tcpstall analyze` lists the flows"
-        raise NothingToShow(f"{capture} {what}")
+        raise NothingToShow(nothing_of(read_of))
     chosen = first_to_see(analysis)
     named = [each for each in chosen.stalls if each.number == stall] if stall is not None else chosen.stalls
     wanted = longest(named)
     if wanted is None:
         what = "no stall" if stall is None else f"no stall {stall}"
         raise NothingToShow(f"flow {chosen.id} has {what}; `tcpstall analyze --flow {chosen.id}` lists them")
-    (samples,) = _core.samples([capture], [chosen.id])
+    (samples,) = _core.samples(read_of.files(), [chosen.id])
     screen = console()
     with writing("standard output"):
         for part in proof(chosen, wanted, samples, width=screen.width):

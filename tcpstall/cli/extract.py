@@ -6,11 +6,13 @@ import click
 
 from tcpstall.cli.anonymise import anonymise_options, key_of
 from tcpstall.cli.ending import complain, writing
+from tcpstall.cli.flows import FLOW, InStore, store_of_flow_option
+from tcpstall.cli.inputs import inputs
 from tcpstall.cli.numbers import Number
-from tcpstall.cli.output import analysed, capture_argument, ending_in
+from tcpstall.cli.output import analysed, capture_argument, ending_in, nothing_of
 from tcpstall.cli.progress import Bar
 from tcpstall.errors import ExitCode, NothingToShow
-from tcpstall.model import Analysis, Flow, Stall
+from tcpstall.model import Flow, Stall
 from tcpstall.units import counted, exact, number
 
 __all__ = ["command"]
@@ -28,10 +30,11 @@ __all__ = ["command"]
 )
 @click.option(
     "--flow",
-    type=Number(min=0),
+    type=FLOW,
     metavar="N",
-    help="Number of the flow.  [default: the one that lost most time]",
+    help="Number of the flow; with --store SCAN/FLOW.  [default: the one that lost most time]",
 )
+@store_of_flow_option
 @click.option(
     "--stall",
     type=Number(min=0),
@@ -44,9 +47,10 @@ __all__ = ["command"]
 )
 @anonymise_options
 def command(
-    capture: str,
+    capture: str | None,
     output: Path,
-    flow: int | None,
+    flow: int | InStore | None,
+    store: str | None,
     stall: int | None,
     payload: bool,
     anonymise: bool,
@@ -54,27 +58,23 @@ def command(
 ) -> ExitCode:
     """Cut out the packets of one flow, or those that prove one of its stalls.
 
-    They stay byte by byte as they are, with their times, lengths and link type. CAPTURE is read twice, so it must be
-    a file.
+    They stay byte by byte as they are, with their times, lengths and link type. CAPTURE is read twice, so it
+    cannot be standard input; URLs and members of archives are copied first.
     """  # fmt: skip
     key = key_of(anonymise, key_file)
-    analysis, code = analysed(capture, flows=() if flow is None else (flow,), bursts=stall is not None, anonymise=key)
-    chosen = _flow(analysis, capture, flow)
+    read_of = inputs([capture] if capture else [], () if flow is None else (flow,), store)
+    analysis, code = analysed(read_of, bursts=stall is not None, anonymise=key)
+    if not len(analysis):
+        raise NothingToShow(nothing_of(read_of))
+    chosen = analysis.worst
     wanted = None if stall is None else _stall(chosen, stall)
     from tcpstall.packets.extract import extract
 
     with Bar() as bar, writing(str(output)):
-        copied = extract(capture, output, chosen, wanted, payload=payload, anonymise=key, progress=bar)
+        copied = extract(read_of.one_file(), output, chosen, wanted, payload=payload, anonymise=key, progress=bar)
     amount = f"{number(copied.written)} of {counted(copied.packets, 'packet')}"
     complain(f"{_named(chosen, wanted)}: {amount} written to {output}")
     return code
-
-
-def _flow(analysis: Analysis, capture: str, flow: int | None) -> Flow:
-    if len(analysis) == 0:
-        what = "holds no TCP flow" if flow is None else f"holds no flow {flow}; `tcpstall analyze` lists the flows"
-        raise NothingToShow(f"{capture} {what}")
-    return analysis.worst
 
 
 def _stall(flow: Flow, wanted: int) -> Stall:

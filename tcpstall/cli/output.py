@@ -1,27 +1,28 @@
 """What commands that write captures have in common: the input analysed first, the output told by its name."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from pathlib import Path
 
 import click
 
-from tcpstall.cli.ending import complain
+from tcpstall.cli.inputs import Inputs
 from tcpstall.cli.progress import Bar
-from tcpstall.errors import ExitCode, NotACapture
+from tcpstall.cli.reading import outcome
+from tcpstall.errors import ExitCode, NotACapture, NothingToShow
 from tcpstall.model import Analysis, analyze
 
-__all__ = ["analysed", "capture_argument", "ending_in"]
+__all__ = ["analysed", "capture_argument", "ending_in", "nothing_of"]
 
 _TEXT = "tcpdump-text"
 
 
-def _file_only(_context: click.Context, _parameter: click.Parameter, name: str) -> str:
+def _file_only(_context: click.Context, _parameter: click.Parameter, name: str | None) -> str | None:
     if name == "-":
         raise click.BadParameter("it is read twice, so it must be a file, not standard input")
     return name
 
 
-capture_argument = click.argument("capture", type=click.Path(), callback=_file_only)
+capture_argument = click.argument("capture", type=click.Path(), callback=_file_only, metavar="CAPTURE", required=False)
 
 
 def ending_in(*endings: str) -> Callable[[click.Context, click.Parameter, Path], Path]:
@@ -36,22 +37,40 @@ def ending_in(*endings: str) -> Callable[[click.Context, click.Parameter, Path],
 
 
 def analysed(
-    capture: str,
+    capture: Inputs,
     *,
-    flows: Sequence[int] = (),
     min_stall_ns: int = 0,
     bursts: bool = False,
     anonymise: bytes | None = None,
 ) -> tuple[Analysis, ExitCode]:
-    """The capture's analysis and what became of it, which is said; raises for what holds no packets to write."""
+    """The analysis of the flows that are wanted, and what became of their captures, which is said.
+
+    Raises NotACapture for what holds no packets to write, NothingToShow where there is no such flow.
+    """
+    capture.files()
     with Bar() as bar:
         analysis = analyze(
-            capture, flows=flows, min_stall_ns=min_stall_ns, bursts=bursts, anonymise=anonymise, progress=bar
+            capture.names,
+            flows=capture.flows,
+            **capture.streams,
+            open=capture.open,
+            min_stall_ns=min_stall_ns,
+            bursts=bursts,
+            anonymise=anonymise,
+            progress=bar,
         )
-    (source,) = analysis.captures
-    if source.format == _TEXT:
-        hint = f"make a capture of it first: tcpstall convert {capture} -o NEW.pcap"
-        raise NotACapture(f"{capture} is tcpdump's text, which holds no packets to write; {hint}")
-    if source.error:
-        complain(source.error)
-    return analysis, source.exit_code
+    for source in analysis.captures:
+        if source.format == _TEXT:
+            hint = f"make a capture of it first: tcpstall convert {source.path} -o NEW.pcap"
+            raise NotACapture(f"{source.path} is tcpdump's text, which holds no packets to write; {hint}")
+    if capture.flows and not len(analysis):
+        raise NothingToShow(nothing_of(capture))
+    return analysis, outcome(analysis.captures)
+
+
+def nothing_of(capture: Inputs) -> str:
+    """The message where captures hold no such flow, or none at all."""
+    if not capture.flows:
+        return f"{capture.name} holds no TCP flow"
+    missing = ", ".join(map(str, capture.flows))
+    return f"{capture.name} holds no flow {missing}; `tcpstall analyze` lists the flows"

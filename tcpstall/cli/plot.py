@@ -1,17 +1,24 @@
 """`tcpstall plot`: a picture of a capture, or of one flow in it."""
 
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
 from tcpstall.cli.anonymise import anonymise_options, key_of
-from tcpstall.cli.ending import complain, writing
-from tcpstall.cli.numbers import Number
+from tcpstall.cli.ending import writing
+from tcpstall.cli.flows import FLOW, InStore, store_of_flow_option
+from tcpstall.cli.inputs import Inputs, inputs
+from tcpstall.cli.output import nothing_of
 from tcpstall.cli.progress import Bar
+from tcpstall.cli.reading import outcome
 from tcpstall.cli.selection import chosen
 from tcpstall.cli.times import MOMENT, Moment
 from tcpstall.errors import ExitCode, NothingToShow
 from tcpstall.model import Analysis, analyze
+
+if TYPE_CHECKING:
+    from tcpstall.plot.subject import Subject
 
 __all__ = ["command"]
 
@@ -24,13 +31,15 @@ _WIDEST = 160
 
 
 @click.command("plot")
-@click.argument("capture", type=click.Path())
+@click.argument("capture", type=click.Path(), metavar="CAPTURE", required=False)
 @click.option(
     "--flow",
-    type=Number(min=0),
+    type=FLOW,
     metavar="N",
-    help="Number of the flow to draw.  [default: one that shows the first finding; timeline and exchanges: all]",
+    help="Number of the flow to draw; with --store SCAN/FLOW.  [default: one that shows the first finding; timeline "
+    "and exchanges: all]",
 )
+@store_of_flow_option
 @click.option(
     "--kind",
     type=click.Choice(_KINDS),
@@ -57,8 +66,9 @@ _WIDEST = 160
 )
 @anonymise_options
 def command(
-    capture: str,
-    flow: int | None,
+    capture: str | None,
+    flow: int | InStore | None,
+    store: str | None,
     kind: str,
     output: Path | None,
     terminal: bool,
@@ -70,7 +80,8 @@ def command(
 ) -> ExitCode:
     """Draw one flow over its time, or the waits or exchanges of many, stalls in their causes' colours.
 
-    CAPTURE is read more than once, so it must be a file.
+    CAPTURE is read more than once, so it cannot be standard input; URLs and members of archives
+    are copied first.
     """  # fmt: skip
     if output is None and not terminal:
         raise click.UsageError("say where to draw: --output FILE or --terminal")
@@ -78,63 +89,80 @@ def command(
         raise click.BadParameter(f"{output.name!r} must end in {', '.join(_FORMATS)}", param_hint="--output")
     if capture == "-":
         raise click.BadParameter("a picture needs a file, not standard input", param_hint="CAPTURE")
-    shown = chosen((capture,), flows=() if flow is None else (flow,), hosts=(), ports=(), since=since, until=until)
-    analysis = _read(capture, flow, key_of(anonymise, key_file))
+    read_of = inputs([capture] if capture else [], () if flow is None else (flow,), store)
+    shown = chosen(read_of, hosts=(), ports=(), since=since, until=until)
+    since_ns, until_ns = shown["since_ns"], shown["until_ns"]
+    analysis, code = _read(read_of, key_of(anonymise, key_file))
+    subject = _subject(read_of, analysis, kind)
     if output is not None:
-        from tcpstall.plot import draw
+        from tcpstall.plot import draw_flow, draw_many
 
         with writing(str(output)):
-            draw(
-                capture,
-                flow,
-                str(output),
-                kind=kind,
-                since_ns=shown["since_ns"],
-                until_ns=shown["until_ns"],
-                rows=top,
-                analysis=analysis,
-            )
+            if subject is None:
+                draw_many(analysis, output, kind=kind, since_ns=since_ns, until_ns=until_ns, rows=top)
+            else:
+                draw_flow(subject, output, kind=kind, since_ns=since_ns, until_ns=until_ns)
     if terminal:
-        _show(capture, analysis, kind, shown["since_ns"], shown["until_ns"], top)
-    return analysis.captures[0].exit_code
+        _show(read_of.name, subject, analysis, kind, since_ns, until_ns, top)
+    return code
+
+
+def _subject(capture: Inputs, analysis: Analysis, kind: str) -> "Subject | None":
+    """What a picture of one flow is about; None for a kind that shows many."""
+    from tcpstall.findings import first_to_see
+    from tcpstall.plot import KINDS_OF_MANY, subjects
+
+    if kind in KINDS_OF_MANY:
+        return None
+    flow = first_to_see(analysis)
+    for subject in subjects(capture.files(), [flow], **capture.streams):
+        return subject
+    raise NothingToShow(f"{capture.name}: flow {flow.id} only shook hands; there is nothing to draw")
 
 
 def _show(
-    capture: str, analysis: Analysis, kind: str, since_ns: int | None, until_ns: int | None, rows: int | None
+    name: str,
+    subject: "Subject | None",
+    analysis: Analysis,
+    kind: str,
+    since_ns: int | None,
+    until_ns: int | None,
+    rows: int | None,
 ) -> None:
     from tcpstall.cli.terminal import console, has_braille, show
-    from tcpstall.findings import first_to_see
-    from tcpstall.plot import KINDS_OF_MANY, choice, interval, subjects
+    from tcpstall.plot import choice, interval
     from tcpstall.plot.terminal import Screen, exchanges, over_time, timeline
 
     writer = console()
     screen = Screen(min(writer.width, _WIDEST), has_braille())
-    if kind in KINDS_OF_MANY:
+    if subject is None:
         draw = timeline if kind == "timeline" else exchanges
         lines = draw(analysis, rows or choice.ROWS, since_ns, until_ns, screen)
     else:
-        flow = first_to_see(analysis)
-        found = subjects(capture, [flow])
-        if not found:
-            raise NothingToShow(f"{capture}: flow {flow.id} only shook hands; there is nothing to draw")
-        lines = over_time(kind, found[0], *interval(flow, since_ns, until_ns), screen)
+        lines = over_time(kind, subject, *interval(subject.flow, since_ns, until_ns), screen)
     drawn = False
     with writing("standard output"):
         for line in lines:
             show(line, writer)
             drawn = True
     if not drawn:
-        raise NothingToShow(f"{capture}: there is nothing of that to show; widen the interval or choose another flow")
+        raise NothingToShow(f"{name}: there is nothing of that to show; widen the interval or choose another flow")
 
 
-def _read(capture: str, flow: int | None, key: bytes | None) -> Analysis:
+def _read(capture: Inputs, key: bytes | None) -> tuple[Analysis, ExitCode]:
     """The diagnosis of the flow, or of all; what was wrong with the input is said."""
+    capture.files()
     with Bar() as bar:
-        analysis = analyze(capture, flows=() if flow is None else (flow,), bursts=False, anonymise=key, progress=bar)
-    (source,) = analysis.captures
-    if source.error:
-        complain(source.error)
-    if len(analysis) == 0:
-        what = "holds no TCP flow" if flow is None else f"holds no flow {flow}; `tcpstall analyze` lists the flows"
-        raise NothingToShow(f"{capture} {what}")
-    return analysis
+        analysis = analyze(
+            capture.names,
+            flows=capture.flows,
+            **capture.streams,
+            open=capture.open,
+            bursts=False,
+            anonymise=key,
+            progress=bar,
+        )
+    code = outcome(analysis.captures)
+    if not len(analysis):
+        raise NothingToShow(nothing_of(capture))
+    return analysis, code

@@ -2,16 +2,18 @@
 
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Any, TypedDict, TypeVar
+from typing import Any, BinaryIO, TypedDict, TypeVar
 
 import click
 
 from tcpstall.cli.anonymise import anonymise_options, key_of
 from tcpstall.cli.ending import complain
+from tcpstall.cli.flows import InStore
+from tcpstall.cli.inputs import Inputs, inputs
 from tcpstall.cli.numbers import Number
 from tcpstall.cli.progress import Bar
 from tcpstall.cli.rates import RATE
-from tcpstall.cli.rotated import Streams, streams, streams_options
+from tcpstall.cli.rotated import Streams, streams_options
 from tcpstall.cli.selection import Selection, chosen, selection_options
 from tcpstall.cli.signals import draining
 from tcpstall.cli.times import SPAN, Moment
@@ -39,7 +41,7 @@ _Command = TypeVar("_Command", bound=Callable[..., Any])
 class Asked(TypedDict):
     """The options as click hands them over."""
 
-    flows: tuple[int, ...]
+    flows: tuple[int | InStore, ...]
     hosts: tuple[str, ...]
     ports: tuple[tuple[int, ...], ...]
     since: Moment | None
@@ -58,6 +60,7 @@ class Reading(Selection, Streams):
     link_bytes_per_s: int | None
     max_expansion: int
     anonymise: bytes | None
+    open: Callable[[str], BinaryIO | None] | None
 
 
 min_stall_option = click.option(
@@ -103,20 +106,26 @@ def reading_options(command: _Command) -> _Command:
     return command
 
 
-def reading(captures: Sequence[str], asked: Asked) -> Reading:
-    """What was asked for, with times and the key looked up."""
-    selection = chosen(
+def reading(captures: Sequence[str], store: str | None, asked: Asked) -> tuple[Inputs, Reading]:
+    """What was asked for, with the captures of a stored flow, times and the key looked up."""
+    found = inputs(
         captures,
-        flows=asked["flows"],
+        asked["flows"],
+        store,
+        merge=asked["merge"],
+        separate=asked["separate"],
+        max_expansion=asked["max_expansion"],
+    )
+    selection = chosen(
+        found,
         hosts=asked["hosts"],
         ports=asked["ports"],
         since=asked["since"],
         until=asked["until"],
     )
-    read_as = streams(captures, merge=asked["merge"], separate=asked["separate"])
     if asked["merge"]:
         refuse_two_taps(
-            captures,
+            found.files(),
             hosts=selection["hosts"],
             ports=selection["ports"],
             since_ns=selection["since_ns"],
@@ -124,22 +133,23 @@ def reading(captures: Sequence[str], asked: Asked) -> Reading:
             max_expansion=asked["max_expansion"],
             anonymised=asked["anonymise"],
         )
-    return Reading(
+    return found, Reading(
         **selection,
-        **read_as,
+        **found.streams,
         link_bytes_per_s=asked["link_bytes_per_s"],
         max_expansion=asked["max_expansion"],
         anonymise=key_of(asked["anonymise"], asked["key_file"]),
+        open=found.open,
     )
 
 
-def read(captures: Sequence[str], how: Reading, *, top: int | None, sort: Sort = "lost") -> Analysis:
+def read(captures: Inputs, how: Reading, *, top: int | None, sort: Sort = "lost") -> Analysis:
     """The diagnosis, with a bar while it takes; inputs that cannot be read are in it.
 
     `top` is how many flows are shown in the order of `sort`: no others are held. None holds all.
     """
-    with Bar() as bar, draining(captures):
-        return analyze(captures, **how, bursts=False, strict=False, progress=bar, top=top, sort=sort)
+    with Bar() as bar, draining(captures.names):
+        return analyze(captures.names, **how, bursts=False, strict=False, progress=bar, top=top, sort=sort)
 
 
 def narrowed(how: Selection) -> bool:

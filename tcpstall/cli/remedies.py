@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Unpack
 import click
 
 from tcpstall.cli.ending import complain, writing
+from tcpstall.cli.flows import store_of_flow_option
 from tcpstall.cli.numbers import Number
 from tcpstall.cli.reading import Asked, expect_flows, outcome, read, reading, reading_options
 from tcpstall.cli.selection import captures_argument
@@ -57,9 +58,11 @@ _STANDARD_INPUT = "-"
     metavar="N",
     help=f"Only the first N flows.  [default: {_FLOWS_FOR_READING}, in JSON {_FLOWS_IN_JSON}]",
 )
+@store_of_flow_option
 @reading_options
 def command(
     captures: tuple[str, ...],
+    store: str | None,
     form: str,
     pastes: tuple[Path, ...],
     platform: str | None,
@@ -77,11 +80,11 @@ def command(
         )
     if [*captures, *map(str, pastes)].count(_STANDARD_INPUT) > 1:
         raise click.UsageError("standard input can be read only once: give '-' once")
-    how = reading(captures, asked)
+    read_of, how = reading(captures, store, asked)
     pasted, code = _paste(pastes)
     top = top or (_FLOWS_IN_JSON if form == "json" else _FLOWS_FOR_READING)
     # Sockets are looked for among all flows.
-    analysis = read(captures, how, top=top if pasted is None else None)
+    analysis = read(read_of, how, top=top if pasted is None else None)
     code = max(code, outcome(analysis.captures))
     expect_flows(len(analysis), how, code)
     _tell(analysis, form, pasted, platform, top, how["link_bytes_per_s"])

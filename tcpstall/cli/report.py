@@ -13,7 +13,7 @@ from tcpstall.cli.called import Remembering, command_line
 from tcpstall.cli.ending import complain, writing
 from tcpstall.cli.numbers import Number
 from tcpstall.cli.reading import Asked, Reading, expect_flows, min_stall_option, outcome, read, reading, reading_options
-from tcpstall.cli.selection import captures_or_none
+from tcpstall.cli.selection import captures_argument
 from tcpstall.errors import UNREAD, ExitCode
 from tcpstall.model import Capture, Flow, Sort
 from tcpstall.output import written
@@ -40,7 +40,7 @@ _ONCE = (
 
 
 @click.command("report", cls=Remembering)
-@captures_or_none
+@captures_argument
 @click.option(
     "--output",
     "-o",
@@ -52,7 +52,8 @@ _ONCE = (
     "--store",
     envvar="TCPSTALL_STORE",
     metavar="DIR|URL",
-    help="Show what a store holds instead of captures.  [env var: TCPSTALL_STORE]",
+    help="Show what a store holds instead of captures, or with --flow SCAN/FLOW one flow of it.  "
+    "[env var: TCPSTALL_STORE]",
 )
 @reading_options
 @min_stall_option
@@ -91,10 +92,11 @@ def command(
     capture's hash need a second reading: from standard input ('-') the page has neither. With --store the page shows
     what many captures have in common: findings, lost time by cause and hour, and the worst services.
     """  # fmt: skip
-    if (archive := chosen_store(captures, store)) is not None:
+    if (archive := chosen_store(captures, store, asked["flows"])) is not None:
         return store_page(archive, output, top=typed_top(top), since=asked["since"], until=asked["until"])
-    how = reading(captures, asked)
-    analysis = read(captures, how, top=max(top, detailed), sort=sort)
+    read_of, how = reading(captures, store, asked)
+    files = read_of.files()
+    analysis = read(read_of, how, top=max(top, detailed), sort=sort)
     code = outcome(analysis.captures)
     if all(capture.exit_code in UNREAD for capture in analysis.captures):
         return code
@@ -104,10 +106,10 @@ def command(
     from tcpstall.report.html import MadeBy, page
 
     whole = telling(analysis, ranked, sort, detailed).in_full if ranked else []
-    drawings, why_not = _drawings(captures, whole, how)
-    forecasts = _forecasts(captures, whole, how)
+    drawings, why_not = _drawings(files, whole, how)
+    forecasts = _forecasts(files, whole, how)
 
-    sources = tuple(source(path, capture) for path, capture in zip(captures, analysis.captures, strict=False))
+    sources = tuple(source(path, capture) for path, capture in zip(files, analysis.captures, strict=False))
     text = page(
         analysis,
         ranked,
@@ -125,18 +127,18 @@ def command(
     return code
 
 
-def _drawings(captures: Sequence[str], flows: Sequence[Flow], how: Reading) -> tuple[Mapping[int, "Drawing"], str]:
+def _drawings(files: Sequence[str], flows: Sequence[Flow], how: Reading) -> tuple[Mapping[int, "Drawing"], str]:
     """The plots of the flows that have data, by id; or why there are none."""
     if not flows:
         return {}, ""
-    if not all(_again(capture) for capture in captures):
+    if not all(map(_again, files)):
         return {}, _ONCE
     from tcpstall.plot.page import draw
     from tcpstall.report.waits import main_sender
 
     try:
         tables = _core.samples(
-            captures,
+            files,
             [flow.id for flow in flows],
             since_ns=how["since_ns"],
             until_ns=how["until_ns"],
@@ -152,15 +154,15 @@ def _drawings(captures: Sequence[str], flows: Sequence[Flow], how: Reading) -> t
     return {id_: drawing for id_, drawing in made.items() if drawing}, ""
 
 
-def _forecasts(captures: Sequence[str], flows: Sequence[Flow], how: Reading) -> Mapping[int, "Forecast"]:
+def _forecasts(files: Sequence[str], flows: Sequence[Flow], how: Reading) -> Mapping[int, "Forecast"]:
     """What changes would buy, by flow."""
-    if not flows or not all(_again(capture) for capture in captures):
+    if not flows or not all(map(_again, files)):
         return {}
     from tcpstall.whatif import foreseen
 
     try:
         told = foreseen(
-            captures,
+            files,
             flows,
             since_ns=how["since_ns"],
             until_ns=how["until_ns"],

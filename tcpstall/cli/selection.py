@@ -10,10 +10,11 @@ from typing import Any, TypedDict, TypeVar
 import click
 
 from tcpstall import _core
-from tcpstall.cli.numbers import Number
+from tcpstall.cli.flows import FLOW
+from tcpstall.cli.inputs import Inputs
 from tcpstall.cli.times import MOMENT, Moment
 
-__all__ = ["PORTS", "Selection", "captures_argument", "captures_or_none", "chosen", "selection_options"]
+__all__ = ["PORTS", "Selection", "captures_argument", "chosen", "selection_options"]
 
 _Command = TypeVar("_Command", bound=Callable[..., Any])
 
@@ -63,16 +64,6 @@ class _HostType(click.ParamType[str]):
             )
 
 
-def _captures(*, required: bool) -> Callable[[_Command], _Command]:
-    return click.argument(
-        "captures",
-        nargs=-1,
-        required=required,
-        type=click.Path(allow_dash=True),
-        metavar="CAPTURE...",
-    )
-
-
 def _is_number(text: str) -> bool:
     return text.isascii() and text.isdecimal() and len(text) < _DIGITS
 
@@ -108,16 +99,16 @@ class _PortsType(click.ParamType[tuple[int, ...]]):
 
 PORTS = _PortsType()
 
-captures_argument = _captures(required=True)
-captures_or_none = _captures(required=False)
+captures_argument = click.argument("captures", nargs=-1, type=click.Path(allow_dash=True), metavar="CAPTURE...")
 
 
 def selection_options(command: _Command) -> _Command:
     """Adds the options to a command."""
     for option in reversed(
         (
-            click.option("--flow", "flows", type=Number(min=0), multiple=True, metavar="N",
-                         help="Only the flow with this number, Wireshark's tcp.stream. May be repeated."),
+            click.option("--flow", "flows", type=FLOW, multiple=True, metavar="N",
+                         help="Only the flow with this number, Wireshark's tcp.stream. May be repeated. With --store "
+                         "SCAN/FLOW, the columns of `top` and `query`."),
             click.option("--host", "hosts", type=_HostType(), multiple=True, metavar="ADDRESS",
                          help="Only flows with this address, or one of this network (192.0.2.0/24), at either end, or "
                          "with the servers that TLS hellos and HTTP requests in the captures call so (*.example.org). "
@@ -137,16 +128,15 @@ def selection_options(command: _Command) -> _Command:
 
 
 def chosen(
-    captures: Sequence[str],
+    captures: Inputs,
     *,
-    flows: Sequence[int],
     hosts: Sequence[str],
     ports: Sequence[Sequence[int]],
     since: Moment | None,
     until: Moment | None,
 ) -> Selection:
     """The options as the core takes them; names and times that count from the captures' start cost a reading."""
-    if list(captures).count(_STANDARD_INPUT) > 1:
+    if captures.names.count(_STANDARD_INPUT) > 1:
         raise click.UsageError("standard input can be read only once: give '-' once")
     since_ns, until_ns = _resolved(captures, since, until)
     if since_ns is not None and until_ns is not None and until_ns <= since_ns:
@@ -154,30 +144,34 @@ def chosen(
     if names := [host for host in hosts if _NAME.fullmatch(host)]:
         hosts = [host for host in hosts if host not in names] + _called(captures, names)
     return Selection(
-        flows=flows, hosts=hosts, ports=[port for each in ports for port in each], since_ns=since_ns, until_ns=until_ns
+        flows=captures.flows,
+        hosts=hosts,
+        ports=[port for each in ports for port in each],
+        since_ns=since_ns,
+        until_ns=until_ns,
     )
 
 
-def _resolved(captures: Sequence[str], *moments: Moment | None) -> tuple[int | None, ...]:
+def _resolved(captures: Inputs, *moments: Moment | None) -> tuple[int | None, ...]:
     first_ns = 0
     if any(moment and not moment.is_absolute for moment in moments):
-        if _STANDARD_INPUT in captures:
+        if _STANDARD_INPUT in captures.names:
             raise click.UsageError("standard input can be read only once: give --since and --until with a date")
-        first_ns = _first_packet_ns(captures)
+        first_ns = _first_packet_ns(captures.files())
     return tuple(moment.resolve(first_ns) if moment else None for moment in moments)
 
 
-def _called(captures: Sequence[str], names: Sequence[str]) -> list[str]:
+def _called(captures: Inputs, names: Sequence[str]) -> list[str]:
     from tcpstall.cli.named import addresses
 
-    if _STANDARD_INPUT in captures:
+    if _STANDARD_INPUT in captures.names:
         raise click.UsageError("standard input can be read only once: give --host an address")
-    return addresses(captures, names)
+    return addresses(captures.files(), names)
 
 
 def _first_packet_ns(captures: Sequence[str]) -> int:
     """The earliest timestamp of the captures; costs one reading of them, as the border has no shorter way to ask."""
     with Path(os.devnull).open("wb") as nowhere:
-        written = _core.write(list(captures), nowhere.fileno(), format="csv", bursts=False)
+        written = _core.write(captures, nowhere.fileno(), format="csv", bursts=False)
     rows: list[Mapping[str, Any]] = [json.loads(status.json) for status in written.captures]
     return min((row["first_ns"] for row in rows if row.get("first_ns") is not None), default=0)

@@ -13,6 +13,7 @@ import click
 from tcpstall import __version__
 from tcpstall.cli.called import command_line
 from tcpstall.cli.ending import writing
+from tcpstall.cli.inputs import Inputs
 from tcpstall.cli.reading import Reading
 from tcpstall.model import Analysis, Flow, Sort
 
@@ -73,7 +74,7 @@ def write(
 class Pictures:
     """The folder that pictures go to, what kind of files, and how the captures were read."""
 
-    captures: Sequence[str]
+    captures: Inputs
     """As they were given: an anonymised analysis does not name them."""
     folder: Path
     suffix: str
@@ -94,7 +95,7 @@ class Pictures:
                 plot.draw_many(analysis, file, kind="exchanges")
             yield None, _picture(file, "the slowest exchanges, each latency as a sum")
         for subject in plot.subjects(
-            self.captures,
+            self.captures.files(),
             flows,
             since_ns=self.how["since_ns"],
             until_ns=self.how["until_ns"],

@@ -64,9 +64,11 @@ def command(store: str, by: By | Literal["finding"], most: int, **which: Unpack[
     if by == "finding":
         from tcpstall.report.archive.found import found_columns, found_rows, render_found
 
-        write(form, found_columns(), found_rows(found), lambda width: render_found(found, width=width))
+        write(
+            form, found_columns(), found_rows(found, store), lambda width: render_found(found, store=store, width=width)
+        )
         return session.exit_code
     from tcpstall.report.archive.losses import loss_columns, loss_rows, render_losses
 
-    write(form, loss_columns(losses), loss_rows(losses), lambda width: render_losses(losses, width=width))
+    write(form, loss_columns(losses), loss_rows(losses), lambda width: render_losses(losses, store=store, width=width))
     return session.exit_code

@@ -5,7 +5,9 @@ from typing import TYPE_CHECKING
 import click
 
 from tcpstall.cli.ending import writing
-from tcpstall.cli.numbers import LARGEST, Number
+from tcpstall.cli.flows import FLOW, InStore, store_of_flow_option
+from tcpstall.cli.inputs import inputs
+from tcpstall.cli.numbers import LARGEST
 from tcpstall.cli.progress import Bar
 from tcpstall.cli.reading import outcome
 from tcpstall.errors import UNREAD, ExitCode, NothingToShow
@@ -18,15 +20,16 @@ __all__ = ["command"]
 
 
 @click.command("whatif")
-@click.argument("capture", type=click.Path())
+@click.argument("capture", type=click.Path(), metavar="CAPTURE", required=False)
 @click.option(
     "--flow",
     "flows",
-    type=Number(min=0),
+    type=FLOW,
     multiple=True,
     metavar="N",
-    help="Number of the flow. May be repeated.  [default: the one that lost most time]",
+    help="Number of the flow. May be repeated. With --store SCAN/FLOW.  [default: the one that lost most time]",
 )
+@store_of_flow_option
 @click.option("--service", metavar="ADDRESS:PORT", help="All flows to this server, one by one and added up.")
 @click.option(
     "--set",
@@ -46,11 +49,19 @@ __all__ = ["command"]
     show_default=True,
     help="Tables for reading, or one JSON object.",
 )
-def command(capture: str, flows: tuple[int, ...], service: str | None, changes: tuple[str, ...], form: str) -> ExitCode:
+def command(
+    capture: str | None,
+    flows: tuple[int | InStore, ...],
+    store: str | None,
+    service: str | None,
+    changes: tuple[str, ...],
+    form: str,
+) -> ExitCode:
     """Say what a change would buy, before anybody makes it.
 
     The flow's own applications, its path and its limits are recovered from CAPTURE and played again, unchanged and with
-    the change. CAPTURE is read more than once, so it must be a file.
+    the change. CAPTURE is read more than once, so it cannot be standard input; URLs and members of archives
+    are copied first.
     """  # fmt: skip
     if capture == "-":
         raise click.BadParameter("a file is needed, not standard input", param_hint="CAPTURE")
@@ -58,15 +69,25 @@ def command(capture: str, flows: tuple[int, ...], service: str | None, changes: 
     end = None if service is None else _service(service)
     from tcpstall.whatif import whatif
 
+    read_of = inputs([capture] if capture else [], flows, store)
+    files = read_of.files()
     with Bar() as bar:
         found = whatif(
-            capture, flows=flows, service=end, changes=[together] if together else (), strict=False, progress=bar
+            read_of.names,
+            flows=read_of.flows,
+            service=end,
+            changes=[together] if together else (),
+            strict=False,
+            progress=bar,
+            **read_of.streams,
+            open=read_of.open,
+            files=files,
         )
     code = outcome(found.captures)
     if not found.forecasts:
         if code in UNREAD:
             return code
-        raise NothingToShow(f"{capture} holds no such flow; `tcpstall analyze` lists the flows")
+        raise NothingToShow(f"{read_of.name} holds no such flow; `tcpstall analyze` lists the flows")
     with writing("standard output"):
         if form == "json":
             from tcpstall.report.whatif.as_json import whatif_json

@@ -106,9 +106,9 @@ def test_the_page_has_it_in_words_with_a_command_and_a_link(rows: Rows, page: Pa
     assert len(commands) >= 12
     for command in commands:
         words = shlex.split(command)
-        assert words[2].startswith("day-")
-        assert words[3:7:2] == ["--host", "--port"]
-        assert words[7] == "-o"
+        assert words[2:5] == ["--store", str(rows.folder), "--flow"]
+        assert words[5] in {f"{row['scan']}/{row['flow']}" for row in rows.flows}
+        assert words[6] == "-o"
     assert f'<a href="./day-{START_NS // DAY_NS}.pcap">' in text
     assert "Why files" not in text
     assert "1 × not a capture" in text
@@ -161,6 +161,7 @@ def test_strangers_text_stays_text(attack: str, rows: Rows) -> None:
         replace(worst, rows=tuple(replace(row, key=attack, worst=example) for row in worst.rows)),
         course,
         [Shown(replace(one.finding, kind=attack, address=attack, details=((attack, 1),)), example) for one in found],
+        store=attack,
         made_by=MadeBy(f"tcpstall report {attack}", "1", ()),
     )
     assert all(line.isprintable() for line in text.split("\n"))
@@ -199,7 +200,12 @@ def test_hours_are_drawn_for_days_and_days_for_longer(hours: int, every: Every) 
 def test_nothing_is_drawn_where_nothing_was_lost() -> None:
     nothing = Overview(0, 0, 0, 0, 0, 0, None, None, 0)
     text = archive_page(
-        nothing, Losses("service", (), 0, 0), Trend("hour", (), {}, (), (), {}), [], made_by=MadeBy("x", "1", ())
+        nothing,
+        Losses("service", (), 0, 0),
+        Trend("hour", (), {}, (), (), {}),
+        [],
+        store="store",
+        made_by=MadeBy("x", "1", ()),
     )
     assert "<h2" in text
     assert 'id="heat"' not in text

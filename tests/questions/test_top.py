@@ -170,7 +170,8 @@ def test_tables_fit_the_terminal_and_part_no_address(
     monkeypatch.setenv("COLUMNS", str(columns))
     _, out, _ = told(*question)
     assert out
-    assert max(map(cell_len, out.splitlines())) <= columns
+    lines = [line for line in out.splitlines() if not line.startswith("   tcpstall ")]  # a command is never folded
+    assert max(map(cell_len, lines)) <= columns
     if "service" in question:
         told_first = [line for line in out.splitlines() if line[:1].isdigit() or line.startswith("[")]
         services = {row["service"] for row in ask(*question)}

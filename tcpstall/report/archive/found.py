@@ -8,7 +8,7 @@ from rich.text import Text
 
 from tcpstall.findings import finding_row
 from tcpstall.losses import Shown
-from tcpstall.report.archive.open import captures_of, command_for
+from tcpstall.report.archive.open import captures_of, command_line, page_command_for
 from tcpstall.report.findings import finding_lines
 from tcpstall.untrusted import in_terminal
 
@@ -28,8 +28,8 @@ _TOLD = ("sentence", "decided_by", "advice", "buys")
 _SHOWN = ("scan", "flow", "stall", "capture", "command")
 
 
-def render_found(found: Sequence[Shown], *, width: int) -> Iterator[RenderableType]:
-    """Two lines each as `analyze` tells them, then the flow that shows it."""
+def render_found(found: Sequence[Shown], *, store: str, width: int) -> Iterator[RenderableType]:
+    """Two lines each as `analyze` tells them, then the flow that shows it, and the command that opens it in `store`."""
     if not found:
         yield Text("no finding is in the store, or none that is meant", "bold")
         return
@@ -39,6 +39,7 @@ def render_found(found: Sequence[Shown], *, width: int) -> Iterator[RenderableTy
             example = shown.example
             ends = f"{example.client} → {example.server}"
             yield Text(in_terminal(f"   see {ends} in {captures_of(example)}"), "dim")
+            yield command_line(example, store)
 
 
 def found_columns() -> dict[str, str]:
@@ -49,12 +50,12 @@ def found_columns() -> dict[str, str]:
     return {"rank": "BIGINT"} | words | _FIELDS | told | {f"example_{name}": kind for name, kind in shown.items()}
 
 
-def found_rows(found: Sequence[Shown]) -> Iterator[list[Any]]:
+def found_rows(found: Sequence[Shown], store: str) -> Iterator[list[Any]]:
     """As plain values."""
     for rank, shown in enumerate(found, 1):
         example = shown.example
         flow: list[Any] = [None] * len(_SHOWN)
         if example is not None:
-            flow = [example.scan, example.flow, example.stall, example.captures[0], command_for(example)]
+            flow = [example.scan, example.flow, example.stall, example.captures[0], page_command_for(example, store)]
         row = finding_row(rank, shown.finding)
         yield [row[name] for name in ("rank", *_WORDS, *_FIELDS, *_TOLD)] + flow

@@ -10,7 +10,7 @@ from rich.text import Text
 
 from tcpstall.causes import Cause
 from tcpstall.losses import By, Example, Loss, Losses
-from tcpstall.report.archive.open import captures_of
+from tcpstall.report.archive.open import captures_of, command_line
 from tcpstall.report.style import cause_text, figures, table, words
 from tcpstall.units import counted, duration, number, percent
 from tcpstall.untrusted import in_terminal
@@ -31,8 +31,8 @@ _CAUSES = 3
 _TYPES = {int: "BIGINT", str: "VARCHAR"}
 
 
-def render_losses(losses: Losses, *, width: int) -> Iterator[RenderableType]:
-    """A row each, what could give back most first."""
+def render_losses(losses: Losses, *, store: str, width: int) -> Iterator[RenderableType]:
+    """A row each, what could give back most first, then the command that opens the first row's worst flow."""
     if not losses.rows:
         yield Text("nothing was lost: no waits are in the store, or none that are meant", "bold")
         return
@@ -50,6 +50,9 @@ def render_losses(losses: Losses, *, width: int) -> Iterator[RenderableType]:
     rest = duration(losses.all_ns - sum(loss.lost_ns for loss in losses.rows))
     more = f"and {counted(left, f'more {losses.by}')}, {rest}; " if left > 0 else ""
     yield Padding(Text(f"{more}{MEANING[losses.by]}", "dim"), (0, 0, 0, 1))
+    if (worst := losses.rows[0].worst) is not None:
+        yield Text(f" the worst flow of the first {losses.by}:", "dim")
+        yield command_line(worst, store)
 
 
 def _row(loss: Loss, losses: Losses) -> list[str | Text]:

@@ -1,10 +1,13 @@
-"""How to look at a flow that shows something: its captures and the command that opens them."""
+"""How to look at a flow that shows something: its captures and the commands that open it."""
 
 import shlex
 
-from tcpstall.losses import Example
+from rich.text import Text
 
-__all__ = ["captures_of", "command_for"]
+from tcpstall.losses import Example
+from tcpstall.untrusted import in_terminal
+
+__all__ = ["captures_of", "command_line", "page_command_for"]
 
 _UNIQUE = 8
 """Digits of a scan that tell it apart in a file's name."""
@@ -16,14 +19,20 @@ def captures_of(example: Example) -> str:
     return f"{first} and {len(rest)} more" if rest else first
 
 
-def command_for(example: Example) -> str:
-    """A line for a shell that makes the page of that flow."""
-    client = example.client
+def command_line(example: Example, store: str) -> Text:
+    """The command that tells the flow whole; `store` is the folder or URL as the user gave it.
+
+    Never folded: it is copied.
+    """
+    command = shlex.join(_words("analyze", example, store))
+    return Text(in_terminal(f"   {command}"), "dim", no_wrap=True, overflow="ignore")
+
+
+def page_command_for(example: Example, store: str) -> str:
+    """A line for a shell that makes the page of the flow."""
     page = f"flow-{example.scan[:_UNIQUE]}-{example.flow}.html"
-    words = ["report", *(_argument(name) for name in example.captures)]
-    return shlex.join(["tcpstall", *words, "--host", client.address, "--port", str(client.port), "-o", page])
+    return shlex.join([*_words("report", example, store), "-o", page])
 
 
-def _argument(name: str) -> str:
-    """A file's name that is not taken for an option."""
-    return f"./{name}" if name.startswith("-") else name
+def _words(command: str, example: Example, store: str) -> list[str]:
+    return ["tcpstall", command, "--store", store, "--flow", f"{example.scan}/{example.flow}"]

@@ -8,7 +8,7 @@ from urllib.parse import quote
 from tcpstall.causes import Cause
 from tcpstall.findings import remedy
 from tcpstall.losses import Example, Loss, Losses, Overview, Shown, Trend
-from tcpstall.report.archive.open import command_for
+from tcpstall.report.archive.open import page_command_for
 from tcpstall.report.archive.trend import told_growth
 from tcpstall.report.archive.words import how, told_overview, what
 from tcpstall.report.html import ledger
@@ -42,18 +42,20 @@ class _Flow:
     command: str
 
 
-def archive_page(about: Overview, worst: Losses, trend: Trend, found: Sequence[Shown], *, made_by: MadeBy) -> str:
-    """The page; `trend` is by the hour, `worst` by service."""
+def archive_page(
+    about: Overview, worst: Losses, trend: Trend, found: Sequence[Shown], *, store: str, made_by: MadeBy
+) -> str:
+    """The page; `trend` is by the hour, `worst` by service, `store` the folder or URL as the user gave it."""
     causes = dict(trend.lost_ns)
     values: dict[str, object] = {
         "title": "Where time was lost",
         "sentences": told_overview(about, causes, worst),
         "figures": _figures(about, causes),
-        "findings": [_finding(shown, about) for shown in found],
+        "findings": [_finding(shown, about, store) for shown in found],
         "grown": [(told_growth(growth, trend.every), ledger.look(growth.cause.value)) for growth in trend.grown],
         "heat": heat(trend) if trend.causes else None,
         "earlier": duration(trend.earlier_ns) if trend.earlier_ns else "",
-        "services": [_service(loss, worst) for loss in worst.rows],
+        "services": [_service(loss, worst, store) for loss in worst.rows],
         "more": counted(worst.keys - len(worst.rows), "more service") if worst.keys > len(worst.rows) else "",
         "reasons": about.reasons,
         "errors": about.errors,
@@ -75,21 +77,23 @@ def _figures(about: Overview, causes: dict[Cause, int]) -> list[tuple[str, str, 
     ]
 
 
-def _finding(shown: Shown, about: Overview) -> dict[str, object]:
+def _finding(shown: Shown, about: Overview, store: str) -> dict[str, object]:
     return {
         "what": what(shown, about),
         "how": how(shown, about),
         "change": remedy(shown.finding),
         "look": ledger.look_of(shown.finding.kind),
-        "shown": None if shown.example is None else _flow(shown.example),
+        "shown": None if shown.example is None else _flow(shown.example, store),
     }
 
 
-def _flow(example: Example) -> _Flow:
+def _flow(example: Example, store: str) -> _Flow:
     files = [_File(name, _link(name)) for name in example.captures[:_FILES]]
     left = len(example.captures) - len(files)
     flow = f"{example.client} → {example.server}"
-    return _Flow(flow, duration(example.lost_ns), files, f"and {left} more" if left else "", command_for(example))
+    return _Flow(
+        flow, duration(example.lost_ns), files, f"and {left} more" if left else "", page_command_for(example, store)
+    )
 
 
 def _link(name: str) -> str:
@@ -104,7 +108,7 @@ def _link(name: str) -> str:
     return f"file://{path}" if PurePath(name).is_absolute() else f"./{path}"
 
 
-def _service(loss: Loss, worst: Losses) -> dict[str, object]:
+def _service(loss: Loss, worst: Losses, store: str) -> dict[str, object]:
     main = next(iter(loss.causes))
     return {
         "name": loss.key,
@@ -121,5 +125,5 @@ def _service(loss: Loss, worst: Losses) -> dict[str, object]:
         "mostly": main.value,
         "main_share": percent(loss.causes[main], loss.lost_ns),
         "look": ledger.look(main.value),
-        "shown": None if loss.worst is None else _flow(loss.worst),
+        "shown": None if loss.worst is None else _flow(loss.worst, store),
     }
