@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from tcpstall.archive.chosen import literal
 from tcpstall.archive.session import Session
 from tcpstall.losses import Example
 from tcpstall.model import Endpoint
@@ -33,14 +34,14 @@ def examples(asked: Session, wanted: Sequence[Wanted | None]) -> list[Example | 
     some = [one for one in wanted if one is not None]
     if not some:
         return [None] * len(wanted)
-    scans = ", ".join(sorted({f"'{one.scan}'" for one in some}))
+    scans = ", ".join(sorted({literal(one.scan) for one in some}))
     flows = ", ".join(sorted({str(one.flow) for one in some}))
     rows = asked.rows(
         "SELECT scan, flow, capture, client_address, client_port, server_address, server_port, start_ns, end_ns "
         f"FROM flows WHERE flow IN ({flows}) AND scan IN ({scans})"
     )
     known = {(row["scan"], row["flow"]): row for row in rows}
-    files = _files(asked, scans)
+    files = _files(asked, scans, rows)
     return [None if one is None else _example(one, known.get((one.scan, one.flow)), files) for one in wanted]
 
 
@@ -49,19 +50,26 @@ def _example(one: Wanted, row: dict[str, Any] | None, files: dict[str, list[dict
         return None
     moment = row["start_ns"] if one.at_ns is None else one.at_ns
     client, server = (Endpoint(row[f"{end}_address"], row[f"{end}_port"]) for end in ("client", "server"))
-    captures = _holding(files[one.scan], row, moment)
+    captures = _holding(files.get(one.scan, []), row, moment)
     return Example(one.scan, one.flow, client, server, captures, row["start_ns"], one.lost_ns, one.stall)
 
 
-def _files(asked: Session, scans: str) -> dict[str, list[dict[str, Any]]]:
-    """The files of each scan in order of time."""
+def _files(asked: Session, scans: str, flows: Sequence[dict[str, Any]]) -> dict[str, list[dict[str, Any]]]:
+    """The files of each scan's set that were written while these flows lasted, in order of time.
+
+    A connection may have begun in files of an earlier scan, which its scan has read on from.
+    """
+    if not flows:
+        return {}
+    first, last = min(flow["start_ns"] for flow in flows), max(flow["end_ns"] for flow in flows)
     rows = asked.rows(
-        f"SELECT scan, name, first_ns, last_ns FROM captures WHERE scan IN ({scans}) AND first_ns IS NOT NULL "
-        "ORDER BY first_ns, name"
+        "SELECT DISTINCT these.scan AS of, files.name, files.first_ns, files.last_ns FROM captures AS files JOIN "
+        f"(SELECT DISTINCT scan, chain FROM captures WHERE scan IN ({scans})) AS these USING (chain) "
+        f"WHERE files.first_ns <= {last} AND files.last_ns >= {first} ORDER BY files.first_ns, files.name"
     )
     files: dict[str, list[dict[str, Any]]] = defaultdict(list)
     for row in rows:
-        files[row["scan"]].append(row)
+        files[row["of"]].append(row)
     return files
 
 

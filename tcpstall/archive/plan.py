@@ -94,7 +94,7 @@ class _Planning:
     def plan(self, separate: bool) -> Plan:
         for each in filter(self._is_readable, self._inputs):
             self._look_into(each)
-        readable = [each for each in self._inputs if each.name in self._contents]
+        readable = self._unsettled()
         names = [each.name for each in readable]
         groups = [(name, (index,), frozenset()) for index, name in enumerate(names)] if separate else [
             (group.pattern, group.members, group.missing_before) for group in grouped(names)
@@ -108,6 +108,22 @@ class _Planning:
             ]
             sets.extend(self._sets(name, members))
         return Plan(tuple(_tasks(sets)), tuple(self._captures), self._known, tuple(self._touched))
+
+    def _unsettled(self) -> list[Input]:
+        """What can be read in folders that have something new: rotated files lie in one folder."""
+        readable = [each for each in self._inputs if each.name in self._contents]
+        folders = {_folder(each.name) for each in readable if not self._is_settled(each)}
+        found = [each for each in readable if _folder(each.name) in folders]
+        self._known += len(readable) - len(found)
+        return found
+
+    def _is_settled(self, found: Input) -> bool:
+        """It is as it was, and its rows, or those of the file whose copy it is, count."""
+        if _identity(found.name, found.size, found.changed_ns) not in self._by_identity:
+            return False
+        content = self._contents[found.name]
+        row = self._chains.scanned(content)
+        return row is not None and self._contents.get(row["name"]) == content
 
     def _is_readable(self, found: Input) -> bool:
         """What cannot be read has a row and is looked at each time; what was too much for this version is not."""
@@ -185,6 +201,10 @@ def _tasks(sets: list[Set]) -> Iterator[Task]:
 
 def _identity(name: str, size: int, changed_ns: int | None) -> tuple[str, int, int | None]:
     return name, size, changed_ns
+
+
+def _folder(name: str) -> str:
+    return name.rpartition("/")[0]
 
 
 def _row(found: Input, content: str | None, code: str = "", why: str | None = None) -> Row:

@@ -9,6 +9,7 @@ import pytest
 from tcpstall import _core
 from tcpstall.archive import sets
 from tcpstall.archive.check import checked
+from tcpstall.archive.examples import Wanted, examples
 from tcpstall.archive.place import at
 from tcpstall.archive.progress import Summary
 from tcpstall.archive.scan import scan
@@ -237,3 +238,14 @@ def test_a_file_that_cannot_be_read_in_a_stage_is_left_out_of_it(
         (told,) = asked.rows("SELECT count(DISTINCT scan) AS scans, sum(segments)::BIGINT AS segments FROM flows")
         (captures,) = asked.rows("SELECT sum(tcp_segments)::BIGINT AS segments FROM captures WHERE exit_code = 0")
     assert told["segments"] == captures["segments"]
+
+
+def test_an_example_names_the_files_in_which_its_connection_began(tmp_path: Path, files: list[bytes]) -> None:
+    for number in range(4):
+        ring(tmp_path / "ring", files, range(number, number + 1))
+        scanned(tmp_path)
+    with session(Store.open(str(tmp_path / "store"))) as asked:
+        (row,) = asked.rows("SELECT scan, flow FROM flows ORDER BY end_ns DESC LIMIT 1")
+        [example] = examples(asked, [Wanted(row["scan"], row["flow"], 1)])
+    assert example is not None
+    assert [Path(name).name for name in example.captures] == [f"eth0.pcap{number:03}" for number in range(4)]
