@@ -43,6 +43,9 @@ _WORKER_BYTES = 300_000_000
 )
 @link_rate_option
 @max_expansion_option
+@click.option(
+    "--wait", "wait", is_flag=True, help="Where another scan writes into the store: wait until it ends, then begin."
+)
 @click.option("--separate", is_flag=True, help="Take each file for itself, also those that a capture was rotated into.")
 @click.option(
     "--watch",
@@ -82,6 +85,7 @@ def command(
     memory_bytes: int | None,
     link_bytes_per_s: int | None,
     max_expansion: int,
+    wait: bool,
     separate: bool,
     watch: bool,
     every_ns: int,
@@ -96,7 +100,7 @@ def command(
     """  # fmt: skip
     from tcpstall.archive.scan import scan
     from tcpstall.archive.work import Options
-    from tcpstall.cli.scanning import rounds, watchers
+    from tcpstall.cli.scanning import rounds, waiting, watchers
 
     workers = _workers(jobs, memory_bytes)
     one_round = partial(
@@ -113,7 +117,8 @@ def command(
     with watchers(metrics, log) as progress:
         if watch:
             return rounds(partial(one_round, progress=progress), every_ns, _say)
-        summary = one_round(progress=progress)
+        once = partial(one_round, progress=progress)
+        summary = waiting(once, store) if wait else once()
     _say(summary)
     return ExitCode.DAMAGED if summary.failed else ExitCode.COMPLETE
 

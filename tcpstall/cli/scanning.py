@@ -1,5 +1,6 @@
 """How a scan is followed: on the terminal, in metrics and in a log; and how scans follow each other."""
 
+import random
 import signal
 import sys
 import time
@@ -22,9 +23,12 @@ from tcpstall.units import number
 if TYPE_CHECKING:
     from rich.progress import Progress, TaskID
 
-__all__ = ["Screen", "rounds", "watchers"]
+__all__ = ["Screen", "rounds", "waiting", "watchers"]
 
 _STANDARD_OUTPUT = "-"
+
+_LOOK_S = 1.0
+"""How often one looks whether a store is free."""
 
 
 @contextmanager
@@ -48,6 +52,20 @@ def _appending(log: str, stack: ExitStack) -> TextIO:
 
 class _Round(Protocol):
     def __call__(self) -> Summary: ...
+
+
+def waiting(one_round: _Round, store: str) -> Summary:
+    """One round, as soon as nobody else writes into the store; a line on standard error names whom it waits for."""
+    owner = ""
+    while True:
+        try:
+            return one_round()
+        except StoreInUse as error:
+            if error.owner != owner:
+                complain(f"waiting for {error.owner}, which is writing into {store}")
+            owner = error.owner
+        # Two who wait for a lease must not look for it at the same times: each would see the other's.
+        time.sleep(random.uniform(_LOOK_S / 2, _LOOK_S))  # noqa: S311 - nobody gains by guessing it
 
 
 def rounds(one_round: _Round, every_ns: int, say: Callable[[Summary], None]) -> ExitCode:
