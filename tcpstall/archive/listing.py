@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from tcpstall.archive import remote
-from tcpstall.errors import CannotOpen
+from tcpstall.errors import CannotOpen, ExitCode
 
 __all__ = ["Listed", "Tally", "listed"]
 
@@ -23,7 +23,7 @@ _SCHEMA = b"tcpstall.store/"
 class Listed:
     """A file, or why there is none: `named` says that it was given itself, not a folder that holds it.
 
-    The name is UTF-8: see remote.writable.
+    The name is UTF-8: see remote.writable. `exit_code` is that of the error: CANNOT_OPEN where the system refused.
     """
 
     name: str
@@ -31,6 +31,7 @@ class Listed:
     changed_ns: int | None
     named: bool = False
     error: str | None = None
+    exit_code: int = ExitCode.COMPLETE
 
 
 @dataclass(slots=True)
@@ -96,7 +97,7 @@ class _Walk:
         else:
             self.tally.special += 1
             if named:
-                yield _unreadable(name, "not a regular file", named=named)
+                yield _unreadable(name, "not a regular file", named=named, exit_code=ExitCode.NOT_A_CAPTURE)
 
     def linked(self) -> Iterator[Listed]:
         """What symbolic links lead to that has not been found without them; they may lead to further ones."""
@@ -205,9 +206,11 @@ class _Remote:
             return _SCHEMA in files.cat_file(path)
 
 
-def _unreadable(path: str, why: str | None, *, named: bool = False) -> Listed:
+def _unreadable(
+    path: str, why: str | None, *, named: bool = False, exit_code: ExitCode = ExitCode.CANNOT_OPEN
+) -> Listed:
     name = remote.writable(path)
-    return Listed(name, 0, None, named, f"cannot open {name}: {why}")
+    return Listed(name, 0, None, named, f"cannot open {name}: {why}", exit_code)
 
 
 def _is_store(about: Path) -> bool:

@@ -14,7 +14,7 @@ from typing import IO
 
 from tcpstall.archive import isolated
 from tcpstall.archive.plan import Task
-from tcpstall.archive.work import CannotWork, Done, Options, given_up, scan_task
+from tcpstall.archive.work import CannotWork, Done, Options, given_up, passed_over, scan_task
 from tcpstall.errors import TcpstallError
 
 __all__ = ["processors", "run", "serve"]
@@ -25,8 +25,11 @@ _DEATHS = 2
 _READY = "ready"
 """First message of a worker: it has loaded what it needs, so a later end may be the capture's doing."""
 
-_NO_MEMORY = "memory allocation of "
-"""Begins the last words of a process to which the system gives no memory."""
+_NOT_ITS_FAULT = ("memory allocation of ", "MemoryError", "ImportError", "ModuleNotFoundError", "OSError")
+"""Begins the last words of a process that lacked memory (Rust's, Python's), a library or a file: no capture's doing."""
+
+_CRASHES = frozenset({signal.SIGABRT, signal.SIGBUS, signal.SIGFPE, signal.SIGILL, signal.SIGSEGV})
+"""Signals that a process brings upon itself; others are sent, SIGKILL by a kernel that is short of memory."""
 
 
 def processors() -> int:
@@ -46,8 +49,9 @@ def run(
 ) -> None:
     """Scans the tasks into the store at `url`; `done` is called here as each is finished, `told` with bytes read since.
 
-    A task whose process dies is tried again, set by set; what dies again is given up. Raises what `done`, `told` or a
-    worker raise, after all workers have ended, and CannotWork where no worker can be started.
+    A task whose process dies is tried again, set by set; what dies again is given up, or skipped where the machine is
+    to blame. Raises what `done`, `told` or a worker raise, after all workers have ended, and CannotWork where no worker
+    can be started.
     """
     crew = _Crew(tasks, url, options, niceness)
     try:
@@ -149,9 +153,9 @@ class _Crew:
                 self._to_do.extend((Task((each,)), deaths) for each in task.sets)
             else:
                 reason = f"the process that analysed it was lost {deaths} times, {_end(code)}"
-                said = f": {words}" if words else ""
-                starved = code == -signal.SIGKILL or words.startswith(_NO_MEMORY)
-                done(given_up(task, reason + said, again=starved))
+                reason += f": {words}" if words else ""
+                its_own = (code >= 0 or -code in _CRASHES) and not words.startswith(_NOT_ITS_FAULT)
+                done(given_up(task, reason) if its_own else passed_over(task, reason))
         self._hire()
 
 

@@ -9,8 +9,8 @@ from tcpstall import _core
 from tcpstall.archive.chains import Chains
 from tcpstall.archive.found import Input
 from tcpstall.archive.rotation import grouped
-from tcpstall.archive.sets import Member, Set, Task
-from tcpstall.errors import CannotOpen, ExitCode
+from tcpstall.archive.sets import Member, Set, Skipped, Task
+from tcpstall.errors import CannotOpen, ExitCode, about
 
 __all__ = ["Member", "Plan", "Set", "Task", "current", "planned"]
 
@@ -28,7 +28,7 @@ Row = Mapping[str, Any]
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """`tasks`, the largest first; `captures`, rows that need no scan: unreadable, moved, or a copy of another."""
+    """`tasks`, the largest first; `captures`, rows that need no scan: no captures, moved, or a copy of another."""
 
     tasks: tuple[Task, ...]
     captures: tuple[Row, ...]
@@ -36,6 +36,8 @@ class Plan:
     """How many captures are in the store already."""
     touched: tuple[Row, ...] = ()
     """Rows of those that have another time, and are the same otherwise."""
+    skipped: tuple[Skipped, ...] = ()
+    """What could not be looked into."""
 
 
 def current(rows: Iterable[Row], dropped: frozenset[str]) -> list[Row]:
@@ -77,6 +79,7 @@ class _Planning:
         self._owners: dict[str, str] = {}
         self._captures: list[Row] = []
         self._touched: list[Row] = []
+        self._skipped: list[Skipped] = []
         self._known = 0
 
     def plan(self, separate: bool) -> Plan:
@@ -95,10 +98,14 @@ class _Planning:
                 if (member := self._member(readable[index], missing_before=index in missing)) is not None
             ]
             sets.extend(self._sets(name, members))
-        return Plan(tuple(_tasks(sets)), tuple(self._captures), self._known, tuple(self._touched))
+        rows = (tuple(self._captures), self._known, tuple(self._touched))
+        return Plan(tuple(_tasks(sets)), *rows, tuple(self._skipped))
 
     def _is_readable(self, found: Input) -> bool:
-        """What cannot be read has a row and is looked at each time; what was too much for this version is not."""
+        """What is no capture has a row and is looked at each time; what was too much for this version is not."""
+        if found.exit_code == ExitCode.CANNOT_OPEN:
+            self._skipped.append(Skipped(found.name, about(found.name, found.error or "cannot be opened")))
+            return False
         before = self._by_identity.get(_identity(found.name, found.size, found.changed_ns))
         if before is not None and before["scan"] is None:
             too_much = before["exit_code"] == ExitCode.DEFECT and before["tcpstall"] == _core.version()
@@ -117,7 +124,7 @@ class _Planning:
         try:
             self._contents[found.name] = self._fingerprint(found.name, found.size)
         except CannotOpen as error:
-            self._captures.append({**_row(found, None), "exit_code": int(error.exit_code), "error": str(error)})
+            self._skipped.append(Skipped(found.name, about(found.name, str(error))))
 
     def _member(self, found: Input, *, missing_before: bool) -> Member | None:
         """Nothing for a copy of another file, which has a row that says so."""

@@ -94,6 +94,8 @@ class _Scan:
         if plan.captures:
             rows = [{"scan": None, **row, "scanned_ns": now} for row in plan.captures]
             self._done(Done(Commit(captures=rows), 0, 0, 0, sum(row["exit_code"] != ExitCode.COMPLETE for row in rows)))
+        if plan.skipped:
+            self._done(Done(Commit(), 0, 0, 0, 0, skipped=plan.skipped))
         if plan.tasks:
             execute(plan.tasks, self._url, options, self._done, self._progress.read)
         self._record_archives()
@@ -104,9 +106,10 @@ class _Scan:
         return self._summary
 
     def _done(self, news: Done) -> None:
-        if any(row["exit_code"] == ExitCode.CANNOT_OPEN for row in news.commit.captures):
+        if news.skipped:
             self._all_there()
-        self._store.commit(news.commit if self._again is None else self._again.commit(news.commit))
+        if news.commit != Commit():
+            self._store.commit(news.commit if self._again is None else self._again.commit(news.commit))
         self._summary.add(news)
         self._progress.done(news)
 

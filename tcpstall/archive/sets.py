@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from tcpstall.archive.found import Input
 from tcpstall.archive.store import SCHEMA
 
-__all__ = ["Beyond", "Member", "Set", "Task", "digest", "without"]
+__all__ = ["Beyond", "Member", "Set", "Skipped", "Task", "digest", "without"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,6 +55,17 @@ class Set:
     def size(self) -> int:
         """Bytes to be read."""
         return sum(member.input.size for member in self.members)
+
+
+@dataclass(frozen=True, slots=True)
+class Skipped:
+    """A capture that the system, a network or another process kept from being read, and why, in one line.
+
+    Nothing was learnt of it: it has no row, and the next scan tries again.
+    """
+
+    name: str
+    why: str
 
 
 @dataclass(frozen=True, slots=True)

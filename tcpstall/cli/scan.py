@@ -24,6 +24,9 @@ __all__ = ["command"]
 _WORKER_BYTES = 300_000_000
 """What a worker takes at most: an interpreter with DuckDB 100 MB, the engine's flows 100, rows on their way 100."""
 
+_TOLD = 10
+"""So many captures that were skipped have a line each: a share that is away may have a million."""
+
 
 @click.command("scan")
 @click.argument("captures", nargs=-1, required=True, metavar="PATH|URL...")
@@ -96,7 +99,8 @@ def command(
     """Analyse all captures under folders or URLs into a store, which `top`, `trend`, `query` and `report` ask.
 
     Captures are found by content, compressed or in tar archives too. What the store has already is skipped, so the same
-    command goes on after it was killed, and takes in what is new or changed. What cannot be read is a row in `errors`.
+    command goes on after it was killed, and takes in what is new or changed. What is damaged is a row in `errors`; what
+    the system does not let be read is skipped with a line and exit code 3, and tried again by the next scan.
     """  # fmt: skip
     from tcpstall.archive.scan import scan
     from tcpstall.archive.work import Options
@@ -120,7 +124,9 @@ def command(
         once = partial(one_round, progress=progress)
         summary = waiting(once, store) if wait else once()
     _say(summary)
-    return ExitCode.DAMAGED if summary.failed else ExitCode.COMPLETE
+    if summary.failed:
+        return ExitCode.DAMAGED
+    return ExitCode.CANNOT_OPEN if summary.skipped else ExitCode.COMPLETE
 
 
 def _cluster(address: str, workers: int) -> "Executor":
@@ -141,6 +147,10 @@ def _workers(jobs: int | None, memory_bytes: int | None) -> int:
 
 
 def _say(summary: "Summary") -> None:
+    for skipped in summary.skipped[:_TOLD]:
+        complain(f"{skipped.why} (skipped)")
+    if (more := len(summary.skipped) - _TOLD) > 0:
+        complain(f"{counted(more, 'more capture')} skipped")
     known = f"; {counted(summary.known, 'capture')} known already" if summary.known else ""
     failed = f", {number(summary.failed)} of them not, or not to their end" if summary.failed else ""
     cut = summary.not_continued

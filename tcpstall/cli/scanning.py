@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Protocol, Self, TextIO
 from tcpstall.archive import progress as following
 from tcpstall.archive.metrics import Log, Metrics
 from tcpstall.archive.progress import Nobody, Several, Summary
+from tcpstall.archive.sets import Skipped
 from tcpstall.archive.work import Done
 from tcpstall.cli.ending import complain, writing
 from tcpstall.cli.progress import drawn
@@ -79,6 +80,7 @@ def rounds(one_round: _Round, every_ns: int, say: Callable[[Summary], None]) -> 
 
     before = signal.signal(signal.SIGTERM, end)
     said = ""
+    skipped: set[Skipped] = set()
     try:
         while True:
             try:
@@ -89,8 +91,9 @@ def rounds(one_round: _Round, every_ns: int, say: Callable[[Summary], None]) -> 
                 said = str(error)
             else:
                 said = ""
-                if summary.captures:
+                if summary.captures or not skipped.issuperset(summary.skipped):
                     say(summary)
+                skipped = set(summary.skipped)
             time.sleep(every_ns / 1e9)
     except KeyboardInterrupt:
         if not ended:
