@@ -8,6 +8,7 @@ from typing import Any
 from tcpstall import _core
 from tcpstall.archive.chains import Chains
 from tcpstall.archive.found import Input
+from tcpstall.archive.repeated import Wanted, never
 from tcpstall.archive.rotation import grouped
 from tcpstall.archive.sets import Member, Set, Skipped, Task
 from tcpstall.errors import CannotOpen, ExitCode, about
@@ -38,6 +39,8 @@ class Plan:
     """Rows of those that have another time, and are the same otherwise."""
     skipped: tuple[Skipped, ...] = ()
     """What could not be looked into."""
+    kept: int = 0
+    """How many were wanted again, and keep their rows, for other files of their sets are gone."""
 
 
 def current(rows: Iterable[Row], dropped: frozenset[str]) -> list[Row]:
@@ -60,22 +63,34 @@ def _as_its_original(row: Row, scanned: Mapping[str, Row]) -> Row:
 
 
 def planned(
-    inputs: Sequence[Input], known: Sequence[Row], fingerprint: Callable[[str, int], str], *, separate: bool = False
+    inputs: Sequence[Input],
+    known: Sequence[Row],
+    fingerprint: Callable[[str, int], str],
+    *,
+    separate: bool = False,
+    wanted: Wanted = never,
 ) -> Plan:
     """`known` are the rows of the store that count; `fingerprint(name, size)` is asked where name, size or time is new.
 
-    `separate` takes each file for itself, whatever its name says.
+    `separate` takes each file for itself, whatever its name says. `wanted` are captures that are read again.
     """
-    return _Planning(inputs, known, fingerprint).plan(separate)
+    return _Planning(inputs, known, fingerprint, wanted).plan(separate)
 
 
 class _Planning:
-    def __init__(self, inputs: Sequence[Input], known: Sequence[Row], fingerprint: Callable[[str, int], str]) -> None:
+    def __init__(
+        self,
+        inputs: Sequence[Input],
+        known: Sequence[Row],
+        fingerprint: Callable[[str, int], str],
+        wanted: Wanted,
+    ) -> None:
         self._inputs = inputs
         self._fingerprint = fingerprint
+        self._wanted = wanted
         self._by_identity = {_identity(row["name"], row["size_bytes"], row["changed_ns"]): row for row in known}
         self._contents: dict[str, str] = {}
-        self._chains = Chains(known, self._contents, fingerprint)
+        self._chains = Chains(known, self._contents, fingerprint, wanted)
         self._owners: dict[str, str] = {}
         self._captures: list[Row] = []
         self._touched: list[Row] = []
@@ -99,7 +114,7 @@ class _Planning:
             ]
             sets.extend(self._sets(name, members))
         rows = (tuple(self._captures), self._known, tuple(self._touched))
-        return Plan(tuple(_tasks(sets)), *rows, tuple(self._skipped))
+        return Plan(tuple(_tasks(sets)), *rows, tuple(self._skipped), self._chains.kept)
 
     def _is_readable(self, found: Input) -> bool:
         """What is no capture has a row and is looked at each time; what was too much for this version is not."""
@@ -109,7 +124,7 @@ class _Planning:
         before = self._by_identity.get(_identity(found.name, found.size, found.changed_ns))
         if before is not None and before["scan"] is None:
             too_much = before["exit_code"] == ExitCode.DEFECT and before["tcpstall"] == _core.version()
-            if too_much or (found.exit_code and before["exit_code"] == found.exit_code):
+            if (too_much and not self._wanted(before)) or (found.exit_code and before["exit_code"] == found.exit_code):
                 self._known += 1
                 return False
         if found.exit_code:
@@ -150,7 +165,9 @@ class _Planning:
         sets, kept = self._chains.sets(name, members)
         for member in kept:
             self._note(member.input, member.fingerprint, "kept", _KEPT)
-        self._known += sum(self._chains.scanned(member.fingerprint) is not None for member in members) + len(kept)
+        read = {member.fingerprint for each in sets for member in each.members if not member.known}
+        known = [member for member in members if self._chains.scanned(member.fingerprint) is not None]
+        self._known += sum(member.fingerprint not in read for member in known) + len(kept)
         return sets
 
     def _note(self, found: Input, content: str, code: str, why: str) -> None:

@@ -25,6 +25,8 @@ class Summary:
     """Captures that were not joined to older ones of their set, of which files are gone."""
     skipped: list[Skipped] = field(default_factory=list)
     """Captures that could not be got at, in no particular order: the next scan tries them again."""
+    kept: int = 0
+    """Captures that were to be read again and keep their rows, for other files of their sets are gone."""
 
     def add(self, done: Done) -> None:
         """Another task is done."""

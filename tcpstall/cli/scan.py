@@ -17,6 +17,7 @@ from tcpstall.units import counted, duration, number, size
 
 if TYPE_CHECKING:
     from tcpstall.archive.progress import Summary
+    from tcpstall.archive.repeated import Wanted
     from tcpstall.archive.scan import Executor
 
 __all__ = ["command"]
@@ -48,6 +49,12 @@ _TOLD = 10
 @max_expansion_option
 @click.option(
     "--wait", "wait", is_flag=True, help="Where another scan writes into the store: wait until it ends, then begin."
+)
+@click.option("--again", is_flag=True, help="Read captures that the store has again, and replace their rows.")
+@click.option(
+    "--older-than-version",
+    metavar="V",
+    help="With --again: only captures whose rows an older tcpstall wrote, e.g. 0.2, or an unknown one.",
 )
 @click.option("--separate", is_flag=True, help="Take each file for itself, also those that a capture was rotated into.")
 @click.option(
@@ -89,6 +96,8 @@ def command(
     link_bytes_per_s: int | None,
     max_expansion: int,
     wait: bool,
+    again: bool,
+    older_than_version: str | None,
     separate: bool,
     watch: bool,
     every_ns: int,
@@ -117,6 +126,7 @@ def command(
         low_priority=watch,
         only_complete=watch,
         separate=separate,
+        wanted=_wanted(older_than_version, again=again, watch=watch),
     )
     with watchers(metrics, log) as progress:
         if watch:
@@ -127,6 +137,21 @@ def command(
     if summary.failed:
         return ExitCode.DAMAGED
     return ExitCode.CANNOT_OPEN if summary.skipped else ExitCode.COMPLETE
+
+
+def _wanted(older_than: str | None, *, again: bool, watch: bool) -> "Wanted":
+    from tcpstall.archive.repeated import always, never, written_before
+
+    if older_than is not None and not again:
+        raise click.UsageError("--older-than-version narrows --again: give both")
+    if again and watch:
+        raise click.UsageError("--again reads captures once more, --watch never ends: give one of them")
+    if older_than is None:
+        return always if again else never
+    try:
+        return written_before(older_than)
+    except ValueError as error:
+        raise click.UsageError(f"--older-than-version: {error}") from error
 
 
 def _cluster(address: str, workers: int) -> "Executor":
@@ -155,10 +180,11 @@ def _say(summary: "Summary") -> None:
     failed = f", {number(summary.failed)} of them not, or not to their end" if summary.failed else ""
     cut = summary.not_continued
     apart = f"; {counted(cut, 'capture')} not joined to older ones, which are gone" if cut else ""
+    kept = f"; {counted(summary.kept, 'capture')} not read again: other files are gone" if summary.kept else ""
     took = round(summary.seconds * 1e9)
     rate = f" ({size(round(summary.bytes / summary.seconds))}/s)" if summary.bytes else ""
     done = (
         f"{counted(summary.captures, 'capture')} scanned{failed}: {size(summary.bytes)} with "
         f"{counted(summary.packets, 'packet')} in {counted(summary.flows, 'flow')}, in {duration(took)}"
     )
-    complain(f"{done}{rate}{known}{apart}")
+    complain(f"{done}{rate}{known}{apart}{kept}")
