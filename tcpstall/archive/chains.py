@@ -11,6 +11,7 @@ from dataclasses import replace
 from functools import cached_property
 from typing import Any
 
+from tcpstall.archive.forgotten import is_forgotten
 from tcpstall.archive.repeated import Wanted, never
 from tcpstall.archive.sets import Beyond, Member, Set, digest
 from tcpstall.errors import CannotOpen
@@ -108,7 +109,12 @@ class Chains:
         ]
 
     def _loses(self, rows: Sequence[Row], members: Sequence[Member], replaced: Sequence[Row]) -> bool:
-        """Whether a row, not meant to be replaced, tells of what is not told again where all members are read."""
+        """Whether a row, not meant to be replaced, tells of what is not told again where all members are read.
+
+        One that was forgotten is to stay so.
+        """
+        if any(is_forgotten(row) and not self._wanted(row) for row in rows):
+            return True
         contents = {member.fingerprint for member in members}
         names = {member.input.name: member for member in members}
         meant = {id(row) for row in replaced}
