@@ -1,5 +1,6 @@
 """The files under paths, URLs and globs, each once."""
 
+import errno
 import glob
 import os
 import stat
@@ -17,6 +18,9 @@ __all__ = ["Listed", "Tally", "listed"]
 _STORE = "store.json"
 _SCHEMA = b"tcpstall.store/"
 """A folder with such a file in it is a store: it has no captures, and its files come and go."""
+
+_LEADS_NOWHERE = (errno.ENOENT, errno.ENOTDIR, errno.ELOOP)
+"""Of links that were made for something that is no more. Whatever else is refused may be there."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,8 +109,11 @@ class _Walk:
             link = self._links.pop()
             try:
                 about = Path(link).stat()
-            except OSError:
-                self.tally.others += 1
+            except OSError as error:
+                if error.errno in _LEADS_NOWHERE:
+                    self.tally.others += 1
+                else:
+                    yield _unreadable(link, error.strerror)
                 continue
             if stat.S_ISREG(about.st_mode) and self._walked(link):
                 self.tally.again += 1

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from multiprocessing.connection import Connection, wait
 from typing import IO
 
+from tcpstall import _core
 from tcpstall.archive import isolated
 from tcpstall.archive.plan import Task
 from tcpstall.archive.work import CannotWork, Done, Options, given_up, passed_over, scan_task
@@ -130,7 +131,7 @@ class _Crew:
         worker = _Worker(process, Connection(here.detach()), complaints)
         self._workers.append(worker)
         with suppress(BrokenPipeError, ConnectionResetError):  # its end is noticed when its messages are read
-            worker.pipe.send((os.getpid(), *self._arguments))
+            worker.pipe.send((os.getpid(), _core.version(), *self._arguments))
         self._give(worker)
 
     def _give(self, worker: _Worker) -> None:
@@ -188,7 +189,9 @@ def _end(code: int) -> str:
 def serve(descriptor: str) -> None:
     """A worker: takes tasks until nobody gives any."""
     with Connection(int(descriptor)) as pipe, suppress(EOFError, BrokenPipeError, ConnectionResetError):
-        parent, url, options, niceness = pipe.recv()
+        parent, version, url, options, niceness = pipe.recv()
+        if version != _core.version():
+            raise SystemExit(f"tcpstall {_core.version()} was installed while {version} scans")
         if niceness:
             os.nice(niceness)
         pipe.send(_READY)

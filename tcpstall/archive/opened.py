@@ -109,16 +109,21 @@ class Opener:
 
     def _tape(self, name: str) -> Tape:
         failures: list[Exception] = []
-        plain = Source(self.reading(name), failures)
-        if is_tar(plain.read(BLOCK)):
-            length = plain.seek(0, 2)
-            plain.seek(0)
-            return Tape(lambda: plain, length=length, failed=lambda: bool(failures))
-        plain.close()
-        return Tape(
-            lambda: _core.Unpacked(cast("BinaryIO", Source(self.reading(name), failures))),
-            failed=lambda: bool(failures),
-        )
+        try:
+            plain = Source(self.reading(name), failures)
+            if is_tar(plain.read(BLOCK)):
+                length = plain.seek(0, 2)
+                plain.seek(0)
+                return Tape(lambda: plain, length=length, failed=lambda: bool(failures))
+            plain.close()
+            return Tape(
+                lambda: _core.Unpacked(cast("BinaryIO", Source(self.reading(name), failures))),
+                failed=lambda: bool(failures),
+            )
+        except OSError as error:
+            if failures:
+                raise CannotOpen(f"cannot read {name}: {error}") from error
+            raise
 
     def _plain(self, name: str) -> BinaryIO:
         try:

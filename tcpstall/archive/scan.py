@@ -144,5 +144,6 @@ def _exists(root: str) -> bool:
     """Whether the root is still there; a glob's files may be gone one by one."""
     if remote.is_url(root):
         filesystem, path = remote.filesystem(root)
-        return bool(filesystem.exists(path)) or glob.has_magic(root)
+        with remote.told(root):
+            return bool(filesystem.exists(path)) or glob.has_magic(root)
     return os.path.lexists(remote.local(root)) or glob.has_magic(root)

@@ -107,7 +107,7 @@ def _blaming_this_machine(each: Set) -> Iterator[None]:
         yield
     except TcpstallError:
         raise
-    except (MemoryError, ImportError, OSError, duckdb.OperationalError) as error:
+    except (MemoryError, ImportError, OSError, duckdb.OperationalError, duckdb.FatalException) as error:
         said = next(iter(str(error).splitlines()), "") or "no memory"
         what = f"{each.name} cannot be analysed here: {type(error).__name__}: {said}"
         raise CannotWork(f"{what}; mend that, then scan again") from error

@@ -161,6 +161,43 @@ def test_a_member_of_an_archive_is_to_blame_for_its_content_and_not_for_its_file
     assert summary.failed == len(rows(store)["errors"]) == (harm == "its content")
 
 
+def test_an_archive_whose_beginning_cannot_be_read_is_not_damaged(
+    captures: Path, store: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    packed = gzip.compress(tar({"a.pcap": single(172_800, packets=60)}))
+    (captures / "bad.pcap").unlink()
+    (captures / "old.tgz").write_bytes(packed)
+    plain = Opener._plain
+
+    def failing(self: Opener, name: str) -> Any:
+        return Refusing(packed, REFUSALS["a disk"], 0) if name.endswith(".tgz") else plain(self, name)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(Opener, "_plain", failing)
+        summary = scanned(captures, store)
+    assert ([Path(each.name).name for each in summary.skipped], summary.failed) == (["old.tgz"], 0)
+    assert scanned(captures, store).captures == 1
+
+
+@pytest.mark.parametrize(("code", "told"), [(errno.EACCES, 1), (errno.ESTALE, 1), (errno.ENOENT, 0), (errno.ELOOP, 0)])
+def test_a_link_is_told_where_what_it_leads_to_is_refused_and_not_where_it_is_gone(
+    captures: Path, store: Path, monkeypatch: pytest.MonkeyPatch, code: int, told: int
+) -> None:
+    link = captures / "link.pcap"
+    link.symlink_to("/elsewhere/far.pcap")
+    stat = Path.stat
+
+    def refused(self: Path, **options: Any) -> os.stat_result:
+        if self == link:
+            raise OSError(code, os.strerror(code))
+        return stat(self, **options)
+
+    monkeypatch.setattr(Path, "stat", refused)
+    summary = scanned(captures, store)
+    assert (summary.captures, len(summary.skipped)) == (2, told)
+    assert rows(store)["errors"] == []
+
+
 def test_a_share_that_is_away_when_its_captures_are_looked_into_ends_the_scan(
     captures: Path, store: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -163,8 +163,9 @@ def here(tasks: Sequence[Task], url: str, options: Options, done: Callable[[Done
         PermissionError(13, "Permission denied"),
         OSError(28, "No space left on device"),
         duckdb.OutOfMemoryException("could not allocate block"),
+        duckdb.FatalException("the database has been invalidated"),
     ],
-    ids=["memory", "library", "permission", "disk", "DuckDB's memory"],
+    ids=["memory", "library", "permission", "disk", "DuckDB's memory", "DuckDB's end"],
 )
 def test_what_this_machine_lacks_is_no_captures_fault(
     made: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, error: Exception
@@ -229,3 +230,14 @@ def test_a_worker_of_ours_is_this_package() -> None:
     """Also where the folder that holds it is not on the path of an isolated interpreter."""
     asked = isolated.command("tcpstall.archive.local", "")
     assert Path(asked[asked.index("-c") + 2], "archive", "local.py").samefile(local.__file__)
+
+
+def test_a_worker_of_another_version_stops_the_scan_and_blames_no_capture(
+    made: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As where tcpstall is replaced while it watches a folder."""
+    installed = _core.version()
+    monkeypatch.setattr(_core, "version", lambda: "0.0.9")
+    with pytest.raises(CannotWork, match=f"tcpstall {installed} was installed while 0.0.9 scans"):
+        scan([str(made / "single")], str(tmp_path / "store"), jobs=1)
+    assert rows(tmp_path / "store")["errors"] == []
