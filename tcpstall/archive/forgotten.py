@@ -17,11 +17,11 @@ IS_FORGOTTEN = f"coalesce(contains(warnings, '{_MARK}'), false)"
 
 def is_forgotten(row: Mapping[str, Any]) -> bool:
     """Whether the row of a capture has the mark."""
-    return _MARK in (row["warnings"] or "")
+    return _MARK in (row.get("warnings") or "")
 
 
 def marked(row: Mapping[str, Any]) -> dict[str, Any]:
     """The row with the mark, to take the place of the one without."""
     mark = {"code": _CODE, "count": 1, "message": "its rows were forgotten; `tcpstall scan --again` reads it again"}
-    warnings = [*json.loads(row["warnings"] or "[]"), mark]
+    warnings = [*json.loads(row.get("warnings") or "[]"), mark]
     return {**row, "warnings": json.dumps(warnings), "scanned_ns": time.time_ns()}
