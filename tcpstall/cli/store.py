@@ -109,14 +109,14 @@ def _forgotten(store: str, which: "Callable[[Store], Which]", *, dry_run: bool) 
     from tcpstall.archive.sound import refused
     from tcpstall.archive.store import Store
 
+    opened = Store.open(store)  # to forget makes no store where there is none
     if dry_run:
-        opened = Store.open(store)
         if found := opened.faults(opened.all_parts()):
             raise refused(store, found)
         counts = to_forget(opened, which(opened)).counts
     else:
-        with Store.writing(store) as opened:
-            counts = forget(opened, which(opened))
+        with Store.writing(store) as written:
+            counts = forget(written, which(written))
     rows = {table: count for table, count in counts.items() if table != "captures"}
     of = ", ".join(f"{number(count)} of {table}" for table, count in rows.items())
     done = "would be removed" if dry_run else "removed"

@@ -243,3 +243,19 @@ def test_the_commands_say_what_is_wrong(
 ) -> None:
     assert main(["store", *options, "--store", str(archive / "store")]) == code
     assert said in capsys.readouterr().err.splitlines()[-1]
+
+
+@pytest.mark.parametrize("command", [["forget", "--capture", "*"], ["prune", "--keep", "1"]], ids=lambda one: one[0])
+def test_no_store_is_made_to_forget_in(command: list[str], tmp_path: Path) -> None:
+    assert main(["store", *command, "--store", str(tmp_path / "nowhere")]) == ExitCode.CANNOT_OPEN
+    assert not (tmp_path / "nowhere").exists()
+
+
+def test_a_store_behind_a_url_forgets_too(archive: Path, bucket: str) -> None:
+    url = f"{bucket}/store"
+    scan([str(archive / "captures")], url, executor=here)
+    before = rows(url)
+    assert main(["store", "forget", "--capture", "b.pcap", "--before", "2100-01-01", "--store", url]) == 0
+    after = rows(url)
+    assert expect_gone(before, after, lambda _, row: str(row[2]).endswith("/b.pcap"))["flows"] > 0
+    assert set(names(before)) - set(names(after)) == {"b.pcap"}
