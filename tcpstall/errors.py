@@ -77,9 +77,13 @@ class CannotWrite(TcpstallError, OSError):
 
 
 class StoreInUse(TcpstallError):
-    """Somebody else writes into the store."""
+    """Somebody else writes into the store: `owner`, in words."""
 
     exit_code = ExitCode.IN_USE
+
+    def __init__(self, message: str, owner: str = "another process") -> None:
+        super().__init__(message)
+        self.owner = owner
 
 
 class NothingToShow(TcpstallError, LookupError):

@@ -49,6 +49,8 @@ class Again:
         for row in rows:
             self._scans_of.setdefault(row["chain"], set()).add(row["scan"])
         unknown = chains - set(self._scans_of)
+        self._scans = unknown.union(*(self._scans_of[chain] for chain in again))
+        """Those that are repeated, under the same ids mostly."""
         self._captures_of = scans_in(store.place, store.parts("flows"), unknown) if unknown else {}
         self._orphans = unknown
 
@@ -62,14 +64,23 @@ class Again:
         old = {scan for chain in chains for scan in self._scans_of[chain]} | orphans
         counted = new & (old | self._store.dropped)
         made, removed = _without(self._store, counted) if counted else ([], [])
+        failed = {scan for scan in commit.dropped if scan in self._scans} - new
         return replace(
             commit,
-            parts=[*made, *commit.parts],
-            dropped=[*commit.dropped, *sorted(old - new)],
+            parts=[*made, *(self._less(commit.parts, failed) if failed else commit.parts)],
+            dropped=[*(scan for scan in commit.dropped if scan not in failed), *sorted(old - new)],
             removed=[*commit.removed, *removed],
             repeated=sorted(chains | orphans),
             counted=sorted(counted),
         )
+
+    def _less(self, parts: Sequence[Part], failed: Collection[str]) -> list[Part]:
+        """Parts without what was read of scans before they failed: their old rows, under the same id, stay."""
+        merging = Parts(self._store.place, MEMORY_BYTES)
+        written = [
+            merging.merged(part.name.rpartition("/")[0], [part], frozenset(failed), frozenset()) for part in parts
+        ]
+        return [part for each in written for part in each]
 
 
 def scans_in(place: Any, parts: Sequence[Part], wanted: Collection[str] | None = None) -> dict[str, set[str]]:

@@ -12,6 +12,8 @@ from dataclasses import replace
 from functools import cached_property
 from typing import Any
 
+from tcpstall.archive.forgotten import is_forgotten
+from tcpstall.archive.repeated import Wanted, never
 from tcpstall.archive.sets import Beyond, Member, Set, digest
 from tcpstall.archive.store import Stream
 from tcpstall.errors import CannotOpen
@@ -33,14 +35,19 @@ class Chains:
         contents: Mapping[str, str],
         fingerprint: Callable[[str, int], str],
         stream: Callable[[str], Stream | None],
+        wanted: Wanted = never,
     ) -> None:
         """`known` are the rows that count, `contents` the fingerprints of the files that are there, by name.
 
-        All of them must be in it when the first set is asked for. `stream(scan)` is what a scan left open.
+        All of them must be in it when the first set is asked for. `stream(scan)` is what a scan left open. A set with a
+        row that is `wanted` again is read again whole, where all its files are there.
         """
         self._stream = stream
         self._contents = contents
         self._fingerprint = fingerprint
+        self._wanted = wanted
+        self.kept = 0
+        """Captures that were wanted again, and are not read, for other files of their sets are gone."""
         self._by_content: dict[str, Row] = {}
         self._by_name: dict[str, list[Row]] = defaultdict(list)
         self._by_chain: dict[str, list[Row]] = defaultdict(list)
@@ -59,24 +66,29 @@ class Chains:
     def sets(self, name: str, members: Sequence[Member]) -> tuple[list[Set], list[Member]]:
         """What is to be read of these files, in the order of their packets; and those whose packets all have rows."""
         new = [member for member in members if member.fingerprint not in self._by_content]
-        if not new:
+        known = [row for each in members if (row := self.scanned(each.fingerprint)) is not None]
+        again = any(map(self._wanted, known))
+        if not new and not again:
             return [], []
         replaced = self._replaced(new)
-        known = [row for each in members if (row := self.scanned(each.fingerprint)) is not None]
         chains = {row["chain"] for row in known}
         chains.update(row["chain"] for row in replaced)
         rows = [row for chain in sorted(chains) for row in self._by_chain[chain]]
         loses = self._loses(rows, members, replaced)
-        follows = not replaced and all(_follows(member, rows) for member in new)
+        if again and loses:
+            self.kept += len(known)
+            again = False
+        follows = not again and not replaced and all(_follows(member, rows) for member in new)
         if follows and rows and (loses or len(chains) == 1):
             whole = self._continued(name, members, new, rows)
             return ([whole], []) if whole else self._pieces(name, members, new, rows)
         if not rows and (behind := self._behind(name, new)):
             return [behind], []
-        again = None if loses else _again(name, members, rows)
-        if again is None:
+        whole = None if loses else _again(name, members, rows)
+        if whole is None:
+            self.kept += len(known) if again else 0
             return self._pieces(name, members, new, rows)
-        return [again if rows else replace(again, cut=self._is_cut(name))], []
+        return [whole if rows else replace(whole, cut=self._is_cut(name))], []
 
     def _is_cut(self, name: str) -> bool:
         """Whether connections were open where a set of that name ended, of which no file is left."""
@@ -103,7 +115,12 @@ class Chains:
         ]
 
     def _loses(self, rows: Sequence[Row], members: Sequence[Member], replaced: Sequence[Row]) -> bool:
-        """Whether a row, not meant to be replaced, tells of what is not told again where all members are read."""
+        """Whether a row, not meant to be replaced, tells of what is not told again where all members are read.
+
+        One that was forgotten is to stay so.
+        """
+        if any(is_forgotten(row) and not self._wanted(row) for row in rows):
+            return True
         contents = {member.fingerprint for member in members}
         names = {member.input.name: member for member in members}
         meant = {id(row) for row in replaced}

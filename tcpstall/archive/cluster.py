@@ -16,7 +16,7 @@ from tcpstall.archive import remote
 from tcpstall.archive.place import at
 from tcpstall.archive.plan import Task
 from tcpstall.archive.store import Commit
-from tcpstall.archive.work import CannotWork, Done, Options, given_up, scan_task
+from tcpstall.archive.work import CannotWork, Done, Options, passed_over, scan_task
 from tcpstall.errors import CannotOpen, TcpstallError
 
 if TYPE_CHECKING:
@@ -71,7 +71,7 @@ def run(
     """Scans the tasks into the store at `url` on the cluster with that scheduler, as `local.run` does on this machine.
 
     A task whose worker dies goes to another one. One that outlives more workers than the scheduler allows failures is
-    tried once more, alone, when all others are done: what kills workers again is given up, and what only stood in line
+    tried once more, alone, when all others are done: what kills workers again is skipped, and what only stood in line
     behind it is not. `jobs` is how many workers a cluster `local` has. Raises what `done`, `told` or a worker raise,
     and CannotOpen.
     """
@@ -87,8 +87,7 @@ def run(
             )
             for task in suspects:
                 for suspect in scanning.run([task], done, told, at_once=1):
-                    died = "every worker that analysed it died, for want of memory most likely"
-                    done(given_up(suspect, died, again=True))
+                    done(passed_over(suspect, "every worker that analysed it died, for want of memory most likely"))
         finally:
             scanning.break_off()
 
@@ -213,6 +212,7 @@ def _together(several: Sequence[Done]) -> Done:
         sum(one.flows for one in several),
         sum(one.failed for one in several),
         sum(one.cut for one in several),
+        skipped=tuple(skipped for one in several for skipped in one.skipped),
     )
 
 

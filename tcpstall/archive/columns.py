@@ -72,7 +72,7 @@ _LABEL = _column(TEXT, "", "label", "what the flow carries: an HTTP request line
 _SET = _column(TEXT, "", "capture_set", "the capture point whose files are analysed as one stream: folder and pattern")
 _SIZE = _column(COUNT, _BYTES, "size_bytes", "size of the file")
 _CHANGED = _column(COUNT, _SINCE_1970, "changed_ns", "when the file was last written")
-_EXIT_CODE = _column(COUNT, "", "exit_code", "0 read whole, 3 cannot be opened, 4 not a capture, 5 damaged")
+_EXIT_CODE = _column(COUNT, "", "exit_code", "0 read whole, 1 given up, 4 not a capture, 5 damaged")
 _SCANNED = _column(COUNT, _SINCE_1970, "scanned_ns", "when it was analysed, by the clock of the machine that did")
 
 _FLOWS = (

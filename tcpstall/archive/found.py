@@ -5,13 +5,12 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import closing
 from dataclasses import dataclass
-from typing import BinaryIO
 
 from tcpstall import _core
 from tcpstall.archive import remote
 from tcpstall.archive.fingerprints import Fingerprints, fingerprint
 from tcpstall.archive.listing import Listed, Tally, listed
-from tcpstall.archive.opened import WITHIN, Opener, opened
+from tcpstall.archive.opened import WITHIN, Opener, Source, opened
 from tcpstall.archive.rotation import COMPRESSED
 from tcpstall.archive.tar import DamagedArchive, Window, is_tar
 from tcpstall.archive.walked import Walked
@@ -30,7 +29,8 @@ class Input:
     """A capture that was found, or why what should be one cannot be read.
 
     `size` is in bytes as stored, in an archive as the archive says. `changed_ns` is when the file, or the archive, was
-    last written, None where its place does not tell. `exit_code` is one of tcpstall.errors.ExitCode.
+    last written, None where its place does not tell. `exit_code` is one of tcpstall.errors.ExitCode: CANNOT_OPEN where
+    the system, a network or a driver refused, which says nothing of what is in it.
     """
 
     name: str
@@ -105,7 +105,8 @@ class _Search:
     def within(self, file: Listed, look: _Look) -> Iterator[Input]:
         """The captures that a listed file holds: itself, or its members."""
         if isinstance(look, str):
-            yield Input(file.name, file.size, file.changed_ns, error=look, exit_code=ExitCode.CANNOT_OPEN)
+            code = file.exit_code or ExitCode.CANNOT_OPEN
+            yield Input(file.name, file.size, file.changed_ns, error=look, exit_code=code)
         elif isinstance(look, list):
             yield from look
         elif is_tar(look.head):
@@ -120,7 +121,7 @@ class _Search:
         if known is not None:
             return list(known)
         try:
-            return _peek(file.name, self.opener.beginning(file.name))
+            return _beginning(file.name, self.opener)
         except CannotOpen as error:
             return str(error)
 
@@ -171,13 +172,14 @@ class _Search:
                 name = f"{file.name}{WITHIN}{member.name}"
                 told = Listed(name, member.size, file.changed_ns)
                 if member.problem:
-                    yield _unreadable(told, member.problem)
+                    yield _unreadable(told, member.problem, ExitCode.NOT_A_CAPTURE)
                     continue
                 look = _peek(name, archive.window(member))
                 if archive.tape.failed:
                     raise _Unreadable(f"{look.error}")
                 if is_tar(look.head):
-                    yield _unreadable(told, "an archive within an archive is not read; unpack the outer one first")
+                    nested = "an archive within an archive is not read; unpack the outer one first"
+                    yield _unreadable(told, nested, ExitCode.NOT_A_CAPTURE)
                 elif found := self._judged(told, look):
                     yield found
         except OSError as error:
@@ -190,16 +192,28 @@ class _Unreadable(Exception):
     """The file that an archive lies in could not be read."""
 
 
-def _peek(name: str, stream: BinaryIO | Window | None) -> _core.Peek:
+def _beginning(name: str, opener: Opener) -> _core.Peek:
+    """What a file or a URL begins with. Raises CannotOpen where it cannot be read, whatever is in it."""
+    stream = opener.beginning(name)
     if stream is None:
-        return _core.peek(name)
-    with stream:
+        look = _core.peek(name)
+        if look.exit_code != ExitCode.DAMAGED:
+            return look
+        stream = opener.reading(name)  # once more, to see whether the capture is damaged or its disk
+    failures: list[Exception] = []
+    look = _peek(name, Source(stream, failures))
+    if failures:
+        raise CannotOpen(f"cannot read {name}: {str(failures[0]) or type(failures[0]).__name__}")
+    return look
+
+
+def _peek(name: str, stream: Source | Window) -> _core.Peek:
+    with closing(stream):
         return _core.peek(name, open=lambda _: stream)
 
 
-def _unreadable(file: Listed, why: str) -> Input:
-    error = f"{file.name}: {why}"
-    return Input(file.name, file.size, file.changed_ns, error=error, exit_code=ExitCode.CANNOT_OPEN)
+def _unreadable(file: Listed, why: str, exit_code: ExitCode = ExitCode.CANNOT_OPEN) -> Input:
+    return Input(file.name, file.size, file.changed_ns, error=f"{file.name}: {why}", exit_code=exit_code)
 
 
 def _should_be_one(name: str) -> bool:

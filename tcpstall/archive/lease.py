@@ -109,7 +109,8 @@ class Lease:
                 left = (other.until_ns - time.time_ns()) // 1_000_000_000 + 1
                 raise StoreInUse(
                     f"{self._url}: another scan is writing into this store ({other.owner}); wait for it, or use another"
-                    f" store; if it was killed, its right to write ends in {left} s"
+                    f" store; if it was killed, its right to write ends in {left} s",
+                    other.owner,
                 )
             with contextlib.suppress(FileNotFoundError):
                 self._files.rm_file(path)

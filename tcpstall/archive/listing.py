@@ -1,5 +1,6 @@
 """The files under paths, URLs and globs, each once."""
 
+import errno
 import glob
 import os
 import stat
@@ -10,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from tcpstall.archive import remote
-from tcpstall.errors import CannotOpen
+from tcpstall.errors import CannotOpen, ExitCode
 
 __all__ = ["Listed", "Tally", "listed"]
 
@@ -18,12 +19,15 @@ _STORE = "store.json"
 _SCHEMA = b"tcpstall.store/"
 """A folder with such a file in it is a store: it has no captures, and its files come and go."""
 
+_LEADS_NOWHERE = (errno.ENOENT, errno.ENOTDIR, errno.ELOOP)
+"""Of links that were made for something that is no more. Whatever else is refused may be there."""
+
 
 @dataclass(frozen=True, slots=True)
 class Listed:
     """A file, or why there is none: `named` says that it was given itself, not a folder that holds it.
 
-    The name is UTF-8: see remote.writable.
+    The name is UTF-8: see remote.writable. `exit_code` is that of the error: CANNOT_OPEN where the system refused.
     """
 
     name: str
@@ -31,6 +35,7 @@ class Listed:
     changed_ns: int | None
     named: bool = False
     error: str | None = None
+    exit_code: int = ExitCode.COMPLETE
 
 
 @dataclass(slots=True)
@@ -96,7 +101,7 @@ class _Walk:
         else:
             self.tally.special += 1
             if named:
-                yield _unreadable(name, "not a regular file", named=named)
+                yield _unreadable(name, "not a regular file", named=named, exit_code=ExitCode.NOT_A_CAPTURE)
 
     def linked(self) -> Iterator[Listed]:
         """What symbolic links lead to that has not been found without them; they may lead to further ones."""
@@ -104,8 +109,11 @@ class _Walk:
             link = self._links.pop()
             try:
                 about = Path(link).stat()
-            except OSError:
-                self.tally.others += 1
+            except OSError as error:
+                if error.errno in _LEADS_NOWHERE:
+                    self.tally.others += 1
+                else:
+                    yield _unreadable(link, error.strerror)
                 continue
             if stat.S_ISREG(about.st_mode) and self._walked(link):
                 self.tally.again += 1
@@ -205,9 +213,11 @@ class _Remote:
             return _SCHEMA in files.cat_file(path)
 
 
-def _unreadable(path: str, why: str | None, *, named: bool = False) -> Listed:
+def _unreadable(
+    path: str, why: str | None, *, named: bool = False, exit_code: ExitCode = ExitCode.CANNOT_OPEN
+) -> Listed:
     name = remote.writable(path)
-    return Listed(name, 0, None, named, f"cannot open {name}: {why}")
+    return Listed(name, 0, None, named, f"cannot open {name}: {why}", exit_code)
 
 
 def _is_store(about: Path) -> bool:

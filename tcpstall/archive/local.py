@@ -12,9 +12,10 @@ from dataclasses import dataclass
 from multiprocessing.connection import Connection, wait
 from typing import IO
 
+from tcpstall import _core
 from tcpstall.archive import isolated
 from tcpstall.archive.plan import Task
-from tcpstall.archive.work import CannotWork, Done, Options, given_up, scan_task
+from tcpstall.archive.work import CannotWork, Done, Options, given_up, passed_over, scan_task
 from tcpstall.errors import TcpstallError
 
 __all__ = ["processors", "run", "serve"]
@@ -25,8 +26,11 @@ _DEATHS = 2
 _READY = "ready"
 """First message of a worker: it has loaded what it needs, so a later end may be the capture's doing."""
 
-_NO_MEMORY = "memory allocation of "
-"""Begins the last words of a process to which the system gives no memory."""
+_NOT_ITS_FAULT = ("memory allocation of ", "MemoryError", "ImportError", "ModuleNotFoundError", "OSError")
+"""Begins the last words of a process that lacked memory (Rust's, Python's), a library or a file: no capture's doing."""
+
+_CRASHES = frozenset({signal.SIGABRT, signal.SIGBUS, signal.SIGFPE, signal.SIGILL, signal.SIGSEGV})
+"""Signals that a process brings upon itself; others are sent, SIGKILL by a kernel that is short of memory."""
 
 
 def processors() -> int:
@@ -46,8 +50,9 @@ def run(
 ) -> None:
     """Scans the tasks into the store at `url`; `done` is called here as each is finished, `told` with bytes read since.
 
-    A task whose process dies is tried again, set by set; what dies again is given up. Raises what `done`, `told` or a
-    worker raise, after all workers have ended, and CannotWork where no worker can be started.
+    A task whose process dies is tried again, set by set; what dies again is given up, or skipped where the machine is
+    to blame. Raises what `done`, `told` or a worker raise, after all workers have ended, and CannotWork where no worker
+    can be started.
     """
     crew = _Crew(tasks, url, options, niceness)
     try:
@@ -128,7 +133,7 @@ class _Crew:
         worker = _Worker(process, Connection(here.detach()), complaints)
         self._workers.append(worker)
         with suppress(BrokenPipeError, ConnectionResetError):  # its end is noticed when its messages are read
-            worker.pipe.send((os.getpid(), *self._arguments))
+            worker.pipe.send((os.getpid(), _core.version(), *self._arguments))
         self._give(worker)
 
     def _give(self, worker: _Worker) -> None:
@@ -151,9 +156,9 @@ class _Crew:
                 self._to_do.extend((Task((each,)), deaths) for each in task.sets)
             else:
                 reason = f"the process that analysed it was lost {deaths} times, {_end(code)}"
-                said = f": {words}" if words else ""
-                starved = code == -signal.SIGKILL or words.startswith(_NO_MEMORY)
-                done(given_up(task, reason + said, again=starved))
+                reason += f": {words}" if words else ""
+                its_own = (code >= 0 or -code in _CRASHES) and not words.startswith(_NOT_ITS_FAULT)
+                done(given_up(task, reason) if its_own else passed_over(task, reason))
         self._hire()
 
 
@@ -186,7 +191,9 @@ def _end(code: int) -> str:
 def serve(descriptor: str) -> None:
     """A worker: takes tasks until nobody gives any."""
     with Connection(int(descriptor)) as pipe, suppress(EOFError, BrokenPipeError, ConnectionResetError):
-        parent, url, options, niceness = pipe.recv()
+        parent, version, url, options, niceness = pipe.recv()
+        if version != _core.version():
+            raise SystemExit(f"tcpstall {_core.version()} was installed while {version} scans")
         if niceness:
             os.nice(niceness)
         pipe.send(_READY)

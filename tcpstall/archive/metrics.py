@@ -49,6 +49,7 @@ class Metrics:
         rows = done.commit.captures
         self._sums.update(captures=len(rows), packets=done.packets, flows=done.flows)
         self._errors.update(row["exit_code"] for row in rows if row["exit_code"] != ExitCode.COMPLETE)
+        self._errors[ExitCode.CANNOT_OPEN] += len(done.skipped)
         self._pending = [max(0, self._pending[0] - len(rows)), max(0, self._pending[1] - done.size)]
         newest = [row["last_ns"] for row in rows if row.get("last_ns") is not None]
         self._newest_ns = max([*newest, *([] if self._newest_ns is None else [self._newest_ns])], default=None)
@@ -107,7 +108,7 @@ def _metric(name: str, kind: str, what: str, value: int | str) -> str:
 
 
 class Log:
-    """A JSON object a line: what was planned, each task done, each capture that failed, the end of a round."""
+    """A JSON object a line: what was planned, each task done, each capture that failed or was skipped, the end."""
 
     def __init__(self, to: TextIO) -> None:
         self._to = to
@@ -125,6 +126,8 @@ class Log:
         for row in rows:
             if row["exit_code"] != ExitCode.COMPLETE:
                 self._event("failed", capture=row["name"], exit_code=row["exit_code"], error=row["error"])
+        for each in done.skipped:
+            self._event("skipped", capture=each.name, error=each.why)
         self._event(
             "scanned", captures=len(rows), bytes=done.size, packets=done.packets, flows=done.flows, failed=done.failed
         )
@@ -136,6 +139,7 @@ class Log:
             captures=summary.captures,
             known=summary.known,
             failed=summary.failed,
+            skipped=len(summary.skipped),
             bytes=summary.bytes,
             packets=summary.packets,
             flows=summary.flows,

@@ -13,7 +13,7 @@ from tcpstall.archive import remote
 from tcpstall.archive.tar import BLOCK, Archive, DamagedArchive, Tape, Window, is_tar
 from tcpstall.errors import CannotOpen
 
-__all__ = ["Opener", "opened", "opener", "reason", "split"]
+__all__ = ["Opener", "Source", "opened", "opener", "reason", "split"]
 
 WITHIN = "!/"
 """Between an archive's name and a member's."""
@@ -89,6 +89,10 @@ class Opener:
             self._archives.move_to_end(version)
             return found
 
+    def failed(self, name: str) -> bool:
+        """Whether the archive of that name could not be read, whatever is in it."""
+        return any(archive.tape.failed for (of, _), archive in self._archives.items() if of == name)
+
     def close(self) -> None:
         """Gives back what is kept open."""
         while self._archives:
@@ -108,16 +112,21 @@ class Opener:
 
     def _tape(self, name: str) -> Tape:
         failures: list[Exception] = []
-        plain = _Source(self.reading(name), failures)
-        if is_tar(plain.read(BLOCK)):
-            length = plain.seek(0, 2)
-            plain.seek(0)
-            return Tape(lambda: plain, length=length, failed=lambda: bool(failures))
-        plain.close()
-        return Tape(
-            lambda: _core.Unpacked(cast("BinaryIO", _Source(self.reading(name), failures))),
-            failed=lambda: bool(failures),
-        )
+        try:
+            plain = Source(self.reading(name), failures)
+            if is_tar(plain.read(BLOCK)):
+                length = plain.seek(0, 2)
+                plain.seek(0)
+                return Tape(lambda: plain, length=length, failed=lambda: bool(failures))
+            plain.close()
+            return Tape(
+                lambda: _core.Unpacked(cast("BinaryIO", Source(self.reading(name), failures))),
+                failed=lambda: bool(failures),
+            )
+        except OSError as error:
+            if failures:
+                raise CannotOpen(f"cannot read {name}: {error}") from error
+            raise
 
     def _plain(self, name: str) -> BinaryIO:
         try:
@@ -137,7 +146,7 @@ class Opener:
             raise CannotOpen(f"cannot open {url}: {reason(url, error)}") from error
 
 
-class _Source:
+class Source:
     """A file that notes when it cannot be read: what unpacks it would take that for damage of what is in it."""
 
     def __init__(self, file: BinaryIO, failures: list[Exception]) -> None:
@@ -145,6 +154,7 @@ class _Source:
         self._failures = failures
 
     def read(self, size: int = -1, /) -> bytes:
+        """At most so many bytes. Raises OSError, whatever the file raised."""
         try:
             return self._file.read(size)
         except Exception as error:
@@ -154,9 +164,11 @@ class _Source:
             raise OSError(str(error)) from error  # a driver's own
 
     def seek(self, offset: int, whence: int = 0, /) -> int:
+        """As the file."""
         return self._file.seek(offset, whence)
 
     def close(self) -> None:
+        """As the file."""
         self._file.close()
 
 

@@ -2,6 +2,7 @@
 
 import uuid
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -16,7 +17,7 @@ from tcpstall.errors import CannotWrite
 if TYPE_CHECKING:
     import duckdb
 
-__all__ = ["BESIDE", "REPLACES", "Parts", "connected"]
+__all__ = ["BESIDE", "COUNTS", "REPLACES", "Gone", "Parts", "connected"]
 
 _ROWS = 100_000
 """Rows gathered before they are written: a row group of Parquet, about 100 MB of flows."""
@@ -32,6 +33,9 @@ REPLACES = "tcpstall_replaces"
 
 BESIDE = "tcpstall_beside"
 """The same of the parts of its table that count beside it: the newest part of captures names all others."""
+
+COUNTS = "NOT list_contains(?, scan) AND NOT (at_end AND list_contains(?, scan))"
+"""Rows that count, as SQL over a table by day: given scans that were dropped, and scans that were continued."""
 
 _DAY_NS = 86_400_000_000_000
 
@@ -53,6 +57,14 @@ def connected(place: Place, memory_bytes: int, spill: Path | None = None) -> "du
     if place.filesystem is not None:
         duck.register_filesystem(place.filesystem)
     return duck
+
+
+@dataclass(frozen=True, slots=True)
+class Gone:
+    """Rows that are to go, as SQL over a table by day, with its values."""
+
+    sql: str = "false"
+    values: Sequence[object] = ()
 
 
 class Parts:
@@ -86,14 +98,12 @@ class Parts:
         old: Sequence[Part],
         dropped: frozenset[str],
         continued: frozenset[str],
-        *,
-        since_ns: int | None = None,
+        gone: Gone = Gone(),
     ) -> list[Part]:
         """Rows of several parts of a folder in one, without those that no longer count; no part where none is left."""
         table = folder.partition("/")[0]
-        counts = "NOT list_contains(?, scan) AND NOT (at_end AND list_contains(?, scan)) AND start_ns >= ?"
-        least_ns = -(2**63) if since_ns is None else since_ns
-        values = [[self.place.path(part.name) for part in old], [*dropped], [*continued], least_ns]
+        counts = f"{COUNTS} AND NOT {gone.sql}"
+        values = [[self.place.path(part.name) for part in old], [*dropped], [*continued], *gone.values]
         found = self._rows.execute(f"SELECT count(*), min(start_ns), max(start_ns) FROM {_READ} WHERE {counts}", values)
         rows, from_ns, to_ns = found.fetchone() or (0, None, None)
         if not rows:

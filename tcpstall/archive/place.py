@@ -228,8 +228,9 @@ class LocalPlace:
             except OSError as error:
                 if error.errno not in (errno.EWOULDBLOCK, errno.EACCES):
                     raise CannotWrite(f"cannot lock {self._folder}: {error.strerror}") from error
-                message = f"{self._folder}: another scan is writing into this store; wait for it, or use another store"
-                raise StoreInUse(message) from error
+                owner = _holder(lock.fileno())
+                message = f"another scan is writing into this store ({owner}); wait for it, or use another store"
+                raise StoreInUse(f"{self._folder}: {message}", owner) from error
             self.remove(filter(is_left_over, self.names(UNFINISHED)))
             yield
 
@@ -242,6 +243,18 @@ class LocalPlace:
             raise CannotOpen(f"{self._folder}: {error.name}: {error.strerror}; {repair_of(self.url)}") from error
         except OSError as error:
             raise CannotOpen(f"cannot read {target}: {error.strerror}") from error
+
+
+def _holder(lock: int) -> str:
+    """The process that has locked the file. The kernel's list (proc(5), locks) names none of other machines."""
+    about = os.fstat(lock)
+    inode = f"{os.major(about.st_dev):02x}:{os.minor(about.st_dev):02x}:{about.st_ino}"
+    with suppress(OSError):
+        for line in Path("/proc/locks").read_text().splitlines():
+            _, kind, *_, process, file, _, _ = line.split()
+            if (kind, file) == ("FLOCK", inode):
+                return f"process {process} of this machine"
+    return "a process that cannot be seen from here"
 
 
 @contextmanager

@@ -8,10 +8,11 @@ from typing import Any
 from tcpstall import _core
 from tcpstall.archive.chains import Chains
 from tcpstall.archive.found import Input
+from tcpstall.archive.repeated import Wanted, never
 from tcpstall.archive.rotation import grouped
-from tcpstall.archive.sets import Member, Set, Task
+from tcpstall.archive.sets import Member, Set, Skipped, Task
 from tcpstall.archive.store import Stream
-from tcpstall.errors import CannotOpen, ExitCode
+from tcpstall.errors import CannotOpen, ExitCode, about
 
 __all__ = ["Member", "Plan", "Set", "Task", "current", "planned"]
 
@@ -29,7 +30,7 @@ Row = Mapping[str, Any]
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """`tasks`, the largest first; `captures`, rows that need no scan: unreadable, moved, or a copy of another."""
+    """`tasks`, the largest first; `captures`, rows that need no scan: no captures, moved, or a copy of another."""
 
     tasks: tuple[Task, ...]
     captures: tuple[Row, ...]
@@ -37,6 +38,10 @@ class Plan:
     """How many captures are in the store already."""
     touched: tuple[Row, ...] = ()
     """Rows of those that have another time, and are the same otherwise."""
+    skipped: tuple[Skipped, ...] = ()
+    """What could not be looked into."""
+    kept: int = 0
+    """How many were wanted again, and keep their rows, for other files of their sets are gone."""
 
 
 def current(rows: Iterable[Row], dropped: frozenset[str]) -> list[Row]:
@@ -64,13 +69,15 @@ def planned(
     fingerprint: Callable[[str, int], str],
     *,
     separate: bool = False,
+    wanted: Wanted = never,
     stream: Callable[[str], Stream | None] = lambda _: None,
 ) -> Plan:
     """`known` are the rows of the store that count; `fingerprint(name, size)` is asked where name, size or time is new.
 
-    `separate` takes each file for itself, whatever its name says; `stream(scan)` is what a scan left open.
+    `separate` takes each file for itself, whatever its name says. `wanted` are captures that are read again,
+    `stream(scan)` is what a scan left open.
     """
-    return _Planning(inputs, known, fingerprint, stream).plan(separate)
+    return _Planning(inputs, known, fingerprint, wanted, stream).plan(separate)
 
 
 class _Planning:
@@ -79,16 +86,19 @@ class _Planning:
         inputs: Sequence[Input],
         known: Sequence[Row],
         fingerprint: Callable[[str, int], str],
+        wanted: Wanted,
         stream: Callable[[str], Stream | None],
     ) -> None:
         self._inputs = inputs
         self._fingerprint = fingerprint
+        self._wanted = wanted
         self._by_identity = {_identity(row["name"], row["size_bytes"], row["changed_ns"]): row for row in known}
         self._contents: dict[str, str] = {}
-        self._chains = Chains(known, self._contents, fingerprint, stream)
+        self._chains = Chains(known, self._contents, fingerprint, stream, wanted)
         self._owners: dict[str, str] = {}
         self._captures: list[Row] = []
         self._touched: list[Row] = []
+        self._skipped: list[Skipped] = []
         self._known = 0
 
     def plan(self, separate: bool) -> Plan:
@@ -107,7 +117,8 @@ class _Planning:
                 if (member := self._member(readable[index], missing_before=index in missing)) is not None
             ]
             sets.extend(self._sets(name, members))
-        return Plan(tuple(_tasks(sets)), tuple(self._captures), self._known, tuple(self._touched))
+        rows = (tuple(self._captures), self._known, tuple(self._touched))
+        return Plan(tuple(_tasks(sets)), *rows, tuple(self._skipped), self._chains.kept)
 
     def _unsettled(self) -> list[Input]:
         """What can be read in folders that have something new: rotated files lie in one folder."""
@@ -123,14 +134,17 @@ class _Planning:
             return False
         content = self._contents[found.name]
         row = self._chains.scanned(content)
-        return row is not None and self._contents.get(row["name"]) == content
+        return row is not None and self._contents.get(row["name"]) == content and not self._wanted(row)
 
     def _is_readable(self, found: Input) -> bool:
-        """What cannot be read has a row and is looked at each time; what was too much for this version is not."""
+        """What is no capture has a row and is looked at each time; what was too much for this version is not."""
+        if found.exit_code == ExitCode.CANNOT_OPEN:
+            self._skipped.append(Skipped(found.name, about(found.name, found.error or "cannot be opened")))
+            return False
         before = self._by_identity.get(_identity(found.name, found.size, found.changed_ns))
         if before is not None and before["scan"] is None:
             too_much = before["exit_code"] == ExitCode.DEFECT and before["tcpstall"] == _core.version()
-            if too_much or (found.exit_code and before["exit_code"] == found.exit_code):
+            if (too_much and not self._wanted(before)) or (found.exit_code and before["exit_code"] == found.exit_code):
                 self._known += 1
                 return False
         if found.exit_code:
@@ -145,7 +159,7 @@ class _Planning:
         try:
             self._contents[found.name] = self._fingerprint(found.name, found.size)
         except CannotOpen as error:
-            self._captures.append({**_row(found, None), "exit_code": int(error.exit_code), "error": str(error)})
+            self._skipped.append(Skipped(found.name, about(found.name, str(error))))
 
     def _member(self, found: Input, *, missing_before: bool) -> Member | None:
         """Nothing for a copy of another file, which has a row that says so."""
@@ -171,7 +185,9 @@ class _Planning:
         sets, kept = self._chains.sets(name, members)
         for member in kept:
             self._note(member.input, member.fingerprint, "kept", _KEPT)
-        self._known += sum(self._chains.scanned(member.fingerprint) is not None for member in members) + len(kept)
+        read = {member.fingerprint for each in sets for member in each.members if not member.known}
+        known = [member for member in members if self._chains.scanned(member.fingerprint) is not None]
+        self._known += sum(member.fingerprint not in read for member in known) + len(kept)
         return sets
 
     def _note(self, found: Input, content: str, code: str, why: str) -> None:

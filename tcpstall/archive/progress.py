@@ -1,9 +1,10 @@
 """What a scan tells while it runs, and what it came to."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Protocol
 
+from tcpstall.archive.sets import Skipped
 from tcpstall.archive.work import Done
 
 __all__ = ["Nobody", "Progress", "Several", "Summary"]
@@ -22,6 +23,10 @@ class Summary:
     seconds: float = 0.0
     not_continued: int = 0
     """Captures that were not joined to older ones of their set, of which files are gone."""
+    skipped: list[Skipped] = field(default_factory=list)
+    """Captures that could not be got at, in no particular order: the next scan tries them again."""
+    kept: int = 0
+    """Captures that were to be read again and keep their rows, for other files of their sets are gone."""
 
     def add(self, done: Done) -> None:
         """Another task is done."""
@@ -31,6 +36,7 @@ class Summary:
         self.packets += done.packets
         self.flows += done.flows
         self.not_continued += done.cut
+        self.skipped.extend(done.skipped)
 
 
 class Progress(Protocol):

@@ -12,6 +12,7 @@ from tcpstall.archive.found import Fingerprints, find
 from tcpstall.archive.plan import Plan, Task, current, planned
 from tcpstall.archive.progress import Nobody, Progress, Summary
 from tcpstall.archive.remembered import Remembered
+from tcpstall.archive.repeated import Wanted, never
 from tcpstall.archive.store import Commit, Store, Stream
 from tcpstall.archive.streams import Streams
 from tcpstall.archive.upkeep import compacted, known_captures
@@ -42,21 +43,22 @@ def scan(
     low_priority: bool = False,
     separate: bool = False,
     only_complete: bool = False,
+    wanted: Wanted = never,
     executor: Executor | None = None,
     progress: Progress | None = None,
 ) -> Summary:
     """Scans what is new or changed under files, folders or URLs into the store; what was done before is not done again.
 
     `jobs` is how many processes analyse (None: one a processor), `separate` takes each file for itself instead of with
-    those that its name says it was rotated with; `only_complete` leaves out what somebody is still writing. Raises
-    CannotOpen (a root or the store), StoreInUse, and CannotWrite; what was committed before stays, and another scan
-    goes on from there.
+    those that its name says it was rotated with; `only_complete` leaves out what somebody is still writing. What is
+    `wanted` is read again with its whole set, and its rows are replaced if all of it can be read. Raises CannotOpen (a
+    root or the store), StoreInUse, and CannotWrite; what was committed before stays, and another scan goes on there.
     """
     several: Sequence[Path] = [captures] if isinstance(captures, (str, os.PathLike)) else captures
     url = os.fspath(store)
     with Store.writing(url) as opened:
         scanning = _Scan([os.fspath(each) for each in several], url, opened, progress or Nobody())
-        plan = scanning.plan(separate=separate, only_complete=only_complete)
+        plan = scanning.plan(separate=separate, only_complete=only_complete, wanted=wanted)
         return scanning.run(
             plan, options, executor or partial(local.run, jobs=jobs, niceness=_NICE if low_priority else 0)
         )
@@ -73,18 +75,20 @@ class _Scan:
         self._again: Again | None = None
         self._streams = Streams(store.place)
 
-    def plan(self, *, separate: bool, only_complete: bool) -> Plan:
+    def plan(self, *, separate: bool, only_complete: bool, wanted: Wanted) -> Plan:
         if self._store.dropped or self._store.continued:
             # A scan that was killed has left them: what is scanned now may have the same name as what was dropped then.
             compacted(self._store)
         known = current(known_captures(self._store), self._store.dropped)
-        remembered = Remembered(known, self._store.archives)
+        remembered = Remembered((row for row in known if not wanted(row)), self._store.archives)
         inputs = list(find(self._roots, remembered=remembered, walked=self._walked))
         if only_complete:
             inputs = complete(inputs)
         self._again = Again(self._store, known, inputs)
         with Fingerprints([(one.name, one.size) for one in inputs]) as fingerprint:
-            return planned(inputs, self._again.known, fingerprint, separate=separate, stream=self._left_open)
+            return planned(
+                inputs, self._again.known, fingerprint, separate=separate, wanted=wanted, stream=self._left_open
+            )
 
     def _left_open(self, scan: str) -> Stream | None:
         """What the scan left open, if one can go on with it."""
@@ -93,7 +97,7 @@ class _Scan:
 
     def run(self, plan: Plan, options: Options, execute: Executor) -> Summary:
         began = time.monotonic()
-        self._summary.known = plan.known
+        self._summary.known, self._summary.kept = plan.known, plan.kept
         self._progress.planned(sum(map(_new, plan.tasks)), sum(task.size for task in plan.tasks), plan.known)
         now = time.time_ns()
         if plan.touched:
@@ -101,6 +105,8 @@ class _Scan:
         if plan.captures:
             rows = [{"scan": None, **row, "scanned_ns": now} for row in plan.captures]
             self._done(Done(Commit(captures=rows), 0, 0, 0, sum(row["exit_code"] != ExitCode.COMPLETE for row in rows)))
+        if plan.skipped:
+            self._done(Done(Commit(), 0, 0, 0, 0, skipped=plan.skipped))
         if plan.tasks:
             execute(plan.tasks, self._url, options, self._done, self._progress.read)
         self._record_archives()
@@ -111,9 +117,10 @@ class _Scan:
         return self._summary
 
     def _done(self, news: Done) -> None:
-        if any(row["exit_code"] == ExitCode.CANNOT_OPEN for row in news.commit.captures):
+        if news.skipped:
             self._all_there()
-        self._store.commit(news.commit if self._again is None else self._again.commit(news.commit))
+        if news.commit != Commit():
+            self._store.commit(news.commit if self._again is None else self._again.commit(news.commit))
         self._summary.add(news)
         self._progress.done(news)
 
@@ -146,5 +153,6 @@ def _exists(root: str) -> bool:
     """Whether the root is still there; a glob's files may be gone one by one."""
     if remote.is_url(root):
         filesystem, path = remote.filesystem(root)
-        return bool(filesystem.exists(path)) or glob.has_magic(root)
+        with remote.told(root):
+            return bool(filesystem.exists(path)) or glob.has_magic(root)
     return os.path.lexists(remote.local(root)) or glob.has_magic(root)

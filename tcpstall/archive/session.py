@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 from tcpstall.archive.columns import BY_DAY, TABLES, Table
+from tcpstall.archive.forgotten import IS_FORGOTTEN
 from tcpstall.archive.given import given
 from tcpstall.archive.statement import checked
 from tcpstall.errors import CannotAnswer, CannotOpen, CannotWrite, ExitCode
@@ -259,7 +260,7 @@ def _that_count(store: Readable, table: Table) -> str:
     # A file that was scanned again, or moved, has a newer row; what could not be read is forgotten once it could be.
     latest = "row_number() OVER (PARTITION BY scan, if(scan IS NULL, name, fingerprint) ORDER BY scanned_ns DESC)"
     newest = "max(scanned_ns) OVER (PARTITION BY name)"
-    return f"{where} QUALIFY {latest} = 1 AND (scan IS NOT NULL OR scanned_ns = {newest})"
+    return f"{where} QUALIFY {latest} = 1 AND (scan IS NOT NULL OR scanned_ns = {newest}) AND NOT {IS_FORGOTTEN}"
 
 
 def _listed(names: frozenset[str]) -> str:

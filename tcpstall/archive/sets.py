@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from tcpstall.archive.found import Input
 from tcpstall.archive.store import SCHEMA, Stream
 
-__all__ = ["Beyond", "Member", "Set", "Task", "behind", "digest", "stage", "without"]
+__all__ = ["Beyond", "Member", "Set", "Skipped", "Task", "behind", "digest", "stage", "without"]
 
 _STAGE_BYTES = 64_000_000
 """A large set is committed each time so much of it was read: whoever is killed reads no more than that twice."""
@@ -65,6 +65,17 @@ class Set:
     def may_grow(self) -> bool:
         """Its name says that it was rotated: further files may go on where it ends."""
         return "#" in self.name
+
+
+@dataclass(frozen=True, slots=True)
+class Skipped:
+    """A capture that the system, a network or another process kept from being read, and why, in one line.
+
+    Nothing was learnt of it: it has no row, and the next scan tries again.
+    """
+
+    name: str
+    why: str
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,4 +1,4 @@
-"""A store kept small and fast: parts merged, what no longer counts removed, old days forgotten."""
+"""A store kept small and fast: parts merged, and what no longer counts removed."""
 
 import uuid
 from collections import defaultdict
@@ -16,7 +16,7 @@ from tcpstall.archive.sound import refused
 from tcpstall.archive.store import DATABASE, Commit, Part, Store
 from tcpstall.errors import CannotOpen, CannotWrite, TcpstallError
 
-__all__ = ["MEMORY_BYTES", "compacted", "known_captures", "make_database", "parts_with", "pruned", "refuse_damaged"]
+__all__ = ["MEMORY_BYTES", "compacted", "known_captures", "make_database", "parts_with", "readable", "refuse_damaged"]
 
 MEMORY_BYTES = 200_000_000
 
@@ -37,7 +37,7 @@ def known_captures(store: Store) -> list[dict[str, Any]]:
     rows: list[dict[str, Any]] = []
     typed = True
     if files := store.files("captures"):
-        with connected(store.place, MEMORY_BYTES) as duck, _readable(store, "captures"):
+        with connected(store.place, MEMORY_BYTES) as duck, readable(store, "captures"):
             held = "FROM read_parquet(?, union_by_name = true)"
             types = {name: kind for name, kind, *_ in duck.execute(f"DESCRIBE {held}", [files]).fetchall()}
             typed = all(_CAPTURES.get(name, kind) == kind for name, kind in types.items())
@@ -65,7 +65,7 @@ def compacted(store: Store) -> None:
         old = [part for part in all_parts if part in merged or part.name in others]
         if old:
             refuse_damaged(store, old)
-            with _readable(store, old[0].table):
+            with readable(store, old[0].table):
                 made = parts.merged(folder, old, store.dropped, store.continued)
             store.commit(Commit(parts=made, removed=[part.name for part in old]))
     adding = _can_add(store)
@@ -81,30 +81,6 @@ def _can_add(store: Store) -> bool:
     return 0 < len(there) < _PARTS_OF_CAPTURES and bool(new) and scanned and not store.dropped and not store.outdated()
 
 
-def pruned(store: Store, before_ns: int) -> int:
-    """Forgets flows, stalls, exchanges and findings that began before then; how many rows went. Captures stay known."""
-    parts = Parts(store.place, MEMORY_BYTES)
-    gone = 0
-    for table in BY_DAY:
-        old = [part for part in store.parts(table) if part.from_ns is not None and part.from_ns < before_ns]
-        whole = [part for part in old if part.to_ns is not None and part.to_ns < before_ns]
-        gone += sum(part.rows for part in whole)
-        made: list[Part] = []
-        for part in old:
-            if part not in whole:
-                refuse_damaged(store, [part])
-                folder = part.name.rpartition("/")[0]
-                with _readable(store, part.table):
-                    kept = parts.merged(folder, [part], store.dropped, store.continued, since_ns=before_ns)
-                gone += part.rows - sum(each.rows for each in kept)
-                made.extend(kept)
-        if old:
-            store.commit(Commit(parts=made, removed=[part.name for part in old]))
-    store.forget_lost(before_ns)
-    _checkpoint(store, parts, current(known_captures(store), store.dropped))
-    return gone
-
-
 def refuse_damaged(store: Store, parts: Sequence[Part]) -> None:
     """Raises CannotOpen: what is damaged must not be copied into a part whose digest would then be right."""
     if found := store.faults(parts, thoroughly=True):
@@ -112,7 +88,8 @@ def refuse_damaged(store: Store, parts: Sequence[Part]) -> None:
 
 
 @contextmanager
-def _readable(store: Store, table: str) -> Iterator[None]:
+def readable(store: Store, table: str) -> Iterator[None]:
+    """Raises CannotOpen where DuckDB cannot read the table."""
     import duckdb
 
     try:
@@ -133,7 +110,7 @@ def parts_with(store: Store, scans: Collection[str]) -> frozenset[str]:
     files = [file for table in BY_DAY for file in store.files(table)]
     if not files:
         return frozenset()
-    with connected(store.place, MEMORY_BYTES) as duck, _readable(store, "flows"):
+    with connected(store.place, MEMORY_BYTES) as duck, readable(store, "flows"):
         read = "read_parquet(?, filename = true, union_by_name = true)"
         query = f"SELECT DISTINCT filename FROM {read} WHERE list_contains(?, scan)"
         found = duck.execute(query, [files, [*scans]]).fetchall()

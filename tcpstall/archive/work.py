@@ -3,7 +3,7 @@
 import json
 import time
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from typing import Any
@@ -12,16 +12,16 @@ from tcpstall import _core
 from tcpstall.archive import remote
 from tcpstall.archive.chains import KNOWN_PACKETS
 from tcpstall.archive.fingerprints import is_unchanged
-from tcpstall.archive.found import opened
+from tcpstall.archive.opened import opened, opener, split
 from tcpstall.archive.parts import Parts
 from tcpstall.archive.place import at
-from tcpstall.archive.sets import Member, Set, Task, behind, stage, without
+from tcpstall.archive.sets import Member, Set, Skipped, Task, behind, stage, without
 from tcpstall.archive.store import Commit
 from tcpstall.archive.streams import Streams, kept
-from tcpstall.errors import ExitCode, TcpstallError
+from tcpstall.errors import ExitCode, TcpstallError, about
 from tcpstall.labels import read_label
 
-__all__ = ["CannotWork", "Done", "Options", "given_up", "scan_task"]
+__all__ = ["CannotWork", "Done", "Options", "given_up", "passed_over", "scan_task"]
 
 _CHUNK = 10_000
 """Rows handed over at once: a flow takes about 10 kB until then."""
@@ -37,7 +37,7 @@ _NOT_CONTINUED = (
 )
 
 _IN_NO_SCAN: Row = {"scan": None, "chain": None, "fingerprint": None}
-"""What is in a row of a capture that is to be tried again."""
+"""What is in the row of a capture whose content cannot be read: it is tried again."""
 
 
 class CannotWork(TcpstallError):
@@ -67,6 +67,8 @@ class Done:
     """Captures that were not joined to older ones, of which files are gone."""
     rest: Task | None = None
     """What is to be scanned behind it, once it is committed."""
+    skipped: tuple[Skipped, ...] = ()
+    """Captures that could not be got at, of which the commit says nothing."""
 
 
 def scan_task(task: Task, url: str, options: Options, told: Callable[[int], None]) -> Done:
@@ -79,6 +81,7 @@ def scan_task(task: Task, url: str, options: Options, told: Callable[[int], None
     captures: list[Mapping[str, Any]] = []
     dropped: list[str] = []
     continued: list[str] = []
+    skipped: list[Skipped] = []
     streams: dict[str, bytes] = {}
     place = at(url)
     begun, further = stage(task.sets[0])
@@ -88,7 +91,7 @@ def scan_task(task: Task, url: str, options: Options, told: Callable[[int], None
     for each in task.sets:
         try:
             with _blaming_this_machine(each):
-                taken = _taken(each, parts, options, told, streams)
+                taken, passed = _taken(each, parts, options, told, streams)
         except TcpstallError:
             raise
         except Exception as error:
@@ -98,11 +101,12 @@ def scan_task(task: Task, url: str, options: Options, told: Callable[[int], None
             captures.extend(taken.captures)
             dropped.extend(taken.dropped)
             continued.extend(taken.continued)
+            skipped.extend(passed)
     with _blaming_this_machine(task.sets[-1]):
         left_open = kept(place, {scan: stream for scan, stream in streams.items() if scan not in dropped})
         done = _done(task, Commit(parts.finish(), captures, dropped, continued, streams=left_open))
     rest = Task((behind(begun, further, left_open[0] if left_open else None),)) if further else None
-    return replace(done, rest=rest)
+    return replace(done, rest=rest, skipped=tuple(skipped))
 
 
 @contextmanager
@@ -114,16 +118,21 @@ def _blaming_this_machine(each: Set) -> Iterator[None]:
         yield
     except TcpstallError:
         raise
-    except (MemoryError, ImportError, OSError, duckdb.OperationalError) as error:
+    except (MemoryError, ImportError, OSError, duckdb.OperationalError, duckdb.FatalException) as error:
         said = next(iter(str(error).splitlines()), "") or "no memory"
         what = f"{each.name} cannot be analysed here: {type(error).__name__}: {said}"
         raise CannotWork(f"{what}; mend that, then scan again") from error
 
 
-def given_up(task: Task, reason: str, *, again: bool) -> Done:
-    """Rows that say why a task was given up. `again`: the next scan tries it, for the captures may not be to blame."""
-    rows = [row for each in task.sets for row in _failed(each, reason)]
-    return _done(task, Commit(captures=[row | ({"tcpstall": None} if again else {}) for row in rows]))
+def given_up(task: Task, reason: str) -> Done:
+    """Rows that say why a task was given up."""
+    return _done(task, Commit(captures=[row for each in task.sets for row in _failed(each, reason)]))
+
+
+def passed_over(task: Task, reason: str) -> Done:
+    """No rows: the machine is to blame, and the next scan tries the captures again."""
+    new = [member.input.name for each in task.sets for member in each.members if not member.known]
+    return Done(Commit(), task.size, 0, 0, 0, skipped=tuple(Skipped(name, f"{name}: {reason}") for name in new))
 
 
 def _done(task: Task, commit: Commit) -> Done:
@@ -138,7 +147,9 @@ def _done(task: Task, commit: Commit) -> Done:
     )
 
 
-def _taken(each: Set, parts: Parts, options: Options, told: Callable[[int], None], streams: dict[str, bytes]) -> Commit:
+def _taken(
+    each: Set, parts: Parts, options: Options, told: Callable[[int], None], streams: dict[str, bytes]
+) -> tuple[Commit, Sequence[Skipped]]:
     """What a set comes to. Rows replace others only if all that these came from was read again.
 
     A capture that cannot be read to its end this time is left out, and the set is read without it: it is tried again,
@@ -148,28 +159,22 @@ def _taken(each: Set, parts: Parts, options: Options, told: Callable[[int], None
     rows = scan.run()
     if scan.left_open:
         streams[each.scan] = scan.left_open
-    lost = [member for member in each.members if member.held and member not in scan.read]
-    if lost:
-        return Commit(captures=_again(each, f"{lost[0].input.name} has changed or gone meanwhile"), dropped=[each.scan])
+    unread = [member for member in each.members if not member.known and member not in scan.read]
+    lost = next((member for member in each.members if member.held and member not in scan.read), None)
+    if lost is not None:
+        why = scan.skipped.get(lost) or f"{lost.input.name} has changed or gone meanwhile; scan again"
+        new = [member for member in each.members if not member.known]
+        return Commit(dropped=[each.scan]), [Skipped(one.input.name, about(one.input.name, why)) for one in new]
+    skipped = [Skipped(member.input.name, why) for member, why in scan.skipped.items() if not member.known]
     counting = [row for row in rows if row["scan"] is not None]
-    if all(row["scan"] is not None or row["packets"] == 0 for row in rows) and (counting or not each.continues):
-        return Commit(captures=rows, dropped=each.drops, continued=[each.continues] if each.continues else [])
+    if not any(scan.packets[member] for member in unread) and (counting or not each.continues):
+        commit = Commit(captures=rows, dropped=each.drops, continued=[each.continues] if each.continues else [])
+        return commit, skipped
     others = [row for row in rows if row["scan"] is None]
     if not counting:
-        return Commit(captures=others, dropped=[each.scan])
-    unread = [member for member in each.members if member not in scan.read]
-    rest = _taken(without(each, unread), parts, options, told, streams)
-    return replace(rest, captures=[*others, *rest.captures], dropped=[each.scan, *rest.dropped])
-
-
-def _again(each: Set, reason: str) -> list[Row]:
-    """Rows of a set that the next scan is to try again."""
-    why = {"exit_code": int(ExitCode.CANNOT_OPEN), "flows": 0, "packets": 0} | _IN_NO_SCAN
-    return [
-        _captured(each, index) | why | {"error": f"{member.input.name}: {reason}; scan again"}
-        for index, member in enumerate(each.members)
-        if not member.known
-    ]
+        return Commit(captures=others, dropped=[each.scan]), skipped
+    rest, more = _taken(without(each, unread), parts, options, told, streams)
+    return replace(rest, captures=[*others, *rest.captures], dropped=[each.scan, *rest.dropped]), [*skipped, *more]
 
 
 class _Scan:
@@ -192,9 +197,13 @@ class _Scan:
         """Members that were read as they were planned to be."""
         self.left_open: bytes | None = None
         """What is open in the end, for the scan that reads on."""
+        self.skipped: dict[Member, str] = {}
+        """Members that could not be got at, and why."""
+        self.packets: dict[Member, int] = {}
+        """How many were read of each member, beyond what is known."""
 
     def run(self) -> list[Row]:
-        """The rows of its captures."""
+        """The rows of its captures, but for those that are skipped."""
         members = self._set.members
         first = len(self._before)
         report = _core.analyze(
@@ -219,7 +228,8 @@ class _Scan:
         self._tell(self._set.size - self._all_told)
         self.left_open = report.stream
         rows = [self._row(index, status) for index, status in enumerate(report.captures[first:])]
-        return [row for row, member in zip(rows, members, strict=True) if not member.known]
+        new = [row for row, member in zip(rows, members, strict=True) if not member.known]
+        return [row for row in new if row is not None]
 
     def _keep(self, report: _core.Report) -> None:
         self._parts.add(report, self._set.scan, self._names)
@@ -237,31 +247,38 @@ class _Scan:
             self._all_told += read
         self._told(max(read, 0))
 
-    def _row(self, index: int, status: _core.CaptureStatus) -> Row:
-        about = json.loads(status.json)
+    def _row(self, index: int, status: _core.CaptureStatus) -> Row | None:
+        """None for what is skipped: the system kept it from being read, or another process changed it."""
+        found = json.loads(status.json)
         member = self._set.members[index]
-        was_read = _was_read(status.exit_code, about)
-        changed = was_read and not _is_as_planned(member, about)
-        if was_read and not changed:
+        name = member.input.name
+        self.packets[member] = max(0, found["packets"] - member.beyond.packets)
+        was_read = _was_read(status.exit_code, found)
+        if not was_read and not _is_damaged_within(name):
+            self.skipped[member] = about(name, status.error or "cannot be read")
+            return None
+        if was_read and not _is_as_planned(member, found):
+            self.skipped[member] = f"{name}: it was changed while it was read; scan again"
+            return None
+        if was_read:
             self.read.add(member)
         return (
             _captured(self._set, index)
             | {
-                "format": about["format"],
-                "compression": about.get("compression"),
-                "link_types": ",".join(about["link_types"]),
-                "packets": max(0, about["packets"] - member.beyond.packets),
-                "tcp_segments": max(0, about["tcp_segments"] - member.beyond.tcp_segments),
-                "first_ns": about["first_ns"],
-                "last_ns": about["last_ns"],
+                "format": found["format"],
+                "compression": found.get("compression"),
+                "link_types": ",".join(found["link_types"]),
+                "packets": self.packets[member],
+                "tcp_segments": max(0, found["tcp_segments"] - member.beyond.tcp_segments),
+                "first_ns": found["first_ns"],
+                "last_ns": found["last_ns"],
                 "exit_code": status.exit_code,
                 "error": status.error,
-                "warnings": json.dumps([*about["warnings"], *_further_warnings(self._set, index)]),
+                "warnings": json.dumps([*found["warnings"], *_further_warnings(self._set, index)]),
                 "flows": self._flows[len(self._before) + index],
                 "resume_ns": self._resume_ns,
             }
             | ({} if was_read else _IN_NO_SCAN)
-            | (_changed(member) if changed else {})
         )
 
 
@@ -285,9 +302,10 @@ def _is_as_planned(member: Member, about: Mapping[str, Any]) -> bool:
     return is_unchanged(found.name, found.size, found.changed_ns, member.fingerprint)
 
 
-def _changed(member: Member) -> Row:
-    error = f"{member.input.name}: it was changed while it was read; scan again"
-    return {"exit_code": int(ExitCode.DAMAGED), "error": error} | _IN_NO_SCAN
+def _is_damaged_within(name: str) -> bool:
+    """Whether what was not read is a member of an archive, and the archive's own file could be read."""
+    archive, member = split(name)
+    return member is not None and not opener().failed(archive)
 
 
 def _further_warnings(each: Set, index: int) -> list[Row]:

@@ -17,12 +17,16 @@ from tcpstall.units import counted, duration, number, size
 
 if TYPE_CHECKING:
     from tcpstall.archive.progress import Summary
+    from tcpstall.archive.repeated import Wanted
     from tcpstall.archive.scan import Executor
 
 __all__ = ["command"]
 
 _WORKER_BYTES = 300_000_000
 """What a worker takes at most: an interpreter with DuckDB 100 MB, the engine's flows 100, rows on their way 100."""
+
+_TOLD = 10
+"""So many captures that were skipped have a line each: a share that is away may have a million."""
 
 
 @click.command("scan")
@@ -43,6 +47,15 @@ _WORKER_BYTES = 300_000_000
 )
 @link_rate_option
 @max_expansion_option
+@click.option(
+    "--wait", "wait", is_flag=True, help="Where another scan writes into the store: wait until it ends, then begin."
+)
+@click.option("--again", is_flag=True, help="Read captures that the store has again, and replace their rows.")
+@click.option(
+    "--older-than-version",
+    metavar="V",
+    help="With --again: only captures whose rows an older tcpstall wrote, e.g. 0.2, or an unknown one.",
+)
 @click.option("--separate", is_flag=True, help="Take each file for itself, also those that a capture was rotated into.")
 @click.option(
     "--watch",
@@ -82,6 +95,9 @@ def command(
     memory_bytes: int | None,
     link_bytes_per_s: int | None,
     max_expansion: int,
+    wait: bool,
+    again: bool,
+    older_than_version: str | None,
     separate: bool,
     watch: bool,
     every_ns: int,
@@ -92,11 +108,12 @@ def command(
     """Analyse all captures under folders or URLs into a store, which `top`, `trend`, `query` and `report` ask.
 
     Captures are found by content, compressed or in tar archives too. What the store has already is skipped, so the same
-    command goes on after it was killed, and takes in what is new or changed. What cannot be read is a row in `errors`.
+    command goes on after it was killed, and takes in what is new or changed. What is damaged is a row in `errors`; what
+    the system does not let be read is skipped with a line and exit code 3, and tried again by the next scan.
     """  # fmt: skip
     from tcpstall.archive.scan import scan
     from tcpstall.archive.work import Options
-    from tcpstall.cli.scanning import rounds, watchers
+    from tcpstall.cli.scanning import rounds, waiting, watchers
 
     workers = _workers(jobs, memory_bytes)
     one_round = partial(
@@ -109,13 +126,32 @@ def command(
         low_priority=watch,
         only_complete=watch,
         separate=separate,
+        wanted=_wanted(older_than_version, again=again, watch=watch),
     )
     with watchers(metrics, log) as progress:
         if watch:
             return rounds(partial(one_round, progress=progress), every_ns, _say)
-        summary = one_round(progress=progress)
+        once = partial(one_round, progress=progress)
+        summary = waiting(once, store) if wait else once()
     _say(summary)
-    return ExitCode.DAMAGED if summary.failed else ExitCode.COMPLETE
+    if summary.failed:
+        return ExitCode.DAMAGED
+    return ExitCode.CANNOT_OPEN if summary.skipped else ExitCode.COMPLETE
+
+
+def _wanted(older_than: str | None, *, again: bool, watch: bool) -> "Wanted":
+    from tcpstall.archive.repeated import always, never, written_before
+
+    if older_than is not None and not again:
+        raise click.UsageError("--older-than-version narrows --again: give both")
+    if again and watch:
+        raise click.UsageError("--again reads captures once more, --watch never ends: give one of them")
+    if older_than is None:
+        return always if again else never
+    try:
+        return written_before(older_than)
+    except ValueError as error:
+        raise click.UsageError(f"--older-than-version: {error}") from error
 
 
 def _cluster(address: str, workers: int) -> "Executor":
@@ -136,14 +172,19 @@ def _workers(jobs: int | None, memory_bytes: int | None) -> int:
 
 
 def _say(summary: "Summary") -> None:
+    for skipped in summary.skipped[:_TOLD]:
+        complain(f"{skipped.why} (skipped)")
+    if (more := len(summary.skipped) - _TOLD) > 0:
+        complain(f"{counted(more, 'more capture')} skipped")
     known = f"; {counted(summary.known, 'capture')} known already" if summary.known else ""
     failed = f", {number(summary.failed)} of them not, or not to their end" if summary.failed else ""
     cut = summary.not_continued
     apart = f"; {counted(cut, 'capture')} not joined to older ones, which are gone" if cut else ""
+    kept = f"; {counted(summary.kept, 'capture')} not read again: other files are gone" if summary.kept else ""
     took = round(summary.seconds * 1e9)
     rate = f" ({size(round(summary.bytes / summary.seconds))}/s)" if summary.bytes else ""
     done = (
         f"{counted(summary.captures, 'capture')} scanned{failed}: {size(summary.bytes)} with "
         f"{counted(summary.packets, 'packet')} in {counted(summary.flows, 'flow')}, in {duration(took)}"
     )
-    complain(f"{done}{rate}{known}{apart}")
+    complain(f"{done}{rate}{known}{apart}{kept}")

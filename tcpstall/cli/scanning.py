@@ -1,5 +1,6 @@
 """How a scan is followed: on the terminal, in metrics and in a log; and how scans follow each other."""
 
+import random
 import signal
 import sys
 import time
@@ -12,6 +13,7 @@ from typing import TYPE_CHECKING, Protocol, Self, TextIO
 from tcpstall.archive import progress as following
 from tcpstall.archive.metrics import Log, Metrics
 from tcpstall.archive.progress import Nobody, Several, Summary
+from tcpstall.archive.sets import Skipped
 from tcpstall.archive.work import Done
 from tcpstall.cli.ending import complain, writing
 from tcpstall.cli.progress import drawn
@@ -22,9 +24,12 @@ from tcpstall.units import number
 if TYPE_CHECKING:
     from rich.progress import Progress, TaskID
 
-__all__ = ["Screen", "rounds", "watchers"]
+__all__ = ["Screen", "rounds", "waiting", "watchers"]
 
 _STANDARD_OUTPUT = "-"
+
+_LOOK_S = 1.0
+"""How often one looks whether a store is free."""
 
 
 @contextmanager
@@ -50,6 +55,20 @@ class _Round(Protocol):
     def __call__(self) -> Summary: ...
 
 
+def waiting(one_round: _Round, store: str) -> Summary:
+    """One round, as soon as nobody else writes into the store; a line on standard error names whom it waits for."""
+    owner = ""
+    while True:
+        try:
+            return one_round()
+        except StoreInUse as error:
+            if error.owner != owner:
+                complain(f"waiting for {error.owner}, which is writing into {store}")
+            owner = error.owner
+        # Two who wait for a lease must not look for it at the same times: each would see the other's.
+        time.sleep(random.uniform(_LOOK_S / 2, _LOOK_S))  # noqa: S311 - nobody gains by guessing it
+
+
 def rounds(one_round: _Round, every_ns: int, say: Callable[[Summary], None]) -> ExitCode:
     """Round after round, until SIGTERM. A share that is away, or a store in use, is tried again in the next."""
     ended = False
@@ -61,6 +80,7 @@ def rounds(one_round: _Round, every_ns: int, say: Callable[[Summary], None]) -> 
 
     before = signal.signal(signal.SIGTERM, end)
     said = ""
+    skipped: set[Skipped] = set()
     try:
         while True:
             try:
@@ -71,8 +91,9 @@ def rounds(one_round: _Round, every_ns: int, say: Callable[[Summary], None]) -> 
                 said = str(error)
             else:
                 said = ""
-                if summary.captures:
+                if summary.captures or not skipped.issuperset(summary.skipped):
                     say(summary)
+                skipped = set(summary.skipped)
             time.sleep(every_ns / 1e9)
     except KeyboardInterrupt:
         if not ended:

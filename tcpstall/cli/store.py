@@ -1,15 +1,23 @@
 """`tcpstall store`: what is in a store, and its upkeep."""
 
 import time
+from collections.abc import Callable
+from typing import TYPE_CHECKING
 
 import click
 
 from tcpstall.cli.ending import complain, writing
+from tcpstall.cli.networks import NETWORK, Network
+from tcpstall.cli.sizes import SIZE
 from tcpstall.cli.stores import store_option
-from tcpstall.cli.times import SPAN
-from tcpstall.errors import ExitCode
+from tcpstall.cli.times import MOMENT, SPAN, Moment
+from tcpstall.errors import ExitCode, NothingToShow
 from tcpstall.units import counted, date, number, size
 from tcpstall.untrusted import in_terminal
+
+if TYPE_CHECKING:
+    from tcpstall.archive.forget import Which
+    from tcpstall.archive.store import Store
 
 __all__ = ["command"]
 
@@ -46,23 +54,75 @@ def info(store: str) -> ExitCode:
     return ExitCode.DAMAGED if opened.lost else ExitCode.COMPLETE
 
 
-@command.command("prune")
-@click.option(
-    "--older-than", "age_ns", type=SPAN, required=True, metavar="SPAN", help="How far back to keep, e.g. 90d."
-)
+@command.command("forget")
+@click.option("--capture", metavar="NAME|GLOB", help="Rows of these captures, e.g. 'db3-*.pcap' or /captures/a.pcap.")
+@click.option("--host", "network", type=NETWORK, metavar="ADDRESS|CIDR", help="Rows of connections of these hosts.")
+@click.option("--before", type=MOMENT, metavar="DATE", help="What began before, e.g. 2026-03-01, by captures' clocks.")
+@click.option("--dry-run", is_flag=True, help="Say how many rows would go, and change nothing.")
 @store_option
-def prune(age_ns: int, store: str) -> ExitCode:
-    """Forget flows, stalls, exchanges and findings that began before then, by the captures' clocks.
+def forget(capture: str | None, network: Network | None, before: Moment | None, dry_run: bool, store: str) -> ExitCode:
+    """Forget flows, stalls, exchanges and findings that fit all of the options, one of which is needed.
 
-    Their captures stay known, so that they are not scanned again.
-    """
-    from tcpstall.archive.store import Store
-    from tcpstall.archive.upkeep import pruned
+    Captures that are named, and those of which no flow is left, are forgotten too. They stay known: only `tcpstall scan
+    --again` takes them in again. A name or glob without a slash is compared with the last part of captures' names.
+    """  # fmt: skip
+    from tcpstall.archive.forget import Which
 
-    with Store.writing(store) as opened:
-        gone = pruned(opened, time.time_ns() - age_ns)
-    complain(f"{counted(gone, 'row')} removed from {store}")
+    if capture is None and network is None and before is None:
+        raise click.UsageError("say what to forget: give --capture, --host or --before")
+    if before is not None and not before.is_absolute:
+        raise click.UsageError("--before: give a date, such as 2026-03-01: captures of a store begin on many days")
+    which = Which(capture, network, None if before is None else before.ns)
+    if not sum(_forgotten(store, lambda _: which, dry_run=dry_run).values()):
+        raise NothingToShow(f"{store} holds nothing that fits the options")
     return ExitCode.COMPLETE
+
+
+@command.command("prune")
+@click.option("--older-than", "age_ns", type=SPAN, metavar="SPAN", help="How far back to keep, e.g. 90d.")
+@click.option("--keep", "keep_bytes", type=SIZE, metavar="SIZE", help="How large the store may be, e.g. 50G.")
+@click.option("--dry-run", is_flag=True, help="Say how many rows would go, and change nothing.")
+@store_option
+def prune(age_ns: int | None, keep_bytes: int | None, dry_run: bool, store: str) -> ExitCode:
+    """Forget old days: what began longer ago, by the captures' clocks, or the oldest until the store is small enough.
+
+    It is `tcpstall store forget --before`, counted from today or from the store's size.
+    """
+    from tcpstall.archive.forget import Which, first_day_within
+
+    if age_ns is None and keep_bytes is None:
+        raise click.UsageError("say what to keep: give --older-than or --keep")
+
+    def which(opened: "Store") -> Which:
+        limits = [] if age_ns is None else [time.time_ns() - age_ns]
+        if keep_bytes is not None and (within := first_day_within(opened, keep_bytes)) is not None:
+            limits.append(within)
+        return Which(before_ns=max(limits, default=None))
+
+    _forgotten(store, which, dry_run=dry_run)
+    return ExitCode.COMPLETE
+
+
+def _forgotten(store: str, which: "Callable[[Store], Which]", *, dry_run: bool) -> dict[str, int]:
+    """Rows that went, or would go, by table; a line says so."""
+    from tcpstall.archive.forget import forget, to_forget
+    from tcpstall.archive.sound import refused
+    from tcpstall.archive.store import Store
+
+    opened = Store.open(store)  # to forget makes no store where there is none
+    if dry_run:
+        if found := opened.faults(opened.all_parts()):
+            raise refused(store, found)
+        counts = to_forget(opened, which(opened)).counts
+    else:
+        with Store.writing(store) as written:
+            counts = forget(written, which(written))
+    rows = {table: count for table, count in counts.items() if table != "captures"}
+    of = ", ".join(f"{number(count)} of {table}" for table, count in rows.items())
+    done = "would be removed" if dry_run else "removed"
+    captures = f"{counted(counts['captures'], 'capture')} {'would be' if dry_run else 'are'} known as forgotten"
+    complain(f"{counted(sum(rows.values()), 'row')} {done} from {store} ({of}); {captures}")
+    return counts
 
 
 @command.command("compact")

@@ -149,7 +149,7 @@ def test_a_worker_that_is_killed_changes_nothing(captures: str, bucket: str, tmp
 
 
 @pytest.mark.usefixtures("small_tasks")
-def test_what_kills_its_workers_is_an_error_and_costs_nothing_else(made: Path, tmp_path: Path) -> None:
+def test_what_kills_its_workers_is_skipped_and_costs_nothing_else(made: Path, tmp_path: Path) -> None:
     archive = tmp_path / "archive"
     archive.mkdir()
     for file in (made / "single").iterdir():
@@ -159,12 +159,10 @@ def test_what_kills_its_workers_is_an_error_and_costs_nothing_else(made: Path, t
     (tmp_path / "poison.py").write_text(POISON)
     with crew(tmp_path, "--preload", str(tmp_path / "poison.py")) as hired:
         summary = on(hired.address, str(archive), str(tmp_path / "there"))
-    assert summary.failed == 1
-    with_poison, without = rows(tmp_path / "there"), rows(tmp_path / "here")
-    assert with_poison["flows"] == without["flows"]
-    (error,) = with_poison["errors"]
-    assert "poison.pcap" in error[0]
-    assert any("every worker that analysed it died" in str(value) for value in error)
+    (skipped,) = summary.skipped
+    assert skipped.name == str(archive / "poison.pcap")
+    assert "every worker that analysed it died" in skipped.why
+    assert rows(tmp_path / "there") == rows(tmp_path / "here")
 
 
 def test_a_cluster_of_this_machine(made: Path, tmp_path: Path) -> None:

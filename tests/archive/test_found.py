@@ -154,9 +154,9 @@ def test_what_is_no_file_is_not_opened(tmp_path: Path) -> None:
         assert not found(tmp_path, tally=tally)
     assert tally == Tally(special=2)
     (one,) = find([str(tmp_path / "pipe.pcap")])
-    assert one.exit_code == ExitCode.CANNOT_OPEN
+    assert one.exit_code == ExitCode.NOT_A_CAPTURE
     (device,) = find(["/dev/zero"])
-    assert device.exit_code == ExitCode.CANNOT_OPEN
+    assert device.exit_code == ExitCode.NOT_A_CAPTURE
 
 
 @pytest.mark.skipif(os.geteuid() == 0, reason="root may read everything")

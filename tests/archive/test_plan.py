@@ -9,6 +9,7 @@ import pytest
 from tcpstall import _core
 from tcpstall.archive.found import Input
 from tcpstall.archive.plan import Plan, Set, current, planned
+from tcpstall.archive.sets import Skipped
 from tcpstall.errors import CannotOpen
 
 Contents = Mapping[str, str]
@@ -200,18 +201,26 @@ def test_files_that_are_gone_stay_in_the_store() -> None:
     assert (sets(again), again.captures) == ([], ())
 
 
-def test_what_cannot_be_read_has_one_row_and_is_tried_again() -> None:
-    refused = found("/c/a.pcap", "", error="/c/a.pcap: permission denied", exit_code=3)
+def test_what_is_no_capture_has_one_row_and_is_looked_at_again() -> None:
+    refused = found("/c/a.pcap", "", error="/c/a.pcap: a JPEG picture", exit_code=4)
     first = planned([refused], [], lambda *_: pytest.fail("it was read"))
     (row,) = first.captures
-    assert (row["exit_code"], row["error"]) == (3, "/c/a.pcap: permission denied")
+    assert (row["exit_code"], row["error"]) == (4, "/c/a.pcap: a JPEG picture")
     known = [{"scan": None, "fingerprint": None, "scanned_ns": 1, **row}]
     assert planned([refused], known, lambda *_: "").captures == ()
     (readable,) = sets(planned([found("/c/a.pcap", "")], known, lambda *_: "a"))
     assert names(readable) == ["/c/a.pcap"]
 
 
-def test_a_file_that_vanishes_before_it_is_looked_into_is_an_error_of_its_own() -> None:
+def test_what_the_system_refuses_has_no_row_and_is_told_each_time() -> None:
+    refused = found("/c/a.pcap", "", error="cannot open /c/a.pcap: Permission denied", exit_code=3)
+    for _ in range(2):
+        now = planned([refused], [], lambda *_: pytest.fail("it was read"))
+        assert (now.captures, now.tasks, now.known) == ((), (), 0)
+        assert now.skipped == (Skipped("/c/a.pcap", "cannot open /c/a.pcap: Permission denied"),)
+
+
+def test_a_file_that_vanishes_before_it_is_looked_into_is_skipped() -> None:
     def gone(name: str, _: int) -> str:
         if name == "/c/b.pcap":
             raise CannotOpen("/c/b.pcap: no such file")
@@ -219,7 +228,7 @@ def test_a_file_that_vanishes_before_it_is_looked_into_is_an_error_of_its_own() 
 
     now = planned([found("/c/a.pcap", "a"), found("/c/b.pcap", "b")], [], gone)
     assert [names(each) for each in sets(now)] == [["/c/a.pcap"]]
-    assert [(row["name"], row["exit_code"]) for row in now.captures] == [("/c/b.pcap", 3)]
+    assert (now.captures, now.skipped) == ((), (Skipped("/c/b.pcap", "/c/b.pcap: no such file"),))
 
 
 def test_what_was_too_much_for_this_version_is_left_to_the_next() -> None:

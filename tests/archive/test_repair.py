@@ -8,6 +8,7 @@ from pathlib import Path
 import fsspec
 import pytest
 
+from tcpstall.archive import work
 from tcpstall.archive.check import checked
 from tcpstall.archive.place import at
 from tcpstall.archive.repair import repaired
@@ -17,6 +18,7 @@ from tcpstall.errors import CannotOpen
 from tests.archive.conftest import rotated, single
 from tests.archive.contents import Rows, rows
 from tests.archive.test_damage import here
+from tests.archive.test_environment import Refusing
 
 
 @pytest.fixture(scope="module")
@@ -112,6 +114,28 @@ def test_rows_that_are_left_stay_where_the_captures_are_gone(worse: str, store: 
         assert set(map(repr, left[table])) <= set(map(repr, after[table])) <= set(map(repr, before[table]))
     assert len(after["flows"]) < len(before["flows"])
     assert checked(at(str(store))).problems  # and each question says so
+
+
+@pytest.mark.parametrize("beginning", [0, 4_000], ids=["opened", "in the middle"])
+def test_rows_that_are_left_stay_where_a_capture_cannot_be_read_this_time(
+    store: Path, captures: Path, monkeypatch: pytest.MonkeyPatch, beginning: int
+) -> None:
+    before = rows(store)
+    flip(next(store.glob("stalls/day=*/*.parquet")))
+    repaired(str(store))
+    left = rows(store)
+    assert left["flows"] == before["flows"] != []
+    assert len(left["stalls"]) < len(before["stalls"])
+
+    def opened(name: str) -> Refusing:
+        return Refusing(Path(name).read_bytes(), OSError(5, "Input/output error"), beginning)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(work, "opened", opened)
+        assert scan([str(captures)], str(store), executor=here).skipped
+    assert rows(store) == left
+    scan([str(captures)], str(store), executor=here)
+    assert rows(store) == before
 
 
 def test_a_set_that_grew_file_by_file_has_its_rows_back(made: Path, tmp_path: Path) -> None:

@@ -1,7 +1,6 @@
 """The processes that a scan starts: what they load, and who is to blame where they fail."""
 
 import os
-import signal
 import subprocess
 import sys
 from collections.abc import Callable, Sequence
@@ -43,7 +42,7 @@ true = work.scan_task
 
 def scan_task(task, *rest):
     if any("poison" in each.name for each in task.sets):
-        os.kill(os.getpid(), {signal})
+        {ending}
     return true(task, *rest)
 
 local.scan_task = scan_task
@@ -164,8 +163,9 @@ def here(tasks: Sequence[Task], url: str, options: Options, done: Callable[[Done
         PermissionError(13, "Permission denied"),
         OSError(28, "No space left on device"),
         duckdb.OutOfMemoryException("could not allocate block"),
+        duckdb.FatalException("the database has been invalidated"),
     ],
-    ids=["memory", "library", "permission", "disk", "DuckDB's memory"],
+    ids=["memory", "library", "permission", "disk", "DuckDB's memory", "DuckDB's end"],
 )
 def test_what_this_machine_lacks_is_no_captures_fault(
     made: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, error: Exception
@@ -187,10 +187,17 @@ def test_what_this_machine_lacks_is_no_captures_fault(
 
 @pytest.mark.usefixtures("small_tasks")
 @pytest.mark.parametrize(
-    ("ending", "again"), [(signal.SIGKILL, True), (signal.SIGSEGV, False)], ids=["memory", "a crash"]
+    ("ending", "starved"),
+    [
+        ("os.kill(os.getpid(), 9)", True),
+        ("raise SystemExit('MemoryError')", True),
+        ("os.kill(os.getpid(), 11)", False),
+        ("raise SystemExit('PanicException: index out of bounds')", False),
+    ],
+    ids=["killed for memory", "memory", "a crash", "a panic"],
 )
-def test_a_capture_that_ends_its_process_twice_has_a_row_and_is_tried_again_where_memory_was_short(
-    made: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, ending: signal.Signals, again: bool
+def test_a_capture_that_ends_its_process_twice_has_a_row_unless_memory_was_short(
+    made: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, ending: str, starved: bool
 ) -> None:
     archive = tmp_path / "archive"
     archive.mkdir()
@@ -204,22 +211,33 @@ def test_a_capture_that_ends_its_process_twice_has_a_row_and_is_tried_again_wher
         made_up = command(module, descriptor)
         program = made_up.index("-c") + 1
         made_up[program] = made_up[program].rpartition("importlib.import_module(module)")[0] + DYING.format(
-            signal=int(ending), descriptor=repr(descriptor)
+            ending=ending, descriptor=repr(descriptor)
         )
         return made_up
 
     with monkeypatch.context() as patched:
         patched.setattr(isolated, "command", dying)
         summary = scan([str(archive)], store, jobs=2)
-    assert summary.failed == 1
-    (error,) = rows(store)["errors"]
-    assert any("was lost 2 times" in str(value) for value in error)
+    told = [skipped.why for skipped in summary.skipped] if starved else [str(row[5]) for row in rows(store)["errors"]]
+    assert len(told) == len(summary.skipped) + summary.failed == 1
+    assert "was lost 2 times" in told[0]
     second = scan([str(archive)], store, jobs=2)
-    assert second.captures == (1 if again else 0)
-    assert [row[4] for row in rows(store)["errors"]] == [ExitCode.DAMAGED if again else ExitCode.DEFECT]
+    assert second.captures == (1 if starved else 0)
+    assert [row[4] for row in rows(store)["errors"]] == [ExitCode.DAMAGED if starved else ExitCode.DEFECT]
 
 
 def test_a_worker_of_ours_is_this_package() -> None:
     """Also where the folder that holds it is not on the path of an isolated interpreter."""
     asked = isolated.command("tcpstall.archive.local", "")
     assert Path(asked[asked.index("-c") + 2], "archive", "local.py").samefile(local.__file__)
+
+
+def test_a_worker_of_another_version_stops_the_scan_and_blames_no_capture(
+    made: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As where tcpstall is replaced while it watches a folder."""
+    installed = _core.version()
+    monkeypatch.setattr(_core, "version", lambda: "0.0.9")
+    with pytest.raises(CannotWork, match=f"tcpstall {installed} was installed while 0.0.9 scans"):
+        scan([str(made / "single")], str(tmp_path / "store"), jobs=1)
+    assert rows(tmp_path / "store")["errors"] == []

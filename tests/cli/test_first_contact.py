@@ -34,7 +34,16 @@ def test_a_group_alone_prints_its_help_and_exits_2(run: Run, group: tuple[str, .
     assert done.stderr.strip() == run(*group, "--help").stdout.strip()
 
 
-WRITES_NOTHING_THERE = {"report", "annotate", "extract", "convert", "scan", "store prune", "store compact"}
+WRITES_NOTHING_THERE = {
+    "report",
+    "annotate",
+    "extract",
+    "convert",
+    "scan",
+    "store prune",
+    "store forget",
+    "store compact",
+}
 """Their results go to files."""
 
 

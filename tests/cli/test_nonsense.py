@@ -53,6 +53,7 @@ BASE: dict[str, tuple[str, ...]] = {
     "store": ("info", "--store", "{store}"),
     "store info": ("--store", "{store}"),
     "store prune": ("--older-than", "90000d", "--store", "{store}"),
+    "store forget": ("--capture", "*", "--dry-run", "--store", "{store}"),
     "store compact": ("--store", "{store}"),
     "store check": ("--store", "{store}"),
     "remedies": ("{capture}",),
