@@ -78,6 +78,8 @@ class Chains:
         if again and loses:
             self.kept += len(known)
             again = False
+            if not new:
+                return [], []
         follows = not again and not replaced and all(_follows(member, rows) for member in new)
         if follows and rows and (loses or len(chains) == 1):
             whole = self._continued(name, members, new, rows)
