@@ -23,8 +23,7 @@ class Remembered:
         self._within: dict[str, list[Row]] = defaultdict(list)
         for row in captures:
             self._alone[row["name"]].append(row)
-            file, _ = split(row["name"])
-            if file in archives:
+            if archives and (file := split(row["name"])[0]) in archives:
                 self._within[file].append(row)
 
     def __call__(self, name: str, size: int, changed_ns: int | None) -> Sequence[Input] | None:
@@ -40,8 +39,8 @@ class Remembered:
 def _is_known_for_good(row: Row) -> bool:
     """Not where it could not be read, this time or as what it was taken for: a look tells what it is."""
     if row["scan"] is None:
-        return ExitCode(row["exit_code"]) in (ExitCode.COMPLETE, ExitCode.NOT_A_CAPTURE, ExitCode.DEFECT)
-    return ExitCode(row["exit_code"]) is not ExitCode.NOT_A_CAPTURE
+        return row["exit_code"] in (ExitCode.COMPLETE, ExitCode.NOT_A_CAPTURE, ExitCode.DEFECT)
+    return bool(row["exit_code"] != ExitCode.NOT_A_CAPTURE)
 
 
 def _file(row: Row) -> Input:
