@@ -233,7 +233,8 @@ def test_a_file_that_cannot_be_read_in_a_stage_is_left_out_of_it(
         lost.unlink()
         here(tasks, url, options, done, told)
 
-    assert scan([str(tmp_path / "ring")], str(tmp_path / "store"), executor=late).failed == 1
+    summary = scan([str(tmp_path / "ring")], str(tmp_path / "store"), executor=late)
+    assert [one.name for one in summary.skipped] == [str(lost)]
     with session(Store.open(str(tmp_path / "store"))) as asked:
         (told,) = asked.rows("SELECT count(DISTINCT scan) AS scans, sum(segments)::BIGINT AS segments FROM flows")
         (captures,) = asked.rows("SELECT sum(tcp_segments)::BIGINT AS segments FROM captures WHERE exit_code = 0")
