@@ -84,6 +84,8 @@ def forget(store: Store, which: Which) -> dict[str, int]:
         store.commit(Commit(parts=made, removed=[part.name for part in found.rows], captures=captures))
     if which.only_by_day and which.before_ns is not None:
         store.forget_lost(which.before_ns)
+    if not which.only_by_day:
+        store.forget_streams()  # they hold what is meant too, addresses and first words
     compacted(store)
     return found.counts
 

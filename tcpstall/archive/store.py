@@ -188,6 +188,10 @@ class Store:
         self._state.dropped -= scans
         self._state.continued -= continued
 
+    def forget_streams(self) -> None:
+        """What scans left open is not known any more: where a set goes on its files are read again."""
+        self._state.streams.clear()
+
     def forget_lost(self, before_ns: int) -> None:
         """What began before then is missed no more."""
         self._state.lost = [each for each in self._state.lost if (each.part.to_ns or before_ns) >= before_ns]

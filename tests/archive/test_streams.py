@@ -1,6 +1,7 @@
 """Rotated files of which the older ones are gone: what was open there is kept in the store, and goes on."""
 
 import shutil
+from ipaddress import ip_network
 from pathlib import Path
 from typing import Any
 
@@ -10,6 +11,7 @@ from tcpstall import _core
 from tcpstall.archive import sets
 from tcpstall.archive.check import checked
 from tcpstall.archive.examples import Wanted, examples
+from tcpstall.archive.forget import Which, forget
 from tcpstall.archive.place import at
 from tcpstall.archive.progress import Summary
 from tcpstall.archive.scan import scan
@@ -66,7 +68,7 @@ def rows(base: Path) -> list[dict[str, Any]]:
 
 
 def kept(base: Path) -> list[Path]:
-    return list((base / "store" / "streams").iterdir())
+    return list((base / "store" / "streams").glob("*"))
 
 
 def test_files_may_go_once_they_are_scanned(
@@ -165,7 +167,7 @@ def test_files_that_belong_to_no_ring_leave_nothing(tmp_path: Path, files: list[
     (tmp_path / "ring" / "one.pcap").write_bytes(files[0])
     (tmp_path / "ring" / "other.cap").write_bytes(files[1])
     scanned(tmp_path)
-    assert not (tmp_path / "store" / "streams").exists()
+    assert not kept(tmp_path)
 
 
 class Killed(Exception):
@@ -250,3 +252,14 @@ def test_an_example_names_the_files_in_which_its_connection_began(tmp_path: Path
         [example] = examples(asked, [Wanted(row["scan"], row["flow"], 1)])
     assert example is not None
     assert [Path(name).name for name in example.captures] == [f"eth0.pcap{number:03}" for number in range(4)]
+
+
+def test_what_is_forgotten_is_not_kept_there(tmp_path: Path, files: list[bytes]) -> None:
+    ring(tmp_path / "ring", files, range(3))
+    scanned(tmp_path)
+    assert kept(tmp_path)
+    with Store.writing(str(tmp_path / "store")) as store:
+        forget(store, Which(before_ns=1))
+        assert kept(tmp_path)
+        forget(store, Which(network=ip_network("10.0.0.1")))
+    assert not kept(tmp_path)
