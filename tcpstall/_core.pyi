@@ -29,6 +29,7 @@ __all__ = [
     "peek",
     "samples",
     "segments",
+    "stream_captures",
     "two_taps",
     "version",
     "whatif",
