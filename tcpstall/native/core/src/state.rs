@@ -9,6 +9,9 @@ use serde::de::DeserializeOwned;
 /// Which state the bytes hold. Raise it with every change of what a flow's or a stream's state is made of.
 pub const VERSION: u16 = 6;
 
+/// No byte of an LZ4 block stands for more (lz4_Block_format.md: a length grows by 255 for each further byte).
+const MOST_GROWTH: usize = 256;
+
 /// Why bytes are no state.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum StateError {
@@ -48,6 +51,23 @@ pub fn taken_up<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, StateError> {
     if version != VERSION {
         return Err(StateError::Version(version));
     }
+    let claimed = state.first_chunk().map_or(0, |size| u32::from_le_bytes(*size) as usize);
+    if claimed > MOST_GROWTH * state.len() {
+        return Err(StateError::Damaged);
+    }
     let state = decompress_size_prepended(state).map_err(|_| StateError::Damaged)?;
     postcard::from_bytes(&state).map_err(|_| StateError::Damaged)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_claims_to_grow_beyond_what_lz4_can_is_refused_before_memory_is_taken() {
+        let mut bytes = put_down(&vec![7_u8; 1_000]).to_vec();
+        assert_eq!(taken_up::<Vec<u8>>(&bytes), Ok(vec![7; 1_000]));
+        bytes[2..6].copy_from_slice(&u32::MAX.to_le_bytes());
+        assert_eq!(taken_up::<Vec<u8>>(&bytes), Err(StateError::Damaged));
+    }
 }
