@@ -7,6 +7,7 @@ import click
 from tcpstall.cli.ending import complain, writing
 from tcpstall.cli.inputs import inputs
 from tcpstall.cli.output import analysed, capture_argument, ending_in
+from tcpstall.cli.progress import Bar
 from tcpstall.cli.times import SPAN
 from tcpstall.errors import ExitCode
 from tcpstall.units import counted
@@ -72,7 +73,8 @@ def _write(capture: str, output: Path | None, min_stall_ns: int) -> ExitCode:
     from tcpstall.packets.dissector import is_installed
     from tcpstall.packets.side import cache_folder, side_of
 
-    side = side_of(analysis, read_of.one_file(), capture)
+    with Bar() as bar, writing(f"a temporary copy for {output or cache_folder()}"):
+        side = side_of(analysis, read_of.one_file(), capture, progress=bar)
     target = output or cache_folder() / side.name
     with writing(str(target)):
         if output is None:

@@ -7,15 +7,14 @@ and its time.
 """
 
 import os
-from array import array
-from bisect import bisect_left
-from collections.abc import Callable, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from tcpstall import _core
 from tcpstall.errors import ExitCode, NothingToShow, TcpstallError, about
-from tcpstall.model import Analysis
+from tcpstall.model import Analysis, Endpoint
+from tcpstall.packets.files import Progress
+from tcpstall.packets.found import Found, find
 from tcpstall.packets.places import Place, places
 from tcpstall.units import counted
 from tcpstall.untrusted import in_terminal
@@ -54,35 +53,52 @@ def cache_folder() -> Path:
     return folder / "tcpstall" / "wireshark"
 
 
-def side_of(analysis: Analysis, source: str, name: str) -> Side:
+def side_of(analysis: Analysis, source: str, name: str, *, progress: Progress | None = None) -> Side:
     """The side file of the capture in file `source`, which `analysis` is of and which users call `name`.
 
-    Raises NothingToShow where the capture holds no packet, TooMany.
+    Raises NothingToShow where the capture holds no packet, TooMany, and as `find` does.
     """
-    first_ns = _core.peek(source).first_ns
-    if first_ns is None:
-        first_ns = analysis.captures[0].first_ns
-    if first_ns is None:
-        raise NothingToShow(about(name, "holds no packet with a time, by which Wireshark could find its stalls"))
     stalls = [*places(analysis)]
-    packet_of, time_of = _lookup(source, stalls)
-    placed = [_line(place, packet, time_of) for place in stalls if (packet := packet_of(place)) is not None]
-    lines = [("tcpstall", _VERSION, _seconds(first_ns), str(len(placed)), in_terminal(name)), *placed]
+    found = find(source, [*_numbers(stalls)], [*_moments(stalls)], progress=progress)
+    if found.first_ns is None:
+        raise NothingToShow(about(name, "has no first packet with a time, by which Wireshark could find its stalls"))
+    placed = [_line(place, row, found) for row, place in enumerate(stalls) if _mark(row) in found.at]
+    lines = [("tcpstall", _VERSION, _seconds(found.first_ns), str(len(placed)), in_terminal(name)), *placed]
     content = "".join("\t".join(line) + "\n" for line in lines).encode()
     if len(content) > _MOST_BYTES:
         many = f"has {counted(len(stalls), 'stall')}, more than Wireshark could keep in memory"
         raise TooMany(about(name, f"{many}: leave short ones out with --min-stall, or cut the capture"))
-    return Side(f"{_seconds(first_ns)}.tcpstall", content, len(placed), len(stalls) - len(placed))
+    return Side(f"{_seconds(found.first_ns)}.tcpstall", content, len(placed), len(stalls) - len(placed))
 
 
-def _line(place: Place, packet: int, time_of: Callable[[int], str]) -> tuple[str, ...]:
-    stall, before = place.stall, place.begins_after
+def _numbers(stalls: Sequence[Place]) -> Iterator[tuple[int, str]]:
+    for row, place in enumerate(stalls):
+        if place.packet is not None:
+            yield place.packet, _mark(row)
+        if place.begins_after is not None:
+            yield place.begins_after, _mark_before(row)
+
+
+def _moments(stalls: Sequence[Place]) -> Iterator[tuple[int, Endpoint, Endpoint, str]]:
+    for row, place in enumerate(stalls):
+        if place.packet is None:
+            yield place.stall.end_ns, place.flow.client, place.flow.server, _mark(row)
+
+
+def _mark(row: int) -> str:
+    return str(row)
+
+
+def _mark_before(row: int) -> str:
+    return f"before {row}"
+
+
+def _line(place: Place, row: int, found: Found) -> tuple[str, ...]:
+    stall = place.stall
     texts = (stall.sender, stall.cause, stall.detail or "", place.heading, stall.advice or stall.cause.advice)
     return (
-        str(packet),
-        time_of(packet),
-        "" if before is None else str(before),
-        "" if before is None else time_of(before),
+        *_number_and_time(found.at[_mark(row)]),
+        *_number_and_time(found.at.get(_mark_before(row))),
         str(place.flow.id),
         str(stall.number),
         _seconds(stall.duration_ns),
@@ -91,27 +107,8 @@ def _line(place: Place, packet: int, time_of: Callable[[int], str]) -> tuple[str
     )
 
 
-def _lookup(source: str, stalls: Sequence[Place]) -> tuple[Callable[[Place], int | None], Callable[[int], str]]:
-    """The number of a stall's packet, and the time of a packet by its number."""
-    segments, _ = _core.segments(source)
-    numbers, times, sources, destinations = (
-        array("q", segments.int64(name)) for name in ("packet", "time_ns", "source_port", "destination_port")
-    )
-    wanted = {place.stall.end_ns for place in stalls if place.packet is None}
-    at: dict[tuple[int, frozenset[int]], int] = {}
-    for row, time_ns in enumerate(times):
-        if time_ns in wanted:
-            at.setdefault((time_ns, frozenset((sources[row], destinations[row]))), numbers[row])
-
-    def packet_of(place: Place) -> int | None:
-        if place.packet is not None:
-            return place.packet
-        return at.get((place.stall.end_ns, frozenset((place.flow.client.port, place.flow.server.port))))
-
-    def time_of(packet: int) -> str:
-        return _seconds(times[bisect_left(numbers, packet)])
-
-    return packet_of, time_of
+def _number_and_time(packet: tuple[int, int] | None) -> tuple[str, str]:
+    return ("", "") if packet is None else (str(packet[0]), _seconds(packet[1]))
 
 
 def _seconds(time_ns: int) -> str:

@@ -38,8 +38,9 @@ local COLUMNS = {
 -- Stalls by the number of their packet, and by that of the packet after which they begin; nil before the first packet.
 local at, begins
 
-local function nanoseconds(time)
-    return string.format("%d.%09d", time.secs, time.nsecs)
+local function time_of_packet()
+    local time = time_epoch()
+    return time and string.format("%d.%09d", time.value.secs, time.value.nsecs)
 end
 
 local function cells(line)
@@ -106,13 +107,15 @@ local function take(file, first)
     at, begins = ended, begun
 end
 
-local function open(path, first)
+local function use(path, first)
     local file, reason = io.open(path, "rb")
     if file then
         reason = take(file, first)
         file:close()
     end
-    return reason
+    if reason then
+        report_failure("tcpstall: cannot use " .. path .. ": " .. reason)
+    end
 end
 
 local function in_cache(first)
@@ -128,20 +131,15 @@ local function exists(path)
     return file and file:close()
 end
 
--- The file of the preferences first, then the user's folder; most captures have no side file, and nothing is said then.
+-- Uses the file of the preferences, else that of the user's folder; most captures have none, and nothing is said then.
 local function find(first)
     at, begins = {}, {}
-    local chosen = tcpstall.prefs.file
-    local reason = chosen ~= "" and open(chosen, first)
-    if reason then
-        report_failure("tcpstall: cannot use " .. chosen .. ": " .. reason)
+    if tcpstall.prefs.file ~= "" then
+        use(tcpstall.prefs.file, first)
     end
     local cached = in_cache(first)
     if next(at) == nil and exists(cached) then
-        reason = open(cached, first)
-        if reason then
-            report_failure("tcpstall: cannot use " .. cached .. ": " .. reason)
-        end
+        use(cached, first)
     end
 end
 
@@ -178,13 +176,13 @@ function tcpstall.dissector(_, pinfo, tree)
         if pinfo.number ~= 1 then
             return
         end
-        find(nanoseconds(time_epoch().value))
+        find(time_of_packet() or "no time")
     end
     local ended, begun = at[pinfo.number], begins[pinfo.number]
     if not (ended or begun) then
         return
     end
-    local now = nanoseconds(time_epoch().value)
+    local now = time_of_packet()
     for _, stall in ipairs(ended or {}) do
         if stall.time == now then
             show(tree, stall)
