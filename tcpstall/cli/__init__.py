@@ -20,6 +20,7 @@ COMMANDS = (
     "plot",
     "explain",
     "annotate",
+    "wireshark",
     "extract",
     "diff",
     "check",

@@ -25,11 +25,11 @@ def _file_only(_context: click.Context, _parameter: click.Parameter, name: str |
 capture_argument = click.argument("capture", type=click.Path(), callback=_file_only, metavar="CAPTURE", required=False)
 
 
-def ending_in(*endings: str) -> Callable[[click.Context, click.Parameter, Path], Path]:
+def ending_in(*endings: str) -> Callable[[click.Context, click.Parameter, Path | None], Path | None]:
     """A callback that refuses names with another ending: it says what is written."""
 
-    def checked(_context: click.Context, _parameter: click.Parameter, output: Path) -> Path:
-        if output.suffix.lower() not in endings:
+    def checked(_context: click.Context, _parameter: click.Parameter, output: Path | None) -> Path | None:
+        if output is not None and output.suffix.lower() not in endings:
             raise click.BadParameter(f"{output.name!r} must end in {' or '.join(endings)}")
         return output
 

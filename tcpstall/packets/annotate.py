@@ -1,13 +1,14 @@
 """A capture with a comment at each stall, for Wireshark."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from tcpstall import _core
 from tcpstall.model import Analysis, Endpoint, Flow, Stall
 from tcpstall.packets.files import Progress, Wish, rewrite
-from tcpstall.units import confidence, exact, number
+from tcpstall.packets.places import Place, places
+from tcpstall.units import confidence, number
 
 __all__ = ["Clause", "Comments", "annotate", "comments"]
 
@@ -52,40 +53,25 @@ def annotate(
 def comments(analysis: Analysis, clause: Clause) -> Comments:
     """What there is to say at each stall of `analysis`: all of it where the wait ended, a hint where it began.
 
-    Wireshark shows the time since the packet before, so a wait stands out at the packet that ends it. One that never
-    ended has its comment at the last packet before it.
+    One that never ended has its comment at the last packet before it.
     """
     said = Comments()
-    for row in _with_stalls(analysis):
-        flow = analysis[row]
-        for stall in flow.stalls:
-            said.stalls += 1
-            _add(said, flow, stall, clause(flow, stall))
+    for place in places(analysis):
+        said.stalls += 1
+        _add(said, place, clause(place.flow, place.stall))
     return said
 
 
-def _with_stalls(analysis: Analysis) -> Iterator[int]:
-    return (row for row, stalls in enumerate(analysis.flows.column("stalls")) if stalls)
-
-
-def _add(said: Comments, flow: Flow, stall: Stall, what: str) -> None:
-    before, after = stall.evidence.get("last_packet"), stall.evidence.get("next_packet")
-    name = f"tcpstall: flow {flow.id}, stall {stall.number}"
-    if after is not None:
-        said.at.append((after, f"{name}: {_waited(stall)} before this packet: {_told(stall, what)}"))
-        if before is not None:
-            hint = f"{name} begins after this packet: {_waited(stall)} until packet {after}: {stall.cause}"
-            said.at.append((before, hint))
-    elif before is not None:
-        said.at.append((before, f"{name}: {_waited(stall)} after this packet: {_told(stall, what)}"))
-    else:
-        told = f"{name}: {_waited(stall)} until this packet: {_told(stall, what)}"
+def _add(said: Comments, place: Place, what: str) -> None:
+    flow, stall = place.flow, place.stall
+    told = f"tcpstall: {place.heading}: {_told(stall, what)}"
+    if place.packet is None:
         said.when.append((stall.end_ns, flow.client, flow.server, told))
-
-
-def _waited(stall: Stall) -> str:
-    span = exact(stall.duration_ns)
-    return f"the {stall.sender} waited {span}" if stall.ended else f"the {stall.sender} waited for {span} and longer"
+        return
+    said.at.append((place.packet, told))
+    if place.begins_after is not None:
+        hint = f"begins after this packet: {place.waited} until packet {place.packet}: {stall.cause}"
+        said.at.append((place.begins_after, f"tcpstall: {place.title} {hint}"))
 
 
 def _told(stall: Stall, what: str) -> str:

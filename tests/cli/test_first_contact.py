@@ -37,6 +37,7 @@ def test_a_group_alone_prints_its_help_and_exits_2(run: Run, group: tuple[str, .
 WRITES_NOTHING_THERE = {
     "report",
     "annotate",
+    "wireshark",
     "extract",
     "convert",
     "scan",
@@ -205,6 +206,7 @@ def latin(tmp_path: Path) -> Path:
         ("report", "{latin}", "-o", "{folder}/x.html"),
         ("plot", "{latin}", "-o", "{folder}/x.svg"),
         ("annotate", "{latin}", "-o", "{folder}/x.pcapng"),
+        ("wireshark", "{latin}", "-o", "{folder}/x.tcpstall"),
         ("extract", "{latin}", "-o", "{folder}/caf\udce9.pcap"),
         ("convert", "{latin}", "-o", "{folder}/caf\udce9.out"),
         ("analyze", "--merge", "{latin}", "{latin}", "--format", "json"),

@@ -41,6 +41,7 @@ BASE: dict[str, tuple[str, ...]] = {
     "plot": ("{capture}", "--terminal"),
     "explain": (),
     "annotate": ("{capture}", "-o", "x.pcapng"),
+    "wireshark": ("{capture}", "-o", "x.tcpstall"),
     "extract": ("{capture}", "-o", "x.pcap"),
     "diff": ("{capture}", "{capture}"),
     "check": ("{capture}", "--max", "lost=1h"),

@@ -29,6 +29,7 @@ COMMANDS: dict[str, Command] = {
     "diff": ("diff", "{capture}", "{capture}", "-o", "{folder}/x.html"),
     "check": ("check", "{capture}", "--max", "lost=1h", "--junit", "{folder}/x.xml"),
     "annotate": ("annotate", "{capture}", "-o", "{folder}/x.pcapng"),
+    "wireshark": ("wireshark", "{capture}", "-o", "{folder}/x.tcpstall"),
     "extract": ("extract", "{capture}", "-o", "{folder}/x.pcap"),
     "convert": ("convert", "{capture}", "-o", "{folder}/x.pcap"),
     "plot png": ("plot", "{capture}", "--kind", "rtt", "-o", "{folder}/x.png"),
