@@ -88,8 +88,9 @@ def scratch(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 @pytest.fixture
-def say(capfd: pytest.CaptureFixture[str], scratch: Path) -> Say:
+def say(capfd: pytest.CaptureFixture[str], scratch: Path, monkeypatch: pytest.MonkeyPatch) -> Say:
     """`say("analyze", name)` → exit code, output, error output; no copy is left behind or named."""
+    monkeypatch.setenv("COLUMNS", "1000")  # names of different lengths fold no line
 
     def _say(*arguments: object) -> Said:
         capfd.readouterr()
