@@ -8,6 +8,8 @@ import builtins
 from collections.abc import Callable, Sequence
 from typing import Any, Self, final
 
+from tcpstall.labels import Label
+
 __all__ = [
     "CaptureStatus",
     "CauseInfo",
@@ -301,7 +303,7 @@ def analyze(
     max_expansion: int | None = None,
     exchanges: bool = True,
     secret: bytes | None = None,
-    label: Callable[[bytes, bytes], tuple[str, str] | None] | None = None,
+    label: Callable[[bytes, bytes], Label | None] | None = None,
     progress: Callable[[int, int | None], None] | None = None,
     sets: Sequence[int] = ...,
     missing_before: Sequence[int] = ...,
@@ -324,8 +326,8 @@ def analyze(
     `min_stall_ns`: leave shorter stalls out of the list (the ledger keeps them). `link_bytes_per_s`: what the
     link carries, where it is known: each direction then says its `link_share`. `max_expansion`: how many times its size
     a compressed input may grow to beyond a gigabyte (None: 1000).
-    `label(client, server)` reads the first payload bytes of a flow's ends and gives (source, label) or None; it is called
-    with the GIL held for flows that begin with an HTTP method or a TLS hello only, and what it raises ends the run.
+    `label(client, server)` reads the first payload bytes of a flow's ends; it is called
+    with the GIL held for flows that begin with an HTTP method, an HTTP status or a TLS hello only, and what it raises ends the run.
     `secret`, 32 bytes, is the key of pseudonyms: they stand for addresses, `capture-1` for the first path, and there are no labels.
     `progress(bytes_read, bytes_in_all)` is called now and then with the GIL held; what it raises ends the run and is raised here (KeyboardInterrupt too).
     `sets`: a number for each path; paths with the same one are one stream, whose flows may cross from file to file: in order of
@@ -380,7 +382,7 @@ def write(
     max_expansion: int | None = None,
     exchanges: bool = True,
     secret: bytes | None = None,
-    label: Callable[[bytes, bytes], tuple[str, str] | None] | None = None,
+    label: Callable[[bytes, bytes], Label | None] | None = None,
     progress: Callable[[int, int | None], None] | None = None,
     sets: Sequence[int] = ...,
     missing_before: Sequence[int] = ...,

@@ -1,14 +1,12 @@
 """What a flow carries, read by dpkt in the first bytes that its ends said: an HTTP request line, a TLS server name."""
 
 import struct
+from typing import NamedTuple
 
-__all__ = ["host_of", "read_label"]
+__all__ = ["Label", "read_label"]
 
 _LONGEST = 200
 """Characters of a label; a request line may take kilobytes."""
-
-_VERSION = 2
-"""The word of a request line that names the protocol."""
 
 _RECORD_HEADER = 5
 _HELLO_HEADER = 4
@@ -18,30 +16,36 @@ _SERVER_NAME = 0
 _PROTOCOLS = 16
 
 
-def read_label(client: bytes, server: bytes) -> tuple[str, str] | None:
-    """(`http`, `GET /x HTTP/1.1 host`) or (`tls`, `example.org h2`); None where there is nothing to read.
+class Label(NamedTuple):
+    """What a flow carries; names are in lower case and without a port, None where the capture does not hold them."""
+
+    source: str
+    """`http` or `tls`."""
+    text: str
+    """`GET /x HTTP/1.1 host`, `example.org h2`."""
+    server_name: str | None = None
+    """The name in the TLS hello (RFC 6066 §3)."""
+    http_host: str | None = None
+    """The Host of the first request."""
+    http_method: str | None = None
+    http_status: int | None = None
+    """The status of the first response."""
+
+
+def read_label(client: bytes, server: bytes) -> Label | None:
+    """None where there is nothing to read.
 
     `client` and `server` are the first payload bytes of each end, cut where the snap length or tcpstall cut them: what
-    is there is read. The server's are read too, since which end is the server may be a guess.
+    is there is read. Which end is the server may be a guess, so the request may be in either.
     """
-    for start in (client, server):
-        label = _tls(start) if start[:1] == bytes([_TLS_HANDSHAKE]) else _http(start)
+    for start, answer in ((client, server), (server, client)):
+        label = _tls(start) if start[:1] == bytes([_TLS_HANDSHAKE]) else _http(start, answer)
         if label:
             return label
     return None
 
 
-def host_of(label: str) -> str:
-    """The server's name in a label, lower case and without a port; empty where it holds none."""
-    words = label.split(" ")
-    is_request = len(words) > _VERSION and words[_VERSION].startswith("HTTP/")
-    name = (words[_VERSION + 1 : _VERSION + 2] or [""])[0] if is_request else words[0]
-    host, colon, port = name.rpartition(":")
-    name = host if colon and port.isdecimal() else name
-    return name.lower().rstrip(".") if is_request or ("." in name and "/" not in name) else ""
-
-
-def _http(start: bytes) -> tuple[str, str] | None:
+def _http(start: bytes, answer: bytes) -> Label | None:
     head, ended, _ = start.partition(b"\n")
     words = head.split()
     if len(words) < 2 or not words[0].isalpha():
@@ -49,7 +53,21 @@ def _http(start: bytes) -> tuple[str, str] | None:
     line = head.strip() if ended else b" ".join([*head.split()])
     text = _plain(line) + ("" if ended else "…")
     host = _host(start)
-    return "http", _short(f"{text} {host}" if host else text)
+    text = _short(f"{text} {host}" if host else text)
+    return Label("http", text, None, _name(host), _short(_plain(words[0])), _status(answer))
+
+
+def _status(answer: bytes) -> int | None:
+    """RFC 9112 §4: the version, a space, three digits."""
+    version, _, status = answer[:12].partition(b" ")
+    return int(status) if version.startswith(b"HTTP/1.") and len(status) == 3 and status.isdigit() else None
+
+
+def _name(shown: str) -> str | None:
+    """A host name as it is compared: in lower case, without a port and the dot of the root."""
+    host, colon, port = shown.rpartition(":")
+    name = host if colon and port.isdecimal() else shown
+    return _short(name.lower().rstrip(".")) or None
 
 
 def _host(start: bytes) -> str:
@@ -74,7 +92,7 @@ def _without_body(request: bytes) -> bytes:
     return b"\r\n".join([head[0], *fields, b"", b""])
 
 
-def _tls(start: bytes) -> tuple[str, str] | None:
+def _tls(start: bytes) -> Label | None:
     from dpkt import UnpackError
     from dpkt.ssl import TLSClientHello
 
@@ -86,9 +104,10 @@ def _tls(start: bytes) -> tuple[str, str] | None:
     except (UnpackError, struct.error, IndexError, ValueError):
         return None
     extensions = dict(getattr(hello, "extensions", ()))
-    words = [_server_name(extensions.get(_SERVER_NAME, b"")), *_protocols(extensions.get(_PROTOCOLS, b""))]
+    name = _server_name(extensions.get(_SERVER_NAME, b""))
+    words = [name, *_protocols(extensions.get(_PROTOCOLS, b""))]
     label = " ".join(word for word in words if word)
-    return ("tls", _short(label)) if label else None
+    return Label("tls", _short(label), _name(name)) if label else None
 
 
 def _whole_extensions(hello: bytes) -> bytes:

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import tcpstall
-from tcpstall.labels import host_of, read_label
+from tcpstall.labels import read_label
 from tests.scene import Scene
 
 REQUEST = (
@@ -31,51 +31,69 @@ def hello(name: str = "www.example.org", *, protocols: tuple[str, ...] = ("h2", 
     return b"\x16\x03\x01" + struct.pack("!H", len(message)) + message
 
 
+def text(client: bytes, server: bytes = b"") -> tuple[str, str] | None:
+    label = read_label(client, server)
+    return label and label[:2]
+
+
 def test_a_request_line_comes_with_its_host() -> None:
-    assert read_label(REQUEST, b"") == ("http", "GET /reports/2026?page=2 HTTP/1.1 reports.example.org")
+    assert text(REQUEST) == ("http", "GET /reports/2026?page=2 HTTP/1.1 reports.example.org")
 
 
 def test_a_cut_request_gives_as_much_as_there_is() -> None:
-    assert read_label(REQUEST[:20], b"") == ("http", "GET /reports/2026?pa…")
-    assert read_label(REQUEST[:40], b"") == ("http", "GET /reports/2026?page=2 HTTP/1.1")
-    assert read_label(REQUEST[:60], b"") == ("http", "GET /reports/2026?page=2 HTTP/1.1")
+    assert text(REQUEST[:20]) == ("http", "GET /reports/2026?pa…")
+    assert text(REQUEST[:40]) == ("http", "GET /reports/2026?page=2 HTTP/1.1")
+    assert text(REQUEST[:60]) == ("http", "GET /reports/2026?page=2 HTTP/1.1")
 
 
 def test_a_hello_gives_its_server_name_and_protocols() -> None:
-    assert read_label(hello(), b"") == ("tls", "www.example.org h2 http/1.1")
+    assert text(hello()) == ("tls", "www.example.org h2 http/1.1")
 
 
 def test_a_cut_hello_gives_what_comes_before_the_cut() -> None:
     whole = hello()
-    assert read_label(whole[: len(whole) - 3], b"") == ("tls", "www.example.org")
+    assert text(whole[: len(whole) - 3]) == ("tls", "www.example.org")
     assert read_label(whole[:60], b"") is None
     assert read_label(hello(before=900)[:512], b"") is None
 
 
 def test_a_hello_without_a_name_has_its_protocols_or_nothing() -> None:
-    assert read_label(hello(""), b"") == ("tls", "h2 http/1.1")
+    assert text(hello("")) == ("tls", "h2 http/1.1")
     assert read_label(hello("", protocols=()), b"") is None
 
 
 @pytest.mark.parametrize(
-    ("label", "host"),
+    ("shown", "name"),
     [
-        ("GET / HTTP/1.1 www.Example.org:8080", "www.example.org"),
-        ("GET / HTTP/1.1 localhost", "localhost"),
-        ("GET / HTTP/1.1", ""),
-        ("GET /a.b…", ""),
-        ("www.example.org h2 http/1.1", "www.example.org"),
-        ("h2 http/1.1", ""),
-        ("http/1.1", ""),
-        ("", ""),
+        ("www.Example.org:8080", "www.example.org"),
+        ("localhost", "localhost"),
+        ("example.org.", "example.org"),
+        ("[2001:db8::1]:443", "[2001:db8::1]"),
+        ("", None),
     ],
 )
-def test_a_label_names_the_server(label: str, host: str) -> None:
-    assert host_of(label) == host
+def test_a_host_is_told_as_it_is_compared(shown: str, name: str | None) -> None:
+    label = read_label(b"GET / HTTP/1.1\r\nHost: " + shown.encode() + b"\r\n\r\n", b"")
+    assert label is not None
+    assert label.http_host == name
+
+
+def test_the_parts_of_a_label_stand_for_themselves() -> None:
+    assert read_label(REQUEST, b"HTTP/1.1 404")[2:] == (None, "reports.example.org", "GET", 404)  # type: ignore[index]
+    assert read_label(b"HTTP/1.0 200", REQUEST)[2:] == (None, "reports.example.org", "GET", 200)  # type: ignore[index]
+    assert read_label(hello(), b"")[2:] == ("www.example.org", None, None, None)  # type: ignore[index]
+    assert read_label(hello(""), b"")[2:] == (None, None, None, None)  # type: ignore[index]
+
+
+@pytest.mark.parametrize("answer", [b"", b"HTTP/1.1 20", b"HTTP/1.1 2x0", b"HTTP/2.0 200", b"+200 OK HTTP"])
+def test_what_is_no_status_is_none(answer: bytes) -> None:
+    label = read_label(REQUEST, answer)
+    assert label is not None
+    assert label.http_status is None
 
 
 def test_the_request_may_come_from_the_end_that_was_taken_for_the_server() -> None:
-    assert read_label(b"", hello()) == ("tls", "www.example.org h2 http/1.1")
+    assert text(b"", hello()) == ("tls", "www.example.org h2 http/1.1")
 
 
 def test_a_label_cannot_steer_a_terminal_and_stays_short() -> None:
@@ -102,7 +120,7 @@ def begin_with(scene: Scene, content: bytes) -> None:
 def test_a_capture_shows_its_label(scene: Scene, content: bytes) -> None:
     begin_with(scene, content)
     flow = tcpstall.analyze(scene.capture())[0]
-    assert (flow.label_source, flow.label) == read_label(content, b"")
+    assert (flow.label_source, flow.label) == text(content)
 
 
 def test_snap_length_96_holds_a_request_line(scene: Scene) -> None:

@@ -69,6 +69,12 @@ _ENDS = (
 )
 _AT_END = _column(FLAG, "", "at_end", "the flow was still open where its capture ended, or the last file of its set")
 _LABEL = _column(TEXT, "", "label", "what the flow carries: an HTTP request line with its host, or a TLS server name")
+_NAMES = (
+    _column(TEXT, "", "server_name", "the name in the TLS hello (SNI), in lower case; null without"),
+    _column(
+        TEXT, "", "http_host", "the Host of the first HTTP request, in lower case and without a port; null without"
+    ),
+)
 _SET = _column(TEXT, "", "capture_set", "the capture point whose files are analysed as one stream: folder and pattern")
 _SIZE = _column(COUNT, _BYTES, "size_bytes", "size of the file")
 _CHANGED = _column(COUNT, _SINCE_1970, "changed_ns", "when the file was last written")
@@ -82,6 +88,9 @@ _FLOWS = (
     *_ENDS,
     _column(TEXT, "", "tunnel", "what its first packet came through, from the inside out; null in no tunnel"),
     _LABEL,
+    *_NAMES,
+    _column(TEXT, "", "http_method", "the method of that request"),
+    _column(COUNT, "", "http_status", "the status of the first HTTP response; null where the capture lacks it"),
     _column(COUNT, _SINCE_1970, "start_ns", "first segment, by the capture's clock"),
     _column(COUNT, _SINCE_1970, "end_ns", "last segment"),
     _column(COUNT, _NS, "duration_ns", "first segment to last"),
@@ -129,6 +138,7 @@ _DIRECTION = (
     _column(COUNT, _BYTES, "mss_bytes", "the largest segment that it may send; null unknown"),
     _column(COUNT, "", "window_scale", "its window scale shift; null where its SYN was not captured"),
     _column(COUNT, _BYTES, "initial_window_bytes", "its first flight before any ACK of it"),
+    _column(COUNT, _BYTES, "announced_window_bytes", "the largest receive window it announced; null unknown"),
     _column(COUNT, _BYTES, "max_in_flight_bytes", "most that it ever had in flight"),
     _column(COUNT, _BYTES, "retransmitted_bytes", "payload that it sent again"),
     _column(COUNT, _NS, "busy_ns", "how long it had data to send or outstanding, as busy in `ss -ti`"),
@@ -144,6 +154,16 @@ _DIRECTION = (
     _column(COUNT, "frames", "reordered_segments", "frames that came late without having been sent again"),
     _column(COUNT, _BYTES, "reordering_bytes", "most that overtook one of them"),
     _column(COUNT, _NS, "reordering_ns", "how late the latest of them was"),
+)
+
+_SYN = (
+    _column(COUNT, _SEGMENTS, "syns", "SYNs that it sent, of the server SYN-ACKs"),
+    _column(COUNT, "hops", "syn_ttl", "TTL or hop limit of its last SYN where the capture was taken; null without one"),
+    _column(COUNT, _BYTES, "syn_window_bytes", "the window in it, which is not scaled"),
+    _column(COUNT, _BYTES, "syn_mss_bytes", "its MSS option; null without"),
+    _column(FLAG, "", "sack_permitted", "it has the SACK-permitted option; null where the snap length may have cut it"),
+    _column(FLAG, "", "timestamps", "it has the timestamps option; null where the snap length may have cut it"),
+    _column(FLAG, "", "ecn", "the client's SYN offers ECN, the server's accepts it"),
 )
 
 _OWNERS = {
@@ -336,7 +356,7 @@ _OF_STALLS = (
     _host("sender"),
 )
 
-_WITHIN = (_SCAN, _FLOW, _CAPTURE, *_ENDS, _LABEL, _AT_END)
+_WITHIN = (_SCAN, _FLOW, _CAPTURE, *_ENDS, _LABEL, *_NAMES, _AT_END)
 
 TABLES = {
     table.name: table
@@ -344,7 +364,7 @@ TABLES = {
         Table(
             "flows",
             "A connection a row.",
-            (*_FLOWS, *_both_ends(_DIRECTION), *_ledger()),
+            (*_FLOWS, *_both_ends(_DIRECTION), *_both_ends(_SYN), *_ledger()),
             _TIMES,
         ),
         Table("stalls", "A wait of one sender a row.", (*_WITHIN, *_STALLS), (*_TIMES, *_OF_STALLS)),

@@ -5,7 +5,7 @@ from fnmatch import fnmatchcase
 
 from tcpstall import _core
 from tcpstall.errors import UNREAD, NothingToShow
-from tcpstall.labels import host_of, read_label
+from tcpstall.labels import read_label
 from tcpstall.untrusted import in_terminal
 
 __all__ = ["addresses"]
@@ -24,9 +24,10 @@ def addresses(captures: Sequence[str], names: Sequence[str]) -> list[str]:
 
     def keep(report: _core.Report) -> None:
         flows = report.flows
-        for label, address in zip(flows.column("label"), flows.column("server_address"), strict=True):
-            if host := host_of(label or ""):
-                called.setdefault(host, set()).add(address)
+        asked = (flows.column(name) for name in ("server_name", "http_host", "server_address"))
+        for server_name, http_host, address in zip(*asked, strict=True):
+            if name := server_name or http_host:
+                called.setdefault(name, set()).add(address)
 
     read = _core.analyze(list(captures), bursts=False, exchanges=False, label=read_label, each=keep, chunk=_CHUNK)
     if all(status.exit_code in UNREAD for status in read.captures):

@@ -129,6 +129,11 @@ def _flows(first: int, last: int, flows: int, days: int) -> str:
                AS server_address,
              [443, 80, 5432, 6379, 8080, 443, 9092][s % 7 + 1] AS server_port,
              if(s % 3 = 0, 'GET /items/' || (i % 50) || ' HTTP/1.1 shop.example', NULL) AS label,
+             if(s % 3 = 0, 'shop.example', NULL) AS http_host, if(s % 3 = 0, 'GET', NULL) AS http_method,
+             if(s % 3 = 0, [200, 200, 200, 404, 503][i % 5 + 1], NULL) AS http_status,
+             if(s % 3 = 1, 's' || s || '.example', NULL) AS server_name,
+             1 + ({u("i", 14)} < 0.01)::BIGINT AS client_syns, [47, 55, 113][s % 3 + 1] AS client_syn_ttl,
+             {u("i", 15)} < 0.9 AS client_ecn,
              CAST(100 + 900 * {u("i", 6)} AS BIGINT) AS segments, false AS at_end, 'closed' AS state,
              'server' AS vantage_side, 0.9 AS vantage_confidence,
              CAST(2e5 + 4e7 * pow({u("s", 7)}, 3) AS BIGINT) AS base_rtt_ns,
@@ -187,7 +192,8 @@ def _stalls(days: int) -> str:
 
 def _findings(days: int) -> str:
     """What the waits of a cause come to in each flow."""
-    flow = "scan, flow, capture, client_address, client_port, server_address, server_port, label, at_end"
+    ends = "client_address, client_port, server_address, server_port"
+    flow = f"scan, flow, capture, {ends}, label, server_name, http_host, at_end"
     lost = f"SELECT * FROM ({_stalls(days)}) WHERE detail IS DISTINCT FROM 'awaiting-peer' AND cause <> 'handshake'"
     idle = "cause = 'unexplained' OR cause = 'app-limited' AND sender = 'client'"
     named = "WHEN cause = 'app-limited' THEN 'server-slow' WHEN cause = 'retransmission' THEN 'loss'"

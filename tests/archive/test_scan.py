@@ -366,7 +366,8 @@ class TestUpkeep:
         store = tmp_path / "store"
         scan([str(made)], str(store))
         before = rows(store)
-        starts = sorted(row[9] for row in before["flows"])
+        start = [one.name for one in TABLES["flows"].columns].index("start_ns")
+        starts = sorted(row[start] for row in before["flows"])
         cut_ns = starts[len(starts) // 2]
         with Store.writing(str(store)) as opened:
             gone = forget(opened, Which(before_ns=cut_ns))

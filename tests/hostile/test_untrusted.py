@@ -107,11 +107,11 @@ def test_no_cell_is_a_formula(text: str) -> None:
 def test_a_label_is_one_short_line_of_ascii(payload: bytes, begins: bytes) -> None:
     for label in (read_label(begins + payload, b""), read_label(b"", begins + payload)):
         if label is not None:
-            source, text = label
-            assert source in {"http", "tls"}
-            assert text.isprintable()
-            assert len(text) <= 200
-            assert text.removesuffix("…").isascii()
+            assert label.source in {"http", "tls"}
+            for text in filter(None, (label.text, label.server_name, label.http_host, label.http_method)):
+                assert text.isprintable()
+                assert len(text) <= 200
+                assert text.removesuffix("…").isascii()
 
 
 def _page(analysis: Canned, width: int, *, stalls: bool = True) -> list[str]:

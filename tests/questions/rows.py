@@ -59,12 +59,17 @@ def host(stall: Mapping[str, Any]) -> str:
     return str(stall["server_address" if at_server else "client_address"])
 
 
+NAMES = ("label", "server_name", "http_host")
+"""What stands on each row of a flow that has a name."""
+
+
 def flow(number: int, start_ns: int, service: tuple[str, int], **known: Any) -> Row:
     return {
         "scan": f"{start_ns // DAY_NS:016x}", "flow": number, "capture": f"day-{start_ns // DAY_NS}.pcap",
         "client_address": f"192.0.2.{number % 5}", "client_port": 40_000 + number, "server_address": service[0],
-        "server_port": service[1], "label": None, "at_end": False, "start_ns": start_ns, "end_ns": start_ns + 10**10,
-        "duration_ns": 10**10, "client_bytes": 500, "server_bytes": 10_000 + number,
+        "server_port": service[1], **dict.fromkeys(NAMES), "at_end": False,
+        "start_ns": start_ns, "end_ns": start_ns + 10**10, "duration_ns": 10**10,
+        "client_bytes": 500, "server_bytes": 10_000 + number,
         "server_retransmitted_bytes": number, "client_retransmitted_bytes": 0,
         "handshake_ns": 10**6 * (1 + number % 7), "handshake_complete": True,
     } | known  # fmt: skip
@@ -79,7 +84,7 @@ def stall(of: Row, number: int, cause: Cause, detail: str | None, duration_ns: i
         "client_port",
         "server_address",
         "server_port",
-        "label",
+        *NAMES,
         "at_end",
     )
     start = of["start_ns"] + number * 10**8
@@ -107,7 +112,7 @@ def found(of: Row, waits: Iterable[Row]) -> list[Row]:
 
 
 def part(of: Row, kind: str, side: str, cause: str, waits: Sequence[Row]) -> Row:
-    names = ("scan", "flow", "capture", "client_address", "client_port", "server_address", "server_port", "label")
+    names = ("scan", "flow", "capture", "client_address", "client_port", "server_address", "server_port", *NAMES)
     longest = max(waits, key=lost)
     time_ns, details = sum(map(lost, waits)), {str(wait["detail"]): 0 for wait in waits if wait["detail"]}
     for wait in waits:

@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Literal
 
-from tests.scene.packet import ACK, FIN, LINK_TYPES, PSH, RST, SYN, Link, Packet, frame
+from tests.scene.packet import ACK, CWR, ECE, FIN, LINK_TYPES, PSH, RST, SYN, Link, Packet, frame
 
 Format = Literal["pcap", "pcap-ns", "pcap-big-endian", "pcapng", "text"]
 
@@ -82,7 +82,7 @@ def text_line(time: int, packet: Packet) -> str:
 
 
 def _flag_letters(flags: int) -> str:
-    letters = [(FIN, "F"), (SYN, "S"), (RST, "R"), (PSH, "P"), (ACK, ".")]
+    letters = [(FIN, "F"), (SYN, "S"), (RST, "R"), (PSH, "P"), (ACK, "."), (ECE, "E"), (CWR, "W")]
     return "".join(letter for bit, letter in letters if flags & bit) or "none"
 
 

@@ -33,6 +33,7 @@ class Host:
     window_scale: int | None = 10
     timestamps: bool = True
     sack: bool = True
+    ecn: bool = False
     nxt: int = 0
     una: int = 0
     rcv_nxt: int = 0

@@ -5,7 +5,7 @@ import struct
 from dataclasses import dataclass, replace
 from typing import Literal
 
-FIN, SYN, RST, PSH, ACK = 0x01, 0x02, 0x04, 0x08, 0x10
+FIN, SYN, RST, PSH, ACK, ECE, CWR = 0x01, 0x02, 0x04, 0x08, 0x10, 0x40, 0x80
 
 Link = Literal["ethernet", "vlan", "qinq", "sll", "sll2", "raw", "null"]
 

@@ -15,7 +15,7 @@ from typing import Any
 from tests.scene.files import WHOLE, Format, write
 from tests.scene.host import Host
 from tests.scene.network import Network, Passage, Side, Tap
-from tests.scene.packet import ACK, FIN, PSH, RST, SYN, Endpoint, Link, Packet, as_ipv6
+from tests.scene.packet import ACK, CWR, ECE, FIN, PSH, RST, SYN, Endpoint, Link, Packet, as_ipv6
 from tests.scene.plan import Plan, Reader
 from tests.scene.transfer import transfer
 from tests.scene.verdict import Stall, flows_of, stall_of
@@ -53,6 +53,7 @@ class Scene:
         client_window: int = 64_240,
         server_window: int = 65_160,
         timestamps: bool = True,
+        ecn: bool = False,
         lost_syns: int = 0,
         lost_syn_acks: int = 0,
         answered: bool = True,
@@ -65,7 +66,7 @@ class Scene:
             (self.client, client_scale, client_window),
             (self.server, server_scale, server_window),
         ):
-            host.mss, host.timestamps, host.window = mss, timestamps, window
+            host.mss, host.timestamps, host.ecn, host.window = mss, timestamps, ecn, window
             host.window_scale = None if client_scale is None or server_scale is None else scale
             host.srtt_ns = sum(way.delay_ns for way in self.network.ways.values())
         for attempt in range(lost_syns):
@@ -85,9 +86,10 @@ class Scene:
         self._say(self.client, ACK)
 
     def _syn(self, host: Host, *, lost: bool) -> None:
-        packet = host.packet(
-            self._peer(host).endpoint, host.acts_ns(), SYN | (ACK if host is self.server else 0), seq=host.isn
-        )
+        flags = SYN | (ACK if host is self.server else 0)
+        if host.ecn:
+            flags |= ECE if host is self.server else ECE | CWR
+        packet = host.packet(self._peer(host).endpoint, host.acts_ns(), flags, seq=host.isn)
         packet = replace(packet, mss=host.mss, window_scale=host.window_scale, sack_permitted=host.sack)
         passage = host.transmit(packet, host.acts_ns(), lost=frozenset({host.isn} if lost else ()))
         self._peer(host).hears(host, passage)

@@ -7,7 +7,7 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 
 /// Which state the bytes hold. Raise it with every change of what a flow's or a stream's state is made of.
-pub const VERSION: u16 = 6;
+pub const VERSION: u16 = 7;
 
 /// No byte of an LZ4 block stands for more (lz4_Block_format.md: a length grows by 255 for each further byte).
 const MOST_GROWTH: usize = 256;

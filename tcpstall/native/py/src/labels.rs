@@ -4,6 +4,10 @@ use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 use tcpstall_core::flow::Direction;
 use tcpstall_core::tables::FlowRow;
+use tcpstall_core::tables::rows::Names;
+
+/// A `tcpstall.labels.Label`.
+type Label = (String, String, Option<String>, Option<String>, Option<String>, Option<u16>);
 
 /// Asks Python for the label of each flow that began with something that has a name.
 pub(crate) struct Labels {
@@ -19,13 +23,14 @@ impl Labels {
     pub(crate) fn put(&self, row: &mut FlowRow) -> PyResult<()> {
         let Some(starts) = row.starts.take() else { return Ok(()) };
         let Some(read) = &self.read else { return Ok(()) };
-        let label: Option<(String, String)> = Python::attach(|py| {
+        let label: Option<Label> = Python::attach(|py| {
             let [client, server] = Direction::BOTH.map(|sender| PyBytes::new(py, starts.of(sender)));
             read.call1(py, (client, server))?.extract(py)
         })?;
-        if let Some((source, label)) = label {
+        if let Some((source, label, server_name, http_host, http_method, http_status)) = label {
             row.label = Some(label);
             row.label_source = Some(source);
+            row.names = Some(Box::new(Names { server_name, http_host, http_method, http_status }));
         }
         Ok(())
     }

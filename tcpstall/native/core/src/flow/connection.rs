@@ -303,12 +303,7 @@ impl Connection {
             self.halves[end].copies += 1;
             return;
         }
-        handshake.sack[end] = segment.sack_permitted;
-        handshake.multipath[end] = segment.multipath;
-        handshake.options_cut |= segment.options_cut;
-        handshake.timestamps = segment.timestamps.is_some();
-        handshake.mss[end] = segment.mss;
-        handshake.scale[end] = segment.window_scale;
+        handshake.hear(end, segment);
         if segment.flags.has(Flags::ACK) {
             handshake.syn_ack = handshake.syn_ack.or(time);
             handshake.last_syn_ack = time;

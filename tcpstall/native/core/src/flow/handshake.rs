@@ -2,6 +2,32 @@
 
 use crate::seq::SeqNo;
 use crate::time::Nanos;
+use crate::wire::{Flags, Segment};
+
+/// What else an end's last SYN said, which no rule reads: it helps to tell hosts and networks apart.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+pub struct Syn {
+    /// IPv4 TTL or IPv6 hop limit, as it passed the tap.
+    pub ttl: Option<u8>,
+    /// Its window field, which is never scaled (RFC 7323 §2.2).
+    pub window: u16,
+    /// The timestamps option.
+    pub timestamps: bool,
+    /// A SYN that offers ECN, a SYN-ACK that accepts it (RFC 3168 §6.1.1).
+    pub ecn: bool,
+}
+
+impl Syn {
+    fn of(segment: &Segment) -> Syn {
+        let [accepts, offers] = [Flags::ECE, Flags::CWR].map(|bit| segment.flags.has(bit));
+        Syn {
+            ttl: segment.ttl,
+            window: segment.window,
+            timestamps: segment.timestamps.is_some(),
+            ecn: accepts && offers != segment.flags.has(Flags::ACK),
+        }
+    }
+}
 
 /// Times of its segments and what the SYNs carried.
 #[derive(Clone, Copy, Debug, Default, serde::Serialize, serde::Deserialize)]
@@ -40,9 +66,22 @@ pub struct Handshake {
     pub sack: [bool; 2],
     /// Timestamps in the SYN-ACK, or in the SYN that was stored after it.
     pub timestamps: bool,
+    /// What else the SYNs of client and server said.
+    pub said: [Option<Syn>; 2],
 }
 
 impl Handshake {
+    /// What the SYN or SYN-ACK of an end says, which the tap has just seen.
+    pub fn hear(&mut self, end: usize, segment: &Segment) {
+        self.sack[end] = segment.sack_permitted;
+        self.multipath[end] = segment.multipath;
+        self.options_cut |= segment.options_cut;
+        self.timestamps = segment.timestamps.is_some();
+        self.mss[end] = segment.mss;
+        self.scale[end] = segment.window_scale;
+        self.said[end] = Some(Syn::of(segment));
+    }
+
     /// All three segments were captured.
     pub fn complete(&self) -> bool {
         self.syn.is_some() && self.syn_ack.is_some() && self.done.is_some()

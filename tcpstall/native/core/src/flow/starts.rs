@@ -1,10 +1,15 @@
-//! The first bytes that each end of a flow said, where they begin something that has a name: a request line, a TLS hello.
+//! The first bytes that each end of a flow said, where they begin something that has a name: a request line, the line that
+//! answers it, a TLS hello.
 
 use super::connection::Direction;
 
 /// Bytes kept of one start: a request line with its Host, or a TLS hello up to its server name (RFC 6066 §3), which most
 /// clients put within the first kilobyte.
-pub const START_KEPT: usize = 1024;
+const START_KEPT: usize = 1024;
+/// Of an answer the version and the status are kept (RFC 9112 §4).
+const STATUS_KEPT: usize = "HTTP/1.1 200".len();
+/// How an answer begins.
+const ANSWER: &[u8] = b"HTTP/1.";
 
 /// A TLS record of the handshake, version 3.x (RFC 8446 §5.1).
 const TLS_HANDSHAKE: [u8; 2] = [22, 3];
@@ -20,17 +25,23 @@ impl Starts {
     #[inline]
     pub fn is_one(payload: &[u8]) -> bool {
         match payload.first() {
-            Some(b'G' | b'P' | b'H' | b'D' | b'O' | b'C' | b'T') => is_method(payload),
+            Some(b'G' | b'P' | b'H' | b'D' | b'O' | b'C' | b'T') => is_method(payload) || payload.starts_with(ANSWER),
             Some(22) => payload.starts_with(&TLS_HANDSHAKE) && payload.get(5).is_none_or(|kind| *kind == CLIENT_HELLO),
             _ => false,
         }
+    }
+
+    /// What of such payload is kept.
+    pub fn kept(payload: &[u8]) -> &[u8] {
+        let most = if payload.starts_with(ANSWER) { STATUS_KEPT } else { START_KEPT };
+        &payload[..payload.len().min(most)]
     }
 
     /// Keeps the first start of a direction.
     pub fn keep(&mut self, sender: Direction, payload: &[u8]) {
         let start = &mut self.0[sender as usize];
         if start.is_empty() {
-            start.extend_from_slice(&payload[..payload.len().min(START_KEPT)]);
+            start.extend_from_slice(Starts::kept(payload));
         }
     }
 
@@ -59,12 +70,12 @@ mod tests {
 
     #[test]
     fn only_what_has_a_name_is_a_start() {
-        for yes in [&b"GET / HTTP/1.1"[..], b"POST /x", b"\x16\x03\x01\x02\x00\x01\x00", b"\x16\x03\x01"] {
+        for yes in
+            [&b"GET / HTTP/1.1"[..], b"POST /x", b"HTTP/1.1 200", b"\x16\x03\x01\x02\x00\x01\x00", b"\x16\x03\x01"]
+        {
             assert!(Starts::is_one(yes), "{yes:?}");
         }
-        for no in
-            [&b""[..], b"G", b"GETS", b"\x16\x02\x01", b"\x16\x03\x01\x02\x00\x02", b"\0\0\0\0\0", b"HTTP/1.1 200"]
-        {
+        for no in [&b""[..], b"G", b"GETS", b"HTTP/2", b"\x16\x02\x01", b"\x16\x03\x01\x02\x00\x02", b"\0\0\0\0\0"] {
             assert!(!Starts::is_one(no), "{no:?}");
         }
     }
@@ -76,5 +87,7 @@ mod tests {
         starts.keep(Direction::Client, b"GET /");
         assert_eq!(starts.of(Direction::Client), [b'a'; START_KEPT]);
         assert!(starts.of(Direction::Server).is_empty());
+        starts.keep(Direction::Server, b"HTTP/1.1 404 Not Found\r\n");
+        assert_eq!(starts.of(Direction::Server), b"HTTP/1.1 404");
     }
 }

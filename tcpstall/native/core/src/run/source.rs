@@ -3,7 +3,7 @@
 use super::batch::Batch;
 use super::status::CaptureStatus;
 use crate::capture::{Capture, CaptureError, Frame, Item};
-use crate::flow::starts::{START_KEPT, Starts};
+use crate::flow::starts::Starts;
 use crate::time::Nanos;
 use crate::wire::fragment::{Followed, Fragments};
 use crate::wire::text::{Paste, Reading};
@@ -82,7 +82,7 @@ impl Source {
                         }
                         let event = if Starts::is_one(payload) {
                             self.start.clear();
-                            self.start.extend_from_slice(&payload[..payload.len().min(START_KEPT)]);
+                            self.start.extend_from_slice(Starts::kept(payload));
                             Event::Start
                         } else {
                             Event::Segment

@@ -12,6 +12,7 @@ use super::repair::{self, RepairEvidence, RepairRow};
 use super::round_trip::{self, RoundTrip};
 use super::rows::{BurstRow, DirectionRow, DirectionsRow, Evidence, FlowRow, HandshakeRow, Side, StallRow, VantageRow};
 use super::sweep;
+use super::syn::SynRow;
 use super::trust::TrustRow;
 use crate::causes::{self, Cause, Limits, Missing, Opening, Part, Proof};
 use crate::exchange::{self, Wait};
@@ -73,6 +74,7 @@ pub fn flow_row(flow: &Finished, id: u64, capture: u32, limits: &Limits, wanted:
         tunnel: flow.tunnel().cloned(),
         label: None,
         label_source: None,
+        names: None,
         starts: flow.starts().cloned().map(Box::new),
         start_ns: connection.start,
         end_ns: connection.end,
@@ -198,7 +200,15 @@ fn direction_row(flow: &Finished, direction: Direction, busy: &Busy, path: PathR
         rwnd_limited_ns,
         path,
         repair: RepairRow::of(flow.repairs(direction), half),
+        syn: SynRow::of(flow.connection(), direction),
+        announced_window_bytes: announced(flow, direction),
     }
+}
+
+/// The largest window that an end announced where its peer stopped to wait.
+fn announced(flow: &Finished, direction: Direction) -> Option<u64> {
+    let newest = flow.gaps[direction.peer() as usize].last()?;
+    u64::try_from(newest.largest_window).ok().filter(|window| *window > 0)
 }
 
 /// A tap this close to an end, in shares of the whole round trip, is at that end.

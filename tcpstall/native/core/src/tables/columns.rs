@@ -1,7 +1,8 @@
 //! Rows turned to columns, for whoever wants tables instead of objects.
 
 use super::ledger::Owner;
-use super::rows::{BurstRow, DirectionRow, FlowRow, StallRow};
+use super::rows::{BurstRow, DirectionRow, FlowRow, Names, StallRow};
+use super::syn;
 use super::trust::ScaleKnown;
 use crate::exchange::{Exchange, Phase};
 use crate::size::PacketNo;
@@ -15,7 +16,7 @@ pub enum Values {
     /// Shares and confidences.
     Reals(Vec<Option<f64>>),
     /// Yes or no.
-    Flags(Vec<bool>),
+    Flags(Vec<Option<bool>>),
     /// Words.
     Texts(Vec<Option<String>>),
 }
@@ -69,6 +70,10 @@ pub(super) fn reals<R>(name: &str, rows: &[R], value: impl Fn(&R) -> Option<f64>
 }
 
 pub(super) fn flags<R>(name: &str, rows: &[R], value: impl Fn(&R) -> bool) -> Column {
+    known_flags(name, rows, |row| Some(value(row)))
+}
+
+pub(super) fn known_flags<R>(name: &str, rows: &[R], value: impl Fn(&R) -> Option<bool>) -> Column {
     Column { name: name.to_owned(), values: Values::Flags(rows.iter().map(value).collect()) }
 }
 
@@ -95,6 +100,10 @@ pub fn flows(rows: &[FlowRow]) -> Columns {
         integers("server_port", rows, |row| Some(i64::from(row.server.port))),
         texts("tunnel", rows, |row| row.tunnel.as_ref().map(ToString::to_string)),
         texts("label", rows, |row| row.label.clone()),
+        texts("server_name", rows, |row| named(row, |names| &names.server_name)),
+        texts("http_host", rows, |row| named(row, |names| &names.http_host)),
+        texts("http_method", rows, |row| named(row, |names| &names.http_method)),
+        integers("http_status", rows, |row| row.names.as_ref()?.http_status.map(i64::from)),
         integers("start_ns", rows, |row| Some(row.start_ns.0)),
         integers("end_ns", rows, |row| Some(row.end_ns.0)),
         integers("duration_ns", rows, |row| Some((row.end_ns - row.start_ns).0)),
@@ -116,11 +125,18 @@ pub fn flows(rows: &[FlowRow]) -> Columns {
     columns.extend(trust(rows));
     columns.extend(direction("client", rows, |row| &row.directions.client));
     columns.extend(direction("server", rows, |row| &row.directions.server));
+    columns.extend(syn::columns("client", rows, |row| &row.directions.client.syn));
+    columns.extend(syn::columns("server", rows, |row| &row.directions.server.syn));
     columns.extend(Owner::all().map(|owner| {
         let name = format!("time_{}_ns", owner.name().replace('-', "_"));
         integers(&name, rows, |row| Some(row.time_ns.of(owner).0))
     }));
     columns
+}
+
+/// One of the names in what a flow carries.
+pub(super) fn named(row: &FlowRow, of: impl Fn(&Names) -> &Option<String>) -> Option<String> {
+    row.names.as_ref().and_then(|names| of(names).clone())
 }
 
 fn trust(rows: &[FlowRow]) -> [Column; 12] {
@@ -141,7 +157,7 @@ fn trust(rows: &[FlowRow]) -> [Column; 12] {
     ]
 }
 
-fn direction(end: &str, rows: &[FlowRow], of: impl Fn(&FlowRow) -> &DirectionRow) -> [Column; 20] {
+fn direction(end: &str, rows: &[FlowRow], of: impl Fn(&FlowRow) -> &DirectionRow) -> [Column; 21] {
     let name = |field: &str| format!("{end}_{field}");
     [
         integers(&name("bytes"), rows, |row| signed(of(row).bytes)),
@@ -149,6 +165,7 @@ fn direction(end: &str, rows: &[FlowRow], of: impl Fn(&FlowRow) -> &DirectionRow
         integers(&name("mss_bytes"), rows, |row| of(row).mss_bytes.map(i64::from)),
         integers(&name("window_scale"), rows, |row| of(row).window_scale.map(i64::from)),
         integers(&name("initial_window_bytes"), rows, |row| of(row).initial_window_bytes.and_then(signed)),
+        integers(&name("announced_window_bytes"), rows, |row| of(row).announced_window_bytes.and_then(signed)),
         integers(&name("max_in_flight_bytes"), rows, |row| signed(of(row).max_in_flight_bytes)),
         integers(&name("retransmitted_bytes"), rows, |row| signed(of(row).retransmitted_bytes)),
         integers(&name("busy_ns"), rows, |row| of(row).busy_ns.map(|span| span.0)),

@@ -12,6 +12,6 @@ impl FlowRow {
         self.tunnel = self.tunnel.take().map(|tunnel| tunnel.readdressed(|address| names.address(address)));
         // What a label would be read in.
         self.starts = None;
-        (self.label, self.label_source) = (None, None);
+        (self.label, self.label_source, self.names) = (None, None, None);
     }
 }

@@ -9,6 +9,7 @@ use super::path::{PathEvidence, PathRow};
 use super::receiver::Receiver;
 use super::repair::{AttemptRow, RepairEvidence, RepairRow};
 use super::round_trip::{RoundTrip, SpikeRow};
+use super::syn::SynRow;
 use super::trust::TrustRow;
 use crate::causes::Cause;
 use crate::exchange::{ConnectionRow, Exchange};
@@ -87,6 +88,12 @@ pub struct DirectionRow {
     /// How losses were repaired, and what was only out of order.
     #[serde(flatten)]
     pub repair: RepairRow,
+    /// What its SYNs said.
+    #[serde(skip)]
+    pub syn: SynRow,
+    /// The largest receive window that it announced while its peer was sending; `None` where none is known.
+    #[serde(skip)]
+    pub announced_window_bytes: Option<u64>,
 }
 
 /// Both directions.
@@ -242,6 +249,9 @@ pub struct FlowRow {
     pub label: Option<String>,
     /// Where the label was read: `http`, `tls`.
     pub label_source: Option<String>,
+    /// The names in that, each for itself.
+    #[serde(skip)]
+    pub names: Option<Box<Names>>,
     /// What its ends said first, for whoever can read a label in it.
     #[serde(skip)]
     pub starts: Option<Box<Starts>>,
@@ -291,6 +301,19 @@ pub struct FlowRow {
     pub connection: ConnectionRow,
     /// Who owns each nanosecond from `start_ns` to `end_ns`.
     pub time_ns: Ledger,
+}
+
+/// What a flow carries, by the first that its ends said; `None` where they did not say it.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Names {
+    /// The name in a TLS hello (RFC 6066 §3).
+    pub server_name: Option<String>,
+    /// The Host of the first HTTP request.
+    pub http_host: Option<String>,
+    /// Its method.
+    pub http_method: Option<String>,
+    /// The status of the first HTTP response.
+    pub http_status: Option<u16>,
 }
 
 impl FlowRow {

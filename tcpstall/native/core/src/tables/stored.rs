@@ -54,6 +54,8 @@ impl Origin<'_> {
             texts("server_address", flows, |flow| Some(flow.server.address.to_string())),
             integers("server_port", flows, |flow| Some(i64::from(flow.server.port))),
             texts("label", flows, |flow| flow.label.clone()),
+            texts("server_name", flows, |flow| columns::named(flow, |names| &names.server_name)),
+            texts("http_host", flows, |flow| columns::named(flow, |names| &names.http_host)),
             flags("at_end", flows, |flow| flow.at_end),
         ];
         let others = columns.into_iter().filter(|column| column.name != "flow");

@@ -61,6 +61,10 @@ impl Flags {
     pub const PSH: Flags = Flags(0x08);
     /// Acknowledgement field is significant.
     pub const ACK: Flags = Flags(0x10);
+    /// ECN-Echo (RFC 3168 §6.1).
+    pub const ECE: Flags = Flags(0x40);
+    /// Congestion window reduced (RFC 3168 §6.1).
+    pub const CWR: Flags = Flags(0x80);
 
     /// True if every bit of `other` is set here.
     #[inline]

@@ -1,0 +1,108 @@
+"""What the ends said of themselves: names in what a flow carries, and what their SYNs offered."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tcpstall import _core
+from tcpstall.archive.scan import scan
+from tcpstall.archive.session import session
+from tcpstall.archive.store import Store
+from tcpstall.labels import read_label
+from tests.archive.here import here
+from tests.scene import Reader, Scene
+from tests.test_labels import REQUEST, hello
+
+NAMES = ("server_name", "http_host", "http_method", "http_status")
+
+
+def says(scene: Scene, request: bytes, response: bytes) -> None:
+    scene.handshake()
+    scene.client_sends(len(request), content=request)
+    scene.server_acks()
+    scene.server_sends(1_000, content=response)
+    scene.client_acks()
+    scene.closes()
+
+
+def told(scene: Scene, *columns: str, **how: Any) -> tuple[Any, ...]:
+    """These columns of its one flow."""
+    flows = _core.analyze([str(scene.capture(**how))], label=read_label).flows
+    return tuple(value for column in columns for value in flows.column(column))
+
+
+@pytest.mark.parametrize(
+    ("request_", "response", "names"),
+    [
+        (REQUEST, b"HTTP/1.1 503 Service Unavailable\r\n", (None, "reports.example.org", "GET", 503)),
+        (REQUEST, bytes(20), (None, "reports.example.org", "GET", None)),
+        (hello(), b"\x16\x03\x03", ("www.example.org", None, None, None)),
+        (b"\0" * 100, b"HTTP/1.1 200 OK\r\n", (None, None, None, None)),
+    ],
+)
+def test_a_flow_has_the_names_in_what_it_carries(
+    scene: Scene, request_: bytes, response: bytes, names: tuple[Any, ...]
+) -> None:
+    says(scene, request_, response)
+    assert told(scene, *NAMES) == names
+
+
+def test_the_rows_of_its_waits_have_them_too(scene: Scene, tmp_path: Path) -> None:
+    scene.handshake()
+    scene.client_sends(len(REQUEST), content=REQUEST)
+    scene.server_acks()
+    scene.wait_ms(500)
+    scene.server_sends(1_000, content=b"HTTP/1.1 200 OK\r\n")
+    scene.client_acks()
+    capture = scene.capture()
+    scan([str(capture)], str(tmp_path / "store"), executor=here)
+    with session(Store.open(str(tmp_path / "store"))) as asked:
+        for table in ("flows", "stalls", "exchanges", "findings"):
+            rows = asked.rows(f"SELECT DISTINCT http_host, server_name FROM {table}")
+            assert rows == [{"http_host": "reports.example.org", "server_name": None}], table
+
+
+def test_pseudonyms_hide_them(scene: Scene) -> None:
+    says(scene, REQUEST, b"HTTP/1.1 200 OK\r\n")
+    flows = _core.analyze([str(scene.capture())], label=read_label, secret=bytes(32)).flows
+    assert [flows.column(name) for name in NAMES] == [[None]] * len(NAMES)
+
+
+def _syn(*fields: str) -> tuple[str, ...]:
+    return tuple(f"{end}_{field}" for end in ("client", "server") for field in fields)
+
+
+def test_a_flow_has_what_its_syns_said(scene: Scene) -> None:
+    scene.handshake(mss=1_400, client_window=29_200, server_window=28_960, ecn=True, lost_syns=2)
+    assert told(scene, "client_syns", "server_syns", *_syn("syn_mss_bytes", "syn_window_bytes")) == (
+        3 if scene.tap == "client" else 1, 1, 1_400, 29_200, 1_400, 28_960,
+    )  # fmt: skip
+    assert told(scene, *_syn("sack_permitted", "timestamps", "ecn")) == (True,) * 6
+    assert told(scene, "server_syn_ttl") == (64,)
+    assert 0 < told(scene, "client_syn_ttl")[0] < 64
+
+
+@pytest.mark.parametrize("form", ["pcap", "text"])
+def test_what_a_syn_does_not_offer_is_false(scene: Scene, form: Any) -> None:
+    scene.server.sack = False
+    scene.handshake(timestamps=False)
+    assert told(scene, *_syn("sack_permitted", "timestamps", "ecn"), kind=form) == (
+        True, False, False, False, False, False,
+    )  # fmt: skip
+
+
+def test_a_flow_without_its_handshake_says_nothing_of_it(scene: Scene) -> None:
+    says(scene, REQUEST, b"HTTP/1.1 200 OK\r\n")
+    flows = _core.analyze([str(scene.capture(drop=[1, 2]))]).flows
+    for column in _syn("syn_ttl", "syn_window_bytes", "syn_mss_bytes", "sack_permitted", "timestamps", "ecn"):
+        assert flows.column(column) == [None], column
+    assert flows.column("client_syns") == flows.column("server_syns") == [0]
+
+
+def test_the_largest_window_that_an_end_announced(scene: Scene) -> None:
+    scene.handshake(client_scale=None, server_scale=None, client_window=8_000, server_window=20_000)
+    scene.client_sends(100)
+    scene.server_acks()
+    scene.server_transfers(50_000, reader=Reader(buffer=8_000))
+    assert told(scene, *_syn("announced_window_bytes")) == (8_000, 20_000)
