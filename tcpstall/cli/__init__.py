@@ -33,6 +33,7 @@ COMMANDS = (
     "store",
     "remedies",
     "whatif",
+    "help",
 )
 """Each is a module of this package with the click command `command` in it."""
 
