@@ -14,7 +14,7 @@ from typing import Any
 
 from tcpstall.archive.forgotten import is_forgotten
 from tcpstall.archive.repeated import Wanted, never
-from tcpstall.archive.sets import Beyond, Member, Set, digest
+from tcpstall.archive.sets import Beyond, Member, Set, behind_id, digest
 from tcpstall.archive.store import Stream
 from tcpstall.errors import CannotOpen
 
@@ -94,8 +94,13 @@ class Chains:
 
     def _is_cut(self, name: str) -> bool:
         """Whether connections were open where a set of that name ended, of which no file is left."""
+        newest = self._newest_gone(name)
+        return newest is not None and newest["resume_ns"] is not None
+
+    def _newest_gone(self, name: str) -> Row | None:
+        """The row with which a set of that name ended, if no file of that scan is left."""
         newest = max(self._by_set[name], key=_age, default=None)
-        return newest is not None and newest["resume_ns"] is not None and newest["scan"] not in self._scans_here
+        return newest if newest is not None and newest["scan"] not in self._scans_here else None
 
     @cached_property
     def _here(self) -> frozenset[str]:
@@ -164,14 +169,14 @@ class Chains:
         ]
         if len(again) < len(needed) or any(member.beyond.packets for member in again[1:]):
             return None
-        scan = digest([newest["scan"], *(member.fingerprint for member in new)])
+        scan = behind_id(newest["scan"], new)
         before = sum(row["packets"] for row in chain if row["fingerprint"] not in needed)
         return Set(scan, newest["chain"], name, (*again, *new), continues=newest["scan"], packets_before=before)
 
     def _behind(self, name: str, new: Sequence[Member]) -> Set | None:
         """Reads on behind a set of which no file is left."""
-        newest = max(self._by_set[name], key=_age, default=None)
-        if newest is None or newest["scan"] in self._scans_here or not all(_follows(one, [newest]) for one in new):
+        newest = self._newest_gone(name)
+        if newest is None or not all(_follows(one, [newest]) for one in new):
             return None
         stream = self._stream(newest["scan"])
         return _on(name, newest, stream, new, new) if stream else None
@@ -213,7 +218,7 @@ def _on(name: str, newest: Row, stream: Stream, members: Sequence[Member], new: 
     """Only the new files, with what was open before them. Where the last one before is gone others may have been."""
     there = any(member.fingerprint == newest["fingerprint"] for member in members)
     first = new[0] if there else replace(new[0], missing_before=True)
-    scan = digest([newest["scan"], *(member.fingerprint for member in new)])
+    scan = behind_id(newest["scan"], new)
     return Set(scan, newest["chain"], name, (first, *new[1:]), continues=newest["scan"], stream=stream)
 
 

@@ -70,7 +70,7 @@ def forget(store: Store, which: Which) -> dict[str, int]:
     Raises CannotOpen for damaged files, and CannotWrite.
     """
     if store.dropped or store.continued:
-        compacted(store)
+        compacted(store, spares=False)
     found = to_forget(store, which)
     parts = Parts(store.place, MEMORY_BYTES)
     made: list[Part] = []
@@ -86,7 +86,7 @@ def forget(store: Store, which: Which) -> dict[str, int]:
         store.forget_lost(which.before_ns)
     if not which.only_by_day:
         store.forget_streams()  # they hold what is meant too, addresses and first words
-    compacted(store)
+    compacted(store, spares=False)
     return found.counts
 
 

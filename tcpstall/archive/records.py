@@ -115,6 +115,8 @@ class State:
     """By their scans."""
     removed: set[str] = field(default_factory=set)
     """Parts that no longer count and may still lie there: the only ones that a sweep takes without a question."""
+    spared_ns: dict[str, int] = field(default_factory=dict)
+    """Those of them that readers may have open, and since when they no longer count."""
     changed_ns: dict[str, int] = field(default_factory=dict)
     """When the file of a part was last written, as it was when its digest was right."""
     upto: int = 0
@@ -157,6 +159,7 @@ class State:
                 "lost": [asdict(each) for each in self.lost],
                 "streams": [asdict(each) for each in self.streams.values()],
                 "removed": sorted(self.removed),
+                "spared_ns": self.spared_ns,
                 "changed_ns": self.changed_ns,
             }
         )
@@ -167,9 +170,6 @@ def read_catalog(content: bytes) -> State:
     row = _document(content)
     upto = _whole(row.get("upto"))
     parts = _parts(row.get("parts"))
-    changed = row.get("changed_ns", {})
-    if not isinstance(changed, dict):
-        raise Damaged("its times of change are none")
     return State(
         parts={part.name: part for part in parts},
         captures=_captures(row.get("captures")),
@@ -179,7 +179,8 @@ def read_catalog(content: bytes) -> State:
         lost=[_lost(each) for each in _list(row.get("lost", []))],
         streams={each.scan: each for each in _streams(row.get("streams", []))},
         removed=set(_part_names(row.get("removed", []))),
-        changed_ns={name: _whole(value, least=-_INT64) for name, value in changed.items()},
+        spared_ns=_times(row.get("spared_ns", {})),
+        changed_ns=_times(row.get("changed_ns", {})),
         upto=upto,
         absorbed=upto,
     )
@@ -303,6 +304,12 @@ def _part(row: object) -> Part:
         raise Damaged(f"it names {name!r}, which is no part of a store")
     rows, size = _whole(row.get("rows")), _whole(row.get("bytes"))
     return Part(table, name, rows, size, _moment(row.get("from_ns")), _moment(row.get("to_ns")), layout)
+
+
+def _times(value: object) -> dict[str, int]:
+    if not isinstance(value, dict):
+        raise Damaged("its times are none")
+    return {name: _whole(time_ns, least=-_INT64) for name, time_ns in value.items()}
 
 
 def _moment(value: object) -> int | None:

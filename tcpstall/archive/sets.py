@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from tcpstall.archive.found import Input
 from tcpstall.archive.store import SCHEMA, Stream
 
-__all__ = ["Beyond", "Member", "Set", "Skipped", "Task", "behind", "digest", "stage", "without"]
+__all__ = ["Beyond", "Member", "Set", "Skipped", "Task", "behind", "behind_id", "digest", "stage", "without"]
 
 _STAGE_BYTES = 64_000_000
 """A large set is committed each time so much of it was read: whoever is killed reads no more than that twice."""
@@ -118,13 +118,22 @@ def stage(each: Set) -> tuple[Set, tuple[Member, ...]]:
     return replace(each, scan=scan, chain=chain, members=each.members[:count]), each.members[count:]
 
 
-def behind(before: Set, members: tuple[Member, ...], stream: Stream | None) -> Set:
-    """The files that follow on those of a set, which left that open; nothing if none of them could be read."""
-    scan = digest([before.scan, *(member.fingerprint for member in members)])
+def behind(before: Set, members: tuple[Member, ...], stream: Stream | None, *, unread: bool) -> Set:
+    """The files that follow on those of a set, which left that open; nothing if none of them could be read.
+
+    `unread` says that the last of those could not be read.
+    """
+    scan = behind_id(before.scan, members)
+    members = (replace(members[0], missing_before=members[0].missing_before or unread), *members[1:])
     if stream is None:
         return replace(before, scan=scan, chain=scan if before.chain == before.scan else before.chain, members=members)
     chain = stream.scan if before.chain == before.scan else before.chain
     return Set(scan, chain, before.name, members, continues=stream.scan, stream=stream)
+
+
+def behind_id(scan: str, members: Iterable[Member]) -> str:
+    """The id of the scan that reads these files behind another scan."""
+    return digest([scan, *(member.fingerprint for member in members)])
 
 
 def digest(contents: Iterable[str]) -> str:

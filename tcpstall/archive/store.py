@@ -2,6 +2,7 @@
 
 import json
 import re
+import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any, Self
@@ -28,6 +29,9 @@ from tcpstall.errors import CannotOpen, CannotWrite
 __all__ = ["DATABASE", "SCHEMA", "TABLES", "Commit", "Lost", "Part", "Store", "Stream"]
 
 _INTERRUPTED = "Query interrupted"
+
+_GRACE_NS = 60_000_000_000
+"""So long a part is kept that others have replaced: who asks may have looked up just before which parts count."""
 
 
 class Store:
@@ -162,13 +166,20 @@ class Store:
         content = commit.encoded()
         self.place.put(names.entry(number), content)
         self._state.add(commit)
+        self._spare(commit.removed)
         self._state.upto = number
         self.place.put(f"{COPY}/{names.entry(number)}", content)
 
-    def checkpoint(self, captures: Part | None, *, removed: Sequence[str] = ()) -> None:
-        """Puts what the journal says into the catalog; `captures` has all rows of that table, not those `removed`."""
+    def checkpoint(self, captures: Part | None, *, removed: Sequence[str] = (), spares: bool = True) -> None:
+        """Puts what the journal says into the catalog; `captures` has all rows of that table, not those `removed`.
+
+        Unless it `spares` them, it deletes the parts that this and earlier commits have removed.
+        """
         state = self._state
         state.remove(removed)
+        self._spare(removed)
+        if not spares:
+            state.spared_ns.clear()
         if captures is not None:
             state.parts[captures.name] = captures
             state.captures.clear()
@@ -196,12 +207,16 @@ class Store:
         """What began before then is missed no more."""
         self._state.lost = [each for each in self._state.lost if (each.part.to_ns or before_ns) >= before_ns]
 
+    def _spare(self, removed: Iterable[str]) -> None:
+        self._state.spared_ns.update(dict.fromkeys(removed, time.time_ns()))
+
     def _sweep(self) -> None:
         """Removes what was absorbed or replaced, and parts that a writer made who was killed before it committed them.
 
         The latter only because the catalog and the journal are whole: they name every part that ever counted.
         """
         state = self._state
+        state.spared_ns = {name: since for name, since in state.spared_ns.items() if is_spared(name, state)}
         entries = [*self.place.names(JOURNAL), *self.place.names(f"{COPY}/{JOURNAL}")]
         done = [name for name in entries if names.is_entry(name) and names.number_of(name) <= state.absorbed]
         there = [name for table in TABLES for name in self.place.names(table)]
@@ -210,6 +225,7 @@ class Store:
         kept = {stream.name for stream in state.streams.values()}
         over = [name for name in self.place.names(names.STREAMS) if names.is_streams(name) and name not in kept]
         self.place.remove([*done, *stale, *over, *filter(lambda name: names.is_part(_original(name)), copies)])
+        state.removed.intersection_update(state.spared_ns)
 
     def _mirror(self) -> None:
         """Makes the copies that are missing: a writer was killed, or an older version wrote."""
@@ -292,8 +308,14 @@ def _any_part(place: Place) -> bool:
     return any(names.is_part(name) for table in TABLES for name in place.names(table))
 
 
+def is_spared(name: str, state: State) -> bool:
+    """A part that no longer counts, and is kept for those who have just looked up which ones do."""
+    since_ns = state.spared_ns.get(name)
+    return since_ns is not None and 0 <= time.time_ns() - since_ns < _GRACE_NS
+
+
 def _is_swept(name: str, state: State) -> bool:
-    return name in state.removed or names.is_made_part(name)
+    return name not in state.spared_ns and (name in state.removed or names.is_made_part(name))
 
 
 def _original(copy: str) -> str:

@@ -33,14 +33,13 @@ class Streams:
         self._place = place
         self._content = lru_cache(maxsize=2)(self._read)
 
-    def read(self, stream: Stream) -> bytes | None:
-        """As the core takes it; None where it is lost or damaged, or another version put it down."""
+    def read(self, stream: Stream) -> tuple[bytes, list[str]] | None:
+        """As the core takes it, and the captures that it names; None where it is lost, or of another version."""
         content = self._content(stream.name)[stream.start :][: stream.bytes]
         try:
-            _core.stream_captures(content)
+            return content, _core.stream_captures(content)
         except ValueError:
             return None
-        return content
 
     def _read(self, name: str) -> bytes:
         try:

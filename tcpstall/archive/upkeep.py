@@ -62,8 +62,12 @@ def _all_named(duck: Any, held: str, files: list[str]) -> bool:
     return bool(duck.execute(lacking, [files]).fetchall() == [(0,)])
 
 
-def compacted(store: Store) -> None:
-    """Merges small parts, leaves out what no longer counts, gives parts of other versions the columns of this one."""
+def compacted(store: Store, *, spares: bool = True) -> None:
+    """Merges small parts, leaves out what no longer counts, gives parts of other versions the columns of this one.
+
+    The parts that were merged are kept for a while for those who have just looked up which ones count, if it `spares`
+    them: not where rows are to be forgotten.
+    """
     parts = Parts(store.place, MEMORY_BYTES)
     others = {*_with_gone(store), *(part.name for part in store.outdated())}
     by_day: dict[str, list[Part]] = defaultdict(list)
@@ -82,7 +86,7 @@ def compacted(store: Store) -> None:
     adding = _can_add(store)
     rows = current(store.recent("captures") if adding else known_captures(store), store.dropped)
     store.forget(store.dropped, store.continued)
-    _checkpoint(store, parts, rows, adding=adding)
+    _checkpoint(store, parts, rows, adding=adding, spares=spares)
 
 
 def _can_add(store: Store) -> bool:
@@ -129,13 +133,13 @@ def parts_with(store: Store, scans: Collection[str]) -> frozenset[str]:
     return frozenset("/".join(row[0].split("/")[-3:]) for row in found)
 
 
-def _checkpoint(store: Store, parts: Parts, rows: list[Row], *, adding: bool = False) -> None:
+def _checkpoint(store: Store, parts: Parts, rows: list[Row], *, adding: bool, spares: bool) -> None:
     """With these rows of captures: all of them, or, `adding`, those that no part has yet."""
     rows.sort(key=lambda row: (row["name"], row["scanned_ns"]))
     there = [part.name for part in store.parts("captures")]
     replaced, beside = ([], there) if adding else (there, [])
     new = parts.rows("captures", rows, _CAPTURES, replaced=replaced, beside=beside)
-    store.checkpoint(new, removed=replaced)
+    store.checkpoint(new, removed=replaced, spares=spares)
     make_database(store)
 
 

@@ -105,8 +105,12 @@ def scan_task(task: Task, url: str, options: Options, told: Callable[[int], None
     with _blaming_this_machine(task.sets[-1]):
         left_open = kept(place, {scan: stream for scan, stream in streams.items() if scan not in dropped})
         done = _done(task, Commit(parts.finish(), captures, dropped, continued, streams=left_open))
-    rest = Task((behind(begun, further, left_open[0] if left_open else None),)) if further else None
-    return replace(done, rest=rest, skipped=tuple(skipped))
+    done = replace(done, skipped=tuple(skipped))
+    if not further:
+        return done
+    read = {row["fingerprint"] for row in captures if row["scan"] is not None}
+    unread = begun.members[-1].fingerprint not in read
+    return replace(done, rest=Task((behind(begun, further, left_open[0] if left_open else None, unread=unread),)))
 
 
 @contextmanager
@@ -185,8 +189,7 @@ class _Scan:
         self._parts = parts
         self._options = options
         self._told = told
-        self._stream = _left_open(each, parts)
-        self._before = _core.stream_captures(self._stream) if self._stream else []
+        self._stream, self._before = _left_open(each, parts)
         """Captures that are not read again; connections began in them that may go on."""
         self._names = [*self._before, *(member.input.name for member in each.members)]
         self._flows: Counter[int] = Counter()
@@ -282,10 +285,10 @@ class _Scan:
         )
 
 
-def _left_open(each: Set, parts: Parts) -> bytes | None:
+def _left_open(each: Set, parts: Parts) -> tuple[bytes | None, list[str]]:
     """What the scan left open that this one carries on. Raises CannotWork where it is gone since it was planned."""
     if each.stream is None:
-        return None
+        return None, []
     stream = Streams(parts.place).read(each.stream)
     if stream is None:
         raise CannotWork(f"{each.name} cannot be continued: {each.stream.name} in the store has changed; scan again")

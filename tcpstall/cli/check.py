@@ -12,6 +12,7 @@ from tcpstall.check import GROWTH, LATENCY, Checked, Checking, Rule, ServedAt
 from tcpstall.cli.asking import cause_option
 from tcpstall.cli.ending import writing
 from tcpstall.cli.flows import store_of_flow_option
+from tcpstall.cli.form import table_or_json
 from tcpstall.cli.inputs import Inputs, is_elsewhere
 from tcpstall.cli.progress import Bar
 from tcpstall.cli.reading import Asked, Reading, narrowed, outcome, reading, reading_options
@@ -92,14 +93,7 @@ NAME=LIMIT of --max; the unit of the limit says what is limited:
     help="A rule that only labels below this confidence would break holds, and says so.  "
     f"[default: {_SURE}, below which labels are guesses]",
 )
-@click.option(
-    "--format",
-    "form",
-    type=click.Choice(("table", "json")),
-    default="table",
-    show_default=True,
-    help="Lines for reading, or one JSON object.",
-)
+@table_or_json("Lines")
 @click.option(
     "--junit",
     type=click.Path(dir_okay=False, path_type=Path),

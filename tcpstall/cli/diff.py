@@ -8,6 +8,7 @@ import click
 from tcpstall.cli.anonymise import anonymise_options, key_of
 from tcpstall.cli.called import Remembering, command_line
 from tcpstall.cli.ending import writing
+from tcpstall.cli.form import table_or_json
 from tcpstall.cli.progress import Bar
 from tcpstall.cli.reading import outcome
 from tcpstall.cli.signals import draining
@@ -22,14 +23,7 @@ __all__ = ["command"]
 @click.command("diff", cls=Remembering)
 @click.argument("good", type=click.Path(allow_dash=True))
 @click.argument("bad", type=click.Path(allow_dash=True))
-@click.option(
-    "--format",
-    "form",
-    type=click.Choice(("table", "json")),
-    default="table",
-    show_default=True,
-    help="Tables for reading, or one JSON object.",
-)
+@table_or_json("Tables")
 @click.option(
     "--output",
     "-o",

@@ -1,4 +1,4 @@
-"""What commands that write captures have in common: the input analysed first, the output told by its name."""
+"""What commands that read captures twice have in common: the input analysed first, the output told by its name."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -11,7 +11,7 @@ from tcpstall.cli.reading import outcome
 from tcpstall.errors import ExitCode, NotACapture, NothingToShow
 from tcpstall.model import Analysis, analyze
 
-__all__ = ["analysed", "capture_argument", "ending_in", "nothing_of"]
+__all__ = ["analysed", "analysed_first", "capture_argument", "ending_in", "nothing_of"]
 
 _TEXT = "tcpdump-text"
 
@@ -47,9 +47,23 @@ def analysed(
 
     Raises NotACapture for what holds no packets to write, NothingToShow where there is no such flow.
     """
+    analysis = analysed_first(capture, min_stall_ns=min_stall_ns, bursts=bursts, anonymise=anonymise)
+    for source in analysis.captures:
+        if source.format == _TEXT:
+            hint = f"make a capture of it first: tcpstall convert {source.path} -o NEW.pcap"
+            raise NotACapture(f"{source.path} is tcpdump's text, which holds no packets to write; {hint}")
+    if capture.flows and not len(analysis):
+        raise NothingToShow(nothing_of(capture))
+    return analysis, outcome(analysis.captures)
+
+
+def analysed_first(
+    capture: Inputs, *, min_stall_ns: int = 0, bursts: bool = False, anonymise: bytes | None = None
+) -> Analysis:
+    """The analysis of the flows that are wanted, from files that can be read once more afterwards."""
     capture.files()
     with Bar() as bar:
-        analysis = analyze(
+        return analyze(
             capture.names,
             flows=capture.flows,
             **capture.streams,
@@ -59,13 +73,6 @@ def analysed(
             anonymise=anonymise,
             progress=bar,
         )
-    for source in analysis.captures:
-        if source.format == _TEXT:
-            hint = f"make a capture of it first: tcpstall convert {source.path} -o NEW.pcap"
-            raise NotACapture(f"{source.path} is tcpdump's text, which holds no packets to write; {hint}")
-    if capture.flows and not len(analysis):
-        raise NothingToShow(nothing_of(capture))
-    return analysis, outcome(analysis.captures)
 
 
 def nothing_of(capture: Inputs) -> str:

@@ -3,6 +3,7 @@
 import click
 
 from tcpstall.cli.ending import writing
+from tcpstall.cli.form import table_or_json
 from tcpstall.cli.progress import Bar
 from tcpstall.cli.reading import outcome
 from tcpstall.errors import ExitCode, NothingToShow
@@ -13,14 +14,7 @@ __all__ = ["command"]
 @click.command("pair")
 @click.argument("client", type=click.Path(), metavar="CLIENT")
 @click.argument("server", type=click.Path(), metavar="SERVER")
-@click.option(
-    "--format",
-    "form",
-    type=click.Choice(("table", "json")),
-    default="table",
-    show_default=True,
-    help="Tables for reading, or one JSON object.",
-)
+@table_or_json("Tables")
 @click.option(
     "--same-clock",
     is_flag=True,

@@ -9,13 +9,12 @@ from tcpstall.cli.anonymise import anonymise_options, key_of
 from tcpstall.cli.ending import writing
 from tcpstall.cli.flows import FLOW, InStore, store_of_flow_option
 from tcpstall.cli.inputs import Inputs, inputs
-from tcpstall.cli.output import nothing_of
-from tcpstall.cli.progress import Bar
+from tcpstall.cli.output import analysed_first, nothing_of
 from tcpstall.cli.reading import outcome
 from tcpstall.cli.selection import chosen
 from tcpstall.cli.times import MOMENT, Moment
 from tcpstall.errors import ExitCode, NothingToShow
-from tcpstall.model import Analysis, analyze
+from tcpstall.model import Analysis
 
 if TYPE_CHECKING:
     from tcpstall.plot.subject import Subject
@@ -151,17 +150,7 @@ def _show(
 
 def _read(capture: Inputs, key: bytes | None) -> tuple[Analysis, ExitCode]:
     """The diagnosis of the flow, or of all; what was wrong with the input is said."""
-    capture.files()
-    with Bar() as bar:
-        analysis = analyze(
-            capture.names,
-            flows=capture.flows,
-            **capture.streams,
-            open=capture.open,
-            bursts=False,
-            anonymise=key,
-            progress=bar,
-        )
+    analysis = analysed_first(capture, anonymise=key)
     code = outcome(analysis.captures)
     if not len(analysis):
         raise NothingToShow(nothing_of(capture))

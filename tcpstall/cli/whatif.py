@@ -6,6 +6,7 @@ import click
 
 from tcpstall.cli.ending import writing
 from tcpstall.cli.flows import FLOW, InStore, store_of_flow_option
+from tcpstall.cli.form import table_or_json
 from tcpstall.cli.inputs import inputs
 from tcpstall.cli.numbers import LARGEST
 from tcpstall.cli.progress import Bar
@@ -41,14 +42,7 @@ __all__ = ["command"]
     "together.  "
     "[default: each remedy that the causes call for, alone, the best first]",
 )
-@click.option(
-    "--format",
-    "form",
-    type=click.Choice(("table", "json")),
-    default="table",
-    show_default=True,
-    help="Tables for reading, or one JSON object.",
-)
+@table_or_json("Tables")
 def command(
     capture: str | None,
     flows: tuple[int | InStore, ...],

@@ -177,7 +177,7 @@ def test_a_kill_before_the_checkpoint_forgets_or_does_not_and_nothing_between(
     class Enough(Exception):
         pass
 
-    def killed(_: Store) -> None:
+    def killed(_: Store, *, spares: bool) -> None:
         raise Enough
 
     before = rows(held / "store")

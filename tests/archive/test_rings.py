@@ -19,8 +19,7 @@ from tcpstall.cli import main
 from tcpstall.errors import ExitCode
 from tests.archive.contents import rows
 from tests.archive.here import here
-from tests.bench.archive import Rotating
-from tests.bench.captures import long
+from tests.archive.rings import crossed
 
 FILES = 10
 
@@ -28,11 +27,9 @@ FILES = 10
 @pytest.fixture(scope="module")
 def files() -> list[bytes]:
     """A ring's files in their order: four connections cross all of them."""
-    rotating = Rotating(12_000, 0)
-    long(4).write(rotating, 1_600)  # type: ignore[arg-type]
-    rotating.close()
-    assert len(rotating.files) > FILES
-    return [content for _, content in rotating.files]
+    found = crossed(12_000, 1_600)
+    assert len(found) > FILES
+    return found
 
 
 def place(folder: Path, contents: Mapping[int, bytes], *, slots: int = 1_000) -> None:

@@ -19,8 +19,7 @@ from tcpstall.archive.session import session
 from tcpstall.archive.store import Store
 from tcpstall.archive.work import CannotWork, scan_task
 from tests.archive.here import here
-from tests.bench.archive import Rotating
-from tests.bench.captures import long
+from tests.archive.rings import crossed
 
 FILES = 24
 
@@ -28,11 +27,9 @@ FILES = 24
 @pytest.fixture(scope="module")
 def files() -> list[bytes]:
     """A ring's files in their order: four connections cross all of them."""
-    rotating = Rotating(6_000, 0)
-    long(4).write(rotating, 2_000)  # type: ignore[arg-type]
-    rotating.close()
-    assert len(rotating.files) >= FILES
-    return [content for _, content in rotating.files][:FILES]
+    found = crossed(6_000, 2_000)
+    assert len(found) >= FILES
+    return found[:FILES]
 
 
 @pytest.fixture(scope="module")
@@ -241,6 +238,26 @@ def test_a_file_that_cannot_be_read_in_a_stage_is_left_out_of_it(
         (told,) = asked.rows("SELECT count(DISTINCT scan) AS scans, sum(segments)::BIGINT AS segments FROM flows")
         (captures,) = asked.rows("SELECT sum(tcp_segments)::BIGINT AS segments FROM captures WHERE exit_code = 0")
     assert told["segments"] == captures["segments"]
+
+
+@pytest.mark.parametrize("lost", [0, 1])
+def test_where_the_last_file_of_a_stage_is_gone_the_next_one_knows_of_the_gap(
+    tmp_path: Path, files: list[bytes], monkeypatch: pytest.MonkeyPatch, lost: int
+) -> None:
+    monkeypatch.setattr(sets, "_STAGE_BYTES", sum(map(len, files[:2])))
+    ring(tmp_path / "ring", files, range(5))
+    gaps = []
+
+    def late(tasks, url, options, done, told):  # type: ignore[no-untyped-def]
+        (tmp_path / "ring" / f"eth0.pcap00{lost}").unlink()
+        news = scan_task(tasks[0], url, options, told)
+        assert news.rest is not None
+        gaps.append(news.rest.sets[0].members[0].missing_before)
+        done(news)
+        here([news.rest], url, options, done, told)
+
+    scan([str(tmp_path / "ring")], str(tmp_path / "store"), executor=late)
+    assert gaps == [lost == 1]
 
 
 def test_an_example_names_the_files_in_which_its_connection_began(tmp_path: Path, files: list[bytes]) -> None:

@@ -8,6 +8,8 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
+from hypothesis import strategies as st
+
 from tcpstall import _core
 from tests.conftest import FIXTURES
 from tests.formats.containers import Frames, pcap, pcapng, zstd
@@ -42,6 +44,17 @@ def of_many_flows() -> list[Frame]:
         shift = 10**18 + place * 333_333_333 - own[0].time_ns
         frames += [Frame(frame.time_ns + shift, frame.data, frame.length, own[0].link) for frame in own]
     return sorted(frames, key=lambda frame: frame.time_ns)
+
+
+def a_little_out_of_order(frames: Sequence[Frame]) -> st.SearchStrategy[list[Frame]]:
+    """The frames with earlier times, each by up to 300 µs, where they stand."""
+    late = st.lists(st.integers(0, 300_000), min_size=len(frames), max_size=len(frames))
+    return late.map(
+        lambda late: [
+            Frame(frame.time_ns - by, frame.data, frame.length, frame.link)
+            for frame, by in zip(frames, late, strict=True)
+        ]
+    )
 
 
 def write(path: Path, frames: Sequence[Frame], kind: str = "pcap") -> str:

@@ -11,8 +11,20 @@ from hypothesis import strategies as st
 from tcpstall import _core, analyze
 from tests.formats.encapsulation import FOUR, LINKS, SIX, TUNNELS, Wrapping
 from tests.formats.fixture import datagrams, fragments, wrapped
-from tests.properties.frames import Frame, read_frames
-from tests.rotated.cutting import CAPTURES, KINDS, as_one, cut, flows, of_fixture, of_many_flows, stalls, warned, write
+from tests.properties.frames import read_frames
+from tests.rotated.cutting import (
+    CAPTURES,
+    KINDS,
+    a_little_out_of_order,
+    as_one,
+    cut,
+    flows,
+    of_fixture,
+    of_many_flows,
+    stalls,
+    warned,
+    write,
+)
 from tests.scene import Scene
 
 MANY = of_many_flows()
@@ -60,11 +72,7 @@ def test_the_order_in_which_files_are_given_does_not_matter(order: list[int], th
 
 @given(st.data())
 def test_packets_stored_a_little_out_of_order_stay_so_wherever_the_cut_is(data: st.DataObject) -> None:
-    frames = of_fixture("lab/rpc-30k/sender.pcap")
-    late = data.draw(st.lists(st.integers(0, 300_000), min_size=len(frames), max_size=len(frames)))
-    frames = [
-        Frame(frame.time_ns - by, frame.data, frame.length, frame.link) for frame, by in zip(frames, late, strict=True)
-    ]
+    frames = data.draw(a_little_out_of_order(of_fixture("lab/rpc-30k/sender.pcap")))
     cuts = data.draw(st.lists(st.integers(1, len(frames)), min_size=1, max_size=5))
     with TemporaryDirectory() as name:
         folder = Path(name)

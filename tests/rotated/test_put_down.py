@@ -14,7 +14,18 @@ from tcpstall import _core
 from tests.formats.encapsulation import FOUR, LINKS, SIX, TUNNELS
 from tests.formats.fixture import datagrams, fragments, wrapped
 from tests.properties.frames import Frame
-from tests.rotated.cutting import CAPTURES, KINDS, as_one, cut, flows, of_fixture, of_many_flows, one_by_one, write
+from tests.rotated.cutting import (
+    CAPTURES,
+    KINDS,
+    a_little_out_of_order,
+    as_one,
+    cut,
+    flows,
+    of_fixture,
+    of_many_flows,
+    one_by_one,
+    write,
+)
 
 MANY = of_many_flows()
 
@@ -45,11 +56,7 @@ def test_each_packet_may_be_a_file(tmp_path: Path) -> None:
 
 @given(st.data())
 def test_packets_stored_a_little_out_of_order_go_where_they_belong(data: st.DataObject) -> None:
-    frames = of_fixture("lab/rpc-30k/sender.pcap")
-    late = data.draw(st.lists(st.integers(0, 300_000), min_size=len(frames), max_size=len(frames)))
-    frames = [
-        Frame(frame.time_ns - by, frame.data, frame.length, frame.link) for frame, by in zip(frames, late, strict=True)
-    ]
+    frames = data.draw(a_little_out_of_order(of_fixture("lab/rpc-30k/sender.pcap")))
     cuts = data.draw(st.lists(st.integers(1, len(frames)), min_size=1, max_size=5))
     with TemporaryDirectory() as name:
         parts = cut(Path(name), frames, cuts)
