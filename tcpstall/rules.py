@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from tcpstall.causes import Cause
 from tcpstall.units import held
 
-__all__ = ["all_causes", "rule", "sections"]
+__all__ = ["all_causes", "listed", "rule", "sections"]
 
 _HEADING = re.compile(r"^(Rule|Evidence|Source|Abstains|Looks like)\s+", re.MULTILINE)
 
@@ -23,15 +23,16 @@ def sections(cause: Cause) -> dict[str, str]:
 def rule(cause: Cause, width: int) -> str:
     """The cause in a sentence, then each section."""
     sentence = _HEADING.split(cause.documentation)[0].strip()
-    return f"{_folded(sentence, width)}\n\n{_list(sections(cause), width)}"
+    return f"{_folded(sentence, width)}\n\n{listed(sections(cause), width)}"
 
 
 def all_causes(width: int) -> str:
     """A line a cause."""
-    return _list({cause.value: cause.summary for cause in Cause}, width)
+    return listed({cause.value: cause.summary for cause in Cause}, width)
 
 
-def _list(rows: Mapping[str, str], width: int) -> str:
+def listed(rows: Mapping[str, str], width: int) -> str:
+    """A name a line with its text beside it, folded to `width` columns."""
     indent = max(map(len, rows)) + 2
     return "\n".join(_folded(text, width, f"{name:<{indent}}", " " * indent) for name, text in rows.items())
 

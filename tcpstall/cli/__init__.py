@@ -33,23 +33,24 @@ COMMANDS = (
     "store",
     "remedies",
     "whatif",
+    "help",
 )
 """Each is a module of this package with the click command `command` in it."""
 
 
 _DEFAULT = "analyze"
-"""What is done with a capture that is given without a command."""
+"""Command that runs for a capture given without a command."""
 
 _STANDARD_INPUT = "-"
 
 _SUFFIXES = {".pcap", ".pcapng", ".cap", ".dmp", ".dump", ".snoop", ".trc"}
 
 _NEAR = 0.6
-"""How much of a command's name must be right for it to be suggested."""
+"""Share of a command's name that must match for the command to be suggested."""
 
 
 class _Lazy(click.Group):
-    """A group whose commands are imported one by one, so that none pays for another's libraries."""
+    """A group that imports each command when it is called, so that no command pays for another's libraries."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         return list(COMMANDS)
@@ -63,7 +64,7 @@ class _Lazy(click.Group):
     def resolve_command(
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
-        """A capture in the place of a command is analysed; a name that is near a command's suggests it."""
+        """Analyses a capture given in the place of a command; suggests the commands nearest to an unknown name."""
         name = args[0]
         if name in COMMANDS or (name.startswith("-") and name != _STANDARD_INPUT):
             return super().resolve_command(ctx, args)
@@ -75,7 +76,7 @@ class _Lazy(click.Group):
 
 
 def _is_input(name: str) -> bool:
-    """Something to read, or what looks like the name of one."""
+    """True for an input that exists, and for a name that looks like a capture's."""
     path = Path(name)
     return name == _STANDARD_INPUT or path.exists() or bool(_SUFFIXES & set(path.suffixes)) or len(path.parts) > 1
 

@@ -32,7 +32,7 @@ _FLOWS_IN_TABLES = 10
 
 
 class Listing(TypedDict):
-    """Which flows and lists, in what order."""
+    """Choice of flows and lists, and their order."""
 
     sort: Sort | None
     top: int | None
@@ -92,7 +92,7 @@ class Listing(TypedDict):
     type=click.Choice(ticket.PLOT_FORMATS),
     default="png",
     show_default=True,
-    help="What kind of files.",
+    help="Format of the pictures.",
 )
 def command(
     captures: tuple[str, ...],

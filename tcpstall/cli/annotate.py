@@ -20,7 +20,7 @@ from tcpstall.units import counted
 __all__ = ["command"]
 
 _WIDTH = 120
-"""Columns of the comment of the whole: what Wireshark's window shows without scrolling."""
+"""Columns of the capture's comment: Wireshark's window shows these without scrolling."""
 
 
 @click.command("annotate")
@@ -31,7 +31,7 @@ _WIDTH = 120
     required=True,
     type=click.Path(dir_okay=False, path_type=Path),
     callback=ending_in(".pcapng"),
-    help="Where to: a .pcapng file.",
+    help="The .pcapng file to write.",
 )
 @click.option(
     "--flow",
@@ -88,7 +88,7 @@ def command(
 
 
 def _about(analysis: Analysis) -> str:
-    """The comment of the whole: who wrote it, and the answer."""
+    """The capture's comment: the program that wrote it, and the answer."""
     from rich.console import Console
 
     from tcpstall.report.verdict import overall, verdict

@@ -1,4 +1,4 @@
-"""The options that make results such that they may be shared."""
+"""The options that make results safe to share."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -21,7 +21,7 @@ def anonymise_options(command: _Command) -> _Command:
             click.option("--anonymise", is_flag=True,
                          help="Put pseudonyms for addresses, and leave out labels, names and payload."),
             click.option("--key", "key_file", type=click.Path(dir_okay=False, path_type=Path), metavar="FILE",
-                         help="Where their key is kept: the same key gives the same pseudonyms. Made if "
+                         help="File of the key: the same key gives the same pseudonyms. Made if "
                          "it is not there.  [default: a new key that nobody keeps]"),
         )
     ):  # fmt: skip
@@ -30,7 +30,7 @@ def anonymise_options(command: _Command) -> _Command:
 
 
 def key_of(anonymise: bool, key_file: Path | None) -> bytes | None:
-    """The key, or None where nothing is to be anonymised."""
+    """The key, or None without --anonymise."""
     if not anonymise:
         if key_file is not None:
             raise click.UsageError("--key is for --anonymise: give both")

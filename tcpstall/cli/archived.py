@@ -1,4 +1,4 @@
-"""`tcpstall report --store`: what a store shows, as a page."""
+"""`tcpstall report --store`: a store as a page."""
 
 from collections.abc import Collection
 from pathlib import Path
@@ -17,7 +17,7 @@ from tcpstall.errors import ExitCode
 __all__ = ["chosen_store", "store_page", "typed_top"]
 
 _WITH_STORE = {"store", "output", "top", "since", "until"}
-"""Parameters of `report` that mean something for a store."""
+"""Parameters of `report` that apply to a store."""
 
 _GROWN = 5
 _FINDINGS = 12
@@ -25,7 +25,7 @@ _SERVICES = 20
 
 
 def chosen_store(captures: Collection[str], store: str | None, flows: Collection[int | InStore]) -> str | None:
-    """The store to be shown, None where captures or one of its flows are.
+    """The store to show, or None where captures or a flow of a store are to be shown.
 
     Raises UsageError for both, neither, or what does not fit.
     """
@@ -46,13 +46,13 @@ def chosen_store(captures: Collection[str], store: str | None, flows: Collection
 
 
 def typed_top(top: int) -> int | None:
-    """What --top says, None where its default is that of captures."""
+    """The value of --top, or None where it is the default for captures."""
     source = click.get_current_context().get_parameter_source("top")
     return top if source is ParameterSource.COMMANDLINE else None
 
 
 def store_page(store: str, output: Path, *, top: int | None, since: Moment | None, until: Moment | None) -> ExitCode:
-    """Asks the store and writes the page."""
+    """Queries the store and writes the page."""
     meant = chosen(Which(causes=(), since=since, until=until))
     with asked(store, Form(form="html", output=None), meant) as session:
         from tcpstall.archive.courses import trend

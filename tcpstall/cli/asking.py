@@ -1,4 +1,4 @@
-"""How commands that ask a store are told what is meant, and how they write the answer."""
+"""Options and output shared by `top`, `trend` and `query`."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -43,14 +43,14 @@ _FORMATS = ("table", "json", "csv", "parquet")
 
 
 class Form(TypedDict):
-    """How the answer is written."""
+    """Format and destination of the answer."""
 
     form: str
     output: Path | None
 
 
 class Which(TypedDict):
-    """The options that say which waits are meant, as click hands them over."""
+    """The options that select waits, as click passes them."""
 
     causes: tuple[str, ...]
     since: Moment | None
@@ -120,7 +120,7 @@ def interval_options(command: _Command) -> _Command:
 
 
 def chosen(which: Which, services: Sequence[Endpoint] = ()) -> "Chosen":
-    """What is meant. Times must be absolute: a store has no first packet."""
+    """The selected waits. Times must be absolute, because a store has no first packet."""
     from tcpstall.archive.chosen import Chosen
 
     since, until = _absolute(which["since"]), _absolute(which["until"])
@@ -139,7 +139,7 @@ def _absolute(moment: Moment | None) -> int | None:
 
 @contextmanager
 def asked(store: str, form: Form, chosen: "Chosen | None" = None, *, output: Path | None = None) -> Iterator["Session"]:
-    """A session over that store, or what is chosen of it, which may write `output`."""
+    """A session over the store, or over the selected part, that may write `output`."""
     _check(form)
     from tcpstall.archive.session import session
 
@@ -154,7 +154,7 @@ def asked(store: str, form: Form, chosen: "Chosen | None" = None, *, output: Pat
 
 
 def tell_flows_without(store: str, session: "Session", chosen: "Chosen") -> None:
-    """Says where what follows lacks the findings of some flows."""
+    """Warns where the answer lacks the findings of some flows."""
     from tcpstall.archive.findings import flows_without
 
     if flows := flows_without(session, chosen):
@@ -169,7 +169,7 @@ _SCAN_AGAIN = "scan its captures again, into the same store"
 
 
 def _sound(store: str, chosen: "Chosen | None") -> "Store | Within":
-    """The store, or what is chosen of it. Raises CannotOpen where a part is damaged that no scan has just replaced."""
+    """The store, or its selected part. Raises CannotOpen where a part is damaged that no scan has just replaced."""
     from tcpstall.archive.sound import refused
     from tcpstall.archive.store import Store
     from tcpstall.archive.within import Within
@@ -193,7 +193,7 @@ def write(
     rows: Iterable[Sequence[Any]],
     shown: Callable[[int], Iterable["RenderableType"]],
 ) -> None:
-    """The answer as `form` says: `shown(width)` on a terminal, else the rows."""
+    """Writes the answer in `form`: `shown(width)` for reading, else the rows."""
     target = form["output"]
     with writing(str(target) if target else "standard output"):
         if form["form"] == "table":
@@ -211,7 +211,7 @@ def write(
 
 @contextmanager
 def parquet_file(form: Form) -> Iterator[Path]:
-    """What DuckDB writes: it becomes the output once it is whole."""
+    """A file that DuckDB writes and that becomes the output once it is whole."""
     _check(form)
     output = form["output"]
     assert output is not None  # noqa: S101 _check() has refused others

@@ -1,4 +1,4 @@
-"""How a command was called, for reports that say what made them."""
+"""The command line of a run, for reports that name the command that made them."""
 
 import shlex
 from collections.abc import Sequence
@@ -13,16 +13,16 @@ _ARGUMENTS = "tcpstall.arguments"
 
 
 class Remembering(click.Command):
-    """A command that keeps its arguments as they were typed."""
+    """A command that keeps its arguments as the user typed them."""
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        """Keeps them where command_line() finds them."""
+        """Keeps the arguments for command_line()."""
         ctx.meta[_ARGUMENTS] = list(args)
         return super().parse_args(ctx, args)
 
 
 def command_line(captures: Sequence[Capture], *, anonymised: bool) -> str:
-    """The line that starts the running command again, quoted for a shell; of an anonymised one the command alone."""
+    """The line that repeats the running command, quoted for a shell; with --anonymise the command alone."""
     context = click.get_current_context()
     if anonymised:
         shown = [capture.path for capture in captures]

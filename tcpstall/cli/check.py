@@ -1,4 +1,4 @@
-"""`tcpstall check`: rules that a pipeline holds captures against."""
+"""`tcpstall check`: captures checked against rules, for pipelines."""
 
 import shlex
 from pathlib import Path
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 __all__ = ["command"]
 
 _SURE = 0.75
-"""A loss that was repaired fast has this confidence, for the window held the sender too; guesses lie below."""
+"""Confidence of a loss that was repaired fast, because the window held the sender too; guesses are below."""
 
 _CHUNK = 10_000
 _STANDARD_INPUT = "-"
@@ -146,7 +146,7 @@ def command(
 
 
 def _with_growth(rules: list[Rule], baseline: str | None) -> list[Rule]:
-    """With the rule that a baseline stands for, where no other is about growth."""
+    """The rules, and the rule that --baseline implies where no other limits growth."""
     growth = [rule for rule in rules if rule.over == "growth"]
     if growth and baseline is None:
         raise click.UsageError(f"`{growth[0].text}` needs a capture to compare with: give --baseline GOOD")
@@ -167,7 +167,7 @@ def _compared(baseline: str, captures: Inputs, how: Reading) -> Comparison:
 
 
 def _read(captures: Inputs, how: Reading, checking: Checking) -> list[Capture]:
-    """Hands the flows over as they come: none is held, however many there are."""
+    """Checks flows as they end, so that memory does not grow with their number."""
     key = how["anonymise"]
     with Bar() as bar, draining(captures.names):
         report = _core.analyze(
@@ -193,7 +193,7 @@ def _read(captures: Inputs, how: Reading, checking: Checking) -> list[Capture]:
 
 
 def _code(checked: Checked, code: ExitCode) -> ExitCode:
-    """The highest counts: where an input's own code is left, the rules hold in what could be read."""
+    """The highest code: an input's own code means that the rules hold in the part that could be read."""
     if checked.those("broken"):
         return max(code, ExitCode.BROKEN)
     return max(code, ExitCode.NOTHING_FITS) if checked.those("nothing") else code
@@ -220,7 +220,7 @@ def _tell(checked: Checked, shows: "Shows", code: ExitCode, form: str, junit: Pa
 
 
 def _shows(captures: Inputs, checked: Checked, how: Reading, asked: Asked) -> "Shows":
-    """The command that shows a flow: `explain` reads one file as it is, `analyze` whatever was read here."""
+    """The command that shows a flow: `explain` for a single file, `analyze` for any other input."""
     names = [capture.path for capture in checked.captures] if how["anonymise"] is not None else captures.names
     options = [f"--{name}" for name in ("merge", "separate") if asked[name]]
     for option, time_ns in (("--since", how["since_ns"]), ("--until", how["until_ns"])):

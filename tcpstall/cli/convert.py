@@ -23,7 +23,7 @@ __all__ = ["command"]
     default=128,
     show_default=True,
     metavar="BYTES",
-    help="Keep so many bytes of each packet; payload is all zeros.",
+    help="Bytes kept of each packet; payload is all zeros.",
 )
 def command(paste: str, output: Path, snaplen: int) -> ExitCode:
     """Turn tcpdump's text output into a pcap file that Wireshark opens.

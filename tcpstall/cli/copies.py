@@ -1,4 +1,4 @@
-"""Copies of captures that are no files of this machine, and what users see instead of the copies' names."""
+"""Copies of captures that are no files of this machine, and the names that users see instead of the copies'."""
 
 import json
 import os
@@ -17,7 +17,7 @@ from tcpstall.errors import CannotOpen
 __all__ = ["by_name", "copy_of", "joined_copy", "named_as_given"]
 
 _CALLED: dict[str, str] = {}
-"""Texts that name a copy, with what is shown instead. Folders of copies have random names: no other text has them."""
+"""Text shown for each name of a copy. Folders of copies have random names, so no other text contains them."""
 
 _FOLDER = "tcpstall.copies"
 

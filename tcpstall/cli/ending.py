@@ -1,4 +1,4 @@
-"""How a run ends: every exception becomes one line on standard error and an exit code."""
+"""The end of a run: every exception becomes one line on standard error and an exit code."""
 
 import errno
 import os

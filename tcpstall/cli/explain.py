@@ -18,7 +18,7 @@ __all__ = ["command"]
 
 
 _NEAR = 0.5
-"""How much of a name must be right for it to be suggested."""
+"""Share of a name that must match for the name to be suggested."""
 
 _ALIASES = {
     "cwnd": Cause.CWND_LIMITED,
@@ -52,7 +52,7 @@ _ALIASES = {
     "ssai": Cause.IDLE_RESTART,
     "slowstartafteridle": Cause.IDLE_RESTART,
 }
-"""Other words that people look for, without hyphens."""
+"""Other words for causes, without hyphens."""
 
 
 class _TopicType(click.ParamType[Cause | str]):
@@ -61,7 +61,7 @@ class _TopicType(click.ParamType[Cause | str]):
     name = "topic"
 
     def convert(self, value: str | Cause, param: click.Parameter | None, ctx: click.Context | None) -> Cause | str:
-        """Case and underscores of causes do not matter."""
+        """Accepts capital letters and underscores in the names of causes."""
         if isinstance(value, Cause):
             return value
         if Path(value).is_file() or is_elsewhere(value) or Path(value).suffix in (".pcap", ".pcapng"):
@@ -88,10 +88,10 @@ class _TopicType(click.ParamType[Cause | str]):
     "--stall", type=Number(min=0), metavar="N", help="With CAPTURE: number of the stall.  [default: the longest]"
 )
 def command(topic: Cause | str | None, flow: int | None, stall: int | None) -> ExitCode:
-    """Print how a cause is told, from what evidence, and when tcpstall abstains; or the proof of one stall.
+    """Print the rule of a cause, its evidence, and when tcpstall abstains; or the proof of one stall.
 
-    Without CAUSE, list all causes. With CAPTURE, show what was decided about one stall of one flow: the rule, what it
-    read, what else it could have been, the packets, and Wireshark's filter for them.
+    Without CAUSE, list all causes. With CAPTURE, show the proof of one stall of one flow: the rule, the evidence it
+    read, the other possible causes, the packets, and Wireshark's filter for them.
     """
     if isinstance(topic, str) and not isinstance(topic, Cause):
         return _prove(topic, flow, stall)

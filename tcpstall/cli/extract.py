@@ -26,7 +26,7 @@ __all__ = ["command"]
     required=True,
     type=click.Path(dir_okay=False, path_type=Path),
     callback=ending_in(".pcap", ".pcapng"),
-    help="Where to: a .pcap or .pcapng file.",
+    help="The .pcap or .pcapng file to write.",
 )
 @click.option(
     "--flow",

@@ -30,12 +30,12 @@ class Inputs:
 
     @property
     def name(self) -> str:
-        """All of them, for a message."""
+        """Names of all captures, for a message."""
         return self.names[0] if len(self.names) == 1 else f"{self.names[0]} … {self.names[-1]}"
 
     @property
     def open(self) -> Callable[[str], BinaryIO | None] | None:
-        """What opens a name for `tcpstall.analyze`; None where all are files of this machine."""
+        """Opens a name for `tcpstall.analyze`; None where all captures are files of this machine."""
         return self._opened if any(map(is_elsewhere, self.names)) else None
 
     def files(self) -> list[str]:
@@ -91,7 +91,7 @@ def inputs(
     separate: bool = False,
     max_expansion: int | None = None,
 ) -> Inputs:
-    """What a command was asked to read. Raises UsageError where captures, --store and --flow do not fit each other.
+    """The inputs of a command. Raises UsageError where captures, --store and --flow do not fit each other.
 
     Raises CannotOpen where a capture of a stored flow is gone or was changed since it was scanned.
     """
@@ -123,7 +123,7 @@ def _found(store: str, named: InStore) -> "StoredFlow":
 
 
 def _holding(flow: "StoredFlow", max_expansion: int | None) -> Inputs:
-    """The flow's captures as one stream, of which it alone is wanted."""
+    """The captures of a stored flow as one stream, with that flow alone selected."""
     from tcpstall.archive.stored import number_in
 
     read_as = Streams(sets=(), missing_before=())

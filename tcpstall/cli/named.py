@@ -12,11 +12,11 @@ __all__ = ["addresses"]
 
 _CHUNK = 10_000
 _TOLD = 5
-"""Names told to somebody who asked for another."""
+"""Names listed in the error for an unknown name."""
 
 
 def addresses(captures: Sequence[str], names: Sequence[str]) -> list[str]:
-    """The addresses of all servers that the captures call so; costs one reading of them.
+    """The addresses of all servers with these names in the captures; costs one reading of the captures.
 
     Nothing where no capture can be read: whoever reads them next says why. Raises NothingToShow for an unknown name.
     """

@@ -7,11 +7,11 @@ import click
 __all__ = ["LARGEST", "Number"]
 
 LARGEST = 2**63 - 1
-"""What the core counts to. Time in nanoseconds reaches the year 2262."""
+"""Largest number of the core. As nanoseconds it reaches the year 2262."""
 
 
 class Number(click.IntRange):
-    """A range that ends where the core's numbers end, which help need not say."""
+    """A range that ends at the core's largest number, which the help omits."""
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> int:
         """The number."""

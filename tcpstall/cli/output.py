@@ -1,4 +1,4 @@
-"""What commands that read captures twice have in common: the input analysed first, the output told by its name."""
+"""Parts shared by commands that read captures twice: analysis of the input, and the output's format by its name."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -26,7 +26,7 @@ capture_argument = click.argument("capture", type=click.Path(), callback=_file_o
 
 
 def ending_in(*endings: str) -> Callable[[click.Context, click.Parameter, Path | None], Path | None]:
-    """A callback that refuses names with another ending: it says what is written."""
+    """A callback that refuses file names without one of these endings, because the ending names the format."""
 
     def checked(_context: click.Context, _parameter: click.Parameter, output: Path | None) -> Path | None:
         if output is not None and output.suffix.lower() not in endings:
@@ -43,7 +43,7 @@ def analysed(
     bursts: bool = False,
     anonymise: bytes | None = None,
 ) -> tuple[Analysis, ExitCode]:
-    """The analysis of the flows that are wanted, and what became of their captures, which is said.
+    """The analysis of the selected flows, and the exit code of their captures, whose problems are printed.
 
     Raises NotACapture for what holds no packets to write, NothingToShow where there is no such flow.
     """
@@ -60,7 +60,7 @@ def analysed(
 def analysed_first(
     capture: Inputs, *, min_stall_ns: int = 0, bursts: bool = False, anonymise: bytes | None = None
 ) -> Analysis:
-    """The analysis of the flows that are wanted, from files that can be read once more afterwards."""
+    """The analysis of the selected flows, from files that can be read again afterwards."""
     capture.files()
     with Bar() as bar:
         return analyze(
@@ -76,7 +76,7 @@ def analysed_first(
 
 
 def nothing_of(capture: Inputs) -> str:
-    """The message where captures hold no such flow, or none at all."""
+    """The message for captures without the selected flows, or without any flow."""
     if not capture.flows:
         return f"{capture.name} holds no TCP flow"
     missing = ", ".join(map(str, capture.flows))

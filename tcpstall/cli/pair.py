@@ -18,10 +18,10 @@ __all__ = ["command"]
 @click.option(
     "--same-clock",
     is_flag=True,
-    help="The times of both captures are one clock's: nothing is aligned, and unequal ways can be told.",
+    help="One clock stamped both captures: nothing is aligned, and each way is measured.",
 )
 def command(client: str, server: str, form: str, same_clock: bool) -> ExitCode:
-    """Say what happened between two taps, and to whom each wait belongs.
+    """Show what happened between two taps, and who owns each wait.
 
     CLIENT and SERVER are captures of the same traffic, taken at both ends; the other way round is noticed. Addresses
     may be translated in between. Both are read more than once, so they must be files.

@@ -26,7 +26,7 @@ _KINDS = ("overview", "sequence", "in-flight", "rtt", "throughput", "rtt-by-posi
 """Spelled here so that help and completion need no drawing; a test compares them."""
 
 _WIDEST = 160
-"""Columns; on wider terminals a picture only gets longer to read."""
+"""Widest picture in a terminal, columns: a wider one only takes longer to read."""
 
 
 @click.command("plot")
@@ -52,7 +52,7 @@ _WIDEST = 160
     "--output",
     "-o",
     type=click.Path(dir_okay=False, path_type=Path),
-    help="Where to: a .png, .svg or .pdf file.",
+    help="The .png, .svg or .pdf file to write.",
 )
 @click.option("--terminal", is_flag=True, help="Draw in the terminal, with characters, instead.")
 @click.option("--since", type=MOMENT, metavar="TIME", help="Show from then on; written as for analyze.")
@@ -107,7 +107,7 @@ def command(
 
 
 def _subject(capture: Inputs, analysis: Analysis, kind: str) -> "Subject | None":
-    """What a picture of one flow is about; None for a kind that shows many."""
+    """Subject of the picture of one flow; None for a kind that shows many flows."""
     from tcpstall.findings import first_to_see
     from tcpstall.plot import KINDS_OF_MANY, subjects
 
@@ -149,7 +149,7 @@ def _show(
 
 
 def _read(capture: Inputs, key: bytes | None) -> tuple[Analysis, ExitCode]:
-    """The diagnosis of the flow, or of all; what was wrong with the input is said."""
+    """The diagnosis of the flow, or of all flows; problems of the input are printed."""
     analysis = analysed_first(capture, anonymise=key)
     code = outcome(analysis.captures)
     if not len(analysis):

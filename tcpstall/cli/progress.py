@@ -1,4 +1,4 @@
-"""A progress bar for inputs that take long enough to wonder about."""
+"""A progress bar for inputs that take more than a second."""
 
 import sys
 import time
@@ -26,7 +26,7 @@ class Bar:
         self._task: TaskID | None = None
 
     def __call__(self, read_bytes: int, all_bytes: int | None) -> None:
-        """Draws if it is time to."""
+        """Draws once a second has passed."""
         if not self._wanted:
             return
         if self._progress is None:

@@ -1,4 +1,4 @@
-"""How captures are read: the options of every command that diagnoses them whole, and what became of the inputs."""
+"""Reading of captures: options of every command that diagnoses whole captures, and problems of the inputs."""
 
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -39,7 +39,7 @@ _Command = TypeVar("_Command", bound=Callable[..., Any])
 
 
 class Asked(TypedDict):
-    """The options as click hands them over."""
+    """The options as click passes them."""
 
     flows: tuple[int | InStore, ...]
     hosts: tuple[str, ...]
@@ -78,7 +78,7 @@ link_rate_option = click.option(
     "link_bytes_per_s",
     type=RATE,
     metavar="RATE",
-    help="What the link carries, e.g. 100Mbit: the share of it that each flow reached is told.",
+    help="Rate of the link, e.g. 100Mbit: each flow's share of it is shown.",
 )
 
 max_expansion_option = click.option(
@@ -107,7 +107,7 @@ def reading_options(command: _Command) -> _Command:
 
 
 def reading(captures: Sequence[str], store: str | None, asked: Asked) -> tuple[Inputs, Reading]:
-    """What was asked for, with the captures of a stored flow, times and the key looked up."""
+    """The request, with the captures of a stored flow, times and the key looked up."""
     found = inputs(
         captures,
         asked["flows"],
@@ -144,7 +144,7 @@ def reading(captures: Sequence[str], store: str | None, asked: Asked) -> tuple[I
 
 
 def read(captures: Inputs, how: Reading, *, top: int | None, sort: Sort = "lost") -> Analysis:
-    """The diagnosis, with a bar while it takes; inputs that cannot be read are in it.
+    """The diagnosis, with a progress bar; inputs that cannot be read are part of the result.
 
     `top` is how many flows are shown in the order of `sort`: no others are held. None holds all.
     """
@@ -165,7 +165,7 @@ def expect_flows(found: int, how: Selection, code: ExitCode) -> None:
 
 
 def outcome(captures: Sequence[Capture]) -> ExitCode:
-    """Says what was wrong with each input; the highest code counts."""
+    """Prints the problem of each input and returns the highest exit code."""
     for capture in captures:
         if capture.error:
             complain(capture.error)

@@ -44,13 +44,13 @@ _STANDARD_INPUT = "-"
     type=click.Path(allow_dash=True, path_type=Path),
     multiple=True,
     metavar="FILE",
-    help="Output of `ss -tinmo` from one of the hosts, pasted into a file: what the kernel says is held against the "
+    help="Output of `ss -tinmo` from one of the hosts, pasted into a file: the kernel's counts are compared with the "
     "capture. May be repeated.",
 )
 @click.option(
     "--platform",
     type=click.Choice(_PLATFORMS),
-    help="Whose commands; bsd is FreeBSD and macOS.  [default: linux, in JSON all]",
+    help="Platform of the commands; bsd is FreeBSD and macOS.  [default: linux, in JSON all]",
 )
 @click.option(
     "--top",
@@ -162,7 +162,7 @@ def _show(
 def _treated(
     analysis: Analysis, sockets: "Matched | None", top: int, link_bytes_per_s: int | None
 ) -> "Sequence[Treated]":
-    """The flows that lost most, those with a pasted socket where there are any, with what to change."""
+    """The flows that lost most, or those with a pasted socket where there are any, with their remedies."""
     from tcpstall.remedies import services_by_end, treatments
 
     services = services_by_end(analysis)
@@ -179,7 +179,7 @@ def _treated(
 
 
 def _paste(files: Sequence[Path]) -> "tuple[Paste | None, ExitCode]":
-    """The pasted sockets of all files; says what was wrong with one."""
+    """The pasted sockets of all files; problems of a file are printed."""
     from tcpstall.sockets import Paste, read_paste
 
     if not files:

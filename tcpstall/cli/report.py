@@ -29,10 +29,10 @@ _FLOWS = 100
 _DRAWN = 8
 
 _COLUMNS = 24_000
-"""Shared by the flows that are drawn: how finely a million packets are reduced, so that the page stays below 5 MB."""
+"""Columns shared by all drawn flows: a million packets are reduced to them, so that the page stays below 5 MB."""
 
 _MOST_COLUMNS = 8_000
-"""Of one flow: a screen's width after zooming in eightfold."""
+"""Most columns of one flow: a screen's width after zooming in eightfold."""
 
 _ONCE = (
     "No plots: they need a second reading, and standard input can be read only once. Save the capture to a file first."
@@ -128,7 +128,7 @@ def command(
 
 
 def _drawings(files: Sequence[str], flows: Sequence[Flow], how: Reading) -> tuple[Mapping[int, "Drawing"], str]:
-    """The plots of the flows that have data, by id; or why there are none."""
+    """The plots of the flows with data, by id; or the reason why there are none."""
     if not flows:
         return {}, ""
     if not all(map(_again, files)):
@@ -155,7 +155,7 @@ def _drawings(files: Sequence[str], flows: Sequence[Flow], how: Reading) -> tupl
 
 
 def _forecasts(files: Sequence[str], flows: Sequence[Flow], how: Reading) -> Mapping[int, "Forecast"]:
-    """What changes would buy, by flow."""
+    """Predicted gain of changes, by flow."""
     if not flows or not all(map(_again, files)):
         return {}
     from tcpstall.whatif import foreseen
@@ -183,12 +183,12 @@ def _library() -> str:
 
 
 def _again(path: str) -> bool:
-    """Whether it can be read a second time."""
+    """True where the input can be read a second time."""
     return path != "-" and (Path(path).is_file() or not Path(path).exists())
 
 
 def source(path: str, capture: Capture) -> "Source":
-    """The input with its hash, where it can be read again; `capture` may hide its name."""
+    """The input with its hash, where the input can be read again; `capture` may hide its name."""
     from tcpstall.report.html import Source
 
     if capture.exit_code is ExitCode.CANNOT_OPEN or path == "-" or not Path(path).is_file():

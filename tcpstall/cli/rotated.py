@@ -1,4 +1,4 @@
-"""Which captures of a command are one stream: rotated files by their names, capture points on request."""
+"""Groups the captures of a command into streams: rotated files by name, capture points on request."""
 
 from collections.abc import Callable, Sequence
 from typing import Any, TypedDict, TypeVar
@@ -11,7 +11,7 @@ _Command = TypeVar("_Command", bound=Callable[..., Any])
 
 
 class Streams(TypedDict):
-    """As the core takes them."""
+    """The groups as the core takes them."""
 
     sets: Sequence[int]
     missing_before: Sequence[int]
@@ -34,7 +34,7 @@ def streams_options(command: _Command) -> _Command:
 
 
 def streams(captures: Sequence[str], *, merge: bool, separate: bool) -> Streams:
-    """The set of each capture, and those before which a file is missing."""
+    """The stream of each capture, and the captures before which a file is missing."""
     if merge and separate:
         raise click.UsageError("--merge reads all captures as one, --separate each by itself: give one of them")
     if separate or len(captures) < 2:

@@ -38,7 +38,7 @@ _MOST_BYTES = 1 << 20
 
 @dataclass(frozen=True, slots=True)
 class Written:
-    """What a file of rules holds; nothing where it says nothing."""
+    """Content of a file of rules; keys that the file lacks are empty."""
 
     rules: Rules
     services: tuple[ServedAt, ...] = ()
@@ -121,7 +121,7 @@ def read_rules(path: Path) -> Written:
 
 
 def together(file: Rules, line: Rules) -> list[Rule]:
-    """All rules: a name on the command line stands in the place of the file's rules of that name."""
+    """All rules: a name on the command line replaces the file's rules of that name."""
     return [rule for rules in (dict(file) | dict(line)).values() for rule in rules]
 
 
@@ -143,7 +143,7 @@ def _full_name(rule: Rule) -> str:
 
 
 def _limited(text: str, where: str) -> Rule:
-    """NAME=LIMIT; `where` it is written."""
+    """The rule NAME=LIMIT; `where` names its place for errors."""
     full, equals, limit = (part.strip() for part in text.partition("="))
     if not equals:
         raise BadRules(f"{where} {text!r}: no limit; write NAME=LIMIT, such as cwnd-limited=200ms")
@@ -160,7 +160,7 @@ def _limited(text: str, where: str) -> Rule:
 
 
 def _forbidden(full: str, where: str) -> Rule:
-    """No flow may have it, or no cause may have grown."""
+    """The rule of --forbid: no flow may have the cause, or no cause may have grown."""
     name, over, percentile = _named(full.strip(), where)
     if over == "growth":
         return Rule(f"forbid {full.strip()}", name, Limit("time", Fraction(0)), over)
@@ -171,7 +171,7 @@ def _forbidden(full: str, where: str) -> Rule:
 
 
 def _named(full: str, where: str) -> tuple[str, Over, int]:
-    """The name without its prefix, what that says, and the percentile."""
+    """The name without its prefix, the measure that the prefix means, and the percentile."""
     name, percentile = full, WORST
     over: Over = "each"
     if found := _PERCENTILE.fullmatch(full):

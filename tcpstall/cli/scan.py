@@ -23,10 +23,10 @@ if TYPE_CHECKING:
 __all__ = ["command"]
 
 _WORKER_BYTES = 300_000_000
-"""What a worker takes at most: an interpreter with DuckDB 100 MB, the engine's flows 100, rows on their way 100."""
+"""Most memory of a worker: 100 MB for an interpreter with DuckDB, 100 for the engine's flows, 100 for rows."""
 
 _TOLD = 10
-"""So many captures that were skipped have a line each: a share that is away may have a million."""
+"""Skipped captures with a line of their own: a share that is away may have a million."""
 
 
 @click.command("scan")
@@ -36,14 +36,14 @@ _TOLD = 10
     "--jobs",
     type=Number(min=1),
     metavar="N",
-    help="Analyse with so many processes.  [default: one a processor]",
+    help="Number of processes.  [default: one a processor]",
 )
 @click.option(
     "--max-memory",
     "memory_bytes",
     type=SIZE,
     metavar="SIZE",
-    help="Take so much in all, e.g. 600M: fewer processes where it is too little for all.",
+    help="Memory for all processes together, e.g. 600M; less memory, fewer processes.",
 )
 @link_rate_option
 @max_expansion_option
@@ -56,7 +56,9 @@ _TOLD = 10
     metavar="V",
     help="With --again: only captures whose rows an older tcpstall wrote, e.g. 0.2, or an unknown one.",
 )
-@click.option("--separate", is_flag=True, help="Take each file for itself, also those that a capture was rotated into.")
+@click.option(
+    "--separate", is_flag=True, help="Analyse each file by itself, also those that a capture was rotated into."
+)
 @click.option(
     "--watch",
     is_flag=True,
@@ -86,7 +88,7 @@ _TOLD = 10
     "--log",
     type=click.Path(dir_okay=False, allow_dash=True),
     metavar="FILE",
-    help="Append what happens to this file, a JSON object a line; '-' is standard output.",
+    help="Append events to this file, a JSON object a line; '-' is standard output.",
 )
 def command(
     captures: tuple[str, ...],

@@ -1,4 +1,4 @@
-"""How a scan is followed: on the terminal, in metrics and in a log; and how scans follow each other."""
+"""Progress of a scan on the terminal, in metrics and in a log; and rounds of scans."""
 
 import random
 import signal
@@ -29,12 +29,12 @@ __all__ = ["Screen", "rounds", "waiting", "watchers"]
 _STANDARD_OUTPUT = "-"
 
 _LOOK_S = 1.0
-"""How often one looks whether a store is free."""
+"""Interval between checks of whether a store is free."""
 
 
 @contextmanager
 def watchers(metrics: Path | None, log: str | None) -> Iterator[following.Progress]:
-    """All that were asked for; the terminal always."""
+    """All requested observers; the terminal always."""
     with ExitStack() as stack:
         several: list[following.Progress] = [stack.enter_context(Screen())]
         if metrics is not None:
@@ -56,7 +56,7 @@ class _Round(Protocol):
 
 
 def waiting(one_round: _Round, store: str) -> Summary:
-    """One round, as soon as nobody else writes into the store; a line on standard error names whom it waits for."""
+    """Runs one round once no other scan writes into the store; a line on standard error names that scan."""
     owner = ""
     while True:
         try:
@@ -70,7 +70,7 @@ def waiting(one_round: _Round, store: str) -> Summary:
 
 
 def rounds(one_round: _Round, every_ns: int, say: Callable[[Summary], None]) -> ExitCode:
-    """Round after round, until SIGTERM. A share that is away, or a store in use, is tried again in the next."""
+    """Runs rounds until SIGTERM. The next round tries a share that is away, or a store in use, again."""
     ended = False
 
     def end(_signal: int, _frame: FrameType | None) -> None:
@@ -114,14 +114,14 @@ class Screen(Nobody):
         self._failed = 0
 
     def planned(self, captures: int, size: int, known: int) -> None:
-        """The whole is known."""
+        """Sets the total."""
         self._captures = captures
         if sys.stderr.isatty() and captures:
             self._progress = drawn()
             self._task = self._progress.add_task(self._words(), total=size)
 
     def read(self, size: int) -> None:
-        """Draws on."""
+        """Draws the progress."""
         if self._progress is not None and self._task is not None:
             self._progress.advance(self._task, size)
 
@@ -133,7 +133,7 @@ class Screen(Nobody):
             self._progress.update(self._task, description=self._words())
 
     def finished(self, summary: Summary) -> None:
-        """Nothing more is to come."""
+        """Ends the bar."""
         self.__exit__(None, None, None)
 
     def _words(self) -> str:

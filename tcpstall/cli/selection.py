@@ -23,14 +23,14 @@ _STANDARD_INPUT = "-"
 _LAST_PORT = 65_535
 
 _NAME = re.compile(r"(?!\d+(\.\d+)*$)[a-z0-9*?_][a-z0-9*?_-]*(\.[a-z0-9*?_-]+)*")
-"""A host's name, * and ? for any characters; what is all digits is a mistyped address."""
+"""A host's name, with * and ? for any characters; a name of digits alone is a mistyped address."""
 
 _DIGITS = 10
-"""What has more is no port, and Python refuses to make a number of thousands."""
+"""Most digits of a port; Python refuses to convert thousands of digits."""
 
 
 class Selection(TypedDict):
-    """What `_core` is told to keep; empty keeps all."""
+    """The selection that `_core` keeps; an empty one keeps all."""
 
     flows: Sequence[int]
     hosts: Sequence[str]
@@ -76,7 +76,7 @@ class _PortsType(click.ParamType[tuple[int, ...]]):
     def convert(
         self, value: str | tuple[int, ...], param: click.Parameter | None, ctx: click.Context | None
     ) -> tuple[int, ...]:
-        """Every port that is meant."""
+        """Every port of the range."""
         if isinstance(value, tuple):
             return value
         first, dash, last = value.strip().partition("-")

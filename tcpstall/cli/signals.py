@@ -1,4 +1,4 @@
-"""Signals that end a run: like Ctrl-C, so that nothing unfinished stays behind."""
+"""Signals that end a run: handled like Ctrl-C, so that no unfinished file remains."""
 
 import os
 import signal

@@ -1,4 +1,4 @@
-"""`tcpstall store`: what is in a store, and its upkeep."""
+"""`tcpstall store`: content and maintenance of a store."""
 
 import time
 from collections.abc import Callable
@@ -24,7 +24,7 @@ __all__ = ["command"]
 
 @click.group("store")
 def command() -> None:
-    """Look after a store."""
+    """Maintain a store."""
 
 
 @command.command("info")
@@ -57,7 +57,9 @@ def info(store: str) -> ExitCode:
 @command.command("forget")
 @click.option("--capture", metavar="NAME|GLOB", help="Rows of these captures, e.g. 'db3-*.pcap' or /captures/a.pcap.")
 @click.option("--host", "network", type=NETWORK, metavar="ADDRESS|CIDR", help="Rows of connections of these hosts.")
-@click.option("--before", type=MOMENT, metavar="DATE", help="What began before, e.g. 2026-03-01, by captures' clocks.")
+@click.option(
+    "--before", type=MOMENT, metavar="DATE", help="Rows of the time before, e.g. 2026-03-01, by captures' clocks."
+)
 @click.option("--dry-run", is_flag=True, help="Say how many rows would go, and change nothing.")
 @store_option
 def forget(capture: str | None, network: Network | None, before: Moment | None, dry_run: bool, store: str) -> ExitCode:
@@ -79,8 +81,8 @@ def forget(capture: str | None, network: Network | None, before: Moment | None, 
 
 
 @command.command("prune")
-@click.option("--older-than", "age_ns", type=SPAN, metavar="SPAN", help="How far back to keep, e.g. 90d.")
-@click.option("--keep", "keep_bytes", type=SIZE, metavar="SIZE", help="How large the store may be, e.g. 50G.")
+@click.option("--older-than", "age_ns", type=SPAN, metavar="SPAN", help="Age of the oldest rows to keep, e.g. 90d.")
+@click.option("--keep", "keep_bytes", type=SIZE, metavar="SIZE", help="Largest size of the store, e.g. 50G.")
 @click.option("--dry-run", is_flag=True, help="Say how many rows would go, and change nothing.")
 @store_option
 def prune(age_ns: int | None, keep_bytes: int | None, dry_run: bool, store: str) -> ExitCode:
@@ -104,7 +106,7 @@ def prune(age_ns: int | None, keep_bytes: int | None, dry_run: bool, store: str)
 
 
 def _forgotten(store: str, which: "Callable[[Store], Which]", *, dry_run: bool) -> dict[str, int]:
-    """Rows that went, or would go, by table; a line says so."""
+    """Prints and returns the number of deleted rows by table, or of those that would be deleted."""
     from tcpstall.archive.forget import forget, to_forget
     from tcpstall.archive.sound import refused
     from tcpstall.archive.store import Store

@@ -1,4 +1,4 @@
-"""Standard input, output and error as they were given: any of them may be closed, or a full disk."""
+"""Standard input, output and error: each of them may be closed, or a full disk."""
 
 import os
 import sys

@@ -1,4 +1,4 @@
-"""What the terminal can show: its width and its colours."""
+"""Width and colours of the terminal."""
 
 import os
 import sys
@@ -15,12 +15,12 @@ _WITHOUT_BRAILLE = ("dumb", "linux", "vt100", "vt220")
 
 
 def colours(stream: TextIO) -> Literal["auto"] | None:
-    """None where there must be no escape codes: not a terminal, or NO_COLOR is set (https://no-color.org)."""
+    """None where escape codes are forbidden: not a terminal, or NO_COLOR is set (https://no-color.org)."""
     return "auto" if stream.isatty() and not os.environ.get("NO_COLOR") else None
 
 
 def has_braille() -> bool:
-    """Whether pictures may use more than ASCII: the consoles of kernels, for one, have no Braille in their fonts."""
+    """True where pictures may use more than ASCII: fonts of kernel consoles, for example, have no Braille."""
     return (sys.stdout.encoding or "").lower().startswith("utf") and os.environ.get("TERM") not in _WITHOUT_BRAILLE
 
 

@@ -1,4 +1,4 @@
-"""`tcpstall analyze` as text for tickets: which pictures lie beside it, and where they are."""
+"""`tcpstall analyze` as text for tickets, with the pictures beside the text."""
 
 import os
 import sys
@@ -72,10 +72,10 @@ def write(
 
 @dataclass(frozen=True)
 class Pictures:
-    """The folder that pictures go to, what kind of files, and how the captures were read."""
+    """The folder of the pictures, their format, and the reading of the captures."""
 
     captures: Inputs
-    """As they were given: an anonymised analysis does not name them."""
+    """Names of the captures as given: an anonymised analysis lacks them."""
     folder: Path
     suffix: str
     how: Reading
@@ -116,7 +116,7 @@ class Pictures:
 
 
 def readable_again(captures: Sequence[str]) -> None:
-    """Refuses what cannot be read a second time, for the pictures."""
+    """Refuses inputs that cannot be read a second time, because pictures need a second reading."""
     if _STANDARD_INPUT in captures:
         raise click.UsageError("pictures need a file, not standard input: save the capture first, or leave --plots out")
 

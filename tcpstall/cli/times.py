@@ -25,7 +25,7 @@ _UNITS_NS = {
 _SECOND_NS = 10**9
 _EARLIEST_NS, _LATEST_NS = -LARGEST, LARGEST
 _FINER = {13: (3, "milliseconds"), 16: (6, "microseconds"), 19: (9, "nanoseconds")}
-"""By how many digits such a count of our days has: its decimal places when it is written in seconds."""
+"""Decimal places of a count of parts of a second, by the digits that such a count has today."""
 _DAY_NS = 86_400 * _SECOND_NS
 
 _SPAN = re.compile(r"(\d+(?:\.\d*)?|\.\d+)\s*(ns|us|µs|ms|s|m|h|d)")
@@ -43,7 +43,7 @@ class Moment:
 
     @property
     def is_absolute(self) -> bool:
-        """True where it can be used without a look at the capture."""
+        """True where the time needs no look at the capture."""
         return self.anchor == "epoch"
 
     def resolve(self, first_ns: int) -> int:
@@ -58,7 +58,7 @@ class _MomentType(click.ParamType[Moment]):
     name = "time"
 
     def convert(self, value: str | Moment, param: click.Parameter | None, ctx: click.Context | None) -> Moment:
-        """See the class."""
+        """Parses the text."""
         if isinstance(value, Moment):
             return value
         text = value.strip()
@@ -100,7 +100,7 @@ SPAN = _SpanType()
 
 
 def _finer(text: str) -> str:
-    """What to write where the number counts parts of a second."""
+    """The correct spelling of a number that counts parts of a second."""
     whole = text.partition(".")[0]
     places, name = _FINER.get(len(whole), (0, ""))
     return f"; if these are {name}, write {whole[:-places]}.{whole[-places:]}" if places else ""

@@ -1,4 +1,4 @@
-"""`tcpstall trend`: how the time that an archive lost went."""
+"""`tcpstall trend`: lost time of an archive over time."""
 
 from typing import Unpack, get_args
 
@@ -28,7 +28,7 @@ class _Asked(Form, Which):
     type=click.Choice(get_args(Every)),
     default="hour",
     show_default=True,
-    help="How finely time is parted.",
+    help="Length of the periods.",
 )
 @cause_option
 @click.option(

@@ -1,4 +1,4 @@
-"""`tcpstall whatif`: what a change would buy."""
+"""`tcpstall whatif`: predicted gain of a change."""
 
 from typing import TYPE_CHECKING
 
@@ -37,7 +37,7 @@ __all__ = ["command"]
     "changes",
     multiple=True,
     metavar="NAME=VALUE",
-    help="What to change, e.g. initcwnd=40, sndbuf=256K or auto, rcvbuf=1M or auto, slow-start-after-idle=0, "
+    help="The change, e.g. initcwnd=40, sndbuf=256K or auto, rcvbuf=1M or auto, slow-start-after-idle=0, "
     "rtt=100ms, rate=100Mbit, nodelay=1, delayed-ack=0, reuse-connection=1, loss=0, think=0. Several are made "
     "together.  "
     "[default: each remedy that the causes call for, alone, the best first]",

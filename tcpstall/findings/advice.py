@@ -1,4 +1,4 @@
-"""What to change about a finding, and what the change would buy."""
+"""Advice on a finding: the change, and the time that it would give back."""
 
 from collections.abc import Mapping
 
@@ -59,7 +59,7 @@ _BY_DETAIL: Mapping[tuple[str, str], str] = {
 
 
 def advice(finding: Finding) -> str:
-    """What to change, in one clause."""
+    """The change, in one clause."""
     match finding.kind:
         case "peer-gone":
             peer = "server" if finding.side == "client" else "client"
@@ -74,7 +74,7 @@ def advice(finding: Finding) -> str:
 
 
 def gain(finding: Finding) -> str:
-    """What the change would buy at most; empty where only the change would show."""
+    """Most time that the change would give back; empty where only the change would show."""
     if finding.kind in FAILURES:
         return f"{counted(finding.flows, 'connection')} that work" if finding.flows > 1 else "a connection that works"
     if finding.kind in RATES or not finding.recoverable_ns:
@@ -83,6 +83,6 @@ def gain(finding: Finding) -> str:
 
 
 def remedy(finding: Finding) -> str:
-    """What to change, and what that would buy where it is known."""
+    """The change, and the time that it would give back where that is known."""
     bought = gain(finding)
     return f"{advice(finding)} ({bought})" if bought else advice(finding)

@@ -1,4 +1,4 @@
-"""A finding: what the native core folded of many flows, as rows."""
+"""A finding: a row that the native core added up over many flows."""
 
 import json
 from collections.abc import Mapping, Sequence
@@ -10,16 +10,16 @@ from tcpstall.model import Endpoint, Side
 __all__ = ["FAILURES", "IDLE", "RATES", "UNSURE", "Example", "Finding", "read"]
 
 FAILURES = frozenset({"unreachable", "refused", "half-open", "peer-gone", "reset"})
-"""Kinds of connections that did not do what they were opened for."""
+"""Kinds of failed connections."""
 
 RATES = frozenset({"rate-window", "rate-pacing", "rate-application", "rate-sender", "bandwidth-limited"})
-"""Kinds of transfers that kept sending: what counts is who set the rate."""
+"""Kinds of transfers that kept sending: the finding is the limit that set the rate."""
 
 IDLE = frozenset({"idle", "messages", "handshake-distance"})
-"""Time that nobody can give back: think time, keep-alive, terminals, the plain round trip."""
+"""Kinds of time that no change can give back: think time, keep-alive, terminals, the plain round trip."""
 
 UNSURE = frozenset({"unexplained", "one-sided"})
-"""Time of which the capture does not tell the cause."""
+"""Kinds of time whose cause the capture does not show."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,7 +43,7 @@ class Example:
     queue_delay_ns: int | None
     trust: str
     stall: Mapping[str, Any] | None
-    """Its longest wait, as in the JSON report."""
+    """The longest wait, as in the JSON report."""
 
     @property
     def duration_ns(self) -> int:
@@ -51,7 +51,7 @@ class Example:
         return self.end_ns - self.start_ns
 
     def figure(self, name: str) -> int | None:
-        """That size or time of the longest wait's evidence."""
+        """A size or time from the evidence of the longest wait."""
         value = (self.stall or {}).get("evidence", {}).get(name)
         return value if isinstance(value, int) else None
 
@@ -95,23 +95,23 @@ class Finding:
     lasted_ns: int
     example: Example | None
     services: int = 1
-    """How many services it is about."""
+    """Number of services."""
     further_services: bool = False
-    """There were more than the core tells apart."""
+    """True where there were more services than the core counts."""
 
     @property
     def detail(self) -> str:
-        """The cause's detail that took most time; empty where none narrows it."""
+        """The detail of the cause that took most time; empty without a detail."""
         return self.details[0][0] if self.details else ""
 
     @property
     def is_lead(self) -> bool:
-        """It may stand first: a change or a repair would help."""
+        """True where the finding may come first: a change or a repair would help."""
         return self.kind not in IDLE | UNSURE
 
     @property
     def weight_ns(self) -> int:
-        """What findings are ranked by: the time that a change could give back; of a rate the time it held."""
+        """Rank of the finding: the time that a change could give back; for a rate the time that it lasted."""
         return self.time_ns if self.kind in RATES else self.recoverable_ns or 0
 
 

@@ -1,4 +1,4 @@
-"""Findings of one kind at many services as one, where a list of them would hide what they have in common."""
+"""Merges findings of one kind at many services, because a list of them would hide their common cause."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
@@ -8,10 +8,10 @@ from tcpstall.findings.finding import FAILURES, Finding
 __all__ = ["together"]
 
 _MANY_PORTS = 3
-"""So many ports of a host with the same trouble are the host's trouble."""
+"""Ports of a host from which a common fault is the host's."""
 
 _MANY_HOSTS = 6
-"""So many hosts with it are the client's trouble, or that of the path they share."""
+"""Hosts from which a common fault is the client's, or that of the shared path."""
 
 _OF_THE_PATH = FAILURES | {
     "handshake-loss",
@@ -24,7 +24,7 @@ _OF_THE_PATH = FAILURES | {
     "one-sided",
     "unexplained",
 }
-"""Kinds that a host or a path has, whatever the service; other kinds are a service's own."""
+"""Kinds of faults of a host or a path; other kinds are a service's own."""
 
 _ADDED_UP = (
     "flows",
@@ -45,7 +45,7 @@ _ADDED_UP = (
 
 
 def together(found: Iterable[Finding]) -> list[Finding]:
-    """The findings with those merged that many ports of a host, then many hosts have in common."""
+    """The findings, merged where many ports of a host, then many hosts share one."""
     rows = list(found)
     rows = _merged(rows, _MANY_PORTS, by_host=True)
     return _merged(rows, _MANY_HOSTS, by_host=False)
@@ -64,7 +64,7 @@ def _merged(rows: Sequence[Finding], least: int, *, by_host: bool) -> list[Findi
 
 
 def _sum(group: Sequence[Finding], *, by_host: bool) -> Finding:
-    """The sum; its distribution is that of the largest, whose example it shows."""
+    """The sum of findings, with the distribution and the example of the largest."""
     first = max(group, key=lambda row: (row.time_ns, row.flows))
     details: dict[str, int] = {}
     for row in group:
@@ -93,7 +93,7 @@ def _sum(group: Sequence[Finding], *, by_host: bool) -> Finding:
 
 
 def _within(group: Sequence[Finding], part: float) -> int:
-    """The time that this part of all stay within, to a tenth of each finding's own distribution."""
+    """The quantile over all findings, to a tenth of each finding's own distribution."""
     values = sorted((value, row.counted / len(row.tenths_ns)) for row in group for value in row.tenths_ns)
     least, passed = part * sum(count for _, count in values), 0.0
     for value, count in values:

@@ -1,4 +1,4 @@
-"""The order of findings: what a change could give back comes first, and what nobody can give back never leads."""
+"""Ranks findings by the time that a change could give back; time that no change can give back never leads."""
 
 from collections.abc import Iterable
 
@@ -9,27 +9,27 @@ from tcpstall.model import Analysis
 __all__ = ["findings", "ranked"]
 
 _MOST_FLOWS = 2
-"""A failure of at least half of all connections is the capture's story, however short each took."""
+"""A failure of at least one in so many connections comes first, however short each took."""
 
 _NEVER_WORKED = FAILURES - {"reset"}
 
 _LEAST = 100
-"""What would give back less than a hundredth of the largest is left out, unless connections failed."""
+"""A finding below this fraction (1/100) of the largest is left out, unless connections failed."""
 
 _LITTLE = 20
-"""Less than a twentieth of the round trips is little beside them."""
+"""Plain round trips weigh this fraction (1/20) of their time: findings below it come after them."""
 
 _LEAST_NS = 1_000_000
-"""A finding of less time is left out where there is another one."""
+"""A finding of less time is left out where there is another finding."""
 
 
 def findings(analysis: Analysis) -> list[Finding]:
-    """The findings of an analysis, in the order in which a person should read them."""
+    """The findings of an analysis, ranked."""
     return ranked(read(analysis.findings_facts), analysis.total)
 
 
 def ranked(found: Iterable[Finding], flows: int) -> list[Finding]:
-    """Of what was folded of so many flows: merged where the same fault met many services, and in order."""
+    """The findings of `flows` flows, merged where many services share a fault, and ranked."""
     rows = together(found)
     rows.sort(key=lambda finding: _place(finding, flows))
     largest = max((_weight(finding) for finding in rows), default=0)
@@ -41,7 +41,7 @@ def ranked(found: Iterable[Finding], flows: int) -> list[Finding]:
 
 
 def _weight(finding: Finding) -> int:
-    """Plain round trips come after what a repair gives back, but for what is little beside them."""
+    """Weight of the finding; plain round trips weigh less, so that repairs come before them."""
     return finding.time_ns // _LITTLE if finding.kind == "round-trips" else finding.weight_ns
 
 

@@ -1,4 +1,4 @@
-"""The flow that is told in full: one that shows the first finding, and not the one that was idle for longest."""
+"""Chooses the flow to show in full: one that shows the first finding, not the one that was idle longest."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -12,7 +12,7 @@ __all__ = ["Telling", "first_to_see", "led", "telling"]
 
 @dataclass(frozen=True)
 class Telling:
-    """What a report of many flows tells: the findings, the flow that shows the first one, and flows to tell in full."""
+    """Content of a report of many flows: findings, the flow that shows the first, and flows to show in full."""
 
     findings: Sequence[Finding]
     shown: Flow
@@ -20,16 +20,16 @@ class Telling:
 
 
 def telling(analysis: Analysis, flows: Sequence[Flow], sort: Sort, most: int) -> Telling:
-    """Of an analysis with flows, `flows` of which are listed in the order of `sort`, `most` of these in full."""
+    """The content for an analysis that lists `flows` in the order of `sort`, the first `most` of them in full."""
     found = findings(analysis)
     shown = _showing(analysis, found, flows, sort)
     return Telling(found, shown, _in_full(shown, flows, most, sort, found))
 
 
 def _showing(analysis: Analysis, found: Sequence[Finding], flows: Sequence[Flow], sort: Sort) -> Flow:
-    """Of `flows`, sorted so, the example of the first finding, or the first at its service; else what lost most.
+    """The example of the first finding among `flows`, else the first flow at its service, else the worst flow.
 
-    It lies among the flows that are listed: what is told must not depend on how many others are held.
+    The choice is one of the listed flows, so that it does not depend on the number of flows in memory.
     """
     lead = next((finding for finding in found if finding.is_lead), None)
     if lead is None or sort != "lost":
@@ -39,7 +39,7 @@ def _showing(analysis: Analysis, found: Sequence[Finding], flows: Sequence[Flow]
 
 
 def first_to_see(analysis: Analysis) -> Flow:
-    """The same of all flows that are held: the one to look at where none was asked for."""
+    """The flow to show where the user asked for none, chosen from all flows in memory."""
     lead = next((finding for finding in findings(analysis) if finding.is_lead), None)
     ids = analysis.flows.column("flow")
     if lead is None or lead.example is None or lead.example.flow not in ids:
@@ -53,7 +53,7 @@ def _is_at(flow: Flow, finding: Finding) -> bool:
 
 
 def _in_full(shown: Flow, flows: Sequence[Flow], most: int, sort: Sort, found: Sequence[Finding]) -> list[Flow]:
-    """The first `most` of `flows`, sorted so; unless another order was asked for those that show findings lead."""
+    """The first `most` of `flows`; sorted by lost time, flows that show findings come first."""
     if sort != "lost":
         return list(flows)[:most]
     by_id = {flow.id: flow for flow in flows}
@@ -63,5 +63,5 @@ def _in_full(shown: Flow, flows: Sequence[Flow], most: int, sort: Sort, found: S
 
 
 def led(shown: Flow, flows: Sequence[Flow]) -> list[Flow]:
-    """Those flows with that one first, which may be one of them."""
+    """The flows with `shown` first."""
     return [shown, *(flow for flow in flows if flow.id != shown.id)]

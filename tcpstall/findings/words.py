@@ -1,4 +1,4 @@
-"""A finding in words: what it is, where, and the evidence that decided."""
+"""A finding in words: its kind, its place, and the evidence that decided."""
 
 from collections.abc import Callable
 
@@ -42,7 +42,7 @@ _HEADLINES = {
 
 
 def headline(finding: Finding) -> str:
-    """What it is, in a few words."""
+    """The kind, in a few words."""
     if finding.kind == "sent-in-pieces":
         return f"{finding.side} slow to send"
     if finding.kind == "loss" and finding.detail == "spurious":
@@ -51,7 +51,7 @@ def headline(finding: Finding) -> str:
 
 
 def where(finding: Finding) -> str:
-    """The service, host, or how many of them: `192.0.2.1:80`."""
+    """The service, the host, or their number: `192.0.2.1:80`."""
     if finding.address is None:
         over = "over " if finding.further_services else ""
         return f"{over}{number(finding.services)} services" if finding.services > 1 else "many services"
@@ -67,7 +67,7 @@ def names(finding: Finding) -> tuple[str, str]:
 
 
 def spread(finding: Finding) -> list[str]:
-    """The distribution, the part that matters most first: `worst 1.00 s`, `median 720.0 ms`, `p95 950.0 ms`."""
+    """The distribution, its most important part first: `worst 1.00 s`, `median 720.0 ms`, `p95 950.0 ms`."""
     if finding.counted < 2 or not finding.worst_ns or finding.kind in RATES:
         return []
     parts = [f"worst {duration(finding.worst_ns)}", f"median {duration(finding.median_ns)}"]
@@ -75,7 +75,7 @@ def spread(finding: Finding) -> list[str]:
 
 
 def sentence(finding: Finding) -> str:
-    """The finding as one sentence that stands by itself."""
+    """The finding as one complete sentence."""
     place, flows, span = where(finding), counted(finding.flows, "flow"), duration(finding.time_ns)
     _sender, receiver = names(finding)
     match finding.kind:
@@ -112,7 +112,7 @@ def sentence(finding: Finding) -> str:
 
 
 def evidence(finding: Finding) -> str:
-    """The figures that decided, in one clause; empty where the kind says all."""
+    """The figures that decided, in one clause; empty where the kind is enough."""
     told = _EVIDENCE.get(finding.kind)
     return told(finding) if told else _plain(finding)
 

@@ -1,4 +1,4 @@
-"""What the panels over a flow's time show: sequence numbers, bytes in flight, round trips, throughput."""
+"""Content of the panels over a flow's time: sequence numbers, bytes in flight, round trips, throughput."""
 
 import numpy as np
 from numpy.typing import NDArray
@@ -71,7 +71,7 @@ def round_trips(panel: Panel, subject: Subject) -> None:
 
 
 def round_trips_by_position(panel: Panel, subject: Subject) -> None:
-    """The same over the byte that each ACK reached, with what was sent again at the foot: `panel.time` holds bytes."""
+    """Round trips over the byte that each ACK reached, with retransmissions at the foot: `panel.time` holds bytes."""
     measured, again = subject.series.round_trips, subject.series.retransmissions
     _round_trips(panel, subject, measured.position.astype(np.int64), measured.rtt_ns)
     ink.feet(panel, np.sort(again.low).astype(np.int64), style.RETRANSMISSION, "retransmitted here")
@@ -126,7 +126,7 @@ def _round_trips(panel: Panel, subject: Subject, at: Times, rtt_ns: Times) -> No
 
 
 def _dots_seen(at: Times, rtt_ns: Times, view: View) -> Spans:
-    """One dot a pixel, told apart by logarithms: right on either axis, where the most is dots far below the rest."""
+    """One dot per pixel, chosen by logarithms: right on either axis, where most dots are far below the others."""
     exponents = _FINE * np.log10(np.maximum(rtt_ns, 1))
     seen = reduce.marks_seen(Spans(at, exponents, exponents), view, ink.ROWS)
     levels = 10.0 ** (seen.high / _FINE)

@@ -1,4 +1,4 @@
-"""The parts that an exchange's latency is the sum of, and how each looks."""
+"""The parts of an exchange's latency, and their styles."""
 
 from collections.abc import Iterator
 from itertools import groupby

@@ -59,7 +59,7 @@ def over_time(kind: str, subject: Subject, start_ns: int, end_ns: int, width_in:
 
 
 def by_position(subject: Subject, start_ns: int, end_ns: int, width_in: float) -> Figure:
-    """Round trips over the byte of the stream that was acknowledged, of the time between."""
+    """Round trips between two times, over the byte of the stream that was acknowledged."""
     series = subject.series
     sheet = Sheet(width_in, [4.2])
     (axes,) = sheet.panels

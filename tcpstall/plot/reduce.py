@@ -22,7 +22,7 @@ class View:
 
     @property
     def length_ns(self) -> int:
-        """How long it is; never 0, so that a flow of one packet has a picture too."""
+        """Length of the stretch; never 0, so that a flow of one packet has a picture too."""
         return max(1, self.end_ns - self.start_ns)
 
 

@@ -44,7 +44,7 @@ class RoundTrips(NamedTuple):
 
 @dataclass(frozen=True)
 class Series:
-    """What one end sent and what it was told, times in ns since the flow's start, bytes relative to the end's ISN."""
+    """Data that one end sent and ACKs for it; times in ns since the flow's start, bytes relative to its ISN."""
 
     data: Spans
     retransmissions: Spans

@@ -1,4 +1,4 @@
-"""The paper of a picture: where title, lanes, panels and legends stand, in inches."""
+"""The sheet of a picture: places of title, lanes, panels and legends, in inches."""
 
 from collections.abc import Iterable, Sequence
 
@@ -62,7 +62,7 @@ class Sheet:
         return self.figure.add_axes(place, sharex=shared)
 
     def fits(self, line: str) -> bool:
-        """Whether the second line of the title has room for it."""
+        """True where the second line of the title has room for the text."""
         return self._width_of(line, _BELOW_PT, "normal") <= self._width_in - _LEFT_IN - 0.1
 
     def head(self, what: str, below: str) -> None:

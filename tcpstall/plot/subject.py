@@ -1,4 +1,4 @@
-"""What a picture of one flow is about: the data of one of its ends."""
+"""Subject of a picture of one flow: the data of one of its ends."""
 
 import os
 from collections.abc import Sequence
@@ -14,7 +14,7 @@ __all__ = ["Subject", "subjects"]
 
 @dataclass(frozen=True)
 class Subject:
-    """Whose data is drawn."""
+    """End whose data is drawn."""
 
     flow: Flow
     series: Series
@@ -36,7 +36,7 @@ def subjects(
     sets: Sequence[int] = (),
     missing_before: Sequence[int] = (),
 ) -> list[Subject]:
-    """What is drawn of some flows: the series about the data of the end that sent most of it, from one reading.
+    """Subjects of some flows: the series about the data of the end that sent most of it, from one reading.
 
     The interval, `max_expansion`, `sets` and `missing_before` are those of the analyze() that gave the flows. A flow
     that only shook hands has no subject.

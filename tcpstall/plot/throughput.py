@@ -14,7 +14,7 @@ _LEAST_NS = 1_000
 _BINS_WITHOUT_ROUND_TRIP = 200
 
 MOST_BINS = 400
-"""More would show the bursts of single round trips as one grey area."""
+"""Most bins: more would show the bursts of single round trips as one grey area."""
 
 
 class Throughput(NamedTuple):
@@ -49,7 +49,7 @@ def throughput(
 
 
 def _newly_acked(series: Series) -> Levels:
-    """What each ACK acknowledged beyond those before it."""
+    """Bytes that each ACK acknowledged beyond earlier ACKs."""
     level = series.acked.level
     if not len(level):
         return level

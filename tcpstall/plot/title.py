@@ -1,4 +1,4 @@
-"""The words above a picture and beside its rows: what is shown, and what its time was lost to."""
+"""The words above a picture and beside its rows: its subject, and the causes of lost time."""
 
 from collections.abc import Callable, Mapping, Sequence
 
@@ -11,7 +11,7 @@ from tcpstall.model import Analysis, Exchange, Flow, Side
 
 _ENOUGH_FOR_A_TAIL = 100
 _TOO_MANY_ROUND_TRIPS = 100
-"""From so many on, round trips are not what a latency was made of."""
+"""Round trips from which a latency is not shown in round trips."""
 
 
 def what(flow: Flow, side: Side, start_ns: int, end_ns: int) -> str:
@@ -25,7 +25,7 @@ def what(flow: Flow, side: Side, start_ns: int, end_ns: int) -> str:
 
 
 def losses(flow: Flow, fits: Callable[[str], bool]) -> str:
-    """What set the rate, then time lost by cause, the largest first; the smallest are counted if they do not fit."""
+    """The limit of the rate, then lost time by cause, the largest first; causes that do not fit are counted."""
     rate = _rate(flow)
     line = rate + losses_of(flow.time_ns, flow.duration_ns, lambda losses: fits(rate + losses))
     return line if fits(line) else losses_of(flow.time_ns, flow.duration_ns, fits)
@@ -41,7 +41,7 @@ def _rate(flow: Flow) -> str:
 
 
 def losses_of(time_ns: Mapping[str, int], whole_ns: int, fits: Callable[[str], bool]) -> str:
-    """The same of any ledger."""
+    """Lost time by cause of any ledger."""
     lost = sorted(((time_ns.get(cause, 0), cause) for cause in Cause if time_ns.get(cause, 0) > 0), key=_most_first)
     if not lost:
         return "no time lost to waits"

@@ -16,13 +16,13 @@ from tcpstall.units import counted, duration, number, percent
 __all__ = ["Finding", "amount", "findings", "loss", "notes", "remainder", "set_up", "together"]
 
 _NOISE_SHARE = 100
-"""A cause that owns less than a hundredth of what the largest owns is told in the last line only."""
+"""A cause that owns less than this fraction (1/100) of the largest appears in the last line only."""
 
 _UNSURE = 0.6
 """Below this confidence the answer says `probably`."""
 
 _SLOW_HANDSHAKE = 3
-"""A handshake of more than so many round trips is a finding of its own."""
+"""Round trips beyond which a handshake is a finding of its own."""
 
 _NOTES = {
     "roles-guessed": "the SYN was not captured: which end is the client was guessed",
@@ -42,7 +42,7 @@ _TOLD_BY_TRUST = {
     "acked-unseen": {"data-unseen", "one-sided"},
     "time-went-back": {"clock-stepped"},
 }
-"""Notes that the line about trust tells already, with the reasons that do."""
+"""Notes that the line about trust covers, with the reasons that cover them."""
 
 
 @dataclass(frozen=True)
@@ -66,7 +66,7 @@ def findings(flow: Flow) -> list[Finding]:
 
 
 def together(analysis: Analysis) -> str:
-    """What all flows lost, by cause."""
+    """Lost time of all flows, by cause."""
     sums = analysis.time_ns()
     lost = {cause: sums[cause] for cause in Cause if sums[cause]}
     ranking = sorted(lost, key=lambda cause: -lost[cause])
@@ -76,7 +76,7 @@ def together(analysis: Analysis) -> str:
 
 
 def notes(flow: Flow) -> Iterator[str]:
-    """What else a reader must know, but for what the line about trust tells."""
+    """Notes for the reader, without those that the line about trust covers."""
     for note in flow.notes:
         if not _TOLD_BY_TRUST.get(note, set()) & set(flow.trust.reasons):
             yield _NOTES.get(note, note.replace("-", " "))
@@ -153,7 +153,7 @@ def _advice(stalls: Sequence[Stall]) -> str:
 
 
 def remainder(flow: Flow, told: Sequence[Finding]) -> str:
-    """Where the rest of the time went, so that the lines add up to the flow's length."""
+    """Owners of the rest of the time, so that the lines add up to the flow's length."""
     named = {finding.cause.value for finding in told}
     rest = {owner: span for owner, span in flow.time_ns.items() if span and owner not in named}
     parts = [f"{owner} {duration(span)}" for owner, span in sorted(rest.items(), key=lambda row: -row[1])]

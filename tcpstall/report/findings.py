@@ -13,7 +13,7 @@ from tcpstall.units import counted, duration
 __all__ = ["MOST", "facts", "finding_lines", "findings_list", "heading", "told", "with_change"]
 
 MOST = 8
-"""Findings that are told."""
+"""Findings on the page."""
 
 _INDENT = "   "
 
@@ -49,7 +49,7 @@ def heading(finding: Finding) -> str:
 
 
 def told(finding: Finding) -> str:
-    """All that follows the heading, whatever the width, with the flow that shows it."""
+    """The parts after the heading, for any width, with the example flow."""
     shown = f"; flow {finding.example.flow} shows it" if finding.example and finding.flows > 1 else ""
     return f"{with_change(finding)}{shown}"
 
@@ -65,7 +65,7 @@ def facts(finding: Finding) -> str:
 
 
 def _time(finding: Finding) -> str:
-    """What could be given back, or what there was; nothing of a failure that took no time."""
+    """Recoverable time, or else the time; nothing for a failure that took no time."""
     known = finding.kind not in RATES and finding.recoverable_ns is not None
     span = finding.recoverable_ns if known else finding.time_ns
     return f"{duration(span)}  " if span else ""

@@ -23,7 +23,7 @@ class FirstChange:
 
 
 def first_change(flow: Flow) -> FirstChange | None:
-    """Of the finding that cost most; None where nothing on the hosts would help it."""
+    """The change for the finding that cost most; None where nothing on the hosts would help."""
     found = treatments(flow)
     if not found or not found[0].remedies:
         return None

@@ -118,7 +118,7 @@ def _two_lines(flow: Flow) -> list[str | Text]:
 
 
 def _label(flow: Flow) -> str:
-    """What it carries, on a line of its own."""
+    """The flow's label, on a line of its own."""
     if not flow.label:
         return ""
     label = in_terminal(flow.label)

@@ -1,4 +1,4 @@
-"""What was read: one line a capture or set of files read as one, with warnings beneath."""
+"""The inputs: one line per capture or set of files read as one, with warnings beneath."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
@@ -17,7 +17,7 @@ __all__ = ["as_a_whole", "as_read", "described", "facts", "in_brief", "named", "
 _DAY_NS = 86_400 * 10**9
 
 _BEGINNINGS = 5
-"""Files of a stream whose first packet's number is told."""
+"""Files of a stream listed with the number of their first packet."""
 
 _INPUTS = 3
 """Inputs that are named in brief, and remarks on them."""
@@ -33,7 +33,7 @@ _SKIPPED = {
 
 
 def as_read(captures: Sequence[Capture]) -> list[list[Capture]]:
-    """Those that were read as one together, in order of time, where the first of them stands."""
+    """The captures in groups that were read as one, in order of time, at the place of each group's first."""
     sets: dict[tuple[str, int], list[Capture]] = {}
     for place, capture in enumerate(captures):
         of = ("alone", place) if capture.stream is None else ("stream", capture.stream)
@@ -42,7 +42,7 @@ def as_read(captures: Sequence[Capture]) -> list[list[Capture]]:
 
 
 def named(members: Sequence[Capture]) -> str:
-    """What captures that were read as one are called."""
+    """The name of captures that were read as one."""
     paths = [capture.path for capture in members]
     match paths:
         case [path]:
@@ -54,7 +54,7 @@ def named(members: Sequence[Capture]) -> str:
 
 
 def described(members: Sequence[Capture]) -> Iterator[Text | Padding]:
-    """What was read as one in a line, then what each capture of it lacks, then its warnings, a line each."""
+    """A line for the group, then the gaps of each of its captures, then the warnings, a line each."""
     if len(members) == 1:
         yield from _capture(members[0])
         return
@@ -66,7 +66,7 @@ def described(members: Sequence[Capture]) -> Iterator[Text | Padding]:
 
 
 def in_brief(captures: Sequence[Capture], width: int) -> Iterator[Text]:
-    """The same in a few lines: the first inputs, and what they lack as far as it matters."""
+    """The inputs in a few lines: the first ones, with gaps that matter."""
     sets = as_read(captures)
     for members in sets[:_INPUTS]:
         whole = as_a_whole(members) if len(members) > 1 else members[0]
@@ -100,7 +100,7 @@ def _cut(line: str, width: int, style: str) -> Text:
 
 
 def _numbers(members: Sequence[Capture]) -> str:
-    """Where to find a packet: its number is one of the whole stream."""
+    """Place of a packet by its number in the whole stream."""
     later = [f"{capture.path} from {number(first)}" for capture in members[1:] if (first := capture.first_packet)]
     shown = later if len(later) <= _BEGINNINGS else [*later[: _BEGINNINGS - 1], "…", later[-1]]
     return f"packet numbers run on: {', '.join(shown)}"
@@ -122,7 +122,7 @@ def facts(capture: Capture) -> str:
 
 
 def without_flows(captures: Sequence[Capture]) -> Iterator[Text | Padding]:
-    """Why there is nothing to diagnose, for each capture."""
+    """The reason of each capture for having nothing to diagnose."""
     for members in as_read(captures):
         for capture in members:
             yield Text(f"{in_terminal(capture.path)}: {nothing_in(capture)}", "bold")
@@ -130,7 +130,7 @@ def without_flows(captures: Sequence[Capture]) -> Iterator[Text | Padding]:
 
 
 def nothing_in(capture: Capture) -> str:
-    """Why there is nothing to diagnose."""
+    """The reason why there is nothing to diagnose."""
     if capture.packets == 0:
         return "no packets in it"
     if capture.tcp_segments:

@@ -1,4 +1,4 @@
-"""What a limit cost and what would lift it, in figures: buffers, readers, shut windows, idle restarts."""
+"""Cost of a limit and the size that lifts it, in figures: buffers, readers, shut windows, idle restarts."""
 
 from collections.abc import Sequence
 
@@ -13,7 +13,7 @@ _OPTIONS = {Cause.RWND_LIMITED: "SO_RCVBUF", Cause.SNDBUF_LIMITED: "SO_SNDBUF"}
 
 
 def lifting(stalls: Sequence[Stall]) -> str:
-    """What the buffer seems to be set to and what is needed, to follow the advice; empty where nothing is known."""
+    """The buffer's inferred size and the needed one, to follow the advice; empty where both are unknown."""
     option = _OPTIONS.get(stalls[0].cause)
     sized = [stall for stall in stalls if stall.evidence.get("buffer_high_bytes") is not None]
     if option is None:
@@ -33,7 +33,7 @@ def lifting(stalls: Sequence[Stall]) -> str:
 
 
 def _unsized(stalls: Sequence[Stall]) -> str:
-    """Why no size is suggested, where the rates that it would be for were out of the flow's reach."""
+    """The reason for suggesting no size, where its rates were out of the flow's reach."""
     fastest = mostly(stalls, "fastest_bytes_per_s")
     if fastest is None:
         return ""

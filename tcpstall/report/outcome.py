@@ -19,7 +19,7 @@ def headline(flow: Flow) -> str:
 
 
 def handshake_phrase(flow: Flow) -> str:
-    """The same as a clause of the handshake's finding."""
+    """The outcome as a clause of the handshake's finding."""
     return "" if flow.was_set_up else _opening(flow)
 
 

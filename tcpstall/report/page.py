@@ -25,7 +25,7 @@ _LINES = 40
 """Lines of the page as long as nobody asks for the stalls: what a screen shows."""
 
 _ROWS_OF_HEADING = 4
-"""Of a table: an empty line, title, columns, rule."""
+"""Lines of a table's head: an empty line, title, columns, rule."""
 
 _MANY_FLOWS = 3
 _STALLS_OF_FEW = 20
@@ -72,7 +72,7 @@ def _short(
     sort: Sort,
     width: int,
 ) -> Iterator[RenderableType]:
-    """All that fits on a screen; the findings with least time go first where it does not."""
+    """The parts that fit on a screen; where they do not fit, findings with least time are dropped first."""
     inputs = list(in_brief(captures, width))
     table = list(_list(flows, analysis.total, sort, width)) if analysis.total > 1 else []
     rows = len(flows) + _ROWS_OF_HEADING + 1 if table else 0

@@ -1,4 +1,4 @@
-"""What the path did, in plain words: its rate, the queue on it, and how much of the link a flow reached."""
+"""The path in plain words: its rate, its queue, and a flow's share of the link."""
 
 from tcpstall.model import Flow, Side, Stall
 from tcpstall.report.waits import main_sender
@@ -26,7 +26,7 @@ def busy_path(flow: Flow) -> str:
 
 
 def busy_path_of(stall: Stall) -> str:
-    """The same of one stall, by its own figures."""
+    """The path during one stall, by the stall's own figures."""
     evidence = stall.evidence
     carried, queue = evidence.get("bottleneck_bytes_per_s"), evidence.get("queue_ns")
     if carried is None:
@@ -47,7 +47,7 @@ def _without_rate(side: Side, queue_ns: int) -> str:
 
 
 def reached_link(flow: Flow) -> str:
-    """Which share of the link the main sender's data reached; empty where the link's rate was not given."""
+    """The share of the link that the main sender's data reached; empty without the link's rate."""
     side = main_sender(flow)
     reached = flow.directions[side].link_share
     return "" if reached is None else f"the {side} reached {share(reached)} of the link"

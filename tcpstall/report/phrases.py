@@ -20,20 +20,20 @@ _USUAL_SEGMENT = 1_448
 
 
 _CANDIDATES = 2
-"""So many causes are named where none could be told."""
+"""Candidates named where no cause could be decided."""
 
 _KINDS_OF_PAUSES = 2
-"""So many kinds of an application's pauses are told, those with most time."""
+"""Kinds of an application's pauses in a clause, those with most time."""
 
 
 def phrase(cause: Cause, flow: Flow, stalls: Sequence[Stall]) -> str:
-    """What happened, for the stalls of one cause; never empty."""
+    """The clause for the stalls of one cause; never empty."""
     speak = _PHRASES.get(cause)
     return speak(flow, stalls) if speak else f"{cause.summary}, {times(len(stalls))}"
 
 
 def phrase_of_one(flow: Flow, stall: Stall) -> str:
-    """What happened in one stall: its own figures, without the flow's sums."""
+    """The clause for one stall: its own figures, without the flow's sums."""
     match stall.cause:
         case Cause.RETRANSMISSION:
             return repairs(flow, [stall])
@@ -129,7 +129,7 @@ def _app_limited(flow: Flow, stalls: Sequence[Stall]) -> str:
 
 
 def _pauses(alike: Sequence[Stall]) -> str:
-    """Of one end and one kind."""
+    """The clause for pauses of one end and one kind."""
     how = f"{times(len(alike))}, {_longest(alike)}"
     match alike[0].detail:
         case "think-time":
@@ -145,7 +145,7 @@ def _retransmission(flow: Flow, stalls: Sequence[Stall]) -> str:
 
 
 def repairs(flow: Flow, stalls: Sequence[Stall]) -> str:
-    """What was repaired, and what was sent again in vain, without the flow's sum of bytes."""
+    """Repairs and needless retransmissions, without the flow's sum of bytes."""
     done = [stall for stall in stalls if not _in_vain(flow, stall)]
     told = []
     if done:
@@ -156,7 +156,7 @@ def repairs(flow: Flow, stalls: Sequence[Stall]) -> str:
 
 
 def _in_vain(flow: Flow, stall: Stall) -> bool:
-    """Whether the capture shows no ACK of what was sent again."""
+    """True where the capture shows no ACK of the retransmitted data."""
     if stall.ended or not stall.attempts:
         return False
     return bool(never_acknowledged(flow, stall)) or stall.evidence.get("freed_by_packet") is None

@@ -28,7 +28,7 @@ _COLUMNS = ("packet", "sender", "kind", "seq", "bytes", "ack", "edge", "in_fligh
 
 
 def proof(flow: Flow, stall: Stall, samples: _core.Table, *, width: int) -> Iterator[RenderableType]:
-    """What was decided and by what; `samples` are the flow's segments as `_core.samples` gives them."""
+    """The decision and its evidence; `samples` are the flow's segments from `_core.samples`."""
     yield Text(f"flow {flow.id}, stall {stall.number}: {flow.client} ↔ {flow.server}", "bold")
     yield Text.assemble(
         f"the {stall.sender} waited {length(stall)} from {clock(stall.start_ns)} on: ",

@@ -31,7 +31,7 @@ def service_list(services: Sequence[Service]) -> Iterator[RenderableType]:
 
 
 def service_line(service: Service) -> str:
-    """How it was connected to, and what reuse would have saved."""
+    """Connections to the service, and the time that reuse would have saved."""
     name = Endpoint(service.address, service.port)
     of = "" if service.clients == 1 else f" of {counted(service.clients, 'client')}"
     each = ratio(service.exchanges, service.connections)
@@ -51,7 +51,7 @@ def _saved(service: Service) -> str:
 
 
 def idle_line(found: IdleClose) -> str:
-    """Which end closes idle connections, and after how long."""
+    """The end that closes idle connections, and its timeout."""
     other: Side = "client" if found.side == "server" else "server"
     return (
         f"the {found.side} closes connections that were idle for {duration(found.after_ns)} "

@@ -114,12 +114,12 @@ def _candidates(stall: Stall) -> str:
 
 
 def length_of(stall: Stall) -> str:
-    """How long it took: `7.124 ms`, `≥ 1.200 s` where it never ended."""
+    """Duration: `7.124 ms`, or `≥ 1.200 s` without an end."""
     return exact(stall.duration_ns) if stall.ended else f"≥ {exact(stall.duration_ns)}"
 
 
 def bytes_of(stall: Stall, name: str) -> str:
-    """That size from the evidence; `?` where it is unknown."""
+    """A size from the evidence; `?` where unknown."""
     value = stall.evidence.get(name)
     return "?" if value is None else number(value)
 

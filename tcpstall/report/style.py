@@ -1,4 +1,4 @@
-"""How each kind of thing looks: causes in their own colours, figures that are never cut."""
+"""Styles and columns of tables: causes in their own colours, figures that are never cut."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -86,7 +86,7 @@ def _kept(columns: Sequence[Column], least: Sequence[int], width: int, spare: Se
 def _given(
     cells: Sequence[Sequence[str | Text]], least: Sequence[int], kept: Sequence[int], width: int
 ) -> dict[int, int]:
-    """The widths of columns that have too little room for all that stands in them: left to itself rich parts words."""
+    """Widths of columns with too little room for their content: by default rich breaks words."""
     room = width - _needed(least, kept)
     given = {}
     for place in kept:

@@ -23,7 +23,7 @@ def summary(found: Sequence[Finding], worst: Flow, analysis: Analysis, width: in
 
 
 def story(found: Sequence[Finding], worst: Flow) -> str:
-    """The finding that stands first; where there is none, how the worst flow ended, or that nothing is wrong."""
+    """The first finding; without one, the end of the worst flow, or a line that nothing is wrong."""
     if not found:
         return _ended(worst) if worst.outcome else "Nothing to repair: no flow waited longer than a round trip"
     told = sentence(found[0])
@@ -31,13 +31,13 @@ def story(found: Sequence[Finding], worst: Flow) -> str:
 
 
 def _ended(flow: Flow) -> str:
-    """How a connection ended of which there is no finding, and what to do about it."""
+    """The end of a connection without a finding, with advice."""
     advice = flow.stalls[0].advice if flow.stalls else ""
     return f"{ended_so(flow)}{f' → {advice}' if advice else ''}"
 
 
 def recoverable(found: Sequence[Finding]) -> int:
-    """What changes could give back at most, nanoseconds of all flows."""
+    """Most time that changes could give back, nanoseconds of all flows."""
     return sum(finding.recoverable_ns or 0 for finding in found)
 
 

@@ -16,7 +16,7 @@ _ROUND_TRIPS = (
     Cause.BURST_LIMITED,
     Cause.NAGLE,
 )
-"""What these cost comes in round trips; timers and applications count in time."""
+"""Parts whose cost is counted in round trips; timers and applications cost time."""
 
 _SLIVER = 100
 """A part of less than a hundredth of the latency, or of a twentieth of a round trip, is not worth a word."""
@@ -63,7 +63,7 @@ def _amount(part: Part, base_rtt_ns: int | None) -> str:
 
 
 def _name(part: Part, exchange: Exchange, others: Sequence[Part]) -> str:
-    """What the part was, in as few words as tell it from the others."""
+    """Name of the part, short but distinct from the other parts."""
     if part.part == "handshake":
         return f"handshake ({part.detail})" if part.detail else "handshake"
     if part.part == "travel":

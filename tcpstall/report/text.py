@@ -38,7 +38,7 @@ class _Whole:
 
 
 def whole(part: RenderableType) -> RenderableType:
-    """The same, made to fold so; other things than text, indented or not, are as they were."""
+    """The text, made to fold so, indented or not; any other part stays as it is."""
     if isinstance(part, Text):
         return _Whole(part)
     if isinstance(part, Padding) and isinstance(part.renderable, Text):

@@ -1,4 +1,4 @@
-"""How far the labels can be trusted, in a line a capture or a flow; nothing where nothing is missing."""
+"""Trust in the labels, one line per capture or flow; nothing where nothing is missing."""
 
 from collections.abc import Iterator, Sequence
 
@@ -9,7 +9,7 @@ from tcpstall.units import counted, number, share
 __all__ = ["TOLD", "doubts", "short_doubts"]
 
 TOLD = frozenset({"unseen-data", "clock-steps", "options-cut"})
-"""Codes of warnings that the line about a capture tells in its own words."""
+"""Codes of warnings that the line about a capture words itself."""
 
 _UNSEEN_MATTERS = 0.001
 """Below this share hardly a round of ten segments in a hundred is touched."""
@@ -42,7 +42,7 @@ _VERBS = {"have": "has", "show": "shows", "lack": "lacks"}
 
 
 def doubts(capture: Capture) -> Iterator[str]:
-    """What the capture lacks, in one line, and what to do better next time in another."""
+    """A line with the gaps of the capture, and a line with the advice for the next one."""
     trust = capture.trust
     found = [(what, advice) for what, advice in _missing(trust) if what]
     if not found:
@@ -64,7 +64,7 @@ def short_doubts(flow: Flow) -> str:
 
 
 def _missing(trust: CaptureTrust) -> Iterator[tuple[str, str]]:
-    """What is missing and the advice for it."""
+    """The gaps and the advice for them."""
     if (trust.unseen_share or 0) >= _UNSEEN_MATTERS:
         yield f"{_part(trust.unseen_share)} of the data was acknowledged but is not in the capture", "unseen"
     yield _of(trust.flows_without_handshake, trust, "began before it"), "handshake"

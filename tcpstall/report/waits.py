@@ -1,4 +1,4 @@
-"""What of a flow's time counts as waiting."""
+"""The part of a flow's time that counts as waiting."""
 
 from collections.abc import Sequence
 
@@ -10,7 +10,7 @@ __all__ = ["by_cause", "main_sender", "real_stalls", "sum_by_cause"]
 
 
 def real_stalls(flow: Flow) -> list[Stall]:
-    """The stalls after the handshake, which is told apart everywhere."""
+    """The stalls after the handshake, which is shown separately everywhere."""
     return [stall for stall in flow.stalls if stall.cause is not Cause.HANDSHAKE]
 
 

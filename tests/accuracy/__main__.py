@@ -1,15 +1,14 @@
 """`python -m tests.accuracy`: how often the cause is right, by the kernel's own word."""
 
 import argparse
-import re
 import sys
 from pathlib import Path
 
 from tests.accuracy.count import SIDES, count
-from tests.accuracy.table import MARK, render
+from tests.accuracy.table import MARK, render, summary
+from tests.documents import DOCS, README, REPOSITORY, put
 
-REPOSITORY = Path(__file__).parents[2]
-README = REPOSITORY / "README.md"
+PAGE = DOCS / "accuracy.md"
 FIXTURES = REPOSITORY / "fixtures" / "lab"
 
 
@@ -23,7 +22,7 @@ def main() -> int:
         default=[f"the experiments in fixtures/lab={FIXTURES}"],
         help="folders that hold a folder a scenario, with sender.pcap, receiver.pcap and truth.json (see tests.lab)",
     )
-    parser.add_argument("--write", action="store_true", help="put the tables into README.md")
+    parser.add_argument("--write", action="store_true", help="put the tables into the page on accuracy and the README")
     options = parser.parse_args()
     counts = {}
     for argument in options.sets:
@@ -37,8 +36,8 @@ def main() -> int:
     if not options.write:
         print(tables)
         return 0
-    pattern = re.compile(f"{re.escape(MARK[0])}.*?{re.escape(MARK[1])}", re.DOTALL)
-    README.write_text(pattern.sub(lambda _: tables, README.read_text()))
+    put(tables, PAGE, MARK)
+    put(summary(counts), README, MARK)
     return 0
 
 

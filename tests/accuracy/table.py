@@ -52,6 +52,6 @@ def confusion(sets: dict[str, dict[str, Counts]]) -> str:
 
 
 def render(sets: dict[str, dict[str, Counts]]) -> str:
-    """The whole section between its marks."""
+    """The tables of the page on accuracy."""
     matrix = f"<details>\n<summary>The confusion matrix in full</summary>\n\n{confusion(sets)}\n\n</details>"
-    return "\n\n".join([MARK[0], summary(sets), by_label(sets), matrix, MARK[1]])
+    return "\n\n".join([summary(sets), by_label(sets), matrix])

@@ -7,18 +7,18 @@ import argparse
 import datetime
 import os
 import platform
-import re
 import shlex
 import sys
 import tempfile
 from pathlib import Path
 
 from tests.bench import sections
-from tests.bench.cost import REPOSITORY, all_cores, cost
+from tests.bench.cost import all_cores, cost
 from tests.bench.sections import Bench
-from tests.bench.table import MARK
+from tests.bench.table import MARK, beside
+from tests.documents import DOCS, README, put
 
-README = REPOSITORY / "README.md"
+PAGE = DOCS / "speed.md"
 SECTIONS = {
     "peers": ("long", "short", "full"),
     "compressed": ("long", "short", "full"),
@@ -47,9 +47,8 @@ def main() -> None:
     if options.output:
         options.output.write_text(text + "\n")
     if options.write:
-        pattern = re.compile(f"{re.escape(MARK[0])}.*?{re.escape(MARK[1])}", re.DOTALL)
-        marked = f"{MARK[0]}\n\n{text}\n\n{MARK[1]}"
-        README.write_text(pattern.sub(lambda _: marked, README.read_text()))
+        put(text, PAGE, MARK)
+        put("\n".join(beside(text)), README, MARK)
 
 
 def arguments() -> argparse.Namespace:
@@ -71,7 +70,7 @@ def arguments() -> argparse.Namespace:
     )
     parser.add_argument("--cache", type=Path, default=Path(tempfile.gettempdir()) / "tcpstall-bench")
     parser.add_argument("--output", type=Path, help="also write the tables there")
-    parser.add_argument("--write", action="store_true", help="put the tables into README.md")
+    parser.add_argument("--write", action="store_true", help="put the tables into the page on speed and the README")
     return parser.parse_args()
 
 

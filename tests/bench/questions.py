@@ -5,7 +5,6 @@ Times are those of the whole command, start-up and printing included. Nothing he
 
 import argparse
 import os
-import re
 import resource
 import subprocess
 import sys
@@ -16,11 +15,10 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from tests.archive import many
-from tests.bench.cost import REPOSITORY
+from tests.documents import DOCS, REPOSITORY, put
 from tests.questions.document import questions
 
 STALLS = 10_000_000
-README = REPOSITORY / "README.md"
 MARK = ("<!-- questions: python -m tests.bench.questions --write -->", "<!-- end of questions -->")
 QUESTION_S, TOP_S = 1.0, 2.0
 
@@ -71,7 +69,7 @@ def main() -> None:
     parser.add_argument("--stalls", type=int, default=STALLS)
     parser.add_argument("--runs", type=int, default=3, help="the fastest of so many runs counts")
     parser.add_argument("--store", type=Path, help="this store; one is made unless told")
-    parser.add_argument("--write", action="store_true", help="put the table into README.md")
+    parser.add_argument("--write", action="store_true", help="put the table into the page on archives")
     options = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
         store = options.store or Path(folder) / "store"
@@ -80,8 +78,7 @@ def main() -> None:
         text = table(store.resolve(), Path(folder) / "page.html", options.runs, options.stalls)
     print(text)
     if options.write:
-        pattern = re.compile(f"{re.escape(MARK[0])}.*?{re.escape(MARK[1])}", re.DOTALL)
-        README.write_text(pattern.sub(lambda _: f"{MARK[0]}\n\n{text}\n\n{MARK[1]}", README.read_text()))
+        put(text, DOCS / "archive.md", MARK)
 
 
 if __name__ == "__main__":

@@ -8,7 +8,7 @@ from pathlib import Path
 from tests.bench import cache
 from tests.bench.cost import REPOSITORY, Cores, Cost, all_cores, cheapest, note, piped
 from tests.bench.kinds import KINDS
-from tests.bench.table import Target, memory, rate, ratio, seconds, table, throughput, times, usable
+from tests.bench.table import PEERS, Target, memory, rate, ratio, seconds, table, throughput, times, usable
 
 NOT_QUADRATIC = ("-o", "tcp.desegment_tcp_streams:FALSE")
 """tshark's time grows with the square of what it takes for unfinished messages in payload that means nothing."""
@@ -113,8 +113,7 @@ def beside_peers(bench: Bench, kinds: list[str]) -> list[str]:
                 run = bench.costs(command, bench.one, peer=name != "cat")
                 verdict = bench.judge(RATIOS.get((kind, name)), run.took_s / own.took_s, run, at_least=run.stopped)
                 rows.append(["", f"`{name}`", *figures(run, packets, size), ratio(own, run), verdict])
-    columns = ["capture", "command", "time", "packets/s", "bytes/s", "peak memory", "time ÷ tcpstall's", "target"]
-    return table(columns, rows, 2)
+    return table(PEERS, rows, 2)
 
 
 def figures(run: Cost, packets: int, size: int) -> list[str]:

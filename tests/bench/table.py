@@ -6,6 +6,9 @@ from typing import Literal
 
 from tests.bench.cost import Cost
 
+PEERS = ("capture", "command", "time", "packets/s", "bytes/s", "peak memory", "time ÷ tcpstall's", "target")
+"""Columns of the table beside peers."""
+
 MARK = ("<!-- speed: python -m tests.bench --write -->", "<!-- end of speed -->")
 
 
@@ -29,6 +32,23 @@ def table(columns: Sequence[str], rows: Sequence[Sequence[str]], words: int = 1)
     """The first columns hold words, the others figures."""
     rule = ["---"] * words + ["---:"] * (len(columns) - words)
     return ["| " + " | ".join(cells) + " |" for cells in (columns, rule, *rows)]
+
+
+def beside(tables: str) -> list[str]:
+    """The README's table, from the tables of all sections: a row a capture, a column a command, time and memory."""
+    rows: dict[str, dict[str, str]] = {}
+    capture = ""
+    for line in tables.splitlines():
+        cells = [cell.strip() for cell in line.split("|")[1:-1]]
+        if len(cells) != len(PEERS) or cells == list(PEERS) or cells[0] == "---":
+            continue
+        capture = cells[0] or capture
+        rows.setdefault(capture, {})[cells[1]] = f"{cells[2]}, {cells[5]}"
+    commands = [
+        name for name in dict.fromkeys(name for row in rows.values() for name in row) if "two cores" not in name
+    ]
+    shown = [[capture, *(row.get(name, "–") for name in commands)] for capture, row in rows.items()]
+    return table(["capture", *commands], shown)
 
 
 def seconds(run: Cost) -> str:

@@ -6,9 +6,10 @@ from pathlib import Path
 import pytest
 
 from tests.bench import cache, table
-from tests.bench.__main__ import README
+from tests.bench.__main__ import PAGE
 from tests.bench.cost import Cost, all_cores, cost, piped
 from tests.bench.table import MARK, Target
+from tests.documents import README
 
 
 @pytest.mark.parametrize(
@@ -65,6 +66,21 @@ def test_a_capture_is_made_once_and_outlived_by_its_generators_change(tmp_path: 
     assert not outdated.exists()
 
 
-def test_the_readme_has_a_place_for_the_tables() -> None:
-    text = README.read_text()
-    assert text.index(MARK[0]) < text.index(MARK[1])
+def test_the_readme_has_the_figures_of_the_page() -> None:
+    page, readme = PAGE.read_text(), README.read_text()
+    assert page.index(MARK[0]) < page.index(MARK[1])
+    shown = readme[readme.index(MARK[0]) + len(MARK[0]) : readme.index(MARK[1])]
+    assert shown.strip().splitlines() == table.beside(page)
+
+
+def test_a_command_that_was_not_measured_on_a_capture_has_no_figure_in_the_readme() -> None:
+    rows = [
+        ["long", "**tcpstall**", "1 s", "1", "1", "10 MB", "1", ""],
+        ["", "`cat`", "2 s", "1", "1", "20 MB", "2", ""],
+        ["short", "**tcpstall**", "3 s", "1", "1", "30 MB", "1", ""],
+        ["", "**tcpstall** on two cores", "4 s", "1", "1", "40 MB", "1", ""],
+    ]
+    assert table.beside("\n".join(table.table(table.PEERS, rows)))[2:] == [
+        "| long | 1 s, 10 MB | 2 s, 20 MB |",
+        "| short | 3 s, 30 MB | – |",
+    ]

@@ -13,10 +13,11 @@ from tcpstall.cli import main
 from tcpstall.errors import ExitCode
 from tests.check.flows import Told, large, lossy, played, refused, thinking, unreachable
 from tests.cli.conftest import Run, capture, cut_capture, picture, run
+from tests.documents import DOCS
 
 __all__ = ["capture", "cut_capture", "picture", "run"]
 
-DOCUMENTED = Path(__file__).parents[2] / ".github" / "CHECK.md"
+DOCUMENTED = DOCS / "check.md"
 
 
 @pytest.fixture

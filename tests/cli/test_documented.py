@@ -1,16 +1,16 @@
-"""The README names every command, option and exit code."""
+"""The pages name every command, option and exit code."""
 
 import re
 from collections.abc import Iterator
-from pathlib import Path
 
 import click
 import pytest
 
 from tcpstall.cli import tcpstall
 from tcpstall.errors import ExitCode
+from tests.documents import DOCS, README, REPOSITORY
 
-README = Path(__file__).parents[2] / "README.md"
+PAGE = DOCS / "commands.md"
 
 
 def _commands() -> Iterator[tuple[str, click.Command]]:
@@ -26,31 +26,35 @@ def _commands() -> Iterator[tuple[str, click.Command]]:
 COMMANDS = dict(_commands())
 
 
-@pytest.mark.parametrize("name", COMMANDS)
-def test_each_command_is_in_the_readme(name: str) -> None:
-    assert f"tcpstall {name}" in README.read_text()
+def _documentation(name: str) -> str:
+    """The command's section in the page on commands, and the page of its own, if it has one."""
+    section = re.search(rf"^### `tcpstall {name}\b.*?(?=^##)", PAGE.read_text(), re.MULTILINE | re.DOTALL)
+    own = DOCS / f"{name}.md"
+    return (section[0] if section else "") + (own.read_text() if own.is_file() else "")
 
 
 @pytest.mark.parametrize("name", COMMANDS)
-def test_each_option_is_in_its_commands_row(name: str) -> None:
-    row = next((line for line in README.read_text().splitlines() if line.startswith(f"| `tcpstall {name}")), "")
+def test_each_command_is_documented_with_its_options(name: str) -> None:
+    documentation = _documentation(name)
     options = (parameter for parameter in COMMANDS[name].params if isinstance(parameter, click.Option))
 
-    missing = [option.name for option in options if f"`{max(option.opts, key=len)}" not in row]
+    missing = [option.name for option in options if f"`{max(option.opts, key=len)}" not in documentation]
 
+    assert f"`tcpstall {name}" in documentation
     assert not missing
 
 
 def test_each_picture_is_shown_and_is_there() -> None:
-    pictures = README.parent / ".github" / "pictures"
-    shown = re.findall(r"!\[[^]]+\]\(\.github/pictures/([^)]+)\)", README.read_text())
+    pictures = REPOSITORY / ".github" / "pictures"
+    documents = "\n".join(document.read_text() for document in (README, *DOCS.iterdir()))
+    shown = re.findall(r"!\[[^]]+\]\((?:\.\./\.\./)?\.github/pictures/([^)]+)\)", documents)
 
     assert sorted(shown) == sorted(path.name for path in pictures.iterdir())
 
 
 @pytest.mark.parametrize("code", list(ExitCode), ids=lambda code: code.name)
-def test_each_exit_code_is_in_the_readme_with_its_meaning(code: ExitCode) -> None:
-    assert f"| {code.value} | {code.meaning} |" in README.read_text()
+def test_each_exit_code_is_documented_with_its_meaning(code: ExitCode) -> None:
+    assert f"| {code.value} | {code.meaning} |" in PAGE.read_text()
 
 
 @pytest.mark.parametrize("name", COMMANDS)
@@ -60,5 +64,5 @@ def test_each_option_and_command_has_a_help_text(name: str) -> None:
         assert isinstance(parameter, click.Argument) or getattr(parameter, "help", None), parameter.name
 
 
-def test_shell_completion_is_in_the_readme() -> None:
-    assert "_TCPSTALL_COMPLETE" in README.read_text()
+def test_shell_completion_is_documented() -> None:
+    assert "_TCPSTALL_COMPLETE" in PAGE.read_text()

@@ -59,6 +59,7 @@ BASE: dict[str, tuple[str, ...]] = {
     "store check": ("--store", "{store}"),
     "remedies": ("{capture}",),
     "whatif": ("{capture}",),
+    "help": (),
 }
 """What each command needs to run at all."""
 

@@ -42,7 +42,9 @@ def _imported(*arguments: str) -> set[str]:
     return set(modules)
 
 
-@pytest.mark.parametrize("arguments", [("--help",), ("--version",), ("analyze", "--help"), ("explain",)], ids=" ".join)
+@pytest.mark.parametrize(
+    "arguments", [("--help",), ("--version",), ("analyze", "--help"), ("explain",), ("help", "capture")], ids=" ".join
+)
 def test_help_imports_no_heavy_library(arguments: tuple[str, ...]) -> None:
     assert not _imported(*arguments) & HEAVY
 

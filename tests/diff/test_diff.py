@@ -10,8 +10,9 @@ from tcpstall.causes import Cause
 from tcpstall.compare import Comparison, compare
 from tcpstall.report.diff.words import headline
 from tests.cli.conftest import Run, capture, cut_capture, picture, run
+from tests.documents import DOCS
 from tests.page.prose import prose
-from tests.pair.test_command import SCHEMA, _keys
+from tests.pair.test_command import _keys
 from tests.scene import Scene
 
 __all__ = ["capture", "cut_capture", "picture", "run"]
@@ -149,7 +150,7 @@ def test_json_has_a_schema_whose_keys_are_all_documented(run: Run) -> None:
     assert report["overall"]["changes"][0]["cause"] == "sndbuf-limited"
     assert report["overall"]["changes"][0]["proven"]
     assert report["services"][0]["good"]["initial_window_segments"] == 100
-    documented = SCHEMA.read_text()
+    documented = (DOCS / "diff.md").read_text()
     assert not {key for key in _keys(report) if f"`{key}`" not in documented}
 
 

@@ -1,15 +1,15 @@
-"""The list of formats names a test for each of them, and leaves none out."""
+"""The list of formats names a test for each of them, and neither it nor the page leaves one out."""
 
 import re
-from pathlib import Path
 
 import pytest
 
+from tests.documents import DOCS, REPOSITORY
 from tests.formats.containers import COMPRESSIONS, CONTAINERS
 from tests.formats.encapsulation import EXTENSIONS, LINKS, TUNNELS
 
-REPOSITORY = Path(__file__).parents[2]
-LIST = REPOSITORY / ".github" / "FORMATS.md"
+LIST = REPOSITORY / "tests" / "formats" / "README.md"
+PAGE = DOCS / "formats.md"
 CORE = "tcpstall/native/core/src"
 FOLDERS = {
     "E": "tests/formats/test_encapsulations.py",
@@ -52,3 +52,5 @@ def test_each_form_that_the_core_knows_has_its_row() -> None:
     assert min(len(links), len(tunnels)) >= 10
     named = {cell.strip() for line in text.splitlines() for cell in line.split("|")}
     assert (formats | compressions | links | tunnels) - named == set()
+    page = PAGE.read_text().replace("the text that tcpdump prints", "tcpdump-text")
+    assert {name for name in formats | compressions | links | tunnels if name not in page} == set()

@@ -1,7 +1,7 @@
-"""`python -m tests.installed`: a plain `pip install .` into a fresh environment, and the README's examples run with it.
+"""`python -m tests.installed`: `pip install .` into a fresh environment, and the documents' examples run with it.
 
-They run from a clone, from another folder and from a folder of strangers' files. Their output must begin as the README
-shows.
+They run from a clone, from another folder and from a folder of strangers' files. Their output must begin as the
+README and the pages show.
 """
 
 import os
@@ -20,7 +20,7 @@ _SPENT = re.compile(r", in [\d.,]+ \S+ \([\d.,]+ \S+/s\)")
 """Time and rate of a scan, the only figures that change from run to run."""
 
 _WIDTH = 155
-"""Columns of the README's examples."""
+"""Columns of the examples."""
 
 
 def main() -> int:
@@ -80,12 +80,12 @@ def _failure(example: Example, folder: Path, scripts: Path, trace: Path) -> str:
     if done.returncode or "Traceback" in done.stdout:
         return f"exit code {done.returncode}:\n{done.stdout[-2000:]}"
     if example.printed is not None and not _steady(done.stdout).startswith(_steady(example.printed)):
-        return f"prints\n{done.stdout}where the README says\n{example.printed}"
+        return f"prints\n{done.stdout}where the document says\n{example.printed}"
     return ""
 
 
 def _steady(printed: str) -> str:
-    """Words alone: the README may break its lines elsewhere, and end before the output does."""
+    """Words alone: the document may break its lines elsewhere, and end before the output does."""
     return " ".join(_SPENT.sub("", printed).split())
 
 

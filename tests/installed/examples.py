@@ -1,13 +1,14 @@
-"""The README's examples: commands, and where it shows one what it prints."""
+"""Examples of the README and the pages: commands, and what they print where that is shown."""
 
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
-from pathlib import Path
+
+from tests.documents import DOCS, README
 
 __all__ = ["ELSEWHERE", "Example", "examples"]
 
-README = Path(__file__).parents[2] / "README.md"
+DOCUMENTS = (README, DOCS / "commands.md", DOCS / "check.md", DOCS / "archive.md", DOCS / "whatif.md")
 
 _BLOCK = re.compile(r"^```(sh|console)\n(.*?)^```", re.MULTILINE | re.DOTALL)
 
@@ -16,22 +17,22 @@ _PROMPT = "$ "
 _LIVE = "tcpdump -i eth0 -s 96 -w - tcp"
 """A live capture; another program writes a capture into the same pipe here."""
 
-ELSEWHERE = ("s3://", "/srv/", ".venv", "pip install")
-"""Marks of examples that need another machine, or that install."""
+ELSEWHERE = ("s3://", "/srv/", ".venv", "pip install", "tcpdump -i")
+"""Marks of examples that need another machine or live traffic, or that install."""
 
 
 @dataclass(frozen=True, slots=True)
 class Example:
-    """A line for a shell; `printed` is None where the README does not show it."""
+    """A line for a shell; `printed` is None where the document does not show it."""
 
     command: str
     printed: str | None = None
 
 
 def examples() -> Iterator[Example]:
-    """In the README's order, each once."""
+    """In the order of the documents, each once."""
     seen = set()
-    for kind, text in _BLOCK.findall(README.read_text()):
+    for kind, text in _BLOCK.findall("\n".join(document.read_text() for document in DOCUMENTS)):
         for example in _shown(text) if kind == "console" else _listed(text):
             if example.command not in seen and not any(mark in example.command for mark in ELSEWHERE):
                 seen.add(example.command)

@@ -40,14 +40,14 @@ PUBLISHED = (
 
 
 def render(sets: Mapping[str, Results]) -> str:
-    """The whole section between its marks; the first set is that of the published experiments."""
+    """All tables; the first set is that of the published experiments."""
     first = next(iter(sets.values()))
     tables = [summary(sets), published(first.pairs)]
     for name, results in sets.items():
         body = f"{by_pair(results.pairs)}\n\n{by_ranking(results.ranked)}"
         tables.append(f"<details>\n<summary>Every one: {name}</summary>\n\n{body}\n\n</details>")
         tables += misses(name, results)
-    return "\n\n".join([MARK[0], *tables, MARK[1]])
+    return "\n\n".join(tables)
 
 
 def summary(sets: Mapping[str, Results]) -> str:

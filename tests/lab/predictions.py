@@ -2,7 +2,6 @@
 
 import argparse
 import json
-import re
 import shlex
 import subprocess
 import sys
@@ -10,12 +9,12 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from tests.documents import REPOSITORY, put
 from tests.lab.judgement import Forecast, judged, rankings
 from tests.lab.prediction_tables import MARK, Results, render
 
-REPOSITORY = Path(__file__).parents[2]
 FIXTURES = REPOSITORY / "fixtures" / "pairs"
-PAGE = REPOSITORY / ".github" / "WHATIF.md"
+PAGE = FIXTURES / "README.md"
 
 
 class Tool:
@@ -71,7 +70,7 @@ def main() -> int:
         help="folders that `python -m tests.lab --pairs` made (default: fixtures/pairs)",
     )
     parser.add_argument("--tcpstall", default=f"{sys.executable} -m tcpstall", metavar="COMMAND", help="another build")
-    parser.add_argument("--write", action="store_true", help="put the tables into .github/WHATIF.md")
+    parser.add_argument("--write", action="store_true", help="put the tables into fixtures/pairs/README.md")
     options = parser.parse_args()
     tool = Tool(options.tcpstall)
     results = {}
@@ -87,8 +86,7 @@ def main() -> int:
     if not options.write:
         print(tables)
         return 0
-    pattern = re.compile(f"{re.escape(MARK[0])}.*?{re.escape(MARK[1])}", re.DOTALL)
-    PAGE.write_text(pattern.sub(lambda _: tables, PAGE.read_text(encoding="utf-8")), encoding="utf-8")
+    put(tables, PAGE, MARK)
     return 0
 
 

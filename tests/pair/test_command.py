@@ -8,13 +8,14 @@ from typing import Any
 import pytest
 
 from tests.cli.conftest import Run, capture, cut_capture, picture, run
+from tests.documents import DOCS
 from tests.pair.stage import captured
 from tests.scene import Scene
 
 __all__ = ["capture", "cut_capture", "picture", "run"]
 
 LAB = Path(__file__).parents[2] / "fixtures" / "lab"
-SCHEMA = Path(__file__).parents[2] / ".github" / "BOTH-ENDS.md"
+SCHEMA = DOCS / "pair.md"
 
 
 @pytest.fixture

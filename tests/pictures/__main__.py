@@ -1,4 +1,4 @@
-"""`python -m tests.pictures`: makes the pictures that the README shows, in `.github/pictures/`."""
+"""`python -m tests.pictures`: makes the pictures of the README and the pages, in `.github/pictures/`."""
 
 import shutil
 import subprocess

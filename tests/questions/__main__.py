@@ -1,4 +1,4 @@
-"""`python -m tests.questions --write`: the columns in `.github/STORE.md` made anew."""
+"""`python -m tests.questions --write`: the columns in the page on the store, written anew."""
 
 import sys
 

@@ -1,11 +1,11 @@
-"""`.github/STORE.md`: the columns as they must stand there, and the questions in it."""
+"""The page on the store: its columns as the code has them, and the questions in it."""
 
 import re
-from pathlib import Path
 
 from tcpstall.archive.columns import TABLES, Table, documented
+from tests.documents import DOCS
 
-DOCUMENT = Path(__file__).parents[2] / ".github" / "STORE.md"
+DOCUMENT = DOCS / "store.md"
 START = "<!-- columns: python -m tests.questions --write -->\n"
 END = "<!-- end of columns -->\n"
 

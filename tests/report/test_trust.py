@@ -9,6 +9,7 @@ import pytest
 
 from tcpstall import Cause, Trust
 from tcpstall.report import render
+from tests.documents import DOCS
 from tests.report.flows import Canned, capture, flow, stall, text
 
 NATIVE = Path(__file__).parents[2] / "tcpstall" / "native" / "core" / "src" / "tables" / "trust.rs"
@@ -107,9 +108,9 @@ def test_trust_is_readable_at_80_columns() -> None:
     assert "trust low" in said
 
 
-def test_the_readme_explains_every_reason() -> None:
-    readme = (Path(__file__).parents[2] / "README.md").read_text()
-    missing = [reason for reason in REASONS if f"`{reason}`" not in readme]
+def test_the_page_on_captures_explains_every_reason() -> None:
+    page = (DOCS / "capture.md").read_text()
+    missing = [reason for reason in REASONS if f"`{reason}`" not in page]
     assert not missing
 
 

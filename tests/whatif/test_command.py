@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from tests.cli.conftest import Run, capture, cut_capture, picture, run
+from tests.documents import DOCS
 
 __all__ = ["capture", "cut_capture", "picture", "run"]
 
@@ -93,6 +94,6 @@ def _keys(value: Any) -> Iterator[str]:
 
 
 def test_each_key_of_the_json_is_described(run: Run, capture: Path) -> None:
-    described = (Path(__file__).parents[2] / ".github" / "WHATIF.md").read_text()
+    described = (DOCS / "whatif.md").read_text()
     report = json.loads(run("whatif", capture, "--format", "json").stdout)
     assert not [key for key in _keys(report) if f"`{key}`" not in described]

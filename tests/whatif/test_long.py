@@ -8,11 +8,12 @@ import numpy as np
 from tcpstall.report.whatif.words import REFUSALS
 from tcpstall.whatif import whatif
 from tests.cli.conftest import Run, run
+from tests.documents import REPOSITORY
 
 __all__ = ["run"]
 
 MOST_KEPT = 1_000_000
-"""THREATS.md: segments of a flow that are replayed."""
+"""SECURITY.md: segments of a flow that are replayed."""
 
 
 def long_capture(path: Path, segments: int) -> Path:
@@ -61,11 +62,11 @@ def test_a_shorter_one_of_its_kind_is_not_called_too_long(tmp_path: Path) -> Non
 
 
 def test_the_limits_are_those_of_the_page() -> None:
-    page = (Path(__file__).parents[2] / ".github" / "THREATS.md").read_text(encoding="utf-8")
+    page = (REPOSITORY / ".github" / "SECURITY.md").read_text(encoding="utf-8")
     (row,) = (line for line in page.splitlines() if "`whatif` and `report` replay" in line)
     limits = re.findall(r"\d+(?:,\d{3})+", row)
     assert limits == re.findall(r"\d+(?:,\d{3})+", REFUSALS["too-long"])
-    core = Path(__file__).parents[2] / "tcpstall" / "native" / "core" / "src" / "replay"
+    core = REPOSITORY / "tcpstall" / "native" / "core" / "src" / "replay"
     source = (core / "record.rs").read_text() + (core / "forecast.rs").read_text()
     named = [
         re.search(rf"pub const {name}: \w+ = ([\d_]+);", source)

@@ -14,6 +14,7 @@ from tcpstall.model import Flow
 from tcpstall.remedies import treatments
 from tcpstall.report.whatif.words import written
 from tcpstall.whatif import Forecast, change, whatif
+from tests.documents import DOCS
 from tests.scene import Scene
 from tests.scene.scene import Scene as Stage
 from tests.scene.strategies import acts
@@ -86,7 +87,7 @@ def test_a_slow_modem_is_not_asked_for_another(scene: Scene) -> None:
 
 
 def test_each_change_is_bounded_by_the_causes_that_the_page_names() -> None:
-    page = (FIXTURES.parent / ".github" / "WHATIF.md").read_text(encoding="utf-8")
+    page = (DOCS / "whatif.md").read_text(encoding="utf-8")
     rows = dict(re.findall(r"^\| (`[a-z-]+`(?:, `[a-z-]+`)*) \| (.*) \|$", page, re.MULTILINE))
     told = {name.strip("`"): text for names, text in rows.items() for name in names.split(", ")}
     for name, owners in LIFTED.items():

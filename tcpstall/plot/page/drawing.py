@@ -25,7 +25,7 @@ _BITS = 8
 
 @dataclass(frozen=True)
 class Panel:
-    """A plot's place in the page and what is written above it."""
+    """A plot's place in the page and the words above it."""
 
     element: str
     title: str

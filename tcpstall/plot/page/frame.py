@@ -1,4 +1,4 @@
-"""An empty plot: its axes, grid and tools, and how a series is put into it."""
+"""An empty plot with axes, grid and tools, and the series that are added to it."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -41,7 +41,7 @@ class Entry:
 
 @dataclass
 class Frame:
-    """A plot and what its legend says so far."""
+    """A plot and the entries of its legend."""
 
     plot: figure
     view: View
@@ -108,7 +108,7 @@ class Frame:
         self.legend.append(entry)
 
     def _source(self, at_ns: Times, unit: float, **levels: Levels) -> ColumnDataSource:
-        """Empty for Bokeh; the page fills it from what stands in `data`."""
+        """An empty source for Bokeh; the page fills it from `data`."""
         source = ColumnDataSource({name: [] for name in ("x", *levels)})
         time = Column(at_ns / _US, _US / self.unit_ns)
         self.data[source] = {"x": time} | {name: Column(level, unit) for name, level in levels.items()}

@@ -1,4 +1,4 @@
-"""What each end waited for: lanes above the plots, tints behind them, the evidence of each wait under the pointer."""
+"""Waits of each end: lanes above the plots, tints behind them, evidence under the pointer."""
 
 from collections import Counter
 from collections.abc import Mapping, Sequence

@@ -24,7 +24,7 @@ __all__ = ["over_time"]
 _ROWS = {"overview": (15, 8), "sequence": (20,), "in-flight": (16,), "rtt": (16,), "throughput": (16,)}
 _ROWS_BY_POSITION = 16
 _NOTED = 3
-"""A limit is drawn where it lies below so many times what is limited."""
+"""A limit is drawn up to this multiple of the limited quantity."""
 
 _DATA, _ACK, _EDGE, _CWND, _AGAIN, _SACK, _PROBE = "", "green", "yellow", "magenta", "bold red", "blue", "bold yellow"
 

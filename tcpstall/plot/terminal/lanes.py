@@ -1,4 +1,4 @@
-"""Waits as rows of letters, each on its cause's colour: they can be told apart with colours and without."""
+"""Waits as rows of letters on their causes' colours, readable without colours too."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from functools import cache
@@ -26,7 +26,7 @@ def _letters() -> dict[Cause, str]:
 
 
 def letter(cause: Cause) -> str:
-    """The letter that stands for a cause, always the same."""
+    """The letter of a cause, always the same."""
     return _letters()[cause]
 
 
@@ -53,7 +53,7 @@ def lane(waits: Sequence[Band], start_ns: int, end_ns: int, columns: int, life: 
 
 
 def legend(waits: Iterable[tuple[Cause, int]], screen: Screen) -> Iterator[Text]:
-    """What the letters stand for, with the time of each."""
+    """Causes of the letters, with the time of each."""
     yield from wrapped(
         (
             Text.assemble((letter(cause), _solid(cause)), screen.shown(f" {cause} {units.duration(span_ns)}"))

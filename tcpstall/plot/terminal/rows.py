@@ -1,4 +1,4 @@
-"""Many flows or exchanges: a row each."""
+"""Many flows or exchanges: one row each."""
 
 from collections.abc import Iterator, Sequence
 

@@ -1,4 +1,4 @@
-"""What a terminal offers: its width, whether it has more than ASCII, and how text gets into it."""
+"""Abilities of a terminal: its width, its characters, and output of text."""
 
 from dataclasses import dataclass
 
@@ -27,5 +27,5 @@ class Screen:
         return words if self.unicode else in_ascii(words)
 
     def columns(self, gutter: int) -> int:
-        """What a gutter on the left leaves."""
+        """The screen without a gutter on the left."""
         return max(self.width, _NARROWEST) - gutter - 1

@@ -1,1 +1,1 @@
-"""What a store answers, for reading and for further programs."""
+"""Answers of a store, for reading and for further programs."""

@@ -61,7 +61,7 @@ def _one_below_another(names: Sequence[str], rows: Sequence[Sequence[str]]) -> I
 
 
 def as_json(names: Sequence[str], rows: Iterable[Sequence[Any]]) -> Iterator[str]:
-    """A list of objects, one a line."""
+    """A list of objects, one per line."""
     before = "["
     for row in rows:
         yield f"{before}\n{json.dumps(dict(zip(names, map(_plain, row), strict=True)), allow_nan=False)}"

@@ -29,7 +29,7 @@ _SHOWN = ("scan", "flow", "stall", "capture", "command")
 
 
 def render_found(found: Sequence[Shown], *, store: str, width: int) -> Iterator[RenderableType]:
-    """Two lines each as `analyze` tells them, then the flow that shows it, and the command that opens it in `store`."""
+    """Two lines per finding as in `analyze`, the example flow, and the command that opens it in `store`."""
     if not found:
         yield Text("no finding is in the store, or none that is meant", "bold")
         return

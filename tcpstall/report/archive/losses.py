@@ -1,4 +1,4 @@
-"""Where most time was lost, for reading in a terminal and as rows for further programs."""
+"""The largest losses, for reading in a terminal and as rows for further programs."""
 
 from collections.abc import Iterator, Mapping
 from typing import Any
@@ -23,10 +23,10 @@ MEANING: Mapping[By, str] = {
     "host": "flows to and from the host; lost is what was its own doing",
     "hour": "flows that began in the hour, lost in waits that did",
 }
-"""What `flows` and `lost` count."""
+"""Rows that `flows` and `lost` count."""
 
 _CAUSES = 3
-"""So many causes are told of a row."""
+"""Causes shown in a row."""
 
 _TYPES = {int: "BIGINT", str: "VARCHAR"}
 

@@ -1,4 +1,4 @@
-"""How to look at a flow that shows something: its captures and the commands that open it."""
+"""The way to open an example flow: its captures and commands."""
 
 import shlex
 
@@ -20,7 +20,7 @@ def captures_of(example: Example) -> str:
 
 
 def command_line(example: Example, store: str) -> Text:
-    """The command that tells the flow whole; `store` is the folder or URL as the user gave it.
+    """The command that shows the whole flow; `store` is the folder or URL as the user gave it.
 
     Never folded: it is copied.
     """

@@ -1,4 +1,4 @@
-"""How lost time went, for reading in a terminal and as rows for further programs."""
+"""Lost time over time, for reading in a terminal and as rows for further programs."""
 
 from collections.abc import Iterator, Sequence
 from typing import Any
@@ -24,7 +24,7 @@ _WIDEST = 56
 """Columns of a sparkline: what is left of 120 beside the figures."""
 
 _LONGEST_KEPT = 10_000
-"""A mean of nothing would be infinitely exceeded; so many times is told at most."""
+"""Largest printed growth: against a mean of 0 it would be infinite."""
 
 
 _FIGURES, _NARROWEST = 74, 16
@@ -32,7 +32,7 @@ _FIGURES, _NARROWEST = 74, 16
 
 
 def render_trend(trend: Trend, *, width: int, plain: bool = False) -> Iterator[RenderableType]:
-    """What has grown first, then each cause's course."""
+    """The growth first, then the course of each cause."""
     if not trend.starts_ns:
         yield Text("nothing was lost: no waits are in the store, or none that are meant", "bold")
         return
@@ -51,7 +51,7 @@ def render_trend(trend: Trend, *, width: int, plain: bool = False) -> Iterator[R
 
 
 def headline(trend: Trend) -> str:
-    """What changed most, in one line."""
+    """The largest change, in one line."""
     if not trend.grown:
         return f"no service loses more to any cause than before, beyond what varies from {trend.every} to {trend.every}"
     return told_growth(trend.grown[0], trend.every)

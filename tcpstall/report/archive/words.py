@@ -1,4 +1,4 @@
-"""What an archive shows, in sentences."""
+"""An archive in sentences."""
 
 from tcpstall.causes import Cause
 from tcpstall.findings import Finding
@@ -10,10 +10,10 @@ from tcpstall.units import counted, duration, percent, size
 __all__ = ["how", "told_overview", "what"]
 
 _THROUGHOUT = 50
-"""What begins within the first fiftieth of the time was there before."""
+"""A loss that begins within this first fraction (1/50) of the time is not new."""
 
 _NAMED = 3
-"""So many causes are named in the paragraph at the top."""
+"""Causes named in the paragraph at the top."""
 
 
 def what(shown: Shown, about: Overview) -> str:
@@ -49,7 +49,7 @@ def told_overview(about: Overview, causes: dict[Cause, int], worst: Losses) -> l
 
 
 def _first(loss: Loss, all_ns: int) -> str:
-    """Of the service with most to give back; of a store that does not know that, of the one that lost most."""
+    """The sentence for the service with most recoverable time; without that figure, for the one that lost most."""
     if loss.recoverable_ns:
         return f"Most could be given back at {loss.key}: up to {duration(loss.recoverable_ns)}."
     return f"Most was lost at {loss.key}, {duration(loss.lost_ns)} ({percent(loss.lost_ns, all_ns)})."

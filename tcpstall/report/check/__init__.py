@@ -1,1 +1,1 @@
-"""Rules held against captures, as lines, JSON and JUnit XML."""
+"""Captures checked against rules, as lines, JSON and JUnit XML."""

@@ -1,4 +1,4 @@
-"""Rules held against captures as one JSON object of the schema `tcpstall.check/1`, described in .github/CHECK.md."""
+"""Captures checked against rules as one JSON object of the schema `tcpstall.check/1`, see docs/check.md."""
 
 import json
 from dataclasses import asdict

@@ -1,4 +1,4 @@
-"""Rules held against captures as JUnit XML: one test suite, a test case a rule."""
+"""Captures checked against rules as JUnit XML: one test suite, a test case a rule."""
 
 from collections.abc import Iterator
 
@@ -42,7 +42,7 @@ def _case(verdict: Verdict, checked: Checked, shows: Shows) -> Iterator[str]:
 
 
 def _inputs(checked: Checked) -> Iterator[str]:
-    """What was wrong with the captures."""
+    """Problems of the captures."""
     errors = [in_html(capture.error) for capture in checked.captures if capture.error]
     if errors:
         yield "<system-err>" + "\n".join(errors) + "</system-err>"

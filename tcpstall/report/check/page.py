@@ -1,4 +1,4 @@
-"""Rules held against captures, for reading: a line a rule, and beneath a broken one what shows it."""
+"""Captures checked against rules, for reading: a line per rule, and beneath a broken rule its worst flow."""
 
 from collections.abc import Iterator
 

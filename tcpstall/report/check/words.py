@@ -1,4 +1,4 @@
-"""What became of a rule, in lines: what was measured, then which flow shows it."""
+"""The result of a rule, in lines: the measured value, then the worst flow."""
 
 from collections.abc import Callable, Iterator
 from fractions import Fraction
@@ -16,7 +16,7 @@ Shows: TypeAlias = Callable[[Flow, Stall | None], str]
 """The command that shows a flow, or one stall of it, quoted for a shell, and fit to be shown."""
 
 _GROWN = 3
-"""Causes that grew and are told of one rule."""
+"""Grown causes listed for one rule."""
 
 
 def headline(checked: Checked) -> str:
@@ -57,7 +57,7 @@ def details(verdict: Verdict, shows: Shows) -> Iterator[str]:
 
 
 def _part(rule: Rule, worst: Worst) -> str:
-    """What the worst flow adds."""
+    """Amount of the worst flow."""
     if rule.name in OUTCOMES:
         return ""
     if rule.name == RETRANSMITTED:

@@ -1,1 +1,1 @@
-"""What changed between two captures, as tables, words and JSON."""
+"""Changes between two captures, as tables, words and JSON."""

@@ -1,4 +1,4 @@
-"""Two captures compared as one JSON object of the schema `tcpstall.diff/1`, described in .github/BOTH-ENDS.md."""
+"""Two captures compared as one JSON object of the schema `tcpstall.diff/1`, see docs/diff.md."""
 
 import json
 from typing import Any

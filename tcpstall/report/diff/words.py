@@ -1,4 +1,4 @@
-"""What changed between two captures, in sentences."""
+"""Changes between two captures, in sentences."""
 
 from collections.abc import Callable, Iterator, Mapping
 
@@ -9,7 +9,7 @@ from tcpstall.units import counted, duration, number, share, size
 __all__ = ["headline", "left_out", "named", "sentence", "surroundings"]
 
 _ALIKE = (0.8, 1.25)
-"""Round trips and amounts of data within a quarter of each other are told as alike."""
+"""Round trips and amounts of data within a quarter of each other count as equal."""
 
 _LEAST_NS = 200_000
 """Round trips that differ by less are alike: hosts need so long."""
@@ -60,7 +60,7 @@ def sentence(change: Change, service: ServiceChange) -> str:
 
 
 def surroundings(service: ServiceChange) -> Iterator[str]:
-    """What changed that is no cause: the path's length, the amount of data."""
+    """Changes that are no cause: the round trip of the path, the amount of data."""
     good, bad = service.good, service.bad
     before, after = good.base_rtt_ns, bad.base_rtt_ns
     if before and after and abs(before - after) >= _LEAST_NS and not _alike(before, after):
@@ -126,7 +126,7 @@ def _window(good: Facts, bad: Facts) -> str:
 
 
 def _level(cause: Cause, what: str, good: Facts, bad: Facts) -> str:
-    """How far it went; `what` has a place for that."""
+    """The clause about a level and its change, which `what` has a place for."""
     before, after = good.levels.get(cause), bad.levels.get(cause)
     if before is not None and after is not None:
         return "" if _alike(before, after) else what.format(f"{size(after)} instead of {size(before)}")

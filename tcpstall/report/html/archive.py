@@ -1,4 +1,4 @@
-"""What a store shows as a page: findings, lost time by cause and hour, the worst services, what could not be read."""
+"""A store as a page: findings, lost time by cause and hour, the worst services, unreadable files."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass

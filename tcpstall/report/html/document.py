@@ -18,7 +18,7 @@ __all__ = ["filled", "template_text"]
 _FOLDER = Path(__file__).parent.parent / "templates"
 
 _HAND = "hand.js"
-"""What every page has: tables to sort and to look through, commands to copy."""
+"""Script of every page: tables to sort and to search, commands to copy."""
 
 
 def filled(template: str, scripts: Mapping[str, str], values: Mapping[str, object]) -> str:

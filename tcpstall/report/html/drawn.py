@@ -1,4 +1,4 @@
-"""What the page must know of plots that somebody else drew."""
+"""Interface of the plots that another layer draws for the page."""
 
 from collections.abc import Sequence
 from typing import Protocol
@@ -11,7 +11,7 @@ class Mark(Protocol):
 
     @property
     def text(self) -> str:
-        """What the line stands for."""
+        """Meaning of the line."""
 
     @property
     def colour(self) -> str:
@@ -35,7 +35,7 @@ class Panel(Protocol):
 
     @property
     def title(self) -> str:
-        """What is drawn."""
+        """Title of the plot."""
 
     @property
     def unit(self) -> str:

@@ -1,4 +1,4 @@
-"""What changes would buy one flow, for the page."""
+"""Predicted gain of changes for one flow, for the page."""
 
 from dataclasses import dataclass
 

@@ -11,10 +11,10 @@ from tcpstall.units import date, duration
 __all__ = ["Heat", "finely", "heat"]
 
 _HOURS = 8 * 24
-"""Beyond so many hours a cell is a day."""
+"""Hours beyond which a cell is a day."""
 
 _FAINTEST = 0.12
-"""Where anything was lost at all, it can be seen."""
+"""Least shade of a cell with any lost time, so that it is visible."""
 
 _CELL = 10
 """Width of a cell where there are few of them; the picture is scaled to the page."""
@@ -22,10 +22,10 @@ _CELL = 10
 _LEAST_WIDTH = 600
 
 _LEAST_CELLS = 400
-"""What is narrower than such a part of the row would be less than a pixel on a phone."""
+"""Parts of a row: a narrower one would be less than a pixel on a phone."""
 
 _FEW = 49
-"""Up to so many hours the times of day are marked, else days."""
+"""Hours up to which times of day are marked, else days."""
 
 _MARK = 12
 """Room for a mark's text, per cent of the row."""
@@ -73,7 +73,7 @@ class Heat:
 
 
 def finely(about: Overview) -> Every:
-    """How finely time is parted: hours for up to eight days, then days."""
+    """Length of the periods: hours for up to eight days, then days."""
     if about.first_ns is None or about.last_ns is None:
         return "hour"
     return "hour" if about.last_ns - about.first_ns <= _HOURS * _HOUR_NS else "day"

@@ -1,4 +1,4 @@
-"""Where a flow's time went, as the parts of one bar."""
+"""A flow's time as the parts of one bar."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -10,7 +10,7 @@ from tcpstall.units import duration, percent
 __all__ = ["PATTERNS", "Part", "look", "look_of", "parts", "parts_of"]
 
 PATTERNS = 14
-"""So many patterns are drawn into the colours, a cause's by its code, so that no two are told apart by colour alone."""
+"""Patterns in the colours, by the code of a cause, so that no two causes differ by colour alone."""
 
 _NAMED_SHARE = 0.13
 """A part of this share of the bar has room for its name."""
@@ -60,7 +60,7 @@ def look(owner: str) -> tuple[str, int]:
 
 
 def look_of(kind: str) -> tuple[str, int]:
-    """The same of a kind of finding."""
+    """Colour and pattern of a kind of finding."""
     if kind in _LIKE:
         return look(_LIKE[kind].value)
     return look(kind if kind in tuple(Cause) else "sending")
@@ -72,7 +72,7 @@ def parts(flow: Flow) -> list[Part]:
 
 
 def parts_of(time_ns: Mapping[str, int], whole_ns: int) -> list[Part]:
-    """The same of any owners' times, in a bar that stands for `whole_ns`."""
+    """The parts for any owners' times, in a bar of `whole_ns`."""
     whole, own = max(1, whole_ns), sum(time_ns.values())
     owned = sorted(
         ((owner, span) for owner, span in time_ns.items() if span > 0),

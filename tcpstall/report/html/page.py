@@ -43,7 +43,7 @@ class Source:
 
 @dataclass(frozen=True)
 class MadeBy:
-    """What made the page."""
+    """The program, command and inputs that made the page."""
 
     command: str
     version: str
@@ -111,7 +111,7 @@ _BARS = 20
 """Flows with a bar in the ledger, at least."""
 
 _FIRST_BARS = 3
-"""So many of them can be seen before more are opened."""
+"""Bars shown before the reader opens more."""
 
 
 def _detail(flow: Flow, drawing: Drawn | None, forecast: Forecast | None, min_stall_ns: int) -> dict[str, object]:
@@ -139,7 +139,7 @@ def _detail(flow: Flow, drawing: Drawn | None, forecast: Forecast | None, min_st
 
 
 def plain(part: Text | Padding) -> str:
-    """What a line of the terminal's page says, without its look."""
+    """Text of a line of the terminal's page, without its style."""
     inner = part.renderable if isinstance(part, Padding) else part
     return inner.plain if isinstance(inner, Text) else str(inner)
 

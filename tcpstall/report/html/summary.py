@@ -15,7 +15,7 @@ from tcpstall.units import counted, duration, number, percent, rate, size
 __all__ = ["figures", "figures_of_many", "sentences"]
 
 _FURTHER = 2
-"""Causes that are told after the largest."""
+"""Causes listed after the largest."""
 
 
 def sentences(flow: Flow, analysis: Analysis, of_many: Sequence[OfMany]) -> list[str]:
@@ -34,7 +34,7 @@ def sentences(flow: Flow, analysis: Analysis, of_many: Sequence[OfMany]) -> list
 
 
 def figures(flow: Flow) -> list[tuple[str, str, str]]:
-    """The few numbers that say how bad it is: name, figure, what to hold against it."""
+    """Key figures: name, figure, and the figure to compare it with."""
     side = main_sender(flow)
     sent = flow.directions[side].bytes
     trip = flow.base_rtt_ns
@@ -48,7 +48,7 @@ def figures(flow: Flow) -> list[tuple[str, str, str]]:
 
 
 def figures_of_many(analysis: Analysis, found: Sequence[OfMany]) -> list[tuple[str, str, str]]:
-    """The same of a capture with several flows: its totals."""
+    """The summary of a capture with several flows: its totals."""
     sums = analysis.time_ns()
     lost, passed = sum(sums[cause] for cause in Cause), sum(sums.values())
     first = min((capture.first_ns for capture in analysis.captures if capture.first_ns is not None), default=0)

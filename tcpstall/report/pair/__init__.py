@@ -1,1 +1,1 @@
-"""What two captures of both ends say together, as tables, words and JSON."""
+"""The diagnosis from captures of both ends, as tables, words and JSON."""

@@ -1,4 +1,4 @@
-"""Both ends as one JSON object of the schema `tcpstall.pair/1`, described in .github/BOTH-ENDS.md."""
+"""Both ends as one JSON object of the schema `tcpstall.pair/1`, see docs/pair.md."""
 
 import dataclasses
 import json

@@ -31,7 +31,7 @@ _EVENTS = 20
 _WAITS = 20
 
 _MANY_FLOWS = 3
-"""Of more flows only the worst is told packet by packet."""
+"""Flows up to which each is shown packet by packet; of more only the worst is."""
 
 _LEVELS = "▁▂▃▄▅▆▇█"
 

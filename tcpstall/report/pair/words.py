@@ -1,4 +1,4 @@
-"""What two taps saw, in sentences."""
+"""The views of two taps, in sentences."""
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
@@ -86,7 +86,7 @@ def _delays(flow: PairedFlow) -> str:
 
 
 def held_ns(flow: PairedFlow) -> int:
-    """What its senders waited for anything but their applications, by the taps near them."""
+    """Time that the senders waited for anything but their applications, by the taps near them."""
     return sum(wait.duration_ns for wait in flow.both.of_near() if wait.cause is not Cause.APP_LIMITED)
 
 
@@ -110,7 +110,7 @@ def in_all(ends: Ends) -> Iterator[str]:
 
 
 def alignment(ends: Ends) -> Iterator[str]:
-    """How the clocks stand, and what that rests on."""
+    """Offset and drift of the clocks, with the evidence for them."""
     clock = ends.clock
     if ends.swapped:
         yield "the captures were given in the other order: the second was taken nearer to the clients"
@@ -145,7 +145,7 @@ def _drift(ppm: float, uncertainty_ppm: float | None) -> str:
 
 
 def uncaptured(ends: Ends) -> Iterator[str]:
-    """What one capture holds and the other does not."""
+    """Flows and packets that only one capture holds."""
     for side, count in zip(("client", "server"), ends.unmatched, strict=True):
         if count:
             yield f"the {side} side's capture holds {counted(count, 'flow')} that the other does not"
@@ -172,7 +172,7 @@ _COUNTED = {"mss", "window-scale"}
 
 
 def changed(flow: PairedFlow) -> Iterator[str]:
-    """What was rewritten in between, and what either capture missed."""
+    """Fields rewritten between the taps, and packets that either capture missed."""
     for side in _SENDERS:
         if flow.end(side, 0) != flow.end(side, 1):
             yield f"the {side} is {flow.end(side, 0)} on the client side and {flow.end(side, 1)} on the server side"
@@ -229,7 +229,7 @@ def diagnosis(flow: PairedFlow) -> Iterator[str]:
 
 
 def disagreement(flow: PairedFlow) -> str:
-    """Where the two single views differ, by time."""
+    """Waits on which the two taps disagree, by time."""
     waits = flow.both.waits
     apart = [wait for wait in waits if not wait.agreed]
     spent_ns, apart_ns = (sum(wait.duration_ns for wait in some) for some in (waits, apart))
@@ -245,7 +245,7 @@ def disagreement(flow: PairedFlow) -> str:
 
 
 def happened(event: Event) -> str:
-    """What came of it."""
+    """Consequence of the event."""
     match event.kind:
         case "lost":
             if event.repair_sent_packet is None:

@@ -1,1 +1,1 @@
-"""What to change about each finding, as tables, as Markdown and as JSON."""
+"""Remedies of each finding, as tables, as Markdown and as JSON."""

@@ -18,7 +18,7 @@ Treated = tuple[Flow, Sequence[Treatment], dict[Side, Socket]]
 def remedies_markdown(
     flows: Sequence[Treated], told: Sequence[str], *, platform: Platform, link_bytes_per_s: int | None
 ) -> str:
-    """One text for all flows; `told` is what became of pasted sockets."""
+    """One text for all flows; `told` is the result of matching pasted sockets."""
     return in_github_markdown(_content(flows, told, platform, link_bytes_per_s))
 
 

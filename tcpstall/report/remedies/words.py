@@ -35,7 +35,7 @@ def headline(flow: Flow) -> str:
 
 
 def finding(case: Case) -> str:
-    """What happened, as the answer of `analyze` says it of that cause; else in short."""
+    """The clause of `analyze` for the cause of the finding; else a short one."""
     what = next((one.what for one in findings(case.flow) if one.cause is case.cause), case.cause.summary)
     kind = f" ({case.kind})" if case.kind else ""
     return f"{percent(case.time_ns, case.flow.duration_ns)}{kind}: {what}"
@@ -81,7 +81,7 @@ def _row(sizes: sizing.Sizes, name: str) -> Sequence[str]:
 
 
 def told_of_paste(paste: Paste, matched: Matched) -> Iterator[str]:
-    """What became of the pasted sockets."""
+    """Result of matching the pasted sockets."""
     flows, ends = len(matched.sockets), sum(map(len, matched.sockets.values()))
     told = f"pasted: {counted(ends, 'socket')} of {counted(flows, 'flow')} in the capture"
     if (seen := sum(matched.snapshots.values())) > ends:

@@ -1,4 +1,4 @@
-"""What a ticket is made of, free of any markup: who wrote a word decides how it may be shown."""
+"""Blocks of a ticket without markup: the origin of a word decides its escaping."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -16,7 +16,7 @@ class Foreign:
 
 @dataclass(frozen=True, slots=True)
 class Strong:
-    """Own text that stands out."""
+    """Own text with emphasis."""
 
     text: str
 

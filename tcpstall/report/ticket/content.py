@@ -1,4 +1,4 @@
-"""What a ticket says: the verdict, where the time went, the stalls by packet, what to change, how far to trust it."""
+"""Content of a ticket: the verdict, owners of the time, stalls by packet, remedies, trust."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -31,7 +31,7 @@ _SERVICES = 5
 
 @dataclass(frozen=True)
 class Detail:
-    """How much is said: `listed` flows in the table, `explained` ones with a section each, in the order of `sort`."""
+    """Length of a ticket: `listed` flows in the table, `explained` ones with a section, in the order of `sort`."""
 
     listed: int = 10
     explained: int = 3
@@ -154,7 +154,7 @@ def _times(times_ns: Mapping[Cause, int]) -> str:
 
 
 def _services(analysis: Analysis) -> Iterator[Block]:
-    """Those that were connected to more than once, as far as reuse would have gained anything."""
+    """Services with several connections, where reuse would have saved time."""
     several = [service for service in analysis.services if service.connections > 1]
     worth = [service for service in several if service.avoidable_handshakes or service.idle_close][:_SERVICES]
     if worth:

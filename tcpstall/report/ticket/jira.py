@@ -10,7 +10,7 @@ from tcpstall.untrusted import in_jira, in_terminal
 __all__ = ["in_wiki_markup"]
 
 _MARKUP = re.compile(r"[\\{}\[\]|*!^~]|(?<!\w)[-_+?]|[-_+?](?!\w)")
-"""What could begin markup in own text; inside a word the last four do not."""
+"""Characters that may begin markup in own text; inside a word the last four do not."""
 
 _WIDTH_PX = 1_000
 

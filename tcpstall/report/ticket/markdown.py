@@ -10,7 +10,7 @@ from tcpstall.untrusted import in_markdown, in_terminal
 __all__ = ["in_github_markdown"]
 
 _MARKUP = re.compile(r"[\\`*\[\]<>|~#]|(?<!\w)_|_(?!\w)")
-"""What could begin markup in own text; an underscore inside a word does not."""
+"""Characters that may begin markup in own text; an underscore inside a word does not."""
 
 
 def in_github_markdown(blocks: Iterable[Block]) -> str:

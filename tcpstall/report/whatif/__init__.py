@@ -1,1 +1,1 @@
-"""What a change would buy, as tables, words and JSON."""
+"""Predicted gain of a change, as tables, words and JSON."""

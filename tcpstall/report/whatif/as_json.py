@@ -1,4 +1,4 @@
-"""What a change would buy as one JSON object of the schema `tcpstall.whatif/1`."""
+"""Predicted gain of a change as one JSON object of the schema `tcpstall.whatif/1`."""
 
 import json
 from dataclasses import asdict

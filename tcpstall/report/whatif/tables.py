@@ -1,4 +1,4 @@
-"""What a change would buy, for reading."""
+"""Predicted gain of a change, for reading."""
 
 from collections.abc import Iterator, Sequence
 
@@ -17,7 +17,7 @@ __all__ = ["HEADINGS", "outcome_row", "render_whatif"]
 HEADINGS = ("change", "transfer", "between", "saved", "exchange")
 
 _FLOWS = 10
-"""Flows told one by one; JSON has all."""
+"""Flows shown one by one; JSON has all."""
 
 
 def render_whatif(found: WhatIf, *, width: int) -> Iterator[RenderableType]:

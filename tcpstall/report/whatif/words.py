@@ -22,7 +22,7 @@ REFUSALS = {
 
 
 def refusal(forecast: Forecast) -> str:
-    """Why nothing is predicted."""
+    """The reason for giving no prediction."""
     return REFUSALS.get(forecast.refused or "", forecast.refused or "")
 
 
@@ -54,7 +54,7 @@ def named(changes: Sequence[Change]) -> str:
 
 
 def fidelity(captured: Times, replayed: Times) -> str:
-    """How far the unchanged replay is from what was captured."""
+    """Distance of the unchanged replay from the capture."""
     error = replayed.transfer_ns - captured.transfer_ns
     much = share(abs(error) / captured.transfer_ns) if captured.transfer_ns else ""
     return (
@@ -64,7 +64,7 @@ def fidelity(captured: Times, replayed: Times) -> str:
 
 
 def bounded(outcome: Outcome) -> str:
-    """Why no more is promised; empty where the replay gained no more than its causes own."""
+    """The reason for promising no more; empty where the replay gained no more than its causes own."""
     if not outcome.bounded:
         return ""
     return (
@@ -82,7 +82,7 @@ def slowest(exchanges: Sequence[Expected]) -> str:
 
 
 def sized(sizing: Sizing) -> str:
-    """What one end's data would need, in a sentence; empty where nothing is known."""
+    """Sizes that one end's data needs, in a sentence; empty where unknown."""
     parts = []
     if sizing.bdp_bytes and sizing.rate_bytes_per_s and sizing.sndbuf_bytes:
         parts.append(
@@ -98,5 +98,5 @@ def sized(sizing: Sizing) -> str:
 
 
 def flows_told(told: int, every: int) -> str:
-    """How many of the flows have a prediction."""
+    """Number of flows with a prediction."""
     return counted(every, "flow") if told == every else f"{told} of {counted(every, 'flow')}"
