@@ -1,4 +1,4 @@
-"""The README names every command, option and exit code."""
+"""The README and the pages in tcpstall/docs name every command, option and exit code."""
 
 import re
 from collections.abc import Iterator
@@ -11,6 +11,9 @@ from tcpstall.cli import tcpstall
 from tcpstall.errors import ExitCode
 
 README = Path(__file__).parents[2] / "README.md"
+DOCUMENTATION = "\n".join(
+    page.read_text() for page in (README, *sorted((README.parent / "tcpstall" / "docs").glob("*.md")))
+)
 
 
 def _commands() -> Iterator[tuple[str, click.Command]]:
@@ -27,13 +30,13 @@ COMMANDS = dict(_commands())
 
 
 @pytest.mark.parametrize("name", COMMANDS)
-def test_each_command_is_in_the_readme(name: str) -> None:
-    assert f"tcpstall {name}" in README.read_text()
+def test_each_command_is_documented(name: str) -> None:
+    assert f"tcpstall {name}" in DOCUMENTATION
 
 
 @pytest.mark.parametrize("name", COMMANDS)
 def test_each_option_is_in_its_commands_row(name: str) -> None:
-    row = next((line for line in README.read_text().splitlines() if line.startswith(f"| `tcpstall {name}")), "")
+    row = next((line for line in DOCUMENTATION.splitlines() if line.startswith(f"| `tcpstall {name}")), "")
     options = (parameter for parameter in COMMANDS[name].params if isinstance(parameter, click.Option))
 
     missing = [option.name for option in options if f"`{max(option.opts, key=len)}" not in row]
@@ -49,8 +52,8 @@ def test_each_picture_is_shown_and_is_there() -> None:
 
 
 @pytest.mark.parametrize("code", list(ExitCode), ids=lambda code: code.name)
-def test_each_exit_code_is_in_the_readme_with_its_meaning(code: ExitCode) -> None:
-    assert f"| {code.value} | {code.meaning} |" in README.read_text()
+def test_each_exit_code_is_documented_with_its_meaning(code: ExitCode) -> None:
+    assert f"| {code.value} | {code.meaning} |" in DOCUMENTATION
 
 
 @pytest.mark.parametrize("name", COMMANDS)

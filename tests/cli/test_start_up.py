@@ -22,6 +22,7 @@ HEAVY = {
     "pyarrow",
     "bokeh",
     "jinja2",
+    "mcp",
 }
 
 PROGRAM = """
@@ -42,7 +43,9 @@ def _imported(*arguments: str) -> set[str]:
     return set(modules)
 
 
-@pytest.mark.parametrize("arguments", [("--help",), ("--version",), ("analyze", "--help"), ("explain",)], ids=" ".join)
+@pytest.mark.parametrize(
+    "arguments", [("--help",), ("--version",), ("analyze", "--help"), ("serve", "--help"), ("explain",)], ids=" ".join
+)
 def test_help_imports_no_heavy_library(arguments: tuple[str, ...]) -> None:
     assert not _imported(*arguments) & HEAVY
 
