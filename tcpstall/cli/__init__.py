@@ -34,6 +34,7 @@ COMMANDS = (
     "serve",
     "remedies",
     "whatif",
+    "man",
 )
 """Each is a module of this package with the click command `command` in it."""
 

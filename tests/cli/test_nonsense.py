@@ -59,6 +59,7 @@ BASE: dict[str, tuple[str, ...]] = {
     "store check": ("--store", "{store}"),
     "serve": ("--root", "{capture}"),
     "remedies": ("{capture}",),
+    "man": (),
     "whatif": ("{capture}",),
 }
 """What each command needs to run at all."""
