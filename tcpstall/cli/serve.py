@@ -37,7 +37,7 @@ def command(mcp: bool, roots: tuple[Path, ...], anonymise: bool, key_file: Path 
     try:
         from tcpstall.serve.server import serve
     except ModuleNotFoundError as error:
-        if error.name != "mcp":
+        if (error.name or "").startswith("tcpstall"):
             raise
         raise CannotOpen("serve --mcp: the mcp package is not installed: pip install 'tcpstall[mcp]'") from error
     serve(roots, key)

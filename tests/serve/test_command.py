@@ -56,11 +56,13 @@ def test_a_signal_ends_it_while_it_waits_for_a_request(number: signal.Signals) -
         assert len(server.stderr.read().splitlines()) == 1
 
 
+@pytest.mark.parametrize("missing", ["mcp", "anyio", "pydantic"])
 def test_without_the_package_a_line_says_what_to_install(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    missing: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.delitem(sys.modules, "tcpstall.serve.server", raising=False)
-    monkeypatch.setitem(sys.modules, "mcp", None)
+    for name in [name for name in sys.modules if name.startswith("tcpstall.serve.")]:
+        monkeypatch.delitem(sys.modules, name)
+    monkeypatch.setitem(sys.modules, missing, None)
 
     assert main(["serve", "--mcp", "--root", str(FIXTURES)]) == ExitCode.CANNOT_OPEN
     assert capsys.readouterr().err == (
