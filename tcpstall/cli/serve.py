@@ -5,6 +5,7 @@ from pathlib import Path
 import click
 
 from tcpstall.cli.anonymise import anonymise_options, key_of
+from tcpstall.cli.ending import writing
 from tcpstall.errors import CannotOpen, ExitCode
 
 __all__ = ["command"]
@@ -40,5 +41,6 @@ def command(mcp: bool, roots: tuple[Path, ...], anonymise: bool, key_file: Path 
         if (error.name or "").startswith("tcpstall"):
             raise
         raise CannotOpen("serve --mcp: the mcp package is not installed: pip install 'tcpstall[mcp]'") from error
-    serve(roots, key)
+    with writing("standard output"):
+        serve(roots, key)
     return ExitCode.COMPLETE

@@ -2,9 +2,11 @@
 
 import os
 from collections.abc import AsyncIterator
+from contextlib import suppress
 
 import anyio
-import anyio.lowlevel
+
+from tcpstall.errors import CannotOpen
 
 __all__ = ["Lines"]
 
@@ -12,7 +14,10 @@ _PIECE = 1 << 16
 
 
 class Lines:
-    """The lines of a descriptor; the MCP package's own reader waits in a thread that nothing but input can end."""
+    """The lines of a descriptor; the MCP package's own reader waits in a thread that nothing but input can end.
+
+    Raises CannotOpen where it cannot be read.
+    """
 
     def __init__(self, descriptor: int) -> None:
         self._descriptor = descriptor
@@ -25,8 +30,9 @@ class Lines:
                 yield line.decode("utf-8", "replace")
 
     async def _piece(self) -> bytes:
-        try:
+        with suppress(PermissionError):  # epoll(7) takes no regular files: these never wait
             await anyio.wait_readable(self._descriptor)
-        except PermissionError:
-            await anyio.lowlevel.checkpoint()  # epoll(7) takes no regular files: these never wait
-        return os.read(self._descriptor, _PIECE)
+        try:
+            return os.read(self._descriptor, _PIECE)
+        except OSError as error:
+            raise CannotOpen(f"cannot read standard input: {error.strerror}") from error

@@ -83,8 +83,19 @@ _NOT_ANONYMISED = "query"
 
 
 def serve(folders: Sequence[Path], key: bytes | None) -> None:
-    """Answers on standard input and output until the input ends: of captures and stores in `folders` alone."""
-    anyio.run(_serve, server(Source(Roots(folders), key)))
+    """Answers on standard input and output until the input ends: of captures and stores in `folders` alone.
+
+    Raises CannotOpen where the input cannot be read, OSError where the output cannot be written.
+    """
+    try:
+        anyio.run(_serve, server(Source(Roots(folders), key)))
+    except BaseExceptionGroup as several:
+        raise _first(several) from several
+
+
+def _first(error: BaseException) -> BaseException:
+    """What ended the tasks that ran beside each other."""
+    return _first(error.exceptions[0]) if isinstance(error, BaseExceptionGroup) else error
 
 
 async def _serve(made: Server) -> None:

@@ -59,7 +59,7 @@ BASE: dict[str, tuple[str, ...]] = {
     "store check": ("--store", "{store}"),
     "serve": ("--root", "{capture}"),
     "remedies": ("{capture}",),
-    "man": (),
+    "man": ("-o", "share"),
     "whatif": ("{capture}",),
 }
 """What each command needs to run at all."""

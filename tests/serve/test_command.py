@@ -13,6 +13,10 @@ from tests.cli.conftest import environment
 from tests.serve.conftest import CAPTURE, FIXTURES, told
 
 COMMAND = ["-m", "tcpstall", "serve", "--mcp", "--root", str(FIXTURES)]
+REQUEST = (
+    b'{"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": {"protocolVersion": "2025-06-18", '
+    b'"capabilities": {}, "clientInfo": {"name": "test", "version": "1"}}}\n'
+)
 TOOLS = {"analyze", "findings", "flow", "explain_stall", "plot", "query"}
 
 
@@ -40,11 +44,9 @@ def test_a_client_of_the_mcp_package_drives_it() -> None:
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM], ids=lambda number: number.name)
 def test_a_signal_ends_it_while_it_waits_for_a_request(number: signal.Signals) -> None:
     pytest.importorskip("mcp", reason="the mcp package is not installed")
-    about = {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "test", "version": "1"}}
-    request = {"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": about}
     pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
     with subprocess.Popen([sys.executable, *COMMAND], env=environment(), **pipes) as server:  # type: ignore[call-overload]
-        server.stdin.write(json.dumps(request).encode() + b"\n")
+        server.stdin.write(REQUEST)
         server.stdin.flush()
         assert json.loads(server.stdout.readline())["result"]["serverInfo"]["name"] == "tcpstall"
         server.send_signal(number)
@@ -73,3 +75,23 @@ def test_without_the_package_a_line_says_what_to_install(
 def test_what_is_spoken_must_be_said(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["serve", "--root", str(FIXTURES)]) == ExitCode.USAGE
     assert "tcpstall serve --mcp" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("streams", "code", "line"),
+    [
+        ("<&-", ExitCode.CANNOT_OPEN, "tcpstall: cannot read standard input: Bad file descriptor"),
+        (">/dev/full", ExitCode.DEFECT, "tcpstall: cannot write standard output: No space left on device"),
+    ],
+)
+def test_streams_that_cannot_be_used_are_one_line(streams: str, code: ExitCode, line: str) -> None:
+    pytest.importorskip("mcp", reason="the mcp package is not installed")
+    done = subprocess.run(
+        ["/bin/sh", "-c", f'exec "$@" {streams}', "sh", sys.executable, *COMMAND],
+        input=REQUEST,
+        capture_output=True,
+        env=environment(),
+        timeout=60,
+        check=False,
+    )
+    assert (done.returncode, done.stderr.decode().splitlines()) == (code, [line])
