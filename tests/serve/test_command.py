@@ -83,6 +83,7 @@ def test_what_is_spoken_must_be_said(capsys: pytest.CaptureFixture[str]) -> None
         ("<&-", ExitCode.CANNOT_OPEN, "tcpstall: cannot read standard input: Bad file descriptor"),
         (">/dev/full", ExitCode.DEFECT, "tcpstall: cannot write standard output: No space left on device"),
     ],
+    ids=["input", "output"],
 )
 def test_streams_that_cannot_be_used_are_one_line(streams: str, code: ExitCode, line: str) -> None:
     pytest.importorskip("mcp", reason="the mcp package is not installed")
