@@ -26,7 +26,7 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from itertools import pairwise
 
-__all__ = ["COMPRESSED", "Group", "grouped"]
+__all__ = ["COMPRESSED", "Group", "grouped", "sets"]
 
 COMPRESSED = (".gz", ".zst", ".zstd", ".lz4", ".xz", ".bz2")
 """What compression appends to a name. Rotated files are often compressed later (tcpdump -z): a group may mix them."""
@@ -90,6 +90,14 @@ def grouped(names: Sequence[str]) -> list[Group]:
     groups = [_ordered(members) for bucket in buckets.values() if (members := _of_one_point(bucket, single))]
     groups += _numbered_at_the_end(single)
     return sorted(groups, key=lambda group: (group.pattern, [names[index] for index in group.members]))
+
+
+def sets(names: Sequence[str]) -> tuple[list[int], list[int]]:
+    """The number of each name's group, and the indexes of names before which a file is missing, as the core has it."""
+    groups = grouped(names)
+    number_of = {member: number for number, group in enumerate(groups) for member in group.members}
+    missing = sorted(member for group in groups for member in group.missing_before)
+    return [number_of[index] for index in range(len(names))], missing
 
 
 @dataclass(frozen=True, slots=True)

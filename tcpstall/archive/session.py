@@ -109,6 +109,10 @@ class Session:
             thread.join()
             raise
 
+    def interrupt(self) -> None:
+        """Ends what the session does in another thread, which KeyboardInterrupt reaches there."""
+        self._connection.interrupt()
+
     def keep(self, name: str, sql: str) -> None:
         """Keeps the answer to one of the program's own questions as a table, in memory."""
         with _explained():

@@ -1,14 +1,18 @@
 """A store of which only the files are read that can hold what is asked for."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from tcpstall.archive.chosen import Chosen
+from tcpstall.archive.sound import refused
 from tcpstall.archive.store import Lost, Part, Store
+from tcpstall.units import counted
 
-__all__ = ["Within"]
+__all__ = ["Within", "missing", "sound"]
 
 _BY_START = ("stalls", "exchanges", "findings")
+
+_SCAN_AGAIN = "scan its captures again, into the same store"
 
 
 class Within:
@@ -61,3 +65,25 @@ class Within:
         if until is not None and part.from_ns is not None and part.from_ns >= until:
             return False
         return not (table in _BY_START and since is not None and part.to_ns is not None and part.to_ns < since)
+
+
+def sound(url: str, chosen: Chosen | None = None) -> Store | Within:
+    """The store, or what is chosen of it. Raises CannotOpen where a part is damaged that no scan has just replaced."""
+    before: list[str] = []
+    while True:
+        opened = Store.asked(url)
+        asked = opened if chosen is None else Within(opened, chosen)
+        found = opened.faults(asked.all_parts())
+        if not found:
+            return asked
+        parts = [part.name for part in opened.all_parts()]
+        if parts == before:
+            raise refused(url, found)
+        before = parts
+
+
+def missing(store: Store | Within) -> Iterator[str]:
+    """A line for each part whose rows are missing."""
+    for each in store.lost:
+        rows = f"{counted(each.part.rows, 'row')} of {each.part.table} missing"
+        yield f"{rows}: {each.part.name} was damaged; {_SCAN_AGAIN}"

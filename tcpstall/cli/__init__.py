@@ -31,9 +31,11 @@ COMMANDS = (
     "trend",
     "scan",
     "store",
+    "serve",
     "remedies",
     "whatif",
     "help",
+    "man",
 )
 """Each is a module of this package with the click command `command` in it."""
 

@@ -20,8 +20,6 @@ if TYPE_CHECKING:
 
     from tcpstall.archive.chosen import Chosen
     from tcpstall.archive.session import Session
-    from tcpstall.archive.store import Store
-    from tcpstall.archive.within import Within
 
 __all__ = [
     "SERVICE",
@@ -142,12 +140,12 @@ def asked(store: str, form: Form, chosen: "Chosen | None" = None, *, output: Pat
     """A session over the store, or over the selected part, that may write `output`."""
     _check(form)
     from tcpstall.archive.session import session
+    from tcpstall.archive.within import missing, sound
 
-    opened = _sound(store, chosen)
+    opened = sound(store, chosen)
     with session(opened, output=output) as answering:
-        for each in opened.lost:
-            missing = f"{counted(each.part.rows, 'row')} of {each.part.table} missing"
-            complain(f"{store}: {missing}: {each.part.name} was damaged; {_SCAN_AGAIN}")
+        for line in missing(opened):
+            complain(f"{store}: {line}")
         if opened.lost:
             answering.exit_code = ExitCode.DAMAGED
         yield answering
@@ -163,28 +161,6 @@ def tell_flows_without(store: str, session: "Session", chosen: "Chosen") -> None
             f"{store}: {counted(flows, 'flow')} {were} scanned by a version that kept no findings: "
             "scan the captures into a new store to see theirs"
         )
-
-
-_SCAN_AGAIN = "scan its captures again, into the same store"
-
-
-def _sound(store: str, chosen: "Chosen | None") -> "Store | Within":
-    """The store, or its selected part. Raises CannotOpen where a part is damaged that no scan has just replaced."""
-    from tcpstall.archive.sound import refused
-    from tcpstall.archive.store import Store
-    from tcpstall.archive.within import Within
-
-    before: list[str] = []
-    while True:
-        opened = Store.asked(store)
-        asked = opened if chosen is None else Within(opened, chosen)
-        found = opened.faults(asked.all_parts())
-        if not found:
-            return asked
-        parts = [part.name for part in opened.all_parts()]
-        if parts == before:
-            raise refused(store, found)
-        before = parts
 
 
 def write(

@@ -39,12 +39,7 @@ def streams(captures: Sequence[str], *, merge: bool, separate: bool) -> Streams:
         raise click.UsageError("--merge reads all captures as one, --separate each by itself: give one of them")
     if separate or len(captures) < 2:
         return Streams(sets=(), missing_before=())
-    from tcpstall.archive.rotation import grouped
+    from tcpstall.archive.rotation import sets
 
-    groups = grouped(captures)
-    sets = [0] * len(captures)
-    for number, group in enumerate(() if merge else groups):
-        for member in group.members:
-            sets[member] = number
-    missing = sorted(member for group in groups for member in group.missing_before)
-    return Streams(sets=sets, missing_before=missing)
+    own, missing = sets(captures)
+    return Streams(sets=[0] * len(captures) if merge else own, missing_before=missing)

@@ -16,12 +16,12 @@ from tcpstall.report.style import cause_text, figures, table, words
 from tcpstall.rules import sections
 from tcpstall.units import clock, confidence, number, offset
 
-__all__ = ["proof"]
+__all__ = ["around", "grounds", "longest", "proof"]
 
 _BEFORE_AND_AFTER = 3
 """Packets that are shown before the wait and after it."""
 
-_MOST = 24
+MOST = 24
 """Packets that are shown in all; the middle ones are left out."""
 
 _COLUMNS = ("packet", "sender", "kind", "seq", "bytes", "ack", "edge", "in_flight_bytes")
@@ -35,6 +35,16 @@ def proof(flow: Flow, stall: Stall, samples: _core.Table, *, width: int) -> Iter
         cause_text(stall.cause),
         f"{f' ({stall.detail})' if stall.detail else ''}, confidence {confidence(stall.confidence)}",
     )
+    for name, told in grounds(flow, stall):
+        yield Text()
+        yield Text(name, "bold")
+        yield Padding(Text(told), (0, 0, 0, 2))
+    yield Text()
+    yield from _packets(flow, stall, samples, width)
+
+
+def grounds(flow: Flow, stall: Stall) -> list[tuple[str, str]]:
+    """What was seen, the rule, what it read, what else it could have been, what to change: a name and a line each."""
     told_by = sections(stall.cause)
     lines = [
         ("seen", phrase_of_one(flow, stall)),
@@ -48,29 +58,24 @@ def proof(flow: Flow, stall: Stall, samples: _core.Table, *, width: int) -> Iter
         ("what to change", stall.advice),
         ("in Wireshark", stall_filter(flow, stall)),
     ]
-    for name, told in lines:
-        if told:
-            yield Text()
-            yield Text(name, "bold")
-            yield Padding(Text(told), (0, 0, 0, 2))
-    yield Text()
-    yield from _packets(flow, stall, samples, width)
+    return [(name, told) for name, told in lines if told]
 
 
 def _packets(flow: Flow, stall: Stall, samples: _core.Table, width: int) -> Iterator[RenderableType]:
-    rows = _around(samples, stall)
+    rows = around(samples, stall)
     if not rows:
         yield Text("no packets of data or ACKs around it: see its filter", "dim")
         return
     marked = set(packets(stall))
     columns = [*figures("packet", "after start"), words("sender"), words("kind"), *figures("seq", "bytes", "ack")]
     columns += figures("in flight", "window left")
-    shown = rows if len(rows) <= _MOST else [*rows[: _MOST // 2], None, *rows[-_MOST // 2 :]]
+    shown = rows if len(rows) <= MOST else [*rows[: MOST // 2], None, *rows[-MOST // 2 :]]
     cells = [_cells(row, flow, marked) if row else ["…", *[""] * (len(columns) - 1)] for row in shown]
     yield table("packets around it (> begins, frees or ends the wait)", columns, cells, width, spare=("ack", "seq"))
 
 
-def _around(samples: _core.Table, stall: Stall) -> list[Mapping[str, Any]]:
+def around(samples: _core.Table, stall: Stall) -> list[Mapping[str, Any]]:
+    """The segments of the wait and some before and after it: columns of `_core.samples` by name."""
     times = samples.column("time_ns")
     inside = [place for place, time in enumerate(times) if stall.start_ns <= time <= stall.end_ns]
     if not inside:

@@ -57,7 +57,9 @@ BASE: dict[str, tuple[str, ...]] = {
     "store forget": ("--capture", "*", "--dry-run", "--store", "{store}"),
     "store compact": ("--store", "{store}"),
     "store check": ("--store", "{store}"),
+    "serve": ("--root", "{capture}"),
     "remedies": ("{capture}",),
+    "man": ("-o", "share"),
     "whatif": ("{capture}",),
     "help": (),
 }

@@ -22,6 +22,7 @@ HEAVY = {
     "pyarrow",
     "bokeh",
     "jinja2",
+    "mcp",
 }
 
 PROGRAM = """
@@ -43,7 +44,9 @@ def _imported(*arguments: str) -> set[str]:
 
 
 @pytest.mark.parametrize(
-    "arguments", [("--help",), ("--version",), ("analyze", "--help"), ("explain",), ("help", "capture")], ids=" ".join
+    "arguments",
+    [("--help",), ("--version",), ("analyze", "--help"), ("serve", "--help"), ("explain",), ("help", "capture")],
+    ids=" ".join,
 )
 def test_help_imports_no_heavy_library(arguments: tuple[str, ...]) -> None:
     assert not _imported(*arguments) & HEAVY

@@ -19,7 +19,7 @@ from tcpstall.report.style import figures, table, words
 from tcpstall.units import number
 from tcpstall.untrusted import in_csv, in_terminal
 
-__all__ = ["as_csv", "as_json", "as_table"]
+__all__ = ["as_csv", "as_json", "as_table", "plain"]
 
 _SHOWN = 1_000
 """Rows of a table: nobody reads more, and a column is as wide as its widest cell."""
@@ -64,7 +64,7 @@ def as_json(names: Sequence[str], rows: Iterable[Sequence[Any]]) -> Iterator[str
     """A list of objects, one per line."""
     before = "["
     for row in rows:
-        yield f"{before}\n{json.dumps(dict(zip(names, map(_plain, row), strict=True)), allow_nan=False)}"
+        yield f"{before}\n{json.dumps(dict(zip(names, map(plain, row), strict=True)), allow_nan=False)}"
         before = ","
     yield "[]\n" if before == "[" else "\n]\n"
 
@@ -100,7 +100,7 @@ def _cell(value: Any) -> str:
         case datetime():
             return value.isoformat(" ", "seconds" if not value.microsecond else "auto")
         case list() | dict() | tuple():
-            return in_terminal(json.dumps(_plain(value), ensure_ascii=False))
+            return in_terminal(json.dumps(plain(value), ensure_ascii=False))
     return in_terminal(str(value))
 
 
@@ -114,11 +114,11 @@ def _field(value: Any) -> Any:
             return value
         case str():
             return in_csv(value)
-    plain = _plain(value)
-    return in_csv(plain if isinstance(plain, str) else json.dumps(plain))
+    known = plain(value)
+    return in_csv(known if isinstance(known, str) else json.dumps(known))
 
 
-def _plain(value: Any) -> Any:
+def plain(value: Any) -> Any:
     """As JSON knows it. Whole numbers stay whole; what is no number at all is null; times are ISO 8601, in UTC."""
     match value:
         case None | bool() | int() | str():
@@ -136,7 +136,7 @@ def _plain(value: Any) -> Any:
         case bytes():
             return value.hex()
         case Mapping():
-            return {str(name): _plain(each) for name, each in value.items()}
+            return {str(name): plain(each) for name, each in value.items()}
         case list() | tuple() | set():
-            return [_plain(each) for each in value]
+            return [plain(each) for each in value]
     return str(value)
