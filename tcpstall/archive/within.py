@@ -1,12 +1,13 @@
 """A store of which only the files are read that can hold what is asked for."""
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, overload
 
 from tcpstall.archive.chosen import Chosen
+from tcpstall.archive.sound import refused
 from tcpstall.archive.store import Lost, Part, Store
 
-__all__ = ["Within"]
+__all__ = ["Within", "sound"]
 
 _BY_START = ("stalls", "exchanges", "findings")
 
@@ -61,3 +62,26 @@ class Within:
         if until is not None and part.from_ns is not None and part.from_ns >= until:
             return False
         return not (table in _BY_START and since is not None and part.to_ns is not None and part.to_ns < since)
+
+
+@overload
+def sound(url: str) -> Store: ...
+
+
+@overload
+def sound(url: str, chosen: Chosen | None) -> Store | Within: ...
+
+
+def sound(url: str, chosen: Chosen | None = None) -> Store | Within:
+    """The store, or what is chosen of it. Raises CannotOpen where a part is damaged that no scan has just replaced."""
+    before: list[str] = []
+    while True:
+        opened = Store.asked(url)
+        asked = opened if chosen is None else Within(opened, chosen)
+        found = opened.faults(asked.all_parts())
+        if not found:
+            return asked
+        parts = [part.name for part in opened.all_parts()]
+        if parts == before:
+            raise refused(url, found)
+        before = parts

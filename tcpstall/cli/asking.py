@@ -20,8 +20,6 @@ if TYPE_CHECKING:
 
     from tcpstall.archive.chosen import Chosen
     from tcpstall.archive.session import Session
-    from tcpstall.archive.store import Store
-    from tcpstall.archive.within import Within
 
 __all__ = [
     "SERVICE",
@@ -74,7 +72,7 @@ class _ServiceType(click.ParamType[Endpoint]):
         except ValueError:
             end = None
         if end is None or not 0 <= end.port <= 65_535 or (":" in end.address) != address.startswith("["):
-            self.fail(f"{value!r} is no service: write 192.0.2.1:80 or [2001:db8::1]:80", param, ctx)
+            self.fail(f"{value!r} is no address with a port: write 192.0.2.1:80 or [2001:db8::1]:80", param, ctx)
         return end
 
 
@@ -142,8 +140,9 @@ def asked(store: str, form: Form, chosen: "Chosen | None" = None, *, output: Pat
     """A session over that store, or what is chosen of it, which may write `output`."""
     _check(form)
     from tcpstall.archive.session import session
+    from tcpstall.archive.within import sound
 
-    opened = _sound(store, chosen)
+    opened = sound(store, chosen)
     with session(opened, output=output) as answering:
         for each in opened.lost:
             missing = f"{counted(each.part.rows, 'row')} of {each.part.table} missing"
@@ -166,25 +165,6 @@ def tell_flows_without(store: str, session: "Session", chosen: "Chosen") -> None
 
 
 _SCAN_AGAIN = "scan its captures again, into the same store"
-
-
-def _sound(store: str, chosen: "Chosen | None") -> "Store | Within":
-    """The store, or what is chosen of it. Raises CannotOpen where a part is damaged that no scan has just replaced."""
-    from tcpstall.archive.sound import refused
-    from tcpstall.archive.store import Store
-    from tcpstall.archive.within import Within
-
-    before: list[str] = []
-    while True:
-        opened = Store.asked(store)
-        asked = opened if chosen is None else Within(opened, chosen)
-        found = opened.faults(asked.all_parts())
-        if not found:
-            return asked
-        parts = [part.name for part in opened.all_parts()]
-        if parts == before:
-            raise refused(store, found)
-        before = parts
 
 
 def write(

@@ -1,4 +1,4 @@
-"""The README names every command, option and exit code."""
+"""The README and the pages of `tcpstall/docs` name every command and option; the README names every exit code."""
 
 import re
 from collections.abc import Iterator
@@ -11,6 +11,7 @@ from tcpstall.cli import tcpstall
 from tcpstall.errors import ExitCode
 
 README = Path(__file__).parents[2] / "README.md"
+PAGES = [README, *sorted((README.parent / "tcpstall" / "docs").glob("*.md"))]
 
 
 def _commands() -> Iterator[tuple[str, click.Command]]:
@@ -26,14 +27,18 @@ def _commands() -> Iterator[tuple[str, click.Command]]:
 COMMANDS = dict(_commands())
 
 
+def _documentation() -> str:
+    return "\n".join(page.read_text() for page in PAGES)
+
+
 @pytest.mark.parametrize("name", COMMANDS)
-def test_each_command_is_in_the_readme(name: str) -> None:
-    assert f"tcpstall {name}" in README.read_text()
+def test_each_command_is_documented(name: str) -> None:
+    assert f"tcpstall {name}" in _documentation()
 
 
 @pytest.mark.parametrize("name", COMMANDS)
 def test_each_option_is_in_its_commands_row(name: str) -> None:
-    row = next((line for line in README.read_text().splitlines() if line.startswith(f"| `tcpstall {name}")), "")
+    row = next((line for line in _documentation().splitlines() if line.startswith(f"| `tcpstall {name}")), "")
     options = (parameter for parameter in COMMANDS[name].params if isinstance(parameter, click.Option))
 
     missing = [option.name for option in options if f"`{max(option.opts, key=len)}" not in row]

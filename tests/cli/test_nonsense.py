@@ -57,6 +57,7 @@ BASE: dict[str, tuple[str, ...]] = {
     "store forget": ("--capture", "*", "--dry-run", "--store", "{store}"),
     "store compact": ("--store", "{store}"),
     "store check": ("--store", "{store}"),
+    "metrics": ("--store", "{store}"),
     "remedies": ("{capture}",),
     "whatif": ("{capture}",),
 }
