@@ -11,6 +11,7 @@ from tcpstall.archive.store import Store
 from tcpstall.archive.sums import gauges, sums, worst_services
 from tcpstall.archive.within import sound
 from tcpstall.causes import Cause
+from tcpstall.errors import CannotOpen
 from tcpstall.metrics.exposition import Sample, seconds
 from tcpstall.metrics.families import DEFAULT_SERVICES, FAMILIES, OTHER, UNBOUNDED, Family
 
@@ -30,7 +31,12 @@ def exported(url: str, most: int | None = None) -> tuple[Ledger, bool]:
         store = sound(url)
         if store.lost:
             return before or _brought(store, None, most), False
-        now = _brought(store, before, most)
+        try:
+            now = _brought(store, before, most)
+        except CannotOpen:
+            if Store.asked(url).revision == store.revision:
+                raise
+            continue  # a scan has merged files meanwhile
         # Another exporter may have gone further meanwhile: counters must go on from what it gave.
         if place.read(LEDGER) == content:
             if now is not before:

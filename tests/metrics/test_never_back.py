@@ -1,6 +1,8 @@
 """Counters of real stores: rings that grow, captures that are scanned again, days that are pruned."""
 
 from collections import Counter
+from collections.abc import Collection
+from contextlib import nullcontext
 from ipaddress import ip_network
 from pathlib import Path
 
@@ -13,12 +15,12 @@ from tcpstall.archive.metrics import Metrics
 from tcpstall.archive.names import LEDGER
 from tcpstall.archive.repeated import Wanted, always, never
 from tcpstall.archive.scan import scan
-from tcpstall.archive.session import session
+from tcpstall.archive.session import Session, session
 from tcpstall.archive.store import Store
 from tcpstall.archive.sums import sums
 from tcpstall.archive.within import sound
 from tcpstall.cli import main
-from tcpstall.errors import ExitCode
+from tcpstall.errors import CannotOpen, ExitCode
 from tcpstall.metrics.families import FLOWS, LOST
 from tests.archive.conftest import single
 from tests.archive.here import here
@@ -196,6 +198,30 @@ def test_a_file_of_somebody_else_counts_as_none(folder: Path, content: str) -> N
     metrics = Metrics(folder / "scan.prom", str(folder / "store"))
     scan([str(folder / "captures")], str(folder / "store"), executor=here, progress=metrics)
     assert values((folder / "scan.prom").read_text())["tcpstall_scan_captures_total",] == 1
+
+
+@pytest.mark.parametrize("scans", [True, False])
+def test_a_look_that_fails_is_repeated_only_if_a_scan_has_replaced_files(
+    folder: Path, monkeypatch: pytest.MonkeyPatch, scans: bool
+) -> None:
+    put(folder, "a.pcap", single(0, packets=200))
+    scanned(folder)
+    failed: list[str] = []
+
+    def failing(asked: Session, services: Collection[str]) -> Counter[Key]:
+        if failed and scans:
+            return sums(asked, services)
+        failed.append("once")
+        if scans:
+            put(folder, "b.pcap", single(DAY, packets=300))
+            scanned(folder)
+        raise CannotOpen("a file is gone")
+
+    monkeypatch.setattr("tcpstall.archive.exporting.sums", failing)
+    with nullcontext() if scans else pytest.raises(CannotOpen, match="a file is gone"):
+        ledger, _ = exported(str(folder / "store"))
+        assert total(ledger, FLOWS.name) == sum(value for key, value in held(folder).items() if key[0] == FLOWS.name)
+    assert failed == ["once"]
 
 
 def test_an_exporter_that_another_overtook_looks_again(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
