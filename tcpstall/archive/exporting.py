@@ -22,7 +22,7 @@ def exported(url: str, most: int | None = None) -> tuple[Ledger, bool]:
     """The counters of the store, brought up to date and kept in it; false where rows of it are missing.
 
     `most` services have series of their own; None: as many as last time. While rows are missing counters stand still.
-    Raises CannotOpen, and CannotWrite where the store cannot be written.
+    Raises CannotOpen, CannotAnswer where memory does not suffice, and CannotWrite where the store cannot be written.
     """
     place = at(url)
     while True:

@@ -66,7 +66,7 @@ class Family:
 LOST = Family(
     "tcpstall_lost_seconds",
     "counter",
-    "Time that senders waited. Both ends may wait at once.",
+    "Time that senders waited; where both ends waited at once it counts at both.",
     _SECONDS,
     ("service", "cause"),
 )
