@@ -9,6 +9,7 @@ from ipaddress import IPv4Network, IPv6Network, ip_address
 from typing import Any
 
 from tcpstall.archive.columns import BY_DAY
+from tcpstall.archive.exporting import bring_up_to_date
 from tcpstall.archive.forgotten import is_forgotten, marked
 from tcpstall.archive.parts import COUNTS, Gone, Parts, connected
 from tcpstall.archive.plan import current
@@ -71,6 +72,7 @@ def forget(store: Store, which: Which) -> dict[str, int]:
     """
     if store.dropped or store.continued:
         compacted(store, spares=False)
+    bring_up_to_date(store)  # what counters have not seen yet must not go unseen
     found = to_forget(store, which)
     parts = Parts(store.place, MEMORY_BYTES)
     made: list[Part] = []
@@ -87,6 +89,7 @@ def forget(store: Store, which: Which) -> dict[str, int]:
     if not which.only_by_day:
         store.forget_streams()  # they hold what is meant too, addresses and first words
     compacted(store, spares=False)
+    bring_up_to_date(store)
     return found.counts
 
 

@@ -1,33 +1,58 @@
 """How scanning goes, for Prometheus and for logs that programs read."""
 
 import json
+import re
 import time
 from collections import Counter
+from collections.abc import Iterator
+from contextlib import suppress
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TextIO
 
+from tcpstall.archive.exporting import exported, last_exported, samples
+from tcpstall.archive.ledger import Ledger
 from tcpstall.archive.progress import Summary
 from tcpstall.archive.work import Done
 from tcpstall.errors import CannotWrite, ExitCode
+from tcpstall.metrics.exposition import Sample, exposed
+from tcpstall.metrics.families import Family
 from tcpstall.output import written
 
 __all__ = ["Log", "Metrics"]
 
 _EVERY_S = 5.0
 
+_COUNTERS = {
+    name: Family(f"tcpstall_scan_{name}", "counter", what)
+    for name, what in (
+        ("captures", "captures scanned"),
+        ("bytes", "bytes of captures read, as stored"),
+        ("packets", "packets in the captures scanned"),
+        ("flows", "flows found"),
+    )
+}
+_ERRORS = Family("tcpstall_scan_errors", "counter", "captures not read, or not to their end", labels=("exit_code",))
+_CAPTURES_FAIL_WITH = (ExitCode.DEFECT, ExitCode.CANNOT_OPEN, ExitCode.NOT_A_CAPTURE, ExitCode.DAMAGED)
+
+_COUNTED = re.compile(rf"tcpstall_scan_({'|'.join(_COUNTERS)})_total (\d+)")
+_FAILED = re.compile(rf'{_ERRORS.sample}\{{exit_code="(\d+)"\}} (\d+)')
+
 
 class Metrics:
     """Writes a file in Prometheus' text format, whole each time, for node_exporter's textfile collector.
 
-    Counters run as long as this process, gauges tell of the newest round.
+    Counters go on from what the file says, gauges tell of the newest round. The metrics of the store are those of its
+    newest round that ended.
     """
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Path, store: str) -> None:
         self._path = path
+        self._store = store
+        self._ledger: Ledger | None = None
         self._written_s = 0.0
-        self._sums: Counter[str] = Counter()
-        self._errors: Counter[int] = Counter()
+        self._sums, self._errors = _carried(path)
+        self._known = 0
         self._pending = [0, 0]
         self._newest_ns: int | None = None
         self._finished: tuple[float, float] | None = None
@@ -35,7 +60,8 @@ class Metrics:
     def planned(self, captures: int, size: int, known: int) -> None:
         """A round begins."""
         self._pending = [captures, size]
-        self._sums["known"] = known
+        self._known = known
+        self._ledger = last_exported(self._store)
         self._write()
 
     def read(self, size: int) -> None:
@@ -60,51 +86,53 @@ class Metrics:
         """A round is over."""
         self._pending = [0, 0]
         self._finished = (time.time(), summary.seconds)
+        self._ledger, _ = exported(self._store)
         self._write()
 
     def _write(self) -> None:
+        of_the_store = () if self._ledger is None else samples(self._ledger)
+        text = exposed([*self._families(), *of_the_store], "prometheus")
         try:
             with written(self._path) as file:
-                file.write("".join(self._lines()).encode())
+                file.write(text.encode())
         except OSError as error:
             raise CannotWrite(f"cannot write {self._path}: {error.strerror or error}") from error
         self._written_s = time.monotonic()
 
-    def _lines(self) -> list[str]:
-        sums, pending = self._sums, self._pending
-        lines = [
-            _metric("captures_total", "counter", "captures scanned", sums["captures"]),
-            _metric("bytes_total", "counter", "bytes of captures read, as stored", sums["bytes"]),
-            _metric("packets_total", "counter", "packets in the captures scanned", sums["packets"]),
-            _metric("flows_total", "counter", "flows found", sums["flows"]),
-            _metric("known_captures", "gauge", "captures that were in the store before the round", sums["known"]),
-            _metric("pending_captures", "gauge", "captures still to be scanned in this round", pending[0]),
-            _metric("pending_bytes", "gauge", "bytes still to be scanned in this round", pending[1]),
-        ]
+    def _families(self) -> Iterator[tuple[Family, list[Sample]]]:
+        for name, family in _COUNTERS.items():
+            yield family, [Sample(family.sample, str(self._sums[name]))]
+        yield _gauge("known_captures", "captures that were in the store before the round", self._known)
+        yield _gauge("pending_captures", "captures still to be scanned in this round", self._pending[0])
+        yield _gauge("pending_bytes", "bytes still to be scanned in this round", self._pending[1])
         codes = [code for code in ExitCode if code in self._errors or code in _CAPTURES_FAIL_WITH]
-        errors = "".join(f'tcpstall_scan_errors_total{{exit_code="{code}"}} {self._errors[code]}\n' for code in codes)
-        lines.append(_head("errors_total", "counter", "captures not read, or not to their end") + errors)
+        yield (
+            _ERRORS,
+            [Sample(_ERRORS.sample, str(self._errors[code]), {"exit_code": str(code.value)}) for code in codes],
+        )
         if self._newest_ns is not None:
             lag = time.time() - self._newest_ns / 1e9
-            lines.append(_metric("lag_seconds", "gauge", "age of the newest packet that was scanned", f"{lag:.3f}"))
+            yield _gauge("lag_seconds", "age of the newest packet that was scanned", f"{lag:.3f}")
         if self._finished is not None:
             when, took = self._finished
-            lines += [
-                _metric("finished_timestamp_seconds", "gauge", "when the newest round ended", f"{when:.3f}"),
-                _metric("duration_seconds", "gauge", "how long it took", f"{took:.3f}"),
-            ]
-        return lines
+            yield _gauge("finished_timestamp_seconds", "when the newest round ended", f"{when:.3f}")
+            yield _gauge("duration_seconds", "how long it took", f"{took:.3f}")
 
 
-_CAPTURES_FAIL_WITH = (ExitCode.DEFECT, ExitCode.CANNOT_OPEN, ExitCode.NOT_A_CAPTURE, ExitCode.DAMAGED)
+def _gauge(name: str, what: str, value: int | str) -> tuple[Family, list[Sample]]:
+    family = Family(f"tcpstall_scan_{name}", "gauge", what)
+    return family, [Sample(family.sample, str(value))]
 
 
-def _head(name: str, kind: str, what: str) -> str:
-    return f"# HELP tcpstall_scan_{name} {what}\n# TYPE tcpstall_scan_{name} {kind}\n"
-
-
-def _metric(name: str, kind: str, what: str, value: int | str) -> str:
-    return f"{_head(name, kind, what)}tcpstall_scan_{name} {value}\n"
+def _carried(path: Path) -> tuple[Counter[str], Counter[int]]:
+    """What the file says was counted by the runs before; nothing where there is no such file."""
+    text = ""
+    with suppress(OSError):
+        if path.is_file():  # a pipe would wait for its writer
+            text = path.read_text(errors="replace")
+    sums = Counter({found[1]: int(found[2]) for found in map(_COUNTED.fullmatch, text.splitlines()) if found})
+    errors = Counter({int(found[1]): int(found[2]) for found in map(_FAILED.fullmatch, text.splitlines()) if found})
+    return sums, errors
 
 
 class Log:

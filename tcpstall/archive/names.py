@@ -17,6 +17,7 @@ __all__ = [
     "FILES",
     "FOLDERS",
     "JOURNAL",
+    "LEDGER",
     "LOCK",
     "STREAMS",
     "TABLES",
@@ -52,10 +53,12 @@ UNFINISHED = "unfinished"
 LOCK = "lock"
 STREAMS = "streams"
 """What was open where the files of rotated sets end, for the scan that reads on."""
+LEDGER = "metrics.json"
+"""Counters as `tcpstall metrics` last gave them, so that none ever steps back."""
 DATABASE = "store.duckdb"
 """Views of the tables, for other tools; tcpstall itself does not read it."""
 
-FILES = (ABOUT, CATALOG, LOCK, DATABASE)
+FILES = (ABOUT, CATALOG, LOCK, LEDGER, DATABASE)
 FOLDERS = (*TABLES, JOURNAL, COPY, DAMAGED, UNFINISHED, STREAMS)
 
 _HEX = "[0-9a-f]{32}"

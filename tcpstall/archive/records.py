@@ -17,9 +17,11 @@ __all__ = [
     "Row",
     "State",
     "Stream",
+    "document",
     "read_catalog",
     "read_entry",
     "sane_row",
+    "sealed",
 ]
 
 SCHEMA = "tcpstall.store/1"
@@ -98,7 +100,7 @@ class Commit:
         for name in ("repeated", "counted", "archives", "streams"):
             if not row[name]:
                 del row[name]
-        return _signed(row)
+        return sealed(row)
 
 
 @dataclass(slots=True)
@@ -147,7 +149,7 @@ class State:
 
     def encoded(self) -> bytes:
         """As a catalog."""
-        return _signed(
+        return sealed(
             {
                 "schema": SCHEMA,
                 "upto": self.upto,
@@ -167,7 +169,7 @@ class State:
 
 def read_catalog(content: bytes) -> State:
     """Raises Damaged."""
-    row = _document(content)
+    row = document(content)
     upto = _whole(row.get("upto"))
     parts = _parts(row.get("parts"))
     return State(
@@ -188,7 +190,7 @@ def read_catalog(content: bytes) -> State:
 
 def read_entry(content: bytes) -> Commit:
     """Raises Damaged."""
-    row = _document(content)
+    row = document(content)
     return Commit(
         parts=_parts(row.get("parts")),
         captures=_captures(row.get("captures")),
@@ -213,7 +215,8 @@ def _fits(value: object, kind: str) -> bool:
     return value is None or (isinstance(value, int) and -_INT64 <= value < _INT64)
 
 
-def _signed(row: dict[str, Any]) -> bytes:
+def sealed(row: dict[str, Any]) -> bytes:
+    """As JSON with a digest of itself."""
     content = json.dumps(row)
     return json.dumps({**row, _DIGEST: _digest(content)}).encode()
 
@@ -224,7 +227,8 @@ def _digest(content: str) -> str:
     return digest.hexdigest()
 
 
-def _document(content: bytes) -> dict[str, Any]:
+def document(content: bytes) -> dict[str, Any]:
+    """What was sealed. Raises Damaged."""
     try:
         row = json.loads(content)
     except (ValueError, RecursionError) as error:

@@ -119,6 +119,13 @@ class Store:
         return list(self._state.parts.values())
 
     @property
+    def revision(self) -> str:
+        """A digest that is another one after every change of what counts."""
+        digest = names.new_digest()
+        digest.update("\n".join([str(self._state.upto), *sorted(self._state.parts)]).encode())
+        return digest.hexdigest()
+
+    @property
     def changed(self) -> bool:
         """Something was committed since the last checkpoint."""
         return self._state.upto > self._state.absorbed

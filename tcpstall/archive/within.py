@@ -1,7 +1,7 @@
 """A store of which only the files are read that can hold what is asked for."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
+from typing import Any, overload
 
 from tcpstall.archive.chosen import Chosen
 from tcpstall.archive.sound import refused
@@ -65,6 +65,14 @@ class Within:
         if until is not None and part.from_ns is not None and part.from_ns >= until:
             return False
         return not (table in _BY_START and since is not None and part.to_ns is not None and part.to_ns < since)
+
+
+@overload
+def sound(url: str) -> Store: ...
+
+
+@overload
+def sound(url: str, chosen: Chosen | None) -> Store | Within: ...
 
 
 def sound(url: str, chosen: Chosen | None = None) -> Store | Within:

@@ -31,6 +31,7 @@ COMMANDS = (
     "trend",
     "scan",
     "store",
+    "metrics",
     "serve",
     "remedies",
     "whatif",

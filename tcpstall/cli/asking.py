@@ -72,7 +72,7 @@ class _ServiceType(click.ParamType[Endpoint]):
         except ValueError:
             end = None
         if end is None or not 0 <= end.port <= 65_535 or (":" in end.address) != address.startswith("["):
-            self.fail(f"{value!r} is no service: write 192.0.2.1:80 or [2001:db8::1]:80", param, ctx)
+            self.fail(f"{value!r} is no address with a port: write 192.0.2.1:80 or [2001:db8::1]:80", param, ctx)
         return end
 
 

@@ -82,7 +82,7 @@ _TOLD = 10
     "--metrics",
     type=click.Path(dir_okay=False, path_type=Path),
     metavar="FILE",
-    help="Keep figures in this file, in Prometheus' text format.",
+    help="Keep figures of the scan and, as `metrics` gives them, of the store in this file, for node_exporter.",
 )
 @click.option(
     "--log",
@@ -130,9 +130,10 @@ def command(
         separate=separate,
         wanted=_wanted(older_than_version, again=again, watch=watch),
     )
-    with watchers(metrics, log) as progress:
+    with watchers(store, metrics, log) as progress:
         if watch:
-            return rounds(partial(one_round, progress=progress), every_ns, _say)
+            rounds(partial(one_round, progress=progress), every_ns, _say)
+            return ExitCode.COMPLETE
         once = partial(one_round, progress=progress)
         summary = waiting(once, store) if wait else once()
     _say(summary)

@@ -1,13 +1,12 @@
 """Progress of a scan on the terminal, in metrics and in a log; and rounds of scans."""
 
 import random
-import signal
 import sys
 import time
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
-from types import FrameType, TracebackType
+from types import TracebackType
 from typing import TYPE_CHECKING, Protocol, Self, TextIO
 
 from tcpstall.archive import progress as following
@@ -17,7 +16,8 @@ from tcpstall.archive.sets import Skipped
 from tcpstall.archive.work import Done
 from tcpstall.cli.ending import complain, writing
 from tcpstall.cli.progress import drawn
-from tcpstall.errors import CannotOpen, ExitCode, StoreInUse
+from tcpstall.cli.signals import until_terminated
+from tcpstall.errors import CannotOpen, StoreInUse
 from tcpstall.output import appended
 from tcpstall.units import number
 
@@ -33,12 +33,12 @@ _LOOK_S = 1.0
 
 
 @contextmanager
-def watchers(metrics: Path | None, log: str | None) -> Iterator[following.Progress]:
+def watchers(store: str, metrics: Path | None, log: str | None) -> Iterator[following.Progress]:
     """All requested observers; the terminal always."""
     with ExitStack() as stack:
         several: list[following.Progress] = [stack.enter_context(Screen())]
         if metrics is not None:
-            several.append(Metrics(metrics))
+            several.append(Metrics(metrics, store))
         if log is not None:
             several.append(Log(_appending(log, stack)))
         yield Several(several)
@@ -69,19 +69,11 @@ def waiting(one_round: _Round, store: str) -> Summary:
         time.sleep(random.uniform(_LOOK_S / 2, _LOOK_S))  # noqa: S311 - nobody gains by guessing it
 
 
-def rounds(one_round: _Round, every_ns: int, say: Callable[[Summary], None]) -> ExitCode:
+def rounds(one_round: _Round, every_ns: int, say: Callable[[Summary], None]) -> None:
     """Runs rounds until SIGTERM. The next round tries a share that is away, or a store in use, again."""
-    ended = False
-
-    def end(_signal: int, _frame: FrameType | None) -> None:
-        nonlocal ended
-        ended = True
-        raise KeyboardInterrupt
-
-    before = signal.signal(signal.SIGTERM, end)
     said = ""
     skipped: set[Skipped] = set()
-    try:
+    with until_terminated():
         while True:
             try:
                 summary = one_round()
@@ -95,12 +87,6 @@ def rounds(one_round: _Round, every_ns: int, say: Callable[[Summary], None]) -> 
                     say(summary)
                 skipped = set(summary.skipped)
             time.sleep(every_ns / 1e9)
-    except KeyboardInterrupt:
-        if not ended:
-            raise
-        return ExitCode.COMPLETE
-    finally:
-        signal.signal(signal.SIGTERM, before)
 
 
 class Screen(Nobody):

@@ -11,7 +11,7 @@ from types import FrameType
 
 from tcpstall.errors import ExitCode
 
-__all__ = ["Signals", "draining"]
+__all__ = ["Signals", "draining", "until_terminated"]
 
 _ENDING = {signal.SIGTERM: ExitCode.TERMINATED, signal.SIGHUP: ExitCode.HUNG_UP}
 
@@ -48,6 +48,26 @@ class Signals:
     def _end(self, number: int, _frame: FrameType | None) -> None:
         self._came = signal.Signals(number)
         raise KeyboardInterrupt
+
+
+@contextmanager
+def until_terminated() -> Iterator[None]:
+    """SIGTERM ends what never ends by itself, and all is well; Ctrl-C passes."""
+    ended = False
+
+    def end(_number: int, _frame: FrameType | None) -> None:
+        nonlocal ended
+        ended = True
+        raise KeyboardInterrupt
+
+    before = signal.signal(signal.SIGTERM, end)
+    try:
+        yield
+    except KeyboardInterrupt:
+        if not ended:
+            raise
+    finally:
+        signal.signal(signal.SIGTERM, before)
 
 
 @contextmanager

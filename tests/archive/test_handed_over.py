@@ -11,7 +11,7 @@ import pytest
 
 from tcpstall.archive.inside import Inside
 from tcpstall.archive.place import LocalPlace
-from tcpstall.archive.records import _signed
+from tcpstall.archive.records import sealed
 from tcpstall.archive.scan import scan
 from tcpstall.cli import main
 from tcpstall.errors import CannotOpen, CannotWrite
@@ -186,7 +186,7 @@ def test_a_hostile_catalog_is_refused_and_reads_and_deletes_nothing(
     catalog = json.loads((store / "catalog.json").read_text())
     del catalog["digest"]
     HOSTILE[what](catalog)
-    content = _signed(catalog) if signed else json.dumps(catalog).encode()
+    content = sealed(catalog) if signed else json.dumps(catalog).encode()
     (store / "catalog.json").write_bytes(content)
     before = everything(tmp_path)
     some = commands(captures, store, tmp_path / "page.html")

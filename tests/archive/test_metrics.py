@@ -20,7 +20,12 @@ def test_bytes_of_all_files_count(tmp_path: Path, sizes: tuple[int, ...], name: 
         file.parent.mkdir(parents=True, exist_ok=True)
         file.write_bytes(single(number * 3_600, packets=packets))
     metrics = tmp_path / "scan.prom"
-    scan([str(tmp_path / "captures")], str(tmp_path / "store"), executor=here, progress=Metrics(metrics))
+    scan(
+        [str(tmp_path / "captures")],
+        str(tmp_path / "store"),
+        executor=here,
+        progress=Metrics(metrics, str(tmp_path / "store")),
+    )
     lines = dict(line.rsplit(" ", 1) for line in metrics.read_text().splitlines() if not line.startswith("#"))
     files = [file for file in (tmp_path / "captures").rglob("*") if file.is_file()]
     assert int(lines["tcpstall_scan_bytes_total"]) == sum(file.stat().st_size for file in files)

@@ -58,6 +58,7 @@ BASE: dict[str, tuple[str, ...]] = {
     "store compact": ("--store", "{store}"),
     "store check": ("--store", "{store}"),
     "serve": ("--root", "{capture}"),
+    "metrics": ("--store", "{store}"),
     "remedies": ("{capture}",),
     "man": ("-o", "share"),
     "whatif": ("{capture}",),

@@ -41,6 +41,7 @@ COMMANDS: dict[str, Command] = {
     "query parquet": ("query", "FROM stalls", "--store", "{store}", "--format", "parquet", "-o", "{folder}/x.parquet"),
     "top": ("top", "--store", "{store}", "--format", "csv", "-o", "{folder}/x.csv"),
     "trend": ("trend", "--store", "{store}", "--format", "parquet", "-o", "{folder}/x.parquet"),
+    "metrics": ("metrics", "--store", "{store}", "-o", "{folder}/x.prom"),
     "scan --metrics": ("scan", "{capture}", "--store", "{store}", "--metrics", "{folder}/x.prom"),
 }
 

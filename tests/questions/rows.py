@@ -72,6 +72,7 @@ def flow(number: int, start_ns: int, service: tuple[str, int], **known: Any) -> 
         "client_bytes": 500, "server_bytes": 10_000 + number,
         "server_retransmitted_bytes": number, "client_retransmitted_bytes": 0,
         "handshake_ns": 10**6 * (1 + number % 7), "handshake_complete": True,
+        "base_rtt_ns": 10**5 * number if number % 9 else None,
     } | known  # fmt: skip
 
 
@@ -177,6 +178,8 @@ def made(folder: Path) -> Rows:
                 "start_ns": start,
                 "end_ns": start + 5,
                 "latency_ns": number * 10**6,
+                "response_ns": number * 10**5,
+                "response_bytes": number % 3 * 1_000,
                 "complete": True,
             }
         )

@@ -50,7 +50,7 @@ def test_what_grew_is_told_with_since_when(told: Told) -> None:
 def test_what_is_no_service_is_refused(told: Told, text: str) -> None:
     code, _, err = told("trend", "--service", text)
     assert code == 2
-    assert "is no service" in err
+    assert "is no address with a port" in err
 
 
 def test_a_step_is_found_where_it_is() -> None:
