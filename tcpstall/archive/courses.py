@@ -4,7 +4,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from tcpstall.archive.changes import changed
-from tcpstall.archive.chosen import Chosen, literal
+from tcpstall.archive.chosen import Chosen
+from tcpstall.archive.literals import literal
 from tcpstall.archive.session import Session
 from tcpstall.causes import Cause
 from tcpstall.losses import Every, Growth, Trend

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from tcpstall.archive.chosen import literal
+from tcpstall.archive.literals import literal
 from tcpstall.archive.session import Session
 from tcpstall.losses import Example
 from tcpstall.model import Endpoint

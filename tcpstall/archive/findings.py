@@ -4,8 +4,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from tcpstall.archive.chosen import Chosen, literal
+from tcpstall.archive.chosen import Chosen
 from tcpstall.archive.examples import Wanted, examples
+from tcpstall.archive.literals import literal
 from tcpstall.archive.session import Session
 from tcpstall.causes import Cause
 from tcpstall.findings import Example, Finding, ranked

@@ -3,8 +3,9 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from tcpstall.archive.chosen import Chosen, listed, literal
+from tcpstall.archive.chosen import Chosen
 from tcpstall.archive.examples import Wanted, examples
+from tcpstall.archive.literals import listed, literal
 from tcpstall.archive.session import Session
 from tcpstall.causes import Cause
 from tcpstall.losses import By, Loss, Losses

@@ -8,8 +8,8 @@ from typing import Any, BinaryIO
 from tcpstall import _core
 from tcpstall.archive import remote
 from tcpstall.archive.chains import KNOWN_PACKETS
-from tcpstall.archive.chosen import literal
 from tcpstall.archive.fingerprints import is_unchanged
+from tcpstall.archive.literals import literal
 from tcpstall.archive.opened import opener, split
 from tcpstall.archive.session import Session
 from tcpstall.errors import CannotAnswer, CannotOpen, NothingToShow

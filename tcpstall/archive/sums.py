@@ -3,9 +3,9 @@
 from collections import Counter
 from collections.abc import Collection, Iterator
 
-from tcpstall.archive.chosen import listed
 from tcpstall.archive.columns import TABLES
 from tcpstall.archive.ledger import SUM, Key
+from tcpstall.archive.literals import listed
 from tcpstall.archive.session import Session
 from tcpstall.metrics.families import (
     CAPTURES,

@@ -7,16 +7,16 @@ import click
 from click.core import ParameterSource
 
 from tcpstall import __version__
-from tcpstall.cli.asking import Form, Which, asked, chosen, tell_flows_without
+from tcpstall.cli.asking import Form, asked, tell_flows_without
 from tcpstall.cli.called import command_line
 from tcpstall.cli.ending import writing
 from tcpstall.cli.flows import InStore
-from tcpstall.cli.times import Moment
+from tcpstall.cli.waits import Which, chosen
 from tcpstall.errors import ExitCode
 
 __all__ = ["chosen_store", "store_page", "typed_top"]
 
-_WITH_STORE = {"store", "output", "top", "since", "until"}
+_WITH_STORE = {"store", "output", "top", "hosts", "ports", "since", "until"}
 """Parameters of `report` that apply to a store."""
 
 _GROWN = 5
@@ -51,9 +51,9 @@ def typed_top(top: int) -> int | None:
     return top if source is ParameterSource.COMMANDLINE else None
 
 
-def store_page(store: str, output: Path, *, top: int | None, since: Moment | None, until: Moment | None) -> ExitCode:
+def store_page(store: str, output: Path, which: Which, *, top: int | None) -> ExitCode:
     """Queries the store and writes the page."""
-    meant = chosen(Which(causes=(), since=since, until=until))
+    meant = chosen(which)
     with asked(store, Form(form="html", output=None), meant) as session:
         from tcpstall.archive.courses import trend
         from tcpstall.archive.findings import findings

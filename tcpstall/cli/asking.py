@@ -7,11 +7,8 @@ from typing import TYPE_CHECKING, Any, TypedDict, TypeVar
 
 import click
 
-from tcpstall.causes import Cause
 from tcpstall.cli.ending import complain, writing
-from tcpstall.cli.times import MOMENT, Moment
 from tcpstall.errors import CannotWrite, ExitCode
-from tcpstall.model import Endpoint
 from tcpstall.output import written, written_by_name
 from tcpstall.units import counted
 
@@ -21,19 +18,7 @@ if TYPE_CHECKING:
     from tcpstall.archive.chosen import Chosen
     from tcpstall.archive.session import Session
 
-__all__ = [
-    "SERVICE",
-    "Form",
-    "Which",
-    "asked",
-    "cause_option",
-    "chosen",
-    "form_options",
-    "interval_options",
-    "parquet_file",
-    "tell_flows_without",
-    "write",
-]
+__all__ = ["Form", "asked", "form_options", "parquet_file", "tell_flows_without", "write"]
 
 _Command = TypeVar("_Command", bound=Callable[..., Any])
 
@@ -45,47 +30,6 @@ class Form(TypedDict):
 
     form: str
     output: Path | None
-
-
-class Which(TypedDict):
-    """The options that select waits, as click passes them."""
-
-    causes: tuple[str, ...]
-    since: Moment | None
-    until: Moment | None
-
-
-class _ServiceType(click.ParamType[Endpoint]):
-    """An address and a port."""
-
-    name = "service"
-
-    def convert(self, value: str | Endpoint, param: click.Parameter | None, ctx: click.Context | None) -> Endpoint:
-        """`192.0.2.1:80`, `[2001:db8::1]:80`."""
-        from ipaddress import ip_address
-
-        if isinstance(value, Endpoint):
-            return value
-        address, _, port = value.strip().rpartition(":")
-        try:
-            end = Endpoint(str(ip_address(address.removeprefix("[").removesuffix("]"))), int(port))
-        except ValueError:
-            end = None
-        if end is None or not 0 <= end.port <= 65_535 or (":" in end.address) != address.startswith("["):
-            self.fail(f"{value!r} is no address with a port: write 192.0.2.1:80 or [2001:db8::1]:80", param, ctx)
-        return end
-
-
-SERVICE = _ServiceType()
-
-cause_option = click.option(
-    "--cause",
-    "causes",
-    type=click.Choice([cause.value for cause in Cause]),
-    multiple=True,
-    metavar="CAUSE",
-    help="Only what was lost to this cause. May be repeated.",
-)
 
 
 def form_options(command: _Command) -> _Command:
@@ -100,39 +44,6 @@ def form_options(command: _Command) -> _Command:
     ):  # fmt: skip
         command = option(command)
     return command
-
-
-def interval_options(command: _Command) -> _Command:
-    """Adds --since and --until."""
-    for option in reversed(
-        (
-            click.option("--since", type=MOMENT, metavar="TIME",
-                         help="Only waits that began from then on: 2026-03-01T10:45 (UTC unless a zone follows) or "
-                         "seconds since 1970."),
-            click.option("--until", type=MOMENT, metavar="TIME",
-                         help="Only waits that began before then; written like --since."),
-        )
-    ):  # fmt: skip
-        command = option(command)
-    return command
-
-
-def chosen(which: Which, services: Sequence[Endpoint] = ()) -> "Chosen":
-    """The selected waits. Times must be absolute, because a store has no first packet."""
-    from tcpstall.archive.chosen import Chosen
-
-    since, until = _absolute(which["since"]), _absolute(which["until"])
-    if since is not None and until is not None and until <= since:
-        raise click.UsageError("--until must be later than --since")
-    return Chosen([Cause(name) for name in which["causes"]], services, since, until)
-
-
-def _absolute(moment: Moment | None) -> int | None:
-    if moment is None:
-        return None
-    if not moment.is_absolute:
-        raise click.UsageError("a store covers many days: give --since and --until with a date")
-    return moment.resolve(0)
 
 
 @contextmanager

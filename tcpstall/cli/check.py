@@ -9,7 +9,6 @@ import click
 from tcpstall import _core, output
 from tcpstall.causes import Cause
 from tcpstall.check import GROWTH, LATENCY, Checked, Checking, Rule, ServedAt
-from tcpstall.cli.asking import cause_option
 from tcpstall.cli.ending import writing
 from tcpstall.cli.flows import store_of_flow_option
 from tcpstall.cli.form import table_or_json
@@ -19,6 +18,7 @@ from tcpstall.cli.reading import Asked, Reading, narrowed, outcome, reading, rea
 from tcpstall.cli.rules import CONFIDENCE, SERVED_AT, Written, read_rules, together, written
 from tcpstall.cli.selection import captures_argument
 from tcpstall.cli.signals import draining
+from tcpstall.cli.waits import cause_option
 from tcpstall.compare import Comparison, compare
 from tcpstall.errors import UNREAD, ExitCode, NothingToShow
 from tcpstall.keys import derived

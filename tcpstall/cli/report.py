@@ -14,6 +14,7 @@ from tcpstall.cli.ending import complain, writing
 from tcpstall.cli.numbers import Number
 from tcpstall.cli.reading import Asked, Reading, expect_flows, min_stall_option, outcome, read, reading, reading_options
 from tcpstall.cli.selection import captures_argument
+from tcpstall.cli.waits import Which
 from tcpstall.errors import UNREAD, ExitCode
 from tcpstall.model import Capture, Flow, Sort
 from tcpstall.output import written
@@ -93,7 +94,8 @@ def command(
     what many captures have in common: findings, lost time by cause and hour, and the worst services.
     """  # fmt: skip
     if (archive := chosen_store(captures, store, asked["flows"])) is not None:
-        return store_page(archive, output, top=typed_top(top), since=asked["since"], until=asked["until"])
+        which = Which(hosts=asked["hosts"], ports=asked["ports"], since=asked["since"], until=asked["until"])
+        return store_page(archive, output, which, top=typed_top(top))
     read_of, how = reading(captures, store, asked)
     files = read_of.files()
     analysis = read(read_of, how, top=max(top, detailed), sort=sort)

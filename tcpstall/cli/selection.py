@@ -14,7 +14,7 @@ from tcpstall.cli.flows import FLOW
 from tcpstall.cli.inputs import Inputs
 from tcpstall.cli.times import MOMENT, Moment
 
-__all__ = ["PORTS", "Selection", "captures_argument", "chosen", "selection_options"]
+__all__ = ["HOST", "PORTS", "Selection", "captures_argument", "chosen", "selection_options"]
 
 _Command = TypeVar("_Command", bound=Callable[..., Any])
 
@@ -97,6 +97,7 @@ class _PortsType(click.ParamType[tuple[int, ...]]):
             self.fail(f"{value!r} is no port: write a number, 8000-8080 or a service's name", param, ctx)
 
 
+HOST = _HostType()
 PORTS = _PortsType()
 
 captures_argument = click.argument("captures", nargs=-1, type=click.Path(allow_dash=True), metavar="CAPTURE...")
@@ -109,7 +110,7 @@ def selection_options(command: _Command) -> _Command:
             click.option("--flow", "flows", type=FLOW, multiple=True, metavar="N",
                          help="Only the flow with this number, Wireshark's tcp.stream. May be repeated. With --store "
                          "SCAN/FLOW, the columns of `top` and `query`."),
-            click.option("--host", "hosts", type=_HostType(), multiple=True, metavar="ADDRESS",
+            click.option("--host", "hosts", type=HOST, multiple=True, metavar="ADDRESS",
                          help="Only flows with this address, or one of this network (192.0.2.0/24), at either end, or "
                          "with the servers that TLS hellos and HTTP requests in the captures call so (*.example.org). "
                          "May be repeated."),

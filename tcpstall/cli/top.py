@@ -4,19 +4,10 @@ from typing import Literal, Unpack, get_args
 
 import click
 
-from tcpstall.cli.asking import (
-    Form,
-    Which,
-    asked,
-    cause_option,
-    chosen,
-    form_options,
-    interval_options,
-    tell_flows_without,
-    write,
-)
+from tcpstall.cli.asking import Form, asked, form_options, tell_flows_without, write
 from tcpstall.cli.numbers import Number
 from tcpstall.cli.stores import store_option
+from tcpstall.cli.waits import Which, chosen, which_options
 from tcpstall.errors import ExitCode
 from tcpstall.losses import By
 
@@ -38,8 +29,7 @@ class _Asked(Form, Which):
     show_default=True,
     help="Findings as `analyze` tells them, or what losses are added up by.",
 )
-@cause_option
-@interval_options
+@which_options
 @click.option("--top", "most", type=Number(min=1), default=_MOST, show_default=True, metavar="N", help="The first N.")
 @form_options
 def command(store: str, by: By | Literal["finding"], most: int, **which: Unpack[_Asked]) -> ExitCode:
@@ -49,7 +39,7 @@ def command(store: str, by: By | Literal["finding"], most: int, **which: Unpack[
     is the length of waits. A host's are those that were its own doing: as a sender, as a receiver whose window was
     full, as a server that was slow to accept.
     """
-    meant = chosen(Which(causes=which["causes"], since=which["since"], until=which["until"]))
+    meant = chosen(which)
     form = Form(form=which["form"], output=which["output"])
     with asked(store, form, meant) as session:
         tell_flows_without(store, session, meant)

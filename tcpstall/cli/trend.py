@@ -4,12 +4,12 @@ from typing import Unpack, get_args
 
 import click
 
-from tcpstall.cli.asking import SERVICE, Form, Which, asked, cause_option, chosen, form_options, interval_options, write
+from tcpstall.cli.asking import Form, asked, form_options, write
 from tcpstall.cli.numbers import Number
 from tcpstall.cli.stores import store_option
+from tcpstall.cli.waits import Which, chosen, which_options
 from tcpstall.errors import ExitCode
 from tcpstall.losses import Every
-from tcpstall.model import Endpoint
 
 __all__ = ["command"]
 
@@ -30,16 +30,7 @@ class _Asked(Form, Which):
     show_default=True,
     help="Length of the periods.",
 )
-@cause_option
-@click.option(
-    "--service",
-    "services",
-    type=SERVICE,
-    multiple=True,
-    metavar="ADDRESS:PORT",
-    help="Only what was lost at this service. May be repeated.",
-)
-@interval_options
+@which_options
 @click.option(
     "--top",
     "most",
@@ -50,9 +41,9 @@ class _Asked(Form, Which):
     help="The first N of what has grown.",
 )
 @form_options
-def command(store: str, every: Every, services: tuple[Endpoint, ...], most: int, **which: Unpack[_Asked]) -> ExitCode:
+def command(store: str, every: Every, most: int, **which: Unpack[_Asked]) -> ExitCode:
     """Show lost time over time, and which services lose more to what than before, since when."""
-    meant = chosen(Which(causes=which["causes"], since=which["since"], until=which["until"]), services)
+    meant = chosen(which)
     form = Form(form=which["form"], output=which["output"])
     with asked(store, form, meant) as session:
         from tcpstall.archive.courses import trend

@@ -19,6 +19,8 @@ START_NS = 1_790_035_200 * 10**9
 Row = dict[str, Any]
 
 SERVICES = (("10.0.3.7", 443), ("10.0.0.1", 80), ("2001:db8::1", 5432), ("10.0.0.2", 80))
+SERVER_NAMES = {("10.0.3.7", 443): "www.example.org"}
+HTTP_HOSTS = {("10.0.0.1", 80): "shop.example.org"}
 KINDS = (
     (Cause.APP_LIMITED, "think-time"), (Cause.APP_LIMITED, "awaiting-peer"), (Cause.CWND_LIMITED, "slow-start"),
     (Cause.RWND_LIMITED, None), (Cause.RETRANSMISSION, "timeout"), (Cause.ZERO_WINDOW, None),
@@ -67,7 +69,8 @@ def flow(number: int, start_ns: int, service: tuple[str, int], **known: Any) -> 
     return {
         "scan": f"{start_ns // DAY_NS:016x}", "flow": number, "capture": f"day-{start_ns // DAY_NS}.pcap",
         "client_address": f"192.0.2.{number % 5}", "client_port": 40_000 + number, "server_address": service[0],
-        "server_port": service[1], **dict.fromkeys(NAMES), "at_end": False,
+        "server_port": service[1], "label": None, "server_name": SERVER_NAMES.get(service),
+        "http_host": HTTP_HOSTS.get(service), "at_end": False,
         "start_ns": start_ns, "end_ns": start_ns + 10**10, "duration_ns": 10**10,
         "client_bytes": 500, "server_bytes": 10_000 + number,
         "server_retransmitted_bytes": number, "client_retransmitted_bytes": 0,

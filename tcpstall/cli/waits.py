@@ -1,0 +1,117 @@
+"""Options that select waits of a store."""
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, TypedDict, TypeVar
+
+import click
+
+from tcpstall.causes import Cause
+from tcpstall.cli.selection import HOST, PORTS
+from tcpstall.cli.times import MOMENT, Moment
+from tcpstall.model import Endpoint
+
+if TYPE_CHECKING:
+    from tcpstall.archive.chosen import Chosen
+
+__all__ = ["SERVICE", "Which", "cause_option", "chosen", "which_options"]
+
+_Command = TypeVar("_Command", bound=Callable[..., Any])
+
+
+class Which(TypedDict, total=False):
+    """The options as click hands them over; what is absent selects all."""
+
+    causes: tuple[str, ...]
+    services: tuple[Endpoint, ...]
+    hosts: tuple[str, ...]
+    ports: tuple[tuple[int, ...], ...]
+    captures: tuple[str, ...]
+    since: Moment | None
+    until: Moment | None
+
+
+class _ServiceType(click.ParamType[Endpoint]):
+    """An address and a port."""
+
+    name = "service"
+
+    def convert(self, value: str | Endpoint, param: click.Parameter | None, ctx: click.Context | None) -> Endpoint:
+        """`192.0.2.1:80`, `[2001:db8::1]:80`."""
+        from ipaddress import ip_address
+
+        if isinstance(value, Endpoint):
+            return value
+        address, _, port = value.strip().rpartition(":")
+        try:
+            end = Endpoint(str(ip_address(address.removeprefix("[").removesuffix("]"))), int(port))
+        except ValueError:
+            end = None
+        if end is None or not 0 <= end.port <= 65_535 or (":" in end.address) != address.startswith("["):
+            self.fail(f"{value!r} is no address with a port: write 192.0.2.1:80 or [2001:db8::1]:80", param, ctx)
+        return end
+
+
+SERVICE = _ServiceType()
+
+cause_option = click.option(
+    "--cause",
+    "causes",
+    type=click.Choice([cause.value for cause in Cause]),
+    multiple=True,
+    metavar="CAUSE",
+    help="Only what was lost to this cause. May be repeated.",
+)
+
+
+def which_options(command: _Command) -> _Command:
+    """Adds the options of `Which`."""
+    for option in reversed(
+        (
+            cause_option,
+            click.option("--service", "services", type=SERVICE, multiple=True, metavar="ADDRESS:PORT",
+                         help="Only what was lost at this service. May be repeated."),
+            click.option("--host", "hosts", type=HOST, multiple=True, metavar="ADDRESS",
+                         help="Only connections with this address, or one of this network (192.0.2.0/24), at either "
+                         "end, or with this name in the TLS hello or the HTTP request (*.example.org). May be "
+                         "repeated."),
+            click.option("--port", "ports", type=PORTS, multiple=True, metavar="PORT",
+                         help="Only connections with this port at either end: 443, https, 8000-8080. May be repeated."),
+            click.option("--capture", "captures", multiple=True, metavar="NAME|GLOB",
+                         help="Only connections that began in this capture, such as 'db3-*': one host, sensor or "
+                         "folder. Compared with the last part of names, or with all of them if it has a slash. May be "
+                         "repeated."),
+            click.option("--since", type=MOMENT, metavar="TIME",
+                         help="Only waits that began from then on: 2026-03-01T10:45 (UTC unless a zone follows) or "
+                         "seconds since 1970."),
+            click.option("--until", type=MOMENT, metavar="TIME",
+                         help="Only waits that began before then; written like --since."),
+        )
+    ):  # fmt: skip
+        command = option(command)
+    return command
+
+
+def chosen(which: Which) -> "Chosen":
+    """The selected waits. Times must be absolute, because a store has no first packet."""
+    from tcpstall.archive.chosen import Chosen
+
+    since, until = _absolute(which.get("since")), _absolute(which.get("until"))
+    if since is not None and until is not None and until <= since:
+        raise click.UsageError("--until must be later than --since")
+    return Chosen(
+        causes=[Cause(name) for name in which.get("causes", ())],
+        services=which.get("services", ()),
+        hosts=which.get("hosts", ()),
+        ports=[port for ports in which.get("ports", ()) for port in ports],
+        captures=which.get("captures", ()),
+        since_ns=since,
+        until_ns=until,
+    )
+
+
+def _absolute(moment: Moment | None) -> int | None:
+    if moment is None:
+        return None
+    if not moment.is_absolute:
+        raise click.UsageError("a store covers many days: give --since and --until with a date")
+    return moment.resolve(0)
