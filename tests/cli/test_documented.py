@@ -1,4 +1,4 @@
-"""The README names every command, option and exit code."""
+"""The README, or a command's own page, names every command, option and exit code."""
 
 import re
 from collections.abc import Iterator
@@ -7,10 +7,12 @@ from pathlib import Path
 import click
 import pytest
 
+import tcpstall as tcpstall_package
 from tcpstall.cli import tcpstall
 from tcpstall.errors import ExitCode
 
 README = Path(__file__).parents[2] / "README.md"
+PAGES = Path(tcpstall_package.__file__).parent / "docs"
 
 
 def _commands() -> Iterator[tuple[str, click.Command]]:
@@ -26,17 +28,29 @@ def _commands() -> Iterator[tuple[str, click.Command]]:
 COMMANDS = dict(_commands())
 
 
-@pytest.mark.parametrize("name", COMMANDS)
-def test_each_command_is_in_the_readme(name: str) -> None:
-    assert f"tcpstall {name}" in README.read_text()
+def _page(name: str) -> str:
+    """The command's own page; where it has none, its row in the README."""
+    page = PAGES / f"{name}.md"
+    if page.exists():
+        return page.read_text()
+    return next((line for line in README.read_text().splitlines() if line.startswith(f"| `tcpstall {name}")), "")
+
+
+def _everything() -> str:
+    return "\n".join(path.read_text() for path in (README, *sorted(PAGES.glob("*.md"))))
 
 
 @pytest.mark.parametrize("name", COMMANDS)
-def test_each_option_is_in_its_commands_row(name: str) -> None:
-    row = next((line for line in README.read_text().splitlines() if line.startswith(f"| `tcpstall {name}")), "")
+def test_each_command_is_documented(name: str) -> None:
+    assert f"tcpstall {name}" in _everything()
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_each_option_is_on_its_commands_page(name: str) -> None:
+    page = _page(name)
     options = (parameter for parameter in COMMANDS[name].params if isinstance(parameter, click.Option))
 
-    missing = [option.name for option in options if f"`{max(option.opts, key=len)}" not in row]
+    missing = [option.name for option in options if f"`{max(option.opts, key=len)}" not in page]
 
     assert not missing
 
@@ -49,8 +63,8 @@ def test_each_picture_is_shown_and_is_there() -> None:
 
 
 @pytest.mark.parametrize("code", list(ExitCode), ids=lambda code: code.name)
-def test_each_exit_code_is_in_the_readme_with_its_meaning(code: ExitCode) -> None:
-    assert f"| {code.value} | {code.meaning} |" in README.read_text()
+def test_each_exit_code_is_documented_with_its_meaning(code: ExitCode) -> None:
+    assert f"| {code.value} | {code.meaning} |" in _everything()
 
 
 @pytest.mark.parametrize("name", COMMANDS)

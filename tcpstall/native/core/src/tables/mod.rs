@@ -24,6 +24,7 @@ pub mod stored;
 pub mod stream;
 pub mod sums;
 mod sweep;
+pub mod totals;
 pub mod trust;
 
 pub use build::{Wanted, flow_row};
