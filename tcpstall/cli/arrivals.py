@@ -2,9 +2,9 @@
 
 import os
 import threading
-from collections.abc import Iterable, Iterator
-from contextlib import suppress
+from collections.abc import Callable, Iterable, Iterator
 from queue import SimpleQueue
+from typing import Self
 
 from tcpstall.live import State
 
@@ -14,13 +14,24 @@ __all__ = ["Arrivals"]
 class Arrivals:
     """Iterates over states as they come. `descriptor` can be waited for (select) beside the keyboard."""
 
-    def __init__(self, states: Iterable[State]) -> None:
-        """Begins to read in a thread of its own."""
+    def __init__(self, states: Iterable[State], stop: Callable[[], None]) -> None:
+        """Begins to read in a thread of its own, which ends soon after `stop` was called."""
+        self._stop = stop
         self._queue: SimpleQueue[State | BaseException | None] = SimpleQueue()
         self.descriptor, self._bell = os.pipe()
         self._last: State | None = None
         self._over = False
-        threading.Thread(target=self._read, args=(states,), daemon=True).start()
+        self._thread = threading.Thread(target=self._read, args=(states,), daemon=True)
+        self._thread.start()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._stop()
+        self._thread.join()
+        os.close(self.descriptor)
+        os.close(self._bell)
 
     def __iter__(self) -> Iterator[State]:
         while (state := self.next()) is not None:
@@ -29,8 +40,7 @@ class Arrivals:
     def next(self) -> State | None:
         """The next one, as soon as it is there; None behind the last. Raises what ended the reading."""
         arrived = self._queue.get()
-        with suppress(OSError):
-            os.read(self.descriptor, 1)
+        os.read(self.descriptor, 1)
         self._over = not isinstance(arrived, State)
         if isinstance(arrived, BaseException):
             raise arrived

@@ -86,27 +86,26 @@ def command(
         raise click.UsageError("--every: an interval lasts 100ms at least")
     if ring_size < _LEAST_RING:
         raise click.UsageError("--ring-size: a ring needs 16M at least")
-    ring = _ring(folder, ring_size)
-    capture = Tcpdump(interface, snaplen=snaplen, expression=expression)
-    try:
+    with _ring(folder, ring_size) as ring, Tcpdump(interface, snaplen=snaplen, expression=expression) as capture:
         following = Following(capture, interface=interface, every_ns=every_ns, for_ns=for_ns, ring=ring)
-        with writing(str(folder)):
-            last = _watched(Arrivals(following.states()), capture, ring)
-    finally:
-        capture.stop()
-        capture.end()
-        if ring is not None:
-            ring.close()
+        with Arrivals(following.states(), capture.stop) as arrivals:
+            last = _watched(arrivals, capture, ring)
     if ring is not None:
         complain(f"the report is from all intervals; `tcpstall analyze` reads the newest packets in {ring.folder}")
     return outcome([last.capture] if last else [])
 
 
-def _ring(folder: Path | None, ring_size: int) -> Ring | None:
+@contextmanager
+def _ring(folder: Path | None, ring_size: int) -> Iterator[Ring | None]:
     if folder is None:
-        return None
+        yield None
+        return
     with writing(str(folder)):
-        return Ring(folder, ring_size)
+        ring = Ring(folder, ring_size)
+    try:
+        yield ring
+    finally:
+        ring.close()
 
 
 def _watched(arrivals: Arrivals, capture: Tcpdump, ring: Ring | None) -> State | None:

@@ -32,6 +32,7 @@ class Feed:
             if not piece:
                 raise CannotCapture("the capture ended before its first packet")
             self._header += piece
+        self._seconds = 0.0
         self._until = 0.0
         self._begins = True
         self._rest = b""
@@ -39,15 +40,17 @@ class Feed:
         self.failed: Exception | None = None
         """What ended the feed before the pipe's end; not raised: the core would take it for a fault of the capture."""
 
-    def interval(self, until: float) -> None:
-        """The next interval begins; it lasts until then on the monotonic clock, or until the pipe ends."""
-        self._until = until
+    def interval(self, seconds: float) -> None:
+        """The next interval lasts so long from its first read on, or until the pipe ends."""
+        self._seconds = seconds
         self._begins = True
 
     def read(self, _size: int = -1) -> bytes:
         """The header, then whole packets as they come; nothing once the interval is over."""
         if self._begins:
             self._begins = False
+            # Not before: taking up what is open may take longer than the interval, which would never read a packet.
+            self._until = time.monotonic() + self._seconds
             return self._header
         try:
             records = self._records()

@@ -75,21 +75,19 @@ class Following:
         """A state after each interval; the last one when the capture has ended. Raises OSError where the ring fails."""
         before: State | None = None
         while not self._feed.ended:
-            self._feed.interval(self._next_end())
+            self._feed.interval(self._seconds())
             before = self._after_interval(before)
             yield before
         if self._feed.failed is not None:
             raise self._feed.failed
 
-    def _next_end(self) -> float:
-        now = time.monotonic()
-        end = now + self._every_ns / 1e9
-        if self._ends is None or end < self._ends:
-            return end
-        if now < self._ends:
-            return self._ends
-        self._capture.stop()
-        return now + _PATIENCE_S
+    def _seconds(self) -> float:
+        """Length of the next interval; the capture is stopped where its time is over."""
+        left = float("inf") if self._ends is None else self._ends - time.monotonic()
+        if left <= 0:
+            self._capture.stop()
+            return _PATIENCE_S
+        return min(left, self._every_ns / 1e9)
 
     def _after_interval(self, before: State | None) -> State:
         earlier = before.capture if before else None
@@ -102,6 +100,8 @@ class Following:
 
         status = self._read(add, puts_down=not last_of_part)
         if self._feed.ended:
+            if self._feed.failed is not None:
+                self._capture.stop()
             self._capture.finish()
         else:
             self._capture.ask()

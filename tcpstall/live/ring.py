@@ -7,6 +7,8 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import BinaryIO
 
+from tcpstall.errors import CannotWrite
+
 __all__ = ["Ring"]
 
 _FILES = 16
@@ -36,7 +38,13 @@ class Ring:
         self._file: BinaryIO | None = None
 
     def keep(self, header: bytes, records: bytes) -> None:
-        """Writes whole packets, and removes the oldest files that they leave no room for. Raises OSError."""
+        """Writes whole packets, and removes the oldest files that they leave no room for. Raises CannotWrite."""
+        try:
+            self._keep(header, records)
+        except OSError as error:
+            raise CannotWrite(f"cannot write {self.folder}: {error.strerror or error}") from error
+
+    def _keep(self, header: bytes, records: bytes) -> None:
         if self._file is None or self._files[-1][1] + len(records) > self._most // _FILES:
             self.close()
             self._file = self._begun(header, records)

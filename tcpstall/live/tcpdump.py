@@ -9,6 +9,7 @@ import subprocess
 import threading
 from contextlib import suppress
 from dataclasses import dataclass
+from typing import Self
 
 from tcpstall.errors import CannotCapture
 
@@ -51,7 +52,10 @@ class Counts:
 
 
 class Tcpdump:
-    """A tcpdump that captures from an interface. `pipe` is the descriptor that its pcap file comes through."""
+    """A tcpdump that captures from an interface. `pipe` is the descriptor that its pcap file comes through.
+
+    At the end of its `with` it is stopped; where it failed by itself that raises CannotCapture.
+    """
 
     def __init__(self, interface: str, *, snaplen: int, expression: str | None = None) -> None:
         """Starts it; `expression` is a filter (pcap-filter(7)). Raises CannotCapture with what tcpdump says."""
@@ -96,7 +100,7 @@ class Tcpdump:
             self._process.send_signal(signal.SIGINT)
 
     def finish(self) -> None:
-        """Waits until it has ended, whose last words are the counts of all; to be called behind the pipe's end."""
+        """Waits until it has ended, for its last words are the counts of all; one that cannot write is killed."""
         try:
             self._process.wait(_PATIENCE_S)
         except subprocess.TimeoutExpired:
@@ -104,10 +108,13 @@ class Tcpdump:
             self._process.wait()
         self._listener.join()
 
-    def end(self) -> None:
-        """The end, wherever it stands. Raises CannotCapture where tcpdump failed by itself."""
-        os.close(self.pipe)
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.stop()
         self.finish()
+        os.close(self.pipe)
         self._errors.close()
         if self._process.returncode and not self._stopped:
             raise CannotCapture(f"the capture on {self._interface} ended: {self._reason()}")

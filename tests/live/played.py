@@ -1,6 +1,8 @@
 """A capture whose packets are given by a test, in place of tcpdump."""
 
+import fcntl
 import os
+import termios
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -8,17 +10,18 @@ from tcpstall.live import Counts, Following, State
 
 
 class Played:
-    """Gives a part at the beginning and one after each interval, then ends."""
+    """Gives a part at the beginning and, once that is read, one after each interval; then ends."""
 
     def __init__(self, parts: Sequence[bytes], counts: Counts | None = None) -> None:
         self.pipe, self._inlet = os.pipe()
-        os.set_blocking(self._inlet, True)
         self._parts = list(parts)
         self.counts = counts or Counts()
         self.stopped = False
         self.ask()
 
     def ask(self) -> None:
+        if fcntl.ioctl(self.pipe, termios.FIONREAD, bytes(4)) != bytes(4):
+            return
         if self._parts:
             os.write(self._inlet, self._parts.pop(0))
         else:

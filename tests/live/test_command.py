@@ -14,6 +14,14 @@ from tcpstall import analyze
 from tcpstall.errors import ExitCode
 from tests.live import tcpdumps
 
+FULL = """
+import signal, sys
+signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+from tcpstall.cli import main
+sys.exit(main())
+"""
+"""A file that may not grow fails as a full disk does."""
+
 
 def started(environment: Mapping[str, str], *options: str) -> "subprocess.Popen[str]":
     return subprocess.Popen(
@@ -107,6 +115,23 @@ def test_what_tcpdump_refuses_is_one_line_with_what_to_do(tmp_path: Path, words:
     assert line.startswith("tcpstall: cannot capture on eth0: ")
     assert hint in line
     assert "\x1b" not in line
+
+
+def test_a_disk_that_is_full_ends_it_with_the_report_and_a_line(tmp_path: Path, many: Path) -> None:
+    limited = 'ulimit -f 20; exec "$0" "$@"'
+    environment = tcpdumps.playing(tmp_path / "bin", many)
+    done = subprocess.run(
+        ["bash", "-c", limited, sys.executable, "-c", FULL, "live", "eth0", "--ring", str(tmp_path / "ring")],
+        env=environment,
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
+
+    assert (done.returncode, len(done.stderr.splitlines())) == (ExitCode.DEFECT, 1)
+    assert f"cannot write {tmp_path / 'ring'}: File too large" in done.stderr
+    assert json.loads(done.stdout.splitlines()[-1])["type"] == "report"
 
 
 @pytest.mark.parametrize(

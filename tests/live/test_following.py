@@ -3,7 +3,6 @@
 import json
 import os
 import threading
-import time
 from dataclasses import replace
 from pathlib import Path
 
@@ -155,7 +154,7 @@ def test_the_feed_gives_whole_packets_and_loses_none(sizes: list[int]) -> None:
 
     feed = Feed(outlet, keep)
     read = b""
-    feed.interval(time.monotonic() + 60)
+    feed.interval(60)
     assert feed.read() == data[:24]
     while piece := feed.read():
         read += piece
@@ -164,3 +163,20 @@ def test_the_feed_gives_whole_packets_and_loses_none(sizes: list[int]) -> None:
     assert feed.ended
     assert data[:24] + read == data
     assert kept == read
+
+
+def test_an_interval_begins_with_its_first_read(many: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where reading on from what is open takes longer than an interval, packets are read all the same."""
+    now = 0.0
+    monkeypatch.setattr("tcpstall.live.feed.time.monotonic", lambda: now)
+    capture = Played([many.read_bytes()[:50_000]])
+    feed = Feed(capture.pipe)
+    feed.interval(1)
+    now = 100.0
+
+    assert len(feed.read()) == 24
+    assert len(feed.read()) > 40_000
+    now = 101.0
+    assert feed.read() == b""
+    capture.stop()
+    capture.finish()

@@ -37,6 +37,7 @@ def state_json(state: State, *, final: bool = False) -> str:
         "interval": _interval(state.interval, state.every_ns),
         "services": [_served(one) for one in most_lost(state.services)[:_SERVICES]],
         "further_services": max(len(state.services) - _SERVICES, 0),
+        "flows_of_further_services": totals.further_flows,
         "worst_flows": [_flow(flow) for flow in state.flows],
     }
     if final:

@@ -105,6 +105,8 @@ def _services(state: State, look: Look, room: int, width: int) -> Iterator[Rende
     yield table(title, columns, rows, width, spare=("since", "bytes", "flows", "open"))
     if more := len(ranked) - len(rows):
         yield Text(f" and {counted(more, 'more service')}", "dim")
+    if further := state.totals.further_flows:
+        yield Text(f" and {counted(further, 'flow')} of services beyond the limit", "yellow")
 
 
 def _weight(one: Served, order: str) -> int:
