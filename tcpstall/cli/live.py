@@ -86,7 +86,7 @@ def command(
         raise click.UsageError("--every: an interval lasts 100ms at least")
     if ring_size < _LEAST_RING:
         raise click.UsageError("--ring-size: a ring needs 16M at least")
-    with _ring(folder, ring_size) as ring, Tcpdump(interface, snaplen=snaplen, expression=expression) as capture:
+    with Tcpdump(interface, snaplen=snaplen, expression=expression) as capture, _ring(folder, ring_size) as ring:
         following = Following(capture, interface=interface, every_ns=every_ns, for_ns=for_ns, ring=ring)
         with Arrivals(following.states(), capture.stop) as arrivals:
             last = _watched(arrivals, capture, ring)

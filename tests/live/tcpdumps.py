@@ -1,6 +1,7 @@
 """Programs named tcpdump that play a capture, so that tests need neither root nor an interface."""
 
 import os
+import shlex
 import sys
 from collections.abc import Sequence
 from pathlib import Path
@@ -26,10 +27,9 @@ while data:
 {then}
 """
 
-_REFUSES = """#!{python}
-import sys
-sys.stderr.write({words!r})
-sys.exit(1)
+_REFUSES = """#!/bin/sh
+cat {words} >&2
+exit 1
 """
 
 WAITS = "while True: signal.pause()"
@@ -53,7 +53,9 @@ def playing(folder: Path, capture: Path, then: str = WAITS, piece: int = 50_000)
 
 def refusing(folder: Path, words: str) -> dict[str, str]:
     """An environment in which tcpdump says this and ends with code 1."""
-    return _made(folder, _REFUSES.format(python=sys.executable, words=words))
+    environment = _made(folder, _REFUSES.format(words=shlex.quote(str(folder / "words"))))
+    (folder / "words").write_text(words)
+    return environment
 
 
 def arguments(folder: Path) -> Sequence[str]:
