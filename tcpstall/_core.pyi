@@ -20,6 +20,7 @@ __all__ = [
     "Peek",
     "Report",
     "Table",
+    "Totals",
     "Unpacked",
     "Written",
     "analyze",
@@ -35,6 +36,7 @@ __all__ = [
     "two_taps",
     "version",
     "whatif",
+    "whole_records",
     "write",
 ]
 
@@ -227,6 +229,42 @@ class Peek:
         """Why it is no capture, or cannot be opened, in one line."""
     @property
     def exit_code(self) -> int: ...
+
+@final
+class Totals:
+    """What the flows of reports come to so far: sums of all, and the `top` that lost most. Memory does not grow with them."""
+
+    def __new__(cls, top: int) -> Self: ...
+    def copy(self) -> Self: ...
+    def add(self, report: Report, *, open: bool = True, flows_before: int = 0) -> None:
+        """Takes in the flows of a report; without `open` only those that are over. `flows_before` is added to their ids."""
+    def end_flows(self) -> None:
+        """Flows that are still followed count as over: what they do from now on is other flows."""
+    def forget_services(self, before_ns: int) -> None:
+        """Services without a segment since then leave `services`; the sums keep their flows."""
+    @property
+    def flows(self) -> int: ...
+    @property
+    def open_flows(self) -> int: ...
+    @property
+    def bytes(self) -> int:
+        """Payload of all flows, both directions."""
+    @property
+    def time_ns(self) -> list[tuple[str, int]]:
+        """The time of each owner (see owners()) added up."""
+    @property
+    def further_flows(self) -> int:
+        """Flows of services that were too many to be told apart: 16,384 are."""
+    @property
+    def services(self) -> Table:
+        """A row a service, in no order: address, port, flows, open_flows, bytes, first_ns, last_ns, and time_…_ns of each owner."""
+    @property
+    def trust_json(self) -> str:
+        """What the capture lacks of the flows, as in the `trust` of a CaptureStatus."""
+    def worst(self) -> Report:
+        """The flows that lost most, without sums."""
+    def report(self) -> Report:
+        """What analyze() with `top` would give, but for the captures."""
 
 @final
 class Unpacked:
@@ -452,6 +490,9 @@ def segments(path: str) -> tuple[Table, CaptureStatus]:
     window_scale, sack_permitted, ts_value, ts_echo, sacks (text "left-right left-right", empty without), ip_id, ttl.
     Raises like samples(); a damaged capture gives what could be read.
     """
+
+def whole_records(header: bytes, records: bytes) -> int:
+    """How many bytes of `records` are whole records of a pcap file with that header. ValueError where it is no pcap header."""
 
 def peek(path: str, *, open: Callable[[str], Any] | None = None, max_expansion: int | None = None) -> Peek:
     """What an input is, from as much of its beginning as it takes. `open` as in analyze()."""

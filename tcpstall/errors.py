@@ -9,6 +9,7 @@ __all__ = [
     "UNREAD",
     "BadRules",
     "CannotAnswer",
+    "CannotCapture",
     "CannotOpen",
     "CannotWrite",
     "ExitCode",
@@ -42,6 +43,7 @@ class ExitCode(IntEnum):
     IN_USE = 6, "another scan is writing into the store"
     NOTHING_FITS = 7, "the inputs were read, and nothing in them fits what was asked for"
     BROKEN = 8, "the captures were checked, and a rule is broken"
+    CANNOT_CAPTURE = 9, "packets cannot be captured: no such interface, no permission, no tcpdump"
     HUNG_UP = 129, "ended because the terminal went away (SIGHUP)"
     INTERRUPTED = 130, "interrupted (Ctrl-C)"
     CLOSED_PIPE = 141, "the reader of the output went away"
@@ -68,6 +70,12 @@ class NotACapture(TcpstallError, ValueError):
     """An input is none of the formats that tcpstall reads."""
 
     exit_code = ExitCode.NOT_A_CAPTURE
+
+
+class CannotCapture(TcpstallError, OSError):
+    """Packets cannot be captured from an interface, or no longer."""
+
+    exit_code = ExitCode.CANNOT_CAPTURE
 
 
 class CannotWrite(TcpstallError, OSError):

@@ -16,6 +16,7 @@ __all__ = ["main", "tcpstall"]
 
 COMMANDS = (
     "analyze",
+    "live",
     "report",
     "plot",
     "explain",

@@ -215,6 +215,12 @@ def test_a_broken_rule_exits_8_and_is_no_error(run: Run, capture: Path) -> None:
     assert run("check", capture, "--max", "lost=1h").returncode == ExitCode.COMPLETE
 
 
+def test_an_interface_that_nobody_can_capture_on_exits_9(run: Run, tmp_path: Path) -> None:
+    done = run("live", "eth0", PATH=str(tmp_path))
+    (line,) = _lines(done.stderr)
+    assert (done.returncode, "there is no tcpdump" in line, done.stdout) == (ExitCode.CANNOT_CAPTURE, True, "")
+
+
 def test_every_exit_code_has_a_test_here() -> None:
     tests: list[Callable[..., None]] = [value for name, value in globals().items() if name.startswith("test_")]
     tested = {name for test in tests for name in test.__code__.co_names}

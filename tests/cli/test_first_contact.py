@@ -13,6 +13,7 @@ from tcpstall.cli import main
 from tcpstall.errors import ExitCode
 from tests.cli.conftest import FIXTURES, Run, environment
 from tests.cli.test_nonsense import BASE
+from tests.live import tcpdumps
 
 CAPTURE = FIXTURES / "slowstart-rtt7ms-512k.pcap"
 
@@ -60,12 +61,13 @@ def test_closed_streams_are_one_line_at_most_and_change_no_other_exit_code(
     if name == "query":
         arguments = ["SELECT 1", *arguments]
     command = [sys.executable, "-m", "tcpstall", *name.split(), *arguments]
+    captures = tcpdumps.playing(tmp_path / "bin", CAPTURE, then=tcpdumps.ENDS)
 
     def run_with(closed: str) -> "subprocess.CompletedProcess[bytes]":
         return subprocess.run(
             ["/bin/sh", "-c", f'exec "$@" {closed}', "sh", *command],
             capture_output=True,
-            env=environment(),
+            env=environment(PATH=captures["PATH"]),
             cwd=tmp_path,
             timeout=60,
             check=False,

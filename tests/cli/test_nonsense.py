@@ -11,6 +11,7 @@ import pytest
 from tcpstall.cli import main
 from tcpstall.errors import ExitCode
 from tests.cli.test_documented import COMMANDS
+from tests.live import tcpdumps
 from tests.scene import Scene
 
 NONSENSE = (
@@ -37,6 +38,7 @@ NONSENSE = (
 
 BASE: dict[str, tuple[str, ...]] = {
     "analyze": ("{capture}",),
+    "live": ("eth0",),
     "report": ("{capture}", "-o", "x.html"),
     "plot": ("{capture}", "--terminal"),
     "explain": (),
@@ -94,6 +96,15 @@ def store(tmp_path_factory: pytest.TempPathFactory, capture: Path) -> Path:
     folder = tmp_path_factory.mktemp("stores") / "store"
     assert main(["scan", str(capture), "--store", str(folder), "--jobs", "1"]) == 0
     return folder
+
+
+@pytest.fixture(scope="module", autouse=True)
+def nothing_is_captured(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    """Whatever interfaces there are, and whoever runs this."""
+    refusing = tcpdumps.refusing(tmp_path_factory.mktemp("bin"), "tcpdump: no\n")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("PATH", refusing["PATH"])
+        yield
 
 
 def options(command: click.Command) -> Iterator[str]:

@@ -14,6 +14,7 @@ mod source;
 mod statuses;
 mod table;
 mod taps;
+mod totals;
 mod whatif;
 mod write;
 
@@ -41,6 +42,8 @@ mod _core {
     use super::table::Table;
     #[pymodule_export]
     use super::taps::two_taps;
+    #[pymodule_export]
+    use super::totals::{Totals, whole_records};
     #[pymodule_export]
     use super::whatif::whatif;
     #[pymodule_export]

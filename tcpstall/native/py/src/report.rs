@@ -64,6 +64,11 @@ impl Report {
         Report { rows, captures: Vec::new(), whole: None, stream: None }
     }
 
+    /// Rows of a run that goes on, and what all of its flows come to.
+    pub(crate) fn so_far(rows: Vec<FlowRow>, sums: Sums) -> Report {
+        Report { whole: Some(Whole::from(sums)), ..Report::of(rows) }
+    }
+
     pub(crate) fn rows(&self) -> &[FlowRow] {
         &self.rows
     }

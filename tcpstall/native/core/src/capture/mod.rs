@@ -28,6 +28,7 @@ pub use self::link::LinkType;
 pub use self::name::{as_text, file, shown};
 pub(crate) use self::order::Order;
 pub use self::packed::{Compression, Expansion};
+pub use self::pcap::whole_records;
 
 use self::format::Found;
 use self::packed::Here;

@@ -1,6 +1,9 @@
 //! The classic pcap file: one header, one link type, records.
 
+mod boundary;
 mod plausible;
+
+pub use self::boundary::whole_records;
 
 use super::error::CaptureError;
 use super::link::LinkType;

@@ -25,6 +25,7 @@ pub mod stream;
 pub mod sums;
 mod sweep;
 pub mod syn;
+pub mod totals;
 pub mod trust;
 
 pub use build::{Wanted, flow_row};

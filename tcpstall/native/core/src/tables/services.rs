@@ -94,13 +94,13 @@ fn shown<S: Serializer>(address: &Address, serializer: S) -> Result<S::Ok, S::Er
     serializer.collect_str(address)
 }
 
-#[derive(Default)]
+#[derive(Clone, Default)]
 struct Client {
     handshake: Nanos,
     spans: Vec<(Nanos, Nanos)>,
 }
 
-#[derive(Default)]
+#[derive(Clone, Default)]
 struct Service {
     connections: u64,
     of_further_clients: u64,
@@ -126,7 +126,7 @@ fn place_of(outcome: Outcome) -> Option<usize> {
 }
 
 /// Services as their flows end.
-#[derive(Default)]
+#[derive(Clone, Default)]
 pub struct Services {
     services: HashMap<Endpoint, Service>,
     clients: HashMap<(Endpoint, Address), Client>,

@@ -8,12 +8,14 @@ use super::rows::FlowRow;
 use super::sort::Order;
 
 /// The first flows of one order, by their place and their id.
+#[derive(Clone)]
 struct First {
     order: Order,
     flows: BTreeMap<(i64, u64), Arc<FlowRow>>,
 }
 
 /// The first `most` flows of each order.
+#[derive(Clone)]
 pub struct Shown {
     most: usize,
     firsts: Vec<First>,

@@ -6,7 +6,7 @@ use super::rows::FlowRow;
 use super::services::Services;
 
 /// What flows come to together.
-#[derive(Default)]
+#[derive(Clone, Default)]
 pub struct Sums {
     /// How many they are.
     pub flows: u64,

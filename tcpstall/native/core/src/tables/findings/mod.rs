@@ -36,7 +36,7 @@ const DETAILS: usize = 16;
 type Key = (Kind, Side, Option<Address>, Option<u16>);
 
 /// Findings as their flows end.
-#[derive(Default)]
+#[derive(Clone, Default)]
 pub struct Findings {
     found: HashMap<Key, Finding>,
     services: usize,
@@ -52,7 +52,7 @@ enum Clients {
     Several,
 }
 
-#[derive(Default)]
+#[derive(Clone, Default)]
 struct Finding {
     flows: u64,
     waits: u64,
