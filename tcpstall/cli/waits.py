@@ -53,6 +53,21 @@ class _ServiceType(click.ParamType[Endpoint]):
 
 SERVICE = _ServiceType()
 
+
+class _NameType(click.ParamType[str]):
+    """Text that a store can hold."""
+
+    name = "name"
+
+    def convert(self, value: str, param: click.Parameter | None, ctx: click.Context | None) -> str:
+        """Refuses names of files that are not UTF-8."""
+        try:
+            value.encode()
+        except UnicodeEncodeError:
+            self.fail(f"{value!r} is not UTF-8", param, ctx)
+        return value
+
+
 cause_option = click.option(
     "--cause",
     "causes",
@@ -76,7 +91,7 @@ def which_options(command: _Command) -> _Command:
                          "repeated."),
             click.option("--port", "ports", type=PORTS, multiple=True, metavar="PORT",
                          help="Only connections with this port at either end: 443, https, 8000-8080. May be repeated."),
-            click.option("--capture", "captures", multiple=True, metavar="NAME|GLOB",
+            click.option("--capture", "captures", type=_NameType(), multiple=True, metavar="NAME|GLOB",
                          help="Only connections that began in this capture, such as 'db3-*': one host, sensor or "
                          "folder. Compared with the last part of names, or with all of them if it has a slash. May be "
                          "repeated."),

@@ -83,7 +83,7 @@ def test_nothing_that_fits_is_an_empty_answer(ask: Ask) -> None:
 
 
 addresses = st.one_of(st.ip_addresses(v=4), st.ip_addresses(v=6)).filter(
-    lambda one: one.version == 4 or one.ipv4_mapped is None  # type: ignore[union-attr]
+    lambda one: one.version == 4 or one.ipv4_mapped is None
 )
 
 
