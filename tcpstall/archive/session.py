@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import Future
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
@@ -78,20 +79,24 @@ class Session:
     def __init__(self, connection: "duckdb.DuckDBPyConnection") -> None:
         self._connection = connection
 
-    def ask(self, sql: str) -> Answer:
-        """The answer to a stranger's question. Raises CannotAnswer for all but one SELECT of the store's tables."""
+    def ask(self, sql: str, values: Mapping[str, str] | None = None) -> Answer:
+        """The answer to a stranger's question. Raises CannotAnswer for all but one SELECT of the store's tables.
+
+        `values` are those of its parameters: `{"at": "2026-03-01"}` of `$at`.
+        """
         checked(self._connection, sql)
         with _explained():
-            return Answer(self._run(lambda: self._connection.execute(sql)))
+            return Answer(self._run(lambda: self._connection.execute(sql, values or None)))
 
-    def write(self, sql: str, output: Path) -> None:
+    def write(self, sql: str, output: Path, values: Mapping[str, str] | None = None) -> None:
         """The answer to a stranger's question as Parquet. Raises CannotAnswer and CannotWrite."""
         import duckdb
 
         checked(self._connection, sql)
         try:
             # A relation, not COPY around the text: nothing in the text can be taken for the end of it.
-            self._run(lambda: self._connection.sql(sql).write_parquet(str(output), compression="zstd"))
+            asked = partial(self._connection.sql, sql, params=values or None)
+            self._run(lambda: asked().write_parquet(str(output), compression="zstd"))
         except duckdb.Error as error:
             if isinstance(error, duckdb.IOException) and str(output) in str(error):
                 raise CannotWrite(f"cannot write {output}: {_line(error)}") from error

@@ -27,8 +27,39 @@ def _print_columns(context: click.Context, _parameter: click.Parameter, wanted: 
     context.exit()
 
 
+def _print_questions(context: click.Context, _parameter: click.Parameter, wanted: bool) -> None:
+    if not wanted or context.resilient_parsing:
+        return
+    from tcpstall.archive.saved import questions
+    from tcpstall.cli.terminal import console, show
+    from tcpstall.report.archive.documentation import render_questions
+
+    with writing("standard output"):
+        screen = console()
+        listed = [(name, f"{one.text} {one.note}".strip()) for name, one in questions().items()]
+        show(render_questions(listed, width=screen.width), screen)
+    context.exit()
+
+
+class _ValueType(click.ParamType[tuple[str, str]]):
+    """A parameter of a question and its value."""
+
+    name = "value"
+
+    def convert(
+        self, value: str | tuple[str, str], param: click.Parameter | None, ctx: click.Context | None
+    ) -> tuple[str, str]:
+        """`at=2026-03-01` → `("at", "2026-03-01")`."""
+        if isinstance(value, tuple):
+            return value
+        name, sign, given = value.partition("=")
+        if not (sign and name.isidentifier() and _is_text(value)):
+            self.fail(f"{value!r} is no value of a parameter: write at=2026-03-01 for $at", param, ctx)
+        return name, given
+
+
 @click.command("query")
-@click.argument("sql")
+@click.argument("sql", metavar="SQL|@NAME")
 @store_option
 @form_options
 @click.option(
@@ -39,23 +70,45 @@ def _print_columns(context: click.Context, _parameter: click.Parameter, wanted: 
     callback=_print_columns,
     help="Print the tables with their columns, what these mean and their units, and exit.",
 )
-def command(sql: str, store: str, **form: Unpack[Form]) -> ExitCode:
+@click.option(
+    "--questions",
+    is_flag=True,
+    is_eager=True,
+    expose_value=False,
+    callback=_print_questions,
+    help="Print the questions that have a name, and exit.",
+)
+@click.option(
+    "--set",
+    "values",
+    type=_ValueType(),
+    multiple=True,
+    metavar="NAME=VALUE",
+    help="The value of a parameter: --set at=2026-03-01 where the SQL has $at. May be repeated.",
+)
+def command(sql: str, store: str, values: tuple[tuple[str, str], ...], **form: Unpack[Form]) -> ExitCode:
     """Answer one SELECT over the tables flows, stalls, exchanges, findings, captures and errors.
 
     \b
     tcpstall query --store archive \\
         "SELECT cause, sum(lost_ns) / 1e9 AS lost_s FROM stalls GROUP BY cause"
+    tcpstall query --store archive @services
 
-    The SQL is DuckDB's. Nothing but the store is read, and nothing is written.
+    The SQL is DuckDB's. Nothing but the store is read, and nothing is written. @NAME asks a question that --questions
+    lists, or that of a file NAME.sql in ~/.config/tcpstall/questions.
     """  # noqa: D301
     if not _is_text(sql):
         raise click.BadParameter("it is not UTF-8", param_hint="SQL")
+    if sql.startswith("@"):
+        from tcpstall.archive.saved import named
+
+        sql = named(sql[1:]).sql
     if form["form"] == "parquet":
         with parquet_file(form) as unfinished, asked(store, form, output=unfinished) as session:
-            session.write(sql, unfinished)
+            session.write(sql, unfinished, dict(values))
             return session.exit_code
     with asked(store, form) as session:
-        answer = session.ask(sql)
+        answer = session.ask(sql, dict(values))
         from tcpstall.report.archive.answers import as_table
 
         names, types = answer.names, answer.types

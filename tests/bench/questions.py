@@ -14,9 +14,10 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from tcpstall.archive.saved import ours
 from tests.archive import many
 from tests.documents import DOCS, REPOSITORY, put
-from tests.questions.document import questions
+from tests.questions.rows import values
 
 STALLS = 10_000_000
 MARK = ("<!-- questions: python -m tests.bench.questions --write -->", "<!-- end of questions -->")
@@ -37,8 +38,8 @@ def commands(page: Path) -> Iterator[tuple[str, Sequence[str], float | None]]:
         yield f"`top --by {by}`", ["top", "--by", by], TOP_S
     yield "`trend`", ["trend"], TOP_S
     yield "`report --store`", ["report", "-o", str(page)], None
-    for question, sql in questions().items():
-        yield question.partition("?")[0] + "?", ["query", sql], QUESTION_S
+    for name, question in ours().items():
+        yield f"`@{name}`: {question.text}", ["query", f"@{name}", *values(question)], QUESTION_S
 
 
 def taken(arguments: Sequence[str], store: Path) -> Taken:

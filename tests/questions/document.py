@@ -1,15 +1,14 @@
 """The page on the store: its columns as the code has them, and the questions in it."""
 
-import re
-
 from tcpstall.archive.columns import TABLES, Table, documented
+from tcpstall.archive.saved import Question, ours
 from tests.documents import DOCS
 
 DOCUMENT = DOCS / "store.md"
 START = "<!-- columns: python -m tests.questions --write -->\n"
 END = "<!-- end of columns -->\n"
-
-_QUESTION = re.compile(r"^([^\n]+)\n\n```sql\n(.+?)\n```$", re.MULTILINE | re.DOTALL)
+QUESTIONS = "<!-- questions: python -m tests.questions --write -->\n"
+END_OF_QUESTIONS = "<!-- end of questions -->\n"
 
 
 def tables() -> str:
@@ -17,16 +16,23 @@ def tables() -> str:
     return "\n".join(_table(table) for table in TABLES.values())
 
 
+def asked() -> str:
+    """The questions that come with tcpstall."""
+    return "\n".join(f"{_words(name, one)}\n\n```sql\n{one.sql}\n```\n" for name, one in ours().items())
+
+
+def _words(name: str, question: Question) -> str:
+    return f"`@{name}`: {question.text} {question.note}".strip()
+
+
 def written() -> str:
-    """The document with these tables in it."""
-    before, _, rest = DOCUMENT.read_text().partition(START)
-    _, _, after = rest.partition(END)
-    return f"{before}{START}\n{tables()}\n{END}{after}"
-
-
-def questions() -> dict[str, str]:
-    """SQL by the question that it answers."""
-    return dict(_QUESTION.findall(DOCUMENT.read_text()))
+    """The document with these tables and questions in it."""
+    text = DOCUMENT.read_text()
+    for start, content, end in ((START, tables(), END), (QUESTIONS, asked(), END_OF_QUESTIONS)):
+        before, _, rest = text.partition(start)
+        _, _, after = rest.partition(end)
+        text = f"{before}{start}\n{content}\n{end}{after}"
+    return text
 
 
 def _table(table: Table) -> str:

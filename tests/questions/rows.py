@@ -9,6 +9,7 @@ from typing import Any
 
 from tcpstall import Cause, _core
 from tcpstall.archive.columns import CAPTURES, TABLES, layout
+from tcpstall.archive.saved import Question
 from tcpstall.archive.store import Commit, Part, Store
 
 HOUR_NS = 3_600_000_000_000
@@ -75,6 +76,11 @@ def flow(number: int, start_ns: int, service: tuple[str, int], **known: Any) -> 
         "client_bytes": 500, "server_bytes": 10_000 + number,
         "server_retransmitted_bytes": number, "client_retransmitted_bytes": 0,
         "handshake_ns": 10**6 * (1 + number % 7), "handshake_complete": True,
+        "http_status": 503 if service in HTTP_HOSTS else None, "client_syns": 1 + number % 2, "server_syns": 1,
+        "server_syn_ttl": 60 + number % 3, "client_sack_permitted": True, "server_sack_permitted": number % 2 == 0,
+        "client_timestamps": True, "server_timestamps": True, "client_ecn": True, "server_ecn": number % 2 == 0,
+        "server_initial_window_bytes": 9_000, "server_mss_bytes": 900, "client_announced_window_bytes": 20_000,
+        "server_bdp_bytes": 50_000, "closed_by": "server", "state": "closed",
         "base_rtt_ns": 10**5 * number if number % 9 else None,
     } | known  # fmt: skip
 
@@ -152,6 +158,11 @@ def capture(scan: str, name: str, first_ns: int, **known: Any) -> Row:
     } | known  # fmt: skip
 
 
+def values(question: Question) -> list[str]:
+    """The options that give a question's parameters values: a moment within the rows."""
+    return ["--set", "at=2026-09-24T00:00"] if "$at" in question.sql else []
+
+
 def made(folder: Path) -> Rows:
     """Five days of four services; from the third day on one of them runs into a send buffer of 64 KB."""
     rows, chance = Rows(folder), random.Random(4711)
@@ -178,6 +189,7 @@ def made(folder: Path) -> Rows:
             {name: of[name] for name in names}
             | {
                 "requester": "client",
+                "think_ns": 10**6,
                 "start_ns": start,
                 "end_ns": start + 5,
                 "latency_ns": number * 10**6,

@@ -13,10 +13,11 @@ from pathlib import Path
 import pytest
 
 from tcpstall.archive.columns import TABLES
+from tcpstall.archive.saved import ours
+from tcpstall.errors import ExitCode
 from tests.cli.conftest import environment
 from tests.questions.conftest import Ask, Told
-from tests.questions.document import questions
-from tests.questions.rows import Rows
+from tests.questions.rows import DAY_NS, START_NS, Rows, values
 
 
 def test_rows_that_no_longer_count_are_left_out(rows: Rows, ask: Ask) -> None:
@@ -72,13 +73,57 @@ def test_every_column_can_be_asked_for_of_an_empty_store_too(told: Told, tmp_pat
             )
 
 
-@pytest.mark.parametrize("question", questions())
-def test_the_documented_questions_are_answered(ask: Ask, question: str) -> None:
-    assert ask("query", questions()[question])
+@pytest.mark.parametrize("name", ours())
+def test_the_questions_that_have_a_name_are_answered(ask: Ask, name: str) -> None:
+    assert ours()[name].text.endswith("?")
+    assert ask("query", f"@{name}", *values(ours()[name]))
+
+
+def test_a_moment_parts_before_from_after(rows: Rows, ask: Ask) -> None:
+    at = START_NS + 2 * DAY_NS
+    for row in ask("query", "@change", "--set", "at=2026-09-24T00:00"):
+        flows = [one for one in rows.flows if str(row["service"]).replace("[", "").startswith(one["server_address"])]
+        later = [one["lost_ns"] for one in flows if one["start_ns"] >= at]
+        assert (row["flows_before"], row["flows_after"]) == (len(flows) - len(later), len(later))
+        assert row["lost_after_ms"] == pytest.approx(sum(later) / len(later) / 1e6)
+
+
+def test_questions_of_the_user_go_first(told: Told, ask: Ask, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    folder = tmp_path / "tcpstall" / "questions"
+    folder.mkdir(parents=True)
+    (folder / "mine.sql").write_text("-- What is one?\nSELECT 1 AS one")
+    (folder / "services.sql").write_text("SELECT 2 AS two")
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path))
+    assert ask("query", "@mine") == [{"one": 1}]
+    assert ask("query", "@services") == [{"two": 2}]
+    code, out, _ = told("query", "--questions")
+    assert code == 0
+    assert "What is one?" in out
+    assert set(ours()) <= {line.split()[0] for line in out.splitlines() if line.strip()}
+    (folder / "broken.sql").write_bytes(b"\xff")
+    code, _, err = told("query", "@mine")
+    assert (code, "broken.sql" in err, err.count("\n")) == (ExitCode.CANNOT_OPEN, True, 1)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "told_of"),
+    [
+        (["@servics"], "did you mean @services?"),
+        (["@zzzzzz"], "--questions"),
+        (["@change"], "at"),
+        (["@services", "--set", "at=1"], "at"),
+        (["@change", "--set", "at"], "write at=2026-03-01"),
+        (["@change", "--set", "at=tomorrow"], "tomorrow"),
+    ],
+)
+def test_a_question_that_cannot_be_asked_so_is_one_line(told: Told, arguments: list[str], told_of: str) -> None:
+    code, out, err = told("query", *arguments)
+    assert (code, out) == (ExitCode.USAGE, "")
+    assert told_of in err.splitlines()[-1]
 
 
 def test_a_documented_answer_is_the_sum_of_the_rows(rows: Rows, ask: Ask) -> None:
-    sql = questions()["When was time lost to full receive windows?"]
+    sql = ours()["full-windows"].sql
     sums: Counter[int] = Counter()
     for row in rows.stalls:
         if row["cause"] == "rwnd-limited":

@@ -1,4 +1,4 @@
-"""The columns of a table with their meanings, for reading in a terminal."""
+"""The columns of tables and the questions that have a name, for reading in a terminal."""
 
 from collections.abc import Iterator, Sequence
 
@@ -7,7 +7,7 @@ from rich.text import Text
 
 from tcpstall.report.style import table, words
 
-__all__ = ["render_table"]
+__all__ = ["render_questions", "render_table"]
 
 
 def render_table(
@@ -17,3 +17,8 @@ def render_table(
     headings = [words("column"), words("type"), words("unit"), words("meaning")]
     yield table(f"{name}: {meaning}", headings, columns, width)
     yield Text()
+
+
+def render_questions(questions: Sequence[tuple[str, str]], *, width: int) -> RenderableType:
+    """A name and its question a row."""
+    return table("tcpstall query @NAME", [words("name"), words("question")], questions, width)
