@@ -164,6 +164,8 @@ def test_a_full_disk_is_one_line_and_leaves_the_old_file(
     command: Given, name: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     arguments, target = command(name)
+    if name == "metrics":
+        main(arguments)  # writes the store's ledger, which would be too large first
     target.write_bytes(OLD)
     capsys.readouterr()
     before = resource.getrlimit(resource.RLIMIT_FSIZE)
