@@ -3,28 +3,40 @@
 import os
 import signal
 import stat
+import sys
 import threading
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from types import FrameType
+from typing import TYPE_CHECKING
 
 from tcpstall.errors import ExitCode
+
+if TYPE_CHECKING:
+    from sys import UnraisableHookArgs
 
 __all__ = ["Signals", "draining", "until_terminated"]
 
 _ENDING = {signal.SIGTERM: ExitCode.TERMINATED, signal.SIGHUP: ExitCode.HUNG_UP}
+
+_AGAIN_S = 0.01
+"""An interrupt that came while a file was closed comes once more after this time."""
 
 _STANDARD_INPUT = "-"
 _DRAINING = b"tcpstall: interrupted: reading what the pipe still holds; Ctrl-C again stops at once\n"
 
 
 class Signals:
-    """Makes SIGTERM and SIGHUP a KeyboardInterrupt, and remembers which of them came."""
+    """Makes SIGTERM and SIGHUP a KeyboardInterrupt, and remembers which of them came.
+
+    Python drops what is raised in a destructor: a KeyboardInterrupt there is raised anew after it.
+    """
 
     def __init__(self) -> None:
         self._came: signal.Signals | None = None
         self._before: dict[signal.Signals, signal.Handlers] = {}
+        self._dropped = sys.unraisablehook
 
     @property
     def exit_code(self) -> ExitCode:
@@ -38,16 +50,28 @@ class Signals:
                 if signal.getsignal(number) is signal.SIG_DFL:
                     signal.signal(number, self._end)
                     self._before[number] = signal.SIG_DFL
+            self._dropped, sys.unraisablehook = sys.unraisablehook, self._drop
         return self
 
     def __exit__(self, *_: object) -> None:
         for number, handler in self._before.items():
             signal.signal(number, handler)
         self._before.clear()
+        if sys.unraisablehook == self._drop:
+            sys.unraisablehook = self._dropped
 
     def _end(self, number: int, _frame: FrameType | None) -> None:
         self._came = signal.Signals(number)
         raise KeyboardInterrupt
+
+    def _drop(self, dropped: "UnraisableHookArgs") -> None:
+        if not issubclass(dropped.exc_type, KeyboardInterrupt):
+            self._dropped(dropped)
+            return
+        main = threading.main_thread().ident
+        again = threading.Timer(_AGAIN_S, signal.pthread_kill, (main, self._came or signal.SIGINT))
+        again.daemon = True
+        again.start()
 
 
 @contextmanager

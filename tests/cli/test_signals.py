@@ -7,6 +7,7 @@ import signal
 import subprocess
 import sys
 import termios
+import threading
 import time
 from pathlib import Path
 from typing import Any
@@ -178,3 +179,21 @@ def test_handlers_are_given_back(capture: Path) -> None:
     os.close(read_end)
     os.close(write_end)
     assert [signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)] == before
+
+
+@pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
+def test_a_signal_while_something_is_destroyed_is_not_lost(
+    number: signal.Signals, code: int, capsys: pytest.CaptureFixture[str]
+) -> None:
+    class Closing:
+        def __del__(self) -> None:
+            signal.raise_signal(number)
+
+    hook = sys.unraisablehook
+    with Signals() as signals:
+        with pytest.raises(KeyboardInterrupt):  # noqa: PT012 - the second one comes while this waits
+            Closing()
+            threading.Event().wait(10)
+        assert signals.exit_code == code
+    assert sys.unraisablehook is hook
+    assert capsys.readouterr().err == ""
