@@ -48,16 +48,29 @@ class Chains:
         self._wanted = wanted
         self.kept = 0
         """Captures that were wanted again, and are not read, for other files of their sets are gone."""
-        self._by_content: dict[str, Row] = {}
-        self._by_name: dict[str, list[Row]] = defaultdict(list)
-        self._by_chain: dict[str, list[Row]] = defaultdict(list)
-        self._by_set: dict[str | None, list[Row]] = defaultdict(list)
-        for row in known:
-            if row["scan"] is not None:
-                self._by_name[row["name"]].append(row)
-                self._by_content[row["fingerprint"]] = row
-                self._by_chain[row["chain"]].append(row)
-                self._by_set[row.get("capture_set")].append(row)
+        self._scanned = [row for row in known if row["scan"] is not None]
+        self._by_content = {row["fingerprint"]: row for row in self._scanned}
+
+    # Where nothing is new no set is asked for, and of a hundred thousand rows each of these takes its time.
+
+    @cached_property
+    def _by_name(self) -> Mapping[str, list[Row]]:
+        return self._by("name")
+
+    @cached_property
+    def _by_chain(self) -> Mapping[str, list[Row]]:
+        return self._by("chain")
+
+    @cached_property
+    def _by_set(self) -> Mapping[str, list[Row]]:
+        return self._by("capture_set")
+
+    def _by(self, column: str) -> Mapping[str, list[Row]]:
+        """Rows of scans by their value in that column."""
+        found: dict[Any, list[Row]] = defaultdict(list)
+        for row in self._scanned:
+            found[row.get(column)].append(row)
+        return found
 
     def scanned(self, fingerprint: str) -> Row | None:
         """The row of the scan that has this content."""
