@@ -1,10 +1,8 @@
-//! Explains why each TCP sender waited: packets are grouped into flows, flows yield stalls, rules name each stall's
-//! cause.
+//! Explains why each TCP sender waited: packets to flows, flows to stalls, stalls to causes.
 //!
 //! The modules are layers; each uses only those to the right of it:
-//! `pair → run → replay → tables → exchange → causes → gap → sender → flow → disguise → wire → capture → floor`, where
-//! the
-//! floor is `seq | time | size | state | list | traits`. Beside them: `copy → disguise`.
+//! `pair → run → replay → tables → exchange → causes → gap → sender → flow → disguise → wire → capture → floor`.
+//! The floor is `seq | time | size | state | list | traits`. Beside these layers: `copy → disguise`.
 #![forbid(unsafe_code)]
 
 pub mod capture;

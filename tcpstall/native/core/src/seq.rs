@@ -6,7 +6,7 @@
 pub struct SeqNo(pub u32);
 
 impl SeqNo {
-    /// Signed distance from `earlier` to `self`, right while the two lie within 2 GiB of each other.
+    /// Signed distance from `earlier` to `self`; correct while the two are within 2 GiB of each other.
     #[inline]
     pub const fn since(self, earlier: SeqNo) -> i32 {
         self.0.wrapping_sub(earlier.0) as i32
