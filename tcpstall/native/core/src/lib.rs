@@ -1,8 +1,8 @@
-//! Why a TCP connection waited: packets to flows, flows to stalls, stalls to causes.
+//! Explains why each TCP sender waited: packets to flows, flows to stalls, stalls to causes.
 //!
-//! The modules are layers and arrows only point down:
-//! `pair → run → replay → tables → exchange → causes → gap → sender → flow → disguise → wire → capture → seq | time | size | state | list | traits`, and
-//! beside them `copy → disguise`.
+//! The modules are layers; each uses only those to the right of it:
+//! `pair → run → replay → tables → exchange → causes → gap → sender → flow → disguise → wire → capture → floor`.
+//! The floor is `seq | time | size | state | list | traits`. Beside these layers: `copy → disguise`.
 #![forbid(unsafe_code)]
 
 pub mod capture;

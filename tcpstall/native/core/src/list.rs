@@ -1,17 +1,17 @@
-//! Lists that may grow long, many of them at once.
+//! Growth of lists that may become long, when thousands of them are open at once.
 
-/// Below so many elements it is not worth counting.
+/// Length up to which a list doubles: the memory saved on a shorter list is too small to matter.
 const SHORT: usize = 16;
 
-/// Appends like `Vec::push`, but a long list grows by a quarter and not to twice its length: of many lists that are open at
-/// once, a third would be room for nothing.
+/// Appends like `Vec::push`, but a long list grows by a quarter instead of to twice its length: with doubling, a third
+/// of the memory of many open lists would be empty.
 #[inline]
 pub fn push<T>(list: &mut Vec<T>, element: T) {
     reserve(list, 1);
     list.push(element);
 }
 
-/// Room for so many more, in the same way.
+/// Reserves room for `more` elements, with the same growth.
 #[inline]
 pub fn reserve<T>(list: &mut Vec<T>, more: usize) {
     if list.capacity() - list.len() < more {
@@ -22,7 +22,7 @@ pub fn reserve<T>(list: &mut Vec<T>, more: usize) {
 #[cold]
 fn grow<T>(list: &mut Vec<T>, more: usize) {
     let length = list.len();
-    // The first one alone: most lists never get a second.
+    // The first element gets room for one alone: most lists never get a second.
     list.reserve_exact(more.max(if length < SHORT { length } else { length / 4 }));
 }
 

@@ -1,11 +1,12 @@
-//! A TCP sequence number: 32 bits that wrap, so a type without an order.
+//! TCP sequence number: 32 bits that wrap, so a type without an order.
 
-/// A position in a sender's sequence space (RFC 9293 §3.4). It has no `Ord`: ask how far it lies past another.
+/// A position in a sender's sequence space (RFC 9293 §3.4). The type has no `Ord`: [`SeqNo::since`] gives the distance
+/// between two positions.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize)]
 pub struct SeqNo(pub u32);
 
 impl SeqNo {
-    /// Signed distance from `earlier` to `self`, right while the two lie within 2 GiB of each other.
+    /// Signed distance from `earlier` to `self`; correct while the two are within 2 GiB of each other.
     #[inline]
     pub const fn since(self, earlier: SeqNo) -> i32 {
         self.0.wrapping_sub(earlier.0) as i32

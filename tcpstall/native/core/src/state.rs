@@ -1,4 +1,4 @@
-//! What is followed put down as bytes, and taken up again later or in another process.
+//! Serialises the state of open flows to bytes and restores it later, or in another process.
 
 use std::fmt;
 
@@ -6,18 +6,19 @@ use lz4_flex::block::{compress_prepend_size, decompress_size_prepended};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
-/// Which state the bytes hold. Raise it with every change of what a flow's or a stream's state is made of.
+/// Version of the serialised state. Raise it with every change to the structure of a flow's or a stream's state.
 pub const VERSION: u16 = 7;
 
-/// No byte of an LZ4 block stands for more (lz4_Block_format.md: a length grows by 255 for each further byte).
+/// Largest growth of a byte of an LZ4 block when decompressed (lz4_Block_format.md: a length grows by 255 for each
+/// further byte).
 const MOST_GROWTH: usize = 256;
 
-/// Why bytes are no state.
+/// Reason why bytes are not a state.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum StateError {
-    /// Another version of tcpstall put it down.
+    /// Another version of tcpstall wrote the bytes.
     Version(u16),
-    /// They were cut or changed.
+    /// The bytes were cut or changed.
     Damaged,
 }
 
@@ -34,17 +35,18 @@ impl fmt::Display for StateError {
 
 impl std::error::Error for StateError {}
 
-/// As bytes that begin with the version, 2 bytes, little-endian; the rest is compressed, for times of one flow are much alike.
+/// Serialises `state`: the version as 2 bytes, little-endian, then the state, compressed because the times of one flow
+/// resemble each other.
 pub fn put_down(state: &impl Serialize) -> Box<[u8]> {
     // Writing to memory cannot fail.
     let state = postcard::to_stdvec(state).unwrap_or_default();
     [&VERSION.to_le_bytes()[..], &compress_prepend_size(&state)].concat().into_boxed_slice()
 }
 
-/// As it was when it was put down.
+/// Restores the state that [`put_down`] wrote.
 ///
 /// # Errors
-/// [`StateError::Version`] where another version wrote the bytes, [`StateError::Damaged`] where they are no state.
+/// [`StateError::Version`] where another version wrote the bytes, [`StateError::Damaged`] where the bytes are no state.
 pub fn taken_up<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, StateError> {
     let (version, state) = bytes.split_first_chunk().ok_or(StateError::Damaged)?;
     let version = u16::from_le_bytes(*version);

@@ -8,11 +8,11 @@ use std::ops::{Add, AddAssign, Sub};
 pub struct Nanos(pub i64);
 
 impl Nanos {
-    /// No time at all, and the earliest moment that a segment may have: 1970-01-01.
+    /// A zero span, and the earliest time that a segment may have: 1970-01-01.
     pub const ZERO: Nanos = Nanos(0);
 
-    /// The latest moment that a segment may have: 2^62 ns, in February 2116. Classic captures end in 2106. Two moments are
-    /// less than 2^62 ns apart, and such a span and a round trip still fit into 64 bits.
+    /// The latest time that a segment may have: 2^62 ns, in February 2116. Timestamps of pcap files end in 2106. Two
+    /// times are less than 2^62 ns apart, and the sum of such a span and a round trip still fits into 64 bits.
     pub const LATEST: Nanos = Nanos((1 << 62) - 1);
 
     /// A span of whole microseconds.
@@ -30,12 +30,12 @@ impl Nanos {
         Nanos((self.0 as f64 * ratio) as i64)
     }
 
-    /// This span so many times.
+    /// This span multiplied by `count`.
     pub fn times(self, count: i64) -> Nanos {
         Nanos(self.0.saturating_mul(count))
     }
 
-    /// The nearest moment that a segment may have.
+    /// This time, clamped to the range that a segment may have.
     #[inline]
     pub fn in_range(self) -> Nanos {
         self.clamp(Nanos::ZERO, Nanos::LATEST)

@@ -1,36 +1,36 @@
-//! Why a capture could not be opened or read on, in one line that says what, where and what to do.
+//! Errors of opening and reading a capture, each in one line that says what, where and what to do.
 
 use std::fmt;
 
 use crate::size::PacketNo;
 
-/// A capture that gives no (more) packets.
+/// A capture that gives no packets, or no more of them.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum CaptureError {
     /// The file could not be opened.
     Open {
         /// The path as the caller gave it.
         path: String,
-        /// Why, in words.
+        /// Reason in words.
         reason: String,
     },
-    /// The input is something else than a capture.
+    /// The input is not a capture.
     NotACapture {
-        /// What it is, and what to do about it.
+        /// Description of the input, and advice.
         what: String,
     },
     /// The capture breaks off or contradicts itself; the packets before this point are good.
     Damaged {
-        /// Where the record that could not be read begins, bytes from the start of the (decompressed) input.
+        /// Start of the unreadable record, bytes from the start of the (decompressed) input.
         offset: u64,
         /// Number of the first packet that could not be read (in text: of the line).
         packet: PacketNo,
-        /// What was needed and what there was.
+        /// Needed and available data.
         what: String,
         /// True if the input simply ends inside a record, as after a killed capture or a full disk.
         truncated: bool,
     },
-    /// A signal came while waiting for input; the read can be tried again.
+    /// A signal came during the wait for input; the read can be repeated.
     Interrupted,
     /// The operating system failed to read.
     Read {
@@ -42,7 +42,7 @@ pub enum CaptureError {
 }
 
 impl CaptureError {
-    /// The same of an input that is called otherwise.
+    /// The same error, with the name of the input as given.
     pub fn about(self, name: String) -> CaptureError {
         match self {
             CaptureError::Open { reason, .. } => CaptureError::Open { path: name, reason },
@@ -72,7 +72,7 @@ impl fmt::Display for CaptureError {
 
 impl std::error::Error for CaptureError {}
 
-/// The error of a record that the input ends inside of: it takes `needed` bytes and only `had` are left.
+/// The error of a record of `needed` bytes that is cut by the end of the input after `had` bytes.
 #[cold]
 pub(super) fn cut(offset: u64, packet: PacketNo, record: &str, needed: u64, had: u64) -> CaptureError {
     let what = format!("{record} takes {needed} bytes and {had} are left");

@@ -1,6 +1,6 @@
-//! Names for input that is no capture of a kind that is read, each with what to do about it.
+//! Recognises input that is not a capture of a supported format, with advice for each kind.
 
-/// First bytes, and what they belong to.
+/// First bytes of known kinds of input.
 const KNOWN: &[(&[u8], &str)] = &[
     (b"\x1f\x9d", "a file of compress; decompress it first: gzip -dc FILE | tcpstall analyze -"),
     (b"LZIP", "an lzip file; decompress it first: lzip -dc FILE | tcpstall analyze -"),
@@ -22,9 +22,9 @@ const KNOWN: &[(&[u8], &str)] = &[
     (b"<html", "a web page, perhaps a download page saved in a capture's place; fetch the capture itself"),
 ];
 
-/// What the input is, where its first bytes show it.
+/// The kind of input, where its first bytes show it.
 pub(super) fn name(sample: &[u8]) -> Option<&'static str> {
-    /// Where a tar archive says that it is one.
+    /// Offset of a tar archive's magic number.
     const TAR_MAGIC: usize = 257;
     if sample.is_empty() {
         return Some("an empty file; check that the capture wrote anything");
@@ -41,7 +41,7 @@ pub(super) fn name(sample: &[u8]) -> Option<&'static str> {
     None
 }
 
-/// What to call input that nothing is known about.
+/// Description of unknown input.
 pub(super) fn unknown(sample: &[u8]) -> String {
     let shown: Vec<String> = sample.iter().take(4).map(|byte| format!("{byte:02x}")).collect();
     format!(
@@ -50,7 +50,8 @@ pub(super) fn unknown(sample: &[u8]) -> String {
     )
 }
 
-/// Endace's records have no magic number: believed if two in a row have a known type and a possible length.
+/// Recognises Endace's records, which have no magic number, by two consecutive records with a known type and a possible
+/// length.
 fn is_erf(sample: &[u8]) -> bool {
     const HEADER: usize = 16;
     const LAST_TYPE: u8 = 48;

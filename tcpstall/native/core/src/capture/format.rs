@@ -1,4 +1,4 @@
-//! What kind of capture the first bytes announce.
+//! Detects the format of a capture from its first bytes.
 
 use super::error::CaptureError;
 use super::foreign;
@@ -8,21 +8,21 @@ use super::stream::Stream;
 use super::text::UTF8_BOM;
 use crate::size::PacketNo;
 
-/// A kind of capture that is read.
+/// A supported capture format.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Format {
-    /// The classic file of libpcap, in microseconds or nanoseconds.
+    /// The classic file format of libpcap, in microseconds or nanoseconds.
     Pcap,
-    /// The block-structured file of Wireshark.
+    /// The block-structured file format of Wireshark.
     Pcapng,
-    /// The file of Solaris.
+    /// The file format of Solaris.
     Snoop,
-    /// What tcpdump prints.
+    /// The text output of tcpdump.
     Text,
 }
 
 impl Format {
-    /// The name used in reports.
+    /// Name in reports.
     pub const fn name(self) -> &'static str {
         match self {
             Format::Pcap => "pcap",
@@ -33,7 +33,7 @@ impl Format {
     }
 }
 
-/// A format with what its first bytes told beyond it.
+/// A format with the parameters from its first bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Found {
     Pcap(Layout),
@@ -42,10 +42,10 @@ pub(super) enum Found {
     Text,
 }
 
-/// How much of the beginning is judged, bytes; always this much, so that slow pipes are judged as files are.
+/// Size of the beginning that is tested, bytes; always this much, so that slow pipes are tested as files are.
 const SAMPLE: usize = 4096;
 
-/// Judges by content, never by name.
+/// Detects the format by content, never by name.
 pub(super) fn detect(stream: &mut Stream) -> Result<Found, CaptureError> {
     stream.need(4)?;
     if let Some(magic) = stream.buffered().first_chunk() {
@@ -61,7 +61,7 @@ pub(super) fn detect(stream: &mut Stream) -> Result<Found, CaptureError> {
         return Ok(Found::Snoop);
     }
     if stream.buffered().is_empty() {
-        // Compressed input may have broken off before it gave anything.
+        // Compressed input may break off before its first byte.
         stream.end::<()>(PacketNo(1))?;
     }
     let sample = stream.buffered();
@@ -75,13 +75,14 @@ pub(super) fn detect(stream: &mut Stream) -> Result<Found, CaptureError> {
     }
 }
 
-/// UTF-8 without the control characters that only binary data has; a character cut by the sample's end is forgiven.
+/// Recognises text: UTF-8 without the control characters of binary data; a character cut by the sample's end is
+/// allowed.
 fn is_text(sample: &[u8], whole: bool) -> bool {
     let sample = sample.strip_prefix(UTF8_BOM).unwrap_or(sample);
     let utf8 = match std::str::from_utf8(sample) {
         Ok(_) => true,
         Err(error) => error.error_len().is_none() && !whole,
     };
-    // Escape is what a pager or `script` leaves in saved text.
+    // Escape characters remain in text that a pager or `script` saved.
     utf8 && sample.iter().all(|byte| !byte.is_ascii_control() || matches!(byte, b'\t' | b'\n' | b'\r' | 0x0c | 0x1b))
 }

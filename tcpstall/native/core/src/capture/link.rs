@@ -1,4 +1,4 @@
-//! The link-layer header types that captures name.
+//! Link-layer header types of captures.
 
 use std::borrow::Cow;
 
@@ -15,7 +15,7 @@ impl LinkType {
     pub const PPP: LinkType = LinkType(9);
     /// FDDI.
     pub const FDDI: LinkType = LinkType(10);
-    /// Raw IP under the number that most systems use inside themselves and that some tools let out into files.
+    /// Raw IP under the number that most systems use internally and that some tools write into files.
     pub const RAW_HOST: LinkType = LinkType(12);
     /// Raw IP under OpenBSD's internal number.
     pub const RAW_OPENBSD: LinkType = LinkType(14);
@@ -31,11 +31,11 @@ impl LinkType {
     pub const IEEE802_11: LinkType = LinkType(105);
     /// OpenBSD loopback: an address family in network byte order.
     pub const LOOP: LinkType = LinkType(108);
-    /// Linux "cooked" capture, as `-i any` gives it.
+    /// Linux "cooked" capture, as with `-i any`.
     pub const LINUX_SLL: LinkType = LinkType(113);
-    /// IEEE 802.11 behind a radiotap header.
+    /// IEEE 802.11 after a radiotap header.
     pub const IEEE802_11_RADIOTAP: LinkType = LinkType(127);
-    /// Something else behind a PPI header, which says what.
+    /// Another link type after a PPI header, which names it.
     pub const PPI: LinkType = LinkType(192);
     /// Raw IPv4.
     pub const IPV4: LinkType = LinkType(228);

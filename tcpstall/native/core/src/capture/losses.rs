@@ -1,13 +1,13 @@
-//! What could not be read of a damaged capture while the rest could: told once, at its end.
+//! Records damage in a capture that could be read on; reports it once, at the end.
 
 use super::error::CaptureError;
 use super::stream::Stream;
 use crate::size::PacketNo;
 
-/// How far the search for readable data goes, bytes: beyond it the rest of the capture is taken for lost.
+/// Limit of the search for readable data, bytes: beyond it the rest of the capture is lost.
 pub(super) const REACH: u64 = 64 * 1024 * 1024;
 
-/// How much is searched before it is let go of, bytes; a multiple of what a candidate needs to be checked.
+/// Bytes searched before they are consumed; a multiple of what a candidate needs to be checked.
 const STRIDE: usize = 256 * 1024;
 
 /// The damaged places so far.
@@ -19,19 +19,19 @@ pub(super) struct Losses {
 }
 
 impl Losses {
-    /// Here the capture contradicts itself.
+    /// Notes a place where the capture contradicts itself.
     #[cold]
     pub(super) fn note(&mut self, offset: u64, packet: PacketNo, what: String) {
         self.first.get_or_insert((offset, packet, what));
         self.places += 1;
     }
 
-    /// So much was passed over before reading could go on.
+    /// Notes the bytes skipped until reading could go on.
     pub(super) fn skipped(&mut self, bytes: u64) {
         self.bytes += bytes;
     }
 
-    /// Nothing is left: the end, or the error that says what was lost before it.
+    /// Returns the end of the input, or the error that describes the losses before it.
     #[cold]
     pub(super) fn end<T>(&mut self, packet: PacketNo, stream: &mut Stream) -> Result<Option<T>, CaptureError> {
         match self.report() {
@@ -43,7 +43,7 @@ impl Losses {
         }
     }
 
-    /// What is wrong with the capture, if anything is: the first damage, and how much was lost.
+    /// The first damage and the size of all losses, if there are any.
     #[cold]
     pub(super) fn report(&mut self) -> Option<CaptureError> {
         let (offset, packet, what) = self.first.take()?;
@@ -56,8 +56,8 @@ impl Losses {
     }
 }
 
-/// Consumes what lies before the next offset that `fits`, which is told the stream and an offset in its buffer; says how
-/// much that was, or nothing where no offset within reach fits.
+/// Searches for the next offset that `fits`, a test of the stream and an offset in its buffer. Consumes the bytes
+/// before it and returns their number; `None` where no offset within reach fits.
 #[cold]
 pub(super) fn seek(
     stream: &mut Stream,
@@ -79,7 +79,7 @@ pub(super) fn seek(
     Ok(None)
 }
 
-/// Has `n` bytes buffered, or false at the end. What was passed over cannot be asked for again, so a signal waits.
+/// Buffers `n` bytes; false at the end. Skipped bytes cannot be read again, so a signal has to wait.
 pub(super) fn have(stream: &mut Stream, n: usize) -> Result<bool, CaptureError> {
     loop {
         match stream.need(n) {

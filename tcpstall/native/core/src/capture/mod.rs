@@ -1,5 +1,5 @@
-//! Bytes to records: pcap, pcapng, snoop and tcpdump's text, from a file, a pipe, standard input or a decompressor, through one
-//! read loop.
+//! Reads records: pcap, pcapng, snoop and tcpdump's text, from a file, a pipe, standard input or a decompressor,
+//! through one read loop.
 
 mod error;
 mod foreign;
@@ -42,27 +42,27 @@ use self::text::Text;
 use crate::size::PacketNo;
 use crate::time::Nanos;
 
-/// What a reader hands out next.
+/// Next item of a capture.
 #[derive(Clone, Copy, Debug)]
 pub enum Item<'a> {
     /// A captured frame, to be decoded by `wire::decode`.
     Frame(Frame<'a>),
     /// One line of tcpdump's text without its line end, to be read by `wire::text`.
     Line(&'a [u8]),
-    /// The capture is damaged here: packets may be missing. Its end brings the error that says more.
+    /// The capture is damaged here: packets may be missing. The error at its end describes the damage.
     LeftOut,
-    /// The capture itself says that it dropped so many packets, which may be none (pcapng interface statistics).
+    /// The number of packets that the capture itself reports as dropped, which may be 0 (pcapng interface statistics).
     Dropped(u64),
-    /// A pcapng block that is no packet, in a capture that keeps them: [`Capture::block`] has its bytes.
+    /// A pcapng block without a packet, in a capture that keeps such blocks: [`Capture::block`] has its bytes.
     Block,
 }
 
-/// How a file of records (pcap, snoop) was written.
+/// Recording parameters of a file of records (pcap, snoop).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Recording {
-    /// What the file counts time in.
+    /// Unit of the file's times.
     pub tick: Nanos,
-    /// Most bytes kept of a packet, 0 where the file sets no limit.
+    /// Largest number of bytes kept of a packet, 0 where the file sets no limit.
     pub snap_length: u32,
 }
 
@@ -71,11 +71,11 @@ pub struct Recording {
 pub struct Frame<'a> {
     /// Number of the packet in its capture, counting from 1.
     pub packet: PacketNo,
-    /// When the tap saw it; where the capture does not say (pcapng's simple packets), the time of the one before.
+    /// Time at the tap; where the capture has none (pcapng's simple packets), the time of the packet before.
     pub time: Nanos,
     /// The interface's link type.
     pub link: LinkType,
-    /// The bytes the snap length kept.
+    /// The bytes that the snap length kept.
     pub bytes: &'a [u8],
     /// Length on the wire, bytes.
     pub wire_length: u32,
@@ -84,7 +84,7 @@ pub struct Frame<'a> {
 /// An open capture, read from its beginning to its end.
 pub struct Capture {
     stream: Stream,
-    /// What reads it, once its first bytes have told.
+    /// The reader of its format, once the first bytes have shown that.
     reader: Option<Reader>,
     refused: bool,
     keeps_blocks: bool,
@@ -95,18 +95,18 @@ pub struct Capture {
     once: bool,
 }
 
-/// Where compressed input is unpacked.
+/// Thread that decompresses the input.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Unpacking {
-    /// In a thread of its own.
+    /// A thread of its own.
     Beside,
-    /// Where it is read.
+    /// The reading thread.
     Here,
-    /// There, and no more of it than is asked for.
+    /// The reading thread, and no more than is requested.
     Little,
 }
 
-/// How the input is compressed, and how much of it was used up.
+/// Compression of the input, and the bytes used up.
 struct Packed {
     compression: Compression,
     read: Arc<AtomicU64>,
@@ -120,7 +120,7 @@ enum Reader {
 }
 
 impl Capture {
-    /// Opens a file by its name as [`as_text`] gives it, or standard input for `-`.
+    /// Opens a file by its name as [`as_text`] returns it, or standard input for `-`.
     pub fn open(path: &str) -> Result<Capture, CaptureError> {
         if path == "-" {
             return Ok(Capture { once: true, ..Capture::from_reader(Box::new(Pipe::new(std::io::stdin()))) });
@@ -143,7 +143,7 @@ impl Capture {
         Ok(Capture { size: Some(about.len()), ..Capture::from_reader(Box::new(steady)) })
     }
 
-    /// Reads a capture from anything that gives bytes. What it is shows with the first item.
+    /// Reads a capture from any source of bytes. Its format is detected with the first item.
     pub fn from_reader(source: Box<dyn Read + Send>) -> Capture {
         Capture {
             stream: Stream::new(source),
@@ -158,23 +158,23 @@ impl Capture {
         }
     }
 
-    /// Says how long the input is, where its source knows and the system does not.
+    /// Sets the size of the input, where its source knows it and the system does not.
     pub fn with_size(self, size: Option<u64>) -> Capture {
         Capture { size, ..self }
     }
 
-    /// Unpacks where it is read: no thread is started.
+    /// Decompresses in the reading thread: no further thread is started.
     pub fn without_threads(self) -> Capture {
         Capture { unpacking: Unpacking::Here, ..self }
     }
 
-    /// Reads no more at once than the beginning of a capture takes; for one of which nothing was asked yet.
+    /// Reads only the beginning of the capture at once. Call it before any item is read.
     pub fn sparing(self) -> Capture {
         let stream = Stream::sparing(self.stream.into_source());
         Capture { stream, unpacking: Unpacking::Little, ..self }
     }
 
-    /// The first `most` bytes, unpacked, or all there are; to be asked before anything else.
+    /// The first `most` bytes, decompressed, or all there are. Call it before any item is read.
     pub fn head(&mut self, most: usize) -> Result<Vec<u8>, CaptureError> {
         self.look_inside()?;
         self.stream.need(most)?;
@@ -182,12 +182,12 @@ impl Capture {
         Ok(buffered[..buffered.len().min(most)].to_vec())
     }
 
-    /// Lets compressed input grow to so much and no more.
+    /// Sets the limit to which compressed input may grow.
     pub fn with_expansion(self, expansion: Expansion) -> Capture {
         Capture { expansion, ..self }
     }
 
-    /// Hands out pcapng's other blocks too, for whoever writes the capture again.
+    /// Returns pcapng's other blocks too, for callers that write the capture again.
     pub fn with_blocks(self) -> Capture {
         Capture { keeps_blocks: true, ..self }
     }
@@ -204,7 +204,7 @@ impl Capture {
         })
     }
 
-    /// Unpacks the input if it is compressed.
+    /// Decompresses the input if it is compressed.
     fn look_inside(&mut self) -> Result<(), CaptureError> {
         if self.packed.is_some() {
             return Ok(());
@@ -243,10 +243,11 @@ impl Capture {
         }
     }
 
-    /// The next item, or nothing at the end. After an error there are no more packets, but for
-    /// [`CaptureError::Interrupted`], after which the same call can be made again.
+    /// The next item, `None` at the end. After an error there are no more packets, except after
+    /// [`CaptureError::Interrupted`], when the call can be repeated.
     ///
-    /// Look at the item where it is (`match &item`): moving it soon after it was written costs more than reading it.
+    /// Match on a reference to the item (`match &item`): moving it soon after it was written costs more than reading
+    /// it.
     #[inline]
     #[expect(clippy::should_implement_trait, reason = "an Iterator cannot lend what it keeps in its own buffer")]
     pub fn next(&mut self) -> Result<Option<Item<'_>>, CaptureError> {
@@ -271,8 +272,8 @@ impl Capture {
         }
     }
 
-    /// Gives frames to `take`, each with the next place in `room`, as long as they are buffered whole, no earlier than `from` and
-    /// than each other, and it takes them. Says how many it took; any other comes next.
+    /// Passes frames to `take`, each with the next place in `room`, as long as they are buffered whole, in order of
+    /// time from `from` on, and `take` accepts them. Returns the number accepted; any other frame is the next item.
     #[inline]
     pub(crate) fn buffered<T>(
         &mut self,
@@ -286,7 +287,7 @@ impl Capture {
         }
     }
 
-    /// What kind of capture it is, once the first item was asked for.
+    /// The format, once the first item was read.
     pub fn format(&self) -> Option<Format> {
         self.reader.as_ref().map(|reader| match reader {
             Reader::Pcap(_) => Format::Pcap,
@@ -296,7 +297,7 @@ impl Capture {
         })
     }
 
-    /// The link types named so far, each once.
+    /// The link types so far, each once.
     pub fn link_types(&self) -> &[LinkType] {
         match &self.reader {
             Some(Reader::Pcap(reader)) => reader.links(),
@@ -306,7 +307,7 @@ impl Capture {
         }
     }
 
-    /// The block that the last item came in, whole, in the byte order of its section; `None` where it is no pcapng.
+    /// The whole block of the last item, in the byte order of its section; `None` where the capture is not pcapng.
     pub fn block(&self) -> Option<&[u8]> {
         match &self.reader {
             Some(Reader::Pcapng(reader)) => reader.last_block(&self.stream),
@@ -314,8 +315,8 @@ impl Capture {
         }
     }
 
-    /// The number of the pcapng section that the last item was in, and its byte order: a section whose header is damaged is told
-    /// by this alone.
+    /// The number and the byte order of the last item's pcapng section: the only sign of a section whose header is
+    /// damaged.
     pub(crate) fn section(&self) -> Option<(u64, Order)> {
         match &self.reader {
             Some(Reader::Pcapng(reader)) => Some(reader.section_now()),
@@ -323,7 +324,7 @@ impl Capture {
         }
     }
 
-    /// How the records were written; `None` for pcapng, whose interfaces say it each for itself, and for text.
+    /// Recording parameters; `None` for pcapng, whose interfaces have their own, and for text.
     pub fn recording(&self) -> Option<Recording> {
         match &self.reader {
             Some(Reader::Pcap(reader)) => Some(reader.recording()),
@@ -332,7 +333,7 @@ impl Capture {
         }
     }
 
-    /// How many frames so far had no time of their own (pcapng's simple packets).
+    /// Number of frames so far without a time of their own (pcapng's simple packets).
     pub fn untimed(&self) -> u64 {
         match &self.reader {
             Some(Reader::Pcapng(reader)) => reader.untimed(),
@@ -340,18 +341,18 @@ impl Capture {
         }
     }
 
-    /// True unless the next item must be waited for: everything that was read is consumed.
+    /// True unless the next item has to be waited for, because everything read is consumed.
     #[inline]
     pub fn has_more(&self) -> bool {
         !self.stream.buffered().is_empty()
     }
 
-    /// How the input was compressed, if it was.
+    /// Compression of the input, if it is compressed.
     pub fn compression(&self) -> Option<Compression> {
         self.packed.as_ref().map(|packed| packed.compression)
     }
 
-    /// Bytes of the input consumed so far: of the compressed ones where it is compressed.
+    /// Bytes of the input consumed so far, before decompression.
     pub fn offset(&self) -> u64 {
         match &self.packed {
             Some(packed) => packed.read.load(Ordering::Relaxed),
@@ -359,7 +360,7 @@ impl Capture {
         }
     }
 
-    /// It cannot be opened a second time: standard input, a pipe.
+    /// True for input that cannot be opened a second time: standard input, a pipe.
     pub fn reads_once(&self) -> bool {
         self.once
     }
@@ -370,7 +371,7 @@ impl Capture {
     }
 }
 
-/// What is in the source, unpacked if its first bytes show a compression, as it is if not.
+/// The decompressed content of the source if its first bytes show a compression, otherwise the content as it is.
 pub fn unpacked(source: Box<dyn Read + Send>, expansion: Expansion) -> io::Result<Box<dyn Read + Send>> {
     let mut stream = Stream::sparing(source);
     stream.need(packed::MAGIC).map_err(io::Error::other)?;

@@ -1,14 +1,14 @@
-//! Names of files as text: they are bytes to the system, and need not be UTF-8.
+//! Names of files as text: the system has bytes, which need not be UTF-8.
 
 use std::borrow::Cow;
 use std::ffi::{OsStr, OsString};
 use std::fmt::Write;
 use std::os::unix::ffi::OsStringExt;
 
-/// Stands before the two digits of a byte that is no UTF-8: no name of a file holds it.
+/// Marks the two digits of a byte that is not UTF-8: no file name contains it.
 const ESCAPE: char = '\0';
 
-/// The name as text from which [`file`] makes the same name again.
+/// The name as text from which [`file`] restores the same name.
 pub fn as_text(name: OsString) -> String {
     match name.into_string() {
         Ok(text) if !text.contains(ESCAPE) => text,
@@ -51,7 +51,7 @@ pub fn file(text: &str) -> Cow<'_, OsStr> {
     Cow::Owned(OsString::from_vec(name))
 }
 
-/// The name as it is shown: `\xe9` for a byte that is no UTF-8.
+/// The name for output: `\xe9` for a byte that is not UTF-8.
 pub fn shown(text: &str) -> String {
     text.replace(ESCAPE, "\\x")
 }

@@ -1,6 +1,6 @@
-//! The byte order that a capture file was written in.
+//! Byte order of a capture file.
 
-/// Byte order of the numbers in a file's own headers; packets are in network order whatever this says.
+/// Byte order of the numbers in a file's own headers; packets are always in network order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Order {
     /// Least significant byte first.
@@ -42,14 +42,14 @@ impl Order {
         }
     }
 
-    /// The first `N` 32-bit words, or nothing where there are fewer.
+    /// The first `N` 32-bit words, `None` where there are fewer.
     #[inline]
     pub(crate) fn words<const N: usize>(self, bytes: &[u8]) -> Option<[u32; N]> {
         let (words, _) = bytes.as_chunks::<4>();
         Some(words.first_chunk::<N>()?.map(|word| self.u32(word)))
     }
 
-    /// The bytes of a number in this order.
+    /// The bytes of a 32-bit number in this order.
     pub(crate) fn bytes(self, number: u32) -> [u8; 4] {
         match self {
             Order::Little => number.to_le_bytes(),
@@ -57,7 +57,7 @@ impl Order {
         }
     }
 
-    /// The same for a short one.
+    /// The bytes of a 16-bit number in this order.
     pub(crate) fn short_bytes(self, number: u16) -> [u8; 2] {
         match self {
             Order::Little => number.to_le_bytes(),

@@ -1,4 +1,4 @@
-//! The classic pcap file: one header, one link type, records.
+//! Reads the classic pcap file: one header, one link type, records.
 
 mod boundary;
 mod plausible;
@@ -17,17 +17,17 @@ use crate::time::Nanos;
 /// Length of the file header, bytes.
 const FILE_HEADER: usize = 24;
 
-/// Length of a record's header but for one old layout, bytes.
+/// Length of a record's header, bytes, except in one old layout.
 const HEADER: usize = 16;
 
-/// Minor version of the format for decades now; the major version was always 2.
+/// Minor version of the format for decades; the major version was always 2.
 const CURRENT_MINOR: u16 = 4;
 
-/// The largest snap length that tcpdump uses by itself, bytes. Files whose header states less do hold longer packets
-/// (tools that merge and rewrite forget the field), so this much is believed of any of them.
+/// Largest snap length that tcpdump sets by default, bytes. Files whose header states less hold longer packets too
+/// (tools that merge and rewrite forget the field), so packets up to this length are accepted in any file.
 const USUAL_SNAP_LENGTH: u32 = 262_144;
 
-/// The three layouts that share one shape, told apart by the magic number.
+/// The three layouts of the same shape, distinguished by the magic number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Layout {
     /// Byte order of the file.
@@ -39,7 +39,7 @@ pub(super) struct Layout {
 }
 
 impl Layout {
-    /// What the magic number says, or nothing where it is not pcap's.
+    /// The layout for a magic number, `None` where it is not pcap's.
     pub(super) fn of(magic: [u8; 4]) -> Option<Layout> {
         let big = |order, magic| match magic {
             0xa1b2_c3d4 => Some(Layout { order, nanos: 1_000, record_header: HEADER }),
@@ -51,7 +51,7 @@ impl Layout {
         big(Order::Big, u32::from_be_bytes(magic)).or_else(|| big(Order::Little, u32::from_le_bytes(magic)))
     }
 
-    /// A record's time. A fraction of a second or more occurs in files of broken writers and simply adds up.
+    /// A record's time. Broken writers give fractions of a second or more, which are simply added.
     #[inline(always)]
     fn time(self, seconds: u32, fraction: u32) -> Nanos {
         Nanos(i64::from(seconds) * 1_000_000_000 + i64::from(fraction) * self.nanos)
@@ -61,28 +61,28 @@ impl Layout {
 /// Reader of a classic pcap file.
 pub(super) struct Pcap {
     layout: Layout,
-    /// The link type of the file, and before it those of the files that it was appended to.
+    /// The link type of the file, after those of the files that it was appended to.
     links: Vec<LinkType>,
     link: LinkType,
-    /// Written before version 2.4, when some writers put a record's two lengths the other way round.
+    /// Version before 2.4, when some writers exchanged a record's two lengths.
     old: bool,
-    /// What the header says of it, bytes.
+    /// Snap length of the header, bytes.
     snap_length: u32,
-    /// Most bytes that a record can hold.
+    /// Largest number of bytes in a record.
     limit: u32,
     packets: u64,
-    /// Of the last record, seconds.
+    /// Time of the last record, seconds.
     last_second: Option<u32>,
     losses: Losses,
 }
 
-/// What a record header of no or of impossible length turned out to be.
+/// Meaning of a record header of zero or impossible length.
 enum Odd {
     /// A record without bytes.
     Record,
-    /// The header of another file, which was appended to this one.
+    /// The header of another file that was appended to this one.
     Header,
-    /// Damage; what follows is behind it.
+    /// Damage.
     Damage,
 }
 
@@ -108,12 +108,12 @@ impl Pcap {
         Ok(pcap)
     }
 
-    /// Reads on as this file header says.
+    /// Applies the parameters of this file header.
     fn follow(&mut self, layout: Layout, header: &[u8]) -> Option<()> {
         let [_, version, _, _, snap_length, link] = layout.order.words(header)?;
         let [_, minor] = layout.order.halves(version);
         self.layout = layout;
-        // The upper half of the link type field tells of frame check sequences, which no length here includes.
+        // The upper half of the link type field describes frame check sequences, which no length here includes.
         self.link = LinkType(link as u16);
         if !self.links.contains(&self.link) {
             self.links.push(self.link);
@@ -129,7 +129,7 @@ impl Pcap {
         &self.links
     }
 
-    /// How the latest of its headers says that records are written.
+    /// Recording parameters of its latest header.
     pub(super) fn recording(&self) -> Recording {
         Recording { tick: Nanos(self.layout.nanos), snap_length: self.snap_length }
     }
@@ -149,7 +149,7 @@ impl Pcap {
         if self.old && captured > wire {
             (captured, wire) = (wire, captured);
         }
-        // One comparison for both of the lengths that may be none: nothing, and too much.
+        // One comparison for both special lengths: zero, and too large.
         if captured.wrapping_sub(1) >= self.limit {
             match self.odd([seconds, fraction, captured, wire], stream)? {
                 Odd::Record => {}
@@ -168,7 +168,7 @@ impl Pcap {
             time: self.layout.time(seconds, fraction),
             link: self.link,
             bytes: stream.take(record).get(header..).unwrap_or_default(),
-            // Some writers leave the length on the wire 0.
+            // Some writers set the length on the wire to 0.
             wire_length: wire.max(captured),
         })))
     }
@@ -208,7 +208,7 @@ impl Pcap {
         count
     }
 
-    /// A call that is not inlined into itself.
+    /// The next record, in a call that is not inlined.
     #[cold]
     #[inline(never)]
     fn again<'a>(&mut self, stream: &'a mut Stream) -> Result<Option<Item<'a>>, CaptureError> {
@@ -236,7 +236,7 @@ impl Pcap {
         if headers > 0 {
             return Ok(Odd::Header);
         }
-        // Zeros stand where a file system lost a block, or where a record without bytes is of the first of January 1970.
+        // Zeros are a block that a file system lost, or a record without bytes of the first of January 1970.
         let zeros = seconds == 0 && fraction == 0 && wire == 0;
         if captured == 0 && !(zeros && self.last_second.is_none_or(|last| last > 0)) {
             return Ok(Odd::Record);

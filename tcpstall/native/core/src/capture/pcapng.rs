@@ -1,4 +1,4 @@
-//! The pcapng file: blocks in sections, each section with its own byte order and list of interfaces.
+//! Reads the pcapng file: blocks in sections, each section with its own byte order and list of interfaces.
 
 mod interface;
 mod options;
@@ -16,7 +16,7 @@ use super::{Frame, Item};
 use crate::size::PacketNo;
 use crate::time::Nanos;
 
-/// Section Header Block, which reads the same in both byte orders.
+/// Section Header Block; its type is the same in both byte orders.
 const SECTION: u32 = 0x0a0d_0d0a;
 /// Interface Description Block.
 const INTERFACE: u32 = 1;
@@ -29,19 +29,20 @@ const STATISTICS: u32 = 5;
 /// Enhanced Packet Block.
 const PACKET: u32 = 6;
 
-/// Stands for a place that could not be read; the format reserves it and no block of that type is handed on.
+/// Type that marks an unreadable place; the format reserves it, and no block of that type is returned.
 const LOST: u32 = 0;
 
-/// The number that shows a section's byte order.
+/// Magic number that shows a section's byte order.
 const ORDER_MAGIC: u32 = 0x1a2b_3c4d;
-/// Interfaces of one section: Linux numbers its own up to 2^31, yet no host has had so many; each is kept until the section ends.
+/// Largest number of interfaces in a section: Linux numbers its own up to 2^31, but no host has had this many, and each
+/// is kept until the section ends.
 const INTERFACE_LIMIT: usize = 1 << 16;
-/// Link types listed for the report; packets of further ones are read, or counted as not read, all the same.
+/// Link types listed for the report; packets of further types are read, or counted as not read, all the same.
 const LINK_LIMIT: usize = 64;
 
 /// Type and length before a block's body, bytes.
 const HEAD: usize = 8;
-/// The length again after a block's body, bytes.
+/// Repeated length after a block's body, bytes.
 const TAIL: usize = 4;
 
 /// Reader of a pcapng file.
@@ -55,13 +56,13 @@ pub(super) struct Pcapng {
     untimed: u64,
     last: Nanos,
     losses: Losses,
-    /// Blocks without a packet are handed out too.
+    /// Blocks without a packet are returned too.
     keeps_blocks: bool,
-    /// Section headers so far, damaged ones too.
+    /// Section headers so far, including damaged ones.
     sections: u64,
 }
 
-/// One block that lies whole in the buffer.
+/// One block that is whole in the buffer.
 #[derive(Clone, Copy)]
 struct Block {
     kind: u32,
@@ -69,7 +70,7 @@ struct Block {
 }
 
 impl Block {
-    /// What lies between the block's two lengths.
+    /// The bytes between the block's two lengths.
     #[inline]
     fn body(self, stream: &Stream) -> &[u8] {
         stream.buffered().get(HEAD..self.length - TAIL).unwrap_or_default()
@@ -77,7 +78,7 @@ impl Block {
 }
 
 impl Pcapng {
-    /// Starts before the first section header.
+    /// A reader before the first section header.
     pub(super) fn open(keeps_blocks: bool) -> Pcapng {
         Pcapng {
             order: Order::Little,
@@ -92,12 +93,13 @@ impl Pcapng {
         }
     }
 
-    /// The number of the section that is being read, counting from 1, and its byte order.
+    /// The number of the present section, counting from 1, and its byte order.
     pub(super) fn section_now(&self) -> (u64, Order) {
         (self.sections, self.order)
     }
 
-    /// The block consumed last: what was consumed stays in the buffer until more is read. Its length stands at its end.
+    /// The block consumed last: consumed bytes stay in the buffer until more is read, and the block's length is at its
+    /// end.
     pub(super) fn last_block<'a>(&self, stream: &'a Stream) -> Option<&'a [u8]> {
         let length = self.order.u32(*stream.consumed(TAIL)?.first_chunk()?);
         stream.consumed(length as usize)
@@ -108,7 +110,7 @@ impl Pcapng {
         &self.links
     }
 
-    /// Packets so far that carry no time.
+    /// Packets so far without a time.
     pub(super) fn untimed(&self) -> u64 {
         self.untimed
     }
@@ -121,7 +123,7 @@ impl Pcapng {
                 return Ok(None);
             };
             match block.kind {
-                // Alone, because one exit for all kinds of packet costs a copy of every packet's description.
+                // Separate, because one exit for all kinds of packet costs a copy of every packet's description.
                 PACKET => {
                     let found = Found::enhanced(self.order, block.body(stream));
                     return self.frame(block, found, stream);
@@ -182,7 +184,7 @@ impl Pcapng {
         })))
     }
 
-    /// Skips to the next block that means something here; nothing at the end of the file.
+    /// Skips to the next block with a meaning here; `None` at the end of the file.
     #[inline]
     fn block(&mut self, stream: &mut Stream) -> Result<Option<Block>, CaptureError> {
         loop {
@@ -211,14 +213,14 @@ impl Pcapng {
         }
     }
 
-    /// The whole block is in the buffer: one that means nothing here may be damaged without harm.
+    /// True if the whole block is in the buffer: a block without a meaning here may be damaged without harm.
     #[cold]
     fn is_whole(&self, block: Block, stream: &mut Stream) -> Result<bool, CaptureError> {
         let whole = block.length <= RECORD_LIMIT as usize && stream.need(block.length)?;
         Ok(whole && self.order.words(&stream.buffered()[block.length - TAIL..]) == Some([block.length as u32]))
     }
 
-    /// Has the whole block in the buffer, its two lengths compared.
+    /// Buffers the whole block and compares its two lengths.
     #[inline]
     fn whole(&mut self, block: Block, stream: &mut Stream) -> Result<Option<Block>, CaptureError> {
         if block.length > RECORD_LIMIT as usize {
@@ -237,7 +239,7 @@ impl Pcapng {
         Ok(Some(block))
     }
 
-    /// Goes on behind damage where blocks can be told again.
+    /// Continues after damage where blocks are recognisable again.
     #[cold]
     fn recover(&mut self, what: String, stream: &mut Stream) -> Result<Option<Block>, CaptureError> {
         let (offset, coming) = (stream.offset(), self.coming());
@@ -254,14 +256,14 @@ impl Pcapng {
         }
     }
 
-    /// Nothing behind this can be understood; what was lost before is told first.
+    /// Stops, because nothing after this point can be understood; earlier losses are reported first.
     #[cold]
     fn stop(&mut self, what: String, stream: &mut Stream) -> CaptureError {
         let error = stream.damaged(what, self.coming());
         self.losses.report().unwrap_or(error)
     }
 
-    /// Passes over a block whose frame is good and whose content is not.
+    /// Skips a block with valid lengths and unusable content.
     #[cold]
     fn unusable<'a>(
         &mut self,
@@ -294,7 +296,8 @@ impl Pcapng {
         Ok(self.order.u32(length.to_le_bytes()))
     }
 
-    /// Takes note of a block that is no packet, and says how many packets it reports as newly dropped, if it does.
+    /// Takes in a block without a packet; returns the number of packets that it reports as newly dropped, if it reports
+    /// any.
     #[cold]
     fn describe(&mut self, block: Block, stream: &mut Stream) -> Result<Option<u64>, CaptureError> {
         let body = block.body(stream);
@@ -344,7 +347,7 @@ impl Pcapng {
         }
     }
 
-    /// The packet that an error keeps from being read.
+    /// The number of the packet that an error keeps from being read.
     fn coming(&self) -> PacketNo {
         PacketNo(self.packets + 1)
     }

@@ -1,4 +1,4 @@
-//! What may keep its reader waiting: a pipe, a socket, a terminal.
+//! Input that may keep its reader waiting: a pipe, a socket, a terminal.
 
 use std::io::{self, ErrorKind, Read};
 use std::os::fd::AsFd;
@@ -7,11 +7,12 @@ use std::time::Duration;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::Errno;
 
-/// How long a read waits before it lets its caller look for signals. One that comes just before the system call does not end
-/// it, nor does any wake whoever waits for a thread: without this the reader would see it only when more input arrives.
+/// Time that a read waits before its caller may look for signals. A signal just before the system call does not end the
+/// call, and no signal wakes a thread that waits for another: without this limit the reader would notice it only when
+/// more input arrives.
 pub(super) const PATIENCE: Duration = Duration::from_millis(100);
 
-/// Input that is read as it comes. Where none came for a while, reading is [`ErrorKind::Interrupted`].
+/// Input that is read as it arrives. After a wait without input, reading returns [`ErrorKind::Interrupted`].
 pub(super) struct Pipe<Input>(Input);
 
 impl<Input: AsFd> Pipe<Input> {
@@ -23,12 +24,12 @@ impl<Input: AsFd> Pipe<Input> {
 impl<Input: AsFd> Read for Pipe<Input> {
     fn read(&mut self, to: &mut [u8]) -> io::Result<usize> {
         let patience = Timespec { tv_sec: 0, tv_nsec: PATIENCE.subsec_nanos().into() };
-        // Its end and its errors count as input too: reading tells them.
+        // Its end and its errors count as input too: reading reports them.
         if poll(&mut [PollFd::new(&self.0, PollFlags::IN)], Some(&patience))? == 0 {
             return Err(ErrorKind::Interrupted.into());
         }
         match rustix::io::read(&self.0, to) {
-            // A standard input that was closed holds nothing, as the standard library has it.
+            // A closed standard input is empty, as in the standard library.
             Err(Errno::BADF) => Ok(0),
             read => Ok(read?),
         }

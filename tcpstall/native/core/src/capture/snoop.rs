@@ -1,4 +1,4 @@
-//! Solaris's snoop files (RFC 1761): one header, one link type, records, all of it big-endian.
+//! Reads Solaris's snoop files (RFC 1761): one header, one link type, records, all of it big-endian.
 
 use super::error::CaptureError;
 use super::link::LinkType;
@@ -8,21 +8,21 @@ use super::{Frame, Item, Recording};
 use crate::size::PacketNo;
 use crate::time::Nanos;
 
-/// How a file begins.
+/// First bytes of a file.
 pub(super) const MAGIC: &[u8; 8] = b"snoop\0\0\0";
 
 /// Length of the file header and of a record's header, bytes.
 const FILE_HEADER: usize = 16;
 const RECORD_HEADER: usize = 24;
 
-/// Microseconds, and no limit that the file states.
+/// Microseconds, and no stated snap length.
 pub(super) const RECORDING: Recording = Recording { tick: Nanos(1_000), snap_length: 0 };
 
 /// Reader of a snoop file.
 pub(super) struct Snoop {
     link: LinkType,
     packets: u64,
-    /// Drops that were handed out already; each record counts from the start of the capture.
+    /// Drops that were reported already; each record counts from the start of the capture.
     dropped: u32,
 }
 
@@ -56,7 +56,7 @@ impl Snoop {
         &self.link
     }
 
-    /// The next record, or the count of drops that it brings.
+    /// The next record, or the drops that it reports.
     pub(super) fn next<'a>(&mut self, stream: &'a mut Stream) -> Result<Option<Item<'a>>, CaptureError> {
         let packet = PacketNo(self.packets + 1);
         if !stream.need(RECORD_HEADER)? && stream.buffered().is_empty() {

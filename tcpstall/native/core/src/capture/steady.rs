@@ -1,21 +1,22 @@
-//! A file that must not change under the reader: what it gives then is half of one capture and half of another.
+//! Detects a file that changes while it is read: the result would be half of one capture and half of another.
 
 use std::fs::{File, Metadata};
 use std::io::{self, Read, Seek, SeekFrom};
 use std::time::SystemTime;
 
-/// Bytes of one sample.
+/// Size of one sample, bytes.
 const SAMPLE: usize = 4096;
-/// Samples spread over what was read. Where there would be more, every second one is dropped and the rest lie twice as far apart.
+/// Samples spread over the bytes read. Beyond this number every second sample is dropped, and their distance doubles.
 const SPREAD: usize = 64;
-/// How far samples lie apart at first, bytes: the reads of the capture's buffer.
+/// Initial distance of samples, bytes: the size of the capture's reads.
 const APART: u64 = 256 * 1024;
 
-/// A regular file as it was when it was opened.
+/// A regular file with its state at opening.
 ///
-/// It is looked at again where it ends, and where it was written to, a sample of what was read is read again. One that has only
-/// grown is a capture that is still being written: what was read of it stands. The check costs as little for a terabyte as for a
-/// megabyte: the head, the bytes read last and [`SPREAD`] places between them.
+/// The state is checked at the end of the file. If the file was written to, samples of the bytes read are read again
+/// and compared. A file that has only grown is a capture that is still being written, so its bytes remain valid. The
+/// check costs as little for a terabyte as for a megabyte: the head, the bytes read last and [`SPREAD`] places between
+/// them.
 pub(super) struct Steady {
     file: File,
     opened: Mark,
@@ -23,7 +24,7 @@ pub(super) struct Steady {
     samples: Samples,
 }
 
-/// What the file system says of a file. `None` where it keeps no such time.
+/// Metadata of a file. `None` where the file system keeps no such time.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Mark {
     size: u64,
@@ -37,7 +38,7 @@ impl Mark {
     }
 }
 
-/// When anything of the file last changed, which nobody can put back, unlike the time of its last writing.
+/// Time of the last change to anything of the file, which nobody can reset, unlike the time of its last write.
 #[cfg(unix)]
 fn changed(about: &Metadata) -> Option<(i64, i64)> {
     use std::os::unix::fs::MetadataExt;
@@ -67,7 +68,7 @@ impl Steady {
         }
         let written = (now.size, now.modified) != (self.opened.size, self.opened.modified);
         let grown = now.size > self.opened.size;
-        // A new owner or name changes the other time alone: no sample differs then.
+        // A new owner or name changes only the other time: then no sample differs.
         if (written && !grown) || !self.samples.stand(&mut self.file)? {
             return Err(io::Error::other("the file was written to while it was read; copy it, then read the copy"));
         }
@@ -89,21 +90,21 @@ impl Read for Steady {
     }
 }
 
-/// Bytes that were read, and where.
+/// Offset and content of bytes that were read.
 type Sample = (u64, Vec<u8>);
 
-/// Some of what was read, to be compared with what the file holds at the end.
+/// Samples of the bytes read, to be compared with the file at the end.
 #[derive(Default)]
 struct Samples {
     spread: Vec<Sample>,
-    /// The next one is taken from here on.
+    /// Offset from which the next sample is taken.
     next: u64,
     apart: u64,
     last: Sample,
 }
 
 impl Samples {
-    /// `bytes` were read at `offset`.
+    /// Takes in `bytes` that were read at `offset`.
     fn keep(&mut self, offset: u64, bytes: &[u8]) {
         if bytes.is_empty() {
             return;
@@ -132,7 +133,7 @@ impl Samples {
         self.spread.push((offset, bytes[..bytes.len().min(SAMPLE)].to_vec()));
     }
 
-    /// The file still holds all of them.
+    /// True if the file still holds all samples.
     fn stand(&self, file: &mut File) -> io::Result<bool> {
         let mut now = Vec::with_capacity(SAMPLE);
         for (offset, bytes) in self.spread.iter().chain([&self.last]) {
@@ -158,7 +159,8 @@ mod tests {
 
     const WRITTEN: &str = "the file was written to";
 
-    /// Reads half of a file of `size` bytes, lets `change` have the file, and reads on: how much came, or why not.
+    /// Reads half of a file of `size` bytes, lets `change` modify the file, and reads on: returns the number of bytes,
+    /// or the error.
     fn rest_of(size: usize, name: &str, change: impl FnOnce(&mut File)) -> Result<usize, String> {
         let path: PathBuf = std::env::temp_dir().join(format!("tcpstall-steady-{name}-{}", std::process::id()));
         fs::write(&path, vec![b'a'; size]).unwrap();
@@ -167,7 +169,7 @@ mod tests {
         let mut steady = Steady::new(file, &about);
         let mut half = vec![0; size / 2];
         half.chunks_mut(APART as usize).for_each(|part| steady.read_exact(part).unwrap());
-        // The clock of a file system may stand still for some milliseconds.
+        // The clock of a file system may not advance for some milliseconds.
         std::thread::sleep(Duration::from_millis(20));
         change(&mut OpenOptions::new().write(true).open(&path).unwrap());
         fs::remove_file(&path).unwrap();

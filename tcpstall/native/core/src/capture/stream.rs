@@ -6,17 +6,18 @@ use super::error::{CaptureError, cut};
 use super::packed::Fault;
 use crate::size::PacketNo;
 
-/// A read of this size hides the cost of the system call, and the bytes are still in the cache when they are parsed.
+/// Size of a read, bytes: it hides the cost of the system call, and the bytes are still in the cache when they are
+/// parsed.
 const BUFFER: usize = 256 * 1024;
 
-/// Holds the headers and first packets of most captures, and what text is told by.
+/// Size of the beginning, bytes: the headers and first packets of most captures, and enough to recognise text.
 const LITTLE: usize = 16 * 1024;
 
-/// The longest record or line that is buffered, bytes. The longest packets are of the order of 512 KiB (BIG TCP), so a
-/// larger length is damage, and the limit keeps a damaged length from taking the machine's memory.
+/// Longest record or line that is buffered, bytes. The longest packets are of the order of 512 KiB (BIG TCP), so a
+/// larger length is damage, and the limit keeps a damaged length from using up the machine's memory.
 pub(super) const RECORD_LIMIT: u32 = 16 * 1024 * 1024;
 
-/// Buffered input that knows where in the file it is.
+/// Buffered input with its position in the file.
 pub(super) struct Stream {
     source: Box<dyn Read + Send>,
     buffer: Vec<u8>,
@@ -26,9 +27,9 @@ pub(super) struct Stream {
     end: usize,
     /// Offset in the input of `buffer[0]`.
     base: u64,
-    /// The source is at its end, where a terminal must not be asked again, or an error ended the reading.
+    /// The source is at its end, so that a terminal is not read again, or an error ended the reading.
     ended: bool,
-    /// Why compressed input ended where it did, if not by itself.
+    /// Reason why compressed input ended early.
     fault: Option<Fault>,
 }
 
@@ -37,7 +38,7 @@ impl Stream {
         Stream::buffering(BUFFER, source)
     }
 
-    /// For whoever wants the beginning only: reads little at once.
+    /// A stream for callers that need only the beginning: reads little at once.
     pub(super) fn sparing(source: Box<dyn Read + Send>) -> Stream {
         Stream::buffering(LITTLE, source)
     }
@@ -46,7 +47,7 @@ impl Stream {
         Stream { source, buffer: vec![0; size], start: 0, end: 0, base: 0, ended: false, fault: None }
     }
 
-    /// All that is not consumed yet, as a source again.
+    /// All bytes that are not consumed yet, as a source.
     pub(super) fn into_source(self) -> Box<dyn Read + Send> {
         let mut buffer = self.buffer;
         buffer.truncate(self.end);
@@ -61,19 +62,19 @@ impl Stream {
         self.base + self.start as u64
     }
 
-    /// Tries to have `n` bytes buffered; false if the input ends before. `n` stays near [`RECORD_LIMIT`].
+    /// Buffers `n` bytes; false if the input ends before. `n` stays near [`RECORD_LIMIT`].
     #[inline]
     pub(super) fn need(&mut self, n: usize) -> Result<bool, CaptureError> {
         if self.end - self.start >= n { Ok(true) } else { self.fill(n) }
     }
 
-    /// What is buffered and not consumed.
+    /// The buffered bytes that are not consumed.
     #[inline]
     pub(super) fn buffered(&self) -> &[u8] {
         &self.buffer[self.start..self.end]
     }
 
-    /// Consumes `n` buffered bytes, or those there are.
+    /// Consumes `n` buffered bytes, or as many as there are.
     #[inline]
     pub(super) fn take(&mut self, n: usize) -> &[u8] {
         let start = self.start;
@@ -86,14 +87,14 @@ impl Stream {
         self.buffer.get(self.start.checked_sub(n)?..self.start)
     }
 
-    /// Consumes `n` bytes without keeping them and says how many there were.
+    /// Consumes `n` bytes without keeping them; returns the number of bytes there were.
     pub(super) fn discard(&mut self, n: u64) -> Result<u64, CaptureError> {
         let mut left = n;
         while left > 0 {
             match self.need(1) {
                 Ok(true) => {}
                 Ok(false) => break,
-                // What was discarded cannot be asked for again, so this one wait goes on.
+                // Discarded bytes cannot be read again, so this wait goes on after a signal.
                 Err(CaptureError::Interrupted) => continue,
                 Err(error) => return Err(error),
             }
@@ -104,14 +105,14 @@ impl Stream {
         Ok(n - left)
     }
 
-    /// Nothing is left: the end, or where compressed input broke off, the error that kept `packet` from being read.
+    /// Returns the end of the input, or the error at which compressed input broke off, before `packet`.
     #[cold]
     pub(super) fn end<T>(&mut self, packet: PacketNo) -> Result<Option<T>, CaptureError> {
         let offset = self.offset();
         self.fault.take().map_or(Ok(None), |fault| Err(broken(fault, offset, packet)))
     }
 
-    /// The error of a record of `needed` bytes that the input ends inside of; nothing more is read after it.
+    /// The error of a record of `needed` bytes that the end of the input cuts; nothing more is read after it.
     #[cold]
     pub(super) fn ends_inside(&mut self, record: &str, needed: u64, packet: PacketNo) -> CaptureError {
         let (offset, had) = (self.offset(), self.buffered().len() as u64);
@@ -120,7 +121,7 @@ impl Stream {
         error
     }
 
-    /// The same where the record was not kept: it began at `offset`, and `had` bytes of it came.
+    /// The error of a cut record that was not kept: it began at `offset`, and `had` bytes of it came.
     #[cold]
     pub(super) fn cut(&mut self, record: &str, packet: PacketNo, offset: u64, needed: u64, had: u64) -> CaptureError {
         match self.fault.take() {
@@ -129,7 +130,7 @@ impl Stream {
         }
     }
 
-    /// The error of a record that cannot be what was written; nothing more is read after it.
+    /// The error of a record that no writer writes; nothing more is read after it.
     #[cold]
     pub(super) fn damaged(&mut self, what: String, packet: PacketNo) -> CaptureError {
         let offset = self.offset();
@@ -137,7 +138,7 @@ impl Stream {
         CaptureError::Damaged { offset, packet, what, truncated: false }
     }
 
-    /// Nothing more is read.
+    /// Ends the reading.
     pub(super) fn close(&mut self) {
         self.ended = true;
         self.start = self.end;
@@ -159,7 +160,7 @@ impl Stream {
                 Ok(count) => self.end += count,
                 Err(error) if error.kind() == ErrorKind::Interrupted => return Err(CaptureError::Interrupted),
                 Err(error) => {
-                    // What was unpacked before is good and wanted first.
+                    // Data decompressed before the error is good and is used first.
                     if let Some(fault) = error.get_ref().and_then(|inner| inner.downcast_ref::<Fault>()) {
                         self.fault = Some(fault.clone());
                         self.ended = true;
@@ -184,7 +185,7 @@ fn broken(fault: Fault, offset: u64, packet: PacketNo) -> CaptureError {
 mod tests {
     use super::*;
 
-    /// Gives one byte a read.
+    /// A source that gives one byte per read.
     struct Drip(u64);
 
     impl Read for Drip {

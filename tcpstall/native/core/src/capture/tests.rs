@@ -1,4 +1,4 @@
-//! Which input is taken for what, and text line by line.
+//! Tests of format detection, and of text line by line.
 
 use std::io::{Cursor, Read};
 
@@ -10,7 +10,7 @@ fn open(bytes: &[u8]) -> Result<Capture, CaptureError> {
     Ok(capture)
 }
 
-/// What the capture gives, a line an item, and last how it ends.
+/// Items of the capture, one per line, and its end.
 pub(super) fn items(bytes: &[u8], ends: impl Fn(CaptureError) -> String) -> Vec<String> {
     let mut capture = Capture::from_reader(Box::new(Cursor::new(bytes.to_vec())));
     let mut lines = Vec::new();
@@ -29,7 +29,7 @@ pub(super) fn items(bytes: &[u8], ends: impl Fn(CaptureError) -> String) -> Vec<
     }
 }
 
-/// Gives at most three bytes a read.
+/// A source that gives at most three bytes per read.
 struct Drip(Cursor<Vec<u8>>);
 
 impl Read for Drip {

@@ -1,4 +1,4 @@
-//! tcpdump's text as lines; what they mean is `wire::text`'s business.
+//! Splits tcpdump's text into lines; `wire::text` reads them.
 
 use std::io::BufRead;
 
@@ -7,7 +7,7 @@ use super::error::CaptureError;
 use super::stream::{RECORD_LIMIT, Stream};
 use crate::size::PacketNo;
 
-/// Written by editors on Windows at the head of a file; tcpdump never does.
+/// Byte-order mark that editors on Windows write at the head of a file; tcpdump never does.
 pub(super) const UTF8_BOM: &[u8] = b"\xef\xbb\xbf";
 
 /// Reader of text input.

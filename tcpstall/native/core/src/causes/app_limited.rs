@@ -17,10 +17,11 @@ use crate::sender::timers;
 
 pub(super) const RULE: Rule = Rule { cause: Cause::AppLimited, judge };
 
-/// Routes change; to so many times the round trip hardly ever.
+/// Factor by which a route change hardly ever lengthens the round trip.
 const LONGER_PATH: f64 = 4.0;
 
-/// Judges by the sender's data alone: what was in flight had been acknowledged, or the sender would have sent it again.
+/// Judges by the sender's data alone: all data in flight had been acknowledged, or the sender would have retransmitted
+/// it.
 fn without_acks(gap: &Gap) -> Verdict {
     let short = !gap.before.ends_whole(gap.mss);
     let long = gap.duration() > timers::INITIAL_RTO;
@@ -35,7 +36,7 @@ fn judge(gap: &Gap, _: &Limits) -> Verdict {
     if gap.first || gap.is_turn() {
         let thinking = gap.after_peer().unwrap_or(gap.duration());
         let detail = if thinking + thinking >= gap.duration() { "think-time" } else { "awaiting-peer" };
-        // What was in flight before the capture began may have held the first data that it holds.
+        // Data in flight before the capture began may have delayed the first data that the capture holds.
         return yes(detail, if gap.first && !gap.from_start { 0.75 } else { 0.93 });
     }
     if gap.unseen.acks {
@@ -54,13 +55,13 @@ fn judge(gap: &Gap, _: &Limits) -> Verdict {
         return Verdict::CannotTell(Missing::DEPARTURE);
     }
     if gap.left_in_flight == 0 {
-        // Away from the sender a path that has grown longer looks the same, unless the pause is longer than it could be.
-        // Behind a loss the silence may as well be the timer of data that never came by.
+        // Away from the sender a longer path looks the same, unless the pause is longer than any path. After a loss the
+        // silence may as well be the retransmission timer of data that never reached the tap.
         let lossy = gap.losses > 0 || gap.lost_before_tap > 0;
         if lossy && !gap.near_sender() && gap.duration() >= timers::rto(gap.srtt) {
             return yes("idle", 0.6);
         }
-        // Until the window opened nothing could have gone: only the silence after that was surely the application's.
+        // Nothing could be sent until the window opened: only the silence after that was certainly the application's.
         let full = gap.room_at_start.is_some_and(|room| room < gap.next_segment()) || gap.closed.is_some();
         if full && gap.after_ack().is_some_and(|span| span + span < gap.duration()) {
             return yes("idle", 0.6);

@@ -20,12 +20,13 @@ use crate::gap::bottleneck::QUEUED_SPACINGS;
 
 pub(super) const RULE: Rule = Rule { cause: Cause::BandwidthLimited, judge };
 
-/// A sender that ACKs drive answers each, or every second one where it puts off a TSO frame (Linux `tcp_tso_should_defer`).
+/// Most ACKs between two sends of an ACK-clocked sender: it answers each ACK, or every second one where it defers a TSO
+/// frame (Linux `tcp_tso_should_defer`).
 pub(super) const MOST_ACKS: u32 = 2;
 
-/// Away from the sender: segments come one by one, evenly, each more than a round trip after the one before, with more behind
-/// them (no PSH). No kernel paces a window of a segment so slowly (Linux `tcp_update_pacing_rate`: cwnd / srtt at least), but a
-/// slow line does.
+/// Detects a slow line away from the sender: segments arrive one by one, evenly, each more than a round trip after the
+/// one before, with more to follow (no PSH). No kernel paces a window of one segment this slowly (Linux
+/// `tcp_update_pacing_rate`: at least cwnd / srtt), but a slow line does.
 fn line(gap: &Gap, limits: &Limits) -> Verdict {
     let alone = gap.before.clump.bytes <= u64::from(gap.mss) && !gap.before.pushed && gap.duration() > gap.rtt();
     if !gap.near_sender() && alone && pacing::spaced(gap, limits) { yes("line", 0.6) } else { Verdict::No }
@@ -34,19 +35,20 @@ fn line(gap: &Gap, limits: &Limits) -> Verdict {
 fn judge(gap: &Gap, limits: &Limits) -> Verdict {
     let Some(path) = &gap.context.bottleneck else { return line(gap, limits) };
     if !gap.near_sender() {
-        // Behind the queue a silence of many segments' time is the queue's only if what ended it had stood in it so long.
+        // Behind the queue, a silence of many segments' time belongs to the queue only if the segment that ended it was
+        // queued as long.
         let segments = gap.duration().0 as f64 * path.rate() / (1e9 * f64::from(gap.mss.max(1)));
         if segments > QUEUED_SPACINGS as f64 && gap.held + gap.held < gap.duration() {
             return Verdict::No;
         }
-        // Behind the queue only the even arrival of data and the late answers to ACKs are seen.
+        // Behind the queue only two signs are visible: data arrives evenly, and ACKs are answered late.
         return yes("queue", 0.75);
     }
     let released = gap.released_by_ack() && gap.left_in_flight > 0;
     if released && gap.acks <= MOST_ACKS {
         return yes("queue", 0.9);
     }
-    // A writer that sleeps until much of its buffer is free: the path had enough to carry all the while.
+    // A writer sleeps until much of its buffer is free: the path had enough to carry all the while.
     let enough = gap.left_in_flight as f64 * 1e9 >= path.rate() * gap.rtt().0 as f64;
     if released && enough && !pacing::spaced(gap, limits) { yes("queue", 0.8) } else { Verdict::No }
 }

@@ -26,7 +26,7 @@ fn judge(gap: &Gap, limits: &Limits) -> Verdict {
     match (first, below) {
         (true, true) => yes("", 0.85),
         (true, false) => Verdict::No,
-        // The cap in flight + burst was met to the segment, at this ACK and at the turns' first bursts.
+        // The cap on segments in flight plus burst was met exactly, at this ACK and at the first bursts of the turns.
         (false, true) => yes("partial-ack", 0.85),
         (false, false) => yes("partial-ack", 0.7),
     }

@@ -18,15 +18,16 @@ fn judge(gap: &Gap, _: &Limits) -> Verdict {
     if gap.left_out.is_some() {
         return yes("left-out", 0.99);
     }
-    // Packets that the network lost, and the byte of a window probe, go unseen too.
+    // Packets that the network lost, and the byte of a window probe, are missing from the capture too.
     let otherwise = gap.retransmissions > 0 || gap.loss_hints > 0 || gap.closed.is_some();
-    // What was acknowledged within a round trip left with the burst before: the wait is what it seems.
+    // Data that was acknowledged within a round trip left with the burst before, so the wait is real.
     let round_trip = gap.srtt.unwrap_or_default().max(gap.rtt());
     let sent_inside = gap.unseen.tail_acked.is_some_and(|acked| acked - gap.start() > round_trip.scaled(1.5));
     if sent_inside && !otherwise {
         return yes("acked-unseen", 0.8);
     }
-    // What is missing before the next data is more than the window: it was sent, and acknowledged, unseen.
+    // More bytes are missing before the next data than the window allows: they were sent and acknowledged outside the
+    // capture.
     if gap.largest_window > 0 && gap.hole_before > gap.largest_window {
         return yes("unseen", 0.8);
     }

@@ -1,6 +1,6 @@
-//! The causes' public names: one table with permanent codes, which JSON, colours, README and legend iterate.
+//! Causes with their permanent codes and names; JSON, colours, README and legend iterate this table.
 
-/// Why a sender waited. Codes and names are permanent: other programs store them.
+/// Cause of a sender's wait. Codes and names are permanent, because other programs store them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 #[repr(u8)]
 pub enum Cause {
@@ -30,7 +30,7 @@ pub enum Cause {
     BurstLimited = 11,
     /// The path carried all it could.
     BandwidthLimited = 12,
-    /// The capture lacks the packets that would tell.
+    /// The capture lacks the packets that would decide.
     CaptureGap = 13,
     /// The evidence does not decide.
     Unexplained = 14,
@@ -66,7 +66,7 @@ impl Cause {
         NAMES[self as usize]
     }
 
-    /// The cause of that name.
+    /// The cause with this name.
     pub fn from_name(name: &str) -> Option<Cause> {
         Cause::ALL.into_iter().find(|cause| cause.name() == name)
     }

@@ -21,13 +21,13 @@ use crate::sender::timers;
 
 pub(super) const RULE: Rule = Rule { cause: Cause::CwndLimited, judge: full };
 
-/// From this share on the window is full to the segment.
+/// Share of the modelled window from which the window is full to the segment.
 const FULL: f64 = 0.98;
 
-/// A wait without an end so many times as long as the retransmission timer: it had doubled and fired again.
+/// Length of a wait without an end, in retransmission timeouts: in that time the timer had doubled and fired again.
 const TIMERS: i64 = 4;
 
-/// The congestion window is full (the idle-restart rule asks the same of a lowered window).
+/// Decides whether the congestion window is full (the idle-restart rule applies the same test to a lowered window).
 pub(super) fn full(gap: &Gap, limits: &Limits) -> Verdict {
     if gap.first || gap.flight_at_start == 0 || gap.fell_silent() {
         return Verdict::No;
@@ -38,9 +38,10 @@ pub(super) fn full(gap: &Gap, limits: &Limits) -> Verdict {
     }
 }
 
-/// The flight is one of a row that grew as this sender's congestion window does. Or it is the first, and smaller than what the
-/// sender had out later without a wait. Or it came after a loss, and is smaller than what the sender had out before: a buffer of
-/// a fixed size would hold as much again.
+/// Recognises a full window by growth, in one of three forms. The flight is one of a row that grew as this sender's
+/// congestion window does. Or it is the first flight, and smaller than what the sender later had in flight without a
+/// wait. Or it followed a loss, and is smaller than what the sender had in flight before: a buffer of a fixed size
+/// would hold as much again.
 fn by_growth(gap: &Gap, limits: &Limits) -> Option<Proof> {
     let read = &gap.context.read;
     let waits = gap.released_by_ack() && !gap.is_turn() && !gap.flight_unknown;
@@ -58,7 +59,7 @@ fn by_growth(gap: &Gap, limits: &Limits) -> Option<Proof> {
         0 if fallen => ("congestion-avoidance", 0.65),
         0 => return None,
         1 => (detail, 0.75),
-        // Where the capture begins later what went before, a loss perhaps, is not known.
+        // The capture began later: earlier events, perhaps a loss, are unknown.
         _ => (detail, if gap.from_start { 0.9 } else { 0.85 }),
     };
     Some(Proof { detail, confidence })
@@ -66,14 +67,14 @@ fn by_growth(gap: &Gap, limits: &Limits) -> Option<Proof> {
 
 fn by_model(gap: &Gap, limits: &Limits) -> Verdict {
     if gap.flight_unknown || !gap.cwnd_known {
-        // The growth of a window that is not known still shows, and so does what each ACK lets go.
+        // The window is unknown, but its growth is visible, and so is the amount that each ACK releases.
         let shows = gap.context.creeping || gap.context.dripping && !gap.short_segment_out;
         let creeping = shows && !gap.flight_unknown && gap.released_by_ack() && !gap.is_turn();
         let missing = if gap.from_start { Missing::PACKETS } else { Missing::START };
         return if creeping { yes("congestion-avoidance", 0.7) } else { Verdict::CannotTell(missing) };
     }
     if !gap.ended && gap.duration() > timers::rto(gap.srtt).times(TIMERS) {
-        // Whatever the window, the timer would have sent something long ago.
+        // Whatever the window was, the retransmission timer would have fired long ago.
         return Verdict::CannotTell(Missing::PACKETS);
     }
     let share = f64::from(gap.segments_held) / f64::from(gap.cwnd.max(1));
@@ -86,7 +87,7 @@ fn by_model(gap: &Gap, limits: &Limits) -> Verdict {
     if !freed || gap.is_turn() {
         return Verdict::No;
     }
-    // A sender that may not send has whole segments out; one that had no more to send ends with what was left of it.
+    // A sender that may not send has whole segments in flight; a sender with no more data ends with a partial segment.
     let estimated = gap.losses > 0 && gap.context.plateau_rounds >= limits.plateau_rounds;
     let all_but_full = gap.short_segment_out && (share < FULL || estimated);
     if share < needed || all_but_full {
@@ -103,9 +104,9 @@ fn by_model(gap: &Gap, limits: &Limits) -> Verdict {
         Phase::SlowStart => "slow-start",
         Phase::CongestionAvoidance | Phase::Recovery => "congestion-avoidance",
     };
-    // In congestion avoidance the window hardly moves, and other limits meet it more often.
+    // In congestion avoidance the window hardly moves, and other limits coincide with it more often.
     let confidence = if detail == "congestion-avoidance" { confidence.min(0.85) } else { confidence };
-    // Slow start and the climb back after an idle look alike.
+    // Slow start and the climb back after an idle period look alike.
     let confidence = if gap.old_window_known { confidence } else { confidence.min(0.7) };
     yes(detail, confidence)
 }

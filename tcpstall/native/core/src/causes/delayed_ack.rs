@@ -15,11 +15,11 @@ use crate::time::Nanos;
 
 pub(super) const RULE: Rule = Rule { cause: Cause::DelayedAck, judge };
 
-/// Half of Linux's shortest delayed-ACK timer: an ACK this much later than the round trip was delayed on purpose.
+/// Half of Linux's shortest delayed-ACK timer: an ACK this much later than the round trip was delayed deliberately.
 pub(super) const SHORTEST: Nanos = Nanos::from_millis(20);
-/// Round trips of a long path scatter by as much of the shortest; less than that is no timer's doing for certain.
+/// Share of the shortest round trip by which round trips of a long path vary: a smaller delay does not prove a timer.
 pub(super) const JITTER: f64 = 0.25;
-/// RFC 9293 §3.8.6.3: an ACK must not be delayed longer.
+/// Longest permitted ACK delay: RFC 9293 §3.8.6.3.
 pub(super) const LONGEST: Nanos = Nanos::from_millis(500);
 
 fn judge(gap: &Gap, _: &Limits) -> Verdict {

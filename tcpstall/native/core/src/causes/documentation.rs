@@ -26,7 +26,7 @@ fn percent(share: f64) -> String {
     format!("{:.0} %", share * 100.0)
 }
 
-/// What the documentation of a cause must say, with the numbers that hold.
+/// Phrases that the documentation of a cause must contain, with the values of the constants.
 fn told(cause: Cause) -> Vec<String> {
     let limits = Limits::default();
     match cause {
@@ -38,7 +38,7 @@ fn told(cause: Cause) -> Vec<String> {
         Cause::RwndLimited => vec![
             format!("below {} of a window", part(1.0 / 3.0)),
             format!("over {} of a round trip", part(LAG_SHARE)),
-            // The ledger and the sizes check theirs.
+            // Tests of the ledger and of the sizes check these numbers.
             "for eight round trips".to_owned(),
             "1/2 to 3/4 of twice that".to_owned(),
         ],
@@ -70,7 +70,8 @@ fn told(cause: Cause) -> Vec<String> {
     }
 }
 
-/// The paragraphs that say when the rule holds, in one line: without sources, which quote numbers of others, and look-alikes.
+/// Paragraphs that define the rule, joined into one line. Sources, which quote other people's numbers, and look-alikes
+/// are left out.
 fn rule_of(cause: Cause) -> String {
     let documentation = info(cause).documentation();
     let mut kept = String::new();
@@ -98,7 +99,7 @@ fn every_number_in_a_cause_s_documentation_is_the_one_that_holds() {
         let words = WORDS.map(|(_, word)| word).into_iter().chain(PARTS.map(|(_, word)| word));
         let unchecked = |word: &str| format!(" {text} ").contains(&format!(" {word} "));
         let found: Vec<&str> = words.filter(|word| unchecked(word)).collect();
-        // Names such as tcp_retries2 and units of the protocol are no thresholds.
+        // Names such as tcp_retries2 and units of the protocol are not thresholds.
         let names = |token: &&str| token.starts_with(|char: char| char.is_ascii_digit());
         let digits: Vec<&str> = text.split([' ', '(', ')', ',']).filter(names).collect();
         assert!(found.is_empty() && digits.is_empty(), "{}: nobody checks {found:?} {digits:?}", cause.name());

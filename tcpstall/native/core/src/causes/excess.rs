@@ -1,4 +1,4 @@
-//! Whose the time of a wait beyond the plain round trip was.
+//! Assigns the part of a wait beyond the normal round trip to the queue, the receiver or a loss.
 
 use super::cause::Cause;
 use super::delayed_ack;
@@ -6,23 +6,23 @@ use super::parts::Part;
 use crate::gap::Gap;
 use crate::time::Nanos;
 
-/// Who made a round trip longer than the path's smallest.
+/// Owner of the time by which a round trip exceeded the path's smallest.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Owner {
-    /// A queue on the path: ACKs kept coming while it drained, or round trips had grown before.
+    /// A queue on the path: ACKs kept arriving while it drained, or round trips had grown before.
     Queue,
-    /// The receiver's host: no ACK at all, then one for everything.
+    /// The receiver's host: no ACK at all, then one for all data.
     ReceiverSilent,
     /// The receiver's delayed-ACK timer.
     DelayedAck,
     /// Lost packets and their repair.
     Loss,
-    /// Longer, and nothing tells why.
+    /// The round trip was longer, and the capture does not show why.
     Unknown,
 }
 
 impl Owner {
-    /// The word in the report.
+    /// Name in the report.
     pub const fn name(self) -> &'static str {
         match self {
             Owner::Queue => "queue",
@@ -34,20 +34,21 @@ impl Owner {
     }
 }
 
-/// The time beyond the plain round trip, and its owner where it is worth one.
+/// Time beyond the normal round trip, with its owner where it is long enough to matter.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Excess {
-    /// How much; `None` where the wait was for no answer.
+    /// Length; `None` where the sender did not wait for an answer.
     pub span: Option<Nanos>,
-    /// Whose.
+    /// Owner of that time.
     pub owner: Option<Owner>,
 }
 
-/// Of a part of a gap.
+/// Excess of one part of a gap.
 pub fn excess(gap: &Gap, part: &Part) -> Excess {
     let Some(base) = gap.base_rtt else { return Excess::default() };
     let length = part.end - part.start;
-    // Below a tenth of the round trip, and a millisecond, it is jitter and the time that a burst takes on the wire.
+    // An excess below a tenth of the round trip, or below a millisecond, is jitter and the serialisation time of a
+    // burst.
     let worth = base.scaled(0.1).max(Nanos::from_millis(1));
     match part.cause {
         Cause::Retransmission => {
@@ -72,7 +73,8 @@ fn owner(gap: &Gap, cause: Cause, excess: Nanos, base: Nanos) -> Owner {
     if cause == Cause::DelayedAck || (alone && excess <= delayed_ack::LONGEST) {
         return Owner::DelayedAck;
     }
-    // A queue drains: behind it ACKs come at the bottleneck's pace. Where none came for the whole excess, nothing drained.
+    // A queue drains: after it ACKs arrive at the bottleneck's rate. Where no ACK arrived for the whole excess, no
+    // queue drained.
     let quiet = answer.silence >= excess;
     let risen = gap.srtt.is_some_and(|srtt| srtt >= base + excess.scaled(0.5));
     match (quiet, risen, answer.at_once_for_all(gap.acked, excess.scaled(0.1).max(gap.tolerance()))) {

@@ -10,22 +10,22 @@
 
 use super::rule::{Proof, Verdict, yes};
 
-/// What was seen of a handshake.
+/// Observations of one handshake.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Opening {
-    /// SYNs and SYN-ACKs that were sent again.
+    /// Retransmitted SYNs and SYN-ACKs.
     pub sent_again: u32,
-    /// It was completed.
+    /// The handshake was completed.
     pub complete: bool,
     /// A RST answered the SYN.
     pub refused: bool,
     /// A SYN-ACK answered the SYN.
     pub answered: bool,
-    /// One end went on with packets that answer the other, of which the capture holds nothing.
+    /// One end continued with packets that answer the other end, and the capture holds nothing of the other end.
     pub unseen: bool,
 }
 
-/// A flow's handshake is judged as a whole, not as a gap.
+/// Judges a flow's handshake as a whole, not as a gap.
 pub(super) fn judge(opening: Opening) -> Verdict {
     match opening {
         Opening { complete: true, sent_again: 0, .. } => yes("", 0.98),

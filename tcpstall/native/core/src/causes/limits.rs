@@ -1,22 +1,22 @@
-//! Thresholds that users may change, in one place.
+//! Thresholds that users may change.
 
-/// The rules' thresholds.
+/// Thresholds of the rules.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Limits {
-    /// In flight ÷ modelled cwnd from which the congestion window counts as full. Measured on labelled kernel senders:
-    /// 1.00 at the 5th and 95th percentile where cwnd was the limit, 0.25 to 0.50 where the send buffer was.
+    /// Segments in flight ÷ modelled cwnd from which the congestion window counts as full. Measured on labelled kernel
+    /// senders: 1.00 at the 5th and 95th percentile where cwnd was the limit, 0.25 to 0.50 where the send buffer was.
     pub cwnd_share: f64,
-    /// The same after a loss, when the model is an estimate.
+    /// The same share after a loss, when the model is an estimate.
     pub cwnd_share_after_loss: f64,
-    /// Gaps on one plateau that make it a send buffer's.
+    /// Gaps on one plateau from which the plateau is a send buffer's.
     pub plateau_rounds: u32,
-    /// Gaps that must agree on a rate before it is called pacing.
+    /// Gaps with the same rate from which the rate is called pacing.
     pub pace_agreement: u32,
-    /// Share of the candidates that must agree.
+    /// Share of the candidate gaps that must have the rate.
     pub pace_share: f64,
-    /// What the link carries with its headers, where the user knows it.
+    /// Rate of the link including its headers, where the user knows it.
     pub link_bytes_per_s: Option<u64>,
-    /// Turns cut at the same count before that is called burst moderation.
+    /// Turns cut at the same count from which the cut is called burst moderation.
     pub cut_turns: u32,
 }
 

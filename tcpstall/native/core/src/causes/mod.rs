@@ -1,4 +1,4 @@
-//! Gaps to verdicts: one file a cause, one list of rules in order of precedence.
+//! Judges gaps: one file per cause, one list of rules in order of precedence.
 
 mod app_limited;
 mod bandwidth_limited;
@@ -30,13 +30,13 @@ pub use limits::Limits;
 pub use parts::{Part, explain};
 pub use rule::{Missing, Proof, Rule, Verdict};
 
-/// Every rule that judges a gap, in order of precedence: the first that says yes names the cause, as Linux's tcp_chrono
-/// does with its three; later ones that also say yes are the runners-up.
+/// Every rule that judges a gap, in order of precedence. The first rule that says yes names the cause, as Linux's
+/// tcp_chrono does with its three causes; later rules that also say yes are the runners-up.
 pub const RULES: [Rule; 13] = [
     capture_gap::RULE,
     retransmission::RULE,
     zero_window::RULE,
-    // Above the windows: with a queue standing they may well be full, and more of them buys nothing.
+    // Before the rules about windows: behind a queue the windows may well be full, but larger ones would gain nothing.
     bandwidth_limited::RULE,
     rwnd_limited::RULE,
     delayed_ack::RULE,
@@ -49,8 +49,8 @@ pub const RULES: [Rule; 13] = [
     sndbuf_limited::RULE,
 ];
 
-/// Rank of a cause where waits of both ends compete for the same time: its place in [`RULES`], the strongest first. A cause
-/// without a rule comes after all of them.
+/// Rank of a cause where waits of both ends compete for the same time: its place in [`RULES`], strongest first. A cause
+/// without a rule ranks last.
 pub const fn precedence(cause: Cause) -> usize {
     let mut place = 0;
     while place < RULES.len() && RULES[place].cause.code() != cause.code() {

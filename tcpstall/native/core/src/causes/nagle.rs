@@ -24,11 +24,12 @@ fn judge(gap: &Gap, limits: &Limits) -> Verdict {
         return Verdict::No;
     }
     let (mss, first) = (u64::from(gap.mss), gap.after.clump.first_bytes);
-    // Where packets are stored late what left with it may seem to have left after it.
+    // Where packets are stored late, segments that left together may seem to have left one after the other.
     let alone = u64::from(gap.after.first_frame) == first && (!is_blurred(gap) || gap.after.frames == 1);
     let small_alone = alone && first < mss;
     if !gap.short_segment_left && small_alone && gap.released_by_ack() {
-        // What is held lies in the send buffer. A full one may have had no room for more than this, or each write is as long.
+        // Held data is in the send buffer. A full send buffer may have had no room for more than this, or each write is
+        // this long.
         return yes("", if gap.context.brimful { 0.6 } else { 0.85 });
     }
     let held = !gap.near_sender() && gap.context.traits.second_held.learnt().is_some();
@@ -37,7 +38,7 @@ fn judge(gap: &Gap, limits: &Limits) -> Verdict {
         && small_alone
         && gap.after_ack().is_some_and(|span| span <= gap.rtt().scaled(SOON))
     {
-        // By its habit: what came then came behind the ACK on a path that jitters.
+        // Rests on the sender's habit: this segment came soon after the ACK on a path that jitters.
         return yes("", 0.75);
     }
     let open = gap.room_at_start.is_none_or(|room| room >= i64::from(gap.mss)) && gap.segments_at_start < gap.cwnd;
@@ -51,16 +52,16 @@ fn judge(gap: &Gap, limits: &Limits) -> Verdict {
     }
 }
 
-/// The short end of a write left alone and only once nothing else was out, although neither the congestion window nor the send
-/// buffer kept it: RFC 896 holds it back behind any data.
+/// The short end of a write left alone and only when nothing else was outstanding, although neither the congestion
+/// window nor the send buffer held it: RFC 896 holds it back behind any outstanding data.
 fn tail_waited(gap: &Gap, limits: &Limits) -> Option<Proof> {
     let read = &gap.context.read;
     let full = gap.cwnd_known && f64::from(gap.segments_held) >= FULL * f64::from(gap.cwnd);
-    // One flight of each answer is no plateau: a buffer that small shows round after round of the same answer.
+    // One flight per answer is no plateau: a buffer of that size shows round after round of the same answer.
     let stands = gap.context.plateau_refills >= limits.plateau_rounds && gap.context.traits.nagle.learnt().is_none();
-    // A cap on bursts cuts every answer at the same place, after more than a segment or two.
+    // A cap on bursts cuts every answer at the same place, after more than one or two segments.
     let capped = gap.context.turns_cut_alike >= limits.cut_turns && gap.segments_at_start > FEWEST;
-    // Away from the sender all ACKs of a flight come before what any of them let go.
+    // Away from the sender all ACKs of a flight precede the data that each of them released.
     let blurred = !gap.near_sender() && gap.context.traits.nagle.times == 0;
     let grows = gap.context.cut_grows || blurred;
     if !read.tail_held || grows || gap.peer_bytes > 0 || full || stands || capped || read.climb > 0 && gap.near_sender()
@@ -72,18 +73,18 @@ fn tail_waited(gap: &Gap, limits: &Limits) -> Option<Proof> {
         1 => 0.75,
         _ => 0.85,
     };
-    // Without its handshake how large its segments may be is a guess.
+    // Without the handshake the segment size is a guess.
     let confidence = if gap.from_start { confidence } else { f32::min(confidence, 0.75) };
     Some(Proof { detail: "write-tail", confidence })
 }
 
-/// Segments that a cap on bursts lets go at the least (RFC 5681 §4.1 and RFC 3390: an initial window of two to four).
+/// Fewest segments that a cap on bursts releases (RFC 5681 §4.1 and RFC 3390: an initial window of two to four).
 const FEWEST: u32 = 2;
 
-/// From this share of the modelled window on, the window may have held the tail.
+/// Share of the modelled window from which the congestion window may have held the tail.
 const FULL: f64 = 0.85;
 
-/// A short segment is out and whole ones were the last to leave: what is left of the write is held, until an ACK or the next
+/// A short segment is outstanding and whole segments left last: the rest of the write is held until an ACK or the next
 /// write.
 pub(super) fn may_hold_tail(gap: &Gap) -> bool {
     gap.short_segment_left && gap.before.ends_whole(gap.mss)

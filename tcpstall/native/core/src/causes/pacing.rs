@@ -15,27 +15,28 @@ use crate::gap::Gap;
 
 pub(super) const RULE: Rule = Rule { cause: Cause::Pacing, judge };
 
-/// ACKs end this share of the gaps of a sender that waits for them.
+/// Share of gaps that end at an ACK, from which the sender waits for ACKs.
 const CLOCKED: f64 = 0.7;
 
-/// So many even pauses in a row are no accident.
+/// Even pauses in a row that are no accident.
 const KEPT: u32 = 16;
 
 fn judge(gap: &Gap, limits: &Limits) -> Verdict {
     let context = &gap.context;
-    // Pauses this even leave no room for jitter: what scatters is how long the sender waits after an ACK.
+    // Pauses this even leave no room for jitter: any variation lies in the delay of the sender after an ACK.
     let at_once = gap.after_ack().is_some_and(|span| span <= gap.tolerance() - gap.jitter);
     if context.kept_pace >= KEPT && !at_once && !gap.released_unseen() {
         return yes("", 0.8);
     }
-    // Without a known MSS a chunk of the application's looks like a full segment.
+    // Without a known MSS a chunk of the application's data looks like a full segment.
     if !gap.mss_known || context.pace.is_none() || context.released_share > CLOCKED {
         return Verdict::No;
     }
     let others = f64::from(context.pace_candidates.saturating_sub(1));
     let agreed = context.pace_agreement >= limits.pace_agreement
         && f64::from(context.pace_agreement) >= limits.pace_share * others;
-    // Away from the sender the path's own jitter may keep the time; and a full congestion window would have held the sender too.
+    // Away from the sender the path's own jitter may produce the even spacing; a full congestion window would have held
+    // the sender too.
     let alone = gap.segments_held < gap.cwnd;
     match (agreed, gap.near_sender()) {
         (false, _) => Verdict::No,
@@ -44,7 +45,7 @@ fn judge(gap: &Gap, limits: &Limits) -> Verdict {
     }
 }
 
-/// The sender, or what looks like it, spaced its segments out.
+/// The sender, or something that looks like it, spaced its segments out.
 pub(super) fn spaced(gap: &Gap, limits: &Limits) -> bool {
     matches!(judge(gap, limits), Verdict::Yes(_))
 }

@@ -1,4 +1,4 @@
-//! One gap to its parts: where the reason changes within a wait, it becomes several stalls end to end.
+//! Splits a gap into consecutive stalls where the reason changes within the wait.
 
 use super::RULES;
 use super::cause::Cause;
@@ -11,23 +11,23 @@ use crate::time::Nanos;
 /// A stretch of a gap with one cause.
 #[derive(Clone, Debug)]
 pub struct Part {
-    /// Where it begins.
+    /// Start of the part.
     pub start: Nanos,
-    /// Where it ends.
+    /// End of the part.
     pub end: Nanos,
-    /// Why.
+    /// Cause of the part.
     pub cause: Cause,
-    /// The narrower word, and how sure.
+    /// Detail of the cause, and the confidence.
     pub proof: Proof,
-    /// The runners-up in order of precedence.
+    /// Runners-up in order of precedence.
     pub also: Vec<Cause>,
-    /// What evidence was missing.
+    /// Missing evidence.
     pub missing: Vec<&'static str>,
-    /// What it was judged by, where that is not the gap as it began.
+    /// Gap that the part was judged by, where that is not the gap as it began.
     pub rest: Option<Box<Gap>>,
 }
 
-/// What the rules say of a gap; parts shorter than `threshold` are not split off.
+/// Judges a gap by the rules; parts shorter than `threshold` are not split off.
 pub fn explain(gap: &Gap, limits: &Limits, threshold: Nanos) -> Vec<Part> {
     if let Some(last) = gap.left_out {
         return around_left_out(gap, limits, last.max(gap.start()), threshold);
@@ -42,7 +42,7 @@ pub fn explain(gap: &Gap, limits: &Limits, threshold: Nanos) -> Vec<Part> {
     let mut whole = judge(gap, limits, gap.start(), gap.end);
     if whole.cause == Cause::Retransmission {
         return match repaired(gap, threshold) {
-            // Everything had arrived: nobody waited for the copies.
+            // All data had arrived: nobody waited for the copies.
             Some((mut rest, _)) if retransmission::is_needless(gap) => {
                 rest.before.end = gap.start();
                 explain(&rest, limits, threshold)
@@ -62,16 +62,16 @@ pub fn explain(gap: &Gap, limits: &Limits, threshold: Nanos) -> Vec<Part> {
     vec![whole]
 }
 
-/// What is left of a gap in which a repair was over long before it ended, and since when: with everything acknowledged the
-/// retransmission timer is off (RFC 6298 §5.2) and no window is full, so the silence that follows has a reason of its own.
+/// Rest of a gap whose repair ended long before the gap did, and the start of that rest. With all data acknowledged the
+/// retransmission timer is off (RFC 6298 §5.2) and no window is full, so the following silence has a reason of its own.
 fn repaired(gap: &Gap, threshold: Nanos) -> Option<(Gap, Nanos)> {
-    // By a better-known distance of the tap that ACK may have reached the sender before the gap.
+    // With a more accurate distance of the tap, that ACK may have reached the sender before the gap.
     let (at, by_timer) = retransmission::repaired_at(gap)?;
     let at = at.max(gap.start());
     if !gap.ended || gap.end - at <= threshold {
         return None;
     }
-    // Whoever sends again later had not heard that ACK: it was lost behind the tap.
+    // A sender that retransmits later had not received that ACK: the ACK was lost behind the tap.
     let sent_again = gap.repair.iter().flat_map(|repair| &repair.attempts).map(|attempt| attempt.time).max();
     let last = gap.first_retransmission.max(sent_again);
     let heard = last.map_or(gap.recovering || gap.hole.is_some(), |last| last <= at) && !gap.acks_lost;
@@ -89,7 +89,8 @@ fn repaired(gap: &Gap, threshold: Nanos) -> Option<(Gap, Nanos)> {
     (heard && (rest.fell_silent() || rest.is_turn())).then_some((rest, at))
 }
 
-/// A repair, and after the recovery point, where that was acknowledged long before the gap ended, what the rest waits for.
+/// Splits a gap at the recovery point, where that was acknowledged long before the gap ended: first the repair, then
+/// the reason for the rest.
 fn around_recovery(gap: &Gap, limits: &Limits, mut whole: Part, threshold: Nanos) -> Vec<Part> {
     let rest = gap.after_recovery().filter(|rest| rest.duration() > threshold && !gap.acks_lost);
     let Some(rest) = rest else { return repairs(gap, limits, whole, threshold) };
@@ -111,16 +112,17 @@ fn judge_zero(gap: &Gap, limits: &Limits, closed: Nanos) -> bool {
     zero.is_some_and(|rule| matches!((rule.judge)(&rest, limits), Verdict::Yes(_)))
 }
 
-/// A repair's stretches between attempts of different kinds, as far as each is long enough to be one.
+/// Splits a repair into the stretches between attempts of different kinds, where each stretch is long enough for a
+/// part.
 fn repairs(gap: &Gap, limits: &Limits, mut whole: Part, threshold: Nanos) -> Vec<Part> {
     if !gap.ended {
-        // The repair is over when everything is acknowledged; after that nobody waits.
+        // The repair is over when all data is acknowledged; after that nobody waits for it.
         whole.end = gap.all_acked.unwrap_or(gap.end).clamp(gap.start(), gap.end);
     }
     if let Some(freed) = gap.last_ack.filter(|_| gap.retransmissions == 0 && gap.lost_before_tap > 0 && !gap.recovering)
         && freed - gap.start() > threshold
     {
-        // The ACK freed data that was lost before the tap: until then the sender waited for something else.
+        // The ACK released data that was lost before the tap: until then the sender waited for something else.
         let before = Gap { end: freed, lost_before_tap: 0, ..gap.clone() };
         let before = judge(&before, limits, gap.start(), freed);
         whole.start = freed;
@@ -129,7 +131,7 @@ fn repairs(gap: &Gap, limits: &Limits, mut whole: Part, threshold: Nanos) -> Vec
     if let Some(hole) = gap.hole.filter(|hole| gap.all_acked.is_some_and(|acked| acked < hole.since))
         && hole.since - gap.start() > threshold
     {
-        // What was lost was only sent then.
+        // The lost data was sent only then.
         let before = Gap { end: hole.since, hole: None, ..gap.clone() };
         let before = judge(&before, limits, gap.start(), hole.since);
         whole.start = hole.since;
@@ -147,7 +149,8 @@ fn repairs(gap: &Gap, limits: &Limits, mut whole: Part, threshold: Nanos) -> Vec
     parts
 }
 
-/// Until the window was closed the wait had a reason of its own: it was already full, or a tail was being probed for.
+/// Splits off the wait before the window closed, because it had another reason: the window was already full, or the
+/// sender waited for a tail-loss probe.
 fn before_zero_window(gap: &Gap, limits: &Limits, closed: Nanos) -> Vec<Part> {
     let mut rest = gap.clone();
     rest.before.end = closed;
@@ -165,7 +168,7 @@ fn before_zero_window(gap: &Gap, limits: &Limits, closed: Nanos) -> Vec<Part> {
     vec![judge(&before, limits, gap.start(), closed), judge(&rest, limits, closed, gap.end)]
 }
 
-/// What was captured before the hole is judged as if the gap had ended there; the rest nobody can tell.
+/// Judges the packets before the hole in the paste as if the gap had ended there; the rest cannot be judged.
 fn around_left_out(gap: &Gap, limits: &Limits, last: Nanos, threshold: Nanos) -> Vec<Part> {
     let mut parts = Vec::new();
     if last - gap.start() > threshold {
@@ -186,12 +189,12 @@ fn around_left_out(gap: &Gap, limits: &Limits, last: Nanos, threshold: Nanos) ->
     parts
 }
 
-/// The peer's own turn inside a pause is not the sender's wait: what came before it and after it is.
+/// Splits off the peer's own turn inside a pause: the sender waits only before it and after it.
 fn around_peer(gap: &Gap, whole: Part, threshold: Nanos) -> Vec<Part> {
     let (Some(first), Some(last)) = (gap.peer_first, gap.peer_last) else { return vec![whole] };
-    // Without anything new the peer may have spoken before the gap.
+    // Without any new data the peer may have sent its payload before the gap.
     let (first, last) = (first.max(gap.start()), last.max(gap.start()));
-    // A request of one packet has no length of its own: the sender waited for it, then thought.
+    // A request of one packet has no length: the sender waited for the request, then computed.
     let first = if last - first <= threshold { last } else { first };
     if first == last && (first - gap.start()).min(gap.end - last) <= threshold {
         return vec![whole];
@@ -212,12 +215,12 @@ fn around_peer(gap: &Gap, whole: Part, threshold: Nanos) -> Vec<Part> {
     parts
 }
 
-/// Packets stood in a queue before the tap for most of the gap: what the sender had out, and waited for, is not known.
+/// Packets were queued before the tap for most of the gap: the data that the sender had in flight is unknown.
 fn stood_still(gap: &Gap) -> bool {
     gap.overtaken > Nanos::ZERO && gap.overtaken + gap.overtaken >= gap.duration()
 }
 
-/// Rules that rest on what was in flight.
+/// Rules that depend on the data in flight.
 const RESTS_ON_ACKS: [Cause; 9] = [
     Cause::BandwidthLimited,
     Cause::RwndLimited,
@@ -230,15 +233,15 @@ const RESTS_ON_ACKS: [Cause; 9] = [
     Cause::SndbufLimited,
 ];
 
-/// Twice the first retransmission timer (RFC 6298 §2.1): over a longer path each SYN would be sent again.
+/// Twice the first retransmission timeout (RFC 6298 §2.1): over a longer path every SYN would be retransmitted.
 const LONGEST_PATH: Nanos = Nanos::from_millis(2_000);
 
-/// The sender stayed silent after the last ACK for longer than that could have taken to reach it.
+/// The sender stayed silent after the last ACK for longer than the ACK could have taken to reach it.
 fn outlasts_paths(gap: &Gap) -> bool {
     gap.left_in_flight == 0 && gap.after_ack().is_some_and(|span| span > LONGEST_PATH)
 }
 
-/// Rules that rest on which ACK reached the sender before which data abstain while the tap's distance was not known.
+/// Applies one rule. Rules that depend on the order of ACKs and data abstain while the tap's distance is unknown.
 fn judge_one(rule: &Rule, gap: &Gap, limits: &Limits) -> Verdict {
     const RESTS_ON_ORDER: [Cause; 7] = [
         Cause::AppLimited,
@@ -250,7 +253,7 @@ fn judge_one(rule: &Rule, gap: &Gap, limits: &Limits) -> Verdict {
         Cause::BandwidthLimited,
     ];
     let verdict = (rule.judge)(gap, limits);
-    // Growth shows in the sizes of bursts, whichever ACK came before them.
+    // Growth is visible in the sizes of bursts, whichever ACK came before them.
     let grew = rule.cause == Cause::CwndLimited && gap.context.read.climb > 1;
     let silent = rule.cause == Cause::AppLimited && outlasts_paths(gap);
     let ordered = !gap.unseen.blind || gap.first || gap.is_turn() || grew || silent;
@@ -264,14 +267,14 @@ fn judge_one(rule: &Rule, gap: &Gap, limits: &Limits) -> Verdict {
     }
 }
 
-/// What a multipath connection decides for all its subflows together (RFC 8684 §3.3.1 the window, §3.3.5 the scheduler); and
-/// what rests on short segments, which its mappings make of full ones.
+/// Causes that a multipath connection decides for all its subflows together (RFC 8684 §3.3.1 the window, §3.3.5 the
+/// scheduler), and causes that rest on short segments, because its mappings cut full segments short.
 const SHARED: [Cause; 6] =
     [Cause::AppLimited, Cause::RwndLimited, Cause::SndbufLimited, Cause::ZeroWindow, Cause::Nagle, Cause::DelayedAck];
-/// How sure one subflow can be of them.
+/// Highest confidence in those causes from one subflow.
 const ONE_OF_SEVERAL: f32 = 0.6;
 
-/// What rests on the order of ACKs and data, and on what was in flight between them.
+/// Causes that rest on the order of ACKs and data, and on the data in flight between them.
 const BLURRED: [Cause; 9] = [
     Cause::AppLimited,
     Cause::RwndLimited,
@@ -283,7 +286,7 @@ const BLURRED: [Cause; 9] = [
     Cause::Pacing,
     Cause::BurstLimited,
 ];
-/// How sure one can be of them where the capture holds packets out of order.
+/// Highest confidence in those causes where the capture holds packets out of order.
 const OUT_OF_ORDER: f32 = 0.85;
 
 fn judge(gap: &Gap, limits: &Limits, start: Nanos, end: Nanos) -> Part {
@@ -297,7 +300,7 @@ fn judge(gap: &Gap, limits: &Limits, start: Nanos, end: Nanos) -> Part {
         rest: None,
     };
     if gap.unseen.misdated {
-        // How long it was is not known, and so not why.
+        // The length of the wait is unknown, and therefore its reason.
         return Part { missing: vec![Missing::TIME.0], ..part };
     }
     let mut doubts: Vec<(Cause, Missing)> = Vec::new();

@@ -38,13 +38,14 @@ fn judge(gap: &Gap, _: &Limits) -> Verdict {
     lost_before_tap(gap).or(|| beneath_hole(gap)).or(|| broken_off(gap))
 }
 
-/// At the receiver a lost tail leaves nothing outstanding, but it does not look finished.
+/// At the receiver a lost tail leaves nothing outstanding, but the write looks unfinished.
 fn broken_off(gap: &Gap) -> Verdict {
     if gap.broke_off() { yes("timeout", 0.7) } else { Verdict::No }
 }
 
-/// The receiver lacked data for most of the wait, up to where everything was acknowledged: the repair was on its way, whether or
-/// not the capture holds it. RACK waits for a quarter of the round trip before it calls late data lost (RFC 8985 §6.2).
+/// The receiver lacked data for most of the wait, until all data was acknowledged: the repair was on its way, whether
+/// or not the capture holds it. RACK waits for a quarter of the round trip before it declares late data lost (RFC 8985
+/// §6.2).
 fn beneath_hole(gap: &Gap) -> Verdict {
     let Some(hole) = &gap.hole else { return Verdict::No };
     let waited = repaired_at(gap).map_or(gap.end, |(at, _)| at) - gap.start();
@@ -52,8 +53,8 @@ fn beneath_hole(gap: &Gap) -> Verdict {
     if known > gap.rtt().scaled(0.25) && known + known >= waited {
         return Verdict::Yes(RECOVERY);
     }
-    // What the capture alone lacks the receiver has, and acknowledges within 500 ms (RFC 9293 §3.8.6.3).
-    // Where its ACKs are missing as well, a hole may be the capture's until SACK blocks tell of it.
+    // If only the capture lacks the data, the receiver has it and acknowledges it within 500 ms (RFC 9293 §3.8.6.3).
+    // Where the receiver's ACKs are missing too, the hole may be the capture's until SACK blocks report it.
     let lost = hole.reported.is_some() || !gap.unseen.acks;
     if lost && stood > gap.rtt().scaled(1.5) + LONGEST && stood + stood >= waited {
         yes("recovery", 0.75)
@@ -62,20 +63,21 @@ fn beneath_hole(gap: &Gap) -> Verdict {
     }
 }
 
-/// When the repair inside it was over, and whether only its timer tells: everything was acknowledged; or after the last attempt
-/// nothing was sent again for twice as long as the timer ran (RFC 6298 §5.5: it doubles), so that its ACK is not in the capture.
+/// End of the repair inside a gap, and whether only the retransmission timer shows it. A repair ends when all data was
+/// acknowledged. By the timer, it ends where nothing was retransmitted after the last attempt for twice the timeout
+/// (RFC 6298 §5.5: it doubles), so that the ACK of that attempt is missing from the capture.
 pub(super) fn repaired_at(gap: &Gap) -> Option<(Nanos, bool)> {
     let attempts = || gap.repair.iter().flat_map(|repair| &repair.attempts);
     let last = attempts().map(|attempt| attempt.time).max().max(gap.first_retransmission);
     let filled = |at: &Nanos| gap.hole.is_none_or(|hole| hole.until.is_some_and(|until| until <= *at));
-    // What answers a needless copy reaches its sender after what answered the original.
+    // The answer to a needless copy reaches the sender after the answer to the original.
     let cleared = gap.repair.as_ref().filter(|_| is_needless(gap)).and_then(|repair| repair.cleared);
     let acked = gap.all_acked.map(|at| cleared.map_or(at, |cleared| at.max(cleared))).filter(filled);
     let Some(last) = last else { return acked.map(|at| (at, false)) };
     let timeout = timers::rto(gap.base_rtt.or(gap.srtt)).max(timers::INITIAL_RTO);
     let patience = timeout.times(1 << (attempts().count() + 1).clamp(2, MOST_DOUBLINGS));
     let heard = acked.filter(|at| *at >= last);
-    // While SACK blocks report a hole, its repairs go on and are lost before the tap.
+    // While SACK blocks report a hole, the repairs of the hole go on and are lost before the tap.
     let open = gap.hole.is_some_and(|hole| hole.reported.is_some() && hole.until.is_none());
     if gap.ended && !open && (gap.unseen.acks || heard.unwrap_or(gap.end) - last > patience) {
         return Some(((last + gap.rtt()).min(gap.end), true));
@@ -83,31 +85,32 @@ pub(super) fn repaired_at(gap: &Gap) -> Option<(Nanos, bool)> {
     acked.map(|at| (at, false))
 }
 
-/// Every copy in the gap was shown needless: the originals had arrived.
+/// Every copy in the gap was shown to be needless: the originals had arrived.
 pub(super) fn is_needless(gap: &Gap) -> bool {
     gap.repair.as_ref().is_some_and(|repair| repair.needless > 0 && repair.needless == repair.sent)
 }
 
-/// Once it has been sent again, its sender waits for the ACK of that and for the window that the loss lowered, and both end with
-/// the same ACK (RFC 6675 §5: what may go is the window less what is still out).
+/// Confidence once the data has been retransmitted: the sender waits for the ACK of the copy and for the window that
+/// the loss lowered, and both waits end with the same ACK (RFC 6675 §5: the sender may send the window less the data
+/// still in flight).
 const REPAIRED: f32 = 0.75;
 
 const RECOVERY: Proof = Proof { detail: "recovery", confidence: REPAIRED };
 
-/// Doublings after which a timer has run for longer than any stack's longest (Linux: 120 s).
+/// Doublings after which the timeout exceeds every stack's longest (Linux: 120 s).
 const MOST_DOUBLINGS: usize = 7;
 
-/// Packets are missing just before what ended a silence of a probe timeout, or the ACKs inside it were lost: the repair of a
-/// loss that the tap did not see.
+/// Detects the repair of a loss that the tap did not see: packets are missing just before the data that ended a silence
+/// of a probe timeout, or the ACKs inside the silence were lost.
 fn lost_before_tap(gap: &Gap) -> Verdict {
     let probe = timers::probe_timeout(gap.srtt, gap.segments_at_start);
     if !gap.ended || gap.duration() < probe {
         return Verdict::No;
     }
-    // A probe sends new data where there is some, whatever the congestion window says (RFC 8985 §7.3): one frame, after a
-    // silence in which nothing at all was acknowledged though everything was overdue.
+    // A probe sends new data where there is some, whatever the congestion window (RFC 8985 §7.3): one frame, after a
+    // silence in which nothing was acknowledged although everything was overdue.
     let alone = gap.after.clump.first_bytes == u64::from(gap.after.first_frame);
-    // One a flight (RFC 8985 §7.3): after a probe that nothing answered the retransmission timer runs.
+    // One probe per flight (RFC 8985 §7.3): after an unanswered probe the retransmission timer runs.
     let probed = gap.before.acks == 0 && gap.flight_at_start > gap.before.bytes as i64;
     let unanswered = gap.acks == 0
         && !probed
@@ -124,11 +127,13 @@ fn lost_before_tap(gap: &Gap) -> Verdict {
         return Verdict::No;
     }
     if gap.hole_before > 0 {
-        // A probe may carry new data beyond what was lost (RFC 8985 §7.3); the retransmission timer never sends any.
+        // A probe may carry new data beyond the lost data (RFC 8985 §7.3); the retransmission timer never sends new
+        // data.
         return if timers::fires_at(probe, 1, waited) { yes("tail-loss", 0.8) } else { Verdict::No };
     }
-    // The timer sends the first lost segment alone (RFC 5681 §3.1: a loss window of one), the probe the last one.
-    // On a path shorter than the pauses that part bursts, its ACK has let more go within the same burst.
+    // The timer sends the first lost segment alone (RFC 5681 §3.1: a loss window of one), the probe the last one. On a
+    // path shorter than the pauses that separate bursts, the ACK of that segment has released more within the same
+    // burst.
     let clocked = gap.rtt() <= LEAST_GAP && gap.after.first_frame <= gap.mss && gap.after.acks > gap.acks;
     if gap.after.bytes > u64::from(gap.mss) && !clocked {
         return Verdict::No;
@@ -140,16 +145,16 @@ fn lost_before_tap(gap: &Gap) -> Verdict {
     }
 }
 
-/// A stretch of a repair that began for one reason.
+/// A stretch of a repair with one reason.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Stage {
-    /// Where it ends: at the last attempt of its kind, or with the gap.
+    /// End: the last attempt of its kind, or the end of the gap.
     pub(super) end: Nanos,
-    /// What to call it.
+    /// Detail that names the reason.
     pub(super) proof: Proof,
 }
 
-/// The stretches between attempts of different kinds, each called after the attempt that ends it.
+/// Stretches between attempts of different kinds, each named after the attempt that ends it.
 pub(super) fn stages(gap: &Gap) -> Vec<Stage> {
     let Some(repair) = &gap.repair else { return Vec::new() };
     let spurious = is_needless(gap);

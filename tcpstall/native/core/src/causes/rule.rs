@@ -1,23 +1,23 @@
-//! The shape that every rule has.
+//! Common shape of the rules: a pure function from a gap to a verdict.
 
 use super::cause::Cause;
 use super::limits::Limits;
 use crate::gap::Gap;
 use crate::gap::builder::LEAST_GAP;
 
-/// What a rule says of a gap.
+/// Verdict of a rule on a gap.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Verdict {
-    /// This was it.
+    /// This cause held the sender.
     Yes(Proof),
-    /// This was not it.
+    /// This cause did not hold the sender.
     No,
-    /// What is missing to tell.
+    /// Evidence is missing.
     CannotTell(Missing),
 }
 
 impl Verdict {
-    /// This one, or where it was not it the next.
+    /// This verdict if it is yes, otherwise the next one's.
     pub(super) fn or(self, next: impl FnOnce() -> Verdict) -> Verdict {
         match self {
             Verdict::No => next(),
@@ -26,27 +26,27 @@ impl Verdict {
     }
 }
 
-/// How sure a rule is, and the narrower word.
+/// Detail and confidence of a yes.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Proof {
-    /// A word that narrows the cause; empty where there is none.
+    /// Detail that narrows the cause; empty where there is none.
     pub detail: &'static str,
-    /// 0 to 1.
+    /// Confidence, 0 to 1.
     pub confidence: f32,
 }
 
-/// What a rule would have needed.
+/// Evidence that a rule would have needed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Missing(pub &'static str);
 
 impl Missing {
-    /// Both SYNs, for the window scale.
+    /// Both SYNs, because they carry the window scale.
     pub const WINDOW_SCALE: Missing = Missing("window scale: the handshake was not captured");
-    /// The beginning of the connection, for the congestion window.
+    /// The beginning of the connection, because the congestion window is modelled from there.
     pub const START: Missing = Missing("congestion window: the start of the connection was not captured");
-    /// Packets that were left out or dropped by the capture.
+    /// Packets that a paste leaves out or the capture dropped.
     pub const PACKETS: Missing = Missing("packets that the capture does not hold");
-    /// The tap's distance from the sender, to put ACKs and data in order.
+    /// The tap's distance from the sender, which decides the order of ACKs and data.
     pub const DISTANCE: Missing = Missing("how far from the sender the capture was taken, when this wait began");
     /// The sender's own side of a queue before the tap.
     pub const DEPARTURE: Missing =
@@ -54,7 +54,7 @@ impl Missing {
     /// The other subflows of a multipath connection.
     pub const SUBFLOWS: Missing =
         Missing("the other subflows: window and data are those of the whole multipath connection");
-    /// The packets of one end.
+    /// Packets of the other end.
     pub const OTHER_END: Missing = Missing("packets of the other end: only one direction was captured");
     /// More flights of the same size.
     pub const ROUNDS: Missing = Missing("more flights alike: a small one alone shows no send buffer");
@@ -63,25 +63,25 @@ impl Missing {
         Missing("ACKs: data stayed unacknowledged for longer than any timer and was not sent again");
     /// The time of a packet.
     pub const TIME: Missing = Missing("time: a packet carries a time that cannot be");
-    /// A round trip, to compare with.
+    /// A round trip, for comparison.
     pub const ROUND_TRIP: Missing = Missing("round trip time: no data of this flow was acknowledged in the capture");
 }
 
 /// A rule: a pure function of a gap's evidence.
 #[derive(Clone, Copy)]
 pub struct Rule {
-    /// The cause that it finds.
+    /// The cause that the rule detects.
     pub cause: Cause,
-    /// The judgement.
+    /// The function that judges a gap.
     pub judge: fn(&Gap, &Limits) -> Verdict,
 }
 
-/// Shorthand for a yes.
+/// Shorthand for [`Verdict::Yes`].
 pub(super) const fn yes(detail: &'static str, confidence: f32) -> Verdict {
     Verdict::Yes(Proof { detail, confidence })
 }
 
-/// The capture holds packets so much out of order that which of them came before the others is not certain.
+/// The capture holds packets out of order by so much that the order of the others is uncertain.
 pub(super) fn is_blurred(gap: &Gap) -> bool {
     gap.disorder > LEAST_GAP
 }

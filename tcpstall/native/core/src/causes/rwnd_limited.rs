@@ -21,7 +21,7 @@ use crate::time::Nanos;
 
 pub(super) const RULE: Rule = Rule { cause: Cause::RwndLimited, judge };
 
-/// Two teams act on it: whoever sizes the buffer, or whoever makes the application read.
+/// Names the team that can act: whoever sizes the buffer, or whoever makes the application read.
 fn detail(gap: &Gap) -> &'static str {
     if gap.context.reader_behind { "slow-reader" } else { "small-buffer" }
 }
@@ -38,14 +38,14 @@ fn judge(gap: &Gap, _: &Limits) -> Verdict {
         return if excluded { Verdict::No } else { Verdict::CannotTell(Missing::WINDOW_SCALE) };
     };
     let held = gap.room_held.unwrap_or(at_start);
-    // No sender sends beyond the window: an ACK stands too late in the capture.
+    // No sender sends beyond the window: an ACK is stored too late in the capture.
     let room = if gap.disorder > Nanos::ZERO && at_start < 0 { held } else { at_start.min(held) };
     let went_on = !gap.ended || gap.released_by_ack() || gap.acks > 0 || gap.reopened.is_some();
     if room < gap.next_segment() && went_on {
         let confidence = match (gap.scale_inferred, held < gap.next_segment()) {
             (true, _) => 0.7,
             (false, true) => 0.97,
-            // The window opened while the wait lasted, or ACKs and data stand in the wrong order.
+            // The window opened during the wait, or ACKs and data are stored in the wrong order.
             (false, false) => {
                 if gap.disorder > Nanos::ZERO {
                     0.85
@@ -58,7 +58,7 @@ fn judge(gap: &Gap, _: &Limits) -> Verdict {
     }
     let deferred = held < i64::from(gap.mss) * 4 && held * 3 < window && gap.segments_held < gap.cwnd;
     if deferred && gap.context.window_filled_before && gap.released_by_ack() {
-        // Linux tcp_tso_should_defer, which not every sender knows.
+        // Linux `tcp_tso_should_defer`, which not every sender implements.
         return yes(detail(gap), 0.75);
     }
     Verdict::No

@@ -29,7 +29,8 @@ fn judge(gap: &Gap, limits: &Limits) -> Verdict {
     if gap.has_room().is_none() {
         return Verdict::CannotTell(Missing::WINDOW_SCALE);
     }
-    // So few whole segments may be a congestion window that hardly grows: it takes longer to show that it does not.
+    // A small number of whole segments may be a congestion window that grows slowly: twice the rounds are needed to
+    // exclude that.
     let slow = gap.segments_at_start < FEW && !gap.short_segment_out;
     let plateau = gap.context.plateau_rounds >= limits.plateau_rounds * if slow { 2 } else { 1 };
     if gap.flight_unknown || (!gap.cwnd_known && !plateau) {
@@ -38,17 +39,18 @@ fn judge(gap: &Gap, limits: &Limits) -> Verdict {
     if gap.segments_at_start < if plateau { SMALLEST } else { INITIAL_WINDOW } {
         return Verdict::CannotTell(if gap.overtaken > Nanos::ZERO { Missing::DEPARTURE } else { Missing::ROUNDS });
     }
-    // A window that nothing but the buffer keeps from being filled stands at twice the most that was out.
+    // A window that only the buffer keeps from being filled is twice the largest flight.
     let saturated = f64::from(gap.segments_at_start) <= SATURATED * f64::from(gap.cwnd);
     let (detail, confidence) = match (plateau, gap.short_segment_out, gap.losses) {
         (true, true, 0) => ("plateau", if saturated { 0.95 } else { 0.8 }),
-        // Whole segments again and again may be a congestion window that cannot grow; only at the sender that shows.
+        // A plateau of whole segments may be a congestion window that cannot grow; only a tap at the sender can tell
+        // them apart.
         (true, false, 0) => ("plateau", if gap.near_sender() { 0.85 } else { 0.6 }),
         (true, _, _) => ("plateau", 0.7),
-        // One round alone: what else it may have been is only known by the model.
+        // With one round alone, only the model can exclude other reasons.
         (false, _, _) => ("", UNSURE),
     };
-    // A window that no loss lets grow stands as low.
+    // A window that losses keep from growing is as small.
     let confidence = if gap.segments_at_start < FEW { confidence.min(0.7) } else { confidence };
     let most = match gap.released_at_once() {
         true if nagle::may_hold_tail(gap) => LESS_SURE,
@@ -59,14 +61,15 @@ fn judge(gap: &Gap, limits: &Limits) -> Verdict {
     yes(detail, most.min(confidence))
 }
 
-/// A buffer holds two segments at least: one that is acknowledged frees nothing for a writer to be woken by.
+/// Smallest buffer, in segments: with one segment in flight its ACK frees nothing that would wake a writer.
 pub(super) const SMALLEST: u32 = 2;
-/// Below so many segments a plateau may be a congestion window's: repeated losses keep it there.
+/// Segments below which a plateau may be a congestion window's: repeated losses keep it there.
 const FEW: u32 = 4;
-/// Flight over the modelled window where slow start ended only because no more was sent (Linux tcp_is_cwnd_limited), with
-/// some room for what was acknowledged meanwhile.
+/// Flight over the modelled window where slow start ended only because no more was sent (Linux tcp_is_cwnd_limited),
+/// with some room for data that was acknowledged meanwhile.
 const SATURATED: f64 = 0.55;
-/// Data that came as soon after the ACK as the path jitters, or as a held tail and the next write might by chance.
+/// Confidence where the data followed the ACK within the path's jitter, or where a held tail and the next write
+/// coincide by chance.
 const LESS_SURE: f32 = 0.8;
-/// Data that came a little after the ACK may have come by itself.
+/// Confidence where the data followed a little after the ACK, and so may have come by itself.
 const UNSURE: f32 = 0.6;

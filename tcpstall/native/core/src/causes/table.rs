@@ -1,23 +1,23 @@
-//! What people read about each cause: colour, summary, documentation, advice. Everything else iterates this table.
+//! Colour, summary, documentation and advice of each cause; everything else iterates this table.
 
 use super::cause::Cause;
 
-/// One row.
+/// The row of one cause.
 #[derive(Clone, Copy, Debug)]
 pub struct Info {
     /// The cause.
     pub cause: Cause,
-    /// #rrggbb, from palettes made for the colour-blind (Okabe and Ito; Tol).
+    /// Colour as #rrggbb, from palettes made for the colour-blind (Okabe and Ito; Tol).
     pub colour: &'static str,
-    /// One sentence without a full stop.
+    /// Summary: one sentence without a full stop.
     pub summary: &'static str,
-    /// What to change, where no detail says better.
+    /// Change that helps, where no detail has better advice.
     pub advice: &'static str,
     source: &'static str,
 }
 
 impl Info {
-    /// The rule's documentation: the heading comment of its file.
+    /// Documentation of the rule: the heading comment of its file.
     pub fn documentation(&self) -> String {
         let lines = self.source.lines().take_while(|line| line.starts_with("//!"));
         lines.map(|line| line.trim_start_matches("//!").strip_prefix(' ').unwrap_or("").to_owned() + "\n").collect()
@@ -29,7 +29,7 @@ pub const fn info(cause: Cause) -> &'static Info {
     &TABLE[cause as usize]
 }
 
-/// What to change about a stall.
+/// Change that shortens a stall of this cause and detail.
 pub fn advice(cause: Cause, detail: &str) -> &'static str {
     match (cause, detail) {
         (Cause::CwndLimited, "initial-window") => {

@@ -14,17 +14,17 @@ use super::limits::Limits;
 use super::rule::{Missing, Proof};
 use crate::gap::Gap;
 
-/// The label where none is earned.
+/// Proof where no rule said yes.
 pub(super) const PROOF: Proof = Proof { detail: "", confidence: 0.0 };
 
-/// RFC 7323 §2.3: no larger shift is used.
+/// Largest window shift that is used: RFC 7323 §2.3.
 const MAX_SHIFT: u32 = 14;
-/// The causes that could not be judged, those first that would most likely be told if what is missing were there; causes of
-/// one rank stay in order of precedence.
+/// Causes that could not be judged, most probable first: the first is the one most likely to be named if the missing
+/// evidence were there. Causes of one rank keep the order of precedence.
 pub(super) fn ranked(gap: &Gap, limits: &Limits, mut doubts: Vec<(Cause, Missing)>) -> Vec<Cause> {
     let (full, stands) = (may_be_full(gap), gap.context.plateau_rounds >= limits.plateau_rounds);
     doubts.sort_by_key(|(cause, missing)| match cause {
-        // All but the order of events said yes.
+        // Everything but the order of events said yes.
         _ if *missing == Missing::DISTANCE => 0,
         Cause::RwndLimited if full => 1,
         Cause::SndbufLimited if stands => 2,
@@ -35,7 +35,7 @@ pub(super) fn ranked(gap: &Gap, limits: &Limits, mut doubts: Vec<(Cause, Missing
     doubts.into_iter().map(|(cause, _)| cause).collect()
 }
 
-/// Some scale makes the window field mean just what is in flight: that hardly happens by chance.
+/// Some window scale makes the window field equal to the data in flight: that hardly happens by chance.
 fn may_be_full(gap: &Gap) -> bool {
     let room = |shift: u32| (i64::from(gap.window_field) << shift) - gap.flight_at_start;
     gap.room_at_start.map_or_else(

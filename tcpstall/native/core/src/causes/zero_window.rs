@@ -16,8 +16,8 @@ use super::limits::Limits;
 use super::rule::{Rule, Verdict, yes};
 use crate::gap::Gap;
 
-/// A sender that probes has data waiting: where the window was shut for so much of a wait, what little came after it does not
-/// make the wait another's.
+/// Share of the wait from which a shut window explains all of it: a sender that probes has data waiting, so a short
+/// rest after the window opened has no other cause.
 pub(super) const NEARLY_ALL: f64 = 0.9;
 
 pub(super) const RULE: Rule = Rule { cause: Cause::ZeroWindow, judge };
@@ -37,7 +37,8 @@ fn judge(gap: &Gap, _: &Limits) -> Verdict {
         (true, Some(window)) if window > 0 => "below-segment",
         (true, _) => "",
     };
-    // Below a segment some stacks probe as if it were closed, others wait as at a full one: only probes tell.
+    // Below a segment some stacks probe as if the window were closed, others wait as at a full window: only probes tell
+    // them apart.
     let confidence = match (detail == "below-segment" && gap.probes == 0, went_on_at_once) {
         (true, _) => 0.75,
         (false, true) => 0.95,

@@ -1,4 +1,4 @@
-//! The blocks of pcapng taken apart and put together.
+//! Parses and builds pcapng blocks.
 
 use crate::capture::Order;
 
@@ -8,26 +8,26 @@ pub(super) const SIMPLE_PACKET: u32 = 3;
 pub(super) const STATISTICS: u32 = 5;
 pub(super) const PACKET: u32 = 6;
 
-/// The option that stands for itself in every block.
+/// Code of a comment, the same in every block.
 pub(super) const COMMENT: u16 = 1;
-/// Of an interface: what it counts time in.
+/// Code of an interface's time resolution.
 pub(super) const RESOLUTION: u16 = 9;
-/// Its value that is understood where there is none.
+/// Time resolution where an interface states none: microseconds.
 pub(super) const MICROSECONDS: u8 = 6;
 pub(super) const NANOSECONDS: u8 = 9;
 
-/// The number that shows a section's byte order.
+/// Magic number that shows a section's byte order.
 pub(super) const ORDER_MAGIC: u32 = 0x1a2b_3c4d;
 
 /// Type and length before a block's body, bytes.
 const HEAD: usize = 8;
-/// The length again after it, bytes.
+/// Repeated length after a block's body, bytes.
 const TAIL: usize = 4;
 
-/// Most bytes of an option's value.
+/// Largest size of an option's value, bytes.
 const LONGEST: usize = u16::MAX as usize;
 
-/// True of a section's header, which begins alike in both byte orders.
+/// True for a section's header, which begins with the same bytes in both byte orders.
 pub(super) fn is_header(block: &[u8]) -> bool {
     block.starts_with(&SECTION.to_be_bytes())
 }
@@ -45,7 +45,7 @@ impl Default for Blocks {
 }
 
 impl Blocks {
-    /// Those of a section in that order.
+    /// Blocks of a section in that order.
     pub(super) fn of(order: Order) -> Blocks {
         Blocks { order }
     }
@@ -54,7 +54,7 @@ impl Blocks {
         self.order.words(block).map_or(0, |[kind]| kind)
     }
 
-    /// What lies between the block's lengths.
+    /// The bytes between the block's lengths.
     pub(super) fn body(self, block: &[u8]) -> &[u8] {
         block.get(HEAD..block.len().saturating_sub(TAIL)).unwrap_or_default()
     }
@@ -63,7 +63,7 @@ impl Blocks {
         body.get(at..).and_then(<[u8]>::first_chunk).map(|bytes| self.order.u32(*bytes))
     }
 
-    /// Code and all bytes of each option that stands whole in `body` behind its first `fixed` bytes, its end mark not.
+    /// Code and all bytes of each option that is whole in `body` after its first `fixed` bytes, without the end mark.
     pub(super) fn options(self, body: &[u8], fixed: usize) -> impl Iterator<Item = (u16, &[u8])> {
         const END: u16 = 0;
         let mut rest = body.get(fixed..).unwrap_or_default();
@@ -79,17 +79,17 @@ impl Blocks {
         })
     }
 
-    /// What an interface's description says that it counts time in, if it says so.
+    /// Time resolution in an interface's description, if it states one.
     pub(super) fn resolution(self, block: &[u8]) -> Option<u8> {
         const FIXED: usize = 8;
         let resolution = self.options(self.body(block), FIXED).find(|(code, _)| *code == RESOLUTION);
         resolution.and_then(|(_, option)| option.get(4).copied())
     }
 
-    /// Appends an option; a text that is too long ends where it must.
+    /// Appends an option; a text that is too long is cut.
     pub(super) fn put_option(self, body: &mut Vec<u8>, code: u16, value: &[u8]) {
         let mut length = value.len().min(LONGEST);
-        // Not within a character.
+        // The cut is not inside a character.
         while length < value.len() && value[length] & 0xc0 == 0x80 {
             length -= 1;
         }
@@ -99,12 +99,12 @@ impl Blocks {
         body.resize(body.len().next_multiple_of(4), 0);
     }
 
-    /// A short number in this order.
+    /// Decodes a 16-bit number in this order.
     pub(super) fn short(self, bytes: [u8; 2]) -> u16 {
         self.order.u16(bytes)
     }
 
-    /// The bytes of one.
+    /// Encodes a 16-bit number in this order.
     pub(super) fn short_bytes(self, number: u16) -> [u8; 2] {
         self.order.short_bytes(number)
     }
@@ -113,7 +113,7 @@ impl Blocks {
         body.extend_from_slice(&self.order.bytes(number));
     }
 
-    /// The end mark behind options, if there are any behind `fixed` bytes.
+    /// Appends the end mark of options, if there are any after `fixed` bytes.
     pub(super) fn close_options(self, body: &mut Vec<u8>, fixed: usize) {
         if body.len() > fixed {
             body.extend_from_slice(&[0; 4]);

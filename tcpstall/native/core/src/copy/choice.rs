@@ -1,4 +1,4 @@
-//! Which packets are written.
+//! Selects the packets to write.
 
 use std::collections::VecDeque;
 
@@ -11,7 +11,8 @@ use crate::wire::{Endpoint, Flags, Segment, Skip, decode_into};
 /// IP packets whose fragments are followed at once.
 const FOLLOWED: usize = 64;
 
-/// How long RSTs behind a connection's end are its own: as long as the run waits before the same ends are another flow.
+/// Time for which RSTs after a connection's end belong to it: the time after which the run starts a new flow with the
+/// same ends.
 const TRAIL: Nanos = Nanos::from_millis(120_000);
 
 /// A part of a connection's time.
@@ -19,18 +20,18 @@ const TRAIL: Nanos = Nanos::from_millis(120_000);
 pub struct Stretch {
     /// Both ends, in any order.
     pub ends: [Endpoint; 2],
-    /// From this packet time on.
+    /// Time of the first packet.
     pub from: Nanos,
-    /// To this one, which belongs to it; and the RSTs after it, until something else comes.
+    /// Time of the last packet, inclusive; the RSTs after it count too, until another packet comes.
     pub until: Nanos,
 }
 
-/// Which packets.
+/// Selection of packets.
 #[derive(Clone, Debug)]
 pub enum Choice {
-    /// All of them.
+    /// All packets.
     Everything,
-    /// Those of these connections, at these times.
+    /// Packets of these connections, at these times.
     Some(Stretches),
 }
 
@@ -38,18 +39,18 @@ pub enum Choice {
 #[derive(Clone, Debug, Default)]
 pub struct Stretches {
     wanted: Vec<Wanted>,
-    /// Of which later fragments may come, which have no ports.
+    /// IP packets of which later fragments may come, which have no ports.
     fragmented: VecDeque<Datagram>,
 }
 
 impl Choice {
-    /// The packets of these.
+    /// Selects the packets of these stretches.
     pub fn of(wanted: Vec<Stretch>) -> Choice {
         let wanted = wanted.into_iter().map(|stretch| Wanted { stretch, over: false }).collect();
         Choice::Some(Stretches { wanted, fragmented: VecDeque::new() })
     }
 
-    /// True if the frame is to be written. Ends are pseudonyms where there is a disguise.
+    /// True if the frame is to be written. The ends are pseudonyms where there is a disguise.
     pub(super) fn takes(&mut self, frame: &Frame<'_>, disguise: Option<&mut Disguise>) -> bool {
         let Choice::Some(stretches) = self else { return true };
         stretches.take(frame, disguise)
@@ -58,7 +59,7 @@ impl Choice {
 
 impl Stretches {
     fn take(&mut self, frame: &Frame<'_>, disguise: Option<&mut Disguise>) -> bool {
-        // Stretches have times as the analysis has them; the copy keeps those of the capture.
+        // Times of stretches are the analysis's; the copy keeps those of the capture.
         let time = frame.time.in_range();
         let may_be = |wanted: &Wanted| wanted.stretch.from <= time && !wanted.is_past(time);
         if !self.wanted.iter().any(may_be) {
@@ -94,7 +95,8 @@ impl Wanted {
         time > self.stretch.until && (self.over || time - self.stretch.until >= TRAIL)
     }
 
-    /// A packet of its connection passes. A flow ends with its first RST: those that follow at once are still its own.
+    /// Takes in a packet of its connection. A flow ends with its first RST: RSTs that follow at once still belong to
+    /// it.
     fn takes(&mut self, time: Nanos, flags: Flags) -> bool {
         if time <= self.stretch.until {
             return true;
@@ -104,12 +106,12 @@ impl Wanted {
     }
 }
 
-/// True if these are the ends, either way round.
+/// True if these are the same ends, in either order.
 pub(super) fn are(ends: [Endpoint; 2], [one, other]: [Endpoint; 2]) -> bool {
     ends == [one, other] || ends == [other, one]
 }
 
-/// Who speaks to whom in the frame, with which flags, and whether more fragments follow.
+/// Source and destination of the frame's segment, its flags, and whether more fragments follow.
 pub(super) fn ends(frame: &Frame<'_>, disguise: Option<&mut Disguise>) -> Result<([Endpoint; 2], Flags, bool), Skip> {
     let mut segment = Segment::default();
     decode_into(frame, &mut segment)?;

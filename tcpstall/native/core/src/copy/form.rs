@@ -1,4 +1,4 @@
-//! The kinds of file that a capture is written as.
+//! File formats in which a capture is written.
 
 use std::io::Write;
 
@@ -7,17 +7,17 @@ use super::pcapng::Pcapng;
 use super::{Chosen, Failure};
 use crate::capture::{LinkType, Order, Recording};
 
-/// A kind of file.
+/// A file format.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Form {
-    /// The classic file of libpcap: one link type, no remarks.
+    /// The classic file format of libpcap: one link type, no remarks.
     Pcap,
-    /// The block-structured file of Wireshark.
+    /// The block-structured file format of Wireshark.
     Pcapng,
 }
 
 impl Form {
-    /// The form of that name.
+    /// The format with this name.
     pub fn from_name(name: &str) -> Option<Form> {
         match name {
             "pcap" => Some(Form::Pcap),
@@ -34,7 +34,7 @@ pub(super) enum Output {
 }
 
 impl Output {
-    /// With all of the capture's other blocks (`whole`), such that it may be `shared`.
+    /// An output with all of the capture's other blocks (`whole`), or safe to share (`shared`).
     pub(super) fn new(form: Form, about: String, whole: bool, shared: bool) -> Output {
         match form {
             Form::Pcap => Output::Pcap(Pcap::default()),
@@ -42,7 +42,7 @@ impl Output {
         }
     }
 
-    /// What comes is in that section, whose own header it is or not.
+    /// Notes the section of the next items; `header` is true if its own header follows.
     pub(super) fn enters(&mut self, section: (u64, Order), header: bool, out: &mut dyn Write) -> Result<(), Failure> {
         match self {
             Output::Pcap(pcap) => pcap.enters(section.1),
@@ -51,7 +51,7 @@ impl Output {
         Ok(())
     }
 
-    /// Writes a packet that came in that block, or in a record written so; says how many of its remarks found no place.
+    /// Writes a packet from a block or from a record; returns the number of its remarks that could not be written.
     pub(super) fn packet(
         &mut self,
         chosen: &Chosen,
@@ -72,7 +72,7 @@ impl Output {
         }
     }
 
-    /// A block without a packet came: false if it is left out.
+    /// Takes in a block without a packet; false if it is left out.
     pub(super) fn block(&mut self, block: &[u8], out: &mut dyn Write) -> Result<bool, Failure> {
         match self {
             Output::Pcap(pcap) => Ok(pcap.hears(block)),
@@ -80,7 +80,7 @@ impl Output {
         }
     }
 
-    /// The capture is read: where nothing was written, it is a file without packets.
+    /// Ends the file, which without any packet still has its header.
     pub(super) fn end(
         &mut self,
         link: LinkType,

@@ -1,4 +1,4 @@
-//! A capture written again: all of it with remarks, or some of its packets, as they are or such that they may be shared.
+//! Writes a capture again: all of it with remarks, or some of its packets, unchanged or safe to share.
 
 mod blocks;
 mod choice;
@@ -21,27 +21,27 @@ use crate::capture::{Capture, CaptureError, Frame, Item, LinkType};
 use crate::disguise::{Disguise, Pseudonyms, headers};
 use crate::time::Nanos;
 
-/// Progress is told each time so many packets were read.
+/// Packets between two reports of progress.
 const PROGRESS_EVERY: u64 = 1 << 16;
 
-/// What to write.
+/// Options of a copy.
 #[derive(Debug)]
 pub struct Wish {
-    /// The kind of file.
+    /// The file format.
     pub form: Form,
-    /// Which packets.
+    /// The packets.
     pub choice: Choice,
-    /// What to say at them.
+    /// Remarks on packets.
     pub remarks: Remarks,
-    /// What to say of the whole, which only pcapng can.
+    /// A remark on the whole capture, only in pcapng.
     pub about: String,
-    /// With payload, as far as it was captured.
+    /// Keep the payload, as far as it was captured.
     pub payload: bool,
-    /// So that it may be shared: with these pseudonyms, without payload, and without what else names somebody.
+    /// Make the copy safe to share: with these pseudonyms, without payload, and without other names.
     pub names: Option<Pseudonyms>,
 }
 
-/// What was written.
+/// Statistics of a copy.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Copied {
     /// Packets read.
@@ -50,24 +50,24 @@ pub struct Copied {
     pub written: u64,
     /// Remarks written.
     pub remarks: u64,
-    /// Packets of which nothing understood was left but their link-layer header, since they may be shared.
+    /// Packets reduced to their link-layer header for safe sharing, because the rest was not understood.
     pub blanked: u64,
-    /// Blocks without packets that were left out, for the same reason or because they are not about the chosen packets.
+    /// Blocks without packets that were left out, for safe sharing or because they do not concern the chosen packets.
     pub left_out: u64,
-    /// Why the capture could not be read to its end.
+    /// Reason why the capture could not be read to its end.
     pub error: Option<CaptureError>,
 }
 
-/// Why nothing useful was written.
+/// Reason why nothing useful was written.
 #[derive(Debug)]
 pub enum Failure {
     /// The capture cannot be read.
     Capture(CaptureError),
-    /// The kind of file cannot hold it: why, and what to do.
+    /// The file format cannot hold the capture: reason, and advice.
     Form(String),
     /// The output cannot be written.
     Write(io::Error),
-    /// Whoever follows it said so.
+    /// The follower stopped the copy.
     Stopped,
 }
 
@@ -77,8 +77,8 @@ impl From<io::Error> for Failure {
     }
 }
 
-/// Reads the capture to its end and writes what is wished. Where some packets have been read, damage is no failure.
-/// `told` hears now and then how many bytes were read, out of how many where that is known.
+/// Reads the capture to its end and writes the chosen packets. After the first packets, damage is no failure.
+/// From time to time `told` is called with the bytes read so far, and the size where that is known.
 pub fn copy(
     capture: Capture,
     wish: Wish,
@@ -104,7 +104,7 @@ pub fn copy(
     Ok(copier.copied)
 }
 
-/// What a step came to.
+/// Result of a step.
 #[derive(Clone, Copy, Default)]
 struct Done {
     ends: bool,
@@ -116,7 +116,7 @@ struct Chosen {
     time: Nanos,
     link: LinkType,
     wire_length: u32,
-    /// Its bytes are those of the frame no more.
+    /// Its bytes differ from those of the frame.
     changed: bool,
     remarks: Vec<String>,
 }
@@ -127,7 +127,7 @@ struct Copier {
     payload: bool,
     disguise: Option<Disguise>,
     output: Output,
-    /// The bytes of the packet under way, where they are not those of the frame.
+    /// The bytes of the present packet, where they differ from those of the frame.
     bytes: Vec<u8>,
     copied: Copied,
 }
@@ -178,13 +178,13 @@ impl Copier {
         Ok(Done::default())
     }
 
-    /// Lets the output know in which section the last item was.
+    /// Tells the output the section of the last item.
     fn enter(&mut self, capture: &Capture, out: &mut dyn Write) -> Result<(), Failure> {
         let Some(section) = capture.section() else { return Ok(()) };
         self.output.enters(section, capture.block().is_some_and(blocks::is_header), out)
     }
 
-    /// What is to be written of the frame, if anything is; its bytes are in [`Copier::bytes`] then.
+    /// The packet to be written for the frame, if one is; its bytes are then in [`Copier::bytes`].
     fn chosen(&mut self, frame: &Frame<'_>) -> Option<Chosen> {
         if !self.choice.takes(frame, self.disguise.as_mut()) {
             return None;

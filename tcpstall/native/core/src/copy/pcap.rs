@@ -1,4 +1,4 @@
-//! The classic pcap file.
+//! Writes the classic pcap file.
 
 use std::io::{self, Write};
 
@@ -8,26 +8,26 @@ use crate::capture::{LinkType, Order, Recording};
 
 const SECOND: i64 = 1_000_000_000;
 const MICROSECOND: i64 = 1_000;
-/// What a file is given that came from one without a limit: what tcpdump gives it, bytes.
+/// Snap length of a file made from a capture without a limit, bytes: tcpdump's default.
 const USUAL_SNAP_LENGTH: u32 = 262_144;
 
 /// A pcap file being written, in little-endian order.
 #[derive(Default)]
 pub(super) struct Pcap {
-    /// Its link type and what it counts time in, nanoseconds, once its header is written.
+    /// Its link type and time unit, nanoseconds, once its header is written.
     header: Option<(LinkType, i64)>,
-    /// An interface so far counts finer than microseconds.
+    /// An interface so far has a finer clock than microseconds.
     fine: bool,
     blocks: Blocks,
 }
 
 impl Pcap {
-    /// What comes is in a section of that order.
+    /// Notes the byte order of the next section.
     pub(super) fn enters(&mut self, order: Order) {
         self.blocks = Blocks::of(order);
     }
 
-    /// A block without a packet came, which this file has no place for; true if nothing is lost with it.
+    /// Takes in a block without a packet, which this format cannot hold; true if nothing is lost with it.
     pub(super) fn hears(&mut self, block: &[u8]) -> bool {
         match self.blocks.kind(block) {
             blocks::INTERFACE => {
@@ -38,7 +38,7 @@ impl Pcap {
         }
     }
 
-    /// Writes the header, if it is not written yet; gives the file's link type and tick.
+    /// Writes the header, if it is not written yet; returns the file's link type and time unit.
     pub(super) fn begin(
         &mut self,
         link: LinkType,

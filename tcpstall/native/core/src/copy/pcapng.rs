@@ -1,4 +1,4 @@
-//! The pcapng file: the blocks of another one with remarks in them, or blocks made of records.
+//! Writes the pcapng file: the blocks of another one with remarks, or blocks made from records.
 
 use std::io::{self, Write};
 
@@ -11,21 +11,21 @@ use crate::capture::{LinkType, Order, Recording};
 use crate::disguise::bare;
 use crate::time::Nanos;
 
-/// Who wrote a section.
+/// Code of the application that wrote a section.
 const APPLICATION: u16 = 4;
 
 /// A pcapng file being written.
 pub(super) struct Pcapng {
     about: String,
-    /// Other blocks than packets and what they refer to are kept.
+    /// Blocks other than packets, sections and interfaces are kept too.
     whole: bool,
-    /// What names somebody goes.
+    /// Names are removed.
     shared: bool,
-    /// A section is begun.
+    /// A section has begun.
     begun: bool,
-    /// The number of the section that is written again.
+    /// The number of the section that is copied.
     section: u64,
-    /// The interfaces made of records.
+    /// The interfaces made from records.
     interfaces: Vec<(LinkType, Nanos)>,
     blocks: Blocks,
     body: Vec<u8>,
@@ -37,7 +37,7 @@ impl Pcapng {
         Pcapng { about, whole, shared, begun: false, section: 0, interfaces: Vec::new(), blocks, body }
     }
 
-    /// What comes is in the section of that number and order. Its own header follows, unless that was damaged.
+    /// Starts the section with that number and order. Its own header follows, unless that was damaged.
     pub(super) fn enters(
         &mut self,
         (number, order): (u64, Order),
@@ -58,7 +58,7 @@ impl Pcapng {
         }
         self.body.clear();
         self.blocks.put_number(&mut self.body, ORDER_MAGIC);
-        // Version 1.0, of a length that is not said.
+        // Version 1.0, of unstated length.
         self.body.extend_from_slice(&self.blocks.short_bytes(1));
         self.body.extend_from_slice(&[0; 2]);
         self.body.extend_from_slice(&[0xff; 8]);
@@ -85,7 +85,7 @@ impl Pcapng {
         out.write_all(&tail)
     }
 
-    /// Writes a packet that was a record.
+    /// Writes a packet from a record.
     pub(super) fn record(
         &mut self,
         chosen: &Chosen,
@@ -105,7 +105,7 @@ impl Pcapng {
         self.put(PACKET, out)
     }
 
-    /// The number of an interface of that link type and clock, described if it is new.
+    /// The number of an interface with that link type and clock, which is described if it is new.
     fn interface(&mut self, link: LinkType, recording: Recording, out: &mut dyn Write) -> io::Result<u32> {
         const FIXED: usize = 8;
         if let Some(number) = self.interfaces.iter().position(|known| *known == (link, recording.tick)) {
@@ -122,7 +122,7 @@ impl Pcapng {
         Ok(self.interfaces.len() as u32 - 1)
     }
 
-    /// Packet data, then options: those that were there, and remarks.
+    /// Appends packet data, then options: the packet's own, and remarks.
     fn put_packet(&mut self, bytes: &[u8], options: &[u8], remarks: &[String]) {
         self.body.extend_from_slice(bytes);
         self.body.resize(self.body.len().next_multiple_of(4), 0);
@@ -134,7 +134,7 @@ impl Pcapng {
         self.blocks.close_options(&mut self.body, start);
     }
 
-    /// Writes a packet again that came in that block; says how many of its remarks found no place.
+    /// Writes the packet of that block again; returns the number of its remarks that could not be written.
     pub(super) fn again(
         &mut self,
         chosen: &Chosen,
@@ -143,7 +143,7 @@ impl Pcapng {
         out: &mut dyn Write,
     ) -> io::Result<usize> {
         let kind = self.blocks.kind(block);
-        // It has neither a length of what was kept nor options.
+        // It has neither a captured length nor options.
         let simple = kind == SIMPLE_PACKET;
         if !chosen.changed && (simple || chosen.remarks.is_empty()) {
             out.write_all(block)?;
@@ -172,7 +172,7 @@ impl Pcapng {
         Ok(0)
     }
 
-    /// The packet's options that stay true, and that may be shared.
+    /// The packet's options that remain true and are safe to share.
     fn kept_options(&self, body: &[u8], fixed: usize, changed: bool) -> Vec<u8> {
         const FLAGS: u16 = 2;
         const HASH: u16 = 3;
@@ -186,7 +186,7 @@ impl Pcapng {
         options.flat_map(|(_, option)| option).copied().collect()
     }
 
-    /// A block without a packet: false if it is left out.
+    /// Takes in a block without a packet: false if it is left out.
     pub(super) fn block(&mut self, block: &[u8], out: &mut dyn Write) -> io::Result<bool> {
         let body = self.blocks.body(block);
         match self.blocks.kind(block) {
@@ -194,7 +194,7 @@ impl Pcapng {
                 const FIXED: usize = 16;
                 let shared = self.shared;
                 self.filtered(body, FIXED, |_| !shared);
-                // Blocks grow and go: the length of the section is not said.
+                // Blocks grow and are left out, so the length of the section is not stated.
                 self.body.get_mut(8..FIXED).unwrap_or_default().fill(0xff);
                 self.close_section(out)?;
             }
@@ -222,7 +222,7 @@ impl Pcapng {
         Ok(true)
     }
 
-    /// Puts the fixed part of a block's body together with those of its options.
+    /// Builds a body from a block's fixed part and the wanted options.
     fn filtered(&mut self, body: &[u8], fixed: usize, wanted: impl Fn(u16) -> bool) {
         let options = self.blocks.options(body, fixed).filter(|(code, _)| wanted(*code));
         let options: Vec<u8> = options.flat_map(|(_, option)| option).copied().collect();

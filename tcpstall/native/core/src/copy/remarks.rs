@@ -1,4 +1,4 @@
-//! What is said at packets.
+//! Remarks on packets.
 
 use hashbrown::HashMap;
 
@@ -8,10 +8,10 @@ use crate::disguise::Disguise;
 use crate::time::Nanos;
 use crate::wire::Endpoint;
 
-/// A packet told by its time and its connection, where its number is not known.
+/// A packet identified by its time and its connection, where its number is unknown.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Moment {
-    /// When the tap saw it.
+    /// Time at the tap.
     pub time: Nanos,
     /// Both ends of its connection, in any order.
     pub ends: [Endpoint; 2],
@@ -25,17 +25,17 @@ pub struct Remarks {
 }
 
 impl Remarks {
-    /// A remark at the packet of that number.
+    /// Adds a remark on the packet with that number.
     pub fn at(&mut self, packet: u64, text: String) {
         self.by_number.entry(packet).or_default().push(text);
     }
 
-    /// A remark at the first packet of that moment.
+    /// Adds a remark on the first packet at that moment.
     pub fn when(&mut self, moment: Moment, text: String) {
         self.by_time.entry(moment.time.0).or_default().push((moment.ends, text));
     }
 
-    /// Those at this frame, which wait no more.
+    /// Takes out the remarks on this frame.
     pub(super) fn of(&mut self, frame: &Frame<'_>, disguise: Option<&mut Disguise>) -> Vec<String> {
         if self.by_number.is_empty() && self.by_time.is_empty() {
             return Vec::new();

@@ -1,4 +1,4 @@
-//! Blocks and records written again.
+//! Tests of copied blocks and records.
 
 use std::io::Cursor;
 use std::ops::ControlFlow;
@@ -23,7 +23,7 @@ fn interface(link: u8) -> Vec<u8> {
     block(1, &[link, 0, 0, 0, 0, 0, 0, 0])
 }
 
-/// An enhanced packet of these bytes with these options.
+/// An enhanced packet with these bytes and options.
 fn packet(bytes: &[u8], options: &[u8]) -> Vec<u8> {
     let mut body = vec![0; 12];
     (0..2).for_each(|_| body.extend_from_slice(&(bytes.len() as u32).to_le_bytes()));
@@ -48,7 +48,7 @@ fn copied(
     Ok((out, copied))
 }
 
-/// How many packets another reading finds.
+/// Number of packets that another reading finds.
 fn packets(bytes: &[u8]) -> usize {
     let mut capture = Capture::from_reader(Box::new(Cursor::new(bytes.to_vec())));
     let mut packets = 0;

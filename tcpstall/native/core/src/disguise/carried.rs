@@ -1,4 +1,4 @@
-//! What IP carries: the headers of TCP, UDP, ICMP and of tunnels stay, all that they carry goes.
+//! Disguises the payload of IP: the headers of TCP, UDP, ICMP and of tunnels stay, and their payload is removed.
 
 use super::checksum::Change;
 use super::packet::Packet;
@@ -12,7 +12,8 @@ const GRE: u8 = 47;
 const ICMPV6: u8 = 58;
 
 impl Packet<'_> {
-    /// What the protocol has at `at`, where `pseudo` is what became of the addresses; where what may stay ends.
+    /// Disguises the protocol header at `at`, where `pseudo` is the change of the addresses; returns the end of the
+    /// part that may stay.
     pub(super) fn carried(&mut self, protocol: u8, at: usize, depth: u8, pseudo: Change) -> usize {
         match protocol {
             TCP => self.tcp(at, pseudo),
@@ -46,9 +47,9 @@ impl Packet<'_> {
         end
     }
 
-    /// The packet inside, if this is a tunnel with IP in it.
+    /// Offset of the inner packet, if this is a tunnel with IP in it.
     fn tunnel(&mut self, protocol: u8, at: usize, depth: u8) -> Option<usize> {
-        /// UDP's header and Geneve's before its options.
+        /// Length of UDP's header and Geneve's before its options, bytes.
         const BEFORE_OPTIONS: usize = 16;
         const CHECKSUM_PRESENT: u8 = 0x80;
         let inner = entrance(protocol, self.old.get(at..)?)?;
@@ -74,7 +75,7 @@ impl Packet<'_> {
                 self.address_v4(at + 4);
                 self.ip(at + 8, depth + 1)
             }
-            // What came back: unreachable, quench, time exceeded, parameter problem.
+            // Messages with a returned packet: unreachable, quench, time exceeded, parameter problem.
             Some([3 | 4 | 11 | 12, ..]) => self.ip(at + 8, depth + 1),
             Some([0 | 8, ..]) => at + 8,
             _ => at + 4,
@@ -86,10 +87,10 @@ impl Packet<'_> {
 
     fn icmpv6(&mut self, at: usize, depth: u8, pseudo: Change) -> usize {
         let end = match self.read::<8>(at) {
-            // What came back: unreachable, too big, time exceeded, parameter problem.
+            // Messages with a returned packet: unreachable, too big, time exceeded, parameter problem.
             Some([1..=4, ..]) => self.ip(at + 8, depth + 1),
             Some([128 | 129, ..]) => at + 8,
-            // Neighbour discovery tells addresses of both kinds.
+            // Neighbour discovery contains IP and MAC addresses.
             _ => at + 4,
         };
         let end = end.min(self.old.len());

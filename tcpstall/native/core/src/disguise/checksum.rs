@@ -1,4 +1,4 @@
-//! Internet checksums that stay as right or as wrong as they were (RFC 1624).
+//! Updates Internet checksums so that they stay as right or as wrong as they were (RFC 1624).
 
 /// A sum of 16-bit words in ones' complement, not yet folded.
 fn sum(bytes: &[u8]) -> u64 {
@@ -14,7 +14,7 @@ fn folded(mut sum: u64) -> u16 {
     sum as u16
 }
 
-/// What changed under a checksum.
+/// A change of the bytes under a checksum.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Change {
     old: u64,
@@ -22,17 +22,17 @@ pub(super) struct Change {
 }
 
 impl Change {
-    /// From these bytes to those.
+    /// The change from `old` to `new` bytes.
     pub(super) fn of(old: &[u8], new: &[u8]) -> Change {
         Change { old: sum(old), new: sum(new) }
     }
 
-    /// Both changes.
+    /// The sum of both changes.
     pub(super) fn and(self, other: Change) -> Change {
         Change { old: self.old + other.old, new: self.new + other.new }
     }
 
-    /// The checksum after it: valid if it was, and off by as much if it was not.
+    /// The checksum after the change: valid if it was, and wrong by the same amount if it was not.
     pub(super) fn on(self, checksum: u16) -> u16 {
         let (old, new) = (folded(self.old), folded(self.new));
         if old == new {

@@ -1,13 +1,13 @@
-//! IP headers: addresses get pseudonyms, options and extension headers keep what says how long they are.
+//! Disguises IP headers: addresses get pseudonyms, options and extension headers keep their lengths only.
 
 use super::checksum::Change;
 use super::packet::Packet;
 
-/// Packets in packets are followed so deep; what is deeper goes.
+/// Deepest nesting of packets that is followed; deeper packets are removed.
 const DEEPEST: u8 = 8;
 
 impl Packet<'_> {
-    /// The IP packet at `at`, in so many others; where what may stay of the frame ends.
+    /// Disguises the IP packet at `at`, nested `depth` deep; returns the end of the part of the frame that may stay.
     pub(super) fn ip(&mut self, at: usize, depth: u8) -> usize {
         match self.read::<1>(at) {
             Some([first]) if depth <= DEEPEST => match first >> 4 {
@@ -37,7 +37,7 @@ impl Packet<'_> {
         let pseudo = self.change(at + SOURCE, at + FIXED);
         let is_later = u16::from_be_bytes([header[6], header[7]]) & OFFSET != 0;
         let total = usize::from(u16::from_be_bytes([header[2], header[3]]));
-        // Behind the packet's own length there is padding. Offloading leaves it 0.
+        // After the packet's own length there is padding. Offloading leaves the length 0.
         let limit = if total < length { usize::MAX } else { at + total };
         let kept = if is_later { end } else { self.carried(header[9], end, depth, pseudo).min(limit) };
         self.mend(at + CHECKSUM, at, end, Change::default());
@@ -59,7 +59,7 @@ impl Packet<'_> {
         }
     }
 
-    /// Through the extension headers to what they stand before.
+    /// Walks through the extension headers to the next protocol.
     fn behind_ipv6(&mut self, mut next: u8, mut end: usize, depth: u8, pseudo: Change) -> usize {
         const HOP_BY_HOP: u8 = 0;
         const ROUTING: u8 = 43;
@@ -83,7 +83,7 @@ impl Packet<'_> {
                 FRAGMENT if u16::from_be_bytes([a, b]) & OFFSET != 0 => return end,
                 FRAGMENT => {}
                 HOP_BY_HOP => self.jumbo_alone(start + 2, end),
-                // Type and segments left; behind them stand addresses, or an integrity check's value.
+                // Type and segments left stay; addresses or an integrity check's value follow.
                 ROUTING => self.blank(start + 4, end),
                 AUTHENTICATION => self.blank(start + 12, end),
                 _ => self.blank(start + 2, end),
@@ -92,7 +92,7 @@ impl Packet<'_> {
         }
     }
 
-    /// Of hop-by-hop options, the length of a jumbogram stays (RFC 2675 §2); zeros are padding (RFC 8200 §4.2).
+    /// Of hop-by-hop options only the length of a jumbogram stays (RFC 2675 §2); zeros are padding (RFC 8200 §4.2).
     fn jumbo_alone(&mut self, from: usize, to: usize) {
         const PAD1: u8 = 0;
         const JUMBO: u8 = 0xc2;

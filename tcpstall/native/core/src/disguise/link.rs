@@ -1,10 +1,10 @@
-//! Link-layer headers: MAC addresses get pseudonyms, and headers that may say anything go.
+//! Disguises link-layer headers: MAC addresses get pseudonyms, and headers of free content are removed.
 
 use super::packet::Packet;
 use crate::capture::LinkType;
 
-/// Length of a header that holds nothing but addresses and types, bytes; `None` for link types whose headers go: those of
-/// radio, netfilter and what is not read may hold places, names and keys.
+/// Length of a header that holds only addresses and types, bytes. `None` for link types whose headers are removed:
+/// those of radio, netfilter and unsupported types may hold places, names and keys.
 pub(super) fn plain(link: LinkType) -> Option<usize> {
     match link {
         LinkType::ETHERNET => Some(14),
@@ -18,12 +18,13 @@ pub(super) fn plain(link: LinkType) -> Option<usize> {
     }
 }
 
-/// The link type of its packets once its headers are gone.
+/// The link type of its packets once its headers are removed.
 pub fn bare(link: LinkType) -> LinkType {
     if plain(link).is_some() { link } else { LinkType::RAW }
 }
 
-/// Gives the addresses before `ip` their pseudonyms, and says how much may stay of a frame without IP.
+/// Replaces the addresses before `ip` by pseudonyms; returns the length of the part that may stay of a frame without
+/// IP.
 pub(super) fn disguise(packet: &mut Packet<'_>, link: LinkType, ip: Option<usize>) -> usize {
     const SLL_ADDRESS: usize = 6;
     const SLL2_ADDRESS: usize = 12;
@@ -50,7 +51,7 @@ pub(super) fn disguise(packet: &mut Packet<'_>, link: LinkType, ip: Option<usize
     kind.map_or(kept, |kind| typed(packet, u16::from_be_bytes(kind), kept, ip)).max(kept)
 }
 
-/// The Ethernet frame at `at`; how much of it may stay if it holds no IP.
+/// Disguises the Ethernet frame at `at`; returns the length of the part that may stay if the frame holds no IP.
 pub(super) fn ethernet(packet: &mut Packet<'_>, at: usize, ip: Option<usize>) -> usize {
     packet.mac(at);
     packet.mac(at + 6);
@@ -60,8 +61,8 @@ pub(super) fn ethernet(packet: &mut Packet<'_>, at: usize, ip: Option<usize>) ->
     }
 }
 
-/// Goes through tags and labels to what may hold addresses again: a frame in a pseudowire, or ARP. Nothing else before
-/// `ip` holds any.
+/// Walks through tags and labels to headers that may hold addresses again: a frame in a pseudowire, or ARP. No other
+/// header before `ip` holds any.
 fn typed(packet: &mut Packet<'_>, mut kind: u16, mut at: usize, ip: Option<usize>) -> usize {
     const ARP: u16 = 0x0806;
     const MPLS: [u16; 2] = [0x8847, 0x8848];
@@ -78,7 +79,7 @@ fn typed(packet: &mut Packet<'_>, mut kind: u16, mut at: usize, ip: Option<usize
             (label, Some([_, _, last, _])) if MPLS.contains(&label) => {
                 at += 4;
                 if last & BOTTOM != 0 {
-                    // Where the way to IP is longer than the labels, a frame lies between.
+                    // Where IP is further away than the labels, a frame is between them.
                     let bridged = ip.is_some_and(|ip| ip > at + CONTROL_WORD);
                     return if bridged { ethernet(packet, at + CONTROL_WORD, ip) } else { start };
                 }
@@ -89,7 +90,7 @@ fn typed(packet: &mut Packet<'_>, mut kind: u16, mut at: usize, ip: Option<usize
     }
 }
 
-/// ARP for IPv4 over Ethernet (RFC 826); how much of the frame may stay.
+/// Disguises ARP for IPv4 over Ethernet (RFC 826); returns the length of the part of the frame that may stay.
 fn arp(packet: &mut Packet<'_>, at: usize) -> Option<usize> {
     const LENGTH: usize = 28;
     let [_, _, 8, 0, 6, 4, _, _] = packet.read::<8>(at)? else { return None };

@@ -1,4 +1,5 @@
-//! Captures and results that may be shared: keyed pseudonyms for addresses, and packets cut to headers that name nobody.
+//! Makes captures and results safe to share: keyed pseudonyms replace addresses, and packets are cut to headers without
+//! names.
 
 mod carried;
 mod checksum;

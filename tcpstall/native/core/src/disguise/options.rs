@@ -1,6 +1,6 @@
-//! TCP options: those that every analysis needs stay, of the others only their kind and length.
+//! Disguises TCP options: those that every analysis needs stay; of the others only kind and length stay.
 
-/// Blanks in `options` what may name somebody: Fast Open's cookies, MD5 signatures, Multipath TCP's keys and addresses.
+/// Blanks identifying options in `options`: Fast Open's cookies, MD5 signatures, Multipath TCP's keys and addresses.
 pub(super) fn blank(options: &mut [u8]) {
     const END: u8 = 0;
     const NO_OPERATION: u8 = 1;
@@ -14,7 +14,7 @@ pub(super) fn blank(options: &mut [u8]) {
                 let value = match (*kind, *length) {
                     // MSS, window scale, SACK (RFC 2018), timestamps (RFC 7323).
                     (2, 4) | (3, 3) | (4, 2) | (5, 10 | 18 | 26 | 34) | (8, 10) => next,
-                    // Its first byte says what kind of option it is (RFC 8684 §3).
+                    // Its first byte is the kind of option (RFC 8684 §3).
                     (MULTIPATH, 3..) => at + 3,
                     _ => at + 2,
                 };
@@ -26,7 +26,7 @@ pub(super) fn blank(options: &mut [u8]) {
         options[value.min(end)..end].fill(0);
         at = next;
     }
-    // The end mark and its padding, or what cannot be understood.
+    // The end mark and its padding, or options that cannot be parsed.
     if let Some(rest) = options.get_mut(at..) {
         rest.fill(0);
     }

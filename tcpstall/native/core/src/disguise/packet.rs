@@ -1,4 +1,4 @@
-//! One frame cut to its headers, in which pseudonyms stand for addresses.
+//! Cuts one frame to its headers and replaces addresses by pseudonyms.
 
 use hashbrown::HashMap;
 
@@ -8,29 +8,30 @@ use super::pseudonyms::Pseudonyms;
 use crate::capture::{self, LinkType};
 use crate::wire::{Address, link_header};
 
-/// Pseudonyms kept for packets to come: drawing one of IPv6 takes two hundred encryptions. A flood of addresses costs time, not memory.
+/// Pseudonyms kept for later packets: an IPv6 pseudonym takes two hundred encryptions. A flood of addresses costs time,
+/// not memory.
 const REMEMBERED: usize = 1 << 16;
 
-/// Makes packets that may be shared.
+/// Makes packets safe to share.
 #[derive(Debug)]
 pub struct Disguise {
     names: Pseudonyms,
     known: HashMap<Address, Address>,
 }
 
-/// What became of a frame.
+/// The result for one frame.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Frame {
-    /// Its link type now: radio headers and the like go, and what they carried stands alone.
+    /// Its new link type: radio headers and the like are removed, and their payload stands alone.
     pub link: LinkType,
-    /// Its length on the wire, bytes, without them.
+    /// Its length on the wire without them, bytes.
     pub wire_length: u32,
-    /// False where it holds nothing that is understood, so that nothing of it stays but its link-layer header.
+    /// False if nothing in the frame is understood, so that only its link-layer header stays.
     pub understood: bool,
 }
 
 impl Disguise {
-    /// With these pseudonyms.
+    /// A disguise with these pseudonyms.
     pub fn new(names: Pseudonyms) -> Disguise {
         Disguise { names, known: HashMap::new() }
     }
@@ -48,7 +49,7 @@ impl Disguise {
         pseudonym
     }
 
-    /// Puts into `to` what may be shared of the frame.
+    /// Writes the part of the frame that is safe to share into `to`.
     pub fn frame(&mut self, frame: &capture::Frame<'_>, to: &mut Vec<u8>) -> Frame {
         to.clear();
         to.extend_from_slice(frame.bytes);
@@ -68,17 +69,17 @@ impl Disguise {
     }
 }
 
-/// How many bytes of the frame are headers, as far as they are understood; all of them where there is no IP.
+/// Length of the frame's headers, as far as they are understood, bytes; the whole length where there is no IP.
 pub fn headers(frame: &capture::Frame<'_>) -> usize {
     let Ok(ip) = link_header(frame) else { return frame.bytes.len() };
     let mut nothing = Vec::new();
     Packet { old: frame.bytes, new: &mut nothing, names: None }.ip(ip, 0).min(frame.bytes.len())
 }
 
-/// A frame as it was, and as it will be.
+/// A frame before and after the disguise.
 pub(super) struct Packet<'a> {
     pub(super) old: &'a [u8],
-    /// The same bytes at first. Empty where only the headers' length is asked for.
+    /// The new bytes, at first the same as the old. Empty where only the headers' length is requested.
     pub(super) new: &'a mut Vec<u8>,
     pub(super) names: Option<&'a mut Disguise>,
 }
@@ -89,7 +90,7 @@ impl Packet<'_> {
         self.old.get(at..)?.first_chunk().copied()
     }
 
-    /// Blanks what stands there.
+    /// Blanks the bytes from `from` to `to`.
     pub(super) fn blank(&mut self, from: usize, to: usize) {
         let to = to.min(self.new.len());
         if let Some(bytes) = self.new.get_mut(from..to) {
@@ -103,7 +104,7 @@ impl Packet<'_> {
         }
     }
 
-    /// Gives the IPv4 address there its pseudonym.
+    /// Replaces the IPv4 address at `at` by its pseudonym.
     pub(super) fn address_v4(&mut self, at: usize) {
         if let (Some(old), Some(names)) = (self.read::<4>(at), self.names.as_mut()) {
             let new = names.address(Address::v4(old)).0 as u32;
@@ -111,7 +112,7 @@ impl Packet<'_> {
         }
     }
 
-    /// The same for IPv6.
+    /// Replaces the IPv6 address at `at` by its pseudonym.
     pub(super) fn address_v6(&mut self, at: usize) {
         if let (Some(old), Some(names)) = (self.read::<16>(at), self.names.as_mut()) {
             let new = names.address(Address::v6(old)).0;
@@ -119,7 +120,7 @@ impl Packet<'_> {
         }
     }
 
-    /// The same for a MAC address.
+    /// Replaces the MAC address at `at` by its pseudonym.
     pub(super) fn mac(&mut self, at: usize) {
         match (self.read::<6>(at), self.names.as_ref()) {
             (Some(old), Some(names)) => {
@@ -130,7 +131,7 @@ impl Packet<'_> {
         }
     }
 
-    /// What became of the bytes there.
+    /// The change of the bytes from `from` to `to`.
     pub(super) fn change(&self, from: usize, to: usize) -> Change {
         match (self.old.get(from..to), self.new.get(from..to)) {
             (Some(old), Some(new)) => Change::of(old, new),
@@ -138,7 +139,7 @@ impl Packet<'_> {
         }
     }
 
-    /// Mends the checksum at `at`, which covers what else stands from `from` to `to`, and what `beside` says.
+    /// Updates the checksum at `at`, which covers the other bytes from `from` to `to`, and the change `beside`.
     pub(super) fn mend(&mut self, at: usize, from: usize, to: usize, beside: Change) {
         let Some(old) = self.read::<2>(at).filter(|_| self.names.is_some()) else { return };
         let end = to.min(self.old.len());

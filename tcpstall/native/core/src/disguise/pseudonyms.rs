@@ -1,4 +1,4 @@
-//! Keyed pseudonyms: the same key gives the same ones, and without it nobody tells them from chance.
+//! Keyed pseudonyms: the same key gives the same ones, and without the key they look random.
 
 use std::fmt;
 
@@ -13,9 +13,9 @@ pub type Secret = [u8; 32];
 
 /// Pseudonyms of addresses.
 ///
-/// As in Crypto-PAn (Xu et al., 2002), a bit is turned or not by a keyed function of the bits before it, so that two
-/// addresses share as many leading bits as their pseudonyms do, and no two have the same. The function is that of
-/// ipcrypt-pfx (draft-denis-ipcrypt): the sum of two AES permutations, which is no permutation itself.
+/// As in Crypto-PAn (Xu et al., 2002), a keyed function of the preceding bits decides whether a bit is flipped, so two
+/// addresses share as many leading bits as their pseudonyms do, and no two pseudonyms are equal. The function is that
+/// of ipcrypt-pfx (draft-denis-ipcrypt): the sum of two AES permutations, which is no permutation itself.
 #[derive(Clone)]
 pub struct Pseudonyms {
     one: Aes128,
@@ -29,7 +29,7 @@ impl fmt::Debug for Pseudonyms {
 }
 
 impl Pseudonyms {
-    /// Those that this key gives.
+    /// The pseudonyms of this key.
     pub fn new(secret: &Secret) -> Pseudonyms {
         let [one, other] = [0, 16].map(|from| {
             let mut key = [0; 16];
@@ -39,7 +39,7 @@ impl Pseudonyms {
         Pseudonyms { one, other }
     }
 
-    /// The address's pseudonym: of its own kind where [`special`] says so.
+    /// The address's pseudonym: of the same kind where [`special`] says so.
     pub fn address(&self, address: Address) -> Address {
         let start = if address.is_v4() { 96 } else { 0 };
         let turned = (start..u128::BITS)
@@ -48,9 +48,9 @@ impl Pseudonyms {
         Address(address.0 ^ turned)
     }
 
-    /// What the bits before `at` say of the bit there.
+    /// True if the bits before `at` flip the bit there.
     fn turns(&self, address: u128, at: u32) -> bool {
-        // The bits before, then a mark that says how many they are.
+        // The preceding bits, then a mark that shows their number.
         let prefix = address & !(u128::MAX >> at) | TOP >> at;
         let mut one = prefix.to_be_bytes().into();
         let mut other = one;
@@ -59,8 +59,8 @@ impl Pseudonyms {
         (one[15] ^ other[15]) & 1 == 1
     }
 
-    /// A MAC address's pseudonym: one that no manufacturer has given, to one host or to a group as before. All zeros
-    /// and all ones stay.
+    /// A MAC address's pseudonym: locally administered, and to one host or to a group as before. All zeros and all ones
+    /// stay.
     pub fn mac(&self, mac: [u8; 6]) -> [u8; 6] {
         const GROUP: u8 = 1;
         const LOCAL: u8 = 2;
@@ -70,7 +70,7 @@ impl Pseudonyms {
         let mut block = [0; 16];
         block[10..].copy_from_slice(&mac);
         let mut block = block.into();
-        // One after the other, which never happens to an address.
+        // Both ciphers in sequence, which is never done for an IP address.
         self.one.encrypt_block(&mut block);
         self.other.encrypt_block(&mut block);
         let [first, b, c, d, e, f, ..] = <[u8; 16]>::from(block);

@@ -1,12 +1,12 @@
-//! Addresses whose kind everybody may know: private, loopback, link-local, multicast.
+//! Addresses whose kind may be public: private, loopback, link-local, multicast.
 
-/// A range of addresses that keeps its place, and with it what leads there in the tree of all addresses.
+/// A range of addresses that keeps its prefix, and so the path to it in the tree of all addresses.
 struct Special {
     /// Its first address; IPv4 in the mapped form (RFC 4291 §2.5.5.2).
     first: u128,
-    /// Bits that its addresses have in common.
+    /// Number of bits that its addresses have in common.
     length: u32,
-    /// Bits that each of its addresses keeps.
+    /// Number of bits that each of its addresses keeps.
     kept: u32,
 }
 
@@ -18,7 +18,7 @@ const fn v6(first: u128, length: u32, kept: u32) -> Special {
     Special { first, length, kept }
 }
 
-/// Each line costs the addresses near its range some bits, so there are few.
+/// Each range costs the addresses near it some bits, so there are few.
 const SPECIAL: [Special; 16] = [
     // "This host" (RFC 1122 §3.2.1.3).
     v4([0, 0, 0, 0], 32, 32),
@@ -30,7 +30,7 @@ const SPECIAL: [Special; 16] = [
     v4([127, 0, 0, 0], 8, 32),
     // Link-local (RFC 3927).
     v4([169, 254, 0, 0], 16, 16),
-    // Multicast (RFC 5771): that it is, and the well-known groups of the local network.
+    // Multicast (RFC 5771): the kind, and the well-known groups of the local network.
     v4([224, 0, 0, 0], 4, 4),
     v4([224, 0, 0, 0], 24, 32),
     // Limited broadcast (RFC 919 §7).
@@ -41,7 +41,7 @@ const SPECIAL: [Special; 16] = [
     v6(0, 127, 128),
     // Global unicast (RFC 4291 §2.4, as assigned by IANA).
     v6(0x2000 << 112, 3, 3),
-    // Unique local (RFC 4193): the bit beyond says that the rest was drawn.
+    // Unique local (RFC 4193): the next bit shows that the rest is random.
     v6(0xfc00 << 112, 7, 8),
     // Link-local (RFC 4291 §2.5.6): 54 zeros follow the prefix.
     v6(0xfe80 << 112, 64, 64),
@@ -50,7 +50,7 @@ const SPECIAL: [Special; 16] = [
     v6(0xff02 << 112, 112, 128),
 ];
 
-/// Bit `at` of the address stays as it is. That depends on the bits before it alone.
+/// True if bit `at` of the address stays as it is, which depends on the bits before it alone.
 pub(super) fn keeps(address: u128, at: u32) -> bool {
     SPECIAL.iter().any(|special| {
         let alike = (address ^ special.first).leading_zeros();

@@ -1,4 +1,4 @@
-//! Pseudonyms keep prefixes and kinds.
+//! Tests that pseudonyms keep prefixes and kinds.
 
 use super::{Pseudonyms, Secret};
 use crate::wire::Address;

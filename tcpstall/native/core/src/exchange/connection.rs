@@ -1,4 +1,4 @@
-//! What a connection was used for and how it ended.
+//! Use of a connection, and its end.
 
 use serde::Serialize;
 
@@ -7,33 +7,34 @@ use crate::flow::Direction;
 use crate::gap::Finished;
 use crate::time::Nanos;
 
-/// The use of one connection.
+/// Use of one connection, and its end.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct ConnectionRow {
-    /// Requests that were answered, those beyond the limit of the list among them.
+    /// Requests with an answer, including those beyond the limit of the list.
     pub exchanges: u64,
-    /// Requests that were not.
+    /// Requests without an answer.
     pub unanswered: u64,
-    /// Turns of the server that no request called for.
+    /// Turns of the server without a request.
     pub unprompted: u64,
-    /// `client` or `server`: who sent the first FIN or RST.
+    /// `client` or `server`: sender of the first FIN or RST.
     pub closed_by: Option<&'static str>,
     /// `fin` or `rst`.
     pub closed_with: Option<&'static str>,
-    /// When that passed the tap.
+    /// Time when that passed the tap.
     #[serde(skip)]
     pub closed_ns: Option<Nanos>,
-    /// How long the connection had been idle by then, from the last byte of the last response, on the clock of the end that
-    /// closed it; `None` without an exchange.
+    /// Idle time before that, from the last byte of the last response, on the clock of the end that closed the
+    /// connection;
+    /// `None` without an exchange.
     pub idle_before_close_ns: Option<Nanos>,
 }
 
-/// How a flow was used and ended.
+/// Use of a flow, and its end.
 pub fn connection(flow: &Finished) -> ConnectionRow {
     let (turns, rounds) = (flow.turns(), asked_rounds(flow));
     let closing = turns.closing;
     let idle = closing.zip(rounds.last()).map(|(closing, round)| {
-        // The server sent both; the client had to hear the one before it sent the other.
+        // The server sent both; the client had to receive the response before it sent the FIN or RST.
         let heard = match closing.by {
             Direction::Server => Nanos::ZERO,
             Direction::Client => flow.connection().distances()[0].unwrap_or_default(),

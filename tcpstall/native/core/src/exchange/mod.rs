@@ -1,9 +1,9 @@
-//! Turns of direction to exchanges: a request, its response, and where their latency went.
+//! Groups turns of direction into exchanges: a request, its response, and the parts of their latency.
 //!
-//! The latency of an exchange is what the requester lived through: from its first byte (or its SYN, where the handshake
-//! belongs to the exchange) to the arrival of the last byte of the response, on its own clock. A tap at a round trip d from
-//! the requester sees the first d/2 late and the last d/2 early, so the latency is the tap's span plus d, and it comes out
-//! the same at every vantage. Its parts sum to it exactly.
+//! The latency of an exchange is the time that the requester experienced: from its first byte (or its SYN, where the
+//! handshake belongs to the exchange) to the arrival of the last byte of the response, on its own clock. A tap at a
+//! round trip d from the requester sees the first byte d/2 late and the last byte d/2 early, so the latency is the
+//! tap's span plus d, and it is the same at every vantage. Its parts sum to it exactly.
 
 mod connection;
 mod parts;
@@ -21,22 +21,22 @@ use crate::flow::turns::{Closing, Round, Turns};
 use crate::gap::Finished;
 use crate::time::Nanos;
 
-/// A TLS alert in one record takes no more: a header of 5 bytes, 2 of alert, and for the longest cipher suites 16 of
-/// initial value and 64 of MAC and padding (RFC 5246 §6.2.3).
+/// Largest TLS alert in one record: a header of 5 bytes, 2 of alert, and for the longest cipher suites 16 of initial
+/// value and 64 of MAC and padding (RFC 5246 §6.2.3).
 const FAREWELL: u64 = 87;
 
 /// One request and its response.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Exchange {
-    /// The end that asked.
+    /// The end that sent the request.
     pub requester: &'static str,
-    /// First byte of the request, or the SYN where the handshake belongs to it, as the tap saw it.
+    /// First byte of the request, or the SYN where the handshake belongs to the exchange, at the tap.
     pub start_ns: Nanos,
-    /// Last byte of the response, as the tap saw it.
+    /// Last byte of the response, at the tap.
     pub end_ns: Nanos,
-    /// What the requester lived through: the tap's span and the round trip from the tap to the requester.
+    /// Time that the requester experienced: the tap's span plus the round trip from the tap to the requester.
     pub latency_ns: Nanos,
-    /// The same in base round trips, to a tenth; `None` where the base round trip is not known.
+    /// The latency in base round trips, to a tenth; `None` where the base round trip is unknown.
     pub round_trips: Option<f64>,
     /// Bytes of the request; 0 where the server spoke first, so that the connection itself was the request.
     pub request_bytes: u64,
@@ -44,24 +44,25 @@ pub struct Exchange {
     pub response_bytes: u64,
     /// The requester acknowledged the whole response; otherwise the latency is at least this.
     pub complete: bool,
-    /// How often an end spoke before it had heard the other out: pipelined requests, or data both ways at once.
+    /// Times that an end sent data before it had received all of the other end's: pipelined requests, or data in both
+    /// directions at once.
     pub overlaps: u32,
-    /// Where the latency went; sums to it.
+    /// Parts of the latency; they sum to it.
     pub parts: Vec<Part>,
 }
 
 impl Exchange {
-    /// What one leg took.
+    /// Time of one phase.
     pub fn of(&self, phase: Phase) -> Nanos {
         let parts = self.parts.iter().filter(|part| part.part == phase);
         parts.fold(Nanos::ZERO, |sum, part| sum + part.duration_ns)
     }
 }
 
-/// The exchanges of a flow whose waits are known, those of the client and of the server in order of time.
+/// The exchanges of a flow, given the waits of the client and of the server in order of time.
 pub fn exchanges(flow: &Finished, waits: &[Vec<Wait>; 2]) -> Vec<Exchange> {
     let connection = flow.connection();
-    // Resets that come after the flow's end measure too.
+    // Resets after the flow's end also measure distances.
     let whole = connection.end - connection.start;
     let distances = connection.distances().map(|distance| distance.map(|span| span.min(whole)));
     let split = Split { distances, waits };
@@ -69,7 +70,7 @@ pub fn exchanges(flow: &Finished, waits: &[Vec<Wait>; 2]) -> Vec<Exchange> {
     let rounds = asked_rounds(flow);
     let mut exchanges = Vec::with_capacity(rounds.len());
     for (index, round) in rounds.iter().enumerate() {
-        // A request that follows at once owes its wait to the handshake; later ones found the connection ready.
+        // A request that follows at once waited for the handshake; later requests found the connection ready.
         let set_up = connection.handshake.syn.zip(connection.handshake.done).filter(|(_, done)| {
             index == 0 && (round.opening || (round.start >= *done && round.start - *done <= flow.threshold))
         });
@@ -91,7 +92,7 @@ pub fn exchanges(flow: &Finished, waits: &[Vec<Wait>; 2]) -> Vec<Exchange> {
     exchanges
 }
 
-/// The rounds but for a farewell: the client's TLS alert that it is about to close, and the server's in return.
+/// The rounds without a farewell: the client's TLS alert before it closes, and the server's in return.
 fn asked_rounds(flow: &Finished) -> &[Round] {
     let rounds = flow.turns().rounds();
     match rounds.split_last() {

@@ -1,11 +1,11 @@
-//! The parts that an exchange's latency is the sum of.
+//! Parts of an exchange's latency, which sum to it.
 
 use serde::Serialize;
 
 use crate::causes::Cause;
 use crate::time::Nanos;
 
-/// Which leg of the exchange a part belongs to.
+/// Phase of the exchange that a part belongs to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Phase {
@@ -13,20 +13,20 @@ pub enum Phase {
     Handshake,
     /// The requester sends or waits to send.
     Request,
-    /// One base round trip: the last byte of the request out, the first of the response back.
+    /// One base round trip: the last byte of the request travels to the server, the first of the response back.
     Travel,
     /// The responder's own time.
     Think,
     /// The responder sends or waits to send.
     Response,
-    /// Both ends had the word at once.
+    /// Both ends send or wait to send.
     Overlap,
-    /// Travel and the responder's own time, not told apart for want of a base round trip.
+    /// Travel and the responder's own time together, because the base round trip is unknown.
     Turnaround,
 }
 
 impl Phase {
-    /// Every one, in the order of an exchange.
+    /// All phases, in the order of an exchange.
     pub const ALL: [Phase; 7] = [
         Phase::Handshake,
         Phase::Request,
@@ -37,7 +37,7 @@ impl Phase {
         Phase::Turnaround,
     ];
 
-    /// The word in the report.
+    /// Name in the report.
     pub const fn name(self) -> &'static str {
         match self {
             Phase::Handshake => "handshake",
@@ -54,18 +54,18 @@ impl Phase {
 /// A share of an exchange's latency.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Part {
-    /// The leg.
+    /// Phase of the part.
     pub part: Phase,
-    /// Why its sender waited; `None` while it sent.
+    /// Cause of the wait; `None` while the sender sent.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub cause: Option<Cause>,
-    /// The narrower word of the cause.
+    /// Detail of the cause.
     #[serde(skip_serializing_if = "str::is_empty")]
     pub detail: &'static str,
-    /// How many waits it adds up.
+    /// Number of waits in the sum.
     #[serde(skip_serializing_if = "is_zero")]
     pub waits: u32,
-    /// How long.
+    /// Length of the part.
     pub duration_ns: Nanos,
 }
 
@@ -87,7 +87,7 @@ pub fn round_trips(span: Nanos, base_rtt: Option<Nanos>) -> Option<f64> {
     Some((span.0 as f64 * 10.0 / base.0 as f64).round() / 10.0)
 }
 
-/// Parts as they add up: equal ones become one.
+/// Sum of parts: equal ones become one.
 #[derive(Default)]
 pub(super) struct Sum {
     pub(super) parts: Vec<Part>,

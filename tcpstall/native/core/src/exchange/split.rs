@@ -1,9 +1,9 @@
-//! One round to the parts of its latency.
+//! Splits one round into the parts of its latency.
 //!
-//! At the tap a round is four stretches: the request, the turn-around, the response, and before them the handshake. In a
-//! stretch the waits of its sender are parts with a name, what remains is sending. The turn-around holds the server's half
-//! of the travel (the round trip from the tap to it), what had to be repaired, and the server's own time; the client's half
-//! of the travel lies outside what the tap sees of the round, before its first byte and after its last.
+//! At the tap a round has four stretches: the handshake, the request, the turn-around and the response. In a stretch
+//! the waits of its sender are named parts, the rest is sending. The turn-around holds the server's half of the travel
+//! (the round trip from the tap to the server), the repair of losses, and the server's own time. The client's half of
+//! the travel is outside the round at the tap, before its first byte and after its last.
 
 use super::parts::{Part, Phase, Sum};
 use crate::causes::Cause;
@@ -13,20 +13,20 @@ use crate::time::Nanos;
 /// A stretch in which one end waited, by the verdict on its gap.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Wait {
-    /// Where it begins.
+    /// Start of the wait.
     pub start: Nanos,
-    /// Where it ends.
+    /// End of the wait.
     pub end: Nanos,
-    /// Why.
+    /// Cause of the wait.
     pub cause: Cause,
-    /// The narrower word.
+    /// Detail of the cause.
     pub detail: &'static str,
 }
 
 const CLIENT: usize = 0;
 const SERVER: usize = 1;
 
-/// What the rounds of one flow are split with.
+/// Input for splitting the rounds of one flow.
 pub(super) struct Split<'a> {
     /// Round trips from the tap to the client and to the server.
     pub(super) distances: [Option<Nanos>; 2],
@@ -34,7 +34,8 @@ pub(super) struct Split<'a> {
 }
 
 impl Split<'_> {
-    /// The parts of a round in the order of the exchange; with the SYN and the end of the handshake if that belongs to it.
+    /// Parts of a round in the order of the exchange; `set_up` is the SYN and the end of the handshake, if the
+    /// handshake belongs to it.
     pub(super) fn parts(&self, round: &Round, set_up: Option<(Nanos, Nanos)>) -> Vec<Part> {
         let mut sum = Sum { parts: Vec::with_capacity(4) };
         if let Some((syn, done)) = set_up {
@@ -49,7 +50,7 @@ impl Split<'_> {
         let heard_out = match round.asked_late {
             None => round.asked,
             Some(late) => {
-                // Without an answer to all of it the overlap lasts to the end.
+                // Without an answer to the whole request the overlap lasts to the end.
                 let end = if round.answered_all.is_some() { late } else { round.last.max(round.asked) };
                 self.overlap(&mut sum, round.asked, end);
                 end
@@ -63,7 +64,7 @@ impl Split<'_> {
         sum.parts
     }
 
-    /// The waits of one end that reach into a stretch, cut to it.
+    /// Waits of one end that overlap a stretch, cut to it.
     fn waits_in(&self, end: usize, from: Nanos, to: Nanos) -> impl Iterator<Item = Wait> {
         let waits = &self.waits[end];
         let first = waits.partition_point(|wait| wait.end <= from);
@@ -74,7 +75,7 @@ impl Split<'_> {
         })
     }
 
-    /// One end's turn: its waits, and sending in between.
+    /// Splits one end's turn into its waits, and sending between them.
     fn stretch(&self, sum: &mut Sum, end: usize, from: Nanos, to: Nanos) {
         let mut cursor = from;
         for wait in self.waits_in(end, from, to) {
@@ -85,7 +86,8 @@ impl Split<'_> {
         sum.add(Part::plain(phase_of(end), to - cursor));
     }
 
-    /// Both ends at once: what either waited for but its application, the rest is nobody's alone.
+    /// Splits the time in which both ends were sending into waits of either end, except those for its application; the
+    /// rest belongs to neither alone.
     fn overlap(&self, sum: &mut Sum, from: Nanos, to: Nanos) {
         let mut waits: Vec<(usize, Wait)> = Vec::new();
         for end in [CLIENT, SERVER] {
@@ -102,8 +104,8 @@ impl Split<'_> {
         sum.add(Part::plain(Phase::Overlap, to - cursor));
     }
 
-    /// From the last byte of the request to the first of the response: travel first, then what TCP waited for (a lost end
-    /// of the request, a closed window), and what is left is the server's own time.
+    /// Splits the time from the last byte of the request to the first of the response: travel first, then waits of TCP
+    /// (a lost end of the request, a closed window). The rest is the server's own time.
     fn turnaround(&self, sum: &mut Sum, from: Nanos, to: Nanos) {
         let span = to - from;
         let known = self.distances[CLIENT].is_some() && self.distances[SERVER].is_some();
@@ -125,7 +127,7 @@ fn phase_of(end: usize) -> Phase {
     if end == CLIENT { Phase::Request } else { Phase::Response }
 }
 
-/// A wait as a part; the server's application is the server's own time wherever it pauses.
+/// A wait as a part; a pause of the server's application is the server's own time in every phase.
 fn named(end: usize, wait: &Wait, span: Nanos) -> Part {
     if end == SERVER && wait.cause == Cause::AppLimited {
         return Part { waits: 1, ..Part::plain(Phase::Think, span) };

@@ -1,4 +1,4 @@
-//! One connection: its handshake, its two directions of data, and how it ended.
+//! One connection: its handshake, its two directions of data, and its end.
 
 use super::events::{Acked, Sending};
 use super::half::Half;
@@ -9,28 +9,29 @@ use super::window::Scale;
 use crate::time::Nanos;
 use crate::wire::{Endpoint, Flags, Segment};
 
-/// TCP timestamps take 12 bytes of each segment (RFC 7323 §3, padded).
+/// Size of TCP timestamps in each segment, bytes (RFC 7323 §3, padded).
 const TIMESTAMPS_SIZE: u32 = 12;
-/// RFC 9293 §3.7.1: the MSS where the SYN names none, IPv4.
+/// MSS where the SYN names none, IPv4: RFC 9293 §3.7.1.
 const DEFAULT_MSS: u32 = 536;
 
-/// No stack repeats a SYN so soon (RFC 6298 §2.1: 1 s; the shortest known are a few hundred ms): it is a copy.
+/// Age below which a repeated SYN is a copy: no stack repeats a SYN this soon (RFC 6298 §2.1: 1 s; the shortest known
+/// are a few hundred ms).
 const SYN_COPY_AGE: Nanos = Nanos::from_millis(100);
 
-/// Which end sends.
+/// The sending end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub enum Direction {
     /// The end that opened the connection sends.
     Client = 0,
-    /// The end that accepted it sends.
+    /// The end that accepted the connection sends.
     Server = 1,
 }
 
 impl Direction {
-    /// Both, the client first.
+    /// Both directions, the client first.
     pub const BOTH: [Direction; 2] = [Direction::Client, Direction::Server];
 
-    /// The other one.
+    /// The opposite direction.
     pub const fn peer(self) -> Direction {
         match self {
             Direction::Client => Direction::Server,
@@ -39,24 +40,24 @@ impl Direction {
     }
 }
 
-/// How far a connection has come.
+/// State of a connection.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub enum State {
-    /// SYNs only.
+    /// Only SYNs were seen.
     #[default]
     Opening,
-    /// Established, or first seen in mid-life.
+    /// The connection is established, or was first seen in mid-life.
     Open,
-    /// One end has sent its FIN.
+    /// One end sent its FIN.
     HalfClosed,
-    /// Both FINs were sent.
+    /// Both ends sent their FIN.
     Closed,
-    /// A RST ended it.
+    /// A RST ended the connection.
     Reset,
 }
 
 impl State {
-    /// The word in the report.
+    /// Name in the report.
     pub const fn name(self) -> &'static str {
         match self {
             State::Opening => "opening",
@@ -68,27 +69,27 @@ impl State {
     }
 }
 
-/// What a segment did to the connection.
+/// Effect of a segment on the connection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Effect {
-    /// It belonged to the handshake.
+    /// The segment belonged to the handshake.
     Handshake,
-    /// It carried payload of its sender, or probed.
+    /// The segment carried payload of its sender, or probed.
     Data(Sending),
     /// A copy of a segment without payload, made by the capture or the network.
     Copy,
-    /// It carried neither payload nor SYN.
+    /// The segment carried neither payload nor SYN.
     Control,
 }
 
 /// State of one connection.
 #[derive(Clone, Debug, serde::Serialize, serde::Deserialize)]
 pub struct Connection {
-    /// The end that opened it, by the SYN or by a guess.
+    /// The end that opened the connection, by the SYN or by a guess.
     pub client: Endpoint,
     /// The other end.
     pub server: Endpoint,
-    /// The roles rest on a SYN or SYN-ACK.
+    /// The roles are known from a SYN or SYN-ACK.
     pub roles_known: bool,
     /// First segment.
     pub start: Nanos,
@@ -96,26 +97,26 @@ pub struct Connection {
     pub end: Nanos,
     /// Segments of both directions.
     pub segments: u64,
-    /// Segments among them that were cut inside their options.
+    /// Segments that were cut inside their options.
     pub options_cut: u64,
-    /// How far it has come.
+    /// State of the connection.
     pub state: State,
     /// The handshake.
     pub handshake: Handshake,
     /// Data of the client and of the server.
     pub halves: [Half; 2],
-    /// What each of them sent again and nobody answered.
+    /// Unanswered retransmissions of each end.
     pub silence: [Silence; 2],
-    /// The distances of a flow that is over.
+    /// Distances of a flow that is over.
     #[serde(skip)]
     pub(super) kept_distances: Option<[Option<Nanos>; 2]>,
 }
 
 impl Connection {
-    /// Begins with the first segment seen.
+    /// Starts with the first segment seen.
     pub fn new(segment: &Segment) -> Connection {
         let (syn, ack) = (segment.flags.has(Flags::SYN), segment.flags.has(Flags::ACK));
-        // Without a SYN the lower port is taken for the service.
+        // Without a SYN the end with the lower port is assumed to be the service.
         let from_client = if syn { !ack } else { segment.source.port > segment.destination.port };
         let (client, server) =
             if from_client { (segment.source, segment.destination) } else { (segment.destination, segment.source) };
@@ -135,7 +136,7 @@ impl Connection {
         }
     }
 
-    /// Who sent it.
+    /// Direction of the segment.
     #[inline]
     pub fn direction(&self, segment: &Segment) -> Direction {
         if segment.source == self.client { Direction::Client } else { Direction::Server }
@@ -165,7 +166,7 @@ impl Connection {
         }
     }
 
-    /// When something passed that shows that this segment had passed before it, if the capture holds it later.
+    /// Time of a packet that proves this segment had passed before it, if the capture holds the segment later.
     #[inline]
     pub fn known_before(&mut self, segment: &Segment, sender: Direction) -> Option<Nanos> {
         let heard = self.half_mut(sender.peer()).distance.heard(segment);
@@ -174,7 +175,8 @@ impl Connection {
         acknowledged.chain(heard).min().filter(|known| half.disorder.record(segment.time - *known))
     }
 
-    /// Measures the tap's distance to both ends; before the ACKs that this segment's sender has got are applied.
+    /// Measures the tap's distance to both ends; call it before the ACKs that this segment's sender has received are
+    /// applied.
     #[inline]
     pub fn measure(&mut self, segment: &Segment, sender: Direction) {
         self.half_mut(sender.peer()).distance.towards(segment);
@@ -184,12 +186,13 @@ impl Connection {
         }
     }
 
-    /// The ACK of `sender`'s data measured a round trip; the last one before it reached the sender at `heard`.
+    /// Takes in a round trip that the ACK of `sender`'s data measured; the ACK before it reached the sender at `heard`.
     #[inline]
     pub fn measures(&mut self, sender: Direction, acked: &Acked, rtt: Nanos, heard: Nanos) {
         let answers = self.half(sender).peer_distance.samples();
         let distance = self.half(sender).distance.now().unwrap_or_default();
-        // RFC 5681 §4.2: an ACK of two full segments must not be delayed. Behind a queue of its own the flow's ACKs keep coming.
+        // RFC 5681 §4.2: an ACK of two full segments must not be delayed. Behind the flow's own queue its ACKs keep
+        // coming.
         let prompt = acked.bytes >= 2 * i64::from(self.half(sender).mss()) && acked.payload == 0;
         let leg = &mut self.half_mut(sender.peer()).distance;
         let span = (rtt - distance).or_zero();
@@ -204,10 +207,10 @@ impl Connection {
 
     /// Takes in one segment.
     pub fn sees(&mut self, segment: &Segment, sender: Direction, overdue: bool) -> Effect {
-        // More of a segment counts with its beginning.
+        // A continuation of a segment counts with its beginning.
         self.segments += u64::from(!segment.goes_on || self.segments == 0);
         self.options_cut += u64::from(segment.options_cut);
-        // It ended with the first RST: whoever sends more of them, with nothing in them, waits for nothing.
+        // The first RST ended the connection: a sender of further RSTs without data waits for nothing.
         let is_bare = segment.payload == 0 && segment.flags.0 & (Flags::SYN.0 | Flags::FIN.0) == 0;
         if self.state != State::Reset || !segment.flags.has(Flags::RST) || !is_bare {
             self.end = self.end.max(segment.time);
@@ -238,8 +241,9 @@ impl Connection {
         effect
     }
 
-    /// While a SYN is unanswered a RST counts only if it acknowledges it (RFC 9293 §3.10.7.3), or follows it: the others belong
-    /// to the connection that had the ports before, whose TIME-WAIT answers the SYN with a challenge ACK (RFC 5961 §4).
+    /// The RST does not count. While a SYN is unanswered a RST counts only if it acknowledges the SYN (RFC 9293
+    /// §3.10.7.3), or follows it: the others belong to the connection that had the ports before, whose TIME-WAIT
+    /// answers the SYN with a challenge ACK (RFC 5961 §4).
     fn is_void_reset(&self, segment: &Segment, sender: Direction) -> bool {
         let Some(isn) = self.handshake.client_isn.filter(|_| self.handshake.syn_ack.is_none()) else { return false };
         let next = isn.plus(1);
@@ -258,7 +262,8 @@ impl Connection {
         if self.handshake.done.is_none() && sender == Direction::Client && self.handshake.syn_ack.is_some() && !resets {
             self.handshake.done = Some(segment.time.min(self.end));
             self.time_last_leg(segment.time);
-            // Nobody sends them unless both SYNs had them (RFC 7323 §3.2), whatever a cut or a garbled SYN-ACK shows.
+            // Nobody sends timestamps unless both SYNs had them (RFC 7323 §3.2), whatever a cut or a garbled SYN-ACK
+            // shows.
             if self.handshake.options_cut || (segment.timestamps.is_some() && !self.handshake.timestamps) {
                 self.handshake.timestamps = segment.timestamps.is_some();
                 self.agree_on_size();
@@ -321,13 +326,13 @@ impl Connection {
         if !self.halves[end].syn_seen {
             self.halves[end].start(segment.seq);
         }
-        // Stored in the wrong order at a fast server, the SYN may come second.
+        // The SYN may be stored second, in the wrong order at a fast server.
         if self.handshake.syn_ack.is_some() && !self.handshake.options_cut {
             self.agree();
         }
     }
 
-    /// Both SYNs' options together (the SYN-ACK repeats what the server accepted of the SYN).
+    /// Combines both SYNs' options (the SYN-ACK repeats the options of the SYN that the server accepted).
     fn agree(&mut self) {
         self.agree_on_size();
         let handshake = &self.handshake;
@@ -347,7 +352,8 @@ impl Connection {
         }
     }
 
-    /// A sender's segments fit what the peer announced and its own MTU, which what it announces itself stands for.
+    /// Limits a sender's segments to the MSS that the peer announced and to its own MTU, inferred from its own MSS
+    /// option.
     fn agree_on_size(&mut self) {
         let handshake = &self.handshake;
         let options = if handshake.timestamps { TIMESTAMPS_SIZE } else { 0 };
@@ -356,7 +362,7 @@ impl Connection {
         self.halves.iter_mut().for_each(|half| half.set_mss(least, options));
     }
 
-    /// An `end` answered after `span` in the handshake.
+    /// Takes in that an `end` answered after `span` in the handshake.
     fn opened(&mut self, end: usize, now: Nanos, span: Nanos) {
         self.halves[end].distance.opens(now, span);
         self.halves[1 - end].peer_distance.opened(span);

@@ -1,13 +1,13 @@
-//! When a segment left its sender, by the sender's own clock in the timestamps option.
+//! Estimates when a segment left its sender, by the sender's own clock in the timestamps option.
 
 use crate::time::Nanos;
 use crate::wire::Segment;
 
 /// Ticks of real timestamp clocks, nanoseconds (RFC 7323 §5.4 allows 1 ms to 1 s).
 const TICKS: [i64; 6] = [1_000_000, 2_000_000, 4_000_000, 10_000_000, 100_000_000, 500_000_000];
-/// The clock must have advanced so far before its tick is told apart from twice or half of it.
+/// Advance of the clock, in ticks, before its tick can be distinguished from twice or half of it.
 const LOOK: u32 = 50;
-/// Two crystals differ by no more than one part in so many (244 in a million).
+/// Divisor of the largest drift of two crystals: one part in 4096 (244 in a million).
 const DRIFT: i64 = 4096;
 
 /// Compares each segment's TSval with its time at the tap.
@@ -15,37 +15,38 @@ const DRIFT: i64 = 4096;
 pub struct Departure {
     first: Option<(u32, Nanos)>,
     tick: i64,
-    /// The smallest difference of the two clocks, and when it was seen.
+    /// The smallest difference of the two clocks, and its time.
     least: Option<(i64, Nanos)>,
     late: Option<Nanos>,
-    /// When the present second began, the smallest difference in it and in the one before, and seconds of growth in a row.
+    /// Start of the present second, smallest difference in it and in the one before, and consecutive seconds of growth.
     second: Nanos,
     least_now: i64,
     least_before: i64,
     growing: u32,
 }
 
-/// A second in which every segment was later than all of the second before by so much; after three of them the clock is not
-/// what it was taken for (some tick 1024 times a second), and nothing is said any more.
+/// Growth in one second that contradicts the assumed clock, nanoseconds: every segment was later than all of the second
+/// before by this much. After three such seconds the tick is wrong (some clocks tick 1024 times a second), and
+/// estimates end.
 const GROWTH: i64 = 5_000_000;
-/// Seconds of growth that show it: a route that changes makes one.
+/// Consecutive seconds of growth that show a wrong tick: a route change makes one.
 const GROWING: u32 = 3;
 
 impl Departure {
-    /// How much longer than the quickest segment the last one took from its sender to the tap, give or take a tick; `None`
-    /// where the clock is not known.
+    /// Excess of the last segment's time from its sender to the tap over the quickest segment's, within a tick; `None`
+    /// where the clock is unknown.
     #[inline]
     pub fn late(&self) -> Option<Nanos> {
         self.late
     }
 
-    /// A smaller delay than two ticks does not show in the sender's clock.
+    /// Smallest delay that the sender's clock shows: two ticks.
     #[inline]
     pub fn grain(&self) -> Nanos {
         Nanos(2 * self.tick)
     }
 
-    /// The route changed: what was quick before is no measure any more.
+    /// Forgets the quickest segment, because the route changed.
     pub fn forget(&mut self) {
         self.least = None;
     }

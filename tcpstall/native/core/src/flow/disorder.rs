@@ -1,16 +1,15 @@
-//! Packets that the capture holds later than others that nothing could have sent before them.
+//! Detects packets that the capture holds later than other packets that they must have preceded.
 
 use super::ranges::Ranges;
 use crate::time::Nanos;
 
-/// Receive queues, processors and interfaces store packets this much out of order at most; what comes later than that was held
-/// by the network.
+/// Largest disorder by receive queues, processors and interfaces; packets later than that were delayed by the network.
 pub const IN_DISORDER: Nanos = Nanos::from_millis(5);
 
-/// With fewer in disorder hardly a wait is touched: one in so many.
+/// Divisor of the segments: with fewer packets in disorder hardly a wait is affected.
 const ONE_IN: u64 = 200;
 
-/// How often a direction's packets, or those that answer them, were in disorder, and how far.
+/// Number of a direction's packets, or of their answers, in disorder, and the largest disorder.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub struct Disorder {
     packets: u32,
@@ -18,7 +17,7 @@ pub struct Disorder {
 }
 
 impl Disorder {
-    /// A packet passed at least so `late`, by what passed before it; true if the capture may have done that.
+    /// Takes in a packet that passed `late` at least, by the packets before it; true if the capture may be the reason.
     #[cold]
     pub fn record(&mut self, late: Nanos) -> bool {
         if late > IN_DISORDER {
@@ -29,13 +28,13 @@ impl Disorder {
         true
     }
 
-    /// Of both together.
+    /// Sum of both directions.
     pub fn and(self, other: Disorder) -> Disorder {
         Disorder { packets: self.packets.saturating_add(other.packets), extent: self.extent.max(other.extent) }
     }
 
-    /// How late a packet may have passed, if one in so many of `segments` shows that some did. The latest seen of a few falls
-    /// short of the latest possible by one part in as many.
+    /// Largest disorder to expect, or zero where too few of `segments` show any. The largest of n observed delays falls
+    /// short of the largest possible by one part in n.
     pub fn extent(&self, segments: u64) -> Nanos {
         let packets = u64::from(self.packets);
         if packets * ONE_IN < segments.max(1) {
@@ -45,7 +44,7 @@ impl Disorder {
     }
 }
 
-/// Bytes whose ACK the capture holds and they themselves do not, or not yet.
+/// Bytes whose ACK the capture holds before the bytes themselves, or without them.
 #[derive(Clone, Debug, Default, serde::Serialize, serde::Deserialize)]
 pub struct Ahead {
     ranges: Ranges,
@@ -53,7 +52,7 @@ pub struct Ahead {
 }
 
 impl Ahead {
-    /// An ACK of the unseen `[left, right)` passed.
+    /// Takes in an ACK of the unseen bytes `[left, right)`.
     pub fn insert(&mut self, left: i64, right: i64, passed: Nanos) {
         if passed - self.passed > IN_DISORDER {
             self.ranges = Ranges::default();
@@ -62,17 +61,17 @@ impl Ahead {
         self.passed = passed;
     }
 
-    /// When the ACK of this data passed, if that was so lately that the capture holds the data too late.
+    /// Time of the ACK of this data, if that was so recent that the capture holds the data too late.
     pub fn passed(&self, (left, right): (i64, i64), now: Nanos) -> Option<Nanos> {
         (now - self.passed <= IN_DISORDER && self.ranges.touches(left, right)).then_some(self.passed)
     }
 
-    /// Memory that it takes, bytes.
+    /// Memory, bytes.
     pub fn memory(&self) -> usize {
         size_of::<Ahead>() + self.ranges.memory()
     }
 
-    /// It passed after all: so many bytes of it were awaited.
+    /// Takes in bytes that passed after all; returns how many of them were awaited.
     pub fn take(&mut self, left: i64, right: i64) -> i64 {
         self.ranges.remove(left, right)
     }

@@ -1,4 +1,4 @@
-//! How far the tap is from one end of a connection, as a round trip from the tap to that end and back.
+//! Measures the distance of the tap from one end: the round trip from the tap to that end and back.
 
 use std::collections::VecDeque;
 
@@ -11,83 +11,85 @@ use crate::wire::{Flags, Segment};
 /// TSvals kept while their echo is awaited; an end that never echoes must not grow the queue.
 const PENDING_LIMIT: usize = 128;
 
-/// An answer that is late by less than this many times the silence before it may owe that to the silence: the end had nothing
-/// to send. One that is later was on its way before the packet ahead of it arrived.
+/// Factor of the silence before an answer: an answer later by less than that may owe its delay to the silence, because
+/// the end had nothing to send. A later answer was on its way before the packet ahead of it arrived.
 pub const OUTLASTS_SILENCE: f64 = 1.5;
 
-/// An answer sooner than the handshake's by so much of it, and by more than hosts need more or less, either shows a way that has
-/// become shorter, as the next ones will, or is measured from a packet that the capture holds too late: one answer of so many.
+/// Share of the handshake's time by which an answer must be sooner, besides [`HOST`], to be exceptional. Either the
+/// path has become shorter, as the next answers will show, or the answer was measured from a packet that the capture
+/// holds too late: one in [`LONE`] answers.
 const SOONER: f64 = 0.02;
 const HOST: Nanos = Nanos::from_micros(100);
 const LONE: u32 = 8;
 
-/// Echoes in a row that must contradict the level: one may be an ACK that was lost between the tap and the end.
+/// Consecutive echoes that must contradict the level: one may be due to an ACK lost between the tap and the end.
 const CONTRADICTIONS: u32 = 2;
 
-/// Echoes that came too late for the level.
+/// Echoes that were too late for the level.
 #[derive(Clone, Copy, Debug, Default, serde::Serialize, serde::Deserialize)]
 struct HeldUp {
     echoes: u32,
     least: Nanos,
 }
 
-/// The smallest of some answers' times, and how many there were.
+/// The smallest of several answers' times, and their number.
 #[derive(Clone, Copy, Debug, Default, serde::Serialize, serde::Deserialize)]
 pub struct Shortest {
     least: Option<Nanos>,
     samples: u32,
-    /// How far above the smallest the usual one lies, of those that a capture in disorder may have made the smallest.
+    /// Excess of the usual answer over the smallest, among answers that a capture in disorder may have made the
+    /// smallest.
     above: Nanos,
-    /// What the handshake took, in which a kernel answers at once.
+    /// Time of the answer in the handshake, where a kernel answers at once.
     handshake: Option<Nanos>,
-    /// The smallest of the answers that were not much sooner than that, and how many were.
+    /// Smallest of the answers that were not much sooner than the handshake's, and the number of sooner ones.
     plain: Option<Nanos>,
     sooner: u32,
 }
 
 impl Shortest {
-    /// The smallest, `None` before the first answer.
+    /// The smallest time, `None` before the first answer.
     #[inline]
     pub fn get(&self) -> Option<Nanos> {
         self.least
     }
 
-    /// The smallest, or before the first answer that of the handshake.
+    /// The smallest time, or before the first answer the handshake's.
     #[inline]
     pub fn or_handshake(&self) -> Option<Nanos> {
         self.least.or(self.handshake)
     }
 
-    /// The usual one, where packets pass so `late` at times that the smallest may be too small by as much, and the other leg
-    /// of the handshake was longer than it has to be by `other`.
+    /// The usual time, where packets are at times `late`, so that the smallest may be too small by as much, and where
+    /// the other leg of the handshake took `other` too long.
     pub fn usual(&self, late: Nanos, other: Nanos) -> Option<Nanos> {
         let least = self.least?;
         let usual = least + self.above.min(late);
         let Some((handshake, plain)) = self.handshake.zip(self.plain) else { return Some(usual) };
-        // The packet between both legs was late: one is too long by what the other is too short.
+        // The packet between both legs was late: one leg is too long by the amount that the other is too short.
         let shared = other > HOST && plain - handshake >= other.scaled(0.5) && plain - handshake <= other + HOST;
         let lone = least < handshake - slack(handshake) && plain - least <= IN_DISORDER;
         let believed = self.sooner <= self.samples / LONE && (shared || lone);
         Some(if believed { plain.max(usual) } else { usual })
     }
 
-    /// How much longer than the smallest the handshake's was.
+    /// Excess of the handshake's answer over the smallest.
     pub fn opening_excess(&self) -> Nanos {
         self.handshake.zip(self.least).map_or(Nanos::ZERO, |(handshake, least)| (handshake - least).or_zero())
     }
 
-    /// The handshake took `span`.
+    /// Takes in that the answer in the handshake took `span`.
     pub fn opened(&mut self, span: Nanos) {
         self.handshake = self.handshake.or(Some(span));
     }
 
-    /// How many it is the smallest of.
+    /// Number of answers.
     #[inline]
     pub fn samples(&self) -> u32 {
         self.samples
     }
 
-    /// An answer after `span`.
+    /// Takes in an answer after `span`.
     #[inline]
     pub fn sample(&mut self, span: Nanos) {
         if span < Nanos::ZERO {
@@ -106,7 +108,7 @@ impl Shortest {
             self.above += least - span;
             self.least = Some(span);
         } else if span - least < IN_DISORDER {
-            // RFC 6298's gain.
+            // Gain of 1/8, as in RFC 6298.
             self.above += Nanos((span - least - self.above).0 / 8);
         }
     }
@@ -116,30 +118,30 @@ fn slack(handshake: Nanos) -> Nanos {
     handshake.scaled(SOONER).max(HOST)
 }
 
-/// The smallest time in which an end was seen to answer: its acknowledgement of data or SYN, or the first segment that
-/// echoes a TSval (RFC 7323 §4.1). Every sample is at least the true distance, so the minimum is the estimate.
+/// The smallest time in which an end answered: its acknowledgement of data or SYN, or the first segment that echoes a
+/// TSval (RFC 7323 §4.1). Every sample is at least the true distance, so the minimum is the estimate.
 #[derive(Clone, Debug, Default, serde::Serialize, serde::Deserialize)]
 pub struct Distance {
     shortest: Shortest,
-    /// Some answer was due at once: not all of them ended a pause that may have been the end's own.
+    /// Some answer was due at once: not every answer ended a pause that may have been the end's own.
     proven: bool,
-    /// How much above the least the usual answer lies.
+    /// Excess of the usual answer over the least.
     spread: Nanos,
-    /// How far it lies from the one before it.
+    /// Difference between consecutive answers.
     scatter: Nanos,
     last_answer: Option<Nanos>,
     pending: VecDeque<(u32, Nanos)>,
-    /// A TSval that may have passed before the tap looked: its first echo says nothing.
+    /// A TSval that may have passed before the capture began: its first echo is no evidence.
     ambiguous: Option<u32>,
     looking: bool,
     /// The newest TSval seen towards this end.
     newest: Option<u32>,
-    /// A TSval that this end has echoed and that has not passed yet, and when it was echoed.
+    /// A TSval that this end has echoed before the capture shows it, and the time of the echo.
     unseen: Option<(u32, Nanos)>,
     last_echo: Option<u32>,
-    /// The smallest such time as it was at each time.
+    /// The smallest time over the life of the flow.
     pub level: Level,
-    /// When this end's segments left it.
+    /// Departure times of this end's segments.
     pub departure: Departure,
     last_seen: Nanos,
     last_payload: Nanos,
@@ -155,13 +157,13 @@ impl Distance {
         self.shortest.least
     }
 
-    /// As it is now; a route may have grown longer since the smallest answer, or a queue stands.
+    /// The distance now; the route may have become longer since the smallest answer, or a queue has formed.
     #[inline]
     pub fn now(&self) -> Option<Nanos> {
         if self.is_held_up() { Some(self.held_up.least) } else { self.level.get().max(self.shortest.least) }
     }
 
-    /// As it was at `time`, by the level.
+    /// The distance at `time`, by the level.
     pub fn at(&self, time: Nanos) -> Option<Nanos> {
         self.level.at(time).max(self.shortest.least)
     }
@@ -171,51 +173,52 @@ impl Distance {
         &self.shortest
     }
 
-    /// How many answers it rests on.
+    /// Number of answers behind the estimate.
     pub fn samples(&self) -> u32 {
         self.shortest.samples
     }
 
-    /// What the last segment of this end answered, if it was the first echo of a TSval: how long after that.
+    /// Time between a TSval and the last segment of this end, if that segment was the first to echo the TSval.
     #[inline]
     pub fn last_span(&self) -> Option<Nanos> {
         self.last_span
     }
 
-    /// True if the estimate cannot be an end's own pause after each answer that it rests on.
+    /// True if the estimate cannot consist of the end's own pauses alone.
     #[inline]
     pub fn is_proven(&self) -> bool {
         self.proven
     }
 
-    /// How much the answers scatter above the least, at most a quarter of it: a path or a capture whose times jitter. Answers
-    /// that are all as late were held by their end, which keeps a pace of its own.
+    /// Scatter of the answers above the least, at most a quarter of the least: a path or a capture whose times jitter.
+    /// Answers that are all equally late were delayed by their end, which keeps a pace of its own.
     pub fn jitter(&self) -> Nanos {
         let scatter = self.scatter + self.scatter;
         self.shortest.least.map_or(Nanos::ZERO, |least| self.spread.min(scatter).min(least.scaled(0.25)))
     }
 
-    /// By how much the last answer with data came later than the soonest: the queue between this end and the tap. 0 where
-    /// the end may as well have had nothing to send for a while.
+    /// Delay of the last answer with data beyond the soonest: the queue between this end and the tap. 0 where the end
+    /// may have had nothing to send for a while.
     #[inline]
     pub fn queue(&self) -> Nanos {
         self.queue
     }
 
-    /// This end answered in the handshake after `span`.
+    /// Takes in that this end answered in the handshake after `span`.
     pub fn opens(&mut self, now: Nanos, span: Nanos) {
         self.sample(now, span);
         self.shortest.opened(span);
     }
 
-    /// This end answered after `span` and had no reason to wait: in the handshake, or because it knew of an ACK.
+    /// Takes in that this end answered after `span` without a reason to wait: in the handshake, or because it knew of
+    /// an ACK.
     pub fn sample(&mut self, now: Nanos, span: Nanos) {
         self.proven = true;
         self.answered(span);
         self.level.offer(now, span.or_zero(), Answer::Unsure, 0);
     }
 
-    /// The same path measured by the acknowledgements of what the other end sent.
+    /// Takes in a measurement of the same path by acknowledgements of the other end's data.
     #[inline]
     pub fn is_at_most(&mut self, now: Nanos, span: Nanos) {
         self.proven = true;
@@ -230,7 +233,7 @@ impl Distance {
         if span < least {
             self.spread += least - span;
         } else if span - least < least.scaled(0.5) {
-            // Later answers tell of the end's own pauses, not of the path; RFC 6298's gain of 1/8 for the others.
+            // Later answers contain the end's own pauses; the others enter with RFC 6298's gain of 1/8.
             self.spread += Nanos((span - least - self.spread).0 / 8);
             let last = self.last_answer.replace(span).unwrap_or(span);
             self.scatter += Nanos((Nanos((span - last).0.saturating_abs()) - self.scatter).0 / 8);
@@ -238,7 +241,7 @@ impl Distance {
         self.shortest.sample(span);
     }
 
-    /// True if this segment of the end echoes a TSval newer than any that passed the tap towards it: something reached the
+    /// True if this segment echoes a TSval newer than any that passed the tap towards this end: a packet reached the
     /// end that the tap has not seen, or will store too late.
     #[inline]
     pub fn has_unseen(&mut self, segment: &Segment) -> bool {
@@ -250,7 +253,7 @@ impl Distance {
         unseen
     }
 
-    /// When this end had heard what the `segment` towards it says only now.
+    /// Time when this end had received the content of `segment`, which the capture holds only now.
     #[inline]
     pub fn heard(&mut self, segment: &Segment) -> Option<Nanos> {
         let (value, heard) = self.unseen?;
@@ -262,7 +265,7 @@ impl Distance {
         (timestamps.value == value).then_some(heard)
     }
 
-    /// This end acknowledged data after `span`; `answer` says whether a long one can be believed, `answers` came before it.
+    /// Takes in that this end acknowledged data after `span`; `answer` classifies a long one, `answers` came before it.
     #[inline]
     pub fn acknowledges(&mut self, now: Nanos, span: Nanos, answer: Answer, answers: u32) {
         if self.level.offer(now, span, answer, answers) {
@@ -270,8 +273,8 @@ impl Distance {
         }
     }
 
-    /// The segment's echo came after `span`. An end may think before it answers; its own clock tells whether the path took
-    /// longer: by a quarter of what the answer was late at least, because the other way may have grown longer too.
+    /// Takes in an echo after `span`. An end may compute before it answers. Its own clock shows whether the path took
+    /// longer: by at least a quarter of the answer's delay, because the other direction may have become longer too.
     fn echoes(&mut self, segment: &Segment, span: Nanos, silence: Nanos) {
         let excess = span - self.level.get().unwrap_or(span);
         let late = self.departure.late().is_some_and(|late| late > self.departure.grain() && late.0 >= excess.0 / 4);
@@ -283,9 +286,9 @@ impl Distance {
         self.acknowledges(segment.time, span, answer, self.shortest.samples);
     }
 
-    /// An end echoes the newest TSval that has reached it (RFC 7323 §4.3). If one newer than the echo passed the tap longer
-    /// ago than the level allows, it is still on its way: now the path takes longer, be it a queue or another route.
-    /// `span` is this echo's own time.
+    /// Takes in an echo that may contradict the level; `span` is its own time. An end echoes the newest TSval that has
+    /// reached it (RFC 7323 §4.3). If a newer one passed the tap longer ago than the level allows, that one is still on
+    /// its way: the path takes longer now, by a queue or by another route.
     fn contradict(&mut self, now: Nanos, span: Nanos) {
         let (Some(level), Some(&(_, newer))) = (self.level.get(), self.pending.front()) else { return };
         let longest = level + level.scaled(0.25).max(Nanos::from_millis(2));
@@ -297,19 +300,19 @@ impl Distance {
         }
     }
 
-    /// The path takes longer now than its level says.
+    /// The path takes longer now than its level.
     #[inline]
     pub fn is_held_up(&self) -> bool {
         self.held_up.echoes >= CONTRADICTIONS
     }
 
-    /// Packets are missing here: echoes of what passed meanwhile say nothing.
+    /// Forgets the awaited echoes, because packets are missing here.
     pub fn left_out(&mut self) {
         self.pending.clear();
         self.looking = false;
     }
 
-    /// A segment passes the tap towards this end.
+    /// Takes in a segment that passes the tap towards this end.
     #[inline]
     pub fn towards(&mut self, segment: &Segment) {
         let Some(timestamps) = segment.timestamps else { return };
@@ -329,7 +332,7 @@ impl Distance {
         }
     }
 
-    /// A segment of this end passes the tap; its echo may be an answer.
+    /// Takes in a segment of this end; its echo may be an answer.
     #[inline]
     pub fn from_end(&mut self, segment: &Segment) {
         let silence = segment.time - self.last_seen;
@@ -354,7 +357,8 @@ impl Distance {
             if age == 0 && self.ambiguous != Some(value) {
                 let span = segment.time - seen;
                 self.answered(span);
-                // An ACK is due when data comes; data may wait for the application, unless other data went just before.
+                // An ACK is due when data arrives. Data may wait for the application, unless other data left just
+                // before.
                 self.proven |= segment.payload == 0 || quiet.times(4) <= span;
                 if segment.payload > 0 {
                     let late = span - self.shortest.least.unwrap_or_default();

@@ -1,4 +1,4 @@
-//! One direction of data: what its sender sent and what was acknowledged, in the sender's own order of events.
+//! One direction of data: sent and acknowledged bytes, in the sender's own order of events.
 
 mod acks;
 mod copies;
@@ -21,18 +21,18 @@ use crate::time::Nanos;
 use crate::traits::FullSegment;
 use crate::wire::{Flags, Segment};
 
-/// A jump in sequence space that no window allows (RFC 7323 §2.3 limits a window to 1 GiB).
+/// Smallest jump in sequence space that no window allows (RFC 7323 §2.3 limits a window to 1 GiB).
 const ABSURD_JUMP: i64 = 1 << 30;
-/// Segment size until a SYN or a full segment says otherwise (Ethernet with timestamps).
+/// Segment size until a SYN or a full segment shows another (Ethernet with timestamps).
 const USUAL_MSS: u32 = 1448;
-/// No timer sends anything again sooner: Linux's TCP_RTO_MIN = HZ/5 (a tail-loss probe sends the last segment, which nothing
-/// has overtaken).
+/// Earliest retransmission by a timer: Linux's TCP_RTO_MIN = HZ/5 (a tail-loss probe sends the last segment, which
+/// nothing has overtaken).
 const SOONEST_TIMER: Nanos = Nanos::from_millis(200);
 
 /// State of one direction. Positions are 64-bit offsets from the ISN.
 #[derive(Clone, Debug, Default, serde::Serialize, serde::Deserialize)]
 pub struct Half {
-    /// Where offset 0 lies; `None` before anything was seen.
+    /// Sequence number of offset 0; `None` before anything was seen.
     base: Option<SeqNo>,
     /// True if `base` is the ISN of a captured SYN.
     pub syn_seen: bool,
@@ -42,7 +42,7 @@ pub struct Half {
     pub snd_nxt: i64,
     /// Highest offset acknowledged, as the sender knows it.
     pub snd_una: i64,
-    /// Tells a scale of 0 where no SYN did.
+    /// Infers a scale of 0 where no SYN shows the scale.
     unscaled: Unscaled,
     /// The peer's window field as sent, after the last ACK that reached the sender.
     pub window_field: u16,
@@ -51,7 +51,7 @@ pub struct Half {
     /// MSS option of the peer's SYN less options, or the largest plausible segment seen.
     mss: u32,
     mss_negotiated: bool,
-    /// A TSO frame of whole segments was seen, so that the MSS is no mere chunk of the application's.
+    /// A TSO frame of whole segments was seen, so the MSS is not just the size of the application's writes.
     whole_frame_seen: bool,
     mss_options: u32,
     full_segment: FullSegment,
@@ -60,9 +60,9 @@ pub struct Half {
     unseen: Ranges,
     pub(super) pending: VecDeque<PendingAck>,
     pending_sacks: VecDeque<(i64, i64)>,
-    /// When the newest acknowledgement passed the tap.
+    /// Time when the newest acknowledgement passed the tap.
     ack_passed: Nanos,
-    /// What was acknowledged lately before the tap saw it.
+    /// Bytes acknowledged recently before the tap saw them.
     ahead: Option<Box<Ahead>>,
     /// Round trip from the tap to this sender and back.
     pub distance: Distance,
@@ -70,7 +70,7 @@ pub struct Half {
     pub peer_distance: Shortest,
     /// Smoothed round trip of the sender (RFC 6298 §2), `None` before the first sample.
     pub srtt: Option<Nanos>,
-    /// When the newest ACK that measured a round trip passed the tap, and that round trip.
+    /// The newest round trip measured by an ACK, and the time when that ACK passed the tap.
     pub newest_rtt: Option<(Nanos, Nanos)>,
     /// Smallest round trip that an ACK of data measured.
     pub least_rtt: Option<Nanos>,
@@ -78,49 +78,49 @@ pub struct Half {
     pub bytes: u64,
     /// Frames with payload.
     pub frames: u64,
-    /// Frames larger than a segment: the host's offloading (TSO, GRO) had not split them yet, or had merged them.
+    /// Frames larger than a segment: the host's offloading had not split them yet (TSO), or had merged them (GRO).
     pub offloaded: u64,
-    /// Payload bytes sent again.
+    /// Retransmitted payload bytes.
     pub retransmitted: u64,
-    /// Copies of its packets that the capture or the network made.
+    /// Copies of the sender's packets that the capture or the network made.
     pub copies: u64,
     /// Most bytes in flight.
     pub max_flight: i64,
-    /// Bytes acknowledged that this tap never saw.
+    /// Acknowledged bytes that this tap never saw.
     pub never_seen: i64,
     /// Frames in flight that were forgotten because memory was short.
     pub forgotten: u64,
-    /// Memory is short: what waits for the sender is applied sooner.
+    /// Memory is short: ACKs that wait for the sender are applied sooner.
     tight: bool,
-    /// Sequence space the sender closed with FIN.
+    /// Offset that the sender closed with FIN.
     pub fin: Option<i64>,
-    /// Packets were left out and no ACK since has said what is still outstanding.
+    /// Packets were left out, and no ACK since has shown the data still outstanding.
     pub flight_unknown: bool,
     left_out: bool,
     /// Duplicate ACKs or SACK blocks came since the left edge last moved.
     hinted: bool,
-    /// Duplicate ACKs without SACK since then.
+    /// Duplicate ACKs without SACK since the left edge last moved.
     duplicates: u32,
     /// The last round trip was close to the smallest.
     steady: bool,
-    /// When old data was last sent again.
+    /// Time of the last retransmission.
     last_again: Nanos,
-    /// Where a probe of one byte beyond a closed window ended; the peer may take it (RFC 9293 §3.8.6.1).
+    /// End of a probe of one byte beyond a closed window; the peer may accept it (RFC 9293 §3.8.6.1).
     probed: Option<i64>,
-    /// What came out of order.
+    /// Segments that arrived out of order.
     pub reordering: Reordering,
-    /// What the capture itself holds out of order.
+    /// Packets that the capture itself holds out of order.
     pub disorder: Disorder,
     /// Both SYNs allowed SACK, without which Linux sends no tail-loss probe.
     pub sack_permitted: bool,
     /// The sender's IP-ID field.
     pub identification: Identification,
-    /// All that it sent is acknowledged, and to hear the last ACK again would tell nothing.
+    /// All data is acknowledged, and a repetition of the last ACK would change nothing.
     settled: bool,
 }
 
 impl Half {
-    /// The ISN of this sender's SYN or SYN-ACK.
+    /// Takes in the ISN of this sender's SYN or SYN-ACK.
     pub fn start(&mut self, isn: SeqNo) {
         self.base = Some(isn);
         self.syn_seen = true;
@@ -128,7 +128,7 @@ impl Half {
         self.snd_una = 1;
     }
 
-    /// The most payload one segment may carry: the MSS by both SYNs less the `options` that every segment carries.
+    /// Sets the largest payload of a segment: the MSS by both SYNs less the `options` that every segment carries.
     pub fn set_mss(&mut self, mss: u32, options: u32) {
         self.mss = mss.saturating_sub(options).max(1);
         self.mss_negotiated = true;
@@ -146,12 +146,12 @@ impl Half {
         (self.mss > 0).then_some(self.mss)
     }
 
-    /// True if the MSS is no guess from what the application happened to send.
+    /// True if the MSS is known and not guessed from the application's writes.
     pub fn mss_is_sure(&self) -> bool {
         self.mss_negotiated || self.whole_frame_seen
     }
 
-    /// True once anything of this direction has been seen.
+    /// True once a segment of this direction has been seen.
     pub fn started(&self) -> bool {
         self.base.is_some()
     }
@@ -199,13 +199,13 @@ impl Half {
         self.outstanding.segments().saturating_sub(sacked)
     }
 
-    /// How much more the peer's window would take; `None` where the window is not known.
+    /// Remaining room in the peer's window; `None` where the window is unknown.
     #[inline]
     pub fn room(&self) -> Option<i64> {
         self.window.map(|window| self.snd_una + window - self.snd_nxt)
     }
 
-    /// When the oldest outstanding frame was first sent.
+    /// Time when the oldest outstanding frame was first sent.
     pub fn head_sent(&self) -> Option<Nanos> {
         self.outstanding.oldest()
     }
@@ -215,12 +215,12 @@ impl Half {
         self.outstanding.flight_when_sent(start, end)
     }
 
-    /// The next round trip must be looked at, however plain.
+    /// Makes the next round trip count, however normal it is.
     pub fn doubt_round_trip(&mut self) {
         self.steady = false;
     }
 
-    /// True while SACK blocks or unfilled holes say that something is missing at the receiver.
+    /// True while SACK blocks or unfilled holes show data missing at the receiver.
     pub fn has_holes(&self) -> bool {
         !self.sacked.is_empty()
     }
@@ -264,19 +264,19 @@ impl Half {
         sending
     }
 
-    /// How long before `now` data had passed that was sent after the byte at offset `start`.
+    /// Time before `now` at which data passed that was sent after the byte at offset `start`.
     pub fn overtaken_for(&self, start: i64, now: Nanos) -> Option<Nanos> {
         self.outstanding.sent_after(start).map(|overtaker| now - overtaker)
     }
 
-    /// Whoever pasted the capture left packets out here.
+    /// Takes in that the author of a paste left packets out here.
     pub fn left_out(&mut self) {
         self.left_out = true;
         self.settled = false;
         self.distance.left_out();
     }
 
-    /// Everything between here and `start` is unknown: begin anew there.
+    /// Restarts at `start`, because everything before it is unknown.
     fn resynchronise(&mut self, start: i64) -> i64 {
         self.never_seen += (start - self.snd_nxt).abs();
         self.snd_nxt = start;
@@ -297,7 +297,8 @@ impl Half {
             self.unseen.insert(self.snd_nxt, start);
         }
         if start < self.snd_nxt {
-            // Cut otherwise than before: what overlaps was sent again, but for what had not passed here yet.
+            // The segment boundaries differ: overlapping bytes were retransmitted, except those that had not passed
+            // here yet.
             let filled = self.unseen.remove(start, self.snd_nxt);
             self.bytes += filled as u64;
             self.retransmitted += (self.snd_nxt - start - filled) as u64;
@@ -311,14 +312,14 @@ impl Half {
         self.snd_nxt = end;
         self.bytes += u64::from(bytes);
         let flight = self.flight();
-        // What was skipped is in flight too, wherever it is.
+        // Skipped bytes are in flight too, wherever they are.
         let skipped = (hole as u64).div_ceil(u64::from(self.mss())) as u32;
         let segments = self.outstanding.push(segment, end, bytes, skipped, self.mss(), flight);
         self.max_flight = self.max_flight.max(flight);
         Sending::New { bytes, segments, hole, lost }
     }
 
-    /// True if the newest frame passed less than a round trip before, too soon for anything between them to be a repair.
+    /// True if the newest frame passed less than a round trip before: too soon for a repair between the two.
     fn is_burst(&self, segment: &Segment) -> bool {
         let rtt = self.srtt.unwrap_or_default().scaled(0.5);
         self.outstanding.newest().is_some_and(|newest| segment.time - newest < rtt)
@@ -351,7 +352,8 @@ impl Half {
         if self.is_copy(segment, start, end) {
             self.frames -= 1;
             self.copies += 1;
-            // What came the same way comes this late at times; another way takes as long as it takes.
+            // Copies on the same path are this late at times; the delay of another path is not a disorder of the
+            // capture.
             if !self.identification.comes_elsewhere(segment) {
                 _ = self.disorder.record(self.outstanding.copied(segment, end).unwrap_or_default());
             }
@@ -363,9 +365,9 @@ impl Half {
         Sending::Again
     }
 
-    /// True if what fills a hole was sent after the data that overtook it. Without a counter that tells: what nobody asked for
-    /// was not, unless the timer had the time to fire; what was asked for was if it came later than a reordering window of
-    /// min RTT / 4 (RFC 8985 §6.2).
+    /// True if the data that fills a hole was sent after the data that overtook it. Without a reliable IP-ID counter,
+    /// data that nobody asked for was not retransmitted, unless the timer had time to fire. Data that was asked for
+    /// was, if it came later than a reordering window of min RTT / 4 (RFC 8985 §6.2).
     fn sent_later(&self, segment: &Segment) -> bool {
         self.identification.is_newer(segment).unwrap_or_else(|| {
             let start = self.offset(segment.seq);
@@ -379,7 +381,7 @@ impl Half {
         })
     }
 
-    /// Something that passed the tap since the byte at `start` was `overtaken` says that it is missing.
+    /// A packet that passed the tap since the byte at `start` was `overtaken` reports that byte missing.
     fn is_asked_for(&self, start: i64, overtaken: Nanos) -> bool {
         let asks = |ack: &PendingAck| ack.ack <= start && (ack.sack_count > 0 || !self.sack_permitted);
         self.hinted || self.has_holes() || self.pending.iter().any(|ack| ack.time >= overtaken && asks(ack))

@@ -1,19 +1,19 @@
-//! The three-way handshake as the tap saw it.
+//! The three-way handshake as seen at the tap.
 
 use crate::seq::SeqNo;
 use crate::time::Nanos;
 use crate::wire::{Flags, Segment};
 
-/// What else an end's last SYN said, which no rule reads: it helps to tell hosts and networks apart.
+/// Further fields of an end's last SYN, which no rule reads: they help to distinguish hosts and networks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub struct Syn {
-    /// IPv4 TTL or IPv6 hop limit, as it passed the tap.
+    /// IPv4 TTL or IPv6 hop limit at the tap.
     pub ttl: Option<u8>,
-    /// Its window field, which is never scaled (RFC 7323 §2.2).
+    /// The window field, which is never scaled in a SYN (RFC 7323 §2.2).
     pub window: u16,
     /// The timestamps option.
     pub timestamps: bool,
-    /// A SYN that offers ECN, a SYN-ACK that accepts it (RFC 3168 §6.1.1).
+    /// ECN: a SYN offers it, a SYN-ACK accepts it (RFC 3168 §6.1.1).
     pub ecn: bool,
 }
 
@@ -29,7 +29,7 @@ impl Syn {
     }
 }
 
-/// Times of its segments and what the SYNs carried.
+/// Times of the handshake's segments and options of its SYNs.
 #[derive(Clone, Copy, Debug, Default, serde::Serialize, serde::Deserialize)]
 pub struct Handshake {
     /// First SYN.
@@ -46,9 +46,9 @@ pub struct Handshake {
     pub syn_acks: u32,
     /// The segment that completed it.
     pub done: Option<Nanos>,
-    /// Data of the client before anything completed it: the capture lacks what did.
+    /// Data of the client before any segment completed the handshake: the capture lacks that segment.
     pub spoken: Option<Nanos>,
-    /// The RST that answered the SYN instead.
+    /// The RST that answered the SYN instead of a SYN-ACK.
     pub refused: Option<Nanos>,
     /// ISN of the client.
     pub client_isn: Option<SeqNo>,
@@ -58,7 +58,7 @@ pub struct Handshake {
     pub mss: [Option<u16>; 2],
     /// Window scale option of client and server.
     pub scale: [Option<u8>; 2],
-    /// The snap length cut a SYN's options: what they lack proves nothing.
+    /// The snap length cut a SYN's options: a missing option proves nothing.
     pub options_cut: bool,
     /// Multipath TCP of client and server.
     pub multipath: [bool; 2],
@@ -66,12 +66,12 @@ pub struct Handshake {
     pub sack: [bool; 2],
     /// Timestamps in the SYN-ACK, or in the SYN that was stored after it.
     pub timestamps: bool,
-    /// What else the SYNs of client and server said.
+    /// Further fields of the SYNs of client and server.
     pub said: [Option<Syn>; 2],
 }
 
 impl Handshake {
-    /// What the SYN or SYN-ACK of an end says, which the tap has just seen.
+    /// Takes in the SYN or SYN-ACK of an end that has just passed the tap.
     pub fn hear(&mut self, end: usize, segment: &Segment) {
         self.sack[end] = segment.sack_permitted;
         self.multipath[end] = segment.multipath;
@@ -87,25 +87,27 @@ impl Handshake {
         self.syn.is_some() && self.syn_ack.is_some() && self.done.is_some()
     }
 
-    /// One of several subflows: both SYNs said so, so far as they were captured (RFC 8684 §3.1: without an answer there is none).
+    /// The flow is one of several subflows: both SYNs offered it, as far as they were captured (RFC 8684 §3.1: without
+    /// an answer there are none).
     pub fn is_multipath(&self) -> bool {
         let [client, server] = self.multipath;
         (client || self.syn.is_none()) && (server || self.syn_ack.is_none()) && (client || server)
     }
 
-    /// How long after the SYN the SYN-ACK passed, where each was sent once: kernels answer at once, applications have no part.
+    /// Time from the SYN to the SYN-ACK, where each was sent once: kernels answer at once, without the application.
     #[inline]
     pub fn answered(&self) -> Option<Nanos> {
         let once = self.syns == 1 && self.syn_acks == 1;
         self.syn_ack.zip(self.syn).filter(|_| once).map(|(answer, syn)| (answer - syn).or_zero())
     }
 
-    /// When it began, by whatever of it was captured.
+    /// Start of the handshake, by the captured part of it.
     pub fn start(&self) -> Option<Nanos> {
         self.syn.or(self.syn_ack)
     }
 
-    /// The completing segment, the one that refused it, or the last attempt; no later than the client's first data.
+    /// End of the handshake: the completing segment, the refusing segment, or the last attempt; no later than the
+    /// client's first data.
     pub fn end(&self) -> Option<Nanos> {
         let end = self.done.or(self.refused).or(self.last_syn_ack.max(self.last_syn))?;
         let spoken = self.spoken.map_or(end, |spoken| spoken.min(end));

@@ -1,4 +1,4 @@
-//! When a sender hears of what passed the tap towards it.
+//! Infers when a sender received the packets that passed the tap towards it.
 
 use super::connection::{Connection, Direction};
 use super::half::Half;
@@ -6,16 +6,17 @@ use super::pending::PendingAck;
 use crate::time::Nanos;
 use crate::wire::Segment;
 
-/// A tap no further from a sender than hosts need to answer is at that host.
+/// Largest distance of a tap at the sender's host: the time that hosts need to answer.
 pub const AT_HOST: Nanos = Nanos::from_micros(250);
-/// A kernel answers a SYN-ACK within this time.
+/// Longest time in which a kernel answers a SYN-ACK.
 const ANSWER: Nanos = Nanos::from_micros(100);
 
-/// Hosts take up to this long to answer: an interrupt that is held back (ethtool -C rx-usecs), a process that must be woken.
+/// Longest time that a host takes to answer: an interrupt is held back (ethtool -C rx-usecs), or a process must be
+/// woken.
 const HOST_TIME: Nanos = Nanos::from_millis(1);
-/// Of the time that the first answers took the distance makes this part at least.
+/// Divisor of the first answers' time: the distance is at least this part of it.
 const SOONEST: i64 = 4;
-/// A silence so many times as long as the distance ends just after an ACK by chance once in as many.
+/// Ratio of a silence to the distance at which the silence ends just after an ACK by chance once in 16 times.
 const BY_CHANCE: i64 = 16;
 
 impl Connection {
@@ -25,8 +26,8 @@ impl Connection {
         own.frames > 0 || own.syn_seen || own.fin.is_some() || peer.window_field > 0 || peer.snd_una > 1
     }
 
-    /// What the segment tells of the tap's distances and of what its sender has heard, before the ACKs that reached it are applied;
-    /// true if it had heard something that the tap has not seen.
+    /// Learns the tap's distances from the segment, and the packets that its sender has received, before the ACKs that
+    /// reached the sender are applied. True if the sender had received a packet that the tap has not seen.
     #[inline]
     pub fn hears(&mut self, segment: &Segment, sender: Direction) -> bool {
         let unseen = segment.payload > 0 && self.half_mut(sender).distance.has_unseen(segment);
@@ -40,20 +41,21 @@ impl Connection {
 }
 
 impl Half {
-    /// By how much sooner than the distance says an ACK may have reached the sender.
+    /// Time by which an ACK may reach the sender earlier than the distance says.
     #[inline]
     pub(super) fn early(&self, distance: Nanos) -> Nanos {
-        // Before the other way was measured only an answer sooner than most networks are is a host's.
+        // Before the other direction was measured, only an answer faster than most networks is a host's.
         let least = self.peer_distance.or_handshake().map_or(ANSWER, |peer| peer.scaled(0.1));
         let here = distance < AT_HOST.min(least);
-        // At the sender's own host what the tap has seen the sender has seen: the distance is only how fast it answers.
-        // Elsewhere replies would sort after the data that they trigger without some slack for the clock's grain.
+        // At the sender's own host, the sender has received every packet that the tap has seen: the distance is only
+        // its time to answer. Elsewhere data would sort before the ACK that triggers it without some slack for the
+        // clock's granularity.
         if here { distance } else { (distance.scaled(0.02) + Nanos::from_micros(20)).min(distance) }
     }
 
-    /// On a path as short as hosts are slow, what the first answers took was as much the host's time as the distance. Data that
-    /// follows the ACK of everything sooner than that, after a silence of many times as long, answers it all the same: it would
-    /// hardly come just then by chance.
+    /// The data answers the ACK although it came sooner than the distance allows. On a path as short as hosts are slow,
+    /// the first answers took as much of the host's time as of the distance. Data soon after the ACK of everything,
+    /// after a silence many times as long, hardly comes by chance.
     pub(super) fn is_woken_by(&self, ack: &PendingAck, distance: Nanos, now: Nanos) -> bool {
         let silence = || self.newest_sent().map_or(Nanos::ZERO, |sent| ack.time - sent);
         distance <= HOST_TIME
@@ -63,10 +65,10 @@ impl Half {
             && silence() >= distance.times(BY_CHANCE)
     }
 
-    /// A sender never sends beyond the window (RFC 9293 §3.8.6): data beyond what it has been told of by now shows that
-    /// an ACK thought to be on its way has arrived, and how near the sender is. Where timestamps measure that, they are
-    /// better: it may have been an ACK that the capture lost. Some senders do go beyond it: they would have to be nearer by
-    /// half than `answered`, how soon a kernel answered the SYN.
+    /// Learns from data beyond the window. A sender never sends beyond the window (RFC 9293 §3.8.6): such data shows
+    /// that an ACK thought to be on its way has arrived, and the distance of the sender. Timestamps measure the
+    /// distance better, because the ACK may have been one that the capture lost. Some senders do send beyond the
+    /// window: their distance would have to be below half of `answered`, the time in which a kernel answered the SYN.
     #[inline]
     pub fn has_heard(&mut self, segment: &Segment, answered: Option<Nanos>) {
         if segment.timestamps.is_some() {

@@ -1,4 +1,4 @@
-//! The two legs of the path: from the tap to the client and to the server.
+//! Lengths of the path's two legs: from the tap to the client and to the server.
 
 use super::connection::Connection;
 use crate::time::Nanos;
@@ -16,7 +16,7 @@ impl Connection {
         self.kept_distances.unwrap_or_else(|| self.distances_so_far())
     }
 
-    /// The flow is over: its distances stay what they are now.
+    /// Fixes the distances at the end of the flow.
     pub fn keep_distances(&mut self) {
         self.kept_distances = Some(self.distances_so_far());
     }
@@ -31,12 +31,12 @@ impl Connection {
         [leg(0), leg(1)]
     }
 
-    /// How late packets of the flow were captured.
+    /// Largest delay with which the capture holds packets of the flow.
     pub fn disorder(&self) -> Nanos {
         self.halves[0].disorder.and(self.halves[1].disorder).extent(self.segments)
     }
 
-    /// The smallest round trip of the whole path as it was at `time`.
+    /// The smallest round trip of the whole path at `time`.
     pub fn base_rtt_at(&self, time: Nanos) -> Option<Nanos> {
         let [client, server] = &self.halves;
         match (client.distance.level.at(time), server.distance.level.at(time)) {

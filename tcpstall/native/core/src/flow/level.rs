@@ -1,37 +1,37 @@
-//! The smallest round trip of a leg as it was at each time: a route may change while a flow lasts.
+//! Tracks the smallest round trip of a leg over time, because a route may change during a flow.
 
 use crate::time::Nanos;
 
-/// A round trip longer by more than one part in so many is another one; less is jitter.
+/// Divisor of a round trip: a difference above a quarter is another route, less is jitter.
 const STEP: i64 = 4;
-/// And from this difference on: hosts delay an answer by as much without meaning anything by it.
+/// Smallest difference that is another route: hosts delay an answer by less.
 const LEAST_STEP: Nanos = Nanos::from_millis(2);
 /// Answers that must agree before a longer round trip is believed, and round trips that they must span. BBR waits 10 s
-/// (draft-cardwell BBRMinRTTFilterLen), Linux 300 s (tcp_min_rtt_wlen), because they cannot tell a queue from a route; here
-/// only answers that no queue of the flow explains are counted.
+/// (draft-cardwell BBRMinRTTFilterLen), Linux 300 s (tcp_min_rtt_wlen), because they cannot tell a queue from a route.
+/// Here only answers that no queue of the flow explains are counted.
 const AGREEING: u32 = 3;
-/// Answers of an end before a much shorter one is a change rather than the first good look.
+/// Answers of an end after which a much shorter one is a route change and not the first accurate measurement.
 pub(super) const ESTABLISHED: u32 = 8;
-/// Changes remembered; a route that flaps more often has no level.
+/// Changes remembered; a route that changes more often has no level.
 const LIMIT: usize = 64;
 
-/// What an answer can say.
+/// Value of an answer as evidence.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Answer {
-    /// It may have been late for the end's own reasons: only a short one says anything.
+    /// The end itself may have delayed the answer: only a short time is evidence.
     Unsure,
-    /// The path took so long, perhaps with the flow's own queue in it.
+    /// The path took this long, perhaps with the flow's own queue in it.
     Queued,
-    /// The path took so long, and nothing of the flow was under way that could have queued before it.
+    /// The path took this long, and no data of the flow was in flight that could have queued before it.
     Bare,
 }
 
-/// The level.
+/// The smallest round trip of a leg over time.
 #[derive(Clone, Debug, Default, serde::Serialize, serde::Deserialize)]
 pub struct Level {
     value: Option<Nanos>,
     rising: Option<Rising>,
-    /// Earlier levels and when each ended.
+    /// Earlier levels, and the end of each.
     past: Vec<(Nanos, Nanos)>,
 }
 
@@ -43,7 +43,7 @@ struct Rising {
 }
 
 impl Level {
-    /// As it is now; `None` before the first answer.
+    /// The level now; `None` before the first answer.
     #[inline]
     pub fn get(&self) -> Option<Nanos> {
         self.value
@@ -55,27 +55,27 @@ impl Level {
         self.rising.is_some()
     }
 
-    /// As it was at `time`.
+    /// The level at `time`.
     pub fn at(&self, time: Nanos) -> Option<Nanos> {
         self.past.iter().find(|(until, _)| time < *until).map(|(_, value)| *value).or(self.value)
     }
 
-    /// True if `span` is another round trip, longer than `value`, not jitter.
+    /// True if `span` is the round trip of a longer route than `value`, not jitter.
     #[inline]
     fn is_above(span: Nanos, value: Nanos) -> bool {
         (span - value).0 > (value.0 / STEP).max(LEAST_STEP.0)
     }
 
-    /// True if an answer after `span` is no news beside the smallest one, `least`.
+    /// True if an answer after `span` is no news compared with the smallest, `least`.
     #[inline]
     pub(super) fn is_steady(span: Nanos, least: Nanos) -> bool {
         span >= least && !Self::is_above(span, least)
     }
 
-    /// An answer came at `now`, after `span`; `answers` came before it. True if the level changed with it.
+    /// Takes in an answer at `now`, after `span`; `answers` came before it. True if the level changed.
     #[inline]
     pub fn offer(&mut self, now: Nanos, span: Nanos, answer: Answer, answers: u32) -> bool {
-        // What the capture holds out of order may seem to be answered before it was sent.
+        // Packets out of order in the capture may seem to be answered before they were sent.
         let span = span.or_zero();
         let Some(value) = self.value else {
             self.value = Some(span);
@@ -104,7 +104,7 @@ impl Level {
         };
         let Some(rising) = rising else { return false };
         if answer == Answer::Bare && (Self::is_above(span, rising.least) || Self::is_above(rising.least, span)) {
-            // They do not agree. The first may have gone there by one route and come back by the other.
+            // The answers disagree. The first packet may have gone by one route and its answer come back by the other.
             let since = if rising.bare <= 1 { rising.since } else { now - span };
             *rising = Rising { since, least: span, bare: 0 };
         }
@@ -135,7 +135,7 @@ mod tests {
         Nanos::from_millis(ms)
     }
 
-    /// Twenty answers of 20 ms, then answers of 60 ms from 1 s on.
+    /// Plays twenty answers of 20 ms, then answers of 60 ms from 1 s on.
     fn after_a_change(answer: Answer) -> Level {
         let mut level = Level::default();
         (0..20).for_each(|i| _ = level.offer(ms(i * 50), ms(20), Answer::Queued, i as u32));

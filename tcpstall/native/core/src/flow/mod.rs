@@ -1,4 +1,4 @@
-//! Segments to per-flow state: it records and never judges.
+//! Records the state of each flow from its segments, without judging it.
 
 pub mod connection;
 pub mod departure;

@@ -1,26 +1,27 @@
-//! The frames of new data that are not yet acknowledged.
+//! Tracks the frames of new data that are not yet acknowledged.
 
 use std::collections::VecDeque;
 
 use crate::time::Nanos;
 use crate::wire::Segment;
 
-/// Frames remembered; beyond it the oldest are forgotten, and with them RTT samples only.
+/// Frames remembered; beyond it the oldest are forgotten, which loses RTT samples only.
 const LIMIT: usize = 1 << 16;
-/// Copies of a packet that a bridge or `-i any` makes follow one another within this time.
+/// Longest time between copies of a packet that a bridge or `-i any` makes.
 const COPY_AGE: Nanos = Nanos::from_millis(1);
-/// The same where its IP-ID tells a copy: within 2 minutes no sender numbers two packets alike (RFC 6864 §4.1), as it
-/// would a repair; a mirror or a loop of the network may hand it to the tap this late.
+/// Longest time between copies with the same IP-ID: within 2 minutes no sender repeats an IP-ID (RFC 6864 §4.1), not
+/// even for a repair, and a mirror or a loop of the network may deliver a copy this late.
 const LOOPED_COPY_AGE: Nanos = Nanos::from_millis(120_000);
-/// The same for packets that neither an IP-ID nor a timestamp tells apart: no sender repeats itself so soon.
+/// Longest time between copies without IP-ID or timestamp: no sender repeats itself this soon.
 const UNMARKED_COPY_AGE: Nanos = Nanos::from_micros(20);
-/// Frames that one packet can send again: the largest packet in the smallest segments that Linux makes (BIG TCP's 512 KiB,
-/// TCP_MIN_SND_MSS of 48). Without an end a stranger's packet could name them all, again and again.
+/// Frames that one packet can retransmit: the largest packet in the smallest segments that Linux makes (BIG TCP's 512
+/// KiB, TCP_MIN_SND_MSS of 48). Without a limit a hostile packet could cover all frames, again and again.
 const REPAIRED_FRAMES: usize = 512 * 1024 / 48;
-/// Frames among which a copy is looked for: on a short path the original is acknowledged before its copy comes.
+/// Frames among which a copy's original is searched: on a short path the original is acknowledged before its copy
+/// comes.
 const RECENT: usize = 8;
 
-/// Where a frame ended (its last 32 bits: no copy is 4 GiB late), its mark, and when it passed.
+/// End of a frame (its last 32 bits: no copy is 4 GiB late), its mark, and the time when it passed.
 type Recent = (u32, u32, Nanos);
 
 #[derive(Clone, Copy, Debug, serde::Serialize, serde::Deserialize)]
@@ -29,20 +30,20 @@ struct Sent {
     time: Nanos,
     segments: u32,
     mark: u32,
-    /// Bytes in flight after it.
+    /// Bytes in flight after the frame.
     flight: u32,
     short: bool,
     again: bool,
 }
 
-/// What one ACK took out of flight. Frames that were sent again give no time (Karn's rule, RFC 6298 §3).
+/// Frames that one ACK took out of flight. Retransmitted frames give no time (Karn's rule, RFC 6298 §3).
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Gone {
-    /// Segments of one MSS.
+    /// Number of MSS-sized segments.
     pub segments: u32,
-    /// When the newest frame was sent of those acknowledged whole.
+    /// Time when the newest wholly acknowledged frame was sent.
     pub sent: Option<Nanos>,
-    /// The same for a TSO frame of which the first segments were acknowledged: they did not wait for the frame's rest.
+    /// The same, counting a TSO frame whose first segments were acknowledged: these did not wait for the frame's rest.
     pub touched: Option<Nanos>,
 }
 
@@ -52,13 +53,13 @@ pub struct Outstanding {
     sent: VecDeque<Sent>,
     segments: u32,
     short: u32,
-    /// The last frames, acknowledged or not, sent once or again: for their copies.
+    /// The last frames, acknowledged or not, sent once or again; copies are matched with them.
     recent: [Recent; RECENT],
     next_recent: u8,
 }
 
 impl Outstanding {
-    /// Segments of one MSS that they make.
+    /// Number of MSS-sized segments in the frames.
     #[inline]
     pub fn segments(&self) -> u32 {
         self.segments
@@ -70,29 +71,30 @@ impl Outstanding {
         self.short > 0
     }
 
-    /// When the oldest was first sent.
+    /// Time when the oldest frame was first sent.
     pub fn oldest(&self) -> Option<Nanos> {
         self.sent.front().map(|sent| sent.time)
     }
 
-    /// When the first frame that reaches beyond `offset` passed.
+    /// Time when the first frame that reaches beyond `offset` passed.
     pub fn sent_after(&self, offset: i64) -> Option<Nanos> {
         self.sent.get(self.sent.partition_point(|sent| sent.end <= offset)).map(|sent| sent.time)
     }
 
-    /// Bytes in flight when the segment `[start, end)` was first sent, itself included; by the frame after it where the tap
-    /// did not see it.
+    /// Bytes in flight when the segment `[start, end)` was first sent, that segment included; where the tap did not see
+    /// it, by the frame after it.
     pub fn flight_when_sent(&self, start: i64, end: i64) -> Option<i64> {
         let frame = self.sent.get(self.sent.partition_point(|sent| sent.end <= start))?;
         Some(i64::from(frame.flight) - (frame.end - end).max(0)).filter(|flight| *flight > 0)
     }
 
-    /// When the newest was sent.
+    /// Time when the newest frame was sent.
     pub fn newest(&self) -> Option<Nanos> {
         self.sent.back().map(|sent| sent.time)
     }
 
-    /// A frame of `bytes` new bytes up to `end` was sent, with `flight` bytes in flight after it; gives its segments.
+    /// Adds a frame of `bytes` new bytes up to `end`, with `flight` bytes in flight after it; returns its number of
+    /// segments.
     pub fn push(&mut self, segment: &Segment, end: i64, bytes: u32, skipped: u32, mss: u32, flight: i64) -> u32 {
         if self.sent.len() >= LIMIT
             && let Some(oldest) = self.sent.pop_front()
@@ -110,7 +112,8 @@ impl Outstanding {
         segments
     }
 
-    /// A frame of `bytes` from `start` on passed after data sent later, which counted it as whole segments.
+    /// Takes in a frame of `bytes` from `start` that passed after data sent later, which had counted it as whole
+    /// segments.
     pub fn fills(&mut self, start: i64, bytes: u32, mss: u32) {
         let index = self.sent.partition_point(|sent| sent.end <= start);
         if let Some(over) = self.sent.get_mut(index).filter(|over| !over.short && !bytes.is_multiple_of(mss)) {
@@ -119,7 +122,8 @@ impl Outstanding {
         }
     }
 
-    /// Full segments turned out to be of `size` bytes: the newest frames of that size are whole. `una` is where the oldest begins.
+    /// Takes in that full segments have `size` bytes: the newest frames of that size are whole. `una` is the start of
+    /// the oldest.
     #[cold]
     pub fn are_whole(&mut self, size: u32, una: i64) {
         for newest in (0..self.sent.len()).rev() {
@@ -131,25 +135,26 @@ impl Outstanding {
         }
     }
 
-    /// A frame up to `end` passed: its copy may follow.
+    /// Remembers a frame up to `end`, because its copy may follow.
     pub fn remember(&mut self, segment: &Segment, end: i64) {
         self.recent[usize::from(self.next_recent)] = (end as u32, mark(segment), segment.time);
         self.next_recent = (self.next_recent + 1) % RECENT as u8;
     }
 
-    /// How long ago the packet up to `end` passed of which this one is a copy, if it is remembered.
+    /// Time since the original passed, if this packet up to `end` is the copy of a remembered one.
     pub fn copied(&self, segment: &Segment, end: i64) -> Option<Nanos> {
         let own = (end as u32, mark(segment));
         let first = self.recent.iter().filter(|(end, mark, _)| (*end, *mark) == own).map(|(_, _, time)| *time).min();
         first.map(|first| segment.time - first)
     }
 
-    /// Memory that the frames take, bytes.
+    /// Memory of the frames, bytes.
     pub fn memory(&self) -> usize {
         self.sent.capacity() * size_of::<Sent>()
     }
 
-    /// Memory is short: all but the newest frames that fit into so many bytes are forgotten. Gives how many that were.
+    /// Forgets all but the newest frames that fit into `bytes`, because memory is short. Returns the number of
+    /// forgotten frames.
     #[cold]
     pub fn shrinks_to(&mut self, bytes: usize) -> u64 {
         let beyond = self.sent.len().saturating_sub(bytes / size_of::<Sent>());
@@ -167,8 +172,8 @@ impl Outstanding {
         self.short -= u32::from(sent.short);
     }
 
-    /// Bytes `[start, end)` passed again; true if this packet is a mere copy of the one before. No sender repeats itself
-    /// within half the round trip `rtt`, nor uses an IP-ID again that it has `moved_on` from.
+    /// Takes in bytes `[start, end)` that passed again; true if this packet is a mere copy. No sender repeats itself
+    /// within half the round trip `rtt`, nor repeats an IP-ID after its counter `moved_on`.
     pub fn again(&mut self, segment: &Segment, start: i64, end: i64, rtt: Nanos, moved_on: bool) -> bool {
         let own = mark(segment);
         let index = self.sent.partition_point(|sent| sent.end < end);
@@ -194,14 +199,14 @@ impl Outstanding {
         false
     }
 
-    /// Everything up to `ack` was acknowledged.
+    /// Takes in the acknowledgement of everything up to `ack`.
     #[inline]
     pub fn acknowledge(&mut self, ack: i64, mss: u32) -> Gone {
         let (mut segments, mut newest) = (0, None);
         while let Some(front) = self.sent.front_mut() {
             if front.end > ack {
                 let (mss, rest) = (i64::from(mss), front.end - ack);
-                // Nearly always the frame is untouched: no need to divide.
+                // Nearly always the frame is untouched, so no division is needed.
                 if rest > (i64::from(front.segments) - 1) * mss {
                     return Gone { segments, sent: newest, touched: newest };
                 }
@@ -222,7 +227,7 @@ impl Outstanding {
     }
 }
 
-/// What tells a packet from its copies: the IP-ID, or else the timestamp; 0 where there is neither.
+/// Mark that a packet shares with its copies only: the IP-ID, or else the timestamp; 0 where there is neither.
 #[inline]
 fn mark(segment: &Segment) -> u32 {
     match (segment.ip_id, segment.timestamps) {

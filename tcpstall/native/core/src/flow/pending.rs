@@ -10,25 +10,25 @@ use crate::time::Nanos;
 pub(super) struct PendingAck {
     pub(super) time: Nanos,
     pub(super) ack: i64,
-    /// A window field of 16 bits, shifted by 14 at most.
+    /// The peer's window: a field of 16 bits, shifted by 14 at most.
     pub(super) window: Option<u32>,
     /// The window field as sent.
     pub(super) field: u16,
     pub(super) packet: PacketNo,
     pub(super) payload: u32,
-    /// TSecr: which of the sender's segments caused it.
+    /// TSecr: identifies the sender's segment that caused this one.
     pub(super) echo: Option<u32>,
-    /// How long after that segment it came, at the tap.
+    /// Time after that segment, at the tap.
     pub(super) echoed: Option<Nanos>,
-    /// How many blocks of the queue of SACK blocks are its own.
+    /// Number of its own blocks in the queue of SACK blocks.
     pub(super) sack_count: u8,
-    /// The capture holds it after data that its receiver sent on it.
+    /// The capture holds it after data that its receiver sent in answer.
     pub(super) overdue: bool,
 }
 
 impl PendingAck {
-    /// The DSACK block, if `sacks`, which begin with this ACK's own, begin with one. RFC 2883 §4: a first block below the
-    /// cumulative ACK, or inside the second block, reports data that came twice.
+    /// The DSACK block, if the first of `sacks`, which begin with this ACK's own, is one. RFC 2883 §4: a first block
+    /// below the cumulative ACK, or inside the second block, reports data that came twice.
     pub(super) fn reported_twice(&self, sacks: &VecDeque<(i64, i64)>) -> Option<(i64, i64)> {
         let first = *sacks.front().filter(|_| self.sack_count > 0)?;
         let second = sacks.get(1).filter(|_| self.sack_count > 1);

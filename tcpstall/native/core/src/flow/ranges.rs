@@ -1,10 +1,10 @@
-//! A set of byte ranges: what SACK reported, or what the tap has not seen.
+//! A set of byte ranges: reported by SACK, or not seen by the tap.
 
-/// Ranges of one set. Beyond it every change forgets the lowest ones, so a hostile flow can neither grow the set nor make a
-/// change of it cost more than moving so many.
+/// Ranges of one set. Beyond it every change forgets the lowest ones, so a hostile flow can neither grow the set nor
+/// make a change cost more than moving this many ranges.
 pub const LIMIT: usize = 256;
 
-/// Disjoint half-open ranges in ascending order, [`LIMIT`] of them at most.
+/// Disjoint half-open ranges in ascending order, at most [`LIMIT`].
 #[derive(Clone, Debug, Default, serde::Serialize, serde::Deserialize)]
 pub struct Ranges {
     ranges: Vec<(i64, i64)>,
@@ -13,12 +13,12 @@ pub struct Ranges {
 }
 
 impl Ranges {
-    /// True if it holds nothing.
+    /// True if the set is empty.
     pub fn is_empty(&self) -> bool {
         self.ranges.is_empty()
     }
 
-    /// Adds `[left, right)`, joining what it touches.
+    /// Adds `[left, right)`, joined with the ranges that it touches.
     pub fn insert(&mut self, left: i64, right: i64) {
         if left >= right {
             return;
@@ -37,7 +37,7 @@ impl Ranges {
         self.keep_to_limit();
     }
 
-    /// Takes `[left, right)` out and says how many bytes of it were in.
+    /// Removes `[left, right)`; returns the number of bytes that were in the set.
     pub fn remove(&mut self, left: i64, right: i64) -> i64 {
         let first = self.ranges.partition_point(|range| range.1 <= left);
         let after = self.ranges.partition_point(|range| range.0 < right);
@@ -60,7 +60,7 @@ impl Ranges {
         self.keep_highest(LIMIT);
     }
 
-    /// Forgets all but so many of the highest ranges.
+    /// Forgets all but the highest `ranges`.
     pub fn keep_highest(&mut self, ranges: usize) {
         let beyond = self.ranges.len().saturating_sub(ranges);
         if beyond > 0 {
@@ -69,12 +69,12 @@ impl Ranges {
         }
     }
 
-    /// What it holds below `edge`.
+    /// Ranges below `edge`.
     pub fn below(&self, edge: i64) -> impl Iterator<Item = (i64, i64)> {
         self.ranges.iter().take_while(move |range| range.0 < edge).map(move |range| (range.0, range.1.min(edge)))
     }
 
-    /// Forgets everything below `edge` and says how many bytes that was.
+    /// Forgets everything below `edge`; returns the number of bytes forgotten.
     pub fn forget_below(&mut self, edge: i64) -> i64 {
         match self.ranges.first() {
             Some(range) if range.0 < edge => self.remove(range.0, edge),
@@ -82,23 +82,23 @@ impl Ranges {
         }
     }
 
-    /// Bytes held.
+    /// Number of bytes in the set.
     #[inline]
     pub fn bytes(&self) -> i64 {
         self.held
     }
 
-    /// Gives back memory that it does not need.
+    /// Returns unused memory.
     pub fn shrink(&mut self) {
         self.ranges.shrink_to_fit();
     }
 
-    /// Memory that it takes, bytes.
+    /// Memory, bytes.
     pub fn memory(&self) -> usize {
         self.ranges.capacity() * size_of::<(i64, i64)>()
     }
 
-    /// True if any byte of `[left, right)` is in.
+    /// True if any byte of `[left, right)` is in the set.
     pub fn touches(&self, left: i64, right: i64) -> bool {
         let first = self.ranges.partition_point(|range| range.1 <= left);
         self.ranges.get(first).is_some_and(|range| range.0 < right)
@@ -148,7 +148,7 @@ mod tests {
         split.insert(0, 1 << 28);
         for step in 0..4 * LIMIT as i64 {
             inserted.insert(10 * step, 10 * step + 5);
-            // From the top down, as data that fills one hole backwards does.
+            // From the top down, like data that fills one hole backwards.
             let at = (1 << 28) - 10 * step;
             assert_eq!(split.remove(at - 5, at), if step <= LIMIT as i64 { 5 } else { 0 }, "step {step}");
             for set in [&inserted, &split] {

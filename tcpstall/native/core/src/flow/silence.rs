@@ -1,26 +1,27 @@
-//! Data that one end sent again while its peer was not heard at all.
+//! Retransmissions of one end while its peer was silent.
 
 use crate::time::Nanos;
 
-/// What one end sent again since its peer was last heard.
+/// Retransmissions of one end since its peer was last heard.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub struct Silence {
-    /// The latest segment of the peer.
+    /// Time of the peer's latest segment.
     pub heard: Option<Nanos>,
-    /// Times that the first unacknowledged byte was sent again since then.
+    /// Retransmissions of the first unacknowledged byte since then.
     pub attempts: u32,
-    /// The last of those attempts.
+    /// Time of the last attempt.
     pub last_attempt: Option<Nanos>,
 }
 
 impl Silence {
-    /// The peer was heard.
+    /// Takes in a segment of the peer.
     #[inline]
     pub(super) fn is_broken(&mut self, now: Nanos) {
         *self = Silence { heard: Some(now), ..Silence::default() };
     }
 
-    /// Data was sent again; only the first unacknowledged byte makes it an attempt, since one repair may hold many segments.
+    /// Takes in a retransmission; only the first unacknowledged byte makes it an attempt, since one repair may hold
+    /// many segments.
     pub(super) fn lasts(&mut self, now: Nanos, at_left_edge: bool) {
         if at_left_edge {
             self.attempts = self.attempts.saturating_add(1);

@@ -1,34 +1,34 @@
-//! Time stamps that run backwards: a clock that was set back, or packets of several queues stored out of order.
+//! Time stamps that run backwards: a clock was set back, or packets of several queues were stored out of order.
 
 use crate::time::Nanos;
 
-/// Several receive queues or processors store packets out of order by less than this; a clock that is set back goes further
-/// (ntpd steps from 128 ms on, a virtual machine's by whole ticks).
+/// Smallest step of a clock that was set back (ntpd steps from 128 ms on, a virtual machine's clock by whole ticks).
+/// Several receive queues or processors store packets out of order by less than this.
 pub const SHORTEST_STEP: Nanos = Nanos::from_millis(1);
 
 /// Steps of one flow that are kept apart.
 const PEAKS: usize = 8;
 
-/// What a series of time stamps showed, once one of them was earlier than the one before.
+/// Statistics of a series of time stamps, from the first that was earlier than the one before.
 #[derive(Clone, Copy, Debug, Default, serde::Serialize, serde::Deserialize)]
 pub struct Stamps {
-    /// How often the clock was set back.
+    /// Number of times that the clock was set back.
     pub steps: u64,
-    /// The farthest that it went back.
+    /// The largest step backwards.
     pub farthest: Nanos,
-    /// The latest stamp before the clock was last set back, which time must catch up with.
+    /// The latest stamp before the clock was last set back: time must catch up with it.
     high: Nanos,
     /// The last stamp that was earlier.
     low: Nanos,
-    /// The latest stamps before those steps, and how far the clock then went back.
+    /// The latest stamps before those steps, and the size of each step.
     peaks: [(Nanos, Nanos); PEAKS],
 }
 
 impl Stamps {
-    /// A stamp of `time` came after the later one of `high`.
+    /// Takes in a stamp of `time` after the later one of `high`.
     #[cold]
     pub fn goes_back(&mut self, time: Nanos, high: Nanos) {
-        // While time has not caught up, stamps that rise again are the same step.
+        // While time has not caught up, rising stamps belong to the same step.
         let before = if high == self.high { self.low } else { high };
         if before - time >= SHORTEST_STEP {
             self.peaks[self.steps as usize % PEAKS] = (high, high - time);
@@ -38,7 +38,7 @@ impl Stamps {
         (self.high, self.low) = (high, time);
     }
 
-    /// True if most of the time from `start` to `end` is a leap of the clock that it took back.
+    /// True if most of the time from `start` to `end` is a leap of the clock that was later set back.
     pub fn misdates(&self, start: Nanos, end: Nanos) -> bool {
         let leaps = |&(high, back): &(Nanos, Nanos)| start < high && high <= end && back + back >= end - start;
         self.steps > 0 && self.peaks.iter().any(leaps)
@@ -49,7 +49,7 @@ impl Stamps {
 mod tests {
     use super::*;
 
-    /// Steps, and the farthest in ms.
+    /// Number of steps, and the largest in ms.
     fn seen(stamps: &[i64]) -> (u64, i64) {
         let (mut high, mut seen) = (Nanos::ZERO, Stamps::default());
         for time in stamps.iter().map(|ms| Nanos::from_millis(*ms)) {

@@ -1,19 +1,18 @@
-//! The first bytes that each end of a flow said, where they begin something that has a name: a request line, the line that
-//! answers it, a TLS hello.
+//! First bytes of each end of a flow, where they begin a request line, the line that answers it, or a TLS hello.
 
 use super::connection::Direction;
 
-/// Bytes kept of one start: a request line with its Host, or a TLS hello up to its server name (RFC 6066 §3), which most
-/// clients put within the first kilobyte.
+/// Bytes kept of one start: a request line with its Host, or a TLS hello up to its server name (RFC 6066 §3), which
+/// most clients put within the first kilobyte.
 const START_KEPT: usize = 1024;
-/// Of an answer the version and the status are kept (RFC 9112 §4).
+/// Bytes kept of an answer: the version and the status (RFC 9112 §4).
 const STATUS_KEPT: usize = "HTTP/1.1 200".len();
-/// How an answer begins.
+/// First bytes of an answer.
 const ANSWER: &[u8] = b"HTTP/1.";
 
-/// A TLS record of the handshake, version 3.x (RFC 8446 §5.1).
+/// First bytes of a TLS handshake record, version 3.x (RFC 8446 §5.1).
 const TLS_HANDSHAKE: [u8; 2] = [22, 3];
-/// TLS handshake message 1, ClientHello (RFC 8446 §4), after the record's header of five bytes.
+/// Type of a TLS ClientHello message (RFC 8446 §4), after the record's header of five bytes.
 const CLIENT_HELLO: u8 = 1;
 
 /// The start of each direction, empty where none was recognised.
@@ -21,7 +20,7 @@ const CLIENT_HELLO: u8 = 1;
 pub struct Starts([Vec<u8>; 2]);
 
 impl Starts {
-    /// True if payload begins like something that has a name; cheap, for it is asked for every packet.
+    /// True if payload begins a known protocol element; cheap, because it runs for every packet.
     #[inline]
     pub fn is_one(payload: &[u8]) -> bool {
         match payload.first() {
@@ -31,7 +30,7 @@ impl Starts {
         }
     }
 
-    /// What of such payload is kept.
+    /// The part of such payload that is kept.
     pub fn kept(payload: &[u8]) -> &[u8] {
         let most = if payload.starts_with(ANSWER) { STATUS_KEPT } else { START_KEPT };
         &payload[..payload.len().min(most)]
@@ -45,7 +44,7 @@ impl Starts {
         }
     }
 
-    /// What that end said first.
+    /// First bytes of that end.
     pub fn of(&self, sender: Direction) -> &[u8] {
         &self.0[sender as usize]
     }

@@ -1,10 +1,10 @@
-//! Who speaks when: rounds of request and response, noted as they pass and judged by nobody.
+//! Records the rounds of request and response as they pass, without judging them.
 //!
 //! The client asks, the server answers; a server that speaks first answers the connection itself. An end has taken its
-//! turn only when its data acknowledges all that the other end had sent by then: what it says without having heard that
-//! (pipelined requests, both ends streaming) stays in the round and counts as an overlap, so that a flow with data both
-//! ways at once is one long round instead of thousands that mean nothing. Keep-alives, probes and repeated bytes take no
-//! turn.
+//! turn only when its data acknowledges everything that the other end had sent by then. Data sent without having
+//! received that (pipelined requests, both ends streaming) stays in the round and counts as an overlap, so a flow with
+//! data in both directions at once is one long round instead of thousands of meaningless ones. Keep-alives, probes and
+//! repeated bytes take no turn.
 
 use super::connection::{Connection, Direction};
 use super::half::Half;
@@ -12,37 +12,37 @@ use crate::list;
 use crate::time::Nanos;
 use crate::wire::Segment;
 
-/// Rounds kept for one flow; further ones only count.
+/// Rounds kept for one flow; further rounds are only counted.
 pub const ROUND_LIMIT: usize = 10_000;
-/// What an end adds after so long a silence, with all it said before acknowledged, nobody is taken to wait for: a ping, a
-/// notice, the farewell of an idle connection. Keep-alive and heartbeat timers start at 5 s (Apache's KeepAliveTimeout and
-/// Node's keepAliveTimeout; HTTP/2, WebSocket and SSH pings come later).
+/// Silence after which data of an end, with all its earlier data acknowledged, is unprompted: nobody waited for a ping,
+/// a notice or the farewell of an idle connection. Keep-alive and heartbeat timers start at 5 s (Apache's
+/// KeepAliveTimeout and Node's keepAliveTimeout; HTTP/2, WebSocket and SSH pings come later).
 pub const UNPROMPTED_AFTER: Nanos = Nanos::from_millis(5_000);
 
 /// A request and its response as they passed the tap.
 #[derive(Clone, Copy, Debug, Default, serde::Serialize, serde::Deserialize)]
 pub struct Round {
-    /// First byte of the request, or the end of the handshake where the server speaks first.
+    /// Time of the request's first byte, or of the end of the handshake where the server speaks first.
     pub start: Nanos,
-    /// Last byte of the request before the first of the response.
+    /// Time of the request's last byte before the first byte of the response.
     pub asked: Nanos,
-    /// Last byte of the request after the response had begun.
+    /// Time of the request's last byte after the response had begun.
     pub asked_late: Option<Nanos>,
-    /// First byte of the response; `None` while there is none.
+    /// Time of the response's first byte; `None` while there is none.
     pub answered: Option<Nanos>,
-    /// First byte of the response from an end that had heard the whole request.
+    /// Time of the response's first byte from an end that had received the whole request.
     pub answered_all: Option<Nanos>,
-    /// Last byte of the response; where it had to be sent again and was acknowledged then, that time.
+    /// Time of the response's last byte; where that had to be retransmitted and was acknowledged then, the later time.
     pub last: Nanos,
-    /// All of the response was acknowledged before the next word.
+    /// All of the response was acknowledged before the round ended.
     pub complete: bool,
-    /// The latest repetition of an unacknowledged part of the response.
+    /// Time of the latest repetition of an unacknowledged part of the response.
     repeated: Option<Nanos>,
     /// Bytes of the request; 0 where the server speaks first.
     pub request_bytes: u64,
     /// Bytes of the response.
     pub response_bytes: u64,
-    /// How often an end spoke before it had heard the other out.
+    /// Times that an end sent data before it had received all of the other end's.
     pub overlaps: u32,
     /// The connection itself was the request.
     pub opening: bool,
@@ -60,11 +60,11 @@ impl Round {
 /// The first FIN or RST.
 #[derive(Clone, Copy, Debug, serde::Serialize, serde::Deserialize)]
 pub struct Closing {
-    /// Who sent it.
+    /// Sender of the FIN or RST.
     pub by: Direction,
-    /// When it passed the tap.
+    /// Time when it passed the tap.
     pub time: Nanos,
-    /// It was a RST.
+    /// True for a RST.
     pub reset: bool,
 }
 
@@ -75,18 +75,18 @@ pub struct Turns {
     rounds: Vec<Round>,
     spoke_before: bool,
     last_speaker: Option<Direction>,
-    /// Rounds beyond the limit.
+    /// Rounds dropped beyond the limit.
     pub dropped: u64,
-    /// Requests that nothing answered.
+    /// Requests without an answer.
     pub unanswered: u64,
-    /// Turns of the server that no request called for.
+    /// Turns of the server without a request.
     pub unprompted: u64,
-    /// Who ended the connection.
+    /// The FIN or RST that ended the connection.
     pub closing: Option<Closing>,
 }
 
 impl Turns {
-    /// `sender` sent new data; the connection is as the tap knows it after that.
+    /// Takes in new data of `sender`; the connection is as the tap knows it after that data.
     #[inline]
     pub fn speaks(&mut self, spoken: &Spoken<'_>, sender: Direction, connection: &Connection) {
         match sender {
@@ -96,7 +96,7 @@ impl Turns {
         self.last_speaker = Some(sender);
     }
 
-    /// `sender` sent bytes again, or late; what its peer has not acknowledged yet prolongs its turn.
+    /// Takes in bytes that `sender` sent again, or late; bytes not yet acknowledged prolong its turn.
     pub fn repeats(&mut self, segment: &Segment, sender: Direction, connection: &Connection) {
         let half = connection.half(sender);
         let Some(round) = self.current.as_mut().filter(|round| round.answered.is_some()) else { return };
@@ -106,18 +106,18 @@ impl Turns {
         }
     }
 
-    /// A FIN or a RST of `by` passes.
+    /// Takes in a FIN or a RST of `by`.
     pub fn closes(&mut self, by: Direction, time: Nanos, reset: bool) {
         self.closing.get_or_insert(Closing { by, time, reset });
     }
 
-    /// Packets are missing here: whoever speaks next may be in the middle of anything.
+    /// Takes in that packets are missing here: the next sender may be in the middle of a turn.
     pub fn left_out(&mut self, connection: &Connection) {
         self.finish(connection);
         self.spoke_before = true;
     }
 
-    /// The round is over, or the flow is.
+    /// Ends the round, or the last round with the flow.
     pub fn finish(&mut self, connection: &Connection) {
         let Some(mut round) = self.current.take() else { return };
         if round.answered.is_none() {
@@ -136,7 +136,7 @@ impl Turns {
         }
     }
 
-    /// The rounds kept, in order of time.
+    /// The kept rounds, in order of time.
     pub fn rounds(&self) -> &[Round] {
         &self.rounds
     }
@@ -191,12 +191,12 @@ impl Turns {
         }
         let client = connection.half(Direction::Client);
         if round.answered.is_none() && !round.opening && client.offset(spoken.segment.ack) <= round.from[0] {
-            // It crossed the request on the way and cannot answer it.
+            // The response crossed the request on the path and cannot answer it.
             round.overlaps += u32::from(self.last_speaker == Some(Direction::Client));
             round.from[1] = own.snd_nxt;
             return;
         }
-        // An answer that the capture holds too late is stamped back as far as the round's beginning at most.
+        // An answer that the capture holds too late is stamped back, at most to the round's beginning.
         let time = spoken.segment.time.max(round.start);
         let now = Some(time);
         if round.answered_all.is_none() && spoken.has_heard_all_of(client) {
@@ -209,23 +209,23 @@ impl Turns {
     }
 }
 
-/// New data as it passes.
+/// New data as it passes, with its context.
 pub struct Spoken<'a> {
     /// The segment.
     pub segment: &'a Segment,
     /// New bytes in it.
     pub bytes: u32,
-    /// What silence there was before it was TCP's: a closed window, a repair.
+    /// Any silence before it was TCP's: a closed window, a repair.
     pub held_up: bool,
 }
 
 impl Spoken<'_> {
-    /// The segment acknowledges all that the tap has seen of its receiver.
+    /// The segment acknowledges everything that the tap has seen of its receiver.
     fn has_heard_all_of(&self, peer: &Half) -> bool {
         !peer.started() || peer.offset(self.segment.ack) >= peer.snd_nxt
     }
 
-    /// It comes long after the speaker's last data, though nothing kept it.
+    /// The data comes long after the sender's last data, and nothing of TCP delayed it.
     fn is_unprompted(&self, last: Nanos, own: &Half) -> bool {
         let all_acked = own.snd_una >= own.snd_nxt - i64::from(self.bytes);
         self.segment.time - last >= UNPROMPTED_AFTER && all_acked && !self.held_up

@@ -1,22 +1,22 @@
-//! The peer's receive window, with its scale in three states.
+//! The peer's receive window, whose scale is unknown, present or absent.
 
-/// What is known of an end's window scale (RFC 7323 §2).
+/// Knowledge of an end's window scale (RFC 7323 §2).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub enum Scale {
-    /// Its SYN was not captured.
+    /// The end's SYN was not captured.
     #[default]
     Unknown,
-    /// Both SYNs carried the option: shift by this much.
+    /// Both SYNs carried the option: the window field is shifted by this much.
     Present(u8),
-    /// At least one SYN lacked the option: windows are as printed.
+    /// At least one SYN lacked the option: the window field is the window.
     Absent,
 }
 
-/// RFC 7323 §2.3: a larger shift is used as 14.
+/// Largest shift that is used: RFC 7323 §2.3 treats a larger one as 14.
 const MAX_SHIFT: u8 = 14;
 
 impl Scale {
-    /// The scale of an end whose SYN said `own` while the other's said `other`.
+    /// Scale of an end whose SYN said `own` while the other end's said `other`.
     pub fn negotiated(own: Option<u8>, other: Option<u8>) -> Scale {
         match (own, other) {
             (Some(shift), Some(_)) => Scale::Present(shift.min(MAX_SHIFT)),
@@ -44,21 +44,22 @@ impl Scale {
     }
 }
 
-/// ACKs that must rule a shift out.
+/// ACKs that must contradict a shift.
 const WITNESSES: u8 = 4;
 
-/// Watches for proof that windows whose scale was not captured are as printed. The right edge of a window does not move left
-/// (RFC 9293 §3.8.6.2.1), so the field falls by no more than was acknowledged, in units of the scale; where it falls by as
-/// many units as bytes were acknowledged, the unit is a byte.
+/// Detects windows without a scale where the SYNs were not captured. The right edge of a window does not move left (RFC
+/// 9293 §3.8.6.2.1), so the field falls by no more than the acknowledged bytes, in units of the scale. Where it falls
+/// by as many units as bytes were acknowledged, the unit is a byte.
 #[derive(Clone, Copy, Debug, Default, serde::Serialize, serde::Deserialize)]
 pub(super) struct Unscaled {
     witnesses: u8,
-    /// The right edge did move left: this receiver proves nothing.
+    /// The right edge did move left: this receiver is no evidence.
     shrinks: bool,
 }
 
 impl Unscaled {
-    /// An ACK acknowledged `bytes` while the field went `from` one value `to` another; true once the scale is shown to be 0.
+    /// Takes in an ACK of `bytes` while the field changed `from` one value `to` another; true once the scale is shown
+    /// to be 0.
     #[inline]
     pub(super) fn is_shown(&mut self, bytes: i64, from: u16, to: u16) -> bool {
         if bytes <= 0 || to >= from {

@@ -1,25 +1,25 @@
-//! The ACK that ended a wait: how long its round trip was, and how long the peer had been silent before it.
+//! The ACKs inside one gap: the round trip that they measured, and the peer's silence before them.
 
 use crate::flow::Acked;
 use crate::time::Nanos;
 
-/// The ACKs inside one gap, as far as they tell who kept the sender waiting.
+/// Evidence from the ACKs inside one gap on who kept the sender waiting.
 #[derive(Clone, Copy, Debug, Default, PartialEq, serde::Serialize, serde::Deserialize)]
 pub struct Answer {
-    /// The longest round trip that an ACK inside it measured.
+    /// The longest round trip that an ACK inside the gap measured.
     pub rtt: Option<Nanos>,
-    /// How long no ACK had come before that one.
+    /// The peer's silence before that ACK.
     pub silence: Nanos,
-    /// Segments that were in flight before it.
+    /// Segments in flight before that ACK.
     pub out: u32,
-    /// Bytes that were in flight before the first ACK inside it.
+    /// Bytes in flight before the first ACK inside the gap.
     flight: i64,
     first: Option<Nanos>,
     last: Option<Nanos>,
 }
 
 impl Answer {
-    /// An ACK of new data; the last one before it came at `heard`.
+    /// Takes in an ACK of new data; the ACK of new data before it came at `heard`.
     #[inline]
     pub(super) fn hears(&mut self, acked: &Acked, heard: Nanos) {
         if self.first.is_none() {
@@ -34,7 +34,7 @@ impl Answer {
         }
     }
 
-    /// No ACK came for a while, then at once ACKs for everything.
+    /// No ACK came for at least `least_pause`, then ACKs for all data came at once.
     pub fn at_once_for_all(&self, acked: i64, least_pause: Nanos) -> bool {
         let span = self.last.zip(self.first).map(|(last, first)| last - first);
         acked >= self.flight && span.is_some_and(|span| span <= least_pause)

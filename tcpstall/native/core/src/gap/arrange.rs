@@ -1,4 +1,4 @@
-//! A finished flow's pauses become its gaps: too short ones join the bursts around them, the others learn of their neighbours.
+//! Turns a finished flow's pauses into gaps: short pauses join the bursts around them, and each gap gets its context.
 
 use super::bottleneck::Stretch;
 use super::builder::Builder;
@@ -10,7 +10,7 @@ use crate::flow::stamps::Stamps;
 use crate::flow::{Connection, Direction};
 use crate::time::Nanos;
 
-/// Where the capture lacks so many times what it holds of a flow's data, no silence in it is known to be one.
+/// Ratio of missing to captured data of a flow above which no silence in the flow is reliable.
 const HARDLY_SEEN: i64 = 20;
 
 /// Joins bursts over pauses that turned out too short to be gaps, and gives each gap its neighbours' evidence.
@@ -44,13 +44,13 @@ pub(super) fn arrange(
         gap.disorder = disorder;
         gap.flight_unknown |= half.never_seen / HARDLY_SEEN > half.bytes as i64;
         gap.jitter = half.distance.jitter().max(disorder);
-        // Up to a round trip it is the disorder that senders are made for (RFC 8985 §6.2), by the shortest: the packets that were
-        // held make the others longer.
+        // Disorder up to a round trip is what senders tolerate (RFC 8985 §6.2). The shortest round trip counts, because
+        // the held packets lengthen the others.
         if connection.base_rtt().is_none_or(|least| gap.overtaken <= least) {
             gap.overtaken = Nanos::ZERO;
         }
         gap.multipath = connection.handshake.is_multipath();
-        // At a host it made no difference.
+        // With the tap at a host the unknown distance made no difference.
         gap.unseen.blind &= half.distance.get().is_some_and(|distance| distance > AT_HOST);
         gap.unseen.unplaced = half.distance.get().is_none();
         gap.unseen.misdated = stamps.is_some_and(|stamps| stamps.misdates(gap.start(), gap.end));

@@ -1,41 +1,45 @@
-//! When the path was busy: a queue stood at its narrowest point, whose rate is what the ACKs then told.
+//! Detects when the path was busy: a queue stood at its bottleneck, whose rate is then the rate of the ACKs.
 //!
-//! A packet that found the path idle is acknowledged one base round trip later, and the time that the path takes for the
-//! rest of what its ACK covers. One that comes back four such times late or more has waited in a queue, so the path was
-//! carrying data ever since the ACK before. Once that has lasted for a round trip without a break, nobody has waited for
-//! a whole window: flight is above rate × base round trip.
+//! A packet that found the path idle is acknowledged after one base round trip plus the path's time for the other data
+//! that its ACK covers. A packet that is acknowledged four such times late or more has been queued, so the path has
+//! been carrying data since the ACK before. Once that has lasted for a round trip without a break, nobody has waited
+//! for a whole window: the flight is above rate × base round trip.
 
 use crate::flow::{Acked, Half, distance::OUTLASTS_SILENCE};
 use crate::time::Nanos;
 
 use super::builder::LEAST_GAP;
 
-/// A packet so many spacings late has queued behind others. What found the path idle waits for one: the rest of what its
-/// ACK covers. A sender that paces itself to leave no queue holds three frames more than that in flight (Linux
-/// `bbr_quantization_budget`; TSQ allows two in the host).
+/// Delay, in ACK spacings, from which a packet has queued behind others. A packet that found the path idle waits for
+/// one spacing: the other data that its ACK covers. A sender that paces itself to leave no queue has three frames more
+/// than that in flight (Linux `bbr_quantization_budget`; TSQ allows two in the host).
 pub const QUEUED_SPACINGS: i64 = 4;
-/// A silence so many times the spacing before it is not how the path is spaced: others had their turn in the queue.
+/// Ratio of a silence to the spacing before it from which the silence is not the path's: other flows' packets were sent
+/// from the queue.
 const UNUSUAL: i64 = 2;
-/// RFC 9406 §4.2 (HyStart++): a round trip longer by an eighth shows a queue, by 16 ms in any case. Its 4 ms floor is for
-/// single samples on the Internet; here every ACK of a round trip must be late, and the noise of hosts is the floor.
+/// Excess of the round trip that shows a queue: an eighth, or 16 ms in any case (RFC 9406 §4.2, HyStart++). The RFC's
+/// floor of 4 ms is for single samples on the Internet; here every ACK of a round trip must be late, so the noise of
+/// hosts is the floor.
 pub const QUEUE_SHARE: f64 = 1.0 / 8.0;
-/// The same in any case.
+/// Excess that shows a queue whatever the round trip.
 pub const QUEUE_SURE: Nanos = Nanos::from_millis(16);
-/// A tap this close to the sender, in shares of the round trip, sees the sender's reaction to each ACK and no queue before it.
+/// Distance of the tap from the sender, as a share of the round trip, below which the tap sees the sender's reaction to
+/// each ACK and no queue before the tap.
 pub const AT_SENDER: f64 = 0.1;
-/// With fewer segments out no ACK can be three spacings late.
+/// Segments in flight needed to detect a queue: with fewer no ACK can be three spacings late.
 const LEAST_OUT: u32 = QUEUED_SPACINGS as u32 + 1;
-/// A shorter stretch may be no more than a host that was slow to be scheduled.
+/// Shortest stretch: a shorter one may be a host that was scheduled late.
 const LEAST_SPAN: Nanos = Nanos::from_millis(1);
-/// ACKs that a stretch needs before its rate means anything.
+/// ACKs that a stretch needs before its rate is meaningful.
 const LEAST_ACKS: u32 = 8;
-/// A longer stretch is recorded in pieces of about this length, so that a rate that changes shows.
+/// Length of the pieces in which a longer stretch is recorded, so that a change of its rate is visible.
 const PIECE: Nanos = Nanos::from_millis(100);
-/// Pieces kept for one sender, almost three hours of them; further ones only count.
+/// Pieces kept for one sender, almost three hours of them; further pieces are only counted.
 pub const STRETCH_LIMIT: usize = 100_000;
-/// A sender that its ACKs drive answers at once; one that paces itself at the same rate does so for one ACK in ten.
+/// Share of ACKs answered at once from which the sender is ACK-clocked: a sender that paces itself at the same rate
+/// answers one ACK in ten at once.
 const AT_ONCE: f64 = 0.1;
-/// What a host takes to answer an ACK.
+/// Time that a host takes to answer an ACK.
 const REACTION: Nanos = Nanos::from_micros(100);
 
 /// Time in which the path was busy with one sender's data without a break, by the ACKs as they passed the tap.
@@ -43,50 +47,50 @@ const REACTION: Nanos = Nanos::from_micros(100);
 pub struct Stretch {
     /// The ACK after which the queue stood.
     pub start: Nanos,
-    /// The last ACK that had been queued for.
+    /// The last ACK of a packet that had been queued.
     pub end: Nanos,
-    /// Payload that those ACKs told of.
+    /// Payload that those ACKs acknowledged.
     pub bytes: i64,
-    /// Mean time that its packets queued.
+    /// Mean queueing delay of its packets.
     pub queue: Nanos,
     /// Mean bytes in flight.
     pub flight: i64,
 }
 
 impl Stretch {
-    /// How long it lasted.
+    /// Length of the stretch.
     pub fn span(&self) -> Nanos {
         self.end - self.start
     }
 
-    /// What the path carried, payload bytes a second.
+    /// Rate that the path carried, payload bytes per second.
     pub fn rate(&self) -> f64 {
         self.bytes as f64 * 1e9 / self.span().0.max(1) as f64
     }
 }
 
-/// A stretch that goes on.
+/// A stretch that is still open.
 #[derive(Clone, Copy, Debug, serde::Serialize, serde::Deserialize)]
 struct Run {
     start: Nanos,
     end: Nanos,
-    /// Delivered at its start.
+    /// Bytes delivered at its start.
     from: i64,
-    /// Delivered at its end.
+    /// Bytes delivered at its end.
     to: i64,
-    /// Queueing and flight, each times how long.
+    /// Queueing delay and bytes in flight, each multiplied by its time.
     queue: f64,
     flight: f64,
     last_queue: Nanos,
     acks: u32,
-    /// ACKs that data followed before the next, and those that it followed at once.
+    /// ACKs that data followed before the next ACK, and those that data followed at once.
     answered: u32,
     at_once: u32,
-    /// Earlier pieces of it were long enough.
+    /// Earlier pieces of the stretch were long enough.
     proven: bool,
 }
 
-/// Watches one sender's ACKs.
+/// Watches one sender's ACKs for a queue.
 #[derive(Clone, Debug, serde::Serialize, serde::Deserialize)]
 pub struct Bottleneck {
     last: Nanos,
@@ -100,14 +104,14 @@ pub struct Bottleneck {
 }
 
 impl Bottleneck {
-    /// True once enough is in flight for a queue: most flows are too short for it and never pay for a watcher.
+    /// True once enough data is in flight for a queue: most flows are too short and never pay for a watcher.
     #[inline]
     pub fn is_due(acked: &Acked, half: &Half) -> bool {
-        // Behind the queue no more than the base round trip's worth ever seems to be out.
+        // To a tap behind the queue no more than the base round trip's worth of data ever seems to be in flight.
         acked.out_before >= LEAST_OUT || half.distance.queue() > Nanos::ZERO
     }
 
-    /// Begins with an ACK; `half` is the state after it.
+    /// Starts to watch at an ACK; `half` is the state after it.
     pub fn new(acked: &Acked, half: &Half) -> Bottleneck {
         Bottleneck {
             last: passed(acked, half),
@@ -121,7 +125,7 @@ impl Bottleneck {
         }
     }
 
-    /// An ACK reached the sender; `half` is the state after it.
+    /// Takes in an ACK that reached the sender; `half` is the state after it.
     #[inline]
     pub fn on_ack(&mut self, acked: &Acked, half: &Half) {
         let delivered = half.delivered();
@@ -135,7 +139,7 @@ impl Bottleneck {
         let usual = std::mem::replace(&mut self.spacing, now - before);
         self.unanswered = true;
         let base = base(half);
-        // What filled a hole had long arrived: its ACK tells nothing of the queue.
+        // The data above a filled hole had arrived long before: the ACK shows nothing about the queue.
         match acked.to_peer.filter(|_| !filled_hole) {
             Some(to_peer) => {
                 let queue = to_peer - half.peer_distance.get().unwrap_or_default() + queue_before_tap(half, base);
@@ -198,7 +202,7 @@ impl Bottleneck {
         });
     }
 
-    /// The sender sends new data.
+    /// Takes in new data of the sender.
     #[inline]
     pub fn on_data(&mut self, now: Nanos) {
         if std::mem::take(&mut self.unanswered)
@@ -209,7 +213,7 @@ impl Bottleneck {
         }
     }
 
-    /// The flow is over: its stretches in order of time, and how many the limit dropped.
+    /// Ends the watch with the flow. Returns the stretches in order of time and the number that the limit dropped.
     pub fn finish(&mut self, half: &Half) -> (Vec<Stretch>, u64) {
         self.stop(base(half), half);
         (std::mem::take(&mut self.stretches), self.dropped)
@@ -238,7 +242,8 @@ impl Run {
     }
 }
 
-/// When the ACK passed the tap: near the receiver that is when the data came, and no queue on the way to the sender counts.
+/// Time when the ACK passed the tap: near the receiver that is the time when the data came, so a queue on the way back
+/// to the sender does not count.
 fn passed(acked: &Acked, half: &Half) -> Nanos {
     acked.time - half.distance.get().unwrap_or_default()
 }
@@ -251,7 +256,8 @@ fn at_sender(half: &Half, base: Nanos) -> bool {
     half.distance.get().unwrap_or_default() <= base.scaled(AT_SENDER)
 }
 
-/// The queue between the sender and a tap further down the path; near the sender a late answer is the sender's own doing.
+/// Queueing delay between the sender and a tap further down the path; near the sender a late answer is the sender's
+/// own.
 fn queue_before_tap(half: &Half, base: Nanos) -> Nanos {
     if at_sender(half, base) { Nanos::ZERO } else { half.distance.queue() }
 }
@@ -263,7 +269,8 @@ mod tests {
     const BASE: Nanos = Nanos::from_millis(20);
     const SEGMENT: i64 = 1448;
 
-    /// Plays ACKs of one segment each, (time, how much later than the base round trip) in microseconds, to a tap at the sender.
+    /// Plays ACKs of one segment each to a tap at the sender; each is (time, delay beyond the base round trip) in
+    /// microseconds.
     fn stretches(acks: impl Iterator<Item = (i64, i64)>, answer: i64) -> Vec<Stretch> {
         let mut half = Half::default();
         half.snd_nxt = 1 << 30;

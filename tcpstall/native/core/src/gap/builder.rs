@@ -1,4 +1,4 @@
-//! The gaps of one sender while its flow is open: each event is noted, the next new data freezes the gap.
+//! Builds the gaps of one sender while its flow is open: each event is noted, the next new data freezes the gap.
 
 mod acks;
 mod freeze;
@@ -17,37 +17,37 @@ use crate::size::PacketNo;
 use crate::time::Nanos;
 use crate::wire::{Flags, Segment};
 
-/// Gaps kept of one flow, a kilobyte each; further ones only count.
+/// Gaps kept of one flow, a kilobyte each; further gaps are only counted.
 pub const GAP_LIMIT: usize = 1 << 16;
-/// Below this a pause is the noise of hosts, not a wait.
+/// Shortest pause that counts as a wait: shorter ones are the noise of hosts.
 pub const LEAST_GAP: Nanos = Nanos::from_micros(250);
-/// A gap is recorded from this share of the round trip on, and reported from `gap::watch`'s larger share on,
-/// because the smallest round trip is only known at the end.
+/// Share of the round trip from which a gap is recorded. `gap::watch` reports gaps from a larger share on, because the
+/// smallest round trip is known only at the end.
 const RECORDED_SHARE: f64 = 0.15;
 
 /// A sender's silence, and its retransmission timeout.
 #[derive(Clone, Copy, Debug, serde::Serialize, serde::Deserialize)]
 pub struct Idle {
-    /// How long it had sent nothing.
+    /// Time in which the sender sent nothing.
     pub idle: Nanos,
-    /// Its timeout.
+    /// Retransmission timeout of the sender.
     pub rto: Nanos,
 }
 
-/// How a gap ends.
+/// The end of a gap.
 #[derive(Clone, Copy, Debug)]
 pub struct Ending {
-    /// When.
+    /// Time of the end.
     pub time: Nanos,
-    /// New data followed, in this packet.
+    /// Packet of the new data that followed, if any followed.
     pub next_packet: Option<PacketNo>,
     /// Packets lost before the tap just before that data.
     pub lost: u32,
-    /// Offsets of the bytes missing before that data; empty where it follows on.
+    /// Offsets of the bytes missing before that data; empty where the data follows on.
     pub hole: (i64, i64),
     /// The IP-IDs missing before that data.
     pub missing_ids: (u16, u16),
-    /// The path as known now.
+    /// Base round trip as known now.
     pub base_rtt: Option<Nanos>,
 }
 
@@ -60,31 +60,31 @@ pub struct Builder {
     open: Open,
     train: Option<Train>,
     left: Option<Left>,
-    /// The bytes missing before the data that ended the last gap, as offsets.
+    /// Offsets of the bytes missing before the data that ended the last gap.
     hole: Option<(i64, i64)>,
-    /// The IP-IDs missing before that data: from the first on, below the second.
+    /// The IP-IDs missing before that data: from the first, below the second.
     missing_ids: (u16, u16),
-    /// The idle before that data, if the missing packets made it look like a timeout.
+    /// The idle time before that data, if the missing packets made it look like a timeout.
     pub(super) taken_for_timeout: Option<Idle>,
     largest_window: i64,
     pub(super) reading: Reading,
-    /// Time between two segments too short for a gap, while the peer's window was full.
+    /// Time between two segments too close for a gap, while the peer's window was full.
     pub(super) full_for: Nanos,
     full: bool,
     /// Frozen gaps in order of time.
     pub(super) gaps: Kept,
-    /// So many more are kept.
+    /// Gaps that may still be kept.
     pub(super) gap_room: usize,
-    /// Gaps beyond the limit.
+    /// Gaps dropped beyond the limit.
     pub dropped: u64,
-    /// When the first of them began.
+    /// Start of the first dropped gap.
     pub(super) untold_from: Option<Nanos>,
-    /// When the sender sent its FIN.
+    /// Time of the sender's FIN.
     pub fin: Option<Nanos>,
     /// First flight: bytes sent before any of them was acknowledged.
     pub initial_flight: Option<u64>,
     initial_open: bool,
-    /// The last ACK of new data or report of a loss: what the sender's timers run from.
+    /// The last ACK of new data or report of a loss: the sender's timers run from it.
     heard: Nanos,
     repairs: Option<Box<Repairs>>,
     holes: Holes,
@@ -94,7 +94,7 @@ pub struct Builder {
 }
 
 impl Builder {
-    /// For the data of `sender`.
+    /// Builds the gaps in the data of `sender`.
     pub fn new(sender: Direction) -> Builder {
         Builder {
             sender,
@@ -130,19 +130,19 @@ impl Builder {
         self.sending
     }
 
-    /// When it last sent new data.
+    /// Time when the sender last sent new data.
     pub fn last_data(&self) -> Nanos {
         self.burst.end
     }
 
-    /// When it last sent data, new or again: Linux's lsndtime, from which an idle is counted.
+    /// Time when the sender last sent data, new or old: Linux's lsndtime, from which an idle period is counted.
     pub fn last_sent(&self) -> Nanos {
         self.open.last_retransmission.map_or(self.burst.end, |again| again.max(self.burst.end))
     }
 
-    /// Before the first data: the wait for it starts here.
+    /// Sets the start of the wait for the first data.
     pub fn first_wait_from(&mut self, start: Nanos) {
-        // Data may have gone before the handshake was over, and be stored before what completed it.
+        // Data may have left before the handshake was over, and be stored before the segment that completed it.
         self.burst.end = start.max(self.burst.start);
     }
 
@@ -164,7 +164,7 @@ impl Builder {
         });
     }
 
-    /// The peer sent payload.
+    /// Takes in payload of the peer.
     pub fn on_peer_data(&mut self, segment: &Segment) {
         self.last_peer_payload = Some(segment.time);
         if segment.time < self.burst.end {
@@ -178,8 +178,8 @@ impl Builder {
         open.peer_packet = Some(segment.packet);
     }
 
-    /// The peer sent payload again that the sender had not acknowledged: only now may it have all of it to answer
-    /// (RFC 9293 §3.10.7.4: what is out of order reaches no application).
+    /// Takes in payload that the peer repeated because the sender had not acknowledged it: only now may the sender have
+    /// a complete request to answer (RFC 9293 §3.10.7.4: out-of-order data reaches no application).
     pub fn on_peer_repeat(&mut self, segment: &Segment) {
         if let Some(last) = &mut self.last_peer_payload {
             *last = segment.time;
@@ -190,12 +190,12 @@ impl Builder {
         open.peer_packet = Some(segment.packet);
     }
 
-    /// The sender sent old data again; gives the attempt where this begins one.
+    /// Takes in old data that the sender sent again; returns the attempt where this begins one.
     pub fn on_retransmission(&mut self, segment: &Segment, half: &Half, cwnd: &Cwnd) -> Option<Attempt> {
         self.begin(half, cwnd);
         let time = segment.time;
         let start = half.offset(segment.seq);
-        // What the tap saw acknowledged is sent again: those ACKs were lost behind the tap.
+        // Data that the tap saw acknowledged is sent again: those ACKs were lost behind the tap.
         let unheard = start < half.snd_una;
         if unheard && let Some(gap) = self.gaps.last_mut() {
             gap.acks_lost |= (gap.left_edge - gap.acked..gap.left_edge).contains(&start);
@@ -215,7 +215,7 @@ impl Builder {
         attempt
     }
 
-    /// The sender probed the window or the peer's life.
+    /// Takes in a probe of the peer's window, or a keep-alive.
     pub fn on_probe(&mut self, payload: u32, half: &Half, cwnd: &Cwnd) {
         self.begin(half, cwnd);
         self.open.probes += 1;
@@ -227,7 +227,7 @@ impl Builder {
         self.open.left_out = self.open.left_out.or(Some(last));
     }
 
-    /// Hints of loss since the last new data.
+    /// Reports of a loss since the last new data.
     pub fn loss_hints(&self) -> u32 {
         self.open.loss_hints
     }
@@ -237,12 +237,12 @@ impl Builder {
         self.open.retransmissions
     }
 
-    /// The peer's window was closed since the last new data, or something was sent again: the silence was TCP's.
+    /// The silence was TCP's: since the last new data the peer's window was closed, or something was sent again.
     pub fn held_up(&self) -> bool {
         self.open.closed.is_some() || self.open.retransmissions > 0
     }
 
-    /// When the sender last heard or said anything new.
+    /// Time when the sender last sent or received anything new.
     pub fn last_progress(&self) -> Nanos {
         self.heard.max(self.last_sent())
     }
@@ -252,7 +252,7 @@ impl Builder {
         self.open.last_retransmission.is_some_and(|again| again > time)
     }
 
-    /// The last ACK of new data or report of a loss.
+    /// Time of the last ACK of new data or report of a loss.
     #[inline]
     pub fn heard(&self) -> Nanos {
         self.heard
@@ -263,8 +263,8 @@ impl Builder {
         self.repairs.as_ref().map_or_else(Totals::default, |repairs| repairs.totals)
     }
 
-    /// A data segment of the sender is about to be taken in, after the ACKs before it: if it ends a gap, what was left
-    /// in flight is noted.
+    /// Prepares for a data segment of the sender, after the ACKs before it: if the segment ends a gap, notes the data
+    /// left in flight.
     #[inline]
     pub fn prepare(
         &mut self,
@@ -275,7 +275,7 @@ impl Builder {
         heard_unseen: bool,
     ) {
         let pause = now - self.burst.end;
-        // Few frames come after a pause at all.
+        // Few frames follow a pause at all.
         let is_gap = pause > LEAST_GAP && pause > base_rtt().unwrap_or_default().scaled(RECORDED_SHARE);
         self.left = None;
         if is_gap || self.open.left_out.is_some() {
@@ -305,7 +305,8 @@ impl Builder {
             return left.flight == 0;
         }
         let gap = self.freeze(ending, half, cwnd, left);
-        // In recovery more may be out than the window will be: it comes down a segment at a time (RFC 6937).
+        // In recovery more may be in flight than the window will allow: the flight comes down segment by segment (RFC
+        // 6937).
         if !gap.recovering {
             cwnd.at_least(if cwnd.certain() { gap.segments_held } else { gap.segments_at_start });
             if gap.losses > 0 && gap.released_by_ack() && !gap.short_segment_out {
@@ -319,15 +320,15 @@ impl Builder {
         left.flight == 0
     }
 
-    /// New data starts a burst of its own.
+    /// Starts a burst with new data.
     pub fn start_burst(&mut self, segment: &Segment) {
-        // After packets that were left out it begins whatever its time, and yet not within the burst before.
+        // After packets that were left out the burst begins whatever its time, but not within the burst before.
         let start = if self.sending { segment.time.max(self.burst.end) } else { segment.time };
         let clump = Clump { start, count: 1, ..Clump::default() };
         self.burst = Burst { start, end: start, first_frame: segment.payload, clump, ..Burst::default() };
     }
 
-    /// New data goes into the current burst; `half` is the state after it.
+    /// Adds new data to the current burst; `half` is the state after it.
     #[inline]
     pub fn extend(&mut self, segment: &Segment, bytes: u32, half: &Half) {
         self.sending = true;
@@ -354,7 +355,7 @@ impl Builder {
         if self.initial_open {
             self.initial_flight = Some(self.initial_flight.unwrap_or(0) + u64::from(bytes));
         }
-        // The window may have stayed closed over the new data only if it was a probe; a closed window ends with data.
+        // Data ends a closed window. The window may have stayed closed over the new data only if that was a probe.
         let (closed, shut) = (self.open.closed.filter(|_| self.open.reopened.is_none()), self.open.shut.window);
         if self.open.acks > 0
             || self.open.beginning.is_some()
@@ -362,7 +363,7 @@ impl Builder {
             || self.open.overtaken > Nanos::ZERO
             || self.open.left_out.is_some()
         {
-            // What the peer said after this segment, if the capture holds the segment too late, belongs to the next gap.
+            // If the capture holds the segment too late, the peer's payload after it belongs to the next gap.
             let kept = self.open.peer_after(segment.time);
             self.open = kept;
             self.reading.next_gap();
@@ -372,7 +373,7 @@ impl Builder {
         self.open.shut.window = shut.filter(|_| closed.is_some());
     }
 
-    /// A gap turned out too short for one: if the window was full in it, that still counts.
+    /// Counts the time of a pause that turned out too short for a gap, if the window was full in it.
     pub(super) fn count_full(&mut self, gap: &Gap) {
         if gap.room_at_start.is_some_and(|room| room < i64::from(gap.mss)) {
             self.full_for += gap.duration();
@@ -384,7 +385,7 @@ impl Builder {
         self.repairs.as_ref().map_or(0, |repairs| repairs.memory())
     }
 
-    /// Memory is short.
+    /// Shrinks the repairs because memory is short.
     pub(super) fn shrink(&mut self) {
         if let Some(repairs) = &mut self.repairs {
             repairs.shrink();

@@ -1,4 +1,4 @@
-//! What only a gap's neighbours can tell: plateaus of flight, growth, and a steady pace.
+//! Compares a gap with its neighbours: plateaus of flight, growth, and a steady pace.
 
 use super::bottleneck::Stretch;
 use super::evidence::{Burst, Context, Gap};
@@ -9,33 +9,34 @@ use super::turns;
 use crate::sender::cwnd::INITIAL_WINDOW;
 use crate::time::Nanos;
 
-/// Rates this close together are one pace.
+/// Largest difference between rates of one pace.
 pub const PACE_SHARE: f64 = 0.15;
-/// Flights this close together (and within 1.5 segments) stand on one plateau.
+/// Largest difference between flights of one plateau (1.5 segments in any case).
 const PLATEAU_SHARE: f64 = 0.05;
-/// Slow start doubles a flight, or adds a segment an ACK where the peer delays its ACKs; nothing else grows every round.
+/// Ratio of a flight to the one before in slow start, which doubles a flight, or adds a segment per ACK where the peer
+/// delays its ACKs; nothing else grows every round.
 const GROWTH: std::ops::RangeInclusive<f64> = 1.08..=2.2;
-/// Waits on one plateau that end at an ACK of almost nothing before that is no accident, and one in how many: GRO at the
-/// receiver merges the ACKs of the others.
+/// Waits on one plateau that end at an ACK of almost nothing, and their share, from which that is no accident. The
+/// share is one in eight, because GRO at the receiver merges the other ACKs.
 const DRIPS: usize = 2;
 const DRIPS_SHARE: usize = 8;
-/// Rounds that must grow before it is no accident.
+/// Rounds of growth from which the growth is no accident.
 const CREEPING_ROUNDS: u32 = 4;
-/// So many segments of growth without a step back are none either where CUBIC nears its old maximum and takes longer.
+/// Segments of growth without a step back from which a slower growth suffices: near its old maximum CUBIC takes longer.
 const LEAST_CREEP: u32 = 3;
-/// Flights alike to the byte that are no accident.
+/// Flights equal to the byte from which that is no accident.
 const ALIKE: usize = 3;
 
-/// An ACK of one part in so many of the flight frees no third of a buffer.
+/// Divisor of the flight below which an ACK frees no third of a buffer.
 const DRIP: i64 = 10;
-/// With fewer segments out one ACK may well cover a third of them.
+/// Segments in flight needed for that test: of fewer, one ACK may well cover a third.
 const LEAST_DRIPPING: u32 = 8;
-/// So many times the rate is another one: a sender may make up for a timer that fired late (Linux `tcp_update_skb_after_send`
-/// takes off half of a segment's time at most).
+/// Ratio from which a rate is a different one: a sender may make up for a timer that fired late (Linux
+/// `tcp_update_skb_after_send` deducts at most half of a segment's time).
 pub const HURRIED: f64 = 3.0;
 
 impl Context {
-    /// The gap makes about this rate, bytes per second.
+    /// The gap has about this rate, bytes per second.
     pub fn keeps(&self, rate: f64) -> bool {
         self.pace.is_some_and(|pace| (rate / pace - 1.0).abs() <= PACE_SHARE)
     }
@@ -56,8 +57,9 @@ pub fn fill(gaps: &mut [Gap], stretches: &[Stretch]) {
     rounds::read(gaps);
 }
 
-/// The stretch at the middle of each gap that stretches without a break between them cover. Behind the queue, data that
-/// comes at its rate came through it, although its sender had not yet heard an ACK whose answer could be late.
+/// Finds, for each gap that consecutive stretches cover, the stretch at its middle. Data that reaches a tap behind the
+/// queue at the queue's rate came through it, although its sender had not yet received an ACK whose answer could be
+/// late.
 fn find_bottleneck(gaps: &mut [Gap], stretches: &[Stretch]) {
     for gap in gaps.iter_mut().filter(|gap| gap.ended && !gap.first) {
         let first = stretches.partition_point(|stretch| stretch.end <= gap.start());
@@ -74,8 +76,8 @@ fn find_bottleneck(gaps: &mut [Gap], stretches: &[Stretch]) {
     }
 }
 
-/// What only the end of the flow shows: whether the peer's reader was behind. A lag that a later gap finds long enough
-/// holds for every gap since it began.
+/// Decides at the end of the flow whether the peer's application read too slowly. A lag that a later gap finds long
+/// enough holds for every gap since the lag began.
 pub(super) fn tell_reading(gaps: &mut [Gap], reading: &Reading) {
     let mut lagging = None;
     for gap in gaps.iter_mut().rev() {
@@ -106,9 +108,9 @@ fn look_ahead(gaps: &mut [Gap]) {
     }
 }
 
-/// Slow start from an initial window that the model does not know (RFC 2581: one to four segments): only a congestion window
-/// grows round after round, twofold or by a segment an ACK. A window counted in bytes (RFC 3465) doubles to the byte and cuts
-/// the last segment of a flight.
+/// Detects slow start from an initial window that the model does not know (RFC 2581: one to four segments): only a
+/// congestion window grows round after round, twofold or by a segment per ACK. A window counted in bytes (RFC 3465)
+/// doubles to the byte and cuts the last segment of a flight.
 fn find_doubling(gaps: &mut [Gap]) {
     let first = gaps.iter().find(|gap| !gap.first);
     let mut doubling = first.is_some_and(|gap| gap.segments_at_start < INITIAL_WINDOW);
@@ -124,8 +126,8 @@ fn find_doubling(gaps: &mut [Gap]) {
     }
 }
 
-/// Congestion avoidance raises the window a little every round trip, about a segment by Reno and at least 5 % by CUBIC before
-/// the first loss; a buffer stands still or swings.
+/// Detects congestion avoidance: it raises the window a little every round trip, about a segment by Reno and at least
+/// 5 % by CUBIC before the first loss. A buffer is constant or swings.
 fn find_creeping(gaps: &mut [Gap]) {
     let whole = |gap: &Gap| gap.released_by_ack() && !gap.short_segment_out && gap.flight_at_start > 0 && !gap.first;
     let full: Vec<usize> = (0..gaps.len()).filter(|&index| whole(&gaps[index])).collect();
@@ -144,7 +146,8 @@ fn find_creeping(gaps: &mut [Gap]) {
     }
     let creeps = |run: &&[usize]| {
         let growth = segments(run[run.len() - 1]) - segments(run[0]);
-        // From the floor of ssthresh (RFC 5681 §3.1) the first steps take longest: half a segment of two is not sent yet.
+        // From the floor of ssthresh (RFC 5681 §3.1) the first steps take longest: half a segment of growth on two is
+        // not sent yet.
         let short = u32::from(segments(run[0]) <= 2 && growth >= 2);
         let rounds = rounds(run.iter().map(|&index| &gaps[index]));
         let steady = growth >= LEAST_CREEP && 3 * growth >= rounds - 1;
@@ -154,7 +157,7 @@ fn find_creeping(gaps: &mut [Gap]) {
     creeping.into_iter().for_each(|index| gaps[index].context.creeping = true);
 }
 
-/// The round trips that gaps in order of time stand for: a round may be sent in several bursts.
+/// Round trips in gaps given in order of time: a round may be sent in several bursts.
 fn rounds<'a>(gaps: impl Iterator<Item = &'a Gap>) -> u32 {
     let mut began: Option<Nanos> = None;
     let mut count = 0;
@@ -169,7 +172,7 @@ fn rounds<'a>(gaps: impl Iterator<Item = &'a Gap>) -> u32 {
 
 fn find_small_writes(gaps: &mut [Gap]) {
     let small = |gap: &Gap, burst: &Burst| (1..u64::from(gap.mss)).contains(&burst.clump.first_bytes);
-    // What the last ACK let go had been written before: the held tail of a write.
+    // Data released by the last ACK had been written before: it is the held tail of a write.
     let wrote = |gap: &Gap| gap.first || gap.left_in_flight == 0 && !gap.released_at_once();
     let at_first = gaps.first().is_some_and(|gap| !gap.first && small(gap, &gap.before));
     let small = at_first || gaps.iter().any(|gap| wrote(gap) && small(gap, &gap.after));
@@ -191,7 +194,7 @@ fn find_plateaus(gaps: &mut [Gap]) {
         let run = &mut gaps[start..start + length];
         let brims = brims(run, plateau);
         let drips = run.iter().filter(|gap| drips(gap)).count();
-        // In a capture out of order some wait seems to end at the first ACK of several.
+        // In a capture out of order some waits seem to end at the first ACK of several.
         let share = if run.iter().any(|gap| gap.disorder > Nanos::ZERO) { 2 } else { DRIPS_SHARE };
         for gap in run {
             gap.context.dripping = length > DRIPS && drips >= DRIPS && share * drips >= length;
@@ -203,7 +206,7 @@ fn find_plateaus(gaps: &mut [Gap]) {
     }
 }
 
-/// The flight in the middle of a run that begins at `level`.
+/// Median flight of a run that begins at `level`.
 fn middle(run: &[Gap], level: i64) -> i64 {
     if run.len() == 1 {
         return level;
@@ -212,9 +215,9 @@ fn middle(run: &[Gap], level: i64) -> i64 {
     *flights.select_nth_unstable(run.len() / 2).1
 }
 
-/// Flights at the level are alike to the byte, again and again, and no whole segments, each filled up while a part of the one
-/// before was still out (a message repeated is as long each time): a congestion window counts segments and grows, a buffer does
-/// neither.
+/// Detects a full buffer counted in bytes. Several flights at the level are equal to the byte and are not whole
+/// segments, and each was filled up while a part of the one before was still in flight (a repeated message has the same
+/// length each time). A congestion window counts segments and grows; a buffer does neither.
 fn brims(run: &[Gap], level: i64) -> bool {
     let alike = |gap: &&Gap| {
         let parted = gap.short_segment_out && level % i64::from(gap.mss.max(1)) != 0;
@@ -224,9 +227,9 @@ fn brims(run: &[Gap], level: i64) -> bool {
     run.iter().filter(alike).count() >= ALIKE
 }
 
-/// The first ACK released data at once though it had covered almost nothing: each ACK makes room in a congestion window,
-/// but wakes a blocked writer only once a third of the buffer is free (Linux sk_stream_write_space). Away from the sender
-/// it shows where the ACKs of a flight are further apart than the path jitters.
+/// The first ACK released data at once although it covered almost nothing: each ACK makes room in a congestion window,
+/// but wakes a blocked writer only once a third of the buffer is free (Linux sk_stream_write_space). Away from the
+/// sender this is visible where the ACKs of a flight are further apart than the path jitters.
 fn drips(gap: &Gap) -> bool {
     let acked = if gap.near_sender() { gap.acked } else { gap.acked_in_time };
     let little = acked * DRIP <= gap.flight_at_start || acked <= 2 * i64::from(gap.mss);
@@ -238,7 +241,7 @@ fn rate(bytes: u64, span: Nanos) -> Option<f64> {
     (span > Nanos::ZERO).then(|| bytes as f64 * 1e9 / span.0 as f64)
 }
 
-/// A spacing just above what counts as a gap, in a burst whose spacings stayed just below: how many there were.
+/// Number of spacings just too short for a gap in the burst before, if the gap has the same pace and is hardly longer.
 fn kept_pace(gap: &Gap, pace: f64) -> u32 {
     let (burst, last) = (&gap.before, gap.before.clump);
     let before = rate(burst.bytes - last.bytes, last.start - burst.start);
@@ -247,7 +250,7 @@ fn kept_pace(gap: &Gap, pace: f64) -> u32 {
     if same && no_longer { last.count - 1 } else { 0 }
 }
 
-/// What left before the last clump left faster than the pace: segments that wait for their time wait each for its own.
+/// The burst before its last clump left faster than the pace: a paced sender delays each segment.
 fn hurried(burst: &Burst, pace: f64) -> bool {
     let before = rate(burst.bytes - burst.clump.bytes, burst.clump.start - burst.start);
     before.is_some_and(|before| before > HURRIED * pace)

@@ -1,15 +1,15 @@
-//! ACKs that reached the sender and are not in the capture.
+//! Detects ACKs that reached the sender and are not in the capture.
 
 use super::evidence::Gap;
 use crate::sender::timers;
 use crate::time::Nanos;
 
-/// Data that was neither acknowledged nor sent again for so many retransmission timeouts had been acknowledged: the timer of the
-/// oldest always runs (RFC 6298 §5.1), doubles at each attempt and is 1 s at first.
+/// Retransmission timeouts after which data that was neither acknowledged nor retransmitted had been acknowledged: the
+/// timer of the oldest data always runs (RFC 6298 §5.1), doubles at each attempt and is 1 s at first.
 const TIMEOUTS: i64 = 4;
 
-/// Marks the gaps of one sender, given in order of time, in which ACKs must have reached it that the capture lacks; `heard` is
-/// false where the capture holds nothing of the peer.
+/// Marks the gaps of one sender, given in order of time, in which ACKs reached the sender that the capture lacks;
+/// `heard` is false where the capture holds nothing of the peer.
 pub(super) fn find_missing_acks(gaps: &mut [Gap], heard: bool) {
     let mut since: Option<Nanos> = None;
     for gap in gaps.iter_mut().rev() {
@@ -20,11 +20,12 @@ pub(super) fn find_missing_acks(gaps: &mut [Gap], heard: bool) {
     }
 }
 
-/// A shut window stops the timer (RFC 9293 §3.8.6.1), and whoever sends no more may be gone.
+/// The timer should have fired inside the gap. A shut window stops the timer (RFC 9293 §3.8.6.1), and a sender that
+/// sends no more may be gone.
 fn is_overdue(gap: &Gap, oldest: Nanos) -> bool {
-    // Where ACKs are missing the smoothed round trip is that of the few which are not: far too long.
+    // Where ACKs are missing the smoothed round trip comes from the few that are not: far too long.
     let timeout = timers::rto(gap.base_rtt.or(gap.srtt)).max(timers::INITIAL_RTO);
-    // With a hole reported and open the repairs were lost before the tap, each of them.
+    // With a reported and open hole all repairs were lost before the tap.
     let reported = gap.hole.is_some_and(|hole| hole.reported.is_some() && hole.until.is_none());
     gap.ended && gap.closed.is_none() && !reported && gap.end - oldest > timeout.times(TIMEOUTS)
 }

@@ -1,44 +1,45 @@
-//! Data missing at the receiver below data that arrived, by SACK blocks or by the sequence at a tap.
+//! Tracks holes: data missing at the receiver below data that arrived, by SACK blocks or by the sequence at a tap.
 
 use crate::time::Nanos;
 
-/// A hole in what the receiver has, on the sender's clock.
+/// A hole in the receiver's data, on the sender's clock.
 #[derive(Clone, Copy, Debug, PartialEq, serde::Serialize, serde::Deserialize)]
 pub struct Hole {
-    /// When data beyond it passed, or the first SACK block above it reached the sender.
+    /// Time when data beyond the hole passed, or when the first SACK block above it reached the sender.
     pub since: Nanos,
-    /// When the ACK that covers it reached the sender; `None` while it is open.
+    /// Time when the ACK that covers the hole reached the sender; `None` while the hole is open.
     pub until: Option<Nanos>,
-    /// When the first SACK block above it reached the sender; without one only the sequence at the tap shows it.
+    /// Time when the first SACK block above the hole reached the sender; without one, only the sequence at the tap
+    /// shows the hole.
     pub reported: Option<Nanos>,
 }
 
 impl Hole {
-    /// How long it was open between `start` and `end`.
+    /// Time between `start` and `end` for which the hole was open.
     pub fn within(&self, start: Nanos, end: Nanos) -> Nanos {
         (self.until.map_or(end, |until| until.min(end)) - self.since.max(start)).or_zero()
     }
 
-    /// How long the sender knew of it.
+    /// Time between `start` and `end` for which the sender knew of the hole.
     pub fn known_within(&self, start: Nanos, end: Nanos) -> Nanos {
         self.reported.map_or(Nanos::ZERO, |reported| Hole { since: reported, ..*self }.within(start, end))
     }
 }
 
-/// Watches one sender's data for holes: few flows have any.
+/// Watches one sender's data for holes; few flows have any.
 #[derive(Clone, Copy, Debug, Default, serde::Serialize, serde::Deserialize)]
 pub(super) struct Holes {
     open: Option<Hole>,
-    /// The first byte that the open one lacked when it opened.
+    /// The first byte that was missing when the open hole opened.
     lowest: i64,
-    /// The sender has sent everything before this offset, whether the tap saw it or not.
+    /// Offset below which the sender has sent everything, whether the tap saw it or not.
     edge: i64,
-    /// What was missing before this offset had only been overtaken: reports of a hole below it are of that.
+    /// Offset below which missing data had only been overtaken: reports of a hole below it mean that data.
     reordered: i64,
 }
 
 impl Holes {
-    /// A segment passed the tap at `now` that the bytes between these offsets should have passed before.
+    /// Takes in a segment that passed the tap at `now` before the bytes between these offsets.
     pub(super) fn skips(&mut self, now: Nanos, (from, edge): (i64, i64)) {
         self.edge = self.edge.max(edge);
         self.opens(now, from);
@@ -51,8 +52,8 @@ impl Holes {
         self.open.get_or_insert(Hole { since: now, until: None, reported: None })
     }
 
-    /// Bytes `[start, end)` that were missing had only been overtaken: if they are the first of the open hole it was none, nor
-    /// was that of the gap before, `last`, if it is the same.
+    /// Takes in missing bytes `[start, end)` that had only been overtaken. If they are the first of the open hole, that
+    /// was no hole, nor was the hole of the gap before, `last`, if it is the same one.
     pub(super) fn reorders(&mut self, start: i64, end: i64, last: Option<&mut Option<Hole>>) {
         let Some(open) = self.open.take_if(|_| start <= self.lowest) else { return };
         self.reordered = end;
@@ -61,15 +62,15 @@ impl Holes {
         }
     }
 
-    /// SACK blocks come at `now`: the hole of the gap before was theirs if it is the one that is open.
+    /// Takes in SACK blocks at `now`: they confirm the hole of the gap before if that one is open.
     pub(super) fn confirms(&self, now: Nanos, hole: &mut Hole) {
         if self.open.is_some_and(|open| open.since == hole.since && open.reported.is_none()) {
             hole.reported = hole.reported.or(Some(now));
         }
     }
 
-    /// An ACK of everything before offset `una` reached the sender; SACK blocks above a hole are left after it (`reported`).
-    /// Gives the hole that it closed.
+    /// Takes in an ACK of everything before offset `una`; `reported` is true if SACK blocks above a hole remain after
+    /// it. Returns the hole that the ACK closed.
     #[inline]
     pub(super) fn on_ack(&mut self, now: Nanos, una: i64, reported: bool) -> Option<Hole> {
         if reported && una < self.reordered {
@@ -86,7 +87,7 @@ impl Holes {
         self.open.take().map(|hole| Hole { until: Some(now), ..hole })
     }
 
-    /// Of the one that is open and one `closed` in the gap from `start` to `end`, the longer.
+    /// The longer of the open hole and one `closed` in the gap from `start` to `end`.
     pub(super) fn longest(&self, closed: Option<Hole>, start: Nanos, end: Nanos) -> Option<Hole> {
         let holes = self.open.into_iter().chain(closed);
         holes.filter(|hole| hole.within(start, end) > Nanos::ZERO).max_by_key(|hole| hole.within(start, end))

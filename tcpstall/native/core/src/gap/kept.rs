@@ -3,13 +3,14 @@
 use super::evidence::Gap;
 use crate::list;
 
-/// So many of the newest stay as they are: later packets still tell of them, an ACK that was stored late, a retransmission that
-/// turns out to have been needless.
+/// Newest gaps that are never packed: later packets still change them, such as an ACK stored late or a proof that a
+/// retransmission was needless.
 const NEWEST: usize = 8;
-/// What one takes packed, bytes: a little more than most.
+/// Bytes reserved per packed gap; most need fewer.
 const ROUGHLY: usize = 320;
 
-/// In order of time. Where memory is short the older ones are packed: numbers by their size, what is absent as one byte.
+/// Gaps in order of time. Where memory is short the older ones are packed: numbers in as many bytes as they need,
+/// absent values in one.
 #[derive(Clone, Debug, Default, serde::Serialize, serde::Deserialize)]
 pub(super) struct Kept {
     packed: Vec<u8>,
@@ -18,35 +19,35 @@ pub(super) struct Kept {
 }
 
 impl Kept {
-    /// How many there are.
+    /// Number of gaps.
     #[inline]
     pub(super) fn len(&self) -> usize {
         self.older + self.newest.len()
     }
 
-    /// The memory that they take.
+    /// Memory of the gaps, bytes.
     #[inline]
     pub(super) fn bytes(&self) -> usize {
         self.newest.len() * size_of::<Gap>() + self.packed.len()
     }
 
-    /// One more.
+    /// Adds a gap.
     pub(super) fn push(&mut self, gap: Gap) {
         list::push(&mut self.newest, gap);
     }
 
-    /// The newest.
+    /// The newest gap.
     #[inline]
     pub(super) fn last_mut(&mut self) -> Option<&mut Gap> {
         self.newest.last_mut()
     }
 
-    /// The one of that number, if it is not packed.
+    /// The gap with that number, if it is not packed.
     pub(super) fn get_mut(&mut self, number: usize) -> Option<&mut Gap> {
         self.newest.get_mut(number.checked_sub(self.older)?)
     }
 
-    /// Packs all but the newest, once that is worth it.
+    /// Packs all but the newest gaps, once enough have accumulated.
     #[inline]
     pub(super) fn pack(&mut self) {
         if self.newest.len() >= 2 * NEWEST {
@@ -68,7 +69,7 @@ impl Kept {
         self.newest.shrink_to(2 * NEWEST);
     }
 
-    /// All of them as they were.
+    /// Returns all gaps, unpacked.
     pub(super) fn unpacked(self) -> Vec<Gap> {
         if self.older == 0 {
             return self.newest;
@@ -99,7 +100,7 @@ mod tests {
         Segment { time, source, destination, seq, ack, flags, window, payload, ..Segment::default() }
     }
 
-    /// Exchanges of a few bytes, some of them sent again.
+    /// Plays exchanges of a few bytes, some of them retransmitted.
     fn followed(packed: bool) -> Box<Watch> {
         let mut watch = Box::new(Watch::new(&segment(0, 0, 1, 1, 100)));
         for turn in 0..100 {

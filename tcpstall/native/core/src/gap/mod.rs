@@ -1,4 +1,4 @@
-//! State to bursts and gaps: the end of a gap freezes its evidence, which is all that the rules will see.
+//! Derives bursts and gaps from per-flow state; the end of a gap freezes its evidence, which is all that the rules see.
 
 mod answer;
 mod arrange;

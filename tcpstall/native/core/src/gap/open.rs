@@ -1,4 +1,4 @@
-//! What is noted about a pause while it lasts.
+//! Notes on a pause while it lasts.
 
 use super::answer::Answer;
 use super::hole::Hole;
@@ -28,7 +28,7 @@ pub(super) struct Beginning {
     pub(super) srtt: Option<Nanos>,
 }
 
-/// What was still outstanding when a gap ended.
+/// Data still outstanding when a gap ended.
 #[derive(Clone, Copy, Debug, Default, serde::Serialize, serde::Deserialize)]
 pub(super) struct Left {
     pub(super) flight: i64,
@@ -37,7 +37,7 @@ pub(super) struct Left {
     pub(super) heard_unseen: bool,
 }
 
-/// ACKs that came together: a train of them spans microseconds and counts as one event.
+/// A train of ACKs: ACKs within microseconds of each other count as one event.
 #[derive(Clone, Copy, Debug, serde::Serialize, serde::Deserialize)]
 pub(super) struct Train {
     pub(super) last: Nanos,
@@ -46,7 +46,7 @@ pub(super) struct Train {
     pub(super) room: Option<i64>,
 }
 
-/// What happened since the last new data.
+/// Events since the last new data.
 #[derive(Clone, Debug, Default, serde::Serialize, serde::Deserialize)]
 pub(super) struct Open {
     pub(super) beginning: Option<Beginning>,
@@ -79,7 +79,7 @@ pub(super) struct Open {
 }
 
 impl Open {
-    /// What is left of it after `time`.
+    /// The part of this note after `time`.
     pub(super) fn peer_after(&self, time: Nanos) -> Open {
         match self.peer_first {
             Some(first) if first > time => Open {

@@ -1,76 +1,81 @@
-//! How the peer's application reads, told by the right edge of its window: a reader that keeps up moves the edge with each ACK.
+//! Infers how the peer's application reads from the right edge of its window: a reader that keeps up moves the edge
+//! with each ACK.
 
 use crate::time::Nanos;
 
-/// The edge is behind when more than this part of the largest window is missing: up to a quarter of a receive buffer goes
-/// to overhead and back (Linux tcp_adv_win_scale 2), so that a window breathes by as much although the reader keeps up.
+/// Divisor of the largest window: the edge lags when more than this part is missing. Up to a quarter of a receive
+/// buffer alternates between data and overhead (Linux tcp_adv_win_scale 2), so a window varies by as much although the
+/// reader keeps up.
 const BREATH: i64 = 4;
-/// Steps of the edge from which they are a habit and have a rate: two ends and two between. A nap takes one or two.
+/// Steps of the edge from which they are a habit and have a rate: two ends and two between. A short pause of the reader
+/// takes one or two.
 const HABIT: u32 = 4;
-/// A reader that is behind and yet reads reopens at least 1/20 of what is acknowledged by steps of their own; a window
-/// that stays smaller for good (small segments fill a buffer with overhead) reopens nothing.
+/// Divisor of the acknowledged bytes: a lagging reader reopens at least 1/20 of them in steps without an ACK of data. A
+/// window that stays smaller for good (small segments fill a buffer with overhead) reopens nothing.
 const REOPENED_PART: i64 = 20;
 
-/// A reader that keeps up has read within what a host takes to wake it; a quarter of a round trip is a wait of its own.
+/// Share of a round trip from which a lag is a wait of its own: a reader that keeps up has read within the time that a
+/// host takes to wake it.
 pub const LAG_SHARE: f64 = 0.25;
-/// The same on a short path: two ticks of a host's scheduler at HZ=1000.
+/// Shortest lag on a short path: two ticks of a host's scheduler at HZ=1000.
 const LEAST_LAG: Nanos = Nanos::from_millis(2);
 
-/// The right edge over the life of one sender's flow, on the sender's clock.
+/// The right edge of the window over the life of one sender's flow, on the sender's clock.
 #[derive(Clone, Debug, Default, serde::Serialize, serde::Deserialize)]
 pub struct Reading {
     plateau: i64,
     unread: i64,
-    /// Only where the edge was ever behind: few flows are, and short ones are many.
+    /// Set only where the edge ever lagged: few flows lag, and short flows are many.
     lag: Option<Box<Lag>>,
 }
 
-/// What the reader had left when a gap ended.
+/// Unread data when a gap ended.
 #[derive(Clone, Copy, Debug, Default, serde::Serialize, serde::Deserialize)]
 pub struct Backlog {
-    /// Largest window so far, bytes: where the window stands when everything is read.
+    /// Largest window so far, bytes: the size of the window when everything is read.
     pub plateau: i64,
-    /// What is missing from it: acknowledged, and by all signs not read.
+    /// Bytes missing from the largest window: acknowledged, and presumably not read.
     pub unread: i64,
-    /// The longest time in the gap in which the edge was behind by more than a breath: since when, until when.
+    /// Start and end of the longest time in the gap in which the edge lagged by more than the normal variation.
     behind: Option<(Nanos, Nanos)>,
 }
 
 impl Backlog {
-    /// Since when the edge was behind.
+    /// Time since which the edge lagged.
     pub fn behind_since(&self) -> Option<Nanos> {
         self.behind.map(|(since, _)| since)
     }
 
-    /// True if that was long enough for the reader to be the reason of a wait on a path of this `rtt`.
+    /// True if the lag was long enough to be the reason of a wait on a path with this `rtt`.
     pub fn lags(&self, rtt: Nanos) -> bool {
         let least = rtt.scaled(LAG_SHARE).max(LEAST_LAG);
         self.behind.is_some_and(|(since, until)| until - since > least)
     }
 }
 
-/// What a lagging reader did.
+/// Record of a lagging reader.
 #[derive(Clone, Debug, Default, serde::Serialize, serde::Deserialize)]
 struct Lag {
-    /// The edge is behind now, since then.
+    /// Start of the present lag, if the edge lags now.
     since: Option<Nanos>,
-    /// The longest stretch behind that ended in this gap: a train of ACKs may catch up and fall behind again at its end.
+    /// The longest lag that ended in this gap: a train of ACKs may catch up and lag again at its end.
     ended: Option<(Nanos, Nanos)>,
-    /// The edge after the first and after the last step of this stretch.
+    /// The edge after the first and after the last step of this lag.
     first: Option<(Nanos, i64)>,
     last: Option<(Nanos, i64)>,
     acked: i64,
     reopened: i64,
     reopenings: u32,
     shut: bool,
-    /// The edge's way and time over the earlier stretches.
+    /// Bytes that the edge moved in earlier lags, and the time that it took.
     drained: i64,
     draining: Nanos,
     steps: u32,
 }
 
 impl Reading {
-    /// An ACK of `bytes` new bytes up to offset `una` changed the window from the first of `windows` to the second.
+    /// Takes in an ACK of `bytes` new bytes up to offset `una`; it changed the window from the first of `windows` to
+    /// the second.
     #[inline]
     pub(super) fn on_ack(&mut self, time: Nanos, una: i64, bytes: i64, windows: (Option<i64>, Option<i64>), mss: u32) {
         let (before, Some(now)) = windows else { return };
@@ -83,13 +88,13 @@ impl Reading {
         }
     }
 
-    /// The edge was behind at some time.
+    /// The edge lagged at some time.
     #[inline]
     pub(super) fn lags(&self) -> bool {
         self.lag.is_some()
     }
 
-    /// New data was sent: the next gap begins.
+    /// Starts the next gap, because new data was sent.
     #[inline]
     pub(super) fn next_gap(&mut self) {
         if let Some(lag) = &mut self.lag {
@@ -101,19 +106,21 @@ impl Reading {
         (self.plateau / BREATH).max(2 * i64::from(mss)).min(self.plateau / 2)
     }
 
-    /// What is left at the `end` of a gap.
+    /// Unread data at the `end` of a gap.
     pub(super) fn backlog(&self, end: Nanos) -> Backlog {
         let behind = self.lag.as_ref().and_then(|lag| lag.stretch(end));
         Backlog { plateau: self.plateau, unread: self.unread, behind }
     }
 
-    /// True if what was missing was unread and no overhead: the window shut altogether, or came back in steps of its own.
+    /// True if the missing part of the window was unread data and not overhead: the window shut altogether, or reopened
+    /// in steps of its own.
     pub(super) fn by_reader(&self) -> bool {
         let reopens = |lag: &Lag| lag.reopenings >= HABIT && lag.reopened >= lag.acked / REOPENED_PART;
         self.lag.as_ref().is_some_and(|lag| lag.shut || reopens(lag))
     }
 
-    /// How fast the application read while it was behind, bytes per second: the edge's way from its first step to its last.
+    /// Rate at which the application read while it lagged, bytes per second: the edge's movement from its first step to
+    /// its last.
     pub(super) fn drain(&self) -> Option<u64> {
         let lag = self.lag.as_ref()?;
         let (way, span) = lag.way();
@@ -160,7 +167,7 @@ impl Lag {
         }
     }
 
-    /// The longest stretch behind that reached into the gap, still open at its `end` or not.
+    /// The longest lag that reached into the gap, still open at its `end` or not.
     fn stretch(&self, end: Nanos) -> Option<(Nanos, Nanos)> {
         let open = self.since.map(|since| (since, end));
         open.into_iter().chain(self.ended).max_by_key(|(since, until)| *until - *since)
@@ -174,7 +181,7 @@ mod tests {
     const RTT: Nanos = Nanos::from_millis(20);
     const MSS: u32 = 1448;
 
-    /// An edge that is fed with (ms, newly acknowledged bytes, window after it).
+    /// Feeds the edge with (ms, newly acknowledged bytes, window after the ACK).
     fn fed(acks: &[(i64, i64, i64)]) -> Reading {
         let (mut reading, mut una, mut window) = (Reading::default(), 0, None);
         for &(ms, bytes, now) in acks {
@@ -220,7 +227,7 @@ mod tests {
             acks.extend((1..=10).map(|step| (start + 10 * step, 4_000, 8_000)));
             acks.push((start + 110, 0, 64_000));
         }
-        // Each ends with a step of 56,000 bytes at once.
+        // Each lag ends with a step of 56,000 bytes at once.
         assert_eq!(fed(&acks).drain(), Some((9 * 4_000 + 56_000) * 2 * 1_000 / 200));
     }
 

@@ -1,4 +1,4 @@
-//! A recovery that ended inside a pause: what was in flight from then on, and by which window.
+//! A recovery that ended inside a pause: the data in flight from then on, and the window that allowed it.
 
 use super::evidence::{Context, Gap};
 use super::open::Open;
@@ -8,10 +8,10 @@ use crate::sender::cwnd::Phase;
 use crate::time::Nanos;
 use crate::traits::Read;
 
-/// The ACK of all that had been sent when the loss was noticed (the recovery point of RFC 6675 §5), and what it left.
+/// State after the ACK of everything that had been sent when the loss was noticed (the recovery point of RFC 6675 §5).
 #[derive(Clone, Copy, Debug, serde::Serialize, serde::Deserialize)]
 pub struct Recovered {
-    /// When it reached the sender.
+    /// Time when that ACK reached the sender.
     pub at: Nanos,
     flight: i64,
     segments: u32,
@@ -24,7 +24,7 @@ pub struct Recovered {
 }
 
 impl Recovered {
-    /// Where that ACK ends the recovery; `half` is the state after it, `cwnd` the model before it.
+    /// Recognises the ACK that ends the recovery; `half` is the state after it, `cwnd` the model before it.
     pub(super) fn by(acked: &Acked, half: &Half, cwnd: &Cwnd, open: &Open) -> Option<Box<Recovered>> {
         let cwnd = cwnd.after_recovery(half.snd_una).filter(|_| !half.has_holes() && half.flight() > 0)?;
         Some(Box::new(Recovered {
@@ -42,8 +42,8 @@ impl Recovered {
 }
 
 impl Gap {
-    /// What is left of it after a recovery that ended inside it with data in flight: from then on the window that the loss left
-    /// is a window like any other.
+    /// Rest of the gap after a recovery that ended inside it with data in flight: from then on the window that the loss
+    /// left is a normal window.
     pub fn after_recovery(&self) -> Option<Gap> {
         let recovered = self.recovered.as_deref()?;
         let sent_again = self.repair.iter().flat_map(|repair| &repair.attempts).map(|attempt| attempt.time).max();
@@ -62,7 +62,8 @@ impl Gap {
         (rest.retransmissions, rest.first_retransmission, rest.repair) = (0, None, None);
         (rest.recovering, rest.hole, rest.recovered, rest.loss_hints) = (false, None, None, 0);
         rest.losses = self.losses.max(1);
-        // Neighbours were compared with the flight that the gap began with; what the flow shows of its sender stays.
+        // The flight at the gap's start was compared with the neighbours, so those results go; the sender's traits
+        // remain.
         let read = Read { climb: 0, ..self.context.read };
         rest.context = Context { traits: self.context.traits, read, ..Context::default() };
         Some(rest)

@@ -1,4 +1,4 @@
-//! What a sender did to repair losses: every attempt with what started it, and which of them turned out needless.
+//! Records the repairs of one sender: every attempt with its trigger, and the attempts that turned out needless.
 
 use std::collections::VecDeque;
 
@@ -8,15 +8,17 @@ use crate::sender::timers;
 use crate::time::Nanos;
 use crate::wire::Segment;
 
-/// Attempts listed for one gap: a sender gives up after 15 timeouts (Linux tcp_retries2); further ones only count.
+/// Attempts listed for one gap; further attempts are only counted. A sender gives up after 15 timeouts (Linux
+/// tcp_retries2).
 const ATTEMPT_LIMIT: usize = 24;
-/// Retransmissions whose verdict by DSACK or echo is awaited; a DSACK comes one round trip later, so the oldest may go.
+/// Retransmissions that wait for a verdict by DSACK or echo. A DSACK comes one round trip later, so the oldest may be
+/// dropped.
 const AWAITING_LIMIT: usize = 1024;
 
-/// The same while memory is short.
+/// The same limit while memory is short.
 const TIGHT_AWAITING: usize = 16;
 
-/// What made the sender send old data again.
+/// Trigger of a retransmission.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub enum Trigger {
     /// The retransmission timer (RFC 6298 §5.4).
@@ -28,7 +30,7 @@ pub enum Trigger {
 }
 
 impl Trigger {
-    /// The word in the report, the same as the stall's detail.
+    /// Name in the report, the same as the stall's detail.
     pub const fn name(self) -> &'static str {
         match self {
             Trigger::Timeout => "timeout",
@@ -38,44 +40,44 @@ impl Trigger {
     }
 }
 
-/// One attempt: the retransmission that began a repair, or the same data once more because that was lost too.
+/// One attempt: the retransmission that began a repair, or the same data once more because the first copy was lost too.
 #[derive(Clone, Copy, Debug, PartialEq, serde::Serialize, serde::Deserialize)]
 pub struct Attempt {
-    /// When.
+    /// Time of the attempt.
     pub time: Nanos,
-    /// Why then.
+    /// Trigger of the attempt.
     pub trigger: Trigger,
-    /// How long the sender had heard nothing new and had not sent it: what its timer measures.
+    /// Time since the sender last received anything new or last sent this data: the time that its timer measures.
     pub waited: Nanos,
 }
 
 /// The repairs inside one gap.
 #[derive(Clone, Debug, Default, serde::Serialize, serde::Deserialize)]
 pub struct Repair {
-    /// In order of time.
+    /// Attempts in order of time.
     pub attempts: Vec<Attempt>,
-    /// Frames that were sent again, the attempts among them.
+    /// Retransmitted frames, the attempts among them.
     pub sent: u32,
-    /// Of those, the ones that a DSACK or an echoed timestamp showed needless: the original had arrived.
+    /// Retransmitted frames that a DSACK or an echoed timestamp showed needless: the original had arrived.
     pub needless: u32,
-    /// When the last of these was shown, which tells the sender that nothing is missing.
+    /// Time of the last such proof, which tells the sender that nothing is missing.
     pub cleared: Option<Nanos>,
-    /// Bytes in flight when the first lost segment was first sent, itself included.
+    /// Bytes in flight when the first lost segment was first sent, that segment included.
     pub congestion_point: Option<i64>,
-    /// When the first of them was sent.
+    /// Time when the first retransmission was sent.
     began: Nanos,
 }
 
-/// Repairs of one direction, all together.
+/// Sums of the repairs of one direction.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub struct Totals {
-    /// Timeouts.
+    /// Repairs begun by the retransmission timer.
     pub timeouts: u32,
     /// Repairs begun by duplicate ACKs or SACK.
     pub fast_retransmits: u32,
     /// Tail-loss probes with old data.
     pub tail_probes: u32,
-    /// Retransmissions that were needless.
+    /// Retransmissions shown needless.
     pub needless: u32,
 }
 
@@ -95,7 +97,7 @@ struct Awaiting {
 pub(super) struct Repairs {
     pub(super) totals: Totals,
     awaiting: VecDeque<Awaiting>,
-    /// The latest.
+    /// Time of the latest retransmission.
     pub(super) last: Option<Nanos>,
     last_attempt: Option<i64>,
     /// Linux's undo_retrans: retransmissions of this recovery that no DSACK has shown needless.
@@ -103,12 +105,12 @@ pub(super) struct Repairs {
 }
 
 impl Repairs {
-    /// Memory that it takes, bytes.
+    /// Memory of the repairs, bytes.
     pub(super) fn memory(&self) -> usize {
         size_of::<Repairs>() + self.awaiting.capacity() * size_of::<Awaiting>()
     }
 
-    /// Memory is short: only the newest wait for their verdict.
+    /// Drops all but the newest retransmissions that wait for a verdict, because memory is short.
     #[cold]
     pub(super) fn shrink(&mut self) {
         self.awaiting.drain(..self.awaiting.len().saturating_sub(TIGHT_AWAITING));
@@ -116,23 +118,23 @@ impl Repairs {
     }
 }
 
-/// A retransmission as it happens.
+/// A retransmission with the sender's state at that time.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Again<'a> {
     pub(super) segment: &'a Segment,
     pub(super) half: &'a Half,
     /// The last ACK of new data or report of a loss.
     pub(super) heard: Nanos,
-    /// SACK blocks or duplicate ACKs say that something is missing.
+    /// SACK blocks or duplicate ACKs report a loss.
     pub(super) hinted: bool,
-    /// The sender was repairing already.
+    /// The sender was already in recovery.
     pub(super) recovering: bool,
-    /// The gap's number, if it becomes one.
+    /// Number that the gap will have, if it becomes one.
     pub(super) gap: usize,
 }
 
 impl Repairs {
-    /// Takes in a retransmission; gives the attempt where it is one and not the going on of a repair.
+    /// Takes in a retransmission; returns the attempt where it begins one, `None` where it continues a repair.
     pub(super) fn sends(&mut self, again: &Again, open: &mut Option<Box<Repair>>) -> Option<Attempt> {
         let half = again.half;
         let start = half.offset(again.segment.seq);
@@ -168,10 +170,11 @@ impl Repairs {
         let (half, time) = (again.half, again.segment.time);
         let armed = again.heard.max(half.head_sent().unwrap_or_default()).max(self.last.unwrap_or_default());
         let waited = (time - armed).or_zero();
-        // RFC 6298 §2.3: the timer is longer than the smoothed round trip; Linux adds 200 ms at least.
+        // RFC 6298 §2.3: the timeout is longer than the smoothed round trip; Linux adds at least 200 ms.
         let overdue = waited >= timers::LINUX_RTO_MIN.max(half.srtt.unwrap_or_default());
         let tail = end == half.snd_nxt && !again.hinted && !again.recovering && self.last_attempt != Some(start);
-        // Where SACK is in use Linux sends a probe first even if one segment is out, when it may be as late as the timer.
+        // With SACK, Linux sends a probe first even if one segment is in flight, and the probe may be as late as the
+        // timer.
         let probe = !overdue || half.sack_permitted && waited <= timers::rto(half.srtt) + timers::TICK;
         let trigger = match (tail && probe, overdue, again.hinted) {
             (true, _, _) => Trigger::TailProbe,
@@ -182,8 +185,8 @@ impl Repairs {
         (!goes_on).then_some(Attempt { time, trigger, waited })
     }
 
-    /// An ACK reached the sender. True if it shows that the whole recovery was needless, so that Linux undoes it
-    /// (tcp_try_undo_dsack, tcp_packet_delayed).
+    /// Takes in an ACK that reached the sender. True if it shows that the whole recovery was needless, so that Linux
+    /// undoes it (tcp_try_undo_dsack, tcp_packet_delayed).
     pub(super) fn on_ack(
         &mut self,
         acked: &Acked,
@@ -206,8 +209,9 @@ impl Repairs {
         undone
     }
 
-    /// RFC 3522 (Eifel): the ACK that first covers the retransmitted left edge echoes a timestamp from before the
-    /// retransmission, so the original caused it. Only the left edge: RFC 7323 §4.2 echoes the segment that fills it.
+    /// Detects a needless retransmission by the Eifel algorithm (RFC 3522): the ACK that first covers the retransmitted
+    /// left edge echoes a timestamp from before the retransmission, so the original caused it. Only the left edge
+    /// counts: RFC 7323 §4.2 echoes the segment that fills it.
     fn on_echo(&mut self, acked: &Acked, half: &Half, gaps: &mut Kept, open: &mut Option<Box<Repair>>) -> bool {
         let before = half.snd_una - acked.bytes;
         let mut found = None;

@@ -1,13 +1,14 @@
-//! Rows of gaps for the traits, and what the traits make of each gap.
+//! Feeds the traits with gaps, and gives each gap the evidence of the traits.
 
 use super::evidence::{Burst, Gap};
 use crate::sender::timers;
 use crate::traits::{self, Round, Second, Tail};
 
-/// So many steps of growth in a row overrule the model of the congestion window, which begins with what other senders do.
+/// Consecutive steps of growth that overrule the model of the congestion window, because the model begins with common
+/// senders' habits.
 const SURE_STEPS: u32 = 2;
 
-/// What an ACK let go comes within this part of a round trip after it, however much the path jitters.
+/// Part of a round trip within which data follows the ACK that released it, however much the path jitters.
 pub const SOON: f64 = 0.5;
 
 /// Learns the sender's traits from its gaps in order of time.
@@ -32,7 +33,7 @@ pub(super) fn read(gaps: &mut [Gap]) {
     }
 }
 
-/// What looked like an idle period was a loss: the window that it lowered had not been lowered by idling.
+/// Removes idle periods that were losses: a loss lowered the window, not the idling.
 fn forget_idles(gaps: &mut [Gap]) {
     let mut lost = false;
     for gap in gaps {
@@ -45,7 +46,7 @@ fn forget_idles(gaps: &mut [Gap]) {
     }
 }
 
-/// Everything was acknowledged, and more was sent only after the retransmission timer would have fired.
+/// All data was acknowledged, and more was sent only after the retransmission timer would have fired.
 fn outlasts_timer(gap: &Gap) -> bool {
     gap.ended && gap.left_in_flight == 0 && gap.duration() > timers::rto(gap.srtt)
 }
@@ -88,13 +89,13 @@ fn round(gap: &Gap, una: &mut Option<i64>, acked: &mut u64) -> Round {
     }
 }
 
-/// At the receiver, before the tap's distance was known, ACKs were counted as soon as they left: their sender still had all of
-/// the burst out.
+/// The tap at the receiver counted ACKs as soon as they left, before its distance was known: the sender still had the
+/// whole burst in flight.
 fn answered_early(gap: &Gap) -> bool {
     gap.unseen.blind && !gap.first && gap.distance > gap.rtt().scaled(0.5)
 }
 
-/// In a full window the last segment is as long as what is left of the window.
+/// Classifies the end of a burst. In a full window the last segment is as long as the rest of the window.
 fn tail(gap: &Gap, burst: &Burst) -> Tail {
     let last = burst.last_frame;
     if burst.ends_whole(gap.mss) || gap.has_room() == Some(false) {
@@ -106,7 +107,8 @@ fn tail(gap: &Gap, burst: &Burst) -> Tail {
     }
 }
 
-/// What followed a short segment that had the pipe to itself: in the burst after the gap, or after the gap itself.
+/// Classifies the reaction to a short segment that was alone in flight: in the burst after the gap, or after the gap
+/// itself.
 fn second(gap: &Gap) -> Second {
     let (mss, first) = (u64::from(gap.mss), u64::from(gap.after.first_frame));
     if !gap.ended || gap.left_in_flight > 0 || first >= mss {

@@ -1,22 +1,22 @@
-//! A window scale that was not captured, inferred from how the flights fill the window.
+//! Infers a window scale that was not captured from how the flights fill the window.
 
 use super::evidence::Gap;
 
-/// RFC 7323 §2.3: no larger shift is used.
+/// Largest window shift that is used: RFC 7323 §2.3.
 const MAX_SHIFT: u32 = 14;
 /// Gaps that must begin with a full window before a scale is believed.
 const FULL: usize = 3;
-/// No receiver keeps a smaller window open: two segments of the size that every host takes (RFC 9293 §3.7.1, §3.8.6.2.2). A writer
-/// of small pieces fills less than that by chance.
+/// Smallest window that a receiver keeps open: two segments of the size that every host accepts (RFC 9293 §3.7.1,
+/// §3.8.6.2.2). A writer of small pieces fills a smaller window by chance.
 const LEAST: i64 = 2 * 536;
-/// And their share of the sender's gaps.
+/// Share of the sender's gaps that must begin with a full window.
 const FULL_SHARE: f64 = 0.3;
 
-/// No flight exceeds the window, so the smallest shift under which all fit is a lower bound; it is the scale if flights
-/// then fill the window to less than a segment again and again, as nothing but a receive window makes them. Where even that
-/// bound leaves room, no window was full.
+/// Infers the scale. No flight exceeds the window, so the smallest shift under which all flights fit is a lower bound.
+/// It is the scale if flights repeatedly fill the window to less than a segment, because only a receive window causes
+/// that. Where even that bound leaves room, no window was full.
 pub(super) fn infer(gaps: &mut [Gap]) {
-    // Before the first window was seen the field is 0 as well.
+    // Before the first window was seen the field is also 0.
     let unscaled = |gap: &Gap| gap.window.is_none() && (gap.window_field > 0 || gap.closed.is_some());
     let judged = |gap: &&Gap| unscaled(gap) && gap.flight_at_start > 0 && !gap.flight_unknown && !gap.first;
     let window = |gap: &Gap, shift: u32| i64::from(gap.window_field) << shift;

@@ -1,17 +1,17 @@
-//! Round trips far above the base, in episodes.
+//! Round trips far above the base, grouped into episodes.
 
 use crate::flow::Acked;
 use crate::time::Nanos;
 
-/// A round trip so many times the base one is a spike: beyond what slow start's own queue makes of a path with a buffer of
-/// one or two round trips.
+/// Ratio to the base round trip from which a round trip is a spike: above the queue that slow start itself builds on a
+/// path with a buffer of one or two round trips.
 pub const SPIKE: i64 = 5;
-/// And above this: on a path of microseconds every wake-up of a host is a multiple of the base.
+/// Smallest spike: on a path of microseconds every wake-up of a host is a multiple of the base.
 const LEAST: Nanos = Nanos::from_millis(5);
-/// Episodes kept for one sender; further ones only count.
+/// Episodes kept for one sender; further episodes are only counted.
 pub const SPIKE_LIMIT: usize = 200;
 
-/// More seems to be in flight than twice what the window allows (RFC 9293 §3.8.6): the capture lacks the ACKs that came first.
+/// The flight seems to exceed twice the window's limit (RFC 9293 §3.8.6): the capture lacks the ACKs that came first.
 fn is_beyond(acked: &Acked) -> bool {
     acked.window_before.is_some_and(|window| window > 0 && acked.flight_before > 2 * window)
 }
@@ -19,9 +19,9 @@ fn is_beyond(acked: &Acked) -> bool {
 /// An episode's highest round trip.
 #[derive(Clone, Copy, Debug, PartialEq, serde::Serialize, serde::Deserialize)]
 pub struct Spike {
-    /// When its ACK reached the sender.
+    /// Time when its ACK reached the sender.
     pub time: Nanos,
-    /// How long it took.
+    /// Length of the round trip.
     pub rtt: Nanos,
     /// Bytes in flight before that ACK.
     pub flight: i64,
@@ -34,16 +34,16 @@ pub struct Spike {
 pub struct Spikes {
     /// Episodes in order of time.
     pub list: Vec<Spike>,
-    /// Episodes beyond the limit.
+    /// Episodes dropped beyond the limit.
     pub dropped: u64,
     open: bool,
-    /// The shortest round trip of this sender: what is not far above it is not looked at twice.
+    /// The shortest round trip of this sender: round trips near it need no further test.
     least: Option<Nanos>,
 }
 
 impl Spikes {
-    /// An ACK measured a round trip; `base` is looked up only where it may be a spike. A peer's answer in data tells its
-    /// application's time as well, so it counts only for ending an episode.
+    /// Takes in an ACK that measured a round trip; `base` is computed only where the round trip may be a spike. A
+    /// peer's answer in data includes its application's time, so it counts only for ending an episode.
     #[inline]
     pub(super) fn measures(&mut self, acked: &Acked, base: impl FnOnce() -> Option<Nanos>) {
         let Some(rtt) = acked.rtt else { return };
@@ -58,7 +58,7 @@ impl Spikes {
             return;
         };
         if rtt <= base.times(SPIKE) {
-            // Between half a spike and one an episode goes on but none begins.
+            // Between half a spike and a spike an episode continues but none begins.
             return;
         }
         let spike = Spike { time: acked.time, rtt, flight: acked.flight_before, window: acked.window_before };

@@ -1,22 +1,23 @@
-//! Turns of a sender whose first burst was cut short with more to send: at which count, and whether that count grows.
+//! Detects turns whose first burst was cut short with more to send: at which count, and whether the count grows.
 
 use super::evidence::Gap;
 
-/// A congestion window that is full grows at the latest after so many segments were acknowledged: CUBIC's slowest growth before
-/// any loss (Linux `bictcp_update`, cnt = 20). A count that stood for two such spans is no congestion window.
+/// Acknowledged segments without growth after which a count is no congestion window: a full congestion window grows at
+/// the latest after 20 (CUBIC's slowest growth before any loss, Linux `bictcp_update`, cnt = 20), and the count must
+/// hold for two such spans.
 const NO_GROWTH: u32 = 2 * 20;
-/// Steps of growth in a row before it is believed.
+/// Consecutive steps of growth before the growth is believed.
 const GROWING_STEPS: usize = 2;
 
 /// A turn of the sender.
 struct Turn {
-    /// The gap after its first burst.
+    /// The gap after the turn's first burst.
     first: usize,
-    /// The gap that ends it; the same where one burst was all.
+    /// The gap that ends the turn; the same gap where the turn had one burst.
     end: usize,
-    /// Segments of that burst.
+    /// Segments of the first burst.
     count: u32,
-    /// Most segments in flight at one of its gaps.
+    /// Most segments in flight at a gap of the turn.
     most: u32,
 }
 
@@ -26,13 +27,14 @@ impl Turn {
     }
 }
 
-/// Notes at every gap of a turn that was cut what the turns around it tell.
+/// Gives every gap of a cut turn the evidence of the turns around it.
 pub(super) fn find_cut(gaps: &mut [Gap]) {
     let turns = turns(gaps);
     let mut start = 0;
     while start < turns.len() {
         let cap = turns[start].count;
-        // An answer that needs no more than the cap says nothing; one sent whole that is larger shows that there is none.
+        // An answer that needs no more than the cap is no evidence; a larger answer sent whole shows that there is no
+        // cap.
         let same = |turn: &&Turn| if turn.is_cut() { turn.count == cap } else { turn.count <= cap };
         let row = turns[start..].iter().take_while(same).count().max(1);
         let cut = || turns[start..start + row].iter().filter(|turn| turn.is_cut());
@@ -45,7 +47,8 @@ pub(super) fn find_cut(gaps: &mut [Gap]) {
     note_growth(gaps, &turns);
 }
 
-/// A turn that was cut at another place than a whole segment, or whose next burst no ACK let go, breaks the row.
+/// Splits the gaps into turns. A turn that was cut inside a segment, or whose next burst no ACK released, breaks the
+/// row.
 fn turns(gaps: &[Gap]) -> Vec<Turn> {
     let begins = |index: usize| match index.checked_sub(1) {
         Some(before) => gaps[before].first || gaps[before].is_turn(),
@@ -67,12 +70,13 @@ fn is_whole(gap: &Gap) -> bool {
     gap.flight_at_start % i64::from(gap.mss.max(1)) == 0
 }
 
-/// After a partial ACK a moderated sender may have as much in flight as then plus the cap: each ACK lets one cap go.
+/// Notes the cap on bursts at the gaps of one turn. After a partial ACK a capped sender may have as much in flight as
+/// at that ACK plus the cap: each ACK releases one cap.
 fn note_cap(turn: &mut [Gap], count: u32, alike: u32) {
     if count.saturating_mul(alike) < NO_GROWTH || count == u32::MAX {
         return;
     }
-    // A send buffer of so many segments holds every later flight of the turn at that level too.
+    // A send buffer of this size holds every later flight of the turn at that level too.
     if turn[1..].iter().any(|gap| gap.segments_at_start == count && gap.before.acks > 1) {
         return;
     }
@@ -86,7 +90,8 @@ fn note_cap(turn: &mut [Gap], count: u32, alike: u32) {
     }
 }
 
-/// Only a congestion window lets each turn begin with a little more than the one before, until one is sent whole.
+/// Notes growth: only a congestion window lets each turn begin with a little more than the one before, until one is
+/// sent whole.
 fn note_growth(gaps: &mut [Gap], turns: &[Turn]) {
     let grows = |pair: &[Turn]| {
         let (now, next) = (&pair[0], &pair[1]);

@@ -1,34 +1,37 @@
-//! Packets that the capture lacks around a gap, so far as what it holds gives them away.
+//! Packets that the capture lacks around a gap, as far as other packets prove it.
 
 use crate::time::Nanos;
 
-/// What the capture lacks around a gap.
+/// Packets missing from the capture around a gap.
 #[derive(Clone, Copy, Debug, Default, serde::Serialize, serde::Deserialize)]
 pub struct Unseen {
-    /// Bytes acknowledged inside it that belong before the newest data seen: they change neither its start nor its end.
+    /// Bytes acknowledged inside the gap that are below the newest data seen: they change neither its start nor its
+    /// end.
     pub inside: i64,
-    /// Bytes acknowledged inside it beyond the newest data seen.
+    /// Bytes acknowledged inside the gap beyond the newest data seen.
     pub tail: i64,
-    /// The ACK that gave the tail away.
+    /// Time of the ACK that proved the missing tail.
     pub tail_acked: Option<Nanos>,
-    /// The data that ended it followed bytes that the tap never saw and nobody sent again.
+    /// The data that ended the gap followed bytes that the tap never saw and nobody retransmitted.
     pub before_next: bool,
-    /// The sender knew of something from the peer that the tap had not seen.
+    /// The sender had received something from the peer that the tap had not seen.
     pub heard: bool,
-    /// ACKs inside it may have reached the sender later than they were applied: the tap's distance was not known yet.
+    /// ACKs inside the gap may have reached the sender later than they were applied: the tap's distance was not known
+    /// yet.
     pub blind: bool,
-    /// The tap's distance from the sender was never measured and is taken for nothing.
+    /// The tap's distance from the sender was never measured and is assumed to be zero.
     pub unplaced: bool,
-    /// Since when the timer of what was in flight at its end had run: that was sent, first or again, or the last ACK came.
+    /// Start of the retransmission timer of the data in flight at the gap's end: the time when that data was last sent,
+    /// or of the last ACK.
     pub oldest: Option<Nanos>,
-    /// ACKs that reached the sender are not in the capture: what it had sent counts as acknowledged.
+    /// ACKs that reached the sender are not in the capture: the data it had sent counts as acknowledged.
     pub acks: bool,
-    /// A packet at its end or within it carries a wrong time.
+    /// A packet inside the gap or at its end has a wrong time.
     pub misdated: bool,
 }
 
 impl Unseen {
-    /// Nothing is lacking.
+    /// No packet is missing.
     pub fn is_nothing(&self) -> bool {
         self.inside == 0 && self.tail == 0 && !self.before_next && !self.heard
     }

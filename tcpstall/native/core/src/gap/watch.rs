@@ -1,4 +1,4 @@
-//! One flow under observation: connection, window models and gap builders fed in the sender's order of events.
+//! Follows one flow: feeds its connection, window models and gap builders in the sender's order of events.
 
 mod finished;
 mod holding;
@@ -21,10 +21,10 @@ use crate::sender::{Cwnd, Path, timers};
 use crate::time::Nanos;
 use crate::wire::{Flags, Segment, tunnel::Tunnel};
 
-/// A gap is a stall's candidate from this share of the base round trip on.
+/// Share of the base round trip from which a gap may be a stall.
 const STALL_SHARE: f64 = 0.3;
 
-/// A flow while its packets pass.
+/// A flow whose packets are still read.
 #[derive(Clone, Debug, serde::Serialize, serde::Deserialize)]
 pub struct Watch {
     /// The connection's state.
@@ -36,26 +36,26 @@ pub struct Watch {
     tunnel: Option<Box<Tunnel>>,
     spikes: [Spikes; 2],
     incomplete: bool,
-    /// It left memory while it was open.
+    /// The flow was removed from memory while it was open.
     pub let_go: bool,
     stamps: Option<Box<Stamps>>,
     left_out_after: Option<Nanos>,
-    /// Memory that its gaps took when that was last asked.
+    /// Memory of the gaps when it was last measured, bytes.
     #[serde(skip)]
     holding: usize,
-    /// The same of its data in flight.
+    /// Memory of the data in flight when it was last measured, bytes.
     #[serde(skip)]
     flying: usize,
 }
 
-/// What a segment was to its flow.
+/// Classification of a segment within its flow.
 #[derive(Clone, Copy, Debug)]
 pub struct Seen {
-    /// Who sent it.
+    /// Sender of the segment.
     pub sender: Direction,
-    /// What it did.
+    /// Effect of the segment on the connection.
     pub effect: Effect,
-    /// Its sender had paused before it: there is a gap more.
+    /// The sender had paused before the segment: there is a new gap.
     pub ended_gap: bool,
 }
 
@@ -67,23 +67,23 @@ pub struct Finished {
     pub gaps: [Vec<Gap>; 2],
     /// Bursts of the client and of the server.
     pub bursts: [Vec<Burst>; 2],
-    /// When the path was busy with the data of the client and of the server.
+    /// Times when the path was busy with the data of the client and of the server.
     pub stretches: [Vec<Stretch>; 2],
-    /// First flight of each, bytes.
+    /// First flight of each sender, bytes.
     pub initial_flight: [Option<u64>; 2],
     /// Gaps that the limit dropped.
     pub dropped: u64,
-    /// From here on gaps of either sender are missing.
+    /// Time from which gaps of either sender are missing.
     pub untold_from: Option<Nanos>,
-    /// Gaps shorter than this are not stalls.
+    /// Length below which gaps are not stalls.
     pub threshold: Nanos,
     /// Time of each sender between segments too close for a gap, while the peer's window was full.
     pub full_for: [Nanos; 2],
-    /// The latest packet of the whole capture when the flow was given up: until then nothing more of it came.
+    /// Time of the capture's latest packet when the flow was given up: no packet of the flow came until then.
     pub until: Option<Nanos>,
 }
 
-/// What one sender's builder leaves.
+/// Result of one sender's builder.
 struct Closed {
     gaps: Vec<Gap>,
     bursts: Vec<Burst>,
@@ -91,7 +91,7 @@ struct Closed {
 }
 
 impl Watch {
-    /// Begins with the flow's first segment, which must then be given to [`Watch::sees`].
+    /// Starts with the flow's first segment, which must then be given to [`Watch::sees`].
     pub fn new(segment: &Segment) -> Watch {
         Watch {
             connection: Connection::new(segment),
@@ -110,15 +110,16 @@ impl Watch {
         }
     }
 
-    /// The congestion window that the model gives a sender now, segments.
+    /// The congestion window of a sender by the model now, segments.
     pub fn cwnd(&self, sender: Direction) -> u32 {
         self.models[sender as usize].segments()
     }
 
-    /// Takes in the flow's next segment and says who sent it and what it was.
+    /// Takes in the flow's next segment and returns its sender and effect.
     pub fn sees(&mut self, segment: &Segment) -> Seen {
         if segment.time < self.connection.end {
-            // Several interfaces or a stepped clock: the flow's time stands still until the capture's has caught up.
+            // The capture has several interfaces or its clock was stepped: the flow's time stops until the capture's
+            // has caught up.
             self.stamps.get_or_insert_default().goes_back(segment.time, self.connection.end);
             return self.sees(&Segment { time: self.connection.end, ..*segment });
         }
@@ -132,12 +133,14 @@ impl Watch {
         }
     }
 
-    /// Nothing that `sender` does is stamped before this any more: its flow has begun, and so has its present burst.
+    /// Earliest time that a segment of `sender` may be stamped with: the start of the flow, or of the sender's current
+    /// burst.
     fn earliest(&self, sender: Direction) -> Nanos {
         self.connection.start.max(self.builders[sender as usize].current_burst().start)
     }
 
-    /// A segment that is `overdue` is stamped as it should have been, just before what shows that it had passed.
+    /// Takes in a segment. An `overdue` one is stamped with its correct time, just before the packet that proves it had
+    /// passed.
     fn takes_in(&mut self, segment: &Segment, sender: Direction, overdue: bool) -> Seen {
         if let Some(last) = self.left_out_after.take() {
             self.builders.iter_mut().for_each(|builder| builder.on_left_out(last));
@@ -145,7 +148,7 @@ impl Watch {
         let heard_unseen = self.connection.hears(segment, sender);
         self.apply_acks(sender, segment.time);
         if segment.payload > 0 {
-            // What the gap began and ended with must be read before the new data counts.
+            // The gap's start and end must be read before the new data counts.
             let base_rtt = || self.connection.base_rtt();
             let (half, index) = (self.connection.half(sender), sender as usize);
             self.builders[index].prepare(segment.time, base_rtt, half, &self.models[index], heard_unseen);
@@ -153,7 +156,7 @@ impl Watch {
         let was_open = self.connection.handshake.done.is_some();
         let was_heard = self.connection.half(sender).is_acked_at_tap(segment);
         let effect = self.connection.sees(segment, sender, overdue);
-        // Near its sender an ACK is due at once, while its flow is still in the cache.
+        // Near its sender an ACK is due at once; applying it now is cheap, because the flow is still in the CPU cache.
         self.apply_acks(sender.peer(), segment.time);
         if !was_open && let Some(done) = self.connection.handshake.done {
             self.builders.iter_mut().for_each(|builder| builder.first_wait_from(done));
@@ -199,7 +202,7 @@ impl Watch {
         Seen { sender, effect, ended_gap }
     }
 
-    /// What seemed lost when the last gap ended may turn up late.
+    /// Corrects the last gap's losses: data that seemed lost when the gap ended may arrive late.
     #[inline]
     fn settle(&mut self, segment: &Segment, sender: Direction, effect: Effect) {
         let (half, builder) = (self.connection.half(sender), &mut self.builders[sender as usize]);
@@ -219,7 +222,7 @@ impl Watch {
         }
     }
 
-    /// Payload that begins something with a name was sent by `sender`; true if it is the flow's first.
+    /// Takes in payload of `sender` that begins a known protocol element; true if it is the flow's first.
     #[cold]
     pub fn begins_with(&mut self, sender: Direction, payload: &[u8]) -> bool {
         let first = self.starts.is_none();
@@ -227,18 +230,18 @@ impl Watch {
         first
     }
 
-    /// Payload that begins something with a name was sent.
+    /// Payload that begins a known protocol element was sent.
     pub fn has_begun_with(&self) -> bool {
         self.starts.is_some()
     }
 
-    /// A segment came through a tunnel: the first one's is kept.
+    /// Takes in the tunnel of a segment: the first one's is kept.
     #[cold]
     pub fn came_through(&mut self, tunnel: &Tunnel) {
         self.tunnel.get_or_insert_with(|| Box::new(tunnel.clone()));
     }
 
-    /// Whoever pasted the capture left packets out here.
+    /// Takes in that the author of a paste left packets out here.
     pub fn left_out(&mut self) {
         self.incomplete = true;
         self.left_out_after = Some(self.connection.end);
@@ -286,7 +289,7 @@ impl Watch {
         }
     }
 
-    /// True if it ended a gap.
+    /// Takes in new data; true if it ended a gap.
     fn new_data(&mut self, segment: &Segment, sender: Direction, bytes: u32, hole: i64, lost: u32) -> bool {
         let (half, index) = (self.connection.half(sender), sender as usize);
         let (model, builder) = (&mut self.models[index], &mut self.builders[index]);
@@ -310,7 +313,8 @@ impl Watch {
             let (idle, silence) = (segment.time - builder.last_sent(), segment.time - builder.last_progress());
             let nothing_out = builder.close(&ending, half, model);
             if lost > 0 && no_hole && silence >= timers::LINUX_RTO_MIN {
-                // New to this tap, yet packets went missing just before it: the timer sent again what was lost before the tap.
+                // New to this tap, but packets were lost just before it: the timer retransmitted data that was lost
+                // before the tap.
                 model.on_timeout(lost, half.snd_una + i64::from(lost) * mss);
                 builder.taken_for_timeout = Some(Idle { idle, rto: timers::rto(half.srtt) });
             } else if nothing_out && builder.sending() {
@@ -344,7 +348,7 @@ impl Watch {
         }
     }
 
-    /// The flow is over: what is still open is closed, and what only neighbours can tell is filled in.
+    /// Ends the flow: closes what is still open and fills in the evidence of the neighbours.
     pub fn finish(mut self: Box<Self>) -> Finished {
         self.turns.finish(&self.connection);
         let base_rtt = self.connection.base_rtt();

@@ -1,4 +1,5 @@
-//! A second reading of captures: each segment with the state of its flow after it, for whoever knows which flows matter.
+//! Reads captures a second time: each segment with the state of its flow after it, for callers that know which flows
+//! matter.
 
 use std::ops::ControlFlow;
 
@@ -13,18 +14,18 @@ use crate::capture::CaptureError;
 use crate::gap::{Seen, Watch};
 use crate::wire::Segment;
 
-/// Who reads along.
+/// Callbacks of a second reading.
 pub(super) trait Witness {
-    /// A segment of the flow with that id, which is as it is after it.
+    /// A segment of the flow with that id, and the flow's state after the segment.
     fn sees(&mut self, segment: &Segment, id: u64, seen: Seen, watch: &Watch);
-    /// A flow is over.
+    /// The end of a flow.
     fn over(&mut self, _over: Over) {}
-    /// A stream is read; the flows that are open at its end are in the table.
+    /// The end of a stream; the flows that are still open are in the table.
     fn ends(&mut self, _table: &mut Table) {}
 }
 
-/// Reads as far as flows with these ids may come, as the run did that gave the ids: the filter's times and the sets must be
-/// the same. Says why the first capture that cannot be read at all could not be.
+/// Reads to the last packet that flows with these ids can have. The filter's times and the sets must be those of the
+/// run that gave the ids. Returns the error of the first capture that could not be read at all.
 pub(super) fn again(
     paths: &[String],
     flows: &[u64],

@@ -1,23 +1,23 @@
-//! Segments that go from the reader to the flows together, in the order of their times.
+//! Batches of segments, in the order of their times, on the way from the reader to the flows.
 
 use crate::flow::stamps::SHORTEST_STEP;
 use crate::size::PacketNo;
 use crate::time::Nanos;
 use crate::wire::{Segment, tunnel::Tunnel};
 
-/// Segments of one batch: small enough to stay in the cache between the reader and the flows, large enough that handing
-/// it over costs nothing beside its work.
+/// Segments of one batch: small enough to stay in the cache between the reader and the flows, large enough that the
+/// hand-over is cheap compared with the work on it.
 pub(super) const CAPACITY: usize = 1024;
-/// A later packet may stand so many packets before an earlier one: receive queues and processors are emptied in turn. Where
-/// time goes back by [`SHORTEST_STEP`] the clock was set, and the order of the file is all there is.
+/// Packets by which a later packet may precede an earlier one: receive queues and processors are emptied in turn. Where
+/// time goes back by [`SHORTEST_STEP`] the clock was set, and the order in the file is the only one.
 const HELD: usize = 128;
 
-/// What few segments have, by their packets; noted in the order of the packets.
+/// Notes that a few segments have, by packet number, in order.
 #[derive(Clone, Debug, serde::Serialize, serde::Deserialize)]
 pub(super) struct Notes<T>(Vec<(PacketNo, T)>);
 
 impl<T> Notes<T> {
-    /// The segment's note.
+    /// The note of a segment.
     #[inline]
     pub(super) fn of(&self, segment: &Segment) -> Option<&T> {
         if self.0.is_empty() {
@@ -27,7 +27,7 @@ impl<T> Notes<T> {
         Some(&self.0[at].1)
     }
 
-    /// Moves what belongs to those segments.
+    /// Moves the notes of those segments.
     fn follow(&mut self, segments: &[Segment], to: &mut Notes<T>) {
         let Some(first) = segments.iter().map(|segment| segment.packet).min() else { return };
         let from = self.0.partition_point(|note| note.0 < first);
@@ -36,12 +36,12 @@ impl<T> Notes<T> {
     }
 }
 
-/// Which captures of a set segments come from: from a packet on it is that one.
+/// Number of the capture that segments of a set come from, from a packet on.
 #[derive(Clone, Debug, Default, serde::Serialize, serde::Deserialize)]
 pub(super) struct Files(Vec<(PacketNo, u32)>);
 
 impl Files {
-    /// The number of the segment's capture; nothing where the stream has but one.
+    /// The number of the segment's capture; `None` where the stream has one capture only.
     #[inline]
     pub(super) fn of(&self, segment: &Segment) -> Option<u32> {
         if self.0.is_empty() {
@@ -51,24 +51,24 @@ impl Files {
         Some(self.0[after.saturating_sub(1)].1)
     }
 
-    /// The packets from `from` on are of that capture.
+    /// Assigns packets from `from` on to that capture.
     pub(super) fn change(&mut self, from: PacketNo, capture: u32) {
         if self.0.last().is_none_or(|last| last.1 != capture) {
             self.0.push((from, capture));
         }
     }
 
-    /// The captures have other numbers now.
+    /// Replaces the captures' numbers.
     pub(super) fn renumber(&mut self, new: impl Fn(u32) -> u32) {
         self.0.iter_mut().for_each(|(_, capture)| *capture = new(*capture));
     }
 
-    /// Their numbers.
+    /// Numbers of the captures.
     pub(super) fn numbers(&self) -> impl Iterator<Item = u32> {
         self.0.iter().map(|(_, capture)| *capture)
     }
 
-    /// Leaves those there too that hold packets from `first` on.
+    /// Copies the captures that hold packets from `first` on.
     fn follow(&self, first: PacketNo, to: &mut Files) {
         let after = self.0.partition_point(|(from, _)| *from <= first);
         to.0.extend_from_slice(&self.0[after.saturating_sub(1)..]);
@@ -78,26 +78,26 @@ impl Files {
 /// Segments in order of time.
 #[derive(Clone, Debug)]
 pub(super) struct Batch {
-    /// All of them are in use always, so that a segment is decoded where it stays.
+    /// Always of full length, so that a segment is decoded into its final place.
     segments: Vec<Segment>,
     length: usize,
-    /// Where the part begins that is sorted by itself: the clock was set before it.
+    /// Start of the part that is sorted by itself: the clock was set before it.
     sorted_from: usize,
     newest: Nanos,
     disordered: bool,
-    /// The first bytes of payload that begins something with a name.
+    /// First bytes of payloads that begin a known protocol element.
     pub(super) starts: Notes<Vec<u8>>,
-    /// What came through tunnels, and through which.
+    /// Outer tunnel paths of segments that came through tunnels.
     pub(super) tunnels: Notes<Tunnel>,
-    /// The captures they come from, where the stream has several.
+    /// The captures of the segments, where the stream has several.
     pub(super) files: Files,
-    /// Packets were left out after these.
+    /// Packets were left out after these segments.
     pub(super) left_out: bool,
-    /// The stream may go on later behind these: the flows are to be put down.
+    /// The stream may continue later after these segments: serialise the flows.
     pub(super) put_down: bool,
 }
 
-/// The last segments of a stream that was put down: those that come may belong before them.
+/// The last segments of a serialised stream: later ones may belong before them.
 #[derive(Clone, Debug, serde::Serialize, serde::Deserialize)]
 pub(super) struct Held {
     segments: Vec<Segment>,
@@ -125,26 +125,26 @@ impl Default for Batch {
 }
 
 impl Batch {
-    /// No more fit.
+    /// True if the batch is full.
     #[inline]
     pub(super) fn is_full(&self) -> bool {
         self.length == CAPACITY
     }
 
-    /// The place of the next segment, which counts only once [`Batch::keep`] takes it in. Not to be asked of a full batch.
+    /// The place of the next segment, which counts only once [`Batch::keep`] is called. The batch must not be full.
     #[inline]
     pub(super) fn place(&mut self) -> &mut Segment {
         let last = CAPACITY - 1;
         &mut self.segments[self.length.min(last)]
     }
 
-    /// The places of all that fit, and the earliest time at which they need no sorting.
+    /// The places of all segments that fit, and the earliest time at which they need no sorting.
     #[inline]
     pub(super) fn room(&mut self) -> (&mut [Segment], Nanos) {
         (&mut self.segments[self.length..], self.newest)
     }
 
-    /// So many segments put into the room belong to the batch, each no earlier than the one before.
+    /// Adds `count` segments written into the room, each no earlier than the one before.
     #[inline]
     pub(super) fn keep_all(&mut self, count: usize) -> &mut [Segment] {
         let kept = &mut self.segments[self.length..self.length + count];
@@ -153,7 +153,7 @@ impl Batch {
         kept
     }
 
-    /// The segment put into the place belongs to the batch.
+    /// Adds the segment written into the place.
     #[inline]
     pub(super) fn keep(&mut self) {
         let time = self.place().time;
@@ -175,7 +175,7 @@ impl Batch {
         }
     }
 
-    /// The payload of the segment taken in last begins something with a name.
+    /// Notes that the payload of the last segment begins a known protocol element.
     #[cold]
     pub(super) fn starts_with(&mut self, payload: &[u8]) {
         if let Some(last) = self.segments().last() {
@@ -183,7 +183,7 @@ impl Batch {
         }
     }
 
-    /// The segment taken in last came through a tunnel.
+    /// Notes that the last segment came through a tunnel.
     #[cold]
     pub(super) fn came_through(&mut self, tunnel: Tunnel) {
         if let Some(last) = self.segments().last() {
@@ -191,7 +191,7 @@ impl Batch {
         }
     }
 
-    /// Brings it in order. The last few move to `held`, for what comes may belong before them.
+    /// Sorts the batch. Its last segments move to `held`, because later ones may belong before them.
     pub(super) fn settle(&mut self, held: &mut Batch) {
         self.sort();
         let from = self.sorted_from.max(self.length.saturating_sub(HELD));
@@ -212,14 +212,14 @@ impl Batch {
         (self.length, self.newest) = (segments.len(), newest);
     }
 
-    /// Brings all of it in order: nothing follows that could belong before its last.
+    /// Sorts the whole batch: no later segment belongs before its last.
     pub(super) fn sort(&mut self) {
         if std::mem::take(&mut self.disordered) {
             self.segments[self.sorted_from..self.length].sort_by_key(|segment| segment.time);
         }
     }
 
-    /// Empties it, for other segments.
+    /// Empties the batch for other segments.
     pub(super) fn clear(&mut self) {
         (self.length, self.sorted_from, self.newest) = (0, 0, Nanos(i64::MIN));
         (self.disordered, self.left_out, self.put_down) = (false, false, false);
@@ -228,7 +228,7 @@ impl Batch {
         self.files.0.clear();
     }
 
-    /// What it holds.
+    /// The content of the batch, for serialising.
     pub(super) fn held(&self) -> Held {
         Held {
             segments: self.segments().to_vec(),
@@ -239,7 +239,7 @@ impl Batch {
         }
     }
 
-    /// With what was held when the stream was put down.
+    /// A batch with the segments that were held when the stream was serialised.
     pub(super) fn holding(held: Held) -> Batch {
         let Held { mut segments, newest, starts, tunnels, files } = held;
         let length = segments.len().min(CAPACITY);
@@ -247,7 +247,7 @@ impl Batch {
         Batch { segments, length, newest, starts, tunnels, files, ..Batch::default() }
     }
 
-    /// The segments.
+    /// The segments of the batch.
     pub(super) fn segments(&self) -> &[Segment] {
         &self.segments[..self.length]
     }

@@ -1,4 +1,4 @@
-//! What is kept of one flow: its first two segments, or all that its packets have shown, as bytes while it rests.
+//! Entry of one flow in the table: its first two segments, or its whole state, serialised to bytes while it rests.
 
 use std::hash::{Hash, Hasher};
 use std::mem;
@@ -10,14 +10,15 @@ use crate::wire::{Endpoint, Flags, Segment};
 /// A flow that is over.
 pub(super) struct Over {
     pub(super) id: u64,
-    /// The number of the capture in which it began.
+    /// Number of the capture in which the flow began.
     pub(super) capture: u32,
-    /// It was still there when the stream ended.
+    /// The flow was still open when the stream ended.
     pub(super) at_end: bool,
     pub(super) flow: Finished,
 }
 
-/// A flow that is over and left as it was: finishing it is other code than following others, and goes for many at once.
+/// A flow that is over but not finished yet: finishing runs for many flows at once, because its code differs from that
+/// of following.
 pub(super) struct Ended {
     entry: Entry,
     marks: u64,
@@ -26,7 +27,7 @@ pub(super) struct Ended {
 }
 
 impl Ended {
-    /// Finishes it.
+    /// Finishes the flow.
     pub(super) fn over(self) -> Over {
         let Ended { mut entry, marks, at_end, latest } = self;
         entry.learns_of(marks);
@@ -37,7 +38,7 @@ impl Ended {
     }
 }
 
-/// Both ends, the lesser first, so that both directions find the same flow.
+/// Both ends, the smaller first, so that both directions find the same flow.
 #[derive(Clone, Copy, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub(super) struct Key(Endpoint, Endpoint);
 
@@ -58,19 +59,19 @@ impl Hash for Key {
     }
 }
 
-/// What is kept of a flow.
+/// State that is kept of a flow.
 #[derive(serde::Serialize, serde::Deserialize)]
 pub(super) enum Flow {
     /// Its SYN and the answer, while nothing else came.
     HalfOpen(Vec<Segment>),
-    /// All that its packets have shown.
+    /// Its whole state.
     Followed(Box<Watch>),
-    /// The same while it is silent and too many others are not.
+    /// Its whole state as bytes, while it is silent and too many other flows are not.
     Resting(Resting),
 }
 
 impl Flow {
-    /// All that its packets have shown.
+    /// The whole state of the flow.
     pub(super) fn followed(self) -> Box<Watch> {
         match self {
             Flow::HalfOpen(first) => watched(&first),
@@ -80,7 +81,7 @@ impl Flow {
     }
 }
 
-/// A flow that was put down.
+/// A flow serialised to bytes.
 #[derive(serde::Serialize, serde::Deserialize)]
 pub(super) struct Resting {
     number: u64,
@@ -90,17 +91,17 @@ pub(super) struct Resting {
 }
 
 impl Resting {
-    /// The flow, put down.
+    /// Serialises the flow.
     fn of(watch: &Watch) -> Resting {
         Resting { number: 0, last: watch.connection.end, forgotten: watch.forgotten(), state: watch.put_down() }
     }
 
-    /// The number of this rest, which no other has.
+    /// Number of this rest, unique among all rests.
     pub(super) fn number(&self) -> u64 {
         self.number
     }
 
-    /// The flow's latest segment.
+    /// Time of the flow's latest segment.
     pub(super) fn last(&self) -> Nanos {
         self.last
     }
@@ -110,18 +111,18 @@ impl Resting {
         self.forgotten
     }
 
-    /// Memory that its state takes, bytes.
+    /// Memory of its state, bytes.
     pub(super) fn bytes(&self) -> usize {
         self.state.len()
     }
 
     fn taken_up(&self) -> Box<Watch> {
-        // What this process has put down it can take up.
+        // State that this process serialised can always be restored.
         Watch::taken_up(&self.state).unwrap_or_else(|_| watched(&[]))
     }
 }
 
-/// All that the first segments have shown.
+/// State after the first segments.
 fn watched(first: &[Segment]) -> Box<Watch> {
     let mut watch = Box::new(Watch::new(first.first().unwrap_or(&Segment::default())));
     for segment in first {
@@ -136,15 +137,15 @@ pub(super) struct Entry {
     pub(super) id: u64,
     pub(super) key: Key,
     pub(super) lingers: bool,
-    /// The number of the capture in which it began.
+    /// Number of the capture in which the flow began.
     pub(super) capture: u32,
-    /// The marks of packets left out that it knows of.
+    /// Number of marks of left-out packets that the flow has been given.
     pub(super) marks: u64,
     pub(super) flow: Flow,
 }
 
 impl Entry {
-    /// A SYN was answered: true if that is all that is to be kept of the segment, while nothing else comes.
+    /// Takes in the answer to a SYN: true if only the segment needs to be kept, while nothing else comes.
     pub(super) fn is_answered_by(&mut self, segment: &Segment) -> bool {
         const ANSWER: Flags = Flags::SYN.with(Flags::ACK);
         match &mut self.flow {
@@ -157,7 +158,7 @@ impl Entry {
         }
     }
 
-    /// More came, of a flow of which only the first segments were kept or that rested.
+    /// Restores the whole state, because more came of a flow that rested or had only its first segments kept.
     pub(super) fn is_followed(&mut self) {
         if self.watch().is_none() {
             let flow = mem::replace(&mut self.flow, Flow::HalfOpen(Vec::new()));
@@ -165,7 +166,8 @@ impl Entry {
         }
     }
 
-    /// It is silent and there are too many others: from now on it takes less memory. `number` is that of this rest.
+    /// Serialises the flow to save memory, because it is silent and there are too many others. `number` is that of this
+    /// rest.
     pub(super) fn rests(&mut self, number: u64) -> Option<&Resting> {
         let Flow::Followed(watch) = &self.flow else { return None };
         self.flow = Flow::Resting(Resting { number, ..Resting::of(watch) });
@@ -175,7 +177,8 @@ impl Entry {
         }
     }
 
-    /// Packets were left out since its last segment, if there are more marks than it knows of.
+    /// Tells the flow that packets were left out since its last segment, if there are more marks than it has been
+    /// given.
     pub(super) fn learns_of(&mut self, marks: u64) {
         if self.marks == marks {
             return;
@@ -187,7 +190,7 @@ impl Entry {
         }
     }
 
-    /// The flow is over; `latest` is the latest segment of any flow.
+    /// Ends the flow; `latest` is the latest segment of any flow.
     pub(super) fn ends(self, marks: u64, at_end: bool, latest: Nanos) -> Ended {
         Ended { entry: self, marks, at_end, latest }
     }
@@ -199,7 +202,7 @@ impl Entry {
         }
     }
 
-    /// Its latest segment.
+    /// Time of its latest segment.
     pub(super) fn last(&self) -> Nanos {
         match &self.flow {
             Flow::Followed(watch) => watch.connection.end,

@@ -1,20 +1,20 @@
-//! Which packets and flows of a run are wanted.
+//! Selects the packets and flows of a run.
 
 use crate::time::Nanos;
 use crate::wire::{Address, Endpoint, Segment};
 
-/// Empty lists and `None` keep everything.
+/// Selection of packets and flows; empty lists and `None` select everything.
 #[derive(Clone, Debug, Default)]
 pub struct Filter {
     /// Ids of flows.
     pub flows: Vec<u64>,
-    /// Ranges of addresses, first and last, of either end.
+    /// Ranges of addresses of either end: first and last.
     pub hosts: Vec<(Address, Address)>,
     /// Ports of either end.
     pub ports: Vec<u16>,
-    /// Use packets from here on.
+    /// Time of the first packet to use.
     pub since: Option<Nanos>,
-    /// Use packets before this.
+    /// Time of the first packet not to use.
     pub until: Option<Nanos>,
 }
 
@@ -24,7 +24,7 @@ impl Filter {
         self.since.is_none_or(|since| segment.time >= since) && self.until.is_none_or(|until| segment.time < until)
     }
 
-    /// True if no packet is left out.
+    /// True if no packet is filtered out.
     pub(super) fn takes_all(&self) -> bool {
         self.since.is_none() && self.until.is_none()
     }

@@ -1,4 +1,4 @@
-//! One capture of a set while it is open: what was read of it, and waits for its turn.
+//! One open capture of a set, and its segments that wait for their turn.
 
 use std::collections::VecDeque;
 use std::ops::ControlFlow;
@@ -10,22 +10,22 @@ use crate::time::Nanos;
 use crate::wire::Segment;
 use crate::wire::tunnel::Tunnel;
 
-/// A capture's first packet stands behind no more items than these (blocks, lines of text), or is not looked for.
+/// Items (blocks, lines of text) within which a capture's first packet is searched.
 const BEFORE_FIRST: u32 = 1024;
 
 /// A segment that waits for its turn.
 pub(super) struct Next {
     pub(super) segment: Segment,
-    /// What its number counts from.
+    /// Number of packets before its capture.
     pub(super) base: u64,
-    /// Packets read of its capture when it came.
+    /// Packets read of its capture when the segment came.
     pub(super) read: u64,
-    /// What its payload begins with, where that has a name.
+    /// First bytes of its payload, where they begin a known protocol element.
     pub(super) start: Option<Vec<u8>>,
     pub(super) tunnel: Option<Tunnel>,
 }
 
-/// What waits for its turn.
+/// An item that waits for its turn.
 #[expect(clippy::large_enum_variant, reason = "hardly any is the small one")]
 pub(super) enum Pending {
     Segment(Next),
@@ -34,7 +34,7 @@ pub(super) enum Pending {
 }
 
 impl Pending {
-    /// The segment, if it is one.
+    /// The segment, if the item is one.
     pub(super) fn segment(&self) -> Option<&Segment> {
         match self {
             Pending::Segment(next) => Some(&next.segment),
@@ -42,7 +42,7 @@ impl Pending {
         }
     }
 
-    /// When its turn is.
+    /// Time at which the item's turn comes.
     pub(super) fn time(&self) -> Nanos {
         match self {
             Pending::Segment(next) => next.segment.time,
@@ -51,29 +51,29 @@ impl Pending {
     }
 }
 
-/// What a reading brought.
+/// Result of reading one item.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Pulled {
-    /// Something, or the end.
+    /// An item, or the end.
     Item,
-    /// A signal came while waiting; ask again.
+    /// A signal came during the wait; call again.
     Interrupted,
 }
 
 /// An open capture.
 pub(super) struct Lane {
-    /// Its number among the inputs of the run.
+    /// Number of the capture among the inputs of the run.
     pub(super) number: usize,
     pub(super) capture: Capture,
     pub(super) source: Source,
-    /// Its packets that have their numbers.
+    /// Packets of the capture that are numbered already.
     pub(super) taken: u64,
-    /// Its segments that are in another capture of the set too.
+    /// Segments of the capture that another capture of the set holds too.
     pub(super) repeated: u64,
     pub(super) pending: VecDeque<Pending>,
-    /// There is nothing more to read.
+    /// The capture is read to its end.
     pub(super) over: bool,
-    /// Why, if not because it ends.
+    /// The error that ended the reading, if an error did.
     pub(super) error: Option<CaptureError>,
 }
 
@@ -91,12 +91,12 @@ impl Lane {
         }
     }
 
-    /// Nothing of it waits, and it goes on.
+    /// No item waits, and the capture goes on.
     pub(super) fn is_plain(&self) -> bool {
         self.pending.is_empty() && !self.over
     }
 
-    /// Nothing of it waits, and nothing comes.
+    /// No item waits, and none will come.
     pub(super) fn is_through(&self) -> bool {
         self.pending.is_empty() && self.over
     }
@@ -106,14 +106,14 @@ impl Lane {
         self.source.text_packets().unwrap_or(status.packets)
     }
 
-    /// Puts the segment just read among those that wait.
+    /// Puts the segment just read into the queue.
     pub(super) fn puts_off(&mut self, event: &Event, segment: Segment, status: &CaptureStatus) {
         let start = matches!(event, Event::Start).then(|| self.source.start.clone());
         let (base, read, tunnel) = (self.source.base, self.read(status), self.source.tunnel.take());
         self.pending.push_back(Pending::Segment(Next { segment, base, read, start, tunnel }));
     }
 
-    /// Reads one item; a segment waits for its turn.
+    /// Reads one item; a segment goes into the queue.
     pub(super) fn pull(&mut self, status: &mut CaptureStatus) -> Pulled {
         let mut segment = Segment::default();
         match self.source.next_apart(&mut self.capture, status, &mut segment) {
@@ -127,7 +127,7 @@ impl Lane {
         Pulled::Item
     }
 
-    /// Reads as far as the first packet; where that waits, `again` says whether to go on.
+    /// Reads up to the first packet. Where the reading waits, `again` decides whether to continue.
     pub(super) fn begin(
         &mut self,
         status: &mut CaptureStatus,

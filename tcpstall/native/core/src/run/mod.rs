@@ -1,4 +1,4 @@
-//! The pipeline: captures in, rows out as their flows end.
+//! The pipeline: reads captures and returns rows as their flows end.
 
 mod again;
 mod batch;
@@ -43,57 +43,57 @@ use crate::disguise::Pseudonyms;
 use crate::tables::{FlowRow, Wanted};
 use crate::wire::Segment;
 
-/// What to read and what to report.
+/// Options of a run: input and report.
 #[derive(Clone, Debug)]
 pub struct Options {
-    /// Which packets and flows.
+    /// Selection of packets and flows.
     pub filter: Filter,
     /// Thresholds of the rules.
     pub limits: Limits,
-    /// What the rows hold.
+    /// Content of the rows.
     pub wanted: Wanted,
-    /// How much compressed input may grow.
+    /// Limit on the growth of compressed input.
     pub expansion: Expansion,
-    /// Results that may be shared: with these pseudonyms for addresses, without labels and names of files.
+    /// Makes the results safe to share: these pseudonyms replace addresses; labels and names of files are left out.
     pub names: Option<Pseudonyms>,
-    /// Which inputs are one stream.
+    /// Inputs that form one stream.
     pub sets: Sets,
-    /// How their names become captures.
+    /// Opens captures by their names.
     pub opener: Opener,
-    /// Processors to use: with one all is done by the thread that calls. `None`: as many as there are.
+    /// Number of processors to use: with one, the calling thread does all the work. `None`: as many as there are.
     pub threads: Option<NonZero<usize>>,
 }
 
 impl Options {
-    /// The capture of that name.
+    /// Opens the capture with that name.
     fn capture(&self, path: &str) -> Result<Capture, CaptureError> {
         let capture = self.opener.open(path)?.with_expansion(self.expansion);
         Ok(if self.threads.is_some_and(|threads| threads.get() == 1) { capture.without_threads() } else { capture })
     }
 
-    /// What an input is called in the results.
+    /// Name of an input in the results.
     fn shown(&self, number: usize, path: &str) -> String {
         self.names.as_ref().map_or_else(|| shown(path), |_| format!("capture-{}", number + 1))
     }
 }
 
-/// Who follows a run.
+/// Callbacks of a run.
 pub trait Follower {
-    /// A flow is over and judged.
+    /// A finished and judged flow.
     fn flow(&mut self, row: FlowRow) -> ControlFlow<()>;
-    /// So many bytes of the current input were read, out of so many where that is known.
+    /// Bytes of the current input read so far, and its size where that is known.
     fn progress(&mut self, read: u64, size: Option<u64>) -> ControlFlow<()>;
-    /// The files of a stream are read; these bytes are a [`Stream`]. Asked for by [`Sets::puts_down`].
+    /// A serialised [`Stream`], after the last file of a stream; [`Sets::puts_down`] asks for it.
     fn put_down(&mut self, _stream: Vec<u8>) {}
 }
 
-/// Reads captures, one set after the other. Bad inputs do not stop the run; a follower that breaks does.
+/// Reads captures, one set after the other. Bad inputs do not stop the run; a follower that returns `Break` does.
 pub fn run(paths: &[String], options: &Options, follower: &mut dyn Follower) -> Vec<CaptureStatus> {
     go_on(paths, options, follower, None)
 }
 
-/// The same, where the first set goes on with a stream that was put down: its captures are the first paths, in their order, and
-/// are not read ([`Sets::names_only`] of them).
+/// Runs with a first set that continues a serialised stream: the stream's captures are the first paths, in their order,
+/// and are not read again ([`Sets::names_only`] of them).
 pub fn go_on(
     paths: &[String],
     options: &Options,
@@ -124,8 +124,9 @@ pub fn go_on(
     statuses
 }
 
-/// The TCP segments of one capture in order, for whoever wants each of them. What kept it from being read to its end is in the
-/// status; an error is for a capture of which nothing could be read. Where the reading waits, `signalled` says whether to give up.
+/// Passes the TCP segments of one capture, in order, to the caller. The status holds the reason why reading ended
+/// early; an error is returned only where nothing could be read. Where the reading waits, `signalled` decides whether
+/// to give up.
 pub fn segments(
     path: &str,
     mut each: impl FnMut(&Segment),

@@ -1,4 +1,4 @@
-//! How the name of an input becomes a capture.
+//! Opens an input by its name.
 
 use std::fmt;
 use std::sync::Arc;
@@ -7,17 +7,18 @@ use crate::capture::{Capture, CaptureError};
 
 type Open = dyn Fn(&str) -> Result<Capture, CaptureError> + Send + Sync;
 
-/// How the name of an input becomes a capture: as a file, unless whoever runs it knows better.
+/// Opens an input by its name: as a file, unless the caller supplies a function.
 #[derive(Clone, Default)]
 pub struct Opener(Option<Arc<Open>>);
 
 impl Opener {
-    /// Names become captures so. A name may come twice: to see where it begins, and to be read.
+    /// An opener with a function of the caller. A name may be opened twice: once to find its first packet, and once to
+    /// read it.
     pub fn new(open: impl Fn(&str) -> Result<Capture, CaptureError> + Send + Sync + 'static) -> Opener {
         Opener(Some(Arc::new(open)))
     }
 
-    /// Opens it.
+    /// Opens the input with that name.
     pub fn open(&self, name: &str) -> Result<Capture, CaptureError> {
         self.0.as_ref().map_or_else(|| Capture::open(name), |open| open(name))
     }

@@ -1,4 +1,5 @@
-//! One stream's way through the engine: read and printed here, its flows followed beside that where there is another processor.
+//! Runs one stream through the engine: this thread reads and outputs; another follows the flows, where there is another
+//! processor.
 
 use std::ops::ControlFlow;
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
@@ -12,13 +13,13 @@ use super::table::Table;
 use super::{Follower, Options};
 use crate::tables::{FlowRow, flow_row};
 
-/// Batches under way at once: one is filled, one is worked on, the others level out the two paces.
+/// Batches in use at once: one is filled, one is worked on, the others even out the two speeds.
 const BATCHES: usize = 4;
 
-/// Progress is told each time so many packets were read.
+/// Packets between two reports of progress.
 const PROGRESS_EVERY: u64 = 1 << 18;
 
-/// One stream's way through the engine.
+/// One stream on its run through the engine.
 pub(super) struct Pass<'a> {
     pub(super) options: &'a Options,
     pub(super) follower: &'a mut dyn Follower,
@@ -29,8 +30,8 @@ pub(super) struct Pass<'a> {
     told: u64,
 }
 
-/// What comes back from the flows: the rows of those that are over, and the batch, to be filled again. Rows are made where
-/// the flows were followed: what a flow held is given back to the allocator by the thread that took it.
+/// Result of the thread that follows flows: the rows of finished flows, and the batch to be filled again. That thread
+/// makes the rows too, so that the thread which allocated a flow's memory also frees it.
 type Done = (Vec<FlowRow>, Option<Batch>);
 
 impl<'a> Pass<'a> {
@@ -46,7 +47,8 @@ impl<'a> Pass<'a> {
 
     /// Reads the stream to its end, or until the follower breaks.
     ///
-    /// `stream` is what went before it; where it is put down, `paths` are the names of all captures.
+    /// `stream` is the serialised stream before it; where it is serialised again, `paths` are the names of all
+    /// captures.
     pub(super) fn read(mut self, paths: &[String], stream: Option<Stream>) -> ControlFlow<()> {
         let processors = self.options.threads.map_or_else(thread::available_parallelism, Ok);
         let alone = processors.is_ok_and(|processors| processors.get() == 1);
@@ -99,7 +101,7 @@ impl<'a> Pass<'a> {
                 table
             });
             let flow = self.feed(full, &done);
-            // Whoever waits to hand flows on must not wait for ever.
+            // A thread that waits to hand flows on must not wait for ever.
             drop(done);
             match flows.join() {
                 Ok(table) => self.note(table),
@@ -121,7 +123,7 @@ impl<'a> Pass<'a> {
             }
             let mut batch = empty.pop().unwrap_or_default();
             let filled = self.reader.fill(&mut batch);
-            // Nobody listens only after a panic, which is told where the thread is joined.
+            // The receiver is gone only after a panic, which is reported where the thread is joined.
             if full.send(batch).is_err() {
                 return ControlFlow::Break(());
             }
@@ -177,22 +179,22 @@ impl<'a> Pass<'a> {
     }
 }
 
-/// Judges the flows that are over.
+/// Judges finished flows.
 struct Judge<'a> {
     options: &'a Options,
 }
 
-/// Flows that go through a stage one after the other, which then loads its code once for all of them.
+/// Flows that pass through a stage together, so that its code is loaded once for all of them.
 const TOGETHER: usize = 32;
 
 impl Judge<'_> {
-    /// Rows of the next flows that are over, of those that are wanted; `None` where there are no more.
+    /// Rows of the next selected flows that are over; `None` where there are no more.
     fn rows(&self, ended: &mut impl Iterator<Item = Ended>) -> Option<Vec<FlowRow>> {
         let over: Vec<Over> = ended.take(TOGETHER).map(Ended::over).collect();
         (!over.is_empty()).then(|| over.into_iter().filter_map(|over| self.row(over)).collect())
     }
 
-    /// The flow's row, if it is wanted.
+    /// The flow's row, if the flow is selected.
     fn row(&self, over: Over) -> Option<FlowRow> {
         let Over { id, capture, at_end, flow } = over;
         let ends = [flow.connection().client, flow.connection().server];
@@ -208,7 +210,7 @@ impl Judge<'_> {
     }
 }
 
-/// Follows the flows of each batch that comes, and hands on those that are over; at the end the others.
+/// Follows the flows of each batch and hands on those that are over; at the end hands on the others.
 fn follow(table: &mut Table, judge: &Judge<'_>, to_do: &Receiver<Batch>, back: &SyncSender<Done>) {
     let mut done = Vec::new();
     for mut batch in to_do {
@@ -220,7 +222,7 @@ fn follow(table: &mut Table, judge: &Judge<'_>, to_do: &Receiver<Batch>, back: &
             return;
         }
     }
-    // One at a time: what is open at the end may have waited for long.
+    // One at a time: a flow open at the end may be costly to finish.
     for row in table.drain().filter_map(|over| judge.row(over)) {
         if back.send((vec![row], None)).is_err() {
             break;

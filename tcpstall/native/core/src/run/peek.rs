@@ -1,4 +1,4 @@
-//! What an input is, from its beginning.
+//! Identifies an input from its beginning.
 
 use std::ops::ControlFlow;
 
@@ -8,27 +8,27 @@ use super::status::CaptureStatus;
 use crate::capture::{CaptureError, Expansion, shown};
 use crate::time::Nanos;
 
-/// How much of the beginning is given, bytes: a block of a tar archive.
+/// Bytes of the beginning that are returned: a block of a tar archive.
 const HEAD: usize = 512;
 
-/// What the beginning of an input shows.
+/// Findings from the beginning of an input.
 #[derive(Clone, Debug, Default)]
 pub struct Peek {
-    /// The first bytes, unpacked.
+    /// The first bytes, decompressed.
     pub head: Vec<u8>,
-    /// As far as it could be told: format, compression, link types, first packet, error.
+    /// Format, compression, link types, first packet and error, as far as they are known.
     pub status: CaptureStatus,
 }
 
 impl Peek {
-    /// The time of its first packet, if that stands near the beginning.
+    /// The time of its first packet, if that is near the beginning.
     pub fn first(&self) -> Option<Nanos> {
         self.status.first_ns
     }
 }
 
-/// Reads no more of an input than it takes to know what it is and when it begins. Where the reading waits, `signalled` says
-/// whether to give up.
+/// Reads only as much of an input as is needed to identify it and its first time. Where the reading waits, `signalled`
+/// decides whether to give up.
 pub fn peek(path: &str, opener: &Opener, expansion: Expansion, mut signalled: impl FnMut() -> bool) -> Peek {
     let mut peek = Peek { status: CaptureStatus::new(&shown(path)), head: Vec::new() };
     let capture = match opener.open(path) {

@@ -1,4 +1,4 @@
-//! The segments of a set of captures in batches, each in the order of its times.
+//! Reads the segments of a set of captures in batches, each in the order of its times.
 
 mod ending;
 mod merge;
@@ -18,73 +18,73 @@ use crate::size::PacketNo;
 use crate::time::Nanos;
 use crate::wire::Segment;
 
-/// Records read for one batch at most: of other traffic a batch would never be full, and progress never told.
+/// Most records read for one batch: of other traffic a batch would never be full, and no progress would be reported.
 const RECORDS: u32 = 1 << 14;
 
-/// Why a batch ends.
+/// Reason why a batch ends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Filled {
     /// There is more to read.
     More,
-    /// A signal came while waiting for more.
+    /// A signal came during the wait for more.
     Interrupted,
-    /// All is read, or cannot be read any further.
+    /// Everything is read, or reading cannot continue.
     End,
 }
 
-/// What reading on came to.
+/// Result of a step of reading.
 enum Step {
     /// The batch ends.
     Filled(Filled),
-    /// It ends, and packets are missing after it.
+    /// The batch ends, and packets are missing after it.
     LeftOut,
-    /// Other captures are open than before, or other rules hold for them.
+    /// Other captures are open now, or other rules apply to them.
     Changed,
-    /// The stream's files are read; others may go on with it later.
+    /// The stream's files are read; further files may continue it later.
     PutDown,
 }
 
-/// Reads a set of captures: one after the other, and where they overlap in time side by side.
+/// Reads a set of captures: one after the other, and side by side where they overlap in time.
 pub(super) struct Reader<'a> {
     options: &'a Options,
     paths: &'a [String],
-    /// What becomes of the inputs of the run.
+    /// Statuses of the run's inputs.
     pub(super) statuses: &'a mut [CaptureStatus],
     coming: VecDeque<Coming>,
-    /// When the turn of the next one comes.
+    /// Time at which the next capture's turn comes.
     opens: Nanos,
     lanes: Vec<Lane>,
     several: bool,
-    /// The stream is to be put down where it ends.
+    /// The stream is to be serialised at its end.
     puts_down: bool,
-    /// How it was put down.
+    /// The serialised state of the reader.
     pub(super) ending: Option<Ending>,
-    /// The last segments of the captures before it was taken up, until the next one has begun.
+    /// The last segments before the stream was restored, until the next capture has begun.
     last: Vec<Segment>,
     /// A capture was opened.
     began: bool,
-    /// Packets are missing before what comes next.
+    /// Packets are missing before the next segment.
     gap: bool,
-    /// The first lane is read whole and comes before the others, where it ends.
+    /// The first lane is read whole and comes before the others in its entirety.
     in_turn: bool,
-    /// Whether it really comes before the other is still to be seen.
+    /// The order of the first lane and the next still has to be checked.
     compare: bool,
     recent: Recent,
-    /// What read the capture before, if it was over before the next one began.
+    /// The source of the capture before, if that was over before the next one began.
     before: Option<Source>,
-    /// Packets that have their numbers.
+    /// Packets that are numbered already.
     numbered: u64,
-    /// Packets of the captures that are closed.
+    /// Packets of the closed captures.
     closed: u64,
     progress: (u64, Option<u64>),
-    /// Why one of them could not be read at all.
+    /// Reason why a capture could not be read at all.
     pub(super) error: Option<CaptureError>,
-    /// The last of the segments read, which later ones may belong before.
+    /// The last segments read: later ones may belong before them.
     held: Batch,
 }
 
 impl<'a> Reader<'a> {
-    /// For captures that are one stream, in their order.
+    /// A reader of captures that form one stream, in order.
     pub(super) fn new(
         coming: VecDeque<Coming>,
         paths: &'a [String],
@@ -116,7 +116,8 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// Fills an empty batch. It ends early where reading on would wait, so that what a live capture holds is judged.
+    /// Fills an empty batch. The batch ends early where reading on would wait, so that the packets of a live capture
+    /// are judged.
     pub(super) fn fill(&mut self, batch: &mut Batch) -> Filled {
         std::mem::swap(batch, &mut self.held);
         let mut records = 0;
@@ -149,7 +150,7 @@ impl<'a> Reader<'a> {
         self.closed + self.lanes.iter().map(|lane| self.statuses[lane.number].packets).sum::<u64>()
     }
 
-    /// How many bytes of the capture opened last were read, out of so many where that is known.
+    /// Bytes of the last opened capture read so far, and its size where that is known.
     pub(super) fn progress(&self) -> (u64, Option<u64>) {
         self.lanes.last().map_or(self.progress, |lane| (lane.capture.offset(), lane.capture.size()))
     }
@@ -180,7 +181,7 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// All is read. No capture went on with what the last one left incomplete.
+    /// Ends the reading: hands on incomplete segments of the last capture, because no capture follows it.
     fn ends(&mut self, batch: &mut Batch) -> Filled {
         while let Some(before) = &mut self.before {
             if batch.is_full() {
@@ -196,14 +197,14 @@ impl<'a> Reader<'a> {
         Filled::End
     }
 
-    /// Reads on in the only capture that is open.
+    /// Reads on in the only open capture.
     fn alone(&mut self, batch: &mut Batch, records: &mut u32) -> Step {
         let (lane, Options { filter, sets, .. }) = (&mut self.lanes[0], self.options);
         let status = &mut self.statuses[lane.number];
         if self.several || sets.puts_down {
             batch.files.change(PacketNo(self.numbered + 1), lane.number as u32);
         }
-        // Neither the next capture's turn nor a filter nor an earlier telling is to be looked for.
+        // The next capture's turn, the filter and earlier reports need no test.
         let all = self.opens == NEVER && filter.takes_all() && !sets.has_told(lane.number, lane.read(status) + 1);
         loop {
             if all {
@@ -244,7 +245,7 @@ impl<'a> Reader<'a> {
         Step::Changed
     }
 
-    /// Opens the next capture; what keeps it from being opened is told in its status.
+    /// Opens the next capture; an error goes into its status.
     fn open_next(&mut self) {
         let Some(Coming { number, lane, .. }) = self.coming.pop_front() else { return };
         self.opens = self.coming.front().map_or(NEVER, |next| next.opens);
@@ -273,7 +274,7 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// A capture is read: what its reader counted goes into its status.
+    /// Closes a capture: its reader's counts go into its status.
     fn close(&mut self, lane: usize) {
         let mut lane = self.lanes.remove(lane);
         let status = &mut self.statuses[lane.number];
@@ -300,20 +301,20 @@ impl<'a> Reader<'a> {
         self.tell_lanes();
     }
 
-    /// Where one capture alone is open the next one goes on with it.
+    /// Notes which lane the next capture continues: the lane of the only open capture.
     fn tell_lanes(&mut self) {
         let goes_on = self.lanes.len() == 1 && (!self.coming.is_empty() || self.puts_down);
         self.lanes.iter_mut().for_each(|lane| lane.source.goes_on = goes_on);
     }
 }
 
-/// The batch ends: no more fits, it took long enough, or more must be waited for.
+/// True if the batch ends: it is full, took long enough, or reading on would wait.
 #[inline]
 fn is_enough(batch: &Batch, records: u32, lane: &Lane) -> bool {
     batch.is_full() || records >= RECORDS || !lane.capture.has_more()
 }
 
-/// The segment in the batch's place belongs to it.
+/// Adds the segment in the batch's place.
 #[inline]
 fn take_in(batch: &mut Batch, event: &Event, source: &mut Source) {
     batch.keep();

@@ -1,4 +1,4 @@
-//! What captures that overlap brought lately: the same segment from another of them is the same packet.
+//! Removes duplicates of overlapping captures: the same segment from another capture is the same packet.
 
 use std::collections::VecDeque;
 
@@ -6,20 +6,20 @@ use crate::flow::stamps::SHORTEST_STEP;
 use crate::time::Nanos;
 use crate::wire::Segment;
 
-/// Segments kept at most: those of [`SHORTEST_STEP`] on a link of 100 Gbit/s.
+/// Most segments kept: those of [`SHORTEST_STEP`] on a link of 100 Gbit/s.
 const KEPT: usize = 1 << 14;
-/// Segments of one time that are compared at most: a clock so coarse that more share a tick tells nothing apart.
+/// Most segments of one time that are compared: with a clock this coarse times distinguish nothing.
 const COMPARED: usize = 1 << 10;
 
-/// A segment, the capture that brought it, and those that repeated it.
+/// A segment, the capture that brought it, and the captures that repeated it.
 struct Taken {
     segment: Segment,
     capture: usize,
     repeated_by: Vec<usize>,
 }
 
-/// The segments handed on last, in the order of their times. Captures store packets out of order by less than
-/// [`SHORTEST_STEP`], so what is older cannot come again.
+/// The last segments handed on, in the order of their times. Captures store packets out of order by less than
+/// [`SHORTEST_STEP`], so older ones cannot come again.
 #[derive(Default)]
 pub(super) struct Recent(VecDeque<Taken>);
 
@@ -28,18 +28,18 @@ impl Recent {
         self.0.is_empty()
     }
 
-    /// Forgets what is too old to come again.
+    /// Forgets segments that are too old to come again.
     pub(super) fn forget(&mut self, now: Nanos) {
         while self.0.front().is_some_and(|oldest| now - oldest.segment.time >= SHORTEST_STEP) {
             self.0.pop_front();
         }
-        // After a clock was set back its times come again, and with other packets.
+        // After a clock was set back its times come again, with other packets.
         while self.0.back().is_some_and(|newest| newest.segment.time - now >= SHORTEST_STEP) {
             self.0.pop_back();
         }
     }
 
-    /// True if another capture brought this very segment. Each of two alike in one capture counts.
+    /// True if another capture brought the same segment. Two equal segments in one capture both count.
     pub(super) fn repeats(&mut self, segment: &Segment, capture: usize) -> bool {
         let end = self.0.partition_point(|taken| taken.segment.time <= segment.time);
         let here = self.0.range_mut(..end).rev().take(COMPARED);
@@ -50,7 +50,7 @@ impl Recent {
         other.map(|taken| taken.repeated_by.push(capture)).is_some()
     }
 
-    /// It was handed on.
+    /// Remembers a segment that was handed on.
     pub(super) fn keep(&mut self, segment: &Segment, capture: usize) {
         if self.0.len() == KEPT {
             self.0.pop_front();
@@ -60,7 +60,7 @@ impl Recent {
     }
 }
 
-/// All but the packet's number is alike.
+/// True if the segments are equal in everything but the packet number.
 pub(super) fn is_same(one: &Segment, other: &Segment) -> bool {
     one.seq == other.seq && one.time == other.time && Segment { packet: other.packet, ..*one } == *other
 }

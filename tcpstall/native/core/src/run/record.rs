@@ -1,4 +1,4 @@
-//! What captures tell of some flows, kept for a replay.
+//! Records some flows for a replay.
 
 use hashbrown::HashMap;
 
@@ -15,8 +15,9 @@ use crate::replay::{Kind, Passing, Record};
 use crate::time::Nanos;
 use crate::wire::{Flags, Segment};
 
-/// The flows with those ids, in their order, from one reading of the captures that gave the ids: the filter's times must be
-/// the same too. `None` for an id that is none. A capture that cannot be read has none, and is an error where no other has.
+/// Records of the flows with those ids, in their order, from one reading of the captures. The filter's times must be
+/// those of the run that gave the ids. `None` for an unknown id. A capture that cannot be read has none, and is an
+/// error where no other has.
 pub fn records(paths: &[String], flows: &[u64], options: &Options) -> Result<Vec<Option<Record>>, CaptureError> {
     let mut keeping = Keeping {
         kept: flows.iter().map(|id| (*id, Kept::default())).collect(),
@@ -32,9 +33,9 @@ pub fn records(paths: &[String], flows: &[u64], options: &Options) -> Result<Vec
 
 struct Keeping {
     kept: HashMap<u64, Kept>,
-    /// Segments for which there is room.
+    /// Number of further segments that fit.
     left: usize,
-    /// When the newest ACK passed that measured a round trip, of either end of the flow that passed last.
+    /// Times when the newest ACK that measured a round trip passed, for both ends of each flow.
     measured: HashMap<u64, [Option<Nanos>; 2]>,
     records: HashMap<u64, Record>,
 }

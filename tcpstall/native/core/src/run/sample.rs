@@ -1,4 +1,4 @@
-//! Every segment of some flows with its sender's state, for drawing.
+//! Samples every segment of some flows with its sender's state, for plots.
 
 use hashbrown::HashMap;
 
@@ -12,12 +12,12 @@ use crate::tables::columns::Sample;
 use crate::time::Nanos;
 use crate::wire::{Flags, Segment};
 
-/// What the tap has seen acknowledged and announced for one direction of data.
+/// The ACKs and windows seen at the tap for one direction of data.
 #[derive(Clone, Copy, Default)]
 struct Told {
     acked: i64,
     edge: Option<i64>,
-    /// When the newest ACK that measured a round trip passed.
+    /// Time when the newest ACK that measured a round trip passed.
     measured: Option<Nanos>,
 }
 
@@ -28,10 +28,10 @@ struct Samples {
     told: [Told; 2],
 }
 
-/// The samples of the flows with those ids, in their order, from one reading of the captures that gave the ids: the filter's
-/// times must be the same too. A row of kind `ack` tells of the data that it acknowledges, any other row of its own sender's
-/// data. Empty for an id that is none and for one given before. A capture that cannot be read has none, and is an
-/// error where no other has; a damaged one gives what could be read.
+/// Samples of the flows with those ids, in their order, from one reading of the captures. The filter's times must be
+/// those of the run that gave the ids. A row of kind `ack` describes the data that it acknowledges, any other row its
+/// own sender's data. Empty for an unknown or repeated id. A capture that cannot be read has none, and is an error
+/// where no other has; a damaged one gives the readable part.
 pub fn samples(paths: &[String], flows: &[u64], options: &Options) -> Result<Vec<Vec<Sample>>, CaptureError> {
     let mut wanted = Wanted(flows.iter().map(|id| (*id, Samples::default())).collect());
     match again(paths, flows, options, &mut wanted) {
@@ -40,7 +40,7 @@ pub fn samples(paths: &[String], flows: &[u64], options: &Options) -> Result<Vec
     }
 }
 
-/// The flows to be drawn, by id.
+/// The flows to be sampled, by id.
 struct Wanted(HashMap<u64, Samples>);
 
 impl Witness for Wanted {

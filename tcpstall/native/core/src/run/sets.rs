@@ -1,4 +1,4 @@
-//! Which captures are one stream, and in what order they are read.
+//! Groups captures into streams, and orders the captures of a stream.
 
 use std::collections::VecDeque;
 use std::ops::ControlFlow;
@@ -11,36 +11,38 @@ use super::status::CaptureStatus;
 use crate::flow::stamps::SHORTEST_STEP;
 use crate::time::Nanos;
 
-/// Never: nothing comes.
+/// A time that never comes.
 pub(super) const NEVER: Nanos = Nanos(i64::MAX);
 
-/// Which inputs are one stream.
+/// Inputs that form one stream.
 #[derive(Clone, Debug, Default)]
 pub struct Sets {
-    /// A number for each input: those with the same one are one stream. Inputs beyond the end stand alone.
+    /// A number for each input: inputs with the same number form one stream. Each input beyond the end is a stream of
+    /// its own.
     pub of: Vec<u32>,
-    /// Inputs of which the caller knows that the file before them is missing.
+    /// Inputs before which a file is missing, as the caller knows.
     pub missing_before: Vec<usize>,
-    /// Inputs before this one were told of already: of their flows only those that go on in it, or come later, are told.
+    /// The first input that was not reported before: of the earlier inputs' flows only those that continue in it or
+    /// later are reported.
     pub new_from: usize,
-    /// Packets in files of the set that are not read: numbers go on behind them.
+    /// Packets in files of the set that are not read; numbers continue after them.
     pub packets_before: u64,
-    /// Packets at the beginning of the first input that is read, told of already: no flow has them.
+    /// Packets at the beginning of the first read input that were reported before: no flow has them.
     pub known_packets: u64,
-    /// The first inputs are no more than names: a stream is taken up that has read them.
+    /// Number of the first inputs that are only names: the restored stream has read them.
     pub names_only: usize,
-    /// The stream is put down where its files end: see [`super::Follower::put_down`].
+    /// The stream is serialised after its last file: see [`super::Follower::put_down`].
     pub puts_down: bool,
 }
 
 impl Sets {
-    /// Whether somebody was told of this packet already; the first of an input is number 1.
+    /// True if this packet was reported before; the first packet of an input has number 1.
     #[inline]
     pub(super) fn has_told(&self, input: usize, packet: u64) -> bool {
         input == self.names_only && packet <= self.known_packets
     }
 
-    /// The numbers of the inputs of each set that are read, in the order in which the sets begin.
+    /// The numbers of the read inputs of each set, in the order in which the sets begin.
     pub(super) fn groups(&self, inputs: usize) -> Vec<Vec<usize>> {
         let mut groups: Vec<Vec<usize>> = Vec::new();
         let mut places: HashMap<u32, usize> = HashMap::new();
@@ -57,16 +59,16 @@ impl Sets {
 
 /// A capture that is opened when its turn comes.
 pub(super) struct Coming {
-    /// Its number among the inputs of the run.
+    /// Number of the capture among the inputs of the run.
     pub(super) number: usize,
-    /// Its turn comes when the stream is there, or when the one before it is over.
+    /// Time of the stream at which its turn comes; at the latest its turn comes after the capture before.
     pub(super) opens: Nanos,
-    /// It was opened to look where it begins, and cannot be opened again.
+    /// The open capture, if it had to be opened to find its first packet and cannot be opened twice.
     pub(super) lane: Option<Lane>,
 }
 
-/// The captures of a set in the order of their first packets; one whose first packet cannot be read comes after the one given
-/// before it. Where a reading waits, `again` says whether to go on.
+/// Orders the captures of a set by their first packets; a capture without a readable first packet follows the one given
+/// before it. Where a reading waits, `again` decides whether to continue.
 pub(super) fn in_order(
     set: &[usize],
     paths: &[String],
@@ -89,7 +91,7 @@ pub(super) fn in_order(
     let mut opens = NEVER;
     for (first, known, coming) in found.iter_mut().rev() {
         if let Some(first) = first.filter(|_| *known) {
-            // What a capture holds out of order may lie so far before its first packet.
+            // Packets stored out of order may precede the first packet by this much.
             opens = Nanos(first.0.saturating_sub(SHORTEST_STEP.0));
         }
         coming.opens = opens;
@@ -97,7 +99,7 @@ pub(super) fn in_order(
     ControlFlow::Continue(found.into_iter().map(|(_, _, coming)| coming).collect())
 }
 
-/// Where a capture belongs that begins at `first`: packets stored a little out of order may make it seem to begin before the
+/// Place of a capture that begins at `first`: packets stored slightly out of order may make it seem to begin before the
 /// one given before it.
 fn after(before: Option<Nanos>, first: Option<Nanos>) -> Option<Nanos> {
     let Some(first) = first else { return before };
@@ -105,7 +107,7 @@ fn after(before: Option<Nanos>, first: Option<Nanos>) -> Option<Nanos> {
     Some(before.filter(|before| slightly(*before)).unwrap_or(first))
 }
 
-/// The time of its first packet, and the capture itself if it can be read only once.
+/// The time of a capture's first packet, and the capture itself if it can be read only once.
 fn beginning(
     number: usize,
     path: &str,
@@ -113,7 +115,7 @@ fn beginning(
     status: &mut CaptureStatus,
     again: &mut dyn FnMut() -> ControlFlow<()>,
 ) -> ControlFlow<(), (Option<Nanos>, Option<Lane>)> {
-    // Why it cannot be opened is told when its turn comes.
+    // The error is reported when the capture's turn comes.
     let Ok(capture) = options.capture(path) else { return ControlFlow::Continue((None, None)) };
     if capture.reads_once() {
         let mut lane = Lane::new(number, capture);

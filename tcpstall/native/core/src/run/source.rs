@@ -1,4 +1,4 @@
-//! Segments from frames and from text alike.
+//! Reads segments from frames and from text.
 
 use super::batch::Batch;
 use super::status::CaptureStatus;
@@ -10,50 +10,50 @@ use crate::wire::text::{Paste, Reading};
 use crate::wire::tunnel::{Tunnel, tunnel};
 use crate::wire::{self, Segment, Skip};
 
-/// What came next.
+/// Kind of the next item.
 pub(super) enum Event {
-    /// A segment, now in its place.
+    /// A segment, written into its place.
     Segment,
-    /// The same, and its payload begins something with a name; the beginning is in [`Source::start`].
+    /// A segment whose payload begins a known protocol element; the first bytes are in [`Source::start`].
     Start,
     /// A mark that packets were left out.
     LeftOut,
-    /// A signal came while waiting; ask again.
+    /// A signal came during the wait; call again.
     Interrupted,
     /// A record without a segment.
     Nothing,
 }
 
-/// Segments from frames and from text alike.
+/// Source of segments from frames or from text.
 #[derive(Default)]
 pub(super) struct Source {
-    /// What the payload of [`Event::Start`] begins with.
+    /// First bytes of the payload of [`Event::Start`].
     pub(super) start: Vec<u8>,
-    /// What the last segment came through, where it is [`Segment::tunnelled`].
+    /// Outer tunnel path of the last segment, where it is [`Segment::tunnelled`].
     pub(super) tunnel: Option<Tunnel>,
     fragments: Fragments,
     /// The last packet's time.
     now: Nanos,
-    /// What was read, and waits until segments that came before it have been handed on.
+    /// An item that was read, and waits until earlier segments have been handed on.
     put_off: Option<Box<PutOff>>,
-    /// Another capture goes on where this one ends: what is missing here may come there.
+    /// Another capture follows this one: missing fragments may be in it.
     pub(super) goes_on: bool,
     paste: Option<Box<Paste>>,
     finished: bool,
-    /// What the packets' numbers begin behind: in a set of several captures they run on.
+    /// Number of packets before this capture: in a set of several captures packet numbers continue.
     pub(super) base: u64,
-    /// What the capture says that it dropped, if it says anything.
+    /// Number of packets dropped by the capture, if the capture reports it.
     dropped: Option<u64>,
 }
 
-/// What waits.
+/// The item that waits.
 enum PutOff {
     Segment(Event, Segment),
     End(Result<(), CaptureError>),
 }
 
 impl Source {
-    /// The next item; a segment goes into `place`, for moving it about costs as much as reading it.
+    /// The next item. A segment is written into `place`, because moving it costs as much as reading it.
     #[inline(always)]
     pub(super) fn next(
         &mut self,
@@ -123,7 +123,7 @@ impl Source {
         Ok(Some(self.of_text(reading, status, place)))
     }
 
-    /// Takes in what needs no second look, as much as there is of it and fits; says how much.
+    /// Takes in simple segments, as many as are buffered and fit; returns their number.
     #[inline]
     pub(super) fn plain(&mut self, capture: &mut Capture, status: &mut CaptureStatus, batch: &mut Batch) -> usize {
         if self.fragments.has_some() || self.put_off.is_some() {
@@ -146,7 +146,7 @@ impl Source {
         count
     }
 
-    /// The same for whoever is not in a hurry.
+    /// The same as [`Source::next`] but never inlined, for callers that are not critical.
     #[inline(never)]
     pub(super) fn next_apart(
         &mut self,
@@ -157,7 +157,7 @@ impl Source {
         self.next(capture, status, place)
     }
 
-    /// The segment came through a tunnel, or goes on in other packets; false where it is to be had when they passed.
+    /// Notes the tunnel of a segment, and begins a fragmented one; false where the segment is complete only later.
     #[cold]
     fn look_after(&mut self, frame: &Frame<'_>, place: &mut Segment) -> bool {
         if place.tunnelled {
@@ -166,7 +166,7 @@ impl Source {
         !place.fragmented || self.fragments.begin(frame, place)
     }
 
-    /// A fragment other than the first.
+    /// Takes in a fragment other than the first.
     #[cold]
     fn follow(&mut self, frame: &Frame<'_>, status: &mut CaptureStatus, place: &mut Segment) -> Event {
         status.skipped.count(Skip::IpFragment);
@@ -177,7 +177,7 @@ impl Source {
         Event::Segment
     }
 
-    /// The segment just read is held; what its sender sent before it, and is not whole, is not awaited any more.
+    /// Handles a segment that is held back: earlier incomplete segments of its sender are no longer awaited.
     #[cold]
     fn instead(&mut self, place: &mut Segment) -> Event {
         match self.fragments.lost(place.time, Some(place)) {
@@ -189,7 +189,7 @@ impl Source {
         }
     }
 
-    /// What was read comes after segments that were held for fragments which are lost by now.
+    /// Returns a segment whose fragments are lost by now, before the item just read.
     #[cold]
     fn after_lost(&mut self, event: Event, place: &mut Segment) -> Event {
         let Some(lost) = self.fragments.lost(place.time, Some(place)) else { return event };
@@ -198,7 +198,7 @@ impl Source {
         Event::Segment
     }
 
-    /// What comes before anything else is read; `None` where that is nothing.
+    /// The item that comes before anything else is read; `None` where there is none.
     #[cold]
     fn earlier(&mut self, place: &mut Segment) -> Option<Result<Option<Event>, CaptureError>> {
         let lost = match self.put_off.as_deref() {
@@ -219,7 +219,7 @@ impl Source {
         })
     }
 
-    /// The capture is over. Segments that are held for fragments come before that, unless another capture may have those.
+    /// Ends the capture. Segments held for fragments come first, unless another capture may have the fragments.
     #[cold]
     fn ends(&mut self, end: Result<(), CaptureError>, place: &mut Segment) -> Result<Option<Event>, CaptureError> {
         if self.goes_on || !self.left_over(place) {
@@ -229,7 +229,7 @@ impl Source {
         Ok(Some(Event::Segment))
     }
 
-    /// Hands on a segment that was held for fragments which no capture has; false where there is none.
+    /// Hands on a segment whose fragments no capture has; false where there is none.
     #[cold]
     pub(super) fn left_over(&mut self, place: &mut Segment) -> bool {
         let rest = self.fragments.rest(self.now);
@@ -259,28 +259,28 @@ impl Source {
         }
     }
 
-    /// Packets of the text so far, where it is text.
+    /// Packets of the text so far, if the capture is text.
     pub(super) fn text_packets(&self) -> Option<u64> {
         self.paste.as_ref().map(|paste| paste.packets())
     }
 
-    /// What read a capture before this process: it left these fragments, and its last packet passed `now`.
+    /// The source of a capture that an earlier process read: it left these fragments, and its last packet passed `now`.
     pub(super) fn that_left(fragments: Fragments, now: Nanos) -> Source {
         Source { fragments, now, ..Source::default() }
     }
 
-    /// What it leaves for whoever goes on.
+    /// The state that the next process continues from.
     pub(super) fn leaves(&self) -> (Fragments, Nanos) {
         (self.fragments.clone(), self.now)
     }
 
-    /// Goes on with the packets whose first fragments came at the end of the capture before.
+    /// Continues packets whose first fragments were at the end of the capture before.
     pub(super) fn continues(&mut self, before: &mut Source) {
         self.fragments = std::mem::take(&mut before.fragments);
         self.now = before.now;
     }
 
-    /// The capture is read: what its reader counted goes into the status.
+    /// Closes the capture: its reader's counts go into the status.
     pub(super) fn close(&mut self, status: &mut CaptureStatus) {
         if let Some(paste) = &self.paste {
             status.packets = paste.packets();

@@ -1,4 +1,4 @@
-//! What became of one input: what was read, what was skipped, what went wrong.
+//! Status of one input: packets read and skipped, warnings and errors.
 
 use serde::Serialize;
 
@@ -8,23 +8,23 @@ use crate::tables::trust::CaptureTrust;
 use crate::time::Nanos;
 use crate::wire::Skip;
 
-/// Missing data below this share touches less than one round of ten segments in a hundred.
+/// Share of missing data that deserves a warning: less touches fewer than one in a hundred rounds of ten segments.
 const WORTH_A_WARNING: f64 = 0.001;
 
 const IMPOSSIBLE_TIMES: &str = "packets are stamped before 1970 or after 2116 and stand at that limit; times and waits around them are not real: check the interface's time offset (if_tsoffset)";
 
-/// Something a reader of the report must know.
+/// A warning to the reader of the report.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Warning {
-    /// A permanent word.
+    /// Permanent code.
     pub code: &'static str,
-    /// How often.
+    /// Number of occurrences.
     pub count: u64,
-    /// One sentence.
+    /// Text: one sentence.
     pub message: String,
 }
 
-/// Packets that gave no segment, by reason.
+/// Number of packets without a segment, by reason.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
 pub struct Skipped {
     /// No IP inside.
@@ -51,43 +51,43 @@ impl Skipped {
 /// One input of a run.
 #[derive(Clone, Debug, Default, Serialize)]
 pub struct CaptureStatus {
-    /// As the caller named it.
+    /// Path as the caller gave it.
     pub path: String,
-    /// `pcap`, `pcapng`, `tcpdump-text`; `None` where it could not be told.
+    /// `pcap`, `pcapng`, `tcpdump-text`; `None` where the format is unknown.
     pub format: Option<&'static str>,
     /// `gzip`, `zstd`, `lz4`, `xz`, `bzip2`; absent where the input is not compressed.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub compression: Option<&'static str>,
     /// Names of its link types.
     pub link_types: Vec<String>,
-    /// Captures of one number were read as one stream; absent where it stands alone.
+    /// Captures with one number were read as one stream; absent where the capture was read alone.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub stream: Option<u32>,
-    /// In a set of several captures the numbers of packets run on: that of this one's first packet.
+    /// Number of its first packet in a set of several captures, where packet numbers continue.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub first_packet: Option<u64>,
     /// Packets read.
     pub packets: u64,
-    /// TCP segments among them.
+    /// TCP segments among the packets.
     pub tcp_segments: u64,
     /// First packet.
     pub first_ns: Option<Nanos>,
     /// Last packet.
     pub last_ns: Option<Nanos>,
-    /// What a reader must know.
+    /// Warnings to the reader of the report.
     pub warnings: Vec<Warning>,
     /// Packets that gave no segment.
     pub skipped: Skipped,
-    /// How far the labels can be trusted.
+    /// Trust in the labels.
     pub trust: CaptureTrust,
     #[serde(skip)]
     stamps: Stamps,
-    /// Packets whose time was no possible one.
+    /// Packets with an impossible time.
     #[serde(skip)]
     impossible_times: u64,
-    /// Why it could not be read to its end, in one line.
+    /// Reason why the capture could not be read to its end, in one line.
     pub error: Option<String>,
-    /// 0 read whole, 3 cannot open, 4 not a capture, 5 damaged.
+    /// Exit code: 0 read whole, 3 cannot open, 4 not a capture, 5 damaged.
     #[serde(skip)]
     pub exit_code: u8,
 }
@@ -97,7 +97,7 @@ impl CaptureStatus {
         CaptureStatus { path: path.to_owned(), ..CaptureStatus::default() }
     }
 
-    /// A packet of that `time` came; gives the time at which it stands from here on.
+    /// Takes in a packet's `time`; returns the time that the packet counts with.
     #[inline]
     pub(super) fn at(&mut self, time: Nanos) -> Nanos {
         let possible = time.in_range();
@@ -116,7 +116,7 @@ impl CaptureStatus {
         self.warnings.push(Warning { code, count, message });
     }
 
-    /// What the reader knows of the capture once it is read.
+    /// Copies the reader's description of the capture, once it is read.
     pub(super) fn describe(&mut self, capture: &Capture) {
         self.format = capture.format().filter(|_| self.exit_code != 4).map(Format::name);
         self.compression = capture.compression().map(Compression::name);
@@ -131,7 +131,7 @@ impl CaptureStatus {
         }
     }
 
-    /// The flows are all in: what the capture lacks goes into the sums, and into warnings where it matters.
+    /// Adds the sums of what the capture lacks, once all flows are in, and warns where it matters.
     pub(super) fn doubt(&mut self) {
         self.trust.clock_steps = self.stamps.steps;
         if let Some(share) = self.trust.unseen_share.filter(|share| *share >= WORTH_A_WARNING) {

@@ -1,4 +1,4 @@
-//! A stream put down where its files end, to go on with the files that come next: later, and in another process.
+//! A stream serialised after its files, to be continued with the next files: later, and in another process.
 
 use serde::{Deserialize, Serialize};
 
@@ -7,7 +7,7 @@ use super::reader::{Ending, Reader};
 use super::table::{Kept, Table};
 use crate::state::{self, StateError};
 
-/// All that a reading of the files so far leaves to the reading of the next ones.
+/// State that the reading of the next files continues from.
 pub struct Stream {
     captures: Vec<String>,
     numbers: Vec<u32>,
@@ -15,17 +15,17 @@ pub struct Stream {
     table: Kept<Entry>,
 }
 
-/// As it is put down; the flows were turned into bytes where they were followed.
+/// The serialised form; the flows were serialised in their own thread.
 #[derive(Serialize, Deserialize)]
 struct Bytes<E> {
-    /// Captures that are named by what follows, by their numbers then.
+    /// Captures that the flows refer to, by their former numbers.
     captures: Vec<(u32, String)>,
     ending: E,
     table: Vec<u8>,
 }
 
 impl Stream {
-    /// The stream that was put down.
+    /// Restores a serialised stream.
     ///
     /// # Errors
     /// Those of [`state::taken_up`].
@@ -36,12 +36,12 @@ impl Stream {
         Ok(Stream { captures, numbers, ending, table })
     }
 
-    /// The captures in which its flows began, as they were named to whoever put it down.
+    /// The captures in which its flows began, by the names that they had when the stream was serialised.
     pub fn captures(&self) -> &[String] {
         &self.captures
     }
 
-    /// The table and the reader with what was put down.
+    /// Restores the state of the table and the reader.
     pub(super) fn goes_on<'a>(self, table: Table, reader: Reader<'a>) -> (Table, Reader<'a>) {
         let Stream { numbers, mut ending, table: kept, .. } = self;
         let now = |then: u32| numbers.iter().position(|number| *number == then).unwrap_or(0) as u32;
@@ -50,7 +50,7 @@ impl Stream {
     }
 }
 
-/// What the reader and the table of a stream left, as bytes.
+/// Serialises the state of the reader and the table of a stream.
 pub(super) fn put_down(paths: &[String], reader: &mut Reader<'_>, table: &mut Table) -> Option<Vec<u8>> {
     let (ending, (table, mut numbers)) = reader.ending.take().zip(table.take_kept())?;
     numbers.extend(ending.held.files.numbers());

@@ -1,4 +1,4 @@
-//! The flows of one stream: found by their two ends, finished when they are over.
+//! The flow table of one stream: flows are found by their two ends, and finished when they are over.
 
 mod flights;
 mod gaps;
@@ -24,23 +24,23 @@ use crate::gap::{Seen, Watch};
 use crate::time::Nanos;
 use crate::wire::{Flags, Segment, tunnel::Tunnel};
 
-/// A connection that is over stays this long after its last segment by the capture's clock: a FIN or data that is still sent
-/// again may be so far apart (Linux TCP_RTO_MAX, RFC 6298 §2.5 allows no lower limit than 60 s; RFC 9293 §3.4.3 asks for 4 minutes).
+/// Capture time for which a finished connection stays: a FIN or data may be retransmitted after as long a pause (Linux
+/// TCP_RTO_MAX; RFC 6298 §2.5 allows no lower limit than 60 s; RFC 9293 §3.4.3 asks for 4 minutes).
 const LINGER: Nanos = Nanos::from_millis(120_000);
-/// No more than so many stay.
+/// Most finished connections that stay.
 const LINGERING: usize = 1_024;
 
-/// Flows followed at once, 6 KB each with what most of them have to say; beyond that the one that was silent longest rests.
+/// Flows followed at once, about 6 KB each; beyond that the flow with the longest silence rests.
 const FOLLOWED: usize = 1 << 14;
-/// A flow leaves after this silence: RFC 5382 §5 lets middleboxes forget a connection after 2 hours and 4 minutes.
+/// Silence after which a flow is removed: RFC 5382 §5 lets middleboxes forget a connection after 2 hours and 4 minutes.
 const FOLLOWED_IDLE: Nanos = Nanos::from_millis(7_440_000);
-/// Connections with a SYN and an answer at most that are kept at once, half a kilobyte each: a flood has millions.
+/// Most connections kept with only a SYN and an answer, half a kilobyte each: a flood has millions.
 const HALF_OPEN: usize = 1 << 16;
-/// An unanswered SYN is kept so long: RFC 5382 §5 lets middleboxes forget it after 4 minutes; Linux sends the last one again
-/// 63 s after the first (tcp_syn_retries 6) and gives up at 127 s.
+/// Time that an unanswered SYN is kept: RFC 5382 §5 lets middleboxes forget it after 4 minutes; Linux sends the last
+/// one again 63 s after the first (tcp_syn_retries 6) and gives up at 127 s.
 const HALF_OPEN_IDLE: Nanos = Nanos::from_millis(240_000);
 
-/// Starts of flows held at once, a kilobyte or two each; the flows beyond go without a label.
+/// Starts of flows held at once, one or two kilobytes each; further flows get no label.
 const STARTS_HELD: usize = 1 << 15;
 
 /// The open flows of a stream.
@@ -48,9 +48,9 @@ pub(super) struct Table {
     next_id: u64,
     /// The number of the capture that segments come from.
     capture: u32,
-    /// Flows that are over before this capture comes are not told.
+    /// The first capture that was not reported before: flows that end earlier are not reported.
     told_from: u32,
-    /// Slots of `entries` by the hash of their keys: four bytes a flow, so that looking one up misses the cache once.
+    /// Slots of `entries` by the hash of their keys: four bytes per flow, so that a lookup misses the cache once.
     index: HashTable<u32>,
     hasher: DefaultHashBuilder,
     entries: Vec<Option<Entry>>,
@@ -60,21 +60,21 @@ pub(super) struct Table {
     starts_held: usize,
     gaps: Gaps,
     flights: Flights,
-    /// Marks of packets left out so far.
+    /// Marks of left-out packets so far.
     marks: u64,
     half_open: Waiting,
     followed: Waiting,
     resting: Shelf,
-    /// How many flows left while they were open.
+    /// Number of flows removed while they were open.
     let_go: u64,
     /// The latest segment of any flow.
     latest: Nanos,
-    /// All flows as they were where the stream was put down, and the captures that they began in.
+    /// All serialised flows, and the captures in which they began.
     put_down: Option<(Vec<u8>, BTreeSet<u32>)>,
 }
 
 impl Table {
-    /// No flows yet; the first will have this id, and begin in that capture.
+    /// A table without flows; the first flow will have this id, and begin in that capture.
     pub(super) fn new(next_id: u64, capture: u32) -> Table {
         Table {
             next_id,
@@ -99,17 +99,17 @@ impl Table {
         }
     }
 
-    /// Tells no flow that is over before that capture comes: somebody has told it already.
+    /// Reports no flow that is over before that capture: it was reported already.
     pub(super) fn telling_from(self, capture: u32) -> Table {
         Table { told_from: capture, ..self }
     }
 
-    /// The id that the next flow will have.
+    /// The id of the next flow.
     pub(super) fn next_id(&self) -> u64 {
         self.next_id
     }
 
-    /// How many flows left while they were still open, for there were too many or they were silent for too long.
+    /// Number of flows removed while they were open, because there were too many or they were silent for too long.
     pub(super) fn let_go(&self) -> u64 {
         self.let_go
     }
@@ -119,7 +119,7 @@ impl Table {
         self.flights.forgotten()
     }
 
-    /// Takes in a batch; flows that are over by now go to `done`.
+    /// Takes in a batch; flows that are over now go to `done`.
     pub(super) fn takes(&mut self, batch: &Batch, done: &mut Vec<Ended>) {
         for segment in batch.segments() {
             if let Some(capture) = batch.files.of(segment) {
@@ -141,7 +141,7 @@ impl Table {
         }
     }
 
-    /// Takes in a segment. Flows that are over by now go to `done`. Gives the segment's flow, unless all that it has is a SYN and its answer.
+    /// Takes in a segment. Finished flows go to `done`. Returns the flow, unless only its SYN and the answer have come.
     #[inline]
     pub(super) fn sees(&mut self, segment: &Segment, done: &mut Vec<Ended>) -> Option<(u64, Seen, &Watch)> {
         if !self.lingering.is_empty() {
@@ -176,7 +176,7 @@ impl Table {
         Some((entry.id, seen, watch))
     }
 
-    /// True if the segment opens another connection on the ports of this flow, which is over then.
+    /// True if the segment opens another connection on the ports of this flow, which ends this flow.
     #[inline]
     fn is_reused_by(&mut self, slot: u32, segment: &Segment, done: &mut Vec<Ended>) -> bool {
         if self.entries[slot as usize].as_ref().is_some_and(|entry| entry.watch().is_none()) {
@@ -191,7 +191,7 @@ impl Table {
         reused
     }
 
-    /// More came of a flow of which only the first segments were kept, or that rested.
+    /// Restores a flow that rested, or of which only the first segments were kept.
     #[cold]
     fn follow(&mut self, slot: u32) {
         let Some(entry) = &mut self.entries[slot as usize] else { return };
@@ -205,7 +205,7 @@ impl Table {
         self.flights.returns(entry.watch());
     }
 
-    /// A flow that was silent for longer than the others.
+    /// Makes a flow rest that was silent for longer than the others.
     #[cold]
     fn rest(&mut self, slot: u32) {
         let watch = self.entries[slot as usize].as_ref().and_then(Entry::watch);
@@ -229,7 +229,7 @@ impl Table {
         }
     }
 
-    /// A new flow; gives its place unless it begins with a SYN, of which nothing is known until something else comes.
+    /// Opens a flow; returns its slot unless it begins with a SYN, of which nothing is known until more comes.
     fn open(&mut self, key: Key, segment: &Segment, done: &mut Vec<Ended>) -> Option<u32> {
         let half_open = segment.payload == 0
             && !segment.tunnelled
@@ -269,7 +269,7 @@ impl Table {
         self.index.insert_unique(hasher.hash_one(key), slot, hash_of);
     }
 
-    /// Flows rest or leave that there is no room or no patience for, but not the one that speaks now.
+    /// Makes flows rest or removes them, for lack of room or after a long silence, except the one that is `speaking`.
     fn tidy(&mut self, speaking: u32, now: Nanos, done: &mut Vec<Ended>) {
         while let Some(place) = self.half_open.next(now) {
             let entry = self.entries[place.slot as usize].as_ref().filter(|entry| entry.id == place.id);
@@ -298,7 +298,7 @@ impl Table {
         }
     }
 
-    /// A flow leaves while it is open.
+    /// Removes a flow while it is open.
     fn lets_go(&mut self, slot: u32, done: &mut Vec<Ended>) {
         if let Some(Entry { flow: Flow::Followed(watch), .. }) = &mut self.entries[slot as usize] {
             watch.let_go = true;
@@ -307,7 +307,7 @@ impl Table {
         }
     }
 
-    /// The payload of the segment just seen begins something with a name.
+    /// Notes that the payload of the segment just seen begins a known protocol element.
     #[cold]
     pub(super) fn begins_with(&mut self, segment: &Segment, seen: Seen, payload: &[u8]) {
         let names = matches!(seen.effect, Effect::Data(Sending::New { .. }));
@@ -319,7 +319,7 @@ impl Table {
         }
     }
 
-    /// The segment just seen came through a tunnel.
+    /// Notes that the segment just seen came through a tunnel.
     #[cold]
     fn came_through(&mut self, segment: &Segment, tunnel: &Tunnel) {
         if let Some(slot) = self.find(Key::of(segment))
@@ -369,7 +369,8 @@ impl Table {
         }
     }
 
-    /// Packets were left out here, by whoever pasted the capture or because a file is missing, of whichever flow: each learns of it when its turn comes.
+    /// Marks that packets of any flow were left out here: by a paste, or because a file is missing. Each flow learns of
+    /// the mark at its next segment.
     pub(super) fn left_out(&mut self) {
         self.marks += 1;
     }
@@ -384,7 +385,7 @@ impl Table {
         }
     }
 
-    /// The capture is over: the flows that are still open, in the order of their first segments.
+    /// Ends the capture: returns the flows that are still open, in the order of their first segments.
     pub(super) fn drain(&mut self) -> impl Iterator<Item = Over> + use<> {
         let mut entries = mem::take(&mut self.entries);
         entries.retain(Option::is_some);

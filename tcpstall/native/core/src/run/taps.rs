@@ -1,8 +1,9 @@
-//! Detects captures that were taken at two points of one path: they hold the same packets of a connection at different times.
+//! Detects captures taken at two points of one path: they hold the same packets of a connection at different times.
 //!
-//! A packet is recognised by what every point of its path sees alike: who sent it, sequence number and ACK, flags, and its
-//! timestamps or its IP identification, which no later sending of the same bytes has. Of each connection the packets
-//! with the least hashes are remembered: the same ones at every point, in whatever order and at whatever time they passed.
+//! A packet is recognised by the fields that are equal at every point of its path: sender, sequence number and ACK,
+//! flags, and its timestamps or its IP identification, which no later transmission of the same bytes has. The packets
+//! with the smallest hashes are remembered of each connection: the same ones at every point, in any order and at any
+//! time.
 
 use std::hash::{DefaultHasher, Hash, Hasher};
 
@@ -15,30 +16,30 @@ use super::{Filter, Options};
 use crate::time::Nanos;
 use crate::wire::{Endpoint, Flags, Segment};
 
-/// Packets of a connection that are remembered of each capture.
+/// Packets remembered per connection and capture.
 const SAMPLE: usize = 128;
-/// Packets of all connections that are remembered; connections that come later are not compared.
+/// Packets remembered of all connections; later connections are not compared.
 const REMEMBERED: usize = 1 << 21;
-/// Two interfaces of one host see a packet within this time; such copies are left out of account where flows are followed.
+/// Time within which two interfaces of one host see a packet; such copies are ignored where flows are followed.
 const COPY_AGE: Nanos = Nanos::from_millis(1);
-/// Packets that both captures hold before they are two points of one path, where something marks each sending.
+/// Packets in both captures that show two points of one path, where a mark distinguishes each transmission.
 const MARKED: usize = 2;
-/// The same where a packet sent again looks like the first one, in all and in each direction.
+/// The same number where a retransmission looks like the original: in total and in each direction.
 const UNMARKED: (usize, usize) = (8, 2);
-/// At least one packet of so many is in both captures: of a connection that is spread over two links only few are sent
-/// again over the other link.
+/// Divisor of the packets: at least a quarter must be in both captures. Of a connection that is spread over two links
+/// only few packets are sent again over the other link.
 const SHARED: usize = 4;
-/// Like [`SHARED`], for packets that nothing marks.
+/// The same divisor for packets without a mark.
 const UNMARKED_SHARED: usize = 2;
-/// SYN, FIN and RST: networks set and clear other bits (RFC 3168 §6.1).
+/// SYN, FIN and RST: networks set and clear other flags (RFC 3168 §6.1).
 const TOLD_APART: u8 = 0x07;
 
 /// Two captures that hold the same packets.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TwoTaps {
-    /// Their numbers among the inputs.
+    /// Numbers of the captures among the inputs.
     pub captures: [usize; 2],
-    /// The ends of a connection that both hold.
+    /// The ends of a connection that both captures hold.
     pub ends: [Endpoint; 2],
 }
 
@@ -53,12 +54,12 @@ struct Marked {
     forth: bool,
 }
 
-/// The packets of a connection with the least hashes, in their order.
+/// The packets of a connection with the smallest hashes, in order.
 #[derive(Debug, Default)]
 struct Sample(Vec<Marked>);
 
 impl Sample {
-    /// True if it is one of them now, and was not before.
+    /// Adds a packet; true if it is in the sample now and was not before.
     fn takes(&mut self, packet: Marked) -> bool {
         let full = self.0.len() == SAMPLE;
         if full && self.0.last().is_some_and(|last| last.hash <= packet.hash) {
@@ -76,12 +77,12 @@ impl Sample {
         self.0.binary_search_by_key(&hash, |other| other.hash).ok().map(|at| &self.0[at])
     }
 
-    /// No packet with a greater hash is among them, though the capture may hold it.
+    /// Hash up to which the sample is complete, although the capture may hold packets with greater hashes.
     fn reach(&self) -> u64 {
         self.0.last().filter(|_| self.0.len() == SAMPLE).map_or(u64::MAX, |last| last.hash)
     }
 
-    /// How many are within reach.
+    /// Number of packets with hashes up to `reach`.
     fn within(&self, reach: u64) -> usize {
         self.0.partition_point(|packet| packet.hash <= reach)
     }
@@ -92,7 +93,7 @@ impl Sample {
 struct Seen(Vec<(usize, Sample)>);
 
 impl Seen {
-    /// The other capture that holds so many of this capture's packets that it was taken at another point of the path.
+    /// The other capture that shares so many packets with this one that it was taken at another point of the path.
     fn other_point(&self, capture: usize) -> Option<usize> {
         let (_, own) = self.0.iter().find(|(number, _)| *number == capture)?;
         let mut others = self.0.iter().filter(|(number, _)| *number != capture);
@@ -100,7 +101,7 @@ impl Seen {
     }
 }
 
-/// Enough packets of one sample are in the other, at another time.
+/// True if enough packets of one sample are in the other, at another time.
 fn are_of_one_path(one: &Sample, other: &Sample) -> bool {
     let reach = one.reach().min(other.reach());
     let (mut marked, mut unmarked, mut at_once) = (0, [0; 2], 0);
@@ -116,7 +117,7 @@ fn are_of_one_path(one: &Sample, other: &Sample) -> bool {
         }
     }
     let all = marked + unmarked[0] + unmarked[1];
-    // Copies at once prove nothing either way: on a short path whole packets are there at once, and frames that were split are not.
+    // Simultaneous copies prove nothing: on a short path whole packets are simultaneous, and split frames are not.
     let comparable = one.within(reach).min(other.within(reach)).saturating_sub(at_once);
     marked >= MARKED && SHARED * marked >= comparable
         || all >= UNMARKED.0 && unmarked.into_iter().all(|way| way >= UNMARKED.1) && UNMARKED_SHARED * all >= comparable
@@ -130,7 +131,7 @@ struct Taps {
 }
 
 impl Taps {
-    /// Takes in a packet; the other capture, where the two turn out to be of one path.
+    /// Takes in a packet; returns the other capture, if the two turn out to be of one path.
     fn sees(&mut self, capture: usize, segment: &Segment) -> Option<usize> {
         let key = Key::of(segment);
         let full = self.remembered >= REMEMBERED;
@@ -170,8 +171,8 @@ fn marked(segment: &Segment) -> Marked {
     }
 }
 
-/// Two of these captures that were taken at two points of one path, as far as connections that are wanted show. What cannot be
-/// read, or only once, is passed over. Where the reading waits, `signalled` says whether to give up.
+/// Finds two of these captures that were taken at two points of one path, by the selected connections. Captures that
+/// cannot be read, or only once, are skipped. Where the reading waits, `signalled` decides whether to give up.
 pub fn two_taps(paths: &[String], options: &Options, mut signalled: impl FnMut() -> bool) -> Option<TwoTaps> {
     let mut taps = Taps::default();
     for (capture, path) in paths.iter().enumerate() {
@@ -213,10 +214,10 @@ fn read(
     }
 }
 
-/// Records between two questions whether to give up.
+/// Records between two calls of `signalled`.
 const ASKED_EVERY: u32 = 1 << 18;
 
-/// Which flow has which number is not known yet.
+/// True if the filter may select the segment; ids of flows are not known yet.
 fn is_wanted(filter: &Filter, segment: &Segment) -> bool {
     let id = filter.flows.first().copied().unwrap_or_default();
     filter.takes(segment) && filter.wants(id, [segment.source, segment.destination])
@@ -242,7 +243,7 @@ mod tests {
         }
     }
 
-    /// The capture that a second one turns out to be of one path with.
+    /// Compares two captures: returns the capture that the second one turns out to be of one path with.
     fn compared(one: impl Iterator<Item = Segment>, other: impl Iterator<Item = Segment>) -> Option<usize> {
         let mut taps = Taps::default();
         one.for_each(|segment| assert_eq!(taps.sees(0, &segment), None));

@@ -1,23 +1,23 @@
-//! Open flows by their silence: which of them leaves when memory or patience ends.
+//! Queue of open flows by their silence: decides which flow is removed when memory or patience ends.
 
 use std::collections::VecDeque;
 
 use crate::time::Nanos;
 
-/// The queue is swept once it is so much longer than what waits in it.
+/// Excess of the queue's length over twice its live entries at which the queue is swept.
 const SLACK: usize = 64;
 
-/// A flow in the table, as it was when it was put into a queue.
+/// A flow's place in the table when it was put into a queue.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Place {
-    /// Its latest segment then.
+    /// Its latest segment at that time.
     pub(super) since: Nanos,
-    /// Where it is, if it still is the flow of that id.
+    /// Slot in the table, if that still holds the flow with this id.
     pub(super) slot: u32,
     pub(super) id: u64,
 }
 
-/// Flows of one kind, roughly those first that were silent longest: a flow that spoke since it was put in goes to the back
+/// Flows of one kind, roughly by silence, longest first: a flow that has spoken since it was queued goes to the back
 /// only when its turn comes.
 pub(super) struct Waiting {
     queue: VecDeque<Place>,
@@ -26,62 +26,63 @@ pub(super) struct Waiting {
     patience: Nanos,
 }
 
-/// What becomes of a flow whose turn it is.
+/// Decision on a flow whose turn it is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Turn {
-    /// It waits again.
+    /// The flow is queued again.
     Stays,
-    /// There are too many, and the others spoke later.
+    /// There are too many flows, and the others spoke later.
     NoRoom,
-    /// It was silent for too long.
+    /// The flow was silent for too long.
     NoPatience,
 }
 
 impl Waiting {
-    /// For so many flows at once, each with so long a silence.
+    /// A queue for `limit` flows at once, with a silence of `patience` at most.
     pub(super) fn new(limit: usize, patience: Nanos) -> Waiting {
         Waiting { queue: VecDeque::new(), live: 0, limit, patience }
     }
 
-    /// Who waits, in the order of their turns; some may have gone.
+    /// Flows in queue order; some may be gone.
     pub(super) fn places(&self) -> impl Iterator<Item = &Place> {
         self.queue.iter()
     }
 
-    /// With those that waited when the stream was put down, of which so many had not gone.
+    /// Restores the queue of a serialised stream, in which `live` flows were not gone.
     pub(super) fn resume(&mut self, places: VecDeque<Place>, live: usize) {
         (self.queue, self.live) = (places, live);
     }
 
-    /// A flow begins to wait.
+    /// Adds a flow.
     pub(super) fn enters(&mut self, place: Place) {
         self.queue.push_back(place);
         self.live += 1;
     }
 
-    /// One of the flows that wait goes to the back.
+    /// Moves a queued flow to the back.
     pub(super) fn waits(&mut self, place: Place) {
         self.queue.push_back(place);
     }
 
-    /// One of the flows is over, or waits for something else.
+    /// Removes a flow that is over, or moves to another queue.
     pub(super) fn leaves(&mut self) {
         self.live -= 1;
     }
 
-    /// What each flow may have where they share so much.
+    /// Share of each flow in `whole`.
     pub(super) fn share(&self, whole: usize) -> usize {
         whole / self.live.max(1)
     }
 
-    /// The flow that is to be looked at now: it may have to go, or have gone already.
+    /// The flow to be examined now: it may have to be removed, or be gone already.
     pub(super) fn next(&mut self, now: Nanos) -> Option<Place> {
         let since = self.queue.front()?.since;
         let swept = self.queue.len() <= 2 * self.live + SLACK;
         if swept && self.live <= self.limit && now - since < self.patience { None } else { self.queue.pop_front() }
     }
 
-    /// The flow looked at is still there, and `last` was its latest segment: where it stays, it waits again.
+    /// Decides on the examined flow, which is still open; `last` was its latest segment. A flow that stays is queued
+    /// again.
     pub(super) fn turn(&mut self, place: Place, last: Nanos, now: Nanos) -> Turn {
         if now - last >= self.patience {
             Turn::NoPatience

@@ -6,12 +6,12 @@ use crate::time::Nanos;
 
 /// CUBIC's scaling constant, segments per cubic second (RFC 9438 §5).
 const CUBIC_C: f64 = 0.4;
-/// Linux bictcp_update: before the first loss the window grows by at least one segment per 20 acknowledged.
+/// Acknowledged segments per segment of growth before the first loss, at most (Linux bictcp_update).
 const SLOWEST_BEFORE_LOSS: f64 = 20.0;
-/// The same: never faster than one segment per two acknowledged.
+/// Acknowledged segments per segment of growth at the fastest (Linux bictcp_update).
 const FASTEST: f64 = 2.0;
 
-/// The state of one congestion avoidance epoch.
+/// State of one congestion avoidance epoch.
 #[derive(Clone, Copy, Debug, Default, serde::Serialize, serde::Deserialize)]
 pub(super) struct Cubic {
     /// The window at the last loss, 0 before the first.
@@ -25,23 +25,23 @@ struct Epoch {
     origin: f64,
     /// Seconds from the epoch's start to the origin.
     k: f64,
-    /// What Reno would have (RFC 9438 §4.3).
+    /// The window that Reno would have (RFC 9438 §4.3).
     reno: f64,
 }
 
 impl Cubic {
-    /// A new epoch begins with the next growth.
+    /// Starts a new epoch with the next growth.
     pub(super) fn restart(&mut self) {
         self.epoch = None;
     }
 
-    /// A loss at this window, segments; with fast convergence (RFC 9438 §4.7).
+    /// Takes in a loss at this window, segments; with fast convergence (RFC 9438 §4.7).
     pub(super) fn on_loss(&mut self, window: f64) {
         self.last_max = if window < self.last_max { window * (1.0 + CUBIC_BETA) / 2.0 } else { window };
         self.epoch = None;
     }
 
-    /// By how much `acked` segments let the window grow (RFC 9438 §4.2 to §4.4).
+    /// Growth of the window for `acked` segments, segments (RFC 9438 §4.2 to §4.4).
     pub(super) fn growth(&mut self, window: f64, acked: u32, path: &Path) -> f64 {
         let last_max = self.last_max;
         let epoch = self.epoch.get_or_insert_with(|| {
@@ -55,7 +55,7 @@ impl Cubic {
         if last_max == 0.0 {
             per_segment = per_segment.min(SLOWEST_BEFORE_LOSS);
         }
-        // RFC 9438 §4.3: Reno with the same decrease grows by 3(1-b)/(1+b) segments a round trip.
+        // RFC 9438 §4.3: Reno with the same decrease grows by 3(1-b)/(1+b) segments per round trip.
         epoch.reno += 3.0 * (1.0 - CUBIC_BETA) / (1.0 + CUBIC_BETA) * acked / window;
         if epoch.reno > window {
             per_segment = per_segment.min(window / (epoch.reno - window));

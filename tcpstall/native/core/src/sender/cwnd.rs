@@ -1,40 +1,40 @@
-//! A model of the sender's congestion window in segments, fed with what the sender sent and learned.
+//! Models the sender's congestion window in segments from the sender's data and the ACKs that reached it.
 
 use super::cubic::Cubic;
 use super::hystart::HyStart;
 use super::path::Path;
 use crate::time::Nanos;
 
-/// RFC 6928 §2: the initial window of current stacks, segments.
+/// Initial window of current stacks, segments: RFC 6928 §2.
 pub const INITIAL_WINDOW: u32 = 10;
 /// CUBIC's multiplicative decrease, 717/1024 in Linux (RFC 9438 §4.6 says 0.7).
 pub(super) const CUBIC_BETA: f64 = 717.0 / 1024.0;
 /// Reno's multiplicative decrease (RFC 5681 §3.1).
 const RENO_BETA: f64 = 0.5;
-/// What it may look like in whole segments, with some growth since.
+/// Reno's decrease as it appears in whole segments, after some growth.
 const RENO_SHARE: std::ops::RangeInclusive<f64> = 0.46..=0.56;
-/// A window that so much was out of was full.
+/// Share of the window in flight from which the window was full at a loss.
 const FULL_AT_LOSS: f64 = 0.9;
-/// A burst larger than this much of the lowered window shows that an idle did not lower it.
+/// Ratio of a burst to the lowered window that shows that the idle period did not lower it.
 const NO_RESTART: f64 = 1.4;
-/// A flight this much above the window of congestion avoidance shows that slow start went on.
+/// Ratio of a flight to the window of congestion avoidance that shows that slow start went on.
 const DID_NOT_LEAVE: f64 = 1.2;
 
-/// Why the model stands where it stands.
+/// Phase of the congestion control.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub enum Phase {
-    /// Nothing acknowledged yet.
+    /// Nothing was acknowledged yet.
     #[default]
     Initial,
-    /// Doubling each round trip.
+    /// The window doubles each round trip.
     SlowStart,
-    /// Past ssthresh.
+    /// The window is past ssthresh.
     CongestionAvoidance,
-    /// Repairing a loss.
+    /// A loss is being repaired.
     Recovery,
 }
 
-/// The model.
+/// Model of one sender's congestion window.
 #[derive(Clone, Debug, serde::Serialize, serde::Deserialize)]
 pub struct Cwnd {
     window: f64,
@@ -43,7 +43,7 @@ pub struct Cwnd {
     round_end: i64,
     limited: bool,
     recover: Option<i64>,
-    /// After a timeout: everything up to here may have to be sent again (Linux's Loss state).
+    /// Offset up to which everything may be retransmitted after a timeout (Linux's Loss state).
     lost_until: Option<i64>,
     losses: u32,
     before_idle: Option<f64>,
@@ -51,21 +51,21 @@ pub struct Cwnd {
     grown: bool,
     certain: bool,
     certain_before_idle: bool,
-    /// An idle lowered a window that was not known: where the climb back ends is not known either.
+    /// An idle period lowered a window that was unknown, so the end of the climb back is unknown too.
     from_unknown: bool,
-    /// The window at the last loss, if it had been full until the sender has shown what it made of it.
+    /// The window at the last loss, if it was full, until the sender's data shows how the loss lowered it.
     full_at_loss: Option<f64>,
-    /// What a loss leaves of the window.
+    /// Factor by which a loss lowers the window.
     decrease: f64,
-    /// The window at the start, segments, and the least that an idle leaves.
+    /// The initial window, segments: also the smallest window that an idle period leaves.
     initial: u32,
-    /// It grows by a segment a round trip (RFC 5681 §3.1), not as CUBIC does.
+    /// The window grows by a segment per round trip (RFC 5681 §3.1), not as CUBIC does.
     reno: bool,
     cubic: Cubic,
     hystart: HyStart,
-    /// HyStart ended slow start here, unless more is sent than that allows: then the sender does not run it.
+    /// HyStart ended slow start. If more is sent than the window then allows, the sender does not run HyStart.
     left_slow_start: bool,
-    /// Window and ssthresh before the last loss, should it turn out to be none.
+    /// Window and ssthresh before the last loss, in case the loss is undone.
     before_loss: Option<(f64, f64)>,
 }
 
@@ -99,7 +99,7 @@ impl Default for Cwnd {
 }
 
 impl Cwnd {
-    /// The window of a connection that begins, where all of its life is known.
+    /// The window of a new connection, all of whose life is known.
     pub fn starting(initial: u32, reno: bool) -> Cwnd {
         let mut cwnd = Cwnd { initial, reno, window: f64::from(initial), certain: true, ..Cwnd::default() };
         if reno {
@@ -109,7 +109,7 @@ impl Cwnd {
         cwnd
     }
 
-    /// The same window for data that is counted from `offset` again.
+    /// The same window with offsets counted from `offset`.
     pub fn from_offset(self, offset: i64) -> Cwnd {
         let mut hystart = self.hystart;
         hystart.restart();
@@ -117,17 +117,17 @@ impl Cwnd {
         Cwnd { round_end: offset, recover: None, lost_until: None, most_out: 0, limited: false, hystart, cubic, ..self }
     }
 
-    /// A loss leaves what RFC 5681 says of it, so far as that was seen.
+    /// The sender was seen to halve its window at a loss, as RFC 5681 says.
     pub fn is_reno(&self) -> bool {
         self.decrease <= RENO_BETA
     }
 
-    /// The window, segments.
+    /// The congestion window, segments.
     pub fn segments(&self) -> u32 {
         self.window as u32
     }
 
-    /// Where the sender is in its life.
+    /// Phase of the congestion control now.
     pub fn phase(&self) -> Phase {
         match (self.recover.or(self.lost_until), self.window < self.ssthresh, self.grown) {
             (Some(_), _, _) => Phase::Recovery,
@@ -137,12 +137,12 @@ impl Cwnd {
         }
     }
 
-    /// The connection begins here, with the initial window.
+    /// Starts the connection with the initial window.
     pub fn begins(&mut self) {
         self.certain = true;
     }
 
-    /// The handshake is over after `lost` timeouts of this end's SYN or SYN-ACK: after more than one of them Linux starts
+    /// Ends the handshake after `lost` timeouts of this end's SYN or SYN-ACK: after more than one of them Linux starts
     /// from a single segment (tcp_init_transfer; RFC 6298 §5.7 would do so after the first).
     pub fn is_established(&mut self, lost: u32) {
         if lost > 1 {
@@ -150,37 +150,37 @@ impl Cwnd {
         }
     }
 
-    /// Packets are missing: the window may be anything until an idle brings it back to the initial one.
+    /// Takes in that packets are missing: the window is unknown until an idle period resets it to the initial one.
     pub fn lose_track(&mut self) {
         self.certain = false;
     }
 
-    /// True while every step of the window's life was seen.
+    /// True while every step of the window was seen.
     pub fn certain(&self) -> bool {
         self.certain
     }
 
-    /// False while the window climbs back to one that was not known.
+    /// False while the window climbs back to one that was unknown.
     pub fn old_window_known(&self) -> bool {
         !self.from_unknown
     }
 
-    /// Losses so far; after one the model is an estimate with a wide margin.
+    /// Losses so far; after a loss the model is an estimate with a wide margin.
     pub fn losses(&self) -> u32 {
         self.losses
     }
 
-    /// The window before an idle period lowered it, until it is back there.
+    /// The window before an idle period lowered it, until the window is back there.
     pub fn before_idle(&self) -> Option<u32> {
         self.before_idle.map(|window| window as u32)
     }
 
-    /// What that idle lowered it to.
+    /// The window that the idle period left.
     pub fn after_idle(&self) -> Option<u32> {
         self.before_idle.and(self.unconfirmed).map(|(_, lowered)| lowered as u32)
     }
 
-    /// The sender has sent: `out` segments are in flight, up to offset `snd_nxt`.
+    /// Takes in a transmission: `out` segments are in flight, up to offset `snd_nxt`.
     #[inline]
     pub fn on_send(&mut self, out: u32, snd_una: i64, snd_nxt: i64) {
         let flight = f64::from(out);
@@ -201,7 +201,7 @@ impl Cwnd {
             self.hystart.is_absent();
         }
         let limited = out >= self.segments();
-        // Linux tcp_cwnd_validate: the most out in a round decides whether the next round may grow.
+        // Linux tcp_cwnd_validate: the largest flight of a round decides whether the next round may grow.
         if snd_una >= self.round_end || limited || (!self.limited && out > self.most_out) {
             self.limited = limited;
             self.most_out = out;
@@ -213,7 +213,7 @@ impl Cwnd {
         self.window > lowered
     }
 
-    /// `segments` were acknowledged up to offset `snd_una`, at `now`.
+    /// Takes in that `segments` were acknowledged, with the state of the path at the ACK.
     #[inline]
     pub fn on_ack(&mut self, segments: u32, path: &Path) {
         let Path { snd_una, .. } = *path;
@@ -227,7 +227,7 @@ impl Cwnd {
             self.cubic.restart();
             self.hystart.restart();
             if path.holes {
-                // What was lost meanwhile is another loss (Linux tcp_fastretrans_alert goes from one Recovery to the next).
+                // Data lost meanwhile is another loss (Linux tcp_fastretrans_alert goes from one Recovery to the next).
                 self.on_loss(0, path.snd_nxt, snd_una);
                 return;
             }
@@ -237,7 +237,7 @@ impl Cwnd {
         }
         self.grown = true;
         if self.window < self.ssthresh {
-            // Linux tcp_is_cwnd_limited: in slow start the window may reach twice the most packets out.
+            // Linux tcp_is_cwnd_limited: in slow start the window may reach twice the largest flight.
             if self.hystart.ends_slow_start(self.window, path) {
                 self.ssthresh = self.window;
                 self.left_slow_start = true;
@@ -255,18 +255,18 @@ impl Cwnd {
         }
     }
 
-    /// The window that a fast recovery leaves, segments, where everything up to `snd_una` being acknowledged ends it.
+    /// The window after a fast recovery, segments, where the ACK of everything up to `snd_una` ends the recovery.
     pub fn after_recovery(&self, snd_una: i64) -> Option<u32> {
         self.recover.filter(|recover| *recover <= snd_una).map(|_| self.ssthresh as u32)
     }
 
-    /// True if an ACK may end a repair, whatever it acknowledges.
+    /// True if an ACK may end a repair, whatever the ACK covers.
     #[inline]
     pub fn repairs(&self) -> bool {
         self.recover.is_some() || self.lost_until.is_some()
     }
 
-    /// A fast retransmission: the window shrinks once per flight of data.
+    /// Takes in a fast retransmission: the window shrinks once per flight of data.
     pub fn on_loss(&mut self, out: u32, snd_nxt: i64, snd_una: i64) {
         if self.recover.is_some_and(|recover| snd_una < recover) {
             return;
@@ -285,18 +285,18 @@ impl Cwnd {
         self.cubic.restart();
     }
 
-    /// What the decrease is taken from: Linux takes the window itself, whatever was in flight (bictcp_recalc_ssthresh);
-    /// where the window is not known it is not far from the flight.
+    /// The window that the decrease applies to: Linux takes the window itself, whatever was in flight
+    /// (bictcp_recalc_ssthresh). An unknown window is close to the flight.
     fn window_at_loss(&self, out: u32) -> f64 {
         if self.certain { self.window } else { self.window.min(f64::from(out.max(1)) * 1.25) }
     }
 
-    /// A retransmission timeout: slow start again from one segment (RFC 5681 §3.1).
+    /// Takes in a retransmission timeout: slow start begins again from one segment (RFC 5681 §3.1).
     pub fn on_timeout(&mut self, out: u32, snd_nxt: i64) {
         if self.recover.or(self.lost_until).is_none() {
             self.before_loss = Some((self.window, self.ssthresh));
         }
-        // Linux tcp_enter_loss: further timeouts of the same loss leave the threshold where the first put it.
+        // Linux tcp_enter_loss: further timeouts of the same loss keep the threshold of the first.
         if self.recover.or(self.lost_until).is_none() {
             let before = self.window_at_loss(out);
             self.cubic.on_loss(before);
@@ -315,7 +315,7 @@ impl Cwnd {
         self.cubic.restart();
     }
 
-    /// The last loss was none: everything is as it was before it (Linux tcp_undo_cwnd_reduction).
+    /// Undoes the last loss, which was none: restores the state before it (Linux tcp_undo_cwnd_reduction).
     pub fn undo(&mut self) {
         if let Some((window, ssthresh)) = self.before_loss.take() {
             self.window = self.window.max(window);
@@ -326,8 +326,9 @@ impl Cwnd {
         }
     }
 
-    /// The application writes after `idle` with nothing in flight: Linux halves the window once per timeout passed,
-    /// down to the initial window (tcp_cwnd_restart; RFC 2861). Whether it did shows in what is sent next.
+    /// Takes in that the application writes after `idle` with nothing in flight: Linux halves the window once per
+    /// timeout passed, down to the initial window (tcp_cwnd_restart; RFC 2861). The next data shows whether this sender
+    /// did so.
     pub fn on_idle(&mut self, idle: Nanos, rto: Nanos) {
         if idle <= rto || rto <= Nanos::ZERO {
             return;
@@ -342,7 +343,7 @@ impl Cwnd {
             if self.ssthresh.is_finite() {
                 self.ssthresh = self.ssthresh.max(0.75 * before);
             }
-            // However the window had grown, a long enough idle brings it to a known value.
+            // However the window had grown, a long idle period resets it to a known value.
             self.certain_before_idle = self.certain;
             self.from_unknown = !self.certain;
             self.certain |= lowered <= floor;
@@ -355,8 +356,8 @@ impl Cwnd {
         }
     }
 
-    /// So many whole segments were out when an ACK released more, after a loss: half of what a full window had held is
-    /// Reno's decrease (RFC 5681 §3.1), not CUBIC's.
+    /// Takes in that `out` whole segments were in flight when an ACK released more, after a loss: half of a full window
+    /// is Reno's decrease (RFC 5681 §3.1), not CUBIC's.
     pub fn settles(&mut self, out: u32) {
         let Some(before) = self.full_at_loss.take() else { return };
         let share = f64::from(out) / before;
@@ -367,7 +368,7 @@ impl Cwnd {
         }
     }
 
-    /// So many segments stayed out through a wait: the window is no smaller.
+    /// Takes in that `out` segments stayed in flight through a wait: the window is no smaller.
     pub fn at_least(&mut self, out: u32) {
         self.window = self.window.max(f64::from(out));
     }

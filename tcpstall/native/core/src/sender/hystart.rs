@@ -1,22 +1,23 @@
-//! HyStart: how CUBIC on Linux leaves slow start before a loss.
+//! HyStart: ends CUBIC's slow start on Linux before a loss.
 
 use super::path::Path;
 use crate::time::Nanos;
 
-/// Linux hystart_low_window: smaller windows never leave slow start this way.
+/// Smallest window that leaves slow start by HyStart: Linux hystart_low_window.
 const LOW_WINDOW: f64 = 16.0;
-/// Linux hystart_ack_delta: ACKs no further apart belong to one train.
+/// Largest spacing of ACKs in one train: Linux hystart_ack_delta.
 const ACK_DELTA: Nanos = Nanos::from_millis(2);
-/// Linux hystart_ack_delay: four TSO frames' time at the pacing rate of two windows a round trip, at most this.
+/// Largest value of Linux hystart_ack_delay, which is the time of four TSO frames at the pacing rate of two windows per
+/// round trip.
 const LONGEST_ACK_DELAY: Nanos = Nanos::from_millis(1);
 /// Four TSO frames of 64 KB in segments of an Ethernet frame.
 const FOUR_FRAMES: f64 = 4.0 * 45.0;
-/// Linux HYSTART_MIN_SAMPLES: round trips looked at before a rise counts.
+/// Round trips measured before a rise counts: Linux HYSTART_MIN_SAMPLES.
 const MIN_SAMPLES: u32 = 8;
-/// Linux HYSTART_DELAY_THRESH: an eighth of the smallest round trip, between these.
+/// Bounds of the rise that ends slow start, which is an eighth of the smallest round trip: Linux HYSTART_DELAY_THRESH.
 const DELAY_THRESHOLD: (Nanos, Nanos) = (Nanos::from_millis(4), Nanos::from_millis(16));
 
-/// Ha and Rhee, "Taming the elephants", 2011; Linux net/ipv4/tcp_cubic.c, `hystart_update`.
+/// State of HyStart. Ha and Rhee, "Taming the elephants", 2011; Linux net/ipv4/tcp_cubic.c, `hystart_update`.
 #[derive(Clone, Copy, Debug, Default, serde::Serialize, serde::Deserialize)]
 pub(super) struct HyStart {
     round_end: i64,
@@ -28,7 +29,7 @@ pub(super) struct HyStart {
 }
 
 impl HyStart {
-    /// The sender was seen to send more than HyStart would have let it.
+    /// Takes in that the sender sent more than HyStart would have allowed.
     pub(super) fn is_absent(&mut self) {
         self.absent = true;
     }

@@ -1,4 +1,4 @@
-//! What the sending stack does by itself: congestion window, timers, idle restart.
+//! Models of the sending stack: congestion window, timers, idle restart.
 
 mod cubic;
 pub mod cwnd;

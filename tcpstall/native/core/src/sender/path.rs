@@ -1,4 +1,4 @@
-//! What one acknowledgement tells a congestion control about the path.
+//! State of the path at an acknowledgement, as input to the congestion control.
 
 use crate::time::Nanos;
 
@@ -9,11 +9,11 @@ pub struct Path {
     pub snd_una: i64,
     /// Highest offset sent.
     pub snd_nxt: i64,
-    /// SACK reports still leave holes above that.
+    /// Holes in the SACK reports remain above `snd_una`.
     pub holes: bool,
-    /// When the ACK reached the sender.
+    /// Time when the ACK reached the sender.
     pub now: Nanos,
-    /// The round trip that it measures, `None` where what it covers was sent more than once (Karn).
+    /// The round trip that the ACK measures, `None` where the data it covers was sent more than once (Karn).
     pub sample: Option<Nanos>,
     /// The smallest round trip measured so far.
     pub least: Option<Nanos>,

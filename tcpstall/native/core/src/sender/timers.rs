@@ -1,10 +1,10 @@
-//! The timers of a sending stack.
+//! Timers of a sending stack.
 
 use crate::time::Nanos;
 
 /// Linux's floor for the variance part of the retransmission timer: TCP_RTO_MIN = HZ/5. RFC 6298 §2.4 says 1 s; the kernel differs.
 pub const LINUX_RTO_MIN: Nanos = Nanos::from_millis(200);
-/// RFC 6298 §2.1: the timer before any RTT sample.
+/// Retransmission timeout before any RTT sample: RFC 6298 §2.1.
 pub const INITIAL_RTO: Nanos = Nanos::from_millis(1_000);
 /// Granularity of Linux's timers at HZ=250, two ticks late at worst.
 pub const TICK: Nanos = Nanos::from_millis(8);
@@ -14,37 +14,38 @@ pub fn rto(srtt: Option<Nanos>) -> Nanos {
     srtt.map_or(INITIAL_RTO, |srtt| srtt + LINUX_RTO_MIN)
 }
 
-/// The probe timeout of RFC 8985 §7.2 as Linux sets it: 2·SRTT + 2 jiffies, and one RTO floor more where a single segment is out.
+/// The probe timeout of RFC 8985 §7.2 as Linux sets it: 2·SRTT + 2 jiffies, plus one RTO floor where a single segment
+/// is in flight.
 pub fn probe_timeout(srtt: Option<Nanos>, segments_out: u32) -> Nanos {
     let Some(srtt) = srtt else { return INITIAL_RTO };
     let pto = srtt + srtt;
     if segments_out == 1 { (pto + LINUX_RTO_MIN).min(rto(Some(srtt)) + TICK) } else { pto }
 }
 
-/// How much longer than computed a timer may run: the computed one leaves out a variance above the floor, and the smoothed
-/// round trip is the tap's.
+/// Ratio of the longest real timeout to the computed one, which leaves out a variance above the floor and uses the
+/// tap's smoothed round trip.
 const SLACK: f64 = 1.1;
 
-/// Doublings that are looked for: Linux gives up after 15 (tcp_retries2), but from here on the windows would touch.
+/// Doublings that are tested: Linux gives up after 15 (tcp_retries2), but after 7 the intervals would touch.
 const DOUBLINGS: u32 = 7;
 
-/// Which timer a silence ended with.
+/// Timer that ended a silence.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Expired {
     /// The probe timer.
     Probe,
-    /// The retransmission timer, the first time or after doubling.
+    /// The retransmission timer, at its first expiry or after doubling.
     Timeout,
 }
 
-/// True if `timers` timers of `sum` together, each up to two ticks late, end after `waited`.
+/// True if `timers` timers with the sum `sum`, each up to two ticks late, end after `waited`.
 pub fn fires_at(sum: Nanos, timers: u32, waited: Nanos) -> bool {
     let late = Nanos(2 * TICK.0 * i64::from(timers));
     waited >= sum.scaled(0.98) && waited <= sum.scaled(SLACK) + late
 }
 
-/// The timer that a silence of `waited` ended with, if it fits one: a probe, a timeout, or a chain of them that doubles
-/// (RFC 6298 §5.5), with a probe before it or not.
+/// The timer that ended a silence of `waited`, if one fits: a probe, a timeout, or a chain of timeouts that double (RFC
+/// 6298 §5.5), with or without a probe before it.
 pub fn expired(srtt: Option<Nanos>, segments_out: u32, waited: Nanos) -> Option<Expired> {
     let (probe, rto) = (probe_timeout(srtt, segments_out), rto(srtt));
     if fires_at(probe, 1, waited) && waited < rto {

@@ -1,4 +1,4 @@
-//! A finished flow to its row: the verdicts of its gaps become stalls, and its time gets its owners.
+//! Builds the row of a finished flow: its gaps are judged, become stalls, and each nanosecond gets its owner.
 
 use super::busy::Busy;
 use super::ceiling::Ceiling;
@@ -30,14 +30,14 @@ impl From<Direction> for Side {
     }
 }
 
-/// What a reader asked of the rows.
+/// Options of the rows.
 #[derive(Clone, Copy, Debug)]
 pub struct Wanted {
     /// List bursts.
     pub bursts: bool,
     /// List exchanges.
     pub exchanges: bool,
-    /// Leave stalls shorter than this out of the list.
+    /// Shortest stall in the list.
     pub least_stall: Nanos,
 }
 
@@ -50,7 +50,7 @@ pub fn flow_row(flow: &Finished, id: u64, capture: u32, limits: &Limits, wanted:
     let busy = [0, 1].map(|end| judged(flow, &flow.gaps[end], limits, &mut stalls));
     leave_out_late_handshake(&mut stalls);
     outcome::advise(&mut stalls, outcome);
-    // Each sender's own are in order; a stable sort would take half of them once more.
+    // Each sender's stalls are in order already; a stable sort would take half of the time again.
     stalls.sort_unstable_by_key(|stall| (stall.start_ns, stall.sender as u8, stall.end_ns));
     (0..).zip(&mut stalls).for_each(|(number, stall)| stall.number = number);
     let fastest = [0, 1].map(|end: usize| pace::fastest(&flow.bursts[end]));
@@ -107,7 +107,7 @@ pub fn flow_row(flow: &Finished, id: u64, capture: u32, limits: &Limits, wanted:
     row
 }
 
-/// SYNs in the middle of the client's data are no wait of its own.
+/// Removes the handshake stall where SYNs came in the middle of the client's data: the client did not wait for them.
 fn leave_out_late_handshake(stalls: &mut Vec<StallRow>) {
     let Some(handshake) = stalls.first().filter(|stall| stall.cause == Cause::Handshake) else { return };
     let (start, end) = (handshake.start_ns, handshake.end_ns);
@@ -117,13 +117,14 @@ fn leave_out_late_handshake(stalls: &mut Vec<StallRow>) {
     }
 }
 
-/// The stalls of one sender, and how busy it was.
+/// Judges the gaps of one sender: appends its stalls to `stalls`, returns how busy it was.
 fn judged(flow: &Finished, gaps: &[Gap], limits: &Limits, stalls: &mut Vec<StallRow>) -> Busy {
     let (mut busy, mut climb, mut blocked) = (Busy::default(), Climb::default(), Vec::new());
     let (mut free, last) = (flow.connection().start, flow.connection().end);
     for gap in gaps {
         for mut part in causes::explain(gap, limits, flow.threshold) {
-            // An end waits for one thing at a time and while its flow lasts, even where hostile clocks and distances say otherwise.
+            // An end waits for one thing at a time and only during its flow, even where hostile clocks and distances
+            // contradict that.
             part.start = part.start.clamp(free, last);
             part.end = part.end.clamp(part.start, last);
             free = part.end;
@@ -144,7 +145,7 @@ fn judged(flow: &Finished, gaps: &[Gap], limits: &Limits, stalls: &mut Vec<Stall
     busy
 }
 
-/// The waits of the client and of the server, as the exchanges need them.
+/// Waits of the client and of the server, as input to the exchanges.
 fn waits(stalls: &[StallRow]) -> [Vec<Wait>; 2] {
     [Side::Client, Side::Server].map(|side| {
         let own = stalls.iter().filter(|stall| stall.sender == side);
@@ -205,13 +206,13 @@ fn direction_row(flow: &Finished, direction: Direction, busy: &Busy, path: PathR
     }
 }
 
-/// The largest window that an end announced where its peer stopped to wait.
+/// The largest window that an end announced before its peer stopped to wait.
 fn announced(flow: &Finished, direction: Direction) -> Option<u64> {
     let newest = flow.gaps[direction.peer() as usize].last()?;
     u64::try_from(newest.largest_window).ok().filter(|window| *window > 0)
 }
 
-/// A tap this close to an end, in shares of the whole round trip, is at that end.
+/// Distance of a tap that is at an end, as a share of the whole round trip.
 const AT_AN_END: f64 = 0.1;
 
 fn vantage(connection: &Connection) -> VantageRow {
@@ -252,14 +253,15 @@ fn burst_rows(bursts: &[Vec<Burst>; 2]) -> Vec<BurstRow> {
     rows
 }
 
-/// A plain round trip is nobody's stall: an application's pause counts only for what it lasted beyond one.
+/// The part is long enough for a stall. A normal round trip is nobody's stall, so an application's pause counts only
+/// for the time beyond one.
 fn is_stall(gap: &Gap, part: &Part, threshold: Nanos) -> bool {
     let length = part.end - part.start;
     if part.cause == Cause::CaptureGap {
         return length > Nanos::ZERO && (gap.ended || gap.left_in_flight > 0);
     }
     if !gap.ended {
-        // Nothing is known to have been queued: the sender had simply finished.
+        // No data is known to have been queued: the sender had simply finished.
         let closed = gap.closed.is_some() && gap.reopened.is_none();
         let waiting = gap.left_in_flight > 0 || closed || gap.retransmissions > 0 || gap.recovering;
         let overdue = length > gap.rtt() + gap.rtt() + threshold;
@@ -281,7 +283,7 @@ fn handshake_stall(flow: &Finished, outcome: Option<Outcome>) -> Option<StallRow
     let (start, end) = (connection.handshake.start()?, connection.handshake.end()?);
     let handshake = &connection.handshake;
     let again = handshake.syns.saturating_sub(1) + handshake.syn_acks.saturating_sub(1);
-    // Data of the end that accepted it shows that the SYN was answered, whatever of the handshake was captured.
+    // Data of the accepting end shows that the SYN was answered, whatever of the handshake was captured.
     let answered = handshake.done.is_some() || connection.half(Direction::Server).bytes > 0;
     let proof = causes::judge_handshake(Opening {
         sent_again: again,

@@ -1,12 +1,12 @@
-//! How long one end had data to send or outstanding, and how much of that its peer's window was full: what `ss -ti` tells as
-//! `busy` and `rwnd_limited` (Linux tcp_chrono).
+//! Time in which one end had data to send or outstanding, and the part of it in which its peer's window was full: the
+//! `busy` and `rwnd_limited` of `ss -ti` (Linux tcp_chrono).
 
 use crate::causes::{Cause, Part};
 use crate::flow::Direction;
 use crate::gap::{Finished, Gap};
 use crate::time::Nanos;
 
-/// The sums of one direction.
+/// Sums of one direction.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Busy {
     idle: Nanos,
@@ -15,7 +15,7 @@ pub(super) struct Busy {
 }
 
 impl Busy {
-    /// A part of a gap; `waited` is true if somebody waited in it, which a sender that had finished did not.
+    /// Adds a part of a gap; `waited` is false where the sender had finished, so that nobody waited.
     pub(super) fn add(&mut self, gap: &Gap, part: &Part, waited: bool) {
         if !gap.ended {
             self.end = Some(if waited && part.cause != Cause::Retransmission {
@@ -24,7 +24,7 @@ impl Busy {
                 gap.all_acked.unwrap_or(part.end)
             });
         }
-        // What is lost at a full window is probed for like any tail, but tcp_chrono goes on counting the window.
+        // A loss at a full window is probed for like any tail, but tcp_chrono goes on counting the window.
         let full = gap.room_at_start.is_some_and(|room| room < gap.next_segment()) && part.proof.detail == "tail-loss";
         match part.cause {
             Cause::RwndLimited | Cause::ZeroWindow if waited => self.limited += (part.end - part.start).or_zero(),
@@ -37,18 +37,18 @@ impl Busy {
         }
     }
 
-    /// Busy time, and the part of it that the window limited; `None` where the capture does not tell.
+    /// Busy time, and the part of it that the window limited; `None` where the capture does not show it.
     pub(super) fn of(&self, flow: &Finished, sender: Direction) -> (Option<Nanos>, Option<Nanos>) {
         let half = flow.connection().half(sender);
         let first = flow.bursts[sender as usize].first().map(|burst| burst.start);
         let (Some(first), Some(end), 0, false) = (first, self.end, flow.dropped, flow.incomplete()) else {
             return (None, None);
         };
-        // Linux counts from the client's SYN on, which waits in the same queue.
+        // Linux counts from the client's SYN, which waits in the same queue.
         let handshake = &flow.connection().handshake;
         let opening = handshake.start().zip(handshake.end()).filter(|_| sender == Direction::Client);
         let opening = opening.map_or(Nanos::ZERO, |(start, end)| end - start);
-        // By the sender's own clock the last ACK may come after the flow's end, and data may come before the handshake's.
+        // By the sender's own clock the last ACK may come after the flow's end, and data before the handshake's.
         let whole = flow.connection().end - flow.connection().start;
         let busy = ((end - first - self.idle).or_zero() + opening).min(whole);
         let limited = (self.limited + flow.full_for[sender as usize]).min(busy);

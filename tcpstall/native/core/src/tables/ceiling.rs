@@ -1,4 +1,4 @@
-//! What a buffer that held a sender back suggests in numbers: its size, the rate that it allows, the size that is needed.
+//! Numbers for a buffer that held a sender back: its size, the rate that it allows, the size that is needed.
 
 use serde::Serialize;
 
@@ -7,39 +7,43 @@ use crate::causes::{Cause, Part};
 use crate::gap::Gap;
 use crate::time::Nanos;
 
-/// Linux doubles SO_SNDBUF and SO_RCVBUF to pay for overhead (socket(7)).
+/// Factor by which Linux enlarges SO_SNDBUF and SO_RCVBUF, to pay for overhead (socket(7)).
 const DOUBLED: i64 = 2;
-/// The largest buffer of one TSO frame (Linux GSO_LEGACY_MAX_SIZE), bytes: once begun it is filled, whatever the limit is.
+/// Largest buffer of one TSO frame (Linux GSO_LEGACY_MAX_SIZE), bytes: once begun it is filled, whatever the limit.
 const LARGEST_FRAME: i64 = 65_536;
-/// Linux raises smaller options to this: SOCK_MIN_SNDBUF (2 · (2048 + an sk_buff of 256)) before doubling, bytes.
+/// Smallest SO_SNDBUF option, bytes: Linux raises smaller ones to SOCK_MIN_SNDBUF (2 · (2048 + an sk_buff of 256))
+/// before doubling.
 const LEAST_SEND_BUFFER: i64 = 2_304;
-/// Rounds at one level that make it a plateau.
+/// Rounds at one level that make the level a plateau.
 const PLATEAU_ROUNDS: usize = 3;
-/// A window is at most this part of its buffer: tcp_adv_win_scale 2 leaves 3/4; 1 leaves 1/2, newer kernels measure it.
+/// Largest part of its buffer that a window takes: tcp_adv_win_scale 2 leaves 3/4; 1 leaves 1/2, newer kernels measure
+/// it.
 const LARGEST_PART: (i64, i64) = (3, 4);
 
-/// Numbers for whoever sizes the buffer: SO_SNDBUF of the sender or SO_RCVBUF of its peer. Absent where they do not apply.
+/// Numbers for the team that sizes the buffer: SO_SNDBUF of the sender or SO_RCVBUF of its peer. Absent where they do
+/// not apply.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
 pub struct Ceiling {
-    /// The rate that this much in flight allows: per base round trip, bytes per second.
+    /// Rate that this flight per base round trip allows, bytes per second.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub ceiling_bytes_per_s: Option<u64>,
-    /// The smallest buffer option that explains what was seen, bytes.
+    /// The smallest buffer option that fits the capture, bytes.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub buffer_low_bytes: Option<u64>,
-    /// The largest, bytes.
+    /// The largest buffer option that fits the capture, bytes.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub buffer_high_bytes: Option<u64>,
-    /// The buffer option that lets the next limit bind instead, or twice the flight where none is known, bytes.
+    /// The buffer option with which the next limit is reached first, or twice the flight where no limit is known,
+    /// bytes.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub buffer_needed_bytes: Option<u64>,
-    /// The rate that would then be possible, bytes per second.
+    /// Rate that this option would allow, bytes per second.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub needed_bytes_per_s: Option<u64>,
 }
 
 impl Ceiling {
-    /// Of a stall: a plateau of the sender's flight, or of the peer's window while its reader keeps up.
+    /// Numbers of a stall at a plateau of the sender's flight, or of the peer's window while its reader keeps up.
     pub fn of(gap: &Gap, part: &Part) -> Ceiling {
         match (part.cause, part.proof.detail) {
             (Cause::SndbufLimited, _) if gap.context.plateau_rounds as usize >= PLATEAU_ROUNDS => {
@@ -53,8 +57,9 @@ impl Ceiling {
         }
     }
 
-    /// Of the waits of one sender for its send buffer where no level stood: a blocked writer wakes at a third free
-    /// (sk_stream_write_space), so that flights may swing between two thirds of the level and the level.
+    /// Fills in the numbers of one sender's waits for its send buffer where the flight has no plateau: a blocked writer
+    /// wakes when a third of the buffer is free (sk_stream_write_space), so the flight may swing between two thirds of
+    /// the level and the level.
     pub(super) fn of_swing(gaps: &[(usize, &Gap)], stalls: &mut [StallRow]) {
         let level = gaps.iter().map(|(_, gap)| gap.flight_at_start).max().unwrap_or(0);
         let swings = |gap: &Gap| gap.flight_at_start * 3 >= level * 2;
@@ -69,7 +74,7 @@ impl Ceiling {
         }
     }
 
-    /// The same with twice the flight as what is needed, whatever the next limit allows.
+    /// The same numbers with twice the flight as the needed size, whatever the next limit allows.
     pub(super) fn twice(&self) -> Option<Ceiling> {
         let (now, needed) = self.ceiling_bytes_per_s.zip(self.needed_bytes_per_s)?;
         let flight = self.buffer_needed_bytes? as f64 * now as f64 / needed.max(1) as f64;
@@ -77,8 +82,9 @@ impl Ceiling {
         Some(Ceiling { buffer_needed_bytes: needed, needed_bytes_per_s: Some(2 * now), ..*self })
     }
 
-    /// `next` is the flight that the next limit allows. The buffer option for so much is as large: the kernel's doubling
-    /// pays for truesize ÷ payload of a segment a buffer, and for the half that a window may be of its buffer.
+    /// Computes the numbers; `next` is the flight that the next limit allows. The buffer option for that flight has its
+    /// size: the kernel's doubling pays for truesize ÷ payload of a segment in the buffer, and for the half of the
+    /// buffer that a window may take.
     fn new(gap: &Gap, flight: i64, (low, high): (i64, i64), next: i64) -> Ceiling {
         let needed = next.max(2 * flight);
         Ceiling {
@@ -91,8 +97,9 @@ impl Ceiling {
     }
 }
 
-/// Linux sk_stream_wait_memory: a writer is blocked once truesize, 1.0 to 2.0 times the payload, reaches the doubled
-/// option; one buffer more may be filled, and how large it is does not show on the wire (software segmentation).
+/// Range of the send buffer option for a plateau (Linux sk_stream_wait_memory): a writer is blocked once truesize, 1.0
+/// to 2.0 times the payload, reaches the doubled option. One more buffer may be filled, and its size is not visible on
+/// the wire (software segmentation).
 fn send_buffer(plateau: i64) -> (i64, i64) {
     (((plateau - LARGEST_FRAME) / DOUBLED).max(LEAST_SEND_BUFFER).min(plateau), plateau)
 }

@@ -1,10 +1,10 @@
-//! What an idle restart cost: the waits of the climb back, less those that the old window would have cost as well.
+//! Cost of an idle restart: the waits of the climb back, less those that the old window would have needed too.
 
 use super::rows::StallRow;
 use crate::causes::{Cause, Part};
 use crate::gap::Gap;
 
-/// The climb of one sender that is under way.
+/// The present climb of one sender.
 #[derive(Debug, Default)]
 pub(super) struct Climb {
     rows: Vec<usize>,
@@ -14,7 +14,7 @@ pub(super) struct Climb {
 }
 
 impl Climb {
-    /// The next part of the sender's gaps in order of time; its row in the list is `row`, if it has one.
+    /// Adds the next part of the sender's gaps in order of time; `row` is its index in the list, if it is listed.
     pub(super) fn add(&mut self, gap: &Gap, part: &Part, row: Option<usize>, stalls: &mut [StallRow]) {
         match (part.cause, row) {
             (Cause::IdleRestart, Some(row)) => {
@@ -24,13 +24,15 @@ impl Climb {
                 let segments = u64::from(gap.cwnd_before_idle.unwrap_or(0));
                 self.old_window = self.old_window.max(segments * u64::from(gap.mss));
             }
-            // A pause in which everything was acknowledged ends the climb: the next one starts from its own idle.
+            // A pause in which everything was acknowledged ends the climb: the next climb starts from its own idle
+            // period.
             (Cause::AppLimited | Cause::ZeroWindow, _) => self.finish(stalls),
             _ => {}
         }
     }
 
-    /// The climb is over: its first row gets its cost, so that costs add up over a flow. What followed counts up to one old window, which it would have filled.
+    /// Ends the climb: its first row gets its cost, so that costs add up over a flow. The data after the climb counts
+    /// up to one old window, which it would have filled.
     pub(super) fn finish(&mut self, stalls: &mut [StallRow]) {
         let climb = std::mem::take(self);
         if climb.old_window == 0 {

@@ -1,4 +1,4 @@
-//! Rows turned to columns, for whoever wants tables instead of objects.
+//! Turns rows into columns, for callers that want tables instead of objects.
 
 use super::ledger::Owner;
 use super::rows::{BurstRow, DirectionRow, FlowRow, Names, StallRow};
@@ -15,9 +15,9 @@ pub enum Values {
     Integers(Vec<Option<i64>>),
     /// Shares and confidences.
     Reals(Vec<Option<f64>>),
-    /// Yes or no.
+    /// True or false.
     Flags(Vec<Option<bool>>),
-    /// Words.
+    /// Text.
     Texts(Vec<Option<String>>),
 }
 
@@ -37,7 +37,7 @@ impl Values {
         self.len() == 0
     }
 
-    /// Takes in further rows of the same column; of another kind they are no rows of it, and are left out.
+    /// Appends values of a further table; values of another type are left out.
     pub fn append(&mut self, further: Values) {
         match (self, further) {
             (Values::Integers(values), Values::Integers(mut further)) => values.append(&mut further),
@@ -54,7 +54,7 @@ impl Values {
 pub struct Column {
     /// The name, with its unit as a suffix.
     pub name: String,
-    /// One value a row.
+    /// One value per row.
     pub values: Values,
 }
 
@@ -89,7 +89,7 @@ fn number(packet: Option<PacketNo>) -> Option<i64> {
     packet.map(|packet| packet.0 as i64)
 }
 
-/// A flow a row.
+/// Table with one flow per row.
 pub fn flows(rows: &[FlowRow]) -> Columns {
     let mut columns = vec![
         integers("flow", rows, |row| signed(row.id)),
@@ -134,7 +134,7 @@ pub fn flows(rows: &[FlowRow]) -> Columns {
     columns
 }
 
-/// One of the names in what a flow carries.
+/// One of the names that a flow carries.
 pub(super) fn named(row: &FlowRow, of: impl Fn(&Names) -> &Option<String>) -> Option<String> {
     row.names.as_ref().and_then(|names| of(names).clone())
 }
@@ -186,7 +186,7 @@ fn direction(end: &str, rows: &[FlowRow], of: impl Fn(&FlowRow) -> &DirectionRow
     ]
 }
 
-/// A burst a row.
+/// Table with one burst per row.
 pub fn bursts(rows: &[FlowRow]) -> Columns {
     let all: Vec<(u64, &BurstRow)> =
         rows.iter().flat_map(|flow| flow.bursts.iter().flatten().map(move |burst| (flow.id, burst))).collect();
@@ -201,7 +201,7 @@ pub fn bursts(rows: &[FlowRow]) -> Columns {
     ]
 }
 
-/// A stall a row.
+/// Table with one stall per row.
 pub fn stalls(rows: &[FlowRow]) -> Columns {
     let all: Vec<(u64, &StallRow)> =
         rows.iter().flat_map(|flow| flow.stalls.iter().map(move |stall| (flow.id, stall))).collect();
@@ -247,7 +247,7 @@ pub fn stalls(rows: &[FlowRow]) -> Columns {
     ]
 }
 
-/// An exchange a row; the parts of each phase added up.
+/// Table with one exchange per row; the parts of each phase are added up.
 pub fn exchanges(rows: &[FlowRow]) -> Columns {
     let all: Vec<(u64, &Exchange)> =
         rows.iter().flat_map(|flow| flow.exchanges.iter().flatten().map(move |exchange| (flow.id, exchange))).collect();
@@ -270,7 +270,7 @@ pub fn exchanges(rows: &[FlowRow]) -> Columns {
     columns
 }
 
-/// A segment a row, as it was captured.
+/// Table with one captured segment per row.
 pub fn segments(rows: &[Segment]) -> Columns {
     let sacks = |row: &Segment| {
         let blocks = row.sack_blocks().iter().map(|block| format!("{}-{}", block.left.0, block.right.0));
@@ -299,10 +299,10 @@ pub fn segments(rows: &[Segment]) -> Columns {
     ]
 }
 
-/// One segment of a flow with the sender's state after it, for drawing.
+/// One segment of a flow with the sender's state after it, as input to plots.
 #[derive(Clone, Copy, Debug)]
 pub struct Sample {
-    /// When.
+    /// Time of the segment, nanoseconds.
     pub time_ns: i64,
     /// Packet number.
     pub packet: u64,
@@ -324,11 +324,11 @@ pub struct Sample {
     pub cwnd: Option<i64>,
     /// First SACK block, relative to the data's sender.
     pub sack: Option<(i64, i64)>,
-    /// The round trip that an ACK has measured for the sender since the row before.
+    /// The round trip that an ACK measured for the sender since the previous row.
     pub rtt: Option<i64>,
 }
 
-/// A sample a row.
+/// Table with one sample per row.
 pub fn samples(rows: &[Sample]) -> Columns {
     vec![
         integers("time_ns", rows, |row| Some(row.time_ns)),

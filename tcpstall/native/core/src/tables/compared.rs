@@ -1,5 +1,5 @@
-//! Sums of the flows of each service, for a comparison of two captures. They take the same memory for one flow as for a million,
-//! but for two figures of a flow whose median is asked for.
+//! Sums of the flows of each service, for a comparison of two captures. Their memory does not depend on the number of
+//! flows, except for two numbers per flow whose median is needed.
 
 use hashbrown::HashMap;
 use serde::Serialize;
@@ -9,22 +9,22 @@ use super::rows::{FlowRow, StallRow};
 use crate::causes::Cause;
 use crate::wire::Endpoint;
 
-/// Services kept that only one of the captures has; a stranger can name as many as there are addresses and ports. Flows to
-/// further ones only count.
+/// Services kept that only one of the captures has. A stranger can name as many services as there are addresses and
+/// ports, so flows to further services are only counted.
 pub const SERVICES_KEPT: usize = 1 << 16;
 
-/// What a mean and a variance are made of, nanoseconds and their squares.
+/// Sums behind a mean and a variance, nanoseconds and their squares.
 #[derive(Clone, Copy, Default, Serialize)]
 struct Moments {
     sum: i128,
     squares: u128,
 }
 
-/// Bytes in flight, or of the window, by the time that they stood while one cause held the sender.
+/// Time at each level of bytes in flight, or of the window, while one cause held the sender.
 #[derive(Clone)]
 struct Levels {
     cause: Cause,
-    /// The flow and its stall that came first.
+    /// The first flow at one of these levels, and its stall.
     first: (u64, u64),
     spans: HashMap<u64, i128>,
 }
@@ -32,22 +32,22 @@ struct Levels {
 /// Flows of one service.
 #[derive(Clone, Default)]
 struct Flows {
-    /// The lowest id.
+    /// The lowest id of a flow.
     first: u64,
     count: u64,
     bytes: u64,
     retransmitted: u64,
     repairs: u64,
     duration: i128,
-    /// Owners that have any time, in their order.
+    /// Owners with any time, in order.
     time: Vec<(u8, Moments)>,
     round_trips: Vec<i64>,
-    /// First bursts in segments, of the end that sent more.
+    /// First bursts, in segments, of the end that sent more.
     windows: Vec<u64>,
     levels: Vec<Levels>,
 }
 
-/// What some flows came to.
+/// Sums of some flows.
 #[derive(Serialize)]
 pub struct Facts {
     flows: u64,
@@ -56,7 +56,7 @@ pub struct Facts {
     repairs: u64,
     duration_ns: i128,
     time_ns: Vec<(&'static str, i128, u128)>,
-    /// The one in the middle, or the two.
+    /// The median, or the two middle values.
     base_rtt_ns: Vec<i64>,
     initial_window_segments: Vec<u64>,
     levels: Vec<(Cause, u64)>,
@@ -70,7 +70,8 @@ pub struct Compared {
 }
 
 impl Compared {
-    /// Takes in a flow. Its service is kept below the limit, and above it where the `other` capture has it too.
+    /// Takes in a flow. Its service is kept below the limit, and beyond it where the `other` capture has the service
+    /// too.
     pub fn add(&mut self, row: &FlowRow, other: Option<&Compared>) {
         if self.services.len() >= SERVICES_KEPT
             && !self.services.contains_key(&row.server)
@@ -82,7 +83,7 @@ impl Compared {
         self.services.entry(row.server).or_insert_with(|| Flows { first: row.id, ..Flows::default() }).add(row);
     }
 
-    /// Flows to services beyond the limit.
+    /// Flows dropped because their services are beyond the limit.
     pub fn dropped(&self) -> u64 {
         self.dropped
     }
@@ -94,7 +95,7 @@ impl Compared {
         found.into_iter().map(|(_, end)| end).collect()
     }
 
-    /// What the flows of these services came to together.
+    /// Sums of the flows of these services together.
     pub fn facts<'a>(&self, services: impl Iterator<Item = &'a Endpoint>) -> Facts {
         let mut sum = Flows::default();
         services.filter_map(|end| self.services.get(end)).for_each(|flows| sum.merge(flows));
@@ -163,7 +164,7 @@ impl Flows {
         &mut self.levels[at]
     }
 
-    /// Takes in the flows of a further service, whose causes follow those that are there.
+    /// Takes in the flows of a further service, whose causes follow the existing ones.
     fn merge(&mut self, other: &Flows) {
         self.count += other.count;
         self.bytes = self.bytes.saturating_add(other.bytes);
@@ -218,7 +219,7 @@ impl Levels {
     }
 }
 
-/// The value in the middle, or the two where their number is even.
+/// The median, or the two middle values where their number is even.
 fn middle<T: Copy + Ord>(values: &mut [T]) -> Vec<T> {
     values.sort_unstable();
     let half = values.len() / 2;

@@ -1,8 +1,8 @@
-//! Rows as JSON text: what `serde_json` writes, but for names of fields, which are ours and need no escaping.
+//! Writes rows as JSON text, equal to `serde_json`'s. Names of fields are our own and are not escaped.
 //!
-//! `serde_json` looks at each byte of each string for what must be escaped, one by one and the names of fields included. A
-//! short flow is little more than a hundred such names and some words of ours, and looking at them took a seventh of the time
-//! of a whole run.
+//! `serde_json` tests each byte of each string for characters to escape, names of fields included. A short flow is
+//! little more than a hundred such names and some words of our own, and these tests took a seventh of the time of a
+//! whole run.
 
 use std::io::{self, Write};
 
@@ -10,17 +10,17 @@ use serde::Serialize;
 use serde::ser::{Error as _, Impossible, SerializeMap, SerializeSeq, SerializeStruct, Serializer};
 use serde_json::Error;
 
-/// Text that waits longer than this, bytes, is written even where a row is not complete: one flow may have 100,000 stalls.
+/// Length of text, bytes, from which it is written even inside a row: one flow may have 100,000 stalls.
 const ENOUGH: usize = 256 * 1024;
 
-/// Appends a row to `text`, whose beginning goes to `out` where it grows long.
+/// Appends a row to `text`; where `text` grows long its beginning goes to `out`.
 pub(super) fn append(text: &mut Vec<u8>, out: &mut dyn Write, row: &impl Serialize) -> io::Result<()> {
     row.serialize(&mut Json { text, out, name: false })?;
     Ok(())
 }
 
-/// Writes a value that quotes what others wrote, file names above all: JSON lets characters stand that steer a terminal (DEL,
-/// C1) or turn the direction of writing, so they are escaped here.
+/// Writes a value with strangers' text, such as file names. JSON permits characters that control a terminal (DEL, C1)
+/// or change the writing direction, so they are escaped here.
 pub(super) fn foreign(out: &mut impl Write, value: &(impl Serialize + ?Sized)) -> std::io::Result<()> {
     let steers = |char: char| {
         let turns =
@@ -40,7 +40,7 @@ pub(super) fn foreign(out: &mut impl Write, value: &(impl Serialize + ?Sized)) -
 struct Json<'a> {
     text: &'a mut Vec<u8>,
     out: &'a mut dyn Write,
-    /// What comes is the name of a field, flattened into the object.
+    /// The next value is the name of a field, flattened into the object.
     name: bool,
 }
 
@@ -62,7 +62,7 @@ impl Json<'_> {
     }
 }
 
-/// True if nothing in it must be escaped.
+/// True if the text needs no escape.
 #[inline]
 fn is_plain(text: &[u8]) -> bool {
     let (words, rest) = text.as_chunks::<8>();
@@ -71,8 +71,8 @@ fn is_plain(text: &[u8]) -> bool {
     words.iter().chain([&last]).all(|word| !has_special(u64::from_le_bytes(*word)))
 }
 
-/// True if one of eight bytes is a control character, a quotation mark or a backslash: subtracting borrows from the high bit
-/// of a byte that is too small, and only there as long as nothing lower was.
+/// True if one of eight bytes is a control character, a quotation mark or a backslash: subtraction borrows from the
+/// high bit of a byte that is too small, and only there as long as no lower byte was.
 #[inline]
 fn has_special(bytes: u64) -> bool {
     let each = |byte: u8| u64::from_le_bytes([byte; 8]);
@@ -81,7 +81,7 @@ fn has_special(bytes: u64) -> bool {
     (control | zero(bytes ^ each(b'"')) | zero(bytes ^ each(b'\\'))) & each(0x80) != 0
 }
 
-/// A list or an object that is being written.
+/// State of a list or an object while it is written.
 struct Inside<'a> {
     json: Json<'a>,
     any: bool,
@@ -107,7 +107,7 @@ impl SerializeStruct for Inside<'_> {
     type Ok = ();
     type Error = Error;
 
-    // Where the name is known, writing it is a few moves; where it must be asked for, it is a call.
+    // With a name known at compile time this is a few moves; otherwise it would be a call.
     #[inline(always)]
     fn serialize_field<T: Serialize + ?Sized>(&mut self, key: &'static str, value: &T) -> Result<(), Error> {
         let text = &mut *self.json.text;
@@ -139,7 +139,7 @@ impl SerializeMap for Inside<'_> {
         self.json.nested(value)
     }
 
-    // Fields of a flattened row come here, with names that are known as well.
+    // Fields of a flattened row come here; their names need no escape either.
     #[inline(always)]
     fn serialize_entry<K, V>(&mut self, key: &K, value: &V) -> Result<(), Error>
     where
@@ -173,7 +173,7 @@ impl SerializeSeq for Inside<'_> {
     }
 }
 
-/// A value that `serde_json` writes as well as anybody.
+/// Forwards a value to `serde_json`.
 macro_rules! plain {
     ($($method:ident: $kind:ty),*) => {
         $(
@@ -184,7 +184,7 @@ macro_rules! plain {
     };
 }
 
-/// A whole number.
+/// Writes an integer.
 macro_rules! whole {
     ($($method:ident: $kind:ty),*) => {
         $(
@@ -197,7 +197,7 @@ macro_rules! whole {
     };
 }
 
-/// A shape that no row has.
+/// Rejects a shape that no row has.
 macro_rules! absent {
     ($($method:ident($($argument:ty),*) -> $answer:ty),*) => {
         $(

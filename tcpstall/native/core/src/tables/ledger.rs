@@ -5,16 +5,16 @@ use serde::ser::{Serialize, SerializeMap, Serializer};
 use crate::causes::Cause;
 use crate::time::Nanos;
 
-/// Who owns a stretch of a flow's time: a cause, or one of the three states in which nobody waits.
+/// Owner of a stretch of a flow's time: a cause, or one of the three states in which nobody waits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Owner {
-    /// A sender waited for this.
+    /// A sender waited because of this cause.
     Waiting(Cause),
     /// An end is sending.
     Sending,
-    /// A request, a response or its last ACK is on its way and neither end could send.
+    /// A request, a response or its last ACK is in flight, and neither end could send.
     InTransit,
-    /// After the last new data of both ends.
+    /// The time after the last new data of both ends.
     Closing,
 }
 
@@ -37,7 +37,7 @@ impl Owner {
         }
     }
 
-    /// The key in the report.
+    /// Key in the report.
     pub const fn name(self) -> &'static str {
         match self {
             Owner::Waiting(cause) => cause.name(),
@@ -48,29 +48,29 @@ impl Owner {
     }
 }
 
-/// Time by owner.
+/// Time of each owner.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Ledger([Nanos; OWNERS]);
 
 impl Ledger {
-    /// Gives `span` to `owner`; a negative span is nobody's.
+    /// Adds `span` to `owner`; a negative span counts as zero.
     pub fn add(&mut self, owner: Owner, span: Nanos) {
         self.0[owner.index()] += span.or_zero();
     }
 
-    /// What `owner` has.
+    /// Time of `owner`.
     pub fn of(&self, owner: Owner) -> Nanos {
         self.0[owner.index()]
     }
 
-    /// Takes `span`, as far as there is so much, from one owner to another.
+    /// Moves `span`, or as much of it as there is, from one owner to another.
     pub fn passes(&mut self, from: Owner, to: Owner, span: Nanos) {
         let span = span.min(self.of(from));
         self.0[from.index()] = self.of(from) - span;
         self.add(to, span);
     }
 
-    /// What causes own.
+    /// Time owned by causes.
     pub fn lost(&self) -> Nanos {
         self.0[..Cause::ALL.len()].iter().fold(Nanos::ZERO, |sum, span| sum + *span)
     }

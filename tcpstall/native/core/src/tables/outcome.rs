@@ -1,4 +1,4 @@
-//! What became of a connection that nobody answered, or whose peer fell silent for good.
+//! Outcome of a connection that nobody answered, or whose peer fell silent for good.
 
 use serde::{Serialize, Serializer};
 
@@ -9,12 +9,12 @@ use crate::flow::{Connection, Direction, State};
 use crate::gap::Finished;
 use crate::time::Nanos;
 
-/// A SYN waits this long for its answer before it is sent again (RFC 6298 §2.1): before that nobody is late.
+/// Time that a SYN waits for its answer before it is retransmitted (RFC 6298 §2.1): before that no answer is late.
 const PATIENCE: Nanos = Nanos::from_millis(1_000);
-/// Attempts without an answer that no single loss explains: a tail loss probe and two timeouts, or three timeouts.
+/// Unanswered attempts that no single loss explains: a tail loss probe and two timeouts, or three timeouts.
 const ATTEMPTS: u32 = 3;
 
-/// The end of a connection that did not go well.
+/// Outcome of a connection that failed, or that the capture does not show to the end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Outcome {
     /// Nothing answered the SYNs.
@@ -25,16 +25,16 @@ pub enum Outcome {
     HalfOpen,
     /// The client reset the connection instead of completing the handshake.
     Aborted,
-    /// Data was sent again and again, and the peer was not heard any more.
+    /// Data was retransmitted repeatedly, and the peer was not heard any more.
     Gone(Direction),
     /// The capture ends so soon after the SYN or SYN-ACK that the answer may have followed.
     TooEarly,
-    /// Packets of one end answer the other, of which the capture holds nothing.
+    /// Packets of one end answer the other end, and the capture holds nothing of the other end.
     OneSided,
 }
 
 impl Outcome {
-    /// The word in the report.
+    /// Name in the report.
     pub const fn name(self) -> &'static str {
         match self {
             Outcome::Unreachable => "unreachable",
@@ -47,19 +47,19 @@ impl Outcome {
         }
     }
 
-    /// Of a flow; `None` of a connection that was established and whose ends were heard.
+    /// Outcome of a flow; `None` for a connection that was established and whose ends were heard.
     pub(super) fn of(flow: &Finished) -> Option<Outcome> {
         let connection = flow.connection();
         opening(connection, until(flow)).or_else(|| gone(connection, until(flow)))
     }
 }
 
-/// The latest moment at which a packet of the flow would have been seen.
+/// Latest time at which a packet of the flow would have been captured.
 fn until(flow: &Finished) -> Nanos {
     flow.until.unwrap_or(Nanos(i64::MIN)).max(flow.connection().end)
 }
 
-/// How a handshake ended that was not completed.
+/// Outcome of a handshake that was not completed.
 fn opening(connection: &Connection, until: Nanos) -> Option<Outcome> {
     let handshake = &connection.handshake;
     let start = handshake.start()?;
@@ -70,7 +70,7 @@ fn opening(connection: &Connection, until: Nanos) -> Option<Outcome> {
     if handshake.refused.is_some() {
         return Some(Outcome::Refused);
     }
-    // Nobody says more than a SYN before there is an answer.
+    // An end sends only SYNs before it has an answer.
     let went_on = connection.state != State::Opening || client.bytes > 0 || server.bytes > 0;
     let [by_client, by_server] = [Direction::Server, Direction::Client].map(|of| connection.silence[of as usize].heard);
     let late = until - start >= PATIENCE;
@@ -82,14 +82,14 @@ fn opening(connection: &Connection, until: Nanos) -> Option<Outcome> {
         (_, _, true) => Some(Outcome::OneSided),
         (true, false, false) if late => Some(Outcome::Unreachable),
         (true, true, false) if late => Some(Outcome::HalfOpen),
-        // The SYN-ACK was sent again although the capture lacks the client.
+        // The SYN-ACK was retransmitted, although the capture lacks the client.
         (false, true, false) if handshake.syn_acks > 1 => Some(Outcome::HalfOpen),
         (false, true, false) => Some(Outcome::OneSided),
         (_, _, false) => Some(Outcome::TooEarly),
     }
 }
 
-/// An end that sent the same data again and again to a peer that was not heard any more.
+/// Outcome of an end that retransmitted the same data repeatedly to a silent peer.
 fn gone(connection: &Connection, until: Nanos) -> Option<Outcome> {
     let lost = |end: &Direction| {
         let (silence, half) = (connection.silence[*end as usize], connection.half(*end));
@@ -99,20 +99,21 @@ fn gone(connection: &Connection, until: Nanos) -> Option<Outcome> {
     Direction::BOTH.into_iter().find(lost).map(Outcome::Gone)
 }
 
-/// The outcome as the report shows it.
+/// Outcome in the report.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
 pub struct OutcomeRow {
-    /// `unreachable`, `refused`, `half-open`, `aborted`, `gone`; `too-early` or `one-sided` where the capture does not tell;
-    /// `null` of a connection that was established and whose ends were heard.
+    /// `unreachable`, `refused`, `half-open`, `aborted`, `gone`; `too-early` or `one-sided` where the capture does not
+    /// decide;
+    /// `null` for a connection that was established and whose ends were heard.
     #[serde(serialize_with = "name_or_null")]
     pub outcome: Option<Outcome>,
     /// The end that got no answer.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub unanswered_sender: Option<Side>,
-    /// How often it sent: SYNs or SYN-ACKs; of `gone` how often it sent the data again.
+    /// Number of its SYNs or SYN-ACKs; for `gone` the number of retransmissions of the data.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub unanswered_attempts: Option<u32>,
-    /// For how long nobody answered: up to the latest packet of the capture.
+    /// Time without an answer: up to the latest packet of the capture.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub unanswered_ns: Option<Nanos>,
 }
@@ -152,7 +153,7 @@ fn name_or_null<S: Serializer>(outcome: &Option<Outcome>, serializer: S) -> Resu
     }
 }
 
-/// Puts the outcome's advice where the cause's own does not fit.
+/// Replaces the cause's advice by the outcome's, where the cause's does not fit.
 pub(super) fn advise(stalls: &mut [StallRow], outcome: Option<Outcome>) {
     let (cause, sender, advice) = match outcome {
         Some(Outcome::TooEarly) => {
@@ -186,7 +187,7 @@ mod tests {
     const SYN_ACK: Flags = Flags::SYN.with(Flags::ACK);
     const RST_ACK: Flags = Flags::RST.with(Flags::ACK);
 
-    /// (ms, 0 client or 1 server, flags, sequence number, payload): the server's ISN is 900, the client's 0.
+    /// Plays (ms, 0 client or 1 server, flags, sequence number, payload): the server's ISN is 900, the client's 0.
     fn flow(said: &[(i64, usize, Flags, u32, u32)], until_ms: i64) -> Finished {
         let ends = [1, 2].map(|host| Endpoint { address: Address::v4([10, 0, 0, host]), port: 80 * u16::from(host) });
         let segment = |&(ms, from, flags, seq, payload): &(i64, usize, Flags, u32, u32)| Segment {

@@ -1,7 +1,8 @@
-//! The fastest that a direction of data really was, and the figures that it never came near.
+//! Measures the fastest second of a direction of data, and removes rates that the data never came near.
 //!
-//! A window or buffer over the smallest round trip is a rate, and so are a few packets over the time in which their ACKs came.
-//! Both are arithmetic: whoever sizes a buffer by them pays for a rate that nobody saw. They are told where the flow came near.
+//! A window or buffer divided by the smallest round trip is a rate, and so are a few packets divided by the time of
+//! their ACKs. Both are arithmetic: a buffer sized by them is sized for a rate that never occurred. They are reported
+//! only where the flow came near.
 
 use super::ceiling::Ceiling;
 use super::path::PathRow;
@@ -9,13 +10,13 @@ use super::rows::StallRow;
 use crate::gap::Burst;
 use crate::time::Nanos;
 
-/// Span over which the fastest rate is counted; a shorter flow is counted whole.
+/// Span of the fastest rate; a shorter flow is counted whole.
 const SECOND: Nanos = Nanos::from_millis(1_000);
-/// A rate is near if the flow's fastest second reached this share of it: a flow that waits nine tenths of its time for a buffer
-/// still shows what that buffer allows.
+/// Share of a rate that the flow's fastest second must reach for the rate to be reported: a flow that waits nine tenths
+/// of its time for a buffer still shows the rate that the buffer allows.
 const NEAR: f64 = 0.1;
 
-/// The most that one direction sent in a second, bytes a second; `None` where all left at one moment.
+/// Largest amount that one direction sent in a second, bytes per second; `None` where all data left at one time.
 pub(super) fn fastest(bursts: &[Burst]) -> Option<f64> {
     let spans: Vec<(Nanos, Nanos, f64)> =
         bursts.iter().map(|burst| (burst.start, burst.end.max(burst.start), burst.bytes as f64)).collect();
@@ -24,7 +25,7 @@ pub(super) fn fastest(bursts: &[Burst]) -> Option<f64> {
         return None;
     }
     let (mut most, mut first, mut inside) = (0.0_f64, 0, 0.0_f64);
-    // The fullest second ends with a burst: one that ended earlier or later would hold less of that burst, or no more.
+    // The fullest second ends with a burst: a second that ends earlier or later holds less of that burst, or no more.
     for (index, &(_, end, bytes)) in spans.iter().enumerate() {
         let from = end - span;
         inside += bytes;
@@ -32,7 +33,7 @@ pub(super) fn fastest(bursts: &[Burst]) -> Option<f64> {
             inside -= spans[first].2;
             first += 1;
         }
-        // Bursts of one sender follow each other, so that only the first can begin before the second does.
+        // Bursts of one sender are consecutive, so only the first can begin before the second does.
         let (start, end, bytes) = spans[first];
         let before = (from - start).or_zero().0 as f64 / (end - start).0.max(1) as f64;
         most = most.max(inside - bytes * before.min(1.0));
@@ -44,7 +45,7 @@ fn is_near(rate: Option<u64>, fastest: Option<f64>) -> bool {
     rate.zip(fastest).is_none_or(|(rate, fastest)| fastest >= NEAR * rate as f64)
 }
 
-/// Takes the path's rate out of a direction's row where its data never came near.
+/// Removes the path's rate from a direction's row where the data never came near it.
 pub(super) fn withhold_path(row: &mut PathRow, fastest: Option<f64>) {
     if !is_near(row.bottleneck_bytes_per_s, fastest) {
         (row.bottleneck_bytes_per_s, row.bdp_bytes) = (None, None);
@@ -52,8 +53,8 @@ pub(super) fn withhold_path(row: &mut PathRow, fastest: Option<f64>) {
     row.fastest_bytes_per_s = fastest.map(|rate| rate as u64);
 }
 
-/// Takes rates that the stalls' senders never came near out of the evidence, with the sizes that follow from them; what is left
-/// instead is the fastest second.
+/// Removes rates, and the sizes derived from them, from the evidence of stalls whose sender never came near them; the
+/// fastest second replaces them.
 pub(super) fn withhold(stalls: &mut [StallRow], fastest: [Option<f64>; 2]) {
     for stall in stalls {
         let own = fastest[stall.sender as usize];

@@ -1,4 +1,4 @@
-//! What the path did to a direction of data: the rate of its narrowest point, and how long that point was busy.
+//! The path of a direction of data: the rate of its bottleneck, and the time for which that was busy.
 
 use serde::Serialize;
 
@@ -7,21 +7,22 @@ use crate::flow::Direction;
 use crate::gap::{Burst, Finished, Gap, Stretch};
 use crate::time::Nanos;
 
-/// The path as one direction's data found it.
+/// Path of one direction's data.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
 pub struct PathRow {
-    /// What the narrowest point carried while a queue stood there, payload bytes a second; `None` where none ever stood, or
+    /// Rate of the bottleneck while a queue stood there, payload bytes per second; `None` where no queue ever stood, or
     /// where the data never came near that rate for a second.
     pub bottleneck_bytes_per_s: Option<u64>,
-    /// That rate times the base round trip: more in flight than this only queues.
+    /// That rate times the base round trip: a larger flight is only queued.
     pub bdp_bytes: Option<u64>,
-    /// Mean time that packets queued there.
+    /// Mean queueing delay at the bottleneck.
     pub queue_delay_ns: Option<Nanos>,
-    /// How long it was busy with this direction's data, up to the last new data of the flow.
+    /// Time for which the bottleneck was busy with this direction's data, up to the last new data of the flow.
     pub bandwidth_limited_ns: Nanos,
-    /// The most that this direction sent in a second, payload bytes a second; a shorter flow is counted whole.
+    /// Largest amount that this direction sent in a second, payload bytes per second; a shorter flow is counted whole.
     pub fastest_bytes_per_s: Option<u64>,
-    /// Rate over the link's, where the link's is known: while the path was busy, else from the first data to the last.
+    /// Rate divided by the link's rate, where that is known: while the path was busy, otherwise from the first data to
+    /// the last.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub link_share: Option<f64>,
 }
@@ -29,13 +30,13 @@ pub struct PathRow {
 /// The path during one stall.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
 pub struct PathEvidence {
-    /// What the narrowest point of the path carried at that time, payload bytes a second.
+    /// Rate of the bottleneck during the stall, payload bytes per second.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub bottleneck_bytes_per_s: Option<u64>,
     /// That rate times the base round trip.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub bdp_bytes: Option<u64>,
-    /// How long packets queued at that time.
+    /// Queueing delay during the stall.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub queue_ns: Option<Nanos>,
 }
@@ -44,13 +45,14 @@ fn product(rate: f64, base_rtt: Option<Nanos>) -> Option<u64> {
     base_rtt.map(|rtt| (rate * rtt.0 as f64 / 1e9) as u64)
 }
 
-/// Payload over the link's rate from which the link counts as full: headers take 6 % of Ethernet, and as much again is left
-/// for what a user calls 100 Mbit/s.
+/// Share of the link's rate that payload takes when the link is full: headers take 6 % of Ethernet, and as much again
+/// is allowed for what users call 100 Mbit/s.
 const LINK_FULL: f64 = 0.88;
 /// Round trips that a burst must last for its rate to be the link's: a window that is sent at once lasts less than one.
 const LINK_ROUNDS: i64 = 2;
 
-/// When the path was busy with a direction's data, in order of time: a queue stood, or the link is known and was full.
+/// Times when the path was busy with a direction's data, in order: a queue stood, or the link's rate is known and was
+/// reached.
 pub(super) fn busy(flow: &Finished, direction: Direction, limits: &Limits) -> Vec<(Nanos, Nanos)> {
     let stretches = flow.stretches[direction as usize].iter().map(|stretch| (stretch.start, stretch.end));
     let full = |burst: &&Burst| {
@@ -70,7 +72,7 @@ pub(super) fn busy(flow: &Finished, direction: Direction, limits: &Limits) -> Ve
     spans
 }
 
-/// The row of a direction.
+/// Row of a direction.
 pub(super) fn path_row(flow: &Finished, direction: Direction, busy: &[(Nanos, Nanos)], limits: &Limits) -> PathRow {
     let stretches = &flow.stretches[direction as usize];
     let span = stretches.iter().fold(Nanos::ZERO, |sum, stretch| sum + stretch.span());
@@ -97,7 +99,7 @@ fn whole_rate(flow: &Finished, direction: Direction) -> Option<f64> {
     (span > Nanos::ZERO).then(|| flow.connection().half(direction).bytes as f64 * 1e9 / span.0 as f64)
 }
 
-/// The evidence of a stall.
+/// Evidence of a stall.
 pub(super) fn path_evidence(gap: &Gap) -> PathEvidence {
     let stretch = gap.context.bottleneck.as_ref();
     PathEvidence {

@@ -1,4 +1,4 @@
-//! What the peer's receiver did, in numbers: a reader that lags, a window that shut, probes that nobody answered.
+//! Numbers about the peer's receiver: a reader that lags, a window that shut, unanswered probes.
 
 use serde::Serialize;
 
@@ -9,34 +9,34 @@ use crate::time::Nanos;
 /// Numbers about the peer's window and its reader. Absent where they do not apply.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
 pub struct Receiver {
-    /// The largest window so far, where a reader was behind it, bytes.
+    /// The largest window so far, where a reader lagged behind it, bytes.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub window_plateau_bytes: Option<u64>,
-    /// What the peer's application had not read when the wait ended, bytes.
+    /// Bytes that the peer's application had not read when the wait ended.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub unread_bytes: Option<u64>,
-    /// How fast the peer's application read while it was behind, over the whole flow, bytes per second.
+    /// Rate at which the peer's application read while it lagged, over the whole flow, bytes per second.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub drain_bytes_per_s: Option<u64>,
-    /// How long the window was shut within the wait.
+    /// Time within the wait for which the window was shut.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub closed_ns: Option<Nanos>,
-    /// The smallest window meanwhile: 0, or less than a segment, bytes.
+    /// The smallest window in that time: 0, or less than a segment, bytes.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub closed_window_bytes: Option<u64>,
     /// Payload of the sender's window probes: 0 or 1, bytes.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub probe_bytes: Option<u64>,
-    /// Window probes that no ACK of the peer followed before the next one.
+    /// Window probes that no ACK of the peer followed before the next probe.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub probes_unanswered: Option<u64>,
-    /// Of a wait that never ended: the probes since the peer was last heard.
+    /// Probes since the peer was last heard, for a wait that never ended.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub probes_since_heard: Option<u64>,
 }
 
 impl Receiver {
-    /// Of a stall at a shut window, or behind a slow reader.
+    /// Numbers of a stall at a shut window, or because of a slow reader.
     pub fn of(gap: &Gap, part: &Part) -> Receiver {
         let size = |bytes: i64| Some(bytes.max(0) as u64);
         match (part.cause, part.proof.detail) {

@@ -1,4 +1,4 @@
-//! What a report says about repairs of losses: attempts of a stall, their evidence, and the totals of a direction.
+//! Repairs of losses in the report: attempts of a stall, their evidence, and the totals of a direction.
 
 use serde::Serialize;
 
@@ -9,15 +9,15 @@ use crate::time::Nanos;
 /// One attempt of a sender to repair a loss.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct AttemptRow {
-    /// When.
+    /// Time of the attempt.
     pub time_ns: Nanos,
     /// `timeout`, `fast-retransmit` or `tail-loss`.
     pub kind: &'static str,
-    /// How long the sender had heard nothing new and had not sent it: what its timer measured.
+    /// Time since the sender last received anything new or last sent this data: the time that its timer measures.
     pub waited_ns: Nanos,
 }
 
-/// What a stall's label rests on where something was lost.
+/// Evidence of a stall's label where data was lost.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
 pub struct RepairEvidence {
     /// Timeouts inside the stall.
@@ -26,7 +26,7 @@ pub struct RepairEvidence {
     /// Retransmissions inside the wait that a DSACK or an echoed timestamp showed needless.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub needless_retransmissions: Option<u64>,
-    /// Bytes in flight when the first lost segment was first sent, itself included: where the path overflowed.
+    /// Bytes in flight when the first lost segment was first sent, that segment included: the path overflowed there.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub congestion_point_bytes: Option<u64>,
     /// Packets that were sent just before the next data and did not reach the tap.
@@ -35,7 +35,7 @@ pub struct RepairEvidence {
 }
 
 impl RepairEvidence {
-    /// Of the part of a gap from `start` to `end`.
+    /// Evidence of the part of a gap from `start` to `end`.
     pub(super) fn of(gap: &Gap, start: Nanos, end: Nanos) -> RepairEvidence {
         let count = |count: u32| (count > 0).then_some(u64::from(count));
         let timeouts = attempts(gap, start, end).iter().filter(|attempt| attempt.kind == "timeout").count();
@@ -49,7 +49,7 @@ impl RepairEvidence {
     }
 }
 
-/// The attempts within `(start, end]` of a gap.
+/// Attempts within `(start, end]` of a gap.
 pub(super) fn attempts(gap: &Gap, start: Nanos, end: Nanos) -> Vec<AttemptRow> {
     let all = gap.repair.iter().flat_map(|repair| &repair.attempts);
     all.filter(|attempt| attempt.time > start && attempt.time <= end)
@@ -57,7 +57,7 @@ pub(super) fn attempts(gap: &Gap, start: Nanos, end: Nanos) -> Vec<AttemptRow> {
         .collect()
 }
 
-/// How often one sender repaired losses, and why; and what was only out of order.
+/// One sender's repairs of losses by trigger, and its reordered segments.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct RepairRow {
     /// Retransmission timeouts.
@@ -68,11 +68,11 @@ pub struct RepairRow {
     pub tail_probes: u32,
     /// Retransmissions that a DSACK or an echoed timestamp showed needless.
     pub needless_retransmissions: u32,
-    /// Frames that came late at the tap without having been sent again.
+    /// Frames that came late at the tap and were not retransmitted.
     pub reordered_segments: u32,
-    /// Most bytes that overtook one of them.
+    /// Largest number of bytes that overtook a frame.
     pub reordering_bytes: u64,
-    /// The latest of them came so long after what overtook it.
+    /// Longest delay of a reordered segment behind the data that overtook it.
     pub reordering_ns: Nanos,
 }
 

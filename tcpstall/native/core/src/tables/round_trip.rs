@@ -1,4 +1,4 @@
-//! What a report says about round trips: the plain part and the excess of a stall, and a flow's spikes.
+//! Round trips in the report: the normal round trip and the excess of a stall, and a flow's spikes.
 
 use serde::{Serialize, Serializer};
 
@@ -9,14 +9,15 @@ use crate::flow::Direction;
 use crate::gap::{Finished, Gap};
 use crate::time::Nanos;
 
-/// The round trip in a stall: how much was the path's, how much more it was and whose.
+/// The round trip in a stall: the path's part, and the excess with its owner.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
 pub struct RoundTrip {
-    /// The path's smallest round trip as it was then.
+    /// The path's smallest round trip at that time.
     pub base_rtt_ns: Option<Nanos>,
-    /// What the stall took beyond it; `None` where it waited for no answer.
+    /// Time of the stall beyond that round trip; `None` where the stall waited for no answer.
     pub excess_ns: Option<Nanos>,
-    /// Whose that was: `queue`, `receiver-silent`, `delayed-ack`, `loss`, `unknown`; `None` where there is none to speak of.
+    /// Owner of the excess: `queue`, `receiver-silent`, `delayed-ack`, `loss`, `unknown`; `None` where the excess is
+    /// negligible.
     #[serde(serialize_with = "word")]
     pub excess_owner: Option<Owner>,
 }
@@ -33,28 +34,28 @@ fn word<S: Serializer>(owner: &Option<Owner>, serializer: S) -> Result<S::Ok, S:
     owner.map(Owner::name).serialize(serializer)
 }
 
-/// The peak of an episode in which round trips were more than five times the base one.
+/// The peak of an episode in which round trips exceeded five times the base round trip.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct SpikeRow {
-    /// Whose data was acknowledged late.
+    /// Sender whose data was acknowledged late.
     pub sender: Side,
-    /// When the ACK reached it.
+    /// Time when the ACK reached the sender.
     pub time_ns: Nanos,
-    /// How long the round trip was.
+    /// Length of the round trip.
     pub rtt_ns: Nanos,
     /// Bytes in flight before that ACK.
     pub in_flight_bytes: u64,
-    /// The peer's window before that ACK; `None` where it is not known.
+    /// The peer's window before that ACK; `None` where it is unknown.
     pub peer_window_bytes: Option<u64>,
 }
 
-/// Spikes of both senders in order of time, and how many a limit dropped.
+/// Spikes of both senders in order of time, and the number that a limit dropped.
 pub(super) fn spikes(flow: &Finished) -> (Vec<SpikeRow>, u64) {
     let (mut rows, last) = (Vec::new(), flow.connection().end);
     for sender in Direction::BOTH {
         rows.extend(flow.spikes(sender).list.iter().map(|spike| SpikeRow {
             sender: sender.into(),
-            // The last ACK reaches a distant sender after the tap has seen the flow's end.
+            // The last ACK may reach a distant sender after the flow's last packet passed the tap.
             time_ns: spike.time.min(last),
             rtt_ns: spike.rtt,
             in_flight_bytes: spike.flight.max(0) as u64,

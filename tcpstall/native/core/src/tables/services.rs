@@ -1,10 +1,9 @@
-//! Services: the connections to one server's address and port, and what reusing them would have saved.
+//! Services: the connections to one server's address and port, and the cost of not reusing them.
 //!
-//! A client needs at any time as many connections to a service as it has open at once. Its connections beyond the most
-//! that were open together (from the first SYN to the first FIN or RST, or to the last packet) are handshakes that reuse
-//! would have saved: each could have been replaced by one that had been opened before, had that been kept. What they cost
-//! is counted at the client's mean handshake with that service. Connections whose handshake was not captured whole are
-//! left out of this.
+//! A client needs as many connections to a service as it has open at once. Its connections beyond the largest number
+//! open together (from the first SYN to the first FIN or RST, or to the last packet) are handshakes that reuse would
+//! have saved: an earlier connection, kept open, could have replaced each of them. Their cost is counted at the
+//! client's mean handshake with that service. Connections whose handshake was not captured whole are left out.
 
 use std::cmp::Reverse;
 
@@ -16,31 +15,35 @@ use super::rows::FlowRow;
 use crate::time::Nanos;
 use crate::wire::{Address, Endpoint};
 
-/// Connections whose times are kept; further ones count, but not for what reuse would have saved.
+/// Connections whose times are kept; further connections are counted, but without the savings of reuse.
 pub const SPANS_KEPT: usize = 1 << 20;
-/// Services kept; a stranger can name as many as there are addresses and ports. Connections to further ones only count.
+/// Services kept. A stranger can name as many services as there are addresses and ports, so connections to further
+/// services are only counted.
 const SERVICES_KEPT: usize = 1 << 16;
-/// Pairs of a service and a client kept, some hundred bytes each; connections of further clients count for their service only.
+/// Pairs of a service and a client kept, some hundred bytes each; connections of further clients count for their
+/// service only.
 const CLIENTS_KEPT: usize = 1 << 18;
 /// Idle times kept for each end of a service.
 const IDLES_KEPT: usize = 1_000;
-/// An end that closes after less than this had simply finished; a timer for idle connections runs for seconds.
+/// Shortest idle time of a timer: an end that closes sooner had simply finished; a timer for idle connections runs for
+/// seconds.
 const LEAST_IDLE: Nanos = Nanos::from_millis(1_000);
-/// So many connections must agree before an idle time counts as a timer, and so must this share of those that the end closed.
+/// Connections, and their share of those that the end closed, that must agree before an idle time counts as a timer.
 const LEAST_AGREEING: usize = 3;
 const AGREEING_SHARE: f64 = 0.8;
-/// A timer's idle times lie this close together: its tick is a second in common servers, a few per cent in longer ones.
+/// Largest difference between idle times of one timer: its tick is a second in common servers, a few per cent in longer
+/// ones.
 const TIMER_SLACK: Nanos = Nanos::from_millis(1_000);
 const TIMER_SHARE: f64 = 0.05;
 
-/// One end closes connections that were idle for a certain time, and the other never does.
+/// One end closes connections that were idle for a fixed time, and the other end never does.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct IdleClose {
     /// `client` or `server`.
     pub side: &'static str,
-    /// The middle of its idle times.
+    /// Median of its idle times.
     pub after_ns: Nanos,
-    /// Connections that it closed so.
+    /// Connections that it closed after that time.
     pub connections: u64,
 }
 
@@ -50,38 +53,38 @@ pub struct ServiceRow {
     /// Address of the server.
     #[serde(serialize_with = "shown")]
     pub address: Address,
-    /// Its port.
+    /// Port of the server.
     pub port: u16,
     /// Client addresses.
     pub clients: u64,
-    /// Connections of clients beyond a limit, who are not among `clients` and count for no reuse.
+    /// Connections of clients beyond a limit; these clients are not among `clients` and do not count for reuse.
     #[serde(skip_serializing_if = "is_zero")]
     pub connections_of_further_clients: u64,
     /// Connections.
     pub connections: u64,
-    /// Exchanges on all of them.
+    /// Exchanges on all these connections.
     pub exchanges: u64,
     /// Connections whose handshake was captured whole.
     pub handshakes: u64,
-    /// Their handshakes' time.
+    /// Total time of these handshakes.
     pub handshake_ns: Nanos,
-    /// Connections whose SYN nothing answered.
+    /// Connections whose SYN was not answered.
     pub unreachable: u64,
     /// Connections that a RST refused.
     pub refused: u64,
     /// Connections that the server accepted and the client did not complete.
     pub half_open: u64,
-    /// Connections whose peer fell silent while data was sent again and again.
+    /// Connections whose peer fell silent while data was retransmitted repeatedly.
     pub gone: u64,
     /// Handshakes that reuse would have saved.
     pub avoidable_handshakes: u64,
-    /// What those cost.
+    /// Cost of these handshakes.
     pub avoidable_ns: Nanos,
     /// Connections that the client closed first.
     pub closed_by_client: u64,
     /// Connections that the server closed first.
     pub closed_by_server: u64,
-    /// A keep-alive that only one end keeps.
+    /// Idle timeout that only one end has.
     pub idle_close: Option<IdleClose>,
 }
 
@@ -107,14 +110,14 @@ struct Service {
     exchanges: u64,
     handshakes: u64,
     handshake: Nanos,
-    /// Unreachable, refused, half-open and gone.
+    /// Numbers of unreachable, refused, half-open and gone connections.
     outcomes: [u64; 4],
     closed: [u64; 2],
-    /// Idle times and the moments at which each end closed then.
+    /// Idle times after which each end closed, with the time of the close.
     idles: [Vec<(Nanos, Nanos)>; 2],
 }
 
-/// Place of an outcome among those that are counted.
+/// Index of an outcome in the counts.
 fn place_of(outcome: Outcome) -> Option<usize> {
     match outcome {
         Outcome::Unreachable => Some(0),
@@ -125,7 +128,7 @@ fn place_of(outcome: Outcome) -> Option<usize> {
     }
 }
 
-/// Services as their flows end.
+/// Services of the flows that have ended.
 #[derive(Clone, Default)]
 pub struct Services {
     services: HashMap<Endpoint, Service>,
@@ -174,12 +177,12 @@ impl Services {
         }
     }
 
-    /// Connections to services beyond the limit.
+    /// Connections dropped because their services are beyond the limit.
     pub fn dropped(&self) -> u64 {
         self.dropped
     }
 
-    /// The services, those first that would gain most by reuse, then those with most connections.
+    /// The services, ordered by the savings of reuse, then by connections.
     pub fn rows(mut self) -> Vec<ServiceRow> {
         let mut saved: HashMap<Endpoint, (u64, u64, Nanos)> = HashMap::new();
         for ((server, _), client) in &mut self.clients {
@@ -216,7 +219,7 @@ impl Services {
 }
 
 impl Client {
-    /// Connections beyond the most that were open together, and what their handshakes cost.
+    /// Connections beyond the largest number open together, and the cost of their handshakes.
     fn avoidable(&mut self) -> (u64, Nanos) {
         let mut ends: Vec<Nanos> = self.spans.iter().map(|span| span.1).collect();
         ends.sort();
@@ -235,7 +238,7 @@ impl Client {
 }
 
 /// The end whose idle times agree, if the other end closes no idle connections. Connections that were all closed at one
-/// moment tell of an end that was shut down, not of a timer.
+/// time are due to a shutdown, not to a timer.
 fn idle_close([client, server]: [Vec<(Nanos, Nanos)>; 2]) -> Option<IdleClose> {
     let (side, mut idles) = match (client.is_empty(), server.is_empty()) {
         (true, false) => ("server", server),

@@ -1,5 +1,5 @@
-//! Flows that come first in one of several orders. All others are let go as they end, so that memory does not grow with the
-//! flows of a capture.
+//! Keeps the flows that come first in one of several orders. All other flows are dropped as they end, so memory does
+//! not grow with the flows of a capture.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -7,7 +7,7 @@ use std::sync::Arc;
 use super::rows::FlowRow;
 use super::sort::Order;
 
-/// The first flows of one order, by their place and their id.
+/// The first flows of one order, by rank and id.
 #[derive(Clone)]
 struct First {
     order: Order,
@@ -22,13 +22,13 @@ pub struct Shown {
 }
 
 impl Shown {
-    /// Keeps so many flows of each of these orders.
+    /// Keeps `most` flows of each of these orders.
     pub fn new(most: usize, orders: &[Order]) -> Shown {
         let first = |order: &Order| First { order: *order, flows: BTreeMap::new() };
         Shown { most, firsts: orders.iter().map(first).collect() }
     }
 
-    /// Takes in a flow, and lets go of those that it pushes back.
+    /// Takes in a flow and drops those that it displaces.
     pub fn add(&mut self, row: FlowRow) {
         let row = Arc::new(row);
         for first in &mut self.firsts {
@@ -36,7 +36,7 @@ impl Shown {
         }
     }
 
-    /// The flows that were kept, in the order of their ids.
+    /// The kept flows, in the order of their ids.
     pub fn into_rows(self) -> Vec<FlowRow> {
         let mut kept: BTreeMap<u64, Arc<FlowRow>> = BTreeMap::new();
         for first in self.firsts {
@@ -68,7 +68,7 @@ mod tests {
     use crate::time::Nanos;
     use crate::wire::{Flags, Segment};
 
-    /// A flow of that id that began and lasted so long.
+    /// A flow with that id, start and length.
     fn flow(id: u64, start: i64, length: i64) -> FlowRow {
         let segment = Segment { flags: Flags::SYN, ..Segment::default() };
         let mut watch = Watch::new(&segment);

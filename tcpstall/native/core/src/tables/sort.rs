@@ -2,7 +2,7 @@
 
 use super::rows::FlowRow;
 
-/// What comes first.
+/// An order of flows: the first criterion decides.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Order {
     /// Most time lost to stalls.
@@ -18,7 +18,7 @@ pub enum Order {
 }
 
 impl Order {
-    /// The order of that name.
+    /// The order with this name.
     pub fn from_name(name: &str) -> Option<Order> {
         match name {
             "lost" => Some(Order::Lost),
@@ -30,7 +30,7 @@ impl Order {
         }
     }
 
-    /// A flow's place: the smallest comes first, and of equal ones that with the lower id.
+    /// Rank of a flow: the smallest comes first; of equal flows the lower id.
     pub fn place(self, row: &FlowRow) -> i64 {
         match self {
             Order::Lost => row.lost().0.saturating_neg(),
@@ -41,7 +41,7 @@ impl Order {
         }
     }
 
-    /// Sorts; equal ones stay in the order of their ids.
+    /// Sorts the rows; equal ones stay in the order of their ids.
     pub fn sort(self, rows: &mut [FlowRow]) {
         rows.sort_by_key(|row| self.place(row));
     }

@@ -1,15 +1,15 @@
-//! Rows as a store of many captures holds them: each names its scan, its capture and its flow.
+//! Rows in a store of many captures: each names its scan, its capture and its flow.
 
 use super::columns::{self, Column, Columns, flags, integers, signed, texts};
 use super::findings;
 use super::rows::FlowRow;
 
-/// Where rows come from.
+/// Origin of rows.
 #[derive(Clone, Copy, Debug)]
 pub struct Origin<'a> {
-    /// The analysis.
+    /// Name of the scan.
     pub scan: &'a str,
-    /// Names of its captures, by their numbers.
+    /// Names of its captures, by number.
     pub captures: &'a [String],
 }
 
@@ -22,31 +22,31 @@ impl Origin<'_> {
         ]
     }
 
-    /// A flow a row.
+    /// Table with one flow per row.
     pub fn flows(&self, rows: &[FlowRow]) -> Columns {
         let flows: Vec<&FlowRow> = rows.iter().collect();
         let others = columns::flows(rows).into_iter().filter(|column| !matches!(&*column.name, "flow" | "capture"));
         self.columns(&flows).into_iter().chain(others).collect()
     }
 
-    /// A stall a row.
+    /// Table with one stall per row.
     pub fn stalls(&self, rows: &[FlowRow]) -> Columns {
         self.of_flows(&repeated(rows, |flow| flow.stalls.len()), columns::stalls(rows))
     }
 
-    /// An exchange a row.
+    /// Table with one exchange per row.
     pub fn exchanges(&self, rows: &[FlowRow]) -> Columns {
         self.of_flows(&repeated(rows, |flow| flow.exchanges.as_ref().map_or(0, Vec::len)), columns::exchanges(rows))
     }
 
-    /// What a flow adds to a finding a row.
+    /// Table with one flow's contribution to one finding per row.
     pub fn findings(&self, rows: &[FlowRow]) -> Columns {
         let parts = findings::parts(rows);
         let flows: Vec<&FlowRow> = parts.iter().map(|part| part.flow).collect();
         self.of_flows(&flows, findings::columns(&parts).into())
     }
 
-    /// What flows have several of: `flows` has the flow of each row.
+    /// Adds the columns of the flow to rows of which a flow has several; `flows` has the flow of each row.
     fn of_flows(&self, flows: &[&FlowRow], columns: Columns) -> Columns {
         let ends = [
             texts("client_address", flows, |flow| Some(flow.client.address.to_string())),
@@ -63,7 +63,7 @@ impl Origin<'_> {
     }
 }
 
-/// The flow of each of the rows that flows have, `count` a flow.
+/// The flow of each such row; `count` is the number of rows of a flow.
 fn repeated(rows: &[FlowRow], count: impl Fn(&FlowRow) -> usize) -> Vec<&FlowRow> {
     rows.iter().flat_map(|flow| std::iter::repeat_n(flow, count(flow))).collect()
 }

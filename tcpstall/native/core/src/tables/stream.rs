@@ -1,4 +1,4 @@
-//! A report written flow by flow: JSON, NDJSON, CSV.
+//! Writes a report flow by flow: JSON, NDJSON, CSV.
 
 use std::io::{self, Write};
 
@@ -15,19 +15,19 @@ pub const SCHEMA: &str = "tcpstall.report/1";
 /// The version of tcpstall.
 pub const VERSION: &str = env!("CARGO_PKG_VERSION");
 
-/// The shape of the output.
+/// Format of the output.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Shape {
     /// One `tcpstall.report/1` object.
     Json,
-    /// A flow a line, then a line for each service, each finding and each capture; `type` says which.
+    /// A line per flow, then a line per service, finding and capture; `type` names the kind.
     Ndjson,
-    /// A stall a row.
+    /// A row per stall.
     Csv,
 }
 
 impl Shape {
-    /// The shape of that name.
+    /// The format with this name.
     pub fn from_name(name: &str) -> Option<Shape> {
         match name {
             "json" => Some(Shape::Json),
@@ -42,11 +42,11 @@ impl Shape {
 const CSV_HEADER: &str = "flow,client,client_port,server,server_port,sender,start_ns,end_ns,duration_ns,ended,cause,detail,\
 confidence,in_flight_bytes,peer_window_bytes,cwnd_estimate_segments,burst_bytes,last_packet,freed_by_packet,next_packet,stall";
 
-/// Makes JSON text of findings over so many flows.
+/// Makes the JSON text of findings, given the number of flows.
 pub type Told<'a> = &'a mut dyn FnMut(Vec<FindingRow>, u64) -> io::Result<Option<String>>;
 
-/// Writes rows as they come. The object's `services` and `captures` follow its `flows`, since only the
-/// end knows them.
+/// Writes rows as they come. The object's `services` and `captures` follow its `flows`, because they are known only at
+/// the end.
 pub struct Writer<W: Write> {
     out: W,
     shape: Shape,
@@ -58,7 +58,7 @@ pub struct Writer<W: Write> {
 }
 
 impl<W: Write> Writer<W> {
-    /// Writes the beginning.
+    /// Writes the beginning of the report.
     pub fn begin(mut out: W, shape: Shape) -> io::Result<Writer<W>> {
         match shape {
             Shape::Json => write!(out, "{{\"schema\":\"{SCHEMA}\",\"tcpstall\":\"{VERSION}\",\"flows\":[")?,
@@ -103,7 +103,8 @@ impl<W: Write> Writer<W> {
         self.flows
     }
 
-    /// Writes the end, with what became of each capture. `told` makes JSON text of the findings; `None` leaves them out.
+    /// Writes the end of the report, with the result of each capture. `told` makes the JSON text of the findings;
+    /// `None` leaves them out.
     pub fn end(mut self, captures: &[impl Serialize], told: Told<'_>) -> io::Result<()> {
         match self.shape {
             Shape::Json => {
@@ -149,7 +150,7 @@ fn line(out: &mut impl Write, kind: &str, name: &str, value: &(impl Serialize + 
     out.write_all(b"}\n")
 }
 
-/// A flow among lines of other kinds.
+/// A flow among lines of other types.
 #[derive(Serialize)]
 struct FlowLine<'a> {
     #[serde(rename = "type")]

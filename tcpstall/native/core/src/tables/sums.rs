@@ -1,22 +1,22 @@
-//! Sums over all flows of a run, whether a report holds them or not.
+//! Sums over all flows of a run, whether or not a report lists them.
 
 use super::findings::Findings;
 use super::ledger::{OWNERS, Owner};
 use super::rows::FlowRow;
 use super::services::Services;
 
-/// What flows come to together.
+/// Sums of the flows.
 #[derive(Clone, Default)]
 pub struct Sums {
-    /// How many they are.
+    /// Number of flows.
     pub flows: u64,
-    /// Their services.
+    /// Services of the flows.
     pub services: Services,
-    /// What they lost time to.
+    /// Findings of the flows.
     pub findings: Findings,
-    /// Payload of both directions.
+    /// Payload bytes of both directions.
     pub bytes: u64,
-    /// Wider than a flow's: a million flows may last a century each.
+    /// Time of each owner; wider than a flow's, because a million flows may last a century each.
     time: [i128; OWNERS],
 }
 
@@ -32,7 +32,7 @@ impl Sums {
         }
     }
 
-    /// Nanoseconds of each owner, all flows together.
+    /// Time of each owner over all flows, nanoseconds.
     pub fn time_ns(&self) -> impl Iterator<Item = (&'static str, i128)> {
         Owner::all().map(|owner| (owner.name(), self.time[owner.index()]))
     }

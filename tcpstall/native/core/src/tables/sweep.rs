@@ -1,4 +1,4 @@
-//! Sweeps a flow's life from end to end and gives each stretch of it one owner.
+//! Sweeps a flow's life from start to end and gives each stretch of it one owner.
 
 use super::ledger::{Ledger, Owner};
 use super::rows::{Side, StallRow};
@@ -7,10 +7,10 @@ use crate::flow::Direction;
 use crate::gap::{Burst, Finished};
 use crate::time::Nanos;
 
-/// When the path was busy with one direction's data.
+/// Times when the path was busy with one direction's data.
 pub(super) type Busy = Vec<(Nanos, Nanos)>;
 
-/// Who claims a stretch.
+/// Claim on a stretch.
 #[derive(Clone, Copy, PartialEq)]
 enum Claim {
     /// The path was busy with this sender's data.
@@ -25,7 +25,7 @@ struct Span {
     claim: Claim,
 }
 
-/// The ledger of a flow whose stalls are known.
+/// Ledger of a flow whose stalls are known.
 pub(super) fn ledger(flow: &Finished, stalls: &[StallRow], busy: &[Busy; 2]) -> Ledger {
     let mut ledger = Ledger::default();
     let (start, end) = (flow.connection().start, flow.connection().end);
@@ -37,7 +37,7 @@ pub(super) fn ledger(flow: &Finished, stalls: &[StallRow], busy: &[Busy; 2]) -> 
     let last_wait = stalls.iter().filter(|stall| stall.cause != Cause::Handshake).map(|stall| stall.end_ns).max();
     let last = flow.untold_from.or(last_data.max(last_wait)).unwrap_or(handshake);
     let closing = last.clamp(handshake, end);
-    // Where a limit dropped gaps, nothing is said of the time after it.
+    // Where a limit dropped gaps, the time after it is unexplained.
     let rest = if flow.untold_from.is_some() { Owner::Waiting(Cause::Unexplained) } else { Owner::Closing };
     ledger.add(rest, end - closing);
     let mut cursor = handshake;
@@ -60,17 +60,17 @@ pub(super) fn ledger(flow: &Finished, stalls: &[StallRow], busy: &[Busy; 2]) -> 
     ledger
 }
 
-/// A flow whose pauses are too short for stalls and yet all of them waits for a full window, for many round trips.
+/// Round trips of full window from which a flow whose pauses are all too short for stalls waits for the window.
 const CLOCKED_ROUNDS: i64 = 8;
 
-/// Time between two segments too close for a gap, while the peer's window was full: each ACK let the next segment go.
+/// Time between two segments too close for a gap, while the peer's window was full: each ACK released the next segment.
 fn clocked_by_window(flow: &Finished, sender: Direction) -> Nanos {
     let full = flow.full_for[sender as usize];
     let clocked = flow.connection().base_rtt().is_some_and(|rtt| full > rtt.times(CLOCKED_ROUNDS));
     if clocked { full } else { Nanos::ZERO }
 }
 
-/// A stretch that no stall and no burst owns: travel up to one base round trip, the application beyond it.
+/// Splits a stretch that no stall and no burst owns: travel up to one base round trip, the application beyond it.
 fn share_pause(
     ledger: &mut Ledger,
     flow: &Finished,
@@ -80,7 +80,7 @@ fn share_pause(
     to: Nanos,
 ) {
     let first_words_of_client = previous.is_none() && next == Some(Direction::Client);
-    // Hostile clocks can make a round trip of less than nothing.
+    // Hostile clocks can make a round trip negative.
     let rtt = flow.connection().base_rtt_at(to).unwrap_or_default().or_zero();
     let allowance = if first_words_of_client { Nanos::ZERO } else { rtt };
     let travel = (to - from).min(allowance);
@@ -88,7 +88,7 @@ fn share_pause(
     ledger.add(Owner::Waiting(Cause::AppLimited), to - from - travel);
 }
 
-/// Bursts and stalls; an application's pause is no claim, it only gets what remains.
+/// Spans of bursts and stalls. An application's pause makes no claim: it gets the rest.
 fn spans(flow: &Finished, stalls: &[StallRow], busy: &[Busy; 2]) -> Vec<Span> {
     let bursts = flow.bursts.iter().flatten();
     let sending = bursts.map(|burst| Span { start: burst.start, end: burst.end, claim: Claim::Sending });
@@ -110,7 +110,7 @@ fn spans(flow: &Finished, stalls: &[StallRow], busy: &[Busy; 2]) -> Vec<Span> {
     spans
 }
 
-/// Cuts overlapping spans into stretches in order of time, each with its strongest claim.
+/// Cuts overlapping spans into consecutive stretches, each with its strongest claim.
 fn covered(spans: &[Span], from: Nanos, to: Nanos) -> Vec<(Nanos, Nanos, Owner)> {
     let mut edges: Vec<(Nanos, bool, usize)> = Vec::with_capacity(2 * spans.len());
     for (index, span) in spans.iter().enumerate().filter(|(_, span)| span.start < span.end) {
@@ -134,7 +134,7 @@ fn covered(spans: &[Span], from: Nanos, to: Nanos) -> Vec<(Nanos, Nanos, Owner)>
             active.retain(|other| *other != index);
         }
     }
-    // A burst of one segment has no length, yet it ends the pause before it.
+    // A burst of one segment has no length, but ends the pause before it.
     stretches.extend(spans.iter().filter(|span| span.start == span.end).map(|span| {
         let at = span.start.clamp(from, to);
         (at, at, Owner::Sending)
@@ -143,8 +143,8 @@ fn covered(spans: &[Span], from: Nanos, to: Nanos) -> Vec<(Nanos, Nanos, Owner)>
     stretches
 }
 
-/// A busy path comes before all but a stall of the sender whose data keeps it busy: that one had another reason to wait.
-/// Where both ends wait at once, the cause whose rule stands first owns the time.
+/// The strongest claim. A busy path outranks everything but a stall of the sender whose data keeps it busy: that sender
+/// had another reason to wait. Where both ends wait at once, the cause whose rule comes first owns the time.
 fn strongest(spans: &[Span], active: &[usize]) -> Option<Owner> {
     let claims = || active.iter().map(|index| spans[*index].claim);
     let stalls = |sender: Direction| claims().any(|claim| matches!(claim, Claim::Stall(other, _) if other == sender));
@@ -161,7 +161,7 @@ fn strongest(spans: &[Span], active: &[usize]) -> Option<Owner> {
     })
 }
 
-/// Who speaks when, by the bursts of both ends.
+/// Turns of speaking, by the bursts of both ends.
 struct Turns {
     bursts: Vec<(Nanos, Nanos, Direction)>,
 }

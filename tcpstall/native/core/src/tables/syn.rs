@@ -1,25 +1,25 @@
-//! What the SYNs of a connection said, an end at a time.
+//! Fields of a connection's SYNs, one row per end.
 
 use super::columns::{Column, integers, known_flags, signed};
 use super::rows::FlowRow;
 use crate::flow::{Connection, Direction};
 
-/// The SYNs of the client, or the SYN-ACKs of the server; what they said is `None` where none was captured.
+/// SYNs of the client, or SYN-ACKs of the server; their fields are `None` where none was captured.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct SynRow {
-    /// How many it sent.
+    /// Number of SYNs or SYN-ACKs sent.
     pub count: u32,
-    /// IPv4 TTL or IPv6 hop limit, as it passed the tap.
+    /// IPv4 TTL or IPv6 hop limit at the tap.
     pub ttl: Option<u8>,
     /// The window field, which is not scaled.
     pub window_bytes: Option<u16>,
-    /// The MSS option; `None` too where there is none, or where the snap length may have cut it off.
+    /// The MSS option; `None` also where it is absent, or where the snap length may have cut it off.
     pub mss_bytes: Option<u16>,
-    /// The option SACK-permitted; `None` too where the snap length may have cut it off.
+    /// The SACK-permitted option; `None` also where the snap length may have cut it off.
     pub sack_permitted: Option<bool>,
-    /// The option timestamps; `None` as before.
+    /// The timestamps option; `None` also where the snap length may have cut it off.
     pub timestamps: Option<bool>,
-    /// ECN was offered by the client, accepted by the server.
+    /// ECN: offered by the client, accepted by the server.
     pub ecn: Option<bool>,
 }
 

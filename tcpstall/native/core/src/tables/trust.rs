@@ -1,4 +1,4 @@
-//! How far a flow's labels can be trusted: what its capture lacks, and what the labels lose by it.
+//! Trust in a flow's labels: what its capture lacks, and how much the labels lose by it.
 
 mod sums;
 
@@ -11,28 +11,28 @@ use crate::gap::Finished;
 
 pub use self::sums::CaptureTrust;
 
-/// The least that a round of a bulk transfer holds, segments (RFC 6928 §2: the initial window).
+/// Smallest round of a bulk transfer, segments (RFC 6928 §2: the initial window).
 const ROUND: f64 = 10.0;
-/// Rounds touched by missing data, as a share, from which on a flow is no longer trusted fully.
+/// Share of rounds with missing data from which trust is at most medium.
 const SOME_ROUNDS: f64 = 0.01;
-/// The same from which on it can hardly be trusted.
+/// Share of rounds with missing data from which trust is low.
 const MOST_ROUNDS: f64 = 0.5;
 
-/// How far labels can be trusted.
+/// Level of trust in labels.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Level {
-    /// Nothing is missing that a label rests on.
+    /// Nothing that a label rests on is missing.
     #[default]
     High,
-    /// Some waits cannot be judged, or are judged by less than there could be.
+    /// Some waits cannot be judged, or are judged by less evidence than usual.
     Medium,
     /// Most waits cannot be judged, or rest on guesses.
     Low,
 }
 
 impl Level {
-    /// The word in the report.
+    /// Name in the report.
     pub const fn name(self) -> &'static str {
         match self {
             Level::High => "high",
@@ -42,20 +42,20 @@ impl Level {
     }
 }
 
-/// How an end's window scale is known.
+/// Source of an end's window scale.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum ScaleKnown {
-    /// By the handshake.
+    /// The handshake.
     Known,
-    /// By how the other end's data filled the windows.
+    /// Inferred from the other end's data, which filled the windows.
     Inferred,
-    /// Not at all.
+    /// Unknown.
     Unknown,
 }
 
 impl ScaleKnown {
-    /// The word in the report.
+    /// Name in the report.
     pub const fn name(self) -> &'static str {
         match self {
             ScaleKnown::Known => "known",
@@ -80,39 +80,42 @@ impl<T> Ends<T> {
     }
 }
 
-/// What the capture lacks of a flow, and how far its labels can be trusted.
+/// What the capture lacks of a flow, and the trust in its labels.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct TrustRow {
-    /// The worst that any of the reasons makes it.
+    /// The lowest level of all reasons.
     pub level: Level,
-    /// Why it is not `high`, what weighs most first: `one-sided`, `handshake-missing`, `handshake-partial`, `scale-unknown`,
-    /// `scale-inferred`, `options-cut`, `data-unseen`, `acks-unseen`, `packets-left-out`, `clock-stepped`, `vantage-unknown`.
+    /// Reasons why the level is not `high`, the gravest first: `one-sided`, `handshake-missing`, `handshake-partial`,
+    /// `scale-unknown`, `scale-inferred`, `options-cut`, `data-unseen`, `acks-unseen`, `packets-left-out`,
+    /// `clock-stepped`,
+    /// `vantage-unknown`.
     pub reasons: Vec<&'static str>,
-    /// Where the capture was taken: `at the client`, `at the server`, `between the ends`, `not known where`.
+    /// Place where the capture was taken: `at the client`, `at the server`, `between the ends`, `not known where`.
     pub vantage: &'static str,
-    /// `complete`; `partial` or `missing` where it is not in the capture; `unfinished` where the connection never came about.
+    /// `complete`; `partial` or `missing` where it is not in the capture; `unfinished` where the connection was never
+    /// established.
     pub handshake: &'static str,
-    /// Each end's window scale, by which the other's data is judged.
+    /// Source of each end's window scale, by which the other end's data is judged.
     pub window_scale: Ends<ScaleKnown>,
     /// Frames larger than a segment, which an end's offloading (TSO, GRO) had not split yet or had merged.
     pub offloaded_frames: Ends<u64>,
     /// Copies of packets that the capture or the network made.
     pub duplicates_removed: u64,
-    /// Data that was acknowledged and is not in the capture, bytes.
+    /// Acknowledged data that is not in the capture, bytes.
     pub unseen_bytes: u64,
-    /// Its share of all data, 0 to 1; `None` without data.
+    /// Share of that in all data, 0 to 1; `None` without data.
     pub unseen_share: Option<f64>,
-    /// How often packets are stamped earlier than those before them by a millisecond or more: a clock was set back, or several
-    /// interfaces were stored out of order.
+    /// Number of packets stamped earlier than those before them by a millisecond or more: a clock was set back, or
+    /// several interfaces were stored out of order.
     pub clock_steps: u64,
     /// Segments that the snap length cut inside their options.
     pub options_cut: u64,
-    /// Only one end's packets are in the capture.
+    /// The capture has only one end's packets.
     pub one_sided: bool,
 }
 
 impl TrustRow {
-    /// Of a flow whose capture was taken at `side`.
+    /// Trust in a flow whose capture was taken at `side`.
     pub(super) fn of(flow: &Finished, side: &str) -> TrustRow {
         let connection = flow.connection();
         let halves = &connection.halves;
@@ -138,7 +141,7 @@ impl TrustRow {
     fn judge(&mut self, flow: &Finished, side: &str) {
         let connection = flow.connection();
         if !has_data(connection) {
-            // Nobody waited to send any, so there is no label that could suffer.
+            // Nobody waited to send, so there is no label that could suffer.
             return;
         }
         self.because(self.one_sided, "one-sided", Level::Low);
@@ -146,18 +149,19 @@ impl TrustRow {
         self.because(self.handshake == "missing", "handshake-missing", Level::Medium);
         self.because(self.handshake == "partial", "handshake-partial", Level::Medium);
         let scales = Direction::BOTH.map(|sender| (sender, scale(flow, sender.peer())));
-        // What fits the smallest window that a field can mean is never limited by it; an initial window seldom exceeds one.
+        // A flight that fits the smallest window that a field can mean is never limited by it; an initial window seldom
+        // exceeds that.
         let fills = |sender: Direction| {
             connection.half(sender).max_flight as f64 > ROUND * f64::from(connection.half(sender).mss())
         };
         let unknown = scales.iter().any(|(sender, known)| *known == ScaleKnown::Unknown && fills(*sender));
         self.because(unknown, "scale-unknown", Level::Low);
         self.because(scales.iter().any(|(_, known)| *known == ScaleKnown::Inferred), "scale-inferred", Level::Medium);
-        // SACK blocks and timestamps are gone.
+        // SACK blocks and timestamps were cut off.
         self.because(self.options_cut > 0, "options-cut", Level::Medium);
         let touched = 1.0 - (1.0 - self.unseen_share.unwrap_or_default()).powf(ROUND);
         let level = if touched >= MOST_ROUNDS { Level::Low } else { Level::Medium };
-        // One end alone shows none of the other's data, which is no hole.
+        // With one end only, the other end's data is missing by nature, not by a hole.
         self.because(touched >= SOME_ROUNDS && !self.one_sided, "data-unseen", level);
         let unheard = flow.gaps.iter().flatten().any(|gap| gap.unseen.acks);
         self.because(unheard && !self.one_sided, "acks-unseen", Level::Medium);
@@ -174,12 +178,12 @@ impl TrustRow {
     }
 }
 
-/// A part of seen and unseen bytes together.
+/// Share of unseen bytes in all bytes.
 fn share(unseen: u64, seen: u64) -> Option<f64> {
     (seen + unseen > 0).then(|| unseen as f64 / (seen + unseen) as f64)
 }
 
-/// Words for a side.
+/// Words for a side in the report.
 fn place(side: &str) -> &'static str {
     match Side::BOTH.into_iter().find(|end| end.name() == side) {
         Some(Side::Client) => "at the client",
@@ -200,12 +204,12 @@ fn handshake(connection: &Connection) -> &'static str {
     }
 }
 
-/// Data was sent, whether the capture holds it or not.
+/// Data was sent, whether or not the capture holds it.
 fn has_data(connection: &Connection) -> bool {
     connection.halves.iter().any(|half| half.bytes > 0 || half.never_seen > 0)
 }
 
-/// How the window scale of `end` is known.
+/// Source of the window scale of `end`.
 fn scale(flow: &Finished, end: Direction) -> ScaleKnown {
     let judged_by_it = end.peer();
     if flow.connection().half(judged_by_it).peer_scale != Scale::Unknown {
@@ -217,7 +221,7 @@ fn scale(flow: &Finished, end: Direction) -> ScaleKnown {
     }
 }
 
-/// One end acknowledges what the other never shows.
+/// One end acknowledges data that the capture lacks altogether.
 fn is_one_sided(connection: &Connection) -> bool {
     Direction::BOTH.into_iter().any(|end| !connection.has_spoken(end) && connection.half(end).started())
 }

@@ -1,9 +1,9 @@
-//! Window after an idle period: what it was, halved once per timeout, or the initial window.
+//! Window after an idle period: the old window halved once per timeout, or the initial window.
 //!
-//! Prior     halved once per retransmission timeout, down to the initial window (RFC 2861; Linux `tcp_cwnd_restart`), where the
-//!           model of the congestion window says so
+//! Prior     halved once per retransmission timeout, down to the initial window (RFC 2861; Linux `tcp_cwnd_restart`),
+//!           where the model of the congestion window shows that
 //! Evidence  a climb begins after a silence longer than the retransmission timer, below the largest flight before it
-//! Learnt    once two climbs began so
+//! Learnt    once two climbs began this way
 //! Source    RFC 5681 §4.1 (no more than the initial window after an idle period longer than the timeout)
 
 use super::growth::Climb;
@@ -14,7 +14,7 @@ pub(super) fn learn(rounds: &[Round], climbs: &[Climb], reads: &mut [Read]) -> S
     for climb in climbs {
         let start = *climb.rounds.start();
         let Some(idle) = rounds[..start].iter().rposition(|round| round.idle) else { continue };
-        // Between the silence and the climb the sender had not waited for an ACK: the climb begins with the restart.
+        // Between the silence and the climb the sender had not waited for an ACK, so the climb begins with the restart.
         if rounds[idle + 1..start].iter().any(|round| round.is_wait() || round.disturbed) {
             continue;
         }

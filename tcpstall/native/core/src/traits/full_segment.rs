@@ -1,16 +1,17 @@
-//! Full segment: the payload that the sender fills its segments with.
+//! Full segment: the payload size of the sender's full segments.
 //!
 //! Prior     the MSS of both SYNs less the options that every segment carries (RFC 6691)
-//! Evidence  new segments of one size in a row, shorter than that by less than TCP options can take; against it: a longer one
-//! Learnt    at the third in a row
-//! Source    RFC 6691 (a sender takes off the options it may send); RFC 9293 §3.1 (options take 40 bytes at most)
+//! Evidence  consecutive new segments of one size, smaller than the prior by less than TCP options can take; against
+//!           it: a larger segment
+//! Learnt    at the third segment in a row
+//! Source    RFC 6691 (a sender deducts the options it may send); RFC 9293 §3.1 (options take 40 bytes at most)
 
-/// TCP options take no more: 15 words of header, 5 of them fixed.
+/// Largest size of TCP options: 15 words of header, 5 of them fixed.
 const MOST_OPTIONS: u32 = 40;
-/// Segments of one size in a row.
+/// Consecutive segments of one size that show the size of full segments.
 const ROW: u8 = 3;
 
-/// Watches sizes just below the announced one.
+/// Watches for sizes just below the announced MSS.
 #[derive(Clone, Copy, Debug, Default, serde::Serialize, serde::Deserialize)]
 pub struct FullSegment {
     size: u32,
@@ -19,8 +20,8 @@ pub struct FullSegment {
 }
 
 impl FullSegment {
-    /// New data of `payload` bytes was sent, other than a full segment of `full` bytes; gives the size of full segments where
-    /// that shows another.
+    /// Takes in `payload` bytes of new data other than a full segment of `full` bytes. Returns the size of full
+    /// segments where the data shows another size.
     pub fn sees(&mut self, payload: u32, full: u32) -> Option<u32> {
         let most = self.announced.max(full);
         if payload > full && (payload == most || payload.is_multiple_of(most) && !payload.is_multiple_of(full)) {

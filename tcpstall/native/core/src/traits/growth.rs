@@ -1,33 +1,37 @@
-//! Growth of the congestion window in slow start: by what was acknowledged, by at most two segments an ACK, or by one.
+//! Growth of the congestion window in slow start: by all acknowledged bytes, by at most two segments per ACK, or by one
+//! segment per ACK.
 //!
-//! Prior     by what was acknowledged (RFC 3465 §2.2; Linux `tcp_slow_start` counts segments)
-//! Evidence  flights of two waits that ACKs ended: the second is the first and what the law adds for the ACKs between
+//! Prior     by all acknowledged bytes (RFC 3465 §2.2; Linux `tcp_slow_start` counts segments)
+//! Evidence  flights of two waits that ACKs ended: the second flight is the first plus the growth by the law for the
+//!           ACKs between
 //! Learnt    once a law fits two steps that the prior does not fit
-//! Source    RFC 5681 §3.1 (at most a segment an ACK), RFC 3465 §2.2 (bytes acknowledged)
+//! Source    RFC 5681 §3.1 (at most a segment per ACK), RFC 3465 §2.2 (bytes acknowledged)
 
 use serde::{Deserialize, Serialize};
 
 use super::{Round, Seen};
 
-/// A law of growth.
+/// Law by which the congestion window grows in slow start.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Growth {
     /// As many segments as were acknowledged.
     #[default]
     PerSegment,
-    /// What was acknowledged, yet no more than two segments an ACK (RFC 3465 §2.3, L = 2): a receiver that merges ACKs slows it.
+    /// As many segments as were acknowledged, but no more than two per ACK (RFC 3465 §2.3, L = 2): a receiver that
+    /// merges ACKs slows the growth.
     TwoPerAck,
-    /// One segment an ACK, whatever it acknowledges: a receiver that delays its ACKs makes it 1.5 times a round trip.
+    /// One segment per ACK, whatever the ACK covers: with a receiver that delays its ACKs the window grows 1.5-fold per
+    /// round trip.
     PerAck,
 }
 
-/// A step that adds less than this part of the flight, or a single segment, shows no law: congestion avoidance and chance do as
-/// much.
+/// Smallest growth that shows a law, as a part of the flight: congestion avoidance and chance grow a flight by less, or
+/// by a single segment.
 const LEAST_GROWTH: u32 = 8;
-/// A sender that grows otherwise than most do shows it so often before it is believed.
+/// Steps that must fit an unusual law before it is believed.
 const UNUSUAL: usize = 2;
 
-/// From one wait that an ACK ended to the next.
+/// Step from one wait that an ACK ended to the next.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Step {
     from: usize,
@@ -35,7 +39,7 @@ pub(super) struct Step {
     per_segment: bool,
     two_per_ack: bool,
     per_ack: bool,
-    /// Other pauses lie between: there the sender had nothing to send.
+    /// Other pauses are between the two waits: in those the sender had nothing to send.
     apart: bool,
 }
 
@@ -49,16 +53,16 @@ impl Step {
     }
 }
 
-/// Waits in a row that growth leads through.
+/// Consecutive waits connected by growth.
 #[derive(Clone, Debug)]
 pub(super) struct Climb {
-    /// From its first wait to its last.
+    /// Rounds from the climb's first wait to its last.
     pub(super) rounds: std::ops::RangeInclusive<usize>,
     pub(super) steps: u32,
 }
 
-/// A flight is counted in whole segments, what trails may be a segment more, and TSO defers a part of what is allowed; yet what
-/// is smaller than the growth itself must not hide in it.
+/// Compares the growth with the law. The flight is counted in whole segments, its end may be a segment more, and TSO
+/// defers a part of the permitted data. The tolerance stays below the growth itself.
 fn agrees(grown: u64, law: u64, out: u32) -> bool {
     grown.abs_diff(law) <= u64::from(1 + out / 32).min(grown / 4)
 }
@@ -75,7 +79,7 @@ fn step(rounds: &[Round], from: usize, to: usize) -> Step {
     Step { from, to, per_segment, two_per_ack, per_ack, apart }
 }
 
-/// Every step from a wait that an ACK ended to the next such wait, with nothing lost between them.
+/// Steps from each wait that an ACK ended to the next such wait, where nothing was lost between them.
 pub(super) fn steps(rounds: &[Round]) -> Vec<Step> {
     let mut steps = Vec::new();
     let mut last = None;
@@ -90,7 +94,7 @@ pub(super) fn steps(rounds: &[Round]) -> Vec<Step> {
     steps
 }
 
-/// The law that fits more steps which the prior does not fit, or the prior.
+/// Returns the law that fits more steps which the prior does not fit, or the prior.
 pub(super) fn learn(steps: &[Step]) -> Seen<Growth> {
     let near = || steps.iter().filter(|step| !step.apart);
     let prior = near().filter(|step| step.per_segment).count();
@@ -105,7 +109,7 @@ pub(super) fn learn(steps: &[Step]) -> Seen<Growth> {
     Seen::of(Growth::PerSegment, prior as u32)
 }
 
-/// Rows of steps that the law fits. Over pauses of another reason only a law that was learnt may reach.
+/// Runs of consecutive steps that the law fits. A run may cross pauses of another reason only if the law was learnt.
 pub(super) fn climbs(rounds: &[Round], steps: &[Step], growth: Seen<Growth>) -> Vec<Climb> {
     let Some(law) = growth.value else { return Vec::new() };
     let fits = |step: &Step| step.fits(law) && (!step.apart || growth.learnt().is_some());
@@ -116,7 +120,7 @@ pub(super) fn climbs(rounds: &[Round], steps: &[Step], growth: Seen<Growth>) -> 
             None => climbs.push(Climb { rounds: step.from..=step.to, steps: 1 }),
         }
     }
-    // A single step may be chance, unless a flow or an idle period has just ended before it.
+    // A single step may be chance, unless a flow or an idle period ended just before it.
     let begins = |climb: &Climb| {
         let start = *climb.rounds.start();
         start == 0 || rounds[start - 1].idle || !rounds[..start].iter().any(Round::is_wait)

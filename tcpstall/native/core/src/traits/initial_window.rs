@@ -1,8 +1,9 @@
-//! Initial window: the first flight that growth went on from.
+//! Initial window: the first flight from which growth began.
 //!
 //! Prior     10 segments (RFC 6928 §2)
-//! Evidence  the first wait of the flow begins a climb; climbs after an idle period that begin with as many segments agree
-//! Learnt    once two climbs began so
+//! Evidence  the first wait of the flow begins a climb; climbs after an idle period that begin with as many segments
+//!           agree
+//! Learnt    once two climbs began this way
 //! Source    RFC 5681 §3.1 (2 to 4 segments), RFC 3390, RFC 2581 (1 or 2), RFC 6928
 
 use super::growth::Climb;

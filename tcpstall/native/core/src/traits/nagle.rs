@@ -1,36 +1,36 @@
-//! Nagle's algorithm: when a short segment may leave while data is outstanding.
+//! Nagle's algorithm: the condition under which a short segment may leave while data is outstanding.
 //!
-//! Prior     Minshall's: only an outstanding short segment holds the next back (Linux `tcp_nagle_check`)
-//! Evidence  after a burst of full segments a short one left alone, at the ACK after which nothing was outstanding although
-//!           earlier ACKs had made room; against it: a short segment that left together with full ones
-//! Learnt    once two tails were held so, and none left with full segments
-//! Source    RFC 896, RFC 9293 §3.7.4 (any outstanding data holds a short segment back); 4.4BSD `tcp_output`, which sends it only
-//!           when idle
+//! Prior     Minshall's variant: only an outstanding short segment holds the next one back (Linux `tcp_nagle_check`)
+//! Evidence  after a burst of full segments a short one left alone, at the ACK after which nothing was outstanding
+//!           although earlier ACKs had made room; against it: a short segment that left together with full ones
+//! Learnt    once two tails were held this way, and none left with full segments
+//! Source    RFC 896, RFC 9293 §3.7.4 (any outstanding data holds a short segment back); 4.4BSD `tcp_output`, which
+//!           sends it only when idle
 
 use serde::{Deserialize, Serialize};
 
 use super::{Read, Round, Seen, Tail};
 
-/// What holds a short segment back.
+/// Outstanding data that holds a short segment back.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Nagle {
     /// Any outstanding data (RFC 896).
     AnyData,
-    /// An outstanding short segment, or nothing at all.
+    /// An outstanding short segment; without one, nothing does.
     #[default]
     ShortOnly,
 }
 
-/// An ACK before the last one had made room, and nothing left for it.
+/// ACKs that show a held tail: one before the last had made room, and no short segment left for it.
 const ACKS: u32 = 2;
 
-/// So few segments out are acknowledged together, by one ACK.
+/// Flight up to which one ACK covers all segments together.
 const FEW: u32 = 4;
 
 pub(super) fn learn(rounds: &[Round], reads: &mut [Read]) -> Seen<Nagle> {
     let held =
         |round: &Round| round.is_wait() && round.emptied && round.tail == Tail::Whole && round.next == Tail::ShortAlone;
-    // From an empty pipe a whole write leaves at once: the test is made once for all of it.
+    // From an empty pipe a whole write leaves at once, because the test is made once for the whole write.
     let with_more = rounds.iter().filter(|round| round.tail == Tail::ShortWithMore && !round.from_empty).count() as u32;
     if with_more > 0 {
         return Seen::of(Nagle::ShortOnly, with_more);

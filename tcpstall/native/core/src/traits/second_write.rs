@@ -1,36 +1,38 @@
-//! A second write: whether a short one waits for the ACK of the short one before it, while a full segment does not.
+//! A second write: a short one may wait for the ACK of the short one before it, while a full segment does not.
 //!
-//! Prior     it leaves at once, as far as the tap can tell
-//! Evidence  short segments alone in flight, and the next short one within half a round trip after their ACK; full segments that
-//!           left right behind a short one; against it: two short segments one behind the other, or a later second one
-//! Learnt    once three second writes waited, a full segment did not, and hardly any came later
-//! Source    RFC 896, RFC 9293 §3.7.4: a full segment leaves whatever is outstanding. An application that is slow is so for both
+//! Prior     it leaves at once, as far as the tap can see
+//! Evidence  short segments alone in flight, and the next short one within half a round trip after their ACK; full
+//!           segments that left immediately after a short one; against it: two consecutive short segments, or a later
+//!           second one
+//! Learnt    once three second writes waited, a full segment did not, and hardly any second write came later
+//! Source    RFC 896, RFC 9293 §3.7.4: a full segment leaves whatever is outstanding. A slow application delays both
+//!           kinds
 
 use super::{Round, Seen};
 
-/// What follows a short segment that left from an empty pipe.
+/// The segment after a short one that left from an empty pipe.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Second {
-    /// The burst is no short segment, or not from an empty pipe.
+    /// The burst is not a short segment, or did not leave from an empty pipe.
     #[default]
     None,
     /// Full segments, at once.
     FullAtOnce,
-    /// A short one, at once.
+    /// A short segment, at once.
     ShortAtOnce,
-    /// A short one, once the first was acknowledged and within half a round trip.
+    /// A short segment, within half a round trip after the ACK of the first.
     Held,
-    /// The same, but later.
+    /// A short segment after the ACK of the first, but later.
     Later,
 }
 
-/// So many waits show a habit.
+/// Waits that show a habit.
 const HELD: u32 = 3;
 
-/// For each second write that came later so many were held: those had no second write to send.
+/// Held writes required for each later one: the later ones had no second write to send.
 const MOSTLY: u32 = 4;
 
-/// How often a short second write was held; 0 where the flow shows that it need not be the ACK that it waited for.
+/// Counts how often a short second write was held; 0 where the flow shows that the ACK need not be the reason.
 pub(super) fn learn(rounds: &[Round]) -> Seen<bool> {
     let count = |second: Second| rounds.iter().filter(|round| round.second == second).count() as u32;
     let (held, later) = (count(Second::Held), count(Second::Later));

@@ -1,4 +1,4 @@
-//! The type field that Ethernet shares with Linux's cooked captures and FDDI, through VLAN tags, LLC, MPLS and PPPoE.
+//! Follows the EtherType of Ethernet, Linux's cooked captures and FDDI, through VLAN tags, LLC, MPLS and PPPoE.
 
 use super::{Skip, mpls, ppp};
 
@@ -7,12 +7,12 @@ const IPV6: u16 = 0x86dd;
 const PPPOE_SESSION: u16 = 0x8864;
 pub(super) const MPLS: u16 = 0x8847;
 const MPLS_MULTICAST: u16 = 0x8848;
-/// IEEE 802.1Q, 802.1ad, and the number that stacked tags had before 802.1ad.
+/// EtherTypes of VLAN tags: IEEE 802.1Q, 802.1ad, and the number of stacked tags before 802.1ad.
 const TAGS: [u16; 3] = [0x8100, 0x88a8, 0x9100];
-/// Smaller values are an IEEE 802.3 length, and LLC follows.
+/// Smallest EtherType: smaller values are an IEEE 802.3 length, and LLC follows.
 pub(super) const FIRST_TYPE: u16 = 0x0600;
 
-/// Where the IP header lies if `kind` describes what is at `at`.
+/// Offset of the IP header, if `kind` is the EtherType of the bytes at `at`.
 #[inline]
 pub(super) fn follow(frame: &[u8], kind: u16, at: usize) -> Result<usize, Skip> {
     if kind == IPV4 || kind == IPV6 { Ok(at) } else { around(frame, kind, at) }
@@ -52,7 +52,7 @@ fn around(frame: &[u8], mut kind: u16, mut at: usize) -> Result<usize, Skip> {
 /// Length of the LLC and SNAP headers, bytes.
 const SNAP: usize = 8;
 
-/// The type in a SNAP header (RFC 1042).
+/// The EtherType in a SNAP header (RFC 1042).
 fn snap(llc: &[u8]) -> Result<u16, Skip> {
     match llc.first_chunk::<SNAP>() {
         Some([0xaa, 0xaa, 0x03, 0, 0, 0, high, low]) => match u16::from_be_bytes([*high, *low]) {
@@ -64,7 +64,7 @@ fn snap(llc: &[u8]) -> Result<u16, Skip> {
     }
 }
 
-/// Where the IP header lies if LLC is at `at`.
+/// Offset of the IP header, if LLC is at `at`.
 pub(super) fn follow_llc(frame: &[u8], at: usize) -> Result<usize, Skip> {
     around(frame, 0, at)
 }

@@ -1,4 +1,4 @@
-//! IP fragments: what follows the first one of a TCP segment is more of its payload, and comes as such.
+//! Follows IP fragments: a later fragment of a TCP segment carries more of its payload, and is returned as a segment.
 
 use std::collections::VecDeque;
 
@@ -8,34 +8,34 @@ use crate::capture::Frame;
 use crate::seq::SeqNo;
 use crate::time::Nanos;
 
-/// Segments whose fragments are followed at once. They pass within a round trip of each other, one segment after the other.
+/// Segments whose fragments are followed at once. The fragments of consecutive segments pass within a round trip.
 const FOLLOWED: usize = 64;
 
-/// An identification may come again after this: Linux gives a datagram so long to become whole (`ipfrag_time`).
+/// Time after which an IP identification may be reused: Linux keeps an incomplete datagram this long (`ipfrag_time`).
 const LIFETIME: Nanos = Nanos::from_millis(30_000);
 
-/// Fragments of one packet follow each other sooner than this: at 64 kbit/s one of 1500 bytes takes 190 ms.
+/// Longest pause between fragments of one packet: at 64 kbit/s a fragment of 1500 bytes takes 190 ms.
 const PATIENCE: Nanos = Nanos::from_millis(1_000);
 
-/// Once the same sender's next segment passes, what is missing is lost but for packets that the capture stores out of order, by
-/// less than this.
+/// Time after the same sender's next segment in which a missing fragment may still come: the capture stores packets out
+/// of order by less.
 const OVERTAKEN: Nanos = Nanos::from_millis(5);
 
-/// What an IP header says of a fragment.
+/// Fields of an IP header about a fragment.
 #[derive(Clone, Copy)]
 pub(super) struct Part {
     pub(super) datagram: Datagram,
-    /// Where its first byte stood in what was fragmented.
+    /// Offset of its first byte in the fragmented packet.
     pub(super) offset: u32,
-    /// Bytes of it.
+    /// Length of the fragment, bytes.
     pub(super) length: u32,
-    /// Others follow.
+    /// More fragments follow.
     pub(super) more: bool,
-    /// Of a first fragment: the length that the TCP header claims, bytes.
+    /// In a first fragment: length in the TCP header, bytes.
     pub(super) header: u32,
 }
 
-/// What the fragments of one packet have in common.
+/// The common fields of one packet's fragments.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub struct Datagram {
     pub(super) source: Address,
@@ -43,7 +43,7 @@ pub struct Datagram {
     pub(super) identification: u32,
 }
 
-/// The packet that a fragment is of, where it is one of TCP.
+/// The packet that the frame is a fragment of, if it is a fragment of TCP.
 pub fn datagram(frame: &Frame<'_>) -> Option<Datagram> {
     part(frame).map(|part| part.datagram)
 }
@@ -52,31 +52,31 @@ pub fn datagram(frame: &Frame<'_>) -> Option<Datagram> {
 #[derive(Clone, serde::Serialize, serde::Deserialize)]
 struct First {
     datagram: Datagram,
-    /// As the header says it, with the flags that belong behind the last byte.
+    /// The segment by its header, with the flags that belong after the last byte.
     segment: Segment,
     /// Length of the TCP header, bytes.
     header: u32,
-    /// It was not handed on: the whole segment will be.
+    /// The segment is held back until it is complete.
     held: bool,
-    /// When the latest fragment of it passed.
+    /// Time of its latest fragment.
     last: Nanos,
     /// Bytes of the packet that passed.
     passed: u32,
-    /// Of these, the bytes before the first that is missing.
+    /// Those of these bytes before the first missing one.
     reach: u32,
-    /// Bytes of the whole packet, once its last fragment passed.
+    /// Length of the whole packet, bytes, once its last fragment passed.
     whole: Option<u32>,
 }
 
 impl First {
-    /// So much of the segment as its first fragment and those that follow on it hold: the rest is missing.
+    /// The part of the segment in its first fragment and in those that follow without a hole; the rest is missing.
     fn beginning(&self, now: Nanos) -> Segment {
         let payload = self.reach.saturating_sub(self.header);
         let flags = Flags(self.segment.flags.0 & !LAST.0);
         Segment { time: now.max(self.segment.time), payload, flags, ..self.segment }
     }
 
-    /// Nothing more of it is to come: it took too long, or its sender has gone on to `next`.
+    /// True if no more fragments will come: they took too long, or the sender has gone on to `next`.
     fn is_lost(&self, now: Nanos, next: Option<&Segment>) -> bool {
         let ends = |segment: &Segment| (segment.source, segment.destination);
         let gone_on = next.is_some_and(|next| ends(next) == ends(&self.segment));
@@ -84,35 +84,35 @@ impl First {
     }
 }
 
-/// What a later fragment brought.
+/// Result of a later fragment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Followed {
-    /// Nothing yet, or its first one is not known.
+    /// Nothing yet, or the first fragment is unknown.
     Nothing,
-    /// The whole of a segment that was held for it.
+    /// The whole segment, which was held back for this fragment.
     Whole,
     /// More of a segment whose beginning was handed on.
     Part,
 }
 
-/// The segments whose first fragment passed lately. Each of them is handed on once: at once, when it is whole, or, when the rest of it
-/// is missing, as far as it goes.
+/// The segments whose first fragment passed recently. Each is handed on once: at once, when it is complete, or, when
+/// its rest is lost, as far as it goes.
 #[derive(Clone, Default, serde::Serialize, serde::Deserialize)]
 pub struct Fragments {
     firsts: Vec<First>,
-    /// The oldest, which makes room for the next.
+    /// Index of the oldest segment, which makes room for the next.
     oldest: usize,
-    /// Segments that are held.
+    /// Number of segments held back.
     held: usize,
-    /// Beginnings that made room for others.
+    /// Beginnings of segments that made room for others.
     lost: VecDeque<Segment>,
-    /// The capture holds later fragments too. A filter for ports drops them, as only the first one has ports.
+    /// The capture holds later fragments too. A filter by port drops them, because only the first fragment has ports.
     others_pass: bool,
 }
 
 impl Fragments {
-    /// Takes in the segment that came in the first fragment in `frame`. False where the segment is handed on when it is
-    /// whole; until other fragments are known to pass, what there is of it is handed on at once.
+    /// Takes in the segment of the first fragment in `frame`. False where the segment is handed on when it is complete;
+    /// until later fragments are known to pass, its beginning is handed on at once.
     #[cold]
     pub fn begin(&mut self, frame: &Frame<'_>, segment: &mut Segment) -> bool {
         let Some(part) = part(frame).filter(|part| part.more) else {
@@ -143,7 +143,7 @@ impl Fragments {
         !self.others_pass
     }
 
-    /// What a later fragment brings: the whole segment, or the part that it carries.
+    /// Takes in a later fragment, which gives the whole segment, or the part that it carries.
     #[cold]
     pub fn follow(&mut self, frame: &Frame<'_>, segment: &mut Segment) -> Followed {
         let Some(part) = part(frame) else {
@@ -173,39 +173,39 @@ impl Fragments {
             self.held -= 1;
             return Followed::Whole;
         }
-        // The header may go on in it.
+        // The header may continue in this fragment.
         let header = first.header.saturating_sub(part.offset);
         let before = part.offset.saturating_sub(first.header) + u32::from(first.segment.flags.has(Flags::SYN));
         let flags = if part.more { Flags::ACK.0 } else { Flags::ACK.0 | LAST.0 };
         segment.seq = SeqNo(first.segment.seq.0.wrapping_add(before));
         segment.payload = part.length.saturating_sub(header);
         segment.flags = Flags(first.segment.flags.0 & flags);
-        // It is the first one's, and would make this a copy of it.
+        // The IP identification is the first fragment's, and would make this segment a copy of it.
         segment.ip_id = None;
         segment.sack_count = 0;
         segment.goes_on = true;
         if segment.payload > 0 { Followed::Part } else { Followed::Nothing }
     }
 
-    /// Some segments are held, or wait to be handed on.
+    /// True if segments are held back, or wait to be handed on.
     #[inline]
     pub fn has_some(&self) -> bool {
         self.held > 0 || !self.lost.is_empty()
     }
 
-    /// A segment of which the rest is missing, now that it is `now` and the `next` one passes.
+    /// Returns a segment whose rest is lost, now that it is `now` and `next` passes.
     #[cold]
     pub fn lost(&mut self, now: Nanos, next: Option<&Segment>) -> Option<Segment> {
         self.lost.pop_front().or_else(|| self.let_go(now, |first| first.is_lost(now, next)))
     }
 
-    /// The same of any that is held, once nothing more can come.
+    /// Returns any segment held back, once no more fragments can come.
     #[cold]
     pub fn rest(&mut self, now: Nanos) -> Option<Segment> {
         self.lost.pop_front().or_else(|| self.let_go(now, |first| first.held))
     }
 
-    /// The first to come goes first.
+    /// Removes the first segment, in order of arrival, that `goes` accepts.
     fn let_go(&mut self, now: Nanos, goes: impl Fn(&First) -> bool) -> Option<Segment> {
         let (newer, older) = self.firsts.split_at_mut(self.oldest);
         let first = older.iter_mut().chain(newer).find(|first| goes(first))?;
@@ -215,7 +215,7 @@ impl Fragments {
     }
 }
 
-/// What belongs behind a segment's last byte.
+/// Flags that belong after a segment's last byte.
 const LAST: Flags = Flags::FIN.with(Flags::PSH);
 
 fn part(frame: &Frame<'_>) -> Option<Part> {

@@ -26,7 +26,7 @@ pub(super) fn open(packet: &[u8], on_wire: u32) -> Result<Envelope<'_>, Skip> {
         return Err(Skip::CutShort);
     }
     let total = match u16::from_be_bytes([header[2], header[3]]) {
-        // Segmentation offload and BIG TCP: the frame was taken before, or without, its length being filled in.
+        // Segmentation offload and BIG TCP: the frame was captured before its length was filled in, or without one.
         0 => on_wire,
         total => u32::from(total),
     };
@@ -42,10 +42,10 @@ pub(super) fn open(packet: &[u8], on_wire: u32) -> Result<Envelope<'_>, Skip> {
     })
 }
 
-/// The same for a packet that is not TCP.
+/// Reads the header of a packet that is not TCP.
 pub(super) fn outer(packet: &[u8], on_wire: u32) -> Result<Outer<'_>, Skip> {
     let outer = outer_of(packet, on_wire).ok_or(Skip::CutShort)?;
-    // What a later fragment holds is the middle of something.
+    // A later fragment begins in the middle of its packet.
     let whole_or_first = u16::from_be_bytes([packet[6], packet[7]]) & FRAGMENT_OFFSET == 0;
     whole_or_first.then_some(outer).ok_or(Skip::NotTcp)
 }
@@ -67,7 +67,7 @@ fn outer_of(packet: &[u8], on_wire: u32) -> Option<Outer<'_>> {
     })
 }
 
-/// What the header says of a fragment of TCP.
+/// The header's fields about a fragment of TCP.
 pub(super) fn part(packet: &[u8], on_wire: u32) -> Option<Part> {
     let outer = outer_of(packet, on_wire)?;
     let field = u16::from_be_bytes([packet[6], packet[7]]);

@@ -15,7 +15,7 @@ const HOST_IDENTITY: u8 = 139;
 const SHIM6: u8 = 140;
 /// Length of the fixed header, bytes.
 const FIXED: usize = 40;
-/// In the fragment header: where the fragment stood, and that others follow.
+/// Fields of the fragment header: the fragment's offset, and whether more follow.
 const OFFSET: u16 = 0xfff8;
 const MORE: u16 = 1;
 
@@ -42,7 +42,7 @@ pub(super) fn open(packet: &[u8], on_wire: u32) -> Result<Envelope<'_>, Skip> {
     })
 }
 
-/// Length of what follows the fixed header, extension headers included.
+/// Length of the packet after the fixed header, including extension headers, bytes.
 #[inline]
 fn payload_length(header: &[u8; FIXED], chain: &Chain, on_wire: u32) -> u32 {
     match u16::from_be_bytes([header[4], header[5]]) {
@@ -52,7 +52,7 @@ fn payload_length(header: &[u8; FIXED], chain: &Chain, on_wire: u32) -> u32 {
     }
 }
 
-/// The same for a packet that is not TCP.
+/// Reads the header of a packet that is not TCP.
 pub(super) fn outer(packet: &[u8], on_wire: u32) -> Result<Outer<'_>, Skip> {
     let header: &[u8; FIXED] = packet.first_chunk().ok_or(Skip::CutShort)?;
     let behind = &packet[FIXED..];
@@ -70,7 +70,7 @@ pub(super) fn outer(packet: &[u8], on_wire: u32) -> Result<Outer<'_>, Skip> {
     })
 }
 
-/// What the headers say of a fragment that begins with TCP or goes on where it began.
+/// The headers' fields about a fragment that begins with TCP or continues such a packet.
 pub(super) fn part(packet: &[u8], on_wire: u32) -> Option<Part> {
     let header: &[u8; FIXED] = packet.first_chunk()?;
     let [_, _, _, _, _, _, next, _, addresses @ ..] = header;
@@ -103,7 +103,7 @@ pub(super) fn part(packet: &[u8], on_wire: u32) -> Option<Part> {
     .filter(|_| carried == TCP)
 }
 
-/// The extension headers between the fixed header and what it carries.
+/// The extension headers between the fixed header and the payload.
 #[derive(Default)]
 struct Chain {
     length: usize,
@@ -120,14 +120,14 @@ impl Chain {
         }
     }
 
-    /// Walks to the first header that is no extension, and says which.
+    /// Walks to the first header that is not an extension, and returns its type.
     fn walk(mut next: u8, behind: &[u8]) -> Result<(u8, Chain), Skip> {
         let mut chain = Chain::default();
         loop {
             let header = behind.get(chain.length..).unwrap_or_default();
             let per_unit = match next {
                 HOP_BY_HOP | ROUTING | FRAGMENT | DESTINATION | MOBILITY | HOST_IDENTITY | SHIM6 => 8,
-                // RFC 4302 §2.2: in words of 32 bits, less two.
+                // RFC 4302 §2.2: the length is in words of 32 bits, less two.
                 AUTHENTICATION => 4,
                 _ => return Ok((next, chain)),
             };
@@ -149,7 +149,7 @@ impl Chain {
     fn read_fragment(&mut self, header: &[u8; 8]) -> Result<(), Skip> {
         let field = u16::from_be_bytes([header[2], header[3]]);
         if field & OFFSET != 0 {
-            // What a later fragment calls its next header is only the first one of the part that was fragmented.
+            // The next header of a later fragment is only the first one of the fragmented part.
             let may_be_tcp = matches!(header[0], TCP | ROUTING | DESTINATION);
             return Err(if may_be_tcp { Skip::IpFragment } else { Skip::NotTcp });
         }
@@ -158,7 +158,7 @@ impl Chain {
     }
 }
 
-/// The jumbo payload option among hop-by-hop options: the length of what follows the fixed header (RFC 2675 §2).
+/// The jumbo payload option in hop-by-hop options: the length after the fixed header (RFC 2675 §2).
 fn jumbo_payload(mut options: &[u8]) -> Option<u32> {
     const PAD1: u8 = 0;
     const JUMBO: u8 = 0xc2;

@@ -1,4 +1,4 @@
-//! Frames to TCP segments: one protocol a file, lax on packets that the snap length cut.
+//! Decodes frames to TCP segments: one protocol per file, tolerant of packets that the snap length cut.
 
 pub mod fragment;
 pub(crate) mod plain;
@@ -25,40 +25,42 @@ pub use segment::{Address, Endpoint, Flags, SackBlock, Segment, Timestamps};
 
 use crate::capture::{Frame, LinkType};
 
-/// Why a frame gave no TCP segment; each reason is counted and reported.
+/// Reason why a frame has no TCP segment; each reason is counted and reported.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Skip {
-    /// No IP packet inside, or a link type that is not read.
+    /// No IP packet inside, or an unsupported link type.
     NotIp,
     /// IP, but another protocol than TCP.
     NotTcp,
     /// A fragment other than the first.
     IpFragment,
-    /// The snap length cut it before the end of the fixed TCP header, or a length in its own headers leaves no room
-    /// for one.
+    /// The snap length cut the frame before the end of the fixed TCP header, or a length in its own headers leaves no
+    /// room for one.
     CutShort,
 }
 
-/// What an IP header says of the TCP segment behind it.
+/// Fields of an IP header about its TCP segment.
 struct Envelope<'a> {
     source: Address,
     destination: Address,
     ip_id: Option<u16>,
     ttl: u8,
-    /// More fragments follow this one, so that what is missing may be in them.
+    /// More fragments follow this one, so missing bytes may be in them.
     fragmented: bool,
-    /// Length of TCP header and payload by the IP header, bytes; no more than this belongs to `segment`.
+    /// Length of TCP header and payload by the IP header, bytes; any further bytes do not belong to `segment`.
     length: u32,
-    /// What was kept from the TCP header on, perhaps with the link layer's padding behind it.
+    /// Captured bytes from the TCP header on, perhaps with the link layer's padding at the end.
     segment: &'a [u8],
 }
 
-/// The TCP segment in a frame. Lengths come from the IP header, so a cut frame gives what the whole one gives.
+/// Decodes the TCP segment in a frame. Lengths are the IP header's, so a cut frame gives the same segment as the whole
+/// one.
 ///
-/// It goes into a place that the caller keeps: moving a segment right after it was written takes longer than decoding
-/// it, as the processor has to wait for its own small writes before it can read them in large steps.
+/// The segment is written into a place that the caller provides: moving a segment right after it was written takes
+/// longer than decoding it, because the processor has to wait for its own small writes before it can read them in large
+/// steps.
 ///
-/// Every field is written; after an error the segment means nothing. Gives as much of the payload as the snap length kept.
+/// Every field is written; after an error the segment is meaningless. Returns the captured part of the payload.
 #[inline]
 pub fn decode_into<'a>(frame: &Frame<'a>, segment: &mut Segment) -> Result<&'a [u8], Skip> {
     let header = link_header(frame)?;

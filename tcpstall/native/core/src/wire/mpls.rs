@@ -2,7 +2,7 @@
 
 use super::Skip;
 
-/// Length of the stack, bytes. What follows is not said; the IP version shows whether it is IP.
+/// Length of the stack, bytes. The stack does not state the next protocol; the IP version shows whether it is IP.
 pub(super) fn header(stack: &[u8]) -> Result<usize, Skip> {
     const BOTTOM: u8 = 1;
     let (labels, _) = stack.as_chunks::<4>();
@@ -10,8 +10,8 @@ pub(super) fn header(stack: &[u8]) -> Result<usize, Skip> {
     above.map(|above| (above + 1) * 4).ok_or(Skip::CutShort)
 }
 
-/// The Ethernet frame that a pseudowire carries behind its control word (RFC 4448 §4.6): its type field, and what that
-/// describes. A control word begins with a zero, where IP has its version.
+/// The Ethernet frame of a pseudowire after its control word (RFC 4448 §4.6): its EtherType and the offset after it. A
+/// control word begins with a zero, where IP has its version.
 pub(super) fn bridged(frame: &[u8], at: usize) -> Result<Option<(u16, usize)>, Skip> {
     const CONTROL_WORD: usize = 4;
     const TYPE: usize = 12;

@@ -1,4 +1,4 @@
-//! Packets from Linux's netfilter log: attributes, one of which is the IP packet.
+//! Packets of Linux's netfilter log: attributes, one of which is the IP packet.
 
 use super::Skip;
 
@@ -9,7 +9,7 @@ pub(super) fn header(frame: &[u8]) -> Result<usize, Skip> {
     const PAYLOAD: u16 = 9;
     let mut at = HEADER;
     loop {
-        // In the byte order of the host that captured; big-endian ones have become too rare to guess for.
+        // In the byte order of the capturing host; big-endian hosts have become too rare to be guessed.
         let [l0, l1, k0, k1] = *frame.get(at..).and_then(<[u8]>::first_chunk).ok_or(Skip::CutShort)?;
         let length = usize::from(u16::from_le_bytes([l0, l1]));
         if u16::from_le_bytes([k0, k1]) == PAYLOAD {

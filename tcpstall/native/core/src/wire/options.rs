@@ -3,7 +3,7 @@
 use super::segment::{Flags, SackBlock, Segment, Timestamps};
 use crate::seq::SeqNo;
 
-/// Puts the options of a header into `segment`, whose flags are set already.
+/// Reads the options of a header into `segment`, whose flags are set already.
 #[inline(always)]
 pub(super) fn read(options: &[u8], segment: &mut Segment) {
     segment.timestamps = None;
@@ -14,7 +14,7 @@ pub(super) fn read(options: &[u8], segment: &mut Segment) {
     segment.sack_count = 0;
     segment.sack = [SackBlock { left: SeqNo(0), right: SeqNo(0) }; 4];
     match <&[u8; 12]>::try_from(options) {
-        // Linux, the BSDs and Windows lay out nearly every segment so (RFC 7323, appendix A).
+        // Linux, the BSDs and Windows lay out nearly every segment this way (RFC 7323, appendix A).
         Ok([1, 1, 8, 10, fields @ ..]) => segment.timestamps = Some(timestamps(fields)),
         _ if options.is_empty() => {}
         _ => walk(options, segment),
@@ -47,7 +47,7 @@ fn note(kind: u8, value: &[u8], segment: &mut Segment) {
     const SACK: u8 = 5;
     const TIMESTAMPS: u8 = 8;
     const MULTIPATH: u8 = 30;
-    // The options of the handshake are void outside of it, and stacks ignore them there.
+    // The options of the handshake are invalid outside of it, and stacks ignore them there.
     let syn = segment.flags.has(Flags::SYN);
     match (kind, value) {
         (MSS, [high, low]) if syn => segment.mss = Some(u16::from_be_bytes([*high, *low])),
@@ -69,7 +69,7 @@ fn note_sack(value: &[u8], segment: &mut Segment) {
     if !rest.is_empty() {
         return;
     }
-    // Forty bytes of options have room for four, but a segment can repeat the option.
+    // Forty bytes of options have room for four blocks, but a segment can repeat the option.
     let free = segment.sack.iter_mut().skip(usize::from(segment.sack_count));
     for (place, [l0, l1, l2, l3, r0, r1, r2, r3]) in free.zip(blocks) {
         let left = SeqNo(u32::from_be_bytes([*l0, *l1, *l2, *l3]));

@@ -1,19 +1,19 @@
-//! The frame that nearly all are, read at one look: a type field and an IPv4 header without options, the packet whole, the TCP
-//! header kept whole. [`super::decode_into`] says the same of it.
+//! Fast path for the most common frame: an EtherType and an IPv4 header without options, the packet whole, the TCP
+//! header captured whole. [`super::decode_into`] gives the same result.
 
 use super::options;
 use super::segment::{Address, Endpoint, Flags, Segment};
 use crate::capture::{Frame, LinkType};
 use crate::seq::SeqNo;
 
-/// Type field, IP header and fixed TCP header, bytes.
+/// Length of EtherType, IP header and fixed TCP header, bytes.
 const LOOK: usize = 2 + 20 + 20;
-/// Type, version and header length, protocol.
+/// EtherType, version and header length, protocol.
 const PLAIN: u32 = 0x0800_4506;
 /// More fragments, and the fragment's offset.
 const FRAGMENT: u16 = 0x3fff;
 
-/// Where the type field lies, which the IP header follows; `None` where a link layer has none there.
+/// Offset of the EtherType, directly before the IP header; `None` where a link layer has none there.
 #[inline]
 fn kind_at(link: LinkType) -> Option<usize> {
     match link {
@@ -23,7 +23,7 @@ fn kind_at(link: LinkType) -> Option<usize> {
     }
 }
 
-/// Reads it and gives what was kept of its payload; `None` for every other frame.
+/// Reads such a frame and returns the captured part of its payload; `None` for every other frame.
 #[inline(always)]
 pub(crate) fn read<'a>(frame: &Frame<'a>, segment: &mut Segment) -> Option<&'a [u8]> {
     let behind: &[u8] = frame.bytes.get(kind_at(frame.link)?..)?;
@@ -37,7 +37,7 @@ pub(crate) fn read<'a>(frame: &Frame<'a>, segment: &mut Segment) -> Option<&'a [
     let header = usize::from(look[34] >> 4) * 4;
     let length = usize::from(half(4)).checked_sub(20)?;
     let tcp = &behind[22..];
-    // A length of 0 is one that was not filled in, and is less than a header as well.
+    // A length of 0 was not filled in, and is less than a header as well.
     if header < 20 || length < header || tcp.len() < header {
         return None;
     }

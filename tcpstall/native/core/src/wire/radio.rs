@@ -1,10 +1,10 @@
-//! IEEE 802.11 data frames, bare or behind the headers that capture drivers put before them.
+//! IEEE 802.11 data frames, bare or after the headers that capture drivers put before them.
 
 use super::{Skip, ethernet, ethertype};
 
-/// Length of everything before the IP header behind a radiotap header (radiotap.org), bytes.
+/// Length of everything before the IP header in a frame with a radiotap header (radiotap.org), bytes.
 pub(super) fn radiotap(frame: &[u8]) -> Result<usize, Skip> {
-    /// The body begins at a multiple of four: the header in front of it was padded.
+    /// Flag of a header that was padded, so that the body begins at a multiple of four.
     const PADDED: u8 = 0x20;
     let [0, _, l0, l1, ..] = frame else {
         return Err(if frame.len() < 4 { Skip::CutShort } else { Skip::NotIp });
@@ -14,7 +14,7 @@ pub(super) fn radiotap(frame: &[u8]) -> Result<usize, Skip> {
     wireless(frame, length, padded)
 }
 
-/// The field of flags in a radiotap header: behind the words that say which fields there are, and the clock.
+/// The flags field in a radiotap header: after the words that list the present fields, and after the clock.
 fn flags(header: &[u8]) -> Option<u8> {
     const WORDS_START: usize = 4;
     const CLOCK: u32 = 1;
@@ -36,7 +36,7 @@ fn flags(header: &[u8]) -> Option<u8> {
     (first & FLAGS != 0).then(|| header.get(at).copied()).flatten()
 }
 
-/// The same behind a PPI header, which names what it stands before.
+/// Length of everything before the IP header in a frame with a PPI header, which names the next header's type, bytes.
 pub(super) fn ppi(frame: &[u8]) -> Result<usize, Skip> {
     const ETHERNET: u32 = 1;
     const WIRELESS: u32 = 105;
@@ -49,7 +49,7 @@ pub(super) fn ppi(frame: &[u8]) -> Result<usize, Skip> {
     }
 }
 
-/// The same for an 802.11 frame that begins at `at`.
+/// Length of everything before the IP header in a frame whose 802.11 header begins at `at`, bytes.
 pub(super) fn wireless(frame: &[u8], at: usize, padded: bool) -> Result<usize, Skip> {
     const TYPE_AND_VERSION: u8 = 0x0f;
     const DATA: u8 = 0x08;
@@ -58,7 +58,7 @@ pub(super) fn wireless(frame: &[u8], at: usize, padded: bool) -> Result<usize, S
     const BOTH_SYSTEMS: u8 = 0x03;
     const ENCRYPTED: u8 = 0x40;
     const ORDERED: u8 = 0x80;
-    /// Several packets share the frame; the first one's addresses and length come before it.
+    /// Flag of a frame with several packets; the first packet's addresses and length come before it.
     const AGGREGATE: u8 = 0x80;
     const SUBFRAME: usize = 14;
     const FIXED: usize = 24;

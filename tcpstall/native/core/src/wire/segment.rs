@@ -1,4 +1,4 @@
-//! One TCP segment as the flow layer sees it, whatever input it came from.
+//! One TCP segment as the flow layer sees it, whatever the input format.
 
 use std::fmt;
 use std::net::{Ipv4Addr, Ipv6Addr};
@@ -7,18 +7,18 @@ use crate::seq::SeqNo;
 use crate::size::PacketNo;
 use crate::time::Nanos;
 
-/// An IP address as 128 bits; IPv4 is held in its IPv4-mapped form (RFC 4291 §2.5.5.2) and shown as IPv4.
+/// An IP address as 128 bits; IPv4 is held in its IPv4-mapped form (RFC 4291 §2.5.5.2) and printed as IPv4.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, serde::Serialize, serde::Deserialize)]
 pub struct Address(pub u128);
 
 impl Address {
-    /// From the four bytes of an IPv4 header field.
+    /// The address of four bytes in an IPv4 header.
     #[inline]
     pub const fn v4(bytes: [u8; 4]) -> Address {
         Address(0xffff_0000_0000 | u32::from_be_bytes(bytes) as u128)
     }
 
-    /// From the sixteen bytes of an IPv6 header field.
+    /// The address of sixteen bytes in an IPv6 header.
     #[inline]
     pub const fn v6(bytes: [u8; 16]) -> Address {
         Address(u128::from_be_bytes(bytes))
@@ -72,7 +72,7 @@ impl Flags {
         self.0 & other.0 == other.0
     }
 
-    /// Both sets of bits.
+    /// The union of both sets of bits.
     pub const fn with(self, other: Flags) -> Flags {
         Flags(self.0 | other.0)
     }
@@ -101,11 +101,11 @@ pub struct Timestamps {
 pub struct Segment {
     /// Number of the packet in its capture.
     pub packet: PacketNo,
-    /// When the tap saw it.
+    /// Time at the tap.
     pub time: Nanos,
-    /// Who sent it.
+    /// Sender of the segment.
     pub source: Endpoint,
-    /// Whom it is for.
+    /// Receiver of the segment.
     pub destination: Endpoint,
     /// Sequence number of the first payload byte (or of the SYN).
     pub seq: SeqNo,
@@ -115,7 +115,7 @@ pub struct Segment {
     pub flags: Flags,
     /// The window field as sent, before scaling.
     pub window: u16,
-    /// Payload bytes by the IP header (by the frame where TSO left the IP length 0), whatever the snap length kept.
+    /// Payload bytes by the IP header (by the frame where TSO left the IP length 0), independent of the snap length.
     pub payload: u32,
     /// IPv4 identification; `None` for IPv6 and for text input that does not show it.
     pub ip_id: Option<u16>,
@@ -131,22 +131,22 @@ pub struct Segment {
     pub sack_permitted: bool,
     /// A SYN offered or joined a multipath connection (RFC 8684 §3).
     pub multipath: bool,
-    /// It came inside another IP packet; [`super::tunnel::tunnel`] names the way.
+    /// The segment came inside another IP packet; [`super::tunnel::tunnel`] returns the outer tunnel path.
     pub tunnelled: bool,
-    /// It is the first fragment of one; [`super::fragment::Fragments`] knows the others.
+    /// The segment is the first fragment of one; [`super::fragment::Fragments`] follows the others.
     pub fragmented: bool,
-    /// It is more of a segment whose beginning came before, in an IP fragment, and counts with that.
+    /// The segment continues one whose beginning came before, in an IP fragment, and counts with that.
     pub goes_on: bool,
-    /// True if the packet was cut inside its TCP options, so that an option's absence proves nothing.
+    /// True if the packet was cut inside its TCP options, so that a missing option proves nothing.
     pub options_cut: bool,
-    /// How many of `sack` are filled.
+    /// Number of valid entries in `sack`.
     pub sack_count: u8,
     /// SACK blocks in the order sent.
     pub sack: [SackBlock; 4],
 }
 
 impl Segment {
-    /// The SACK blocks that were sent.
+    /// The SACK blocks of the segment.
     #[inline]
     pub fn sack_blocks(&self) -> &[SackBlock] {
         &self.sack[..usize::from(self.sack_count.min(4))]

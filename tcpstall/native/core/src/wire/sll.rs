@@ -10,10 +10,10 @@ pub(super) fn header(frame: &[u8]) -> Result<usize, Skip> {
     cooked(frame, u16::from_be_bytes([header[14], header[15]]), HEADER)
 }
 
-/// Follows a type field in which Linux has numbers of its own below those of Ethernet (`linux/if_ether.h`).
+/// Follows an EtherType field in which Linux has numbers of its own below those of Ethernet (`linux/if_ether.h`).
 #[inline]
 pub(super) fn cooked(frame: &[u8], kind: u16, at: usize) -> Result<usize, Skip> {
-    /// ETH_P_802_2: LLC follows; the other small numbers are no lengths as they are in Ethernet.
+    /// ETH_P_802_2: LLC follows; the other small numbers are not lengths, unlike in Ethernet.
     const LLC: u16 = 4;
     match kind {
         LLC => ethertype::follow_llc(frame, at),

@@ -8,13 +8,13 @@ use crate::seq::SeqNo;
 /// Length of the header without options, bytes.
 const FIXED: usize = 20;
 
-/// What a header says of its own length, bytes.
+/// Length that a header states for itself, bytes.
 pub(super) fn header_length(header: &[u8]) -> u32 {
     header.get(12).map_or(0, |offset| u32::from(offset >> 4) * 4)
 }
 
-/// Reads the segment in `envelope`, which came in `frame`, into `segment`, and gives what was kept of its payload.
-/// Inlined wherever it is called, because one of two calls has to be cheap.
+/// Reads the segment in `envelope`, which came in `frame`, into `segment`, and returns the captured part of its
+/// payload. Inlined at each call, because one of two calls has to be cheap.
 #[inline(always)]
 pub(super) fn read<'a>(frame: &Frame<'_>, envelope: &Envelope<'a>, segment: &mut Segment) -> Result<&'a [u8], Skip> {
     let header: &[u8; FIXED] = envelope.segment.first_chunk().ok_or(Skip::CutShort)?;
@@ -26,7 +26,7 @@ pub(super) fn read<'a>(frame: &Frame<'_>, envelope: &Envelope<'a>, segment: &mut
         None if envelope.fragmented => 0,
         None => return Err(Skip::CutShort),
     };
-    // A fragment's options end with it, and bytes behind it would be the link layer's padding.
+    // A fragment's options end with it; bytes after it would be the link layer's padding.
     let header_end = header_length.min(envelope.length as usize);
     let kept = envelope.segment.get(..header_end).unwrap_or(envelope.segment);
     let [s0, s1, d0, d1, q0, q1, q2, q3, a0, a1, a2, a3, _, flags, w0, w1, ..] = *header;

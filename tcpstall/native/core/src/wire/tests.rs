@@ -1,4 +1,4 @@
-//! Packets built byte by byte: through every link layer, cut at every byte, and hostile.
+//! Tests of packets built byte by byte: through every link layer, cut at every byte, and hostile.
 
 mod ip;
 mod link;
@@ -13,7 +13,7 @@ use crate::time::Nanos;
 
 const TIMESTAMPS: [u8; 12] = [1, 1, 8, 10, 0, 0, 0, 7, 0, 0, 0, 9];
 
-/// A TCP header with these options, and a payload behind it.
+/// A TCP header with these options, followed by a payload.
 fn tcp(flags: u8, options: &[u8], payload: usize) -> Vec<u8> {
     assert_eq!(options.len() % 4, 0);
     let offset = (20 + options.len()) as u8 / 4 * 16;
@@ -28,7 +28,7 @@ fn ipv4(segment: &[u8]) -> Vec<u8> {
     [&header[..], segment].concat()
 }
 
-/// `segment` in an IPv6 packet behind these extension headers, the first of which is of type `next`.
+/// `segment` in an IPv6 packet after these extension headers, the first of which is of type `next`.
 fn ipv6(next: u8, extensions: &[u8], segment: &[u8]) -> Vec<u8> {
     let [high, low] = ((extensions.len() + segment.len()) as u16).to_be_bytes();
     let mut header = [0; 40];
@@ -66,7 +66,7 @@ fn decode(frame: &Frame<'_>) -> Result<Segment, Skip> {
 fn cut(link: LinkType, bytes: &[u8], kept: usize) -> Result<Segment, Skip> {
     let frame =
         Frame { packet: PacketNo(1), time: Nanos(5), link, bytes: &bytes[..kept], wire_length: bytes.len() as u32 };
-    // A place that another segment was in gives what a fresh one gives.
+    // A reused place must give the same result as a fresh one.
     let mut used = used();
     let decoded = decode(&frame);
     assert_eq!(decode_into(&frame, &mut used).map(|_| used), decoded);
@@ -74,7 +74,7 @@ fn cut(link: LinkType, bytes: &[u8], kept: usize) -> Result<Segment, Skip> {
     decoded
 }
 
-/// What one look reads is what the whole way reads; true if it reads it.
+/// Checks that the fast path gives the same result as the general one; true if it reads the frame.
 fn at_one_look(frame: &Frame<'_>) -> bool {
     let mut look = used();
     let Some(payload) = plain::read(frame, &mut look) else { return false };
@@ -84,7 +84,7 @@ fn at_one_look(frame: &Frame<'_>) -> bool {
     true
 }
 
-/// A segment with nothing in it as a fresh one has it.
+/// A segment in which every field differs from that of a fresh one.
 fn used() -> Segment {
     let end = Endpoint { address: Address(7), port: 7 };
     Segment {
@@ -117,7 +117,8 @@ fn whole(link: LinkType, bytes: &[u8]) -> Result<Segment, Skip> {
     cut(link, bytes, bytes.len())
 }
 
-/// Cuts the frame at every byte: first nothing can be said, then the options are cut, then all is as in the whole.
+/// Cuts the frame at every byte: first nothing can be read, then the options are cut, then the result is that of the
+/// whole frame.
 fn cuts_change_nothing(link: LinkType, bytes: &[u8], before_tcp: usize) {
     let expected = whole(link, bytes).expect("the whole frame is read");
     let header = usize::from(bytes[before_tcp + 12] >> 4) * 4;

@@ -1,11 +1,11 @@
-//! Which compression the first bytes show, and its decoder.
+//! Detects the compression of an input from its first bytes, and makes its decoder.
 
 use std::io::{self, Read};
 
 use super::counted::Counted;
 use super::lz4::Lz4;
 
-/// A compression that is undone.
+/// A supported compression.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Compression {
     /// RFC 1952, in one member or many.
@@ -20,10 +20,10 @@ pub enum Compression {
     Bzip2,
 }
 
-/// How much of the beginning has to be seen, bytes.
+/// Bytes of the beginning that detection needs.
 pub(in crate::capture) const MAGIC: usize = 6;
 
-/// First bytes, and what they announce.
+/// First bytes of each compression.
 const KNOWN: &[(&[u8], Compression)] = &[
     (b"\x1f\x8b\x08", Compression::Gzip),
     (b"\x28\xb5\x2f\xfd", Compression::Zstd),
@@ -34,7 +34,7 @@ const KNOWN: &[(&[u8], Compression)] = &[
 ];
 
 impl Compression {
-    /// The name used in reports.
+    /// Name in reports.
     pub const fn name(self) -> &'static str {
         match self {
             Compression::Gzip => "gzip",
@@ -45,16 +45,16 @@ impl Compression {
         }
     }
 
-    /// Judges by content, never by name.
+    /// Detects the compression by content, never by name.
     pub(in crate::capture) fn of(head: &[u8]) -> Option<Compression> {
-        // A skippable frame may stand first (pzstd writes one); lz4 has them too, but no tool begins with one.
+        // A skippable frame may come first (pzstd writes one); lz4 has such frames too, but no tool begins with one.
         if let [0x50..=0x5f, 0x2a, 0x4d, 0x18, ..] = head {
             return Some(Compression::Zstd);
         }
         KNOWN.iter().find(|(magic, _)| head.starts_with(magic)).map(|(_, compression)| *compression)
     }
 
-    /// What unpacks it, with memory bounded whatever the input asks for.
+    /// The decoder, with bounded memory whatever the input demands.
     pub(super) fn decoder(self, source: Counted) -> io::Result<Box<dyn Read + Send>> {
         Ok(match self {
             Compression::Gzip => Box::new(flate2::bufread::MultiGzDecoder::new(source)),
@@ -70,8 +70,8 @@ impl Compression {
     }
 }
 
-/// zstd's own limit unless it is told `--long=31`: a window of 128 MiB.
+/// zstd's own limit without `--long=31`: a window of 128 MiB.
 const ZSTD_WINDOW_LOG: u32 = 27;
 
-/// What `xz -9` needs to unpack is half of this, KiB.
+/// Memory limit of xz, KiB: `xz -9` needs half of it for decompression.
 const XZ_MEMORY_KIB: u32 = 128 * 1024;

@@ -1,18 +1,18 @@
-//! A source that tells how many of its bytes a decoder has used up.
+//! Counts the bytes that a decoder has used up of its source.
 
 use std::io::{self, BufRead, ErrorKind, Read};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
-/// How much a decoder is given at once, bytes.
+/// Size of the decoder's input buffer, bytes.
 const BUFFER: usize = 64 * 1024;
 
-/// Buffered input of a decoder. Its buffer is always filled as far as the input goes: what decoders make of damaged
-/// data depends on how much of it they see at once, and must not depend on how it arrived.
+/// Buffered input of a decoder. The buffer is always filled as far as the input goes: a decoder's reaction to damaged
+/// data depends on the amount it sees at once, and must not depend on the input's pace.
 pub(super) struct Counted {
     source: Box<dyn Read + Send>,
     buffer: Vec<u8>,
-    /// What of the buffer is not used up.
+    /// The part of the buffer that is not used up.
     left: std::ops::Range<usize>,
     /// The source is at its end, or failed.
     ended: bool,
@@ -22,12 +22,12 @@ pub(super) struct Counted {
 }
 
 impl Counted {
-    /// `used` counts what is used up, `failed` tells that the source itself failed.
+    /// Counts used bytes in `used`; sets `failed` if the source itself fails.
     pub(super) fn new(source: Box<dyn Read + Send>, used: Arc<AtomicU64>, failed: Arc<AtomicBool>) -> Counted {
         Counted { source, buffer: vec![0; BUFFER], left: 0..0, ended: false, failure: None, used, failed }
     }
 
-    /// No input at all.
+    /// An empty input.
     pub(super) fn empty() -> Counted {
         Counted { buffer: Vec::new(), ..Counted::new(Box::new(io::empty()), Arc::default(), Arc::default()) }
     }
@@ -38,7 +38,7 @@ impl Counted {
             match self.source.read(&mut self.buffer[self.left.end..]) {
                 Ok(0) => self.ended = true,
                 Ok(count) => self.left.end += count,
-                // A signal is not this thread's business, and not every decoder can be asked again.
+                // A signal does not concern this thread, and not every decoder can repeat a read.
                 Err(error) if error.kind() == ErrorKind::Interrupted => {}
                 Err(error) => {
                     self.failed.store(true, Ordering::Relaxed);

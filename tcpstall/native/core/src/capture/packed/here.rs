@@ -1,5 +1,5 @@
-//! Compressed input unpacked where it is read: for many captures at once, whose threads would be in each other's way, and for
-//! whoever wants the beginning only.
+//! Decompresses in the reading thread: for many captures at once, whose threads would compete, and for callers that
+//! need only the beginning.
 
 use std::io::{self, Read};
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -11,25 +11,25 @@ use super::counted::Counted;
 use super::limit::Expansion;
 use super::{End, Judge, failed, fill};
 
-/// Unpacks as it is read.
+/// A decoder in the reading thread.
 pub(in crate::capture) struct Here {
     judge: Judge,
     decoder: Decoder,
     total: u64,
-    /// Why there is no more, once what came before it was handed out.
+    /// Reason why there is no more data, reported after the data before it.
     fault: Option<io::Error>,
 }
 
 enum Decoder {
-    /// Nothing was asked of it yet: making it reads from the source.
+    /// Not used yet: making the decoder reads from the source.
     Unmade(Counted),
     At(Box<dyn Read + Send>),
-    /// There is no more.
+    /// The end was reached.
     Ended,
 }
 
 impl Here {
-    /// Counts in `read` how much of the source was used up.
+    /// Counts the used bytes of the source in `read`.
     pub(in crate::capture) fn new(
         compression: Compression,
         source: Box<dyn Read + Send>,

@@ -1,4 +1,4 @@
-//! LZ4 frames, one after the other, with an end that is told from a cut.
+//! Decodes LZ4 frames, one after the other, and distinguishes their end from a cut.
 
 use std::io::{self, BufRead, ErrorKind, Read};
 
@@ -6,7 +6,7 @@ use lz4_flex::frame::FrameDecoder;
 
 use super::counted::Counted;
 
-/// The frames of the older format have no end mark: they are over where the input is.
+/// Magic number of legacy frames. They have no end mark: they end with the input.
 const LEGACY: &[u8] = b"\x02\x21\x4c\x18";
 
 /// Decoder of LZ4.
@@ -43,8 +43,8 @@ impl Read for Lz4 {
     }
 }
 
-/// The input, which remembers the last pieces that it gave. The decoder says the same of a frame that is over and of one
-/// that is cut between its blocks; it asks for each field of the format by itself, so its last fields tell.
+/// The input and its last two pieces. The decoder reports the same for a frame that is over and for one that is cut
+/// between its blocks. It reads each field of the format separately, so its last fields show the difference.
 struct Pieces {
     input: Counted,
     last: [Option<[u8; 4]>; 2],
@@ -55,7 +55,7 @@ impl Pieces {
         Pieces { input, last: [None; 2] }
     }
 
-    /// The last field was the end mark, or a checksum behind it.
+    /// The last field was the end mark, or a checksum after it.
     fn is_over(&self) -> bool {
         const END_MARK: Option<[u8; 4]> = Some([0; 4]);
         matches!(self.last, [_, END_MARK] | [END_MARK, Some(_)])

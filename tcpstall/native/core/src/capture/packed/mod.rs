@@ -1,4 +1,4 @@
-//! Compressed input, unpacked in a thread of its own so that decompression and analysis overlap.
+//! Decompresses input in a thread of its own, so that decompression and analysis overlap.
 
 mod compression;
 mod counted;
@@ -19,16 +19,16 @@ pub(super) use self::here::Here;
 pub use self::limit::Expansion;
 use super::pipe::PATIENCE;
 
-/// As large as the read loop's own buffer, so that one hand-over serves one read.
+/// Size of a chunk, bytes: the read loop's own buffer, so that one hand-over serves one read.
 const CHUNK: usize = 256 * 1024;
 
-/// Chunks under way: enough that neither side waits while the other works, little enough to stay in the cache.
+/// Chunks in use: enough that neither side waits while the other works, few enough to stay in the cache.
 const CHUNKS: usize = 4;
 
-/// Why unpacking stopped before the end: carried inside an [`io::Error`].
+/// Reason why decompression stopped before the end: carried inside an [`io::Error`].
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Fault {
-    /// What is wrong, and where in the compressed input.
+    /// The fault, and its position in the compressed input.
     pub(super) what: String,
     /// True if the input simply ends early.
     pub(super) truncated: bool,
@@ -42,10 +42,10 @@ impl std::fmt::Display for Fault {
 
 impl std::error::Error for Fault {}
 
-/// A chunk and how much of it is filled.
+/// A chunk and the length of its filled part.
 type Chunk = (Vec<u8>, usize);
 
-/// The unpacked bytes, as they come from the thread.
+/// The decompressed bytes from the thread.
 pub(super) struct Unpacked {
     filled: Receiver<io::Result<Option<Chunk>>>,
     emptied: SyncSender<Vec<u8>>,
@@ -54,7 +54,7 @@ pub(super) struct Unpacked {
     ended: bool,
 }
 
-/// Starts to unpack `source`; counts in `read` how much of it was used up.
+/// Starts to decompress `source`; counts its used bytes in `read`.
 pub(super) fn unpack(
     compression: Compression,
     source: Box<dyn Read + Send>,
@@ -64,7 +64,7 @@ pub(super) fn unpack(
     let (fill, filled) = sync_channel(CHUNKS);
     let (emptied, empty) = sync_channel(CHUNKS + 1);
     for _ in 0..CHUNKS {
-        // There is room for all of them.
+        // There is room for all chunks.
         let _ = emptied.try_send(vec![0; CHUNK]);
     }
     let work = move || {
@@ -90,7 +90,7 @@ impl Read for Unpacked {
             let (used, _) = std::mem::replace(&mut self.chunk, next);
             self.at = 0;
             if !used.is_empty() {
-                // The thread may be through already.
+                // The thread may have ended already.
                 let _ = self.emptied.try_send(used);
             }
         }
@@ -102,13 +102,13 @@ impl Read for Unpacked {
     }
 }
 
-/// A decoder is other people's code: where it panics, that is the input's fault here.
+/// A decoder is third-party code: its panic counts as a fault of the input.
 #[cold]
 fn failed() -> io::Error {
     io::Error::other(Fault { what: "the decompressor failed on it".into(), truncated: false })
 }
 
-/// What the thread works with.
+/// State of the decompressing thread.
 struct Worker {
     judge: Judge,
     empty: Receiver<Vec<u8>>,
@@ -116,7 +116,7 @@ struct Worker {
 }
 
 impl Worker {
-    /// Unpacks to the end, or until nobody takes the chunks any more.
+    /// Decompresses to the end, or until nobody receives the chunks any more.
     fn work(self, source: Counted) {
         let mut decoder = match self.judge.compression.decoder(source) {
             Ok(decoder) => decoder,
@@ -139,7 +139,7 @@ impl Worker {
                 End::Clean => Ok(None),
                 End::Broken(error) => Err(self.judge.fault(&error)),
             };
-            // Whoever hears of the end finds the source closed.
+            // The receiver of the end must find the source closed.
             drop(decoder);
             let _ = self.fill.send(last);
             return;
@@ -147,7 +147,7 @@ impl Worker {
     }
 }
 
-/// Judges what a decoder gave: whether it is too much, and whose fault an error is.
+/// Checks a decoder's output: its size, and whether an error is the data's fault.
 struct Judge {
     compression: Compression,
     expansion: Expansion,
@@ -156,7 +156,7 @@ struct Judge {
 }
 
 impl Judge {
-    /// With the source as the decoder takes it; `read` counts how much of it was used up.
+    /// A judge, and the source as the decoder's input; `read` counts the used bytes.
     fn of(
         compression: Compression,
         source: Box<dyn Read + Send>,
@@ -173,7 +173,7 @@ impl Judge {
     }
 
     fn fault(&self, error: &io::Error) -> io::Error {
-        // What the system refused, or a file that changed, is no fault of the data.
+        // An error of the system, or a file that changed, is no fault of the data.
         if self.failed.load(Ordering::Relaxed) {
             return io::Error::other(error.to_string());
         }
@@ -197,17 +197,17 @@ impl Judge {
     }
 }
 
-/// How the filling of a chunk ended.
+/// Result of filling a chunk.
 enum End {
-    /// It is full.
+    /// The chunk is full.
     Open,
     /// The data ends here.
     Clean,
-    /// It cannot be unpacked any further.
+    /// Decompression cannot continue.
     Broken(io::Error),
 }
 
-/// Fills as much of the chunk as there is.
+/// Fills the chunk as far as there is data.
 fn fill(decoder: &mut dyn Read, chunk: &mut [u8]) -> (usize, End) {
     let mut filled = 0;
     while filled < chunk.len() {

@@ -1,4 +1,4 @@
-//! Captures packed in every way, cut, damaged and blown up.
+//! Tests of captures in every compression: cut, damaged and expanded.
 
 use std::io::{Cursor, Read, Write};
 
@@ -8,7 +8,7 @@ use crate::capture::{Capture, CaptureError, Item};
 const ALL: [Compression; 5] =
     [Compression::Gzip, Compression::Zstd, Compression::Lz4, Compression::Xz, Compression::Bzip2];
 
-/// A pcap of so many records, each with another time and content.
+/// A pcap file of `records` records, each with another time and content.
 fn pcap(records: u32) -> Vec<u8> {
     let header = [0xa1b2_c3d4u32, 0x0004_0002, 0, 0, 65_535, 1];
     let mut bytes: Vec<u8> = header.into_iter().flat_map(u32::to_le_bytes).collect();
@@ -53,7 +53,7 @@ fn pack(compression: Compression, bytes: &[u8]) -> Vec<u8> {
     }
 }
 
-/// How many frames came and how it ended.
+/// Number of frames, and the end of the capture.
 fn read(mut capture: Capture) -> (u64, Option<CaptureError>) {
     let (mut frames, mut ordered) = (0, true);
     loop {
@@ -62,7 +62,7 @@ fn read(mut capture: Capture) -> (u64, Option<CaptureError>) {
                 frames += 1;
                 ordered &= frame.time.0 == (frames - 1) * 1_000_000_000;
             }
-            // Content that was damaged before it was found out.
+            // Damaged content that was read before the damage was detected.
             Ok(Some(Item::LeftOut)) => ordered = false,
             Ok(Some(other)) => panic!("no {other:?} was packed"),
             Ok(None) => {
@@ -120,7 +120,7 @@ fn input_cut_anywhere_gives_what_was_whole_and_says_that_it_ends_early() {
     }
 }
 
-/// Enough that the compression shows.
+/// Bytes that show the compression.
 const MAGIC_SEEN: usize = 8;
 
 #[test]
@@ -135,7 +135,7 @@ fn damage_inside_is_found_and_never_a_panic() {
             assert!(frames <= 300 || end.is_some());
             found += u32::from(end.is_some());
         }
-        // gzip's header holds a time and a system that mean nothing here.
+        // gzip's header holds a time and a system without effect here.
         assert!(found + 2 >= (packed.len() - MAGIC_SEEN).div_ceil(23) as u32, "{}: {found}", compression.name());
     }
 }
@@ -156,9 +156,9 @@ fn what_was_packed_twice_or_is_no_capture_is_refused() {
 
 #[test]
 fn a_bomb_stops_at_the_limit_and_the_limit_can_be_raised() {
-    /// What the records grow to, bytes.
+    /// Size of the decompressed records, bytes.
     const ALL: usize = 100_000 * 56;
-    // A header, and then one packet over and over: 5.6 MB in a few kilobytes.
+    // A header, and then one packet repeated: 5.6 MB in a few kilobytes.
     let mut bomb = Cursor::new(pcap(0)).chain(Repeat { record: pcap(1)[24..].to_vec(), at: 0, left: ALL });
     let mut encoder = zstd::stream::write::Encoder::new(Vec::new(), 1).unwrap();
     std::io::copy(&mut bomb, &mut encoder).unwrap();
@@ -183,7 +183,7 @@ fn a_bomb_stops_at_the_limit_and_the_limit_can_be_raised() {
     assert_eq!(count(Expansion::times(1)), (100_000, None), "a gigabyte may come of anything");
 }
 
-/// The same bytes over and over.
+/// A source that repeats the same bytes.
 struct Repeat {
     record: Vec<u8>,
     at: usize,
@@ -232,7 +232,7 @@ fn what_damaged_data_gives_does_not_depend_on_how_it_arrives() {
     }
 }
 
-/// Gives a few bytes a read, and a signal now and then.
+/// A source that gives a few bytes per read, and sometimes a signal.
 struct Drip {
     bytes: Cursor<Vec<u8>>,
     reads: usize,
@@ -253,7 +253,7 @@ impl Read for Drip {
 fn after_an_error_there_is_nothing_more_even_where_two_things_are_wrong() {
     for garbage in [&[0xee; 5_000][..], &[0xee; 7], &[]] {
         let mut whole = pcap(20);
-        // An impossible length that is got over, and garbage at the end that is not.
+        // An impossible length that is skipped, and garbage at the end that is not.
         whole[24 + 56 * 3 + 8..24 + 56 * 3 + 12].fill(0xff);
         whole.extend_from_slice(garbage);
         for compression in ALL {

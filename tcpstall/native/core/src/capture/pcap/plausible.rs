@@ -1,19 +1,19 @@
-//! Which bytes look like records of a pcap file.
+//! Recognises records of a pcap file among other bytes.
 
 use super::Pcap;
 use crate::capture::error::CaptureError;
 use crate::capture::losses::have;
 use crate::capture::stream::{RECORD_LIMIT, Stream};
 
-/// So many records in a row are believed. One header of a packet inside a packet's payload would do for one.
+/// Consecutive plausible records that are accepted: one header could also be part of a packet's payload.
 const IN_A_ROW: usize = 4;
-/// The same where they end exactly with the file.
+/// The same number where the records end exactly with the file.
 const BEFORE_THE_END: usize = 2;
-/// Neighbouring packets of one capture are no further apart, seconds.
+/// Largest distance of neighbouring packets of one capture, seconds.
 const DAY: u32 = 86_400;
 
 impl Pcap {
-    /// Several plausible records in a row begin at `at` in the buffer.
+    /// True if several consecutive plausible records begin at `at` in the buffer.
     pub(super) fn resumes(&self, stream: &mut Stream, mut at: usize) -> Result<bool, CaptureError> {
         let mut last = self.last_second;
         for count in 0..IN_A_ROW {
@@ -29,7 +29,7 @@ impl Pcap {
         Ok(true)
     }
 
-    /// Second and captured length of a record header that may follow one of the second `last`.
+    /// Second and captured length of a plausible record header; `last` is the second of the record before.
     fn plausible(&self, header: &[u8], last: Option<u32>) -> Option<(u32, u32)> {
         let [second, fraction, mut captured, mut wire] = self.layout.order.words(header)?;
         if self.old && captured > wire {

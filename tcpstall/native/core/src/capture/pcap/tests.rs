@@ -1,4 +1,4 @@
-//! Classic pcap files built byte by byte.
+//! Tests of classic pcap files, built byte by byte.
 
 use crate::capture::{Capture, CaptureError, Format, Item};
 use crate::size::PacketNo;
@@ -6,7 +6,7 @@ use crate::size::PacketNo;
 /// One record: seconds, fraction, captured bytes, length on the wire.
 type Record<'a> = (u32, u32, &'a [u8], u32);
 
-/// A file in the byte order that `word` writes.
+/// A file in the byte order of `word`.
 fn file(word: fn(u32) -> [u8; 4], magic: u32, link: u32, records: &[Record<'_>]) -> Vec<u8> {
     let version = if word(1)[0] == 1 { 0x0004_0002 } else { 0x0002_0004 };
     let mut bytes: Vec<u8> = [magic, version, 0, 0, 65_535, link].into_iter().flat_map(word).collect();
@@ -23,14 +23,14 @@ fn file(word: fn(u32) -> [u8; 4], magic: u32, link: u32, records: &[Record<'_>])
 /// Packet number, time, bytes, length on the wire.
 type Got = (u64, i64, Vec<u8>, u32);
 
-/// Everything the capture gives, and how it ends.
+/// All packets of the capture, and its end.
 fn read(bytes: &[u8]) -> (Vec<Got>, Option<CaptureError>) {
     let mut capture = Capture::from_reader(Box::new(std::io::Cursor::new(bytes.to_vec())));
     let mut frames = Vec::new();
     loop {
         match capture.next() {
             Ok(Some(Item::Frame(f))) => frames.push((f.packet.0, f.time.0, f.bytes.to_vec(), f.wire_length)),
-            // Packet 0 marks a place that could not be read.
+            // Packet 0 marks an unreadable place.
             Ok(Some(Item::LeftOut)) => frames.push((0, 0, vec![], 0)),
             Ok(Some(other)) => panic!("pcap has no {other:?}"),
             Ok(None) => {
@@ -115,7 +115,7 @@ fn an_impossible_length_is_damage_and_not_a_cut() {
     assert_eq!(line.as_deref(), Some(expected));
 }
 
-/// Records of a second each, whose bytes are their number.
+/// Records one second apart, filled with their number.
 fn numbered(word: fn(u32) -> [u8; 4], magic: u32) -> Vec<u8> {
     let data: Vec<[u8; 60]> = (1..=8).map(|number| [number; 60]).collect();
     let records: Vec<Record<'_>> = data.iter().map(|data| (1_000 + u32::from(data[0]), 7, &data[..], 60)).collect();
@@ -159,7 +159,7 @@ fn garbage_and_lost_blocks_between_records_are_passed_over() {
 
 #[test]
 fn what_only_looks_like_a_record_is_not_believed() {
-    // One header of the right kind in the payload, and then nothing that follows from it.
+    // One valid header in the payload, and after it nothing that follows from it.
     let mut bytes = numbered(u32::to_le_bytes, 0xa1b2_c3d4);
     bytes.truncate(24 + 2 * 76);
     bytes[24 + 76 + 8..24 + 76 + 12].fill(0xff);

@@ -7,13 +7,13 @@ use crate::time::Nanos;
 
 const NANOS_PER_SECOND: u64 = 1_000_000_000;
 
-/// What an Interface Description Block says, and what was reported of the interface since.
+/// The Interface Description Block, and the interface's reported drops since.
 pub(super) struct Interface {
     pub(super) link: LinkType,
-    /// Most bytes kept of a packet, 0 for no limit.
+    /// Largest number of bytes kept of a packet, 0 for no limit.
     pub(super) snap_length: u32,
     pub(super) clock: Clock,
-    /// Drops that were handed out already; statistics blocks count from the start of the capture.
+    /// Drops that were reported already; statistics blocks count from the start of the capture.
     dropped: u64,
 }
 
@@ -39,8 +39,8 @@ impl Interface {
         Some(Interface { link, snap_length, clock, dropped: 0 })
     }
 
-    /// How many more drops a statistics block reports than the one before: by the interface and by the system. Nothing where it
-    /// counts none of them.
+    /// Drops by the interface and by the system since the statistics block before. `None` where the block counts none
+    /// of them.
     pub(super) fn newly_dropped(&mut self, order: Order, body: &[u8]) -> Option<u64> {
         const FIXED: usize = 12;
         const BY_INTERFACE: u16 = 5;
@@ -56,7 +56,7 @@ impl Interface {
     }
 }
 
-/// How an interface counts time.
+/// The clock of an interface.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Clock {
     unit: Unit,
@@ -64,19 +64,19 @@ pub(super) struct Clock {
     offset: Nanos,
 }
 
-/// One tick against a nanosecond.
+/// Ratio of a tick to a nanosecond.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Unit {
-    /// A tick is so many nanoseconds.
+    /// Nanoseconds per tick.
     Times(u64),
-    /// A nanosecond is so many ticks.
+    /// Ticks per nanosecond.
     Over(u64),
-    /// A second is 2 to this many ticks.
+    /// Power of 2 of the ticks per second.
     Binary(u32),
 }
 
 impl Unit {
-    /// From the option `if_tsresol`: a negative power of 10, or of 2 where the top bit is set.
+    /// The unit of the option `if_tsresol`: a negative power of 10, or of 2 where the top bit is set.
     fn of(resolution: u8) -> Unit {
         const NANOSECONDS: u32 = 9;
         let power = u32::from(resolution & 0x7f);
@@ -85,14 +85,14 @@ impl Unit {
         } else if power <= NANOSECONDS {
             Unit::Times(10u64.pow(NANOSECONDS - power))
         } else {
-            // Finer than 10^-28 s, 64 bits of ticks do not reach a nanosecond.
+            // Finer than 10^-28 s, 64 bits of ticks never reach a nanosecond.
             Unit::Over(10u64.checked_pow(power - NANOSECONDS).unwrap_or(u64::MAX))
         }
     }
 }
 
 impl Clock {
-    /// The time that so many ticks mean; one that 64 bits of nanoseconds cannot hold stays at their end.
+    /// The time after this number of ticks; a time beyond 64 bits of nanoseconds becomes the largest.
     #[inline]
     pub(super) fn time(&self, ticks: u64) -> Nanos {
         let nanos = match self.unit {

@@ -1,8 +1,8 @@
-//! The options at the end of a pcapng block.
+//! Options at the end of a pcapng block.
 
 use crate::capture::order::Order;
 
-/// Walks code and value of each option; stops at the end mark or where an option does not fit its block.
+/// Iterates code and value of each option; stops at the end mark or where an option does not fit its block.
 pub(super) struct Options<'a> {
     order: Order,
     rest: &'a [u8],

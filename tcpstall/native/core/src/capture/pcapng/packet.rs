@@ -1,16 +1,16 @@
-//! Where the three kinds of packet block keep their packet.
+//! Locates the packet in the three kinds of packet block.
 
 use super::interface::Interface;
 use crate::capture::order::Order;
 
-/// A packet inside the body of its block; its bytes are known to lie there.
+/// A packet inside the body of its block; its bytes are known to be inside.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Found {
     /// Number of the interface in its section.
     pub(super) interface: u32,
     /// Its time in the interface's unit, which simple packets lack.
     pub(super) ticks: Option<u64>,
-    /// Where in the body the packet starts.
+    /// Offset of the packet in the body.
     pub(super) start: usize,
     /// Bytes kept.
     pub(super) captured: u32,
@@ -19,7 +19,7 @@ pub(super) struct Found {
 }
 
 impl Found {
-    /// In an Enhanced Packet Block.
+    /// Packet of an Enhanced Packet Block.
     #[inline]
     pub(super) fn enhanced(order: Order, body: &[u8]) -> Option<Found> {
         let [interface, high, low, captured, wire] = order.words(body)?;
@@ -27,14 +27,15 @@ impl Found {
         Found { interface, ticks, start: 20, captured, wire }.within(body)
     }
 
-    /// In a Packet Block, where a count of drops takes half of the interface's place.
+    /// Packet of a Packet Block, where a count of drops takes half of the interface's field.
     pub(super) fn old(order: Order, body: &[u8]) -> Option<Found> {
         let found = Found::enhanced(order, body)?;
         let [interface, _drops] = order.halves(found.interface);
         Some(Found { interface: u32::from(interface), ..found })
     }
 
-    /// In a Simple Packet Block, which is always of the first interface and leaves its captured length to be found.
+    /// Packet of a Simple Packet Block, which always belongs to the first interface and does not state its captured
+    /// length.
     pub(super) fn simple(order: Order, body: &[u8], interfaces: &[Interface]) -> Option<Found> {
         let [wire] = order.words(body)?;
         let room = (body.len() - 4) as u32;

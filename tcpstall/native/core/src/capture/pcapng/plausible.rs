@@ -1,4 +1,4 @@
-//! Which bytes look like blocks of a pcapng file.
+//! Recognises blocks of a pcapng file among other bytes.
 
 use super::{HEAD, ORDER_MAGIC, Pcapng, SECTION, TAIL};
 use crate::capture::error::CaptureError;
@@ -6,17 +6,18 @@ use crate::capture::losses::have;
 use crate::capture::order::Order;
 use crate::capture::stream::Stream;
 
-/// So many blocks in a row are believed, fewer where the last of them ends with the file: each says its length twice.
+/// Consecutive plausible blocks that are accepted, fewer where the last one ends with the file: each states its length
+/// twice.
 const IN_A_ROW: usize = 2;
 
-/// Blocks of packets are no longer; so much is read to see whether a block is one.
+/// Longest plausible block of a packet, bytes; this much is read to check a block.
 const LONGEST: u32 = 1 << 20;
 
-/// Interfaces, packets, names, statistics, journal entries, secrets, custom blocks: what is in use.
+/// Block types in use: interfaces, packets, names, statistics, journal entries, secrets, custom blocks.
 const KINDS: [u32; 10] = [1, 2, 3, 4, 5, 6, 9, 10, 0xbad, 0x4000_0bad];
 
 impl Pcapng {
-    /// Several plausible blocks in a row begin at `at` in the buffer.
+    /// True if several consecutive plausible blocks begin at `at` in the buffer.
     pub(super) fn resumes(&self, stream: &mut Stream, mut at: usize) -> Result<bool, CaptureError> {
         let mut order = self.order;
         for count in 0..IN_A_ROW {
@@ -39,7 +40,7 @@ impl Pcapng {
     }
 }
 
-/// Length of the block that such bytes begin, and the byte order from there on.
+/// Length of the block that begins with these bytes, and the byte order from there on.
 fn plausible(block: &[u8], order: Order) -> Option<(Order, u32)> {
     let [kind, _, magic] = Order::Little.words(block)?;
     let order = match (kind, magic) {

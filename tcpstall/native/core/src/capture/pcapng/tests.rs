@@ -1,4 +1,4 @@
-//! pcapng files built block by block, each in both byte orders.
+//! Tests of pcapng files, built block by block, each in both byte orders.
 
 use crate::capture::tests::items;
 use crate::capture::{Capture, CaptureError};
@@ -223,7 +223,7 @@ fn reading_goes_on_behind_a_damaged_block_and_the_end_says_what_was_lost() {
     both(build, |whole| {
         let all = read(&whole);
         assert_eq!(all.len(), 6);
-        // Of the second packet's block: its length before its body, after it, its captured length.
+        // In the second packet's block: the length before its body, the length after it, the captured length.
         for at in [48 + 72 + 4, 48 + 72 + 68, 48 + 72 + 20] {
             let mut bytes = whole.clone();
             bytes[at..at + 4].fill(0x7f);
@@ -234,7 +234,7 @@ fn reading_goes_on_behind_a_damaged_block_and_the_end_says_what_was_lost() {
             assert_eq!(times[..6], ["1000", "out", "3000", "4000", "5000", "6000"]);
             assert_eq!(got[6], "damaged at 120, #2, truncated: false");
         }
-        // Bytes that belong to nothing, of a length that moves every block behind them.
+        // Bytes outside any block, of a length that moves every later block.
         let mut bytes = whole.clone();
         bytes.splice(48..48, [0x55; 1_001]);
         let got = read(&bytes);
@@ -268,7 +268,7 @@ fn interfaces_without_end_are_damage() {
 fn after_an_error_there_is_nothing_more_even_where_two_things_are_wrong() {
     let build = |w: Writer| {
         let w = w.section().interface(1, 0, &[]).packet(7, 1, &[1; 40]).packet(0, 2, &[2; 40]);
-        // A section that shows no byte order.
+        // A section without a byte order.
         w.block(0x0a0d_0d0a, &[0, 0, 0, 0], &[])
     };
     both(build, |bytes| {

@@ -1,4 +1,4 @@
-//! The peer's segments as they reach the sender: what each acknowledges, reports and announces.
+//! Applies the peer's segments when they reach the sender: acknowledgements, SACK reports and windows.
 
 use super::{ABSURD_JUMP, Half, SeqNo, memory::TIGHT_ACKS};
 use crate::flow::events::Acked;
@@ -8,16 +8,17 @@ use crate::flow::window::Scale;
 use crate::time::Nanos;
 use crate::wire::{Flags, Segment};
 
-/// ACKs wait here until they reach the sender; past this many the old ones are applied at once.
+/// ACKs that wait until they reach the sender; beyond this number the oldest are applied at once.
 const PENDING_ACKS: usize = 4096;
-/// RFC 5681 §3.2: the ACKs of the same byte that start a fast retransmission.
+/// Duplicate ACKs that start a fast retransmission: RFC 5681 §3.2.
 const DUPLICATES: u32 = 3;
 
 impl Half {
-    /// A segment of the peer passes the tap towards this sender, `echoed` after the segment whose TSval it is the first to echo.
+    /// Takes in a segment of the peer that passes the tap towards this sender, `echoed` after the segment whose TSval
+    /// it is the first to echo.
     #[inline]
     pub fn acknowledged(&mut self, segment: &Segment, echoed: Option<Nanos>, overdue: bool) {
-        // A RST announces no window that anybody will use.
+        // The window in a RST is never used.
         if !segment.flags.has(Flags::ACK) || segment.flags.has(Flags::RST) {
             return;
         }
@@ -59,13 +60,15 @@ impl Half {
         self.pending.push_back(pending);
     }
 
-    /// Of this sender nothing is out, and whoever follows it says whether to hear the last ACK again would tell anything.
+    /// Notes that nothing of this sender is in flight; `learnt` is true if a repetition of the last ACK would change
+    /// nothing for the caller.
     #[inline]
     pub fn settle(&mut self, learnt: bool) {
         self.settled = learnt && self.snd_una == self.snd_nxt && !self.flight_unknown && self.sacked.is_empty();
     }
 
-    /// It acknowledges and announces what the last ACK did: most data of a peer does, in its other direction.
+    /// The segment acknowledges and announces the same as the last ACK: true for most data of a peer, in the other
+    /// direction.
     #[inline]
     fn is_known(&self, segment: &Segment) -> bool {
         let near = self.base.unwrap_or_default().plus(self.snd_una as u32);
@@ -78,7 +81,7 @@ impl Half {
             && self.distance.queue() == Nanos::ZERO
     }
 
-    /// When the ACK of this new data passed, if the capture holds that ACK first: the data had passed before it.
+    /// Time of the ACK of this new data, if the capture holds that ACK first: the data had passed before it.
     #[inline]
     pub fn acknowledged_at(&self, segment: &Segment) -> Option<Nanos> {
         if segment.payload == 0 || self.base.is_none() {
@@ -100,30 +103,31 @@ impl Half {
         (start, start + i64::from(segment.payload))
     }
 
-    /// Enough has been heard of a loss for a repair to begin: SACK blocks, or without SACK three duplicate ACKs (RFC 5681 §3.2).
+    /// Enough reports of a loss have come for a repair to begin: SACK blocks, or without SACK three duplicate ACKs (RFC
+    /// 5681 §3.2).
     pub fn may_repair(&self) -> bool {
         self.sack_permitted || self.has_holes() || self.duplicates >= DUPLICATES
     }
 
-    /// When the newest data was sent.
+    /// Time of the newest data.
     pub(in crate::flow) fn newest_sent(&self) -> Option<Nanos> {
         self.outstanding.newest()
     }
 
-    /// True if a segment without payload comes after data of its sender that the tap has not seen.
+    /// True if a segment without payload follows data of its sender that the tap has not seen.
     #[inline]
     pub fn is_ahead(&self, segment: &Segment) -> bool {
         self.snd_nxt > 1 && (1..ABSURD_JUMP).contains(&(self.offset(segment.seq) - self.snd_nxt))
     }
 
-    /// True if something that the peer sent may be on its way to the sender.
+    /// True if a segment of the peer may be on its way to the sender.
     #[inline]
     pub fn awaits_acks(&self) -> bool {
         !self.pending.is_empty()
     }
 
-    /// Applies the next ACK that reached the sender before `now`, if there is one. Where to is the caller's, because it is
-    /// large and every ACK goes this way.
+    /// Applies the next ACK that reached the sender before `now`, if there is one. Writes into the caller's `acked`,
+    /// because the struct is large and this runs for every ACK.
     #[inline]
     pub fn next_acked(&mut self, now: Nanos, acked: &mut Acked) -> bool {
         let Some(pending) = self.pending.front() else { return false };
@@ -178,7 +182,7 @@ impl Half {
             self.snd_nxt = self.snd_nxt.max(ack.ack);
         }
         if ack.ack > self.snd_nxt + 1 {
-            // Acknowledged without being seen: the capture lost it. The one more is a FIN.
+            // Acknowledged without being seen: the capture lost the data. The extra one is a FIN.
             acked.unseen_tail = ack.ack - self.snd_nxt;
             self.ahead.get_or_insert_default().insert(self.snd_nxt, ack.ack, ack.time);
             self.never_seen += acked.unseen_tail;
@@ -189,7 +193,8 @@ impl Half {
         }
         if advance > 0 {
             let mut gone = self.outstanding.acknowledge(ack.ack, self.mss());
-            // Where packets are missing an ACK sooner than any before answers what the capture lacks, not the repair it covers.
+            // Where packets are missing, an ACK sooner than any before answers a packet that the capture lacks, not the
+            // repair.
             let soonest = self.peer_distance.get().filter(|_| self.never_seen > 0 || !self.unseen.is_empty());
             let believed = |sent: &Nanos| soonest.is_none_or(|least| ack.time - *sent >= least.scaled(0.5));
             (gone.touched, gone.sent) = (gone.touched.filter(believed), gone.sent.filter(believed));
@@ -198,7 +203,7 @@ impl Half {
             if let Some(sample) = acked.sample.filter(|sample| self.least_rtt.is_none_or(|least| *sample < least)) {
                 self.least_rtt = Some(sample);
             }
-            // What fills a hole acknowledges with it what had arrived long before: no round trip.
+            // An ACK that fills a hole also acknowledges data that arrived long before: it measures no round trip.
             if let Some(sent) = gone.sent.filter(|_| self.sacked.is_empty() && !self.hinted) {
                 let span = ack.time - sent;
                 let steady = self.peer_distance.get().is_some_and(|least| Level::is_steady(span, least));
@@ -208,15 +213,16 @@ impl Half {
                 self.smooth(time - sent);
                 acked.rtt = Some(time - sent);
             } else {
-                // RFC 7323 §4.1: the echo measures even where Karn's rule forbids to, if it is that of the repair: some stacks
-                // echo what came last before the hole.
+                // RFC 7323 §4.1: the echo measures the round trip even where Karn's rule forbids it, if it echoes the
+                // repair: some stacks echo the last segment before the hole.
                 let of_repair = |span: &Nanos| ack.time - *span >= self.last_again;
                 acked.rtt = ack.echoed.filter(of_repair).map(|span| span + (time - ack.time));
             }
             self.newest_rtt = acked.rtt.map(|rtt| (ack.time, rtt)).or(self.newest_rtt);
             (self.hinted, self.duplicates) = (false, 0);
             self.snd_una = ack.ack;
-            // What SACK had reported before counts no more (Linux raises the window by what an ACK newly delivers).
+            // Data that SACK had reported before does not count again (Linux raises the window by the newly delivered
+            // segments of an ACK).
             let reported = self.sacked.forget_below(ack.ack) / i64::from(self.mss());
             acked.segments = gone.segments.saturating_sub(reported as u32);
             for (left, right) in self.unseen.below(ack.ack) {
@@ -235,7 +241,7 @@ impl Half {
         }
         if advance >= 0 {
             let window = ack.window.map(i64::from);
-            // Where SACK is in use a duplicate ACK without new blocks says nothing of a loss (RFC 6675 §2).
+            // With SACK a duplicate ACK without new blocks is no report of a loss (RFC 6675 §2).
             let classic = !self.sack_permitted && ack.sack_count == 0;
             if classic && advance == 0 && ack.payload == 0 && window == self.window && self.snd_nxt > self.snd_una {
                 acked.loss_hint = true;

@@ -1,4 +1,4 @@
-//! Memory that one direction's data in flight takes, and what is forgotten of it where that is short.
+//! Measures the memory of one direction's data in flight, and reduces it where memory is short.
 
 use super::{Half, PendingAck};
 
@@ -8,7 +8,7 @@ pub(super) const TIGHT_ACKS: usize = 16;
 const TIGHT_RANGES: usize = 16;
 
 impl Half {
-    /// Memory that it takes beyond its own size, bytes.
+    /// Memory beyond the size of the struct itself, bytes.
     pub fn memory(&self) -> usize {
         self.outstanding.memory()
             + self.sacked.memory()
@@ -18,7 +18,7 @@ impl Half {
             + self.pending_sacks.capacity() * size_of::<(i64, i64)>()
     }
 
-    /// Memory is short, and this may take about so many bytes of it.
+    /// Reduces the memory to about `bytes`, because memory is short.
     #[cold]
     pub fn shrinks_to(&mut self, bytes: usize) {
         self.tight = true;
@@ -31,7 +31,7 @@ impl Half {
         self.pending_sacks.shrink_to_fit();
     }
 
-    /// Memory is not short any more.
+    /// Ends the economy, because memory is not short any more.
     pub fn is_eased(&mut self) {
         self.tight = false;
     }

@@ -1,8 +1,9 @@
-//! The payload of a full segment, learnt from the sizes of new data.
+//! Learns the payload of a full segment from the sizes of new data.
 
 use super::Half;
 
-/// What a full segment carries on Ethernet: IPv4 and IPv6, without and with timestamps. A TSO frame holds several.
+/// Payloads of a full segment on Ethernet: IPv4 and IPv6, without and with timestamps. A TSO frame holds several
+/// segments.
 const ETHERNET_PAYLOADS: [u32; 4] = [1460, 1448, 1440, 1428];
 
 impl Half {
@@ -11,7 +12,7 @@ impl Half {
         if payload == self.mss {
             // The usual case.
         } else if self.mss_negotiated {
-            // RFC 6691: the MSS option does not count options, yet old stacks deduct them before they announce it.
+            // RFC 6691: the MSS option does not count options, but old stacks deduct them before they announce it.
             if payload == self.mss + self.mss_options {
                 self.mss = payload;
             } else if let Some(size) = self.full_segment.sees(payload, self.mss) {

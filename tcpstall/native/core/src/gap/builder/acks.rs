@@ -1,4 +1,4 @@
-//! What an ACK, or data that comes late, tells of the gap that is open and of the one before it.
+//! Updates the open gap, and the gap before it, with ACKs and with data that comes late.
 
 use super::{Builder, Idle};
 use crate::flow::{Acked, Half};
@@ -8,12 +8,12 @@ use crate::gap::recovered::Recovered;
 use crate::sender::{Cwnd, timers};
 use crate::time::Nanos;
 
-/// A network that reorders does so within this time, or within a quarter of the round trip (RFC 8985 §6.2) where that is less.
+/// Longest delay by reordering in the network; a quarter of the round trip (RFC 8985 §6.2) where that is less.
 const REORDERING: Nanos = Nanos::from_millis(5);
 
 impl Builder {
-    /// An ACK reached the sender; `half` is the state after it, `cwnd` the model before it. True if it showed that the
-    /// repair of a loss was needless.
+    /// Takes in an ACK that reached the sender; `half` is the state after it, `cwnd` the model before it. True if the
+    /// ACK showed that the repair of a loss was needless.
     #[inline]
     pub fn on_ack(&mut self, acked: &Acked, half: &Half, cwnd: &Cwnd) -> bool {
         self.heard_late(acked);
@@ -39,7 +39,7 @@ impl Builder {
             && let Some(hole) = self.hole.take_if(|hole| hole.1 <= half.snd_una)
             && let Some(gap) = self.gaps.last_mut()
         {
-            // Nobody sent them again: the capture lost them, not the network.
+            // Nobody retransmitted these bytes: the capture lost them, not the network.
             gap.lost_before_tap = 0;
             gap.unseen.before_next = hole.1 > hole.0;
         }
@@ -48,7 +48,7 @@ impl Builder {
         }
         let opened = match (acked.room_before, half.room()) {
             (Some(before), Some(now)) => {
-                // Who could send all the while, and had nothing out, waited for no window.
+                // A sender with an open window and nothing in flight waited for no window.
                 let waits = before < i64::from(half.mss())
                     || open.all_acked.is_none_or(|at| acked.time - at <= timers::rto(half.srtt));
                 now > before && waits
@@ -59,7 +59,7 @@ impl Builder {
             open.widened = Some((acked.time, acked.packet));
         }
         if acked.overdue && self.sending {
-            // The burst had been let go by it: the pause after it begins with what is out now.
+            // This ACK had released the burst: the pause after the burst begins with the data now in flight.
             open.beginning = None;
         } else if acked.bytes > 0 || opened {
             open.acks += u32::from(acked.bytes > 0);
@@ -117,7 +117,7 @@ impl Builder {
         }
     }
 
-    /// True if another ACK like the last one would change nothing, as long as this sender sends nothing.
+    /// True if a repetition of the last ACK would change nothing, as long as this sender sends nothing.
     #[inline]
     pub fn has_learnt(&self, half: &Half, cwnd: &Cwnd) -> bool {
         let open = &self.open;
@@ -131,10 +131,11 @@ impl Builder {
             && !cwnd.repairs()
     }
 
-    /// RFC 9293 §3.8.6.1 and Linux tcp_send_probe0: closed at 0; below a segment with nothing in flight it is as good as closed.
+    /// Tracks when the peer's window closes and reopens. A window of 0 is closed (RFC 9293 §3.8.6.1, Linux
+    /// tcp_send_probe0); a window below a segment with nothing in flight is as good as closed.
     fn watch_window(&mut self, acked: &Acked, half: &Half) {
         let usable = i64::from(half.mss()).min(self.largest_window / 2);
-        // A window of unknown scale is at least open: only 0 is 0 at every shift (RFC 7323 §2.2).
+        // A window of unknown scale is open unless its field is 0, because only 0 is 0 at every shift (RFC 7323 §2.2).
         let closed = half.window.is_some_and(|window| window == 0 || (window < usable && half.flight() == 0));
         if let Some(window) = half.window.filter(|_| closed) {
             self.open.shut.at(window);
@@ -152,7 +153,8 @@ impl Builder {
         }
     }
 
-    /// Bytes `[start, end)` that had been missing came late: the network had reordered them (`lost` is false), or lost them.
+    /// Takes in bytes `[start, end)` that had been missing: the network had reordered them (`lost` is false), or lost
+    /// them.
     pub fn on_late(&mut self, start: i64, end: i64, lost: bool) {
         if !lost && self.open.unseen.tail > 0 && self.open.unseen.tail_acked.is_some() {
             self.open.unseen.tail = (self.open.unseen.tail - (end - start)).max(0);
@@ -172,18 +174,18 @@ impl Builder {
         }
     }
 
-    /// A segment passed at `now` without the bytes between those offsets.
+    /// Takes in a segment that passed at `now` while the bytes between the offsets `missing` had not passed.
     pub fn skips(&mut self, now: Nanos, missing: (i64, i64)) {
         self.holes.skips(now, missing);
     }
 
-    /// The network before the tap held data back so long while later data passed.
+    /// Takes in how long the network before the tap held data back while later data passed.
     pub fn was_overtaken(&mut self, held: Nanos) {
         self.open.overtaken = self.open.overtaken.max(held);
     }
 
-    /// The packet with this IP-ID came after one sent later: if it seemed lost before the last gap's end, it was only late.
-    /// Gives what was made of it there, if nothing is left of that.
+    /// Takes in a packet that came after one sent later: if it seemed lost before the last gap's end, it was only late.
+    /// Returns the idle time that its absence had made look like a timeout, if no other packet is missing there.
     pub fn on_overtaken(&mut self, now: Nanos, id: u16) -> Option<Idle> {
         let (from, to) = self.missing_ids;
         let was_missing = id.wrapping_sub(from) < to.wrapping_sub(from);
@@ -194,7 +196,7 @@ impl Builder {
         None
     }
 
-    /// An ACK stored after the data that it released belongs into the gap that this data ended.
+    /// Moves an ACK that was stored after the data that it released into the gap that this data ended.
     fn heard_late(&mut self, acked: &Acked) {
         let first = self.open.acks == 0 && acked.bytes > 0;
         let last = self.gaps.last_mut().filter(|gap| first && gap.unseen.heard && acked.time - gap.end < REORDERING);
@@ -211,7 +213,7 @@ impl Builder {
     }
 }
 
-/// ACKs no further apart than this are one train: 2 % of a round trip, within what hosts and pipes smear.
+/// ACKs with smaller pauses are one train: 2 % of a round trip, within the jitter of hosts and pipes.
 fn is_train(pause: Nanos, srtt: Option<Nanos>) -> bool {
     pause <= Nanos::from_micros(50)
         || (pause <= Nanos::from_millis(1) && pause <= srtt.unwrap_or_default().scaled(0.02))

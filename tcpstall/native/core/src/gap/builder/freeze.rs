@@ -1,4 +1,4 @@
-//! The end of a gap turns what was noted into evidence that does not change any more.
+//! Freezes a gap at its end: its notes become evidence that does not change any more.
 
 use super::{Builder, Ending};
 use crate::flow::Half;
@@ -59,7 +59,7 @@ impl Builder {
             probes: open.probes,
             shut: open.shut,
             reading: self.reading.backlog(ending.time.max(self.burst.end)),
-            // More out than the model allows: a larger initial window, or growth that the model missed.
+            // More segments in flight than the model allows: a larger initial window, or growth that the model missed.
             cwnd: at.cwnd.max(segments_held),
             phase: at.phase,
             losses: cwnd.losses(),
@@ -93,7 +93,7 @@ impl Builder {
         }
     }
 
-    /// Since when the retransmission timer has run for what is in flight (RFC 6298 §5).
+    /// Start of the retransmission timer of the oldest data in flight (RFC 6298 §5).
     fn oldest_out(&self, half: &Half, left: &Left) -> Option<Nanos> {
         let sent = half.head_sent().filter(|_| left.flight > 0)?.max(self.heard);
         Some(self.repairs.as_ref().and_then(|repairs| repairs.last).map_or(sent, |again| again.max(sent)))

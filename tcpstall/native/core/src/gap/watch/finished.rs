@@ -1,4 +1,4 @@
-//! What a flow that has ended can be asked.
+//! Queries on a flow that has ended.
 
 use super::Finished;
 use crate::flow::{Connection, Direction, stamps::Stamps, starts::Starts, turns::Turns};
@@ -8,7 +8,7 @@ use crate::sender::Cwnd;
 use crate::time::Nanos;
 use crate::wire::tunnel::Tunnel;
 
-/// RFC 9293 §3.4.1: no segment lives longer (MSL), so that no SYN-ACK answers an older SYN.
+/// Maximum segment lifetime (MSL, RFC 9293 §3.4.1): no SYN-ACK answers an older SYN.
 const SEGMENT_LIFE: Nanos = Nanos::from_millis(120_000);
 
 impl Finished {
@@ -17,12 +17,12 @@ impl Finished {
         &self.watch.connection
     }
 
-    /// What its ends said first, where that has a name.
+    /// First bytes of each end, where they were recognised.
     pub fn starts(&self) -> Option<&Starts> {
         self.watch.starts.as_deref()
     }
 
-    /// What its first segment in a tunnel came through.
+    /// Outer tunnel path of the flow's first tunnelled segment.
     pub fn tunnel(&self) -> Option<&Tunnel> {
         self.watch.tunnel.as_deref()
     }
@@ -42,8 +42,8 @@ impl Finished {
         self.watch.stamps.as_deref()
     }
 
-    /// The handshake lasted so long only by the clock of the capture: that took the time back, or nothing was sent again
-    /// although no segment lives so long.
+    /// The handshake's length is an error of the capture's clock: the clock was set back, or nothing was retransmitted
+    /// although no segment lives this long.
     pub fn opening_is_misdated(&self) -> bool {
         let handshake = &self.connection().handshake;
         let (Some(start), Some(end)) = (handshake.start(), handshake.end()) else { return false };
@@ -51,22 +51,22 @@ impl Finished {
         taken_back || handshake.answered().is_some_and(|span| span > SEGMENT_LIFE)
     }
 
-    /// A sender's spikes of round trip time.
+    /// Spikes of a sender's round trip time.
     pub fn spikes(&self, sender: Direction) -> &Spikes {
         &self.watch.spikes[sender as usize]
     }
 
-    /// How often a sender repaired losses, and why.
+    /// Number of a sender's repairs, by trigger.
     pub fn repairs(&self, sender: Direction) -> Totals {
         self.watch.builders[sender as usize].repairs()
     }
 
-    /// The congestion window of a sender by the model, as the flow left it.
+    /// Final congestion window of a sender by the model.
     pub fn model(&self, sender: Direction) -> &Cwnd {
         &self.watch.models[sender as usize]
     }
 
-    /// It left memory while it was open: there were too many flows, or it was silent for too long.
+    /// The flow was removed from memory while it was open: there were too many flows, or it was silent for too long.
     pub fn let_go(&self) -> bool {
         self.watch.let_go
     }

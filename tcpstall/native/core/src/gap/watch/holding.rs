@@ -1,4 +1,4 @@
-//! How much memory a flow's gaps and its data in flight take, and what to do where it is short.
+//! Measures the memory of a flow's gaps and of its data in flight, and reduces it where memory is short.
 
 use super::super::builder::{Builder, GAP_LIMIT};
 use super::super::evidence::Gap;
@@ -6,46 +6,46 @@ use super::Watch;
 use crate::flow::Half;
 
 impl Watch {
-    /// The memory that its gaps took when this was last asked, and take now, in bytes.
+    /// Memory of the gaps at the last call and now, bytes.
     pub fn holds(&mut self) -> (usize, usize) {
         let now = self.builders.iter().map(|builder| builder.gaps.bytes()).sum();
         (std::mem::replace(&mut self.holding, now), now)
     }
 
-    /// What they took when that was last asked.
+    /// Memory of the gaps at the last call of [`Watch::holds`], bytes.
     pub fn held(&self) -> usize {
         self.holding
     }
 
-    /// The memory that its data in flight took when this was last asked, and takes now, in bytes.
+    /// Memory of the data in flight at the last call and now, bytes.
     pub fn flies(&mut self) -> (usize, usize) {
         let halves: usize = self.connection.halves.iter().map(Half::memory).sum();
         let now = halves + self.builders.iter().map(Builder::memory).sum::<usize>();
         (std::mem::replace(&mut self.flying, now), now)
     }
 
-    /// What it took when that was last asked.
+    /// Memory of the data in flight at the last call of [`Watch::flies`], bytes.
     pub fn flew(&self) -> usize {
         self.flying
     }
 
-    /// Memory is short: its data in flight is to take about so many bytes of it.
+    /// Reduces the data in flight to about `bytes` of memory, because memory is short.
     pub fn forgets_frames(&mut self, bytes: usize) {
         self.connection.halves.iter_mut().for_each(|half| half.shrinks_to(bytes / 2));
         self.builders.iter_mut().for_each(Builder::shrink);
     }
 
-    /// Memory is not short any more.
+    /// Ends the economy, because memory is not short any more.
     pub fn is_eased(&mut self) {
         self.connection.halves.iter_mut().for_each(Half::is_eased);
     }
 
-    /// Frames in flight that were forgotten.
+    /// Frames in flight that were dropped because memory was short.
     pub fn forgotten(&self) -> u64 {
         self.connection.halves.iter().map(|half| half.forgotten).sum()
     }
 
-    /// From here on the gaps of both senders together take so many bytes at most.
+    /// Limits the gaps of both senders together to `bytes` from here on.
     pub fn keeps_gaps(&mut self, bytes: usize) {
         let kept: usize = self.builders.iter().map(|builder| builder.gaps.len()).sum();
         let room = bytes.saturating_sub(self.holding) / size_of::<Gap>();
@@ -53,7 +53,7 @@ impl Watch {
         self.builders.iter_mut().for_each(|builder| builder.gap_room = room);
     }
 
-    /// Memory is short: older gaps are to take less of it.
+    /// Packs older gaps, because memory is short.
     pub fn packs_gaps(&mut self) {
         self.builders.iter_mut().for_each(|builder| builder.gaps.pack());
     }

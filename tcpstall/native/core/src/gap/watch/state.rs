@@ -1,15 +1,15 @@
-//! A flow put down as bytes, and taken up again when more of it comes: later, or in another process.
+//! Serialises a flow to bytes and restores it when more of its packets come: later, or in another process.
 
 use super::Watch;
 use crate::state::{self, StateError};
 
 impl Watch {
-    /// All of it as bytes: some hundred for a flow that has said little, and what its gaps and its data in flight take.
+    /// Serialises the flow: some hundred bytes for a short flow, plus its gaps and its data in flight.
     pub fn put_down(&self) -> Box<[u8]> {
         state::put_down(self)
     }
 
-    /// The flow as it was when it was put down.
+    /// Restores a serialised flow.
     ///
     /// # Errors
     /// Those of [`state::taken_up`].
@@ -26,7 +26,7 @@ mod tests {
     use crate::time::Nanos;
     use crate::wire::{Address, Endpoint, Flags, SackBlock, Segment, Timestamps};
 
-    /// A talk of two hosts with timestamps, SACK blocks, resends and pauses.
+    /// A dialogue of two hosts with timestamps, SACK blocks, retransmissions and pauses.
     fn talk() -> Vec<Segment> {
         let end = |host: u8| Endpoint { address: Address::v4([10, 0, 0, host]), port: u16::from(host) + 1 };
         let mut segments = Vec::new();

@@ -1,4 +1,4 @@
-//! What a flow's other end says again.
+//! Tests of data that a flow's other end repeats.
 
 use super::*;
 use crate::seq::SeqNo;
@@ -7,7 +7,7 @@ use crate::wire::{Address, Endpoint};
 const CLIENT: Endpoint = Endpoint { address: Address(1), port: 1_000 };
 const SERVER: Endpoint = Endpoint { address: Address(2), port: 80 };
 
-/// The client's request is acknowledged, and the answer has begun, all of it far from the client.
+/// The client's request is acknowledged, and the answer has begun, at a tap far from the client.
 fn answered() -> Watch {
     let mut segments = Vec::new();
     let mut send = |ms, back: bool, seq, ack, payload, flags| {

@@ -1,4 +1,4 @@
-//! Where the files of a set end and others may come later: what a reading leaves, and how the next one goes on with it.
+//! Serialises the reader at the end of a set's files, and restores it when further files come.
 
 use super::super::batch::{Batch, Held};
 use super::super::lane::Pending;
@@ -11,27 +11,27 @@ use crate::time::Nanos;
 use crate::wire::Segment;
 use crate::wire::fragment::Fragments;
 
-/// No input of a run has this number.
+/// Capture number that no input of a run has.
 const BEFORE: usize = usize::MAX;
 
-/// What a reading leaves.
+/// State of a reader at the end of the files.
 #[derive(serde::Serialize, serde::Deserialize)]
 pub(in super::super) struct Ending {
-    /// Packets that have their numbers.
+    /// Packets that are numbered already.
     numbered: u64,
-    /// Packets are missing before what comes next.
+    /// Packets are missing before the next file.
     gap: bool,
     fragments: Fragments,
     /// The last packet's time.
     now: Nanos,
     /// Segments that later ones may belong before.
     pub(in super::super) held: Held,
-    /// All of the same time: a capture that overlaps begins with one of them.
+    /// The last segments, up to a millisecond apart: an overlapping capture begins with one of them.
     last: Vec<Segment>,
 }
 
 impl<'a> Reader<'a> {
-    /// Goes on where another reading ended.
+    /// Continues where another reading ended.
     pub(in super::super) fn behind(self, ending: Ending) -> Reader<'a> {
         let Ending { numbered, gap, fragments, now, held, last } = ending;
         Reader {
@@ -46,7 +46,7 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// All files are read. What could come before their last packets stays in hand.
+    /// Serialises the reader after the last file. Segments that later packets could precede are held back.
     pub(super) fn put_down(&mut self, batch: &mut Batch) {
         self.puts_down = false;
         let newest = batch.segments().iter().map(|segment| segment.time).max();
@@ -59,7 +59,7 @@ impl<'a> Reader<'a> {
         self.ending = Some(Ending { numbered, gap, fragments, now, held, last });
     }
 
-    /// The next capture begins: with the last segments of those before, where they overlap.
+    /// Starts the next capture: where it overlaps the captures before, with their last segments.
     pub(super) fn meets_last(&mut self, records: &mut u32) -> Option<Filled> {
         let lane = self.lanes.first_mut()?;
         while lane.is_plain() {

@@ -1,4 +1,4 @@
-//! Captures of a set that overlap: their segments by time, each once.
+//! Merges captures of a set that overlap: their segments in order of time, each once.
 
 use super::super::batch::Batch;
 use super::super::lane::{Lane, Next, Pending, Pulled};
@@ -8,11 +8,11 @@ use crate::flow::stamps::SHORTEST_STEP;
 use crate::size::PacketNo;
 use crate::time::Nanos;
 
-/// How many segments a capture may go on with once the next one has begun and still only be stored a little out of order.
+/// Segments of a capture after the start of the next that may still be a slight disorder in storage.
 const AHEAD: usize = 1 << 10;
 
 impl Reader<'_> {
-    /// Hands on what waits, in order of time, until only one capture is open and nothing of it waits.
+    /// Hands on queued items in order of time, until only one capture is open and its queue is empty.
     pub(super) fn merged(&mut self, batch: &mut Batch, records: &mut u32) -> Step {
         loop {
             self.shut();
@@ -45,7 +45,7 @@ impl Reader<'_> {
         }
     }
 
-    /// Closes the captures that are read, once nothing of them waits.
+    /// Closes the captures that are read, once their queues are empty.
     fn shut(&mut self) {
         while let Some(through) = self.lanes.iter().position(Lane::is_through) {
             if self.in_turn && through > 0 {
@@ -56,7 +56,7 @@ impl Reader<'_> {
         }
     }
 
-    /// Reads until something of each capture waits, or it is over.
+    /// Reads until each capture has an item in its queue, or is over.
     fn gather(&mut self, records: &mut u32) -> Option<Filled> {
         for lane in &mut self.lanes {
             while lane.is_plain() {
@@ -75,7 +75,7 @@ impl Reader<'_> {
         None
     }
 
-    /// Whose turn it is, unless one of them turned out to be over.
+    /// The capture whose turn it is, unless one of them turned out to be over.
     fn earliest(&self) -> Option<(usize, Nanos)> {
         if self.in_turn {
             return Some((0, self.lanes[0].pending.front()?.time()));
@@ -90,8 +90,9 @@ impl Reader<'_> {
         earliest
     }
 
-    /// The next capture begins here. Where the only one that is open is over before long, packets are stored a little out of order
-    /// and the next one comes after it, unless it begins with one of them; where it goes on, both are read side by side.
+    /// Starts the next capture. If the only open capture ends soon, its packets are stored slightly out of order and
+    /// the next capture follows it, unless that begins with one of these packets. Otherwise both captures are read side
+    /// by side.
     fn meet_next(&mut self, records: &mut u32) -> Option<Filled> {
         let until = Nanos(self.opens.0.saturating_add(2 * SHORTEST_STEP.0));
         let [lane] = &mut self.lanes[..] else {
@@ -118,14 +119,14 @@ impl Reader<'_> {
         None
     }
 
-    /// Hands on what waits first in a capture.
+    /// Hands on the first queued item of a capture.
     fn take(&mut self, lane: usize, batch: &mut Batch) {
         let merges = self.lanes.len() > 1;
         let lane = &mut self.lanes[lane];
         let Some(Pending::Segment(Next { mut segment, base, read, start, tunnel })) = lane.pending.pop_front() else {
             return;
         };
-        // Others may have been numbered since it was read.
+        // Packets of other captures may have been numbered since it was read.
         let behind = self.numbered.wrapping_sub(lane.taken);
         segment.packet = PacketNo(segment.packet.0.wrapping_sub(base).wrapping_add(behind));
         if lane.taken == 0 {
@@ -159,7 +160,7 @@ impl Reader<'_> {
     }
 }
 
-/// Reads one item, unless a batch's worth was read.
+/// Reads one item, unless a batch's worth was read already.
 pub(super) fn pull(lane: &mut Lane, status: &mut super::CaptureStatus, records: &mut u32) -> Option<Filled> {
     if *records >= RECORDS {
         return Some(Filled::More);

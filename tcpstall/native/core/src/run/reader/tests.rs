@@ -1,4 +1,4 @@
-//! Sets of captures: in order, overlapping, out of order where they meet, incomplete.
+//! Tests of sets of captures: in order, overlapping, out of order where they meet, incomplete.
 
 use std::collections::HashMap;
 use std::io::Cursor;
@@ -10,7 +10,7 @@ use crate::capture::{Capture, Expansion};
 use crate::causes::Limits;
 use crate::tables::Wanted;
 
-/// A packet of a test: when, and what tells it from others.
+/// A packet of a test: its time, and its mark.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Packet {
     Tcp(i64, u32),
@@ -32,7 +32,7 @@ fn frame(packet: Packet) -> (i64, Vec<u8>) {
     (us, bytes)
 }
 
-/// A pcap in microseconds.
+/// A pcap file in microseconds.
 fn pcap(packets: &[Packet]) -> Vec<u8> {
     let header = [0xa1b2_c3d4u32, 0x0004_0002, 0, 0, 65_535, 1];
     let mut file: Vec<u8> = header.into_iter().flat_map(u32::to_le_bytes).collect();
@@ -46,12 +46,12 @@ fn pcap(packets: &[Packet]) -> Vec<u8> {
     file
 }
 
-/// What the flows are told.
+/// Batches as the flows receive them.
 #[derive(Debug, Default)]
 struct Told {
     /// Number, sequence number and file of each segment.
     segments: Vec<(u64, u32, u32)>,
-    /// How many of them came before each mark that packets were left out.
+    /// Number of segments before each mark of left-out packets.
     marks: Vec<usize>,
     statuses: Vec<CaptureStatus>,
 }
@@ -75,7 +75,7 @@ fn read(files: Vec<Option<Vec<u8>>>, missing_before: &[usize]) -> Told {
     read_beyond(files, missing_before, 0)
 }
 
-/// The same, but for so many packets of the first file.
+/// Reads files as one set, except the first `known_packets` of the first file.
 fn read_beyond(files: Vec<Option<Vec<u8>>>, missing_before: &[usize], known_packets: u64) -> Told {
     let paths: Vec<String> = (0..files.len()).map(|file| file.to_string()).collect();
     let of = vec![0; files.len()];
@@ -119,7 +119,7 @@ fn files(packets: &[&[Packet]]) -> Vec<Option<Vec<u8>>> {
     packets.iter().map(|packets| Some(pcap(packets))).collect()
 }
 
-/// A packet a millisecond, from one number to another.
+/// One packet per millisecond, from one number to another.
 fn steady(range: std::ops::Range<u32>) -> Vec<Packet> {
     range.map(|seq| Tcp(i64::from(seq) * 1_000, seq)).collect()
 }
@@ -220,7 +220,7 @@ fn packets_out_of_order_where_files_meet_are_no_overlap() {
 
 #[test]
 fn a_cut_changes_nothing_where_packets_come_close() {
-    // 700 ns apart on the average, some out of order, some of the same time, some no TCP.
+    // 700 ns apart on average, some out of order, some at the same time, some not TCP.
     let mut random = 1u64;
     let mut draw = move |below: u64| {
         random = random.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);

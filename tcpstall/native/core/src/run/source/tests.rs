@@ -1,10 +1,11 @@
-//! Fragments whose others never come, times that no capture can have, counts that run over.
+//! Tests of incomplete fragments, impossible times, and counts that overflow.
 
 use std::io::Cursor;
 
 use super::*;
 
-/// A fragment of an IPv4 packet of one sender: when (ms), of which packet, from which byte on, how many bytes, whether others follow.
+/// A fragment of an IPv4 packet of one sender: time (ms), IP-ID, first byte, number of bytes, whether more fragments
+/// follow.
 #[derive(Clone, Copy)]
 struct Part(u32, u16, u16, u16, bool);
 
@@ -13,7 +14,7 @@ const fn pair(ms: u32, id: u16) -> [Part; 2] {
     [Part(ms, id, 0, 44, true), Part(ms, id, 48, 8, false)]
 }
 
-/// A raw IP capture. TCP's header is in each first fragment, whose sequence number is the packet's.
+/// A raw IP capture. TCP's header is in each first fragment; its sequence number is the packet's number.
 fn pcap(parts: &[Part]) -> Vec<u8> {
     let header = [0xa1b2_c3d4_u32, 0x0004_0002, 0, 0, 65_535, 101];
     let mut file: Vec<u8> = header.into_iter().flat_map(u32::to_le_bytes).collect();
@@ -56,7 +57,8 @@ fn pcap(parts: &[Part]) -> Vec<u8> {
     file
 }
 
-/// Every segment of captures that go on with each other, as packet, payload and time (ms), and how many the captures say there were.
+/// Every segment of consecutive captures, as packet, payload and time (ms), and the number of segments by the captures'
+/// statuses.
 fn read(captures: &[Vec<u8>]) -> (Vec<(u32, u32, i64)>, u64) {
     let (mut found, mut told, mut before) = (Vec::new(), 0, None);
     for (number, bytes) in captures.iter().enumerate() {
@@ -90,7 +92,7 @@ fn a_part_of_a_segment_that_was_handed_on_counts_with_its_beginning() {
 
 #[test]
 fn a_segment_that_lacks_a_fragment_comes_once_as_far_as_it_goes() {
-    // The first shows that later fragments pass; of packet 2 the second one is missing.
+    // The first packet shows that later fragments pass; the second fragment of packet 2 is missing.
     let parts = [&pair(0, 1)[..], &pair(10, 2)[..1], &pair(20, 3), &pair(30, 4)].concat();
     let (found, told) = alone(&parts);
     assert_eq!(found[2..], [(2, 28, 20), (3, 36, 20), (4, 36, 30)]);

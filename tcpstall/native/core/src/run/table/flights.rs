@@ -1,16 +1,16 @@
-//! How much memory the data in flight of all flows may take.
+//! Limits the memory of all flows' data in flight.
 
 use super::super::waiting::Waiting;
 use crate::gap::Watch;
 
-/// What it takes at most: beyond that a flow keeps no more than its share.
+/// Largest memory of all flows' data in flight, bytes: beyond it each flow keeps only its share.
 pub(super) const MOST: usize = 48 << 20;
-/// The least such share: a window of twenty frames each way.
+/// Smallest share of a flow, bytes: a window of twenty frames in each direction.
 const LEAST_SHARE: usize = 2 << 10;
-/// A flow is looked at again after so many of its segments.
+/// Segments of a flow between two measurements.
 const EVERY: u64 = 16;
 
-/// The data in flight of all flows that are followed.
+/// Memory of the data in flight of all followed flows.
 #[derive(Debug, Default)]
 pub(super) struct Flights {
     bytes: usize,
@@ -20,7 +20,7 @@ pub(super) struct Flights {
 }
 
 impl Flights {
-    /// That flow, one of so many, has a segment more.
+    /// Takes in a further segment of that flow, one of `flows`.
     #[inline]
     pub(super) fn grow(&mut self, watch: &mut Watch, flows: &Waiting) {
         if watch.connection.segments.is_multiple_of(EVERY) {
@@ -34,7 +34,7 @@ impl Flights {
             self.short = true;
             let share = flows.share(MOST).max(LEAST_SHARE);
             if watch.flew() > share {
-                // To half of it, so that its next frames do not cost a sweep each.
+                // Shrinks to half the share, so that the next frames do not cost a sweep each.
                 watch.forgets_frames(share / 2);
                 self.count(watch);
             }
@@ -48,23 +48,23 @@ impl Flights {
         self.bytes = self.bytes + now - before;
     }
 
-    /// That flow leaves.
+    /// Removes that flow.
     pub(super) fn leave(&mut self, watch: Option<&Watch>) {
         self.bytes -= watch.map_or(0, Watch::flew);
         self.forgotten += watch.map_or(0, Watch::forgotten);
     }
 
-    /// That flow is back: what it has forgotten counts when it leaves.
+    /// Takes that flow back; frames it has forgotten count when it is removed.
     pub(super) fn returns(&mut self, watch: Option<&Watch>) {
         self.forgotten -= watch.map_or(0, Watch::forgotten);
     }
 
-    /// Of flows that rest so many frames were forgotten.
+    /// Adds the number of forgotten frames of resting flows.
     pub(super) fn resume(&mut self, forgotten: u64) {
         self.forgotten += forgotten;
     }
 
-    /// Frames that were forgotten, of flows that have left.
+    /// Frames that were forgotten, of removed flows.
     pub(super) fn forgotten(&self) -> u64 {
         self.forgotten
     }

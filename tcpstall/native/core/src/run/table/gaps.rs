@@ -1,23 +1,23 @@
-//! How much memory the gaps of all flows may take.
+//! Limits the memory of all flows' gaps.
 
 use super::super::waiting::Waiting;
 use crate::gap::Watch;
 
-/// What they take before older ones are packed, a kilobyte each until then and a quarter of it afterwards.
+/// Memory from which older gaps are packed, bytes: a gap takes a kilobyte before, a quarter of that afterwards.
 const PLAIN: usize = 16 << 20;
-/// What they take at most: beyond that a flow keeps no more than its share.
+/// Largest memory of all gaps, bytes: beyond it each flow keeps only its share.
 const MOST: usize = 48 << 20;
-/// The least such share.
+/// Smallest share of a flow, bytes.
 const LEAST_SHARE: usize = 16 << 10;
 
-/// The gaps of all flows that are followed.
+/// Memory of the gaps of all followed flows.
 #[derive(Debug, Default)]
 pub(super) struct Gaps {
     bytes: usize,
 }
 
 impl Gaps {
-    /// That flow, one of so many, has a gap more.
+    /// Takes in a further gap of that flow, one of `flows`.
     pub(super) fn grow(&mut self, watch: &mut Watch, flows: &Waiting) {
         if self.bytes >= PLAIN {
             watch.packs_gaps();
@@ -27,7 +27,7 @@ impl Gaps {
         watch.keeps_gaps(if self.bytes >= MOST { flows.share(MOST).max(LEAST_SHARE) } else { usize::MAX });
     }
 
-    /// That flow leaves.
+    /// Removes that flow.
     pub(super) fn leave(&mut self, watch: Option<&Watch>) {
         self.bytes -= watch.map_or(0, Watch::held);
     }

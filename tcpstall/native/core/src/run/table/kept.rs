@@ -1,4 +1,4 @@
-//! All flows of a table put down, and taken up in another.
+//! Serialises all flows of a table, and restores them into another.
 
 use std::borrow::Borrow;
 use std::collections::BTreeSet;
@@ -10,7 +10,7 @@ use super::{Entry, Flow, Place, Table};
 use crate::gap::Watch;
 use crate::time::Nanos;
 
-/// The flows of a stream where its files end; of flows that are over, those that linger.
+/// The flows of a stream at the end of its files, including finished flows that linger.
 #[derive(Serialize, Deserialize)]
 pub(in super::super) struct Kept<E> {
     next_id: u64,
@@ -22,30 +22,30 @@ pub(in super::super) struct Kept<E> {
     lingering: Queue,
 }
 
-/// Flows by their ids and since when they wait, in the order of their turns. Some may have gone.
+/// Ids of flows with the start of their silence, in queue order. Some may be gone.
 type Queue = Vec<(u64, Nanos)>;
 
 impl<E: Borrow<Entry>> Kept<E> {
-    /// The numbers of the captures in which they began.
+    /// The numbers of the captures in which the flows began.
     pub(in super::super) fn captures(&self) -> BTreeSet<u32> {
         self.entries.iter().map(|entry| entry.borrow().capture).collect()
     }
 }
 
 impl Table {
-    /// The stream may go on later.
+    /// Serialises the flows, because the stream may continue later.
     pub(super) fn puts_down(&mut self) {
         let kept = self.kept();
         // Writing to memory cannot fail.
         self.put_down = Some((postcard::to_stdvec(&kept).unwrap_or_default(), kept.captures()));
     }
 
-    /// Its flows as they were where the stream was put down, and the numbers of the captures in which they began.
+    /// The serialised flows, and the numbers of the captures in which they began.
     pub(in super::super) fn take_kept(&mut self) -> Option<(Vec<u8>, BTreeSet<u32>)> {
         self.put_down.take()
     }
 
-    /// Its flows as they are.
+    /// The flows as they are now.
     fn kept(&self) -> Kept<&Entry> {
         let queue = |place: &Place| (place.id, place.since);
         Kept {
@@ -59,7 +59,7 @@ impl Table {
         }
     }
 
-    /// A table without flows with these, whose captures have other numbers now.
+    /// Puts these flows into an empty table; `number` maps the captures' former numbers.
     pub(in super::super) fn with(mut self, kept: Kept<Entry>, number: impl Fn(u32) -> u32) -> Table {
         (self.next_id, self.marks, self.latest) = (kept.next_id, kept.marks, kept.latest);
         let (mut slots, mut half_open, mut followed) = (HashMap::new(), 0, 0);
@@ -72,7 +72,7 @@ impl Table {
             self.insert(entry.key, slot);
             self.entries.push(Some(Entry { capture: number(entry.capture), ..entry }));
         }
-        // Who has gone has no slot of its own: whose it is now has another id.
+        // A flow that is gone has no slot: the slot's present flow has another id.
         let place = |(id, since)| Place { since, slot: slots.get(&id).copied().unwrap_or(0), id };
         let places = |queue: Queue| queue.into_iter().filter(|_| !slots.is_empty()).map(place).collect();
         self.half_open.resume(places(kept.half_open), half_open);

@@ -5,21 +5,21 @@ use std::collections::VecDeque;
 use super::super::entry::{Entry, Flow, Resting};
 use crate::time::Nanos;
 
-/// No more than so many rest.
+/// Most flows that rest.
 const MOST: usize = 1 << 20;
-/// Memory that their states take at most.
+/// Largest memory of their states, bytes.
 const MOST_BYTES: usize = 768 << 20;
-/// The queue is swept once it is so much longer than what waits in it.
+/// Excess of the queue's length over twice its live entries at which the queue is swept.
 const SLACK: usize = 64;
 
-/// A flow's place in the table, and the number of the rest that it takes there.
+/// A flow's place in the table, and the number of its rest there.
 #[derive(Clone, Copy, Debug)]
 struct Place {
     slot: u32,
     rest: u64,
 }
 
-/// The flows that rest, those first that have rested longest.
+/// The resting flows, longest rest first.
 #[derive(Debug)]
 pub(super) struct Shelf {
     queue: VecDeque<Place>,
@@ -36,12 +36,12 @@ impl Default for Shelf {
 }
 
 impl Shelf {
-    /// With room for so many flows.
+    /// A shelf for at most `most` flows.
     pub(super) fn of(most: usize) -> Shelf {
         Shelf { queue: VecDeque::new(), live: 0, most, bytes: 0, rests: 0 }
     }
 
-    /// The flow in that slot begins to rest.
+    /// Makes the flow in that slot rest.
     pub(super) fn enters(&mut self, slot: u32, entries: &mut [Option<Entry>]) {
         let Some(entry) = &mut entries[slot as usize] else { return };
         self.rests += 1;
@@ -54,7 +54,7 @@ impl Shelf {
         }
     }
 
-    /// With the flows that rest already; gives how many frames of them were forgotten.
+    /// Takes in flows that rest already; returns the number of frames that they have forgotten.
     pub(super) fn resume(&mut self, entries: &[Option<Entry>]) -> u64 {
         let mut forgotten = 0;
         for (slot, entry) in (0..).zip(entries) {
@@ -75,13 +75,14 @@ impl Shelf {
         self.queue.len()
     }
 
-    /// It wakes.
+    /// Removes a flow that wakes.
     pub(super) fn leaves(&mut self, resting: &Resting) {
         self.bytes -= resting.bytes();
         self.live -= 1;
     }
 
-    /// The slot of the one that has rested longest, if it has to go: there is no room, or it was silent since before `patience`.
+    /// The slot of the flow with the longest rest, if it must be removed: there is no room, or it was silent since
+    /// before `patience`.
     pub(super) fn next(&mut self, patience: Nanos, entries: &[Option<Entry>]) -> Option<u32> {
         let crowded = self.live > self.most || self.bytes > MOST_BYTES;
         loop {
@@ -98,7 +99,7 @@ impl Shelf {
     }
 }
 
-/// The flow that takes that rest, if it has not woken since.
+/// The flow with that rest, if it has not woken since.
 fn in_place(place: Place, entries: &[Option<Entry>]) -> Option<&Resting> {
     match &entries[place.slot as usize].as_ref()?.flow {
         Flow::Resting(resting) if resting.number() == place.rest => Some(resting),

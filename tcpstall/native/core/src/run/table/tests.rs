@@ -1,4 +1,4 @@
-//! Who stays in the table and who leaves it.
+//! Tests of which flows stay in the table and which are removed.
 
 use super::*;
 use crate::seq::SeqNo;
@@ -37,13 +37,13 @@ fn a_flood_of_syns_pushes_the_oldest_out() {
     assert!(!done[0].flow.connection().handshake.complete());
 }
 
-/// Follows eight flows at once; so many more may rest.
+/// A table that follows eight flows at once; `resting` more may rest.
 fn small(resting: usize) -> Table {
     let followed = Waiting::new(8, FOLLOWED_IDLE);
     Table { followed, resting: Shelf::of(resting), ..Table::new(0, 0) }
 }
 
-/// Eleven flows with as many packets each as asked for, one of each flow in turn.
+/// Eleven flows with `packets` packets each, one packet of each flow in turn.
 fn crowd(table: &mut Table, packets: usize) -> Vec<Over> {
     let mut done = Vec::new();
     for packet in 0..packets {
@@ -106,7 +106,7 @@ fn an_answer_after_minutes_finds_another_flow() {
     assert_eq!(table.sees(&segment(0, 300_000, Flags::ACK), &mut Vec::new()).map(|(id, _, _)| id), Some(2));
 }
 
-/// Flows whose data nobody acknowledges, a packet each in turn: memory that it takes at most, and frames forgotten.
+/// Flows with unacknowledged data, one packet each in turn: largest memory, and frames forgotten.
 fn in_flight(flows: usize, packets: usize) -> (usize, u64) {
     let (mut table, mut done, mut most) = (Table::new(0, 0), Vec::new(), 0);
     for packet in 0..packets {

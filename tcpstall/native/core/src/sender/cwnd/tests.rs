@@ -1,4 +1,4 @@
-//! The model against what a Linux sender does, round by round.
+//! Compares the model with a Linux sender, round by round.
 
 use super::*;
 
@@ -91,7 +91,7 @@ fn a_long_idle_brings_back_a_window_that_was_lost_track_of() {
     assert!(!model.certain(), "a burst that large was no restart");
 }
 
-/// One ACK a segment, `spacing` apart: a bottleneck's ACK clock, with a round trip of `rtt`.
+/// Plays one ACK per segment, `spacing` apart: a bottleneck's ACK clock, with a round trip of `rtt`.
 fn clocked_round(model: &mut Cwnd, sent: &mut i64, now: &mut Nanos, spacing: Nanos, rtt: Nanos) {
     let (out, una) = (model.segments(), *sent);
     *sent += i64::from(out);

@@ -1,4 +1,4 @@
-//! Ends that speak by a clock, or in single messages: nobody waits for what they say next.
+//! Detects ends that send by a timer, or in single messages: nobody waits for their next data.
 
 use super::share::{MESSAGE, weight};
 use crate::causes::Cause;
@@ -6,23 +6,25 @@ use crate::exchange::Exchange;
 use crate::tables::rows::{FlowRow, Side, StallRow};
 use crate::time::Nanos;
 
-/// A timer of some seconds fires within a fiftieth of its time; people and servers vary more.
+/// Divisor of a timer's length within which its silences agree: people and servers vary by more.
 const BEAT: i64 = 50;
-/// The shortest wait that is taken for such a timer's.
+/// Shortest silence that may be a timer's.
 const LEAST_BEAT: Nanos = Nanos::from_millis(1_000);
-/// So many waits alike are a timer's.
+/// Silences of one length that make a timer.
 const BEATS: usize = 4;
 
-/// The silences of each end's application.
+/// Silences of each end's application.
 #[derive(Default)]
 pub(super) struct Beats {
-    /// How long those after small messages took, in order: an end that speaks by a clock is silent for as long again and again.
+    /// Lengths of the silences after small messages, in order: an end with a timer repeats its length.
     small: Vec<Silence>,
-    /// The same of those that nothing of the peer's ended, whatever came before them, from `LEAST_BEAT` on.
+    /// Lengths from `LEAST_BEAT` on of the silences that no data of the peer ended, whatever came before them, in
+    /// order.
     own: Vec<Silence>,
-    /// Waits before which and after which an end said little, in order of their numbers: no answer was under way.
+    /// Numbers, in order, of the waits with little data of the end before and after them: no answer was in progress.
     between: Vec<u64>,
-    /// From when to when after a silence a small message was answered by one as long, in order: both say that they are there.
+    /// Start and end, in order, of the exchanges after a silence in which a small message was answered by one of the
+    /// same length: a heartbeat.
     echoes: Vec<(Nanos, Nanos)>,
 }
 
@@ -44,13 +46,13 @@ impl Beats {
         Beats { small, own, between, echoes: echoes(row.exchanges.as_deref().unwrap_or_default()) }
     }
 
-    /// True if the end said little before that wait and after it.
+    /// True if the end sent little data before that wait and after it.
     pub(super) fn is_between(&self, stall: &StallRow) -> bool {
         self.between.binary_search(&stall.number).is_ok()
     }
 
-    /// True if messages came after as long a silence; or, whatever was sent, most of what the end sent by itself did; or the
-    /// answer is an echo.
+    /// True for a timer's silence or an echo: messages came after silences of that length; or most of the end's
+    /// unprompted data did, whatever its size; or the answer is an echo.
     pub(super) fn has(&self, stall: &StallRow) -> bool {
         let begun = self.echoes.partition_point(|(start, _)| *start < stall.end_ns);
         if stall.detail == "think-time" && begun > 0 && stall.end_ns <= self.echoes[begun - 1].1 {
@@ -79,13 +81,13 @@ fn lengths<'a>(stalls: impl Iterator<Item = &'a StallRow>) -> Vec<Silence> {
     lengths
 }
 
-/// How many silences of the same end and kind took from `least` to `most`.
+/// Number of silences of the same end and kind with lengths from `least` to `most`.
 fn within(of: &[Silence], stall: &StallRow, least: i64, most: i64) -> usize {
     let before = of.partition_point(|silence| *silence < (stall.sender, stall.detail, least));
     of.partition_point(|silence| *silence <= (stall.sender, stall.detail, most)) - before
 }
 
-/// What was sent right before the wait was a message.
+/// The last burst before the wait was a message.
 fn said_little(stall: &StallRow) -> bool {
     stall.evidence.burst_bytes.is_some_and(|bytes| bytes <= MESSAGE)
 }

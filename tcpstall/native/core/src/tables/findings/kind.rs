@@ -1,60 +1,60 @@
-//! Kinds of findings: each has its own words and its own advice.
+//! Kinds of findings: each has its own text and its own advice.
 
 use serde::{Serialize, Serializer};
 
 use crate::causes::Cause;
 
-/// A reason why flows lost time or failed, as far as a remedy goes.
+/// Reason, with one remedy, why flows lost time or failed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Kind {
     /// Nothing answered the SYNs.
     Unreachable,
     /// A RST answered the SYN.
     Refused,
-    /// The server accepted, and the client did not complete or reset.
+    /// The server accepted, and the client neither completed nor reset.
     HalfOpen,
-    /// An end sent data again and again, and the peer was not heard any more.
+    /// An end retransmitted data repeatedly, and the peer was not heard any more.
     PeerGone,
-    /// An end reset the connection before all was said.
+    /// An end reset the connection before all data was exchanged.
     Reset,
-    /// A SYN or a SYN-ACK was sent again.
+    /// A SYN or a SYN-ACK was retransmitted.
     HandshakeLoss,
-    /// The handshake took far longer than a round trip, and nothing was sent again.
+    /// The handshake took far longer than a round trip, and nothing was retransmitted.
     HandshakeSlow,
-    /// Handshakes of one plain round trip.
+    /// Handshakes of one normal round trip.
     HandshakeDistance,
     /// The server had the request and did not answer.
     ServerSlow,
-    /// An end paused within what it was sending.
+    /// An end paused in the middle of a message.
     SentInPieces,
-    /// Small messages both ways, as of a terminal, a chat or a heartbeat: nobody need have waited.
+    /// Small messages in both directions, as of a terminal, a chat or a heartbeat: probably nobody waited.
     Messages,
-    /// The client had nothing to ask, or an end nothing to say.
+    /// The client had no request, or an end had no data.
     Idle,
     /// Losses and their repair.
     Loss,
-    /// Packets that the path held back and let others overtake.
+    /// Packets that the path delayed while others overtook them.
     Reordering,
     /// A limit of the transport.
     Limit(Cause),
-    /// Losses kept the congestion window small, and its ACKs set the rate.
+    /// Losses kept the congestion window small, and ACKs set the rate.
     RateWindow,
     /// The sender spaced its segments out.
     RatePacing,
-    /// The application wrote no faster.
+    /// The application limited the rate by writing slowly.
     RateApplication,
-    /// The sender set the rate by one of the two.
+    /// The sender set the rate, by pacing or by its application.
     RateSender,
-    /// One request after another, each after the answer to the one before.
+    /// Consecutive requests, each sent after the answer to the one before.
     RoundTrips,
-    /// The capture has one direction.
+    /// The capture has one direction only.
     OneSided,
     /// The capture does not decide.
     Unexplained,
 }
 
 impl Kind {
-    /// The word in the report.
+    /// Name in the report.
     pub const fn name(self) -> &'static str {
         match self {
             Kind::Unreachable => "unreachable",
@@ -82,7 +82,7 @@ impl Kind {
         }
     }
 
-    /// Time that a change could give back; of the other kinds the time is known, what it could have been is not.
+    /// A change could give this time back. For other kinds only the time is known, not the time without the problem.
     pub const fn is_recoverable(self) -> bool {
         !matches!(
             self,

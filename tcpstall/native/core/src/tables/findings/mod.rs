@@ -1,7 +1,7 @@
-//! Findings: the same cause at the same service over many flows as one, folded as flows end.
+//! Findings: groups the same cause at the same service over many flows into one finding, as flows end.
 //!
-//! Memory is bounded: a stranger can name as many services as there are addresses and ports. Services beyond a limit are one
-//! of their host's, hosts beyond it one of all.
+//! Memory is bounded, because a stranger can name as many services as there are addresses and ports: services beyond a
+//! limit are grouped by host, hosts beyond it into one group.
 
 mod beats;
 mod kind;
@@ -26,16 +26,16 @@ use super::rows::{FlowRow, Side};
 use crate::time::Nanos;
 use crate::wire::Address;
 
-/// Findings kept of single services, and of single hosts: some kilobytes each.
+/// Findings kept of single services, and of single hosts; each takes some kilobytes.
 const KEPT: usize = 1 << 12;
-/// Details of a cause that are told apart.
+/// Details of a cause that are listed separately.
 const DETAILS: usize = 16;
 
-/// What makes a finding: the kind, the end it is about, and the service; without its port beyond the limit, then without its
-/// address.
+/// Key of a finding: the kind, the end that it is about, and the service; beyond the limit without the port, then
+/// without the address.
 type Key = (Kind, Side, Option<Address>, Option<u16>);
 
-/// Findings as their flows end.
+/// Findings of the flows that have ended.
 #[derive(Clone, Default)]
 pub struct Findings {
     found: HashMap<Key, Finding>,
@@ -58,9 +58,9 @@ struct Finding {
     waits: u64,
     time: i128,
     recoverable: i128,
-    /// Flows, or of a slow server its answers.
+    /// Times of flows, or for a slow server of its answers.
     spread: Spread,
-    /// Confidence times length, and length.
+    /// Sum of confidence times length, and sum of lengths.
     sure: f64,
     weight: f64,
     details: Vec<(&'static str, i128)>,
@@ -70,13 +70,13 @@ struct Finding {
     attempts: u64,
     most_attempts: u32,
     exchanges: u64,
-    /// Of the end that is meant.
+    /// Payload of the end that the finding is about.
     bytes: u64,
     retransmitted: u64,
     segments: u64,
     reordered: u64,
     needless: u64,
-    /// All flows' time.
+    /// Sum of the flows' durations.
     lasted: i128,
     example: Option<Box<Example>>,
 }
@@ -110,7 +110,7 @@ impl Findings {
         (kind, side, None, None)
     }
 
-    /// The findings, those first that would give back most time, then those that took most; ties in a fixed order.
+    /// The findings, ordered by recoverable time, then by lost time; ties have a fixed order.
     pub fn rows(self) -> Vec<FindingRow> {
         let mut rows: Vec<FindingRow> = self.found.into_iter().map(|(key, finding)| finding.into_row(key)).collect();
         rows.sort_by_key(place);
@@ -164,7 +164,7 @@ impl Finding {
     }
 }
 
-/// Adds a wait to the times of its cause's details, of which so many are told apart.
+/// Adds a wait to the times of its cause's details; their number is limited.
 fn tally(details: &mut Vec<(&'static str, i128)>, detail: &'static str, length: i64) {
     let room = details.len() < DETAILS;
     match details.iter_mut().find(|(known, _)| *known == detail) {

@@ -1,4 +1,4 @@
-//! What each flow adds to findings, as rows: a store adds them up over many captures.
+//! Contribution of each flow to findings, as rows: a store adds them up over many captures.
 
 use std::cmp::Reverse;
 
@@ -8,7 +8,7 @@ use crate::causes::Cause;
 use crate::tables::columns::{Column, integers, reals, signed, texts};
 use crate::tables::rows::{DirectionRow, FlowRow, StallRow};
 
-/// What one flow adds to one finding.
+/// Contribution of one flow to one finding.
 pub(in super::super) struct Part<'a> {
     pub(in super::super) flow: &'a FlowRow,
     share: Share<'a>,
@@ -20,19 +20,19 @@ impl<'a> Part<'a> {
         Part { flow, longest: share.longest(), share }
     }
 
-    /// What the end that is meant sent.
+    /// Row of the end that the finding is about.
     fn end(&self) -> &DirectionRow {
         direction(self.flow, self.share.side)
     }
 
-    /// Mean confidence of the labels, weighted with their waits' lengths.
+    /// Mean confidence of the labels, weighted by the lengths of their waits.
     fn confidence(&self) -> Option<f64> {
         let sure = self.share.stalls.iter().map(|stall| f64::from(stall.confidence) * weight(stall) as f64);
         let all = self.share.weight();
         (all > 0).then(|| sure.sum::<f64>() / all as f64)
     }
 
-    /// Its details with the length of their waits, most first.
+    /// Details with the total length of their waits, longest first.
     fn details(&self) -> Vec<(&'static str, i128)> {
         let mut times = Vec::new();
         for stall in self.share.stalls.iter().filter(|stall| !stall.detail.is_empty()) {
@@ -42,7 +42,7 @@ impl<'a> Part<'a> {
         times
     }
 
-    /// What shows the limit at the longest wait: the peer's window, or what was in flight with a full buffer.
+    /// Level of the limit at the longest wait: the peer's window, or the flight with a full buffer.
     fn level(&self) -> Option<u64> {
         let evidence = &self.longest?.evidence;
         match self.share.cause? {
@@ -53,13 +53,13 @@ impl<'a> Part<'a> {
     }
 }
 
-/// The parts of all flows. The plain round trip of a handshake is every flow's, and nobody's to change.
+/// Parts of all flows. The normal round trip of a handshake is left out: every flow has one, and nobody can change it.
 pub(in super::super) fn parts(rows: &[FlowRow]) -> Vec<Part<'_>> {
     let all = rows.iter().flat_map(|flow| shares(flow).into_iter().map(move |share| Part::new(flow, share)));
     all.filter(|part| part.share.kind != Kind::HandshakeDistance).collect()
 }
 
-/// A part a row.
+/// Table with one part per row.
 pub(in super::super) fn columns(parts: &[Part<'_>]) -> [Column; 22] {
     [
         texts("kind", parts, |part| Some(part.share.kind.name().to_owned())),

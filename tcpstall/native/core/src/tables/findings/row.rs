@@ -1,4 +1,4 @@
-//! A finding as the report shows it.
+//! Row of a finding in the report.
 
 use std::cmp::Reverse;
 
@@ -10,70 +10,70 @@ use crate::tables::rows::{FlowRow, Side, StallRow, endpoint};
 use crate::time::Nanos;
 use crate::wire::{Address, Endpoint};
 
-/// The same cause at the same service: how often, for how long, and the flow that shows it best.
+/// The same cause at the same service: its flows, its time, and the flow that shows it best.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct FindingRow {
-    /// What it is.
+    /// Kind of the finding.
     pub kind: Kind,
-    /// The end whose data waited; of `reset` the end that sent it.
+    /// The end whose data waited; for `reset` the end that sent it.
     pub side: Side,
-    /// Address of the server; `null` of the rest of all servers beyond a limit.
+    /// Address of the server; `null` for all servers beyond a limit.
     #[serde(serialize_with = "shown")]
     pub address: Option<Address>,
-    /// Its port; `null` of all ports of a host beyond a limit.
+    /// Port of the server; `null` for all ports of a host beyond a limit.
     pub port: Option<u16>,
-    /// Address of the client, where there is only one.
+    /// Address of the client, where there is only one client.
     #[serde(serialize_with = "shown")]
     pub client: Option<Address>,
-    /// Flows with a share in it.
+    /// Flows that contribute to the finding.
     pub flows: u64,
-    /// Their waits.
+    /// Waits of these flows.
     pub waits: u64,
-    /// What it owns of the flows' ledgers, added up.
+    /// Time of the flows that the finding owns, by their ledgers.
     pub time_ns: i128,
-    /// How much of that a change could give back at most; `null` where only a change would show.
+    /// Part of that time that a change could give back at most; `null` where only the change itself would show it.
     pub recoverable_ns: Option<i128>,
-    /// Times of the distribution: of flows, or of a slow server's answers.
+    /// Number of times in the distribution: of flows, or of a slow server's answers.
     pub counted: u64,
-    /// The middle of it.
+    /// Median of the distribution.
     pub median_ns: Nanos,
-    /// What 19 of 20 stay within.
+    /// 95th percentile of the distribution.
     pub p95_ns: Nanos,
-    /// The longest.
+    /// Longest time of the distribution.
     pub worst_ns: Nanos,
-    /// What a tenth, a second tenth and so on stay within: ten times, the longest last.
+    /// The 10th, 20th and further percentiles: ten times, the longest last.
     pub tenths_ns: Vec<Nanos>,
-    /// Mean confidence of the labels, weighted with their waits' lengths; `null` without waits.
+    /// Mean confidence of the labels, weighted by the lengths of their waits; `null` without waits.
     pub confidence: Option<f64>,
-    /// Details of the cause with the length of their waits, most first.
+    /// Details of the cause with the total length of their waits, longest first.
     pub details: Vec<(&'static str, i128)>,
-    /// Its first and last moment.
+    /// Start of the first wait.
     pub first_ns: Nanos,
-    /// See there.
+    /// End of the last wait.
     pub last_ns: Nanos,
-    /// Attempts that nobody answered, of all flows.
+    /// Attempts without an answer, of all flows.
     pub attempts: u64,
-    /// Most of them in one flow.
+    /// Most unanswered attempts in one flow.
     pub most_attempts: u32,
-    /// Exchanges of all its flows.
+    /// Exchanges of all these flows.
     pub exchanges: u64,
-    /// What `side` sent in these flows, payload.
+    /// Payload that `side` sent in these flows, bytes.
     pub bytes: u64,
-    /// The same in segments.
+    /// Segments of that payload.
     pub segments: u64,
-    /// How much of it was sent again.
+    /// Retransmitted bytes of that payload.
     pub retransmitted_bytes: u64,
-    /// Retransmissions that were shown needless.
+    /// Retransmissions shown needless.
     pub needless_retransmissions: u64,
-    /// Segments that came late and had not been sent again.
+    /// Segments that came late and were not retransmitted.
     pub reordered_segments: u64,
-    /// The flows' time from end to end, added up.
+    /// Sum of the flows' durations.
     pub lasted_ns: i128,
     /// The flow that shows it best.
     pub example: Option<Box<Example>>,
 }
 
-/// The flow that shows a finding best, and its longest wait.
+/// The flow that shows a finding best, and the longest wait in it.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Example {
     flow: u64,
@@ -124,13 +124,13 @@ impl Example {
         }
     }
 
-    /// How well it shows the finding; of those that show it as well, the first.
+    /// Rank of the flow as an example; of equal flows the first wins.
     pub(super) fn place(&self) -> (Nanos, Reverse<u64>) {
         (self.shows, Reverse(self.flow))
     }
 }
 
-/// What findings are ordered by.
+/// Sort key of findings.
 type Place = (Reverse<i128>, Reverse<i128>, Reverse<u64>, Kind, Side, Option<Address>, Option<u16>);
 
 pub(super) fn place(row: &FindingRow) -> Place {

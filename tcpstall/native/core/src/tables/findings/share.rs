@@ -1,4 +1,4 @@
-//! Splits the ledger of one flow into shares of findings, so that each nanosecond that a cause owns is in one finding at most.
+//! Splits the ledger of one flow into shares of findings: each nanosecond that a cause owns is in one finding at most.
 
 use super::beats::Beats;
 use super::kind::Kind;
@@ -9,44 +9,45 @@ use crate::tables::outcome::Outcome;
 use crate::tables::rows::{DirectionRow, FlowRow, Side, StallRow};
 use crate::time::Nanos;
 
-/// A handshake of more than so many round trips was held up by more than distance.
+/// Length of a handshake, in round trips, that more than the distance delayed.
 const SLOW_HANDSHAKE: i64 = 3;
-/// The same in time: below this a host that schedules late is no news.
+/// Smallest delay of such a handshake: a smaller one may be a host that schedules late.
 const LEAST_DELAY: Nanos = Nanos::from_millis(1);
-/// Over this part of a flow's time in `sending` a reader asks what set the rate: a fifth.
+/// Divisor of a flow's time: over a fifth of it in `sending`, the flow's rate needs an explanation.
 const RATE_SHARE: i64 = 5;
-/// A rate is one that held for so many round trips: a window sent at once lasts less than one.
+/// Round trips that a rate must last: a window sent at once lasts less than one.
 const RATE_ROUNDS: i64 = 8;
-/// So many requests one after another are a habit, not the few that any connection begins with.
+/// Consecutive requests that make a habit; any connection begins with a few.
 const TURNS: u64 = 8;
-/// An answer that the first window holds takes one round trip (RFC 6928 §2).
+/// Segments of an answer that takes one round trip: the first window (RFC 6928 §2).
 const FIRST_WINDOW: u64 = 10;
-/// Segments of which a transfer consists at the least, or it has no rate: the initial window (RFC 6928) sent twice.
+/// Segments of the smallest transfer with a rate: the initial window (RFC 6928) sent twice.
 const RATE_SEGMENTS: u64 = 20;
-/// The path sets the rate if what its narrowest point carried is within this factor of what was sent.
+/// Ratio of the bottleneck's rate to the flow's rate up to which the path set the rate.
 const SAME_RATE: f64 = 1.25;
-/// The segment size that every host takes (RFC 9293 §3.7.1).
+/// Segment size that every host accepts (RFC 9293 §3.7.1).
 const LEAST_SEGMENT: u64 = 536;
-/// Waits of a kind that make up less than a twentieth of the sending did not set its rate.
+/// Divisor of the sending time: waits of a kind below a twentieth of it did not set the rate.
 const OF_THE_RATE: i64 = 20;
-/// A sender of which a twentieth of the segments comes late has a path that reorders; a lost route change reorders once.
+/// Divisor of the segments: where a twentieth of them comes late the path reorders; a route change reorders once.
 const REORDERED_SHARE: u64 = 20;
-/// A reset later than this after the last exchange cuts nothing off: the connection was idle.
+/// Silence before a reset after which the reset breaks nothing off: the connection was idle.
 const IDLE_RESET: Nanos = Nanos::from_millis(1_000);
-/// Mean payload of a segment up to which an end sends messages: a keystroke through a secure shell takes 36 to 80 bytes.
+/// Mean payload of a segment up to which an end sends messages: a keystroke through a secure shell takes 36 to
+/// 80 bytes.
 pub(super) const MESSAGE: u64 = 128;
-/// Exchanges from which on small payloads both ways look like a terminal or a heartbeat, and not like one small request.
+/// Exchanges from which small payloads in both directions are a terminal or a heartbeat, and not one small request.
 const MESSAGES: u64 = 3;
 
-/// What one flow adds to a finding.
+/// Contribution of one flow to a finding.
 pub(super) struct Share<'a> {
     pub(super) kind: Kind,
-    /// The cause that owns the time, where one does.
+    /// The cause that owns the time, if a cause does.
     pub(super) cause: Option<Cause>,
-    /// Whose data waited; of a reset, who sent it.
+    /// The end whose data waited; of a reset, its sender.
     pub(super) side: Side,
     pub(super) time: Nanos,
-    /// Part of the time that is more than a plain round trip.
+    /// Part of the time beyond a normal round trip.
     pub(super) recoverable: Nanos,
     pub(super) stalls: Vec<&'a StallRow>,
 }
@@ -57,12 +58,12 @@ impl<'a> Share<'a> {
         Share { kind, cause: None, side, time, recoverable, stalls: Vec::new() }
     }
 
-    /// How long the waits of the share took by themselves.
+    /// Sum of the own lengths of the share's waits.
     pub(super) fn weight(&self) -> i64 {
         self.stalls.iter().map(|stall| weight(stall)).sum()
     }
 
-    /// From the first of its waits to the end of the last; without waits from the flow's start to its end.
+    /// From the start of the first wait to the end of the last; without waits from the flow's start to its end.
     pub(super) fn span(&self, row: &FlowRow) -> (Nanos, Nanos) {
         match (self.stalls.first(), self.stalls.last()) {
             (Some(first), Some(last)) => (first.start_ns, last.end_ns),
@@ -70,23 +71,23 @@ impl<'a> Share<'a> {
         }
     }
 
-    /// The longest of its waits.
+    /// The longest wait of the share.
     pub(super) fn longest(&self) -> Option<&'a StallRow> {
         self.stalls.iter().copied().max_by_key(|stall| (weight(stall), std::cmp::Reverse(stall.number)))
     }
 }
 
-/// A wait's own length: of an answer the time after what it answers, of any other wait all of it. Where it is the end of a
-/// longer silence, the silence before it was the peer's.
+/// Own length of a wait: for an answer the time since its request, for any other wait its whole length. The silence
+/// before the request was the peer's.
 pub(super) fn weight(stall: &StallRow) -> i64 {
     let thought = stall.evidence.freed_to_data_ns.filter(|_| stall.detail == "think-time");
     thought.unwrap_or(stall.duration_ns).min(stall.duration_ns).0.max(0)
 }
 
-/// The shares of a flow.
+/// Shares of a flow.
 pub(super) fn shares(row: &FlowRow) -> Vec<Share<'_>> {
     if row.outcome.outcome == Some(Outcome::OneSided) {
-        // No rule can know what an unseen end allowed.
+        // Without the other end's packets no rule knows the limits.
         return vec![Share::of(Kind::OneSided, main_sender(row), row.lost())];
     }
     let mut shares = Vec::new();
@@ -102,13 +103,13 @@ pub(super) fn shares(row: &FlowRow) -> Vec<Share<'_>> {
     }
     if let Some(kind) = rate(row) {
         let (side, sending) = (main_sender(row), row.time_ns.of(Owner::Sending));
-        // What the path carried without a queue in between is the same finding.
+        // A stall of the path and a path that set the rate without stalls are the same finding.
         match shares.iter_mut().find(|share| share.kind == kind && share.side == side) {
             Some(share) => share.time += sending,
             None => shares.push(Share { recoverable: Nanos::ZERO, ..Share::of(kind, side, sending) }),
         }
     }
-    // Where nothing else is to be told, a repair is news even if nobody waited for it.
+    // If there is no other finding, a repair is reported even if nobody waited for it.
     if shares.iter().all(|share| share.recoverable == Nanos::ZERO) {
         let repairs =
             |side: &Side| direction(row, *side).repair.fast_retransmits + direction(row, *side).repair.timeouts;
@@ -150,7 +151,7 @@ fn handshake<'a>(row: &'a FlowRow, shares: &mut Vec<Share<'a>>) {
     shares.push(share);
 }
 
-/// Splits what a cause owns by what its waits were, in proportion to how long each took by itself.
+/// Splits the time of a cause by the kinds of its waits, in proportion to their own lengths.
 fn of_cause<'a>(row: &'a FlowRow, cause: Cause, time: Nanos, shares: &mut Vec<Share<'a>>) {
     let mut parts: Vec<Share<'a>> = Vec::new();
     let beats = if cause == Cause::AppLimited { Beats::of(row) } else { Beats::default() };
@@ -183,8 +184,8 @@ fn of_transport(cause: Cause) -> Kind {
     }
 }
 
-/// The capture lacks more of the flow's data than it holds: what was sent in its silences is not known. A closed window and
-/// what was sent again it shows all the same.
+/// The capture lacks more of the flow's data than it holds, so data may have been sent in its silences. Closed windows
+/// and retransmissions are visible all the same.
 fn hardly_seen(row: &FlowRow) -> bool {
     row.trust.unseen_bytes > row.directions.client.bytes + row.directions.server.bytes
 }
@@ -193,7 +194,7 @@ fn kind_of(row: &FlowRow, stall: &StallRow, beats: &Beats) -> Kind {
     match stall.cause {
         cause if !matches!(cause, Cause::Retransmission | Cause::ZeroWindow) && hardly_seen(row) => Kind::Unexplained,
         Cause::AppLimited => of_application(row, stall, beats),
-        // A hole that SACK reports, on a path that reorders, fills by itself.
+        // On a path that reorders, a hole that SACK reports fills by itself.
         Cause::Retransmission if stall.detail == "recovery" && held_back(row, stall) => Kind::Reordering,
         Cause::Retransmission => {
             let gone = matches!(row.outcome.outcome, Some(Outcome::Gone(end)) if Side::from(end) == stall.sender);
@@ -204,7 +205,8 @@ fn kind_of(row: &FlowRow, stall: &StallRow, beats: &Beats) -> Kind {
     }
 }
 
-/// True of a wait no longer than segments were late, on a path that reorders: what it waited for was held back.
+/// True if the path reorders and the wait was no longer than the delay of late segments: the awaited packet was
+/// delayed.
 fn held_back(row: &FlowRow, stall: &StallRow) -> bool {
     Side::BOTH.into_iter().map(|side| direction(row, side)).any(|direction| {
         let late = u64::from(direction.repair.reordered_segments);
@@ -232,7 +234,8 @@ fn of_application(row: &FlowRow, stall: &StallRow, beats: &Beats) -> Kind {
     if full { Kind::SentInPieces } else { Kind::Idle }
 }
 
-/// True if the peer closed before it ended: what came then answered the close, and all had been said before.
+/// True if the peer closed before the wait ended: the next data answered the close, and all data had been exchanged
+/// before.
 fn until_close(row: &FlowRow, stall: &StallRow) -> bool {
     let connection = &row.connection;
     let inside = connection.closed_ns.is_some_and(|closed| stall.start_ns < closed && closed <= stall.end_ns);
@@ -244,12 +247,12 @@ fn sends_messages(row: &FlowRow) -> bool {
     exchanges + unprompted >= MESSAGES && Side::BOTH.into_iter().all(|side| mean(direction(row, side)) <= MESSAGE)
 }
 
-/// Payload of a segment on average.
+/// Mean payload of a segment, bytes.
 fn mean(direction: &DirectionRow) -> u64 {
     direction.bytes / direction.segments.max(1)
 }
 
-/// What set the rate, in a word, of a flow that was sending for more than a fifth of its time.
+/// Name of the limit that set the rate, for a flow that was sending for more than a fifth of its time.
 pub(in super::super) fn rate_set_by(row: &FlowRow) -> Option<&'static str> {
     Some(match rate(row)? {
         Kind::RateWindow => "congestion-window",
@@ -260,8 +263,8 @@ pub(in super::super) fn rate_set_by(row: &FlowRow) -> Option<&'static str> {
     })
 }
 
-/// How long nothing but requests and small answers were on their way, of a connection that asks for one thing after the other
-/// and has no other reason to wait for over a fifth of its time.
+/// Time in which only requests and small answers were in flight, for a connection whose requests are consecutive and
+/// take more than a fifth of its time.
 fn round_trips(row: &FlowRow) -> Option<Nanos> {
     let (base, turns) = (row.base_rtt_ns?, row.connection.exchanges);
     let end = direction(row, main_sender(row));
@@ -272,7 +275,7 @@ fn round_trips(row: &FlowRow) -> Option<Nanos> {
     (turns >= TURNS && small && each && much && !sends_messages(row)).then_some(time)
 }
 
-/// The kind of what set the rate, of a flow that was sending for more than a fifth of its time.
+/// Kind of the limit that set the rate, for a flow that was sending for more than a fifth of its time.
 fn rate(row: &FlowRow) -> Option<Kind> {
     let (sending, length) = (row.time_ns.of(Owner::Sending), row.end_ns - row.start_ns);
     let direction = direction(row, main_sender(row));
@@ -300,7 +303,7 @@ fn rate(row: &FlowRow) -> Option<Kind> {
     })
 }
 
-/// The end that reset a connection before all was said.
+/// The end that reset a connection before all data was exchanged.
 fn reset(row: &FlowRow) -> Option<Side> {
     let connection = &row.connection;
     let by = connection.closed_by.filter(|_| connection.closed_with == Some("rst"))?;
@@ -325,7 +328,7 @@ fn main_sender(row: &FlowRow) -> Side {
     if row.directions.client.bytes > row.directions.server.bytes { Side::Client } else { Side::Server }
 }
 
-/// The end of a cause without waits of its own.
+/// The end to which a cause without waits of its own is assigned.
 fn busiest(row: &FlowRow, cause: Cause) -> Side {
     let busy = |side: Side| direction(row, side).path.bandwidth_limited_ns;
     match cause {

@@ -1,17 +1,17 @@
-//! The distribution of times: exact while they are few, in steps of a twelfth of an octave beyond.
+//! Distribution of times: exact while they are few, beyond that in steps of a twelfth of an octave.
 
 use crate::time::Nanos;
 
-/// Times kept as they are.
+/// Times kept exactly.
 const EXACT: usize = 512;
-/// Steps of an octave; a time is off by at most 3 %.
+/// Steps per octave; a time is off by at most 3 %.
 const STEPS: f64 = 12.0;
 
-/// Times as they come.
+/// A distribution that grows.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Spread {
     exact: Vec<Nanos>,
-    /// How many times are in each step, once they are many.
+    /// Number of times in each step, once they are many.
     steps: Vec<u64>,
     count: u64,
     worst: Nanos,
@@ -47,7 +47,7 @@ impl Spread {
         self.worst
     }
 
-    /// The time that `part` of all stay within: 0.5 for the median. Nothing without times.
+    /// The quantile `part`: 0.5 is the median. `None` without times.
     pub(super) fn within(&mut self, part: f64) -> Option<Nanos> {
         let rank = ((self.count as f64 * part).ceil() as u64).max(1);
         if self.steps.is_empty() {

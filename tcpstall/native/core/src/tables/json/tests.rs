@@ -1,4 +1,4 @@
-//! What is written is what `serde_json` writes.
+//! Compares the JSON text with the text that `serde_json` writes.
 
 use std::collections::BTreeMap;
 

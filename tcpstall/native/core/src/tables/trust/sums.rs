@@ -1,61 +1,62 @@
-//! How far a whole capture can be trusted: what its flows lack, added up.
+//! Trust in a whole capture: sums of what its flows lack.
 
 use serde::Serialize;
 
 use super::{Level, share};
 use crate::tables::rows::FlowRow;
 
-/// A handful of samples may mislead a small flow; flows with this share of the data agree.
+/// Share of the data whose flows must agree on the vantage: a few samples may mislead a small flow.
 const AGREEMENT: f64 = 0.9;
 
-/// Sums over the flows that were reported of a capture, and what the capture says of itself.
+/// Sums over a capture's reported flows, and the capture's own statistics.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct CaptureTrust {
     /// Flows reported.
     pub flows: u64,
-    /// Those whose labels can hardly be trusted.
+    /// Flows with low trust in their labels.
     pub flows_low: u64,
-    /// Those whose labels can be trusted with exceptions.
+    /// Flows with medium trust in their labels.
     pub flows_medium: u64,
-    /// Flows that began before the capture, or whose handshake it lost.
+    /// Flows that began before the capture, or whose handshake the capture lost.
     pub flows_without_handshake: u64,
-    /// Flows whose handshake is not whole in the capture.
+    /// Flows whose handshake is only partly in the capture.
     pub flows_partial_handshake: u64,
-    /// Flows of whose two ends only one is in the capture.
+    /// Flows with only one end in the capture.
     pub flows_one_sided: u64,
     /// Flows whose data is judged by a window of unknown scale.
     pub flows_scale_unknown: u64,
-    /// Flows that lines left out of a paste touch.
+    /// Flows affected by lines left out of a paste.
     pub flows_left_out: u64,
     /// Flows with packets stamped earlier than those before them.
     pub flows_clock_stepped: u64,
     /// Flows with segments cut inside their options.
     pub flows_options_cut: u64,
-    /// Where it was taken, as the flows with nearly all of the data tell: `at the client`, `at the server`, `between the ends`.
+    /// Place where the capture was taken, by the flows with nearly all of the data: `at the client`, `at the server`,
+    /// `between the ends`.
     pub vantage: Option<&'static str>,
     /// Copies of packets that the capture or the network made.
     pub duplicates_removed: u64,
-    /// Data that was acknowledged and is not in the capture, bytes, of flows both of whose ends are.
+    /// Acknowledged data that is not in the capture, bytes, of flows with both ends in it.
     pub unseen_bytes: u64,
-    /// Its share of all data, 0 to 1; `None` without data.
+    /// Share of that in all data, 0 to 1; `None` without data.
     pub unseen_share: Option<f64>,
     /// Frames larger than a segment: offloading (TSO, GRO) was seen.
     pub offloaded_frames: u64,
-    /// How often packets of any kind are stamped earlier than those before them by a millisecond or more.
+    /// Number of packets of any kind stamped earlier than those before them by a millisecond or more.
     pub clock_steps: u64,
     /// Packets of all kinds that the snap length cut inside their TCP options.
     pub options_cut: u64,
-    /// Packets that the capture says it dropped; `None` where it does not say.
+    /// Packets that the capture reports as dropped; `None` where it has no such statistics.
     pub dropped_packets: Option<u64>,
     #[serde(skip)]
     seen_bytes: u64,
-    /// Data of the flows that were captured at each place.
+    /// Bytes of the flows captured at each place.
     #[serde(skip)]
     places: Vec<(&'static str, u64)>,
 }
 
 impl CaptureTrust {
-    /// One more flow.
+    /// Adds a flow.
     pub fn add(&mut self, row: &FlowRow) {
         let trust = &row.trust;
         let has = |reason: &str| u64::from(trust.reasons.contains(&reason));

@@ -1,4 +1,4 @@
-//! Lengths, fragments and extension headers of both IP versions.
+//! Tests of lengths, fragments and extension headers of both IP versions.
 
 use super::*;
 use crate::wire::fragment::{Followed, Fragments};
@@ -140,7 +140,7 @@ fn other_protocols_are_not_tcp() {
     assert_eq!(payload(&ipv6(58, &[], &tcp(0x10, &[], 0))), Err(Skip::NotTcp));
 }
 
-/// An IPv4 packet in fragments of so many bytes each.
+/// An IPv4 packet in fragments of `size` bytes each.
 fn fragments4(packet: &[u8], size: usize) -> Vec<Vec<u8>> {
     let (header, body) = packet.split_at(20);
     let parts: Vec<&[u8]> = body.chunks(size).collect();
@@ -154,7 +154,7 @@ fn fragments4(packet: &[u8], size: usize) -> Vec<Vec<u8>> {
     parts.iter().enumerate().map(fragment).collect()
 }
 
-/// The same of an IPv6 packet without extension headers.
+/// An IPv6 packet without extension headers in fragments of `size` bytes each.
 fn fragments6(packet: &[u8], size: usize) -> Vec<Vec<u8>> {
     let (header, body) = packet.split_at(40);
     let parts: Vec<&[u8]> = body.chunks(size).collect();
@@ -168,7 +168,7 @@ fn fragments6(packet: &[u8], size: usize) -> Vec<Vec<u8>> {
     parts.iter().enumerate().map(fragment).collect()
 }
 
-/// Offset, payload and flags of what each packet brings.
+/// Offset, payload and flags of the segment from each packet.
 fn followed(packets: &[Vec<u8>]) -> Vec<(u32, u32, u8)> {
     let (mut fragments, mut segment, mut found) = (Fragments::default(), Segment::default(), Vec::new());
     for bytes in packets {
@@ -190,7 +190,8 @@ fn followed(packets: &[Vec<u8>]) -> Vec<(u32, u32, u8)> {
 fn later_fragments_bring_the_rest_of_the_segment() {
     let whole = tcp(0x19, &TIMESTAMPS, 100);
     for fragments in [fragments4(&ipv4(&whole), 56), fragments6(&ipv6(6, &[], &whole), 56)] {
-        // Of 132 bytes 56 are in each, 32 of the first the header's; FIN and PSH come with the last byte.
+        // Of 132 bytes each fragment has 56; in the first, 32 of them are the header. FIN and PSH come with the last
+        // byte.
         assert_eq!(followed(&fragments), [(0, 24, 0x10), (24, 56, 0x10), (80, 20, 0x19)]);
         assert_eq!(followed(&fragments[1..]), [], "without the first nobody knows whose they are");
         let mut other = fragments.clone();

@@ -1,8 +1,8 @@
-//! Every link layer around one and the same packet.
+//! Tests of every link layer around the same packet.
 
 use super::*;
 
-/// The frame is read through this header as the packet is read alone, cut or not.
+/// Checks that the frame gives the same segment as the packet alone, cut or not.
 fn carries(link: u16, header: &[u8], packet: &[u8]) {
     let frame = [header, packet].concat();
     let ip_header = if packet[0] >> 4 == 4 { 20 } else { 40 };
@@ -131,7 +131,7 @@ fn ppp_comes_over_ethernet_alone_and_as_cisco_writes_it() {
 const SNAP4: [u8; 8] = [0xaa, 0xaa, 3, 0, 0, 0, 8, 0];
 const SNAP6: [u8; 8] = [0xaa, 0xaa, 3, 0, 0, 0, 0x86, 0xdd];
 
-/// An 802.11 header of that frame control and so many more bytes.
+/// An 802.11 header with that frame control and `more` further bytes.
 fn wireless(control: [u8; 2], more: usize) -> Vec<u8> {
     [&control[..], &[0; 22], &vec![0; more]].concat()
 }
@@ -166,7 +166,7 @@ fn radiotap_and_ppi_come_before_wireless_frames() {
     let [v4, v6] = both_versions();
     let data = [&wireless([0x88, 0x02], 2)[..], &SNAP4].concat();
     carries(127, &[&[0, 0, 8, 0, 0, 0, 0, 0][..], &data].concat(), &v4);
-    // The clock and the flags behind two words of fields; the flags say that the header is padded to four.
+    // The clock and the flags follow two words of fields; the flags say that the header is padded to four.
     let fields = [0, 0, 25, 0, 3, 0, 0, 0x80, 0, 0, 0, 0, 0, 0, 0, 0, 1, 2, 3, 4, 5, 6, 7, 8, 0x20];
     carries(127, &[&fields[..], &wireless([0x88, 0x02], 2), &[0, 0], &SNAP6].concat(), &v6);
     carries(192, &[&[0, 0, 12, 0, 105, 0, 0, 0, 9, 9, 9, 9][..], &data].concat(), &v4);

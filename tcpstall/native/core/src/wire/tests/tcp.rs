@@ -1,4 +1,4 @@
-//! Header fields and options of TCP.
+//! Tests of header fields and options of TCP.
 
 use super::*;
 

@@ -1,4 +1,4 @@
-//! One and the same packet in every tunnel, in tunnels in tunnels, cut and hostile.
+//! Tests of the same packet in every tunnel, in nested tunnels, cut and hostile.
 
 use super::*;
 use crate::wire::tunnel::tunnel;
@@ -10,7 +10,7 @@ fn outer4(protocol: u8, payload: &[u8]) -> Vec<u8> {
     [&header[..], payload].concat()
 }
 
-/// The same in IPv6, from fd01:: to ::2.
+/// `payload` in an IPv6 packet of that protocol from fd01:: to ::2.
 fn outer6(protocol: u8, payload: &[u8]) -> Vec<u8> {
     ipv6(protocol, &[], payload)
 }
@@ -26,14 +26,15 @@ fn inner() -> [Vec<u8>; 2] {
     [ipv4(&segment), ipv6(6, &[], &segment)]
 }
 
-/// What is reported of the way to the segment.
+/// The reported tunnel path of the segment.
 fn way(bytes: &[u8]) -> Option<String> {
     let wire_length = bytes.len() as u32;
     let frame = Frame { packet: PacketNo(1), time: Nanos(5), link: LinkType::RAW, bytes, wire_length };
     tunnel(&frame).map(|tunnel| tunnel.to_string())
 }
 
-/// The inner packet is read as it is alone, but for the mark, also where the capture cut it; the way has that name.
+/// Checks that the inner packet gives the same segment as alone, except for the mark, also where the capture cut it,
+/// and that the tunnel path has that name.
 fn carries(named: &str, outer: &[u8], packet: &[u8]) {
     let alone = whole(LinkType::RAW, packet).map(|segment| Segment { tunnelled: true, ..segment });
     assert!(alone.is_ok());

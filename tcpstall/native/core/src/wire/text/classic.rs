@@ -1,11 +1,11 @@
-//! What stands behind `source > destination: ` in a TCP line of tcpdump 3 and OpenBSD's: `P 1:148(147) ack 1 win 502 <…>`.
+//! Reads a TCP line of tcpdump 3 and OpenBSD's after `source > destination: `: `P 1:148(147) ack 1 win 502 <…>`.
 
 use super::cursor::Cursor;
 use super::fields::{Parts, Printed, flag};
 use super::options;
 use crate::wire::Flags;
 
-/// True if this is how tcpdump 3 starts a TCP segment: flag letters, then numbers or a keyword.
+/// True if tcpdump 3 starts a TCP segment this way: flag letters, then numbers or a keyword.
 pub(super) fn is_tcp(text: &[u8]) -> bool {
     let mut cursor = Cursor::new(text);
     if !matches!(letters(&mut cursor).len(), 1..=8) || !matches!(cursor.rest.first(), Some(b' ' | b',')) {
@@ -24,11 +24,11 @@ fn letters<'a>(cursor: &mut Cursor<'a>) -> &'a [u8] {
     cursor.run(|byte| matches!(byte, b'S' | b'F' | b'R' | b'P' | b'U' | b'W' | b'E' | b'.'))
 }
 
-/// Reads a segment; `None` if the line lost something that matters.
+/// Reads a segment; `None` if the line lost a necessary part.
 pub(super) fn read(text: &[u8]) -> Option<Printed> {
     let mut cursor = Cursor::new(text);
     let mut parts = Parts::default();
-    // Here a dot says "none of S, F, R, P"; the acknowledgement shows by its number alone.
+    // Here a dot means "none of S, F, R, P"; only its number shows the acknowledgement.
     for &letter in letters(&mut cursor).iter().filter(|&&letter| letter != b'.') {
         parts.flags = parts.flags.with(flag(letter)?);
     }

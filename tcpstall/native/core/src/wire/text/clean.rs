@@ -1,6 +1,6 @@
-//! What a line was before terminals, mail and web pages passed it on.
+//! Restores a line as it was before terminals, mail and web pages changed it.
 
-/// The escapes and look-alikes that pasting leaves behind, and the text they stand for.
+/// Escapes and look-alikes that pasting leaves behind, and their original text.
 const STAND_INS: [(&[u8], &[u8]); 9] = [
     (b"\t", b" "),
     (b"\r", b""),
@@ -42,7 +42,7 @@ fn rewrite(line: &[u8], out: &mut Vec<u8>) {
     }
 }
 
-/// Steps over a terminal's colour code, `ESC [ … letter` (ECMA-48 §5.4).
+/// Skips a terminal's colour code, `ESC [ … letter` (ECMA-48 §5.4).
 fn past_colour(after_escape: &[u8]) -> &[u8] {
     match after_escape.strip_prefix(b"[") {
         Some(code) => {

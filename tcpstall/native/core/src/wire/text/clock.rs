@@ -1,4 +1,4 @@
-//! tcpdump's five ways to write a time, turned into one capture clock.
+//! Converts tcpdump's five time formats into one capture clock.
 
 use super::cursor::Cursor;
 use crate::time::Nanos;
@@ -7,24 +7,24 @@ const SECOND: i64 = 1_000_000_000;
 const MINUTE: i64 = 60 * SECOND;
 const DAY: i64 = 86_400 * SECOND;
 
-/// A time of day that falls back by more than this has passed midnight: captures are in order to within seconds.
+/// Decrease of a time of day from which it has passed midnight: captures are in order to within seconds.
 const PAST_MIDNIGHT: i64 = DAY / 2;
 
-/// A time of day that leaps ahead by more than this belongs to the evening before: packets out of order at midnight.
+/// Increase of a time of day from which it belongs to the evening before: packets are out of order at midnight.
 const EVENING_BEFORE: i64 = DAY - 60 * MINUTE;
 
-/// A time as it stands in a line.
+/// A time stamp in a line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Stamp {
-    /// Since the epoch: `-tt`, or `-tttt` read as UTC.
+    /// Time since the epoch: `-tt`, or `-tttt` read as UTC.
     Epoch(Nanos),
-    /// `HH:MM:SS`: a time of day, or a span with `-ttt` or `-ttttt`; `blank` if a blank stood before it.
+    /// `HH:MM:SS`: a time of day, or a span with `-ttt` or `-ttttt`; `blank` if a blank came before it.
     OfDay { span: Nanos, blank: bool },
-    /// A span below zero, as `-ttt` writes for a packet that is older than the one before it.
+    /// A negative span, as `-ttt` writes for a packet that is older than the one before it.
     Back(Nanos),
 }
 
-/// The time at the start of a line (or behind the packet number of `-#`), and the text after it.
+/// The time at the start of a line (or after the packet number of `-#`), and the text after it.
 pub(super) fn stamp(line: &[u8]) -> Option<(Stamp, &[u8])> {
     let text = line.trim_ascii_start();
     let blank = text.len() < line.len();
@@ -33,7 +33,7 @@ pub(super) fn stamp(line: &[u8]) -> Option<(Stamp, &[u8])> {
         cursor.number()?;
         cursor.run(|byte| matches!(byte, b':' | b'.' | b')' | b'|'));
         let blanks = cursor.run(|byte| byte == b' ').len();
-        // `-#` itself writes two blanks behind the number.
+        // `-#` itself writes two blanks after the number.
         if blanks == 0 { None } else { stamp_at(cursor.rest, blanks > 2) }
     })
 }
@@ -55,7 +55,7 @@ fn stamp_at(text: &[u8], blank: bool) -> Option<(Stamp, &[u8])> {
     } else {
         let seconds = cursor.number()?;
         let digits = cursor.take(b".").then(|| cursor.run(|byte| byte.is_ascii_digit()))?;
-        // tcpdump writes micro- or nanoseconds; anything else is a version number, an address, a duration.
+        // tcpdump writes micro- or nanoseconds; anything else is a version number, an address or a duration.
         if !matches!(digits.len(), 6 | 9) {
             return None;
         }
@@ -101,33 +101,33 @@ fn date(cursor: &mut Cursor<'_>) -> Option<i64> {
     Some(years + BEFORE_MONTH[month as usize - 1] + leap_day + i64::from(day) - 1)
 }
 
-/// Turns the stamps of a paste into moments.
+/// Converts the time stamps of a paste into times.
 ///
-/// A time of day without a date counts from 1970-01-01 and passes midnight where it falls back by half a day.
+/// A time of day without a date counts from 1970-01-01 and passes midnight where it decreases by half a day.
 ///
-/// `-ttttt` (since the first packet) reads like a time of day. `-ttt` (since the packet before) can be told only when a
-/// time falls back, which time since the first packet does not: until then both are read alike, so that a few first
-/// packets may stand earlier than they were, each by no more than the gaps before it; from then on the gaps are added up.
+/// `-ttttt` (since the first packet) looks like a time of day. `-ttt` (since the packet before) can be recognised only
+/// when a time decreases, which time since the first packet does not. Until then both are read alike, so the first few
+/// packets may get too early a time, each by no more than the gaps before it; from then on the gaps are added up.
 #[derive(Debug, Default)]
 pub(super) struct Clock {
     dated: bool,
     days: i64,
     /// The last time of day, if there was one.
     last: Option<Nanos>,
-    /// Every time of day so far added up: the moment, if they are gaps.
+    /// The sum of all times of day so far: the time, if they are gaps.
     sum: Nanos,
-    /// The first time was 0, or small behind a blank: gaps are possible.
+    /// The first time was 0, or small after a blank: gaps are possible.
     may_be_gaps: bool,
     gaps: bool,
 }
 
 impl Clock {
-    /// True if the paste gave dates.
+    /// True if the paste has dates.
     pub(super) fn dated(&self) -> bool {
         self.dated
     }
 
-    /// The moment of the next packet.
+    /// The time of the next packet.
     pub(super) fn moment(&mut self, stamp: Stamp) -> Nanos {
         match stamp {
             Stamp::Epoch(moment) => {

@@ -1,6 +1,6 @@
-//! A reading position in one line, whose every step may fail instead of panic.
+//! A reading position in one line; each step can fail, and none panics.
 
-/// What is left of a line.
+/// The rest of a line.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Cursor<'a> {
     /// The bytes not read yet.
@@ -12,7 +12,7 @@ impl<'a> Cursor<'a> {
         Cursor { rest }
     }
 
-    /// Steps over `text` if it comes next.
+    /// Skips `text` if it comes next.
     pub(super) fn take(&mut self, text: &[u8]) -> bool {
         match self.rest.strip_prefix(text) {
             Some(rest) => {
@@ -23,7 +23,7 @@ impl<'a> Cursor<'a> {
         }
     }
 
-    /// Steps over every byte that `wanted` accepts, and hands them out.
+    /// Skips every byte that `wanted` accepts, and returns them.
     pub(super) fn run(&mut self, wanted: impl Fn(u8) -> bool) -> &'a [u8] {
         let end = self.rest.iter().position(|&byte| !wanted(byte)).unwrap_or(self.rest.len());
         let (run, rest) = self.rest.split_at(end);
@@ -36,7 +36,7 @@ impl<'a> Cursor<'a> {
         decimal(self.run(|byte| byte.is_ascii_digit()))
     }
 
-    /// Steps behind the next `stop` and hands out what came before it; at the line's end without it, everything.
+    /// Skips past the next `stop` and returns the text before it; without a `stop`, the whole rest of the line.
     pub(super) fn past(&mut self, stop: u8) -> &'a [u8] {
         let before = self.run(|byte| byte != stop);
         self.rest = self.rest.get(1..).unwrap_or_default();
@@ -44,7 +44,7 @@ impl<'a> Cursor<'a> {
     }
 }
 
-/// The value of a run of digits; `None` where there is none or it passes 32 bits.
+/// The value of a run of digits; `None` where there is none or it exceeds 32 bits.
 pub(super) fn decimal(digits: &[u8]) -> Option<u32> {
     if digits.is_empty() || digits.len() > 10 {
         return None;
@@ -59,7 +59,7 @@ pub(super) fn decimal(digits: &[u8]) -> Option<u32> {
     u32::try_from(value).ok()
 }
 
-/// Where `wanted` first stands in `text`.
+/// Position of the first `wanted` in `text`.
 pub(super) fn find(text: &[u8], wanted: &[u8]) -> Option<usize> {
     let (&first, _) = wanted.split_first()?;
     let mut from = 0;

@@ -6,7 +6,7 @@ use super::cursor::{Cursor, decimal};
 use super::names::Names;
 use crate::wire::{Address, Endpoint};
 
-/// Reads one end of a connection; `None` for an address without a port or for what is neither address nor name.
+/// Reads one end of a connection; `None` for an address without a port or for text that is neither address nor name.
 pub(super) fn read(text: &[u8], names: &mut Names) -> Option<Endpoint> {
     if let Some(endpoint) = dotted(text) {
         return Some(endpoint);
@@ -21,7 +21,7 @@ pub(super) fn read(text: &[u8], names: &mut Names) -> Option<Endpoint> {
     Some(Endpoint { address, port })
 }
 
-/// `a.b.c.d.port` in one pass: most lines have nothing else.
+/// Reads `a.b.c.d.port` in one pass: most lines have nothing else.
 fn dotted(text: &[u8]) -> Option<Endpoint> {
     let mut cursor = Cursor::new(text);
     let address = quad(&mut cursor)?;
@@ -47,7 +47,7 @@ fn quad(cursor: &mut Cursor<'_>) -> Option<Address> {
 }
 
 fn v6(text: &[u8]) -> Option<Address> {
-    // A zone ("%eth0") says which link, not which host.
+    // A zone ("%eth0") identifies the link, not the host.
     let host = text.split(|&byte| byte == b'%').next()?;
     let address: Ipv6Addr = std::str::from_utf8(host).ok()?.parse().ok()?;
     Some(Address::v6(address.octets()))

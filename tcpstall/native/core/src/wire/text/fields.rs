@@ -1,17 +1,18 @@
-//! What stands behind `source > destination: ` in a TCP line of tcpdump 4: `Flags [P.], seq 1:148, ack 1, win 502, …`.
+//! Reads a TCP line of tcpdump 4 after `source > destination: `: `Flags [P.], seq 1:148, ack 1, win 502, …`.
 
 use super::cursor::Cursor;
 use super::options::{self, Options};
 use crate::wire::Flags;
 
-/// The longest payload that is believed, bytes: a GRO frame stays below 512 KiB (Linux `GRO_MAX_SIZE`, BIG TCP).
+/// The longest accepted payload, bytes: a GRO frame stays below 512 KiB (Linux `GRO_MAX_SIZE`, BIG TCP).
 const MAX_PAYLOAD: u32 = 1 << 20;
 
 /// A segment as printed: sequence numbers may be relative.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Printed {
     pub(super) flags: Flags,
-    /// Absent on a pure acknowledgement: tcpdump prints a sequence number only with payload, SYN, FIN or RST, or `-vv`.
+    /// Sequence number, absent on a pure acknowledgement: tcpdump prints it only with payload, SYN, FIN or RST, or with
+    /// `-vv`.
     pub(super) seq: Option<u32>,
     pub(super) ack: Option<u32>,
     pub(super) window: u16,
@@ -31,12 +32,12 @@ pub(super) struct Parts {
     pub(super) options: Options,
 }
 
-/// True if this is how tcpdump 4 starts a TCP segment.
+/// True if tcpdump 4 starts a TCP segment this way.
 pub(super) fn is_tcp(text: &[u8]) -> bool {
     text.starts_with(b"Flags [")
 }
 
-/// Reads a segment; `None` if the line lost something that matters or contradicts itself.
+/// Reads a segment; `None` if the line lost a necessary part or contradicts itself.
 pub(super) fn read(text: &[u8]) -> Option<Printed> {
     let mut cursor = Cursor::new(text.strip_prefix(b"Flags [")?);
     let mut parts = Parts { flags: flags(&mut cursor)?, ..Parts::default() };
@@ -52,7 +53,7 @@ pub(super) fn read(text: &[u8]) -> Option<Printed> {
     parts.check()
 }
 
-/// Reads one field and says whether it was the last.
+/// Reads one field; true if it was the last.
 fn one(cursor: &mut Cursor<'_>, parts: &mut Parts) -> Option<bool> {
     if cursor.take(b"seq ") {
         parts.seq = Some(cursor.number()?);
@@ -61,7 +62,7 @@ fn one(cursor: &mut Cursor<'_>, parts: &mut Parts) -> Option<bool> {
         parts.ack = Some(cursor.number()?);
     } else if cursor.take(b"win ") {
         parts.window = Some(cursor.number()?);
-        // Something always follows the window; at the line's end its number may have lost digits.
+        // More text always follows the window; at the line's end its number may have lost digits.
         if cursor.rest.is_empty() {
             return None;
         }
@@ -84,7 +85,7 @@ fn one(cursor: &mut Cursor<'_>, parts: &mut Parts) -> Option<bool> {
     Some(false)
 }
 
-/// The letters between the brackets, which are stepped over.
+/// Skips the brackets and returns the flags between them.
 fn flags(cursor: &mut Cursor<'_>) -> Option<Flags> {
     let letters = cursor.run(|byte| byte != b']');
     if !cursor.take(b"]") {
@@ -107,20 +108,21 @@ pub(super) fn flag(letter: u8) -> Option<Flags> {
         b'U' => Flags(0x20),
         b'E' => Flags(0x40),
         b'W' => Flags(0x80),
-        // AE (RFC 9768), printed by tcpdump 5, is the header's bit 7: no place for it in eight flags, no use for it here.
+        // AE (RFC 9768), printed by tcpdump 5, is the header's bit 7: the eight flags have no place for it, and it is
+        // not needed here.
         b'e' => Flags(0),
         _ => return None,
     })
 }
 
 impl Parts {
-    /// The segment, if nothing that matters is missing.
+    /// The segment, if no necessary part is missing.
     pub(super) fn check(self) -> Option<Printed> {
         let seq_needed = self.flags.has(Flags::SYN);
         if self.flags.has(Flags::ACK) != self.ack.is_some() || seq_needed && self.seq.is_none() {
             return None;
         }
-        // The range goes before the length: the length stands last, where a cut takes digits unnoticed.
+        // The range takes precedence over the length: the length comes last, where a cut removes digits unnoticed.
         let payload = match (self.seq, self.seq_end) {
             (Some(first), Some(end)) => end.wrapping_sub(first),
             _ => self.length.unwrap_or(0),

@@ -1,7 +1,7 @@
-//! tcpdump's text output as input, since tickets hold pastes of it.
+//! Reads tcpdump's text output, because tickets hold pastes of it.
 //!
-//! Read are the forms of tcpdump 3.9 to 4.99 (and OpenBSD's): with and without `-n`, `-v`, `-e`, `-S`, `-#`, all of `-t…`.
-//! Not enough is `-q` (no sequence numbers), `-t` (no time), or a line that mail broke in two.
+//! Supported are the forms of tcpdump 3.9 to 4.99 (and OpenBSD's): with and without `-n`, `-v`, `-e`, `-S`, `-#`, all
+//! of `-t…`. Not sufficient are `-q` (no sequence numbers), `-t` (no time), and a line that mail broke in two.
 
 mod classic;
 mod clean;
@@ -30,20 +30,20 @@ use crate::size::PacketNo;
 use crate::time::Nanos;
 use crate::wire::{Address, Endpoint, Segment};
 
-/// What one line was.
+/// Classification of one line.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Reading {
-    /// A TCP segment. One from a tunnel that stands on a line of its own comes after its packet's own reading.
+    /// A TCP segment. A segment from a tunnel that has a line of its own comes after its packet's own reading.
     Segment(Segment),
     /// A mark that lines were left out here (`......`, `[snip]`).
     LeftOut,
     /// A packet: IP, but not TCP.
     NotTcp,
-    /// A packet without IP, ARP for one.
+    /// A packet without IP, such as ARP.
     NotIp,
-    /// A packet that looks like TCP, but unreadable: cut, without a time, or without sequence numbers.
+    /// A packet that looks like TCP but is unreadable: cut, without a time, or without sequence numbers.
     Damaged,
-    /// No packet, or not yet: prompt, blank line, remark, closing counts, and the first line of two under `-v`.
+    /// No packet, or not yet: prompt, blank line, remark, closing counts, and the first of two lines with `-v`.
     Remark,
 }
 
@@ -60,14 +60,14 @@ pub struct Paste {
     scratch: Vec<u8>,
 }
 
-/// What stands before the segment itself: on the same line, or on the line before.
+/// The text before the segment itself: on the same line, or on the line before.
 #[derive(Clone, Copy, Debug)]
 struct Head {
     packet: PacketNo,
     time: Nanos,
     ip_id: Option<u16>,
     ttl: Option<u8>,
-    /// A TCP segment must follow on the next line. Behind other packets it may: tunnels show theirs there.
+    /// A TCP segment must follow on the next line. After other packets it may follow: tunnels have theirs there.
     promised: bool,
 }
 
@@ -85,38 +85,38 @@ impl Paste {
         reading
     }
 
-    /// Says that no line follows: [`Reading::Damaged`] if the last packet lacks its second line.
+    /// Ends the paste: [`Reading::Damaged`] if the last packet lacks its second line.
     pub fn finish(&mut self) -> Reading {
         if self.give_up_head() { Reading::Damaged } else { Reading::Remark }
     }
 
-    /// True if the times carry a date; otherwise they count from 1970-01-01.
+    /// True if the times have a date; otherwise they count from 1970-01-01.
     pub fn dated(&self) -> bool {
         self.clock.dated()
     }
 
-    /// Packets the kernel dropped by tcpdump's closing counts, added up where the paste holds several captures.
+    /// Packets dropped by the kernel, by tcpdump's closing counts; the sum where the paste holds several captures.
     pub fn dropped_by_kernel(&self) -> Option<u64> {
         self.dropped_by_kernel
     }
 
-    /// Packets so far, readable or not; packet numbers count them from 1.
+    /// Packets so far, readable or not; packet numbers count these from 1.
     pub fn packets(&self) -> u64 {
         self.packets
     }
 
-    /// Unreadable packets so far. It exceeds the [`Reading::Damaged`] handed out by those packets whose second line never
-    /// came: their first line had been handed out as a remark.
+    /// Unreadable packets so far. The number exceeds the returned [`Reading::Damaged`] by the packets whose second line
+    /// never came: their first line had been returned as a remark.
     pub fn damaged(&self) -> u64 {
         self.damaged
     }
 
-    /// Host names in order of appearance, each with the address in 2001:db8::/32 that stands for it in the segments.
+    /// Host names in order of appearance, each with the address in 2001:db8::/32 that replaces it in the segments.
     pub fn names(&self) -> &[(String, Address)] {
         self.names.hosts()
     }
 
-    /// Service names that are not in the table, each with the dynamic port (49152 and up) that stands for it.
+    /// Service names that are not in the table, each with the dynamic port (49152 and up) that replaces it.
     pub fn services(&self) -> &[(String, u16)] {
         self.names.services()
     }
@@ -154,7 +154,7 @@ impl Paste {
         reading
     }
 
-    /// A line without a time: a packet's second line, or a remark.
+    /// Reads a line without a time: a packet's second line, or a remark.
     fn untimed(&mut self, line: &[u8]) -> Reading {
         let promised = self.head.is_some_and(|head| head.promised);
         match talk::kind(line) {
@@ -246,7 +246,7 @@ impl Paste {
         Reading::Damaged
     }
 
-    /// Counts a first line whose second never came; true if there was one.
+    /// Counts a first line whose second line never came; true if there was one.
     fn give_up_head(&mut self) -> bool {
         let lost = self.head.take().is_some_and(|head| head.promised);
         self.damaged += u64::from(lost);

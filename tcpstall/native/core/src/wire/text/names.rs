@@ -1,4 +1,4 @@
-//! Stand-ins for the names that tcpdump prints without `-n`.
+//! Replaces the names that tcpdump prints without `-n` by addresses and ports.
 
 use hashbrown::{HashMap, HashSet};
 
@@ -8,17 +8,17 @@ use crate::wire::Address;
 /// Documentation addresses, which no host on a network has (RFC 3849); a name's hash fills the low 64 bits.
 const DOCUMENTATION: u128 = 0x2001_0db8 << 96;
 
-/// First of the dynamic ports, which no service is registered for (RFC 6335 §6).
+/// First of the dynamic ports, for which no service is registered (RFC 6335 §6).
 const FIRST_DYNAMIC_PORT: u16 = 49_152;
 
-/// How many dynamic ports there are.
+/// Number of dynamic ports.
 const DYNAMIC_PORTS: u16 = u16::MAX - FIRST_DYNAMIC_PORT + 1;
 
-/// The names of one paste and what stands for them.
+/// The names of one paste and their replacements.
 ///
-/// A host name becomes an address in 2001:db8::/32 made from the name alone, so that two pastes of one connection agree.
-/// A service name that is not in the table becomes a dynamic port, likewise made from the name; two such names that meet
-/// take neighbouring ports, which holds within the paste.
+/// A host name becomes an address in 2001:db8::/32 made from the name alone, so two pastes of one connection agree. A
+/// service name that is not in the table becomes a dynamic port, also made from the name; two such names with the same
+/// port take neighbouring ports, which is consistent within the paste.
 #[derive(Debug, Default)]
 pub(super) struct Names {
     hosts: Vec<(String, Address)>,
@@ -29,17 +29,18 @@ pub(super) struct Names {
 }
 
 impl Names {
-    /// Host names in order of appearance, each with the address that stands for it.
+    /// Host names in order of appearance, each with its address.
     pub(super) fn hosts(&self) -> &[(String, Address)] {
         &self.hosts
     }
 
-    /// Unknown service names in order of appearance, each with the port that stands for it.
+    /// Unknown service names in order of appearance, each with its port.
     pub(super) fn services(&self) -> &[(String, u16)] {
         &self.services
     }
 
-    /// The address for a host name; `None` if it can be no name (RFC 1123 §2.1, and the underscore that people use).
+    /// The address for a host name; `None` if it is no possible name (RFC 1123 §2.1, and the underscore that people
+    /// use).
     pub(super) fn host(&mut self, name: &[u8]) -> Option<Address> {
         let spelt = |byte: &u8| byte.is_ascii_alphanumeric() || matches!(byte, b'.' | b'-' | b'_');
         if !name.iter().all(spelt) || !name.iter().any(u8::is_ascii_alphabetic) {
@@ -78,7 +79,7 @@ impl Names {
     }
 }
 
-/// FNV-1a over the lower-case name: the same on every machine and in every version, unlike a hash map's.
+/// FNV-1a of the lower-case name: the same on every machine and in every version, unlike a hash map's.
 fn hash(name: &[u8]) -> u64 {
     name.iter().fold(0xcbf2_9ce4_8422_2325, |hash, byte| {
         (hash ^ u64::from(byte.to_ascii_lowercase())).wrapping_mul(0x0000_0100_0000_01b3)

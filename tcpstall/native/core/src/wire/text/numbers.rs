@@ -1,19 +1,19 @@
-//! Relative sequence numbers made absolute again, by retracing what tcpdump subtracted.
+//! Makes relative sequence numbers absolute again, by retracing tcpdump's subtraction.
 //!
-//! What tcpdump does (without `-S`): a segment without ACK is printed as it is. Of the others, the first it sees of a
-//! connection and every SYN-ACK are printed as they are too, but for their SACK blocks, and become the connection's
-//! *bases*: the sender's is this segment's sequence number, the peer's its acknowledgement number − 1. Everything later is
-//! printed less the base of the direction that it counts (a SACK block: the peer's). A pure acknowledgement shows no
-//! sequence number, so a base may stay hidden. With `-S` everything is printed as it is.
+//! tcpdump (without `-S`) prints a segment without ACK as it is. Of the other segments, it prints the first of a
+//! connection and every SYN-ACK as they are too, except for their SACK blocks, and takes from them the connection's
+//! *bases*: the sender's base is this segment's sequence number, the peer's its acknowledgement number − 1. From every
+//! later number tcpdump subtracts the base of the direction that it counts (for a SACK block: the peer's). A pure
+//! acknowledgement has no sequence number, so a base may stay hidden. With `-S` tcpdump prints everything as it is.
 //!
-//! The paste does not say which of the two it is, and may have lost the lines that carried the bases. So:
+//! The paste does not show which of the two was printed, and may have lost the lines with the bases. Therefore:
 //!
-//! 1. The bases are kept as tcpdump keeps them. One that was hidden or lost counts as 0: numbers then stay relative, which
-//!    is consistent, since all that refer to this direction lost the same base.
-//! 2. The first segment after new bases decides between relative and as printed: each reading is measured by how far its
-//!    numbers lie from where the connection stood, and the nearer wins. Bases from a handshake win ties and near misses,
-//!    bases from a segment in mid-connection lose them: those may be relative themselves, in a paste that lost its head,
-//!    and are taken for it at once where they are small.
+//! 1. The bases are kept as tcpdump keeps them. A hidden or lost base counts as 0: numbers then stay relative, which is
+//!    consistent, because all numbers of this direction lost the same base.
+//! 2. The first segment after new bases decides between relative and as printed: each reading is measured by the
+//!    distance of its numbers from the connection's position, and the nearer one wins. Bases from a handshake win ties
+//!    and near misses. Bases from a segment in mid-connection lose them: in a paste that lost its head they may be
+//!    relative themselves, and where they are small they count as relative at once.
 //! 3. A SYN whose SYN-ACK the paste left out gives a base too, where the first segment fits it better than as printed.
 //! 4. The decision holds for the connection until its next handshake.
 
@@ -22,27 +22,27 @@ use crate::wire::{Flags, SackBlock};
 
 use super::fields::Printed;
 
-/// A reading must lie this many times nearer than the preferred one to win against it.
+/// Factor by which a reading must be nearer than the preferred one to win against it.
 const CLEARLY: u64 = 8;
 
-/// Numbers below this, bytes, are taken for relative ones where nothing else can tell: a random absolute number is that
+/// Limit below which numbers are relative where there is no other evidence, bytes: a random absolute number is this
 /// small once in 4,096.
 const SMALL: u32 = 1 << 20;
 
-/// A segment without ACK this far from where its direction stood, bytes, is absolute among relative numbers.
+/// Distance from its direction's position at which a segment without ACK is absolute among relative numbers, bytes.
 const ELSEWHERE: u64 = 1 << 30;
 
-/// What is known of one connection's numbers. Arrays hold one direction, then the other.
+/// State of one connection's numbers. Arrays hold one direction, then the other.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Numbers {
-    /// What tcpdump subtracts.
+    /// The numbers that tcpdump subtracts.
     base: [Option<SeqNo>; 2],
     /// Sequence numbers of the SYNs in the paste.
     syn: [Option<SeqNo>; 2],
-    /// Where each direction stands: behind the last number it sent or its peer acknowledged.
+    /// Position of each direction: after the last number that it sent or its peer acknowledged.
     next: [Option<SeqNo>; 2],
     bases: Bases,
-    /// How the numbers after the bases are printed, once decided.
+    /// The print style of the numbers after the bases, once decided.
     style: Option<Style>,
 }
 
@@ -87,7 +87,7 @@ impl Numbers {
     fn handshake(&mut self, from: usize, line: &Printed) {
         let seq = SeqNo(line.seq.unwrap_or(0));
         let Some(ack) = line.ack else {
-            // tcpdump keeps its bases until the SYN-ACK, and the old connection may still speak (a challenge ACK).
+            // tcpdump keeps its bases until the SYN-ACK, and the old connection may still send (a challenge ACK).
             if self.syn[from] != Some(seq) {
                 (self.syn[from], self.next[from]) = (Some(seq), None);
             }
@@ -113,7 +113,7 @@ impl Numbers {
         }
     }
 
-    /// The first segment of a connection whose handshake is not in the paste.
+    /// Takes the bases from the first segment of a connection whose handshake is not in the paste.
     fn first(&mut self, from: usize, line: &Printed) -> Absolute {
         let ack = line.ack.unwrap_or(0);
         if ack < SMALL && line.seq.is_none_or(|seq| seq < SMALL) {
@@ -125,7 +125,7 @@ impl Numbers {
         self.bases = Bases::MidConnection;
         self.next[1 - from] = Some(SeqNo(ack));
         let mut absolute = self.printed(from, line);
-        // tcpdump has the bases before it prints the blocks, so these are relative already.
+        // tcpdump has the bases before it prints the blocks, so the blocks are relative already.
         let (left, _) = line.options.sack[0];
         let near = |left: SeqNo| distance(left, SeqNo(ack));
         let based = absolute.ack.plus(left.wrapping_sub(1));
@@ -136,11 +136,11 @@ impl Numbers {
         absolute
     }
 
-    /// RST (or worse) without ACK: always printed as it is.
+    /// Reads a segment without ACK, a RST or worse: such segments are always printed as they are.
     fn unacknowledging(&mut self, from: usize, line: &Printed) -> Absolute {
         let mut absolute = self.printed(from, line);
-        // Where this direction's base is unknown its numbers stayed relative, and no reckoning brings this one among
-        // them. It is put where the direction stands: a reset that is accepted lies there (RFC 9293 §3.10.7.4).
+        // Where this direction's base is unknown its numbers stayed relative, and this absolute one cannot be
+        // converted. It gets the direction's position, because an accepted reset is there (RFC 9293 §3.10.7.4).
         if let (None, Some(next)) = (self.syn[from], self.next[from])
             && distance(absolute.seq, next) > ELSEWHERE
         {
@@ -149,7 +149,7 @@ impl Numbers {
         absolute
     }
 
-    /// Decides how numbers are printed, if this segment has one whose place is known.
+    /// Decides on the print style, if this segment has a number whose position is known.
     fn decide(&mut self, from: usize, line: &Printed) {
         if self.bases == Bases::None && self.syn_fits(from, line) {
             (self.base, self.bases, self.style) = (self.syn, Bases::Handshake, Some(Style::Relative));
@@ -166,7 +166,7 @@ impl Numbers {
         };
     }
 
-    /// True if a SYN in the paste is the base of this segment's numbers, its SYN-ACK having been left out.
+    /// True if a SYN in the paste is the base of this segment's numbers, because its SYN-ACK was left out.
     fn syn_fits(&self, from: usize, line: &Printed) -> bool {
         match (self.misfit(&[None; 2], from, line), self.misfit(&self.syn, from, line)) {
             (Some(printed), Some(based)) => based < printed,
@@ -174,7 +174,7 @@ impl Numbers {
         }
     }
 
-    /// How far a segment's numbers lie from where the connection stands, read with these bases; `None` if nothing tells.
+    /// Distance of a segment's numbers, read with these bases, from the connection's position; `None` without evidence.
     fn misfit(&self, base: &[Option<SeqNo>; 2], from: usize, line: &Printed) -> Option<u64> {
         let of = |number: Option<u32>, direction: usize| {
             let read = base[direction].unwrap_or_default().plus(number?);
@@ -191,7 +191,7 @@ impl Numbers {
     }
 
     fn advance(&mut self, from: usize, line: &Printed, absolute: &Absolute) {
-        // A reset's numbers may be made up (RFC 9293 §3.5.2), and a hidden sequence number proves nothing.
+        // A reset's numbers may be invented (RFC 9293 §3.5.2), and a hidden sequence number proves nothing.
         if line.flags.has(Flags::RST) {
             return;
         }
@@ -211,7 +211,7 @@ impl Numbers {
     }
 }
 
-/// A segment's numbers plus the bases; `next` stands in for a sequence number that was not printed.
+/// A segment's numbers plus the bases; `next` replaces a sequence number that was not printed.
 fn relative(base: &[Option<SeqNo>; 2], next: Option<SeqNo>, from: usize, line: &Printed) -> Absolute {
     let own = base[from].unwrap_or_default();
     let peer = base[1 - from].unwrap_or_default();

@@ -1,9 +1,9 @@
-//! The list of TCP options as tcpdump prints it, between brackets today and between angles before version 4.
+//! Reads tcpdump's list of TCP options, between brackets today and between angles before version 4.
 
 use super::cursor::{Cursor, find};
 use crate::wire::Timestamps;
 
-/// What the text said about a segment's options; SACK blocks are still as printed.
+/// A segment's options in the text; SACK blocks are still as printed.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Options {
     pub(super) timestamps: Option<Timestamps>,
@@ -11,13 +11,14 @@ pub(super) struct Options {
     pub(super) window_scale: Option<u8>,
     pub(super) sack_permitted: bool,
     pub(super) multipath: bool,
-    /// The list ended early: cut by the snap length, by whoever pasted, or left by tcpdump at a bad option.
+    /// The list ended early: cut by the snap length or by the author of the paste, or given up by tcpdump at a bad
+    /// option.
     pub(super) cut: bool,
     pub(super) sack_count: u8,
     pub(super) sack: [(u32, u32); 4],
 }
 
-/// Reads options up to the bracket that ends the list, which it steps over.
+/// Reads options up to the bracket that ends the list, and skips that.
 pub(super) fn read(cursor: &mut Cursor<'_>, end: u8) -> Options {
     let mut options = Options::default();
     loop {
@@ -65,7 +66,7 @@ fn one(cursor: &mut Cursor<'_>, options: &mut Options) -> Option<()> {
     (!cursor.rest.is_empty()).then_some(())
 }
 
-/// `1 {5473:10945}`; tcpdump 3 said `sack sack 1 {5473:10945} `.
+/// Reads `1 {5473:10945}`; tcpdump 3 wrote `sack sack 1 {5473:10945} `.
 fn blocks(cursor: &mut Cursor<'_>, options: &mut Options) -> Option<()> {
     cursor.take(b"sack ");
     cursor.number()?;
@@ -76,21 +77,21 @@ fn blocks(cursor: &mut Cursor<'_>, options: &mut Options) -> Option<()> {
         if !cursor.take(b"}") {
             return None;
         }
-        // Forty bytes of options hold four blocks (RFC 2018 §3); more are a forgery.
+        // Forty bytes of options hold four blocks (RFC 2018 §3); more blocks are forged.
         *options.sack.get_mut(usize::from(options.sack_count))? = (left, right);
         options.sack_count += 1;
     }
     Some(())
 }
 
-/// Steps over an option that says nothing about waiting: up to the next comma or end outside brackets.
+/// Skips an option that is not needed here: up to the next comma or end outside brackets.
 fn skip(cursor: &mut Cursor<'_>) -> Option<()> {
     let mut depth = 0_u32;
     for (index, &byte) in cursor.rest.iter().enumerate() {
         match byte {
             b',' | b']' | b'>' | b'}' if depth == 0 => {
                 let (option, rest) = cursor.rest.split_at(index);
-                // `TS[|tcp]`: the snap length cut inside this option, so the list says nothing about later ones.
+                // `TS[|tcp]`: the snap length cut inside this option, so the list shows nothing about later ones.
                 if option.is_empty() || find(option, b"[|").is_some() {
                     return None;
                 }
@@ -105,7 +106,7 @@ fn skip(cursor: &mut Cursor<'_>) -> Option<()> {
     None
 }
 
-/// Steps behind the list's last bracket, which follows tcpdump's own mark in brackets, where there is one.
+/// Skips the list's last bracket, after tcpdump's own mark in brackets, where there is one.
 fn leave(cursor: &mut Cursor<'_>, end: u8) {
     cursor.past(b']');
     cursor.take(&[end]);

@@ -1,23 +1,23 @@
-//! Lines that are no packet but say something about the packets.
+//! Reads lines without a packet that describe the packets.
 
 use super::cursor::Cursor;
 
-/// What a line without a packet means.
+/// Meaning of a line without a packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Remark {
-    /// Whoever pasted left lines out here.
+    /// The author of the paste left lines out here.
     LeftOut,
-    /// tcpdump's closing count of packets that the kernel had no room for.
+    /// tcpdump's closing count of packets for which the kernel had no room.
     DroppedByKernel(u64),
     /// Prompt, blank line, remark, another count.
     Other,
 }
 
-/// Words for left-out lines; they count only alone or dressed up (`[snip]`), so that prose may use them.
+/// Words for left-out lines; they count only alone or between marks (`[snip]`), so that prose may use them.
 const LEFT_OUT: [&[u8]; 8] =
     [b"snip", b"cut", b"omitted", b"elided", b"truncated", b"left out", b"skipped", b"removed"];
 
-/// The longest line that is taken for a mark of left-out lines, bytes; beyond it is prose.
+/// Longest mark of left-out lines, bytes; a longer line is prose.
 const LONGEST_MARK: usize = 60;
 
 /// Reads a line that holds no packet.
@@ -45,7 +45,7 @@ fn is_left_out(text: &[u8]) -> bool {
     LEFT_OUT.iter().any(|&mark| words == mark || dressed && words.windows(mark.len()).any(|part| part == mark))
 }
 
-/// `12 packets dropped by kernel`, also behind the `^C` that ended the capture.
+/// Reads `12 packets dropped by kernel`, also after the `^C` that ended the capture.
 fn dropped_by_kernel(text: &[u8]) -> Option<u64> {
     let mut cursor = Cursor::new(text);
     cursor.take(b"^C");

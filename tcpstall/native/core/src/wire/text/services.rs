@@ -1,4 +1,4 @@
-//! TCP ports by the service names that tcpdump prints in their place.
+//! TCP ports of the service names that tcpdump prints in their place.
 
 /// The port of a service; `None` if the name is not in the table.
 ///

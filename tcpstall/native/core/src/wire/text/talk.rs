@@ -1,4 +1,4 @@
-//! Who speaks to whom in a packet line, and what kind of packet it is.
+//! Finds source, destination and kind of packet in a packet line.
 
 use super::cursor::{find, labelled};
 use super::{classic, fields};
@@ -10,31 +10,31 @@ pub(super) struct Talk<'a> {
     pub(super) head: &'a [u8],
     pub(super) source: &'a [u8],
     pub(super) destination: &'a [u8],
-    /// From the flags on.
+    /// The text from the flags on.
     pub(super) segment: &'a [u8],
 }
 
-/// What a packet line (without its time) shows.
+/// Kind of a packet line (without its time).
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Kind<'a> {
     /// A TCP segment.
     Tcp(Talk<'a>),
     /// The first of the two lines that `-v` writes for a TCP segment over IPv4.
     TcpHead,
-    /// A TCP segment (or the beginning of a line that may have been one) without what is needed.
+    /// A TCP segment (or the beginning of a line that may have been one) that lacks a necessary part.
     Broken,
     /// IP, but not TCP.
     OtherIp,
     /// A packet without IP.
     NotIp,
-    /// No packet at all.
+    /// No packet.
     NoPacket,
 }
 
-/// Words that stand in a line about a packet without IP, or with its IP header on the next line (MPLS under `-v`).
+/// Words in a line about a packet without IP, or with its IP header on the next line (MPLS with `-v`).
 const NOT_IP: [&[u8]; 5] = [b"length ", b"ethertype ", b"ARP", b"arp ", b"MPLS ("];
 
-/// Finds out what a line shows.
+/// Classifies a line.
 pub(super) fn kind(text: &[u8]) -> Kind<'_> {
     let mut peer = None;
     for talk in (Talks { text, from: 0 }) {
@@ -61,7 +61,7 @@ pub(super) fn kind(text: &[u8]) -> Kind<'_> {
     }
 }
 
-/// IPv4 identification and TTL, or IPv6 hop limit, as `-v` shows them in the head of a line.
+/// IPv4 identification and TTL, or IPv6 hop limit, as `-v` prints them in the head of a line.
 pub(super) fn ip_fields(head: &[u8]) -> (Option<u16>, Option<u8>) {
     let Some(open) = find(head, b"(tos ") else {
         return (None, labelled(head, b"hlim ").and_then(|limit| u8::try_from(limit).ok()));
@@ -72,13 +72,14 @@ pub(super) fn ip_fields(head: &[u8]) -> (Option<u16>, Option<u8>) {
     (id, ttl.and_then(|ttl| u8::try_from(ttl).ok()))
 }
 
-/// A cut line, tcpdump's mark for a header the snap length cut, or `-q`, which shows neither numbers nor flags.
+/// True for a cut line, tcpdump's mark for a header that the snap length cut, or `-q`, which prints neither numbers nor
+/// flags.
 fn is_broken(segment: &[u8]) -> bool {
     let text = segment.trim_ascii_start();
     b"Flags [".starts_with(text) || text.starts_with(b"[|tcp]") || text.starts_with(b"tcp ")
 }
 
-/// Every `source > destination: …` in a line, from the left: a tunnel's line has two.
+/// Iterates each `source > destination: …` in a line, from the left: a tunnel's line has two.
 struct Talks<'a> {
     text: &'a [u8],
     from: usize,
@@ -95,7 +96,7 @@ impl<'a> Iterator for Talks<'a> {
             let start = before.iter().rposition(|&byte| byte == b' ').map_or(0, |at| at + 1);
             let after = &self.text[self.from..];
             let end = after.iter().position(|&byte| byte == b' ').unwrap_or(after.len());
-            // A link-layer address ends in a comma instead.
+            // A link-layer address ends with a comma instead.
             if let Some(destination) = after[..end].strip_suffix(b":") {
                 let segment = after.get(end + 1..).unwrap_or_default();
                 return Some(Talk { head: &before[..start], source: &before[start..], destination, segment });

@@ -33,7 +33,7 @@ pub(super) fn third(packet: &[u8], at: usize) -> Result<Entrance, Skip> {
     Ok(Entrance::new(Kind::Erspan, Some(id), start))
 }
 
-/// The session that the switch's administrator numbered, ten bits.
+/// Session number, assigned by the switch's administrator: ten bits.
 fn session(packet: &[u8], at: usize) -> Result<u32, Skip> {
     let header: &[u8; 4] = packet.get(at..).and_then(<[u8]>::first_chunk).ok_or(Skip::CutShort)?;
     Ok(u32::from_be_bytes(*header) & 0x3ff)

@@ -1,4 +1,4 @@
-//! GRE (RFC 2784, RFC 2890), and what PPTP makes of it (RFC 2637).
+//! GRE (RFC 2784, RFC 2890), and PPTP's variant of it (RFC 2637).
 
 use super::{Entrance, Kind, erspan, tunnelled, typed};
 use crate::wire::{Skip, ppp};
@@ -19,7 +19,7 @@ const ERSPAN_3: u16 = 0x22eb;
 pub(super) fn enter(packet: &[u8]) -> Result<Entrance, Skip> {
     let [f0, f1, p0, p1, ..] = packet else { return Err(Skip::CutShort) };
     let (flags, protocol) = (u16::from_be_bytes([*f0, *f1]), u16::from_be_bytes([*p0, *p1]));
-    // Source routes were taken out of GRE; their length cannot be told from here.
+    // Source routes were removed from GRE; their length is unknown here.
     if flags & ROUTING != 0 || flags & VERSION > VERSION_OF_PPTP {
         return Err(Skip::NotTcp);
     }
@@ -33,7 +33,7 @@ pub(super) fn enter(packet: &[u8]) -> Result<Entrance, Skip> {
     };
     if flags & VERSION == VERSION_OF_PPTP {
         let start = start + field(ACKNOWLEDGED);
-        // The upper half of the key is the payload's length, the lower one the call's number.
+        // The upper half of the key is the payload's length, the lower half the call's number.
         let call = key.map(|key| key & 0xffff);
         let inner = packet.get(start..).ok_or(Skip::CutShort)?;
         return Ok(Entrance::new(Kind::Pptp, call, start + tunnelled(ppp::header(inner))?));

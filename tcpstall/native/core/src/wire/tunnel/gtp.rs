@@ -5,7 +5,7 @@ use crate::wire::Skip;
 
 pub(super) fn enter(packet: &[u8]) -> Result<Entrance, Skip> {
     const FIXED: usize = 8;
-    /// Sequence number, N-PDU number and the type of the next extension, all there if one of them is.
+    /// Length of sequence number, N-PDU number and type of the next extension, which are all present if one of them is.
     const OPTIONAL: usize = 4;
     const VERSION_AND_TYPE: u8 = 0xf0;
     const VERSION_1: u8 = 0x30;
@@ -21,7 +21,7 @@ pub(super) fn enter(packet: &[u8]) -> Result<Entrance, Skip> {
     if flags & ANY_OPTIONAL != 0 {
         at += OPTIONAL;
         let mut more = flags & EXTENDED != 0;
-        // Each extension says its own length first and the type of the next one last.
+        // Each extension begins with its own length and ends with the type of the next one.
         while more && *packet.get(at - 1).ok_or(Skip::CutShort)? != 0 {
             let words = usize::from(*packet.get(at).ok_or(Skip::CutShort)?);
             more = words > 0;

@@ -1,4 +1,4 @@
-//! IP packets inside IP packets: the way to the inner TCP segment, and the names of the tunnels on it.
+//! Finds the TCP segment in nested IP packets, and the path of outer tunnels.
 
 mod erspan;
 mod geneve;
@@ -14,7 +14,7 @@ use super::segment::Segment;
 use super::{Address, Envelope, Skip, ethernet, ethertype, ipv4, ipv6, link_header, tcp};
 use crate::capture::Frame;
 
-/// Tunnels in tunnels are followed so deep. Real ones are two or three deep; packets of strangers may be any depth.
+/// Deepest nesting of tunnels that is followed. Real ones are two or three deep; hostile packets may be of any depth.
 const DEEPEST: usize = 8;
 
 const IPV4: u8 = 4;
@@ -25,24 +25,24 @@ const AUTHENTICATION: u8 = 51;
 const ETHERNET_IN_IP: u8 = 97;
 const MPLS_IN_IP: u8 = 137;
 
-/// What an IP header says of a packet that is not TCP.
+/// Fields of an IP header of a packet that is not TCP.
 pub(super) struct Outer<'a> {
     pub(super) source: Address,
     pub(super) destination: Address,
     pub(super) protocol: u8,
-    /// Length of what follows the header, bytes on the wire.
+    /// Length after the header, bytes on the wire.
     pub(super) length: u32,
-    /// What was kept of it.
+    /// Captured part of the payload.
     pub(super) payload: &'a [u8],
 }
 
-/// Where a tunnel's payload leads.
+/// The inner packet of a tunnel.
 pub(crate) struct Entrance {
     pub(crate) kind: Kind,
     id: Option<u32>,
-    /// Where the inner IP packet begins in the outer one's payload.
+    /// Offset of the inner IP packet in the outer one's payload.
     pub(crate) at: usize,
-    /// Where the Ethernet frame begins that it is in, if it is in one.
+    /// Offset of the Ethernet frame around it, if there is one.
     pub(crate) frame: Option<usize>,
 }
 
@@ -51,18 +51,18 @@ impl Entrance {
         Entrance { kind, id, at, frame: None }
     }
 
-    /// Into the Ethernet frame that begins at `at`.
+    /// Enters the Ethernet frame that begins at `at`.
     fn bridged(kind: Kind, id: Option<u32>, bytes: &[u8], at: usize) -> Result<Entrance, Skip> {
         Ok(Entrance { frame: Some(at), ..Entrance::new(kind, id, at + bridged(bytes, at)?) })
     }
 
-    /// The same, seen from so far before.
+    /// The same entrance, with offsets counted from `length` bytes before.
     fn behind(self, length: usize) -> Entrance {
         Entrance { at: self.at + length, frame: self.frame.map(|frame| frame + length), ..self }
     }
 }
 
-/// What a packet of that protocol leads into, if it is a tunnel with IP in it.
+/// The inner packet in the payload of that protocol, if it is a tunnel with IP in it.
 pub(crate) fn entrance(protocol: u8, payload: &[u8]) -> Option<Entrance> {
     let source = Address::default();
     enter(&Outer { source, destination: source, protocol, length: payload.len() as u32, payload }, 0).ok()
@@ -82,7 +82,7 @@ pub(super) fn decode<'a>(
     Ok(payload)
 }
 
-/// The tunnels around the segment in a frame, or nothing where it is in none.
+/// The path of outer tunnels of the segment in a frame, `None` where there is none.
 pub fn tunnel(frame: &Frame<'_>) -> Option<Tunnel> {
     let header = link_header(frame).ok()?;
     let mut path = Tunnel::default();
@@ -90,7 +90,7 @@ pub fn tunnel(frame: &Frame<'_>) -> Option<Tunnel> {
     Some(path)
 }
 
-/// Goes in through one tunnel after the other, the outermost first, until there is TCP.
+/// Enters one tunnel after the other, the outermost first, until there is TCP.
 fn walk<'a>(mut packet: &'a [u8], mut on_wire: u32, mut each: impl FnMut(Hop)) -> Result<Envelope<'a>, Skip> {
     for _ in 0..DEEPEST {
         let outer = match version(packet)? {
@@ -113,16 +113,16 @@ fn walk<'a>(mut packet: &'a [u8], mut on_wire: u32, mut each: impl FnMut(Hop)) -
     Err(Skip::NotTcp)
 }
 
-/// Four or six.
+/// IP version: 4 or 6.
 fn version(packet: &[u8]) -> Result<u8, Skip> {
     match packet.first().ok_or(Skip::CutShort)? >> 4 {
         version @ (4 | 6) => Ok(version),
-        // Something else went through the tunnel: its keep-alives, or bridged frames without IP.
+        // The tunnel carried something else: its keep-alives, or bridged frames without IP.
         _ => Err(Skip::NotTcp),
     }
 }
 
-/// What the protocol number of `outer`, `from` bytes into its payload, leads into.
+/// The inner packet for the protocol number of `outer`, `from` bytes into its payload.
 fn enter(outer: &Outer<'_>, from: usize) -> Result<Entrance, Skip> {
     let payload = outer.payload.get(from..).ok_or(Skip::CutShort)?;
     let entrance = match outer.protocol {
@@ -138,7 +138,7 @@ fn enter(outer: &Outer<'_>, from: usize) -> Result<Entrance, Skip> {
         MPLS_IN_IP => Entrance::new(Kind::Mpls, None, typed(payload, ethertype::MPLS, 0)?),
         AUTHENTICATION if from == 0 => {
             let [protocol, words, ..] = payload else { return Err(Skip::CutShort) };
-            // RFC 4302 §2.2: in words of 32 bits, less two.
+            // RFC 4302 §2.2: the length is in words of 32 bits, less two.
             let length = 4 * (usize::from(*words) + 2);
             let inner = Outer { protocol: *protocol, ..*outer };
             return Ok(enter(&inner, length)?.behind(length));
@@ -153,7 +153,7 @@ fn bridged(bytes: &[u8], at: usize) -> Result<usize, Skip> {
     tunnelled(ethernet::header(bytes.get(at..).ok_or(Skip::CutShort)?))
 }
 
-/// Where IP begins if `kind`, a number of Ethernet's, describes what is at `at`.
+/// Offset of the IP header, if `kind` is the EtherType of the bytes at `at`.
 fn typed(bytes: &[u8], kind: u16, at: usize) -> Result<usize, Skip> {
     if kind < ethertype::FIRST_TYPE {
         return Err(Skip::NotTcp);
@@ -161,7 +161,7 @@ fn typed(bytes: &[u8], kind: u16, at: usize) -> Result<usize, Skip> {
     tunnelled(ethertype::follow(bytes, kind, at))
 }
 
-/// The frame is IP, whatever is in the tunnel.
+/// Maps a missing IP packet to `NotTcp`: the outer frame is IP, whatever the tunnel carries.
 fn tunnelled(header: Result<usize, Skip>) -> Result<usize, Skip> {
     header.map_err(|skip| if skip == Skip::NotIp { Skip::NotTcp } else { skip })
 }

@@ -1,10 +1,10 @@
-//! The names of the tunnels that a flow came through.
+//! The path of outer tunnels of a flow, with their names.
 
 use std::fmt;
 
 use crate::wire::Address;
 
-/// A way to carry packets in packets.
+/// A tunnel protocol.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub enum Kind {
     /// IP in IP (RFC 2003, RFC 2473).
@@ -30,7 +30,7 @@ pub enum Kind {
 }
 
 impl Kind {
-    /// The name used in reports.
+    /// Name in reports.
     pub const fn name(self) -> &'static str {
         match self {
             Kind::IpInIp => "IPIP",
@@ -50,13 +50,13 @@ impl Kind {
 /// One tunnel with its ends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub struct Hop {
-    /// How it carries packets.
+    /// Tunnel protocol.
     pub kind: Kind,
-    /// The number that tells it from others between the same ends: VNI, key, session, TEID.
+    /// Identifier of the tunnel between the same ends: VNI, key, session, TEID.
     pub id: Option<u32>,
-    /// Where the outer packet came from.
+    /// Source of the outer packet.
     pub source: Address,
-    /// Where it goes.
+    /// Destination of the outer packet.
     pub destination: Address,
 }
 
@@ -79,7 +79,7 @@ impl Tunnel {
         self.0.push(hop);
     }
 
-    /// The same with other addresses at its ends.
+    /// The same path with other addresses at its ends.
     pub fn readdressed(&self, address: impl Fn(Address) -> Address) -> Tunnel {
         let hop = |hop: &Hop| Hop { source: address(hop.source), destination: address(hop.destination), ..*hop };
         Tunnel(self.0.iter().map(hop).collect())
@@ -92,7 +92,7 @@ impl Tunnel {
 }
 
 impl fmt::Display for Tunnel {
-    /// The one that carries the flow, then what carries that one.
+    /// Prints the tunnel that carries the flow first, then the one that carries that tunnel.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         for (depth, hop) in self.0.iter().rev().enumerate() {
             let joint = if depth == 0 { "" } else { " in " };

@@ -1,4 +1,4 @@
-//! Tunnels in UDP, told by their ports.
+//! Tunnels in UDP, recognised by their ports.
 
 use super::{Entrance, Kind, geneve, gtp, typed, vxlan};
 use crate::wire::{Skip, ethertype};
@@ -10,14 +10,14 @@ const GTP_U: u16 = 2152;
 const VXLAN: u16 = 4789;
 const GENEVE: u16 = 6081;
 const MPLS: u16 = 6635;
-/// What Linux used for VXLAN before there was a number, and Flannel still does.
+/// Port that Linux used for VXLAN before there was a registered one, and that Flannel still uses.
 const VXLAN_LINUX: u16 = 8472;
 
 pub(super) fn enter(packet: &[u8]) -> Result<Entrance, Skip> {
     let [s0, s1, d0, d1, ..] = packet else { return Err(Skip::CutShort) };
     let (source, destination) = (u16::from_be_bytes([*s0, *s1]), u16::from_be_bytes([*d0, *d1]));
     let payload = packet.get(HEADER..).ok_or(Skip::CutShort)?;
-    // The source port is a hash of the inner flow in most of them: only GTP-U speaks from its own.
+    // In most of these tunnels the source port is a hash of the inner flow: only GTP-U sends from its own port.
     let inner = match (destination, source) {
         (VXLAN | VXLAN_LINUX, _) => vxlan::enter(payload)?,
         (GENEVE, _) => geneve::enter(payload)?,

@@ -1,4 +1,4 @@
-//! Every form of a packet line.
+//! Tests of every form of a packet line.
 
 use super::{reading, segment, segments, v4};
 use crate::seq::SeqNo;

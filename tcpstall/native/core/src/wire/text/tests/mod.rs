@@ -1,4 +1,4 @@
-//! Dialogues of lines and what they must be read as.
+//! Tests of dialogues of lines and their readings.
 
 mod forms;
 mod numbers;
@@ -8,7 +8,7 @@ mod times;
 use super::{Paste, Reading};
 use crate::wire::{Address, Endpoint, Segment};
 
-/// Reads all lines and hands out the segments.
+/// Reads all lines and returns the segments.
 fn segments(lines: &[&str]) -> Vec<Segment> {
     let mut paste = Paste::new();
     lines.iter().filter_map(|line| as_segment(paste.line(line.as_bytes()))).collect()

@@ -1,4 +1,4 @@
-//! Relative numbers made absolute.
+//! Tests of relative numbers made absolute.
 
 use super::{numbers, segments};
 use crate::seq::SeqNo;

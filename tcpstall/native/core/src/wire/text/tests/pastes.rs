@@ -1,4 +1,4 @@
-//! Whole pastes: what stands around the packet lines, and what stands for names.
+//! Tests of whole pastes: text around the packet lines, and replacements of names.
 
 use super::{as_segment, numbers, segment, segments};
 use crate::wire::Endpoint;
@@ -13,7 +13,7 @@ const PACKETS: [&str; 6] = [
     "11:21:45.967918 IP 192.168.247.130.58306 > 192.168.247.129.8888: Flags [.], ack 503409, win 4591, options [nop,nop,TS val 366649678 ecr 1138245168], length 0",
 ];
 
-/// The same as it stood in a terminal, blanks turned into no-break spaces as browsers do.
+/// The paste as copied from a terminal, with blanks turned into no-break spaces as browsers do.
 fn terminal() -> Vec<String> {
     let around = [
         "[root@localhost zorro]# tcpdump -i ens33 -nn port 8888",

@@ -1,11 +1,11 @@
-//! Every way to write the time.
+//! Tests of every time format.
 
 use super::{reading, segments};
 use crate::wire::text::{Paste, Reading};
 
 const REST: &str = "IP 10.0.0.1.80 > 10.0.0.2.4000: Flags [.], ack 5, win 9, length 0";
 
-/// Microseconds of each line with this stamp before it.
+/// Microseconds of each line with this time stamp before it.
 fn times(stamps: &[&str]) -> Vec<i64> {
     let lines: Vec<String> = stamps.iter().map(|stamp| format!("{stamp} {REST}")).collect();
     let lines: Vec<&str> = lines.iter().map(String::as_str).collect();
