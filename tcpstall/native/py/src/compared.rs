@@ -1,4 +1,4 @@
-//! The flows of a capture by service, added up for a comparison.
+//! Sums of a capture's flows by service, for a comparison.
 
 use std::ffi::OsString;
 use std::ops::ControlFlow;

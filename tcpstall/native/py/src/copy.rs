@@ -1,4 +1,4 @@
-//! Captures written again.
+//! Copies of captures.
 
 use std::ffi::OsString;
 use std::io::BufWriter;
@@ -16,7 +16,7 @@ use crate::options::address;
 use crate::report::Progress;
 use crate::write::{CHUNK, Descriptor};
 
-/// What was written.
+/// Result of a copy.
 #[pyclass(frozen, module = "tcpstall._core")]
 pub(crate) struct Copied(again::Copied);
 

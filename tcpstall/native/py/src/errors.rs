@@ -1,11 +1,11 @@
-//! The one place that turns the core's errors into Python's.
+//! Converts the core's errors into Python's; no other file does.
 
 use pyo3::exceptions::{PyOSError, PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
 use serde::Serialize;
 use tcpstall_core::capture::CaptureError;
 
-/// OSError where the system refused, ValueError where the input is not what it should be.
+/// OSError for an error of the system, ValueError for unusable input.
 pub(crate) fn of_capture(error: &CaptureError) -> PyErr {
     match error {
         CaptureError::Open { .. } | CaptureError::Read { .. } | CaptureError::Interrupted => {

@@ -1,4 +1,4 @@
-//! Rows of many runs, gathered until a store writes them.
+//! Gathers rows of many runs until a store writes them.
 
 use std::mem::take;
 
@@ -10,7 +10,7 @@ use tcpstall_core::tables::stored::Origin;
 use crate::report::Report;
 use crate::table::{Table, batch};
 
-/// Rows of a batch: a few rows at a time would cost more in headers than they hold.
+/// Rows of a batch: smaller batches would have headers larger than their content.
 const BATCH: usize = 2_048;
 
 /// Rows of the tables of a store.
@@ -23,7 +23,7 @@ pub(crate) struct Gathered {
     findings: Rows,
 }
 
-/// Rows of one table: whole batches, and one that is begun.
+/// Rows of one table: full batches, and the present one.
 #[derive(Default)]
 struct Rows {
     whole: Vec<RecordBatch>,
@@ -81,7 +81,7 @@ impl Gathered {
         self.findings.add(origin.findings(report.rows()))
     }
 
-    /// The tables by name; nothing is gathered then.
+    /// Returns the tables by name, and empties the gathering.
     fn take(&mut self) -> PyResult<Vec<(&'static str, Table)>> {
         let Gathered { flows, stalls, exchanges, findings } = take(self);
         Ok(vec![

@@ -1,4 +1,4 @@
-//! What becomes of the rows of a run: all are held, or the first of an order, or they are handed over a chunk at a time.
+//! Keeps the rows of a run: all of them, the first of an order, or none, handing them over in chunks.
 
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
@@ -10,7 +10,7 @@ use tcpstall_core::tables::sums::Sums;
 use crate::labels::Labels;
 use crate::report::Report;
 
-/// Where the rows go.
+/// Destination of the rows.
 pub(crate) enum Keep {
     All(Vec<FlowRow>),
     Chunks(Chunks),
@@ -20,29 +20,29 @@ pub(crate) enum Keep {
 /// Rows on their way to Python.
 pub(crate) struct Chunks {
     each: Py<PyAny>,
-    /// How many rows of flows, stalls and exchanges make a chunk, and how many there are.
+    /// Number of rows of flows, stalls and exchanges in a chunk, and number so far.
     chunk: usize,
     kept: usize,
     rows: Vec<FlowRow>,
 }
 
 impl Keep {
-    /// Holds every row.
+    /// Keeps every row.
     pub(crate) fn all() -> Keep {
         Keep::All(Vec::new())
     }
 
-    /// Calls `each` with about so many rows at once.
+    /// Calls `each` with about `chunk` rows at once.
     pub(crate) fn chunks(each: Py<PyAny>, chunk: usize) -> Keep {
         Keep::Chunks(Chunks { each, chunk, kept: 0, rows: Vec::new() })
     }
 
-    /// Holds the first `most` rows of each order.
+    /// Keeps the first `most` rows of each order.
     pub(crate) fn first(most: usize, orders: &[Order]) -> Keep {
         Keep::First(Shown::new(most, orders), None)
     }
 
-    /// The same, and adds up all rows.
+    /// The same, with sums over all rows.
     pub(crate) fn with_sums(self) -> Keep {
         match self {
             Keep::First(shown, _) => Keep::First(shown, Some(Box::default())),
@@ -72,7 +72,7 @@ impl Keep {
         }
     }
 
-    /// The rows that are held, in the order of their ids, and the sums.
+    /// The kept rows, in the order of their ids, and the sums.
     pub(crate) fn end(self, labels: &Labels) -> PyResult<(Vec<FlowRow>, Option<Sums>)> {
         match self {
             Keep::All(mut rows) => {
@@ -82,7 +82,7 @@ impl Keep {
             Keep::Chunks(mut chunks) => chunks.hand_over().map(|()| (Vec::new(), None)),
             Keep::First(shown, sums) => {
                 let mut rows = shown.into_rows();
-                // Only now: a label is read by Python, and most rows were let go.
+                // Labels are read only now, because Python reads them and most rows were dropped.
                 rows.iter_mut().try_for_each(|row| labels.put(row))?;
                 Ok((rows, sums.map(|sums| *sums)))
             }
@@ -108,12 +108,12 @@ impl Chunks {
     }
 }
 
-/// The order of that name.
+/// The order with this name.
 pub(crate) fn order(name: &str) -> PyResult<Order> {
     Order::from_name(name).ok_or_else(|| PyValueError::new_err(format!("no such order: {name}")))
 }
 
-/// What a report shows: flows in the order asked for, and those that lost most time.
+/// The orders of a report: the requested one, and lost time.
 pub(crate) fn orders(name: Option<&str>) -> PyResult<Vec<Order>> {
     let first = name.map_or(Ok(Order::Lost), order)?;
     Ok(if first == Order::Lost { vec![first] } else { vec![first, Order::Lost] })

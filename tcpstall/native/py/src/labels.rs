@@ -1,4 +1,4 @@
-//! Labels of flows, read by Python in what their ends said first.
+//! Labels of flows, read by Python from the first bytes of their ends.
 
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
@@ -9,7 +9,7 @@ use tcpstall_core::tables::rows::Names;
 /// A `tcpstall.labels.Label`.
 type Label = (String, String, Option<String>, Option<String>, Option<String>, Option<u16>);
 
-/// Asks Python for the label of each flow that began with something that has a name.
+/// Asks Python for the label of each flow that begins with a known protocol element.
 pub(crate) struct Labels {
     read: Option<Py<PyAny>>,
 }
@@ -19,7 +19,7 @@ impl Labels {
         Labels { read }
     }
 
-    /// Puts the label on the row, if there is one; what Python raises ends the run.
+    /// Sets the label of the row, if there is one; an exception in Python ends the run.
     pub(crate) fn put(&self, row: &mut FlowRow) -> PyResult<()> {
         let Some(starts) = row.starts.take() else { return Ok(()) };
         let Some(read) = &self.read else { return Ok(()) };

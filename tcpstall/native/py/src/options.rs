@@ -1,4 +1,4 @@
-//! Keyword arguments to the core's options.
+//! Converts keyword arguments into the core's options.
 
 use std::ffi::OsString;
 use std::net::IpAddr;
@@ -14,7 +14,7 @@ use tcpstall_core::tables::Wanted;
 use tcpstall_core::time::Nanos;
 use tcpstall_core::wire::Address;
 
-/// What `analyze` and `write` have in common.
+/// Common arguments of `analyze` and `write`.
 #[derive(Default)]
 pub(crate) struct Keywords {
     pub(crate) flows: Vec<u64>,
@@ -39,7 +39,7 @@ pub(crate) struct Keywords {
 }
 
 impl Keywords {
-    /// For so many inputs.
+    /// The options for `inputs` inputs.
     pub(crate) fn into_options(self, inputs: usize) -> PyResult<Options> {
         if !self.sets.is_empty() && self.sets.len() != inputs {
             return Err(PyValueError::new_err(format!("{} sets for {inputs} paths", self.sets.len())));
@@ -74,7 +74,8 @@ impl Keywords {
     }
 }
 
-/// Names of inputs as the core takes them: bytes that are no UTF-8 are half characters in Python, and kept.
+/// Names of inputs as the core takes them: Python represents bytes that are not UTF-8 as lone surrogates, which are
+/// kept.
 pub(crate) fn names(paths: Vec<OsString>) -> Vec<String> {
     paths.into_iter().map(as_text).collect()
 }

@@ -1,4 +1,4 @@
-//! Two captures of the same traffic, taken at both ends.
+//! Comparison of two captures of the same traffic, taken at both ends.
 
 use std::ffi::OsString;
 
@@ -10,7 +10,7 @@ use crate::errors;
 use crate::statuses::{CaptureStatus, owned};
 use crate::table::Table;
 
-/// What two captures have in common, held natively.
+/// Result for two captures, held natively.
 #[pyclass(frozen, module = "tcpstall._core")]
 pub(crate) struct Pairing(Paired);
 

@@ -1,4 +1,4 @@
-//! What an input is, from its beginning.
+//! Identifies an input from its beginning.
 
 use std::ffi::OsString;
 
@@ -9,7 +9,7 @@ use tcpstall_core::run;
 
 use crate::source::{Raised, opener};
 
-/// What the beginning of an input shows.
+/// Findings from the beginning of an input.
 #[pyclass(frozen, module = "tcpstall._core")]
 pub(crate) struct Peek(run::Peek);
 

@@ -1,4 +1,4 @@
-//! Runs over captures, results kept or printed as they come.
+//! Runs over captures; keeps their results or passes them on.
 
 use std::collections::BTreeMap;
 use std::ffi::OsString;
@@ -23,7 +23,7 @@ use crate::source::{Raised, opener};
 use crate::statuses::{CaptureStatus, owned};
 use crate::table::Table;
 
-/// How many rows are handed over at once: some tens of megabytes.
+/// Rows that are handed over at once: some tens of megabytes.
 const CHUNK: usize = 1 << 16;
 
 /// All results of one run, held natively.
@@ -31,13 +31,13 @@ const CHUNK: usize = 1 << 16;
 pub(crate) struct Report {
     pub(crate) rows: Vec<FlowRow>,
     pub(crate) captures: Vec<run::CaptureStatus>,
-    /// Of flows that were let go too.
+    /// Sums over all flows, where some rows were dropped.
     whole: Option<Whole>,
-    /// The stream where its files ended.
+    /// The serialised stream after its last file.
     stream: Option<Vec<u8>>,
 }
 
-/// What all flows of a run come to.
+/// Sums over all flows of a run.
 pub(crate) struct Whole {
     flows: u64,
     time_ns: Vec<(&'static str, i128)>,
@@ -59,7 +59,7 @@ impl From<Sums> for Whole {
 }
 
 impl Report {
-    /// Rows of a run that goes on.
+    /// A report with rows of a run that is still going on.
     pub(crate) fn of(rows: Vec<FlowRow>) -> Report {
         Report { rows, captures: Vec::new(), whole: None, stream: None }
     }
@@ -159,12 +159,12 @@ impl Report {
     }
 }
 
-/// Calls Python back now and then, and lets a signal end the run.
+/// Calls Python back from time to time, and lets a signal end the run.
 pub(crate) struct Progress {
     callback: Option<Py<PyAny>>,
-    /// What the callback or a signal handler raised.
+    /// Exception of the callback or of a signal handler.
     pub(crate) raised: Option<PyErr>,
-    /// What reading the inputs raised.
+    /// Exception raised while the inputs were read.
     inputs: Raised,
 }
 
@@ -173,7 +173,7 @@ impl Progress {
         Progress { callback, raised: None, inputs: Raised::default() }
     }
 
-    /// The same of a run that reads Python's file objects.
+    /// The same for a run that reads Python's file objects.
     fn with_inputs(self, inputs: Raised) -> Progress {
         Progress { inputs, ..self }
     }
@@ -194,7 +194,7 @@ impl Progress {
     }
 }
 
-/// Follows a run, and says what becomes of its rows.
+/// Follows a run and keeps its rows.
 pub(crate) struct Keeper {
     keep: Keep,
     labels: Labels,
@@ -232,13 +232,14 @@ fn taken_up(bytes: &[u8]) -> PyResult<Stream> {
     Stream::taken_up(bytes).map_err(|error| PyValueError::new_err(format!("the stream cannot be continued: {error}")))
 }
 
-/// The captures that a stream which was put down goes on from, as they were named then.
+/// The captures of a serialised stream, by the names that they had then.
 #[pyfunction]
 pub(crate) fn stream_captures(stream: &[u8]) -> PyResult<Vec<String>> {
     taken_up(stream).map(|stream| stream.captures().to_vec())
 }
 
-/// Runs to the end and gives the rows that were kept in the order of their ids, and what all come to where some were not.
+/// Runs to the end and returns the kept rows in the order of their ids, with sums over all rows where some were not
+/// kept.
 pub(crate) fn collect(
     py: Python<'_>,
     paths: &[String],
@@ -363,7 +364,7 @@ pub(crate) fn segments(py: Python<'_>, path: OsString) -> PyResult<(Table, Captu
     Ok((Table::new(columns::segments(&rows))?, CaptureStatus(status)))
 }
 
-/// What a streamed report came to.
+/// Result of a streamed report.
 #[pyclass(frozen, module = "tcpstall._core")]
 pub(crate) struct Written {
     pub(crate) captures: Vec<run::CaptureStatus>,

@@ -10,15 +10,15 @@ use pyo3::types::PyBytes;
 use tcpstall_core::capture::{Capture, CaptureError, Expansion, file, shown, unpacked};
 use tcpstall_core::run::Opener;
 
-/// What is asked for at once, bytes: each call waits for the GIL.
+/// Bytes per read: each call waits for the GIL.
 const CHUNK: usize = 1 << 20;
 
-/// What ended a run although it is no error of an input: KeyboardInterrupt, SystemExit.
+/// Exceptions that end a run but are no error of an input: KeyboardInterrupt, SystemExit.
 #[derive(Clone, Default)]
 pub(crate) struct Raised(Arc<Mutex<Option<PyErr>>>);
 
 impl Raised {
-    /// What was raised, once.
+    /// Takes the exception, once.
     pub(crate) fn take(&self) -> Option<PyErr> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).take()
     }
@@ -27,13 +27,13 @@ impl Raised {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).is_some()
     }
 
-    /// An error of the input in words; what is none is kept, to be raised.
+    /// Converts an error of the input into text; any other exception is kept, to be raised.
     fn judge(&self, py: Python<'_>, error: PyErr) -> io::Error {
         if error.is_instance_of::<PyException>(py) {
             return io::Error::other(in_words(py, &error));
         }
         *self.0.lock().unwrap_or_else(PoisonError::into_inner) = Some(error);
-        // The run looks for signals then, and for this.
+        // The run looks for signals then, and for this exception.
         ErrorKind::Interrupted.into()
     }
 }
@@ -45,10 +45,10 @@ fn in_words(py: Python<'_>, error: &PyErr) -> String {
     if words.is_empty() { error.get_type(py).to_string() } else { words.join(" ") }
 }
 
-/// A binary file object: `read(n)` gives at most so many bytes, and none at the end. It is closed once it is read.
+/// A binary file object: `read(n)` returns at most `n` bytes, and none at the end. It is closed once it is read.
 struct Object {
     object: Py<PyAny>,
-    /// What it gave last, and how much of that was handed on.
+    /// The last chunk, and the size of the part that was handed on.
     chunk: Option<Py<PyBytes>>,
     at: usize,
     raised: Raised,
@@ -91,12 +91,12 @@ impl Read for Object {
 
 impl Drop for Object {
     fn drop(&mut self) {
-        // It was read; what closing it says changes nothing.
+        // Everything was read; an error on closing changes nothing.
         Python::attach(|py| drop(self.object.call_method0(py, intern!(py, "close"))));
     }
 }
 
-/// Opens names with Python's `open(name)`; a name for which it gives None is a file's.
+/// Opens names with Python's `open(name)`; where that returns None, the name is a file's.
 pub(crate) fn opener(open: Option<Py<PyAny>>, raised: &Raised) -> Opener {
     let Some(open) = open else { return Opener::default() };
     let raised = raised.clone();
@@ -119,7 +119,7 @@ pub(crate) fn opener(open: Option<Py<PyAny>>, raised: &Raised) -> Opener {
     })
 }
 
-/// What is in a compressed file, as a file object that can be read but not sought in.
+/// Content of a compressed file, as a file object without seek.
 #[pyclass(frozen, module = "tcpstall._core")]
 pub(crate) struct Unpacked {
     source: Mutex<Option<Box<dyn Read + Send>>>,
@@ -159,7 +159,7 @@ impl Unpacked {
     }
 }
 
-/// What Python raised, or the error in words.
+/// The exception raised by Python, or the error as text.
 fn one_of(raised: &Raised, error: &io::Error) -> PyErr {
     raised.take().unwrap_or_else(|| PyOSError::new_err(error.to_string()))
 }

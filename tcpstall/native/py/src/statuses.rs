@@ -1,4 +1,4 @@
-//! What became of inputs, and what the causes are, as Python sees them.
+//! Statuses of inputs, and the causes, as Python objects.
 
 use pyo3::prelude::*;
 use tcpstall_core::causes::Cause;
@@ -7,7 +7,7 @@ use tcpstall_core::run;
 use tcpstall_core::tables::ledger::Owner;
 use tcpstall_core::tables::stream::VERSION;
 
-/// What became of one input.
+/// Status of one input.
 #[pyclass(frozen, module = "tcpstall._core")]
 pub(crate) struct CaptureStatus(pub(crate) run::CaptureStatus);
 

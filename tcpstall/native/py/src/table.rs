@@ -1,4 +1,4 @@
-//! Columns handed to Python: as an Arrow stream without a copy, as lists, or as raw integers.
+//! Hands columns to Python: as an Arrow stream without a copy, as lists, or as raw integers.
 
 use std::sync::Arc;
 
@@ -43,7 +43,7 @@ fn refuse(error: &ArrowError) -> PyErr {
     PyRuntimeError::new_err(error.to_string())
 }
 
-/// The columns as Arrow holds them.
+/// The columns in Arrow's format.
 pub(crate) fn batch(columns: &Columns) -> PyResult<RecordBatch> {
     let (fields, arrays): (Vec<Field>, Vec<ArrayRef>) = columns.iter().map(arrow_column).unzip();
     RecordBatch::try_new(Arc::new(Schema::new(fields)), arrays).map_err(|error| refuse(&error))
@@ -107,7 +107,7 @@ impl Table {
         py: Python<'py>,
         requested_schema: Option<Bound<'py, PyAny>>,
     ) -> PyResult<Bound<'py, PyCapsule>> {
-        // The protocol allows a producer to ignore the request; a consumer then casts.
+        // The protocol allows a producer to ignore the request; the consumer then casts.
         let _ = requested_schema;
         let batches = RecordBatchIterator::new(self.batches.clone().into_iter().map(Ok), self.schema.clone());
         PyCapsule::new_with_value(py, FFI_ArrowArrayStream::new(Box::new(batches)), c"arrow_array_stream")

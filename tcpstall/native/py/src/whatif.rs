@@ -1,4 +1,4 @@
-//! Flows played again, unchanged and with changes.
+//! Replays of flows, unchanged and with changes.
 
 use std::ffi::OsString;
 

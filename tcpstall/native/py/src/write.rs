@@ -1,4 +1,4 @@
-//! A report streamed to a file descriptor while captures are read.
+//! Streams a report to a file descriptor while captures are read.
 
 use std::ffi::OsString;
 use std::io::{self, BufWriter, ErrorKind, Write};
@@ -19,10 +19,10 @@ use crate::labels::Labels;
 use crate::options::{Keywords, names};
 use crate::report::{Keeper, Progress, Report, Written, collect};
 
-/// One write call takes this much, so that Python's part in it does not show.
+/// Bytes per write call: enough to make Python's part in it negligible.
 pub(crate) const CHUNK: usize = 256 * 1024;
 
-/// Writes through Python's `os.write`: the one way to a bare descriptor that needs no unsafe code.
+/// Writes through Python's `os.write`: the only access to a bare descriptor without unsafe code.
 pub(crate) struct Descriptor {
     write: Py<PyAny>,
     fd: i32,
@@ -169,7 +169,7 @@ fn stream(
     raised.map_or(Ok((written, captures, flows)), Err)
 }
 
-/// Hands findings to Python, which ranks them and words them.
+/// Hands findings to Python, which ranks and phrases them.
 fn told(findings: Option<Py<PyAny>>) -> impl FnMut(Vec<FindingRow>, u64) -> io::Result<Option<String>> {
     move |rows, flows| {
         let Some(findings) = &findings else { return Ok(None) };

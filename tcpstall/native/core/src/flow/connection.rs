@@ -9,7 +9,7 @@ use super::window::Scale;
 use crate::time::Nanos;
 use crate::wire::{Endpoint, Flags, Segment};
 
-/// Size of TCP timestamps in each segment, bytes (RFC 7323 §3, padded).
+/// Size of TCP timestamps in each segment: 12 bytes (RFC 7323 §3, padded).
 const TIMESTAMPS_SIZE: u32 = 12;
 /// MSS where the SYN names none, IPv4: RFC 9293 §3.7.1.
 const DEFAULT_MSS: u32 = 536;

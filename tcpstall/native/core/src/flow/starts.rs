@@ -12,7 +12,7 @@ const ANSWER: &[u8] = b"HTTP/1.";
 
 /// First bytes of a TLS handshake record, version 3.x (RFC 8446 §5.1).
 const TLS_HANDSHAKE: [u8; 2] = [22, 3];
-/// Type of a TLS ClientHello message (RFC 8446 §4), after the record's header of five bytes.
+/// Type of a TLS handshake message 1, ClientHello (RFC 8446 §4), after the record's header of five bytes.
 const CLIENT_HELLO: u8 = 1;
 
 /// The start of each direction, empty where none was recognised.

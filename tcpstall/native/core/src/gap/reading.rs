@@ -10,8 +10,8 @@ const BREATH: i64 = 4;
 /// Steps of the edge from which they are a habit and have a rate: two ends and two between. A short pause of the reader
 /// takes one or two.
 const HABIT: u32 = 4;
-/// Divisor of the acknowledged bytes: a lagging reader reopens at least 1/20 of them in steps without an ACK of data. A
-/// window that stays smaller for good (small segments fill a buffer with overhead) reopens nothing.
+/// Divisor of the acknowledged bytes: a lagging reader widens the window again by at least 1/20 of them. A window that
+/// stays smaller for good (small segments fill a buffer with overhead) is never widened.
 const REOPENED_PART: i64 = 20;
 
 /// Share of a round trip from which a lag is a wait of its own: a reader that keeps up has read within the time that a
@@ -112,8 +112,8 @@ impl Reading {
         Backlog { plateau: self.plateau, unread: self.unread, behind }
     }
 
-    /// True if the missing part of the window was unread data and not overhead: the window shut altogether, or reopened
-    /// in steps of its own.
+    /// True if the missing part of the window was unread data and not overhead: the window shut altogether, or was
+    /// widened again repeatedly.
     pub(super) fn by_reader(&self) -> bool {
         let reopens = |lag: &Lag| lag.reopenings >= HABIT && lag.reopened >= lag.acked / REOPENED_PART;
         self.lag.as_ref().is_some_and(|lag| lag.shut || reopens(lag))

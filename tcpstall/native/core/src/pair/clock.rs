@@ -1,53 +1,55 @@
-//! How the second capture's clock stands against the first one's.
+//! Aligns the second capture's clock with the first one's.
 //!
-//! A packet from the first tap to the second shows the second clock's lead plus the way there; one back shows the lead
-//! less the way back. So the lead lies between the lowest of the ones and the highest of the others, at every moment: two
-//! parallel lines with the widest strip between them give its drift. Where in the strip it lies no packet can tell; the
-//! middle is taken, as if the least delays of both ways were equal.
+//! A packet from the first tap to the second shows the second clock's lead plus the delay on the way there; a packet
+//! back shows the lead less the delay on the way back. So at every moment the lead is between the lowest values of the
+//! former and the highest of the latter: the two parallel lines with the widest strip between them give its drift. No
+//! packet shows where in the strip the lead is; the middle is used, as if the smallest delays of both directions were
+//! equal.
 
 use serde::Serialize;
 
 use super::hull::{Point, least, lower};
 
-/// Clocks are searched for drifts up to this: Linux slews by at most 500 ppm (adjtimex), and each may err its own way.
+/// Largest drift that is considered: Linux slews by at most 500 ppm (adjtimex), and the two clocks may err in opposite
+/// directions.
 const MOST_DRIFT: f64 = 1e-3;
-/// A strip narrower by no more than this explains the packets as well: what stamping them varies by, nanoseconds.
+/// Difference in width up to which a strip is as good as the widest: the variation of time stamping, nanoseconds.
 const STAMPING: f64 = 50_000.0;
-/// The same, as a share of the strip: the least delays themselves come and go a little.
+/// The same difference as a share of the strip: the smallest delays vary a little themselves.
 const UNSTEADY: f64 = 0.01;
-/// Halvings of an interval of drifts: 2⁻⁶⁰ of it is below what a float holds.
+/// Halvings of an interval of drifts: 2⁻⁶⁰ of it is below a float's precision.
 const HALVINGS: u32 = 60;
 
-/// What the clocks' alignment rests on.
+/// Evidence for the clocks' alignment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Alignment {
-    /// Packets both ways: the sum of both least delays is known, and is split in half.
+    /// Packets in both directions: the sum of both smallest delays is known, and is split in half.
     BothWays,
-    /// Packets one way only: delays are those above the least.
+    /// Packets in one direction only: delays are given above the smallest.
     OneWay,
-    /// The user says that both captures have one clock.
+    /// The user stated that both captures have one clock.
     SameClock,
-    /// No straight line lies between the packets of both ways: a clock was set meanwhile. Delays are not known.
+    /// No straight line separates the packets of both directions: a clock was set meanwhile. Delays are unknown.
     Stepped,
-    /// There are no packets that both captures hold.
+    /// Both captures share no packets.
     Unknown,
 }
 
-/// How the second clock stands against the first.
+/// The second clock relative to the first.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Clock {
-    /// What this rests on.
+    /// Evidence for the alignment.
     pub alignment: Alignment,
     /// The second clock less the first, at `reference_ns`.
     pub offset_ns: i64,
-    /// The moment by the first clock at which the offset holds.
+    /// Time of the first clock at which the offset holds.
     pub reference_ns: i64,
-    /// How much faster the second clock runs, parts per million; 0 where none is seen.
+    /// Excess rate of the second clock, parts per million; 0 where none is seen.
     pub drift_ppm: f64,
-    /// Half of the drifts that explain the packets as well.
+    /// Half the range of drifts that fit the packets equally well.
     pub drift_uncertainty_ppm: Option<f64>,
-    /// The least delays there and back together, which the offset does not change.
+    /// Sum of the smallest delays in both directions, which does not depend on the offset.
     pub least_round_trip_ns: Option<i64>,
 }
 
@@ -63,26 +65,26 @@ impl Clock {
         }
     }
 
-    /// The second clock's lead at a moment of the first.
+    /// The second clock's lead at a time of the first.
     pub(super) fn lead_at(&self, first: i64) -> i64 {
         self.offset_ns.saturating_add(((first.saturating_sub(self.reference_ns)) as f64 * self.drift_ppm * 1e-6) as i64)
     }
 
-    /// A moment of the second clock by the first one's.
+    /// Converts a time of the second clock to the first one's.
     pub(super) fn by_first(&self, second: i64) -> i64 {
         second.saturating_sub(self.lead_at(second.saturating_sub(self.offset_ns)))
     }
 
-    /// True where delays mean something.
+    /// True if delays are meaningful.
     pub(super) fn is_known(&self) -> bool {
         !matches!(self.alignment, Alignment::Stepped | Alignment::Unknown)
     }
 }
 
-/// A packet at both taps: when the first saw it, and how much later the second did, each by its own clock.
+/// A packet at both taps: time at the first, and difference to the time at the second, each by its own clock.
 pub(super) type Sighting = (i64, i64);
 
-/// The widest strip between packets one way, whose leads lie above it, and the other way, below it.
+/// The widest strip between packets of one direction, whose leads are above it, and of the other direction, below it.
 struct Strip {
     above: Vec<Point>,
     /// Mirrored, so that its lower hull is the cloud's upper one.
@@ -105,7 +107,7 @@ impl Strip {
         (least(&self.above, slope) - least(&self.below, -slope)) / 2.0
     }
 
-    /// The slope of the widest strip: its width is concave in the slope.
+    /// The slope of the widest strip: the width is concave in the slope.
     fn steepest(&self) -> f64 {
         let (mut low, mut high) = (-MOST_DRIFT, MOST_DRIFT);
         for _ in 0..2 * HALVINGS {
@@ -130,7 +132,8 @@ impl Strip {
     }
 }
 
-/// How wide the widest strip is with `above` above it, nanoseconds; negative where they cross. `None` without both.
+/// Width of the widest strip with `above` above it, nanoseconds; negative where the two cross. `None` if one is
+/// missing.
 pub(super) fn widest(above: &[Sighting], below: &[Sighting]) -> Option<i64> {
     let (&at, _) = (above.first()?, below.first()?);
     let strip = Strip::new(above, below, at);
@@ -173,7 +176,8 @@ pub(super) fn align(there: &[Sighting], back: &[Sighting], same_clock: bool) -> 
 mod tests {
     use super::{Alignment, align};
 
-    /// A packet a millisecond each way for ten seconds; the second clock leads by `lead` and runs `ppm` fast.
+    /// Plays a packet per millisecond in each direction for ten seconds; the second clock leads by `lead` and runs
+    /// `ppm` fast.
     fn clouds(lead: i64, ppm: f64, there: i64, back: i64) -> [Vec<(i64, i64)>; 2] {
         let at = |time: i64| lead + (time as f64 * ppm * 1e-6) as i64;
         let queue = |number: i64| (number * 7_919) % 400_000;

@@ -1,4 +1,4 @@
-//! Rows of packets turned to columns.
+//! Turns rows of packets into columns.
 
 use super::rows::{Delay, Event, Recovery};
 use crate::tables::columns::{Column, Columns, Values};
@@ -18,7 +18,7 @@ fn number(packet: Option<u64>) -> Option<i64> {
     packet.map(|packet| packet as i64)
 }
 
-/// What befell packets, one a row.
+/// Table with one event of a packet per row.
 pub fn events(rows: &[Event]) -> Columns {
     vec![
         integers("flow", rows, |row| Some(row.flow as i64)),
@@ -35,7 +35,7 @@ pub fn events(rows: &[Event]) -> Columns {
     ]
 }
 
-/// A delay a row.
+/// Table with one delay per row.
 pub fn delays(rows: &[Delay]) -> Columns {
     vec![
         integers("flow", rows, |row| Some(row.flow as i64)),
@@ -48,7 +48,7 @@ pub fn delays(rows: &[Delay]) -> Columns {
     ]
 }
 
-/// A recovery a row.
+/// Table with one recovery per row.
 pub fn recoveries(rows: &[Recovery]) -> Columns {
     vec![
         integers("flow", rows, |row| Some(row.flow as i64)),

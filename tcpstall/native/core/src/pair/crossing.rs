@@ -1,71 +1,74 @@
-//! What one tap sent and the other saw of one direction: matched by the bytes that packets carry.
+//! Matches the packets of one direction at two taps, by their bytes.
 //!
-//! A frame of 64 KB at one tap is many packets at the other (TSO, GRO), so bytes are matched and not packets. Each byte of a
-//! packet that was seen belongs to one sending of it. Where it was sent more than once, timestamps and IP identification tell
-//! which; where they do not, the clock does: the sending that took nearest to the least delay.
+//! A frame of 64 KB at one tap is many packets at the other (TSO, GRO), so bytes are matched and not packets. Each byte
+//! of a seen packet belongs to one transmission of it. If the byte was sent more than once, timestamps and IP
+//! identification identify the transmission; without them, the transmission whose delay is nearest to the smallest
+//! delay.
 
 use std::cmp::Reverse;
 
 use super::pure;
 use super::tap::Passage;
 
-/// Sendings that begin before a byte and might cover it: beyond so many the byte is called unmatched.
+/// Transmissions that begin before a byte and are tested: beyond this number the byte counts as unmatched.
 const LOOKED_BACK: usize = 256;
 
-/// Pieces in which a sending was seen; what comes later, and what lies between, is taken for the last one's.
+/// Seen pieces of a transmission that are kept; later ones, and the bytes between, are merged into the last piece.
 const PIECES: usize = 512;
 
-/// A packet may come so much sooner than the least delay before another sending of it is believed, nanoseconds.
+/// Time by which a packet may come sooner than the smallest delay, before another transmission of it is assumed,
+/// nanoseconds.
 const EARLY: i64 = 200_000;
 
-/// The beginning of a packet that was seen, and the sending that it belongs to.
+/// The beginning of a seen packet, and its transmission.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Arrival {
     /// Number among the packets sent.
     pub(super) sent: usize,
     /// Number among the packets seen.
     pub(super) seen: usize,
-    /// No other sending comes into question.
+    /// No other transmission is possible.
     pub(super) sure: bool,
 }
 
-/// Bytes of a sending that were not seen.
+/// Unseen bytes of a transmission.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Rest {
     pub(super) sent: usize,
-    /// Half-open, as the sending tap counts.
+    /// Half-open range, in the sending tap's positions.
     pub(super) left: i64,
     pub(super) right: i64,
-    /// The first later sending of the same bytes that was seen.
+    /// The first later transmission of the same bytes that was seen.
     pub(super) repair: Option<usize>,
-    /// They were seen of some other sending.
+    /// The same bytes were seen from some other transmission.
     pub(super) seen_otherwise: bool,
 }
 
-/// What became of one direction's packets.
+/// Result for one direction's packets.
 #[derive(Debug, Default)]
 pub(super) struct Crossing {
-    /// In the order of the packets seen.
+    /// Arrivals in the order of the packets seen.
     pub(super) arrivals: Vec<Arrival>,
-    /// What was not seen, in the order of the packets sent; an empty range is a packet without data.
+    /// Unseen bytes in the order of the packets sent; an empty range is a packet without data.
     pub(super) unseen: Vec<Rest>,
-    /// Packets seen whose bytes had all been seen of each sending before: copies.
+    /// Seen packets whose bytes had all been seen of each transmission before: copies.
     pub(super) copies: Vec<Arrival>,
-    /// Packets seen that nobody was seen to send.
+    /// Seen packets whose transmission was not seen.
     pub(super) unsent: Vec<usize>,
 }
 
-/// How far a packet sent at one time and seen at another would be from the least delay, by times of the two taps; none where it
-/// cannot have come so soon.
+/// Distance from the smallest delay of a packet, given its times at the sending and at the seeing tap; `None` if the
+/// packet cannot have come that soon.
 pub(super) type Possible<'a> = &'a dyn Fn(i64, i64) -> Option<u64>;
 
-/// The same for times of one clock, where `least` is the least delay.
+/// The same distance for times of one clock, where `least` is the smallest delay.
 pub(super) fn in_time(sent: i64, seen: i64, least: i64) -> Option<u64> {
     let above = seen.saturating_sub(sent).saturating_sub(least);
     (above >= -EARLY).then_some(above.unsigned_abs())
 }
 
-/// Both taps' packets of one direction, each in the order of its capture; `shift` takes positions of `seen` to those of `sent`.
+/// Matches both taps' packets of one direction, each in the order of its capture; `shift` converts positions of `seen`
+/// to those of `sent`.
 pub(super) fn cross(sent: &[Passage], seen: &[Passage], shift: i64, possible: Possible<'_>) -> Crossing {
     let mut bytes = Bytes::new(sent);
     let mut crossing = Crossing::default();
@@ -89,15 +92,16 @@ pub(super) fn cross(sent: &[Passage], seen: &[Passage], shift: i64, possible: Po
 /// The bytes that were sent and not yet seen.
 struct Bytes<'a> {
     sent: &'a [Passage],
-    /// Packets with bytes, by where they begin, then by when they were sent.
+    /// Packets with bytes, by their first byte, then by time.
     order: Vec<u32>,
-    /// The farthest end of these and of all before.
+    /// Largest end of these packets up to each.
     reach: Vec<i64>,
-    /// What was seen of each, where that was not all in one piece from its beginning: ends of the pieces.
+    /// Seen pieces of each packet.
     claims: Vec<Claim>,
 }
 
-/// What was seen of a sending: nearly always one piece that grows, so that only a second one takes memory of its own.
+/// Seen pieces of a transmission: nearly always one piece that grows, so that only a second piece takes memory of its
+/// own.
 #[derive(Clone, Debug, Default)]
 struct Claim {
     newest: (i64, i64),
@@ -105,13 +109,13 @@ struct Claim {
 }
 
 impl Claim {
-    /// Where the piece ends that holds a byte.
+    /// End of the piece that contains the byte.
     fn holds(&self, at: i64) -> Option<i64> {
         let mut pieces = self.older.iter().chain([&self.newest]);
         pieces.find(|piece| piece.0 <= at && at < piece.1).map(|piece| piece.1)
     }
 
-    /// Where the next piece begins.
+    /// Start of the next piece.
     fn next(&self, at: i64) -> i64 {
         let pieces = self.older.iter().chain([&self.newest]).filter(|piece| piece.0 < piece.1);
         pieces.map(|piece| piece.0).filter(|left| *left > at).min().unwrap_or(i64::MAX)
@@ -161,7 +165,7 @@ impl<'a> Bytes<'a> {
         Bytes { sent, reach: reach.collect(), claims: vec![Claim::default(); sent.len()], order }
     }
 
-    /// The sendings of one byte, and whether there are more than were looked at.
+    /// The transmissions of one byte, up to [`LOOKED_BACK`] of them.
     fn sendings(&self, at: i64) -> impl Iterator<Item = usize> {
         let after = self.order.partition_point(|number| self.sent[*number as usize].left <= at);
         let before = self.order[..after].iter().zip(&self.reach[..after]).rev();
@@ -193,7 +197,7 @@ impl<'a> Bytes<'a> {
         }
     }
 
-    /// The sending that this byte belongs to, and whether no other was ever possible.
+    /// The transmission that this byte belongs to, and whether no other was ever possible.
     fn best(&self, at: i64, passage: &Passage, possible: Possible<'_>) -> (Option<usize>, bool) {
         let (mut best, mut count) = (None, 0);
         for number in self.sendings(at) {
@@ -211,7 +215,7 @@ impl<'a> Bytes<'a> {
         (best.map(|(_, number)| number), count == 1)
     }
 
-    /// The next position at which a sending begins, or the same byte's neighbour within one.
+    /// The next position at which a transmission or a seen piece begins or ends.
     fn next_sending(&self, at: i64) -> i64 {
         let after = self.order.partition_point(|number| self.sent[*number as usize].left <= at);
         let begins = self.order.get(after).map_or(i64::MAX, |number| self.sent[*number as usize].left);
@@ -233,10 +237,11 @@ impl<'a> Bytes<'a> {
     }
 }
 
-/// How much of what each sending has of its own agrees: the clock that it was stamped with, its IP identification.
+/// Rank of agreement in the marks of each transmission: its timestamp, its IP identification.
 fn alike(sent: &Passage, seen: &Passage, into: i64) -> u8 {
     let stamps = sent.timestamps.map(|stamps| stamps.value) == seen.timestamps.map(|stamps| stamps.value);
-    // A TSO frame's packets count on from its own number, one each; none is shorter than this on the way.
+    // The packets of a TSO frame are numbered on from its IP identification, one by one; none is shorter than this on
+    // the wire.
     const SHORTEST: i64 = 256;
     let identified = sent.ip_id.zip(seen.ip_id).is_some_and(|(sent, seen)| {
         let ahead = i64::from(seen.wrapping_sub(sent));

@@ -1,9 +1,9 @@
-//! The points of a cloud that a straight line below it, or above it, can touch.
+//! Convex hull of points: those that a straight line below, or above, can touch.
 
-/// A moment and a value, both nanoseconds.
+/// A time and a value, both nanoseconds.
 pub(super) type Point = (f64, f64);
 
-/// The lower hull of points in the order of their moments; of several at one moment the lowest.
+/// The lower hull of points in order of time; of several at one time the lowest.
 pub(super) fn lower(points: impl Iterator<Item = Point>) -> Vec<Point> {
     let mut hull: Vec<Point> = Vec::new();
     for point in points {
@@ -25,7 +25,7 @@ pub(super) fn lower(points: impl Iterator<Item = Point>) -> Vec<Point> {
     hull
 }
 
-/// The least value of a cloud once a slope is taken away, by its lower hull.
+/// The smallest value of the points after a slope is subtracted, by their lower hull.
 pub(super) fn least(hull: &[Point], slope: f64) -> f64 {
     hull.iter().map(|(time, value)| value - slope * time).fold(f64::INFINITY, f64::min)
 }

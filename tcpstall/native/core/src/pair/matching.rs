@@ -1,20 +1,21 @@
-//! Which connection of one capture is which of the other, whatever addresses were put on it in between.
+//! Matches connections of two captures, even if addresses were translated between the taps.
 
 use hashbrown::{HashMap, HashSet};
 
 use super::tap::{Conversation, Passage, Tap};
 use crate::seq::SeqNo;
 
-/// So many packets of a connection whose SYN is missing are looked for in the other capture.
+/// Packets of a connection without a SYN that are searched in the other capture.
 const LOOKED_FOR: usize = 64;
-/// So many of them must be there, or one with timestamps: those with a sequence number and an ACK agree by chance never, the
-/// latter alone may where somebody made them up.
+/// Packets that must be found there, or one with timestamps: sequence number and ACK together never agree by chance,
+/// but the ACK alone may where it was invented.
 const FOUND: u32 = 2;
 
-/// Connections with one initial number that are compared: stacks draw 32 bits, tools that flood use the same again and again.
+/// Connections with one initial sequence number that are compared: stacks draw 32 bits, flooding tools reuse the same
+/// numbers.
 const ALIKE: usize = 16;
 
-/// By what two connections were told to be one.
+/// Evidence that two connections are the same.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum By {
     /// Both ends chose the same initial sequence numbers.
@@ -23,19 +24,21 @@ pub(super) enum By {
     Packets,
 }
 
-/// Two connections that are one.
+/// Two connections that are the same.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Match {
-    /// Its number in the first capture and in the second.
+    /// Its numbers in the first and in the second capture.
     pub(super) at: [usize; 2],
-    /// The second capture takes the server for the client.
+    /// The second capture has client and server exchanged.
     pub(super) turned: bool,
-    /// What to add to positions of the second capture to have those of the first, by the first one's ways.
+    /// Number to add to positions of the second capture to convert them to the first one's, by the first one's
+    /// directions.
     pub(super) shift: [i64; 2],
     pub(super) by: By,
 }
 
-/// The pairs, in the order of the first capture, and how many connections look like one whose numbers were rewritten.
+/// The pairs, in the order of the first capture, and the number of connections whose sequence numbers seem to have been
+/// rewritten.
 pub(super) fn matches(first: &Tap, second: &Tap) -> (Vec<Match>, u64) {
     let mut found = by_initial_numbers(first, second);
     let mut taken = [HashSet::new(), HashSet::new()];
@@ -59,7 +62,7 @@ pub(super) fn matches(first: &Tap, second: &Tap) -> (Vec<Match>, u64) {
     (found, rewritten(first, second, &taken))
 }
 
-/// Connections by the initial numbers of their ends, the latest first.
+/// Connections by the initial sequence numbers of their ends, the latest first.
 struct Openings {
     numbered: HashMap<(usize, SeqNo), Vec<usize>>,
     taken: HashSet<usize>,
@@ -76,12 +79,13 @@ impl Openings {
         Openings { numbered, taken: HashSet::new() }
     }
 
-    /// The earliest that have one of these initial numbers and no partner yet: [`ALIKE`] a number at most.
+    /// The earliest connections that have one of these initial numbers and no partner yet: at most [`ALIKE`] per
+    /// number.
     fn alike(&mut self, isns: [Option<SeqNo>; 2]) -> Vec<usize> {
         let mut found = Vec::new();
         for (way, isn) in isns.into_iter().enumerate() {
             let Some(same) = isn.and_then(|isn| self.numbered.get_mut(&(way, isn))) else { continue };
-            // The earliest stand last, and leave once they are taken.
+            // The earliest are at the end, and are removed once they are taken.
             same.truncate(same.len() - same.iter().rev().take_while(|other| self.taken.contains(*other)).count());
             found.extend(same.iter().rev().take(ALIKE).filter(|other| !self.taken.contains(*other)).copied());
         }
@@ -108,7 +112,7 @@ fn by_initial_numbers(first: &Tap, second: &Tap) -> Vec<Match> {
     found
 }
 
-/// How much speaks for two connections being one; none where an initial number speaks against it.
+/// Strength of the evidence that two connections are the same; `None` where an initial number contradicts it.
 fn likeness(one: &Conversation, other: &Conversation) -> Option<usize> {
     let mut likeness = 0;
     for (a, b) in one.isns().into_iter().zip(other.isns()) {
@@ -130,7 +134,7 @@ fn key(passage: &Passage) -> Key {
     (passage.seq, passage.ack, stamps.value, stamps.echo)
 }
 
-/// Connections of which the beginning in `from` lies somewhere in `to`.
+/// Connections whose beginning in `from` is found somewhere in `to`.
 fn by_packets(from: &Tap, to: &Tap, known_from: &HashSet<usize>, known_to: &HashSet<usize>) -> Vec<Match> {
     let mut index: HashMap<Key, (usize, usize)> = HashMap::new();
     for (at, conversation) in from.conversations.iter().enumerate().filter(|(at, _)| !known_from.contains(at)) {
@@ -164,7 +168,7 @@ fn by_packets(from: &Tap, to: &Tap, known_from: &HashSet<usize>, known_to: &Hash
     found
 }
 
-/// Right while the two begin within 2 GiB of each other.
+/// Shifts between the positions; correct while the two begin within 2 GiB of each other.
 fn shifts(first: &Tap, second: &Tap, pair: Match) -> [i64; 2] {
     [0, 1].map(|way| {
         let one = first.conversations[pair.at[0]].ways[way].base;
@@ -173,7 +177,8 @@ fn shifts(first: &Tap, second: &Tap, pair: Match) -> [i64; 2] {
     })
 }
 
-/// Connections without a partner that have the ends, or the clock, of one without a partner in the other capture.
+/// Number of connections without a partner that share the ends, or the clock, with one without a partner in the other
+/// capture.
 fn rewritten(first: &Tap, second: &Tap, taken: &[HashSet<usize>; 2]) -> u64 {
     let alone = |tap: usize| move |(at, _): &(usize, &Conversation)| !taken[tap].contains(at);
     let (mut ends, mut clocks) = (HashSet::new(), HashSet::new());
@@ -187,7 +192,7 @@ fn rewritten(first: &Tap, second: &Tap, taken: &[HashSet<usize>; 2]) -> u64 {
     first.conversations.iter().enumerate().filter(alone(0)).filter(|(_, one)| looks(one)).count() as u64
 }
 
-/// The timestamps of SYN and SYN-ACK, which have 64 bits of chance between them.
+/// The timestamps of SYN and SYN-ACK, which together have 64 random bits.
 fn opening_clock(conversation: &Conversation) -> Option<(u32, u32)> {
     let [client, server] = &conversation.ways;
     Some((client.syn?.timestamps?.value, server.syn?.timestamps?.value))
@@ -199,7 +204,7 @@ mod tests {
     use crate::time::Nanos;
     use crate::wire::{Address, Endpoint, Flags, Segment};
 
-    /// So many connections between two ends, with initial numbers that come again after `numbers` of them.
+    /// A tap with `count` connections between two ends, whose initial numbers repeat after `numbers` of them.
     fn reused(count: u32, numbers: u32) -> Tap {
         let end = |port| Endpoint { address: Address::v4([10, 0, 0, 1]), port };
         let mut tap = Tap::default();
@@ -218,7 +223,7 @@ mod tests {
         tap
     }
 
-    /// Connections that are compared while all of a capture are matched with themselves.
+    /// Number of comparisons when a capture is matched with itself.
     fn compared(tap: &Tap) -> usize {
         let mut openings = Openings::of(tap);
         let own = tap.conversations.iter().enumerate();

@@ -1,9 +1,10 @@
-//! Two captures of the same traffic, taken at both ends: which flows they share, how their clocks stand, and what became of
+//! Compares two captures of the same traffic, taken at both ends: their shared flows, their clocks, and the fate of
 //! each packet between them.
 //!
-//! Both are read whole into a record a packet ([`tap`]). Connections are told by what middleboxes leave alone ([`matching`]),
-//! packets by the bytes that they carry ([`crossing`]), for one frame at one tap may be many at the other. Packets that
-//! can be told without a clock align the clocks ([`clock`]); the others are told by the aligned clocks.
+//! Both captures are read whole into one record per packet ([`tap`]). Connections are matched by fields that
+//! middleboxes do not change ([`matching`]), packets by their bytes ([`crossing`]), because one frame at one tap may be
+//! many at the other. Packets that can be matched without a clock align the clocks ([`clock`]); the aligned clocks
+//! match the others.
 
 mod clock;
 mod columns;
@@ -26,16 +27,16 @@ use crate::capture::CaptureError;
 use crate::run::CaptureStatus;
 use tap::Tap;
 
-/// What came of two captures.
+/// Result of the comparison.
 #[derive(Debug)]
 pub struct Paired {
-    /// The flows that both hold.
+    /// The flows in both captures.
     pub pairing: Pairing,
-    /// What became of each input, in the order given.
+    /// Status of each input, in the given order.
     pub captures: [CaptureStatus; 2],
 }
 
-/// Reads two captures and pairs their flows. `same_clock`: their times are one clock's, nothing is to be aligned.
+/// Reads two captures and pairs their flows. `same_clock`: both have one clock, so no alignment is needed.
 pub fn pair(paths: [&str; 2], same_clock: bool, mut signalled: impl FnMut() -> bool) -> Result<Paired, CaptureError> {
     let (first, first_status) = Tap::read(paths[0], &mut signalled)?;
     let (second, second_status) = Tap::read(paths[1], &mut signalled)?;

@@ -1,11 +1,11 @@
-//! Packets without data, matched one by one: there are no bytes to know an ACK by.
+//! Matches packets without data one by one, because they have no bytes to match by.
 
 use hashbrown::HashMap;
 
 use super::crossing::{Arrival, Possible, Rest};
 use super::tap::Passage;
 
-/// What no middlebox is expected to change, and what tells duplicate ACKs apart; positions as the sending tap counts.
+/// Fields that no middlebox should change, and that distinguish duplicate ACKs; positions as at the sending tap.
 type Key = (i64, u32, Option<(u32, u32)>, u32, u8);
 
 /// ACKs and RSTs that were sent and not yet seen.
@@ -13,9 +13,9 @@ pub(super) struct Pure<'a> {
     sent: &'a [Passage],
     seen: &'a [Passage],
     shift: i64,
-    /// Timestamps are compared only where both taps have any: a middlebox may strip them.
+    /// Timestamps are compared only where both taps have any, because a middlebox may strip them.
     stamped: bool,
-    /// The earliest that waits of each kind, and after each the next of its kind.
+    /// The earliest waiting packet of each key, and for each the next one with its key.
     waiting: HashMap<Key, u32>,
     next: Vec<u32>,
     matched: Vec<bool>,
@@ -41,7 +41,7 @@ impl<'a> Pure<'a> {
         (passage.left + shift, passage.ack.0, stamps, passage.sacks, passage.flags.0 & TOLD_APART)
     }
 
-    /// The earliest sending that can have arrived, one with the same IP identification first.
+    /// The earliest transmission that can have arrived; one with the same IP identification takes precedence.
     pub(super) fn arrives(&mut self, number: usize, possible: Possible<'_>) -> Option<Arrival> {
         let passage = &self.seen[number];
         let key = self.key(passage, self.shift);
@@ -74,7 +74,7 @@ impl<'a> Pure<'a> {
         Some(Arrival { sent, seen: number, sure })
     }
 
-    /// Those that were not seen.
+    /// Packets that were not seen.
     pub(super) fn rest(self) -> impl Iterator<Item = Rest> {
         let unseen =
             self.sent.iter().zip(self.matched).enumerate().filter(|(_, (sent, matched))| sent.length == 0 && !matched);
@@ -91,5 +91,5 @@ const NONE: u32 = u32::MAX;
 /// SYN, FIN, RST and ACK: networks set and clear the bits of ECN (RFC 3168 §6.1).
 const TOLD_APART: u8 = 0x17;
 
-/// Packets that are equal in all but their IP identification: no more of them are compared.
+/// Packets that differ only in their IP identification: this many are compared.
 const LOOKED_AT: usize = 64;

@@ -1,5 +1,4 @@
-//! Times in which the path owed something to the receiver: from the sending of a packet that was lost between the taps until
-//! all that it carried had arrived.
+//! Recovery times: from the transmission of a packet that was lost between the taps until all its content had arrived.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -8,23 +7,24 @@ use super::rows::Recovery;
 use super::tap::Passage;
 use crate::seq::SeqNo;
 
-/// It did not arrive at all.
+/// Time of data that never arrived.
 const NEVER: i64 = i64::MAX;
 
-/// When each byte and each ACK of one direction was seen first at the far tap.
+/// Times when each byte and each ACK of one direction was first seen at the far tap.
 pub(super) struct FirstSeen {
-    /// Where stretches of bytes begin that were seen first at one time.
+    /// Starts of the stretches of bytes that were first seen at one time.
     begins: Vec<i64>,
-    /// When they were: a binary tree of maxima above the stretches, leaf `n` at `begins.len() + n`.
+    /// Their times: a binary tree of maxima above the stretches, leaf `n` at `begins.len() + n`.
     latest: Vec<i64>,
-    /// ACKs that were ahead of all before them, by bytes acknowledged and window, and when they were seen.
+    /// ACKs that advanced beyond all before them, by acknowledged bytes and window, with the time when they were seen.
     ahead: Vec<((i64, u16), i64)>,
-    /// What takes ACKs at the far tap to the sending tap's positions.
+    /// Number to add to ACKs at the far tap to convert them to the sending tap's positions.
     shift: i64,
 }
 
 impl FirstSeen {
-    /// Of `seen`, whose positions `shift` takes to those of `sent`; `at` is when a packet was seen, by its number.
+    /// First sightings of `seen`, whose positions `shift` converts to those of `sent`; `at` gives the time of a packet
+    /// by its number.
     pub(super) fn of(sent: &[Passage], seen: &[Passage], shift: i64, at: impl Fn(usize) -> i64) -> FirstSeen {
         let mut timed: Vec<(i64, &Passage)> =
             seen.iter().enumerate().map(|(number, passage)| (at(number), passage)).collect();
@@ -42,7 +42,7 @@ impl FirstSeen {
         FirstSeen { begins, latest, ahead: ahead(&timed), shift: acks_shift(sent, seen) }
     }
 
-    /// When the last of these bytes was first seen.
+    /// Time when the last of these bytes was first seen.
     pub(super) fn bytes(&self, left: i64, right: i64) -> i64 {
         let count = self.begins.len();
         let first = self.begins.partition_point(|begin| *begin <= left);
@@ -65,7 +65,7 @@ impl FirstSeen {
         latest
     }
 
-    /// When the far tap first saw an ACK that says as much; nothing where the packet acknowledges nothing.
+    /// Time when the far tap first saw an ACK of at least this content; `None` where the packet acknowledges nothing.
     pub(super) fn ack(&self, lost: &Passage) -> Option<i64> {
         let said = (lost.acked? - self.shift, lost.window);
         let first = self.ahead.partition_point(|(ahead, _)| *ahead < said);
@@ -73,7 +73,8 @@ impl FirstSeen {
     }
 }
 
-/// Stretches of bytes by when they were first seen, the last one endless: a sweep over their edges with the packets that cover each.
+/// Stretches of bytes with the time when they were first seen, the last one endless: a sweep over the edges of packets
+/// with the packets that cover each.
 fn stretches(timed: &[(i64, &Passage)], shift: i64) -> Vec<(i64, i64)> {
     let mut packets: Vec<(i64, i64, i64)> = timed
         .iter()
@@ -102,8 +103,8 @@ fn stretches(timed: &[(i64, &Passage)], shift: i64) -> Vec<(i64, i64)> {
     stretches
 }
 
-/// ACKs that were ahead of all before them. Of two that acknowledge the same the larger window says more: a window that
-/// shrinks takes back nothing (RFC 9293 §3.8.6).
+/// ACKs that advanced beyond all before them. Of two ACKs of the same bytes the larger window is further: a window that
+/// shrinks takes nothing back (RFC 9293 §3.8.6).
 fn ahead(timed: &[(i64, &Passage)]) -> Vec<((i64, u16), i64)> {
     let mut ahead: Vec<((i64, u16), i64)> = Vec::new();
     for (time, passage) in timed {
@@ -116,7 +117,7 @@ fn ahead(timed: &[(i64, &Passage)]) -> Vec<((i64, u16), i64)> {
     ahead
 }
 
-/// What takes ACKs at the far tap to the sending tap's positions.
+/// Number to add to ACKs at the far tap to convert them to the sending tap's positions.
 fn acks_shift(sent: &[Passage], seen: &[Passage]) -> i64 {
     let base = |passages: &[Passage]| {
         let acks = passages.iter().find_map(|passage| Some((passage.ack, passage.acked?)));
@@ -125,7 +126,7 @@ fn acks_shift(sent: &[Passage], seen: &[Passage]) -> i64 {
     base(sent).zip(base(seen)).map_or(0, |(sent, seen)| i64::from(seen.since(sent)))
 }
 
-/// Those of one flow, end and kind as one where they overlap; in the order of flow, end, kind and time.
+/// Merges overlapping recoveries of one flow, end and kind; the result is in the order of flow, end, kind and time.
 pub(super) fn united(mut recoveries: Vec<Recovery>) -> Vec<Recovery> {
     let group = |one: &Recovery| (one.flow, one.from_server, one.data);
     recoveries.sort_unstable_by_key(|one| (group(one), one.start_ns, one.end_ns));

@@ -1,4 +1,4 @@
-//! Results as rows.
+//! Rows of the results.
 
 use serde::Serialize;
 
@@ -7,56 +7,57 @@ use super::syn::Change;
 use crate::tables::Side;
 use crate::wire::Endpoint;
 
-/// All that two captures have in common.
+/// Result for two captures.
 #[derive(Clone, Debug, Serialize)]
 pub struct Pairing {
-    /// The captures were given in the other order: the second was taken nearer to the clients.
+    /// The captures were given in the other order: the second one was taken nearer to the clients.
     pub swapped: bool,
-    /// The server side's clock against the client side's.
+    /// The server side's clock relative to the client side's.
     pub clock: Clock,
     /// Flows of the client side's capture, and of the server side's, that the other does not hold.
     pub unmatched: [u64; 2],
-    /// Some of the former look like some of the latter: their sequence numbers were rewritten in between.
+    /// Flows of the client side's that resemble some of the server side's: their sequence numbers were rewritten
+    /// between the taps.
     pub rewritten: u64,
-    /// Packets beyond what is held of a capture.
+    /// Packets beyond the limit of each capture.
     pub left_out: [u64; 2],
-    /// Losses and the like beyond those that are listed.
+    /// Events beyond those that are listed.
     pub events_dropped: u64,
-    /// A flow each.
+    /// One row per flow.
     pub flows: Vec<PairRow>,
-    /// What befell single packets, of all flows.
+    /// Events of single packets, of all flows.
     #[serde(skip)]
     pub events: Vec<Event>,
     /// The delay of each packet that both taps saw.
     #[serde(skip)]
     pub delays: Vec<Delay>,
-    /// When something that was lost was still missing.
+    /// Times in which lost data or a lost ACK was still missing.
     #[serde(skip)]
     pub recoveries: Vec<Recovery>,
 }
 
-/// One flow as both taps saw it. Pairs are of the client side's capture and of the server side's.
+/// One flow at both taps. Pairs are of the client side's capture and of the server side's.
 #[derive(Clone, Debug, Serialize)]
 pub struct PairRow {
     /// Its number, counting from 0 in the order of the client side's capture.
     pub id: u64,
-    /// Who opened it, by both captures.
+    /// The end that opened the connection, in both captures.
     pub client: [Place; 2],
-    /// Who accepted it, by both captures.
+    /// The end that accepted it, in both captures.
     pub server: [Place; 2],
-    /// By what it was recognised: `initial-numbers` or `packets`.
+    /// Evidence for the match: `initial-numbers` or `packets`.
     pub matched_by: &'static str,
-    /// The end that opened it is beyond the server side's tap.
+    /// The end that opened the connection is beyond the server side's tap.
     pub opened_from_server_side: bool,
-    /// First and last packet by each capture's own clock.
+    /// First packet by each capture's own clock.
     pub start_ns: [i64; 2],
-    /// First and last packet by each capture's own clock.
+    /// Last packet by each capture's own clock.
     pub end_ns: [i64; 2],
     /// Packets in each capture.
     pub packets: [u64; 2],
-    /// What the client sent.
+    /// Data that the client sent.
     pub client_sent: WayRow,
-    /// What the server sent.
+    /// Data that the server sent.
     pub server_sent: WayRow,
 }
 
@@ -80,19 +81,19 @@ impl From<Endpoint> for Place {
 pub struct WayRow {
     /// Packets at the sending tap.
     pub sent_packets: u64,
-    /// Packets at the other.
+    /// Packets at the other tap.
     pub seen_packets: u64,
-    /// Packets whose sending is known.
+    /// Packets whose transmission is known.
     pub matched_packets: u64,
-    /// Delays of these.
+    /// Delays of these packets.
     pub delay: Option<Passed>,
-    /// Packets at the sending tap of which something was lost, and how many on the wire that makes.
+    /// Packets at the sending tap with a lost part.
     pub lost_packets: u64,
-    /// The same in packets of the wire's size.
+    /// Packets on the wire that were lost.
     pub lost_segments: u64,
     /// Bytes lost.
     pub lost_bytes: u64,
-    /// Packets of the sending tap that the other capture missed: their bytes were acknowledged there.
+    /// Packets that the receiving tap's capture missed: their bytes were acknowledged there.
     pub missed_by_receiving_tap: u64,
     /// Packets that the sending tap's capture missed.
     pub missed_by_sending_tap: u64,
@@ -100,21 +101,21 @@ pub struct WayRow {
     pub outside_packets: u64,
     /// Copies that the sending tap made.
     pub copied_by_capture: u64,
-    /// Packets that came twice.
+    /// Packets that arrived twice.
     pub duplicated_packets: u64,
     /// Packets that others overtook.
     pub reordered_packets: u64,
-    /// Routers between the taps, by what was taken off the TTL.
+    /// Routers between the taps, by the decrease of the TTL.
     pub hops: Option<i64>,
     /// Options changed in the SYN.
     pub syn_changes: Vec<Change>,
-    /// Packets that came with another IP identification.
+    /// Packets that arrived with another IP identification.
     pub ip_ids_rewritten: u64,
-    /// ACKs that came with another window.
+    /// ACKs that arrived with another window.
     pub windows_rewritten: u64,
-    /// Timestamps were taken out on the way.
+    /// Timestamps were stripped between the taps.
     pub timestamps_stripped: bool,
-    /// The delay as time went on.
+    /// The delay over time.
     pub over_time: Vec<Period>,
 }
 
@@ -123,16 +124,16 @@ pub struct WayRow {
 pub struct Passed {
     /// The shortest.
     pub least_ns: i64,
-    /// Half took no longer.
+    /// Median.
     pub median_ns: i64,
-    /// 99 in a hundred took no longer.
+    /// 99th percentile.
     pub p99_ns: i64,
     /// The longest.
     pub most_ns: i64,
 }
 
 impl Passed {
-    /// Of delays in any order, by nearest rank.
+    /// Statistics of delays in any order, by nearest rank.
     pub(super) fn of(delays: &mut [i64]) -> Option<Passed> {
         delays.sort_unstable();
         let last = delays.len().checked_sub(1)?;
@@ -144,70 +145,70 @@ impl Passed {
 /// Delays in a stretch of time.
 #[derive(Clone, Copy, Debug, Serialize)]
 pub struct Period {
-    /// When it begins by the client side's clock.
+    /// Start of the period by the client side's clock.
     pub start_ns: i64,
-    /// Packets sent in it and seen.
+    /// Packets sent in the period and seen.
     pub packets: u64,
-    /// Their delays.
+    /// Delays of these packets.
     #[serde(flatten)]
     pub delay: Passed,
 }
 
-/// What befell one packet between the taps.
+/// An event of one packet between the taps.
 #[derive(Clone, Debug)]
 pub struct Event {
     /// The flow's number.
     pub flow: u64,
-    /// Who sent it.
+    /// Sender of the packet.
     pub sender: Side,
     /// `lost`, `missed`, `unsent`, `duplicated`, `reordered`.
     pub kind: &'static str,
-    /// When it was sent, or was seen where nobody saw it sent, by the client side's clock.
+    /// Time when it was sent, or seen where its transmission was not seen, by the client side's clock.
     pub time_ns: i64,
-    /// Its number in the sending tap's capture.
+    /// Packet number in the sending tap's capture.
     pub sent_packet: Option<u64>,
-    /// Its number in the other.
+    /// Packet number in the other capture.
     pub seen_packet: Option<u64>,
-    /// Where it begins, relative to the ISN.
+    /// Sequence number, relative to the ISN.
     pub seq: i64,
-    /// How many bytes of it; 0 for an ACK.
+    /// Number of bytes concerned; 0 for an ACK.
     pub bytes: i64,
-    /// How long after what overtook it.
+    /// Delay behind the packet that overtook it.
     pub late_ns: Option<i64>,
-    /// The sending that repaired the loss, at both taps.
+    /// Packet numbers at both taps of the transmission that repaired the loss.
     pub repair: Option<(u64, Option<u64>)>,
 }
 
-/// How long one packet took.
+/// The delay of one packet.
 #[derive(Clone, Copy, Debug)]
 pub struct Delay {
     /// The flow's number.
     pub flow: u64,
-    /// Who sent it.
+    /// Sender of the packet.
     pub sender: Side,
-    /// When it was sent, by the client side's clock.
+    /// Time when it was sent, by the client side's clock.
     pub time_ns: i64,
-    /// How long it took.
+    /// Delay of the packet.
     pub delay_ns: i64,
-    /// Its number in the sending tap's capture.
+    /// Packet number in the sending tap's capture.
     pub sent_packet: u64,
-    /// Its number in the other.
+    /// Packet number in the other capture.
     pub seen_packet: u64,
     /// Payload, SYN and FIN of the packet that was seen.
     pub bytes: u32,
 }
 
-/// From the sending of what was lost between the taps until it had arrived: on its way again or not yet sent again.
+/// A recovery: from the transmission of data lost between the taps until it had arrived.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Recovery {
     /// The flow's number.
     pub flow: u64,
-    /// The server sent what was lost.
+    /// The server sent the lost packet.
     pub from_server: bool,
-    /// Bytes were lost, or SYN or FIN; else what an ACK said.
+    /// Bytes, SYN or FIN were lost; otherwise an ACK.
     pub data: bool,
-    /// When it was sent first and lost, by the client side's clock.
+    /// Time of the first lost transmission, by the client side's clock.
     pub start_ns: i64,
-    /// When all of it had arrived; the greatest number where it never did.
+    /// Time when everything had arrived; the largest number where it never did.
     pub end_ns: i64,
 }

@@ -1,4 +1,4 @@
-//! Two taps' connections to pairs of flows: who is nearer to whom, the clocks, then every packet.
+//! Pairs two taps' connections into flows: finds the nearer end, aligns the clocks, then compares every packet.
 
 use super::clock::{Clock, Sighting, align, widest};
 use super::crossing::cross;
@@ -9,10 +9,10 @@ use super::tap::{Conversation, Tap};
 use super::way::{Course, Found};
 use crate::tables::Side;
 
-/// Losses and the like that are listed; the sums count them all.
+/// Events that are listed; the sums count all.
 const EVENTS: usize = 100_000;
 
-/// What two taps have in common; if the second turns out to be nearer to the clients, they change places.
+/// Compares two taps; if the second turns out to be nearer to the clients, they are exchanged.
 pub(super) fn survey(first: &Tap, second: &Tap, same_clock: bool) -> Pairing {
     let (pairs, rewritten) = matches(first, second);
     let sights: Vec<Sight> = pairs.iter().map(|pair| Sight::of(first, second, *pair)).collect();
@@ -48,11 +48,11 @@ fn follow(taps: [&Tap; 2], pairs: &[Match], rewritten: u64, mut sights: Vec<Sigh
     pairing
 }
 
-/// Where a flow's packets that can be told without a clock were seen.
+/// Sightings of a flow's packets that can be matched without a clock.
 struct Sight {
-    /// The client is nearer to the first tap; `None` where that cannot be told.
+    /// The client is nearer to the first tap; `None` where that is unknown.
     client_near: Option<bool>,
-    /// What the client sent, and what the server sent, in the order of the second tap.
+    /// Sightings of the client's packets, and of the server's, in the order of the second tap.
     ways: [Vec<Sighting>; 2],
 }
 
@@ -71,7 +71,8 @@ impl Sight {
             sightings.sort_unstable();
             sightings
         });
-        // A round trip from one tap to the other and back takes time on any clock; the other way round it would take less than none.
+        // A round trip from one tap to the other and back takes a positive time on any clock; in the wrong order it
+        // would be negative.
         let client_near = match (widest(&ways[0], &ways[1]), widest(&ways[1], &ways[0])) {
             (Some(one), Some(other)) if one != other => Some(one > other),
             _ => None,
@@ -84,7 +85,7 @@ impl Sight {
     }
 }
 
-/// The second capture's way for the first one's.
+/// The second capture's index of a direction of the first one's.
 fn theirs(pair: Match, way: usize) -> usize {
     if pair.turned { 1 - way } else { way }
 }

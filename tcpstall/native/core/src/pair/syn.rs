@@ -1,21 +1,21 @@
-//! What was changed in a SYN on its way.
+//! Changes to a SYN between the taps.
 
 use serde::Serialize;
 
 use crate::wire::Segment;
 
-/// A field of the SYN that came otherwise than it was sent.
+/// A field of the SYN that arrived with another value.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Change {
     /// `mss`, `window-scale`, `sack-permitted`, `timestamps`, `multipath`.
     pub field: &'static str,
-    /// As it was sent: bytes, a shift, or 1 for present; `None` without the option.
+    /// Value as sent: bytes, a shift, or 1 for present; `None` without the option.
     pub sent: Option<u32>,
-    /// As it came.
+    /// Value as it arrived.
     pub seen: Option<u32>,
 }
 
-/// What differs between a SYN as it was sent and as it came; nothing where the snap length cut either's options.
+/// Differences between a SYN as sent and as it arrived; none where the snap length cut either's options.
 pub(super) fn changes(sent: Option<&Segment>, seen: Option<&Segment>) -> Vec<Change> {
     let Some((sent, seen)) = sent.zip(seen).filter(|(sent, seen)| !sent.options_cut && !seen.options_cut) else {
         return Vec::new();

@@ -1,4 +1,4 @@
-//! What one capture holds: its connections, and every packet of them in short.
+//! Content of one capture: its connections, and a short record of each packet.
 
 use hashbrown::HashMap;
 
@@ -7,7 +7,7 @@ use crate::run::{self, CaptureStatus};
 use crate::seq::SeqNo;
 use crate::wire::{Endpoint, Flags, Segment, Timestamps};
 
-/// Packets of a capture that are held, some eighty bytes each; what comes later is counted and left out.
+/// Packets of a capture that are held, some eighty bytes each; later packets are counted and left out.
 const PACKETS_HELD: usize = 1 << 24;
 
 /// One packet of one direction.
@@ -15,9 +15,9 @@ const PACKETS_HELD: usize = 1 << 24;
 pub(super) struct Passage {
     /// Nanoseconds since the epoch by the capture's clock.
     pub(super) time: i64,
-    /// Its number in the capture.
+    /// Packet number in the capture.
     pub(super) packet: u64,
-    /// Where it begins, counted from the first sequence number that the tap saw of this direction.
+    /// Position of its first byte, counted from the first sequence number of this direction at the tap.
     pub(super) left: i64,
     /// Its length in sequence space, SYN and FIN included.
     pub(super) length: u32,
@@ -25,19 +25,19 @@ pub(super) struct Passage {
     pub(super) seq: SeqNo,
     /// The acknowledgement as it was sent; 0 without one.
     pub(super) ack: SeqNo,
-    /// The same, counted from the first sequence number that the tap saw of the other direction.
+    /// The acknowledged position, counted from the first sequence number of the other direction at the tap.
     pub(super) acked: Option<i64>,
     pub(super) flags: Flags,
     pub(super) window: u16,
     pub(super) ip_id: Option<u16>,
     pub(super) ttl: Option<u8>,
     pub(super) timestamps: Option<Timestamps>,
-    /// The left edges of its SACK blocks, summed relative to its ACK: tells duplicate ACKs apart.
+    /// Sum of the left edges of its SACK blocks relative to its ACK: distinguishes duplicate ACKs.
     pub(super) sacks: u32,
 }
 
 impl Passage {
-    /// Where it ends.
+    /// Position after its last byte.
     pub(super) fn right(&self) -> i64 {
         self.left + i64::from(self.length)
     }
@@ -46,7 +46,7 @@ impl Passage {
 /// One direction of a connection.
 #[derive(Debug, Default)]
 pub(super) struct Way {
-    /// The sequence number that `left` counts from.
+    /// The sequence number from which `left` counts.
     pub(super) base: Option<SeqNo>,
     highest: i64,
     /// Its SYN.
@@ -56,7 +56,7 @@ pub(super) struct Way {
 }
 
 impl Way {
-    /// The position of a sequence number, unwrapped by the highest seen before.
+    /// The position of a sequence number, unwrapped by the highest one before.
     fn place(&mut self, seq: SeqNo) -> i64 {
         let base = *self.base.get_or_insert(seq);
         let near = SeqNo(base.0.wrapping_add(self.highest as u32));
@@ -66,12 +66,12 @@ impl Way {
     }
 }
 
-/// One connection as one tap saw it.
+/// One connection at one tap.
 #[derive(Debug)]
 pub(super) struct Conversation {
     /// The client, by the SYN or by the higher port, and the server.
     pub(super) ends: [Endpoint; 2],
-    /// What the client sent and what the server sent.
+    /// The client's direction and the server's direction.
     pub(super) ways: [Way; 2],
 }
 
@@ -89,13 +89,13 @@ impl Conversation {
         [0, 1].map(|way| self.ways[way].syn.map(|syn| syn.seq))
     }
 
-    /// First and last packet.
+    /// Times of the first and the last packet.
     pub(super) fn span(&self) -> (i64, i64) {
         let times = || self.ways.iter().flat_map(|way| &way.passages).map(|passage| passage.time);
         (times().min().unwrap_or(0), times().max().unwrap_or(0))
     }
 
-    /// A SYN of another connection on the same ports.
+    /// True for a SYN of another connection on the same ports.
     fn is_reused_by(&self, segment: &Segment) -> bool {
         let opens = segment.flags.has(Flags::SYN) && !segment.flags.has(Flags::ACK);
         opens && self.isns()[usize::from(segment.source != self.ends[0])] != Some(segment.seq)
@@ -130,13 +130,13 @@ impl Conversation {
     }
 }
 
-/// What one capture holds.
+/// Content of one capture.
 #[derive(Debug, Default)]
 pub(super) struct Tap {
     pub(super) conversations: Vec<Conversation>,
-    /// When the first and the last packet passed, of whatever kind.
+    /// Times of the first and the last packet of any kind.
     pub(super) span: (i64, i64),
-    /// Packets beyond those that are held.
+    /// Packets beyond the limit.
     pub(super) left_out: u64,
     open: HashMap<(Endpoint, Endpoint), usize>,
     held: usize,

@@ -1,4 +1,4 @@
-//! Crossings of hand-made packets.
+//! Tests of crossings of hand-made packets.
 
 use super::crossing::{Rest, cross, in_time};
 use super::tap::Passage;

@@ -1,4 +1,4 @@
-//! One direction of a flow: what became of its packets, as a row, with a line for each that befell something.
+//! Describes one direction of a flow: the fate of its packets, as a row, with an event for each loss and the like.
 
 use hashbrown::HashMap;
 
@@ -11,21 +11,21 @@ use super::tap::{Passage, Way};
 use crate::tables::Side;
 use crate::wire::Flags;
 
-/// Stretches of time into which a flow's delays are divided.
+/// Periods into which a flow's delays are divided.
 const PERIODS: i64 = 60;
-/// A capture that stores a packet twice does so within this (bridges, `-i any`), nanoseconds; no sender repeats one so soon.
+/// Time within which a capture stores a packet twice (bridges, `-i any`), nanoseconds; no sender repeats one this soon.
 const COPY_AGE: u64 = 1_000_000;
-/// Packets so close may be stamped in either order where several processors take them in, nanoseconds.
+/// Time within which packets may be stamped in either order, because several processors receive them, nanoseconds.
 const STORED: i64 = 10_000;
-/// A packet so near to a capture's beginning or end proves nothing there, nanoseconds: frames are stamped before they are split
-/// and after they are merged.
+/// Distance from a capture's beginning or end within which a packet proves nothing, nanoseconds: frames are stamped
+/// before they are split and after they are merged.
 const MARGIN: i64 = 200_000;
-/// So many neighbours of a packet are looked at for its copy.
+/// Neighbours of a packet among which its copy is searched.
 const COPY_NEAR: usize = 8;
-/// What a wire carries at most where no SYN says so, bytes (Ethernet, IPv4).
+/// Largest payload on the wire where no SYN states it, bytes (Ethernet, IPv4).
 const USUAL_MSS: i64 = 1_460;
 
-/// What is told of packets, of all flows.
+/// Results for single packets, of all flows.
 pub(super) struct Found<'a> {
     pub(super) events: &'a mut Vec<Event>,
     pub(super) delays: &'a mut Vec<Delay>,
@@ -38,14 +38,14 @@ pub(super) struct Course<'a> {
     pub(super) sender: Side,
     pub(super) sent: &'a Way,
     pub(super) seen: &'a Way,
-    /// What takes positions of the seeing tap to those of the sending one.
+    /// Number to add to positions of the seeing tap to convert them to the sending one's.
     pub(super) shift: i64,
     /// The client side's tap is the sending one.
     pub(super) from_first: bool,
     pub(super) clock: &'a Clock,
-    /// When the sending tap's capture began and ended, and the other's, by its own clock.
+    /// Start and end of the sending tap's capture, and of the other's, each by its own clock.
     pub(super) spans: [(i64, i64); 2],
-    /// How far the receiver acknowledged, as far as the seeing tap heard, by that tap's positions.
+    /// Position up to which the receiver acknowledged, as far as the seeing tap heard, in that tap's positions.
     pub(super) acked: Option<i64>,
 }
 
@@ -62,13 +62,13 @@ impl Course<'_> {
         self.by_first(self.seen.passages[number].time, !self.from_first)
     }
 
-    /// The least delay that the clocks speak of: half of the round trip where they were aligned by it.
+    /// The smallest delay that the clocks imply: half of the round trip where that aligned them.
     fn least(&self) -> i64 {
         let both = self.clock.alignment == super::Alignment::BothWays;
         self.clock.least_round_trip_ns.filter(|_| both).map_or(0, |round_trip| round_trip / 2)
     }
 
-    /// Matches the packets and says what became of them.
+    /// Matches the packets and describes their fate.
     pub(super) fn describe(&self, found: &mut Found<'_>) -> WayRow {
         let least = self.least();
         let possible = |sent: i64, seen: i64| {
@@ -113,7 +113,8 @@ impl Course<'_> {
         row.over_time = periods(own);
     }
 
-    /// What was sent and not seen: lost, or missed by the other capture, or beyond its beginning or end.
+    /// Classifies packets that were sent and not seen: lost, missed by the other capture, or outside its beginning or
+    /// end.
     fn lose(&self, crossing: &Crossing, row: &mut WayRow, found: &mut Found<'_>) {
         if crossing.unseen.is_empty() && crossing.unsent.is_empty() {
             return;
@@ -158,7 +159,7 @@ impl Course<'_> {
         }
     }
 
-    /// When what was lost was missing; nothing where it had arrived before, for then nobody missed it.
+    /// Adds the times in which lost data was missing; none where it had arrived before, because then nobody missed it.
     fn recover(&self, lost: &[&Rest], recoveries: &mut Vec<Recovery>) {
         if lost.is_empty() || !self.clock.is_known() {
             return;
@@ -174,15 +175,15 @@ impl Course<'_> {
         }));
     }
 
-    /// A SYN before the other capture began, of which a later sending is there: had it arrived, its answer would have come and
-    /// no other would have been sent.
+    /// A SYN before the other capture began, of which a later transmission was seen: if the first had arrived, its
+    /// answer would have come and no other would have been sent.
     fn was_lost_first(&self, rest: &Rest) -> bool {
         let flags = self.sent.passages[rest.sent].flags;
         flags.has(Flags::SYN) && !flags.has(Flags::ACK) && rest.left < rest.right && rest.repair.is_some()
     }
 
-    /// It may have passed the other tap when nothing was captured there, as packets took between the least and the longest
-    /// delay. `capture` 0 is the sending tap's, 1 the other.
+    /// True if the packet may have passed the other tap outside its capture, given delays between the smallest and the
+    /// longest. `capture` 0 is the sending tap's, 1 the other.
     fn is_outside(&self, time: i64, capture: usize, row: &WayRow) -> bool {
         if !self.clock.is_known() {
             return false;
@@ -219,7 +220,7 @@ impl Course<'_> {
         })
     }
 
-    /// The receiver had the bytes, yet no packet with them was captured there.
+    /// The receiver had the bytes, but no packet with them was captured there.
     fn was_missed(&self, rest: &Rest) -> bool {
         let acked = self.acked.map(|acked| acked + self.shift);
         rest.left < rest.right && !rest.seen_otherwise && acked.is_some_and(|acked| acked >= rest.right)
@@ -227,7 +228,7 @@ impl Course<'_> {
 
     fn overtake(&self, crossing: &Crossing, row: &mut WayRow, events: &mut Vec<Event>) {
         let place = |arrival: &Arrival| (arrival.sent, self.seen.passages[arrival.seen].left);
-        // The packets that were ahead of all before them: both columns rise.
+        // The packets that advanced beyond all before them: both columns rise.
         let mut ahead: Vec<((usize, i64), i64)> = Vec::new();
         for arrival in &crossing.arrivals {
             let (own, time) = (place(arrival), self.seen.passages[arrival.seen].time);
@@ -272,7 +273,7 @@ impl Course<'_> {
         announced(self.seen).or(announced(self.sent)).filter(|mss| *mss > 0).unwrap_or(USUAL_MSS)
     }
 
-    /// A position as Wireshark shows it, relative to the ISN where the sending tap saw it.
+    /// A position as Wireshark shows it, relative to the ISN where the sending tap saw that.
     fn relative(&self, place: i64) -> i64 {
         let isn = self.sent.syn.zip(self.sent.base).map_or(0, |(syn, base)| i64::from(syn.seq.since(base)));
         place - isn
@@ -326,7 +327,7 @@ impl Course<'_> {
     }
 }
 
-/// Delays by stretches of equal length; those without a packet are left out.
+/// Delays by periods of equal length; periods without a packet are left out.
 fn periods(delays: &[Delay]) -> Vec<Period> {
     let times = || delays.iter().map(|delay| delay.time_ns);
     let (Some(begin), Some(end)) = (times().min(), times().max()) else { return Vec::new() };

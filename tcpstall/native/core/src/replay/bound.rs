@@ -1,7 +1,8 @@
-//! The most that a change may save: what the ledger gives to the causes that the change addresses.
+//! The largest saving of a change: the time that the ledger gives to the causes that the change addresses.
 //!
-//! The model plays all that a change touches, and more may come out than the change lifts: another pattern of segments puts a
-//! lost one elsewhere, so that a timeout becomes a quick repair. No window removes a loss, so nothing of that is promised.
+//! The model replays everything that a change affects, and the replay may gain more than the change itself lifts: with
+//! other segments another one is lost, so that a timeout becomes a quick repair. No window removes a loss, so no such
+//! gain is promised.
 
 use super::change::Change;
 use super::forecast::Times;
@@ -12,11 +13,11 @@ use crate::exchange::Phase;
 use crate::tables::ledger::{OWNERS, Owner};
 use crate::time::Nanos;
 
-/// What all owners of time together may lose to changes that are made together.
+/// Largest time that all owners together can lose to changes made together.
 pub(super) struct Bound(Nanos);
 
 impl Bound {
-    /// Of several changes an owner loses the most that one of them takes.
+    /// The bound of several changes: each owner loses the most that one of them takes.
     pub(super) fn of(record: &Record, captured: &Times, changes: &[Change]) -> Bound {
         let mut most = [Nanos::ZERO; OWNERS];
         for (owner, span) in changes.iter().flat_map(|change| addressed(record, change)) {
@@ -34,8 +35,8 @@ impl Bound {
         self.0
     }
 
-    /// Lengthens the changed replay to what was captured or replayed unchanged, whichever is more, less what the owners may
-    /// lose; says by how much.
+    /// Lengthens the changed replay to the longer of the capture and the unchanged replay, less the time that the
+    /// owners can lose; returns the time added.
     pub(super) fn hold(&self, changed: &mut Played, unchanged: &Played, captured: &Times) -> Nanos {
         let transfer = captured.transfer_ns.max(unchanged.transfer) - self.0;
         let cut = (transfer - changed.transfer).or_zero();
@@ -51,20 +52,20 @@ fn total(spans: impl IntoIterator<Item = Nanos>) -> Nanos {
     spans.into_iter().fold(Nanos::ZERO, |sum, span| sum + span)
 }
 
-/// Takes the same share of each span's way to the longest it may be, so that all together are no shorter than `least`; gives
-/// what was missing.
+/// Lengthens all spans by the same share of the distance to their longest values, so that their sum is at least
+/// `least`; returns the missing time.
 fn lengthen(spans: &mut [Nanos], longest: impl Iterator<Item = Nanos> + Clone, least: Nanos) -> Nanos {
     let missing = (least - total(spans.iter().copied())).or_zero();
     let room = total(spans.iter().zip(longest.clone()).map(|(span, longest)| (longest - *span).or_zero()));
     let share = (missing.0 as f64 / room.0.max(1) as f64).min(1.0);
     for (span, longest) in spans.iter_mut().zip(longest) {
-        // Rounded up, for fractions of a nanosecond add up.
+        // Rounded up, because fractions of a nanosecond add up.
         *span += Nanos(((longest - *span).or_zero().0 as f64 * share).ceil() as i64);
     }
     missing
 }
 
-/// Each owner that a change addresses, with what it may lose.
+/// Owners that a change addresses, with the time that each can lose.
 fn addressed(record: &Record, change: &Change) -> Vec<(Owner, Nanos)> {
     let ledger = &record.row.time_ns;
     let causes: &[Cause] = match change.name {
@@ -91,24 +92,25 @@ fn addressed(record: &Record, change: &Change) -> Vec<(Owner, Nanos)> {
     owners
 }
 
-/// What of the responder's own time the ledger takes for travel: of each pause a round trip, wherever the tap is.
+/// The part of the responder's own time that the ledger counts as travel: a round trip of each pause, wherever the tap
+/// is.
 fn taken_for_travel(record: &Record) -> Nanos {
     let thought = record.row.exchanges.iter().flatten().map(|exchange| exchange.of(Phase::Think));
     let owned = record.row.time_ns.of(Owner::Waiting(Cause::AppLimited));
     (total(thought) - owned).or_zero().min(record.row.time_ns.of(Owner::InTransit))
 }
 
-/// Causes whose time has no round trip in it.
+/// Causes whose time contains no round trip.
 const ALONE: [Cause; 2] = [Cause::AppLimited, Cause::CaptureGap];
 
-/// A round trip is in all that the network takes part in: everything but the applications' own time and what nobody captured.
+/// Time that contains round trips: everything except the applications' own time and missing parts of the capture.
 fn networks(record: &Record, captured: &Times) -> Nanos {
     let whole = captured.transfer_ns.max(total(captured.exchanges_ns.iter().copied()));
     let others = ALONE.map(|cause| record.row.time_ns.of(Owner::Waiting(cause)));
     (whole - total(others)).or_zero()
 }
 
-/// What a loss costs beyond its repair: the handshake's timeouts, and a window that it left small.
+/// Costs of a loss beyond its repair: the handshake's timeouts, and the time with a window that the loss left small.
 fn consequences(record: &Record) -> [(Owner, Nanos); 2] {
     let of = |cause| record.row.time_ns.of(Owner::Waiting(cause));
     let trip = record.row.base_rtt_ns.unwrap_or_default();

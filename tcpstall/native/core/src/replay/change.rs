@@ -1,23 +1,23 @@
-//! One change of a host, a path or an application, by the name that the command line gives it.
+//! One change of a host, a path or an application, by its name on the command line.
 
 use serde::Serialize;
 
 use super::setup::{Earlier, End, Level, Opening, Reuse, Setup, UNLIMITED};
 use crate::time::Nanos;
 
-/// What is not known of a change's effect is taken three ways.
+/// Assumption about the unknown effects of a change.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum View {
-    /// As well as it may go.
+    /// The best case.
     Hopeful,
-    /// As is likeliest.
+    /// The likeliest case.
     Likely,
-    /// As badly as it may go.
+    /// The worst case.
     Doubtful,
 }
 
 impl View {
-    /// All three.
+    /// All three views.
     pub const ALL: [View; 3] = [View::Hopeful, View::Likely, View::Doubtful];
 
     fn pick<T>(self, hopeful: T, likely: T, doubtful: T) -> T {
@@ -29,7 +29,7 @@ impl View {
     }
 }
 
-/// Names, their units, and what a value of `None` (`auto`) means.
+/// Names of changes, with their units and the meaning of `None` (`auto`).
 pub const NAMES: [&str; 11] = [
     "initcwnd",
     "sndbuf",
@@ -44,7 +44,7 @@ pub const NAMES: [&str; 11] = [
     "think",
 ];
 
-/// A change: bytes, nanoseconds, bytes per second, or 0 and 1.
+/// A change; its value is in bytes, nanoseconds, bytes per second, or 0 and 1.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Change {
     /// One of [`NAMES`].
@@ -53,21 +53,23 @@ pub struct Change {
     pub value: Option<i64>,
 }
 
-/// A window field without a scale, which is what a connection begins with (Linux tcp_rmem's middle value gives as much).
+/// Largest window field without a scale, with which a connection begins (the middle value of Linux's tcp_rmem gives as
+/// much).
 const FIRST_WINDOW: i64 = 65_535;
-/// Linux tcp_rmem's largest value, 6 MB, of which half is window.
+/// Largest window of Linux: half of tcp_rmem's largest value, 6 MB.
 const LARGEST_WINDOW: i64 = 3 << 20;
-/// The largest buffer of one TSO frame (Linux GSO_LEGACY_MAX_SIZE): once begun it is filled, whatever the limit is.
+/// Largest buffer of one TSO frame (Linux GSO_LEGACY_MAX_SIZE): once begun it is filled, whatever the limit.
 const LARGEST_FRAME: i64 = 65_536;
-/// Payload of a flight on a kernel with one segment per buffer, per byte of SO_SNDBUF: 2 · 1448 / 2304, one segment more or less.
+/// Payload in flight per byte of SO_SNDBUF on a kernel with one segment per buffer: 2 · 1448 / 2304, one segment more
+/// or less.
 const ONE_SEGMENT_EACH: f64 = 1.27;
-/// An idle that brings any window back to the initial one, if an idle lowers it at all.
+/// Idle period that lowers any window to the initial one, if idle periods lower it at all.
 const LONG_IDLE: Nanos = Nanos::from_millis(60_000);
-/// Payload in Ethernet frames: 1448 of 1538 bytes with preamble and gap.
+/// Share of payload in Ethernet frames: 1448 of 1538 bytes with preamble and gap.
 const PAYLOAD_SHARE: f64 = 1448.0 / 1538.0;
 
 impl Change {
-    /// A change by its name, if there is such a one and it takes such a value.
+    /// A change by its name; `None` if there is no such change or it does not take this value.
     pub fn new(name: &str, value: Option<i64>) -> Option<Change> {
         let name = NAMES.into_iter().find(|known| *known == name)?;
         let fits = match (name, value) {
@@ -81,7 +83,7 @@ impl Change {
         fits.then_some(Change { name, value })
     }
 
-    /// Makes it, in one view of what is not known.
+    /// Applies the change to a setup, in one view of its unknown effects.
     pub fn apply(&self, setup: &mut Setup, view: View) {
         let value = self.value.unwrap_or(0);
         let each = |setup: &mut Setup, change: &dyn Fn(&mut End)| setup.ends.iter_mut().for_each(change);
@@ -113,13 +115,13 @@ impl Change {
         }
     }
 
-    /// It only lifts a limit: nothing takes longer than before.
+    /// True if the change only lifts a limit, so that nothing takes longer than before.
     pub fn only_lifts(&self, setup: &Setup) -> bool {
         let Some(size) = self.value else { return true };
         let largest = |windows: &mut dyn Iterator<Item = i64>| windows.max().unwrap_or(0);
         setup.ends.iter().all(|end| match self.name {
             "sndbuf" => {
-                // Whatever large frames made of it, the option now is no larger than the lowest level.
+                // Whatever large frames made of it, the present option is no larger than the lowest level.
                 let lowest = levels(end).first().map(|level| level.full);
                 lowest.is_some_and(|lowest| send_buffer(end, size, View::Doubtful).full >= lowest)
             }
@@ -128,7 +130,7 @@ impl Change {
         } || self.name == "sndbuf" && end.send_buffer.is_empty())
     }
 
-    /// It moves whole round trips, so that being off by part of one is the least to expect.
+    /// True if the change affects whole round trips, so that its error is at least part of one.
     pub fn is_structural(&self) -> bool {
         matches!(self.name, "initcwnd" | "sndbuf" | "rcvbuf" | "rtt" | "reuse-connection" | "slow-start-after-idle")
     }
@@ -142,21 +144,21 @@ fn reuse(setup: &Setup, view: View) -> Option<Reuse> {
     }
 }
 
-/// The levels at which it was blocked, the lowest first.
+/// Levels at which the writer was blocked, the lowest first.
 fn levels(end: &End) -> Vec<&Level> {
     let mut known: Vec<&Level> = end.send_buffer.iter().filter(|level| level.full < UNLIMITED).collect();
     known.sort_by_key(|level| level.full);
     known
 }
 
-/// SO_SNDBUF is doubled and counts truesize: with one segment per buffer a good half of that is payload, with large frames
-/// nearly all, and one frame more may be begun.
+/// Level for a value of SO_SNDBUF, which is doubled and counts truesize: with one segment per buffer a little over half
+/// of that is payload, with large frames nearly all, and one more frame may be begun.
 fn send_buffer(end: &End, size: i64, view: View) -> Level {
     let least = (size as f64 * ONE_SEGMENT_EACH) as i64;
     let known = levels(end);
     let now = known.get(known.len() / 2);
     let old = now.is_some_and(|level| level.full < LARGEST_FRAME * 2 / 3);
-    // Large frames overran the buffer by as much as they happened to: a larger one may as well hold nothing back.
+    // Large frames exceeded the buffer by irregular amounts: a larger buffer may not limit the sender at all.
     let erratic = known.first().zip(known.last()).is_some_and(|(low, high)| high.full > 2 * low.full);
     let full = match (view, old) {
         (View::Hopeful, false) if erratic => UNLIMITED,
@@ -169,13 +171,13 @@ fn send_buffer(end: &End, size: i64, view: View) -> Level {
     Level { until: i64::MAX, full: full.max(end.mss), wake: (full as f64 * woken) as i64 }
 }
 
-/// A window that never let much out hides what a small send buffer would do: SO_SNDBUF 16 KB, the smallest that is met.
+/// Level of a small send buffer that a small window would hide: SO_SNDBUF 16 KB, the smallest in common use.
 fn hidden_buffer(end: &End) -> Level {
     let full = ((16_384.0 * ONE_SEGMENT_EACH) as i64).max(end.most_out);
     Level { until: i64::MAX, full, wake: full * 2 / 3 }
 }
 
-/// The buffer that held the reader's backlog is exchanged for another; what was unread stays so.
+/// Replaces the buffer that held the reader's backlog by another; unread data remains unread.
 fn receive_buffer(openings: &mut [Opening], size: Option<i64>, view: View) {
     let mut largest = 0;
     let mut reached = 0;
@@ -184,9 +186,9 @@ fn receive_buffer(openings: &mut [Opening], size: Option<i64>, view: View) {
         largest = largest.max(window);
         let unread = largest - window;
         let full = match size {
-            // socket(7) doubles it; half to three quarters of that is window, or what truesize says.
+            // socket(7) doubles the option; half to three quarters of that is window, depending on truesize.
             Some(size) => view.pick(size * 3 / 2, size, size),
-            // Linux tcp_rcv_space_adjust: twice what arrived in the last round trip, which slow start doubles.
+            // Linux tcp_rcv_space_adjust: twice the data of the last round trip, which slow start doubles.
             None => view.pick(LARGEST_WINDOW, FIRST_WINDOW.max(2 * opening.arrived), FIRST_WINDOW.max(opening.arrived)),
         };
         reached = (opening.arrived + (full.min(LARGEST_WINDOW.max(size.unwrap_or(0))) - unread).max(0)).max(reached);

@@ -1,4 +1,4 @@
-//! What was captured, what the model makes of it, and what it makes of the change.
+//! Compares the captured transfer with its replay, and the replay with replays of changes.
 
 use serde::Serialize;
 
@@ -14,82 +14,83 @@ use crate::time::Nanos;
 
 /// Events of all replays of one flow together; a flow that needs more is refused.
 pub const MOST_EVENTS: u64 = 100_000_000;
-/// A replay that differs from the capture by more than this share, and by more than so many round trips, explains nothing.
+/// Largest difference of a replay from the capture, as a share and in round trips: a replay that exceeds both is
+/// refused.
 const FITS: (f64, i64) = (0.3, 2);
-/// No prediction is surer than this share of itself.
+/// Smallest margin of a prediction, as a share of it.
 const LEAST_MARGIN: f64 = 0.02;
-/// Of a round trip: how far a replay is off for the moments inside one that it does not know.
+/// Error of a replay from the unknown times inside a round trip, in round trips.
 const INSIDE: f64 = 0.1;
-/// Round trips by which one reading of a capture must fit better than the usual one.
+/// Round trips by which another reading of a capture must fit better than the usual one.
 const CLEARLY: f64 = 1.2;
-/// The same where a change moves whole round trips.
+/// Error in round trips where a change affects whole round trips.
 const STRUCTURAL: f64 = 1.0;
 
-/// A span and the bounds that it is expected in.
+/// A span and its expected bounds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub struct Expected {
-    /// The likeliest.
+    /// The likeliest value.
     pub expected_ns: Nanos,
-    /// No less than this.
+    /// Lower bound.
     pub low_ns: Nanos,
-    /// No more than this.
+    /// Upper bound.
     pub high_ns: Nanos,
 }
 
-/// One transfer as it was or as the model plays it.
+/// Times of one transfer, captured or replayed.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Times {
-    /// From the client's SYN to the arrival of the last byte.
+    /// Time from the client's SYN to the arrival of the last byte.
     pub transfer_ns: Nanos,
     /// Each exchange's latency for the client.
     pub exchanges_ns: Vec<Nanos>,
 }
 
-/// What a change, or several together, come to.
+/// Effect of a change, or of several together.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Outcome {
     /// The changes.
     pub changes: Vec<Change>,
-    /// Asked for by name, or because of what the flow waited for.
+    /// True if the change was suggested by the flow's causes, false if it was requested by name.
     pub suggested: bool,
-    /// From the client's SYN (or its first write, on a connection in use) to the arrival of the last byte.
+    /// Time from the client's SYN (or its first write, on a connection in use) to the arrival of the last byte.
     pub transfer: Expected,
     /// Each exchange's latency for the client.
     pub exchanges: Vec<Expected>,
-    /// What the client waits less than in the unchanged replay, over all exchanges, or over the transfer where there is none;
-    /// no more than `owned_ns`.
+    /// Time that the client waits less than in the unchanged replay, over all exchanges, or over the transfer where
+    /// there is none; no more than `owned_ns`.
     pub saved_ns: Nanos,
-    /// What the causes own that the changes address, the most that may be saved.
+    /// Time of the causes that the changes address: the largest possible saving.
     pub owned_ns: Nanos,
-    /// The replay gained clearly more than its causes own, which is not promised.
+    /// The replay gained clearly more than its causes own; the excess is not promised.
     pub bounded: bool,
 }
 
-/// Everything about one connection.
+/// Forecast for one connection.
 #[derive(Clone, Debug, Serialize)]
 pub struct Forecast {
-    /// Why nothing is predicted.
+    /// Reason why there is no prediction.
     pub refused: Option<Refusal>,
     /// The path's round trip without queues.
     pub rtt_ns: Option<Nanos>,
-    /// As captured.
+    /// Captured times.
     pub captured: Option<Times>,
-    /// As the model plays it unchanged.
+    /// Times of the unchanged replay.
     pub replayed: Option<Times>,
     /// The model's own error: the replay's transfer less the captured one.
     pub error_ns: Option<Nanos>,
-    /// With the changes: those asked for in their order, or the remedies that the causes call for, the best first.
+    /// Effects of the changes: the requested ones in their order, or the remedies for the causes, the best first.
     pub outcomes: Vec<Outcome>,
-    /// Sizes that the observed values suggest.
+    /// Sizes that fit the observed values.
     pub sizing: Vec<Sizing>,
 }
 
-/// What a record supports: each set of `changes`, or where there is none each remedy by itself.
+/// Forecast from a record: for each set of `changes`, or, without any, for each remedy alone.
 pub fn forecast(record: &Record, changes: &[Vec<Change>]) -> Forecast {
     forecast_within(record, changes, MOST_EVENTS)
 }
 
-/// The same, with room for so many events of all replays together.
+/// The same forecast, with at most `most` events of all replays together.
 pub fn forecast_within(record: &Record, changes: &[Vec<Change>], most: u64) -> Forecast {
     let mut forecast = Forecast {
         refused: None,
@@ -142,7 +143,7 @@ impl Forecast {
 }
 
 impl Outcome {
-    /// It saves something: a change that saves nothing is no advice.
+    /// True if the change saves time: a change that saves nothing is no advice.
     fn saves(&self, unchanged: &Played) -> bool {
         self.saved_ns > Nanos::ZERO || self.transfer.expected_ns < unchanged.transfer
     }
@@ -159,7 +160,7 @@ impl Played {
         self
     }
 
-    /// What it gains over `from`, but no more than `changed` gains over `unchanged`.
+    /// This replay, with its gain over `from` limited to the gain of `changed` over `unchanged`.
     fn gaining_no_more(mut self, from: &Played, unchanged: &Played, changed: &Played) -> Played {
         let least = |from: Nanos, unchanged: Nanos, changed: Nanos| from - (unchanged - changed).or_zero();
         self.transfer = self.transfer.max(least(from.transfer, unchanged.transfer, changed.transfer));
@@ -170,25 +171,25 @@ impl Played {
         self
     }
 
-    /// What the client waited: its own pauses between exchanges are not counted.
+    /// Time that the client waited, without its own pauses between exchanges.
     fn waited(&self) -> Nanos {
         let exchanges = self.exchanges.iter().fold(Nanos::ZERO, |sum, span| sum + *span);
         if self.exchanges.is_empty() { self.transfer } else { exchanges }
     }
 
-    /// How far it is from what was captured, over the transfer and all exchanges.
+    /// Distance from the captured times, over the transfer and all exchanges.
     fn distance(&self, captured: &Times) -> i64 {
         let exchanges = self.exchanges.iter().zip(&captured.exchanges_ns).map(|(own, was)| (*own - *was).0.abs());
         (self.transfer - captured.transfer_ns).0.abs() + exchanges.sum::<i64>()
     }
 }
 
-/// What a capture does not say outright: whether an idle lowers the window. It does unless the replay fits clearly better
-/// without.
+/// Decides whether idle periods lower the window, which a capture does not show directly. They do unless the replay
+/// fits clearly better without.
 fn fit(setup: Setup, captured: &Times) -> Option<(Setup, Played)> {
     let usual = play(&setup)?;
     if setup.ends.iter().any(|end| !end.send_buffer.is_empty()) {
-        // A buffer that binds hides what the window would allow.
+        // A limiting buffer hides the effect of the window.
         return Some((setup, usual));
     }
     let mut other = setup.clone();
@@ -206,7 +207,7 @@ struct Base<'a> {
     setup: Setup,
     captured: Times,
     played: Played,
-    /// The same without a loss, where something was lost.
+    /// The replay without losses, where there were losses.
     whole: Option<Whole>,
 }
 
@@ -228,7 +229,7 @@ impl Whole {
 }
 
 impl Base<'_> {
-    /// Events of all replays that so many sets of changes take, about.
+    /// Approximate number of events in all replays for these sets of changes.
     fn events(&self, sets: &[Vec<Change>]) -> u64 {
         let once = self.played.events + self.whole.as_ref().map_or(0, |whole| whole.played.events);
         once.saturating_mul((View::ALL.len() * sets.len()) as u64)
@@ -257,7 +258,7 @@ impl Base<'_> {
             let margin = error.max(all[1].scaled(LEAST_MARGIN)).max(inside);
             let low = all.iter().min().copied().unwrap_or(all[1]) - margin;
             let high = all.iter().max().copied().unwrap_or(all[1]) + margin;
-            // Whatever is asked and answered takes a round trip.
+            // Every request with its answer takes a round trip.
             let low = low.max(rtt.min(all[1]));
             Expected { expected_ns: all[1], low_ns: low, high_ns: high }
         };
@@ -278,8 +279,8 @@ impl Base<'_> {
         })
     }
 
-    /// The replay with the changes. Only a path without losses removes one: any other change gains what it gains where nothing
-    /// is lost, and no more.
+    /// The replay with the changes. Only a path without losses removes a loss: any other change gains no more than it
+    /// gains without losses.
     fn changed(&self, changes: &[Change], view: View) -> Option<(Nanos, Played)> {
         let made = |setup: &Setup| {
             let mut setup = setup.clone();

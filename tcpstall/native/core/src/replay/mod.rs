@@ -1,7 +1,8 @@
-//! What a change would buy: a connection's applications, path and limits, recovered from a capture, played again.
+//! Predicts the effect of a change: recovers a connection's applications, path and limits from a capture, and replays
+//! them.
 //!
-//! [`record`] is what the capture tells, [`recover`] what that gives away of applications, path and limits, [`model`] plays
-//! it, [`forecast`] compares.
+//! [`record`] keeps a flow's packets and diagnosis, [`recover`] infers applications, path and limits from them,
+//! [`model`] replays these, [`forecast`] compares the results.
 
 mod bound;
 pub mod change;

@@ -1,4 +1,4 @@
-//! What a capture tells of one connection, kept for a replay: what passed and what the diagnosis made of it.
+//! Record of one connection for a replay: its packets and their diagnosis.
 
 use super::setup::{Earlier, Span};
 use crate::causes::{self, Cause, Limits};
@@ -9,45 +9,45 @@ use crate::tables::{FlowRow, Wanted, flow_row};
 use crate::time::Nanos;
 use crate::wire::{Address, Endpoint};
 
-/// Segments kept of one flow; one with more is not replayed.
+/// Segments kept of one flow; a longer flow is not replayed.
 pub const MOST_KEPT: usize = 1_000_000;
-/// Segments kept of all flows that are replayed together; those that would exceed it are not.
+/// Segments kept of all flows that are replayed together; flows that would exceed this number are not replayed.
 pub const MOST_KEPT_TOGETHER: usize = 4_000_000;
 
-/// What a segment was to its flow.
+/// Classification of a segment within its flow.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
     /// New data.
     New,
-    /// Data that had passed before.
+    /// Data that passed before.
     Again,
-    /// Data below the newest that had not passed: sent again by its sender, or only late.
+    /// Data below the newest that did not pass before: retransmitted by its sender, or only late.
     Late {
-        /// Sent again.
+        /// The data was retransmitted.
         again: bool,
     },
-    /// Neither data nor anything else that counts here but its acknowledgement.
+    /// Neither data nor anything else that matters here, except its acknowledgement.
     Control,
 }
 
 /// A segment as it passed the tap.
 #[derive(Clone, Copy, Debug)]
 pub struct Passing {
-    /// When.
+    /// Time at the tap.
     pub time: Nanos,
-    /// Which packet it was.
+    /// Packet of the segment.
     pub packet: PacketNo,
-    /// Who sent it.
+    /// Sender of the segment.
     pub sender: Direction,
-    /// What it was.
+    /// Classification of the segment.
     pub kind: Kind,
-    /// Where its payload begins in its sender's data.
+    /// Offset of its payload in its sender's data.
     pub start: i64,
-    /// Its payload.
+    /// Size of its payload, bytes.
     pub bytes: i64,
-    /// What it acknowledged of its receiver's data.
+    /// Acknowledged offset of its receiver's data.
     pub ack: Option<i64>,
-    /// How far its sender would take the receiver's data.
+    /// Right edge of its sender's window for the receiver's data.
     pub edge: Option<i64>,
     /// Its first SACK block.
     pub sack: Option<(i64, i64)>,
@@ -55,16 +55,16 @@ pub struct Passing {
     pub rtt: Option<Nanos>,
 }
 
-/// What is kept of one flow.
+/// Segments kept of one flow.
 #[derive(Clone, Debug, Default)]
 pub struct Kept {
     passings: Vec<Passing>,
-    /// It was more than there is room for, and all of it was given up.
+    /// The flow exceeded the limit, and all its segments were dropped.
     cut: bool,
 }
 
 impl Kept {
-    /// Keeps one segment more while the flow has no more than `most`, taking its place out of `left`.
+    /// Keeps one more segment while the flow has no more than `most`; takes its place out of `left`.
     pub fn keep(&mut self, passing: Passing, most: usize, left: &mut usize) {
         if self.cut {
             return;
@@ -79,68 +79,68 @@ impl Kept {
     }
 }
 
-/// A stretch of one sender's silence, as the diagnosis explains it.
+/// A stretch of one sender's silence, with its diagnosis.
 #[derive(Clone, Copy, Debug)]
 pub struct Silence {
-    /// Why.
+    /// Cause of the silence.
     pub cause: Cause,
-    /// Where it begins.
+    /// Start of the silence.
     pub start: Nanos,
-    /// Where it ends.
+    /// End of the silence.
     pub end: Nanos,
-    /// The packet of new data that ended it, if it lasted until then.
+    /// The packet of new data that ended the silence, if the silence lasted until then.
     pub next: Option<PacketNo>,
-    /// Bytes in flight when it began.
+    /// Bytes in flight at its start.
     pub out_before: i64,
-    /// Bytes in flight when it ended.
+    /// Bytes in flight at its end.
     pub out_after: i64,
-    /// The sender had sent nothing before it.
+    /// The sender had sent nothing before.
     pub first: bool,
-    /// The rate that the burst before it and it make, bytes per second.
+    /// Rate of the burst before it: its bytes divided by the time of burst and silence, bytes per second.
     pub pace: Option<f64>,
-    /// How fast the peer's application read while it was behind, over the whole flow, bytes per second.
+    /// Rate at which the peer's application read while it lagged, over the whole flow, bytes per second.
     pub reads: Option<u64>,
 }
 
-/// One connection.
+/// Record of one connection.
 #[derive(Clone, Debug)]
 pub struct Record {
-    /// Its row of the report, all stalls and exchanges in it.
+    /// Its row in the report, with all stalls and exchanges.
     pub row: FlowRow,
-    /// Everything that passed after the handshake, in order.
+    /// All segments after the handshake, in order.
     pub passings: Vec<Passing>,
-    /// More passed than is kept.
+    /// The flow has more segments than are kept.
     pub cut: bool,
     /// Round trips from the tap to the client and to the server.
     pub distances: [Option<Nanos>; 2],
-    /// When the first SYN passed.
+    /// Time when the first SYN passed.
     pub syn: Option<Nanos>,
-    /// When the SYN-ACK and what completed the handshake passed.
+    /// Times when the SYN-ACK and the segment that completed the handshake passed.
     pub opened: [Option<Nanos>; 2],
-    /// SYNs and SYN-ACKs that were sent again.
+    /// Retransmitted SYNs and SYN-ACKs.
     pub lost_handshakes: u32,
     /// Payload of a full segment of either end.
     pub mss: [i64; 2],
     /// Both ends use SACK.
     pub sack: bool,
-    /// Bytes acknowledged that the tap never saw, or packets known to be left out.
+    /// Bytes were acknowledged that the tap never saw, or packets are known to be left out.
     pub has_gaps: bool,
     /// A loss halves the window of either end.
     pub reno: [bool; 2],
-    /// Silences shorter than this are no stalls, and their causes less sure.
+    /// Length below which silences are no stalls, and their causes less certain.
     pub threshold: Nanos,
     /// The silences of either end.
     pub silences: [Vec<Silence>; 2],
     /// The first flight of either end, bytes.
     pub first_flight: [Option<i64>; 2],
-    /// Which connection could be used instead, among those looked at: see [`among`].
+    /// The connection that could be used instead, among the recorded ones: see [`among`].
     pub earlier: Earlier,
-    /// Where the exchanges of the row lie.
+    /// Positions of the row's exchanges in the data.
     pub spans: Vec<Span>,
 }
 
 impl Record {
-    /// Of a flow that is over, with what was kept of it.
+    /// The record of a finished flow, with its kept segments.
     pub fn new(flow: &Finished, id: u64, capture: u32, kept: Kept) -> Record {
         let Kept { passings, cut } = kept;
         let limits = Limits::default();
@@ -170,13 +170,13 @@ impl Record {
     }
 }
 
-/// Each of several flows is told which of the others had come to its end before it began, between the same hosts.
+/// Sets, for each of several flows, the other that had ended before it began, between the same hosts.
 pub fn among(records: &mut [&mut Record]) {
     if records.len() < 2 {
         return;
     }
     records.sort_by_key(|record| record.row.start_ns);
-    // When a connection became free, by its hosts.
+    // Time when a connection became free, by its hosts.
     let mut free: Vec<(Address, Endpoint, Nanos)> = Vec::new();
     for record in records.iter_mut() {
         let (client, server, start) = (record.row.client.address, record.row.server, record.row.start_ns);

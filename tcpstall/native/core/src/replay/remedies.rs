@@ -1,4 +1,4 @@
-//! Which changes a flow's causes call for.
+//! Selects the changes that address a flow's causes.
 
 use super::change::Change;
 use super::record::Record;
@@ -8,16 +8,16 @@ use crate::tables::ledger::Owner;
 use crate::tables::rows::DirectionRow;
 use crate::time::Nanos;
 
-/// A cause that owns less than this share of the flow's time, the applications' own aside, is not worth a change.
+/// Share of the flow's time, without the applications' own, below which a cause is not worth a change.
 const WORTH: f64 = 0.01;
-/// Linux takes any initial window, but nobody should ask for more segments than this at once.
+/// Largest initial window that is suggested, segments: Linux accepts any, but a larger burst is unreasonable.
 const LARGEST_INITIAL_WINDOW: i64 = 100;
 /// 1 Mbit/s in bytes per second: slower links are not sold.
 const SLOWEST_LINK: i64 = 125_000;
-/// A link this much faster is worth asking for.
+/// Smallest speed-up of a link that is worth suggesting.
 const FASTER: f64 = 2.0;
 
-/// One change each, without regard to order.
+/// The changes for a flow, each alone, in no particular order.
 pub(super) fn called_for(record: &Record, setup: &Setup) -> Vec<Change> {
     let mut changes: Vec<Change> = Vec::new();
     for cause in causes(record) {
@@ -51,7 +51,8 @@ fn causes(record: &Record) -> Vec<Cause> {
     Cause::ALL.into_iter().filter(|cause| of(*cause) >= least).collect()
 }
 
-/// The initial window that lets the largest message go at once, within reason; `None` where it is that large already.
+/// The initial window that sends the largest message at once, within reason; `None` where the window is that large
+/// already.
 fn fitting(setup: &Setup) -> Option<(&'static str, Option<i64>)> {
     let largest =
         setup.ends.iter().flat_map(|end| end.steps.iter().map(move |step| (step.bytes + end.mss - 1) / end.mss));
@@ -60,7 +61,7 @@ fn fitting(setup: &Setup) -> Option<(&'static str, Option<i64>)> {
     (wanted > now).then_some(("initcwnd", Some(wanted)))
 }
 
-/// A link at least twice as fast as the one that bound the flow, and as any rate that the flow reached.
+/// A link at least twice as fast as the flow's bottleneck, and faster than any rate of the flow.
 fn faster_link(record: &Record) -> Option<(&'static str, Option<i64>)> {
     let directions = &record.row.directions;
     let bound = [&directions.client, &directions.server].into_iter().max_by_key(|row| row.path.bandwidth_limited_ns)?;

@@ -1,99 +1,102 @@
-//! All that the model is given: what the applications do, what the path is, what limits each end.
+//! Input of the model: what the applications do, the properties of the path, the limits of each end.
 
 use crate::time::Nanos;
 
-/// One write of an application: what it waited for, for how long it thought, what it wrote.
+/// One write of an application, with the data that it waited for and its own time before it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Step {
-    /// The peer's data must have arrived up to this offset; 0 where it waits for nothing but its own last write.
+    /// Offset up to which the peer's data must have arrived; 0 where the write waits only for the application's last
+    /// write.
     pub heard: i64,
-    /// How long after that, and after its last write was taken, it writes.
+    /// Time from then, and from the end of the last write, to this write.
     pub pause: Nanos,
     /// Bytes written.
     pub bytes: i64,
 }
 
-/// More than any buffer holds (RFC 7323 §2.3 limits what can be in flight to 1 GiB).
+/// More than any buffer holds (RFC 7323 §2.3 limits the flight to 1 GiB).
 pub const UNLIMITED: i64 = 1 << 30;
 
-/// What of a send buffer shows while so much is written: a writer fills it, and is woken when enough is free.
+/// Observed levels of a send buffer during part of the data: a writer fills it, and is woken when enough is free.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Level {
-    /// Up to this offset of what is written.
+    /// Offset in the written data up to which the level holds.
     pub until: i64,
     /// Payload at which a writer is blocked, bytes.
     pub full: i64,
-    /// Payload down to which acknowledgements must bring it before the writer is woken (Linux sk_stream_write_space: two thirds).
+    /// Payload at or below which the writer is woken, bytes (Linux sk_stream_write_space: two thirds).
     pub wake: i64,
 }
 
-/// One wire packet's worth of data that the path lost.
+/// Data of one packet on the wire that the path lost.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Loss {
-    /// An offset in the middle of it: whichever packet carries it is lost.
+    /// An offset in its middle: each packet that contains it is lost.
     pub at: i64,
-    /// So many times.
+    /// Number of times that it is lost.
     pub times: u32,
 }
 
 /// The right edge of a window that an end announced.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Opening {
-    /// Bytes of the peer had arrived up to this offset.
+    /// Offset up to which the peer's data had arrived.
     pub arrived: i64,
-    /// What the end would then take.
+    /// Right edge of the window at that time.
     pub edge: i64,
-    /// How long after their arrival its application had read so much; zero where the acknowledgement itself said so.
+    /// Time from that arrival until the application had read this much; zero where the acknowledgement itself announced
+    /// the edge.
     pub after: Nanos,
 }
 
 /// One end of the connection.
 #[derive(Clone, Debug, PartialEq)]
 pub struct End {
-    /// What its application does, in order.
+    /// Writes of its application, in order.
     pub steps: Vec<Step>,
     /// Payload of a full segment.
     pub mss: i64,
-    /// Congestion window at the start, segments.
+    /// Initial congestion window, segments.
     pub initial_window: u32,
-    /// A loss leaves half of the window and it grows by a segment a round trip (RFC 5681); otherwise CUBIC.
+    /// A loss halves the window, which then grows by a segment per round trip (RFC 5681); otherwise CUBIC.
     pub reno: bool,
-    /// An idle longer than a timeout lowers the window (RFC 5681 §4.1, Linux tcp_slow_start_after_idle).
+    /// An idle period longer than a timeout lowers the window (RFC 5681 §4.1, Linux tcp_slow_start_after_idle).
     pub idle_restart: bool,
-    /// Small segments wait for the acknowledgement of small ones (RFC 896).
+    /// A small segment waits for the acknowledgement of the small one before it (RFC 896).
     pub nagle: bool,
-    /// The send buffer, where it limits; by what was written, for kernels tune it and large frames overrun it. Empty for none.
+    /// The send buffer, where it limits the sender, by offset in the written data, because kernels tune it and large
+    /// frames exceed it. Empty without such a limit.
     pub send_buffer: Vec<Level>,
-    /// The rate at which it paces, bytes per second.
+    /// Pacing rate, bytes per second.
     pub pace: Option<f64>,
-    /// What the path loses of its data, in order of offset.
+    /// Losses of its data on the path, in order of offset.
     pub losses: Vec<Loss>,
-    /// How long it delays an acknowledgement; zero for none.
+    /// Delay of its acknowledgements; zero for none.
     pub delayed_ack: Nanos,
-    /// What it announces for the peer's data, in the order it did.
+    /// Windows that it announces for the peer's data, in order.
     pub openings: Vec<Opening>,
-    /// Most bytes that were in flight: no limit is known beyond it.
+    /// Largest flight, bytes: no limit beyond it is known.
     pub most_out: i64,
-    /// How fast its application reads while it is behind, bytes per second.
+    /// Rate at which its application reads while it lags, bytes per second.
     pub reads: Option<f64>,
-    /// The narrowest point for its data, payload bytes per second.
+    /// Rate of the bottleneck for its data, payload bytes per second.
     pub rate: Option<f64>,
 }
 
 impl End {
-    /// The level of its send buffer that counts for the byte written next; `past` a level that it has just been woken from.
+    /// The level of its send buffer for the next byte to be written; `past` a level from which it has just been woken.
     pub fn level(&self, written: i64, past: bool) -> Option<&Level> {
         let counts = |level: &Level| level.until < written || past && level.until == written;
         self.send_buffer.get(self.send_buffer.partition_point(counts)).or(self.send_buffer.last())
     }
 
-    /// All that its application writes.
+    /// Size of all its writes.
     pub fn bytes(&self) -> i64 {
         self.steps.iter().map(|step| step.bytes).sum()
     }
 }
 
-/// Where an exchange lies in the data of both ends.
+/// Position of an exchange in the data of both ends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Span {
     /// Offset of the request's first byte; `None` where the exchange begins with the connection.
@@ -102,36 +105,36 @@ pub struct Span {
     pub answered: i64,
 }
 
-/// A connection that was used for the same before.
+/// An earlier connection for the same purpose.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Reuse {
-    /// It has been idle for so long since.
+    /// Idle time of that connection.
     pub idle: Nanos,
 }
 
-/// Which connection could be used instead of a new one.
+/// Connection that could be used instead of a new one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Earlier {
-    /// Only this one is looked at.
+    /// Unknown, because only this connection is examined.
     Unknown,
-    /// It is the first of several, or the others were busy.
+    /// There is none: this is the first of several, or the others were busy.
     None,
-    /// One to the same service had come to its end so long before.
+    /// A connection to the same service had ended this long before.
     Ended(Nanos),
 }
 
-/// A connection to be replayed.
+/// Setup of a connection to be replayed.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Setup {
     /// Client and server.
     pub ends: [End; 2],
     /// Round trip without queues.
     pub rtt: Nanos,
-    /// Timeouts of SYN or SYN-ACK before the handshake went through.
+    /// Timeouts of SYN or SYN-ACK before the handshake succeeded.
     pub lost_handshakes: u32,
     /// SACK is in use.
     pub sack: bool,
-    /// Which connection could be used instead.
+    /// Connection that could be used instead.
     pub earlier: Earlier,
     /// The connection had been used before.
     pub reuse: Option<Reuse>,

@@ -1,44 +1,45 @@
-//! Sizes that follow from what was observed: bytes in flight for a rate, windows, initial windows.
+//! Computes sizes from observed values: bytes in flight for a rate, windows, initial windows.
 
 use serde::Serialize;
 
 use super::record::Record;
 use crate::tables::Side;
 
-/// The smallest size that is worth setting: what Linux gives a new socket (second value of tcp_wmem).
+/// Smallest size that is worth setting: Linux's default for a new socket (second value of tcp_wmem).
 const LEAST_SIZE: u64 = 16 << 10;
 
-/// The next size that somebody would write: quarters of powers of two, and no less than [`LEAST_SIZE`].
+/// The next round size: quarters of powers of two, at least [`LEAST_SIZE`].
 fn sensible(bytes: u64) -> u64 {
     let bytes = bytes.clamp(LEAST_SIZE, 1 << 40);
     bytes.next_multiple_of((bytes.next_power_of_two() / 8).max(1))
 }
 
-/// What one direction's data would need.
+/// Sizes for one direction's data.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Sizing {
-    /// Whose data.
+    /// Sender of the data.
     pub sender: Side,
-    /// The rate that the path was seen to carry at most, payload bytes per second; `None` where nothing shows it.
+    /// Largest rate that the path was seen to carry, payload bytes per second; `None` without evidence.
     pub rate_bytes_per_s: Option<u64>,
-    /// That rate times the base round trip: what must be in flight, and the least window for it.
+    /// That rate times the base round trip: the necessary flight, and the smallest window for it.
     pub bdp_bytes: Option<u64>,
-    /// The SO_SNDBUF for it, should it have to be set, and no less than what was in flight. With one segment a buffer a good
-    /// half of the memory is payload (Linux SKB_TRUESIZE: 2304 for 1448), and the kernel doubles the option.
+    /// SO_SNDBUF for that flight, in case it has to be set, and for no less than the largest flight. With one segment
+    /// per buffer a little over half of the memory is payload (Linux SKB_TRUESIZE: 2304 for 1448), and the kernel
+    /// doubles the option.
     pub sndbuf_bytes: Option<u64>,
     /// The largest window that the peer announced.
     pub peer_window_bytes: Option<u64>,
     /// The peer's first window: an initial window beyond it changes nothing.
     pub first_window_bytes: Option<u64>,
-    /// Bytes of the largest answer (or request, for the client).
+    /// Size of the largest answer (or request, for the client), bytes.
     pub largest_message_bytes: Option<u64>,
-    /// The initial window that lets it go in one round trip, segments.
+    /// The initial window that transfers it in one round trip, segments.
     pub initcwnd_segments: Option<u64>,
-    /// The peer's first window stops it before that.
+    /// The peer's first window is reached before that.
     pub window_binds_first: bool,
 }
 
-/// Of both directions that carried data, the client's first.
+/// Sizes of both directions that carried data, the client's first.
 pub(super) fn sizing(record: &Record) -> Vec<Sizing> {
     let rows = [(Side::Client, &record.row.directions.client), (Side::Server, &record.row.directions.server)];
     rows.into_iter()

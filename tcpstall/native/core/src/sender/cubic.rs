@@ -6,9 +6,9 @@ use crate::time::Nanos;
 
 /// CUBIC's scaling constant, segments per cubic second (RFC 9438 §5).
 const CUBIC_C: f64 = 0.4;
-/// Acknowledged segments per segment of growth before the first loss, at most (Linux bictcp_update).
+/// Most acknowledged segments per segment of growth before the first loss: 20 (Linux bictcp_update).
 const SLOWEST_BEFORE_LOSS: f64 = 20.0;
-/// Acknowledged segments per segment of growth at the fastest (Linux bictcp_update).
+/// Fewest acknowledged segments per segment of growth: two (Linux bictcp_update).
 const FASTEST: f64 = 2.0;
 
 /// State of one congestion avoidance epoch.

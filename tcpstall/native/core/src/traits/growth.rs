@@ -25,8 +25,8 @@ pub enum Growth {
     PerAck,
 }
 
-/// Smallest growth that shows a law, as a part of the flight: congestion avoidance and chance grow a flight by less, or
-/// by a single segment.
+/// Divisor of the flight: a step that adds less than an eighth of it, or a single segment, shows no law, because
+/// congestion avoidance and chance do as much.
 const LEAST_GROWTH: u32 = 8;
 /// Steps that must fit an unusual law before it is believed.
 const UNUSUAL: usize = 2;

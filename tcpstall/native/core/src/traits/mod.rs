@@ -65,7 +65,7 @@ pub enum Tail {
 /// Traits that a flow shows of its sender.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Traits {
-    /// How the congestion window grows in slow start.
+    /// The law by which the congestion window grows in slow start.
     pub growth: Seen<Growth>,
     /// The window that a climb began with, segments.
     pub initial_window: Seen<u32>,
@@ -82,7 +82,7 @@ pub struct Traits {
 pub struct Seen<T> {
     /// The value, if the flow shows one.
     pub value: Option<T>,
-    /// How often the flow has shown it.
+    /// Number of times that the flow has shown it.
     pub times: u32,
 }
 

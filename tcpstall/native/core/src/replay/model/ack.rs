@@ -1,4 +1,4 @@
-//! What an acknowledgement does to its sender.
+//! Effect of an acknowledgement on its sender.
 
 use super::host::Host;
 use super::repair::Repair;
@@ -6,7 +6,7 @@ use super::{Packet, World};
 use crate::sender::Path;
 use crate::time::Nanos;
 
-/// So many reported segments are proof of a loss without waiting for reordering (RFC 8985 §6.2: DupThresh).
+/// Reported segments that prove a loss without a wait for reordering (RFC 8985 §6.2: DupThresh).
 const DUPLICATES: u32 = 3;
 
 impl Host {
@@ -50,7 +50,7 @@ impl Host {
         self.arms(world);
     }
 
-    /// What must be lost is marked, and the window shrinks with it.
+    /// Marks segments that must be lost, and shrinks the window for them.
     pub(super) fn finds_losses(&mut self, world: &World<'_>) {
         if self.board.sacked() == 0 && self.board.lost() == 0 {
             return;

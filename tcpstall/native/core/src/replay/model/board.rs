@@ -1,6 +1,7 @@
-//! What a sender has out: the segments, what is reported of them, what counts as lost.
+//! Scoreboard of a sender: outstanding segments, reports about them, losses.
 //!
-//! Each acknowledgement costs what it tells, not what is out: segments are looked at when something happens to them.
+//! The cost of an acknowledgement depends on its content, not on the flight: segments are visited only when their state
+//! changes.
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
@@ -12,38 +13,38 @@ pub(super) struct Out {
     pub(super) start: i64,
     pub(super) end: i64,
     pub(super) sent: Nanos,
-    /// Its latest transmission's place among all.
+    /// Number of its latest transmission among all.
     pub(super) turn: u64,
     pub(super) sacked: bool,
     pub(super) lost: bool,
     pub(super) again: bool,
 }
 
-/// What an acknowledgement did to it.
+/// Segments that an acknowledgement took out of flight.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Freed {
-    /// Segments that are known to have arrived since.
+    /// Segments now known to have arrived.
     pub(super) segments: u32,
-    /// When the newest of those that were sent once was sent.
+    /// Time when the newest of those sent only once was sent.
     pub(super) sent: Option<Nanos>,
 }
 
-/// All of them in order of offset.
+/// Outstanding segments in order of offset.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Board {
     outs: VecDeque<Out>,
-    /// Transmissions in their order, by turn and offset, but for those known to have come to an end.
+    /// Transmissions in order, by number and offset, without those known to have ended.
     under_way: VecDeque<(u64, i64)>,
     /// Offsets of lost segments.
     lost: BTreeSet<i64>,
-    /// What was reported: ranges that lie apart, left edge to right.
+    /// Reported ranges, disjoint: left edge to right edge.
     reported: BTreeMap<i64, i64>,
     sacked: u32,
     short: u32,
     turns: u64,
-    /// The newest transmission known to have arrived.
+    /// Number of the newest transmission known to have arrived.
     newest: u64,
-    /// Segments looked at: what the work on it grows with.
+    /// Segments visited: the measure of the cost.
     #[cfg(test)]
     pub(super) steps: u64,
 }
@@ -66,7 +67,7 @@ impl Board {
         self.lost.len() as u32
     }
 
-    /// One shorter than a full segment is out.
+    /// True if a segment shorter than a full one is outstanding.
     pub(super) fn has_short(&self) -> bool {
         self.short > 0
     }
@@ -78,7 +79,7 @@ impl Board {
         self.outs.push_back(Out { start, end, sent, turn: self.turns, sacked: false, lost: false, again: false });
     }
 
-    /// Everything below `ack` arrived.
+    /// Takes in that everything below `ack` arrived.
     pub(super) fn acknowledge(&mut self, ack: i64, mss: i64) -> Freed {
         let mut freed = Freed::default();
         while let Some(out) = self.outs.front().filter(|out| out.end <= ack).copied() {
@@ -105,10 +106,10 @@ impl Board {
         freed
     }
 
-    /// Everything in the range arrived.
+    /// Takes in that everything in the range arrived.
     pub(super) fn report(&mut self, (left, right): (i64, i64)) -> u32 {
         let (mut reported, mut from) = (0, left);
-        // What had been reported before is passed over: a range that grows is reported again with each segment.
+        // Parts reported before are skipped: a growing range is reported again with each segment.
         let mut whole = (left, right);
         while let Some((start, end)) = self.touching((left, right)) {
             self.looks();
@@ -126,13 +127,13 @@ impl Board {
         reported
     }
 
-    /// The first range reported before that touches this one.
+    /// The first reported range that touches this one.
     fn touching(&self, (left, right): (i64, i64)) -> Option<(i64, i64)> {
         let before = self.reported.range(..left).next_back().filter(|(_, end)| **end >= left);
         before.or_else(|| self.reported.range(left..=right.max(left)).next()).map(|(start, end)| (*start, *end))
     }
 
-    /// Segments that reach into `part` and lie within `range` arrived.
+    /// Marks segments that overlap `part` and lie within `range` as arrived.
     fn reports(&mut self, part: (i64, i64), range: (i64, i64)) -> u32 {
         let mut reported = 0;
         let first = self.outs.partition_point(|out| out.end <= part.0 || out.start < range.0);
@@ -153,14 +154,14 @@ impl Board {
         reported
     }
 
-    /// What was sent before something that arrived, and by more than `window` before `now`, is lost (RFC 8985 §6.2); true if
-    /// anything is that was not.
+    /// Marks segments as lost that were sent before one that arrived, and more than `window` before `now` (RFC 8985
+    /// §6.2); true if any is newly lost.
     pub(super) fn detect(&mut self, now: Nanos, round_trip: Nanos, window: Nanos) -> bool {
         let mut found = false;
         while let Some((turn, start)) = self.under_way.front().copied().filter(|(turn, _)| *turn < self.newest) {
             self.looks();
             if let Some(out) = self.transmission(turn, start) {
-                // Those behind it were sent no sooner.
+                // Later segments were sent no sooner.
                 if now - out.sent < round_trip + window {
                     break;
                 }
@@ -173,7 +174,7 @@ impl Board {
         found
     }
 
-    /// A timeout: everything not reported is taken for lost.
+    /// Takes in a timeout: everything not reported counts as lost.
     pub(super) fn lose_all(&mut self) {
         while let Some((turn, start)) = self.under_way.pop_front() {
             self.looks();
@@ -184,21 +185,21 @@ impl Board {
         }
     }
 
-    /// The segment of a transmission, while that is its latest and nothing is known of it.
+    /// The segment of a transmission, if that is its latest one and its fate is unknown.
     fn transmission(&mut self, turn: u64, start: i64) -> Option<&mut Out> {
         let at = self.outs.partition_point(|out| out.start < start);
         let out = self.outs.get_mut(at).filter(|out| out.start == start);
         out.filter(|out| out.turn == turn && !out.sacked && !out.lost)
     }
 
-    /// The first lost segment is sent again.
+    /// Retransmits the first lost segment.
     pub(super) fn resend(&mut self, now: Nanos) -> Option<(i64, i64)> {
         let start = *self.lost.first()?;
         let at = self.outs.partition_point(|out| out.start < start);
         self.sends_again(at, now)
     }
 
-    /// The last segment is sent again, as a probe.
+    /// Retransmits the last segment, as a probe.
     pub(super) fn probe(&mut self, now: Nanos) -> Option<(i64, i64)> {
         let at = self.outs.iter().rposition(|out| !out.sacked)?;
         self.sends_again(at, now)
@@ -230,8 +231,8 @@ mod tests {
 
     const SEGMENT: i64 = 1_000;
 
-    /// So many segments are out, and all but each `nth` are reported one by one in ranges that grow; the rest is sent again,
-    /// lost, and sent again after a timeout.
+    /// Cost of `segments` outstanding segments: all but each `nth` are reported one by one in growing ranges; the rest
+    /// is retransmitted, lost, and retransmitted after a timeout.
     fn steps(segments: i64, nth: i64) -> u64 {
         let mut board = Board::default();
         let now = |at: i64| Nanos::from_millis(at);

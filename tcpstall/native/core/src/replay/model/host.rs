@@ -1,4 +1,4 @@
-//! One host: its application, what it sends, what it receives.
+//! One host: its application, its sender, its receiver.
 
 use std::collections::BTreeMap;
 
@@ -9,40 +9,40 @@ use crate::replay::setup::{End, Reuse, Setup};
 use crate::sender::{Cwnd, timers};
 use crate::time::Nanos;
 
-/// Where the application is.
+/// State of the application.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Writer {
     /// The connection is not open.
     Closed,
-    /// It waits for its step's turn.
+    /// The application waits for its step's turn.
     Waiting,
-    /// It knows when it will write.
+    /// The time of its next write is known.
     Thinking,
-    /// So many bytes are still to be taken by the send buffer.
+    /// Bytes that the send buffer still has to take.
     Writing(i64),
-    /// All is taken, but the call has not returned.
+    /// The send buffer has taken all, but the call has not returned.
     Returning,
-    /// It has nothing left to do.
+    /// The application has no further steps.
     Done,
 }
 
-/// What a timer is for.
+/// Purpose of a timer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Purpose {
     /// A tail loss probe.
     Probe,
     /// The retransmission timeout.
     Timeout,
-    /// A little reordering is waited for (RFC 8985 §6.2).
+    /// The wait for slightly reordered segments (RFC 8985 §6.2).
     Reordering,
-    /// A window too small for a segment is used after all (RFC 9293 §3.8.6.2.1).
+    /// The use of a window too small for a segment after all (RFC 9293 §3.8.6.2.1).
     Persist,
 }
 
 /// One host.
 pub(super) struct Host {
     pub(super) end: usize,
-    // The application.
+    // Application.
     pub(super) writer: Writer,
     pub(super) step: usize,
     pub(super) written: i64,
@@ -51,7 +51,7 @@ pub(super) struct Host {
     pub(super) awake: bool,
     pub(super) starts: Vec<(i64, Nanos)>,
     used: bool,
-    // Sending.
+    // Sender.
     pub(super) cwnd: Cwnd,
     pub(super) board: Board,
     pub(super) snd_una: i64,
@@ -71,16 +71,16 @@ pub(super) struct Host {
     pub(super) pace_free: Nanos,
     pub(super) pace_set: bool,
     pub(super) sent_again: u64,
-    // Receiving.
+    // Receiver.
     pub(super) rcv_nxt: i64,
-    /// Ranges above a hole, by where they begin.
+    /// Ranges above a hole, by their left edges.
     pub(super) ahead: BTreeMap<i64, i64>,
     pub(super) newest: Option<(i64, i64)>,
     pub(super) arrivals: Vec<(i64, Nanos)>,
     pub(super) unacknowledged: i64,
     pub(super) must_acknowledge: bool,
     pub(super) settling: bool,
-    /// Bytes that came at this moment.
+    /// Bytes that arrived at this moment.
     pub(super) arrived: i64,
     pub(super) ack_turn: u32,
     pub(super) rcv_mss: i64,
@@ -89,7 +89,7 @@ pub(super) struct Host {
     pub(super) own_edge: i64,
     pub(super) opened: usize,
     pub(super) wanted_edge: i64,
-    /// It is known when its reader has read more.
+    /// The time of the reader's next progress is known.
     pub(super) room_set: bool,
     pub(super) edge_time: Nanos,
 }
@@ -149,7 +149,7 @@ impl Host {
         }
     }
 
-    /// The same connection once more, from the first byte on.
+    /// The host on the same connection used once more, from the first byte on.
     pub(super) fn again(self, setup: &Setup, reuse: Reuse) -> Host {
         let mut fresh = Host::new(setup, self.end);
         let rto = self.rto();
@@ -168,7 +168,7 @@ impl Host {
         &world.setup.ends[self.end]
     }
 
-    /// Everything below `offset` has arrived.
+    /// True if everything below `offset` has arrived.
     pub(super) fn has_heard(&self, offset: i64) -> bool {
         self.rcv_nxt >= offset
     }
@@ -177,18 +177,18 @@ impl Host {
         self.sent_again
     }
 
-    /// When the last byte arrived.
+    /// Time when the last byte arrived.
     pub(super) fn heard_last(&self) -> Nanos {
         self.arrivals.last().map_or(Nanos::ZERO, |(_, time)| *time)
     }
 
-    /// When the peer's data had arrived up to `offset`.
+    /// Time when the peer's data had arrived up to `offset`.
     pub(super) fn heard_at(&self, offset: i64) -> Nanos {
         let at = self.arrivals.partition_point(|(reached, _)| *reached < offset);
         self.arrivals.get(at).map_or_else(|| self.heard_last(), |(_, time)| *time)
     }
 
-    /// When the byte at `offset` was written.
+    /// Time when the byte at `offset` was written.
     pub(super) fn written_at(&self, offset: i64) -> Nanos {
         let at = self.starts.partition_point(|(start, _)| *start <= offset);
         at.checked_sub(1).and_then(|at| self.starts.get(at)).map_or(Nanos::ZERO, |(_, time)| *time)
@@ -202,7 +202,7 @@ impl Host {
         }
     }
 
-    /// The peer would take data up to here.
+    /// Takes in the right edge of the peer's window.
     pub(super) fn is_told(&mut self, edge: i64) {
         self.edge = edge;
         self.largest_window = edge - FIRST;
@@ -214,7 +214,7 @@ impl Host {
 
     pub(super) fn hears(&mut self, packet: &Packet, world: &mut World<'_>) {
         self.acknowledged(packet, world);
-        // What arrives shows that the handshake is over.
+        // An arriving packet shows that the handshake is over.
         self.opens(world);
         if packet.bytes > 0 {
             self.receives(packet, world);

@@ -1,4 +1,5 @@
-//! The model: one connection, two hosts, a path, played event by event. It knows no clock but its own and draws no lots.
+//! The model: one connection, two hosts and a path, replayed event by event. It uses no clock but its own and no
+//! randomness.
 
 mod ack;
 mod board;
@@ -18,65 +19,66 @@ use super::setup::{Loss, Setup};
 use crate::sender::timers::INITIAL_RTO;
 use crate::time::Nanos;
 
-/// Events after which one replay is given up: a flow that needs more is longer than what is kept of one.
+/// Events after which one replay is given up: a flow that needs more is longer than the longest recorded one.
 const MOST_EVENTS: u64 = 40_000_000;
 
-/// What travels.
+/// A packet on its way.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Packet {
     start: i64,
     bytes: i64,
     ack: i64,
     edge: i64,
-    /// The range around what arrived last, where holes are left below it.
+    /// The range around the last arrival, where holes remain below it.
     sack: Option<(i64, i64)>,
 }
 
-/// What happens next.
+/// An event of the replay.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Event {
     /// The client is established.
     Open,
-    /// Its application writes.
+    /// The application writes.
     Write(usize),
-    /// A packet reaches it.
+    /// A packet reaches the host.
     Arrive(usize, Packet),
-    /// All that reached it at this moment is there: it acknowledges or not.
+    /// All packets of this moment have reached the host: it acknowledges them or not.
     Settle(usize),
-    /// Its delayed acknowledgement is due, unless another went.
+    /// The delayed acknowledgement is due, unless another one was sent.
     DelayedAck(usize, u32),
-    /// Its retransmission or probe timer, unless set anew.
+    /// The retransmission or probe timer expires, unless it was reset.
     Timer(usize, u32),
-    /// Its reader has made room.
+    /// The reader has made room.
     Room(usize, i64),
-    /// Its reader, which is behind, has read some more.
+    /// The lagging reader has read some more.
     Read(usize),
-    /// Its writer, blocked until now, runs.
+    /// The blocked writer runs again.
     Wake(usize),
-    /// It may send by its pace.
+    /// Pacing permits the next transmission.
     Paced(usize),
 }
 
-/// What a replay came to.
+/// Result of a replay.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Played {
-    /// From the client's SYN (or first write, on a connection in use) to the arrival of the last byte of either end.
+    /// Time from the client's SYN (or first write, on a connection in use) to the arrival of the last byte of either
+    /// end.
     pub transfer: Nanos,
-    /// How long each exchange took for the client.
+    /// Duration of each exchange for the client.
     pub exchanges: Vec<Nanos>,
-    /// What was lost, and sent again, and how often a timer ran out: for whoever doubts it.
+    /// Losses, retransmissions and timeouts, as a check of the result.
     pub sent_again: u64,
-    /// Events that it took.
+    /// Events of the replay.
     pub events: u64,
 }
 
-/// The world.
+/// State of the replay outside the hosts: clock, queue of events, path.
 pub(super) struct World<'a> {
     setup: &'a Setup,
     now: Nanos,
     queue: BinaryHeap<Reverse<(Nanos, u64, Event)>>,
     order: u64,
-    /// When each end's data has passed the narrowest point.
+    /// Time when each end's data has passed the bottleneck.
     busy_until: [Nanos; 2],
     losses: [Vec<Loss>; 2],
 }
@@ -87,7 +89,7 @@ impl World<'_> {
         self.queue.push(Reverse((self.now + span, self.order, event)));
     }
 
-    /// A packet of `from` leaves.
+    /// Sends a packet of `from`.
     fn carry(&mut self, from: usize, packet: Packet) {
         let one_way = Nanos(self.setup.rtt.0 / 2);
         let mut wait = Nanos::ZERO;
@@ -114,7 +116,7 @@ impl World<'_> {
     }
 }
 
-/// Plays the connection to its end; `None` where it never ends.
+/// Replays the connection to its end; `None` where it never ends.
 pub fn play(setup: &Setup) -> Option<Played> {
     let mut hosts = [0, 1].map(|end| Host::new(setup, end));
     let first = run(setup, &mut hosts)?;
@@ -128,7 +130,7 @@ fn run(setup: &Setup, hosts: &mut [Host; 2]) -> Option<Played> {
     let mut world =
         World { setup, now: Nanos::ZERO, queue: BinaryHeap::new(), order: 0, busy_until: [Nanos::ZERO; 2], losses };
     open(&mut world, hosts);
-    // What each end will have heard: its peer's data, added up once.
+    // The peer's data that each end will have received, summed once.
     let all = [1, 0].map(|peer: usize| FIRST + setup.ends[peer].bytes());
     let complete = |hosts: &[Host; 2]| hosts.iter().zip(all).all(|(host, all)| host.has_heard(all));
     let mut events = 0;
@@ -139,7 +141,7 @@ fn run(setup: &Setup, hosts: &mut [Host; 2]) -> Option<Played> {
             return None;
         }
         happens(event, hosts, &mut world);
-        // What is used again has heard the last acknowledgements too.
+        // A connection that is used again has received the last acknowledgements too.
         if setup.reuse.is_none() && complete(hosts) {
             break;
         }
@@ -157,7 +159,7 @@ fn open(world: &mut World<'_>, hosts: &[Host; 2]) {
     world.after(repeated + world.setup.rtt, Event::Open);
 }
 
-/// The client heard the SYN-ACK, and with it the server's window; its ACK tells the server its own.
+/// The client received the SYN-ACK and the server's window; its ACK announces its own window.
 fn greets(hosts: &mut [Host; 2], world: &mut World<'_>) {
     let [client, server] = hosts;
     server.announce(world);

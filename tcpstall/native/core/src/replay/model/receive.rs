@@ -1,13 +1,14 @@
-//! Receiving: what is acknowledged when, and what window goes with it.
+//! Receiver: the times of acknowledgements, and the windows in them.
 
 use super::host::Host;
 use super::{Event, Packet, World};
 use crate::replay::setup::Opening;
 use crate::time::Nanos;
 
-/// Data sent so soon after some was received shows a conversation (Linux tcp_event_data_sent: the ACK timeout's floor).
+/// Longest time between receiving and sending data in a conversation (Linux tcp_event_data_sent: the ACK timeout's
+/// floor).
 const CONVERSATION: Nanos = Nanos::from_millis(40);
-/// What a receiver that never announced a window takes: as much as any sender may send (RFC 7323 §2.3).
+/// Window of a receiver that never announced one: the largest that any sender may use (RFC 7323 §2.3).
 const NO_LIMIT: i64 = 1 << 30;
 
 impl Host {
@@ -33,7 +34,7 @@ impl Host {
             self.announce(world);
         }
         if self.must_acknowledge || self.unacknowledged > self.rcv_mss {
-            // RFC 5681 §4.2: each segment above or at a hole has its own, others every second one.
+            // RFC 5681 §4.2: each segment above or at a hole is acknowledged at once, otherwise every second one.
             self.acknowledges(world);
         }
         self.arrived += packet.bytes;
@@ -43,10 +44,10 @@ impl Host {
         }
     }
 
-    /// Something arrived above a hole; gives the range it belongs to.
+    /// Keeps data that arrived above a hole; returns its range.
     fn keep(&mut self, start: i64, end: i64) -> (i64, i64) {
         let (mut left, mut right) = (start, end);
-        // Ranges lie apart, so those that touch this one are the last of those that begin no later than it ends.
+        // Ranges are disjoint, so those that touch this one are the last of those that begin no later than its end.
         while let Some((a, b)) =
             self.ahead.range(..=right).next_back().map(|(a, b)| (*a, *b)).filter(|(_, b)| *b >= left)
         {
@@ -66,7 +67,8 @@ impl Host {
         }
     }
 
-    /// All that came at this moment is there; a driver merges it, so that the last of several segments does not wait either.
+    /// Acknowledges the packets of this moment; a driver merges them, so that the last of several segments does not
+    /// wait either.
     pub(super) fn settles(&mut self, world: &mut World<'_>) {
         self.settling = false;
         let end = self.setup(world);
@@ -74,8 +76,9 @@ impl Host {
         if self.unacknowledged == 0 {
             return;
         }
-        // Linux delays only in a conversation: elsewhere a reader that has read everything has it acknowledged
-        // (__tcp_cleanup_rbuf), and so has more than one of the sender's usual segments (__tcp_ack_snd_check).
+        // Linux delays ACKs only in a conversation. Otherwise a reader that has read everything acknowledges it
+        // (__tcp_cleanup_rbuf), and so does a receiver with more than one of the sender's usual segments
+        // (__tcp_ack_snd_check).
         let delayed = self.interactive && end.delayed_ack > Nanos::ZERO && alone;
         if !delayed {
             self.acknowledges(world);
@@ -87,7 +90,7 @@ impl Host {
 
     pub(super) fn delayed(&mut self, turn: u32, world: &mut World<'_>) {
         if turn == self.ack_turn && self.unacknowledged > 0 {
-            // Linux tcp_delack_timer_handler: whoever has to be waited for is in no conversation.
+            // Linux tcp_delack_timer_handler: an end that has to be waited for is in no conversation.
             self.interactive = false;
             self.acknowledges(world);
         }
@@ -100,7 +103,8 @@ impl Host {
         world.carry(self.end, packet);
     }
 
-    /// Data that leaves carries the acknowledgement; it shows a conversation, in which others are delayed (Linux pingpong).
+    /// Outgoing data carries the acknowledgement and shows a conversation, in which further ACKs are delayed (Linux
+    /// pingpong).
     pub(super) fn answers(&mut self, world: &World<'_>) {
         self.interactive |= self.rcv_nxt > super::host::FIRST && world.now - self.last_heard < CONVERSATION;
         self.ack_turn += 1;
@@ -112,7 +116,7 @@ impl Host {
         Packet { start: 0, bytes: 0, ack: self.rcv_nxt, edge: self.own_edge, sack }
     }
 
-    /// The window as it was when so much had arrived.
+    /// Sets the window as captured when the same amount had arrived.
     pub(super) fn announce(&mut self, world: &mut World<'_>) {
         let end = self.setup(world);
         if end.openings.is_empty() {
@@ -131,7 +135,7 @@ impl Host {
         self.reads(world);
     }
 
-    /// The edge moves as fast as the application reads.
+    /// Moves the edge at the rate at which the application reads.
     fn reads(&mut self, world: &mut World<'_>) {
         let moved = self.wanted_edge - self.own_edge;
         let Some(rate) = self.setup(world).reads.filter(|_| self.own_edge > 0 && moved > 0) else {
@@ -146,7 +150,7 @@ impl Host {
             self.edge_time = world.now;
         }
         if self.wanted_edge > self.own_edge && !self.room_set {
-            // One such event is under way at a time: those that announcements add would each bring forth another.
+            // Only one such event is pending at a time: otherwise each announcement would add another.
             self.room_set = true;
             let next = (self.wanted_edge - self.own_edge).min(2 * self.rcv_mss.max(1));
             let span = Nanos((next as f64 / rate * 1e9) as i64 + 1) - (world.now - self.edge_time);
@@ -154,9 +158,9 @@ impl Host {
         }
     }
 
-    /// Between two acknowledgements that were seen the window is taken to have grown evenly; after the last it stays.
+    /// Window between two captured acknowledgements, assumed to have grown evenly; after the last it stays.
     fn between(&self, openings: &[Opening]) -> i64 {
-        // What the reader has yet to make room for is no growth.
+        // Data that the reader still has to make room for is no growth.
         let Some(before) = openings[..self.opened].last() else { return 0 };
         if before.after > Nanos::ZERO && self.wanted_edge < before.edge {
             return 0;
@@ -171,13 +175,13 @@ impl Host {
         }
     }
 
-    /// The reader, which was behind, has read more.
+    /// Takes in that the lagging reader has read more.
     pub(super) fn has_read(&mut self, world: &mut World<'_>) {
         self.room_set = false;
         self.makes_room(0, world);
     }
 
-    /// The reader has made room.
+    /// Takes in that the reader has made room.
     pub(super) fn makes_room(&mut self, edge: i64, world: &mut World<'_>) {
         let before = self.own_edge;
         self.wanted_edge = self.wanted_edge.max(edge);

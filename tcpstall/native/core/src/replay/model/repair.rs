@@ -1,13 +1,13 @@
-//! Recovery: how much may be sent while losses are repaired (RFC 9937, proportional rate reduction, as Linux does it).
+//! Recovery: limits transmissions while losses are repaired (RFC 9937, proportional rate reduction, as Linux does it).
 
 /// One recovery.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Repair {
-    /// It is over when everything below this is acknowledged.
+    /// Offset whose acknowledgement ends the recovery.
     pub(super) until: i64,
-    /// What the window will be after it, segments.
+    /// Window after the recovery, segments.
     target: u32,
-    /// Segments that were out when it began, the lost ones among them.
+    /// Segments outstanding when the recovery began, including the lost ones.
     out_before: u32,
     delivered: u32,
     sent: u32,
@@ -16,12 +16,13 @@ pub(super) struct Repair {
 }
 
 impl Repair {
-    /// Begins; the first segment is sent again whatever the window says.
+    /// Starts a recovery; the first segment is retransmitted whatever the window.
     pub(super) fn new(until: i64, target: u32, out_before: u32) -> Repair {
         Repair { until, target, out_before: out_before.max(1), delivered: 0, sent: 0, budget: 1 }
     }
 
-    /// So many segments are known to have arrived; so many are in flight. `progress`: the left edge moved, and nothing more is lost.
+    /// Takes in that `segments` are known to have arrived and `in_flight` are in flight. `progress`: the left edge
+    /// moved, and no further segment is lost.
     pub(super) fn delivers(&mut self, segments: u32, in_flight: u32, progress: bool) {
         self.delivered += segments;
         let allowed = if in_flight > self.target {

@@ -1,14 +1,14 @@
-//! Sending: what window, pace and Nagle's rule let go.
+//! Sender: sends what the window, pacing and Nagle's rule permit.
 
 use super::host::{Host, Purpose};
 use super::{Event, Packet, World};
 use crate::time::Nanos;
 
-/// A paced sender lets so many bytes go at once (Linux: a quantum of two segments at least, 16 KB at high rates).
+/// Segments that a paced sender sends at once (Linux: a quantum of two segments at least, 16 KB at high rates).
 const QUANTUM: i64 = 2;
 
 impl Host {
-    /// Sends what may be sent.
+    /// Sends everything that may be sent.
     pub(super) fn sends(&mut self, world: &mut World<'_>) {
         let mut sent = false;
         while self.sends_one(world) {
@@ -45,7 +45,7 @@ impl Host {
         true
     }
 
-    /// One segment of new data, if there is one to be sent.
+    /// Sends one segment of new data, if there is one to be sent.
     pub(super) fn sends_new(&mut self, world: &mut World<'_>) -> bool {
         let end = self.setup(world);
         let queued = self.written - self.snd_nxt;
@@ -54,7 +54,8 @@ impl Host {
         if size <= 0 || room <= 0 {
             return false;
         }
-        // Linux tcp_snd_wnd_test and the silly window rule (RFC 1122 §4.2.3.4): half the largest window is worth sending.
+        // Linux tcp_snd_wnd_test and the silly window rule (RFC 1122 §4.2.3.4): half of the largest window is worth
+        // sending.
         let small = room < size && 2 * room < self.largest_window.min(2 * end.mss);
         if small && !std::mem::take(&mut self.must_squeeze) {
             return false;
@@ -72,7 +73,7 @@ impl Host {
         true
     }
 
-    /// A segment leaves, with what there is to acknowledge.
+    /// Sends a segment, with the pending acknowledgement.
     pub(super) fn puts(&mut self, (start, end): (i64, i64), world: &mut World<'_>) {
         let packet = Packet { start, bytes: end - start, ..self.acknowledgement() };
         self.answers(world);

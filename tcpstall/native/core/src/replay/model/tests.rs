@@ -1,4 +1,4 @@
-//! The model by itself: what it plays takes as many round trips as it must.
+//! Tests of the model alone: each replay takes the necessary number of round trips.
 
 use super::*;
 use crate::replay::change::{Change, View};
@@ -132,7 +132,7 @@ fn a_second_small_write_waits_for_the_delayed_acknowledgement_of_the_first() {
     let held = play(&setup).expect("it ends").transfer;
     setup.ends[0].nagle = false;
     let free = play(&setup).expect("it ends").transfer;
-    // The first pair waits a round trip for an immediate ACK, the second one for a delayed one as well.
+    // The first pair waits a round trip for an immediate ACK; the second also waits for a delayed one.
     assert_eq!(held - free, RTT.times(2) + Nanos::from_millis(40));
 }
 

@@ -1,4 +1,4 @@
-//! The sender's timers: probe, timeout, and the wait for what may only be late.
+//! The sender's timers: probe, timeout, and the wait for reordered segments.
 
 use super::host::{Host, Purpose};
 use super::{Event, World};
@@ -6,11 +6,11 @@ use crate::sender::cwnd::Phase;
 use crate::sender::timers::{TICK, probe_timeout};
 use crate::time::Nanos;
 
-/// Linux gives up after so many doublings (tcp_retries2).
+/// Doublings after which Linux gives up (tcp_retries2).
 const MOST_DOUBLINGS: u32 = 15;
 
 impl Host {
-    /// Sets the timer that the state asks for.
+    /// Sets the timer that the state requires.
     pub(super) fn arms(&mut self, world: &mut World<'_>) {
         self.timer += 1;
         if self.board.is_empty() {
@@ -44,7 +44,7 @@ impl Host {
             Purpose::Reordering => {
                 self.finds_losses(world);
                 if self.board.lost() == 0 {
-                    // Too soon for the newest of them: the timeout is left.
+                    // Too soon for the newest of them: only the timeout remains.
                     self.timer += 1;
                     self.purpose = Purpose::Timeout;
                     world.after(self.rto(), Event::Timer(self.end, self.timer));

@@ -1,4 +1,4 @@
-//! The application: it waits, thinks, and writes as much as the send buffer takes.
+//! The application: waits, computes, and writes as much as the send buffer takes.
 
 use std::cmp::Ordering;
 
@@ -7,12 +7,12 @@ use super::{Event, World};
 use crate::replay::setup::UNLIMITED;
 use crate::time::Nanos;
 
-/// A write call of more than this returns only when all but so much was sent: about what a send buffer that tunes itself
-/// holds beyond the congestion window (Linux tcp_sndbuf_expand: twice the window; tcp_wmem begins with 16 KB to 85 KB).
+/// Size of the unsent rest at which a longer write call returns, bytes: about the content of an autotuned send buffer
+/// beyond the congestion window (Linux tcp_sndbuf_expand: twice the window; tcp_wmem begins with 16 KB to 85 KB).
 pub const WRITTEN_AHEAD: i64 = 65_536;
 
 impl Host {
-    /// The application does what it can now.
+    /// Continues the application as far as it can go now.
     pub(super) fn goes_on(&mut self, world: &mut World<'_>) {
         loop {
             let state = self.writer;
@@ -44,7 +44,7 @@ impl Host {
         }
     }
 
-    /// The moment to write has come.
+    /// Begins a write at its time.
     pub(super) fn writes(&mut self, world: &mut World<'_>) {
         let bytes = self.setup(world).steps[self.step].bytes;
         self.starts.push((self.written, world.now));
@@ -53,7 +53,7 @@ impl Host {
         self.goes_on(world);
     }
 
-    /// The buffer takes what it can; true if that was all.
+    /// Fills the buffer; true if everything fitted.
     fn fills(&mut self, left: i64, world: &mut World<'_>) -> bool {
         let mut left = left;
         let mut woken = false;
@@ -63,7 +63,8 @@ impl Host {
                 return false;
             }
             if !self.awake {
-                // It runs when all acknowledgements of this moment are there: a process takes longer to wake than they to come.
+                // The writer runs after all acknowledgements of this moment: a process takes longer to wake than these
+                // take to arrive.
                 if !self.waking {
                     self.waking = true;
                     world.after(Nanos::ZERO, Event::Wake(self.end));
@@ -88,13 +89,13 @@ impl Host {
         left == 0
     }
 
-    /// The writer runs.
+    /// Runs the woken writer.
     pub(super) fn wakes(&mut self, world: &mut World<'_>) {
         (self.waking, self.awake) = (false, true);
         self.goes_on(world);
     }
 
-    /// What the buffer takes at its present level.
+    /// Room in the buffer at its present level.
     fn room(&self, woken: bool, world: &World<'_>) -> i64 {
         let end = self.setup(world);
         let queued = self.written - self.snd_una;
@@ -106,13 +107,14 @@ impl Host {
         let room = if queued == 0 { (level.full - queued).max(end.mss) } else { level.full - queued };
         match level.until.cmp(&self.written) {
             Ordering::Greater => room.min(level.until - self.written),
-            // It was seen to be blocked here.
+            // The writer was blocked here in the capture.
             Ordering::Equal if !woken && level.full < UNLIMITED => 0,
             Ordering::Equal | Ordering::Less => room,
         }
     }
 
-    /// It writes after a silence: an idle longer than a timeout lowers the window (Linux tcp_slow_start_after_idle_check).
+    /// Takes in a write after a silence: an idle period longer than a timeout lowers the window (Linux
+    /// tcp_slow_start_after_idle_check).
     fn idles(&mut self, world: &World<'_>) {
         if self.setup(world).idle_restart && self.board.is_empty() && self.snd_nxt > FIRST {
             self.cwnd.on_idle(world.now - self.last_sent, self.rto());

@@ -1,15 +1,15 @@
-//! When the data of one end had arrived at the other, in order.
+//! Times when the data of one end had arrived at the other, in order.
 
 use crate::replay::record::{Kind, Record};
 use crate::time::Nanos;
 
-/// Offsets and when everything below them had arrived; both only grow.
+/// Offsets with the time when everything below them had arrived; both only grow.
 #[derive(Clone, Debug, Default)]
 pub struct Arrivals(Vec<(i64, Nanos)>);
 
 impl Arrivals {
-    /// Of the data of `sender`, which reaches its receiver `travel` after it passed the tap; behind a bottleneck (`queued`) it
-    /// may wait on its way, and the acknowledgement says for how long at most.
+    /// Arrivals of the data of `sender`, which reaches its receiver `travel` after it passed the tap. Behind a
+    /// bottleneck (`queued`) data may be queued on its way, and the acknowledgement gives the latest arrival.
     pub fn of(record: &Record, sender: usize, travel: Nanos, queued: bool) -> Arrivals {
         let mut arrivals = Arrivals::default();
         let mut acked = 0;
@@ -25,7 +25,7 @@ impl Arrivals {
             let (end, time) = (passing.start + passing.bytes, passing.time + travel);
             match passing.kind {
                 Kind::New => arrivals.reaches(end, time),
-                // What was acknowledged before it was sent again had arrived.
+                // Data that was acknowledged before its retransmission had arrived.
                 Kind::Again | Kind::Late { .. } if end > acked => arrivals.held_up(passing.start, time),
                 Kind::Again | Kind::Late { .. } | Kind::Control => {}
             }
@@ -39,7 +39,7 @@ impl Arrivals {
         self.0.push((end, time));
     }
 
-    /// What lies from `start` on had to wait for what came only then: the first of it is told, [`Arrivals::waits`] the others.
+    /// Delays the data from `start` on until `time`: only its first frame here, [`Arrivals::waits`] delays the others.
     fn held_up(&mut self, start: i64, time: Nanos) {
         let first = self.0.partition_point(|(end, _)| *end <= start);
         if let Some((_, arrived)) = self.0.get_mut(first) {
@@ -47,7 +47,7 @@ impl Arrivals {
         }
     }
 
-    /// Nothing had arrived, in order, before what precedes it.
+    /// Delays each offset to the arrival of everything before it.
     fn waits(&mut self) {
         let mut last = Nanos(i64::MIN);
         for (_, arrived) in &mut self.0 {
@@ -56,7 +56,7 @@ impl Arrivals {
         }
     }
 
-    /// What ends in the range had arrived just before this, if not sooner.
+    /// Delays data that ends in the range to just before this time, if it had seemed to arrive sooner.
     fn no_sooner(&mut self, (from, to): (i64, i64), time: Nanos) {
         let first = self.0.partition_point(|(end, _)| *end <= from);
         let last = self.0.partition_point(|(end, _)| *end <= to);
@@ -65,13 +65,13 @@ impl Arrivals {
         }
     }
 
-    /// When everything below `offset` had arrived; `None` for what was never seen to.
+    /// Time when everything below `offset` had arrived; `None` where it never did.
     pub fn at(&self, offset: i64) -> Option<Nanos> {
         let at = self.0.partition_point(|(end, _)| *end < offset);
         self.0.get(at).map(|(_, time)| *time)
     }
 
-    /// When the last byte had.
+    /// Time when the last byte had arrived.
     pub fn last(&self) -> Option<Nanos> {
         self.0.last().map(|(_, time)| *time)
     }

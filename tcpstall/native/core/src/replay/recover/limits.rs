@@ -1,4 +1,4 @@
-//! What limited an end: windows, buffers, rates.
+//! Infers the limits of an end: windows, buffers, rates.
 
 use hashbrown::HashMap;
 
@@ -11,30 +11,31 @@ use crate::time::Nanos;
 
 /// Linux's shortest delay of an acknowledgement (TCP_ATO_MIN, HZ/25).
 pub(super) const DELAYED_ACK: Nanos = Nanos::from_millis(40);
-/// Waits for a send buffer that make one.
+/// Waits for a send buffer that prove one.
 const ENOUGH: usize = 3;
-/// A tap this close to the sender, in shares of the round trip, sees what its frames follow.
+/// Distance of a tap from the sender, as a share of the round trip, from which the tap cannot see the event that a
+/// frame follows.
 const NEAR: f64 = 0.1;
-/// What follows this soon follows at once.
+/// Longest time between an event and a frame that follows it at once.
 const AT_ONCE: Nanos = Nanos::from_micros(150);
-/// Frames that make a pace.
+/// Frames that prove pacing.
 const PACED: u32 = 20;
-/// Round trips that it must last.
+/// Round trips that the pace must last.
 const PACED_ROUNDS: i64 = 5;
-/// Share of the flow's life that waits for a pace must take.
+/// Share of the flow's life that pacing waits must take.
 const MOSTLY_PACED: f64 = 0.2;
-/// What hosts add to a round trip at most.
+/// Largest time that hosts add to a round trip.
 const HOSTS: Nanos = Nanos::from_micros(200);
-/// The same on long paths.
+/// Largest share that hosts add to a long round trip.
 const HOSTS_SHARE: f64 = 0.01;
 
-/// The middle one.
+/// The median.
 pub(super) fn median<T: Copy + PartialOrd>(mut values: Vec<T>) -> Option<T> {
     values.sort_by(|a, b| a.partial_cmp(b).unwrap_or(std::cmp::Ordering::Equal));
     values.get(values.len() / 2).copied()
 }
 
-/// The congestion window at the start: the first flight where the window stopped it there, else at least today's.
+/// The initial congestion window: the first flight where the window stopped it, otherwise at least today's standard.
 pub(super) fn initial_window(record: &Record, end: usize) -> u32 {
     let flight = record.first_flight[end].unwrap_or(0);
     let segments = (flight + record.mss[end] - 1) / record.mss[end];
@@ -44,7 +45,8 @@ pub(super) fn initial_window(record: &Record, end: usize) -> u32 {
     segments.max(least) as u32
 }
 
-/// The levels that a writer fills its buffer to, and those at which it wakes: between two waits for it the later one's.
+/// Levels to which a writer fills its buffer, and levels at which it wakes: between two waits for the buffer the later
+/// one's.
 pub(super) fn send_buffer(record: &Record, end: usize) -> Vec<Level> {
     let silences = &record.silences[end];
     let blocked = |silence: &&Silence| silence.cause == Cause::SndbufLimited && silence.next.is_some();
@@ -58,13 +60,13 @@ pub(super) fn send_buffer(record: &Record, end: usize) -> Vec<Level> {
         let (full, wake) = match blocked(&silence) {
             // Linux sk_stream_write_space: a third must be free.
             true => (silence.out_before, silence.out_after.min(silence.out_before * 2 / 3)),
-            // Something else stopped it here, so that the buffer held at least as much.
+            // Something else stopped the sender here, so the buffer held at least as much.
             false => (UNLIMITED, UNLIMITED),
         };
         Some(Level { until, full, wake })
     };
     let mut levels: Vec<Level> = silences.iter().filter_map(level).collect();
-    // What the acknowledgements free while the writer fills goes out with the rest.
+    // Space that acknowledgements free while the writer fills is filled and sent too.
     for at in 1..levels.len() {
         let (before, own) = (levels[at - 1], &mut levels[at]);
         if before.full < UNLIMITED && own.full < UNLIMITED {
@@ -75,7 +77,7 @@ pub(super) fn send_buffer(record: &Record, end: usize) -> Vec<Level> {
     levels
 }
 
-/// The rate at which it paces: what the diagnosis says, or what its frames show that follow no acknowledgement.
+/// The rate at which the sender paces: by the diagnosis, or by frames that follow no acknowledgement.
 pub(super) fn pace(record: &Record, end: usize, distance: Nanos, rtt: Nanos) -> Option<f64> {
     even_pace(record, end, distance, rtt).or_else(|| {
         let paced = || record.silences[end].iter().filter(|silence| silence.cause == Cause::Pacing);
@@ -85,7 +87,7 @@ pub(super) fn pace(record: &Record, end: usize, distance: Nanos, rtt: Nanos) -> 
     })
 }
 
-/// Frames that leave on their own, at an even rate, seen next to their sender.
+/// Rate of frames that leave without an acknowledgement, evenly spaced, at a tap next to their sender.
 fn even_pace(record: &Record, end: usize, distance: Nanos, rtt: Nanos) -> Option<f64> {
     if distance > rtt.scaled(NEAR) {
         return None;
@@ -111,30 +113,30 @@ fn even_pace(record: &Record, end: usize, distance: Nanos, rtt: Nanos) -> Option
     even.then(|| bytes as f64 * 1e9 / span.0 as f64)
 }
 
-/// The round trip that its packets mostly met without a queue: the smallest is a little too small where hosts are not quick.
+/// The most common round trip without a queue: the smallest is a little too small where hosts are slow.
 pub(super) fn usual_rtt(record: &Record, base: Nanos) -> Nanos {
     let usual = median(record.passings.iter().filter_map(|passing| passing.rtt).collect()).unwrap_or(base);
     usual.clamp(base, base + HOSTS.max(base.scaled(HOSTS_SHARE)))
 }
 
-/// How fast its application reads while it is behind.
+/// Rate at which its application reads while it lags.
 pub(super) fn reads(peer: &[Silence]) -> Option<f64> {
     let closed = || peer.iter().filter(|silence| matches!(silence.cause, Cause::RwndLimited | Cause::ZeroWindow));
     let behind = closed().filter(|silence| silence.reads.is_some()).count();
     closed().find_map(|silence| silence.reads).filter(|_| 2 * behind >= closed().count()).map(|rate| rate as f64)
 }
 
-/// One end's data in the report.
+/// Row of one end's data in the report.
 pub(super) fn direction(record: &Record, end: usize) -> &DirectionRow {
     if end == 0 { &record.row.directions.client } else { &record.row.directions.server }
 }
 
-/// What the narrowest point of the path carries, where a queue stood there.
+/// Rate of the path's bottleneck, where a queue stood there.
 pub(super) fn rate(record: &Record, end: usize) -> Option<f64> {
     direction(record, end).path.bottleneck_bytes_per_s.filter(|rate| *rate > 0).map(|rate| rate as f64)
 }
 
-/// False if it was seen to send a small segment while a small one was out.
+/// False if the sender sent a small segment while another small one was outstanding.
 pub(super) fn nagle(record: &Record, end: usize, distance: Nanos) -> bool {
     let mss = record.mss[end];
     let (mut acked, mut short) = (0, 0);
@@ -142,7 +144,7 @@ pub(super) fn nagle(record: &Record, end: usize, distance: Nanos) -> bool {
         if passing.sender as usize != end {
             acked = acked.max(passing.ack.unwrap_or(0));
         } else if passing.kind == Kind::New && passing.bytes % mss != 0 {
-            // Away from its sender the tap cannot tell what had been acknowledged by then.
+            // Away from its sender the tap cannot know what had been acknowledged by then.
             if short > acked && distance <= Nanos::from_millis(1) {
                 return false;
             }

@@ -1,4 +1,4 @@
-//! What the path lost of one end's data.
+//! Infers the path's losses of one end's data.
 
 use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
@@ -10,10 +10,11 @@ use crate::replay::record::{Kind, Record};
 use crate::replay::setup::Loss;
 use crate::time::Nanos;
 
-/// A tap this close to the receiver, in shares of the round trip, sees what arrives: what passes it twice was not lost.
+/// Distance of a tap at the receiver, as a share of the round trip: it sees arrivals, so a packet that passes it twice
+/// was not lost.
 const AT_RECEIVER: f64 = 0.1;
 
-/// Lost packets, each by an offset in its middle.
+/// Lost packets, each represented by an offset in its middle.
 #[derive(Default)]
 struct Lost {
     mss: i64,
@@ -21,7 +22,7 @@ struct Lost {
 }
 
 impl Lost {
-    /// Each packet of the range was lost once more.
+    /// Adds a loss of each packet in the range.
     fn lose(&mut self, (start, end): (i64, i64)) {
         let mut from = start;
         while from < end {
@@ -31,8 +32,8 @@ impl Lost {
         }
     }
 
-    /// Each packet of the range was lost once less often than it seemed. A range may be any that a stranger wrote: only what
-    /// was lost is looked at.
+    /// Removes a loss of each packet in the range. The range may be any that a stranger wrote: only lost packets are
+    /// visited.
     fn find(&mut self, (start, end): (i64, i64)) {
         if end <= start {
             return;
@@ -51,17 +52,17 @@ impl Lost {
     }
 }
 
-/// A repair that took longer than this, in round trips, was a timer's.
+/// Length of a repair, in round trips, from which a timer started it.
 const TIMER: f64 = 1.5;
 
-/// Packets of data new to the tap that ended a wait for a timer: what the tap never saw the first time.
+/// Packets of data new to the tap that ended a wait for a timer: the tap never saw the original.
 fn timers(record: &Record, end: usize, rtt: Nanos) -> HashSet<u64> {
     let repairs = record.silences[end].iter().filter(|silence| silence.cause == Cause::Retransmission);
     let long = repairs.filter(|silence| silence.end - silence.start > rtt.scaled(TIMER));
     long.filter_map(|silence| silence.next).map(|packet| packet.0).collect()
 }
 
-/// Of one end's data: what was sent again and had not arrived, and what the tap saw to be missing.
+/// Losses of one end's data: retransmitted data that had not arrived, and data that the tap saw missing.
 pub(super) fn losses(record: &Record, end: usize, distances: [Nanos; 2], rtt: Nanos) -> Vec<Loss> {
     let mut lost = Lost { mss: record.mss[end], ..Lost::default() };
     let at_receiver = distances[1 - end] <= rtt.scaled(AT_RECEIVER);
@@ -71,7 +72,7 @@ pub(super) fn losses(record: &Record, end: usize, distances: [Nanos; 2], rtt: Na
         let range = (passing.start, passing.start + passing.bytes);
         if passing.sender as usize != end {
             acked = acked.max(passing.ack.unwrap_or(0));
-            // RFC 2883 §4: a block below the acknowledgement reports what came twice.
+            // RFC 2883 §4: a block below the acknowledgement reports data that came twice.
             if let Some((left, right)) = passing.sack.filter(|(_, right)| *right <= acked) {
                 lost.find((left, right));
             }

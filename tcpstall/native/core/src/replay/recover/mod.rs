@@ -1,7 +1,7 @@
-//! From what a capture tells of a connection to what its applications did, what the path is, and what limited each end.
+//! Infers from a record what the applications did, the properties of the path, and the limits of each end.
 //!
-//! No stall and no moment of sending goes on to the model, only what they give away: who waited for whom and for how long by
-//! themselves, and limits.
+//! The model receives no stalls and no times of transmissions. It receives only what can be inferred from them: which
+//! end waited for which data, how long each application took by itself, and limits.
 
 mod arrivals;
 mod limits;
@@ -17,38 +17,38 @@ use crate::time::Nanos;
 
 pub use self::arrivals::Arrivals;
 
-/// Why a capture does not support a prediction.
+/// Reason why a capture does not support a prediction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Refusal {
-    /// The handshake was not captured whole: neither the round trip nor the windows are certain, nor where the data begins.
+    /// The handshake was not captured whole: the round trip, the windows and the start of the data are uncertain.
     NoHandshake,
     /// Packets of one end only.
     OneDirection,
-    /// Packets are missing in the capture.
+    /// The capture lacks packets.
     CaptureGaps,
     /// The round trip could not be measured.
     NoRoundTrip,
-    /// Nothing was transferred.
+    /// No data was transferred.
     NoData,
-    /// More segments than are kept of one flow or of all together, or more events than are played.
+    /// The flow has more segments than are kept of one flow or of all together, or more events than are replayed.
     TooLong,
     /// One of several flows that share a window (Multipath TCP).
     Multipath,
-    /// Both captures of it and what the model makes of it differ too much.
+    /// The captured times and the replayed ones differ too much.
     DoesNotFit,
 }
 
-/// What was recovered of a connection.
+/// Recovered setup of a connection.
 #[derive(Clone, Debug)]
 pub struct Recovered {
-    /// What the model is given.
+    /// Input of the model.
     pub setup: Setup,
-    /// From the client's SYN to the arrival of the last byte, as captured.
+    /// Captured time from the client's SYN to the arrival of the last byte.
     pub transfer: Nanos,
 }
 
-/// The connection as the model is given it, or why not.
+/// The setup of a connection, or the reason why it cannot be recovered.
 pub fn recover(record: &Record) -> Result<Recovered, Refusal> {
     refuse(record)?;
     let (Some(rtt), Some(syn)) = (record.row.base_rtt_ns, record.syn) else { return Err(Refusal::NoRoundTrip) };
@@ -97,7 +97,7 @@ fn refuse(record: &Record) -> Result<(), Refusal> {
     if record.row.notes.contains(&"mptcp") {
         return Err(Refusal::Multipath);
     }
-    // Nothing is kept of such a flow, so that nothing else may be told of it.
+    // No segments are kept of such a flow, so no other reason can be given.
     if record.cut {
         return Err(Refusal::TooLong);
     }

@@ -1,21 +1,22 @@
-//! How far the path draws out what was sent at once: the rate of its narrowest point, though no queue ever stood there long.
+//! Infers the bottleneck's rate from the dispersion of segments sent together, where no queue ever stood there long.
 
 use super::limits::median;
 use crate::replay::record::{Kind, Record};
 use crate::time::Nanos;
 
-/// Closer acknowledgements show hosts' own noise: a segment takes so long at 100 Mbit/s.
+/// Smallest spacing of acknowledgements that is not hosts' own noise: a segment takes this long at 100 Mbit/s.
 const LEAST_SPAN: Nanos = Nanos::from_micros(100);
-/// What they acknowledge left its sender within less than this share of the time between them.
+/// Largest spacing of the acknowledged segments at their sender, as a share of the acknowledgements' spacing.
 const AT_ONCE: f64 = 0.2;
-/// Pairs that must be found.
+/// Pairs that are needed.
 const PAIRS: usize = 30;
-/// This share of what was sent at once must come back drawn out, and as much of that lie near the middle.
+/// Share of the pairs that must return spaced out, and share of these that must be near the median.
 const MOST: f64 = 0.6;
-/// So near, in shares of it.
+/// Largest distance from the median, as a share of it.
 const AGREEMENT: f64 = 0.2;
 
-/// Payload bytes per second of one end's data, by acknowledgements of segments that left together and came back apart alike.
+/// Payload bytes per second of one end's data, by acknowledgements of segments that left together and returned evenly
+/// spaced.
 pub(super) fn rate(record: &Record, end: usize) -> Option<f64> {
     let own = record.passings.iter().filter(|passing| passing.sender as usize == end && passing.kind == Kind::New);
     let sent: Vec<(i64, Nanos)> = own.map(|passing| (passing.start + passing.bytes, passing.time)).collect();

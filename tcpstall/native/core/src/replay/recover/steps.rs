@@ -1,4 +1,4 @@
-//! What an application did: its writes, what it waited for before each, and how long it took by itself.
+//! Infers what an application did: its writes, the data that each waited for, and its own time before each.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -12,12 +12,13 @@ use crate::replay::record::{Kind, Passing, Record};
 use crate::replay::setup::Step;
 use crate::time::Nanos;
 
-/// A shorter pause between two writes is the host's own.
+/// Shortest pause between two writes; a shorter one is the host's own.
 const SHORTEST_PAUSE: Nanos = Nanos::from_micros(300);
 
-/// The writes of one end, `distance` from the tap and back, that heard its peer as told.
+/// The writes of one end, at a round trip of `distance` from the tap, which received its peer's data as in `heard`.
 pub(super) fn steps(record: &Record, end: usize, distance: Nanos, heard: &Arrivals, buffered: bool) -> Vec<Step> {
-    // After a wait of the application a new write begins; where Nagle's rule held one back it had been written already.
+    // After a wait for the application a new write begins; where Nagle's rule held a segment back, that had been
+    // written already.
     let begins: HashMap<u64, bool> = record.silences[end]
         .iter()
         .filter(|silence| matches!(silence.cause, Cause::AppLimited | Cause::Nagle | Cause::DelayedAck))
@@ -47,16 +48,16 @@ pub(super) fn steps(record: &Record, end: usize, distance: Nanos, heard: &Arriva
     writer.steps
 }
 
-/// What of an end's data was acknowledged when it went on.
+/// Data of an end that was acknowledged when it sent its next segment.
 #[derive(Default)]
 struct Acked {
     distance: Nanos,
-    /// What the peer sent and is still on its way: when it arrives, and what it acknowledges.
+    /// The peer's segments on their way: time of arrival, and acknowledged offset.
     by_time: BinaryHeap<Reverse<(Nanos, i64)>>,
-    /// The same by the offset at which the peer's data in it ends: data that was acknowledged had arrived.
+    /// The same segments by the end of their data: data that was acknowledged had arrived.
     by_offset: BinaryHeap<Reverse<(i64, i64)>>,
     reached: i64,
-    /// How far the peer would take data, by all that has passed.
+    /// Right edge of the peer's window, by all segments that have passed.
     edge: i64,
 }
 
@@ -69,14 +70,14 @@ impl Acked {
         }
     }
 
-    /// All that had reached the end before it sent this.
+    /// Takes in all segments that reached the end before it sent this one.
     fn before(&mut self, sent: &Passing) {
         let heard = sent.ack.unwrap_or(0);
         self.reached = self.reached.max(newest(&mut self.by_time, sent.time)).max(newest(&mut self.by_offset, heard));
     }
 }
 
-/// Takes out all that lie no further than `limit`; gives the highest acknowledgement among them, 0 for none.
+/// Removes all entries up to `limit`; returns the highest acknowledgement among them, 0 for none.
 fn newest<T: Ord + Copy>(waiting: &mut BinaryHeap<Reverse<(T, i64)>>, limit: T) -> i64 {
     let mut newest = 0;
     while let Some(Reverse((_, ack))) = waiting.peek().copied().filter(|Reverse((at, _))| *at <= limit) {
@@ -87,15 +88,15 @@ fn newest<T: Ord + Copy>(waiting: &mut BinaryHeap<Reverse<(T, i64)>>, limit: T) 
 }
 
 struct Writer<'a> {
-    /// When the handshake was over here.
+    /// Time when the handshake was over at this end.
     opened: Option<Nanos>,
     distance: Nanos,
     heard: &'a Arrivals,
     buffered: bool,
     steps: Vec<Step>,
-    /// Where each frame of the current write begins, and when it left.
+    /// Start and departure of each frame of the present write.
     sent: Vec<(i64, Nanos)>,
-    /// What the peer had said before the current write.
+    /// The peer's data received before the present write.
     told: i64,
 }
 
@@ -113,7 +114,7 @@ impl Writer<'_> {
         self.sent.push((passing.start, time));
     }
 
-    /// It had been written at once after the last write, and TCP held it.
+    /// Takes in a segment that had been written at once after the last write, and that TCP held.
     fn was_held(&mut self, passing: &Passing) {
         if self.steps.is_empty() {
             return self.sends(passing, true);
@@ -123,7 +124,7 @@ impl Writer<'_> {
         self.sent.push((passing.start, passing.time - Nanos(self.distance.0 / 2)));
     }
 
-    /// A segment cut short ended what was written, and some time passed, too short for a stall: the next write came.
+    /// True if a short segment ended the write, and a pause too short for a stall followed: the next write began.
     fn paused(&self, passing: &Passing, mss: i64, threshold: Nanos) -> bool {
         let Some((start, last)) = self.sent.last() else { return false };
         let pause = passing.time - Nanos(self.distance.0 / 2) - *last;
@@ -140,7 +141,7 @@ impl Writer<'_> {
         self.sent.clear();
     }
 
-    /// When the last write call returned: see [`WRITTEN_AHEAD`].
+    /// Time when the last write call returned: see [`WRITTEN_AHEAD`].
     fn returned(&self) -> Option<Nanos> {
         let (start, first) = *self.sent.first()?;
         let (_, last) = *self.sent.last()?;

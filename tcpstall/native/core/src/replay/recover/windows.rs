@@ -1,16 +1,16 @@
-//! The windows that an end announced, by what had arrived there.
+//! The windows that an end announced, by the amount of data that had arrived there.
 
 use super::Arrivals;
 use crate::replay::record::Record;
 use crate::replay::setup::Opening;
 use crate::time::Nanos;
 
-/// What a receiver without a captured window would take at first: an unscaled field at most (RFC 9293 §3.1).
+/// Initial window of a receiver without a captured window: the largest unscaled field (RFC 9293 §3.1).
 const UNSCALED: i64 = 65_535;
 /// The first offset of data.
 const FIRST: i64 = 1;
 
-/// Of one end, `distance` from the tap and back.
+/// Windows of one end, at a round trip of `distance` from the tap.
 pub(super) fn openings(record: &Record, end: usize, distance: Nanos, heard: &Arrivals) -> Vec<Opening> {
     let mut openings: Vec<Opening> = Vec::new();
     let own = record.passings.iter().filter(|passing| passing.sender as usize == end);
