@@ -1,5 +1,6 @@
 """The command line and its inputs, as the tests of the command line have them."""
 
-from tests.cli.conftest import capture, cut_capture, paste, run
+from tests.cli.conftest import capture, cut_capture, paste
+from tests.cli.conftest import here as run
 
 __all__ = ["capture", "cut_capture", "paste", "run"]
