@@ -1,4 +1,4 @@
-"""`python -m tests`: every check there is, in order, pytest's summary last."""
+"""`python -m tests`: every check there is, those of Rust beside those of Python, pytest's summary last."""
 
 import os
 import shutil
@@ -6,6 +6,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -25,9 +26,8 @@ class Check:
     folder: Path = REPOSITORY
 
 
-def checks(pytest_arguments: Sequence[str]) -> list[Check]:
-    """All of them; pytest last, because what runs this reads its summary."""
-    scripts = Path(PYTHON).parent
+def native() -> list[Check]:
+    """Of the Rust code."""
     return [
         Check("rustfmt", ["cargo", "fmt", "--all", "--check"], NATIVE),
         Check("rustfmt of the fuzzers", ["cargo", "fmt", "--check"], NATIVE / "core" / "fuzz"),
@@ -35,41 +35,64 @@ def checks(pytest_arguments: Sequence[str]) -> list[Check]:
             "clippy", ["cargo", "clippy", "--workspace", "--all-targets", "--locked", "--", "-D", "warnings"], NATIVE
         ),
         Check("cargo test", ["cargo", "test", "--workspace", "--locked", "--quiet"], NATIVE),
+        Check("fuzzers", [PYTHON, "-m", "tests.hostile"]),
+    ]
+
+
+def python() -> list[Check]:
+    """Of the Python code and the installed package, without pytest; none needs what those of `native` build."""
+    return [
         Check("stubtest", [PYTHON, "-m", "mypy.stubtest", "tcpstall._core"]),
         Check("ruff check", [PYTHON, "-m", "ruff", "check", "tcpstall", "tests"]),
         Check("ruff format", [PYTHON, "-m", "ruff", "format", "--check", "tcpstall", "tests"]),
         Check("mypy", [PYTHON, "-m", "mypy", "--strict", "tcpstall", "tests"]),
-        Check("import-linter", [str(scripts / "lint-imports")]),
+        Check("import-linter", [str(Path(PYTHON).parent / "lint-imports")]),
         Check("installed", [PYTHON, "-m", "tests.installed"]),
-        Check("fuzzers", [PYTHON, "-m", "tests.hostile"]),
-        Check(
-            "pytest",
-            [
-                PYTHON,
-                "-m",
-                "pytest",
-                f"--numprocesses={AT_A_TIME}",
-                "--dist=loadfile",
-                *pytest_arguments,
-            ],
-        ),
     ]
 
 
+def pytest(arguments: Sequence[str]) -> Check:
+    """The last one, alone."""
+    return Check("pytest", [PYTHON, "-m", "pytest", f"--numprocesses={AT_A_TIME}", "--dist=loadfile", *arguments])
+
+
+def failures(lane: Sequence[Check]) -> list[str]:
+    """Runs checks one after the other, whatever fails, and names those that did."""
+    return [check.name for check in lane if not passes(check)]
+
+
 def passes(check: Check) -> bool:
-    """Runs a check with a heading. Its output goes straight through."""
-    print(f"\n=== {check.name}: {' '.join(map(str, check.command))}", flush=True)
+    """Runs a check and prints its output in one piece, for other checks run meanwhile."""
+    began = time.monotonic()
+    code, output = run(check, subprocess.PIPE)
+    verdict = f"--- {check.name} {'passed' if code == 0 else 'FAILED'} in {time.monotonic() - began:.1f} s"
+    print(f"{heading(check)}{output}{verdict}\n", end="", flush=True)
+    return code == 0
+
+
+def run(check: Check, output: int | None) -> tuple[int, str]:
+    """Exit code and output, which is empty where it goes straight through because `output` is None."""
     # Without an activated environment PyO3 would build against whichever python3 comes first on the path.
     environment = {**os.environ, "PYO3_PYTHON": PYTHON, "MATURIN_NO_INSTALL_RUST": "1"}
-    began = time.monotonic()
     try:
-        code = subprocess.run(check.command, cwd=check.folder, env=environment, check=False).returncode
+        done = subprocess.run(
+            check.command,
+            cwd=check.folder,
+            env=environment,
+            stdout=output,
+            stderr=output and subprocess.STDOUT,
+            text=True,
+            errors="replace",
+            check=False,
+        )
     except FileNotFoundError:
-        print(f"{check.command[0]} is not installed", flush=True)
-        code = 127
-    if check.name != "pytest":
-        print(f"--- {check.name} {'passed' if code == 0 else 'FAILED'} in {time.monotonic() - began:.1f} s", flush=True)
-    return code == 0
+        return 127, f"{check.command[0]} is not installed\n"
+    return done.returncode, done.stdout or ""
+
+
+def heading(check: Check) -> str:
+    """A line above the output."""
+    return f"\n=== {check.name}: {' '.join(map(str, check.command))}\n"
 
 
 def main() -> int:
@@ -77,11 +100,14 @@ def main() -> int:
     if shutil.which("cargo") is None:
         print("tests: there is no Rust toolchain here. Install one from https://rustup.rs, then run this again.")
         return 1
-    *first, last = checks(sys.argv[1:])
-    failed = [check.name for check in first if not passes(check)]
+    with ThreadPoolExecutor() as lanes:
+        failed = [name for lane in lanes.map(failures, (native(), python())) for name in lane]
     if failed:
         print(f"\n!!! failed so far: {', '.join(failed)}", flush=True)
-    return 0 if passes(last) and not failed else 1
+    last = pytest(sys.argv[1:])
+    print(heading(last), end="", flush=True)
+    code, _ = run(last, None)
+    return 0 if code == 0 and not failed else 1
 
 
 if __name__ == "__main__":

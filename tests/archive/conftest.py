@@ -3,13 +3,15 @@
 import gzip
 import os
 import tarfile
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from functools import cache
+from io import BytesIO
 from pathlib import Path
 
 import pytest
 
 from tests.bench.archive import BROKEN, Rotating
-from tests.bench.captures import mixed, short
+from tests.bench.captures import Capture, mixed, short
 
 FILE_BYTES = 60_000
 
@@ -55,10 +57,18 @@ def bucket(s3_server: str, request: pytest.FixtureRequest) -> str:
     return f"s3://{name}"
 
 
+@cache
+def written(kind: Callable[[int], Capture], flows: int, packets: int) -> bytes:
+    """Such a capture; most tests ask for the same few."""
+    out = BytesIO()
+    kind(flows).write(out, packets)
+    return out.getvalue()
+
+
 def rotated(seconds: int, packets: int = 700) -> list[bytes]:
     """Files of one capture whose connections cross them."""
     rotating = Rotating(FILE_BYTES, seconds)
-    mixed(1).write(rotating, packets)  # type: ignore[arg-type]
+    rotating.write(written(mixed, 1, packets))
     rotating.close()
     return [content for _, content in rotating.files]
 
@@ -66,7 +76,7 @@ def rotated(seconds: int, packets: int = 700) -> list[bytes]:
 def single(seconds: int, packets: int = 1_300) -> bytes:
     """Short connections in one file."""
     rotating = Rotating(1 << 30, seconds)
-    short(50).write(rotating, packets)  # type: ignore[arg-type]
+    rotating.write(written(short, 50, packets))
     rotating.close()
     return rotating.files[0][1]
 

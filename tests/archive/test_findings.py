@@ -20,6 +20,7 @@ from tcpstall.cli import main
 from tcpstall.findings import Finding, sentence
 from tcpstall.findings import findings as findings_of
 from tcpstall.losses import Shown
+from tests.archive.here import here
 
 FIXTURES = Path(__file__).parents[2] / "fixtures"
 CAPTURES = sorted(FIXTURES.glob("**/*.pcap*"))[::6]
@@ -38,7 +39,7 @@ def told(finding: Finding) -> tuple[Any, ...]:
 
 @pytest.mark.parametrize("capture", CAPTURES, ids=lambda path: path.parent.name + "-" + path.name)
 def test_a_store_of_one_capture_tells_what_analyze_tells(capture: Path, tmp_path: Path) -> None:
-    scan([str(capture)], str(tmp_path / "store"), jobs=1)
+    scan([str(capture)], str(tmp_path / "store"), executor=here)
     found = [one for one in findings_of(tcpstall.analyze(capture)) if one.is_lead]
     assert [told(one.finding) for one in shown(tmp_path / "store")] == [told(one) for one in found]
 
@@ -46,7 +47,7 @@ def test_a_store_of_one_capture_tells_what_analyze_tells(capture: Path, tmp_path
 @pytest.fixture(scope="session")
 def store(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("findings")
-    scan([str(FIXTURES)], str(folder / "store"), jobs=1)
+    scan([str(FIXTURES)], str(folder / "store"), executor=here)
     return folder / "store"
 
 

@@ -27,6 +27,7 @@ from tcpstall.archive.work import Done
 from tcpstall.errors import CannotOpen, CannotWrite
 from tests.archive.conftest import single
 from tests.archive.contents import counted, rows
+from tests.archive.here import here
 from tests.bench.archive import BROKEN
 from tests.cli.conftest import environment
 
@@ -111,28 +112,28 @@ class TestWhatIsFound:
 
 class TestAgain:
     def test_nothing_is_done_twice(self, archive: Path, tmp_path: Path) -> None:
-        first = scan([str(archive)], str(tmp_path / "store"))
+        first = scan([str(archive)], str(tmp_path / "store"), executor=here)
         before = rows(tmp_path / "store")
-        again = scan([str(archive)], str(tmp_path / "store"))
+        again = scan([str(archive)], str(tmp_path / "store"), executor=here)
         assert (again.captures, again.bytes) == (0, 0)
         assert again.known == first.captures
         assert rows(tmp_path / "store") == before
 
     def test_a_changed_file_replaces_its_rows(self, archive: Path, tmp_path: Path) -> None:
         """One that grew by connections, and one of which a half was cut off."""
-        scan([str(archive)], str(tmp_path / "store"))
+        scan([str(archive)], str(tmp_path / "store"), executor=here)
         longer, cut = archive / "single" / "a.pcap", archive / "single" / "b.pcap"
         longer.write_bytes(single(0, packets=2_600))
         cut.write_bytes(cut.read_bytes()[: cut.stat().st_size // 2])
-        scan([str(archive)], str(tmp_path / "store"))
-        scan([str(archive)], str(tmp_path / "other"))
+        scan([str(archive)], str(tmp_path / "store"), executor=here)
+        scan([str(archive)], str(tmp_path / "other"), executor=here)
         assert rows(tmp_path / "store") == rows(tmp_path / "other")
 
     def test_a_moved_file_is_only_renamed(self, archive: Path, tmp_path: Path) -> None:
-        scan([str(archive)], str(tmp_path / "store"))
+        scan([str(archive)], str(tmp_path / "store"), executor=here)
         before = counted(tmp_path / "store")
         (archive / "single" / "a.pcap").rename(archive / "moved.pcap")
-        again = scan([str(archive)], str(tmp_path / "store"))
+        again = scan([str(archive)], str(tmp_path / "store"), executor=here)
         assert again.packets == 0 or again.bytes == 0
         assert counted(tmp_path / "store") == before
         names = {row[3] for row in rows(tmp_path / "store")["captures"]}
@@ -147,9 +148,9 @@ class TestAgain:
         growing.mkdir()
         for file in in_turn(made / "web"):
             shutil.copy2(file, growing)
-            scan([str(growing)], str(tmp_path / "store"))
+            scan([str(growing)], str(tmp_path / "store"), executor=here)
         whole = Path(shutil.copytree(made / "web", tmp_path / "whole"))
-        scan([str(whole)], str(tmp_path / "other"))
+        scan([str(whole)], str(tmp_path / "other"), executor=here)
         ours, others = rows(tmp_path / "store"), rows(tmp_path / "other")
         for table in ("flows", "stalls", "exchanges", "findings"):
             # Scan and flow number differ, and the name of the folder.
@@ -217,7 +218,7 @@ class TestKilled:
         os.killpg(running.pid, signal.SIGINT)
         _, said = running.communicate()
         assert b"Traceback" not in said
-        scan([str(made)], str(store))
+        scan([str(made)], str(store), executor=here)
         assert rows(store) == rows(undisturbed)
 
 
@@ -243,7 +244,7 @@ class TestTrouble:
         rows(store)
         filler.unlink()
         subprocess.run(["mount", "-o", "remount,size=64m", str(small_disk)], check=True)
-        scan([str(made)], str(store))
+        scan([str(made)], str(store), executor=here)
         assert rows(store) == rows(undisturbed)
 
     @pytest.mark.usefixtures("small_tasks")
@@ -260,9 +261,9 @@ class TestTrouble:
             scan([str(archive)], store, jobs=1, progress=Vanishing())
         assert not [row for row in rows(store)["errors"] if row[4] == 3]
         away.rename(archive)
-        scan([str(archive)], store)
+        scan([str(archive)], store, executor=here)
         other = tmp_path / "other"
-        scan([str(archive)], str(other))
+        scan([str(archive)], str(other), executor=here)
         assert rows(store) == rows(other)
 
     def test_a_root_that_does_not_exist_is_told_at_once(self, tmp_path: Path) -> None:
@@ -329,7 +330,7 @@ class TestOperations:
         assert running.returncode == 0, said
         assert not rows(store)["errors"]
         other = tmp_path / "other"
-        scan([str(growing)], str(other))
+        scan([str(growing)], str(other), executor=here)
         ours, others = rows(store), rows(other)
         for table in ("flows", "stalls", "exchanges", "findings"):
             assert sorted(map(repr, (row[3:] for row in ours[table]))) == sorted(
@@ -353,18 +354,18 @@ def test_the_library_scans_too(made: Path, tmp_path: Path) -> None:
 class TestUpkeep:
     def test_parts_of_a_day_are_merged_and_say_the_same(self, made: Path, tmp_path: Path, small_tasks: None) -> None:
         store = tmp_path / "store"
-        scan([str(made)], str(store))
+        scan([str(made)], str(store), executor=here)
         assert len(Store.open(str(store)).parts("flows")) <= 2 * upkeep._MANY
         unmerged = tmp_path / "unmerged"
         with pytest.MonkeyPatch.context() as patch:
             patch.setattr(upkeep, "_MANY", 1_000)
-            scan([str(made)], str(unmerged))
+            scan([str(made)], str(unmerged), executor=here)
         assert len(Store.open(str(unmerged)).parts("flows")) > len(Store.open(str(store)).parts("flows"))
         assert rows(unmerged) == rows(store)
 
     def test_what_is_older_is_forgotten_and_not_scanned_again(self, made: Path, tmp_path: Path) -> None:
         store = tmp_path / "store"
-        scan([str(made)], str(store))
+        scan([str(made)], str(store), executor=here)
         before = rows(store)
         start = [one.name for one in TABLES["flows"].columns].index("start_ns")
         starts = sorted(row[start] for row in before["flows"])
@@ -377,10 +378,10 @@ class TestUpkeep:
             assert after[table] == [row for row in before[table] if row[column] >= cut_ns], table
         assert gone == {table: len(before[table]) - len(after[table]) for table in before if table != "errors"}
         assert 0 < len(after["captures"]) < len(before["captures"])
-        assert scan([str(made)], str(store)).captures == 0
+        assert scan([str(made)], str(store), executor=here).captures == 0
 
     def test_pruning_is_a_command_that_tells_what_went(self, made: Path, tmp_path: Path) -> None:
-        scan([str(made)], str(tmp_path / "store"))
+        scan([str(made)], str(tmp_path / "store"), executor=here)
         held = counted(tmp_path / "store")
         arguments = ["store", "prune", "--older-than", "30d", "--store", str(tmp_path / "store")]
         done = subprocess.run([sys.executable, "-m", "tcpstall", *arguments], capture_output=True, env=environment())
@@ -410,7 +411,7 @@ class TestUpkeep:
         shutil.rmtree(store / "copy")
         with pytest.raises(CannotOpen, match="tcpstall store compact"):
             Store.asked(str(store))
-        scan([str(made)], str(store))
+        scan([str(made)], str(store), executor=here)
         ours, theirs = rows(store), rows(undisturbed)
         assert Store.asked(str(store)).outdated() == []
         names = [column.name for column in TABLES["stalls"].columns]

@@ -1,4 +1,4 @@
-"""The command line as a user starts it: a process of its own."""
+"""The command line as a user starts it, in a process of its own, and within this one."""
 
 import os
 import subprocess
@@ -8,14 +8,19 @@ from pathlib import Path
 
 import pytest
 
+from tcpstall.cli import main
+
 FIXTURES = Path(__file__).parents[2] / "fixtures"
+
+UNLIKE = {"COLUMNS", "NO_COLOR", "FORCE_COLOR"}
+"""Variables that would change the output."""
 
 Run = Callable[..., subprocess.CompletedProcess[str]]
 
 
 def environment(**changed: str) -> dict[str, str]:
-    """Ours without what would change the output."""
-    kept = {name: value for name, value in os.environ.items() if name not in {"COLUMNS", "NO_COLOR", "FORCE_COLOR"}}
+    """Ours without `UNLIKE`."""
+    kept = {name: value for name, value in os.environ.items() if name not in UNLIKE}
     return kept | {"PYTHONWARNINGS": "error", "PYTHONUTF8": "1"} | changed
 
 
@@ -35,6 +40,25 @@ def run() -> Run:
         return subprocess.CompletedProcess(done.args, done.returncode, done.stdout.decode(), done.stderr.decode())
 
     return _run
+
+
+@pytest.fixture
+def here(capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> Run:
+    """The same without the start of a process, which costs more than most commands; there is no standard input."""
+
+    def _here(*arguments: object, **changed: str) -> subprocess.CompletedProcess[str]:
+        given = [str(argument) for argument in arguments]
+        with monkeypatch.context() as patched:
+            for name in UNLIKE:
+                patched.delenv(name, raising=False)
+            for name, value in changed.items():
+                patched.setenv(name, value)
+            capfd.readouterr()
+            code = main(given)
+        written = capfd.readouterr()
+        return subprocess.CompletedProcess(given, code, written.out, written.err)
+
+    return _here
 
 
 @pytest.fixture

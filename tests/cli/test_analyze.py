@@ -15,30 +15,30 @@ STORY = "524,583 bytes in 63.1 ms (66.5 Mbit/s): lost 49.4 ms (78 %), 6 stalls, 
 
 
 @pytest.mark.parametrize("kind", ["paste", "capture"])
-def test_the_first_line_is_the_answer(run: Run, kind: str, request: pytest.FixtureRequest) -> None:
-    done = run("analyze", request.getfixturevalue(kind))
+def test_the_first_line_is_the_answer(here: Run, kind: str, request: pytest.FixtureRequest) -> None:
+    done = here("analyze", request.getfixturevalue(kind))
     first, second, *_ = done.stdout.splitlines()
     assert first.startswith("Congestion window at 192.168.247.129:80 took 28.5 ms: slow start from 10 segments")
     assert second == f"{ENDS}: {STORY}"
 
 
-def test_what_to_change_comes_first_by_what_it_could_give_back(run: Run, capture: Path) -> None:
-    lines = run("analyze", capture).stdout.splitlines()
+def test_what_to_change_comes_first_by_what_it_could_give_back(here: Run, capture: Path) -> None:
+    lines = here("analyze", capture).stdout.splitlines()
     assert [line.split()[1] for line in lines if line.startswith(("1  ", "2  "))] == ["28.5", "13.8"]
     assert any("raise initcwnd" in line for line in lines)
     assert not any("stalls of flow" in line for line in lines)
 
 
-def test_each_cause_says_what_it_cost_and_what_to_change(run: Run, capture: Path) -> None:
-    text = run("analyze", capture, "--stalls").stdout
+def test_each_cause_says_what_it_cost_and_what_to_change(here: Run, capture: Path) -> None:
+    text = here("analyze", capture, "--stalls").stdout
     assert "slow start from 10 segments, 4 round trips" in text
     assert "13.8 ms  rwnd-limited" in text
     assert "the client's window (46,080 then 78,720 bytes) was full twice" in text
     assert text.count("→ ") >= 3
 
 
-def test_the_stalls_are_listed_with_their_figures(run: Run, capture: Path) -> None:
-    text = run("analyze", capture, "-v").stdout
+def test_the_stalls_are_listed_with_their_figures(here: Run, capture: Path) -> None:
+    text = here("analyze", capture, "-v").stdout
     rows = [line for line in text.splitlines() if "10:45:49.0" in line and "server" in line]
     durations = [line.split(" ms")[0].split()[-1] for line in rows]
     assert durations == ["7.124", "7.150", "6.690", "6.948", "7.158", "7.280"]
@@ -46,16 +46,16 @@ def test_the_stalls_are_listed_with_their_figures(run: Run, capture: Path) -> No
     assert "11" in rows[0].split()[-1]
 
 
-def test_an_80_column_terminal_gets_lines_of_80_columns(run: Run, capture: Path) -> None:
-    text = run("analyze", capture, "--flow", "0", COLUMNS="80").stdout
+def test_an_80_column_terminal_gets_lines_of_80_columns(here: Run, capture: Path) -> None:
+    text = here("analyze", capture, "--flow", "0", COLUMNS="80").stdout
     assert max(len(line) for line in text.splitlines()) <= 80
     assert "7.124 ms" in text
     assert "10:45:49.061790" in text
 
 
 @pytest.mark.parametrize("columns", ["20", "80", "132", "200", "400"])
-def test_no_width_cuts_text_or_figures(run: Run, capture: Path, columns: str) -> None:
-    text = run("analyze", capture, "--stalls", COLUMNS=columns).stdout
+def test_no_width_cuts_text_or_figures(here: Run, capture: Path, columns: str) -> None:
+    text = here("analyze", capture, "--stalls", COLUMNS=columns).stdout
     assert "232,600" in text
     assert "cwnd-limited" in text
     assert not any(line.endswith("…") for line in text.splitlines())
@@ -72,36 +72,36 @@ def test_standard_input_is_read(run: Run, capture: Path) -> None:
     assert done.stdout.splitlines()[1] == f"{ENDS}: {STORY}"
 
 
-def test_json_is_one_object_of_the_published_schema(run: Run, capture: Path) -> None:
-    report = json.loads(run("analyze", capture, "--format", "json").stdout)
+def test_json_is_one_object_of_the_published_schema(here: Run, capture: Path) -> None:
+    report = json.loads(here("analyze", capture, "--format", "json").stdout)
     assert report["schema"] == "tcpstall.report/1"
     (flow,) = report["flows"]
     assert sum(flow["time_ns"].values()) == flow["end_ns"] - flow["start_ns"]
     assert [burst["bytes"] for burst in flow["bursts"] if burst["sender"] == "server"][:2] == [14480, 28960]
 
 
-def test_without_bursts_json_leaves_them_out(run: Run, capture: Path) -> None:
-    report = json.loads(run("analyze", capture, "--format", "json", "--no-bursts").stdout)
+def test_without_bursts_json_leaves_them_out(here: Run, capture: Path) -> None:
+    report = json.loads(here("analyze", capture, "--format", "json", "--no-bursts").stdout)
     assert not report["flows"][0].get("bursts")
 
 
-def test_exchanges_can_be_left_out(run: Run, capture: Path) -> None:
-    report = json.loads(run("analyze", capture, "--format", "json", "--no-exchanges").stdout)
+def test_exchanges_can_be_left_out(here: Run, capture: Path) -> None:
+    report = json.loads(here("analyze", capture, "--format", "json", "--no-exchanges").stdout)
     assert "exchanges" not in report["flows"][0]
     assert report["flows"][0]["connection"]["exchanges"] == 1
 
 
-def test_the_page_explains_the_slowest_exchange(run: Run, capture: Path) -> None:
-    page = run("analyze", capture, "--stalls").stdout
+def test_the_page_explains_the_slowest_exchange(here: Run, capture: Path) -> None:
+    page = here("analyze", capture, "--stalls").stdout
     assert "the exchange of flow 0; the client closed" in page
     assert "1 base" in page
 
 
 def test_ndjson_is_a_line_a_flow_a_service_a_finding_and_a_capture_and_each_says_what_it_is(
-    run: Run, capture: Path
+    here: Run, capture: Path
 ) -> None:
-    lines = [json.loads(line) for line in run("analyze", capture, "--format", "ndjson").stdout.splitlines()]
-    report = json.loads(run("analyze", capture, "--format", "json").stdout)
+    lines = [json.loads(line) for line in here("analyze", capture, "--format", "ndjson").stdout.splitlines()]
+    report = json.loads(here("analyze", capture, "--format", "json").stdout)
     assert [line.pop("type") for line in lines] == [
         "flow",
         "service",
@@ -115,13 +115,13 @@ def test_ndjson_is_a_line_a_flow_a_service_a_finding_and_a_capture_and_each_says
     assert [source["capture"]] == report["captures"]
 
 
-def test_csv_is_a_stall_a_row(run: Run, capture: Path) -> None:
-    rows = list(csv.DictReader(io.StringIO(run("analyze", capture, "--format", "csv").stdout)))
+def test_csv_is_a_stall_a_row(here: Run, capture: Path) -> None:
+    rows = list(csv.DictReader(io.StringIO(here("analyze", capture, "--format", "csv").stdout)))
     assert [row["cause"] for row in rows].count("rwnd-limited") == 2
 
 
-def test_csv_tells_its_warnings_on_standard_error(run: Run, paste: Path) -> None:
-    done = run("analyze", paste, "--format", "csv")
+def test_csv_tells_its_warnings_on_standard_error(here: Run, paste: Path) -> None:
+    done = here("analyze", paste, "--format", "csv")
     assert done.returncode == 0
     assert "1970-01-01" in done.stderr
 
@@ -145,24 +145,24 @@ def test_csv_tells_its_warnings_on_standard_error(run: Run, paste: Path) -> None
         (("--until", "+1h"), 1),
     ],
 )
-def test_the_selection_keeps_the_flows_that_fit(run: Run, paste: Path, options: tuple[str, ...], flows: int) -> None:
-    report = json.loads(run("analyze", paste, "--format", "json", *options).stdout)
+def test_the_selection_keeps_the_flows_that_fit(here: Run, paste: Path, options: tuple[str, ...], flows: int) -> None:
+    report = json.loads(here("analyze", paste, "--format", "json", *options).stdout)
     assert len(report["flows"]) == flows
 
 
-def test_a_selection_that_fits_nothing_says_so(run: Run, capture: Path) -> None:
-    done = run("analyze", capture, "--port", "443")
+def test_a_selection_that_fits_nothing_says_so(here: Run, capture: Path) -> None:
+    done = here("analyze", capture, "--port", "443")
     assert done.returncode == 7
     assert "no flow fits the options" in done.stdout.splitlines()[0]
 
 
-def test_since_cuts_the_packets_before_it(run: Run, paste: Path) -> None:
-    (flow,) = json.loads(run("analyze", paste, "--format", "json", "--since", "+20ms").stdout)["flows"]
+def test_since_cuts_the_packets_before_it(here: Run, paste: Path) -> None:
+    (flow,) = json.loads(here("analyze", paste, "--format", "json", "--since", "+20ms").stdout)["flows"]
     assert flow["segments"] < 58
 
 
-def test_a_short_stall_leaves_the_list_but_not_the_sums(run: Run, capture: Path) -> None:
-    text = run("analyze", capture, "--stalls", "--min-stall", "7.2ms").stdout
+def test_a_short_stall_leaves_the_list_but_not_the_sums(here: Run, capture: Path) -> None:
+    text = here("analyze", capture, "--stalls", "--min-stall", "7.2ms").stdout
     assert text.splitlines()[1] == f"{ENDS}: {STORY}"
     assert "7.280 ms" in text
     assert "7.124 ms" not in text
@@ -171,8 +171,8 @@ def test_a_short_stall_leaves_the_list_but_not_the_sums(run: Run, capture: Path)
 
 @pytest.mark.parametrize("order", ["lost", "duration", "bytes", "start", "stalls"])
 @pytest.mark.parametrize("form", ["table", "json"])
-def test_flows_can_be_ranked_and_cut(run: Run, capture: Path, paste: Path, order: str, form: str) -> None:
-    done = run("analyze", capture, paste, "--format", form, "--sort", order, "--top", "1")
+def test_flows_can_be_ranked_and_cut(here: Run, capture: Path, paste: Path, order: str, form: str) -> None:
+    done = here("analyze", capture, paste, "--format", form, "--sort", order, "--top", "1")
     assert done.returncode == 0
     if form == "json":
         assert len(json.loads(done.stdout)["flows"]) == 1

@@ -11,9 +11,9 @@ from tests.cli.conftest import Run
 
 
 @pytest.fixture
-def converted(run: Run, paste: Path, tmp_path: Path) -> Path:
+def converted(here: Run, paste: Path, tmp_path: Path) -> Path:
     output = tmp_path / "out.pcap"
-    done = run("convert", paste, "-o", output)
+    done = here("convert", paste, "-o", output)
     assert done.returncode == 0, done.stderr
     assert "58 packets" in done.stderr
     return output
@@ -58,20 +58,20 @@ def test_times_are_those_of_the_paste(converted: Path) -> None:
     assert [f"{time % 60:.6f}" for time, _ in (packets[0], packets[-1])] == ["49.051409", "49.114472"]
 
 
-def test_the_capture_gets_the_same_diagnosis_as_the_paste(run: Run, paste: Path, converted: Path) -> None:
-    one, other = (_flow(run, path) for path in (paste, converted))
+def test_the_capture_gets_the_same_diagnosis_as_the_paste(here: Run, paste: Path, converted: Path) -> None:
+    one, other = (_flow(here, path) for path in (paste, converted))
     assert one["stalls"] == other["stalls"]
     assert one["time_ns"] == other["time_ns"]
 
 
-def test_a_failure_leaves_no_file_behind(run: Run, paste: Path, tmp_path: Path) -> None:
-    done = run("convert", paste, "-o", tmp_path / "missing" / "out.pcap")
+def test_a_failure_leaves_no_file_behind(here: Run, paste: Path, tmp_path: Path) -> None:
+    done = here("convert", paste, "-o", tmp_path / "missing" / "out.pcap")
     assert done.returncode == 1
     assert "cannot write" in done.stderr
     assert list(tmp_path.iterdir()) == []
 
 
-def _flow(run: Run, path: Path) -> dict[str, Any]:
-    (flow,) = json.loads(run("analyze", path, "--format", "json").stdout)["flows"]
+def _flow(here: Run, path: Path) -> dict[str, Any]:
+    (flow,) = json.loads(here("analyze", path, "--format", "json").stdout)["flows"]
     assert isinstance(flow, dict)
     return flow

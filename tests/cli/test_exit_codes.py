@@ -91,8 +91,8 @@ def test_a_full_disk_exits_1_with_one_line(capture: Path, form: str) -> None:
     ],
     ids=" ".join,
 )
-def test_a_command_line_that_makes_no_sense_exits_2(run: Run, capture: Path, arguments: tuple[str, ...]) -> None:
-    done = run(*(argument.format(capture=capture) for argument in arguments))
+def test_a_command_line_that_makes_no_sense_exits_2(here: Run, capture: Path, arguments: tuple[str, ...]) -> None:
+    done = here(*(argument.format(capture=capture) for argument in arguments))
     assert done.returncode == ExitCode.USAGE
     assert done.stdout == ""
     assert "Traceback" not in done.stderr
@@ -112,10 +112,10 @@ def test_a_directory_exits_3(run: Run, tmp_path: Path) -> None:
     assert len(_lines(done.stderr)) == 1
 
 
-def test_a_missing_file_exits_3_from_every_command_that_reads(run: Run, tmp_path: Path) -> None:
+def test_a_missing_file_exits_3_from_every_command_that_reads(here: Run, tmp_path: Path) -> None:
     missing = tmp_path / "nowhere.pcap"
     for arguments in (("plot", missing, "-o", tmp_path / "x.png"), ("convert", missing, "-o", tmp_path / "x.pcap")):
-        done = run(*arguments)
+        done = here(*arguments)
         assert done.returncode == ExitCode.CANNOT_OPEN, arguments
         assert len(_lines(done.stderr)) == 1
 
@@ -157,12 +157,12 @@ def test_a_cut_capture_exits_5_and_reports_what_was_whole(run: Run, cut_capture:
 
 @pytest.mark.parametrize("form", ["table", "json", "ndjson", "csv"])
 def test_of_several_inputs_the_highest_code_counts_and_each_readable_one_is_reported(
-    run: Run, form: str, capture: Path, cut_capture: Path, picture: Path, tmp_path: Path
+    here: Run, form: str, capture: Path, cut_capture: Path, picture: Path, tmp_path: Path
 ) -> None:
     missing = tmp_path / "nowhere.pcap"
-    assert run("analyze", missing, capture, "--format", form).returncode == ExitCode.CANNOT_OPEN
-    assert run("analyze", picture, missing, capture, "--format", form).returncode == ExitCode.NOT_A_CAPTURE
-    done = run("analyze", cut_capture, picture, missing, capture, "--format", form)
+    assert here("analyze", missing, capture, "--format", form).returncode == ExitCode.CANNOT_OPEN
+    assert here("analyze", picture, missing, capture, "--format", form).returncode == ExitCode.NOT_A_CAPTURE
+    done = here("analyze", cut_capture, picture, missing, capture, "--format", form)
     assert done.returncode == ExitCode.DAMAGED
     assert ("receive window full" if form == "table" else "rwnd-limited") in done.stdout
     for name in ("cut.pcap", "cat.jpeg", "nowhere.pcap"):

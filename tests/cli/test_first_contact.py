@@ -26,13 +26,13 @@ def store(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.mark.parametrize("group", [(), ("store",)], ids=["tcpstall", "store"])
-def test_a_group_alone_prints_its_help_and_exits_2(run: Run, group: tuple[str, ...]) -> None:
-    done = run(*group)
+def test_a_group_alone_prints_its_help_and_exits_2(here: Run, group: tuple[str, ...]) -> None:
+    done = here(*group)
     assert (done.returncode, done.stdout) == (ExitCode.USAGE, "")
     assert done.stderr.splitlines()[0].startswith("Usage: tcpstall")
     assert "Commands:" in done.stderr
     assert "\\n" not in done.stderr
-    assert done.stderr.strip() == run(*group, "--help").stdout.strip()
+    assert done.stderr.strip() == here(*group, "--help").stdout.strip()
 
 
 WRITES_NOTHING_THERE = {
@@ -152,24 +152,24 @@ def test_options_that_no_flow_fits_exit_7_from_every_command_and_write_no_file(
         ("1795228350800123456", "nanoseconds, write 1795228350.800123456"),
     ],
 )
-def test_counts_of_parts_of_a_second_are_refused_with_what_to_write(run: Run, since: str, hint: str) -> None:
-    done = run("analyze", CAPTURE, "--since", since)
+def test_counts_of_parts_of_a_second_are_refused_with_what_to_write(here: Run, since: str, hint: str) -> None:
+    done = here("analyze", CAPTURE, "--since", since)
     assert done.returncode == ExitCode.USAGE
     assert hint in done.stderr
 
 
-def test_a_rate_without_a_unit_is_refused_with_what_to_write(run: Run) -> None:
-    done = run("analyze", CAPTURE, "--link-rate", "100")
+def test_a_rate_without_a_unit_is_refused_with_what_to_write(here: Run) -> None:
+    done = here("analyze", CAPTURE, "--link-rate", "100")
     assert done.returncode == ExitCode.USAGE
     assert "its unit is missing; write 100Mbit, or 100bit" in done.stderr
 
 
-def test_a_damaged_catalog_is_one_line(run: Run, store: Path, tmp_path: Path) -> None:
+def test_a_damaged_catalog_is_one_line(here: Run, store: Path, tmp_path: Path) -> None:
     broken = tmp_path / "store"
     shutil.copytree(store, broken)
     (broken / "catalog.json").write_bytes(b'{"schema": ')
     for arguments in (("query", "SELECT 1"), ("top",), ("store", "info"), ("scan", CAPTURE)):
-        done = run(*arguments, "--store", broken)
+        done = here(*arguments, "--store", broken)
         assert done.returncode == ExitCode.CANNOT_OPEN
         (line,) = done.stderr.splitlines()
         assert "catalog.json is damaged" in line

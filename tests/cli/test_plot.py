@@ -26,25 +26,25 @@ def test_a_picture_is_ascii_where_there_is_no_more(run: Run, capture: Path, envi
 
 
 @pytest.mark.parametrize("kind", ["timeline", "exchanges", "rtt-by-position"])
-def test_other_kinds_are_drawn_in_the_terminal_too(run: Run, capture: Path, kind: str) -> None:
-    shown = run("plot", capture, "--terminal", "--kind", kind).stdout
+def test_other_kinds_are_drawn_in_the_terminal_too(here: Run, capture: Path, kind: str) -> None:
+    shown = here("plot", capture, "--terminal", "--kind", kind).stdout
     assert {"timeline": "  flow 0 ", "exchanges": "base round trip", "rtt-by-position": "position in"}[kind] in shown
 
 
-def test_a_picture_needs_a_place(run: Run, capture: Path) -> None:
-    done = run("plot", capture)
+def test_a_picture_needs_a_place(here: Run, capture: Path) -> None:
+    done = here("plot", capture)
     assert done.returncode == 2
     assert "--terminal" in done.stderr
 
 
-def test_only_what_lies_between_two_times_is_drawn(run: Run, capture: Path) -> None:
-    done = run("plot", capture, "--terminal", "--since", "+20ms", "--until", "+40ms")
+def test_only_what_lies_between_two_times_is_drawn(here: Run, capture: Path) -> None:
+    done = here("plot", capture, "--terminal", "--since", "+20ms", "--until", "+40ms")
     assert "shown: 20.0 ms to 40.0 ms" in done.stdout
-    assert run("plot", capture, "--terminal", "--since", "+1h").returncode == 7
+    assert here("plot", capture, "--terminal", "--since", "+1h").returncode == 7
 
 
-def test_a_file_and_the_terminal_may_both_have_it(run: Run, capture: Path, tmp_path: Path) -> None:
-    done = run("plot", capture, "--terminal", "--kind", "rtt", "-o", tmp_path / "rtt.svg")
+def test_a_file_and_the_terminal_may_both_have_it(here: Run, capture: Path, tmp_path: Path) -> None:
+    done = here("plot", capture, "--terminal", "--kind", "rtt", "-o", tmp_path / "rtt.svg")
     assert "base 6.4 ms" in done.stdout
     assert (tmp_path / "rtt.svg").stat().st_size > 5_000
 

@@ -16,28 +16,28 @@ def crowd(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return all_kinds(tmp_path_factory.mktemp("crowd") / "all")
 
 
-def test_a_capture_without_a_command_is_analysed(run: Run, capture: Path) -> None:
-    assert run(capture).stdout == run("analyze", capture).stdout
+def test_a_capture_without_a_command_is_analysed(here: Run, capture: Path) -> None:
+    assert here(capture).stdout == here("analyze", capture).stdout
 
 
-def test_near_names_are_suggested(run: Run) -> None:
-    assert "did you mean analyze" in run("analyse").stderr
-    assert "did you mean retransmission" in run("explain", "retransmision").stderr
-    assert run("explain", "rto").stdout == run("explain", "retransmission").stdout
-    assert run("explain", "zerowindow").stdout == run("explain", "zero-window").stdout
-    assert run("explain", "cwnd").stdout == run("explain", "cwnd-limited").stdout
+def test_near_names_are_suggested(here: Run) -> None:
+    assert "did you mean analyze" in here("analyse").stderr
+    assert "did you mean retransmission" in here("explain", "retransmision").stderr
+    assert here("explain", "rto").stdout == here("explain", "retransmission").stdout
+    assert here("explain", "zerowindow").stdout == here("explain", "zero-window").stdout
+    assert here("explain", "cwnd").stdout == here("explain", "cwnd-limited").stdout
 
 
-def test_networks_and_ranges_of_ports_select_flows(run: Run, crowd: Path) -> None:
+def test_networks_and_ranges_of_ports_select_flows(here: Run, crowd: Path) -> None:
     def flows(*options: str) -> int:
-        return len(json.loads(run("analyze", crowd, "--format", "json", *options).stdout)["flows"])
+        return len(json.loads(here("analyze", crowd, "--format", "json", *options).stdout)["flows"])
 
     everything = flows()
     assert flows("--host", "10.0.0.0/8") == flows("--host", "10.0.0.1/32") == everything
     assert flows("--port", "80-82") == everything
     assert 0 < flows("--port", "http") == flows("--port", "80") < everything
-    assert run("analyze", crowd, "--host", "192.0.2.0/24").returncode == 7
-    assert run("analyze", crowd, "--port", "90-80").returncode == 2
+    assert here("analyze", crowd, "--host", "192.0.2.0/24").returncode == 7
+    assert here("analyze", crowd, "--port", "90-80").returncode == 2
 
 
 @pytest.fixture
@@ -57,34 +57,34 @@ def asked(tmp_path: Path) -> list[Path]:
 
 
 @pytest.mark.parametrize("name", ["reports.example.org", "REPORTS.example.org.", "*.example.org"])
-def test_a_name_in_the_capture_selects_the_flows_of_its_server(run: Run, asked: list[Path], name: str) -> None:
-    (flow,) = json.loads(run("analyze", *asked, "--host", name, "--format", "json").stdout)["flows"]
+def test_a_name_in_the_capture_selects_the_flows_of_its_server(here: Run, asked: list[Path], name: str) -> None:
+    (flow,) = json.loads(here("analyze", *asked, "--host", name, "--format", "json").stdout)["flows"]
     assert flow["server"]["address"] == "10.0.0.2"
 
 
-def test_a_name_that_nobody_asks_for_is_told_with_those_that_are_asked_for(run: Run, asked: list[Path]) -> None:
-    done = run("analyze", *asked, "--host", "www.example.org")
+def test_a_name_that_nobody_asks_for_is_told_with_those_that_are_asked_for(here: Run, asked: list[Path]) -> None:
+    done = here("analyze", *asked, "--host", "www.example.org")
     assert (done.returncode, done.stdout) == (7, "")
     assert done.stderr == ("tcpstall: no connection asks for www.example.org; they ask for reports.example.org\n")
-    assert "give an address" in run("analyze", asked[1], "--host", "www.example.org").stderr
+    assert "give an address" in here("analyze", asked[1], "--host", "www.example.org").stderr
 
 
-def test_names_need_a_file_and_what_is_no_name_is_refused(run: Run, asked: list[Path]) -> None:
-    assert run("analyze", "-", "--host", "www.example.org").returncode == 2
+def test_names_need_a_file_and_what_is_no_name_is_refused(here: Run, asked: list[Path]) -> None:
+    assert here("analyze", "-", "--host", "www.example.org").returncode == 2
     for host in ("10.0.0", "10.0.0.256", "a b", "-", "exa$mple.org"):
-        assert run("analyze", *asked, "--host", host).returncode == 2, host
+        assert here("analyze", *asked, "--host", host).returncode == 2, host
 
 
-def test_a_name_beside_a_file_that_cannot_be_read_is_not_to_blame(run: Run, tmp_path: Path) -> None:
-    done = run("analyze", tmp_path / "nowhere.pcap", "--host", "www.example.org")
+def test_a_name_beside_a_file_that_cannot_be_read_is_not_to_blame(here: Run, tmp_path: Path) -> None:
+    done = here("analyze", tmp_path / "nowhere.pcap", "--host", "www.example.org")
     assert done.returncode == 3
     assert "nowhere.pcap" in done.stderr
 
 
-def test_a_name_selects_in_a_damaged_capture_too(run: Run, asked: list[Path], tmp_path: Path) -> None:
+def test_a_name_selects_in_a_damaged_capture_too(here: Run, asked: list[Path], tmp_path: Path) -> None:
     cut = tmp_path / "cut.pcap"
     cut.write_bytes(asked[0].read_bytes()[:-10])
-    done = run("analyze", cut, "--host", "reports.example.org")
+    done = here("analyze", cut, "--host", "reports.example.org")
     assert (done.returncode, "10.0.0.2" in done.stdout) == (5, True)
-    done = run("analyze", cut, "--host", "www.example.org")
+    done = here("analyze", cut, "--host", "www.example.org")
     assert (done.returncode, done.stdout) == (7, "")

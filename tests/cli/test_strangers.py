@@ -48,8 +48,8 @@ def commented(plain: bytes) -> bytes:
     return b"".join(out) + block("<", 10, bytes(2) + bytes(2) + option("<", 0, b""))
 
 
-def labels(run: Run, path: Path) -> list[str]:
-    report = json.loads(run("analyze", path, "--format", "json").stdout)
+def labels(here: Run, path: Path) -> list[str]:
+    report = json.loads(here("analyze", path, "--format", "json").stdout)
     found = [flow["label"] for flow in report["flows"]]
     assert any("<script>" in label for label in found)
     assert any("=cmd()" in label for label in found)
@@ -57,21 +57,21 @@ def labels(run: Run, path: Path) -> list[str]:
 
 
 @pytest.mark.parametrize("form", ["table", "text", "markdown", "jira", "csv", "json"])
-def test_no_escape_reaches_the_terminal(run: Run, hostile: Path, form: str) -> None:
-    done = run("analyze", hostile, "--format", form)
+def test_no_escape_reaches_the_terminal(here: Run, hostile: Path, form: str) -> None:
+    done = here("analyze", hostile, "--format", form)
     assert done.returncode == 0
     assert all(line.isprintable() for line in (done.stdout + done.stderr).splitlines())
 
 
 @pytest.mark.parametrize("form", ["table", "text"])
-def test_where_nothing_is_markup_the_text_stands_as_it_is(run: Run, hostile: Path, form: str) -> None:
-    shown = "".join(run("analyze", hostile, "--format", form, "--stalls", COLUMNS="300").stdout.split())
-    for label in labels(run, hostile):
+def test_where_nothing_is_markup_the_text_stands_as_it_is(here: Run, hostile: Path, form: str) -> None:
+    shown = "".join(here("analyze", hostile, "--format", form, "--stalls", COLUMNS="300").stdout.split())
+    for label in labels(here, hostile):
         assert "".join(label.split()) in shown
 
 
-def test_markdown_keeps_strangers_in_code_spans(run: Run, hostile: Path) -> None:
-    text = run("analyze", hostile, "--format", "markdown").stdout
+def test_markdown_keeps_strangers_in_code_spans(here: Run, hostile: Path) -> None:
+    text = here("analyze", hostile, "--format", "markdown").stdout
     outside = re.sub(r"(?<!`)(`+)(?!`).+?(?<!`)\1(?!`)", "", text)
     for attack in ("<script", "=cmd", "[~admin", "@here", "<b>", "x.png"):
         assert attack in text
@@ -83,8 +83,8 @@ def test_markdown_keeps_strangers_in_code_spans(run: Run, hostile: Path) -> None
         assert len(re.findall(r"(?<!\\)\|", row)) == headings.count("|")
 
 
-def test_jira_reads_no_markup_of_strangers(run: Run, hostile: Path) -> None:
-    text = run("analyze", hostile, "--format", "jira").stdout
+def test_jira_reads_no_markup_of_strangers(here: Run, hostile: Path) -> None:
+    text = here("analyze", hostile, "--format", "jira").stdout
     for attack in ("<script", "{code", "[~", "!x.png", "@here", "=cmd("):
         assert attack not in text
     assert "&#60;script&#62;" in text
@@ -92,21 +92,21 @@ def test_jira_reads_no_markup_of_strangers(run: Run, hostile: Path) -> None:
         assert row.count("|") == 10
 
 
-def test_a_spreadsheet_runs_nothing(run: Run, hostile: Path) -> None:
-    text = run("analyze", hostile, "--format", "csv").stdout
+def test_a_spreadsheet_runs_nothing(here: Run, hostile: Path) -> None:
+    text = here("analyze", hostile, "--format", "csv").stdout
     rows = list(csv.reader(io.StringIO(text)))
     assert len(rows) > 2
     assert not [cell for row in rows for cell in row if cell.lstrip()[:1] in ("=", "@") or cell.startswith("+")]
 
 
-def test_comments_are_shown_by_none(run: Run, hostile: Path) -> None:
+def test_comments_are_shown_by_none(here: Run, hostile: Path) -> None:
     for form in ("table", "text", "markdown", "jira", "csv", "json"):
-        assert "alert(2)" not in run("analyze", hostile, "--format", form).stdout
+        assert "alert(2)" not in here("analyze", hostile, "--format", form).stdout
 
 
-def test_pictures_of_it_are_drawn_and_linked(run: Run, hostile: Path, tmp_path: Path) -> None:
+def test_pictures_of_it_are_drawn_and_linked(here: Run, hostile: Path, tmp_path: Path) -> None:
     folder = tmp_path / "pic (1)"
-    done = run("analyze", hostile, "--format", "markdown", "--plots", folder, "--plot-format", "svg")
+    done = here("analyze", hostile, "--format", "markdown", "--plots", folder, "--plot-format", "svg")
     assert done.returncode == 0
     links = re.findall(r"!\[[^\]]*\]\(([^)\s]+)\)", done.stdout)
     assert {Path(link).name for link in links} == {path.name for path in folder.iterdir()}
@@ -114,10 +114,10 @@ def test_pictures_of_it_are_drawn_and_linked(run: Run, hostile: Path, tmp_path: 
     assert all("script" not in path.read_text() for path in folder.iterdir())
 
 
-def test_an_anonymised_ticket_names_nobody(run: Run, hostile: Path, tmp_path: Path) -> None:
+def test_an_anonymised_ticket_names_nobody(here: Run, hostile: Path, tmp_path: Path) -> None:
     options = ("--anonymise", "--plots", tmp_path / "out", "--plot-format", "svg")
     for form in ("markdown", "jira", "text"):
-        done = run("analyze", hostile, "--format", form, *options)
+        done = here("analyze", hostile, "--format", form, *options)
         assert done.returncode == 0
         for word in ("a=b", "script", "cmd", "admin", "10.0.0."):
             assert word not in done.stdout
@@ -125,11 +125,11 @@ def test_an_anonymised_ticket_names_nobody(run: Run, hostile: Path, tmp_path: Pa
     assert len(list((tmp_path / "out").iterdir())) > 2
 
 
-def test_a_page_shows_requests_server_names_and_comments_as_text_or_not_at_all(run: Run, hostile: Path) -> None:
+def test_a_page_shows_requests_server_names_and_comments_as_text_or_not_at_all(here: Run, hostile: Path) -> None:
     page = hostile.with_name("page.html")
-    assert run("report", hostile, "-o", page).returncode == 0
+    assert here("report", hostile, "-o", page).returncode == 0
     text = page.read_text()
     for attack in ("<script>alert", "|<b>", "\x1b[", "\x07"):
         assert attack not in text
-    for label in labels(run, hostile):
+    for label in labels(here, hostile):
         assert html.escape(label, quote=False) in text

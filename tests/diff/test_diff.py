@@ -9,13 +9,13 @@ import pytest
 from tcpstall.causes import Cause
 from tcpstall.compare import Comparison, compare
 from tcpstall.report.diff.words import headline
-from tests.cli.conftest import Run, capture, cut_capture, picture, run
+from tests.cli.conftest import Run, capture, cut_capture, here, picture, run
 from tests.documents import DOCS
 from tests.page.prose import prose
 from tests.pair.test_command import _keys
 from tests.scene import Scene
 
-__all__ = ["capture", "cut_capture", "picture", "run"]
+__all__ = ["capture", "cut_capture", "here", "picture", "run"]
 
 LAB = Path(__file__).parents[2] / "fixtures" / "lab"
 
@@ -125,27 +125,27 @@ def test_services_are_matched_by_address_and_port_else_by_port(tmp_path: Path) -
     assert [good.split(":")[-1] for good, _ in services(moved)] == [bad.split(":")[-1] for _, bad in services(moved)]
 
 
-def test_services_in_one_capture_only_are_listed(tmp_path: Path, run: Run) -> None:
+def test_services_in_one_capture_only_are_listed(tmp_path: Path, here: Run) -> None:
     good, bad = scene_of(tmp_path, "web"), scene_of(tmp_path, "db", port=5432)
     comparison = compare(good, bad)
     assert not comparison.services
     assert [str(end) for end, _ in comparison.only_good] == ["10.0.0.2:80"]
     assert [str(end) for end, _ in comparison.only_bad] == ["10.0.0.2:5432"]
-    text = run("diff", good, bad).stdout
+    text = here("diff", good, bad).stdout
     assert text.splitlines()[0] == "the captures have no service in common: nothing to compare"
     assert "10.0.0.2:5432  3 flows" in text
 
 
-def test_the_command_puts_the_answer_first(run: Run) -> None:
-    done = run("diff", lab("initcwnd-100"), lab("slowstart-512k"))
+def test_the_command_puts_the_answer_first(here: Run) -> None:
+    done = here("diff", lab("initcwnd-100"), lab("slowstart-512k"))
     assert done.returncode == 0
     assert done.stdout.splitlines()[0].endswith("slow start from 10 instead of 100 segments")
     assert [line.split()[0] for line in done.stdout.splitlines() if "segments  " in line] == ["good", "bad"]
     assert not any(line.endswith("…") for line in done.stdout.splitlines())
 
 
-def test_json_has_a_schema_whose_keys_are_all_documented(run: Run) -> None:
-    report = json.loads(run("diff", lab("initcwnd-100"), lab("sndbuf-16k"), "--format", "json").stdout)
+def test_json_has_a_schema_whose_keys_are_all_documented(here: Run) -> None:
+    report = json.loads(here("diff", lab("initcwnd-100"), lab("sndbuf-16k"), "--format", "json").stdout)
     assert report["schema"] == "tcpstall.diff/1"
     assert report["overall"]["changes"][0]["cause"] == "sndbuf-limited"
     assert report["overall"]["changes"][0]["proven"]
@@ -156,21 +156,21 @@ def test_json_has_a_schema_whose_keys_are_all_documented(run: Run) -> None:
 
 @pytest.mark.parametrize("turn", [False, True])
 def test_unreadable_inputs_have_their_exit_codes(
-    run: Run, capture: Path, cut_capture: Path, picture: Path, turn: bool
+    here: Run, run: Run, capture: Path, cut_capture: Path, picture: Path, turn: bool
 ) -> None:
     for other, code in ((Path("nowhere.pcap"), 3), (picture, 4), (cut_capture, 5)):
-        done = run("diff", *((other, capture) if turn else (capture, other)))
+        done = here("diff", *((other, capture) if turn else (capture, other)))
         assert done.returncode == code
         assert len(done.stderr.splitlines()) == 1
-    assert run("diff", "-", "-").returncode == 2
+    assert here("diff", "-", "-").returncode == 2
     assert run("diff", "-", capture, stdin=capture.read_bytes()).returncode == 0
 
 
-def test_the_page_holds_the_answer_and_asks_for_nothing(run: Run, tmp_path: Path) -> None:
+def test_the_page_holds_the_answer_and_asks_for_nothing(here: Run, tmp_path: Path) -> None:
     hostile = tmp_path / "<script>alert(1)<script>.pcap"
     hostile.write_bytes(lab("slowstart-512k").read_bytes())
     page = tmp_path / "diff.html"
-    done = run("diff", lab("initcwnd-100"), hostile, "-o", page)
+    done = here("diff", lab("initcwnd-100"), hostile, "-o", page)
     assert (done.returncode, done.stdout) == (0, "")
     text = prose(page.read_text())
     assert "slow start from 10 instead of 100 segments" in text
@@ -182,16 +182,16 @@ def test_the_page_holds_the_answer_and_asks_for_nothing(run: Run, tmp_path: Path
     assert "tcpstall diff" in text
 
 
-def test_a_page_that_cannot_be_written_is_an_error_in_a_line(run: Run, tmp_path: Path) -> None:
-    done = run("diff", lab("rpc-30k"), lab("rpc-30k"), "-o", tmp_path / "nowhere" / "diff.html")
+def test_a_page_that_cannot_be_written_is_an_error_in_a_line(here: Run, tmp_path: Path) -> None:
+    done = here("diff", lab("rpc-30k"), lab("rpc-30k"), "-o", tmp_path / "nowhere" / "diff.html")
     assert done.returncode == 1
     assert len(done.stderr.splitlines()) == 1
 
 
-def test_names_of_inputs_cannot_steer_a_terminal(run: Run, tmp_path: Path) -> None:
+def test_names_of_inputs_cannot_steer_a_terminal(here: Run, tmp_path: Path) -> None:
     hostile = tmp_path / "\x1b[31mred.pcap"
     hostile.write_bytes(lab("rpc-30k").read_bytes())
     for command in ("diff", "pair"):
-        done = run(command, hostile, hostile)
+        done = here(command, hostile, hostile)
         assert "\x1b" not in done.stdout + done.stderr
         assert "\\x1b[31mred.pcap" in done.stdout

@@ -11,6 +11,8 @@ import sys
 import tempfile
 import venv
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from itertools import repeat
 from pathlib import Path
 
 from tests.installed.examples import Example, examples
@@ -27,11 +29,10 @@ def main() -> int:
     """Prints a line for each failure and a sum; the exit code is 1 where one failed."""
     with tempfile.TemporaryDirectory(prefix="tcpstall-installed-") as scratch:
         scripts = _installed(Path(scratch) / "venv")
-        failures = [
-            f"{name}: {failure}"
-            for number, (name, make) in enumerate(FOLDERS.items())
-            for failure in _failures(Path(scratch) / str(number), make, scripts)
-        ]
+        folders = [Path(scratch) / str(number) for number in range(len(FOLDERS))]
+        with ThreadPoolExecutor(os.cpu_count()) as pool:
+            found = pool.map(_failures, folders, FOLDERS.values(), repeat(scripts))
+            failures = [f"{name}: {failure}" for name, each in zip(FOLDERS, found, strict=True) for failure in each]
     for failure in failures:
         print(f"!!! {failure}", flush=True)
     several = len(list(examples()))
@@ -43,7 +44,7 @@ def _installed(folder: Path) -> Path:
     venv.create(folder, with_pip=True)
     scripts = folder / "bin"
     environment = {**os.environ, "MATURIN_NO_INSTALL_RUST": "1", "PIP_DISABLE_PIP_VERSION_CHECK": "1"}
-    subprocess.run([scripts / "pip", "install", "-q", "."], cwd=REPOSITORY, check=True, env=environment)
+    subprocess.run([scripts / "pip", "install", "-q", "--no-compile", "."], cwd=REPOSITORY, check=True, env=environment)
     return scripts
 
 

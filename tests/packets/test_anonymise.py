@@ -38,9 +38,9 @@ def named(tmp_path: Path) -> Path:
     return path
 
 
-def written(run: Run, command: str, source: Path, key: Path, *options: object, name: str = "out.pcapng") -> Path:
+def written(here: Run, command: str, source: Path, key: Path, *options: object, name: str = "out.pcapng") -> Path:
     output = source.with_name(name)
-    done = run(command, source, "-o", output, "--anonymise", "--key", key, *options)
+    done = here(command, source, "-o", output, "--anonymise", "--key", key, *options)
     assert done.returncode == 0, done.stderr
     return output
 
@@ -64,8 +64,8 @@ def test_the_capture_of_names_names_everybody(named: Path) -> None:
     assert all(ip_address(address).packed in data for address in (*traffic.V4, *traffic.V6))
 
 
-def test_an_annotated_capture_names_nobody(run: Run, named: Path, key: Path) -> None:
-    output = written(run, "annotate", named, key)
+def test_an_annotated_capture_names_nobody(here: Run, named: Path, key: Path) -> None:
+    output = written(here, "annotate", named, key)
     expect_nobody_named(output.read_bytes())
     small, whole = packets(output), packets(named)
     assert [(each.time_ns, each.length, each.link) for each in small] == [
@@ -74,25 +74,25 @@ def test_an_annotated_capture_names_nobody(run: Run, named: Path, key: Path) -> 
 
 
 @pytest.mark.parametrize("name", ["small.pcap", "small.pcapng"])
-def test_an_extract_names_nobody(run: Run, named: Path, key: Path, name: str) -> None:
+def test_an_extract_names_nobody(here: Run, named: Path, key: Path, name: str) -> None:
     for flow in flows_of(named):
-        output = written(run, "extract", named, key, "--flow", flow["id"], name=name)
+        output = written(here, "extract", named, key, "--flow", flow["id"], name=name)
         assert len(packets(output)) > 0
         expect_nobody_named(output.read_bytes())
 
 
 @pytest.mark.parametrize("form", ["table", "json", "ndjson", "csv", "markdown", "jira", "text"])
-def test_a_report_names_nobody(run: Run, named: Path, key: Path, form: str) -> None:
-    done = run("analyze", named, "--format", form, "--anonymise", "--key", key, COLUMNS="200")
+def test_a_report_names_nobody(here: Run, named: Path, key: Path, form: str) -> None:
+    done = here("analyze", named, "--format", form, "--anonymise", "--key", key, COLUMNS="200")
     expect_nobody_named(done.stdout.encode())
     expect_nobody_named(done.stderr.encode())
     assert "capture-1" in done.stdout.replace("&#45;", "-") or form == "csv"
-    assert traffic.SECRET.decode() in run("analyze", named, "--format", "json").stdout
+    assert traffic.SECRET.decode() in here("analyze", named, "--format", "json").stdout
 
 
-def test_a_page_names_nobody(run: Run, named: Path, key: Path) -> None:
+def test_a_page_names_nobody(here: Run, named: Path, key: Path) -> None:
     output = named.with_name("page.html")
-    done = run("report", named, "-o", output, "--anonymise", "--key", key, "--host", traffic.V4[0])
+    done = here("report", named, "-o", output, "--anonymise", "--key", key, "--host", traffic.V4[0])
     assert done.returncode == 0, done.stderr
     page = output.read_text()
     expect_nobody_named(page.encode())
@@ -100,10 +100,10 @@ def test_a_page_names_nobody(run: Run, named: Path, key: Path) -> None:
     assert "tcpstall report --anonymise capture-1" in page
 
 
-def test_a_ticket_with_pictures_names_nobody(run: Run, named: Path, key: Path, tmp_path: Path) -> None:
+def test_a_ticket_with_pictures_names_nobody(here: Run, named: Path, key: Path, tmp_path: Path) -> None:
     folder = tmp_path / "pictures"
     options = ["--format", "markdown", "--plots", folder, "--plot-format", "svg"]
-    done = run("analyze", named, *options, "--anonymise", "--key", key)
+    done = here("analyze", named, *options, "--anonymise", "--key", key)
     assert done.returncode == 0, done.stderr
     expect_nobody_named(done.stdout.encode())
     assert list(folder.iterdir())
@@ -111,22 +111,22 @@ def test_a_ticket_with_pictures_names_nobody(run: Run, named: Path, key: Path, t
         expect_nobody_named(picture.read_bytes())
 
 
-def test_a_picture_names_nobody(run: Run, capture: Path, key: Path, tmp_path: Path) -> None:
+def test_a_picture_names_nobody(here: Run, capture: Path, key: Path, tmp_path: Path) -> None:
     output = tmp_path / "out.svg"
-    done = run("plot", capture, "-o", output, "--anonymise", "--key", key)
+    done = here("plot", capture, "-o", output, "--anonymise", "--key", key)
     assert done.returncode == 0, done.stderr
     assert "192.168.247.1" not in output.read_text()
 
 
 @pytest.mark.parametrize("form", ["table", "json"])
-def test_a_comparison_names_nobody(run: Run, named: Path, key: Path, form: str) -> None:
-    done = run("diff", named, named, "--format", form, "--anonymise", "--key", key, COLUMNS="200")
+def test_a_comparison_names_nobody(here: Run, named: Path, key: Path, form: str) -> None:
+    done = here("diff", named, named, "--format", form, "--anonymise", "--key", key, COLUMNS="200")
     assert done.returncode == 0, done.stderr
     expect_nobody_named(done.stdout.encode())
 
 
-def test_what_cannot_be_opened_is_not_named_either(run: Run, tmp_path: Path) -> None:
-    done = run("analyze", tmp_path / "s3cr3t.pcap", "--format", "json", "--anonymise")
+def test_what_cannot_be_opened_is_not_named_either(here: Run, tmp_path: Path) -> None:
+    done = here("analyze", tmp_path / "s3cr3t.pcap", "--format", "json", "--anonymise")
     assert done.returncode == 3
     assert json.loads(done.stdout)["captures"][0]["error"] == "cannot open capture-1: no such file"
 
@@ -139,7 +139,7 @@ def in_capture(frame: bytes, path: Path) -> Path:
 @pytest.mark.parametrize("name", traffic.with_checksums())
 @pytest.mark.parametrize("off_by", [0, 1, 0x1234])
 def test_checksums_stay_as_right_or_wrong_as_they_were(
-    run: Run, name: str, off_by: int, tmp_path: Path, key: Path
+    here: Run, name: str, off_by: int, tmp_path: Path, key: Path
 ) -> None:
     frame = Ether(raw(traffic.with_checksums()[name]))
     inner = (
@@ -148,7 +148,7 @@ def test_checksums_stay_as_right_or_wrong_as_they_were(
     if inner is not None and off_by:
         inner.chksum = (inner.chksum + off_by) % 65_535
     source = in_capture(raw(frame), tmp_path / "in.pcap")
-    (small,) = packets(written(run, "annotate", source, key))
+    (small,) = packets(written(here, "annotate", source, key))
     assert _errors(small.data) == _errors(raw(frame))
     assert (off_by == 0) == (not any(_errors(small.data)))
 
@@ -169,10 +169,10 @@ def _errors(frame: bytes) -> list[int]:
 
 
 @pytest.mark.parametrize("container", CONTAINERS)
-def test_every_kind_of_file_gives_the_same_diagnosis(run: Run, container: str, tmp_path: Path, key: Path) -> None:
+def test_every_kind_of_file_gives_the_same_diagnosis(here: Run, container: str, tmp_path: Path, key: Path) -> None:
     source = tmp_path / "in"
     source.write_bytes(CONTAINERS[container](wrapped(datagrams(CHOSEN[1]), LINKS["Ethernet"])))
-    (flow,) = flows_of(written(run, "annotate", source, key))
+    (flow,) = flows_of(written(here, "annotate", source, key))
     assert told(flow) == told(flows_of(source)[0])
 
 
@@ -180,12 +180,12 @@ WRAPPINGS = {**LINKS, **TUNNELS}
 
 
 @pytest.mark.parametrize("wrapping", WRAPPINGS)
-def test_every_encapsulation_gives_the_same_diagnosis(run: Run, wrapping: str, tmp_path: Path, key: Path) -> None:
+def test_every_encapsulation_gives_the_same_diagnosis(here: Run, wrapping: str, tmp_path: Path, key: Path) -> None:
     each = WRAPPINGS[wrapping]
     version = each.version or 4
     source = tmp_path / "in.pcap"
     source.write_bytes(pcap(wrapped(datagrams(CHOSEN[0], version=version), each)))
-    output = written(run, "annotate", source, key)
+    output = written(here, "annotate", source, key)
     (flow,) = flows_of(output)
     expected = plain(CHOSEN[0], tmp_path, version=version)
     assert told(flow) == told(expected)
@@ -193,19 +193,19 @@ def test_every_encapsulation_gives_the_same_diagnosis(run: Run, wrapping: str, t
         assert flow[end]["address"] != expected[end]["address"]
         assert ip_address(expected[end]["address"]).packed not in output.read_bytes()
     assert b"HTTP" not in output.read_bytes()
-    assert flow.get("tunnel") == _reported(run, source, key).get("tunnel")
+    assert flow.get("tunnel") == _reported(here, source, key).get("tunnel")
     assert (flow.get("tunnel") is None) == (each.tunnel is None)
     assert each.tunnel is None or flow["tunnel"] != each.tunnel
 
 
-def _reported(run: Run, source: Path, key: Path) -> dict[str, Any]:
-    (flow,) = json.loads(run("analyze", source, "--format", "json", "--anonymise", "--key", key).stdout)["flows"]
+def _reported(here: Run, source: Path, key: Path) -> dict[str, Any]:
+    (flow,) = json.loads(here("analyze", source, "--format", "json", "--anonymise", "--key", key).stdout)["flows"]
     assert isinstance(flow, dict)
     return flow
 
 
 @pytest.mark.parametrize("headers", EXTENSIONS)
-def test_extension_headers_give_the_same_diagnosis(run: Run, headers: str, tmp_path: Path, key: Path) -> None:
+def test_extension_headers_give_the_same_diagnosis(here: Run, headers: str, tmp_path: Path, key: Path) -> None:
     before = [
         Frame(
             each.time_ns,
@@ -217,34 +217,34 @@ def test_extension_headers_give_the_same_diagnosis(run: Run, headers: str, tmp_p
     ]
     source = tmp_path / "in.pcap"
     source.write_bytes(pcap(before))
-    (flow,) = flows_of(written(run, "annotate", source, key))
+    (flow,) = flows_of(written(here, "annotate", source, key))
     assert told(flow) == told(plain(CHOSEN[0], tmp_path, version=6))
 
 
 def test_a_report_and_a_capture_with_one_key_have_the_same_pseudonyms(
-    run: Run, capture: Path, tmp_path: Path, key: Path
+    here: Run, capture: Path, tmp_path: Path, key: Path
 ) -> None:
     source = Path(shutil.copy(capture, tmp_path / "in.pcap"))
-    reported = _reported(run, source, key)
-    (copied,) = flows_of(written(run, "annotate", source, key))
+    reported = _reported(here, source, key)
+    (copied,) = flows_of(written(here, "annotate", source, key))
     assert {**reported, "label": None} == {**copied, "label": None}
     (comment,) = (text for text in packets(tmp_path / "out.pcapng")[2].comments)
     assert "handshake" in comment
 
 
-def test_without_a_key_file_the_pseudonyms_are_others_each_time(run: Run, capture: Path) -> None:
-    said = {run("analyze", capture, "--format", "csv", "--anonymise").stdout for _ in range(3)}
+def test_without_a_key_file_the_pseudonyms_are_others_each_time(here: Run, capture: Path) -> None:
+    said = {here("analyze", capture, "--format", "csv", "--anonymise").stdout for _ in range(3)}
     assert len(said) == 3
 
 
-def test_hosts_are_chosen_by_their_true_addresses(run: Run, capture: Path) -> None:
-    done = run("analyze", capture, "--format", "csv", "--anonymise", "--host", "192.168.247.129")
+def test_hosts_are_chosen_by_their_true_addresses(here: Run, capture: Path) -> None:
+    done = here("analyze", capture, "--format", "csv", "--anonymise", "--host", "192.168.247.129")
     assert len(done.stdout.splitlines()) == 8
 
 
-def test_a_key_file_is_made_for_its_owner_alone_and_said(run: Run, capture: Path, tmp_path: Path) -> None:
+def test_a_key_file_is_made_for_its_owner_alone_and_said(here: Run, capture: Path, tmp_path: Path) -> None:
     made = tmp_path / "made"
-    first, second = (run("analyze", capture, "--format", "csv", "--anonymise", "--key", made) for _ in range(2))
+    first, second = (here("analyze", capture, "--format", "csv", "--anonymise", "--key", made) for _ in range(2))
     assert stat.S_IMODE(made.stat().st_mode) == 0o600
     assert "made a key" in first.stderr
     assert second.stderr == ""
@@ -252,30 +252,30 @@ def test_a_key_file_is_made_for_its_owner_alone_and_said(run: Run, capture: Path
     assert len(bytes.fromhex(made.read_text())) == 32
 
 
-def test_a_key_that_can_be_tried_out_is_refused(run: Run, capture: Path, tmp_path: Path) -> None:
+def test_a_key_that_can_be_tried_out_is_refused(here: Run, capture: Path, tmp_path: Path) -> None:
     short = tmp_path / "short"
     short.write_text("letmein")
-    done = run("analyze", capture, "--anonymise", "--key", short)
+    done = here("analyze", capture, "--anonymise", "--key", short)
     assert done.returncode == 3
     assert "too short a key" in done.stderr
 
 
-def test_a_key_without_anonymise_is_refused(run: Run, capture: Path, key: Path) -> None:
-    done = run("analyze", capture, "--key", key)
+def test_a_key_without_anonymise_is_refused(here: Run, capture: Path, key: Path) -> None:
+    done = here("analyze", capture, "--key", key)
     assert done.returncode == 2
     assert "--anonymise" in done.stderr
 
 
-def test_what_was_blanked_is_counted(run: Run, named: Path, key: Path) -> None:
-    done = run("annotate", named, "-o", named.with_name("out.pcapng"), "--anonymise", "--key", key)
+def test_what_was_blanked_is_counted(here: Run, named: Path, key: Path) -> None:
+    done = here("annotate", named, "-o", named.with_name("out.pcapng"), "--anonymise", "--key", key)
     assert "3 packets without IP left blank" in done.stderr
     assert "5 blocks left out" in done.stderr
 
 
-def test_tshark_reads_what_was_anonymised(run: Run, named: Path, key: Path) -> None:
+def test_tshark_reads_what_was_anonymised(here: Run, named: Path, key: Path) -> None:
     if shutil.which("tshark") is None:
         pytest.skip("tshark is not installed")
-    output = written(run, "annotate", named, key)
+    output = written(here, "annotate", named, key)
     shown = subprocess.run(["tshark", "-r", str(output), "-V"], capture_output=True, text=True, check=True)
     assert len(packets(output)) == shown.stdout.count("Frame Number: ")
     expect_nobody_named(shown.stdout.encode())

@@ -38,9 +38,9 @@ def crowd(tmp_path: Path) -> Path:
     return path
 
 
-def extracted(run: Run, source: Path, *options: object, name: str = "small.pcap", code: int = 0) -> Path:
+def extracted(here: Run, source: Path, *options: object, name: str = "small.pcap", code: int = 0) -> Path:
     output = source.with_name(name)
-    done = run("extract", source, "-o", output, *options)
+    done = here("extract", source, "-o", output, *options)
     assert done.returncode == code, done.stderr
     return output
 
@@ -70,25 +70,25 @@ def is_part(small: list[Packet], whole: list[Packet]) -> bool:
 
 @pytest.mark.parametrize("number", range(len(NAMES)))
 @pytest.mark.parametrize("name", ["small.pcap", "small.pcapng"])
-def test_a_flow_stays_byte_by_byte_and_is_diagnosed_as_before(run: Run, crowd: Path, number: int, name: str) -> None:
+def test_a_flow_stays_byte_by_byte_and_is_diagnosed_as_before(here: Run, crowd: Path, number: int, name: str) -> None:
     _, flow = of_flow(crowd, number)
-    output = extracted(run, crowd, "--flow", number, name=name)
+    output = extracted(here, crowd, "--flow", number, name=name)
     small = packets(output)
     assert len(small) == flow.segments
     assert is_part(small, packets(crowd))
     expect_the_same_flow(output, flow)
 
 
-def test_the_default_is_the_flow_that_lost_most(run: Run, crowd: Path) -> None:
+def test_the_default_is_the_flow_that_lost_most(here: Run, crowd: Path) -> None:
     analysis = analyze(crowd)
-    done = run("extract", crowd, "-o", crowd.with_name("small.pcap"))
+    done = here("extract", crowd, "-o", crowd.with_name("small.pcap"))
     assert f"flow {analysis[analysis.ranked()[0]].id}: " in done.stderr
 
 
-def test_a_stall_comes_with_its_handshake_and_the_bursts_around_it(run: Run, crowd: Path) -> None:
+def test_a_stall_comes_with_its_handshake_and_the_bursts_around_it(here: Run, crowd: Path) -> None:
     (flow,) = analyze(crowd, flows=[analyze(crowd).ranked()[0]])
     stall = next(each for each in flow.stalls if each.cause == "zero-window")
-    output = extracted(run, crowd, "--flow", flow.id, "--stall", stall.number)
+    output = extracted(here, crowd, "--flow", flow.id, "--stall", stall.number)
     small, whole = packets(output), packets(crowd)
     assert is_part(small, whole)
     assert len(small) < flow.segments
@@ -111,11 +111,11 @@ def test_the_bursts_around_a_stall_are_its_senders_own(crowd: Path) -> None:
 
 
 @pytest.mark.parametrize("link", ["Ethernet", "VLAN", "Linux cooked"])
-def test_without_payload_headers_and_lengths_stay(run: Run, link: str, tmp_path: Path) -> None:
+def test_without_payload_headers_and_lengths_stay(here: Run, link: str, tmp_path: Path) -> None:
     wrapping = LINKS.get(link) or LINKS["Ethernet"]
     source = tmp_path / "in.pcap"
     source.write_bytes(pcap(wrapped(datagrams(CHOSEN[0]), wrapping)))
-    output = extracted(run, source, "--no-payload")
+    output = extracted(here, source, "--no-payload")
     small, whole = packets(output), packets(source)
     assert [(each.time_ns, each.length, each.link) for each in small] == [
         (each.time_ns, each.length, each.link) for each in whole
@@ -128,18 +128,18 @@ def test_without_payload_headers_and_lengths_stay(run: Run, link: str, tmp_path:
 
 
 @pytest.mark.parametrize("tunnel", TUNNELS)
-def test_without_payload_what_is_in_a_tunnel_stays_in_it(run: Run, tunnel: str, tmp_path: Path) -> None:
+def test_without_payload_what_is_in_a_tunnel_stays_in_it(here: Run, tunnel: str, tmp_path: Path) -> None:
     wrapping = TUNNELS[tunnel]
     version = wrapping.version or 4
     source = tmp_path / "in.pcap"
     source.write_bytes(pcap(wrapped(datagrams(CHOSEN[0], version=version), wrapping)))
-    output = extracted(run, source, "--no-payload")
+    output = extracted(here, source, "--no-payload")
     (flow,) = flows_of(output)
     assert told(flow) == told(plain(CHOSEN[0], tmp_path, version=version))
     assert flow["tunnel"] == wrapping.tunnel
 
 
-def test_later_fragments_go_with_the_first(run: Run, tmp_path: Path) -> None:
+def test_later_fragments_go_with_the_first(here: Run, tmp_path: Path) -> None:
     whole = wrapped(datagrams(CHOSEN[1]), LINKS["Ethernet"])
     at = next(number for number, frame in enumerate(whole) if frame.payload > 1_000)
     frame = whole[at]
@@ -150,13 +150,13 @@ def test_later_fragments_go_with_the_first(run: Run, tmp_path: Path) -> None:
     stranger = rest.patched(18, "!H", 4_711)
     source = tmp_path / "in.pcap"
     source.write_bytes(pcap([*whole[:at], first, rest, stranger, *whole[at + 1 :]], nanoseconds=True))
-    small = packets(extracted(run, source, "--flow", 0))
+    small = packets(extracted(here, source, "--flow", 0))
     assert len(small) == len(whole) + 1
     assert rest.data in [each.data for each in small]
     assert stranger.data not in [each.data for each in small]
 
 
-def test_resets_behind_the_end_go_with_the_flow_and_the_next_connection_does_not(run: Run, tmp_path: Path) -> None:
+def test_resets_behind_the_end_go_with_the_flow_and_the_next_connection_does_not(here: Run, tmp_path: Path) -> None:
     whole = wrapped(datagrams(CHOSEN[1]), LINKS["Ethernet"])
     last, resets = whole[-1].time_ns, resets_after(whole[-1])
     moved = (replace(frame, time_ns=frame.time_ns - whole[0].time_ns + last + 10**9) for frame in whole[:20])
@@ -169,7 +169,7 @@ def test_resets_behind_the_end_go_with_the_flow_and_the_next_connection_does_not
     (first, second) = analyze(source)
     assert first.segments == len(whole) + 3
     for flow in (first, second):
-        small = packets(extracted(run, source, "--flow", flow.id))
+        small = packets(extracted(here, source, "--flow", flow.id))
         assert len(small) == flow.segments
         assert is_part(small, packets(source))
 
@@ -178,41 +178,41 @@ def resets_after(frame: Frame) -> list[Frame]:
     return [replace(frame, time_ns=frame.time_ns + number * 1_000_000).with_flags(0x14) for number in range(1, 4)]
 
 
-def test_interfaces_and_their_clocks_stay_in_pcapng(run: Run, tmp_path: Path) -> None:
+def test_interfaces_and_their_clocks_stay_in_pcapng(here: Run, tmp_path: Path) -> None:
     source = tmp_path / "in.pcapng"
     source.write_bytes(two_interfaces(mixed()))
-    small = packets(extracted(run, source, "--flow", 1, name="small.pcapng"))
+    small = packets(extracted(here, source, "--flow", 1, name="small.pcapng"))
     assert is_part(small, packets(source))
     assert {each.comments for each in small} == {("seen by a test",)}
 
 
-def test_pcap_keeps_nanoseconds_where_an_interface_counts_them(run: Run, tmp_path: Path) -> None:
+def test_pcap_keeps_nanoseconds_where_an_interface_counts_them(here: Run, tmp_path: Path) -> None:
     source = tmp_path / "in.pcapng"
     source.write_bytes(two_interfaces(mixed()))
-    small = packets(extracted(run, source, "--flow", 1))
+    small = packets(extracted(here, source, "--flow", 1))
     assert is_part(small, [each.bare for each in packets(source)])
 
 
-def test_several_link_types_are_refused_for_pcap_with_what_to_do(run: Run, tmp_path: Path) -> None:
+def test_several_link_types_are_refused_for_pcap_with_what_to_do(here: Run, tmp_path: Path) -> None:
     ethernet, raw = (wrapped(datagrams(CHOSEN[1]), LINKS[link]) for link in ("Ethernet", "raw IP"))
     source = tmp_path / "in.pcap"
     source.write_bytes(pcap(ethernet[:30]) + pcap(raw[30:]))
-    done = run("extract", source, "-o", tmp_path / "small.pcap")
+    done = here("extract", source, "-o", tmp_path / "small.pcap")
     assert done.returncode == 2
     assert ".pcapng" in done.stderr
     assert not (tmp_path / "small.pcap").exists()
-    written = packets(extracted(run, source, name="small.pcapng"))
+    written = packets(extracted(here, source, name="small.pcapng"))
     assert [each.link for each in written] == [1] * 30 + [101] * (len(raw) - 30)
 
 
-def test_a_time_beyond_pcap_is_refused_for_it(run: Run, tmp_path: Path) -> None:
+def test_a_time_beyond_pcap_is_refused_for_it(here: Run, tmp_path: Path) -> None:
     late = [replace(frame, time_ns=frame.time_ns + 2**32 * 10**9) for frame in mixed()]
     source = tmp_path / "in.pcapng"
     source.write_bytes(pcapng(late, resolution=9))
-    done = run("extract", source, "-o", tmp_path / "small.pcap")
+    done = here("extract", source, "-o", tmp_path / "small.pcap")
     assert done.returncode == 2
     assert "time" in done.stderr
-    assert len(packets(extracted(run, source, "--flow", 0, name="small.pcapng"))) == 58
+    assert len(packets(extracted(here, source, "--flow", 0, name="small.pcapng"))) == 58
 
 
 @pytest.mark.parametrize(
@@ -223,14 +223,14 @@ def test_a_time_beyond_pcap_is_refused_for_it(run: Run, tmp_path: Path) -> None:
         (["--key", "k"], 2, "--anonymise"),
     ],
 )
-def test_what_is_not_there_is_said(run: Run, crowd: Path, options: list[str], code: int, said: str) -> None:
-    done = run("extract", crowd, "-o", crowd.with_name("small.pcap"), *options)
+def test_what_is_not_there_is_said(here: Run, crowd: Path, options: list[str], code: int, said: str) -> None:
+    done = here("extract", crowd, "-o", crowd.with_name("small.pcap"), *options)
     assert (done.returncode, said in done.stderr) == (code, True), done.stderr
     assert not crowd.with_name("small.pcap").exists()
 
 
-def test_another_ending_is_refused(run: Run, crowd: Path) -> None:
-    done = run("extract", crowd, "-o", crowd.with_name("small.txt"))
+def test_another_ending_is_refused(here: Run, crowd: Path) -> None:
+    done = here("extract", crowd, "-o", crowd.with_name("small.txt"))
     assert done.returncode == 2
     assert "must end in .pcap or .pcapng" in done.stderr
 

@@ -333,8 +333,8 @@ def test_names_of_captures_cannot_break_lines_or_a_terminal(scene: Scene, home: 
     assert header.split("\t")[4:] == [str(tmp_path / r"a\tb\n\x1b[31m.pcap")]
 
 
-def test_damage_is_told_and_what_could_be_read_is_written(run: Run, cut_capture: Path, home: Path) -> None:
-    done = run("wireshark", cut_capture)
+def test_damage_is_told_and_what_could_be_read_is_written(here: Run, cut_capture: Path, home: Path) -> None:
+    done = here("wireshark", cut_capture)
     assert done.returncode == ExitCode.DAMAGED
     assert "stalls for Wireshark written to" in done.stderr
     assert "Wireshark shows them after `tcpstall wireshark --install`" in done.stderr

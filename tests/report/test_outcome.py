@@ -12,7 +12,7 @@ from tcpstall.remedies import treatments
 from tcpstall.report.first_change import first_change
 from tcpstall.report.services import service_line
 from tests.cli.conftest import Run
-from tests.cli.conftest import run as run
+from tests.cli.conftest import here as here
 from tests.page.prose import prose
 from tests.scene import Scene
 from tests.scene.verdict import flows_of
@@ -60,9 +60,9 @@ CASES: dict[str, tuple[Callable[[Scene], Path], str, str]] = {
 
 @pytest.mark.parametrize("name", CASES)
 @pytest.mark.parametrize("form", ["table", "text", "markdown", "jira"])
-def test_each_form_says_what_happened_and_what_to_check(scene: Scene, run: Run, name: str, form: str) -> None:
+def test_each_form_says_what_happened_and_what_to_check(scene: Scene, here: Run, name: str, form: str) -> None:
     capture, seen, check = CASES[name]
-    said = " ".join(run("analyze", capture(scene), "--format", form, "--stalls", COLUMNS="1000").stdout.split())
+    said = " ".join(here("analyze", capture(scene), "--format", form, "--stalls", COLUMNS="1000").stdout.split())
     assert f"{name}: {seen}" in said
     assert check.lower() in said.lower()
     assert "reuse connections" not in said
@@ -107,7 +107,7 @@ def test_a_connection_that_stood_has_no_outcome(scene: Scene, tap: str) -> None:
     assert "unanswered_sender" not in flow
 
 
-def test_one_direction_of_a_normal_connection_is_never_called_unreachable(scene: Scene, run: Run) -> None:
+def test_one_direction_of_a_normal_connection_is_never_called_unreachable(scene: Scene, here: Run) -> None:
     scene.handshake(rtt_ms=20)
     scene.download(20_000)
     seen = scene.packets("client")
@@ -116,14 +116,14 @@ def test_one_direction_of_a_normal_connection_is_never_called_unreachable(scene:
         capture = scene.capture("client", drop=others)
         (flow,) = flows_of(capture)
         assert flow["outcome"] == "one-sided"
-        said = run("analyze", capture, COLUMNS="1000").stdout
+        said = here("analyze", capture, COLUMNS="1000").stdout
         assert "unsure: only one direction was captured" in said
         assert "nobody answered" not in said
 
 
-def test_a_capture_that_ends_with_the_syn_is_too_short_to_say(scene: Scene, run: Run) -> None:
+def test_a_capture_that_ends_with_the_syn_is_too_short_to_say(scene: Scene, here: Run) -> None:
     scene.handshake(rtt_ms=20, answered=False)
-    said = run("analyze", scene.capture("client"), COLUMNS="1000").stdout
+    said = here("analyze", scene.capture("client"), COLUMNS="1000").stdout
     assert "too early to say: the capture ends 0 ns after the SYN" in said
     assert "capture for longer" in said
     assert "unreachable" not in said
@@ -156,10 +156,10 @@ def test_a_client_that_resets_what_was_accepted_completed_no_handshake(scene: Sc
 
 
 @pytest.mark.parametrize("times", [1, 2])
-def test_data_sent_again_once_or_twice_shows_no_end(scene: Scene, run: Run, times: int) -> None:
+def test_data_sent_again_once_or_twice_shows_no_end(scene: Scene, here: Run, times: int) -> None:
     capture = gone(scene, times)
-    said = run("analyze", capture, "--stalls", COLUMNS="1000").stdout
-    assert json.loads(run("analyze", capture, "--format", "json").stdout)["flows"][0]["outcome"] is None
+    said = here("analyze", capture, "--stalls", COLUMNS="1000").stdout
+    assert json.loads(here("analyze", capture, "--format", "json").stdout)["flows"][0]["outcome"] is None
     assert f"the client sent data again {('once', 'twice')[times - 1]}" in said
     assert "no ACK of it was captured" in said
     assert "repaired" not in said

@@ -8,7 +8,7 @@ import pytest
 
 from tcpstall import analyze
 from tcpstall.errors import TwoTaps
-from tests.cli.conftest import Run, run
+from tests.cli.conftest import Run, here
 from tests.formats.containers import pcap
 from tests.pair.stage import Change, Packets, captured, clock, each, from_packet
 from tests.properties.frames import Frame, read_frames
@@ -17,7 +17,7 @@ from tests.scene.files import write
 from tests.scene.network import Tap
 from tests.scene.packet import Packet, as_ipv6
 
-__all__ = ["run"]
+__all__ = ["here"]
 
 
 @pytest.fixture
@@ -57,27 +57,27 @@ def is_refused(*captures: Path) -> bool:
 
 
 @pytest.mark.parametrize("form", ["table", "json", "ndjson", "csv", "markdown"])
-def test_two_ends_are_refused_in_a_line_that_names_pair(run: Run, talk: Scene, form: str) -> None:
+def test_two_ends_are_refused_in_a_line_that_names_pair(here: Run, talk: Scene, form: str) -> None:
     client, server = both(talk)
-    done = run("analyze", "--merge", server, client, "--format", form)
+    done = here("analyze", "--merge", server, client, "--format", form)
     assert (done.returncode, done.stdout) == (2, "")
     assert len(done.stderr.splitlines()) == 1
     assert f"tcpstall pair {server} {client}" in done.stderr
     assert "10.0.0.1:40000" in done.stderr
 
 
-def test_every_command_that_merges_refuses_them(run: Run, talk: Scene, tmp_path: Path) -> None:
+def test_every_command_that_merges_refuses_them(here: Run, talk: Scene, tmp_path: Path) -> None:
     client, server = both(talk)
     page = tmp_path / "page.html"
     for command in (["report", "-o", page], ["remedies"]):
-        done = run(command[0], "--merge", client, server, *command[1:])
+        done = here(command[0], "--merge", client, server, *command[1:])
         assert (done.returncode, done.stdout) == (2, "")
         assert "tcpstall pair" in done.stderr
     assert not page.exists()
 
 
-def test_pseudonyms_tell_neither_names_nor_addresses(run: Run, talk: Scene) -> None:
-    done = run("analyze", "--merge", *both(talk), "--anonymise")
+def test_pseudonyms_tell_neither_names_nor_addresses(here: Run, talk: Scene) -> None:
+    done = here("analyze", "--merge", *both(talk), "--anonymise")
     assert done.returncode == 2
     assert "capture-1 and capture-2 hold the same packets of one connection" in done.stderr
     assert "10.0.0" not in done.stderr
@@ -236,26 +236,26 @@ def test_what_a_link_lost_when_it_failed_may_be_sent_again_over_the_other(
     assert not is_refused(*split(packets, [lambda at, _: at < failed, lambda at, _: at >= failed], tmp_path))
 
 
-def test_a_filter_leaves_connections_out_that_both_hold(run: Run, talk: Scene, tmp_path: Path) -> None:
+def test_a_filter_leaves_connections_out_that_both_hold(here: Run, talk: Scene, tmp_path: Path) -> None:
     other = Scene(tmp_path, client_port=51_000)
     other.handshake()
     other.download(20_000)
     client, server = captured(talk, "client"), captured(talk, "server", beside=[other])
-    assert run("analyze", "--merge", client, server).returncode == 2
-    assert run("analyze", "--merge", client, server, "--port", "51000").returncode == 0
-    assert run("analyze", "--merge", client, server, "--port", "40000").returncode == 2
+    assert here("analyze", "--merge", client, server).returncode == 2
+    assert here("analyze", "--merge", client, server, "--port", "51000").returncode == 0
+    assert here("analyze", "--merge", client, server, "--port", "40000").returncode == 2
 
 
-def test_rotated_files_and_captures_by_themselves_are_not_compared(run: Run, talk: Scene) -> None:
+def test_rotated_files_and_captures_by_themselves_are_not_compared(here: Run, talk: Scene) -> None:
     client, server = both(talk)
-    assert run("analyze", client, server).returncode == 0
-    assert run("analyze", "--separate", client, server).returncode == 0
+    assert here("analyze", client, server).returncode == 0
+    assert here("analyze", "--separate", client, server).returncode == 0
 
 
-def test_what_cannot_be_read_keeps_its_exit_code(run: Run, talk: Scene, tmp_path: Path) -> None:
+def test_what_cannot_be_read_keeps_its_exit_code(here: Run, talk: Scene, tmp_path: Path) -> None:
     (tmp_path / "picture").write_bytes(b"\x89PNG\r\n\x1a\n" + bytes(200))
-    assert run("analyze", "--merge", captured(talk, "client"), tmp_path / "picture").returncode == 4
-    assert run("analyze", "--merge", captured(talk, "client"), tmp_path / "nothing").returncode == 3
+    assert here("analyze", "--merge", captured(talk, "client"), tmp_path / "picture").returncode == 4
+    assert here("analyze", "--merge", captured(talk, "client"), tmp_path / "nothing").returncode == 3
 
 
 def test_two_interfaces_in_one_file_stay_as_they_are(talk: Scene, tmp_path: Path) -> None:

@@ -7,14 +7,14 @@ from typing import Any
 
 import pytest
 
-from tests.cli.conftest import Run, capture, cut_capture, picture, run
+from tests.cli.conftest import Run, capture, cut_capture, here, picture
 from tests.documents import DOCS
 
-__all__ = ["capture", "cut_capture", "picture", "run"]
+__all__ = ["capture", "cut_capture", "here", "picture"]
 
 
-def test_the_replay_stands_before_the_prediction(run: Run, capture: Path) -> None:
-    done = run("whatif", capture, "--set", "initcwnd=100", COLUMNS="120")
+def test_the_replay_stands_before_the_prediction(here: Run, capture: Path) -> None:
+    done = here("whatif", capture, "--set", "initcwnd=100", COLUMNS="120")
     assert done.returncode == 0, done.stderr
     before, _, after = done.stdout.partition("initcwnd=100")
     assert "replayed unchanged" in before
@@ -24,8 +24,8 @@ def test_the_replay_stands_before_the_prediction(run: Run, capture: Path) -> Non
     assert "–" in row
 
 
-def test_json_is_one_object_with_every_figure(run: Run, capture: Path) -> None:
-    report = json.loads(run("whatif", capture, "--set", "rtt=100ms", "--format", "json").stdout)
+def test_json_is_one_object_with_every_figure(here: Run, capture: Path) -> None:
+    report = json.loads(here("whatif", capture, "--set", "rtt=100ms", "--format", "json").stdout)
     assert report["schema"] == "tcpstall.whatif/1"
     (flow,) = report["flows"]
     (outcome,) = flow["outcomes"]
@@ -36,10 +36,10 @@ def test_json_is_one_object_with_every_figure(run: Run, capture: Path) -> None:
     assert report["totals"]["flows"] == 1
 
 
-def test_a_service_is_all_its_flows(run: Run, capture: Path) -> None:
-    one = json.loads(run("whatif", capture, "--format", "json").stdout)["flows"][0]
+def test_a_service_is_all_its_flows(here: Run, capture: Path) -> None:
+    one = json.loads(here("whatif", capture, "--format", "json").stdout)["flows"][0]
     service = f"{one['server']['address']}:{one['server']['port']}"
-    found = json.loads(run("whatif", capture, "--service", service, "--format", "json").stdout)
+    found = json.loads(here("whatif", capture, "--service", service, "--format", "json").stdout)
     assert [flow["flow"] for flow in found["flows"]] == [one["flow"]]
 
 
@@ -52,33 +52,33 @@ def test_a_service_is_all_its_flows(run: Run, capture: Path) -> None:
     ],
 )
 def test_what_cannot_be_understood_is_one_line_and_code_2(
-    run: Run, capture: Path, arguments: tuple[str, ...], says: str
+    here: Run, capture: Path, arguments: tuple[str, ...], says: str
 ) -> None:
-    done = run("whatif", capture, *arguments)
+    done = here("whatif", capture, *arguments)
     assert done.returncode == 2
     assert says in done.stderr
     assert "Traceback" not in done.stderr
 
 
 @pytest.mark.parametrize("arguments", [("--flow", "99"), ("--service", "192.0.2.1:80")])
-def test_a_flow_that_is_not_there_is_one_line_and_code_7(run: Run, capture: Path, arguments: tuple[str, ...]) -> None:
-    done = run("whatif", capture, *arguments)
+def test_a_flow_that_is_not_there_is_one_line_and_code_7(here: Run, capture: Path, arguments: tuple[str, ...]) -> None:
+    done = here("whatif", capture, *arguments)
     assert done.returncode == 7
     assert "holds no such flow" in done.stderr
 
 
-def test_standard_input_is_refused(run: Run) -> None:
-    assert run("whatif", "-").returncode == 2
+def test_standard_input_is_refused(here: Run) -> None:
+    assert here("whatif", "-").returncode == 2
 
 
-def test_a_picture_is_no_capture(run: Run, picture: Path) -> None:
-    done = run("whatif", picture)
+def test_a_picture_is_no_capture(here: Run, picture: Path) -> None:
+    done = here("whatif", picture)
     assert done.returncode == 4
     assert "Traceback" not in done.stderr
 
 
-def test_a_cut_capture_is_told_and_used(run: Run, cut_capture: Path) -> None:
-    done = run("whatif", cut_capture, "--set", "initcwnd=40")
+def test_a_cut_capture_is_told_and_used(here: Run, cut_capture: Path) -> None:
+    done = here("whatif", cut_capture, "--set", "initcwnd=40")
     assert done.returncode == 5
     assert "initcwnd=40" in done.stdout
 
@@ -93,7 +93,7 @@ def _keys(value: Any) -> Iterator[str]:
             yield from _keys(inner)
 
 
-def test_each_key_of_the_json_is_described(run: Run, capture: Path) -> None:
+def test_each_key_of_the_json_is_described(here: Run, capture: Path) -> None:
     described = (DOCS / "whatif.md").read_text()
-    report = json.loads(run("whatif", capture, "--format", "json").stdout)
+    report = json.loads(here("whatif", capture, "--format", "json").stdout)
     assert not [key for key in _keys(report) if f"`{key}`" not in described]

@@ -7,10 +7,10 @@ import numpy as np
 
 from tcpstall.report.whatif.words import REFUSALS
 from tcpstall.whatif import whatif
-from tests.cli.conftest import Run, run
+from tests.cli.conftest import Run, here
 from tests.documents import REPOSITORY
 
-__all__ = ["run"]
+__all__ = ["here"]
 
 MOST_KEPT = 1_000_000
 """SECURITY.md: segments of a flow that are replayed."""
@@ -46,9 +46,9 @@ def long_capture(path: Path, segments: int) -> Path:
     return path
 
 
-def test_a_flow_of_more_segments_than_are_kept_is_refused_by_name(tmp_path: Path, run: Run) -> None:
+def test_a_flow_of_more_segments_than_are_kept_is_refused_by_name(tmp_path: Path, here: Run) -> None:
     capture = long_capture(tmp_path / "long.pcap", MOST_KEPT // 2 + 10)
-    done = run("whatif", capture)
+    done = here("whatif", capture)
     assert done.returncode == 0, done.stderr
     shown = re.sub(r"\s+", " ", done.stdout)
     assert "no prediction: it is longer than what is replayed: 1,000,000 segments of one flow" in shown
