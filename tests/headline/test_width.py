@@ -9,7 +9,6 @@ from rich.cells import cell_len
 
 from tcpstall import Cause
 from tcpstall.cli import COMMANDS, main
-from tests.archive.conftest import EXHAUSTIVE
 from tests.headline.captures import KINDS, NOBODYS
 from tests.headline.test_readings import FOLDERS, captures
 from tests.scene import Scene
@@ -67,8 +66,7 @@ def test_a_page_of_each_kind_fits_its_terminal(
 def test_a_page_of_each_real_capture_fits_its_terminal(
     page: str, columns: int, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """At one of the widths each; TCPSTALL_EXHAUSTIVE=1 takes both."""
-    for capture in captures() if EXHAUSTIVE else captures()[columns == 100 :: 2]:
+    for capture in captures():
         assert not [*faults(shown(capture, page, capsys), columns)], capture.name
 
 
