@@ -10,7 +10,7 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import closing, contextmanager
+from contextlib import closing, contextmanager, suppress
 from pathlib import Path
 
 _PERF_EVENT_OPEN = {"x86_64": 298, "aarch64": 241}
@@ -55,12 +55,16 @@ class _Valgrind:
 
     def __init__(self, warm: bool) -> None:
         self._folder = tempfile.TemporaryDirectory()
+        self._warm = warm
+        self._process = self._started()
+
+    def _started(self) -> "subprocess.Popen[str]":
         tool = ["valgrind", "--tool=cachegrind", "--cache-sim=no", "--cachegrind-out-file=/dev/null"]
         logs = f"--log-file={self._folder.name}/%p"
         # What a hash is seeded with moves some instructions; threads are counted all together.
         environment = {**os.environ, "PYTHONHASHSEED": "0", "POLARS_MAX_THREADS": "1"}
-        self._process = subprocess.Popen(
-            [*tool, "--trace-children=yes", logs, sys.executable, "-m", "tests.cost.forks", *["warm"] * warm],
+        return subprocess.Popen(
+            [*tool, "--trace-children=yes", logs, sys.executable, "-m", "tests.cost.forks", *["warm"] * self._warm],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             env=environment,
@@ -68,13 +72,38 @@ class _Valgrind:
             text=True,
         )
 
-    def __call__(self, arguments: Sequence[str]) -> int:
+    def _run(self, arguments: Sequence[str]) -> bool:
+        """False where the process has ended."""
         assert self._process.stdin
         assert self._process.stdout
-        self._process.stdin.write(json.dumps(list(arguments)) + "\n")
-        self._process.stdin.flush()
-        self._process.stdout.readline()
-        logs = [log for log in Path(self._folder.name).iterdir() if log.name != str(self._process.pid)]
+        try:
+            self._process.stdin.write(json.dumps(list(arguments)) + "\n")
+            self._process.stdin.flush()
+        except BrokenPipeError:
+            return False
+        return bool(self._process.stdout.readline())
+
+    def _begin_anew(self) -> None:
+        """Where something has ended the process; what it counted goes."""
+        said = "; ".join(log.read_text() for log in self._logs(of_all=True))
+        print(f"valgrind ended with {self._process.wait()}: {said}", file=sys.stderr)
+        for log in self._logs(of_all=True):
+            log.unlink()
+        for pipe in filter(None, (self._process.stdin, self._process.stdout)):
+            with suppress(BrokenPipeError):  # of what is still to be written
+                pipe.close()
+        self._process = self._started()
+
+    def _logs(self, *, of_all: bool = False) -> list[Path]:
+        """Those of the commands, or of all processes."""
+        own = str(self._process.pid)
+        return [log for log in Path(self._folder.name).iterdir() if of_all or log.name != own]
+
+    def __call__(self, arguments: Sequence[str]) -> int:
+        if not self._run(arguments):
+            self._begin_anew()
+            assert self._run(arguments), f"valgrind ended with {self._process.wait()}"
+        logs = self._logs()
         count = 0
         for log in logs:
             [told] = re.findall(r"I\s+refs:\s+([\d,]+)", log.read_text())
