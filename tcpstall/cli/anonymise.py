@@ -1,32 +1,24 @@
 """The options that make results safe to share."""
 
-from collections.abc import Callable
 from pathlib import Path
-from typing import Any, TypeVar
 
 import click
 
 from tcpstall import keys
 from tcpstall.cli.ending import complain
+from tcpstall.cli.options import together
 
 __all__ = ["anonymise_options", "key_of"]
 
-_Command = TypeVar("_Command", bound=Callable[..., Any])
 
-
-def anonymise_options(command: _Command) -> _Command:
-    """Adds `--anonymise` and `--key`, which `key_of` turns into one value."""
-    for option in reversed(
-        (
-            click.option("--anonymise", is_flag=True,
-                         help="Put pseudonyms for addresses, and leave out labels, names and payload."),
-            click.option("--key", "key_file", type=click.Path(dir_okay=False, path_type=Path), metavar="FILE",
-                         help="File of the key: the same key gives the same pseudonyms. Made if "
-                         "it is not there.  [default: a new key that nobody keeps]"),
-        )
-    ):  # fmt: skip
-        command = option(command)
-    return command
+anonymise_options = together(
+    click.option("--anonymise", is_flag=True,
+                 help="Put pseudonyms for addresses, and leave out labels, names and payload."),
+    click.option("--key", "key_file", type=click.Path(dir_okay=False, path_type=Path), metavar="FILE",
+                 help="File of the key: the same key gives the same pseudonyms. Made if "
+                 "it is not there.  [default: a new key that nobody keeps]"),
+)  # fmt: skip
+"""Adds `--anonymise` and `--key`, which `key_of` turns into one value."""
 
 
 def key_of(anonymise: bool, key_file: Path | None) -> bytes | None:

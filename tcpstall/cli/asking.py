@@ -3,11 +3,12 @@
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypedDict, TypeVar
+from typing import TYPE_CHECKING, Any, TypedDict
 
 import click
 
 from tcpstall.cli.ending import complain, writing
+from tcpstall.cli.options import together
 from tcpstall.errors import CannotWrite, ExitCode
 from tcpstall.output import written, written_by_name
 from tcpstall.units import counted
@@ -20,8 +21,6 @@ if TYPE_CHECKING:
 
 __all__ = ["Form", "asked", "form_options", "parquet_file", "tell_flows_without", "write"]
 
-_Command = TypeVar("_Command", bound=Callable[..., Any])
-
 _FORMATS = ("table", "json", "csv", "parquet")
 
 
@@ -32,18 +31,13 @@ class Form(TypedDict):
     output: Path | None
 
 
-def form_options(command: _Command) -> _Command:
-    """Adds the options of `Form`."""
-    for option in reversed(
-        (
-            click.option("--format", "form", type=click.Choice(_FORMATS), default="table", show_default=True,
-                         help="A table for reading, or rows for further programs."),
-            click.option("--output", "-o", type=click.Path(dir_okay=False, path_type=Path),
-                         help="The file to write; Parquet needs one."),
-        )
-    ):  # fmt: skip
-        command = option(command)
-    return command
+form_options = together(
+    click.option("--format", "form", type=click.Choice(_FORMATS), default="table", show_default=True,
+                 help="A table for reading, or rows for further programs."),
+    click.option("--output", "-o", type=click.Path(dir_okay=False, path_type=Path),
+                 help="The file to write; Parquet needs one."),
+)  # fmt: skip
+"""Adds the options of `Form`."""
 
 
 @contextmanager

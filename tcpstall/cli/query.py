@@ -1,6 +1,7 @@
 """`tcpstall query`: SQL over a store."""
 
-from typing import Unpack
+from collections.abc import Callable
+from typing import Any, TypeVar, Unpack
 
 import click
 
@@ -11,34 +12,40 @@ from tcpstall.errors import ExitCode
 
 __all__ = ["command"]
 
+_Command = TypeVar("_Command", bound=Callable[..., Any])
 
-def _print_columns(context: click.Context, _parameter: click.Parameter, wanted: bool) -> None:
-    if not wanted or context.resilient_parsing:
-        return
+
+def _print_columns() -> None:
     from tcpstall.archive.columns import TABLES, documented
     from tcpstall.cli.terminal import console, show
     from tcpstall.report.archive.documentation import render_table
 
-    with writing("standard output"):
-        screen = console()
-        for table in TABLES.values():
-            for part in render_table(table.name, table.meaning, list(documented(table)), width=screen.width):
-                show(part, screen)
-    context.exit()
+    screen = console()
+    for table in TABLES.values():
+        for part in render_table(table.name, table.meaning, list(documented(table)), width=screen.width):
+            show(part, screen)
 
 
-def _print_questions(context: click.Context, _parameter: click.Parameter, wanted: bool) -> None:
-    if not wanted or context.resilient_parsing:
-        return
+def _print_questions() -> None:
     from tcpstall.archive.saved import questions
     from tcpstall.cli.terminal import console, show
     from tcpstall.report.archive.documentation import render_questions
 
-    with writing("standard output"):
-        screen = console()
-        listed = [(name, f"{one.text} {one.note}".strip()) for name, one in questions().items()]
-        show(render_questions(listed, width=screen.width), screen)
-    context.exit()
+    screen = console()
+    listed = [(name, f"{one.text} {one.note}".strip()) for name, one in questions().items()]
+    show(render_questions(listed, width=screen.width), screen)
+
+
+def _instead(name: str, print_: Callable[[], None], help_: str) -> Callable[[_Command], _Command]:
+    """An option that prints something, and the command ends."""
+
+    def printed(context: click.Context, _parameter: click.Parameter, wanted: bool) -> None:
+        if wanted and not context.resilient_parsing:
+            with writing("standard output"):
+                print_()
+            context.exit()
+
+    return click.option(name, is_flag=True, is_eager=True, expose_value=False, callback=printed, help=help_)
 
 
 class _ValueType(click.ParamType[tuple[str, str]]):
@@ -62,22 +69,10 @@ class _ValueType(click.ParamType[tuple[str, str]]):
 @click.argument("sql", metavar="SQL|@NAME")
 @store_option
 @form_options
-@click.option(
-    "--columns",
-    is_flag=True,
-    is_eager=True,
-    expose_value=False,
-    callback=_print_columns,
-    help="Print the tables with their columns, what these mean and their units, and exit.",
+@_instead(
+    "--columns", _print_columns, "Print the tables with their columns, what these mean and their units, and exit."
 )
-@click.option(
-    "--questions",
-    is_flag=True,
-    is_eager=True,
-    expose_value=False,
-    callback=_print_questions,
-    help="Print the questions that have a name, and exit.",
-)
+@_instead("--questions", _print_questions, "Print the questions that have a name, and exit.")
 @click.option(
     "--set",
     "values",

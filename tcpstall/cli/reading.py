@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Any, BinaryIO, TypedDict, TypeVar
+from typing import BinaryIO, TypedDict
 
 import click
 
@@ -11,6 +11,7 @@ from tcpstall.cli.ending import complain
 from tcpstall.cli.flows import InStore
 from tcpstall.cli.inputs import Inputs, inputs
 from tcpstall.cli.numbers import Number
+from tcpstall.cli.options import together
 from tcpstall.cli.progress import Bar
 from tcpstall.cli.rates import RATE
 from tcpstall.cli.rotated import Streams, streams_options
@@ -34,8 +35,6 @@ __all__ = [
     "reading",
     "reading_options",
 ]
-
-_Command = TypeVar("_Command", bound=Callable[..., Any])
 
 
 class Asked(TypedDict):
@@ -91,19 +90,14 @@ max_expansion_option = click.option(
 )
 
 
-def reading_options(command: _Command) -> _Command:
-    """Adds the options of `Asked` to a command."""
-    for option in reversed(
-        (
-            selection_options,
-            link_rate_option,
-            max_expansion_option,
-            streams_options,
-            anonymise_options,
-        )
-    ):
-        command = option(command)
-    return command
+reading_options = together(
+    selection_options,
+    link_rate_option,
+    max_expansion_option,
+    streams_options,
+    anonymise_options,
+)
+"""Adds the options of `Asked` to a command."""
 
 
 def reading(captures: Sequence[str], store: str | None, asked: Asked) -> tuple[Inputs, Reading]:

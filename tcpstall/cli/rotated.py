@@ -1,13 +1,13 @@
 """Groups the captures of a command into streams: rotated files by name, capture points on request."""
 
-from collections.abc import Callable, Sequence
-from typing import Any, TypedDict, TypeVar
+from collections.abc import Sequence
+from typing import TypedDict
 
 import click
 
-__all__ = ["Streams", "streams", "streams_options"]
+from tcpstall.cli.options import together
 
-_Command = TypeVar("_Command", bound=Callable[..., Any])
+__all__ = ["Streams", "streams", "streams_options"]
 
 
 class Streams(TypedDict):
@@ -17,20 +17,15 @@ class Streams(TypedDict):
     missing_before: Sequence[int]
 
 
-def streams_options(command: _Command) -> _Command:
-    """Adds the options to a command."""
-    for option in reversed(
-        (
-            click.option("--merge", is_flag=True,
-                         help="Read all captures as one, by time: several capture points. Packets that two of them "
-                         "hold at the same time count once; two ends of one path are refused: see tcpstall pair."),
-            click.option("--separate", is_flag=True,
-                         help="Read each capture by itself. Otherwise files that tcpdump or dumpcap rotated, by their "
-                         "names, are read as one."),
-        )
-    ):  # fmt: skip
-        command = option(command)
-    return command
+streams_options = together(
+    click.option("--merge", is_flag=True,
+                 help="Read all captures as one, by time: several capture points. Packets that two of them "
+                 "hold at the same time count once; two ends of one path are refused: see tcpstall pair."),
+    click.option("--separate", is_flag=True,
+                 help="Read each capture by itself. Otherwise files that tcpdump or dumpcap rotated, by their "
+                 "names, are read as one."),
+)  # fmt: skip
+"""Adds the options to a command."""
 
 
 def streams(captures: Sequence[str], *, merge: bool, separate: bool) -> Streams:

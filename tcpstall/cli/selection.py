@@ -3,20 +3,19 @@
 import json
 import os
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any, TypedDict, TypeVar
+from typing import Any, TypedDict
 
 import click
 
 from tcpstall import _core
 from tcpstall.cli.flows import FLOW
 from tcpstall.cli.inputs import Inputs
+from tcpstall.cli.options import together
 from tcpstall.cli.times import MOMENT, Moment
 
 __all__ = ["HOST", "PORTS", "Selection", "captures_argument", "chosen", "selection_options"]
-
-_Command = TypeVar("_Command", bound=Callable[..., Any])
 
 _STANDARD_INPUT = "-"
 
@@ -103,29 +102,24 @@ PORTS = _PortsType()
 captures_argument = click.argument("captures", nargs=-1, type=click.Path(allow_dash=True), metavar="CAPTURE...")
 
 
-def selection_options(command: _Command) -> _Command:
-    """Adds the options to a command."""
-    for option in reversed(
-        (
-            click.option("--flow", "flows", type=FLOW, multiple=True, metavar="N",
-                         help="Only the flow with this number, Wireshark's tcp.stream. May be repeated. With --store "
-                         "SCAN/FLOW, the columns of `top` and `query`."),
-            click.option("--host", "hosts", type=HOST, multiple=True, metavar="ADDRESS",
-                         help="Only flows with this address, or one of this network (192.0.2.0/24), at either end, or "
-                         "with the servers that TLS hellos and HTTP requests in the captures call so (*.example.org). "
-                         "May be repeated."),
-            click.option("--port", "ports", type=PORTS, multiple=True, metavar="PORT",
-                         help="Only flows with this port at either end: 443, https, 8000-8080. May be repeated."),
-            click.option("--since", type=MOMENT, metavar="TIME",
-                         help="Only packets from then on: 2026-03-01T10:45:49.05 (UTC unless a zone follows), "
-                         "10:45:49.05 (on the capture's first day), +1.5s (after its first packet) or seconds "
-                         "since 1970."),
-            click.option("--until", type=MOMENT, metavar="TIME",
-                         help="Only packets before then; written like --since."),
-        )
-    ):  # fmt: skip
-        command = option(command)
-    return command
+selection_options = together(
+    click.option("--flow", "flows", type=FLOW, multiple=True, metavar="N",
+                 help="Only the flow with this number, Wireshark's tcp.stream. May be repeated. With --store "
+                 "SCAN/FLOW, the columns of `top` and `query`."),
+    click.option("--host", "hosts", type=HOST, multiple=True, metavar="ADDRESS",
+                 help="Only flows with this address, or one of this network (192.0.2.0/24), at either end, or "
+                 "with the servers that TLS hellos and HTTP requests in the captures call so (*.example.org). "
+                 "May be repeated."),
+    click.option("--port", "ports", type=PORTS, multiple=True, metavar="PORT",
+                 help="Only flows with this port at either end: 443, https, 8000-8080. May be repeated."),
+    click.option("--since", type=MOMENT, metavar="TIME",
+                 help="Only packets from then on: 2026-03-01T10:45:49.05 (UTC unless a zone follows), "
+                 "10:45:49.05 (on the capture's first day), +1.5s (after its first packet) or seconds "
+                 "since 1970."),
+    click.option("--until", type=MOMENT, metavar="TIME",
+                 help="Only packets before then; written like --since."),
+)  # fmt: skip
+"""Adds the options to a command."""
 
 
 def chosen(

@@ -1,11 +1,11 @@
 """Options that select waits of a store."""
 
-from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, TypedDict, TypeVar
+from typing import TYPE_CHECKING, TypedDict
 
 import click
 
 from tcpstall.causes import Cause
+from tcpstall.cli.options import together
 from tcpstall.cli.selection import HOST, PORTS
 from tcpstall.cli.times import MOMENT, Moment
 from tcpstall.model import Endpoint
@@ -14,8 +14,6 @@ if TYPE_CHECKING:
     from tcpstall.archive.chosen import Chosen
 
 __all__ = ["SERVICE", "Which", "cause_option", "chosen", "which_options"]
-
-_Command = TypeVar("_Command", bound=Callable[..., Any])
 
 
 class Which(TypedDict, total=False):
@@ -78,32 +76,27 @@ cause_option = click.option(
 )
 
 
-def which_options(command: _Command) -> _Command:
-    """Adds the options of `Which`."""
-    for option in reversed(
-        (
-            cause_option,
-            click.option("--service", "services", type=SERVICE, multiple=True, metavar="ADDRESS:PORT",
-                         help="Only what was lost at this service. May be repeated."),
-            click.option("--host", "hosts", type=HOST, multiple=True, metavar="ADDRESS",
-                         help="Only connections with this address, or one of this network (192.0.2.0/24), at either "
-                         "end, or with this name in the TLS hello or the HTTP request (*.example.org). May be "
-                         "repeated."),
-            click.option("--port", "ports", type=PORTS, multiple=True, metavar="PORT",
-                         help="Only connections with this port at either end: 443, https, 8000-8080. May be repeated."),
-            click.option("--capture", "captures", type=_NameType(), multiple=True, metavar="NAME|GLOB",
-                         help="Only connections that began in this capture, such as 'db3-*': one host, sensor or "
-                         "folder. Compared with the last part of names, or with all of them if it has a slash. May be "
-                         "repeated."),
-            click.option("--since", type=MOMENT, metavar="TIME",
-                         help="Only waits that began from then on: 2026-03-01T10:45 (UTC unless a zone follows) or "
-                         "seconds since 1970."),
-            click.option("--until", type=MOMENT, metavar="TIME",
-                         help="Only waits that began before then; written like --since."),
-        )
-    ):  # fmt: skip
-        command = option(command)
-    return command
+which_options = together(
+    cause_option,
+    click.option("--service", "services", type=SERVICE, multiple=True, metavar="ADDRESS:PORT",
+                 help="Only what was lost at this service. May be repeated."),
+    click.option("--host", "hosts", type=HOST, multiple=True, metavar="ADDRESS",
+                 help="Only connections with this address, or one of this network (192.0.2.0/24), at either "
+                 "end, or with this name in the TLS hello or the HTTP request (*.example.org). May be "
+                 "repeated."),
+    click.option("--port", "ports", type=PORTS, multiple=True, metavar="PORT",
+                 help="Only connections with this port at either end: 443, https, 8000-8080. May be repeated."),
+    click.option("--capture", "captures", type=_NameType(), multiple=True, metavar="NAME|GLOB",
+                 help="Only connections that began in this capture, such as 'db3-*': one host, sensor or "
+                 "folder. Compared with the last part of names, or with all of them if it has a slash. May be "
+                 "repeated."),
+    click.option("--since", type=MOMENT, metavar="TIME",
+                 help="Only waits that began from then on: 2026-03-01T10:45 (UTC unless a zone follows) or "
+                 "seconds since 1970."),
+    click.option("--until", type=MOMENT, metavar="TIME",
+                 help="Only waits that began before then; written like --since."),
+)  # fmt: skip
+"""Adds the options of `Which`."""
 
 
 def chosen(which: Which) -> "Chosen":
