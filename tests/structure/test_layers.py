@@ -10,19 +10,19 @@ CORE = NATIVE / "core" / "src"
 LONGEST = 400
 EMPTY_NAMES = {"utils", "util", "helpers", "helper", "common", "manager", "misc"}
 
-FLOOR = {"seq", "time", "size", "state", "list", "traits"}
-BELOW_CAUSES = ["gap", "sender", "flow", "disguise", "wire", "capture"]
+FLOOR = {"seq", "time", "packet_no", "state", "vec_growth", "traits"}
+BELOW_CAUSES = ["pause", "sender", "flow", "anonymise", "wire", "capture"]
 """From top to bottom; each may use those after it, and the floor."""
 
 MAY_USE: dict[str, set[str]] = {layer: set(BELOW_CAUSES[i + 1 :]) | FLOOR for i, layer in enumerate(BELOW_CAUSES)}
 MAY_USE |= {name: set() for name in FLOOR}
 MAY_USE["causes"] = {*BELOW_CAUSES, *FLOOR}
 MAY_USE["exchange"] = {"causes", *BELOW_CAUSES, *FLOOR}
-MAY_USE["tables"] = {"causes", "exchange", *BELOW_CAUSES, *FLOOR}
-MAY_USE["copy"] = {"disguise", "wire", "capture", *FLOOR}
-MAY_USE["replay"] = {"causes", "exchange", "tables", *BELOW_CAUSES, *FLOOR}
-MAY_USE["run"] = {"replay", "causes", "exchange", "tables", *BELOW_CAUSES, *FLOOR}
-MAY_USE["pair"] = {"run", "tables", "wire", "capture", *FLOOR}
+MAY_USE["results"] = {"causes", "exchange", *BELOW_CAUSES, *FLOOR}
+MAY_USE["copy"] = {"anonymise", "wire", "capture", *FLOOR}
+MAY_USE["replay"] = {"causes", "exchange", "results", *BELOW_CAUSES, *FLOOR}
+MAY_USE["engine"] = {"replay", "causes", "exchange", "results", *BELOW_CAUSES, *FLOOR}
+MAY_USE["pair"] = {"engine", "results", "wire", "capture", *FLOOR}
 
 USED = re.compile(r"\bcrate::(?:\{([^}]*)\}|(\w+))")
 COMMENT = re.compile(r"//[^\n]*")
@@ -53,7 +53,7 @@ def used_layers(text: str) -> set[str]:
 
 
 def test_a_group_after_crate_is_read_too() -> None:
-    assert used_layers("use crate::{seq::SeqNo, time};\nlet x = crate::wire::decode(b); // crate::run") == {
+    assert used_layers("use crate::{seq::SeqNo, time};\nlet x = crate::wire::decode(b); // crate::engine") == {
         "seq",
         "time",
         "wire",

@@ -1,26 +1,26 @@
 //! Explains why each TCP sender waited: packets to flows, flows to stalls, stalls to causes.
 //!
 //! The modules are layers; each uses only those to the right of it:
-//! `pair → run → replay → tables → exchange → causes → gap → sender → flow → disguise → wire → capture → floor`.
-//! The floor is `seq | time | size | state | list | traits`. Beside these layers: `copy → disguise`.
+//! `pair → engine → replay → results → exchange → causes → pause → sender → flow → anonymise → wire → capture → floor`.
+//! The floor is `seq | time | packet_no | state | vec_growth | traits`. Beside these layers: `copy → anonymise`.
 #![forbid(unsafe_code)]
 
+pub mod anonymise;
 pub mod capture;
 pub mod causes;
 pub mod copy;
-pub mod disguise;
+pub mod engine;
 pub mod exchange;
 pub mod flow;
-pub mod gap;
-pub mod list;
+pub mod packet_no;
 pub mod pair;
+pub mod pause;
 pub mod replay;
-pub mod run;
+pub mod results;
 pub mod sender;
 pub mod seq;
-pub mod size;
 pub mod state;
-pub mod tables;
 pub mod time;
 pub mod traits;
+pub mod vec_growth;
 pub mod wire;

@@ -5,10 +5,10 @@ use std::{env, fs, process};
 
 use tcpstall_core::capture::Expansion;
 use tcpstall_core::causes::Limits;
+use tcpstall_core::engine::{Filter, Opener, Options, Sets, records};
 use tcpstall_core::replay::forecast::{MOST_EVENTS, forecast, forecast_within};
 use tcpstall_core::replay::recover::Refusal;
-use tcpstall_core::run::{Filter, Opener, Options, Sets, records};
-use tcpstall_core::tables::Wanted;
+use tcpstall_core::results::Wanted;
 use tcpstall_core::time::Nanos;
 
 const CLIENT: Ipv4Addr = Ipv4Addr::new(192, 0, 2, 1);

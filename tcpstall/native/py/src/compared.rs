@@ -4,11 +4,11 @@ use std::ffi::OsString;
 use std::ops::ControlFlow;
 
 use pyo3::prelude::*;
+use tcpstall_core::anonymise::Secret;
 use tcpstall_core::capture::as_text;
-use tcpstall_core::disguise::Secret;
-use tcpstall_core::run::{self, Follower};
-use tcpstall_core::tables::FlowRow;
-use tcpstall_core::tables::compared::Compared as Sums;
+use tcpstall_core::engine::{self, Follower};
+use tcpstall_core::results::FlowRow;
+use tcpstall_core::results::compared::Compared as Sums;
 use tcpstall_core::wire::Endpoint;
 
 use crate::errors;
@@ -21,7 +21,7 @@ use crate::statuses::{CaptureStatus, owned};
 pub(crate) struct Compared {
     sums: Sums,
     services: Vec<Endpoint>,
-    captures: Vec<run::CaptureStatus>,
+    captures: Vec<engine::CaptureStatus>,
 }
 
 #[pymethods]
@@ -78,7 +78,7 @@ pub(crate) fn compared(
     let beside = beside.as_ref().map(|other| &other.get().sums);
     let (sums, captures, raised) = py.detach(|| {
         let mut adding = Adding { sums: Sums::default(), beside, progress: Progress::new(progress) };
-        let captures = run::run(&[path], &options, &mut adding);
+        let captures = engine::run(&[path], &options, &mut adding);
         (adding.sums, captures, adding.progress.raised)
     });
     raised.map_or(Ok(()), Err)?;

@@ -5,9 +5,9 @@ use std::io::BufWriter;
 
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
+use tcpstall_core::anonymise::{Pseudonyms, Secret};
 use tcpstall_core::capture::{Capture, Expansion, as_text};
 use tcpstall_core::copy::{self as again, Choice, Failure, Form, Moment, Remarks, Stretch, Wish};
-use tcpstall_core::disguise::{Pseudonyms, Secret};
 use tcpstall_core::time::Nanos;
 use tcpstall_core::wire::Endpoint;
 

@@ -4,8 +4,8 @@ use std::mem::take;
 
 use arrow_array::RecordBatch;
 use pyo3::prelude::*;
-use tcpstall_core::tables::columns::Columns;
-use tcpstall_core::tables::stored::Origin;
+use tcpstall_core::results::columns::Columns;
+use tcpstall_core::results::stored::Origin;
 
 use crate::report::Report;
 use crate::table::{Table, batch};

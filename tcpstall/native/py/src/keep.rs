@@ -2,10 +2,10 @@
 
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
-use tcpstall_core::tables::FlowRow;
-use tcpstall_core::tables::shown::Shown;
-use tcpstall_core::tables::sort::Order;
-use tcpstall_core::tables::sums::Sums;
+use tcpstall_core::results::FlowRow;
+use tcpstall_core::results::sort::Order;
+use tcpstall_core::results::sums::Sums;
+use tcpstall_core::results::top_flows::TopFlows;
 
 use crate::labels::Labels;
 use crate::report::Report;
@@ -14,7 +14,7 @@ use crate::report::Report;
 pub(crate) enum Keep {
     All(Vec<FlowRow>),
     Chunks(Chunks),
-    First(Shown, Option<Box<Sums>>),
+    First(TopFlows, Option<Box<Sums>>),
 }
 
 /// Rows on their way to Python.
@@ -39,7 +39,7 @@ impl Keep {
 
     /// Keeps the first `most` rows of each order.
     pub(crate) fn first(most: usize, orders: &[Order]) -> Keep {
-        Keep::First(Shown::new(most, orders), None)
+        Keep::First(TopFlows::new(most, orders), None)
     }
 
     /// The same, with sums over all rows.

@@ -3,8 +3,8 @@
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 use tcpstall_core::flow::Direction;
-use tcpstall_core::tables::FlowRow;
-use tcpstall_core::tables::rows::Names;
+use tcpstall_core::results::FlowRow;
+use tcpstall_core::results::rows::Names;
 
 /// A `tcpstall.labels.Label`.
 type Label = (String, String, Option<String>, Option<String>, Option<String>, Option<u16>);
@@ -21,7 +21,7 @@ impl Labels {
 
     /// Sets the label of the row, if there is one; an exception in Python ends the run.
     pub(crate) fn put(&self, row: &mut FlowRow) -> PyResult<()> {
-        let Some(starts) = row.starts.take() else { return Ok(()) };
+        let Some(starts) = row.first_payloads.take() else { return Ok(()) };
         let Some(read) = &self.read else { return Ok(()) };
         let label: Option<Label> = Python::attach(|py| {
             let [client, server] = Direction::BOTH.map(|sender| PyBytes::new(py, starts.of(sender)));

@@ -6,11 +6,11 @@ use std::num::NonZero;
 
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
+use tcpstall_core::anonymise::{Pseudonyms, Secret};
 use tcpstall_core::capture::{Expansion, as_text};
 use tcpstall_core::causes::Limits;
-use tcpstall_core::disguise::{Pseudonyms, Secret};
-use tcpstall_core::run::{Filter, Opener, Options, Sets};
-use tcpstall_core::tables::Wanted;
+use tcpstall_core::engine::{Filter, Opener, Options, Sets};
+use tcpstall_core::results::Wanted;
 use tcpstall_core::time::Nanos;
 use tcpstall_core::wire::Address;
 

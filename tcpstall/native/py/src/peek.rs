@@ -5,13 +5,13 @@ use std::ffi::OsString;
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 use tcpstall_core::capture::{Expansion, as_text};
-use tcpstall_core::run;
+use tcpstall_core::engine;
 
 use crate::source::{Raised, opener};
 
 /// Findings from the beginning of an input.
 #[pyclass(frozen, module = "tcpstall._core")]
-pub(crate) struct Peek(run::Peek);
+pub(crate) struct Peek(engine::Peek);
 
 #[pymethods]
 impl Peek {
@@ -67,7 +67,7 @@ pub(crate) fn peek(
             signal = raised.take().or_else(|| Python::attach(|py| py.check_signals()).err());
             signal.is_some()
         };
-        run::peek(&as_text(path), &opener, expansion, signalled)
+        engine::peek(&as_text(path), &opener, expansion, signalled)
     });
     signal.or_else(|| raised.take()).map_or(Ok(Peek(peek)), Err)
 }

@@ -6,13 +6,13 @@ use std::ops::ControlFlow;
 
 use pyo3::exceptions::{PyIndexError, PyValueError};
 use pyo3::prelude::*;
+use tcpstall_core::anonymise::Secret;
 use tcpstall_core::capture::as_text;
-use tcpstall_core::disguise::Secret;
-use tcpstall_core::run::{self, Follower, Options, Stream};
-use tcpstall_core::tables::findings::{FindingRow, Findings};
-use tcpstall_core::tables::services::{ServiceRow, Services};
-use tcpstall_core::tables::sums::Sums;
-use tcpstall_core::tables::{FlowRow, columns};
+use tcpstall_core::engine::{self, Follower, Options, Stream};
+use tcpstall_core::results::findings::{FindingRow, Findings};
+use tcpstall_core::results::services::{ServiceRow, Services};
+use tcpstall_core::results::sums::Sums;
+use tcpstall_core::results::{FlowRow, columns};
 use tcpstall_core::wire::Segment;
 
 use crate::errors;
@@ -30,7 +30,7 @@ const CHUNK: usize = 1 << 16;
 #[pyclass(frozen, module = "tcpstall._core")]
 pub(crate) struct Report {
     pub(crate) rows: Vec<FlowRow>,
-    pub(crate) captures: Vec<run::CaptureStatus>,
+    pub(crate) captures: Vec<engine::CaptureStatus>,
     /// Sums over all flows, where some rows were dropped.
     whole: Option<Whole>,
     /// The serialised stream after its last file.
@@ -248,7 +248,7 @@ pub(crate) fn collect(
     before: Option<Stream>,
 ) -> PyResult<Report> {
     py.detach(|| {
-        let captures = run::go_on(paths, options, &mut keeper, before);
+        let captures = engine::go_on(paths, options, &mut keeper, before);
         let Keeper { keep, labels, progress, stream } = keeper;
         if let Some(error) = progress.raised.or_else(|| progress.inputs.take()) {
             return Err(error);
@@ -342,7 +342,7 @@ pub(crate) fn samples(
     let paths = names(paths);
     let keywords = Keywords { since_ns, until_ns, max_expansion, sets, missing_before, ..Keywords::default() };
     let options = keywords.into_options(paths.len())?;
-    let tables = py.detach(|| run::samples(&paths, &flows, &options)).map_err(|error| errors::of_capture(&error))?;
+    let tables = py.detach(|| engine::samples(&paths, &flows, &options)).map_err(|error| errors::of_capture(&error))?;
     tables.iter().map(|rows| Table::new(columns::samples(rows))).collect()
 }
 
@@ -355,7 +355,7 @@ pub(crate) fn segments(py: Python<'_>, path: OsString) -> PyResult<(Table, Captu
             raised = Python::attach(|py| py.check_signals()).err();
             raised.is_some()
         };
-        run::segments(&as_text(path), |segment| rows.push(*segment), signalled)
+        engine::segments(&as_text(path), |segment| rows.push(*segment), signalled)
     });
     if let Some(signal) = raised {
         return Err(signal);
@@ -367,7 +367,7 @@ pub(crate) fn segments(py: Python<'_>, path: OsString) -> PyResult<(Table, Captu
 /// Result of a streamed report.
 #[pyclass(frozen, module = "tcpstall._core")]
 pub(crate) struct Written {
-    pub(crate) captures: Vec<run::CaptureStatus>,
+    pub(crate) captures: Vec<engine::CaptureStatus>,
     #[pyo3(get)]
     pub(crate) flows: u64,
     #[pyo3(get)]

@@ -8,7 +8,7 @@ use pyo3::intern;
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 use tcpstall_core::capture::{Capture, CaptureError, Expansion, file, shown, unpacked};
-use tcpstall_core::run::Opener;
+use tcpstall_core::engine::Opener;
 
 /// Bytes per read: each call waits for the GIL.
 const CHUNK: usize = 1 << 20;

@@ -3,13 +3,13 @@
 use pyo3::prelude::*;
 use tcpstall_core::causes::Cause;
 use tcpstall_core::causes::table::info;
-use tcpstall_core::run;
-use tcpstall_core::tables::ledger::Owner;
-use tcpstall_core::tables::stream::VERSION;
+use tcpstall_core::engine;
+use tcpstall_core::results::ledger::Owner;
+use tcpstall_core::results::report::VERSION;
 
 /// Status of one input.
 #[pyclass(frozen, module = "tcpstall._core")]
-pub(crate) struct CaptureStatus(pub(crate) run::CaptureStatus);
+pub(crate) struct CaptureStatus(pub(crate) engine::CaptureStatus);
 
 #[pymethods]
 impl CaptureStatus {
@@ -87,6 +87,6 @@ pub(crate) fn owners() -> Vec<&'static str> {
 }
 
 /// The statuses as Python objects.
-pub(crate) fn owned(captures: &[run::CaptureStatus]) -> Vec<CaptureStatus> {
+pub(crate) fn owned(captures: &[engine::CaptureStatus]) -> Vec<CaptureStatus> {
     captures.iter().cloned().map(CaptureStatus).collect()
 }

@@ -13,7 +13,7 @@ use arrow_schema::{ArrowError, DataType, Field, Schema, SchemaRef};
 use pyo3::exceptions::{PyKeyError, PyRuntimeError, PyTypeError};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyCapsule, PyList};
-use tcpstall_core::tables::columns::{Column, Columns, Values};
+use tcpstall_core::results::columns::{Column, Columns, Values};
 
 /// Columns of equal length, in batches of rows.
 #[pyclass(frozen, module = "tcpstall._core")]

@@ -3,7 +3,7 @@
 use std::ffi::OsString;
 
 use pyo3::prelude::*;
-use tcpstall_core::run;
+use tcpstall_core::engine;
 
 use crate::options::{Keywords, names};
 
@@ -30,7 +30,7 @@ pub(crate) fn two_taps(
             raised = Python::attach(|py| py.check_signals()).err();
             raised.is_some()
         };
-        run::two_taps(&paths, &options, signalled)
+        engine::two_taps(&paths, &options, signalled)
     });
     match raised {
         Some(signal) => Err(signal),

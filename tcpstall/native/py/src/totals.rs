@@ -3,7 +3,7 @@
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use tcpstall_core::capture;
-use tcpstall_core::tables::totals;
+use tcpstall_core::results::totals;
 use tcpstall_core::time::Nanos;
 
 use crate::errors;

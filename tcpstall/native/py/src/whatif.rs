@@ -4,8 +4,8 @@ use std::ffi::OsString;
 
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
+use tcpstall_core::engine;
 use tcpstall_core::replay::{Change, among, forecast};
-use tcpstall_core::run;
 
 use crate::errors;
 use crate::options::{Keywords, names};
@@ -32,7 +32,7 @@ pub(crate) fn whatif(
     let options = Keywords { since_ns, until_ns, max_expansion, sets, missing_before, ..Keywords::default() };
     let options = options.into_options(paths.len())?;
     let forecasts = py.detach(|| {
-        let mut records = run::records(&paths, &flows, &options)?;
+        let mut records = engine::records(&paths, &flows, &options)?;
         among(&mut records.iter_mut().flatten().collect::<Vec<_>>());
         Ok(records.iter().map(|record| record.as_ref().map(|record| forecast(record, &changes))).collect::<Vec<_>>())
     });

@@ -7,12 +7,12 @@ use std::ops::ControlFlow;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
-use tcpstall_core::disguise::Secret;
-use tcpstall_core::run::{self, Follower, Options};
-use tcpstall_core::tables::FlowRow;
-use tcpstall_core::tables::findings::FindingRow;
-use tcpstall_core::tables::sort::Order;
-use tcpstall_core::tables::stream::{Shape, Writer};
+use tcpstall_core::anonymise::Secret;
+use tcpstall_core::engine::{self, Follower, Options};
+use tcpstall_core::results::FlowRow;
+use tcpstall_core::results::findings::FindingRow;
+use tcpstall_core::results::report::{Shape, Writer};
+use tcpstall_core::results::sort::Order;
 
 use crate::keep::{Keep, order};
 use crate::labels::Labels;
@@ -141,7 +141,7 @@ pub(crate) fn write(
     }
 }
 
-type Outcome = (io::Result<()>, Vec<run::CaptureStatus>, u64);
+type Outcome = (io::Result<()>, Vec<engine::CaptureStatus>, u64);
 
 fn stream(
     py: Python<'_>,
@@ -158,7 +158,7 @@ fn stream(
             Err(error) => return (Err(error), Vec::new(), 0, None),
         };
         let mut printer = Printer { writer, labels, progress: Progress::new(progress), failed: None };
-        let captures = run::run(paths, options, &mut printer);
+        let captures = engine::run(paths, options, &mut printer);
         let flows = printer.writer.flows();
         let written = match printer.failed {
             Some(error) => Err(error),
@@ -180,7 +180,7 @@ fn told(findings: Option<Py<PyAny>>) -> impl FnMut(Vec<FindingRow>, u64) -> io::
 
 fn print(
     rows: &[FlowRow],
-    captures: &[run::CaptureStatus],
+    captures: &[engine::CaptureStatus],
     shape: Shape,
     out: BufWriter<Descriptor>,
     findings: Option<Py<PyAny>>,

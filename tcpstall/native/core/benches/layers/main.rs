@@ -14,10 +14,10 @@ use criterion::measurement::WallTime;
 use criterion::{BenchmarkGroup, Criterion, Throughput, criterion_group, criterion_main};
 use tcpstall_core::capture::{Capture, Expansion, Item};
 use tcpstall_core::causes::Limits;
-use tcpstall_core::gap::Watch;
-use tcpstall_core::run::{self, Filter, Follower, Opener, Options, Sets};
-use tcpstall_core::tables::stream::{Shape, Writer};
-use tcpstall_core::tables::{FlowRow, Wanted};
+use tcpstall_core::engine::{self, Filter, Follower, Opener, Options, Sets};
+use tcpstall_core::pause::Watch;
+use tcpstall_core::results::report::{Shape, Writer};
+use tcpstall_core::results::{FlowRow, Wanted};
 use tcpstall_core::time::Nanos;
 use tcpstall_core::wire::{self, Segment};
 
@@ -88,7 +88,7 @@ fn decode(group: &mut BenchmarkGroup<'_, WallTime>, capture: Made) {
     });
 }
 
-/// The flows' state and the evidence of their gaps, for segments that are decoded and sorted by flow.
+/// The flows' state and the evidence of their pauses, for segments that are decoded and sorted by flow.
 fn state(group: &mut BenchmarkGroup<'_, WallTime>, capture: Made, path: &str) {
     let mut slots = HashMap::new();
     let mut flows: Vec<Vec<Segment>> = Vec::new();
@@ -100,7 +100,7 @@ fn state(group: &mut BenchmarkGroup<'_, WallTime>, capture: Made, path: &str) {
         });
         flows[slot].push(*segment);
     };
-    let read = run::segments(path, each, || false);
+    let read = engine::segments(path, each, || false);
     assert_eq!(read.expect("a whole capture").tcp_segments, capture.packets);
     group.bench_function("state", |bencher| {
         bencher.iter(|| {
@@ -165,7 +165,7 @@ fn analysed(path: &str, each: &mut dyn FnMut(FlowRow)) {
         opener: Opener::default(),
         threads: None,
     };
-    let statuses = run::run(&[path.to_owned()], &options, &mut Each(each));
+    let statuses = engine::run(&[path.to_owned()], &options, &mut Each(each));
     assert_eq!(statuses.len(), 1);
 }
 

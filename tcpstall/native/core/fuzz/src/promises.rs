@@ -1,9 +1,9 @@
 //! What holds of any report, whatever the bytes: the reader's arithmetic comes out, in numbers that cannot run over.
 
-use tcpstall_core::run::CaptureStatus;
-use tcpstall_core::tables::ledger::Owner;
-use tcpstall_core::tables::rows::DirectionRow;
-use tcpstall_core::tables::{FlowRow, Side, StallRow};
+use tcpstall_core::engine::CaptureStatus;
+use tcpstall_core::results::ledger::Owner;
+use tcpstall_core::results::rows::DirectionRow;
+use tcpstall_core::results::{FlowRow, Side, StallRow};
 use tcpstall_core::time::Nanos;
 
 /// Beyond it a count was negative before it lost its sign.

@@ -8,10 +8,10 @@ use std::sync::LazyLock;
 
 use tcpstall_core::capture::{Capture, CaptureError, Expansion, Item};
 use tcpstall_core::causes::Limits;
-use tcpstall_core::run::{self, Filter, Follower, Opener, Options, Sets};
-use tcpstall_core::tables::sort::Order;
-use tcpstall_core::tables::stream::{Shape, Writer};
-use tcpstall_core::tables::{FlowRow, Wanted, columns};
+use tcpstall_core::engine::{self, Filter, Follower, Opener, Options, Sets};
+use tcpstall_core::results::report::{Shape, Writer};
+use tcpstall_core::results::sort::Order;
+use tcpstall_core::results::{FlowRow, Wanted, columns};
 use tcpstall_core::time::Nanos;
 
 use crate::promises;
@@ -111,7 +111,7 @@ pub fn analyse(bytes: &[u8]) {
         threads: None,
     };
     let mut keeper = Keeper { rows: Vec::new(), writers: [Shape::Json, Shape::Csv].map(begin) };
-    let statuses = run::run(std::slice::from_ref(&path), &options, &mut keeper);
+    let statuses = engine::run(std::slice::from_ref(&path), &options, &mut keeper);
     promises::of_capture(&statuses[0], &keeper.rows);
     let Keeper { mut rows, writers } = keeper;
     writers.into_iter().for_each(|writer| writer.end(&statuses, &mut |_, _| Ok(None)).expect("memory takes it"));
@@ -122,7 +122,7 @@ pub fn analyse(bytes: &[u8]) {
     assert!(tables.iter().all(|table| !table.is_empty()));
     if let Some(row) = rows.first() {
         // A capture that ends early gives samples of what came before, so this fails only where the run failed.
-        let samples = run::samples(std::slice::from_ref(&path), &[row.id], &options);
+        let samples = engine::samples(std::slice::from_ref(&path), &[row.id], &options);
         assert!(samples.is_ok() || statuses[0].error.is_some(), "{samples:?}");
     }
     twice(&path, options);
@@ -132,7 +132,7 @@ pub fn analyse(bytes: &[u8]) {
 fn twice(path: &str, options: Options) {
     let options = Options { sets: Sets { of: vec![0, 0], ..Sets::default() }, threads: NonZero::new(1), ..options };
     let mut keeper = Keeper { rows: Vec::new(), writers: [Shape::Json, Shape::Csv].map(begin) };
-    let statuses = run::run(&[path.to_owned(), path.to_owned()], &options, &mut keeper);
+    let statuses = engine::run(&[path.to_owned(), path.to_owned()], &options, &mut keeper);
     assert_eq!(statuses.iter().map(|status| status.packets).collect::<Vec<_>>(), [statuses[0].packets; 2]);
     assert_eq!(statuses[0].error, statuses[1].error);
 }

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use crate::size::PacketNo;
+use crate::packet_no::PacketNo;
 
 /// A capture that gives no packets, or no more of them.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -6,7 +6,7 @@ use super::pcap::Layout;
 use super::snoop;
 use super::stream::Stream;
 use super::text::UTF8_BOM;
-use crate::size::PacketNo;
+use crate::packet_no::PacketNo;
 
 /// A supported capture format.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

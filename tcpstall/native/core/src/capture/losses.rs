@@ -2,7 +2,7 @@
 
 use super::error::CaptureError;
 use super::stream::Stream;
-use crate::size::PacketNo;
+use crate::packet_no::PacketNo;
 
 /// Limit of the search for readable data, bytes: beyond it the rest of the capture is lost.
 pub(super) const REACH: u64 = 64 * 1024 * 1024;

@@ -39,7 +39,7 @@ use self::snoop::Snoop;
 use self::steady::Steady;
 use self::stream::Stream;
 use self::text::Text;
-use crate::size::PacketNo;
+use crate::packet_no::PacketNo;
 use crate::time::Nanos;
 
 /// Next item of a capture.

@@ -11,7 +11,7 @@ use super::losses::{Losses, seek};
 use super::order::Order;
 use super::stream::{RECORD_LIMIT, Stream};
 use super::{Frame, Item, Recording};
-use crate::size::PacketNo;
+use crate::packet_no::PacketNo;
 use crate::time::Nanos;
 
 /// Length of the file header, bytes.

@@ -13,7 +13,7 @@ use super::losses::{Losses, seek};
 use super::order::Order;
 use super::stream::{RECORD_LIMIT, Stream};
 use super::{Frame, Item};
-use crate::size::PacketNo;
+use crate::packet_no::PacketNo;
 use crate::time::Nanos;
 
 /// Section Header Block; its type is the same in both byte orders.

@@ -5,7 +5,7 @@ use super::link::LinkType;
 use super::order::Order;
 use super::stream::{RECORD_LIMIT, Stream};
 use super::{Frame, Item, Recording};
-use crate::size::PacketNo;
+use crate::packet_no::PacketNo;
 use crate::time::Nanos;
 
 /// First bytes of a file.

@@ -4,7 +4,7 @@ use std::io::{Cursor, ErrorKind, Read};
 
 use super::error::{CaptureError, cut};
 use super::packed::Fault;
-use crate::size::PacketNo;
+use crate::packet_no::PacketNo;
 
 /// Size of a read, bytes: it hides the cost of the system call, and the bytes are still in the cache when they are
 /// parsed.

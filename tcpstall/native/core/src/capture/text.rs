@@ -5,7 +5,7 @@ use std::io::BufRead;
 use super::Item;
 use super::error::CaptureError;
 use super::stream::{RECORD_LIMIT, Stream};
-use crate::size::PacketNo;
+use crate::packet_no::PacketNo;
 
 /// Byte-order mark that editors on Windows write at the head of a file; tcpdump never does.
 pub(super) const UTF8_BOM: &[u8] = b"\xef\xbb\xbf";

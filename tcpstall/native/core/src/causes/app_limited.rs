@@ -12,7 +12,7 @@
 use super::cause::Cause;
 use super::limits::Limits;
 use super::rule::{Missing, Rule, Verdict, yes};
-use crate::gap::Gap;
+use crate::pause::Pause;
 use crate::sender::timers;
 
 pub(super) const RULE: Rule = Rule { cause: Cause::AppLimited, judge };
@@ -22,52 +22,52 @@ const LONGER_PATH: f64 = 4.0;
 
 /// Judges by the sender's data alone: all data in flight had been acknowledged, or the sender would have retransmitted
 /// it.
-fn without_acks(gap: &Gap) -> Verdict {
-    let short = !gap.before.ends_whole(gap.mss);
-    let long = gap.duration() > timers::INITIAL_RTO;
+fn without_acks(pause: &Pause) -> Verdict {
+    let short = !pause.before.ends_whole(pause.mss);
+    let long = pause.duration() > timers::INITIAL_RTO;
     if short || long { yes("idle", 0.6) } else { Verdict::CannotTell(Missing::ACKS) }
 }
 
-fn judge(gap: &Gap, _: &Limits) -> Verdict {
-    if gap.first && !gap.from_start && gap.hole_before > 0 {
+fn judge(pause: &Pause, _: &Limits) -> Verdict {
+    if pause.first && !pause.from_start && pause.hole_before > 0 {
         // The capture lacks the beginning of the answer, which may have left long before.
         return Verdict::CannotTell(Missing::PACKETS);
     }
-    if gap.first || gap.is_turn() {
-        let thinking = gap.after_peer().unwrap_or(gap.duration());
-        let detail = if thinking + thinking >= gap.duration() { "think-time" } else { "awaiting-peer" };
+    if pause.first || pause.is_turn() {
+        let thinking = pause.after_peer().unwrap_or(pause.duration());
+        let detail = if thinking + thinking >= pause.duration() { "think-time" } else { "awaiting-peer" };
         // Data in flight before the capture began may have delayed the first data that the capture holds.
-        return yes(detail, if gap.first && !gap.from_start { 0.75 } else { 0.93 });
+        return yes(detail, if pause.first && !pause.from_start { 0.75 } else { 0.93 });
     }
-    if gap.unseen.acks {
-        return without_acks(gap);
+    if pause.unseen.acks {
+        return without_acks(pause);
     }
-    if !gap.ended {
-        return if gap.left_in_flight == 0 { yes("idle", 0.9) } else { Verdict::No };
+    if !pause.ended {
+        return if pause.left_in_flight == 0 { yes("idle", 0.9) } else { Verdict::No };
     }
-    if gap.flight_unknown {
+    if pause.flight_unknown {
         return Verdict::CannotTell(Missing::PACKETS);
     }
-    if gap.refilled() {
+    if pause.refilled() {
         return Verdict::No;
     }
-    if gap.held + gap.held >= gap.duration() {
+    if pause.held + pause.held >= pause.duration() {
         return Verdict::CannotTell(Missing::DEPARTURE);
     }
-    if gap.left_in_flight == 0 {
+    if pause.left_in_flight == 0 {
         // Away from the sender a longer path looks the same, unless the pause is longer than any path. After a loss the
         // silence may as well be the retransmission timer of data that never reached the tap.
-        let lossy = gap.losses > 0 || gap.lost_before_tap > 0;
-        if lossy && !gap.near_sender() && gap.duration() >= timers::rto(gap.srtt) {
+        let lossy = pause.losses > 0 || pause.lost_before_tap > 0;
+        if lossy && !pause.near_sender() && pause.duration() >= timers::rto(pause.srtt) {
             return yes("idle", 0.6);
         }
         // Nothing could be sent until the window opened: only the silence after that was certainly the application's.
-        let full = gap.room_at_start.is_some_and(|room| room < gap.next_segment()) || gap.closed.is_some();
-        if full && gap.after_ack().is_some_and(|span| span + span < gap.duration()) {
+        let full = pause.room_at_start.is_some_and(|room| room < pause.next_segment()) || pause.closed.is_some();
+        if full && pause.after_ack().is_some_and(|span| span + span < pause.duration()) {
             return yes("idle", 0.6);
         }
-        let sure = gap.near_sender() || gap.after_ack().is_some_and(|span| span > gap.rtt().scaled(LONGER_PATH));
+        let sure = pause.near_sender() || pause.after_ack().is_some_and(|span| span > pause.rtt().scaled(LONGER_PATH));
         return yes("idle", if sure { 0.95 } else { 0.75 });
     }
-    yes("idle", if gap.before.ends_whole(gap.mss) { 0.6 } else { 0.85 })
+    yes("idle", if pause.before.ends_whole(pause.mss) { 0.6 } else { 0.85 })
 }

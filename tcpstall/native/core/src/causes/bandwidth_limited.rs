@@ -15,8 +15,8 @@ use super::cause::Cause;
 use super::limits::Limits;
 use super::pacing;
 use super::rule::{Rule, Verdict, yes};
-use crate::gap::Gap;
-use crate::gap::bottleneck::QUEUED_SPACINGS;
+use crate::pause::Pause;
+use crate::pause::bottleneck::QUEUED_SPACINGS;
 
 pub(super) const RULE: Rule = Rule { cause: Cause::BandwidthLimited, judge };
 
@@ -27,28 +27,29 @@ pub(super) const MOST_ACKS: u32 = 2;
 /// Detects a slow line away from the sender: segments arrive one by one, evenly, each more than a round trip after the
 /// one before, with more to follow (no PSH). No kernel paces a window of one segment this slowly (Linux
 /// `tcp_update_pacing_rate`: at least cwnd / srtt), but a slow line does.
-fn line(gap: &Gap, limits: &Limits) -> Verdict {
-    let alone = gap.before.clump.bytes <= u64::from(gap.mss) && !gap.before.pushed && gap.duration() > gap.rtt();
-    if !gap.near_sender() && alone && pacing::spaced(gap, limits) { yes("line", 0.6) } else { Verdict::No }
+fn line(pause: &Pause, limits: &Limits) -> Verdict {
+    let alone =
+        pause.before.clump.bytes <= u64::from(pause.mss) && !pause.before.pushed && pause.duration() > pause.rtt();
+    if !pause.near_sender() && alone && pacing::spaced(pause, limits) { yes("line", 0.6) } else { Verdict::No }
 }
 
-fn judge(gap: &Gap, limits: &Limits) -> Verdict {
-    let Some(path) = &gap.context.bottleneck else { return line(gap, limits) };
-    if !gap.near_sender() {
+fn judge(pause: &Pause, limits: &Limits) -> Verdict {
+    let Some(path) = &pause.context.bottleneck else { return line(pause, limits) };
+    if !pause.near_sender() {
         // Behind the queue, a silence of many segments' time belongs to the queue only if the segment that ended it was
         // queued as long.
-        let segments = gap.duration().0 as f64 * path.rate() / (1e9 * f64::from(gap.mss.max(1)));
-        if segments > QUEUED_SPACINGS as f64 && gap.held + gap.held < gap.duration() {
+        let segments = pause.duration().0 as f64 * path.rate() / (1e9 * f64::from(pause.mss.max(1)));
+        if segments > QUEUED_SPACINGS as f64 && pause.held + pause.held < pause.duration() {
             return Verdict::No;
         }
         // Behind the queue only two signs are visible: data arrives evenly, and ACKs are answered late.
         return yes("queue", 0.75);
     }
-    let released = gap.released_by_ack() && gap.left_in_flight > 0;
-    if released && gap.acks <= MOST_ACKS {
+    let released = pause.released_by_ack() && pause.left_in_flight > 0;
+    if released && pause.acks <= MOST_ACKS {
         return yes("queue", 0.9);
     }
     // A writer sleeps until much of its buffer is free: the path had enough to carry all the while.
-    let enough = gap.left_in_flight as f64 * 1e9 >= path.rate() * gap.rtt().0 as f64;
-    if released && enough && !pacing::spaced(gap, limits) { yes("queue", 0.8) } else { Verdict::No }
+    let enough = pause.left_in_flight as f64 * 1e9 >= path.rate() * pause.rtt().0 as f64;
+    if released && enough && !pacing::spaced(pause, limits) { yes("queue", 0.8) } else { Verdict::No }
 }

@@ -11,16 +11,16 @@
 use super::cause::Cause;
 use super::limits::Limits;
 use super::rule::{Rule, Verdict, yes};
-use crate::gap::Gap;
+use crate::pause::Pause;
 
 pub(super) const RULE: Rule = Rule { cause: Cause::BurstLimited, judge };
 
-fn judge(gap: &Gap, limits: &Limits) -> Verdict {
-    let Some(cap) = gap.context.cut_at else { return Verdict::No };
-    let first = gap.segments_at_start == cap;
-    let below = gap.segments_at_start < gap.cwnd;
-    let often = gap.context.turns_cut_alike >= limits.cut_turns;
-    if gap.losses > 0 || gap.cwnd_before_idle.is_some() || !often {
+fn judge(pause: &Pause, limits: &Limits) -> Verdict {
+    let Some(cap) = pause.context.cut_at else { return Verdict::No };
+    let first = pause.segments_at_start == cap;
+    let below = pause.segments_at_start < pause.cwnd;
+    let often = pause.context.turns_cut_alike >= limits.cut_turns;
+    if pause.losses > 0 || pause.cwnd_before_idle.is_some() || !often {
         return Verdict::No;
     }
     match (first, below) {

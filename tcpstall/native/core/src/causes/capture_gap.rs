@@ -10,25 +10,25 @@
 use super::cause::Cause;
 use super::limits::Limits;
 use super::rule::{Rule, Verdict, yes};
-use crate::gap::Gap;
+use crate::pause::Pause;
 
 pub(super) const RULE: Rule = Rule { cause: Cause::CaptureGap, judge };
 
-fn judge(gap: &Gap, _: &Limits) -> Verdict {
-    if gap.left_out.is_some() {
+fn judge(pause: &Pause, _: &Limits) -> Verdict {
+    if pause.left_out.is_some() {
         return yes("left-out", 0.99);
     }
     // Packets that the network lost, and the byte of a window probe, are missing from the capture too.
-    let otherwise = gap.retransmissions > 0 || gap.loss_hints > 0 || gap.closed.is_some();
+    let otherwise = pause.retransmissions > 0 || pause.loss_hints > 0 || pause.closed.is_some();
     // Data that was acknowledged within a round trip left with the burst before, so the wait is real.
-    let round_trip = gap.srtt.unwrap_or_default().max(gap.rtt());
-    let sent_inside = gap.unseen.tail_acked.is_some_and(|acked| acked - gap.start() > round_trip.scaled(1.5));
+    let round_trip = pause.srtt.unwrap_or_default().max(pause.rtt());
+    let sent_inside = pause.unseen.tail_acked.is_some_and(|acked| acked - pause.start() > round_trip.scaled(1.5));
     if sent_inside && !otherwise {
         return yes("acked-unseen", 0.8);
     }
     // More bytes are missing before the next data than the window allows: they were sent and acknowledged outside the
     // capture.
-    if gap.largest_window > 0 && gap.hole_before > gap.largest_window {
+    if pause.largest_window > 0 && pause.hole_before > pause.largest_window {
         return yes("unseen", 0.8);
     }
     Verdict::No

@@ -15,7 +15,7 @@
 use super::cause::Cause;
 use super::limits::Limits;
 use super::rule::{Missing, Proof, Rule, Verdict, yes};
-use crate::gap::Gap;
+use crate::pause::Pause;
 use crate::sender::cwnd::{INITIAL_WINDOW, Phase};
 use crate::sender::timers;
 
@@ -28,11 +28,11 @@ const FULL: f64 = 0.98;
 const TIMERS: i64 = 4;
 
 /// Decides whether the congestion window is full (the idle-restart rule applies the same test to a lowered window).
-pub(super) fn full(gap: &Gap, limits: &Limits) -> Verdict {
-    if gap.first || gap.flight_at_start == 0 || gap.fell_silent() {
+pub(super) fn full(pause: &Pause, limits: &Limits) -> Verdict {
+    if pause.first || pause.flight_at_start == 0 || pause.fell_silent() {
         return Verdict::No;
     }
-    match (by_model(gap, limits), by_growth(gap, limits)) {
+    match (by_model(pause, limits), by_growth(pause, limits)) {
         (Verdict::Yes(proof), _) | (_, Some(proof)) => Verdict::Yes(proof),
         (other, None) => other,
     }
@@ -42,64 +42,64 @@ pub(super) fn full(gap: &Gap, limits: &Limits) -> Verdict {
 /// congestion window does. Or it is the first flight, and smaller than what the sender later had in flight without a
 /// wait. Or it followed a loss, and is smaller than what the sender had in flight before: a buffer of a fixed size
 /// would hold as much again.
-fn by_growth(gap: &Gap, limits: &Limits) -> Option<Proof> {
-    let read = &gap.context.read;
-    let waits = gap.released_by_ack() && !gap.is_turn() && !gap.flight_unknown;
-    let whole = !gap.short_segment_out || read.climb > 1;
-    if !waits || !whole || gap.has_room() == Some(false) || gap.closed.is_some() {
+fn by_growth(pause: &Pause, limits: &Limits) -> Option<Proof> {
+    let read = &pause.context.read;
+    let waits = pause.released_by_ack() && !pause.is_turn() && !pause.flight_unknown;
+    let whole = !pause.short_segment_out || read.climb > 1;
+    if !waits || !whole || pause.has_room() == Some(false) || pause.closed.is_some() {
         return None;
     }
     let detail = if read.first_wait { "initial-window" } else { "slow-start" };
-    let outgrown = 4 * read.most_later > 5 * gap.segments_held;
-    let stands = gap.context.plateau_rounds >= limits.plateau_rounds;
-    let initial = read.first_wait && gap.from_start && gap.segments_held < INITIAL_WINDOW && outgrown && !stands;
-    let fallen = gap.losses > 0 && 4 * gap.segments_held <= 3 * read.most_before;
+    let outgrown = 4 * read.most_later > 5 * pause.segments_held;
+    let stands = pause.context.plateau_rounds >= limits.plateau_rounds;
+    let initial = read.first_wait && pause.from_start && pause.segments_held < INITIAL_WINDOW && outgrown && !stands;
+    let fallen = pause.losses > 0 && 4 * pause.segments_held <= 3 * read.most_before;
     let (detail, confidence) = match read.climb {
         0 if initial => (detail, 0.7),
         0 if fallen => ("congestion-avoidance", 0.65),
         0 => return None,
         1 => (detail, 0.75),
         // The capture began later: earlier events, perhaps a loss, are unknown.
-        _ => (detail, if gap.from_start { 0.9 } else { 0.85 }),
+        _ => (detail, if pause.from_start { 0.9 } else { 0.85 }),
     };
     Some(Proof { detail, confidence })
 }
 
-fn by_model(gap: &Gap, limits: &Limits) -> Verdict {
-    if gap.flight_unknown || !gap.cwnd_known {
+fn by_model(pause: &Pause, limits: &Limits) -> Verdict {
+    if pause.flight_unknown || !pause.cwnd_known {
         // The window is unknown, but its growth is visible, and so is the amount that each ACK releases.
-        let shows = gap.context.creeping || gap.context.dripping && !gap.short_segment_out;
-        let creeping = shows && !gap.flight_unknown && gap.released_by_ack() && !gap.is_turn();
-        let missing = if gap.from_start { Missing::PACKETS } else { Missing::START };
+        let shows = pause.context.creeping || pause.context.dripping && !pause.short_segment_out;
+        let creeping = shows && !pause.flight_unknown && pause.released_by_ack() && !pause.is_turn();
+        let missing = if pause.from_start { Missing::PACKETS } else { Missing::START };
         return if creeping { yes("congestion-avoidance", 0.7) } else { Verdict::CannotTell(missing) };
     }
-    if !gap.ended && gap.duration() > timers::rto(gap.srtt).times(TIMERS) {
+    if !pause.ended && pause.duration() > timers::rto(pause.srtt).times(TIMERS) {
         // Whatever the window was, the retransmission timer would have fired long ago.
         return Verdict::CannotTell(Missing::PACKETS);
     }
-    let share = f64::from(gap.segments_held) / f64::from(gap.cwnd.max(1));
+    let share = f64::from(pause.segments_held) / f64::from(pause.cwnd.max(1));
     let (needed, confidence): (f64, f32) =
-        if gap.losses == 0 { (limits.cwnd_share, 0.96) } else { (limits.cwnd_share_after_loss, 0.75) };
-    if gap.context.brimful {
+        if pause.losses == 0 { (limits.cwnd_share, 0.96) } else { (limits.cwnd_share_after_loss, 0.75) };
+    if pause.context.brimful {
         return Verdict::No;
     }
-    let freed = !gap.ended || gap.acks > 0 || gap.left_in_flight > 0;
-    if !freed || gap.is_turn() {
+    let freed = !pause.ended || pause.acks > 0 || pause.left_in_flight > 0;
+    if !freed || pause.is_turn() {
         return Verdict::No;
     }
     // A sender that may not send has whole segments in flight; a sender with no more data ends with a partial segment.
-    let estimated = gap.losses > 0 && gap.context.plateau_rounds >= limits.plateau_rounds;
-    let all_but_full = gap.short_segment_out && (share < FULL || estimated);
+    let estimated = pause.losses > 0 && pause.context.plateau_rounds >= limits.plateau_rounds;
+    let all_but_full = pause.short_segment_out && (share < FULL || estimated);
     if share < needed || all_but_full {
-        let doubling = gap.context.doubling && gap.context.next_flight.is_some();
-        let growing = (doubling || gap.context.cut_grows) && gap.losses == 0;
-        return match (growing, gap.context.creeping || (gap.context.dripping && !gap.short_segment_out)) {
+        let doubling = pause.context.doubling && pause.context.next_flight.is_some();
+        let growing = (doubling || pause.context.cut_grows) && pause.losses == 0;
+        return match (growing, pause.context.creeping || (pause.context.dripping && !pause.short_segment_out)) {
             (true, _) => yes("slow-start", 0.8),
             (false, true) => yes("congestion-avoidance", 0.7),
             (false, false) => Verdict::No,
         };
     }
-    let detail = match gap.phase {
+    let detail = match pause.phase {
         Phase::Initial => "initial-window",
         Phase::SlowStart => "slow-start",
         Phase::CongestionAvoidance | Phase::Recovery => "congestion-avoidance",
@@ -107,6 +107,6 @@ fn by_model(gap: &Gap, limits: &Limits) -> Verdict {
     // In congestion avoidance the window hardly moves, and other limits coincide with it more often.
     let confidence = if detail == "congestion-avoidance" { confidence.min(0.85) } else { confidence };
     // Slow start and the climb back after an idle period look alike.
-    let confidence = if gap.old_window_known { confidence } else { confidence.min(0.7) };
+    let confidence = if pause.old_window_known { confidence } else { confidence.min(0.7) };
     yes(detail, confidence)
 }

@@ -10,7 +10,7 @@
 use super::cause::Cause;
 use super::limits::Limits;
 use super::rule::{Missing, Rule, Verdict, yes};
-use crate::gap::Gap;
+use crate::pause::Pause;
 use crate::time::Nanos;
 
 pub(super) const RULE: Rule = Rule { cause: Cause::DelayedAck, judge };
@@ -22,19 +22,19 @@ pub(super) const JITTER: f64 = 0.25;
 /// Longest permitted ACK delay: RFC 9293 §3.8.6.3.
 pub(super) const LONGEST: Nanos = Nanos::from_millis(500);
 
-fn judge(gap: &Gap, _: &Limits) -> Verdict {
-    let Some(rtt) = gap.base_rtt else { return Verdict::CannotTell(Missing::ROUND_TRIP) };
-    let excess = gap.duration() - rtt;
+fn judge(pause: &Pause, _: &Limits) -> Verdict {
+    let Some(rtt) = pause.base_rtt else { return Verdict::CannotTell(Missing::ROUND_TRIP) };
+    let excess = pause.duration() - rtt;
     let waited = excess >= SHORTEST.max(rtt.scaled(JITTER)) && excess <= LONGEST;
-    if !waited || gap.peer_bytes > 0 || !gap.released_by_ack() {
+    if !waited || pause.peer_bytes > 0 || !pause.released_by_ack() {
         return Verdict::No;
     }
-    let small_alone = gap.after.frames == 1 && gap.after.bytes < u64::from(gap.mss);
-    if gap.short_segment_out && !gap.short_segment_left && small_alone {
+    let small_alone = pause.after.frames == 1 && pause.after.bytes < u64::from(pause.mss);
+    if pause.short_segment_out && !pause.short_segment_left && small_alone {
         return yes("nagle", 0.95);
     }
     // RFC 5681 §4.2: the second full segment is acknowledged at once.
-    let may_wait = gap.segments_at_start == 1 || (gap.segments_at_start == 2 && gap.short_segment_out);
-    let one_ack = gap.acks == 1 && gap.left_in_flight == 0 && may_wait;
+    let may_wait = pause.segments_at_start == 1 || (pause.segments_at_start == 2 && pause.short_segment_out);
+    let one_ack = pause.acks == 1 && pause.left_in_flight == 0 && may_wait;
     if one_ack { yes("", 0.7) } else { Verdict::No }
 }

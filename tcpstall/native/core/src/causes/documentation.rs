@@ -4,8 +4,8 @@ use super::cause::Cause;
 use super::limits::Limits;
 use super::table::info;
 use super::{bandwidth_limited, delayed_ack, sndbuf_limited, zero_window};
-use crate::gap::bottleneck::{QUEUE_SHARE, QUEUE_SURE, QUEUED_SPACINGS};
-use crate::gap::{
+use crate::pause::bottleneck::{QUEUE_SHARE, QUEUE_SURE, QUEUED_SPACINGS};
+use crate::pause::{
     context::{HURRIED, PACE_SHARE},
     reading::LAG_SHARE,
 };

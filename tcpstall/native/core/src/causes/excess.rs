@@ -2,8 +2,8 @@
 
 use super::cause::Cause;
 use super::delayed_ack;
-use super::parts::Part;
-use crate::gap::Gap;
+use super::judge::Part;
+use crate::pause::Pause;
 use crate::time::Nanos;
 
 /// Owner of the time by which a round trip exceeded the path's smallest.
@@ -43,9 +43,9 @@ pub struct Excess {
     pub owner: Option<Owner>,
 }
 
-/// Excess of one part of a gap.
-pub fn excess(gap: &Gap, part: &Part) -> Excess {
-    let Some(base) = gap.base_rtt else { return Excess::default() };
+/// Excess of one part of a pause.
+pub fn excess(pause: &Pause, part: &Part) -> Excess {
+    let Some(base) = pause.base_rtt else { return Excess::default() };
     let length = part.end - part.start;
     // An excess below a tenth of the round trip, or below a millisecond, is jitter and the serialisation time of a
     // burst.
@@ -57,27 +57,27 @@ pub fn excess(gap: &Gap, part: &Part) -> Excess {
         }
         Cause::AppLimited | Cause::Handshake | Cause::ZeroWindow | Cause::Pacing => Excess::default(),
         Cause::CaptureGap | Cause::Unexplained => Excess::default(),
-        _ => match gap.answer.rtt {
+        _ => match pause.slowest_ack.rtt {
             Some(rtt) => {
                 let span = (rtt - base).or_zero().min(length);
-                Excess { span: Some(span), owner: (span > worth).then(|| owner(gap, part.cause, span, base)) }
+                Excess { span: Some(span), owner: (span > worth).then(|| owner(pause, part.cause, span, base)) }
             }
             None => Excess::default(),
         },
     }
 }
 
-fn owner(gap: &Gap, cause: Cause, excess: Nanos, base: Nanos) -> Owner {
-    let answer = &gap.answer;
-    let alone = answer.out <= 2 && gap.left_in_flight == 0 && excess >= delayed_ack::SHORTEST;
+fn owner(pause: &Pause, cause: Cause, excess: Nanos, base: Nanos) -> Owner {
+    let answer = &pause.slowest_ack;
+    let alone = answer.out <= 2 && pause.left_in_flight == 0 && excess >= delayed_ack::SHORTEST;
     if cause == Cause::DelayedAck || (alone && excess <= delayed_ack::LONGEST) {
         return Owner::DelayedAck;
     }
     // A queue drains: after it ACKs arrive at the bottleneck's rate. Where no ACK arrived for the whole excess, no
     // queue drained.
     let quiet = answer.silence >= excess;
-    let risen = gap.srtt.is_some_and(|srtt| srtt >= base + excess.scaled(0.5));
-    match (quiet, risen, answer.at_once_for_all(gap.acked, excess.scaled(0.1).max(gap.tolerance()))) {
+    let risen = pause.srtt.is_some_and(|srtt| srtt >= base + excess.scaled(0.5));
+    match (quiet, risen, answer.at_once_for_all(pause.acked, excess.scaled(0.1).max(pause.tolerance()))) {
         (false, _, _) | (_, true, false) => Owner::Queue,
         (true, _, true) => Owner::ReceiverSilent,
         (true, false, false) => Owner::Unknown,

@@ -25,7 +25,7 @@ pub struct Opening {
     pub unseen: bool,
 }
 
-/// Judges a flow's handshake as a whole, not as a gap.
+/// Judges a flow's handshake as a whole, not as a pause.
 pub(super) fn judge(opening: Opening) -> Verdict {
     match opening {
         Opening { complete: true, sent_again: 0, .. } => yes("", 0.98),

@@ -13,15 +13,15 @@ use super::cause::Cause;
 use super::cwnd_limited;
 use super::limits::Limits;
 use super::rule::{Proof, Rule, Verdict};
-use crate::gap::Gap;
+use crate::pause::Pause;
 
 pub(super) const RULE: Rule = Rule { cause: Cause::IdleRestart, judge };
 
-fn judge(gap: &Gap, limits: &Limits) -> Verdict {
-    if gap.cwnd_before_idle.is_none() {
+fn judge(pause: &Pause, limits: &Limits) -> Verdict {
+    if pause.cwnd_before_idle.is_none() {
         return Verdict::No;
     }
-    match cwnd_limited::full(gap, limits) {
+    match cwnd_limited::full(pause, limits) {
         Verdict::Yes(proof) => Verdict::Yes(Proof { detail: "slow-start", ..proof }),
         other => other,
     }

@@ -8,11 +8,11 @@ pub struct Limits {
     pub cwnd_share: f64,
     /// The same share after a loss, when the model is an estimate.
     pub cwnd_share_after_loss: f64,
-    /// Gaps on one plateau from which the plateau is a send buffer's.
+    /// Pauses on one plateau from which the plateau is a send buffer's.
     pub plateau_rounds: u32,
-    /// Gaps with the same rate from which the rate is called pacing.
+    /// Pauses with the same rate from which the rate is called pacing.
     pub pace_agreement: u32,
-    /// Share of the candidate gaps that must have the rate.
+    /// Share of the candidate pauses that must have the rate.
     pub pace_share: f64,
     /// Rate of the link including its headers, where the user knows it.
     pub link_bytes_per_s: Option<u64>,

@@ -12,10 +12,10 @@ mod documentation;
 pub mod excess;
 mod handshake;
 mod idle_restart;
+pub mod judge;
 pub mod limits;
 mod nagle;
 mod pacing;
-pub mod parts;
 mod retransmission;
 mod rule;
 mod rwnd_limited;
@@ -26,11 +26,11 @@ mod zero_window;
 
 pub use cause::Cause;
 pub use handshake::Opening;
+pub use judge::{Part, explain};
 pub use limits::Limits;
-pub use parts::{Part, explain};
 pub use rule::{Missing, Proof, Rule, Verdict};
 
-/// Every rule that judges a gap, in order of precedence. The first rule that says yes names the cause, as Linux's
+/// Every rule that judges a pause, in order of precedence. The first rule that says yes names the cause, as Linux's
 /// tcp_chrono does with its three causes; later rules that also say yes are the runners-up.
 pub const RULES: [Rule; 13] = [
     capture_gap::RULE,

@@ -12,40 +12,41 @@
 use super::cause::Cause;
 use super::limits::Limits;
 use super::rule::{Proof, Rule, Verdict, is_blurred, yes};
-use crate::gap::{Gap, SOON};
+use crate::pause::{Pause, SOON};
 
 pub(super) const RULE: Rule = Rule { cause: Cause::Nagle, judge };
 
-fn judge(gap: &Gap, limits: &Limits) -> Verdict {
-    if let Some(proof) = tail_waited(gap, limits) {
+fn judge(pause: &Pause, limits: &Limits) -> Verdict {
+    if let Some(proof) = tail_waited(pause, limits) {
         return Verdict::Yes(proof);
     }
-    if !gap.short_segment_out || gap.peer_bytes > 0 || !gap.ended {
+    if !pause.short_segment_out || pause.peer_bytes > 0 || !pause.ended {
         return Verdict::No;
     }
-    let (mss, first) = (u64::from(gap.mss), gap.after.clump.first_bytes);
+    let (mss, first) = (u64::from(pause.mss), pause.after.clump.first_bytes);
     // Where packets are stored late, segments that left together may seem to have left one after the other.
-    let alone = u64::from(gap.after.first_frame) == first && (!is_blurred(gap) || gap.after.frames == 1);
+    let alone = u64::from(pause.after.first_frame) == first && (!is_blurred(pause) || pause.after.frames == 1);
     let small_alone = alone && first < mss;
-    if !gap.short_segment_left && small_alone && gap.released_by_ack() {
+    if !pause.short_segment_left && small_alone && pause.released_by_ack() {
         // Held data is in the send buffer. A full send buffer may have had no room for more than this, or each write is
         // this long.
-        return yes("", if gap.context.brimful { 0.6 } else { 0.85 });
+        return yes("", if pause.context.brimful { 0.6 } else { 0.85 });
     }
-    let held = !gap.near_sender() && gap.context.traits.second_held.learnt().is_some();
+    let held = !pause.near_sender() && pause.context.traits.second_held.learnt().is_some();
     if held
-        && !gap.short_segment_left
+        && !pause.short_segment_left
         && small_alone
-        && gap.after_ack().is_some_and(|span| span <= gap.rtt().scaled(SOON))
+        && pause.after_ack().is_some_and(|span| span <= pause.rtt().scaled(SOON))
     {
         // Rests on the sender's habit: this segment came soon after the ACK on a path that jitters.
         return yes("", 0.75);
     }
-    let open = gap.room_at_start.is_none_or(|room| room >= i64::from(gap.mss)) && gap.segments_at_start < gap.cwnd;
-    if !gap.short_segment_left || !open {
+    let open =
+        pause.room_at_start.is_none_or(|room| room >= i64::from(pause.mss)) && pause.segments_at_start < pause.cwnd;
+    if !pause.short_segment_left || !open {
         return Verdict::No;
     }
-    match (may_hold_tail(gap) && !gap.released_at_once(), gap.context.small_writes && first == mss) {
+    match (may_hold_tail(pause) && !pause.released_at_once(), pause.context.small_writes && first == mss) {
         (true, _) => yes("tail-held", 0.7),
         (false, true) => yes("filled-up", 0.7),
         (false, false) => Verdict::No,
@@ -54,27 +55,34 @@ fn judge(gap: &Gap, limits: &Limits) -> Verdict {
 
 /// The short end of a write left alone and only when nothing else was outstanding, although neither the congestion
 /// window nor the send buffer held it: RFC 896 holds it back behind any outstanding data.
-fn tail_waited(gap: &Gap, limits: &Limits) -> Option<Proof> {
-    let read = &gap.context.read;
-    let full = gap.cwnd_known && f64::from(gap.segments_held) >= FULL * f64::from(gap.cwnd);
+fn tail_waited(pause: &Pause, limits: &Limits) -> Option<Proof> {
+    let read = &pause.context.read;
+    let full = pause.cwnd_known && f64::from(pause.segments_held) >= FULL * f64::from(pause.cwnd);
     // One flight per answer is no plateau: a buffer of that size shows round after round of the same answer.
-    let stands = gap.context.plateau_refills >= limits.plateau_rounds && gap.context.traits.nagle.learnt().is_none();
+    let stands =
+        pause.context.plateau_refills >= limits.plateau_rounds && pause.context.traits.nagle.learnt().is_none();
     // A cap on bursts cuts every answer at the same place, after more than one or two segments.
-    let capped = gap.context.turns_cut_alike >= limits.cut_turns && gap.segments_at_start > FEWEST;
+    let capped = pause.context.turns_cut_alike >= limits.cut_turns && pause.segments_at_start > FEWEST;
     // Away from the sender all ACKs of a flight precede the data that each of them released.
-    let blurred = !gap.near_sender() && gap.context.traits.nagle.times == 0;
-    let grows = gap.context.cut_grows || blurred;
-    if !read.tail_held || grows || gap.peer_bytes > 0 || full || stands || capped || read.climb > 0 && gap.near_sender()
+    let blurred = !pause.near_sender() && pause.context.traits.nagle.times == 0;
+    let grows = pause.context.cut_grows || blurred;
+    if !read.tail_held
+        || grows
+        || pause.peer_bytes > 0
+        || full
+        || stands
+        || capped
+        || read.climb > 0 && pause.near_sender()
     {
         return None;
     }
-    let confidence = match gap.context.traits.nagle.times {
+    let confidence = match pause.context.traits.nagle.times {
         0 => 0.6,
         1 => 0.75,
         _ => 0.85,
     };
     // Without the handshake the segment size is a guess.
-    let confidence = if gap.from_start { confidence } else { f32::min(confidence, 0.75) };
+    let confidence = if pause.from_start { confidence } else { f32::min(confidence, 0.75) };
     Some(Proof { detail: "write-tail", confidence })
 }
 
@@ -86,6 +94,6 @@ const FULL: f64 = 0.85;
 
 /// A short segment is outstanding and whole segments left last: the rest of the write is held until an ACK or the next
 /// write.
-pub(super) fn may_hold_tail(gap: &Gap) -> bool {
-    gap.short_segment_left && gap.before.ends_whole(gap.mss)
+pub(super) fn may_hold_tail(pause: &Pause) -> bool {
+    pause.short_segment_left && pause.before.ends_whole(pause.mss)
 }

@@ -11,25 +11,25 @@
 use super::cause::Cause;
 use super::limits::Limits;
 use super::rule::{Rule, Verdict, yes};
-use crate::gap::Gap;
+use crate::pause::Pause;
 
 pub(super) const RULE: Rule = Rule { cause: Cause::Pacing, judge };
 
-/// Share of gaps that end at an ACK, from which the sender waits for ACKs.
+/// Share of pauses that end at an ACK, from which the sender waits for ACKs.
 const CLOCKED: f64 = 0.7;
 
 /// Even pauses in a row that are no accident.
 const KEPT: u32 = 16;
 
-fn judge(gap: &Gap, limits: &Limits) -> Verdict {
-    let context = &gap.context;
+fn judge(pause: &Pause, limits: &Limits) -> Verdict {
+    let context = &pause.context;
     // Pauses this even leave no room for jitter: any variation lies in the delay of the sender after an ACK.
-    let at_once = gap.after_ack().is_some_and(|span| span <= gap.tolerance() - gap.jitter);
-    if context.kept_pace >= KEPT && !at_once && !gap.released_unseen() {
+    let at_once = pause.after_ack().is_some_and(|span| span <= pause.tolerance() - pause.jitter);
+    if context.kept_pace >= KEPT && !at_once && !pause.released_unseen() {
         return yes("", 0.8);
     }
     // Without a known MSS a chunk of the application's data looks like a full segment.
-    if !gap.mss_known || context.pace.is_none() || context.released_share > CLOCKED {
+    if !pause.mss_known || context.pace.is_none() || context.released_share > CLOCKED {
         return Verdict::No;
     }
     let others = f64::from(context.pace_candidates.saturating_sub(1));
@@ -37,8 +37,8 @@ fn judge(gap: &Gap, limits: &Limits) -> Verdict {
         && f64::from(context.pace_agreement) >= limits.pace_share * others;
     // Away from the sender the path's own jitter may produce the even spacing; a full congestion window would have held
     // the sender too.
-    let alone = gap.segments_held < gap.cwnd;
-    match (agreed, gap.near_sender()) {
+    let alone = pause.segments_held < pause.cwnd;
+    match (agreed, pause.near_sender()) {
         (false, _) => Verdict::No,
         (true, true) => yes("", if alone { 0.9 } else { 0.85 }),
         (true, false) => yes("", 0.75),
@@ -46,6 +46,6 @@ fn judge(gap: &Gap, limits: &Limits) -> Verdict {
 }
 
 /// The sender, or something that looks like it, spaced its segments out.
-pub(super) fn spaced(gap: &Gap, limits: &Limits) -> bool {
-    matches!(judge(gap, limits), Verdict::Yes(_))
+pub(super) fn spaced(pause: &Pause, limits: &Limits) -> bool {
+    matches!(judge(pause, limits), Verdict::Yes(_))
 }

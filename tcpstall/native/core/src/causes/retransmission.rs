@@ -21,73 +21,73 @@ use super::cause::Cause;
 use super::delayed_ack::LONGEST;
 use super::limits::Limits;
 use super::rule::{Proof, Rule, Verdict, yes};
-use crate::gap::builder::LEAST_GAP;
-use crate::gap::{Attempt, Gap, Trigger};
+use crate::pause::builder::LEAST_PAUSE;
+use crate::pause::{Attempt, Pause, Trigger};
 use crate::sender::timers::{self, Expired};
 use crate::time::Nanos;
 
 pub(super) const RULE: Rule = Rule { cause: Cause::Retransmission, judge };
 
-fn judge(gap: &Gap, _: &Limits) -> Verdict {
-    if gap.first_retransmission.is_some() {
-        return Verdict::Yes(stages(gap).last().map_or(RECOVERY, |stage| stage.proof));
+fn judge(pause: &Pause, _: &Limits) -> Verdict {
+    if pause.first_retransmission.is_some() {
+        return Verdict::Yes(stages(pause).last().map_or(RECOVERY, |stage| stage.proof));
     }
-    if gap.recovering {
+    if pause.recovering {
         return Verdict::Yes(RECOVERY);
     }
-    lost_before_tap(gap).or(|| beneath_hole(gap)).or(|| broken_off(gap))
+    lost_before_tap(pause).or(|| beneath_hole(pause)).or(|| broken_off(pause))
 }
 
 /// At the receiver a lost tail leaves nothing outstanding, but the write looks unfinished.
-fn broken_off(gap: &Gap) -> Verdict {
-    if gap.broke_off() { yes("timeout", 0.7) } else { Verdict::No }
+fn broken_off(pause: &Pause) -> Verdict {
+    if pause.broke_off() { yes("timeout", 0.7) } else { Verdict::No }
 }
 
 /// The receiver lacked data for most of the wait, until all data was acknowledged: the repair was on its way, whether
 /// or not the capture holds it. RACK waits for a quarter of the round trip before it declares late data lost (RFC 8985
 /// §6.2).
-fn beneath_hole(gap: &Gap) -> Verdict {
-    let Some(hole) = &gap.hole else { return Verdict::No };
-    let waited = repaired_at(gap).map_or(gap.end, |(at, _)| at) - gap.start();
-    let (stood, known) = (hole.within(gap.start(), gap.end), hole.known_within(gap.start(), gap.end));
-    if known > gap.rtt().scaled(0.25) && known + known >= waited {
+fn beneath_hole(pause: &Pause) -> Verdict {
+    let Some(hole) = &pause.hole else { return Verdict::No };
+    let waited = repaired_at(pause).map_or(pause.end, |(at, _)| at) - pause.start();
+    let (stood, known) = (hole.within(pause.start(), pause.end), hole.known_within(pause.start(), pause.end));
+    if known > pause.rtt().scaled(0.25) && known + known >= waited {
         return Verdict::Yes(RECOVERY);
     }
     // If only the capture lacks the data, the receiver has it and acknowledges it within 500 ms (RFC 9293 §3.8.6.3).
     // Where the receiver's ACKs are missing too, the hole may be the capture's until SACK blocks report it.
-    let lost = hole.reported.is_some() || !gap.unseen.acks;
-    if lost && stood > gap.rtt().scaled(1.5) + LONGEST && stood + stood >= waited {
+    let lost = hole.reported.is_some() || !pause.unseen.acks;
+    if lost && stood > pause.rtt().scaled(1.5) + LONGEST && stood + stood >= waited {
         yes("recovery", 0.75)
     } else {
         Verdict::No
     }
 }
 
-/// End of the repair inside a gap, and whether only the retransmission timer shows it. A repair ends when all data was
+/// End of the repair inside a pause, and whether only the retransmission timer shows it. A repair ends when all data was
 /// acknowledged. By the timer, it ends where nothing was retransmitted after the last attempt for twice the timeout
 /// (RFC 6298 §5.5: it doubles), so that the ACK of that attempt is missing from the capture.
-pub(super) fn repaired_at(gap: &Gap) -> Option<(Nanos, bool)> {
-    let attempts = || gap.repair.iter().flat_map(|repair| &repair.attempts);
-    let last = attempts().map(|attempt| attempt.time).max().max(gap.first_retransmission);
-    let filled = |at: &Nanos| gap.hole.is_none_or(|hole| hole.until.is_some_and(|until| until <= *at));
+pub(super) fn repaired_at(pause: &Pause) -> Option<(Nanos, bool)> {
+    let attempts = || pause.repair.iter().flat_map(|repair| &repair.attempts);
+    let last = attempts().map(|attempt| attempt.time).max().max(pause.first_retransmission);
+    let filled = |at: &Nanos| pause.hole.is_none_or(|hole| hole.until.is_some_and(|until| until <= *at));
     // The answer to a needless copy reaches the sender after the answer to the original.
-    let cleared = gap.repair.as_ref().filter(|_| is_needless(gap)).and_then(|repair| repair.cleared);
-    let acked = gap.all_acked.map(|at| cleared.map_or(at, |cleared| at.max(cleared))).filter(filled);
+    let cleared = pause.repair.as_ref().filter(|_| is_needless(pause)).and_then(|repair| repair.cleared);
+    let acked = pause.all_acked.map(|at| cleared.map_or(at, |cleared| at.max(cleared))).filter(filled);
     let Some(last) = last else { return acked.map(|at| (at, false)) };
-    let timeout = timers::rto(gap.base_rtt.or(gap.srtt)).max(timers::INITIAL_RTO);
+    let timeout = timers::rto(pause.base_rtt.or(pause.srtt)).max(timers::INITIAL_RTO);
     let patience = timeout.times(1 << (attempts().count() + 1).clamp(2, MOST_DOUBLINGS));
     let heard = acked.filter(|at| *at >= last);
     // While SACK blocks report a hole, the repairs of the hole go on and are lost before the tap.
-    let open = gap.hole.is_some_and(|hole| hole.reported.is_some() && hole.until.is_none());
-    if gap.ended && !open && (gap.unseen.acks || heard.unwrap_or(gap.end) - last > patience) {
-        return Some(((last + gap.rtt()).min(gap.end), true));
+    let open = pause.hole.is_some_and(|hole| hole.reported.is_some() && hole.until.is_none());
+    if pause.ended && !open && (pause.unseen.acks || heard.unwrap_or(pause.end) - last > patience) {
+        return Some(((last + pause.rtt()).min(pause.end), true));
     }
     acked.map(|at| (at, false))
 }
 
-/// Every copy in the gap was shown to be needless: the originals had arrived.
-pub(super) fn is_needless(gap: &Gap) -> bool {
-    gap.repair.as_ref().is_some_and(|repair| repair.needless > 0 && repair.needless == repair.sent)
+/// Every copy in the pause was shown to be needless: the originals had arrived.
+pub(super) fn is_needless(pause: &Pause) -> bool {
+    pause.repair.as_ref().is_some_and(|repair| repair.needless > 0 && repair.needless == repair.sent)
 }
 
 /// Confidence once the data has been retransmitted: the sender waits for the ACK of the copy and for the window that
@@ -102,31 +102,31 @@ const MOST_DOUBLINGS: usize = 7;
 
 /// Detects the repair of a loss that the tap did not see: packets are missing just before the data that ended a silence
 /// of a probe timeout, or the ACKs inside the silence were lost.
-fn lost_before_tap(gap: &Gap) -> Verdict {
-    let probe = timers::probe_timeout(gap.srtt, gap.segments_at_start);
-    if !gap.ended || gap.duration() < probe {
+fn lost_before_tap(pause: &Pause) -> Verdict {
+    let probe = timers::probe_timeout(pause.srtt, pause.segments_at_start);
+    if !pause.ended || pause.duration() < probe {
         return Verdict::No;
     }
     // A probe sends new data where there is some, whatever the congestion window (RFC 8985 §7.3): one frame, after a
     // silence in which nothing was acknowledged although everything was overdue.
-    let alone = gap.after.clump.first_bytes == u64::from(gap.after.first_frame);
+    let alone = pause.after.clump.first_bytes == u64::from(pause.after.first_frame);
     // One probe per flight (RFC 8985 §7.3): after an unanswered probe the retransmission timer runs.
-    let probed = gap.before.acks == 0 && gap.flight_at_start > gap.before.bytes as i64;
-    let unanswered = gap.acks == 0
+    let probed = pause.before.acks == 0 && pause.flight_at_start > pause.before.bytes as i64;
+    let unanswered = pause.acks == 0
         && !probed
-        && !gap.unseen.acks
-        && gap.left_in_flight > 0
-        && gap.unseen.is_nothing()
+        && !pause.unseen.acks
+        && pause.left_in_flight > 0
+        && pause.unseen.is_nothing()
         && alone
-        && gap.peer_bytes == 0;
-    if (gap.acks_lost || unanswered) && timers::fires_at(probe, 1, gap.duration()) {
+        && pause.peer_bytes == 0;
+    if (pause.acks_lost || unanswered) && timers::fires_at(probe, 1, pause.duration()) {
         return yes("tail-loss", 0.85);
     }
-    let waited = gap.after_ack().map_or(gap.duration(), |after| after.min(gap.duration()));
-    if gap.lost_before_tap == 0 {
+    let waited = pause.after_ack().map_or(pause.duration(), |after| after.min(pause.duration()));
+    if pause.lost_before_tap == 0 {
         return Verdict::No;
     }
-    if gap.hole_before > 0 {
+    if pause.hole_before > 0 {
         // A probe may carry new data beyond the lost data (RFC 8985 §7.3); the retransmission timer never sends new
         // data.
         return if timers::fires_at(probe, 1, waited) { yes("tail-loss", 0.8) } else { Verdict::No };
@@ -134,11 +134,11 @@ fn lost_before_tap(gap: &Gap) -> Verdict {
     // The timer sends the first lost segment alone (RFC 5681 §3.1: a loss window of one), the probe the last one. On a
     // path shorter than the pauses that separate bursts, the ACK of that segment has released more within the same
     // burst.
-    let clocked = gap.rtt() <= LEAST_GAP && gap.after.first_frame <= gap.mss && gap.after.acks > gap.acks;
-    if gap.after.bytes > u64::from(gap.mss) && !clocked {
+    let clocked = pause.rtt() <= LEAST_PAUSE && pause.after.first_frame <= pause.mss && pause.after.acks > pause.acks;
+    if pause.after.bytes > u64::from(pause.mss) && !clocked {
         return Verdict::No;
     }
-    match timers::expired(gap.srtt, gap.segments_at_start, waited) {
+    match timers::expired(pause.srtt, pause.segments_at_start, waited) {
         Some(Expired::Probe) => yes("tail-loss", 0.8),
         Some(Expired::Timeout) => yes("timeout", 0.8),
         None => Verdict::No,
@@ -148,27 +148,27 @@ fn lost_before_tap(gap: &Gap) -> Verdict {
 /// A stretch of a repair with one reason.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Stage {
-    /// End: the last attempt of its kind, or the end of the gap.
+    /// End: the last attempt of its kind, or the end of the pause.
     pub(super) end: Nanos,
     /// Detail that names the reason.
     pub(super) proof: Proof,
 }
 
 /// Stretches between attempts of different kinds, each named after the attempt that ends it.
-pub(super) fn stages(gap: &Gap) -> Vec<Stage> {
-    let Some(repair) = &gap.repair else { return Vec::new() };
-    let spurious = is_needless(gap);
+pub(super) fn stages(pause: &Pause) -> Vec<Stage> {
+    let Some(repair) = &pause.repair else { return Vec::new() };
+    let spurious = is_needless(pause);
     let mut stages: Vec<(&Attempt, Stage)> = Vec::new();
-    for attempt in repair.attempts.iter().filter(|attempt| attempt.time > gap.start() && attempt.time <= gap.end) {
+    for attempt in repair.attempts.iter().filter(|attempt| attempt.time > pause.start() && attempt.time <= pause.end) {
         let proof = if spurious { Proof { detail: "spurious", confidence: 0.85 } } else { proof(attempt) };
         match stages.last_mut().filter(|(last, _)| spurious || last.trigger == attempt.trigger) {
             Some((last, stage)) => (*last, stage.end) = (attempt, attempt.time),
             None => stages.push((attempt, Stage { end: attempt.time, proof })),
         }
     }
-    let begin = stages.len().checked_sub(2).map_or(gap.start(), |before| stages[before].1.end);
+    let begin = stages.len().checked_sub(2).map_or(pause.start(), |before| stages[before].1.end);
     if let Some((attempt, last)) = stages.last_mut() {
-        last.end = gap.end;
+        last.end = pause.end;
         if attempt.trigger == Trigger::Fast && last.end - attempt.time > attempt.time - begin {
             last.proof.confidence = last.proof.confidence.min(REPAIRED);
         }

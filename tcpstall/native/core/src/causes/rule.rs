@@ -2,10 +2,10 @@
 
 use super::cause::Cause;
 use super::limits::Limits;
-use crate::gap::Gap;
-use crate::gap::builder::LEAST_GAP;
+use crate::pause::Pause;
+use crate::pause::builder::LEAST_PAUSE;
 
-/// Verdict of a rule on a gap.
+/// Verdict of a rule on a pause.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Verdict {
     /// This cause held the sender.
@@ -67,13 +67,13 @@ impl Missing {
     pub const ROUND_TRIP: Missing = Missing("round trip time: no data of this flow was acknowledged in the capture");
 }
 
-/// A rule: a pure function of a gap's evidence.
+/// A rule: a pure function of a pause's evidence.
 #[derive(Clone, Copy)]
 pub struct Rule {
     /// The cause that the rule detects.
     pub cause: Cause,
-    /// The function that judges a gap.
-    pub judge: fn(&Gap, &Limits) -> Verdict,
+    /// The function that judges a pause.
+    pub judge: fn(&Pause, &Limits) -> Verdict,
 }
 
 /// Shorthand for [`Verdict::Yes`].
@@ -82,6 +82,6 @@ pub(super) const fn yes(detail: &'static str, confidence: f32) -> Verdict {
 }
 
 /// The capture holds packets out of order by so much that the order of the others is uncertain.
-pub(super) fn is_blurred(gap: &Gap) -> bool {
-    gap.disorder > LEAST_GAP
+pub(super) fn is_blurred(pause: &Pause) -> bool {
+    pause.disorder > LEAST_PAUSE
 }

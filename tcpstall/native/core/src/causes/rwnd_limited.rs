@@ -16,50 +16,50 @@
 use super::cause::Cause;
 use super::limits::Limits;
 use super::rule::{Missing, Rule, Verdict, yes};
-use crate::gap::Gap;
+use crate::pause::Pause;
 use crate::time::Nanos;
 
 pub(super) const RULE: Rule = Rule { cause: Cause::RwndLimited, judge };
 
 /// Names the team that can act: whoever sizes the buffer, or whoever makes the application read.
-fn detail(gap: &Gap) -> &'static str {
-    if gap.context.reader_behind { "slow-reader" } else { "small-buffer" }
+fn detail(pause: &Pause) -> &'static str {
+    if pause.context.reader_behind { "slow-reader" } else { "small-buffer" }
 }
 
-fn judge(gap: &Gap, _: &Limits) -> Verdict {
-    if gap.flight_at_start == 0 && gap.closed.is_none() || gap.fell_silent() {
+fn judge(pause: &Pause, _: &Limits) -> Verdict {
+    if pause.flight_at_start == 0 && pause.closed.is_none() || pause.fell_silent() {
         return Verdict::No;
     }
-    if gap.flight_unknown {
+    if pause.flight_unknown {
         return Verdict::CannotTell(Missing::PACKETS);
     }
-    let (Some(window), Some(at_start)) = (gap.window, gap.room_at_start) else {
-        let excluded = gap.has_room() == Some(true);
+    let (Some(window), Some(at_start)) = (pause.window, pause.room_at_start) else {
+        let excluded = pause.has_room() == Some(true);
         return if excluded { Verdict::No } else { Verdict::CannotTell(Missing::WINDOW_SCALE) };
     };
-    let held = gap.room_held.unwrap_or(at_start);
+    let held = pause.room_held.unwrap_or(at_start);
     // No sender sends beyond the window: an ACK is stored too late in the capture.
-    let room = if gap.disorder > Nanos::ZERO && at_start < 0 { held } else { at_start.min(held) };
-    let went_on = !gap.ended || gap.released_by_ack() || gap.acks > 0 || gap.reopened.is_some();
-    if room < gap.next_segment() && went_on {
-        let confidence = match (gap.scale_inferred, held < gap.next_segment()) {
+    let room = if pause.disorder > Nanos::ZERO && at_start < 0 { held } else { at_start.min(held) };
+    let went_on = !pause.ended || pause.released_by_ack() || pause.acks > 0 || pause.reopened.is_some();
+    if room < pause.next_segment() && went_on {
+        let confidence = match (pause.scale_inferred, held < pause.next_segment()) {
             (true, _) => 0.7,
             (false, true) => 0.97,
             // The window opened during the wait, or ACKs and data are stored in the wrong order.
             (false, false) => {
-                if gap.disorder > Nanos::ZERO {
+                if pause.disorder > Nanos::ZERO {
                     0.85
                 } else {
                     0.9
                 }
             }
         };
-        return yes(detail(gap), confidence);
+        return yes(detail(pause), confidence);
     }
-    let deferred = held < i64::from(gap.mss) * 4 && held * 3 < window && gap.segments_held < gap.cwnd;
-    if deferred && gap.context.window_filled_before && gap.released_by_ack() {
+    let deferred = held < i64::from(pause.mss) * 4 && held * 3 < window && pause.segments_held < pause.cwnd;
+    if deferred && pause.context.window_filled_before && pause.released_by_ack() {
         // Linux `tcp_tso_should_defer`, which not every sender implements.
-        return yes(detail(gap), 0.75);
+        return yes(detail(pause), 0.75);
     }
     Verdict::No
 }

@@ -15,46 +15,46 @@ use super::cause::Cause;
 use super::limits::Limits;
 use super::nagle;
 use super::rule::{Missing, Rule, Verdict, yes};
-use crate::gap::Gap;
-use crate::gap::builder::LEAST_GAP;
+use crate::pause::Pause;
+use crate::pause::builder::LEAST_PAUSE;
 use crate::sender::cwnd::INITIAL_WINDOW;
 use crate::time::Nanos;
 
 pub(super) const RULE: Rule = Rule { cause: Cause::SndbufLimited, judge };
 
-fn judge(gap: &Gap, limits: &Limits) -> Verdict {
-    if gap.first || gap.is_turn() || !gap.refilled() {
+fn judge(pause: &Pause, limits: &Limits) -> Verdict {
+    if pause.first || pause.is_turn() || !pause.refilled() {
         return Verdict::No;
     }
-    if gap.has_room().is_none() {
+    if pause.has_room().is_none() {
         return Verdict::CannotTell(Missing::WINDOW_SCALE);
     }
     // A small number of whole segments may be a congestion window that grows slowly: twice the rounds are needed to
     // exclude that.
-    let slow = gap.segments_at_start < FEW && !gap.short_segment_out;
-    let plateau = gap.context.plateau_rounds >= limits.plateau_rounds * if slow { 2 } else { 1 };
-    if gap.flight_unknown || (!gap.cwnd_known && !plateau) {
-        return Verdict::CannotTell(if gap.from_start { Missing::PACKETS } else { Missing::START });
+    let slow = pause.segments_at_start < FEW && !pause.short_segment_out;
+    let plateau = pause.context.plateau_rounds >= limits.plateau_rounds * if slow { 2 } else { 1 };
+    if pause.flight_unknown || (!pause.cwnd_known && !plateau) {
+        return Verdict::CannotTell(if pause.from_start { Missing::PACKETS } else { Missing::START });
     }
-    if gap.segments_at_start < if plateau { SMALLEST } else { INITIAL_WINDOW } {
-        return Verdict::CannotTell(if gap.overtaken > Nanos::ZERO { Missing::DEPARTURE } else { Missing::ROUNDS });
+    if pause.segments_at_start < if plateau { SMALLEST } else { INITIAL_WINDOW } {
+        return Verdict::CannotTell(if pause.overtaken > Nanos::ZERO { Missing::DEPARTURE } else { Missing::ROUNDS });
     }
     // A window that only the buffer keeps from being filled is twice the largest flight.
-    let saturated = f64::from(gap.segments_at_start) <= SATURATED * f64::from(gap.cwnd);
-    let (detail, confidence) = match (plateau, gap.short_segment_out, gap.losses) {
+    let saturated = f64::from(pause.segments_at_start) <= SATURATED * f64::from(pause.cwnd);
+    let (detail, confidence) = match (plateau, pause.short_segment_out, pause.losses) {
         (true, true, 0) => ("plateau", if saturated { 0.95 } else { 0.8 }),
         // A plateau of whole segments may be a congestion window that cannot grow; only a tap at the sender can tell
         // them apart.
-        (true, false, 0) => ("plateau", if gap.near_sender() { 0.85 } else { 0.6 }),
+        (true, false, 0) => ("plateau", if pause.near_sender() { 0.85 } else { 0.6 }),
         (true, _, _) => ("plateau", 0.7),
         // With one round alone, only the model can exclude other reasons.
         (false, _, _) => ("", UNSURE),
     };
     // A window that losses keep from growing is as small.
-    let confidence = if gap.segments_at_start < FEW { confidence.min(0.7) } else { confidence };
-    let most = match gap.released_at_once() {
-        true if nagle::may_hold_tail(gap) => LESS_SURE,
-        true if gap.after_ack().is_none_or(|span| span <= LEAST_GAP) => 1.0,
+    let confidence = if pause.segments_at_start < FEW { confidence.min(0.7) } else { confidence };
+    let most = match pause.released_at_once() {
+        true if nagle::may_hold_tail(pause) => LESS_SURE,
+        true if pause.after_ack().is_none_or(|span| span <= LEAST_PAUSE) => 1.0,
         true => LESS_SURE,
         false => UNSURE,
     };

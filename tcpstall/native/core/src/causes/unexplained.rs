@@ -12,7 +12,7 @@
 use super::cause::Cause;
 use super::limits::Limits;
 use super::rule::{Missing, Proof};
-use crate::gap::Gap;
+use crate::pause::Pause;
 
 /// Proof where no rule said yes.
 pub(super) const PROOF: Proof = Proof { detail: "", confidence: 0.0 };
@@ -21,8 +21,8 @@ pub(super) const PROOF: Proof = Proof { detail: "", confidence: 0.0 };
 const MAX_SHIFT: u32 = 14;
 /// Causes that could not be judged, most probable first: the first is the one most likely to be named if the missing
 /// evidence were there. Causes of one rank keep the order of precedence.
-pub(super) fn ranked(gap: &Gap, limits: &Limits, mut doubts: Vec<(Cause, Missing)>) -> Vec<Cause> {
-    let (full, stands) = (may_be_full(gap), gap.context.plateau_rounds >= limits.plateau_rounds);
+pub(super) fn ranked(pause: &Pause, limits: &Limits, mut doubts: Vec<(Cause, Missing)>) -> Vec<Cause> {
+    let (full, stands) = (may_be_full(pause), pause.context.plateau_rounds >= limits.plateau_rounds);
     doubts.sort_by_key(|(cause, missing)| match cause {
         // Everything but the order of events said yes.
         _ if *missing == Missing::DISTANCE => 0,
@@ -36,10 +36,10 @@ pub(super) fn ranked(gap: &Gap, limits: &Limits, mut doubts: Vec<(Cause, Missing
 }
 
 /// Some window scale makes the window field equal to the data in flight: that hardly happens by chance.
-fn may_be_full(gap: &Gap) -> bool {
-    let room = |shift: u32| (i64::from(gap.window_field) << shift) - gap.flight_at_start;
-    gap.room_at_start.map_or_else(
-        || (0..=MAX_SHIFT).any(|shift| (0..gap.next_segment()).contains(&room(shift))),
-        |room| room < gap.next_segment(),
+fn may_be_full(pause: &Pause) -> bool {
+    let room = |shift: u32| (i64::from(pause.window_field) << shift) - pause.flight_at_start;
+    pause.room_at_start.map_or_else(
+        || (0..=MAX_SHIFT).any(|shift| (0..pause.next_segment()).contains(&room(shift))),
+        |room| room < pause.next_segment(),
     )
 }

@@ -14,7 +14,7 @@
 use super::cause::Cause;
 use super::limits::Limits;
 use super::rule::{Rule, Verdict, yes};
-use crate::gap::Gap;
+use crate::pause::Pause;
 
 /// Share of the wait from which a shut window explains all of it: a sender that probes has data waiting, so a short
 /// rest after the window opened has no other cause.
@@ -22,24 +22,24 @@ pub(super) const NEARLY_ALL: f64 = 0.9;
 
 pub(super) const RULE: Rule = Rule { cause: Cause::ZeroWindow, judge };
 
-fn judge(gap: &Gap, _: &Limits) -> Verdict {
-    let Some(closed) = gap.closed else { return Verdict::No };
-    let closed = closed.max(gap.start());
-    let reopened = gap.reopened.unwrap_or(gap.end).min(gap.end);
-    let share = (reopened - closed).0 as f64 / gap.duration().0.max(1) as f64;
-    let went_on_at_once = !gap.ended || gap.end - reopened <= gap.tolerance() + gap.tolerance();
-    let waiting = went_on_at_once || gap.probes > 0 && share >= NEARLY_ALL;
+fn judge(pause: &Pause, _: &Limits) -> Verdict {
+    let Some(closed) = pause.closed else { return Verdict::No };
+    let closed = closed.max(pause.start());
+    let reopened = pause.reopened.unwrap_or(pause.end).min(pause.end);
+    let share = (reopened - closed).0 as f64 / pause.duration().0.max(1) as f64;
+    let went_on_at_once = !pause.ended || pause.end - reopened <= pause.tolerance() + pause.tolerance();
+    let waiting = went_on_at_once || pause.probes > 0 && share >= NEARLY_ALL;
     if share < 0.5 || !waiting {
         return Verdict::No;
     }
-    let detail = match (gap.ended, gap.shut.window) {
+    let detail = match (pause.ended, pause.persist.window) {
         (false, _) => "never-reopened",
         (true, Some(window)) if window > 0 => "below-segment",
         (true, _) => "",
     };
     // Below a segment some stacks probe as if the window were closed, others wait as at a full window: only probes tell
     // them apart.
-    let confidence = match (detail == "below-segment" && gap.probes == 0, went_on_at_once) {
+    let confidence = match (detail == "below-segment" && pause.probes == 0, went_on_at_once) {
         (true, _) => 0.75,
         (false, true) => 0.95,
         (false, false) => 0.85,

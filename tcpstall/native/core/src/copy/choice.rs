@@ -2,8 +2,8 @@
 
 use std::collections::VecDeque;
 
+use crate::anonymise::Anonymise;
 use crate::capture::Frame;
-use crate::disguise::Disguise;
 use crate::time::Nanos;
 use crate::wire::fragment::{Datagram, datagram};
 use crate::wire::{Endpoint, Flags, Segment, Skip, decode_into};
@@ -50,22 +50,22 @@ impl Choice {
         Choice::Some(Stretches { wanted, fragmented: VecDeque::new() })
     }
 
-    /// True if the frame is to be written. The ends are pseudonyms where there is a disguise.
-    pub(super) fn takes(&mut self, frame: &Frame<'_>, disguise: Option<&mut Disguise>) -> bool {
+    /// True if the frame is to be written. The ends are pseudonyms where there is a anonymise.
+    pub(super) fn takes(&mut self, frame: &Frame<'_>, anonymise: Option<&mut Anonymise>) -> bool {
         let Choice::Some(stretches) = self else { return true };
-        stretches.take(frame, disguise)
+        stretches.take(frame, anonymise)
     }
 }
 
 impl Stretches {
-    fn take(&mut self, frame: &Frame<'_>, disguise: Option<&mut Disguise>) -> bool {
+    fn take(&mut self, frame: &Frame<'_>, anonymise: Option<&mut Anonymise>) -> bool {
         // Times of stretches are the analysis's; the copy keeps those of the capture.
         let time = frame.time.in_range();
         let may_be = |wanted: &Wanted| wanted.stretch.from <= time && !wanted.is_past(time);
         if !self.wanted.iter().any(may_be) {
             return false;
         }
-        match ends(frame, disguise) {
+        match ends(frame, anonymise) {
             Ok((ends, flags, fragmented)) => {
                 let mut takes = false;
                 for wanted in self.wanted.iter_mut().filter(|wanted| may_be(wanted)) {
@@ -112,12 +112,12 @@ pub(super) fn are(ends: [Endpoint; 2], [one, other]: [Endpoint; 2]) -> bool {
 }
 
 /// Source and destination of the frame's segment, its flags, and whether more fragments follow.
-pub(super) fn ends(frame: &Frame<'_>, disguise: Option<&mut Disguise>) -> Result<([Endpoint; 2], Flags, bool), Skip> {
+pub(super) fn ends(frame: &Frame<'_>, anonymise: Option<&mut Anonymise>) -> Result<([Endpoint; 2], Flags, bool), Skip> {
     let mut segment = Segment::default();
     decode_into(frame, &mut segment)?;
     let mut ends = [segment.source, segment.destination];
-    if let Some(disguise) = disguise {
-        ends = ends.map(|end| Endpoint { address: disguise.address(end.address), ..end });
+    if let Some(anonymise) = anonymise {
+        ends = ends.map(|end| Endpoint { address: anonymise.address(end.address), ..end });
     }
     Ok((ends, segment.flags, segment.fragmented))
 }

@@ -17,8 +17,8 @@ pub use self::form::Form;
 pub use self::remarks::{Moment, Remarks};
 
 use self::form::Output;
+use crate::anonymise::{Anonymise, Pseudonyms, headers};
 use crate::capture::{Capture, CaptureError, Frame, Item, LinkType};
-use crate::disguise::{Disguise, Pseudonyms, headers};
 use crate::time::Nanos;
 
 /// Packets between two reports of progress.
@@ -125,7 +125,7 @@ struct Copier {
     choice: Choice,
     remarks: Remarks,
     payload: bool,
-    disguise: Option<Disguise>,
+    anonymise: Option<Anonymise>,
     output: Output,
     /// The bytes of the present packet, where they differ from those of the frame.
     bytes: Vec<u8>,
@@ -140,7 +140,7 @@ impl Copier {
             choice: wish.choice,
             remarks: wish.remarks,
             payload: wish.payload,
-            disguise: wish.names.map(Disguise::new),
+            anonymise: wish.names.map(Anonymise::new),
             bytes: Vec::new(),
             copied: Copied::default(),
         }
@@ -186,17 +186,17 @@ impl Copier {
 
     /// The packet to be written for the frame, if one is; its bytes are then in [`Copier::bytes`].
     fn chosen(&mut self, frame: &Frame<'_>) -> Option<Chosen> {
-        if !self.choice.takes(frame, self.disguise.as_mut()) {
+        if !self.choice.takes(frame, self.anonymise.as_mut()) {
             return None;
         }
-        let remarks = self.remarks.of(frame, self.disguise.as_mut());
+        let remarks = self.remarks.of(frame, self.anonymise.as_mut());
         let mut chosen =
             Chosen { time: frame.time, link: frame.link, wire_length: frame.wire_length, changed: false, remarks };
-        match &mut self.disguise {
-            Some(disguise) => {
-                let disguised = disguise.frame(frame, &mut self.bytes);
-                self.copied.blanked += u64::from(!disguised.understood);
-                (chosen.link, chosen.wire_length, chosen.changed) = (disguised.link, disguised.wire_length, true);
+        match &mut self.anonymise {
+            Some(anonymise) => {
+                let anonymised = anonymise.frame(frame, &mut self.bytes);
+                self.copied.blanked += u64::from(!anonymised.understood);
+                (chosen.link, chosen.wire_length, chosen.changed) = (anonymised.link, anonymised.wire_length, true);
             }
             None => {
                 let end = if self.payload { frame.bytes.len() } else { headers(frame) };

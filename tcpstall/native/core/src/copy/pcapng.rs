@@ -7,8 +7,8 @@ use super::blocks::{
     Blocks, COMMENT, INTERFACE, MICROSECONDS, NANOSECONDS, ORDER_MAGIC, PACKET, RESOLUTION, SECTION, SIMPLE_PACKET,
     STATISTICS,
 };
+use crate::anonymise::bare;
 use crate::capture::{LinkType, Order, Recording};
-use crate::disguise::bare;
 use crate::time::Nanos;
 
 /// Code of the application that wrote a section.

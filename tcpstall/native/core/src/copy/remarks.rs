@@ -3,8 +3,8 @@
 use hashbrown::HashMap;
 
 use super::choice::{are, ends};
+use crate::anonymise::Anonymise;
 use crate::capture::Frame;
-use crate::disguise::Disguise;
 use crate::time::Nanos;
 use crate::wire::Endpoint;
 
@@ -36,13 +36,13 @@ impl Remarks {
     }
 
     /// Takes out the remarks on this frame.
-    pub(super) fn of(&mut self, frame: &Frame<'_>, disguise: Option<&mut Disguise>) -> Vec<String> {
+    pub(super) fn of(&mut self, frame: &Frame<'_>, anonymise: Option<&mut Anonymise>) -> Vec<String> {
         if self.by_number.is_empty() && self.by_time.is_empty() {
             return Vec::new();
         }
         let mut found = self.by_number.remove(&frame.packet.0).unwrap_or_default();
         if let Some(waiting) = self.by_time.get_mut(&frame.time.in_range().0)
-            && let Ok((ends, ..)) = ends(frame, disguise)
+            && let Ok((ends, ..)) = ends(frame, anonymise)
         {
             found.extend(waiting.extract_if(.., |(of, _)| are(ends, *of)).map(|(_, text)| text));
             if waiting.is_empty() {

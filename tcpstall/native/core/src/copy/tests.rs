@@ -4,8 +4,8 @@ use std::io::Cursor;
 use std::ops::ControlFlow;
 
 use super::{Choice, Copied, Failure, Form, Remarks, Wish, copy};
+use crate::anonymise::Pseudonyms;
 use crate::capture::{Capture, Item};
-use crate::disguise::Pseudonyms;
 
 /// A block in little-endian order.
 fn block(kind: u32, body: &[u8]) -> Vec<u8> {

@@ -4,7 +4,7 @@ use serde::Serialize;
 
 use super::asked_rounds;
 use crate::flow::Direction;
-use crate::gap::Finished;
+use crate::pause::Finished;
 use crate::time::Nanos;
 
 /// Use of one connection, and its end.
@@ -14,7 +14,7 @@ pub struct ConnectionRow {
     pub exchanges: u64,
     /// Requests without an answer.
     pub unanswered: u64,
-    /// Turns of the server without a request.
+    /// Rounds of the server without a request.
     pub unprompted: u64,
     /// `client` or `server`: sender of the first FIN or RST.
     pub closed_by: Option<&'static str>,
@@ -31,7 +31,7 @@ pub struct ConnectionRow {
 
 /// Use of a flow, and its end.
 pub fn connection(flow: &Finished) -> ConnectionRow {
-    let (turns, rounds) = (flow.turns(), asked_rounds(flow));
+    let (turns, rounds) = (flow.rounds(), asked_rounds(flow));
     let closing = turns.closing;
     let idle = closing.zip(rounds.last()).map(|(closing, round)| {
         // The server sent both; the client had to receive the response before it sent the FIN or RST.

@@ -17,8 +17,8 @@ use serde::Serialize;
 
 use self::split::Split;
 use crate::flow::Direction;
-use crate::flow::turns::{Closing, Round, Turns};
-use crate::gap::Finished;
+use crate::flow::rounds::{Closing, Round, Rounds};
+use crate::pause::Finished;
 use crate::time::Nanos;
 
 /// Largest TLS alert in one record: a header of 5 bytes, 2 of alert, and for the longest cipher suites 16 of initial
@@ -94,14 +94,14 @@ pub fn exchanges(flow: &Finished, waits: &[Vec<Wait>; 2]) -> Vec<Exchange> {
 
 /// The rounds without a farewell: the client's TLS alert before it closes, and the server's in return.
 fn asked_rounds(flow: &Finished) -> &[Round] {
-    let rounds = flow.turns().rounds();
+    let rounds = flow.rounds().rounds();
     match rounds.split_last() {
-        Some((last, before)) if flow.speaks_tls() && is_farewell(last, flow.turns()) => before,
+        Some((last, before)) if flow.speaks_tls() && is_farewell(last, flow.rounds()) => before,
         _ => rounds,
     }
 }
 
-fn is_farewell(round: &Round, turns: &Turns) -> bool {
+fn is_farewell(round: &Round, turns: &Rounds) -> bool {
     let closes = |closing: &Closing| closing.by == Direction::Client && closing.time <= round.last;
     round.request_bytes <= FAREWELL && round.response_bytes <= FAREWELL && turns.closing.as_ref().is_some_and(closes)
 }

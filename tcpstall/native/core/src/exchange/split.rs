@@ -7,10 +7,10 @@
 
 use super::parts::{Part, Phase, Sum};
 use crate::causes::Cause;
-use crate::flow::turns::Round;
+use crate::flow::rounds::Round;
 use crate::time::Nanos;
 
-/// A stretch in which one end waited, by the verdict on its gap.
+/// A stretch in which one end waited, by the verdict on its pause.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Wait {
     /// Start of the wait.

@@ -3,7 +3,7 @@
 use super::events::{Acked, Sending};
 use super::half::Half;
 use super::handshake::Handshake;
-use super::level::Answer;
+use super::min_rtt::Answer;
 use super::silence::Silence;
 use super::window::Scale;
 use crate::time::Nanos;
@@ -113,7 +113,7 @@ pub struct Connection {
 }
 
 impl Connection {
-    /// Starts with the first segment seen.
+    /// FirstPayloads with the first segment seen.
     pub fn new(segment: &Segment) -> Connection {
         let (syn, ack) = (segment.flags.has(Flags::SYN), segment.flags.has(Flags::ACK));
         // Without a SYN the end with the lower port is assumed to be the service.
@@ -169,7 +169,7 @@ impl Connection {
     /// Time of a packet that proves this segment had passed before it, if the capture holds the segment later.
     #[inline]
     pub fn known_before(&mut self, segment: &Segment, sender: Direction) -> Option<Nanos> {
-        let heard = self.half_mut(sender.peer()).distance.heard(segment);
+        let heard = self.half_mut(sender.peer()).vantage.heard(segment);
         let half = self.half_mut(sender);
         let acknowledged = half.acknowledged_at(segment).into_iter();
         acknowledged.chain(heard).min().filter(|known| half.disorder.record(segment.time - *known))
@@ -179,9 +179,9 @@ impl Connection {
     /// applied.
     #[inline]
     pub fn measure(&mut self, segment: &Segment, sender: Direction) {
-        self.half_mut(sender.peer()).distance.towards(segment);
-        self.half_mut(sender).distance.from_end(segment);
-        if self.half(sender).distance.level.is_rising() {
+        self.half_mut(sender.peer()).vantage.towards(segment);
+        self.half_mut(sender).vantage.from_end(segment);
+        if self.half(sender).vantage.min_rtt.is_rising() {
             self.half_mut(sender.peer()).doubt_round_trip();
         }
     }
@@ -190,13 +190,13 @@ impl Connection {
     #[inline]
     pub fn measures(&mut self, sender: Direction, acked: &Acked, rtt: Nanos, heard: Nanos) {
         let answers = self.half(sender).peer_distance.samples();
-        let distance = self.half(sender).distance.now().unwrap_or_default();
+        let distance = self.half(sender).vantage.now().unwrap_or_default();
         // RFC 5681 §4.2: an ACK of two full segments must not be delayed. Behind the flow's own queue its ACKs keep
         // coming.
         let prompt = acked.bytes >= 2 * i64::from(self.half(sender).mss()) && acked.payload == 0;
-        let leg = &mut self.half_mut(sender.peer()).distance;
+        let leg = &mut self.half_mut(sender.peer()).vantage;
         let span = (rtt - distance).or_zero();
-        let excess = span - leg.level.get().unwrap_or(span);
+        let excess = span - leg.min_rtt.get().unwrap_or(span);
         let answer = match (prompt, (acked.time - heard).0 >= excess.0 / 2) {
             (false, _) => Answer::Unsure,
             (true, true) => Answer::Bare,
@@ -228,7 +228,7 @@ impl Connection {
             self.silence[sender as usize].lasts(segment.time, half.offset(segment.seq) <= half.snd_una);
         }
         if effect != Effect::Copy {
-            let echoed = self.half(sender).distance.last_span();
+            let echoed = self.half(sender).vantage.last_span();
             self.half_mut(peer).acknowledged(segment, echoed, overdue);
         }
         if segment.flags.has(Flags::RST) && !self.is_void_reset(segment, sender) {
@@ -281,11 +281,11 @@ impl Connection {
                 half.fin = Some(half.offset(segment.seq) + 1);
             }
             let half = self.half_mut(sender);
-            if half.identification.is_repeated_by(segment) {
+            if half.ip_id.is_repeated_by(segment) {
                 half.copies += 1;
                 return Effect::Copy;
             }
-            half.identification.follow(segment, half.mss());
+            half.ip_id.follow(segment, half.mss());
             Effect::Control
         };
         if finishing && !matches!(self.state, State::Reset) {
@@ -364,7 +364,7 @@ impl Connection {
 
     /// Takes in that an `end` answered after `span` in the handshake.
     fn opened(&mut self, end: usize, now: Nanos, span: Nanos) {
-        self.halves[end].distance.opens(now, span);
+        self.halves[end].vantage.opens(now, span);
         self.halves[1 - end].peer_distance.opened(span);
     }
 

@@ -1,6 +1,6 @@
 //! Effects of a segment or an acknowledgement on one direction of data.
 
-use crate::size::PacketNo;
+use crate::packet_no::PacketNo;
 use crate::time::Nanos;
 
 /// Classification of a sender's segment.

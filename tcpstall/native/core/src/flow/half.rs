@@ -8,13 +8,13 @@ mod mss;
 use std::collections::VecDeque;
 
 use super::disorder::{Ahead, Disorder};
-use super::distance::{Distance, Shortest};
 use super::events::Sending;
-use super::identification::Identification;
+use super::ip_id::IpId;
 use super::outstanding::Outstanding;
 use super::pending::PendingAck;
 use super::ranges::Ranges;
 use super::reordering::Reordering;
+use super::vantage::{Shortest, Vantage};
 use super::window::{Scale, Unscaled};
 use crate::seq::SeqNo;
 use crate::time::Nanos;
@@ -65,7 +65,7 @@ pub struct Half {
     /// Bytes acknowledged recently before the tap saw them.
     ahead: Option<Box<Ahead>>,
     /// Round trip from the tap to this sender and back.
-    pub distance: Distance,
+    pub vantage: Vantage,
     /// Round trip from the tap to the peer and back, by this sender's data.
     pub peer_distance: Shortest,
     /// Smoothed round trip of the sender (RFC 6298 §2), `None` before the first sample.
@@ -114,7 +114,7 @@ pub struct Half {
     /// Both SYNs allowed SACK, without which Linux sends no tail-loss probe.
     pub sack_permitted: bool,
     /// The sender's IP-ID field.
-    pub identification: Identification,
+    pub ip_id: IpId,
     /// All data is acknowledged, and a repetition of the last ACK would change nothing.
     settled: bool,
 }
@@ -251,7 +251,7 @@ impl Half {
         let persist = segment.payload == 1 && self.room().is_some_and(|room| room <= 0);
         if probe || persist {
             self.probed = Some(end).filter(|_| start == self.snd_nxt);
-            self.identification.follow(segment, self.mss());
+            self.ip_id.follow(segment, self.mss());
             return Sending::Probe;
         }
         self.frames += 1;
@@ -259,7 +259,7 @@ impl Half {
         self.offloaded += u64::from(segment.payload > self.mss && self.mss_is_sure());
         let sending = if end <= self.snd_nxt { self.old(segment, start, end) } else { self.fresh(segment, start, end) };
         if !matches!(sending, Sending::Copy) {
-            self.identification.follow(segment, self.mss());
+            self.ip_id.follow(segment, self.mss());
         }
         sending
     }
@@ -273,7 +273,7 @@ impl Half {
     pub fn left_out(&mut self) {
         self.left_out = true;
         self.settled = false;
-        self.distance.left_out();
+        self.vantage.left_out();
     }
 
     /// Restarts at `start`, because everything before it is unknown.
@@ -304,9 +304,9 @@ impl Half {
             self.retransmitted += (self.snd_nxt - start - filled) as u64;
         }
         let bytes = (end - start.max(self.snd_nxt)) as u32;
-        let mut lost = self.identification.missing_before(segment);
+        let mut lost = self.ip_id.missing_before(segment);
         if lost > 0 && self.unseen.is_empty() && self.sacked.is_empty() && self.is_burst(segment) {
-            self.identification.jumped();
+            self.ip_id.jumped();
             lost = 0;
         }
         self.snd_nxt = end;
@@ -354,7 +354,7 @@ impl Half {
             self.copies += 1;
             // Copies on the same path are this late at times; the delay of another path is not a disorder of the
             // capture.
-            if !self.identification.comes_elsewhere(segment) {
+            if !self.ip_id.comes_elsewhere(segment) {
                 _ = self.disorder.record(self.outstanding.copied(segment, end).unwrap_or_default());
             }
             return Sending::Copy;
@@ -369,14 +369,14 @@ impl Half {
     /// data that nobody asked for was not retransmitted, unless the timer had time to fire. Data that was asked for
     /// was, if it came later than a reordering window of min RTT / 4 (RFC 8985 §6.2).
     fn sent_later(&self, segment: &Segment) -> bool {
-        self.identification.is_newer(segment).unwrap_or_else(|| {
+        self.ip_id.is_newer(segment).unwrap_or_else(|| {
             let start = self.offset(segment.seq);
             let Some(overtaken) = self.outstanding.sent_after(start) else { return true };
             if segment.time - overtaken < SOONEST_TIMER && self.window_field > 0 && !self.is_asked_for(start, overtaken)
             {
                 return false;
             }
-            let rtt = self.distance.get().unwrap_or_default() + self.peer_distance.get().unwrap_or_default();
+            let rtt = self.vantage.get().unwrap_or_default() + self.peer_distance.get().unwrap_or_default();
             segment.time - overtaken > rtt.scaled(0.25)
         })
     }

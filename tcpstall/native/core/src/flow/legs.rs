@@ -25,8 +25,8 @@ impl Connection {
         let late = self.disorder();
         let leg = |end: usize| {
             let (own, peer) = (&self.halves[end], &self.halves[1 - end]);
-            let other = peer.distance.shortest().opening_excess();
-            least(own.distance.shortest().usual(late, other), peer.peer_distance.usual(late, other))
+            let other = peer.vantage.shortest().opening_excess();
+            least(own.vantage.shortest().usual(late, other), peer.peer_distance.usual(late, other))
         };
         [leg(0), leg(1)]
     }
@@ -39,7 +39,7 @@ impl Connection {
     /// The smallest round trip of the whole path at `time`.
     pub fn base_rtt_at(&self, time: Nanos) -> Option<Nanos> {
         let [client, server] = &self.halves;
-        match (client.distance.level.at(time), server.distance.level.at(time)) {
+        match (client.vantage.min_rtt.at(time), server.vantage.min_rtt.at(time)) {
             (Some(a), Some(b)) => Some(a + b).max(self.base_rtt()),
             _ => self.base_rtt(),
         }

@@ -1,24 +1,24 @@
 //! Records the state of each flow from its segments, without judging it.
 
+pub mod ack_arrival;
+pub mod clock_steps;
 pub mod connection;
-pub mod departure;
 pub mod disorder;
-pub mod distance;
 pub mod events;
+pub mod first_payload;
 pub mod half;
 pub mod handshake;
-pub mod hearing;
-pub mod identification;
+pub mod ip_id;
 mod legs;
-pub mod level;
+pub mod min_rtt;
 pub mod outstanding;
 mod pending;
 pub mod ranges;
 pub mod reordering;
+pub mod rounds;
 pub mod silence;
-pub mod stamps;
-pub mod starts;
-pub mod turns;
+pub mod tsval_clock;
+pub mod vantage;
 pub mod window;
 
 pub use connection::{Connection, Direction, State};

@@ -2,7 +2,7 @@
 
 use std::collections::VecDeque;
 
-use crate::size::PacketNo;
+use crate::packet_no::PacketNo;
 use crate::time::Nanos;
 
 /// A segment of the peer on its way from the tap to the sender.

@@ -1,7 +1,7 @@
 //! Turns rows of packets into columns.
 
 use super::rows::{Delay, Event, Recovery};
-use crate::tables::columns::{Column, Columns, Values};
+use crate::results::columns::{Column, Columns, Values};
 
 fn integers<R>(name: &str, rows: &[R], value: impl Fn(&R) -> Option<i64>) -> Column {
     Column { name: name.to_owned(), values: Values::Integers(rows.iter().map(value).collect()) }

@@ -24,7 +24,7 @@ pub use columns::{delays, events, recoveries};
 pub use rows::{Delay, Event, PairRow, Pairing, Passed, Period, Recovery, WayRow};
 
 use crate::capture::CaptureError;
-use crate::run::CaptureStatus;
+use crate::engine::CaptureStatus;
 use tap::Tap;
 
 /// Result of the comparison.

@@ -4,7 +4,7 @@ use serde::Serialize;
 
 use super::clock::Clock;
 use super::syn::Change;
-use crate::tables::Side;
+use crate::results::Side;
 use crate::wire::Endpoint;
 
 /// Result for two captures.

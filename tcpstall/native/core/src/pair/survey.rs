@@ -7,7 +7,7 @@ use super::recovery::united;
 use super::rows::{PairRow, Pairing, Place};
 use super::tap::{Conversation, Tap};
 use super::way::{Course, Found};
-use crate::tables::Side;
+use crate::results::Side;
 
 /// Events that are listed; the sums count all.
 const EVENTS: usize = 100_000;

@@ -3,7 +3,7 @@
 use hashbrown::HashMap;
 
 use crate::capture::CaptureError;
-use crate::run::{self, CaptureStatus};
+use crate::engine::{self, CaptureStatus};
 use crate::seq::SeqNo;
 use crate::wire::{Endpoint, Flags, Segment, Timestamps};
 
@@ -146,7 +146,7 @@ impl Tap {
     /// Reads a capture to its end.
     pub(super) fn read(path: &str, signalled: &mut impl FnMut() -> bool) -> Result<(Tap, CaptureStatus), CaptureError> {
         let mut tap = Tap { span: (i64::MAX, i64::MIN), ..Tap::default() };
-        let status = run::segments(path, |segment| tap.sees(segment), signalled)?;
+        let status = engine::segments(path, |segment| tap.sees(segment), signalled)?;
         Ok((tap, status))
     }
 

@@ -8,7 +8,7 @@ use super::recovery::FirstSeen;
 use super::rows::{Delay, Event, Passed, Period, Recovery, WayRow};
 use super::syn;
 use super::tap::{Passage, Way};
-use crate::tables::Side;
+use crate::results::Side;
 use crate::wire::Flags;
 
 /// Periods into which a flow's delays are divided.

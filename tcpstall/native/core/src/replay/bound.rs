@@ -10,7 +10,7 @@ use super::model::Played;
 use super::record::Record;
 use crate::causes::Cause;
 use crate::exchange::Phase;
-use crate::tables::ledger::{OWNERS, Owner};
+use crate::results::ledger::{OWNERS, Owner};
 use crate::time::Nanos;
 
 /// Largest time that all owners together can lose to changes made together.

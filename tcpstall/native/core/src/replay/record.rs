@@ -3,9 +3,9 @@
 use super::setup::{Earlier, Span};
 use crate::causes::{self, Cause, Limits};
 use crate::flow::Direction;
-use crate::gap::Finished;
-use crate::size::PacketNo;
-use crate::tables::{FlowRow, Wanted, flow_row};
+use crate::packet_no::PacketNo;
+use crate::pause::Finished;
+use crate::results::{FlowRow, Wanted, flow_row};
 use crate::time::Nanos;
 use crate::wire::{Address, Endpoint};
 
@@ -193,18 +193,18 @@ pub fn among(records: &mut [&mut Record]) {
 
 fn silences(flow: &Finished, end: usize, limits: &Limits) -> Vec<Silence> {
     let mut silences = Vec::new();
-    for gap in flow.gaps[end].iter().filter(|gap| gap.ended) {
-        for part in causes::explain(gap, limits, flow.threshold) {
+    for pause in flow.pauses[end].iter().filter(|pause| pause.ended) {
+        for part in causes::explain(pause, limits, flow.threshold) {
             silences.push(Silence {
                 cause: part.cause,
                 start: part.start,
                 end: part.end,
-                next: gap.next_packet.filter(|_| part.end >= gap.end),
-                out_before: gap.flight_at_start,
-                out_after: gap.left_in_flight,
-                first: gap.first,
-                pace: gap.context.pace,
-                reads: gap.context.drain.filter(|_| gap.context.reader_behind),
+                next: pause.next_packet.filter(|_| part.end >= pause.end),
+                out_before: pause.flight_at_start,
+                out_after: pause.left_in_flight,
+                first: pause.first,
+                pace: pause.context.pace,
+                reads: pause.context.drain.filter(|_| pause.context.reader_behind),
             });
         }
     }
@@ -214,7 +214,7 @@ fn silences(flow: &Finished, end: usize, limits: &Limits) -> Vec<Silence> {
 fn spans(flow: &Finished, row: &FlowRow) -> Vec<Span> {
     let exchanges = row.exchanges.as_deref().unwrap_or_default();
     let syn = flow.connection().handshake.syn;
-    let span = |(index, round): (usize, &crate::flow::turns::Round)| {
+    let span = |(index, round): (usize, &crate::flow::rounds::Round)| {
         let [asked, answered] = round.from();
         let with_handshake = index == 0 && exchanges.first().is_some_and(|first| Some(first.start_ns) == syn);
         Span {
@@ -222,7 +222,7 @@ fn spans(flow: &Finished, row: &FlowRow) -> Vec<Span> {
             answered: answered + round.response_bytes as i64,
         }
     };
-    flow.turns().rounds().iter().enumerate().take(exchanges.len()).map(span).collect()
+    flow.rounds().rounds().iter().enumerate().take(exchanges.len()).map(span).collect()
 }
 
 #[cfg(test)]

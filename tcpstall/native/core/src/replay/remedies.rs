@@ -4,8 +4,8 @@ use super::change::Change;
 use super::record::Record;
 use super::setup::Setup;
 use crate::causes::Cause;
-use crate::tables::ledger::Owner;
-use crate::tables::rows::DirectionRow;
+use crate::results::ledger::Owner;
+use crate::results::rows::DirectionRow;
 use crate::time::Nanos;
 
 /// Share of the flow's time, without the applications' own, below which a cause is not worth a change.

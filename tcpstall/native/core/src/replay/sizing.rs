@@ -3,7 +3,7 @@
 use serde::Serialize;
 
 use super::record::Record;
-use crate::tables::Side;
+use crate::results::Side;
 
 /// Smallest size that is worth setting: Linux's default for a new socket (second value of tcp_wmem).
 const LEAST_SIZE: u64 = 16 << 10;

@@ -1,7 +1,7 @@
 //! CUBIC's growth in congestion avoidance, as Linux computes it.
 
+use super::ack_sample::AckSample;
 use super::cwnd::CUBIC_BETA;
-use super::path::Path;
 use crate::time::Nanos;
 
 /// CUBIC's scaling constant, segments per cubic second (RFC 9438 §5).
@@ -42,14 +42,14 @@ impl Cubic {
     }
 
     /// Growth of the window for `acked` segments, segments (RFC 9438 §4.2 to §4.4).
-    pub(super) fn growth(&mut self, window: f64, acked: u32, path: &Path) -> f64 {
+    pub(super) fn growth(&mut self, window: f64, acked: u32, ack: &AckSample) -> f64 {
         let last_max = self.last_max;
         let epoch = self.epoch.get_or_insert_with(|| {
             let origin = last_max.max(window);
-            Epoch { start: path.now, origin, k: ((origin - window) / CUBIC_C).cbrt(), reno: window }
+            Epoch { start: ack.now, origin, k: ((origin - window) / CUBIC_C).cbrt(), reno: window }
         });
         let acked = f64::from(acked);
-        let age = (path.now - epoch.start + path.least.unwrap_or_default()).0 as f64 / 1e9;
+        let age = (ack.now - epoch.start + ack.least.unwrap_or_default()).0 as f64 / 1e9;
         let target = epoch.origin + CUBIC_C * (age - epoch.k).powi(3);
         let mut per_segment = if target > window { window / (target - window) } else { 100.0 * window };
         if last_max == 0.0 {

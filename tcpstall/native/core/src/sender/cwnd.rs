@@ -1,8 +1,8 @@
 //! Models the sender's congestion window in segments from the sender's data and the ACKs that reached it.
 
+use super::ack_sample::AckSample;
 use super::cubic::Cubic;
 use super::hystart::HyStart;
-use super::path::Path;
 use crate::time::Nanos;
 
 /// Initial window of current stacks, segments: RFC 6928 §2.
@@ -213,10 +213,10 @@ impl Cwnd {
         self.window > lowered
     }
 
-    /// Takes in that `segments` were acknowledged, with the state of the path at the ACK.
+    /// Takes in that `segments` were acknowledged, with the state of the ack at the ACK.
     #[inline]
-    pub fn on_ack(&mut self, segments: u32, path: &Path) {
-        let Path { snd_una, .. } = *path;
+    pub fn on_ack(&mut self, segments: u32, ack: &AckSample) {
+        let AckSample { snd_una, .. } = *ack;
         self.lost_until = self.lost_until.filter(|until| snd_una < *until);
         if let Some(recover) = self.recover {
             if snd_una < recover {
@@ -226,9 +226,9 @@ impl Cwnd {
             self.window = self.ssthresh;
             self.cubic.restart();
             self.hystart.restart();
-            if path.holes {
+            if ack.holes {
                 // Data lost meanwhile is another loss (Linux tcp_fastretrans_alert goes from one Recovery to the next).
-                self.on_loss(0, path.snd_nxt, snd_una);
+                self.on_loss(0, ack.snd_nxt, snd_una);
                 return;
             }
         }
@@ -238,7 +238,7 @@ impl Cwnd {
         self.grown = true;
         if self.window < self.ssthresh {
             // Linux tcp_is_cwnd_limited: in slow start the window may reach twice the largest flight.
-            if self.hystart.ends_slow_start(self.window, path) {
+            if self.hystart.ends_slow_start(self.window, ack) {
                 self.ssthresh = self.window;
                 self.left_slow_start = true;
             } else if self.limited || self.window < 2.0 * f64::from(self.most_out) {
@@ -247,7 +247,7 @@ impl Cwnd {
         } else if self.limited && self.reno {
             self.window += f64::from(segments) / self.window;
         } else if self.limited {
-            self.window += self.cubic.growth(self.window, segments, path);
+            self.window += self.cubic.growth(self.window, segments, ack);
         }
         if self.before_idle.is_some_and(|before| self.window >= before) {
             self.before_idle = None;

@@ -1,6 +1,6 @@
 //! HyStart: ends CUBIC's slow start on Linux before a loss.
 
-use super::path::Path;
+use super::ack_sample::AckSample;
 use crate::time::Nanos;
 
 /// Smallest window that leaves slow start by HyStart: Linux hystart_low_window.
@@ -41,23 +41,23 @@ impl HyStart {
 
     /// True if this ACK ends slow start at `window` segments: a train of ACKs half as long as the round trip, or a round
     /// trip that has risen.
-    pub(super) fn ends_slow_start(&mut self, window: f64, path: &Path) -> bool {
-        let (Some(sample), Some(least)) = (path.sample, path.least) else { return false };
+    pub(super) fn ends_slow_start(&mut self, window: f64, ack: &AckSample) -> bool {
+        let (Some(sample), Some(least)) = (ack.sample, ack.least) else { return false };
         if self.absent {
             return false;
         }
-        if path.snd_una > self.round_end {
-            self.round_end = path.snd_nxt;
-            (self.round_start, self.last_ack) = (path.now, path.now);
+        if ack.snd_una > self.round_end {
+            self.round_end = ack.snd_nxt;
+            (self.round_start, self.last_ack) = (ack.now, ack.now);
             (self.samples, self.round_least) = (0, None);
         }
         if window < LOW_WINDOW {
             return false;
         }
-        if path.now - self.last_ack <= ACK_DELTA {
-            self.last_ack = path.now;
+        if ack.now - self.last_ack <= ACK_DELTA {
+            self.last_ack = ack.now;
             let ack_delay = least.scaled(FOUR_FRAMES / (2.0 * window)).min(LONGEST_ACK_DELAY);
-            if path.now - self.round_start > (least + ack_delay).scaled(0.5) {
+            if ack.now - self.round_start > (least + ack_delay).scaled(0.5) {
                 return true;
             }
         }

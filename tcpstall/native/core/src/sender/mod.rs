@@ -1,10 +1,10 @@
 //! Models of the sending stack: congestion window, timers, idle restart.
 
+mod ack_sample;
 mod cubic;
 pub mod cwnd;
 mod hystart;
-mod path;
 pub mod timers;
 
+pub use ack_sample::AckSample;
 pub use cwnd::Cwnd;
-pub use path::Path;

@@ -3,8 +3,8 @@
 use std::fmt;
 use std::net::{Ipv4Addr, Ipv6Addr};
 
+use crate::packet_no::PacketNo;
 use crate::seq::SeqNo;
-use crate::size::PacketNo;
 use crate::time::Nanos;
 
 /// An IP address as 128 bits; IPv4 is held in its IPv4-mapped form (RFC 4291 §2.5.5.2) and printed as IPv4.

@@ -7,8 +7,8 @@ mod tunnel;
 
 use super::{Address, Endpoint, Flags, SackBlock, Segment, Skip, Timestamps, decode_into, plain};
 use crate::capture::{Frame, LinkType};
+use crate::packet_no::PacketNo;
 use crate::seq::SeqNo;
-use crate::size::PacketNo;
 use crate::time::Nanos;
 
 const TIMESTAMPS: [u8; 12] = [1, 1, 8, 10, 0, 0, 0, 7, 0, 0, 0, 9];

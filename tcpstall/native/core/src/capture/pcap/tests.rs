@@ -1,7 +1,7 @@
 //! Tests of classic pcap files, built byte by byte.
 
 use crate::capture::{Capture, CaptureError, Format, Item};
-use crate::size::PacketNo;
+use crate::packet_no::PacketNo;
 
 /// One record: seconds, fraction, captured bytes, length on the wire.
 type Record<'a> = (u32, u32, &'a [u8], u32);

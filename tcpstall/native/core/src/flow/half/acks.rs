@@ -2,7 +2,7 @@
 
 use super::{ABSURD_JUMP, Half, SeqNo, memory::TIGHT_ACKS};
 use crate::flow::events::Acked;
-use crate::flow::level::Level;
+use crate::flow::min_rtt::MinRtt;
 use crate::flow::pending::PendingAck;
 use crate::flow::window::Scale;
 use crate::time::Nanos;
@@ -78,7 +78,7 @@ impl Half {
             && !segment.flags.has(Flags::SYN)
             && self.pending.is_empty()
             && self.window == self.peer_scale.bytes(segment.window)
-            && self.distance.queue() == Nanos::ZERO
+            && self.vantage.queue() == Nanos::ZERO
     }
 
     /// Time of the ACK of this new data, if the capture holds that ACK first: the data had passed before it.
@@ -131,7 +131,7 @@ impl Half {
     #[inline]
     pub fn next_acked(&mut self, now: Nanos, acked: &mut Acked) -> bool {
         let Some(pending) = self.pending.front() else { return false };
-        let distance = self.distance.now().unwrap_or_default();
+        let distance = self.vantage.now().unwrap_or_default();
         let time = pending.time + distance;
         let due = time <= now || time - self.early(distance) <= now || self.is_woken_by(pending, distance, now);
         let most = if self.tight { TIGHT_ACKS } else { PENDING_ACKS };
@@ -162,7 +162,7 @@ impl Half {
             field_before: self.window_field,
             unseen_inside: 0,
             unseen_tail: 0,
-            blind: !self.distance.is_proven(),
+            blind: !self.vantage.is_proven(),
             sample: None,
             to_peer: None,
             short_before: self.outstanding.has_short(),
@@ -206,7 +206,7 @@ impl Half {
             // An ACK that fills a hole also acknowledges data that arrived long before: it measures no round trip.
             if let Some(sent) = gone.sent.filter(|_| self.sacked.is_empty() && !self.hinted) {
                 let span = ack.time - sent;
-                let steady = self.peer_distance.get().is_some_and(|least| Level::is_steady(span, least));
+                let steady = self.peer_distance.get().is_some_and(|least| MinRtt::is_steady(span, least));
                 acked.steady = steady && self.steady;
                 self.steady = steady;
                 self.peer_distance.sample(span);

@@ -3,7 +3,7 @@
 use super::host::Host;
 use super::repair::Repair;
 use super::{Packet, World};
-use crate::sender::Path;
+use crate::sender::AckSample;
 use crate::time::Nanos;
 
 /// Reported segments that prove a loss without a wait for reordering (RFC 8985 §6.2: DupThresh).
@@ -31,7 +31,7 @@ impl Host {
         if advanced {
             (self.backoff, self.probed) = (0, false);
         }
-        let path = Path {
+        let ack = AckSample {
             snd_una: self.snd_una,
             snd_nxt: self.snd_nxt,
             holes: self.board.sacked() > 0,
@@ -39,7 +39,7 @@ impl Host {
             sample,
             least: self.least_rtt,
         };
-        self.cwnd.on_ack(freed.segments + reported, &path);
+        self.cwnd.on_ack(freed.segments + reported, &ack);
         self.repair = self.repair.filter(|repair| self.snd_una < repair.until);
         let lost = self.board.lost();
         self.finds_losses(world);

@@ -5,8 +5,8 @@ use hashbrown::HashMap;
 use crate::causes::Cause;
 use crate::replay::record::{Kind, Record, Silence};
 use crate::replay::setup::{Level, UNLIMITED};
+use crate::results::rows::DirectionRow;
 use crate::sender::cwnd::INITIAL_WINDOW;
-use crate::tables::rows::DirectionRow;
 use crate::time::Nanos;
 
 /// Linux's shortest delay of an acknowledgement (TCP_ATO_MIN, HZ/25).

@@ -5,9 +5,9 @@ use super::*;
 const RTT: Nanos = Nanos::from_millis(20);
 const RTO: Nanos = Nanos::from_millis(220);
 
-/// An ACK of everything up to `snd_una`, a round trip after it was sent, on a path without a queue.
-fn acknowledged(snd_una: i64) -> Path {
-    Path { snd_una, snd_nxt: snd_una, holes: false, now: Nanos(snd_una), sample: Some(RTT), least: Some(RTT) }
+/// An ACK of everything up to `snd_una`, a round trip after it was sent, on a ack without a queue.
+fn acknowledged(snd_una: i64) -> AckSample {
+    AckSample { snd_una, snd_nxt: snd_una, holes: false, now: Nanos(snd_una), sample: Some(RTT), least: Some(RTT) }
 }
 
 /// Sends up to `out` segments, then has them all acknowledged.
@@ -99,7 +99,7 @@ fn clocked_round(model: &mut Cwnd, sent: &mut i64, now: &mut Nanos, spacing: Nan
     *now += rtt;
     for acked in 1..=i64::from(out) {
         let snd_una = una + acked;
-        let path = Path {
+        let ack = AckSample {
             snd_una,
             snd_nxt: snd_una + i64::from(out),
             holes: false,
@@ -107,7 +107,7 @@ fn clocked_round(model: &mut Cwnd, sent: &mut i64, now: &mut Nanos, spacing: Nan
             sample: Some(rtt),
             least: Some(RTT),
         };
-        model.on_ack(1, &path);
+        model.on_ack(1, &ack);
         *now += spacing;
     }
 }
@@ -157,9 +157,10 @@ fn cubic_comes_back_to_the_window_of_the_loss_and_lingers_there() {
     let (mut model, mut sent, mut now) = (Cwnd::default(), 0, Nanos::from_millis(1_000));
     [10, 20, 40, 80].into_iter().for_each(|out| round(&mut model, &mut sent, out));
     model.on_loss(160, sent, sent - 160);
-    model.on_ack(1, &Path { snd_una: sent, snd_nxt: sent, holes: false, now, sample: Some(RTT), least: Some(RTT) });
+    model
+        .on_ack(1, &AckSample { snd_una: sent, snd_nxt: sent, holes: false, now, sample: Some(RTT), least: Some(RTT) });
     let lowered = model.segments();
-    // RFC 9438 §4.2: K = cbrt(W_max (1 - beta) / C) seconds, here cbrt(160 · 0.3 / 0.4) = 4.9; Reno would be slower on this path.
+    // RFC 9438 §4.2: K = cbrt(W_max (1 - beta) / C) seconds, here cbrt(160 · 0.3 / 0.4) = 4.9; Reno would be slower on this ack.
     while now < Nanos::from_millis(5_900) {
         clocked_round(&mut model, &mut sent, &mut now, Nanos::ZERO, Nanos::from_millis(200));
     }
@@ -174,7 +175,7 @@ fn a_loss_during_recovery_lowers_the_window_once_more_when_that_is_over() {
     model.begins();
     model.on_loss(160, sent, sent - 160);
     assert_eq!(model.segments(), 112);
-    model.on_ack(1, &Path { holes: true, snd_nxt: sent + 100, ..acknowledged(sent) });
+    model.on_ack(1, &AckSample { holes: true, snd_nxt: sent + 100, ..acknowledged(sent) });
     assert_eq!((model.segments(), model.losses(), model.phase()), (78, 2, Phase::Recovery));
 }
 

@@ -26,7 +26,7 @@ use self::names::Names;
 use self::numbers::Numbers;
 use self::remark::Remark;
 use self::talk::{Kind, Talk};
-use crate::size::PacketNo;
+use crate::packet_no::PacketNo;
 use crate::time::Nanos;
 use crate::wire::{Address, Endpoint, Segment};
 

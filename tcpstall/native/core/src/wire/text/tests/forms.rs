@@ -1,8 +1,8 @@
 //! Tests of every form of a packet line.
 
 use super::{reading, segment, segments, v4};
+use crate::packet_no::PacketNo;
 use crate::seq::SeqNo;
-use crate::size::PacketNo;
 use crate::wire::text::{Paste, Reading};
 use crate::wire::{Address, Flags, SackBlock, Timestamps};
 

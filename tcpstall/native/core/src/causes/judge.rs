@@ -1,0 +1,353 @@
+//! Splits a gap into consecutive stalls where the reason changes within the wait.
+
+use super::RULES;
+use super::cause::Cause;
+use super::limits::Limits;
+use super::rule::{Missing, Proof, Rule, Verdict, is_blurred};
+use super::{retransmission, unexplained};
+use crate::pause::Pause;
+use crate::time::Nanos;
+
+/// A stretch of a pause with one cause.
+#[derive(Clone, Debug)]
+pub struct Part {
+    /// Start of the part.
+    pub start: Nanos,
+    /// End of the part.
+    pub end: Nanos,
+    /// Cause of the part.
+    pub cause: Cause,
+    /// Detail of the cause, and the confidence.
+    pub proof: Proof,
+    /// Runners-up in order of precedence.
+    pub also: Vec<Cause>,
+    /// Missing evidence.
+    pub missing: Vec<&'static str>,
+    /// Pause that the part was judged by, where that is not the pause as it began.
+    pub rest: Option<Box<Pause>>,
+}
+
+/// Judges a pause by the rules; parts shorter than `threshold` are not split off.
+pub fn explain(pause: &Pause, limits: &Limits, threshold: Nanos) -> Vec<Part> {
+    if let Some(last) = pause.left_out {
+        return around_left_out(pause, limits, last.max(pause.start()), threshold);
+    }
+    if let Some(closed) = pause.closed.filter(|closed| *closed - pause.start() > threshold) {
+        let whole = judge(pause, limits, pause.start(), pause.end);
+        if whole.cause == Cause::ZeroWindow || judge_zero(pause, limits, closed) {
+            return before_zero_window(pause, limits, closed);
+        }
+        return vec![whole];
+    }
+    let mut whole = judge(pause, limits, pause.start(), pause.end);
+    if whole.cause == Cause::Retransmission {
+        return match repaired(pause, threshold) {
+            // All data had arrived: nobody waited for the copies.
+            Some((mut rest, _)) if retransmission::is_needless(pause) => {
+                rest.before.end = pause.start();
+                explain(&rest, limits, threshold)
+            }
+            Some((rest, at)) => {
+                whole.end = at;
+                let mut parts = repairs(pause, limits, whole, threshold);
+                parts.extend(explain(&rest, limits, threshold));
+                parts
+            }
+            None => around_recovery(pause, limits, whole, threshold),
+        };
+    }
+    if whole.cause == Cause::AppLimited {
+        return around_peer(pause, whole, threshold);
+    }
+    vec![whole]
+}
+
+/// Rest of a pause whose repair ended long before the pause did, and the start of that rest. With all data acknowledged the
+/// retransmission timer is off (RFC 6298 §5.2) and no window is full, so the following silence has a reason of its own.
+fn repaired(pause: &Pause, threshold: Nanos) -> Option<(Pause, Nanos)> {
+    // With a more accurate distance of the tap, that ACK may have reached the sender before the pause.
+    let (at, by_timer) = retransmission::repaired_at(pause)?;
+    let at = at.max(pause.start());
+    if !pause.ended || pause.end - at <= threshold {
+        return None;
+    }
+    // A sender that retransmits later had not received that ACK: the ACK was lost behind the tap.
+    let sent_again = pause.repair.iter().flat_map(|repair| &repair.attempts).map(|attempt| attempt.time).max();
+    let last = pause.first_retransmission.max(sent_again);
+    let heard = last.map_or(pause.recovering || pause.hole.is_some(), |last| last <= at) && !pause.acks_lost;
+    let heard = heard || by_timer;
+    let mut rest = pause.clone();
+    rest.before.end = at;
+    (rest.flight_at_start, rest.segments_at_start, rest.segments_held) = (0, 0, 0);
+    (rest.retransmissions, rest.first_retransmission, rest.repair) = (0, None, None);
+    (rest.recovering, rest.hole) = (false, None);
+    if by_timer {
+        (rest.left_in_flight, rest.last_ack, rest.unseen.acks) = (0, Some(at), true);
+    }
+    rest.peer_first = rest.peer_first.map(|first| first.max(at));
+    rest.peer_last = rest.peer_last.map(|last| last.max(at));
+    (heard && (rest.fell_silent() || rest.is_turn())).then_some((rest, at))
+}
+
+/// Splits a pause at the recovery point, where that was acknowledged long before the pause ended: first the repair, then
+/// the reason for the rest.
+fn around_recovery(pause: &Pause, limits: &Limits, mut whole: Part, threshold: Nanos) -> Vec<Part> {
+    let rest = pause.after_recovery().filter(|rest| rest.duration() > threshold && !pause.acks_lost);
+    let Some(rest) = rest else { return repairs(pause, limits, whole, threshold) };
+    let (mut parts, mut start) = (Vec::new(), whole.start);
+    if rest.start() - start > threshold {
+        start = rest.start();
+        whole.end = start;
+        parts = repairs(pause, limits, whole, threshold);
+    }
+    let judged = judge(&rest, limits, start, rest.end);
+    parts.push(Part { rest: Some(Box::new(rest)), ..judged });
+    parts
+}
+
+fn judge_zero(pause: &Pause, limits: &Limits, closed: Nanos) -> bool {
+    let mut rest = pause.clone();
+    rest.before.end = closed;
+    let zero = RULES.iter().find(|rule| rule.cause == Cause::ZeroWindow);
+    zero.is_some_and(|rule| matches!((rule.judge)(&rest, limits), Verdict::Yes(_)))
+}
+
+/// Splits a repair into the stretches between attempts of different kinds, where each stretch is long enough for a
+/// part.
+fn repairs(pause: &Pause, limits: &Limits, mut whole: Part, threshold: Nanos) -> Vec<Part> {
+    if !pause.ended {
+        // The repair is over when all data is acknowledged; after that nobody waits for it.
+        whole.end = pause.all_acked.unwrap_or(pause.end).clamp(pause.start(), pause.end);
+    }
+    if let Some(freed) =
+        pause.last_ack.filter(|_| pause.retransmissions == 0 && pause.lost_before_tap > 0 && !pause.recovering)
+        && freed - pause.start() > threshold
+    {
+        // The ACK released data that was lost before the tap: until then the sender waited for something else.
+        let before = Pause { end: freed, lost_before_tap: 0, ..pause.clone() };
+        let before = judge(&before, limits, pause.start(), freed);
+        whole.start = freed;
+        return vec![before, whole];
+    }
+    if let Some(hole) = pause.hole.filter(|hole| pause.all_acked.is_some_and(|acked| acked < hole.since))
+        && hole.since - pause.start() > threshold
+    {
+        // The lost data was sent only then.
+        let before = Pause { end: hole.since, hole: None, ..pause.clone() };
+        let before = judge(&before, limits, pause.start(), hole.since);
+        whole.start = hole.since;
+        return vec![before, whole];
+    }
+    let mut parts = Vec::new();
+    for stage in retransmission::stages(pause) {
+        let stage_end = stage.end.min(whole.end);
+        if stage_end < whole.end && stage_end - whole.start > threshold && whole.end - stage_end > threshold {
+            parts.push(Part { end: stage_end, proof: stage.proof, ..whole.clone() });
+            whole.start = stage_end;
+        }
+    }
+    parts.push(whole);
+    parts
+}
+
+/// Splits off the wait before the window closed, because it had another reason: the window was already full, or the
+/// sender waited for a tail-loss probe.
+fn before_zero_window(pause: &Pause, limits: &Limits, closed: Nanos) -> Vec<Part> {
+    let mut rest = pause.clone();
+    rest.before.end = closed;
+    rest.retransmissions = 0;
+    rest.first_retransmission = None;
+    (rest.recovering, rest.hole) = (false, None);
+    let mut before = pause.clone();
+    before.end = closed;
+    before.closed = None;
+    before.peer_bytes = 0;
+    if before.first_retransmission.is_some_and(|first| first >= closed) {
+        before.first_retransmission = None;
+        before.retransmissions = 0;
+    }
+    vec![judge(&before, limits, pause.start(), closed), judge(&rest, limits, closed, pause.end)]
+}
+
+/// Judges the packets before the hole in the paste as if the pause had ended there; the rest cannot be judged.
+fn around_left_out(pause: &Pause, limits: &Limits, last: Nanos, threshold: Nanos) -> Vec<Part> {
+    let mut parts = Vec::new();
+    if last - pause.start() > threshold {
+        let mut seen = pause.clone();
+        seen.left_out = None;
+        seen.end = last;
+        seen.unseen = Default::default();
+        seen.left_in_flight = (pause.flight_at_start - pause.acked).max(0);
+        seen.after = Default::default();
+        parts.push(judge(&seen, limits, pause.start(), last));
+    }
+    let mut hole = judge(pause, limits, pause.start().max(last), pause.end);
+    if last - pause.start() <= threshold {
+        hole.start = pause.start();
+    }
+    hole.also.clear();
+    parts.push(hole);
+    parts
+}
+
+/// Splits off the peer's own turn inside a pause: the sender waits only before it and after it.
+fn around_peer(pause: &Pause, whole: Part, threshold: Nanos) -> Vec<Part> {
+    let (Some(first), Some(last)) = (pause.peer_first, pause.peer_last) else { return vec![whole] };
+    // Without any new data the peer may have sent its payload before the pause.
+    let (first, last) = (first.max(pause.start()), last.max(pause.start()));
+    // A request of one packet has no length: the sender waited for the request, then computed.
+    let first = if last - first <= threshold { last } else { first };
+    if first == last && (first - pause.start()).min(pause.end - last) <= threshold {
+        return vec![whole];
+    }
+    let mut parts = Vec::new();
+    if first - pause.start() > threshold {
+        let mut before = whole.clone();
+        before.end = first;
+        before.proof.detail = "awaiting-peer";
+        parts.push(before);
+    }
+    if pause.end - last > threshold {
+        let mut after = whole;
+        after.start = last;
+        after.proof.detail = "think-time";
+        parts.push(after);
+    }
+    parts
+}
+
+/// Packets were queued before the tap for most of the pause: the data that the sender had in flight is unknown.
+fn stood_still(pause: &Pause) -> bool {
+    pause.overtaken > Nanos::ZERO && pause.overtaken + pause.overtaken >= pause.duration()
+}
+
+/// Rules that depend on the data in flight.
+const RESTS_ON_ACKS: [Cause; 9] = [
+    Cause::BandwidthLimited,
+    Cause::RwndLimited,
+    Cause::DelayedAck,
+    Cause::Nagle,
+    Cause::Pacing,
+    Cause::BurstLimited,
+    Cause::IdleRestart,
+    Cause::CwndLimited,
+    Cause::SndbufLimited,
+];
+
+/// Twice the first retransmission timeout (RFC 6298 §2.1): over a longer path every SYN would be retransmitted.
+const LONGEST_PATH: Nanos = Nanos::from_millis(2_000);
+
+/// The sender stayed silent after the last ACK for longer than the ACK could have taken to reach it.
+fn outlasts_paths(pause: &Pause) -> bool {
+    pause.left_in_flight == 0 && pause.after_ack().is_some_and(|span| span > LONGEST_PATH)
+}
+
+/// Applies one rule. Rules that depend on the order of ACKs and data abstain while the tap's distance is unknown.
+fn judge_one(rule: &Rule, pause: &Pause, limits: &Limits) -> Verdict {
+    const RESTS_ON_ORDER: [Cause; 7] = [
+        Cause::AppLimited,
+        Cause::CwndLimited,
+        Cause::IdleRestart,
+        Cause::SndbufLimited,
+        Cause::Nagle,
+        Cause::DelayedAck,
+        Cause::BandwidthLimited,
+    ];
+    let verdict = (rule.judge)(pause, limits);
+    // Growth is visible in the sizes of bursts, whichever ACK came before them.
+    let grew = rule.cause == Cause::CwndLimited && pause.context.read.climb > 1;
+    let silent = rule.cause == Cause::AppLimited && outlasts_paths(pause);
+    let ordered = !pause.unseen.blind || pause.first || pause.is_turn() || grew || silent;
+    match verdict {
+        Verdict::Yes(_) if pause.unseen.acks && RESTS_ON_ACKS.contains(&rule.cause) => {
+            Verdict::CannotTell(Missing::ACKS)
+        }
+        Verdict::Yes(_) if stood_still(pause) && RESTS_ON_ORDER.contains(&rule.cause) => {
+            Verdict::CannotTell(Missing::DEPARTURE)
+        }
+        Verdict::Yes(_) if !ordered && RESTS_ON_ORDER.contains(&rule.cause) => Verdict::CannotTell(Missing::DISTANCE),
+        verdict => verdict,
+    }
+}
+
+/// Causes that a multipath connection decides for all its subflows together (RFC 8684 §3.3.1 the window, §3.3.5 the
+/// scheduler), and causes that rest on short segments, because its mappings cut full segments short.
+const SHARED: [Cause; 6] =
+    [Cause::AppLimited, Cause::RwndLimited, Cause::SndbufLimited, Cause::ZeroWindow, Cause::Nagle, Cause::DelayedAck];
+/// Highest confidence in those causes from one subflow.
+const ONE_OF_SEVERAL: f32 = 0.6;
+
+/// Causes that rest on the order of ACKs and data, and on the data in flight between them.
+const BLURRED: [Cause; 9] = [
+    Cause::AppLimited,
+    Cause::RwndLimited,
+    Cause::CwndLimited,
+    Cause::IdleRestart,
+    Cause::SndbufLimited,
+    Cause::Nagle,
+    Cause::DelayedAck,
+    Cause::Pacing,
+    Cause::BurstLimited,
+];
+/// Highest confidence in those causes where the capture holds packets out of order.
+const OUT_OF_ORDER: f32 = 0.85;
+
+fn judge(pause: &Pause, limits: &Limits, start: Nanos, end: Nanos) -> Part {
+    let mut part = Part {
+        start,
+        end,
+        cause: Cause::Unexplained,
+        proof: unexplained::PROOF,
+        also: Vec::new(),
+        missing: Vec::new(),
+        rest: None,
+    };
+    if pause.unseen.misdated {
+        // The length of the wait is unknown, and therefore its reason.
+        return Part { missing: vec![Missing::TIME.0], ..part };
+    }
+    let mut doubts: Vec<(Cause, Missing)> = Vec::new();
+    let mut found = false;
+    for rule in &RULES {
+        match judge_one(rule, pause, limits) {
+            Verdict::Yes(proof) if !found => {
+                found = true;
+                part.cause = rule.cause;
+                part.proof = proof;
+            }
+            Verdict::Yes(_) if !part.also.contains(&rule.cause) => part.also.push(rule.cause),
+            Verdict::CannotTell(missing) if !found => {
+                doubts.push((rule.cause, missing));
+                if !part.missing.contains(&missing.0) {
+                    part.missing.push(missing.0);
+                }
+            }
+            Verdict::Yes(_) | Verdict::No | Verdict::CannotTell(_) => {}
+        }
+    }
+    if !pause.unseen.is_nothing() {
+        part.proof.confidence *= 0.8;
+        if !part.missing.contains(&Missing::PACKETS.0) {
+            part.missing.push(Missing::PACKETS.0);
+        }
+    }
+    if is_blurred(pause) && BLURRED.contains(&part.cause) {
+        part.proof.confidence = part.proof.confidence.min(OUT_OF_ORDER);
+    }
+    if pause.multipath && SHARED.contains(&part.cause) {
+        part.proof.confidence = part.proof.confidence.min(ONE_OF_SEVERAL);
+        part.missing.push(Missing::SUBFLOWS.0);
+    }
+    if pause.unseen.unplaced {
+        part.proof.confidence *= 0.8;
+        part.missing.push(Missing::DISTANCE.0);
+    }
+    if !found {
+        part.also = unexplained::ranked(pause, limits, doubts);
+    } else if !doubts.is_empty() {
+        // A rule of higher precedence could not be excluded.
+        part.proof.confidence *= 0.8;
+        part.also.extend(doubts.into_iter().map(|(cause, _)| cause));
+    }
+    part
+}

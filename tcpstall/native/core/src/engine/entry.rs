@@ -1,0 +1,213 @@
+//! Entry of one flow in the table: its first two segments, or its whole state, serialised to bytes while it rests.
+
+use std::hash::{Hash, Hasher};
+use std::mem;
+
+use crate::pause::{Finished, Watch};
+use crate::time::Nanos;
+use crate::wire::{Endpoint, Flags, Segment};
+
+/// A flow that is over.
+pub(super) struct Over {
+    pub(super) id: u64,
+    /// Number of the capture in which the flow began.
+    pub(super) capture: u32,
+    /// The flow was still open when the stream ended.
+    pub(super) at_end: bool,
+    pub(super) flow: Finished,
+}
+
+/// A flow that is over but not finished yet: finishing runs for many flows at once, because its code differs from that
+/// of following.
+pub(super) struct Ended {
+    entry: Entry,
+    marks: u64,
+    at_end: bool,
+    latest: Nanos,
+}
+
+impl Ended {
+    /// Finishes the flow.
+    pub(super) fn over(self) -> Over {
+        let Ended { mut entry, marks, at_end, latest } = self;
+        entry.learns_of(marks);
+        let watch = entry.flow.followed();
+        let mut flow = watch.finish();
+        flow.until = Some(latest);
+        Over { id: entry.id, capture: entry.capture, at_end, flow }
+    }
+}
+
+/// Both ends, the smaller first, so that both directions find the same flow.
+#[derive(Clone, Copy, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+pub(super) struct Key(Endpoint, Endpoint);
+
+impl Key {
+    #[inline]
+    pub(super) fn of(segment: &Segment) -> Key {
+        let (a, b) = (segment.source, segment.destination);
+        if a <= b { Key(a, b) } else { Key(b, a) }
+    }
+}
+
+impl Hash for Key {
+    #[inline]
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        state.write_u128(self.0.address.0);
+        state.write_u128(self.1.address.0);
+        state.write_u32(u32::from(self.0.port) << 16 | u32::from(self.1.port));
+    }
+}
+
+/// State that is kept of a flow.
+#[derive(serde::Serialize, serde::Deserialize)]
+pub(super) enum Flow {
+    /// Its SYN and the answer, while nothing else came.
+    HalfOpen(Vec<Segment>),
+    /// Its whole state.
+    Followed(Box<Watch>),
+    /// Its whole state as bytes, while it is silent and too many other flows are not.
+    Resting(Resting),
+}
+
+impl Flow {
+    /// The whole state of the flow.
+    pub(super) fn followed(self) -> Box<Watch> {
+        match self {
+            Flow::HalfOpen(first) => watched(&first),
+            Flow::Followed(watch) => watch,
+            Flow::Resting(resting) => resting.taken_up(),
+        }
+    }
+}
+
+/// A flow serialised to bytes.
+#[derive(serde::Serialize, serde::Deserialize)]
+pub(super) struct Resting {
+    number: u64,
+    last: Nanos,
+    forgotten: u64,
+    state: Box<[u8]>,
+}
+
+impl Resting {
+    /// Serialises the flow.
+    fn of(watch: &Watch) -> Resting {
+        Resting { number: 0, last: watch.connection.end, forgotten: watch.forgotten(), state: watch.put_down() }
+    }
+
+    /// Number of this rest, unique among all rests.
+    pub(super) fn number(&self) -> u64 {
+        self.number
+    }
+
+    /// Time of the flow's latest segment.
+    pub(super) fn last(&self) -> Nanos {
+        self.last
+    }
+
+    /// Frames in flight that were forgotten.
+    pub(super) fn forgotten(&self) -> u64 {
+        self.forgotten
+    }
+
+    /// Memory of its state, bytes.
+    pub(super) fn bytes(&self) -> usize {
+        self.state.len()
+    }
+
+    fn taken_up(&self) -> Box<Watch> {
+        // State that this process serialised can always be restored.
+        Watch::taken_up(&self.state).unwrap_or_else(|_| watched(&[]))
+    }
+}
+
+/// State after the first segments.
+fn watched(first: &[Segment]) -> Box<Watch> {
+    let mut watch = Box::new(Watch::new(first.first().unwrap_or(&Segment::default())));
+    for segment in first {
+        watch.sees(segment);
+    }
+    watch
+}
+
+/// One flow of the table.
+#[derive(serde::Serialize, serde::Deserialize)]
+pub(super) struct Entry {
+    pub(super) id: u64,
+    pub(super) key: Key,
+    pub(super) lingers: bool,
+    /// Number of the capture in which the flow began.
+    pub(super) capture: u32,
+    /// Number of marks of left-out packets that the flow has been given.
+    pub(super) marks: u64,
+    pub(super) flow: Flow,
+}
+
+impl Entry {
+    /// Takes in the answer to a SYN: true if only the segment needs to be kept, while nothing else comes.
+    pub(super) fn is_answered_by(&mut self, segment: &Segment) -> bool {
+        const ANSWER: Flags = Flags::SYN.with(Flags::ACK);
+        match &mut self.flow {
+            Flow::HalfOpen(first) if first.len() == 1 && segment.payload == 0 && segment.flags.has(ANSWER) => {
+                first.reserve_exact(1);
+                first.push(*segment);
+                true
+            }
+            _ => false,
+        }
+    }
+
+    /// Restores the whole state, because more came of a flow that rested or had only its first segments kept.
+    pub(super) fn is_followed(&mut self) {
+        if self.watch().is_none() {
+            let flow = mem::replace(&mut self.flow, Flow::HalfOpen(Vec::new()));
+            self.flow = Flow::Followed(flow.followed());
+        }
+    }
+
+    /// Serialises the flow to save memory, because it is silent and there are too many others. `number` is that of this
+    /// rest.
+    pub(super) fn rests(&mut self, number: u64) -> Option<&Resting> {
+        let Flow::Followed(watch) = &self.flow else { return None };
+        self.flow = Flow::Resting(Resting { number, ..Resting::of(watch) });
+        match &self.flow {
+            Flow::Resting(resting) => Some(resting),
+            Flow::HalfOpen(_) | Flow::Followed(_) => None,
+        }
+    }
+
+    /// Tells the flow that packets were left out since its last segment, if there are more marks than it has been
+    /// given.
+    pub(super) fn learns_of(&mut self, marks: u64) {
+        if self.marks == marks {
+            return;
+        }
+        self.marks = marks;
+        self.is_followed();
+        if let Flow::Followed(watch) = &mut self.flow {
+            watch.left_out();
+        }
+    }
+
+    /// Ends the flow; `latest` is the latest segment of any flow.
+    pub(super) fn ends(self, marks: u64, at_end: bool, latest: Nanos) -> Ended {
+        Ended { entry: self, marks, at_end, latest }
+    }
+
+    pub(super) fn watch(&self) -> Option<&Watch> {
+        match &self.flow {
+            Flow::Followed(watch) => Some(watch),
+            Flow::HalfOpen(_) | Flow::Resting(_) => None,
+        }
+    }
+
+    /// Time of its latest segment.
+    pub(super) fn last(&self) -> Nanos {
+        match &self.flow {
+            Flow::Followed(watch) => watch.connection.end,
+            Flow::HalfOpen(first) => first.last().map_or(Nanos::ZERO, |last| last.time),
+            Flow::Resting(resting) => resting.last,
+        }
+    }
+}

@@ -1,0 +1,94 @@
+//! Records some flows for a replay.
+
+use hashbrown::HashMap;
+
+use super::Options;
+use super::entry::Over;
+use super::second_pass::{Witness, again};
+use super::table::Table;
+use crate::capture::CaptureError;
+use crate::flow::Sending;
+use crate::flow::connection::Effect;
+use crate::pause::{Seen, Watch};
+use crate::replay::record::{Kept, MOST_KEPT, MOST_KEPT_TOGETHER};
+use crate::replay::{Kind, Passing, Record};
+use crate::time::Nanos;
+use crate::wire::{Flags, Segment};
+
+/// Records of the flows with those ids, in their order, from one reading of the captures. The filter's times must be
+/// those of the run that gave the ids. `None` for an unknown id. A capture that cannot be read has none, and is an
+/// error where no other has.
+pub fn records(paths: &[String], flows: &[u64], options: &Options) -> Result<Vec<Option<Record>>, CaptureError> {
+    let mut keeping = Keeping {
+        kept: flows.iter().map(|id| (*id, Kept::default())).collect(),
+        left: MOST_KEPT_TOGETHER,
+        measured: HashMap::new(),
+        records: HashMap::new(),
+    };
+    match again(paths, flows, options, &mut keeping) {
+        Some(error) if keeping.records.is_empty() => Err(error),
+        _ => Ok(flows.iter().map(|id| keeping.records.remove(id)).collect()),
+    }
+}
+
+struct Keeping {
+    kept: HashMap<u64, Kept>,
+    /// Number of further segments that fit.
+    left: usize,
+    /// Times when the newest ACK that measured a round trip passed, for both ends of each flow.
+    measured: HashMap<u64, [Option<Nanos>; 2]>,
+    records: HashMap<u64, Record>,
+}
+
+impl Witness for Keeping {
+    fn sees(&mut self, segment: &Segment, id: u64, seen: Seen, watch: &Watch) {
+        let Some(kept) = self.kept.get_mut(&id) else { return };
+        let mut passing = passing(segment, seen, watch);
+        let about = seen.sender.peer();
+        let measured = &mut self.measured.entry(id).or_default()[about as usize];
+        let newest = watch.connection.half(about).newest_rtt.filter(|(time, _)| Some(*time) != *measured);
+        if let Some((time, rtt)) = newest {
+            (*measured, passing.rtt) = (Some(time), Some(rtt));
+        }
+        kept.keep(passing, MOST_KEPT, &mut self.left);
+    }
+
+    fn over(&mut self, over: Over) {
+        if let Some(kept) = self.kept.remove(&over.id) {
+            self.records.insert(over.id, Record::new(&over.flow, over.id, over.capture, kept));
+        }
+    }
+
+    fn ends(&mut self, table: &mut Table) {
+        table.drain().for_each(|over| self.over(over));
+    }
+}
+
+fn passing(segment: &Segment, seen: Seen, watch: &Watch) -> Passing {
+    let (sender, peer) = (seen.sender, seen.sender.peer());
+    let (own, other) = (watch.connection.half(sender), watch.connection.half(peer));
+    let kind = match seen.effect {
+        Effect::Data(Sending::New { .. }) => Kind::New,
+        Effect::Data(Sending::Again) => Kind::Again,
+        Effect::Data(Sending::Late { retransmitted }) => Kind::Late { again: retransmitted },
+        Effect::Data(Sending::Probe | Sending::Copy) | Effect::Handshake | Effect::Control | Effect::Copy => {
+            Kind::Control
+        }
+    };
+    let ack = segment.flags.has(Flags::ACK).then(|| other.offset(segment.ack));
+    // RFC 7323 §2.2: the window in a SYN is never scaled.
+    let syn = segment.flags.has(Flags::SYN).then_some(i64::from(segment.window));
+    let window = syn.or_else(|| other.peer_scale.bytes(segment.window));
+    Passing {
+        time: segment.time,
+        packet: segment.packet,
+        sender,
+        kind,
+        start: own.offset(segment.seq),
+        bytes: if kind == Kind::Control { 0 } else { i64::from(segment.payload) },
+        ack,
+        edge: ack.zip(window).map(|(ack, window)| ack + window).filter(|_| !segment.flags.has(Flags::RST)),
+        rtt: None,
+        sack: segment.sack_blocks().first().map(|block| (other.offset(block.left), other.offset(block.right))),
+    }
+}

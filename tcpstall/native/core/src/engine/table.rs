@@ -1,0 +1,400 @@
+//! The flow table of one stream: flows are found by their two ends, and finished when they are over.
+
+mod flights;
+mod kept;
+mod pauses;
+mod shelf;
+
+use std::collections::{BTreeSet, VecDeque};
+use std::hash::BuildHasher;
+use std::mem;
+
+use hashbrown::{DefaultHashBuilder, HashTable};
+
+use self::flights::Flights;
+pub(super) use self::kept::Kept;
+use self::pauses::Pauses;
+use self::shelf::Shelf;
+use super::batch::Batch;
+use super::entry::{Ended, Entry, Flow, Key, Over};
+use super::waiting::{Place, Turn, Waiting};
+use crate::flow::connection::Effect;
+use crate::flow::{Sending, State};
+use crate::pause::{Seen, Watch};
+use crate::time::Nanos;
+use crate::wire::{Flags, Segment, tunnel::Tunnel};
+
+/// Capture time for which a finished connection stays: a FIN or data may be retransmitted after as long a pause (Linux
+/// TCP_RTO_MAX; RFC 6298 §2.5 allows no lower limit than 60 s; RFC 9293 §3.4.3 asks for 4 minutes).
+const LINGER: Nanos = Nanos::from_millis(120_000);
+/// Most finished connections that stay.
+const LINGERING: usize = 1_024;
+
+/// Flows followed at once, about 6 KB each; beyond that the flow with the longest silence rests.
+const FOLLOWED: usize = 1 << 14;
+/// Silence after which a flow is removed: RFC 5382 §5 lets middleboxes forget a connection after 2 hours and 4 minutes.
+const FOLLOWED_IDLE: Nanos = Nanos::from_millis(7_440_000);
+/// Most connections kept with only a SYN and an answer, half a kilobyte each: a flood has millions.
+const HALF_OPEN: usize = 1 << 16;
+/// Time that an unanswered SYN is kept: RFC 5382 §5 lets middleboxes forget it after 4 minutes; Linux sends the last
+/// one again 63 s after the first (tcp_syn_retries 6) and gives up at 127 s.
+const HALF_OPEN_IDLE: Nanos = Nanos::from_millis(240_000);
+
+/// FirstPayloads of flows held at once, one or two kilobytes each; further flows get no label.
+const STARTS_HELD: usize = 1 << 15;
+
+/// The open flows of a stream.
+pub(super) struct Table {
+    next_id: u64,
+    /// The number of the capture that segments come from.
+    capture: u32,
+    /// The first capture that was not reported before: flows that end earlier are not reported.
+    told_from: u32,
+    /// Slots of `entries` by the hash of their keys: four bytes per flow, so that a lookup misses the cache once.
+    index: HashTable<u32>,
+    hasher: DefaultHashBuilder,
+    entries: Vec<Option<Entry>>,
+    free: Vec<u32>,
+    lingering: VecDeque<Place>,
+    recent: Option<(Key, u32)>,
+    starts_held: usize,
+    pauses: Pauses,
+    flights: Flights,
+    /// Marks of left-out packets so far.
+    marks: u64,
+    half_open: Waiting,
+    followed: Waiting,
+    resting: Shelf,
+    /// Number of flows removed while they were open.
+    let_go: u64,
+    /// The latest segment of any flow.
+    latest: Nanos,
+    /// All serialised flows, and the captures in which they began.
+    put_down: Option<(Vec<u8>, BTreeSet<u32>)>,
+}
+
+impl Table {
+    /// A table without flows; the first flow will have this id, and begin in that capture.
+    pub(super) fn new(next_id: u64, capture: u32) -> Table {
+        Table {
+            next_id,
+            capture,
+            told_from: 0,
+            index: HashTable::default(),
+            hasher: DefaultHashBuilder::default(),
+            entries: Vec::new(),
+            free: Vec::new(),
+            lingering: VecDeque::new(),
+            recent: None,
+            starts_held: 0,
+            pauses: Pauses::default(),
+            flights: Flights::default(),
+            marks: 0,
+            half_open: Waiting::new(HALF_OPEN, HALF_OPEN_IDLE),
+            followed: Waiting::new(FOLLOWED, FOLLOWED_IDLE),
+            resting: Shelf::default(),
+            let_go: 0,
+            latest: Nanos(i64::MIN),
+            put_down: None,
+        }
+    }
+
+    /// Reports no flow that is over before that capture: it was reported already.
+    pub(super) fn telling_from(self, capture: u32) -> Table {
+        Table { told_from: capture, ..self }
+    }
+
+    /// The id of the next flow.
+    pub(super) fn next_id(&self) -> u64 {
+        self.next_id
+    }
+
+    /// Number of flows removed while they were open, because there were too many or they were silent for too long.
+    pub(super) fn let_go(&self) -> u64 {
+        self.let_go
+    }
+
+    /// Frames in flight that were forgotten because memory was short, of flows that are over.
+    pub(super) fn forgotten(&self) -> u64 {
+        self.flights.forgotten()
+    }
+
+    /// Takes in a batch; flows that are over now go to `done`.
+    pub(super) fn takes(&mut self, batch: &Batch, done: &mut Vec<Ended>) {
+        for segment in batch.segments() {
+            if let Some(capture) = batch.files.of(segment) {
+                self.capture = capture;
+            }
+            let seen = self.sees(segment, done).map(|(_, seen, _)| seen);
+            if let (Some(start), Some(seen)) = (batch.starts.of(segment), seen) {
+                self.begins_with(segment, seen, start);
+            }
+            if let Some(tunnel) = batch.tunnels.of(segment) {
+                self.came_through(segment, tunnel);
+            }
+        }
+        if batch.left_out {
+            self.left_out();
+        }
+        if batch.put_down {
+            self.puts_down();
+        }
+    }
+
+    /// Takes in a segment. Finished flows go to `done`. Returns the flow, unless only its SYN and the answer have come.
+    #[inline]
+    pub(super) fn sees(&mut self, segment: &Segment, done: &mut Vec<Ended>) -> Option<(u64, Seen, &Watch)> {
+        if !self.lingering.is_empty() {
+            self.release(segment.time, done);
+        }
+        self.latest = self.latest.max(segment.time);
+        let key = Key::of(segment);
+        if self.marks > 0
+            && let Some(slot) = self.find(key)
+        {
+            self.learns(slot);
+        }
+        let slot = match self.find(key) {
+            Some(slot) if self.entries[slot as usize].as_mut().is_some_and(|entry| entry.is_answered_by(segment)) => {
+                return None;
+            }
+            Some(slot) if !self.is_reused_by(slot, segment, done) => slot,
+            _ => self.open(key, segment, done)?,
+        };
+        let entry = self.entries[slot as usize].as_mut()?;
+        let Flow::Followed(watch) = &mut entry.flow else { return None };
+        let seen = watch.sees(segment);
+        if seen.ended_pause {
+            self.pauses.grow(watch, &self.followed);
+        }
+        self.flights.grow(watch, &self.followed);
+        if matches!(watch.connection.state, State::Closed | State::Reset) && !entry.lingers {
+            entry.lingers = true;
+            self.followed.leaves();
+            self.lingering.push_back(Place { since: segment.time, slot, id: entry.id });
+        }
+        Some((entry.id, seen, watch))
+    }
+
+    /// True if the segment opens another connection on the ports of this flow, which ends this flow.
+    #[inline]
+    fn is_reused_by(&mut self, slot: u32, segment: &Segment, done: &mut Vec<Ended>) -> bool {
+        if self.entries[slot as usize].as_ref().is_some_and(|entry| entry.watch().is_none()) {
+            self.follow(slot);
+            self.tidy(slot, segment.time, done);
+        }
+        let Some(watch) = self.entries[slot as usize].as_ref().and_then(Entry::watch) else { return true };
+        let reused = watch.connection.is_reused_by(segment);
+        if reused {
+            self.finish(slot, done);
+        }
+        reused
+    }
+
+    /// Restores a flow that rested, or of which only the first segments were kept.
+    #[cold]
+    fn follow(&mut self, slot: u32) {
+        let Some(entry) = &mut self.entries[slot as usize] else { return };
+        match &entry.flow {
+            Flow::Followed(_) => return,
+            Flow::HalfOpen(_) => self.half_open.leaves(),
+            Flow::Resting(resting) => self.resting.leaves(resting),
+        }
+        self.followed.enters(Place { since: entry.last(), slot, id: entry.id });
+        entry.is_followed();
+        self.flights.returns(entry.watch());
+    }
+
+    /// Makes a flow rest that was silent for longer than the others.
+    #[cold]
+    fn rest(&mut self, slot: u32) {
+        let watch = self.entries[slot as usize].as_ref().and_then(Entry::watch);
+        self.pauses.leave(watch);
+        self.flights.leave(watch);
+        self.followed.leaves();
+        self.resting.enters(slot, &mut self.entries);
+    }
+
+    #[inline]
+    fn find(&mut self, key: Key) -> Option<u32> {
+        match self.recent {
+            Some((recent, slot)) if recent == key => Some(slot),
+            _ => {
+                let hash = self.hasher.hash_one(key);
+                let is_this = |slot: &u32| self.entries[*slot as usize].as_ref().is_some_and(|entry| entry.key == key);
+                let slot = *self.index.find(hash, is_this)?;
+                self.recent = Some((key, slot));
+                Some(slot)
+            }
+        }
+    }
+
+    /// Opens a flow; returns its slot unless it begins with a SYN, of which nothing is known until more comes.
+    fn open(&mut self, key: Key, segment: &Segment, done: &mut Vec<Ended>) -> Option<u32> {
+        let half_open = segment.payload == 0
+            && !segment.tunnelled
+            && segment.flags.0 & (Flags::SYN.0 | Flags::ACK.0) == Flags::SYN.0;
+        let flow = match half_open {
+            true => Flow::HalfOpen(vec![*segment]),
+            false => Flow::Followed(Box::new(Watch::new(segment))),
+        };
+        let id = self.next_id;
+        self.next_id += 1;
+        let entry = Some(Entry { id, key, lingers: false, capture: self.capture, marks: self.marks, flow });
+        let slot = match self.free.pop() {
+            Some(slot) => {
+                self.entries[slot as usize] = entry;
+                slot
+            }
+            None => {
+                self.entries.push(entry);
+                (self.entries.len() - 1) as u32
+            }
+        };
+        self.insert(key, slot);
+        self.recent = Some((key, slot));
+        let place = Place { since: segment.time, slot, id };
+        if half_open {
+            self.half_open.enters(place)
+        } else {
+            self.followed.enters(place)
+        }
+        self.tidy(slot, segment.time, done);
+        (!half_open).then_some(slot)
+    }
+
+    fn insert(&mut self, key: Key, slot: u32) {
+        let (hasher, entries) = (&self.hasher, &self.entries);
+        let hash_of = |slot: &u32| entries[*slot as usize].as_ref().map_or(0, |entry| hasher.hash_one(entry.key));
+        self.index.insert_unique(hasher.hash_one(key), slot, hash_of);
+    }
+
+    /// Makes flows rest or removes them, for lack of room or after a long silence, except the one that is `speaking`.
+    fn tidy(&mut self, speaking: u32, now: Nanos, done: &mut Vec<Ended>) {
+        while let Some(place) = self.half_open.next(now) {
+            let entry = self.entries[place.slot as usize].as_ref().filter(|entry| entry.id == place.id);
+            let last = entry.filter(|entry| matches!(entry.flow, Flow::HalfOpen(_))).map(Entry::last);
+            if last.is_some_and(|last| self.half_open.turn(place, last, now) != Turn::Stays) {
+                self.let_go += 1;
+                self.finish(place.slot, done);
+            }
+        }
+        while let Some(place) = self.followed.next(now) {
+            let entry = self.entries[place.slot as usize].as_ref();
+            let Some(watch) = entry.filter(|entry| entry.id == place.id && !entry.lingers).and_then(Entry::watch)
+            else {
+                continue;
+            };
+            match self.followed.turn(place, watch.connection.end, now) {
+                Turn::Stays => {}
+                Turn::NoRoom if place.slot == speaking => self.followed.waits(place),
+                Turn::NoRoom => self.rest(place.slot),
+                Turn::NoPatience => self.lets_go(place.slot, done),
+            }
+        }
+        while let Some(slot) = self.resting.next(now - FOLLOWED_IDLE, &self.entries) {
+            self.follow(slot);
+            self.lets_go(slot, done);
+        }
+    }
+
+    /// Removes a flow while it is open.
+    fn lets_go(&mut self, slot: u32, done: &mut Vec<Ended>) {
+        if let Some(Entry { flow: Flow::Followed(watch), .. }) = &mut self.entries[slot as usize] {
+            watch.let_go = true;
+            self.let_go += 1;
+            self.finish(slot, done);
+        }
+    }
+
+    /// Notes that the payload of the segment just seen begins a known protocol element.
+    #[cold]
+    pub(super) fn begins_with(&mut self, segment: &Segment, seen: Seen, payload: &[u8]) {
+        let names = matches!(seen.effect, Effect::Data(Sending::New { .. }));
+        let Some(slot) = self.find(Key::of(segment)).filter(|_| names && self.starts_held < STARTS_HELD) else {
+            return;
+        };
+        if let Some(Entry { flow: Flow::Followed(watch), .. }) = &mut self.entries[slot as usize] {
+            self.starts_held += usize::from(watch.begins_with(seen.sender, payload));
+        }
+    }
+
+    /// Notes that the segment just seen came through a tunnel.
+    #[cold]
+    fn came_through(&mut self, segment: &Segment, tunnel: &Tunnel) {
+        if let Some(slot) = self.find(Key::of(segment))
+            && let Some(Entry { flow: Flow::Followed(watch), .. }) = &mut self.entries[slot as usize]
+        {
+            watch.came_through(tunnel);
+        }
+    }
+
+    fn release(&mut self, now: Nanos, done: &mut Vec<Ended>) {
+        while let Some(&Place { since, slot, id }) = self.lingering.front() {
+            if now - since < LINGER && self.lingering.len() <= LINGERING {
+                break;
+            }
+            self.lingering.pop_front();
+            let last = self.entries[slot as usize].as_ref().filter(|entry| entry.id == id);
+            let last = last.map_or(since, Entry::last);
+            if last > since && now - last < LINGER && self.lingering.len() < LINGERING {
+                self.lingering.push_back(Place { since: last, slot, id });
+                continue;
+            }
+            if self.entries[slot as usize].as_ref().is_some_and(|entry| entry.id == id) {
+                self.finish(slot, done);
+            }
+        }
+    }
+
+    fn finish(&mut self, slot: u32, done: &mut Vec<Ended>) {
+        if let Some(entry) = self.entries[slot as usize].take() {
+            let hash = self.hasher.hash_one(entry.key);
+            if let Ok(found) = self.index.find_entry(hash, |other| *other == slot) {
+                found.remove();
+            }
+            self.free.push(slot);
+            self.recent = None;
+            match entry.flow {
+                Flow::HalfOpen(_) => self.half_open.leaves(),
+                Flow::Followed(_) if !entry.lingers => self.followed.leaves(),
+                Flow::Followed(_) | Flow::Resting(_) => {}
+            }
+            self.pauses.leave(entry.watch());
+            self.flights.leave(entry.watch());
+            self.starts_held -= usize::from(entry.watch().is_some_and(Watch::has_begun_with));
+            if self.capture >= self.told_from {
+                done.push(entry.ends(self.marks, false, self.latest));
+            }
+        }
+    }
+
+    /// Marks that packets of any flow were left out here: by a paste, or because a file is missing. Each flow learns of
+    /// the mark at its next segment.
+    pub(super) fn left_out(&mut self) {
+        self.marks += 1;
+    }
+
+    #[cold]
+    fn learns(&mut self, slot: u32) {
+        if self.entries[slot as usize].as_ref().is_some_and(|entry| entry.marks != self.marks) {
+            self.follow(slot);
+        }
+        if let Some(entry) = &mut self.entries[slot as usize] {
+            entry.learns_of(self.marks);
+        }
+    }
+
+    /// Ends the capture: returns the flows that are still open, in the order of their first segments.
+    pub(super) fn drain(&mut self) -> impl Iterator<Item = Over> + use<> {
+        let mut entries = mem::take(&mut self.entries);
+        entries.retain(Option::is_some);
+        entries.sort_unstable_by_key(|entry| entry.as_ref().map(|entry| entry.id));
+        entries.iter().flatten().for_each(|entry| self.flights.leave(entry.watch()));
+        let (marks, latest) = (self.marks, self.latest);
+        entries.into_iter().flatten().map(move |entry| entry.ends(marks, true, latest).over())
+    }
+}
+
+#[cfg(test)]
+mod tests;

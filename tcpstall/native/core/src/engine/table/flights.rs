@@ -1,0 +1,76 @@
+//! Limits the memory of all flows' data in flight.
+
+use super::super::waiting::Waiting;
+use crate::pause::Watch;
+
+/// Largest memory of all flows' data in flight, bytes: beyond it each flow keeps only its share.
+pub(super) const MOST: usize = 48 << 20;
+/// Smallest share of a flow, bytes: a window of twenty frames in each direction.
+const LEAST_SHARE: usize = 2 << 10;
+/// Segments of a flow between two measurements.
+const EVERY: u64 = 16;
+
+/// Memory of the data in flight of all followed flows.
+#[derive(Debug, Default)]
+pub(super) struct Flights {
+    bytes: usize,
+    short: bool,
+    /// Frames that were forgotten, of flows that are over.
+    forgotten: u64,
+}
+
+impl Flights {
+    /// Takes in a further segment of that flow, one of `flows`.
+    #[inline]
+    pub(super) fn grow(&mut self, watch: &mut Watch, flows: &Waiting) {
+        if watch.connection.segments.is_multiple_of(EVERY) {
+            self.look_at(watch, flows);
+        }
+    }
+
+    fn look_at(&mut self, watch: &mut Watch, flows: &Waiting) {
+        self.count(watch);
+        if self.bytes >= MOST {
+            self.short = true;
+            let share = flows.share(MOST).max(LEAST_SHARE);
+            if watch.flew() > share {
+                // Shrinks to half the share, so that the next frames do not cost a sweep each.
+                watch.forgets_frames(share / 2);
+                self.count(watch);
+            }
+        } else if self.short {
+            watch.is_eased();
+        }
+    }
+
+    fn count(&mut self, watch: &mut Watch) {
+        let (before, now) = watch.flies();
+        self.bytes = self.bytes + now - before;
+    }
+
+    /// Removes that flow.
+    pub(super) fn leave(&mut self, watch: Option<&Watch>) {
+        self.bytes -= watch.map_or(0, Watch::flew);
+        self.forgotten += watch.map_or(0, Watch::forgotten);
+    }
+
+    /// Takes that flow back; frames it has forgotten count when it is removed.
+    pub(super) fn returns(&mut self, watch: Option<&Watch>) {
+        self.forgotten -= watch.map_or(0, Watch::forgotten);
+    }
+
+    /// Adds the number of forgotten frames of resting flows.
+    pub(super) fn resume(&mut self, forgotten: u64) {
+        self.forgotten += forgotten;
+    }
+
+    /// Frames that were forgotten, of removed flows.
+    pub(super) fn forgotten(&self) -> u64 {
+        self.forgotten
+    }
+
+    #[cfg(test)]
+    pub(super) fn bytes(&self) -> usize {
+        self.bytes
+    }
+}

@@ -1,0 +1,34 @@
+//! Limits the memory of all flows' pauses.
+
+use super::super::waiting::Waiting;
+use crate::pause::Watch;
+
+/// Memory from which older pauses are packed, bytes: a pause takes a kilobyte before, a quarter of that afterwards.
+const PLAIN: usize = 16 << 20;
+/// Largest memory of all pauses, bytes: beyond it each flow keeps only its share.
+const MOST: usize = 48 << 20;
+/// Smallest share of a flow, bytes.
+const LEAST_SHARE: usize = 16 << 10;
+
+/// Memory of the pauses of all followed flows.
+#[derive(Debug, Default)]
+pub(super) struct Pauses {
+    bytes: usize,
+}
+
+impl Pauses {
+    /// Takes in a further pause of that flow, one of `flows`.
+    pub(super) fn grow(&mut self, watch: &mut Watch, flows: &Waiting) {
+        if self.bytes >= PLAIN {
+            watch.packs_pauses();
+        }
+        let (before, now) = watch.holds();
+        self.bytes = self.bytes + now - before;
+        watch.keeps_pauses(if self.bytes >= MOST { flows.share(MOST).max(LEAST_SHARE) } else { usize::MAX });
+    }
+
+    /// Removes that flow.
+    pub(super) fn leave(&mut self, watch: Option<&Watch>) {
+        self.bytes -= watch.map_or(0, Watch::held);
+    }
+}

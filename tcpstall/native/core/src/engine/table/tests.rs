@@ -1,0 +1,137 @@
+//! Tests of which flows stay in the table and which are removed.
+
+use super::*;
+use crate::seq::SeqNo;
+use crate::wire::{Address, Endpoint};
+
+fn segment(client: usize, ms: i64, flags: Flags) -> Segment {
+    let from = Endpoint { address: Address(0xffff_0a00_0000 + client as u128), port: 1_024 };
+    let to = Endpoint { address: Address::v4([192, 0, 2, 1]), port: 80 };
+    Segment {
+        time: Nanos::from_millis(ms),
+        source: from,
+        destination: to,
+        seq: SeqNo(7),
+        flags,
+        payload: u32::from(!flags.has(Flags::SYN)) * 100,
+        ..Segment::default()
+    }
+}
+
+fn finished(done: Vec<Ended>) -> Vec<Over> {
+    done.into_iter().map(Ended::over).collect()
+}
+
+fn ids(done: &[Over]) -> Vec<u64> {
+    done.iter().map(|over| over.id).collect()
+}
+
+#[test]
+fn a_flood_of_syns_pushes_the_oldest_out() {
+    let (mut table, mut done) = (Table::new(0, 0), Vec::new());
+    for client in 0..HALF_OPEN + 3 {
+        assert!(table.sees(&segment(client, 0, Flags::SYN), &mut done).is_none());
+    }
+    let done = finished(done);
+    assert_eq!((ids(&done), table.let_go()), (vec![0, 1, 2], 3));
+    assert!(!done[0].flow.connection().handshake.complete());
+}
+
+/// A table that follows eight flows at once; `resting` more may rest.
+fn small(resting: usize) -> Table {
+    let followed = Waiting::new(8, FOLLOWED_IDLE);
+    Table { followed, resting: Shelf::of(resting), ..Table::new(0, 0) }
+}
+
+/// Eleven flows with `packets` packets each, one packet of each flow in turn.
+fn crowd(table: &mut Table, packets: usize) -> Vec<Over> {
+    let mut done = Vec::new();
+    for packet in 0..packets {
+        for client in 0..11 {
+            let seq = SeqNo(7 + 100 * packet as u32);
+            let ms = packet as i64 * 1_000 + client as i64 / 2;
+            table.sees(&Segment { seq, ..segment(client, ms, Flags::ACK) }, &mut done);
+        }
+    }
+    finished(done)
+}
+
+#[test]
+fn among_too_many_flows_the_silent_ones_rest_and_go_on_where_they_were() {
+    let mut table = small(100);
+    assert!(crowd(&mut table, 3).is_empty());
+    let flows: Vec<Over> = table.drain().collect();
+    assert_eq!((flows.len(), table.let_go()), (11, 0));
+    let mut alone = Table::new(0, 0);
+    for packet in 0..3 {
+        let seq = SeqNo(7 + 100 * packet);
+        alone.sees(&Segment { seq, ..segment(5, i64::from(packet) * 1_000 + 2, Flags::ACK) }, &mut Vec::new());
+    }
+    let alone: Vec<Over> = alone.drain().collect();
+    let told = |over: &Over| format!("{:?} {:?}", over.flow.pauses, over.flow.connection());
+    assert_eq!(told(&flows[5]), told(&alone[0]));
+}
+
+#[test]
+fn beyond_those_that_may_rest_the_one_silent_longest_goes() {
+    let mut table = small(2);
+    let done = crowd(&mut table, 1);
+    assert_eq!((ids(&done), table.let_go()), (vec![0], 1));
+    assert!(done[0].flow.let_go());
+}
+
+#[test]
+fn who_wakes_and_rests_again_and_again_takes_no_more_room_in_the_queue() {
+    let mut table = small(8);
+    let done = crowd(&mut table, 100);
+    assert!(done.is_empty() && table.resting.queued() < 200, "{}", table.resting.queued());
+}
+
+#[test]
+fn a_flow_that_rests_for_hours_is_over() {
+    let (mut table, mut done) = (small(100), Vec::new());
+    crowd(&mut table, 1);
+    table.sees(&segment(20, FOLLOWED_IDLE.0 / 1_000_000 + 1, Flags::ACK), &mut done);
+    let done = finished(done);
+    assert!([0, 1, 2].iter().all(|id| ids(&done).contains(id)), "{:?}", ids(&done));
+    assert!(done.iter().all(|over| over.flow.let_go()));
+}
+
+#[test]
+fn an_answer_after_minutes_finds_another_flow() {
+    let (mut table, mut done) = (Table::new(0, 0), Vec::new());
+    table.sees(&segment(0, 0, Flags::SYN), &mut done);
+    table.sees(&segment(1, HALF_OPEN_IDLE.0 / 1_000_000, Flags::SYN), &mut done);
+    assert_eq!(ids(&finished(done)), [0]);
+    assert_eq!(table.sees(&segment(0, 300_000, Flags::ACK), &mut Vec::new()).map(|(id, _, _)| id), Some(2));
+}
+
+/// Flows with unacknowledged data, one packet each in turn: largest memory, and frames forgotten.
+fn in_flight(flows: usize, packets: usize) -> (usize, u64) {
+    let (mut table, mut done, mut most) = (Table::new(0, 0), Vec::new(), 0);
+    for packet in 0..packets {
+        for client in 0..flows {
+            let seq = SeqNo(7 + 100 * packet as u32);
+            table.sees(&Segment { seq, ..segment(client, 0, Flags::ACK) }, &mut done);
+        }
+        most = most.max(table.flights.bytes());
+    }
+    assert_eq!(
+        table.drain().filter(|over| over.flow.connection().halves.iter().any(|half| half.forgotten > 0)).count() > 0,
+        table.forgotten() > 0
+    );
+    assert_eq!(table.flights.bytes(), 0, "what leaves takes no memory");
+    (most, table.forgotten())
+}
+
+#[test]
+fn data_in_flight_of_thousands_of_flows_stays_within_its_memory_and_what_is_forgotten_counts() {
+    let (most, forgotten) = in_flight(4_000, 400);
+    assert!(most <= flights::MOST + 4_000 * (4 << 10), "{most} bytes");
+    assert!(forgotten > 100_000, "{forgotten} frames");
+}
+
+#[test]
+fn a_flow_that_has_much_in_flight_alone_forgets_nothing() {
+    assert_eq!(in_flight(1, 40_000).1, 0);
+}

@@ -1,0 +1,88 @@
+//! Infers when a sender received the packets that passed the tap towards it.
+
+use super::connection::{Connection, Direction};
+use super::half::Half;
+use super::pending::PendingAck;
+use crate::time::Nanos;
+use crate::wire::Segment;
+
+/// Largest distance of a tap at the sender's host: the time that hosts need to answer.
+pub const AT_HOST: Nanos = Nanos::from_micros(250);
+/// Longest time in which a kernel answers a SYN-ACK.
+const ANSWER: Nanos = Nanos::from_micros(100);
+
+/// Longest time that a host takes to answer: an interrupt is held back (ethtool -C rx-usecs), or a process must be
+/// woken.
+const HOST_TIME: Nanos = Nanos::from_millis(1);
+/// Divisor of the first answers' time: the distance is at least this part of it.
+const SOONEST: i64 = 4;
+/// Ratio of a silence to the distance at which the silence ends just after an ACK by chance once in 16 times.
+const BY_CHANCE: i64 = 16;
+
+impl Connection {
+    /// True unless the capture holds nothing that this `end` sent.
+    pub fn has_spoken(&self, end: Direction) -> bool {
+        let (own, peer) = (self.half(end), self.half(end.peer()));
+        own.frames > 0 || own.syn_seen || own.fin.is_some() || peer.window_field > 0 || peer.snd_una > 1
+    }
+
+    /// Learns the tap's distances from the segment, and the packets that its sender has received, before the ACKs that
+    /// reached the sender are applied. True if the sender had received a packet that the tap has not seen.
+    #[inline]
+    pub fn hears(&mut self, segment: &Segment, sender: Direction) -> bool {
+        let unseen = segment.payload > 0 && self.half_mut(sender).vantage.has_unseen(segment);
+        self.measure(segment, sender);
+        if segment.payload > 0 {
+            let answered = self.handshake.answered().filter(|_| sender == Direction::Server);
+            self.half_mut(sender).has_heard(segment, answered);
+        }
+        unseen
+    }
+}
+
+impl Half {
+    /// Time by which an ACK may reach the sender earlier than the distance says.
+    #[inline]
+    pub(super) fn early(&self, distance: Nanos) -> Nanos {
+        // Before the other direction was measured, only an answer faster than most networks is a host's.
+        let least = self.peer_distance.or_handshake().map_or(ANSWER, |peer| peer.scaled(0.1));
+        let here = distance < AT_HOST.min(least);
+        // At the sender's own host, the sender has received every packet that the tap has seen: the distance is only
+        // its time to answer. Elsewhere data would sort before the ACK that triggers it without some slack for the
+        // clock's granularity.
+        if here { distance } else { (distance.scaled(0.02) + Nanos::from_micros(20)).min(distance) }
+    }
+
+    /// The data answers the ACK although it came sooner than the distance allows. On a path as short as hosts are slow,
+    /// the first answers took as much of the host's time as of the distance. Data soon after the ACK of everything,
+    /// after a silence many times as long, hardly comes by chance.
+    pub(super) fn is_woken_by(&self, ack: &PendingAck, distance: Nanos, now: Nanos) -> bool {
+        let silence = || self.newest_sent().map_or(Nanos::ZERO, |sent| ack.time - sent);
+        distance <= HOST_TIME
+            && ack.ack >= self.snd_nxt
+            && self.snd_una < self.snd_nxt
+            && (now - ack.time).times(SOONEST) >= distance
+            && silence() >= distance.times(BY_CHANCE)
+    }
+
+    /// Learns from data beyond the window. A sender never sends beyond the window (RFC 9293 §3.8.6): such data shows
+    /// that an ACK thought to be on its way has arrived, and the distance of the sender. Timestamps measure the
+    /// distance better, because the ACK may have been one that the capture lost. Some senders do send beyond the
+    /// window: their distance would have to be below half of `answered`, the time in which a kernel answered the SYN.
+    #[inline]
+    pub fn has_heard(&mut self, segment: &Segment, answered: Option<Nanos>) {
+        if segment.timestamps.is_some() {
+            return;
+        }
+        let (Some(room), false) = (self.room(), self.pending.is_empty()) else { return };
+        let end = self.offset(segment.seq) + i64::from(segment.payload);
+        if end - self.snd_nxt <= room {
+            return;
+        }
+        let told = self.pending.iter().find(|ack| ack.window.is_some_and(|window| ack.ack + i64::from(window) >= end));
+        let least = answered.unwrap_or_default().scaled(0.5);
+        if let Some(ack) = told.filter(|ack| segment.time - ack.time >= least) {
+            self.vantage.sample(segment.time, segment.time - ack.time);
+        }
+    }
+}

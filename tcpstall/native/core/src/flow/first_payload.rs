@@ -1,0 +1,92 @@
+//! First bytes of each end of a flow, where they begin a request line, the line that answers it, or a TLS hello.
+
+use super::connection::Direction;
+
+/// Bytes kept of one start: a request line with its Host, or a TLS hello up to its server name (RFC 6066 §3), which
+/// most clients put within the first kilobyte.
+const START_KEPT: usize = 1024;
+/// Bytes kept of an answer: the version and the status (RFC 9112 §4).
+const STATUS_KEPT: usize = "HTTP/1.1 200".len();
+/// First bytes of an answer.
+const ANSWER: &[u8] = b"HTTP/1.";
+
+/// First bytes of a TLS handshake record, version 3.x (RFC 8446 §5.1).
+const TLS_HANDSHAKE: [u8; 2] = [22, 3];
+/// Type of a TLS handshake message 1, ClientHello (RFC 8446 §4), after the record's header of five bytes.
+const CLIENT_HELLO: u8 = 1;
+
+/// The start of each direction, empty where none was recognised.
+#[derive(Clone, Debug, Default, PartialEq, serde::Serialize, serde::Deserialize)]
+pub struct FirstPayloads([Vec<u8>; 2]);
+
+impl FirstPayloads {
+    /// True if payload begins a known protocol element; cheap, because it runs for every packet.
+    #[inline]
+    pub fn is_one(payload: &[u8]) -> bool {
+        match payload.first() {
+            Some(b'G' | b'P' | b'H' | b'D' | b'O' | b'C' | b'T') => is_method(payload) || payload.starts_with(ANSWER),
+            Some(22) => payload.starts_with(&TLS_HANDSHAKE) && payload.get(5).is_none_or(|kind| *kind == CLIENT_HELLO),
+            _ => false,
+        }
+    }
+
+    /// The part of such payload that is kept.
+    pub fn kept(payload: &[u8]) -> &[u8] {
+        let most = if payload.starts_with(ANSWER) { STATUS_KEPT } else { START_KEPT };
+        &payload[..payload.len().min(most)]
+    }
+
+    /// Keeps the first start of a direction.
+    pub fn keep(&mut self, sender: Direction, payload: &[u8]) {
+        let start = &mut self.0[sender as usize];
+        if start.is_empty() {
+            start.extend_from_slice(FirstPayloads::kept(payload));
+        }
+    }
+
+    /// First bytes of that end.
+    pub fn of(&self, sender: Direction) -> &[u8] {
+        &self.0[sender as usize]
+    }
+
+    /// The client began with a TLS hello.
+    pub fn speak_tls(&self) -> bool {
+        self.0[0].starts_with(&TLS_HANDSHAKE)
+    }
+}
+
+/// Methods of RFC 9110 §9.3 and RFC 5789 with the space that follows them.
+fn is_method(payload: &[u8]) -> bool {
+    const METHODS: [&[u8]; 9] =
+        [b"GET ", b"POST ", b"PUT ", b"HEAD ", b"DELETE ", b"OPTIONS ", b"CONNECT ", b"PATCH ", b"TRACE "];
+    METHODS.iter().any(|method| payload.starts_with(method))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{FirstPayloads, START_KEPT};
+    use crate::flow::Direction;
+
+    #[test]
+    fn only_what_has_a_name_is_a_start() {
+        for yes in
+            [&b"GET / HTTP/1.1"[..], b"POST /x", b"HTTP/1.1 200", b"\x16\x03\x01\x02\x00\x01\x00", b"\x16\x03\x01"]
+        {
+            assert!(FirstPayloads::is_one(yes), "{yes:?}");
+        }
+        for no in [&b""[..], b"G", b"GETS", b"HTTP/2", b"\x16\x02\x01", b"\x16\x03\x01\x02\x00\x02", b"\0\0\0\0\0"] {
+            assert!(!FirstPayloads::is_one(no), "{no:?}");
+        }
+    }
+
+    #[test]
+    fn the_first_start_stays_and_is_cut() {
+        let mut starts = FirstPayloads::default();
+        starts.keep(Direction::Client, &[b'a'; 2 * START_KEPT]);
+        starts.keep(Direction::Client, b"GET /");
+        assert_eq!(starts.of(Direction::Client), [b'a'; START_KEPT]);
+        assert!(starts.of(Direction::Server).is_empty());
+        starts.keep(Direction::Server, b"HTTP/1.1 404 Not Found\r\n");
+        assert_eq!(starts.of(Direction::Server), b"HTTP/1.1 404");
+    }
+}

@@ -1,0 +1,130 @@
+//! Uses a sender's IP-ID field as a counter of its packets: which were sent and did not pass, and in which order.
+
+use crate::seq::SeqNo;
+use crate::time::Nanos;
+use crate::wire::Segment;
+
+/// Largest jump of a counter that counts for this connection alone.
+const FAR_AHEAD: u32 = 4096;
+/// Longest time after which a packet with the same IP-ID is a copy that a bridge or `-i any` made.
+const COPY_AGE: Nanos = Nanos::from_millis(1);
+
+/// Largest distance, in packets, by which a network reorders.
+const REORDERED: i16 = 64;
+
+/// Follows the IP-ID field; trusted while it counts packets one by one, as Linux's does for a connected socket. Where
+/// several connections share a counter (Windows keeps one per pair of addresses) it jumps whenever another connection
+/// sends.
+#[derive(Clone, Copy, Debug, Default, serde::Serialize, serde::Deserialize)]
+pub struct IpId {
+    last: Option<(u16, u32)>,
+    time: Nanos,
+    ack: SeqNo,
+    ttl: Option<u8>,
+    /// One bit for each of the last 32 packets, the newest lowest: 1 where the IP-ID was the expected one.
+    history: u32,
+    /// Number of valid bits.
+    length: u8,
+    /// The last skipped IP-IDs: from the first, below the second.
+    skipped: (u16, u16),
+    /// The last packet had been overtaken by one before it.
+    overtaken: bool,
+    expected: u32,
+    /// Jumps that no loss explains.
+    foreign: u32,
+}
+
+impl IpId {
+    /// At least nine of ten recent packets had the expected IP-ID.
+    pub fn counts(&self) -> bool {
+        let expected = self.history.count_ones();
+        let single = u64::from(self.foreign) * 100 <= u64::from(self.expected);
+        expected >= 4 && 10 * expected >= 9 * u32::from(self.length) && single
+    }
+
+    /// True if a packet that brings nothing new is a copy: its IP-ID is no newer than the last by a trusted counter, or
+    /// it took another path to the tap (RFC 791: a router lowers the TTL and keeps the IP-ID).
+    pub fn is_repeated_by(&self, segment: &Segment) -> bool {
+        let (Some(id), Some((last, _))) = (segment.ip_id, self.last) else { return false };
+        let back = i32::from(last.wrapping_sub(id) as i16);
+        if id.wrapping_sub(self.skipped.0) < self.skipped.1.wrapping_sub(self.skipped.0) {
+            // The packet did not pass before: it was overtaken.
+            return false;
+        }
+        let elsewhere = self.comes_elsewhere(segment);
+        let at_once = back == 0 && segment.ack == self.ack && segment.time - self.time < COPY_AGE;
+        id != 0 && (0..FAR_AHEAD as i32).contains(&back) && (self.counts() || elsewhere || at_once)
+    }
+
+    /// The packet took another path to the tap than the last one.
+    pub fn comes_elsewhere(&self, segment: &Segment) -> bool {
+        self.ttl.is_some() && segment.ttl != self.ttl
+    }
+
+    /// True if a later packet had another IP-ID, not the field's default of 0, or earlier packets had: a sender gives a
+    /// retransmission a new IP-ID.
+    pub fn moved_on(&self, segment: &Segment) -> bool {
+        let moves = self.expected > 0 || self.skipped.0 != self.skipped.1;
+        segment.ip_id.is_some_and(|id| id != 0 && self.last.is_some_and(|(last, _)| last != id || moves))
+    }
+
+    /// Takes in a jump of the counter between two packets of one burst with no data missing between them: the counter
+    /// counts other connections' packets too (one counter per host or destination).
+    pub fn jumped(&mut self) {
+        self.foreign += 1;
+    }
+
+    /// True if the packet was sent after the newest one seen; `None` where the counter is unreliable.
+    pub fn is_newer(&self, segment: &Segment) -> Option<bool> {
+        match (segment.ip_id, self.last) {
+            (Some(id), Some((last, _))) if self.counts() => Some((id.wrapping_sub(last) as i16) > 0),
+            _ => None,
+        }
+    }
+
+    /// Packets sent since the last one seen that did not pass; 0 where the counter is unreliable.
+    pub fn missing_before(&self, segment: &Segment) -> u32 {
+        match (segment.ip_id, self.last) {
+            (Some(id), Some((last, step))) if self.counts() => {
+                let ahead = u32::from(id.wrapping_sub(last));
+                if ahead > step && ahead < step + FAR_AHEAD { ahead - step } else { 0 }
+            }
+            _ => 0,
+        }
+    }
+
+    /// True if the last packet was sent before one that had passed already, by a trusted counter.
+    pub fn was_overtaken(&self) -> bool {
+        self.overtaken && self.counts()
+    }
+
+    /// Takes in a packet; a TSO frame uses one IP-ID per segment of `mss` bytes.
+    #[inline]
+    pub fn follow(&mut self, segment: &Segment, mss: u32) {
+        let Some(id) = segment.ip_id else { return };
+        let step = if segment.payload <= mss { 1 } else { segment.payload.div_ceil(mss) };
+        if let Some((last, expected)) = self.last {
+            let back = last.wrapping_sub(id) as i16;
+            self.overtaken = back >= 0;
+            // A repeated IP-ID is no counter: many stacks leave the field 0 where a packet must not be fragmented (RFC
+            // 6864 §4.1).
+            if (1..REORDERED).contains(&back) {
+                // The counter had not jumped over this packet: the packet was late.
+                self.history |= self.history.wrapping_add(1);
+                return;
+            }
+            let due = u32::from(id.wrapping_sub(last)) == expected;
+            if !due && back < 0 {
+                self.skipped = (last.wrapping_add(expected as u16), id);
+            }
+            self.history = self.history << 1 | u32::from(due);
+            self.length = (self.length + 1).min(32);
+            self.expected += u32::from(due);
+            if self.overtaken {
+                return;
+            }
+        }
+        (self.last, self.time) = (Some((id, step)), segment.time);
+        (self.ack, self.ttl) = (segment.ack, segment.ttl);
+    }
+}

@@ -1,0 +1,183 @@
+//! Tracks the smallest round trip of a leg over time, because a route may change during a flow.
+
+use crate::time::Nanos;
+
+/// Divisor of a round trip: a difference above a quarter is another route, less is jitter.
+const STEP: i64 = 4;
+/// Smallest difference that is another route: hosts delay an answer by less.
+const LEAST_STEP: Nanos = Nanos::from_millis(2);
+/// Answers that must agree before a longer round trip is believed, and round trips that they must span. BBR waits 10 s
+/// (draft-cardwell BBRMinRTTFilterLen), Linux 300 s (tcp_min_rtt_wlen), because they cannot tell a queue from a route.
+/// Here only answers that no queue of the flow explains are counted.
+const AGREEING: u32 = 3;
+/// Answers of an end after which a much shorter one is a route change and not the first accurate measurement.
+pub(super) const ESTABLISHED: u32 = 8;
+/// Changes remembered; a route that changes more often has no level.
+const LIMIT: usize = 64;
+
+/// Value of an answer as evidence.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Answer {
+    /// The end itself may have delayed the answer: only a short time is evidence.
+    Unsure,
+    /// The path took this long, perhaps with the flow's own queue in it.
+    Queued,
+    /// The path took this long, and no data of the flow was in flight that could have queued before it.
+    Bare,
+}
+
+/// The smallest round trip of a leg over time.
+#[derive(Clone, Debug, Default, serde::Serialize, serde::Deserialize)]
+pub struct MinRtt {
+    value: Option<Nanos>,
+    rising: Option<Rising>,
+    /// Earlier levels, and the end of each.
+    past: Vec<(Nanos, Nanos)>,
+}
+
+#[derive(Clone, Copy, Debug, serde::Serialize, serde::Deserialize)]
+struct Rising {
+    since: Nanos,
+    least: Nanos,
+    bare: u32,
+}
+
+impl MinRtt {
+    /// The level now; `None` before the first answer.
+    #[inline]
+    pub fn get(&self) -> Option<Nanos> {
+        self.value
+    }
+
+    /// Longer answers are waiting to be believed: any short one counts.
+    #[inline]
+    pub fn is_rising(&self) -> bool {
+        self.rising.is_some()
+    }
+
+    /// The level at `time`.
+    pub fn at(&self, time: Nanos) -> Option<Nanos> {
+        self.past.iter().find(|(until, _)| time < *until).map(|(_, value)| *value).or(self.value)
+    }
+
+    /// True if `span` is the round trip of a longer route than `value`, not jitter.
+    #[inline]
+    fn is_above(span: Nanos, value: Nanos) -> bool {
+        (span - value).0 > (value.0 / STEP).max(LEAST_STEP.0)
+    }
+
+    /// True if an answer after `span` is no news compared with the smallest, `least`.
+    #[inline]
+    pub(super) fn is_steady(span: Nanos, least: Nanos) -> bool {
+        span >= least && !Self::is_above(span, least)
+    }
+
+    /// Takes in an answer at `now`, after `span`; `answers` came before it. True if the level changed.
+    #[inline]
+    pub fn offer(&mut self, now: Nanos, span: Nanos, answer: Answer, answers: u32) -> bool {
+        // Packets out of order in the capture may seem to be answered before they were sent.
+        let span = span.or_zero();
+        let Some(value) = self.value else {
+            self.value = Some(span);
+            return false;
+        };
+        if Self::is_above(span, value) {
+            return self.rise(now, span, answer);
+        }
+        self.rising = None;
+        if span >= value {
+            return false;
+        }
+        if Self::is_above(value, span) && answers >= ESTABLISHED {
+            self.change(now, span);
+            return true;
+        }
+        self.value = Some(span);
+        false
+    }
+
+    fn rise(&mut self, now: Nanos, span: Nanos, answer: Answer) -> bool {
+        let rising = match answer {
+            Answer::Unsure => return false,
+            Answer::Queued => self.rising.as_mut(),
+            Answer::Bare => Some(self.rising.get_or_insert(Rising { since: now - span, least: span, bare: 0 })),
+        };
+        let Some(rising) = rising else { return false };
+        if answer == Answer::Bare && (Self::is_above(span, rising.least) || Self::is_above(rising.least, span)) {
+            // The answers disagree. The first packet may have gone by one route and its answer come back by the other.
+            let since = if rising.bare <= 1 { rising.since } else { now - span };
+            *rising = Rising { since, least: span, bare: 0 };
+        }
+        rising.least = rising.least.min(span);
+        rising.bare += u32::from(answer == Answer::Bare);
+        let (since, least) = (rising.since, rising.least);
+        let believed = rising.bare >= AGREEING && now - since >= least + least;
+        if believed {
+            self.change(since, least);
+        }
+        believed
+    }
+
+    fn change(&mut self, since: Nanos, value: Nanos) {
+        if let Some(old) = self.value.filter(|_| self.past.len() < LIMIT) {
+            self.past.push((since, old));
+        }
+        self.value = Some(value);
+        self.rising = None;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn ms(ms: i64) -> Nanos {
+        Nanos::from_millis(ms)
+    }
+
+    /// Plays twenty answers of 20 ms, then answers of 60 ms from 1 s on.
+    fn after_a_change(answer: Answer) -> MinRtt {
+        let mut level = MinRtt::default();
+        (0..20).for_each(|i| _ = level.offer(ms(i * 50), ms(20), Answer::Queued, i as u32));
+        (0..6).for_each(|i| _ = level.offer(ms(1_000 + i * 60), ms(60), answer, 20));
+        level
+    }
+
+    #[test]
+    fn a_route_that_grew_longer_is_believed_after_three_bare_answers_and_dated_back() {
+        let level = after_a_change(Answer::Bare);
+        assert_eq!((level.get(), level.at(ms(500)), level.at(ms(1_030))), (Some(ms(60)), Some(ms(20)), Some(ms(60))));
+    }
+
+    #[test]
+    fn a_queue_of_its_own_and_an_end_that_thinks_change_nothing() {
+        assert_eq!(after_a_change(Answer::Queued).get(), Some(ms(20)));
+        assert_eq!(after_a_change(Answer::Unsure).get(), Some(ms(20)));
+    }
+
+    #[test]
+    fn one_short_answer_in_between_shows_that_the_route_is_the_same() {
+        let mut level = MinRtt::default();
+        level.offer(ms(0), ms(20), Answer::Bare, 0);
+        for i in 1..30 {
+            level.offer(ms(i * 60), if i % 3 == 0 { ms(21) } else { ms(60) }, Answer::Bare, i as u32);
+        }
+        assert_eq!(level.get(), Some(ms(20)));
+    }
+
+    #[test]
+    fn a_route_that_grew_shorter_keeps_its_past() {
+        let mut level = MinRtt::default();
+        (0..20).for_each(|i| _ = level.offer(ms(i * 60), ms(60), Answer::Queued, i as u32));
+        level.offer(ms(1_300), ms(20), Answer::Queued, 20);
+        assert_eq!((level.at(ms(1_200)), level.get()), (Some(ms(60)), Some(ms(20))));
+    }
+
+    #[test]
+    fn a_first_answer_that_was_late_is_corrected_for_all_time() {
+        let mut level = MinRtt::default();
+        level.offer(ms(0), ms(60), Answer::Queued, 0);
+        level.offer(ms(100), ms(20), Answer::Queued, 1);
+        assert_eq!(level.at(ms(0)), Some(ms(20)));
+    }
+}

@@ -1,0 +1,399 @@
+//! Builds the pauses of one sender while its flow is open: each event is noted, the next new data freezes the pause.
+
+mod acks;
+mod freeze;
+
+use super::bottleneck::Bottleneck;
+use super::evidence::{Burst, Clump, Pause};
+use super::hole::Holes;
+use super::kept::Kept;
+use super::open::{Beginning, Left, Open, Train};
+use super::reading::Reading;
+use super::repair::{Again, Attempt, Repairs, Totals};
+use crate::flow::{Direction, Half};
+use crate::packet_no::PacketNo;
+use crate::sender::Cwnd;
+use crate::sender::cwnd::Phase;
+use crate::time::Nanos;
+use crate::wire::{Flags, Segment};
+
+/// Pauses kept of one flow, a kilobyte each; further pauses are only counted.
+pub const PAUSE_LIMIT: usize = 1 << 16;
+/// Shortest pause that counts as a wait: shorter ones are the noise of hosts.
+pub const LEAST_PAUSE: Nanos = Nanos::from_micros(250);
+/// Share of the round trip from which a pause is recorded. `pause::watch` reports pauses from a larger share on, because the
+/// smallest round trip is known only at the end.
+const RECORDED_SHARE: f64 = 0.15;
+
+/// A sender's silence, and its retransmission timeout.
+#[derive(Clone, Copy, Debug, serde::Serialize, serde::Deserialize)]
+pub struct Idle {
+    /// Time in which the sender sent nothing.
+    pub idle: Nanos,
+    /// Retransmission timeout of the sender.
+    pub rto: Nanos,
+}
+
+/// The end of a pause.
+#[derive(Clone, Copy, Debug)]
+pub struct Ending {
+    /// Time of the end.
+    pub time: Nanos,
+    /// Packet of the new data that followed, if any followed.
+    pub next_packet: Option<PacketNo>,
+    /// Packets lost before the tap just before that data.
+    pub lost: u32,
+    /// Offsets of the bytes missing before that data; empty where the data follows on.
+    pub hole: (i64, i64),
+    /// The IP-IDs missing before that data.
+    pub missing_ids: (u16, u16),
+    /// Base round trip as known now.
+    pub base_rtt: Option<Nanos>,
+}
+
+/// Collects the pauses of one sender.
+#[derive(Clone, Debug, serde::Serialize, serde::Deserialize)]
+pub struct Builder {
+    sender: Direction,
+    burst: Burst,
+    sending: bool,
+    open: Open,
+    train: Option<Train>,
+    left: Option<Left>,
+    /// Offsets of the bytes missing before the data that ended the last pause.
+    hole: Option<(i64, i64)>,
+    /// The IP-IDs missing before that data: from the first, below the second.
+    missing_ids: (u16, u16),
+    /// The idle time before that data, if the missing packets made it look like a timeout.
+    pub(super) taken_for_timeout: Option<Idle>,
+    largest_window: i64,
+    pub(super) reading: Reading,
+    /// Time between two segments too close for a pause, while the peer's window was full.
+    pub(super) full_for: Nanos,
+    full: bool,
+    /// Frozen pauses in order of time.
+    pub(super) pauses: Kept,
+    /// Pauses that may still be kept.
+    pub(super) pause_room: usize,
+    /// Pauses dropped beyond the limit.
+    pub dropped: u64,
+    /// Start of the first dropped pause.
+    pub(super) untold_from: Option<Nanos>,
+    /// Time of the sender's FIN.
+    pub fin: Option<Nanos>,
+    /// First flight: bytes sent before any of them was acknowledged.
+    pub initial_flight: Option<u64>,
+    initial_open: bool,
+    /// The last ACK of new data or report of a loss: the sender's timers run from it.
+    heard: Nanos,
+    repairs: Option<Box<Repairs>>,
+    holes: Holes,
+    pub(super) last_peer_payload: Option<Nanos>,
+    /// Watches for a queue on the path; most flows are too short to need one.
+    pub(super) bottleneck: Option<Box<Bottleneck>>,
+}
+
+impl Builder {
+    /// Builds the pauses in the data of `sender`.
+    pub fn new(sender: Direction) -> Builder {
+        Builder {
+            sender,
+            burst: Burst::default(),
+            sending: false,
+            open: Open::default(),
+            train: None,
+            left: None,
+            hole: None,
+            missing_ids: (0, 0),
+            taken_for_timeout: None,
+            largest_window: 0,
+            reading: Reading::default(),
+            full_for: Nanos::ZERO,
+            full: false,
+            pauses: Kept::default(),
+            pause_room: PAUSE_LIMIT,
+            dropped: 0,
+            untold_from: None,
+            fin: None,
+            initial_flight: None,
+            initial_open: true,
+            heard: Nanos::ZERO,
+            repairs: None,
+            holes: Holes::default(),
+            last_peer_payload: None,
+            bottleneck: None,
+        }
+    }
+
+    /// True once the sender has sent data.
+    pub fn sending(&self) -> bool {
+        self.sending
+    }
+
+    /// Time when the sender last sent new data.
+    pub fn last_data(&self) -> Nanos {
+        self.burst.end
+    }
+
+    /// Time when the sender last sent data, new or old: Linux's lsndtime, from which an idle period is counted.
+    pub fn last_sent(&self) -> Nanos {
+        self.open.last_retransmission.map_or(self.burst.end, |again| again.max(self.burst.end))
+    }
+
+    /// Sets the start of the wait for the first data.
+    pub fn first_wait_from(&mut self, start: Nanos) {
+        // Data may have left before the handshake was over, and be stored before the segment that completed it.
+        self.burst.end = start.max(self.burst.start);
+    }
+
+    fn begin(&mut self, half: &Half, cwnd: &Cwnd) {
+        self.open.beginning.get_or_insert_with(|| Beginning {
+            flight: half.flight(),
+            segments: half.flight_segments(),
+            room: half.room(),
+            window: half.window,
+            window_field: half.window_field,
+            short: half.short_segment_out(),
+            cwnd: cwnd.segments(),
+            cwnd_known: cwnd.certain(),
+            phase: cwnd.phase(),
+            before_idle: cwnd.before_idle(),
+            after_idle: cwnd.after_idle(),
+            largest_window: self.largest_window,
+            srtt: half.srtt,
+        });
+    }
+
+    /// Takes in payload of the peer.
+    pub fn on_peer_data(&mut self, segment: &Segment) {
+        self.last_peer_payload = Some(segment.time);
+        if segment.time < self.burst.end {
+            // The capture holds it too late: the burst's last segment acknowledges it.
+            return;
+        }
+        let open = &mut self.open;
+        open.peer_bytes += u64::from(segment.payload);
+        open.peer_first = open.peer_first.or(Some(segment.time));
+        open.peer_last = Some(segment.time);
+        open.peer_packet = Some(segment.packet);
+    }
+
+    /// Takes in payload that the peer repeated because the sender had not acknowledged it: only now may the sender have
+    /// a complete request to answer (RFC 9293 §3.10.7.4: out-of-order data reaches no application).
+    pub fn on_peer_repeat(&mut self, segment: &Segment) {
+        if let Some(last) = &mut self.last_peer_payload {
+            *last = segment.time;
+        }
+        let open = &mut self.open;
+        open.peer_first = open.peer_first.or(Some(segment.time));
+        open.peer_last = Some(segment.time);
+        open.peer_packet = Some(segment.packet);
+    }
+
+    /// Takes in old data that the sender sent again; returns the attempt where this begins one.
+    pub fn on_retransmission(&mut self, segment: &Segment, half: &Half, cwnd: &Cwnd) -> Option<Attempt> {
+        self.begin(half, cwnd);
+        let time = segment.time;
+        let start = half.offset(segment.seq);
+        // Data that the tap saw acknowledged is sent again: those ACKs were lost behind the tap.
+        let unheard = start < half.snd_una;
+        if unheard && let Some(pause) = self.pauses.last_mut() {
+            pause.acks_lost |= (pause.left_edge - pause.acked..pause.left_edge).contains(&start);
+        }
+        let again = Again {
+            segment,
+            half,
+            heard: if unheard { self.burst.end } else { self.heard },
+            hinted: (self.open.loss_hints > 0 || half.has_holes()) && half.may_repair(),
+            recovering: cwnd.phase() == Phase::Recovery,
+            pause: self.pauses.len(),
+        };
+        let attempt = self.repairs.get_or_insert_default().sends(&again, &mut self.open.repair);
+        self.open.retransmissions += 1;
+        self.open.first_retransmission = self.open.first_retransmission.or(Some(time));
+        self.open.last_retransmission = Some(time);
+        attempt
+    }
+
+    /// Takes in a probe of the peer's window, or a keep-alive.
+    pub fn on_probe(&mut self, payload: u32, half: &Half, cwnd: &Cwnd) {
+        self.begin(half, cwnd);
+        self.open.probes += 1;
+        self.open.persist.probed(payload);
+    }
+
+    /// A paste leaves packets out after `last`.
+    pub fn on_left_out(&mut self, last: Nanos) {
+        self.open.left_out = self.open.left_out.or(Some(last));
+    }
+
+    /// Reports of a loss since the last new data.
+    pub fn loss_hints(&self) -> u32 {
+        self.open.loss_hints
+    }
+
+    /// Retransmissions since the last new data.
+    pub fn retransmissions(&self) -> u32 {
+        self.open.retransmissions
+    }
+
+    /// The silence was TCP's: since the last new data the peer's window was closed, or something was sent again.
+    pub fn held_up(&self) -> bool {
+        self.open.closed.is_some() || self.open.retransmissions > 0
+    }
+
+    /// Time when the sender last sent or received anything new.
+    pub fn last_progress(&self) -> Nanos {
+        self.heard.max(self.last_sent())
+    }
+
+    /// True if old data was sent again after `time`.
+    pub fn repairs_after(&self, time: Nanos) -> bool {
+        self.open.last_retransmission.is_some_and(|again| again > time)
+    }
+
+    /// Time of the last ACK of new data or report of a loss.
+    #[inline]
+    pub fn heard(&self) -> Nanos {
+        self.heard
+    }
+
+    /// All repairs of this direction.
+    pub fn repairs(&self) -> Totals {
+        self.repairs.as_ref().map_or_else(Totals::default, |repairs| repairs.totals)
+    }
+
+    /// Prepares for a data segment of the sender, after the ACKs before it: if the segment ends a pause, notes the data
+    /// left in flight.
+    #[inline]
+    pub fn prepare(
+        &mut self,
+        now: Nanos,
+        base_rtt: impl FnOnce() -> Option<Nanos>,
+        half: &Half,
+        cwnd: &Cwnd,
+        heard_unseen: bool,
+    ) {
+        let silence = now - self.burst.end;
+        // Few frames follow a silence at all.
+        let is_pause = silence > LEAST_PAUSE && silence > base_rtt().unwrap_or_default().scaled(RECORDED_SHARE);
+        self.left = None;
+        if is_pause || self.open.left_out.is_some() {
+            self.begin(half, cwnd);
+            self.left = Some(Left {
+                flight: half.flight(),
+                short: half.short_segment_out(),
+                unknown: half.flight_unknown,
+                heard_unseen,
+            });
+        } else if self.full {
+            self.full_for += silence.or_zero();
+        }
+    }
+
+    /// True if the segment that was prepared for ends a pause.
+    pub fn is_prepared(&self) -> bool {
+        self.left.is_some()
+    }
+
+    /// Freezes the pause that ends now; true if nothing was left in flight.
+    pub fn close(&mut self, ending: &Ending, half: &Half, cwnd: &mut Cwnd) -> bool {
+        let left = self.left.take().unwrap_or_default();
+        if self.pause_room == 0 {
+            self.dropped += 1;
+            self.untold_from = self.untold_from.or(Some(self.burst.end));
+            return left.flight == 0;
+        }
+        let pause = self.freeze(ending, half, cwnd, left);
+        // In recovery more may be in flight than the window will allow: the flight comes down segment by segment (RFC
+        // 6937).
+        if !pause.recovering {
+            cwnd.at_least(if cwnd.certain() { pause.segments_held } else { pause.segments_at_start });
+            if pause.losses > 0 && pause.released_by_ack() && !pause.short_segment_out {
+                cwnd.settles(pause.segments_held);
+            }
+        }
+        self.pause_room -= 1;
+        self.pauses.push(pause);
+        self.missing_ids = ending.missing_ids;
+        self.hole = (ending.hole.1 > ending.hole.0).then_some(ending.hole);
+        left.flight == 0
+    }
+
+    /// FirstPayloads a burst with new data.
+    pub fn start_burst(&mut self, segment: &Segment) {
+        // After packets that were left out the burst begins whatever its time, but not within the burst before.
+        let start = if self.sending { segment.time.max(self.burst.end) } else { segment.time };
+        let clump = Clump { start, count: 1, ..Clump::default() };
+        self.burst = Burst { start, end: start, first_frame: segment.payload, clump, ..Burst::default() };
+    }
+
+    /// Adds new data to the current burst; `half` is the state after it.
+    #[inline]
+    pub fn extend(&mut self, segment: &Segment, bytes: u32, half: &Half) {
+        self.sending = true;
+        if let Some(bottleneck) = &mut self.bottleneck {
+            bottleneck.on_data(segment.time);
+        }
+        let burst = &mut self.burst;
+        let silence = segment.time - burst.end;
+        if silence > LEAST_PAUSE {
+            let clump = &mut burst.clump;
+            let longest_silence = clump.longest_silence.max(silence);
+            *clump = Clump { start: segment.time, bytes: 0, count: clump.count + 1, longest_silence, ..*clump };
+        }
+        burst.clump.bytes += u64::from(bytes);
+        burst.clump.first_bytes += if burst.clump.count == 1 { u64::from(bytes) } else { 0 };
+        burst.acks += self.open.acks;
+        burst.end = segment.time.max(burst.start);
+        burst.bytes += u64::from(bytes);
+        burst.frames += 1;
+        burst.in_flight = half.flight() as u64;
+        (burst.last_frame, burst.pushed) = (segment.payload, segment.flags.has(Flags::PSH));
+        burst.last_packet = segment.packet;
+        self.full = half.room().is_some_and(|room| room < i64::from(half.mss()));
+        if self.initial_open {
+            self.initial_flight = Some(self.initial_flight.unwrap_or(0) + u64::from(bytes));
+        }
+        // Data ends a closed window. The window may have stayed closed over the new data only if that was a probe.
+        let (closed, shut) = (self.open.closed.filter(|_| self.open.reopened.is_none()), self.open.persist.window);
+        if self.open.acks > 0
+            || self.open.beginning.is_some()
+            || self.open.peer_bytes > 0
+            || self.open.overtaken > Nanos::ZERO
+            || self.open.left_out.is_some()
+        {
+            // If the capture holds the segment too late, the peer's payload after it belongs to the next pause.
+            let kept = self.open.peer_after(segment.time);
+            self.open = kept;
+            self.reading.next_pause();
+            self.train = None;
+        }
+        self.open.closed = closed;
+        self.open.persist.window = shut.filter(|_| closed.is_some());
+    }
+
+    /// Counts the time of a silence that turned out too short for a pause, if the window was full in it.
+    pub(super) fn count_full(&mut self, pause: &Pause) {
+        if pause.room_at_start.is_some_and(|room| room < i64::from(pause.mss)) {
+            self.full_for += pause.duration();
+        }
+    }
+
+    /// Memory that repairs take, bytes.
+    pub(super) fn memory(&self) -> usize {
+        self.repairs.as_ref().map_or(0, |repairs| repairs.memory())
+    }
+
+    /// Shrinks the repairs because memory is short.
+    pub(super) fn shrink(&mut self) {
+        if let Some(repairs) = &mut self.repairs {
+            repairs.shrink();
+        }
+    }
+
+    /// The burst that is still open.
+    pub fn current_burst(&self) -> Burst {
+        self.burst
+    }
+}

@@ -1,0 +1,221 @@
+//! Updates the open pause, and the pause before it, with ACKs and with data that comes late.
+
+use super::{Builder, Idle};
+use crate::flow::{Acked, Half};
+use crate::pause::bottleneck::Bottleneck;
+use crate::pause::open::{Beginning, Train};
+use crate::pause::recovered::Recovered;
+use crate::sender::{Cwnd, timers};
+use crate::time::Nanos;
+
+/// Longest delay by reordering in the network; a quarter of the round trip (RFC 8985 §6.2) where that is less.
+const REORDERING: Nanos = Nanos::from_millis(5);
+
+impl Builder {
+    /// Takes in an ACK that reached the sender; `half` is the state after it, `cwnd` the model before it. True if the
+    /// ACK showed that the repair of a loss was needless.
+    #[inline]
+    pub fn on_ack(&mut self, acked: &Acked, half: &Half, cwnd: &Cwnd) -> bool {
+        self.heard_late(acked);
+        let largest_window = self.largest_window;
+        let open = &mut self.open;
+        open.beginning.get_or_insert_with(|| Beginning {
+            flight: acked.flight_before,
+            segments: acked.out_before,
+            room: acked.room_before,
+            window: acked.window_before,
+            window_field: acked.field_before,
+            short: acked.short_before,
+            cwnd: cwnd.segments(),
+            cwnd_known: cwnd.certain(),
+            phase: cwnd.phase(),
+            before_idle: cwnd.before_idle(),
+            after_idle: cwnd.after_idle(),
+            largest_window,
+            srtt: half.srtt,
+        });
+        self.largest_window = self.largest_window.max(half.window.unwrap_or(0));
+        if acked.unseen_inside > 0
+            && let Some(hole) = self.hole.take_if(|hole| hole.1 <= half.snd_una)
+            && let Some(pause) = self.pauses.last_mut()
+        {
+            // Nobody retransmitted these bytes: the capture lost them, not the network.
+            pause.lost_before_tap = 0;
+            pause.unseen.before_next = hole.1 > hole.0;
+        }
+        if acked.bytes > 0 {
+            self.initial_open &= acked.bytes <= 0;
+        }
+        let opened = match (acked.room_before, half.room()) {
+            (Some(before), Some(now)) => {
+                // A sender with an open window and nothing in flight waited for no window.
+                let waits = before < i64::from(half.mss())
+                    || open.all_acked.is_none_or(|at| acked.time - at <= timers::rto(half.srtt));
+                now > before && waits
+            }
+            _ => false,
+        };
+        if half.window.is_none() && acked.bytes == 0 && half.window_field > acked.field_before {
+            open.widened = Some((acked.time, acked.packet));
+        }
+        if acked.overdue && self.sending {
+            // This ACK had released the burst: the pause after the burst begins with the data now in flight.
+            open.beginning = None;
+        } else if acked.bytes > 0 || opened {
+            open.acks += u32::from(acked.bytes > 0);
+            open.acked += acked.bytes;
+            open.acked_in_time += if acked.early { 0 } else { acked.bytes };
+            if acked.bytes > 0 {
+                open.slowest_ack.hears(acked, self.heard.max(self.burst.start));
+            }
+            open.last_ack = Some(acked.time);
+            open.last_ack_packet = Some(acked.packet);
+            match &mut self.train {
+                Some(train) if is_train(acked.time - train.last, half.srtt) => train.last = acked.time,
+                train => {
+                    *train = Some(Train {
+                        last: acked.time,
+                        first_packet: acked.packet,
+                        segments: acked.out_before,
+                        room: acked.room_before,
+                    });
+                }
+            }
+        }
+        open.loss_hints += u32::from(acked.loss_hint);
+        if cwnd.repairs() {
+            open.recovered = Recovered::by(acked, half, cwnd, open);
+        }
+        open.persist.heard();
+        self.reading.on_ack(acked.time, half.snd_una, acked.bytes, (acked.window_before, half.window), half.mss());
+        open.unseen.inside += acked.unseen_inside;
+        open.unseen.blind |= acked.blind;
+        if acked.unseen_tail > 0 {
+            open.unseen.tail += acked.unseen_tail;
+            open.unseen.tail_acked = open.unseen.tail_acked.or(Some(acked.time));
+        }
+        if acked.bytes > 0 || acked.loss_hint {
+            self.heard = acked.time;
+        }
+        if half.flight() == 0 && open.all_acked.is_none() {
+            open.all_acked = Some(acked.time);
+        }
+        if let Some(hole) = self.pauses.last_mut().filter(|_| half.has_holes()).and_then(|pause| pause.hole.as_mut()) {
+            self.holes.confirms(acked.time, hole);
+        }
+        let closed = self.holes.on_ack(acked.time, half.snd_una, half.has_holes());
+        self.open.closed_hole = closed.or(self.open.closed_hole);
+        self.watch_window(acked, half);
+        match &mut self.bottleneck {
+            Some(bottleneck) => bottleneck.on_ack(acked, half),
+            None if Bottleneck::is_due(acked, half) => self.bottleneck = Some(Box::new(Bottleneck::new(acked, half))),
+            None => {}
+        }
+        match &mut self.repairs {
+            Some(repairs) => repairs.on_ack(acked, half, &mut self.pauses, &mut self.open.repair),
+            None => false,
+        }
+    }
+
+    /// True if a repetition of the last ACK would change nothing, as long as this sender sends nothing.
+    #[inline]
+    pub fn has_learnt(&self, half: &Half, cwnd: &Cwnd) -> bool {
+        let open = &self.open;
+        open.beginning.is_some()
+            && open.all_acked.is_some()
+            && open.closed.is_none()
+            && open.persist.unheard == 0
+            && (open.unseen.blind || half.vantage.is_proven())
+            && !self.reading.lags()
+            && self.bottleneck.is_none()
+            && !cwnd.repairs()
+    }
+
+    /// Tracks when the peer's window closes and reopens. A window of 0 is closed (RFC 9293 §3.8.6.1, Linux
+    /// tcp_send_probe0); a window below a segment with nothing in flight is as good as closed.
+    fn watch_window(&mut self, acked: &Acked, half: &Half) {
+        let usable = i64::from(half.mss()).min(self.largest_window / 2);
+        // A window of unknown scale is open unless its field is 0, because only 0 is 0 at every shift (RFC 7323 §2.2).
+        let closed = half.window.is_some_and(|window| window == 0 || (window < usable && half.flight() == 0));
+        if let Some(window) = half.window.filter(|_| closed) {
+            self.open.persist.at(window);
+        }
+        match (closed, self.open.closed) {
+            (true, None) => {
+                self.open.closed = Some(acked.time);
+                if !self.sending && self.burst.end == Nanos::ZERO {
+                    self.first_wait_from(acked.time);
+                }
+            }
+            (true, Some(_)) => self.open.reopened = None,
+            (false, Some(_)) if self.open.reopened.is_none() => self.open.reopened = Some(acked.time),
+            _ => {}
+        }
+    }
+
+    /// Takes in bytes `[start, end)` that had been missing: the network had reordered them (`lost` is false), or lost
+    /// them.
+    pub fn on_late(&mut self, start: i64, end: i64, lost: bool) {
+        if !lost && self.open.unseen.tail > 0 && self.open.unseen.tail_acked.is_some() {
+            self.open.unseen.tail = (self.open.unseen.tail - (end - start)).max(0);
+            self.open.unseen.tail_acked = self.open.unseen.tail_acked.filter(|_| self.open.unseen.tail > 0);
+        } else if !lost {
+            self.burst.bytes += (end - start) as u64;
+            self.burst.clump.bytes += (end - start) as u64;
+        }
+        if !lost {
+            self.holes.reorders(start, end, self.pauses.last_mut().map(|pause| &mut pause.hole));
+        }
+        if self.hole.is_some_and(|hole| start < hole.1 && end > hole.0) {
+            self.hole = None;
+            if !lost && let Some(pause) = self.pauses.last_mut() {
+                pause.lost_before_tap = 0;
+            }
+        }
+    }
+
+    /// Takes in a segment that passed at `now` while the bytes between the offsets `missing` had not passed.
+    pub fn skips(&mut self, now: Nanos, missing: (i64, i64)) {
+        self.holes.skips(now, missing);
+    }
+
+    /// Takes in how long the network before the tap held data back while later data passed.
+    pub fn was_overtaken(&mut self, held: Nanos) {
+        self.open.overtaken = self.open.overtaken.max(held);
+    }
+
+    /// Takes in a packet that came after one sent later: if it seemed lost before the last pause's end, it was only late.
+    /// Returns the idle time that its absence had made look like a timeout, if no other packet is missing there.
+    pub fn on_overtaken(&mut self, now: Nanos, id: u16) -> Option<Idle> {
+        let (from, to) = self.missing_ids;
+        let was_missing = id.wrapping_sub(from) < to.wrapping_sub(from);
+        if let Some(pause) = self.pauses.last_mut().filter(|pause| was_missing && now - pause.end < REORDERING) {
+            pause.lost_before_tap = pause.lost_before_tap.saturating_sub(1);
+            return self.taken_for_timeout.take_if(|_| pause.lost_before_tap == 0);
+        }
+        None
+    }
+
+    /// Moves an ACK that was stored after the data that it released into the pause that this data ended.
+    fn heard_late(&mut self, acked: &Acked) {
+        let first = self.open.acks == 0 && acked.bytes > 0;
+        let last =
+            self.pauses.last_mut().filter(|pause| first && pause.unseen.heard && acked.time - pause.end < REORDERING);
+        if let Some(pause) = last {
+            pause.unseen.heard = false;
+            pause.acks += 1;
+            pause.acked += acked.bytes;
+            pause.last_ack = Some(pause.end);
+            pause.last_ack_packet = Some(acked.packet);
+            pause.left_in_flight = (pause.left_in_flight - acked.bytes).max(0);
+            pause.short_segment_left &= pause.left_in_flight > 0;
+            pause.all_acked = pause.all_acked.or((pause.left_in_flight == 0).then_some(pause.end));
+        }
+    }
+}
+
+/// ACKs with smaller pauses are one train: 2 % of a round trip, within the jitter of hosts and pipes.
+fn is_train(pause: Nanos, srtt: Option<Nanos>) -> bool {
+    pause <= Nanos::from_micros(50)
+        || (pause <= Nanos::from_millis(1) && pause <= srtt.unwrap_or_default().scaled(0.02))
+}

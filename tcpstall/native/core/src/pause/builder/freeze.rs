@@ -1,0 +1,101 @@
+//! Freezes a pause at its end: its notes become evidence that does not change any more.
+
+use super::{Builder, Ending};
+use crate::flow::Half;
+use crate::pause::evidence::{Burst, Context, Pause};
+use crate::pause::open::Left;
+use crate::pause::unseen::Unseen;
+use crate::sender::Cwnd;
+use crate::sender::cwnd::Phase;
+use crate::time::Nanos;
+
+impl Builder {
+    pub(super) fn freeze(&self, ending: &Ending, half: &Half, cwnd: &Cwnd, left: Left) -> Pause {
+        let open = &self.open;
+        let at = open.beginning.unwrap_or_default();
+        let freeing = self.train;
+        let peer = open.peer_first.is_none_or(|first| first <= ending.time);
+        let segments_held = freeing.map_or(at.segments, |train| train.segments);
+        Pause {
+            sender: self.sender,
+            before: self.burst,
+            first: !self.sending,
+            end: ending.time.max(self.burst.end),
+            ended: ending.next_packet.is_some(),
+            after: Burst::default(),
+            next_packet: ending.next_packet,
+            base_rtt: ending.base_rtt,
+            srtt: at.srtt,
+            distance: half.vantage.now().unwrap_or_default(),
+            held_up: half.vantage.is_held_up(),
+            jitter: half.vantage.jitter(),
+            disorder: Nanos::ZERO,
+            mss: half.mss(),
+            mss_known: half.mss_is_sure(),
+            flight_at_start: at.flight,
+            segments_at_start: at.segments,
+            segments_held,
+            room_at_start: at.room,
+            room_held: freeing.map_or(at.room, |train| train.room),
+            window: at.window,
+            window_field: at.window_field,
+            least_room: None,
+            multipath: false,
+            scale_inferred: false,
+            largest_window: at.largest_window,
+            short_segment_out: at.short,
+            short_segment_left: left.short,
+            acks: open.acks,
+            slowest_ack: open.slowest_ack,
+            acked: open.acked,
+            acked_in_time: open.acked_in_time,
+            last_ack: open.last_ack,
+            last_ack_packet: freeing.map(|train| train.first_packet).or(open.last_ack_packet),
+            widened: open.widened,
+            all_acked: open.all_acked,
+            left_in_flight: left.flight,
+            closed: open.closed,
+            reopened: open.reopened,
+            probes: open.probes,
+            persist: open.persist,
+            reading: self.reading.backlog(ending.time.max(self.burst.end)),
+            // More segments in flight than the model allows: a larger initial window, or growth that the model missed.
+            cwnd: at.cwnd.max(segments_held),
+            phase: at.phase,
+            losses: cwnd.losses(),
+            cwnd_before_idle: at.before_idle,
+            old_window_known: cwnd.old_window_known(),
+            cwnd_after_idle: at.after_idle,
+            peer_bytes: if peer { open.peer_bytes } else { 0 },
+            peer_first: open.peer_first.filter(|_| peer),
+            peer_last: open.peer_last.filter(|_| peer),
+            peer_packet: open.peer_packet.filter(|_| peer),
+            retransmissions: open.retransmissions,
+            first_retransmission: open.first_retransmission,
+            repair: open.repair.clone(),
+            held: half.vantage.tsval_clock.late().filter(|_| ending.next_packet.is_some()).unwrap_or_default(),
+            overtaken: open.overtaken,
+            lost_before_tap: ending.lost,
+            numbered: half.ip_id.counts(),
+            hole_before: ending.hole.1 - ending.hole.0,
+            left_edge: half.snd_una,
+            acks_lost: false,
+            loss_hints: open.loss_hints,
+            recovering: at.phase == Phase::Recovery,
+            recovered: open.recovered.clone(),
+            hole: self.holes.longest(open.closed_hole, self.burst.end, ending.time),
+            left_out: open.left_out,
+            from_start: half.syn_seen,
+            flight_unknown: left.unknown,
+            cwnd_known: at.cwnd_known,
+            unseen: Unseen { heard: left.heard_unseen, oldest: self.oldest_out(half, &left), ..open.unseen },
+            context: Context::default(),
+        }
+    }
+
+    /// Start of the retransmission timer of the oldest data in flight (RFC 6298 §5).
+    fn oldest_out(&self, half: &Half, left: &Left) -> Option<Nanos> {
+        let sent = half.head_sent().filter(|_| left.flight > 0)?.max(self.heard);
+        Some(self.repairs.as_ref().and_then(|repairs| repairs.last).map_or(sent, |again| again.max(sent)))
+    }
+}

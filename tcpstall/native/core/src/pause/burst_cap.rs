@@ -1,0 +1,112 @@
+//! Detects turns whose first burst was cut short with more to send: at which count, and whether the count grows.
+
+use super::evidence::Pause;
+
+/// Acknowledged segments without growth after which a count is no congestion window: a full congestion window grows at
+/// the latest after 20 (CUBIC's slowest growth before any loss, Linux `bictcp_update`, cnt = 20), and the count must
+/// hold for two such spans.
+const NO_GROWTH: u32 = 2 * 20;
+/// Consecutive steps of growth before the growth is believed.
+const GROWING_STEPS: usize = 2;
+
+/// A turn of the sender.
+struct Turn {
+    /// The pause after the turn's first burst.
+    first: usize,
+    /// The pause that ends the turn; the same pause where the turn had one burst.
+    end: usize,
+    /// Segments of the first burst.
+    count: u32,
+    /// Most segments in flight at a pause of the turn.
+    most: u32,
+}
+
+impl Turn {
+    fn is_cut(&self) -> bool {
+        self.end > self.first
+    }
+}
+
+/// Gives every pause of a cut turn the evidence of the turns around it.
+pub(super) fn find_cut(pauses: &mut [Pause]) {
+    let turns = turns(pauses);
+    let mut start = 0;
+    while start < turns.len() {
+        let cap = turns[start].count;
+        // An answer that needs no more than the cap is no evidence; a larger answer sent whole shows that there is no
+        // cap.
+        let same = |turn: &&Turn| if turn.is_cut() { turn.count == cap } else { turn.count <= cap };
+        let row = turns[start..].iter().take_while(same).count().max(1);
+        let cut = || turns[start..start + row].iter().filter(|turn| turn.is_cut());
+        let alike = cut().count() as u32;
+        for turn in cut() {
+            note_cap(&mut pauses[turn.first..turn.end], cap, alike);
+        }
+        start += row;
+    }
+    note_growth(pauses, &turns);
+}
+
+/// Splits the pauses into turns. A turn that was cut inside a segment, or whose next burst no ACK released, breaks the
+/// row.
+fn turns(pauses: &[Pause]) -> Vec<Turn> {
+    let begins = |index: usize| match index.checked_sub(1) {
+        Some(before) => pauses[before].first || pauses[before].is_turn(),
+        None => !pauses[0].first,
+    };
+    let mut turns = Vec::new();
+    for first in (0..pauses.len()).filter(|&index| begins(index)) {
+        let pause = &pauses[first];
+        let after = pauses[first..].iter().position(|pause| pause.is_turn() || !pause.ended);
+        let end = after.map_or(pauses.len(), |after| first + after);
+        let known = end == first || (pause.released_by_ack() && is_whole(pause));
+        let most = pauses[first..end].iter().map(|pause| pause.segments_at_start).max().unwrap_or(0);
+        turns.push(Turn { first, end, count: if known { pause.segments_at_start } else { u32::MAX }, most });
+    }
+    turns
+}
+
+fn is_whole(pause: &Pause) -> bool {
+    pause.flight_at_start % i64::from(pause.mss.max(1)) == 0
+}
+
+/// Notes the cap on bursts at the pauses of one turn. After a partial ACK a capped sender may have as much in flight as
+/// at that ACK plus the cap: each ACK releases one cap.
+fn note_cap(turn: &mut [Pause], count: u32, alike: u32) {
+    if count.saturating_mul(alike) < NO_GROWTH || count == u32::MAX {
+        return;
+    }
+    // A send buffer of this size holds every later flight of the turn at that level too.
+    if turn[1..].iter().any(|pause| pause.segments_at_start == count && pause.before.acks > 1) {
+        return;
+    }
+    for (index, pause) in turn.iter_mut().enumerate() {
+        let burst = pause.before.bytes.div_ceil(u64::from(pause.mss.max(1)));
+        let capped = index == 0 || (is_whole(pause) && burst == u64::from(count) * u64::from(pause.before.acks));
+        if capped && pause.released_by_ack() {
+            pause.context.turns_cut_alike = alike;
+            pause.context.cut_at = Some(count);
+        }
+    }
+}
+
+/// Notes growth: only a congestion window lets each turn begin with a little more than the one before, until one is
+/// sent whole.
+fn note_growth(pauses: &mut [Pause], turns: &[Turn]) {
+    let grows = |pair: &[Turn]| {
+        let (now, next) = (&pair[0], &pair[1]);
+        now.is_cut() && next.count > now.count && (!next.is_cut() || next.count <= now.most.saturating_mul(2))
+    };
+    let mut start = 0;
+    while start < turns.len() {
+        let steps = turns[start..].windows(2).take_while(|pair| grows(pair)).count();
+        if steps >= GROWING_STEPS {
+            for turn in &turns[start..=start + steps] {
+                for pause in pauses[turn.first..turn.end].iter_mut() {
+                    pause.context.cut_grows = is_whole(pause) && pause.segments_at_start >= turn.count;
+                }
+            }
+        }
+        start += steps + 1;
+    }
+}

@@ -1,0 +1,283 @@
+//! Compares a pause with its neighbours: plateaus of flight, growth, and a steady pace.
+
+use super::bottleneck::Stretch;
+use super::burst_cap;
+use super::evidence::{Burst, Context, Pause};
+use super::reading::Reading;
+use super::scale;
+use super::trait_evidence;
+use crate::sender::cwnd::INITIAL_WINDOW;
+use crate::time::Nanos;
+
+/// Largest difference between rates of one pace.
+pub const PACE_SHARE: f64 = 0.15;
+/// Largest difference between flights of one plateau (1.5 segments in any case).
+const PLATEAU_SHARE: f64 = 0.05;
+/// Ratio of a flight to the one before in slow start, which doubles a flight, or adds a segment per ACK where the peer
+/// delays its ACKs; nothing else grows every round.
+const GROWTH: std::ops::RangeInclusive<f64> = 1.08..=2.2;
+/// Waits on one plateau that end at an ACK of almost nothing, and their share, from which that is no accident. The
+/// share is one in eight, because GRO at the receiver merges the other ACKs.
+const DRIPS: usize = 2;
+const DRIPS_SHARE: usize = 8;
+/// Rounds of growth from which the growth is no accident.
+const CREEPING_ROUNDS: u32 = 4;
+/// Segments of growth without a step back from which a slower growth suffices: near its old maximum CUBIC takes longer.
+const LEAST_CREEP: u32 = 3;
+/// Flights equal to the byte from which that is no accident.
+const ALIKE: usize = 3;
+
+/// Divisor of the flight below which an ACK frees no third of a buffer.
+const DRIP: i64 = 10;
+/// Segments in flight needed for that test: of fewer, one ACK may well cover a third.
+const LEAST_DRIPPING: u32 = 8;
+/// Ratio from which a rate is a different one: a sender may make up for a timer that fired late (Linux
+/// `tcp_update_skb_after_send` deducts at most half of a segment's time).
+pub const HURRIED: f64 = 3.0;
+
+impl Context {
+    /// The pause has about this rate, bytes per second.
+    pub fn keeps(&self, rate: f64) -> bool {
+        self.pace.is_some_and(|pace| (rate / pace - 1.0).abs() <= PACE_SHARE)
+    }
+}
+
+/// Fills in the context of every pause of one sender, given in order of time.
+pub fn fill(pauses: &mut [Pause], stretches: &[Stretch]) {
+    scale::infer(pauses);
+    look_ahead(pauses);
+    find_doubling(pauses);
+    find_plateaus(pauses);
+    find_small_writes(pauses);
+    find_creeping(pauses);
+    find_pace(pauses);
+    find_releases(pauses);
+    burst_cap::find_cut(pauses);
+    find_bottleneck(pauses, stretches);
+    trait_evidence::read(pauses);
+}
+
+/// Finds, for each pause that consecutive stretches cover, the stretch at its middle. Data that reaches a tap behind the
+/// queue at the queue's rate came through it, although its sender had not yet received an ACK whose answer could be
+/// late.
+fn find_bottleneck(pauses: &mut [Pause], stretches: &[Stretch]) {
+    for pause in pauses.iter_mut().filter(|pause| pause.ended && !pause.first) {
+        let first = stretches.partition_point(|stretch| stretch.end <= pause.start());
+        let during = || stretches[first..].iter().take_while(|stretch| stretch.start < pause.end);
+        let covered = during()
+            .fold(Nanos::ZERO, |sum, stretch| sum + (stretch.end.min(pause.end) - stretch.start.max(pause.start())));
+        let slack = pause.tolerance() + pause.tolerance();
+        let middle = pause.start() + pause.duration().scaled(0.5);
+        let at_middle = during().find(|stretch| stretch.end >= middle);
+        let inside = at_middle.filter(|_| covered + slack >= pause.duration());
+        let behind = !pause.near_sender();
+        let next = stretches.get(first).filter(|stretch| behind && pause.context.keeps(stretch.rate()));
+        pause.context.bottleneck = inside.or(next).copied();
+    }
+}
+
+/// Decides at the end of the flow whether the peer's application read too slowly. A lag that a later pause finds long
+/// enough holds for every pause since the lag began.
+pub(super) fn tell_reading(pauses: &mut [Pause], reading: &Reading) {
+    let mut lagging = None;
+    for pause in pauses.iter_mut().rev() {
+        let since = pause.reading.behind_since();
+        if pause.reading.lags(pause.rtt()) {
+            lagging = since;
+        }
+        pause.context.reader_behind = reading.by_reader() && since.is_some() && since == lagging;
+        pause.context.drain = reading.drain();
+    }
+}
+
+fn find_releases(pauses: &mut [Pause]) {
+    let could_be_paced = || pauses.iter().filter(|pause| pause.context.pace.is_some());
+    let released = could_be_paced().filter(|pause| pause.released_by_ack()).count();
+    let share = released as f64 / could_be_paced().count().max(1) as f64;
+    pauses.iter_mut().for_each(|pause| pause.context.released_share = share);
+}
+
+fn look_ahead(pauses: &mut [Pause]) {
+    let mut filled = false;
+    for index in 0..pauses.len() {
+        let next = pauses.get(index + 1).map(|pause| pause.flight_at_start);
+        let pause = &mut pauses[index];
+        pause.context.next_flight = next;
+        pause.context.window_filled_before = filled;
+        filled |= pause.flight_at_start > 0 && pause.room_at_start.is_some_and(|room| room < pause.next_segment());
+    }
+}
+
+/// Detects slow start from an initial window that the model does not know (RFC 2581: one to four segments): only a
+/// congestion window grows round after round, twofold or by a segment per ACK. A window counted in bytes (RFC 3465)
+/// doubles to the byte and cuts the last segment of a flight.
+fn find_doubling(pauses: &mut [Pause]) {
+    let first = pauses.iter().find(|pause| !pause.first);
+    let mut doubling = first.is_some_and(|pause| pause.segments_at_start < INITIAL_WINDOW);
+    let mut before: Option<i64> = None;
+    for pause in pauses.iter_mut().skip_while(|pause| pause.first) {
+        let (flight, mss) = (pause.flight_at_start, i64::from(pause.mss.max(1)));
+        let doubled = before.is_some_and(|before| (flight - 2 * before).abs() < mss);
+        let full = flight > 0 && (flight % mss == 0 || doubled);
+        before = Some(flight);
+        let growth = pause.context.next_flight.map(|next| next as f64 / flight.max(1) as f64);
+        doubling &= full && pause.released_by_ack() && growth.is_none_or(|growth| GROWTH.contains(&growth));
+        pause.context.doubling = doubling;
+    }
+}
+
+/// Detects congestion avoidance: it raises the window a little every round trip, about a segment by Reno and at least
+/// 5 % by CUBIC before the first loss. A buffer is constant or swings.
+fn find_creeping(pauses: &mut [Pause]) {
+    let whole = |pause: &Pause| {
+        pause.released_by_ack() && !pause.short_segment_out && pause.flight_at_start > 0 && !pause.first
+    };
+    let full: Vec<usize> = (0..pauses.len()).filter(|&index| whole(&pauses[index])).collect();
+    let segments = |index: usize| pauses[index].segments_at_start;
+    let grows = |pair: &[usize]| {
+        let (now, next) = (segments(pair[0]), segments(pair[1]));
+        (now..=now + (now / 5).max(1)).contains(&next)
+    };
+    let mut runs: Vec<&[usize]> = Vec::new();
+    let mut start = 0;
+    for end in 1..=full.len() {
+        if end == full.len() || !grows(&full[end - 1..=end]) {
+            runs.push(&full[start..end]);
+            start = end;
+        }
+    }
+    let creeps = |run: &&[usize]| {
+        let growth = segments(run[run.len() - 1]) - segments(run[0]);
+        // From the floor of ssthresh (RFC 5681 §3.1) the first steps take longest: half a segment of growth on two is
+        // not sent yet.
+        let short = u32::from(segments(run[0]) <= 2 && growth >= 2);
+        let rounds = rounds(run.iter().map(|&index| &pauses[index]));
+        let steady = growth >= LEAST_CREEP && 3 * growth >= rounds - 1;
+        rounds >= CREEPING_ROUNDS && (2 * (growth + short) >= rounds - 1 || steady)
+    };
+    let creeping: Vec<usize> = runs.into_iter().filter(creeps).flatten().copied().collect();
+    creeping.into_iter().for_each(|index| pauses[index].context.creeping = true);
+}
+
+/// Round trips in pauses given in order of time: a round may be sent in several bursts.
+fn rounds<'a>(pauses: impl Iterator<Item = &'a Pause>) -> u32 {
+    let mut began: Option<Nanos> = None;
+    let mut count = 0;
+    for pause in pauses {
+        if began.is_none_or(|began| pause.start() - began >= pause.rtt().scaled(0.5)) {
+            began = Some(pause.start());
+            count += 1;
+        }
+    }
+    count
+}
+
+fn find_small_writes(pauses: &mut [Pause]) {
+    let small = |pause: &Pause, burst: &Burst| (1..u64::from(pause.mss)).contains(&burst.clump.first_bytes);
+    // Data released by the last ACK had been written before: it is the held tail of a write.
+    let wrote = |pause: &Pause| pause.first || pause.left_in_flight == 0 && !pause.released_at_once();
+    let at_first = pauses.first().is_some_and(|pause| !pause.first && small(pause, &pause.before));
+    let small = at_first || pauses.iter().any(|pause| wrote(pause) && small(pause, &pause.after));
+    pauses.iter_mut().for_each(|pause| pause.context.small_writes = small);
+}
+
+fn find_plateaus(pauses: &mut [Pause]) {
+    let mut start = 0;
+    while start < pauses.len() {
+        let level = pauses[start].flight_at_start;
+        let slack = (1.5 * f64::from(pauses[start].mss)).max(PLATEAU_SHARE * level as f64) as i64;
+        let length =
+            pauses[start..].iter().take_while(|pause| (pause.flight_at_start - level).abs() <= slack).count().max(1);
+        let plateau = middle(&pauses[start..start + length], level);
+        // A turn of the peer, or a pause of the application, fills no buffer.
+        let waits = |at: &usize| !pauses[*at].is_turn() && !pauses[*at].fell_silent();
+        let goes_on = |at: &usize| *at > 0 && !pauses[at - 1].first && !pauses[at - 1].is_turn();
+        let counted = rounds((start..start + length).filter(waits).map(|at| &pauses[at]));
+        let refills = rounds((start..start + length).filter(waits).filter(goes_on).map(|at| &pauses[at]));
+        let run = &mut pauses[start..start + length];
+        let brims = brims(run, plateau);
+        let drips = run.iter().filter(|pause| drips(pause)).count();
+        // In a capture out of order some waits seem to end at the first ACK of several.
+        let share = if run.iter().any(|pause| pause.disorder > Nanos::ZERO) { 2 } else { DRIPS_SHARE };
+        for pause in run {
+            pause.context.dripping = length > DRIPS && drips >= DRIPS && share * drips >= length;
+            pause.context.plateau = plateau;
+            (pause.context.plateau_rounds, pause.context.plateau_refills) = (counted, refills);
+            pause.context.brimful = brims && pause.flight_at_start == plateau && pause.released_at_once();
+        }
+        start += length;
+    }
+}
+
+/// Median flight of a run that begins at `level`.
+fn middle(run: &[Pause], level: i64) -> i64 {
+    if run.len() == 1 {
+        return level;
+    }
+    let mut flights: Vec<i64> = run.iter().map(|pause| pause.flight_at_start).collect();
+    *flights.select_nth_unstable(run.len() / 2).1
+}
+
+/// Detects a full buffer counted in bytes. Several flights at the level are equal to the byte and are not whole
+/// segments, and each was filled up while a part of the one before was still in flight (a repeated message has the same
+/// length each time). A congestion window counts segments and grows; a buffer does neither.
+fn brims(run: &[Pause], level: i64) -> bool {
+    let alike = |pause: &&Pause| {
+        let parted = pause.short_segment_out && level % i64::from(pause.mss.max(1)) != 0;
+        let filled = pause.released_at_once() && pause.left_in_flight > 0 && !pause.is_turn();
+        pause.flight_at_start == level && parted && filled
+    };
+    run.iter().filter(alike).count() >= ALIKE
+}
+
+/// The first ACK released data at once although it covered almost nothing: each ACK makes room in a congestion window,
+/// but wakes a blocked writer only once a third of the buffer is free (Linux sk_stream_write_space). Away from the
+/// sender this is visible where the ACKs of a flight are further apart than the path jitters.
+fn drips(pause: &Pause) -> bool {
+    let acked = if pause.near_sender() { pause.acked } else { pause.acked_in_time };
+    let little = acked * DRIP <= pause.flight_at_start || acked <= 2 * i64::from(pause.mss);
+    let known = pause.near_sender() && pause.left_in_flight > 0 || acked > 0 && !pause.unseen.blind && !pause.held_up;
+    pause.released_by_ack() && pause.segments_at_start >= LEAST_DRIPPING && little && known
+}
+
+fn rate(bytes: u64, span: Nanos) -> Option<f64> {
+    (span > Nanos::ZERO).then(|| bytes as f64 * 1e9 / span.0 as f64)
+}
+
+/// Number of spacings just too short for a pause in the burst before, if the pause has the same pace and is hardly longer.
+fn kept_pace(pause: &Pause, pace: f64) -> u32 {
+    let (burst, last) = (&pause.before, pause.before.clump);
+    let before = rate(burst.bytes - last.bytes, last.start - burst.start);
+    let same = before.is_some_and(|before| (before / pace - 1.0).abs() <= PACE_SHARE);
+    let no_longer = pause.duration() <= last.longest_silence.scaled(1.0 + PACE_SHARE);
+    if same && no_longer { last.count - 1 } else { 0 }
+}
+
+/// The burst before its last clump left faster than the pace: a paced sender delays each segment.
+fn hurried(burst: &Burst, pace: f64) -> bool {
+    let before = rate(burst.bytes - burst.clump.bytes, burst.clump.start - burst.start);
+    before.is_some_and(|before| before > HURRIED * pace)
+}
+
+/// A paced sender's pause is proportional to the bytes sent before it (Linux sch_fq, tcp_internal_pacing).
+fn find_pace(pauses: &mut [Pause]) {
+    let (mut rates, mut unpaced) = (Vec::new(), 0);
+    for pause in pauses.iter_mut() {
+        let last = pause.before.clump;
+        let could_be = pause.ended && !pause.first && pause.peer_bytes == 0 && pause.before.ends_whole(pause.mss);
+        let pace = could_be.then(|| rate(last.bytes, pause.end - last.start)).flatten();
+        pause.context.pace = pace.filter(|pace| pause.left_in_flight > 0 || !hurried(&pause.before, *pace));
+        unpaced += u32::from(pace.is_some() && pause.context.pace.is_none());
+        pause.context.kept_pace = pause.context.pace.map_or(0, |pace| kept_pace(pause, pace));
+        rates.extend(pause.context.pace);
+    }
+    rates.sort_by(f64::total_cmp);
+    for pause in pauses.iter_mut() {
+        pause.context.pace_candidates = rates.len() as u32 + unpaced;
+        if let Some(rate) = pause.context.pace {
+            let low = rates.partition_point(|other| *other < rate * (1.0 - PACE_SHARE));
+            let high = rates.partition_point(|other| *other <= rate * (1.0 + PACE_SHARE));
+            pause.context.pace_agreement = (high - low - 1) as u32;
+        }
+    }
+}

@@ -1,0 +1,31 @@
+//! Detects ACKs that reached the sender and are not in the capture.
+
+use super::evidence::Pause;
+use crate::sender::timers;
+use crate::time::Nanos;
+
+/// Retransmission timeouts after which data that was neither acknowledged nor retransmitted had been acknowledged: the
+/// timer of the oldest data always runs (RFC 6298 §5.1), doubles at each attempt and is 1 s at first.
+const TIMEOUTS: i64 = 4;
+
+/// Marks the pauses of one sender, given in order of time, in which ACKs reached the sender that the capture lacks;
+/// `heard` is false where the capture holds nothing of the peer.
+pub(super) fn find_missing_acks(pauses: &mut [Pause], heard: bool) {
+    let mut since: Option<Nanos> = None;
+    for pause in pauses.iter_mut().rev() {
+        if let Some(oldest) = pause.unseen.oldest.filter(|oldest| is_overdue(pause, *oldest)) {
+            since = Some(since.map_or(oldest, |since| since.min(oldest)));
+        }
+        pause.unseen.acks = !heard || since.is_some_and(|since| pause.end > since);
+    }
+}
+
+/// The timer should have fired inside the pause. A shut window stops the timer (RFC 9293 §3.8.6.1), and a sender that
+/// sends no more may be gone.
+fn is_overdue(pause: &Pause, oldest: Nanos) -> bool {
+    // Where ACKs are missing the smoothed round trip comes from the few that are not: far too long.
+    let timeout = timers::rto(pause.base_rtt.or(pause.srtt)).max(timers::INITIAL_RTO);
+    // With a reported and open hole all repairs were lost before the tap.
+    let reported = pause.hole.is_some_and(|hole| hole.reported.is_some() && hole.until.is_none());
+    pause.ended && pause.closed.is_none() && !reported && pause.end - oldest > timeout.times(TIMEOUTS)
+}

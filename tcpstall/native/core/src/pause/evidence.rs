@@ -1,0 +1,399 @@
+//! Frozen evidence of a pause between two bursts: the rules read this and nothing else.
+
+use super::bottleneck::{AT_SENDER, Stretch};
+use super::builder::LEAST_PAUSE;
+use super::hole::Hole;
+use super::persist::Persist;
+use super::reading::Backlog;
+use super::recovered::Recovered;
+use super::repair::Repair;
+use super::slowest_ack::SlowestAck;
+use super::unseen::Unseen;
+use crate::flow::Direction;
+use crate::packet_no::PacketNo;
+use crate::sender::cwnd::Phase;
+use crate::sender::timers;
+use crate::time::Nanos;
+use crate::traits::{Read, Traits};
+
+/// Clumps of a burst: segments that left together, separated by silences too short for a pause but longer than the noise of
+/// hosts.
+#[derive(Clone, Copy, Debug, Default, serde::Serialize, serde::Deserialize)]
+pub struct Clump {
+    /// First segment of the burst's last clump.
+    pub start: Nanos,
+    /// New payload bytes of the last clump.
+    pub bytes: u64,
+    /// Number of clumps in the burst.
+    pub count: u32,
+    /// The longest silence between two clumps.
+    pub longest_silence: Nanos,
+    /// New payload bytes of the first clump.
+    pub first_bytes: u64,
+}
+
+/// Segments of new data that one sender sent without a pause between them.
+#[derive(Clone, Copy, Debug, Default, serde::Serialize, serde::Deserialize)]
+pub struct Burst {
+    /// First segment.
+    pub start: Nanos,
+    /// Last segment.
+    pub end: Nanos,
+    /// New payload bytes.
+    pub bytes: u64,
+    /// Frames with new payload.
+    pub frames: u64,
+    /// Bytes in flight after the last.
+    pub in_flight: u64,
+    /// Bytes of its first frame.
+    pub first_frame: u32,
+    /// Bytes of its last frame.
+    pub last_frame: u32,
+    /// The last frame had PSH: a sign that its sender had no more data then (RFC 9293 §3.9.1.2).
+    pub pushed: bool,
+    /// Last packet.
+    pub last_packet: PacketNo,
+    /// ACKs of new data that released the burst: those of the pause before it, and those that came during the burst.
+    pub acks: u32,
+    /// Clumps and silences inside the burst.
+    pub clump: Clump,
+}
+
+/// A pause between two bursts of one sender, or after its last.
+#[derive(Clone, Debug, serde::Serialize, serde::Deserialize)]
+pub struct Pause {
+    /// Direction of the data that paused.
+    pub sender: Direction,
+    /// The burst before the pause; its `end` is the pause's start. Where there is no burst (the sender's first wait) only
+    /// `end` is set.
+    pub before: Burst,
+    /// No burst came before: the pause starts at the end of the handshake or of the peer's request.
+    pub first: bool,
+    /// Time of the next new data, or of the flow's end.
+    pub end: Nanos,
+    /// New data followed.
+    pub ended: bool,
+    /// The burst after the pause.
+    pub after: Burst,
+    /// First packet of new data after the pause.
+    pub next_packet: Option<PacketNo>,
+    /// Smallest round trip of the path at that time.
+    pub base_rtt: Option<Nanos>,
+    /// The sender's smoothed round trip when the pause began.
+    pub srtt: Option<Nanos>,
+    /// Round trip from the tap to the sender: the delay with which the tap sees an answer.
+    pub distance: Nanos,
+    /// The tap–sender round trip exceeded its usual level when the pause ended.
+    pub held_up: bool,
+    /// Scatter of that distance.
+    pub jitter: Nanos,
+    /// Delay with which the capture holds packets of the flow.
+    pub disorder: Nanos,
+    /// Payload of a full segment.
+    pub mss: u32,
+    /// The MSS is known and not guessed from the application's writes.
+    pub mss_known: bool,
+    /// Bytes in flight at the pause's start.
+    pub flight_at_start: i64,
+    /// Segments in flight at the pause's start.
+    pub segments_at_start: u32,
+    /// Segments in flight before the ACK that ended the pause, after the ACKs that trail the last segment.
+    pub segments_held: u32,
+    /// Room in the peer's window at the pause's start.
+    pub room_at_start: Option<i64>,
+    /// Room in the peer's window before the ACK that ended the pause.
+    pub room_held: Option<i64>,
+    /// The peer's window at the pause's start.
+    pub window: Option<i64>,
+    /// The window field as sent; the only evidence where the scale is unknown.
+    pub window_field: u16,
+    /// Room in the smallest window that the field can mean, where the scale is unknown.
+    pub least_room: Option<i64>,
+    /// The flow is one of several that share a window and the application's data (RFC 8684 §3.3.1).
+    pub multipath: bool,
+    /// The scale was not captured: it is inferred from how the flights fill the window.
+    pub scale_inferred: bool,
+    /// Largest window that the peer had announced before.
+    pub largest_window: i64,
+    /// A sub-MSS segment was outstanding at the pause's start.
+    pub short_segment_out: bool,
+    /// A sub-MSS segment was still outstanding at the pause's end.
+    pub short_segment_left: bool,
+
+    /// ACKs of new data that reached the sender inside the pause.
+    pub acks: u32,
+    /// Evidence from these ACKs on the wait for them.
+    pub slowest_ack: SlowestAck,
+    /// Bytes that these ACKs acknowledged.
+    pub acked: i64,
+    /// Part of `acked` that had reached the sender by the distance alone, without the slack for the clock's
+    /// granularity.
+    pub acked_in_time: i64,
+    /// Time of the last of these ACKs, or of the last window update.
+    pub last_ack: Option<Nanos>,
+    /// Packet of that ACK.
+    pub last_ack_packet: Option<PacketNo>,
+    /// The last ACK that widened a window of unknown scale and acknowledged nothing.
+    pub widened: Option<(Nanos, PacketNo)>,
+    /// Time when all data was acknowledged, if it was.
+    pub all_acked: Option<Nanos>,
+    /// Bytes in flight when the pause ended, before the new data.
+    pub left_in_flight: i64,
+
+    /// Time when the peer's window became 0 (or too small for anything, with nothing in flight).
+    pub closed: Option<Nanos>,
+    /// Time when the window opened again.
+    pub reopened: Option<Nanos>,
+    /// Window probes or keep-alives of the sender.
+    pub probes: u32,
+    /// Smallest window while it was shut, and the fate of the probes.
+    pub persist: Persist,
+    /// Data that the peer's application had not read when the pause ended.
+    pub reading: Backlog,
+
+    /// The congestion window by the model at the pause's start, segments.
+    pub cwnd: u32,
+    /// Phase of the sender's congestion control.
+    pub phase: Phase,
+    /// Losses before the pause; they widen the model's error.
+    pub losses: u32,
+    /// The window before an idle period lowered it, segments.
+    pub cwnd_before_idle: Option<u32>,
+    /// False where that window was unknown, so that the climb may end anywhere.
+    pub old_window_known: bool,
+    /// The window that the idle period lowered it to, segments.
+    pub cwnd_after_idle: Option<u32>,
+
+    /// Payload of the peer inside the pause.
+    pub peer_bytes: u64,
+    /// First payload of the peer inside the pause, at the tap.
+    pub peer_first: Option<Nanos>,
+    /// Last payload of the peer inside the pause, at the tap.
+    pub peer_last: Option<Nanos>,
+    /// Packet of that payload.
+    pub peer_packet: Option<PacketNo>,
+
+    /// Retransmissions inside the pause.
+    pub retransmissions: u32,
+    /// Time of the first retransmission.
+    pub first_retransmission: Option<Nanos>,
+    /// Retransmitted data and the trigger, where anything was retransmitted.
+    pub repair: Option<Box<Repair>>,
+    /// Queueing delay before the tap of the new data that ended the pause, by the sender's timestamps.
+    pub held: Nanos,
+    /// Delay, above a round trip, of the sender's data behind data sent later: something before the tap held packets.
+    pub overtaken: Nanos,
+    /// Packets sent and lost before the tap, by the IP-ID counter or a hole in the sequence.
+    pub lost_before_tap: u32,
+    /// The sender numbers its packets one by one (IP-ID), so that lost packets are visible.
+    pub numbered: bool,
+    /// Bytes before the next new data that the tap did not see; that data did not repair them.
+    pub hole_before: i64,
+    /// Offset below which everything was acknowledged when the pause ended.
+    pub left_edge: i64,
+    /// ACKs inside the pause never reached the sender: it later retransmitted data that they had acknowledged.
+    pub acks_lost: bool,
+    /// SACK blocks or duplicate ACKs that reached the sender inside the pause.
+    pub loss_hints: u32,
+    /// The sender was in recovery.
+    pub recovering: bool,
+    /// End of that recovery, where it was inside the pause.
+    pub recovered: Option<Box<Recovered>>,
+    /// Data missing at the receiver during the pause.
+    pub hole: Option<Hole>,
+
+    /// The last packet before lines that a paste left out.
+    pub left_out: Option<Nanos>,
+    /// Packets before the pause are missing, so the data in flight is unknown.
+    pub flight_unknown: bool,
+    /// The sender's SYN was captured.
+    pub from_start: bool,
+    /// Every step of the congestion window was seen, or an idle period has since brought it to a known value.
+    pub cwnd_known: bool,
+    /// Packets that the capture lacks around the pause.
+    pub unseen: Unseen,
+
+    /// Comparison with the neighbours, filled in when the flow ends.
+    pub context: Context,
+}
+
+/// Evidence from the neighbours of a pause.
+#[derive(Clone, Copy, Debug, Default, serde::Serialize, serde::Deserialize)]
+pub struct Context {
+    /// Consecutive pauses, this one among them, that began with about the same number of bytes in flight.
+    pub plateau_rounds: u32,
+    /// Those of these pauses after a burst that was not the first of an answer.
+    pub plateau_refills: u32,
+    /// Median of those flights, bytes.
+    pub plateau: i64,
+    /// This flight equals that median to the byte, as several others do, and ends within a segment: a limit counted in
+    /// bytes was full.
+    pub brimful: bool,
+    /// Bytes in flight at the start of the sender's next pause.
+    pub next_flight: Option<i64>,
+    /// Rate of the pause: its burst divided by its length, bytes per second.
+    pub pace: Option<f64>,
+    /// Other pauses of the sender with that rate within 15 %.
+    pub pace_agreement: u32,
+    /// Pauses of the sender that could have been paced.
+    pub pace_candidates: u32,
+    /// Pauses too short for a pause in the burst before that had the same pace.
+    pub kept_pace: u32,
+    /// Share of the pauses that could have been paced but ended at an ACK, 0 to 1.
+    pub released_share: f64,
+    /// Consecutive turns whose first burst was cut at the same count of segments as this pause's turn.
+    pub turns_cut_alike: u32,
+    /// That count, if this pause follows the first burst of a turn, or a burst in which each ACK released that many
+    /// segments.
+    pub cut_at: Option<u32>,
+    /// The count grew from turn to turn.
+    pub cut_grows: bool,
+    /// On the pause's plateau, data repeatedly went on at an ACK that had covered almost nothing.
+    pub dripping: bool,
+    /// Among waits that an ACK ended with whole segments in flight, the flights grew a little from each to the next.
+    pub creeping: bool,
+    /// The sender wrote less than a segment with nothing in flight: a write leaves as it was written.
+    pub small_writes: bool,
+    /// From the first pause to the one after this, each flight of whole segments was about twice the one before.
+    pub doubling: bool,
+    /// The stretch in which the path was busy from the pause's start to its end.
+    pub bottleneck: Option<Stretch>,
+    /// An earlier pause of the sender left no room in the peer's window.
+    pub window_filled_before: bool,
+    /// The peer's application lagged for so long that its reading, not the size of its buffer, made the sender wait.
+    pub reader_behind: bool,
+    /// Rate at which the peer's application read while it lagged, over the whole flow, bytes per second.
+    pub drain: Option<u64>,
+    /// Traits that the flow shows of its sender.
+    pub traits: Traits,
+    /// Evidence that these traits give for the pause.
+    pub read: Read,
+}
+
+impl Burst {
+    /// The burst ended with a full segment, or with a frame of full segments.
+    pub fn ends_whole(&self, mss: u32) -> bool {
+        self.last_frame.is_multiple_of(mss.max(1))
+    }
+}
+
+impl Pause {
+    /// Corrects the pause for the tap's `distance`, which turned out to differ from the one known when the pause was
+    /// frozen: ACKs inside the pause reached the sender later or earlier.
+    pub(super) fn moves_tap(&mut self, distance: Nanos) {
+        let shift = distance - self.distance;
+        if shift == Nanos::ZERO {
+            return;
+        }
+        self.distance = distance;
+        self.held = (self.held - shift.or_zero()).or_zero();
+        let recovered = self.recovered.as_mut().map(|recovered| &mut recovered.at);
+        let times = [&mut self.last_ack, &mut self.all_acked, &mut self.closed, &mut self.reopened];
+        for time in times.into_iter().flatten().chain(recovered) {
+            *time = (*time + shift).min(self.end);
+        }
+    }
+
+    /// Start of the pause: the end of the burst before it.
+    #[expect(clippy::misnamed_getters, reason = "a pause starts where its burst ends")]
+    pub fn start(&self) -> Nanos {
+        self.before.end
+    }
+
+    /// Length of the pause.
+    pub fn duration(&self) -> Nanos {
+        self.end - self.before.end
+    }
+
+    /// Base round trip, or zero where none is known.
+    pub fn rtt(&self) -> Nanos {
+        self.base_rtt.unwrap_or_default()
+    }
+
+    /// The tap sees the sender's reaction to each ACK, and no queue before the tap.
+    pub fn near_sender(&self) -> bool {
+        self.distance <= self.rtt().scaled(AT_SENDER)
+    }
+
+    /// Size of the next segment that would have been sent, bytes.
+    pub fn next_segment(&self) -> i64 {
+        let full = i64::from(self.mss);
+        if self.after.first_frame > 0 { full.min(i64::from(self.after.first_frame)) } else { full }
+    }
+
+    /// Largest time between cause and effect: 5 % of the round trip up to 2 ms, and at least the jitter of hosts. On
+    /// the longest paths 2 % of the round trip, up to the tick of an old host (HZ = 100): no later answer is worth
+    /// naming.
+    pub fn tolerance(&self) -> Nanos {
+        let usual = self.rtt().scaled(0.05).max(Nanos::from_micros(300)).min(Nanos::from_millis(2));
+        usual.max(self.rtt().scaled(0.02).min(Nanos::from_millis(10))) + self.jitter
+    }
+
+    /// An ACK ended the pause: the new data followed at once.
+    pub fn released_by_ack(&self) -> bool {
+        self.ended && (self.after_ack().is_some_and(|span| span <= self.tolerance()) || self.released_unseen())
+    }
+
+    /// New data followed an ACK within the time of a host and the path's jitter: a writer that came by chance would
+    /// hardly be as quick.
+    pub fn released_at_once(&self) -> bool {
+        let host = LEAST_PAUSE + self.jitter.min(LEAST_PAUSE);
+        self.released_by_ack() && self.after_ack().is_none_or(|span| span <= host)
+    }
+
+    /// The write broke off: away from the sender all data was acknowledged in the middle of a write, whose end carries
+    /// PSH (RFC 9293 §3.9.1.2), and after a timeout a single segment followed (RFC 5681 §3.1). The data between was
+    /// lost before the tap.
+    pub fn broke_off(&self) -> bool {
+        let cut = !self.before.pushed && self.before.ends_whole(self.mss) && self.left_in_flight == 0;
+        let single = self.after.bytes <= u64::from(self.mss);
+        let silent = || self.after_ack().is_some_and(|after| after >= timers::rto(self.srtt));
+        let behind = self.ended && !self.first && !self.is_turn() && !self.near_sender() && !self.numbered;
+        behind && cut && single && silent()
+    }
+
+    /// The ACK that ended the wait is missing from the capture or was stored too late.
+    pub fn released_unseen(&self) -> bool {
+        let round_trip = self.srtt.unwrap_or_default().max(self.rtt());
+        self.ended && self.unseen.heard && self.left_in_flight > 0 && self.duration() < round_trip + round_trip
+    }
+
+    /// All data was acknowledged, no window had to open, and the sender stayed silent well past the tolerance: it had
+    /// nothing to send.
+    pub fn fell_silent(&self) -> bool {
+        // Without a round trip the delay of an ACK's answer is unknown.
+        let slack = self.base_rtt.map_or(timers::LINUX_RTO_MIN, |_| self.tolerance().times(3));
+        self.ended && self.left_in_flight == 0 && self.after_ack().is_some_and(|span| span > slack)
+    }
+
+    /// A writer woken by an ACK continued: within the tolerance, or a little later on a plateau.
+    pub fn refilled(&self) -> bool {
+        let late =
+            self.context.plateau_rounds >= 5 && self.after_ack().is_some_and(|span| span <= self.rtt().scaled(0.2));
+        self.ended && (self.released_by_ack() || late)
+    }
+
+    /// The peer's window had room for more, where its scale is known.
+    pub fn has_room(&self) -> Option<bool> {
+        match (self.room_at_start, self.least_room) {
+            (Some(room), _) => Some(room >= self.next_segment()),
+            (None, Some(room)) if room >= self.next_segment() => Some(true),
+            (None, _) => None,
+        }
+    }
+
+    /// The sender answered the peer: the peer's payload came inside the pause, with all data acknowledged.
+    pub fn is_turn(&self) -> bool {
+        self.peer_bytes > 0 && self.left_in_flight == 0
+    }
+
+    /// Time from the last ACK to the new data, on the sender's own clock.
+    pub fn after_ack(&self) -> Option<Nanos> {
+        self.last_ack.map(|ack| (self.end - ack).or_zero())
+    }
+
+    /// Time from the peer's last payload to the new data, on the sender's own clock.
+    pub fn after_peer(&self) -> Option<Nanos> {
+        self.peer_last.map(|last| (self.end - last - self.distance).or_zero())
+    }
+}

@@ -1,0 +1,133 @@
+//! Tracks holes: data missing at the receiver below data that arrived, by SACK blocks or by the sequence at a tap.
+
+use crate::time::Nanos;
+
+/// A hole in the receiver's data, on the sender's clock.
+#[derive(Clone, Copy, Debug, PartialEq, serde::Serialize, serde::Deserialize)]
+pub struct Hole {
+    /// Time when data beyond the hole passed, or when the first SACK block above it reached the sender.
+    pub since: Nanos,
+    /// Time when the ACK that covers the hole reached the sender; `None` while the hole is open.
+    pub until: Option<Nanos>,
+    /// Time when the first SACK block above the hole reached the sender; without one, only the sequence at the tap
+    /// shows the hole.
+    pub reported: Option<Nanos>,
+}
+
+impl Hole {
+    /// Time between `start` and `end` for which the hole was open.
+    pub fn within(&self, start: Nanos, end: Nanos) -> Nanos {
+        (self.until.map_or(end, |until| until.min(end)) - self.since.max(start)).or_zero()
+    }
+
+    /// Time between `start` and `end` for which the sender knew of the hole.
+    pub fn known_within(&self, start: Nanos, end: Nanos) -> Nanos {
+        self.reported.map_or(Nanos::ZERO, |reported| Hole { since: reported, ..*self }.within(start, end))
+    }
+}
+
+/// Watches one sender's data for holes; few flows have any.
+#[derive(Clone, Copy, Debug, Default, serde::Serialize, serde::Deserialize)]
+pub(super) struct Holes {
+    open: Option<Hole>,
+    /// The first byte that was missing when the open hole opened.
+    lowest: i64,
+    /// Offset below which the sender has sent everything, whether the tap saw it or not.
+    edge: i64,
+    /// Offset below which missing data had only been overtaken: reports of a hole below it mean that data.
+    reordered: i64,
+}
+
+impl Holes {
+    /// Takes in a segment that passed the tap at `now` before the bytes between these offsets.
+    pub(super) fn skips(&mut self, now: Nanos, (from, edge): (i64, i64)) {
+        self.edge = self.edge.max(edge);
+        self.opens(now, from);
+    }
+
+    fn opens(&mut self, now: Nanos, from: i64) -> &mut Hole {
+        if self.open.is_none() {
+            self.lowest = from;
+        }
+        self.open.get_or_insert(Hole { since: now, until: None, reported: None })
+    }
+
+    /// Takes in missing bytes `[start, end)` that had only been overtaken. If they are the first of the open hole, that
+    /// was no hole, nor was the hole of the pause before, `last`, if it is the same one.
+    pub(super) fn reorders(&mut self, start: i64, end: i64, last: Option<&mut Option<Hole>>) {
+        let Some(open) = self.open.take_if(|_| start <= self.lowest) else { return };
+        self.reordered = end;
+        if let Some(last) = last {
+            *last = last.filter(|last| open.since != last.since);
+        }
+    }
+
+    /// Takes in SACK blocks at `now`: they confirm the hole of the pause before if that one is open.
+    pub(super) fn confirms(&self, now: Nanos, hole: &mut Hole) {
+        if self.open.is_some_and(|open| open.since == hole.since && open.reported.is_none()) {
+            hole.reported = hole.reported.or(Some(now));
+        }
+    }
+
+    /// Takes in an ACK of everything before offset `una`; `reported` is true if SACK blocks above a hole remain after
+    /// it. Returns the hole that the ACK closed.
+    #[inline]
+    pub(super) fn on_ack(&mut self, now: Nanos, una: i64, reported: bool) -> Option<Hole> {
+        if reported && una < self.reordered {
+            return None;
+        }
+        if reported {
+            let open = self.opens(now, una);
+            open.reported = open.reported.or(Some(now));
+            return None;
+        }
+        if una < self.edge {
+            return None;
+        }
+        self.open.take().map(|hole| Hole { until: Some(now), ..hole })
+    }
+
+    /// The longer of the open hole and one `closed` in the pause from `start` to `end`.
+    pub(super) fn longest(&self, closed: Option<Hole>, start: Nanos, end: Nanos) -> Option<Hole> {
+        let holes = self.open.into_iter().chain(closed);
+        holes.filter(|hole| hole.within(start, end) > Nanos::ZERO).max_by_key(|hole| hole.within(start, end))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn ms(ms: i64) -> Nanos {
+        Nanos::from_millis(ms)
+    }
+
+    /// A segment passes at 10 ms without bytes 100 to 200, and a pause is frozen while they are missing.
+    fn skipped() -> (Holes, Option<Hole>) {
+        let mut holes = Holes::default();
+        holes.skips(ms(10), (100, 200));
+        let frozen = holes.longest(None, ms(5), ms(20));
+        assert_eq!(frozen.map(|hole| hole.within(ms(5), ms(20))), Some(ms(10)));
+        (holes, frozen)
+    }
+
+    #[test]
+    fn what_had_only_been_overtaken_was_no_hole_nor_are_reports_of_it() {
+        let (mut holes, mut frozen) = skipped();
+        holes.reorders(100, 200, Some(&mut frozen));
+        assert_eq!(frozen, None);
+        assert_eq!(holes.on_ack(ms(30), 100, true), None);
+        assert_eq!(holes.longest(None, ms(20), ms(40)), None, "the report was on its way");
+        holes.on_ack(ms(50), 200, true);
+        assert!(holes.longest(None, ms(45), ms(60)).is_some(), "something else is missing");
+    }
+
+    #[test]
+    fn what_filled_a_later_hole_says_nothing_of_the_first() {
+        let (mut holes, mut frozen) = skipped();
+        holes.reorders(300, 400, Some(&mut frozen));
+        assert!(frozen.is_some());
+        let closed = holes.on_ack(ms(40), 200, false);
+        assert_eq!(closed.map(|hole| (hole.since, hole.until)), Some((ms(10), Some(ms(40)))));
+    }
+}

@@ -1,0 +1,131 @@
+//! The frozen pauses of one sender while its flow is open.
+
+use super::evidence::Pause;
+use crate::vec_growth;
+
+/// Newest pauses that are never packed: later packets still change them, such as an ACK stored late or a proof that a
+/// retransmission was needless.
+const NEWEST: usize = 8;
+/// Bytes reserved per packed pause; most need fewer.
+const ROUGHLY: usize = 320;
+
+/// Pauses in order of time. Where memory is short the older ones are packed: numbers in as many bytes as they need,
+/// absent values in one.
+#[derive(Clone, Debug, Default, serde::Serialize, serde::Deserialize)]
+pub(super) struct Kept {
+    packed: Vec<u8>,
+    older: usize,
+    newest: Vec<Pause>,
+}
+
+impl Kept {
+    /// Number of pauses.
+    #[inline]
+    pub(super) fn len(&self) -> usize {
+        self.older + self.newest.len()
+    }
+
+    /// Memory of the pauses, bytes.
+    #[inline]
+    pub(super) fn bytes(&self) -> usize {
+        self.newest.len() * size_of::<Pause>() + self.packed.len()
+    }
+
+    /// Adds a pause.
+    pub(super) fn push(&mut self, pause: Pause) {
+        vec_growth::push(&mut self.newest, pause);
+    }
+
+    /// The newest pause.
+    #[inline]
+    pub(super) fn last_mut(&mut self) -> Option<&mut Pause> {
+        self.newest.last_mut()
+    }
+
+    /// The pause with that number, if it is not packed.
+    pub(super) fn get_mut(&mut self, number: usize) -> Option<&mut Pause> {
+        self.newest.get_mut(number.checked_sub(self.older)?)
+    }
+
+    /// Packs all but the newest pauses, once enough have accumulated.
+    #[inline]
+    pub(super) fn pack(&mut self) {
+        if self.newest.len() >= 2 * NEWEST {
+            self.pack_older();
+        }
+    }
+
+    #[cold]
+    fn pack_older(&mut self) {
+        let older = self.newest.len() - NEWEST;
+        vec_growth::reserve(&mut self.packed, older * ROUGHLY);
+        for pause in self.newest.drain(..older) {
+            // Writing to memory cannot fail.
+            if let Ok(bytes) = postcard::to_extend(&pause, std::mem::take(&mut self.packed)) {
+                self.packed = bytes;
+                self.older += 1;
+            }
+        }
+        self.newest.shrink_to(2 * NEWEST);
+    }
+
+    /// Returns all pauses, unpacked.
+    pub(super) fn unpacked(self) -> Vec<Pause> {
+        if self.older == 0 {
+            return self.newest;
+        }
+        let mut pauses = Vec::with_capacity(self.len());
+        let mut rest = self.packed.as_slice();
+        while let Ok((pause, after)) = postcard::take_from_bytes(rest) {
+            pauses.push(pause);
+            rest = after;
+        }
+        pauses.extend(self.newest);
+        pauses
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::pause::Watch;
+    use crate::seq::SeqNo;
+    use crate::time::Nanos;
+    use crate::wire::{Address, Endpoint, Flags, Segment};
+
+    fn segment(ms: i64, from: u8, seq: u32, ack: u32, payload: u32) -> Segment {
+        let end = |host: u8| Endpoint { address: Address::v4([10, 0, 0, host]), port: u16::from(host) };
+        let time = Nanos(1_700_000_000_000_000_000 + ms * 1_000_000);
+        let (source, destination) = (end(from), end(1 - from));
+        let (seq, ack, flags, window) = (SeqNo(seq), SeqNo(ack), Flags::ACK, 500);
+        Segment { time, source, destination, seq, ack, flags, window, payload, ..Segment::default() }
+    }
+
+    /// Plays exchanges of a few bytes, some of them retransmitted.
+    fn followed(packed: bool) -> Box<Watch> {
+        let mut watch = Box::new(Watch::new(&segment(0, 0, 1, 1, 100)));
+        for turn in 0..100 {
+            let (at, said) = (i64::from(turn) * 50, 1 + 100 * turn);
+            watch.sees(&segment(at, 0, said, said, 100));
+            if turn % 7 == 0 {
+                watch.sees(&segment(at + 20, 0, said, said, 100));
+            }
+            watch.sees(&segment(at + 31, 1, said, said + 100, 100));
+            if packed {
+                watch.packs_pauses();
+            }
+        }
+        watch
+    }
+
+    #[test]
+    fn packed_pauses_come_back_as_they_were_and_take_less() {
+        let (mut plain, mut packed) = (followed(false), followed(true));
+        let (less, more) = (packed.holds().1, plain.holds().1);
+        assert!(less * 2 < more, "{less} of {more}");
+
+        let (plain, packed) = (plain.finish().pauses, packed.finish().pauses);
+        assert!(plain[0].len() > 50 && plain[1].len() > 50);
+        assert!(plain.iter().flatten().any(|pause| pause.repair.is_some()));
+        assert_eq!(format!("{packed:?}"), format!("{plain:?}"));
+    }
+}

@@ -1,0 +1,31 @@
+//! Derives bursts and pauses from per-flow state; the end of a pause freezes its evidence, which is all that the rules see.
+
+mod arrange;
+pub mod bottleneck;
+pub mod builder;
+mod burst_cap;
+pub mod context;
+mod coverage;
+pub mod evidence;
+pub mod hole;
+mod kept;
+mod open;
+pub mod persist;
+pub mod reading;
+mod recovered;
+pub mod repair;
+mod scale;
+mod slowest_ack;
+pub mod spikes;
+mod trait_evidence;
+pub mod unseen;
+pub mod watch;
+
+pub use bottleneck::Stretch;
+pub use evidence::{Burst, Pause};
+pub use persist::Persist;
+pub use reading::{Backlog, Reading};
+pub use repair::{Attempt, Repair, Trigger};
+pub use slowest_ack::SlowestAck;
+pub use trait_evidence::SOON;
+pub use watch::{Finished, Seen, Watch};

@@ -1,0 +1,47 @@
+//! Infers a window scale that was not captured from how the flights fill the window.
+
+use super::evidence::Pause;
+
+/// Largest window shift that is used: RFC 7323 §2.3.
+const MAX_SHIFT: u32 = 14;
+/// Pauses that must begin with a full window before a scale is believed.
+const FULL: usize = 3;
+/// Smallest window that a receiver keeps open: two segments of the size that every host accepts (RFC 9293 §3.7.1,
+/// §3.8.6.2.2). A writer of small pieces fills a smaller window by chance.
+const LEAST: i64 = 2 * 536;
+/// Share of the sender's pauses that must begin with a full window.
+const FULL_SHARE: f64 = 0.3;
+
+/// Infers the scale. No flight exceeds the window, so the smallest shift under which all flights fit is a lower bound.
+/// It is the scale if flights repeatedly fill the window to less than a segment, because only a receive window causes
+/// that. Where even that bound leaves room, no window was full.
+pub(super) fn infer(pauses: &mut [Pause]) {
+    // Before the first window was seen the field is also 0.
+    let unscaled = |pause: &Pause| pause.window.is_none() && (pause.window_field > 0 || pause.closed.is_some());
+    let judged = |pause: &&Pause| unscaled(pause) && pause.flight_at_start > 0 && !pause.flight_unknown && !pause.first;
+    let window = |pause: &Pause, shift: u32| i64::from(pause.window_field) << shift;
+    let fits = |shift: &u32| pauses.iter().filter(judged).all(|pause| pause.flight_at_start <= window(pause, *shift));
+    let Some(shift) = (0..=MAX_SHIFT).find(fits) else { return };
+    for pause in pauses.iter_mut().filter(|pause| unscaled(pause)) {
+        pause.least_room = Some(window(pause, shift) - pause.flight_at_start);
+    }
+    let is_full = |pause: &&Pause| {
+        let window = window(pause, shift);
+        window >= LEAST && window - pause.flight_at_start < pause.next_segment()
+    };
+    let (all, full) = (pauses.iter().filter(judged).count(), pauses.iter().filter(judged).filter(is_full).count());
+    if full < FULL || (full as f64) < FULL_SHARE * all as f64 {
+        return;
+    }
+    let largest = pauses.iter().filter(judged).map(|pause| window(pause, shift)).max().unwrap_or_default();
+    for pause in pauses.iter_mut().filter(|pause| unscaled(pause)) {
+        let window = window(pause, shift);
+        pause.window = Some(window);
+        pause.room_at_start = Some(window - pause.flight_at_start);
+        pause.largest_window = pause.largest_window.max(largest);
+        pause.scale_inferred = true;
+        if let Some((time, packet)) = pause.widened.filter(|_| pause.room_at_start < Some(pause.next_segment())) {
+            (pause.last_ack, pause.last_ack_packet) = (pause.last_ack.max(Some(time)), Some(packet));
+        }
+    }
+}

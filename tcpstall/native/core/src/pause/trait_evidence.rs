@@ -1,0 +1,130 @@
+//! Feeds the traits with pauses, and gives each pause the evidence of the traits.
+
+use super::evidence::{Burst, Pause};
+use crate::sender::timers;
+use crate::traits::{self, Round, Second, Tail};
+
+/// Consecutive steps of growth that overrule the model of the congestion window, because the model begins with common
+/// senders' habits.
+const SURE_STEPS: u32 = 2;
+
+/// Part of a round trip within which data follows the ACK that released it, however much the path jitters.
+pub const SOON: f64 = 0.5;
+
+/// Learns the sender's traits from its pauses in order of time.
+pub(super) fn read(pauses: &mut [Pause]) {
+    let mut acked = 0;
+    let mut una = None;
+    let mut rounds: Vec<Round> = pauses.iter().map(|pause| round(pause, &mut una, &mut acked)).collect();
+    for at in 0..rounds.len() {
+        rounds[at].from_empty = at == 0 || rounds[at - 1].emptied;
+    }
+    let (traits, reads) = traits::learn(&rounds);
+    forget_idles(pauses);
+    for ((pause, read), round) in pauses.iter_mut().zip(reads).zip(&rounds) {
+        (pause.context.traits, pause.context.read) = (traits, read);
+        if read.climb >= SURE_STEPS {
+            pause.cwnd = pause.cwnd.min(round.out);
+        }
+        if read.before_idle.is_some() && pause.cwnd_before_idle.is_none() {
+            (pause.cwnd_before_idle, pause.cwnd_after_idle) = (read.before_idle, traits.after_idle.value);
+            pause.old_window_known = true;
+        }
+    }
+}
+
+/// Removes idle periods that were losses: a loss lowered the window, not the idling.
+fn forget_idles(pauses: &mut [Pause]) {
+    let mut lost = false;
+    for pause in pauses {
+        if lost {
+            (pause.cwnd_before_idle, pause.cwnd_after_idle) = (None, None);
+        }
+        if outlasts_timer(pause) {
+            lost = pause.broke_off();
+        }
+    }
+}
+
+/// All data was acknowledged, and more was sent only after the retransmission timer would have fired.
+fn outlasts_timer(pause: &Pause) -> bool {
+    pause.ended && pause.left_in_flight == 0 && pause.duration() > timers::rto(pause.srtt)
+}
+
+fn round(pause: &Pause, una: &mut Option<i64>, acked: &mut u64) -> Round {
+    let mss = i64::from(pause.mss.max(1));
+    let released = pause.released_by_ack();
+    let trails = released && pause.near_sender();
+    let trailing = i64::from(pause.segments_at_start.saturating_sub(pause.segments_held)) * mss;
+    let mut edge = pause.left_edge - pause.acked + if trails { trailing } else { 0 };
+    let mut out = if trails { pause.segments_held } else { pause.segments_at_start };
+    if answered_early(pause) {
+        edge = pause.left_edge + pause.left_in_flight - pause.before.bytes as i64;
+        out = out.max(pause.before.bytes.div_ceil(mss as u64) as u32);
+    }
+    let newly = una.map_or(0, |una| (edge - una).max(0));
+    *una = Some(una.map_or(edge, |una| una.max(edge)));
+    *acked += newly as u64;
+    let disturbed = pause.retransmissions > 0
+        || pause.recovering
+        || pause.flight_unknown
+        || pause.lost_before_tap > 0
+        || pause.broke_off()
+        || !pause.unseen.is_nothing();
+    Round {
+        out,
+        acks: pause.before.acks,
+        acked: *acked / mss as u64,
+        released: released && !pause.fell_silent() && !pause.is_turn(),
+        open: pause.has_room() != Some(false) && pause.closed.is_none(),
+        disturbed,
+        idle: !disturbed && outlasts_timer(pause),
+        emptied: pause.left_in_flight == 0,
+        no_burst: pause.first,
+        from_empty: false,
+        tail: tail(pause, &pause.before),
+        next: tail(pause, &pause.after),
+        acks_inside: pause.acks,
+        second: second(pause),
+    }
+}
+
+/// The tap at the receiver counted ACKs as soon as they left, before its distance was known: the sender still had the
+/// whole burst in flight.
+fn answered_early(pause: &Pause) -> bool {
+    pause.unseen.blind && !pause.first && pause.distance > pause.rtt().scaled(0.5)
+}
+
+/// Classifies the end of a burst. In a full window the last segment is as long as the rest of the window.
+fn tail(pause: &Pause, burst: &Burst) -> Tail {
+    let last = burst.last_frame;
+    if burst.ends_whole(pause.mss) || pause.has_room() == Some(false) {
+        Tail::Whole
+    } else if burst.frames == 1 && last < pause.mss && burst.in_flight <= u64::from(last) {
+        Tail::ShortAlone
+    } else {
+        Tail::ShortWithMore
+    }
+}
+
+/// Classifies the reaction to a short segment that was alone in flight: in the burst after the pause, or after the pause
+/// itself.
+fn second(pause: &Pause) -> Second {
+    let (mss, first) = (u64::from(pause.mss), u64::from(pause.after.first_frame));
+    if !pause.ended || pause.left_in_flight > 0 || first >= mss {
+        return Second::None;
+    }
+    let rest = pause.after.bytes - first.min(pause.after.bytes);
+    if rest >= mss && pause.after.frames <= 1 + rest.div_ceil(mss) {
+        return Second::FullAtOnce;
+    }
+    if pause.after.frames > 1 {
+        return Second::ShortAtOnce;
+    }
+    let waited = pause.short_segment_out && pause.segments_at_start == 1 && pause.peer_bytes == 0 && !pause.first;
+    match pause.after_ack().filter(|_| waited) {
+        Some(span) if span <= pause.rtt().scaled(SOON) => Second::Held,
+        Some(_) => Second::Later,
+        None => Second::None,
+    }
+}

@@ -1,0 +1,38 @@
+//! Packets that the capture lacks around a pause, as far as other packets prove it.
+
+use crate::time::Nanos;
+
+/// Packets missing from the capture around a pause.
+#[derive(Clone, Copy, Debug, Default, serde::Serialize, serde::Deserialize)]
+pub struct Unseen {
+    /// Bytes acknowledged inside the pause that are below the newest data seen: they change neither its start nor its
+    /// end.
+    pub inside: i64,
+    /// Bytes acknowledged inside the pause beyond the newest data seen.
+    pub tail: i64,
+    /// Time of the ACK that proved the missing tail.
+    pub tail_acked: Option<Nanos>,
+    /// The data that ended the pause followed bytes that the tap never saw and nobody retransmitted.
+    pub before_next: bool,
+    /// The sender had received something from the peer that the tap had not seen.
+    pub heard: bool,
+    /// ACKs inside the pause may have reached the sender later than they were applied: the tap's distance was not known
+    /// yet.
+    pub blind: bool,
+    /// The tap's distance from the sender was never measured and is assumed to be zero.
+    pub unplaced: bool,
+    /// Start of the retransmission timer of the data in flight at the pause's end: the time when that data was last sent,
+    /// or of the last ACK.
+    pub oldest: Option<Nanos>,
+    /// ACKs that reached the sender are not in the capture: the data it had sent counts as acknowledged.
+    pub acks: bool,
+    /// A packet inside the pause or at its end has a wrong time.
+    pub misdated: bool,
+}
+
+impl Unseen {
+    /// No packet is missing.
+    pub fn is_nothing(&self) -> bool {
+        self.inside == 0 && self.tail == 0 && !self.before_next && !self.heard
+    }
+}

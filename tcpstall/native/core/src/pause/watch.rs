@@ -1,0 +1,395 @@
+//! Follows one flow: feeds its connection, window models and pause builders in the sender's order of events.
+
+mod finished;
+mod holding;
+mod state;
+
+use super::arrange;
+use super::bottleneck::Stretch;
+use super::builder::{Builder, Ending, Idle, LEAST_PAUSE};
+use super::evidence::{Burst, Pause};
+use super::repair::Trigger;
+use super::spikes::Spikes;
+use crate::flow::{
+    Acked, Connection, Direction, Half, Sending,
+    clock_steps::ClockSteps,
+    connection::Effect,
+    first_payload::FirstPayloads,
+    rounds::{Rounds, Spoken},
+};
+use crate::sender::{AckSample, Cwnd, timers};
+use crate::time::Nanos;
+use crate::wire::{Flags, Segment, tunnel::Tunnel};
+
+/// Share of the base round trip from which a pause may be a stall.
+const STALL_SHARE: f64 = 0.3;
+
+/// A flow whose packets are still read.
+#[derive(Clone, Debug, serde::Serialize, serde::Deserialize)]
+pub struct Watch {
+    /// The connection's state.
+    pub connection: Connection,
+    models: [Cwnd; 2],
+    builders: [Builder; 2],
+    rounds: Rounds,
+    first_payloads: Option<Box<FirstPayloads>>,
+    tunnel: Option<Box<Tunnel>>,
+    spikes: [Spikes; 2],
+    incomplete: bool,
+    /// The flow was removed from memory while it was open.
+    pub let_go: bool,
+    clock_steps: Option<Box<ClockSteps>>,
+    left_out_after: Option<Nanos>,
+    /// Memory of the pauses when it was last measured, bytes.
+    #[serde(skip)]
+    holding: usize,
+    /// Memory of the data in flight when it was last measured, bytes.
+    #[serde(skip)]
+    flying: usize,
+}
+
+/// Classification of a segment within its flow.
+#[derive(Clone, Copy, Debug)]
+pub struct Seen {
+    /// Sender of the segment.
+    pub sender: Direction,
+    /// Effect of the segment on the connection.
+    pub effect: Effect,
+    /// The sender had paused before the segment: there is a new pause.
+    pub ended_pause: bool,
+}
+
+/// A flow that has ended, ready to be judged.
+#[derive(Debug)]
+pub struct Finished {
+    watch: Box<Watch>,
+    /// Pauses of the client and of the server, in order of time.
+    pub pauses: [Vec<Pause>; 2],
+    /// Bursts of the client and of the server.
+    pub bursts: [Vec<Burst>; 2],
+    /// Times when the path was busy with the data of the client and of the server.
+    pub stretches: [Vec<Stretch>; 2],
+    /// First flight of each sender, bytes.
+    pub initial_flight: [Option<u64>; 2],
+    /// Pauses that the limit dropped.
+    pub dropped: u64,
+    /// Time from which pauses of either sender are missing.
+    pub untold_from: Option<Nanos>,
+    /// Length below which pauses are not stalls.
+    pub threshold: Nanos,
+    /// Time of each sender between segments too close for a pause, while the peer's window was full.
+    pub full_for: [Nanos; 2],
+    /// Time of the capture's latest packet when the flow was given up: no packet of the flow came until then.
+    pub until: Option<Nanos>,
+}
+
+/// Result of one sender's builder.
+struct Closed {
+    pauses: Vec<Pause>,
+    bursts: Vec<Burst>,
+    stretches: Vec<Stretch>,
+}
+
+impl Watch {
+    /// FirstPayloads with the flow's first segment, which must then be given to [`Watch::sees`].
+    pub fn new(segment: &Segment) -> Watch {
+        Watch {
+            connection: Connection::new(segment),
+            models: Default::default(),
+            builders: [Builder::new(Direction::Client), Builder::new(Direction::Server)],
+            rounds: Rounds::default(),
+            first_payloads: None,
+            tunnel: None,
+            spikes: Default::default(),
+            incomplete: false,
+            let_go: false,
+            clock_steps: None,
+            left_out_after: None,
+            holding: 0,
+            flying: 0,
+        }
+    }
+
+    /// The congestion window of a sender by the model now, segments.
+    pub fn cwnd(&self, sender: Direction) -> u32 {
+        self.models[sender as usize].segments()
+    }
+
+    /// Takes in the flow's next segment and returns its sender and effect.
+    pub fn sees(&mut self, segment: &Segment) -> Seen {
+        if segment.time < self.connection.end {
+            // The capture has several interfaces or its clock was stepped: the flow's time stops until the capture's
+            // has caught up.
+            self.clock_steps.get_or_insert_default().goes_back(segment.time, self.connection.end);
+            return self.sees(&Segment { time: self.connection.end, ..*segment });
+        }
+        let sender = self.connection.direction(segment);
+        match self.connection.known_before(segment, sender) {
+            Some(known) => {
+                let time = (known - Nanos(1)).max(self.earliest(sender)).min(segment.time);
+                self.takes_in(&Segment { time, ..*segment }, sender, true)
+            }
+            None => self.takes_in(segment, sender, false),
+        }
+    }
+
+    /// Earliest time that a segment of `sender` may be stamped with: the start of the flow, or of the sender's current
+    /// burst.
+    fn earliest(&self, sender: Direction) -> Nanos {
+        self.connection.start.max(self.builders[sender as usize].current_burst().start)
+    }
+
+    /// Takes in a segment. An `overdue` one is stamped with its correct time, just before the packet that proves it had
+    /// passed.
+    fn takes_in(&mut self, segment: &Segment, sender: Direction, overdue: bool) -> Seen {
+        if let Some(last) = self.left_out_after.take() {
+            self.builders.iter_mut().for_each(|builder| builder.on_left_out(last));
+        }
+        let heard_unseen = self.connection.hears(segment, sender);
+        self.apply_acks(sender, segment.time);
+        if segment.payload > 0 {
+            // The pause's start and end must be read before the new data counts.
+            let base_rtt = || self.connection.base_rtt();
+            let (half, index) = (self.connection.half(sender), sender as usize);
+            self.builders[index].prepare(segment.time, base_rtt, half, &self.models[index], heard_unseen);
+        }
+        let was_open = self.connection.handshake.done.is_some();
+        let was_heard = self.connection.half(sender).is_acked_at_tap(segment);
+        let effect = self.connection.sees(segment, sender, overdue);
+        // Near its sender an ACK is due at once; applying it now is cheap, because the flow is still in the CPU cache.
+        self.apply_acks(sender.peer(), segment.time);
+        if !was_open && let Some(done) = self.connection.handshake.done {
+            self.builders.iter_mut().for_each(|builder| builder.first_wait_from(done));
+            let lost = [self.connection.handshake.syns, self.connection.handshake.syn_acks];
+            for (model, sent) in self.models.iter_mut().zip(lost) {
+                model.is_established(sent.saturating_sub(1));
+            }
+        }
+        let mut ended_pause = false;
+        match effect {
+            Effect::Handshake => self.models[sender as usize].begins(),
+            Effect::Data(Sending::New { bytes, hole, lost, .. }) => {
+                ended_pause = self.new_data(segment, sender, bytes, hole, lost);
+            }
+            Effect::Data(Sending::Again | Sending::Late { retransmitted: true }) => {
+                self.again(segment, sender);
+                if !was_heard {
+                    self.builders[sender.peer() as usize].on_peer_repeat(segment);
+                }
+            }
+            Effect::Data(Sending::Probe) => {
+                let (half, model) = (self.connection.half(sender), &self.models[sender as usize]);
+                self.builders[sender as usize].on_probe(segment.payload, half, model);
+            }
+            Effect::Control if self.connection.half(sender).is_ahead(segment) => {
+                let half = self.connection.half(sender);
+                let missing = (half.snd_nxt, half.offset(segment.seq));
+                self.builders[sender as usize].skips(segment.time, missing);
+            }
+            Effect::Data(Sending::Late { .. } | Sending::Copy) | Effect::Control | Effect::Copy => {}
+        }
+        self.settle(segment, sender, effect);
+        if let Effect::Data(Sending::Again | Sending::Late { .. }) = effect {
+            self.rounds.repeats(segment, sender, &self.connection);
+        }
+        if segment.flags.0 & (Flags::FIN.0 | Flags::RST.0) != 0 {
+            self.rounds.closes(sender, segment.time, segment.flags.has(Flags::RST));
+        }
+        if segment.flags.has(Flags::FIN) {
+            let fin = &mut self.builders[sender as usize].fin;
+            *fin = fin.or(Some(segment.time));
+        }
+        Seen { sender, effect, ended_pause }
+    }
+
+    /// Corrects the last pause's losses: data that seemed lost when the pause ended may arrive late.
+    #[inline]
+    fn settle(&mut self, segment: &Segment, sender: Direction, effect: Effect) {
+        let (half, builder) = (self.connection.half(sender), &mut self.builders[sender as usize]);
+        if let Effect::Data(Sending::Late { retransmitted }) = effect {
+            let start = half.offset(segment.seq);
+            builder.on_late(start, start + i64::from(segment.payload), retransmitted);
+            let held = half.overtaken_for(start, segment.time).filter(|_| !retransmitted);
+            builder.was_overtaken(held.unwrap_or_default());
+        }
+        if matches!(effect, Effect::Data(Sending::Late { .. }) | Effect::Control)
+            && half.ip_id.was_overtaken()
+            && let Some(Idle { idle, rto }) = builder.on_overtaken(segment.time, segment.ip_id.unwrap_or(0))
+        {
+            let model = &mut self.models[sender as usize];
+            model.undo();
+            model.on_idle(idle, rto);
+        }
+    }
+
+    /// Takes in payload of `sender` that begins a known protocol element; true if it is the flow's first.
+    #[cold]
+    pub fn begins_with(&mut self, sender: Direction, payload: &[u8]) -> bool {
+        let first = self.first_payloads.is_none();
+        self.first_payloads.get_or_insert_default().keep(sender, payload);
+        first
+    }
+
+    /// Payload that begins a known protocol element was sent.
+    pub fn has_begun_with(&self) -> bool {
+        self.first_payloads.is_some()
+    }
+
+    /// Takes in the tunnel of a segment: the first one's is kept.
+    #[cold]
+    pub fn came_through(&mut self, tunnel: &Tunnel) {
+        self.tunnel.get_or_insert_with(|| Box::new(tunnel.clone()));
+    }
+
+    /// Takes in that the author of a paste left packets out here.
+    pub fn left_out(&mut self) {
+        self.incomplete = true;
+        self.left_out_after = Some(self.connection.end);
+        self.connection.halves.iter_mut().for_each(Half::left_out);
+        self.models.iter_mut().for_each(Cwnd::lose_track);
+        self.rounds.left_out(&self.connection);
+    }
+
+    #[inline]
+    fn apply_acks(&mut self, sender: Direction, now: Nanos) {
+        if self.connection.half(sender).awaits_acks() {
+            self.apply_waiting_acks(sender, now);
+        }
+    }
+
+    fn apply_waiting_acks(&mut self, sender: Direction, now: Nanos) {
+        let (model, builder) = (&mut self.models[sender as usize], &mut self.builders[sender as usize]);
+        let mut to_peer: Option<(Nanos, Nanos)> = None;
+        let mut acked = Acked::default();
+        while self.connection.half_mut(sender).next_acked(now, &mut acked) {
+            let span = acked.to_peer.filter(|span| to_peer.is_none_or(|(_, least)| *span < least));
+            to_peer = span.map(|span| (acked.time, span)).or(to_peer);
+            if let Some(rtt) = acked.rtt.filter(|_| !acked.steady) {
+                self.connection.measures(sender, &acked, rtt, builder.heard());
+                self.spikes[sender as usize].measures(&acked, || self.connection.base_rtt_at(acked.time));
+            }
+            let half = self.connection.half(sender);
+            if builder.on_ack(&acked, half, model) {
+                model.undo();
+            }
+            let ack = AckSample {
+                snd_una: half.snd_una,
+                snd_nxt: half.snd_nxt,
+                holes: half.has_holes(),
+                now: acked.time,
+                sample: acked.sample,
+                least: half.least_rtt,
+            };
+            model.on_ack(acked.segments, &ack);
+        }
+        let half = self.connection.half_mut(sender);
+        half.settle(builder.has_learnt(half, model));
+        if let Some((time, span)) = to_peer {
+            self.connection.half_mut(sender.peer()).vantage.is_at_most(time, span);
+        }
+    }
+
+    /// Takes in new data; true if it ended a pause.
+    fn new_data(&mut self, segment: &Segment, sender: Direction, bytes: u32, hole: i64, lost: u32) -> bool {
+        let (half, index) = (self.connection.half(sender), sender as usize);
+        let (model, builder) = (&mut self.models[index], &mut self.builders[index]);
+        if !builder.sending()
+            && let Some(peer) = builder.last_peer_payload
+        {
+            builder.first_wait_from(peer.max(builder.last_data()));
+        }
+        let first_known = builder.sending() || builder.last_data() > Nanos::ZERO;
+        let held_up = builder.held_up();
+        let mss = i64::from(half.mss());
+        let lost = lost.max(((hole + mss - 1) / mss) as u32);
+        let ends_pause = first_known && builder.is_prepared();
+        if ends_pause {
+            let (start, no_hole) = (half.offset(segment.seq), hole == 0);
+            let hole = (start - hole, start);
+            let id = segment.ip_id.unwrap_or(0);
+            let missing_ids = (id.wrapping_sub(lost as u16), id);
+            let (next_packet, base_rtt) = (Some(segment.packet), self.connection.base_rtt());
+            let ending = Ending { time: segment.time, next_packet, lost, hole, missing_ids, base_rtt };
+            let (idle, silence) = (segment.time - builder.last_sent(), segment.time - builder.last_progress());
+            let nothing_out = builder.close(&ending, half, model);
+            if lost > 0 && no_hole && silence >= timers::LINUX_RTO_MIN {
+                // New to this tap, but packets were lost just before it: the timer retransmitted data that was lost
+                // before the tap.
+                model.on_timeout(lost, half.snd_una + i64::from(lost) * mss);
+                builder.taken_for_timeout = Some(Idle { idle, rto: timers::rto(half.srtt) });
+            } else if nothing_out && builder.sending() {
+                model.on_idle(idle, timers::rto(half.srtt));
+            }
+            builder.start_burst(segment);
+        } else if !builder.sending() {
+            builder.start_burst(segment);
+        }
+        builder.extend(segment, bytes, half);
+        if hole > 0 {
+            let edge = half.snd_nxt - i64::from(bytes);
+            builder.skips(segment.time, (edge - hole, edge));
+        }
+        model.on_send(half.flight_segments(), half.snd_una, half.snd_nxt);
+        self.rounds.speaks(&Spoken { segment, bytes, held_up }, sender, &self.connection);
+        self.builders[sender.peer() as usize].on_peer_data(segment);
+        ends_pause
+    }
+
+    fn again(&mut self, segment: &Segment, sender: Direction) {
+        let (half, index) = (self.connection.half(sender), sender as usize);
+        let (model, builder) = (&mut self.models[index], &mut self.builders[index]);
+        let attempt = builder.on_retransmission(segment, half, model);
+        let hinted = builder.loss_hints() > 0 || half.has_holes();
+        match attempt.map(|attempt| (attempt.trigger, attempt.waited >= timers::LINUX_RTO_MIN)) {
+            Some((Trigger::Timeout, true)) => model.on_timeout(half.flight_segments(), half.snd_nxt),
+            Some((Trigger::TailProbe, _)) => {}
+            _ if hinted => model.on_loss(half.flight_segments(), half.snd_nxt, half.snd_una),
+            _ => {}
+        }
+    }
+
+    /// Ends the flow: closes what is still open and fills in the evidence of the neighbours.
+    pub fn finish(mut self: Box<Self>) -> Finished {
+        self.rounds.finish(&self.connection);
+        let base_rtt = self.connection.base_rtt();
+        let threshold = LEAST_PAUSE.max(base_rtt.unwrap_or_default().scaled(STALL_SHARE));
+        let [client, server] = Direction::BOTH.map(|direction| self.close(direction, threshold, base_rtt));
+        Finished {
+            pauses: [client.pauses, server.pauses],
+            bursts: [client.bursts, server.bursts],
+            stretches: [client.stretches, server.stretches],
+            initial_flight: [self.builders[0].initial_flight, self.builders[1].initial_flight],
+            dropped: self.builders.iter().map(|builder| builder.dropped).sum(),
+            untold_from: self.builders.iter().filter_map(|builder| builder.untold_from).min(),
+            threshold,
+            full_for: [self.builders[0].full_for, self.builders[1].full_for],
+            until: None,
+            watch: self,
+        }
+    }
+
+    fn close(&mut self, direction: Direction, threshold: Nanos, base_rtt: Option<Nanos>) -> Closed {
+        let (index, end) = (direction as usize, self.connection.end);
+        if let Some(last) = self.left_out_after {
+            self.builders[index].on_left_out(last);
+        }
+        self.apply_acks(direction, Nanos(i64::MAX));
+        self.connection.keep_distances();
+        let half = self.connection.half(direction);
+        let builder = &mut self.builders[index];
+        // A FIN ends the wait, unless data before it was still being repaired after it.
+        let over = builder.fin.filter(|fin| !builder.repairs_after(*fin)).unwrap_or(end);
+        let ending = Ending { time: over, next_packet: None, lost: 0, hole: (0, 0), missing_ids: (0, 0), base_rtt };
+        builder.prepare(Nanos(i64::MAX), || base_rtt, half, &self.models[index], false);
+        builder.close(&ending, half, &mut self.models[index]);
+        let (stretches, dropped) =
+            builder.bottleneck.as_mut().map_or_else(Default::default, |bottleneck| bottleneck.finish(half));
+        builder.dropped += dropped;
+        let (pauses, bursts) =
+            arrange::arrange(builder, &stretches, threshold, &self.connection, direction, self.clock_steps.as_deref());
+        Closed { pauses, bursts, stretches }
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,348 @@
+//! Turns rows into columns, for callers that want tables instead of objects.
+
+use super::ledger::Owner;
+use super::rows::{BurstRow, DirectionRow, FlowRow, Names, StallRow};
+use super::syn;
+use super::trust::ScaleKnown;
+use crate::exchange::{Exchange, Phase};
+use crate::packet_no::PacketNo;
+use crate::wire::Segment;
+
+/// Values of one column; `None` where unknown.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Values {
+    /// Integers: times in nanoseconds, sizes in bytes, counts.
+    Integers(Vec<Option<i64>>),
+    /// Shares and confidences.
+    Reals(Vec<Option<f64>>),
+    /// True or false.
+    Flags(Vec<Option<bool>>),
+    /// Text.
+    Texts(Vec<Option<String>>),
+}
+
+impl Values {
+    /// Number of rows.
+    pub fn len(&self) -> usize {
+        match self {
+            Values::Integers(values) => values.len(),
+            Values::Reals(values) => values.len(),
+            Values::Flags(values) => values.len(),
+            Values::Texts(values) => values.len(),
+        }
+    }
+
+    /// True without rows.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// Appends values of a further table; values of another type are left out.
+    pub fn append(&mut self, further: Values) {
+        match (self, further) {
+            (Values::Integers(values), Values::Integers(mut further)) => values.append(&mut further),
+            (Values::Reals(values), Values::Reals(mut further)) => values.append(&mut further),
+            (Values::Flags(values), Values::Flags(mut further)) => values.append(&mut further),
+            (Values::Texts(values), Values::Texts(mut further)) => values.append(&mut further),
+            (values, further) => debug_assert!(further.is_empty(), "{values:?} is of another kind"),
+        }
+    }
+}
+
+/// A name and its values.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Column {
+    /// The name, with its unit as a suffix.
+    pub name: String,
+    /// One value per row.
+    pub values: Values,
+}
+
+/// Columns of equal length.
+pub type Columns = Vec<Column>;
+
+pub(super) fn integers<R>(name: &str, rows: &[R], value: impl Fn(&R) -> Option<i64>) -> Column {
+    Column { name: name.to_owned(), values: Values::Integers(rows.iter().map(value).collect()) }
+}
+
+pub(super) fn reals<R>(name: &str, rows: &[R], value: impl Fn(&R) -> Option<f64>) -> Column {
+    Column { name: name.to_owned(), values: Values::Reals(rows.iter().map(value).collect()) }
+}
+
+pub(super) fn flags<R>(name: &str, rows: &[R], value: impl Fn(&R) -> bool) -> Column {
+    known_flags(name, rows, |row| Some(value(row)))
+}
+
+pub(super) fn known_flags<R>(name: &str, rows: &[R], value: impl Fn(&R) -> Option<bool>) -> Column {
+    Column { name: name.to_owned(), values: Values::Flags(rows.iter().map(value).collect()) }
+}
+
+pub(super) fn texts<R>(name: &str, rows: &[R], value: impl Fn(&R) -> Option<String>) -> Column {
+    Column { name: name.to_owned(), values: Values::Texts(rows.iter().map(value).collect()) }
+}
+
+pub(super) fn signed(value: u64) -> Option<i64> {
+    Some(value as i64)
+}
+
+fn number(packet: Option<PacketNo>) -> Option<i64> {
+    packet.map(|packet| packet.0 as i64)
+}
+
+/// Table with one flow per row.
+pub fn flows(rows: &[FlowRow]) -> Columns {
+    let mut columns = vec![
+        integers("flow", rows, |row| signed(row.id)),
+        integers("capture", rows, |row| Some(i64::from(row.capture))),
+        texts("client_address", rows, |row| Some(row.client.address.to_string())),
+        integers("client_port", rows, |row| Some(i64::from(row.client.port))),
+        texts("server_address", rows, |row| Some(row.server.address.to_string())),
+        integers("server_port", rows, |row| Some(i64::from(row.server.port))),
+        texts("tunnel", rows, |row| row.tunnel.as_ref().map(ToString::to_string)),
+        texts("label", rows, |row| row.label.clone()),
+        texts("server_name", rows, |row| named(row, |names| &names.server_name)),
+        texts("http_host", rows, |row| named(row, |names| &names.http_host)),
+        texts("http_method", rows, |row| named(row, |names| &names.http_method)),
+        integers("http_status", rows, |row| row.names.as_ref()?.http_status.map(i64::from)),
+        integers("start_ns", rows, |row| Some(row.start_ns.0)),
+        integers("end_ns", rows, |row| Some(row.end_ns.0)),
+        integers("duration_ns", rows, |row| Some((row.end_ns - row.start_ns).0)),
+        integers("segments", rows, |row| signed(row.segments)),
+        texts("state", rows, |row| Some(row.state.to_owned())),
+        texts("vantage_side", rows, |row| Some(row.vantage.side.to_owned())),
+        reals("vantage_confidence", rows, |row| Some(f64::from(row.vantage.confidence))),
+        integers("base_rtt_ns", rows, |row| row.base_rtt_ns.map(|span| span.0)),
+        flags("handshake_complete", rows, |row| row.handshake.complete),
+        integers("handshake_ns", rows, |row| row.handshake.duration_ns.map(|span| span.0)),
+        integers("stalls", rows, |row| Some(row.stalls.len() as i64)),
+        integers("lost_ns", rows, |row| Some(row.lost().0)),
+        integers("exchanges", rows, |row| signed(row.connection.exchanges)),
+        texts("closed_by", rows, |row| row.connection.closed_by.map(str::to_owned)),
+        integers("idle_before_close_ns", rows, |row| row.connection.idle_before_close_ns.map(|span| span.0)),
+        integers("rtt_spikes", rows, |row| signed(row.rtt_spikes.len() as u64 + row.rtt_spikes_dropped)),
+        flags("at_end", rows, |row| row.at_end),
+    ];
+    columns.extend(trust(rows));
+    columns.extend(direction("client", rows, |row| &row.directions.client));
+    columns.extend(direction("server", rows, |row| &row.directions.server));
+    columns.extend(syn::columns("client", rows, |row| &row.directions.client.syn));
+    columns.extend(syn::columns("server", rows, |row| &row.directions.server.syn));
+    columns.extend(Owner::all().map(|owner| {
+        let name = format!("time_{}_ns", owner.name().replace('-', "_"));
+        integers(&name, rows, |row| Some(row.time_ns.of(owner).0))
+    }));
+    columns
+}
+
+/// One of the names that a flow carries.
+pub(super) fn named(row: &FlowRow, of: impl Fn(&Names) -> &Option<String>) -> Option<String> {
+    row.names.as_ref().and_then(|names| of(names).clone())
+}
+
+fn trust(rows: &[FlowRow]) -> [Column; 12] {
+    let known = |scale: ScaleKnown| Some(scale.name().to_owned());
+    [
+        texts("trust_level", rows, |row| Some(row.trust.level.name().to_owned())),
+        texts("trust_reasons", rows, |row| Some(row.trust.reasons.join(" "))),
+        texts("trust_handshake", rows, |row| Some(row.trust.handshake.to_owned())),
+        texts("trust_client_window_scale", rows, |row| known(row.trust.window_scale.client)),
+        texts("trust_server_window_scale", rows, |row| known(row.trust.window_scale.server)),
+        integers("trust_client_offloaded_frames", rows, |row| signed(row.trust.offloaded_frames.client)),
+        integers("trust_server_offloaded_frames", rows, |row| signed(row.trust.offloaded_frames.server)),
+        integers("trust_duplicates_removed", rows, |row| signed(row.trust.duplicates_removed)),
+        integers("trust_unseen_bytes", rows, |row| signed(row.trust.unseen_bytes)),
+        reals("trust_unseen_share", rows, |row| row.trust.unseen_share),
+        integers("trust_clock_steps", rows, |row| signed(row.trust.clock_steps)),
+        integers("trust_options_cut", rows, |row| signed(row.trust.options_cut)),
+    ]
+}
+
+fn direction(end: &str, rows: &[FlowRow], of: impl Fn(&FlowRow) -> &DirectionRow) -> [Column; 21] {
+    let name = |field: &str| format!("{end}_{field}");
+    [
+        integers(&name("bytes"), rows, |row| signed(of(row).bytes)),
+        integers(&name("segments"), rows, |row| signed(of(row).segments)),
+        integers(&name("mss_bytes"), rows, |row| of(row).mss_bytes.map(i64::from)),
+        integers(&name("window_scale"), rows, |row| of(row).window_scale.map(i64::from)),
+        integers(&name("initial_window_bytes"), rows, |row| of(row).initial_window_bytes.and_then(signed)),
+        integers(&name("announced_window_bytes"), rows, |row| of(row).announced_window_bytes.and_then(signed)),
+        integers(&name("max_in_flight_bytes"), rows, |row| signed(of(row).max_in_flight_bytes)),
+        integers(&name("retransmitted_bytes"), rows, |row| signed(of(row).retransmitted_bytes)),
+        integers(&name("busy_ns"), rows, |row| of(row).busy_ns.map(|span| span.0)),
+        integers(&name("rwnd_limited_ns"), rows, |row| of(row).rwnd_limited_ns.map(|span| span.0)),
+        integers(&name("bottleneck_bytes_per_s"), rows, |row| of(row).path.bottleneck_bytes_per_s.and_then(signed)),
+        integers(&name("bdp_bytes"), rows, |row| of(row).path.bdp_bytes.and_then(signed)),
+        integers(&name("queue_delay_ns"), rows, |row| of(row).path.queue_delay_ns.map(|span| span.0)),
+        integers(&name("bandwidth_limited_ns"), rows, |row| Some(of(row).path.bandwidth_limited_ns.0)),
+        integers(&name("timeouts"), rows, |row| Some(i64::from(of(row).repair.timeouts))),
+        integers(&name("fast_retransmits"), rows, |row| Some(i64::from(of(row).repair.fast_retransmits))),
+        integers(&name("tail_probes"), rows, |row| Some(i64::from(of(row).repair.tail_probes))),
+        integers(&name("needless_retransmissions"), rows, |row| {
+            Some(i64::from(of(row).repair.needless_retransmissions))
+        }),
+        integers(&name("reordered_segments"), rows, |row| Some(i64::from(of(row).repair.reordered_segments))),
+        integers(&name("reordering_bytes"), rows, |row| signed(of(row).repair.reordering_bytes)),
+        integers(&name("reordering_ns"), rows, |row| Some(of(row).repair.reordering_ns.0)),
+    ]
+}
+
+/// Table with one burst per row.
+pub fn bursts(rows: &[FlowRow]) -> Columns {
+    let all: Vec<(u64, &BurstRow)> =
+        rows.iter().flat_map(|flow| flow.bursts.iter().flatten().map(move |burst| (flow.id, burst))).collect();
+    vec![
+        integers("flow", &all, |row| signed(row.0)),
+        texts("sender", &all, |row| Some(row.1.sender.name().to_owned())),
+        integers("start_ns", &all, |row| Some(row.1.start_ns.0)),
+        integers("end_ns", &all, |row| Some(row.1.end_ns.0)),
+        integers("bytes", &all, |row| signed(row.1.bytes)),
+        integers("segments", &all, |row| signed(row.1.segments)),
+        integers("in_flight_bytes", &all, |row| signed(row.1.in_flight_bytes)),
+    ]
+}
+
+/// Table with one stall per row.
+pub fn stalls(rows: &[FlowRow]) -> Columns {
+    let all: Vec<(u64, &StallRow)> =
+        rows.iter().flat_map(|flow| flow.stalls.iter().map(move |stall| (flow.id, stall))).collect();
+    let also = |row: &(u64, &StallRow)| row.1.also.iter().map(|cause| cause.name()).collect::<Vec<_>>().join(" ");
+    vec![
+        integers("flow", &all, |row| signed(row.0)),
+        integers("stall", &all, |row| signed(row.1.number)),
+        texts("sender", &all, |row| Some(row.1.sender.name().to_owned())),
+        integers("start_ns", &all, |row| Some(row.1.start_ns.0)),
+        integers("end_ns", &all, |row| Some(row.1.end_ns.0)),
+        integers("duration_ns", &all, |row| Some(row.1.duration_ns.0)),
+        flags("ended", &all, |row| row.1.ended),
+        texts("cause", &all, |row| Some(row.1.cause.name().to_owned())),
+        texts("detail", &all, |row| Some(row.1.detail.to_owned()).filter(|detail| !detail.is_empty())),
+        reals("confidence", &all, |row| Some(f64::from(row.1.confidence))),
+        texts("also", &all, |row| Some(also(row))),
+        texts("missing", &all, |row| Some(row.1.missing.join("; "))),
+        integers("in_flight_bytes", &all, |row| row.1.evidence.in_flight_bytes.and_then(signed)),
+        integers("in_flight_segments", &all, |row| row.1.evidence.in_flight_segments.and_then(signed)),
+        integers("peer_window_bytes", &all, |row| row.1.evidence.peer_window_bytes.and_then(signed)),
+        integers("window_unused_bytes", &all, |row| row.1.evidence.window_unused_bytes),
+        integers("cwnd_estimate_segments", &all, |row| row.1.evidence.cwnd_estimate_segments.and_then(signed)),
+        integers("burst_bytes", &all, |row| row.1.evidence.burst_bytes.and_then(signed)),
+        integers("last_packet", &all, |row| number(row.1.evidence.last_packet)),
+        integers("freed_by_packet", &all, |row| number(row.1.evidence.freed_by_packet)),
+        integers("next_packet", &all, |row| number(row.1.evidence.next_packet)),
+        integers("ceiling_bytes_per_s", &all, |row| row.1.evidence.ceiling.ceiling_bytes_per_s.and_then(signed)),
+        integers("buffer_low_bytes", &all, |row| row.1.evidence.ceiling.buffer_low_bytes.and_then(signed)),
+        integers("buffer_high_bytes", &all, |row| row.1.evidence.ceiling.buffer_high_bytes.and_then(signed)),
+        integers("buffer_needed_bytes", &all, |row| row.1.evidence.ceiling.buffer_needed_bytes.and_then(signed)),
+        integers("drain_bytes_per_s", &all, |row| row.1.evidence.receiver.drain_bytes_per_s.and_then(signed)),
+        integers("window_probes", &all, |row| row.1.evidence.window_probes.and_then(signed)),
+        integers("probes_unanswered", &all, |row| row.1.evidence.receiver.probes_unanswered.and_then(signed)),
+        integers("extra_round_trips", &all, |row| row.1.evidence.extra_round_trips.and_then(signed)),
+        integers("base_rtt_ns", &all, |row| row.1.round_trip.base_rtt_ns.map(|span| span.0)),
+        integers("excess_ns", &all, |row| row.1.round_trip.excess_ns.map(|span| span.0)),
+        texts("excess_owner", &all, |row| row.1.round_trip.excess_owner.map(|owner| owner.name().to_owned())),
+        integers("timeouts", &all, |row| row.1.evidence.repair.timeouts.and_then(signed)),
+        integers("needless_retransmissions", &all, |row| {
+            row.1.evidence.repair.needless_retransmissions.and_then(signed)
+        }),
+        integers("congestion_point_bytes", &all, |row| row.1.evidence.repair.congestion_point_bytes.and_then(signed)),
+    ]
+}
+
+/// Table with one exchange per row; the parts of each phase are added up.
+pub fn exchanges(rows: &[FlowRow]) -> Columns {
+    let all: Vec<(u64, &Exchange)> =
+        rows.iter().flat_map(|flow| flow.exchanges.iter().flatten().map(move |exchange| (flow.id, exchange))).collect();
+    let mut columns = vec![
+        integers("flow", &all, |row| signed(row.0)),
+        texts("requester", &all, |row| Some(row.1.requester.to_owned())),
+        integers("start_ns", &all, |row| Some(row.1.start_ns.0)),
+        integers("end_ns", &all, |row| Some(row.1.end_ns.0)),
+        integers("latency_ns", &all, |row| Some(row.1.latency_ns.0)),
+        reals("round_trips", &all, |row| row.1.round_trips),
+        integers("request_bytes", &all, |row| signed(row.1.request_bytes)),
+        integers("response_bytes", &all, |row| signed(row.1.response_bytes)),
+        flags("complete", &all, |row| row.1.complete),
+        integers("overlaps", &all, |row| Some(i64::from(row.1.overlaps))),
+    ];
+    columns.extend(Phase::ALL.map(|phase| {
+        let name = format!("{}_ns", phase.name());
+        integers(&name, &all, |row| Some(row.1.of(phase).0))
+    }));
+    columns
+}
+
+/// Table with one captured segment per row.
+pub fn segments(rows: &[Segment]) -> Columns {
+    let sacks = |row: &Segment| {
+        let blocks = row.sack_blocks().iter().map(|block| format!("{}-{}", block.left.0, block.right.0));
+        blocks.collect::<Vec<_>>().join(" ")
+    };
+    vec![
+        integers("packet", rows, |row| signed(row.packet.0)),
+        integers("time_ns", rows, |row| Some(row.time.0)),
+        texts("source", rows, |row| Some(row.source.address.to_string())),
+        integers("source_port", rows, |row| Some(i64::from(row.source.port))),
+        texts("destination", rows, |row| Some(row.destination.address.to_string())),
+        integers("destination_port", rows, |row| Some(i64::from(row.destination.port))),
+        integers("seq", rows, |row| Some(i64::from(row.seq.0))),
+        integers("ack", rows, |row| Some(i64::from(row.ack.0))),
+        integers("flags", rows, |row| Some(i64::from(row.flags.0))),
+        integers("window", rows, |row| Some(i64::from(row.window))),
+        integers("bytes", rows, |row| Some(i64::from(row.payload))),
+        integers("mss", rows, |row| row.mss.map(i64::from)),
+        integers("window_scale", rows, |row| row.window_scale.map(i64::from)),
+        flags("sack_permitted", rows, |row| row.sack_permitted),
+        integers("ts_value", rows, |row| row.timestamps.map(|stamps| i64::from(stamps.value))),
+        integers("ts_echo", rows, |row| row.timestamps.map(|stamps| i64::from(stamps.echo))),
+        texts("sacks", rows, |row| Some(sacks(row))),
+        integers("ip_id", rows, |row| row.ip_id.map(i64::from)),
+        integers("ttl", rows, |row| row.ttl.map(i64::from)),
+    ]
+}
+
+/// One segment of a flow with the sender's state after it, as input to plots.
+#[derive(Clone, Copy, Debug)]
+pub struct Sample {
+    /// Time of the segment, nanoseconds.
+    pub time_ns: i64,
+    /// Packet number.
+    pub packet: u64,
+    /// `client` or `server`.
+    pub sender: &'static str,
+    /// `data`, `retransmission`, `ack`, `probe`.
+    pub kind: &'static str,
+    /// First byte, relative to the ISN.
+    pub seq: i64,
+    /// Payload bytes.
+    pub bytes: i64,
+    /// Acknowledged offset of the other direction.
+    pub ack: Option<i64>,
+    /// Right edge of the peer's window for this sender's data.
+    pub edge: Option<i64>,
+    /// Bytes in flight of this sender after the segment.
+    pub in_flight: i64,
+    /// The model's congestion window, bytes.
+    pub cwnd: Option<i64>,
+    /// First SACK block, relative to the data's sender.
+    pub sack: Option<(i64, i64)>,
+    /// The round trip that an ACK measured for the sender since the previous row.
+    pub rtt: Option<i64>,
+}
+
+/// Table with one sample per row.
+pub fn samples(rows: &[Sample]) -> Columns {
+    vec![
+        integers("time_ns", rows, |row| Some(row.time_ns)),
+        integers("packet", rows, |row| signed(row.packet)),
+        texts("sender", rows, |row| Some(row.sender.to_owned())),
+        texts("kind", rows, |row| Some(row.kind.to_owned())),
+        integers("seq", rows, |row| Some(row.seq)),
+        integers("bytes", rows, |row| Some(row.bytes)),
+        integers("ack", rows, |row| row.ack),
+        integers("edge", rows, |row| row.edge),
+        integers("in_flight_bytes", rows, |row| Some(row.in_flight)),
+        integers("cwnd_bytes", rows, |row| row.cwnd),
+        integers("sack_left", rows, |row| row.sack.map(|block| block.0)),
+        integers("sack_right", rows, |row| row.sack.map(|block| block.1)),
+        integers("rtt_ns", rows, |row| row.rtt),
+    ]
+}

@@ -1,0 +1,93 @@
+//! Detects ends that send by a timer, or in single messages: nobody waits for their next data.
+
+use super::share::{MESSAGE, weight};
+use crate::causes::Cause;
+use crate::exchange::Exchange;
+use crate::results::rows::{FlowRow, Side, StallRow};
+use crate::time::Nanos;
+
+/// Divisor of a timer's length within which its silences agree: people and servers vary by more.
+const BEAT: i64 = 50;
+/// Shortest silence that may be a timer's.
+const LEAST_BEAT: Nanos = Nanos::from_millis(1_000);
+/// Silences of one length that make a timer.
+const BEATS: usize = 4;
+
+/// Silences of each end's application.
+#[derive(Default)]
+pub(super) struct Beats {
+    /// Lengths of the silences after small messages, in order: an end with a timer repeats its length.
+    small: Vec<Silence>,
+    /// Lengths from `LEAST_BEAT` on of the silences that no data of the peer ended, whatever came before them, in
+    /// order.
+    own: Vec<Silence>,
+    /// Numbers, in order, of the waits with little data of the end before and after them: no answer was in progress.
+    between: Vec<u64>,
+    /// Start and end, in order, of the exchanges after a silence in which a small message was answered by one of the
+    /// same length: a heartbeat.
+    echoes: Vec<(Nanos, Nanos)>,
+}
+
+type Silence = (Side, &'static str, i64);
+
+impl Beats {
+    pub(super) fn of(row: &FlowRow) -> Beats {
+        let waits = || row.stalls.iter().filter(|stall| stall.cause == Cause::AppLimited);
+        let small = lengths(waits().filter(|stall| said_little(stall)));
+        let own = lengths(waits().filter(|stall| stall.detail == "idle" && weight(stall) >= LEAST_BEAT.0));
+        let mut between = Vec::new();
+        for side in Side::BOTH {
+            let own: Vec<_> = row.stalls.iter().filter(|stall| stall.sender == side).collect();
+            between.extend(
+                own.windows(2).filter(|pair| pair.iter().all(|stall| said_little(stall))).map(|pair| pair[0].number),
+            );
+        }
+        between.sort_unstable();
+        Beats { small, own, between, echoes: echoes(row.exchanges.as_deref().unwrap_or_default()) }
+    }
+
+    /// True if the end sent little data before that wait and after it.
+    pub(super) fn is_between(&self, stall: &StallRow) -> bool {
+        self.between.binary_search(&stall.number).is_ok()
+    }
+
+    /// True for a timer's silence or an echo: messages came after silences of that length; or most of the end's
+    /// unprompted data did, whatever its size; or the answer is an echo.
+    pub(super) fn has(&self, stall: &StallRow) -> bool {
+        let begun = self.echoes.partition_point(|(start, _)| *start < stall.end_ns);
+        if stall.detail == "think-time" && begun > 0 && stall.end_ns <= self.echoes[begun - 1].1 {
+            return true;
+        }
+        let length = weight(stall);
+        let alike = |of: &[Silence]| within(of, stall, length - length / BEAT, length + length / BEAT);
+        let mostly = |alike: usize| alike >= BEATS && 2 * alike >= within(&self.own, stall, 0, i64::MAX);
+        length >= LEAST_BEAT.0 && (alike(&self.small) >= BEATS || mostly(alike(&self.own)))
+    }
+}
+
+fn echoes(exchanges: &[Exchange]) -> Vec<(Nanos, Nanos)> {
+    let alone =
+        exchanges.windows(2).filter(|pair| pair[1].start_ns - pair[0].end_ns >= LEAST_BEAT).map(|pair| &pair[1]);
+    let alike = alone.filter(|exchange| exchange.request_bytes == exchange.response_bytes);
+    alike
+        .filter(|exchange| exchange.request_bytes <= MESSAGE)
+        .map(|exchange| (exchange.start_ns, exchange.end_ns))
+        .collect()
+}
+
+fn lengths<'a>(stalls: impl Iterator<Item = &'a StallRow>) -> Vec<Silence> {
+    let mut lengths: Vec<_> = stalls.map(|stall| (stall.sender, stall.detail, weight(stall))).collect();
+    lengths.sort_unstable();
+    lengths
+}
+
+/// Number of silences of the same end and kind with lengths from `least` to `most`.
+fn within(of: &[Silence], stall: &StallRow, least: i64, most: i64) -> usize {
+    let before = of.partition_point(|silence| *silence < (stall.sender, stall.detail, least));
+    of.partition_point(|silence| *silence <= (stall.sender, stall.detail, most)) - before
+}
+
+/// The last burst before the wait was a message.
+fn said_little(stall: &StallRow) -> bool {
+    stall.evidence.burst_bytes.is_some_and(|bytes| bytes <= MESSAGE)
+}

@@ -1,0 +1,91 @@
+//! Contribution of each flow to findings, as rows: a store adds them up over many captures.
+
+use std::cmp::Reverse;
+
+use super::share::{Share, direction, shares, weight};
+use super::{Kind, tally};
+use crate::causes::Cause;
+use crate::results::columns::{Column, integers, reals, signed, texts};
+use crate::results::rows::{DirectionRow, FlowRow, StallRow};
+
+/// Contribution of one flow to one finding.
+pub(in super::super) struct Part<'a> {
+    pub(in super::super) flow: &'a FlowRow,
+    share: Share<'a>,
+    longest: Option<&'a StallRow>,
+}
+
+impl<'a> Part<'a> {
+    fn new(flow: &'a FlowRow, share: Share<'a>) -> Part<'a> {
+        Part { flow, longest: share.longest(), share }
+    }
+
+    /// Row of the end that the finding is about.
+    fn end(&self) -> &DirectionRow {
+        direction(self.flow, self.share.side)
+    }
+
+    /// Mean confidence of the labels, weighted by the lengths of their waits.
+    fn confidence(&self) -> Option<f64> {
+        let sure = self.share.stalls.iter().map(|stall| f64::from(stall.confidence) * weight(stall) as f64);
+        let all = self.share.weight();
+        (all > 0).then(|| sure.sum::<f64>() / all as f64)
+    }
+
+    /// Details with the total length of their waits, longest first.
+    fn details(&self) -> Vec<(&'static str, i128)> {
+        let mut times = Vec::new();
+        for stall in self.share.stalls.iter().filter(|stall| !stall.detail.is_empty()) {
+            tally(&mut times, stall.detail, weight(stall));
+        }
+        times.sort_by_key(|(detail, time)| (Reverse(*time), *detail));
+        times
+    }
+
+    /// Level of the limit at the longest wait: the peer's window, or the flight with a full buffer.
+    fn level(&self) -> Option<u64> {
+        let evidence = &self.longest?.evidence;
+        match self.share.cause? {
+            Cause::RwndLimited => evidence.peer_window_bytes,
+            Cause::SndbufLimited => evidence.plateau_bytes,
+            _ => None,
+        }
+    }
+}
+
+/// Parts of all flows. The normal round trip of a handshake is left out: every flow has one, and nobody can change it.
+pub(in super::super) fn parts(rows: &[FlowRow]) -> Vec<Part<'_>> {
+    let all = rows.iter().flat_map(|flow| shares(flow).into_iter().map(move |share| Part::new(flow, share)));
+    all.filter(|part| part.share.kind != Kind::HandshakeDistance).collect()
+}
+
+/// Table with one part per row.
+pub(in super::super) fn columns(parts: &[Part<'_>]) -> [Column; 22] {
+    [
+        texts("kind", parts, |part| Some(part.share.kind.name().to_owned())),
+        texts("side", parts, |part| Some(part.share.side.name().to_owned())),
+        texts("cause", parts, |part| part.share.cause.map(|cause| cause.name().to_owned())),
+        texts("details", parts, |part| {
+            let told = part.details().into_iter().map(|(detail, time)| format!("{detail}:{time}"));
+            Some(told.collect::<Vec<_>>().join(" ")).filter(|told| !told.is_empty())
+        }),
+        integers("start_ns", parts, |part| Some(part.share.span(part.flow).0.0)),
+        integers("end_ns", parts, |part| Some(part.share.span(part.flow).1.0)),
+        integers("time_ns", parts, |part| Some(part.share.time.0)),
+        integers("recoverable_ns", parts, |part| part.share.kind.is_recoverable().then_some(part.share.recoverable.0)),
+        integers("waits", parts, |part| Some(part.share.stalls.len() as i64)),
+        integers("longest_ns", parts, |part| part.longest.map(weight)),
+        integers("stall", parts, |part| part.longest.and_then(|stall| signed(stall.number))),
+        integers("level_bytes", parts, |part| part.level().and_then(signed)),
+        integers("sent_again", parts, |part| part.longest?.evidence.retransmissions.and_then(signed)),
+        reals("confidence", parts, Part::confidence),
+        integers("attempts", parts, |part| part.flow.outcome.unanswered_attempts.map(i64::from)),
+        integers("exchanges", parts, |part| signed(part.flow.connection.exchanges)),
+        integers("bytes", parts, |part| signed(part.end().bytes)),
+        integers("segments", parts, |part| signed(part.end().segments)),
+        integers("retransmitted_bytes", parts, |part| signed(part.end().retransmitted_bytes)),
+        integers("reordered_segments", parts, |part| Some(i64::from(part.end().repair.reordered_segments))),
+        integers("needless_retransmissions", parts, |part| Some(i64::from(part.end().repair.needless_retransmissions))),
+        integers("lasted_ns", parts, |part| Some((part.flow.end_ns - part.flow.start_ns).0)),
+    ]
+}

@@ -1,0 +1,339 @@
+//! Splits the ledger of one flow into shares of findings: each nanosecond that a cause owns is in one finding at most.
+
+use super::beats::Beats;
+use super::kind::Kind;
+use crate::causes::Cause;
+use crate::exchange::ConnectionRow;
+use crate::results::ledger::Owner;
+use crate::results::outcome::Outcome;
+use crate::results::rows::{DirectionRow, FlowRow, Side, StallRow};
+use crate::time::Nanos;
+
+/// Length of a handshake, in round trips, that more than the distance delayed.
+const SLOW_HANDSHAKE: i64 = 3;
+/// Smallest delay of such a handshake: a smaller one may be a host that schedules late.
+const LEAST_DELAY: Nanos = Nanos::from_millis(1);
+/// Divisor of a flow's time: over a fifth of it in `sending`, the flow's rate needs an explanation.
+const RATE_SHARE: i64 = 5;
+/// Round trips that a rate must last: a window sent at once lasts less than one.
+const RATE_ROUNDS: i64 = 8;
+/// Consecutive requests that make a habit; any connection begins with a few.
+const TURNS: u64 = 8;
+/// Segments of an answer that takes one round trip: the first window (RFC 6928 §2).
+const FIRST_WINDOW: u64 = 10;
+/// Segments of the smallest transfer with a rate: the initial window (RFC 6928) sent twice.
+const RATE_SEGMENTS: u64 = 20;
+/// Ratio of the bottleneck's rate to the flow's rate up to which the path set the rate.
+const SAME_RATE: f64 = 1.25;
+/// Segment size that every host accepts (RFC 9293 §3.7.1).
+const LEAST_SEGMENT: u64 = 536;
+/// Divisor of the sending time: waits of a kind below a twentieth of it did not set the rate.
+const OF_THE_RATE: i64 = 20;
+/// Divisor of the segments: where a twentieth of them comes late the path reorders; a route change reorders once.
+const REORDERED_SHARE: u64 = 20;
+/// Silence before a reset after which the reset breaks nothing off: the connection was idle.
+const IDLE_RESET: Nanos = Nanos::from_millis(1_000);
+/// Mean payload of a segment up to which an end sends messages: a keystroke through a secure shell takes 36 to
+/// 80 bytes.
+pub(super) const MESSAGE: u64 = 128;
+/// Exchanges from which small payloads in both directions are a terminal or a heartbeat, and not one small request.
+const MESSAGES: u64 = 3;
+
+/// Contribution of one flow to a finding.
+pub(super) struct Share<'a> {
+    pub(super) kind: Kind,
+    /// The cause that owns the time, if a cause does.
+    pub(super) cause: Option<Cause>,
+    /// The end whose data waited; of a reset, its sender.
+    pub(super) side: Side,
+    pub(super) time: Nanos,
+    /// Part of the time beyond a normal round trip.
+    pub(super) recoverable: Nanos,
+    pub(super) stalls: Vec<&'a StallRow>,
+}
+
+impl<'a> Share<'a> {
+    fn of(kind: Kind, side: Side, time: Nanos) -> Share<'a> {
+        let recoverable = if kind.is_recoverable() { time } else { Nanos::ZERO };
+        Share { kind, cause: None, side, time, recoverable, stalls: Vec::new() }
+    }
+
+    /// Sum of the own lengths of the share's waits.
+    pub(super) fn weight(&self) -> i64 {
+        self.stalls.iter().map(|stall| weight(stall)).sum()
+    }
+
+    /// From the start of the first wait to the end of the last; without waits from the flow's start to its end.
+    pub(super) fn span(&self, row: &FlowRow) -> (Nanos, Nanos) {
+        match (self.stalls.first(), self.stalls.last()) {
+            (Some(first), Some(last)) => (first.start_ns, last.end_ns),
+            _ => (row.start_ns, row.end_ns),
+        }
+    }
+
+    /// The longest wait of the share.
+    pub(super) fn longest(&self) -> Option<&'a StallRow> {
+        self.stalls.iter().copied().max_by_key(|stall| (weight(stall), std::cmp::Reverse(stall.number)))
+    }
+}
+
+/// Own length of a wait: for an answer the time since its request, for any other wait its whole length. The silence
+/// before the request was the peer's.
+pub(super) fn weight(stall: &StallRow) -> i64 {
+    let thought = stall.evidence.freed_to_data_ns.filter(|_| stall.detail == "think-time");
+    thought.unwrap_or(stall.duration_ns).min(stall.duration_ns).0.max(0)
+}
+
+/// Shares of a flow.
+pub(super) fn shares(row: &FlowRow) -> Vec<Share<'_>> {
+    if row.outcome.outcome == Some(Outcome::OneSided) {
+        // Without the other end's packets no rule knows the limits.
+        return vec![Share::of(Kind::OneSided, main_sender(row), row.lost())];
+    }
+    let mut shares = Vec::new();
+    handshake(row, &mut shares);
+    for cause in Cause::ALL.into_iter().filter(|cause| *cause != Cause::Handshake) {
+        let time = row.time_ns.of(Owner::Waiting(cause));
+        if time > Nanos::ZERO {
+            of_cause(row, cause, time, &mut shares);
+        }
+    }
+    if let Some(time) = round_trips(row) {
+        shares.push(Share::of(Kind::RoundTrips, Side::Client, time));
+    }
+    if let Some(kind) = rate(row) {
+        let (side, sending) = (main_sender(row), row.time_ns.of(Owner::Sending));
+        // A stall of the path and a path that set the rate without stalls are the same finding.
+        match shares.iter_mut().find(|share| share.kind == kind && share.side == side) {
+            Some(share) => share.time += sending,
+            None => shares.push(Share { recoverable: Nanos::ZERO, ..Share::of(kind, side, sending) }),
+        }
+    }
+    // If there is no other finding, a repair is reported even if nobody waited for it.
+    if shares.iter().all(|share| share.recoverable == Nanos::ZERO) {
+        let repairs =
+            |side: &Side| direction(row, *side).repair.fast_retransmits + direction(row, *side).repair.timeouts;
+        let lossy =
+            Side::BOTH.into_iter().filter(|side| repairs(side) > direction(row, *side).repair.needless_retransmissions);
+        shares.extend(lossy.map(|side| Share::of(Kind::Loss, side, Nanos::ZERO)));
+    }
+    if let Some(side) = reset(row) {
+        shares.push(Share::of(Kind::Reset, side, Nanos::ZERO));
+    }
+    shares
+}
+
+fn handshake<'a>(row: &'a FlowRow, shares: &mut Vec<Share<'a>>) {
+    let time = row.time_ns.of(Owner::Waiting(Cause::Handshake));
+    let stall = row.stalls.iter().find(|stall| stall.cause == Cause::Handshake);
+    let base = row.base_rtt_ns.unwrap_or_default();
+    let kind = match row.outcome.outcome {
+        Some(Outcome::Unreachable) => Kind::Unreachable,
+        Some(Outcome::Refused) => Kind::Refused,
+        Some(Outcome::HalfOpen | Outcome::Aborted) => Kind::HalfOpen,
+        Some(Outcome::OneSided | Outcome::TooEarly) => return,
+        Some(Outcome::Gone(_)) | None => {
+            let again = stall.is_some_and(|stall| stall.detail == "syn-loss");
+            let late = time > base.times(SLOW_HANDSHAKE) && time - base > LEAST_DELAY;
+            match (again, late && row.base_rtt_ns.is_some()) {
+                (true, _) => Kind::HandshakeLoss,
+                (false, true) => Kind::HandshakeSlow,
+                (false, false) if time > Nanos::ZERO => Kind::HandshakeDistance,
+                (false, false) => return,
+            }
+        }
+    };
+    let mut share = Share { cause: Some(Cause::Handshake), ..Share::of(kind, Side::Client, time) };
+    if matches!(kind, Kind::HandshakeLoss | Kind::HandshakeSlow) {
+        share.recoverable = (time - base).or_zero();
+    }
+    share.stalls.extend(stall);
+    shares.push(share);
+}
+
+/// Splits the time of a cause by the kinds of its waits, in proportion to their own lengths.
+fn of_cause<'a>(row: &'a FlowRow, cause: Cause, time: Nanos, shares: &mut Vec<Share<'a>>) {
+    let mut parts: Vec<Share<'a>> = Vec::new();
+    let beats = if cause == Cause::AppLimited { Beats::of(row) } else { Beats::default() };
+    for stall in row.stalls.iter().filter(|stall| stall.cause == cause && stall.detail != "awaiting-peer") {
+        let (kind, side) = (kind_of(row, stall, &beats), stall.sender);
+        match parts.iter_mut().find(|part| part.kind == kind && part.side == side) {
+            Some(part) => part.stalls.push(stall),
+            None => parts.push(Share { stalls: vec![stall], ..Share::of(kind, side, Nanos::ZERO) }),
+        }
+    }
+    let all: i128 = parts.iter().map(|part| i128::from(part.weight())).sum();
+    if all == 0 {
+        let kind = if cause == Cause::AppLimited { Kind::Idle } else { of_transport(cause) };
+        shares.push(Share { cause: Some(cause), ..Share::of(kind, busiest(row, cause), time) });
+        return;
+    }
+    for mut part in parts {
+        part.cause = Some(cause);
+        part.time = Nanos((i128::from(time.0) * i128::from(part.weight()) / all) as i64);
+        part.recoverable = if part.kind.is_recoverable() { part.time } else { Nanos::ZERO };
+        shares.push(part);
+    }
+}
+
+fn of_transport(cause: Cause) -> Kind {
+    match cause {
+        Cause::Retransmission => Kind::Loss,
+        Cause::CaptureGap | Cause::Unexplained => Kind::Unexplained,
+        other => Kind::Limit(other),
+    }
+}
+
+/// The capture lacks more of the flow's data than it holds, so data may have been sent in its silences. Closed windows
+/// and retransmissions are visible all the same.
+fn hardly_seen(row: &FlowRow) -> bool {
+    row.trust.unseen_bytes > row.directions.client.bytes + row.directions.server.bytes
+}
+
+fn kind_of(row: &FlowRow, stall: &StallRow, beats: &Beats) -> Kind {
+    match stall.cause {
+        cause if !matches!(cause, Cause::Retransmission | Cause::ZeroWindow) && hardly_seen(row) => Kind::Unexplained,
+        Cause::AppLimited => of_application(row, stall, beats),
+        // On a path that reorders, a hole that SACK reports fills by itself.
+        Cause::Retransmission if stall.detail == "recovery" && held_back(row, stall) => Kind::Reordering,
+        Cause::Retransmission => {
+            let gone = matches!(row.outcome.outcome, Some(Outcome::Gone(end)) if Side::from(end) == stall.sender);
+            if gone && !stall.ended { Kind::PeerGone } else { Kind::Loss }
+        }
+        Cause::Unexplained if held_back(row, stall) => Kind::Reordering,
+        cause => of_transport(cause),
+    }
+}
+
+/// True if the path reorders and the wait was no longer than the delay of late segments: the awaited packet was
+/// delayed.
+fn held_back(row: &FlowRow, stall: &StallRow) -> bool {
+    Side::BOTH.into_iter().map(|side| direction(row, side)).any(|direction| {
+        let late = u64::from(direction.repair.reordered_segments);
+        late * REORDERED_SHARE >= direction.segments.max(1)
+            && stall.duration_ns <= direction.repair.reordering_ns.scaled(1.25)
+    })
+}
+
+fn of_application(row: &FlowRow, stall: &StallRow, beats: &Beats) -> Kind {
+    let answers = stall.detail == "think-time";
+    if !stall.ended || answers && stall.sender == Side::Client || !answers && until_close(row, stall) {
+        return Kind::Idle;
+    }
+    if sends_messages(row) || beats.has(stall) || !answers && beats.is_between(stall) {
+        return Kind::Messages;
+    }
+    if answers {
+        return Kind::ServerSlow;
+    }
+    let direction = direction(row, stall.sender);
+    let segment = u64::from(direction.mss_bytes.unwrap_or(0));
+    // A terminal's largest segment may be a line of text.
+    let segment = segment.max(LEAST_SEGMENT);
+    let full = stall.evidence.burst_bytes.is_some_and(|bytes| bytes >= segment) || mean(direction) >= segment / 2;
+    if full { Kind::SentInPieces } else { Kind::Idle }
+}
+
+/// True if the peer closed before the wait ended: the next data answered the close, and all data had been exchanged
+/// before.
+fn until_close(row: &FlowRow, stall: &StallRow) -> bool {
+    let connection = &row.connection;
+    let inside = connection.closed_ns.is_some_and(|closed| stall.start_ns < closed && closed <= stall.end_ns);
+    inside && connection.closed_by != Some(stall.sender.name())
+}
+
+fn sends_messages(row: &FlowRow) -> bool {
+    let ConnectionRow { exchanges, unprompted, .. } = row.connection;
+    exchanges + unprompted >= MESSAGES && Side::BOTH.into_iter().all(|side| mean(direction(row, side)) <= MESSAGE)
+}
+
+/// Mean payload of a segment, bytes.
+fn mean(direction: &DirectionRow) -> u64 {
+    direction.bytes / direction.segments.max(1)
+}
+
+/// Name of the limit that set the rate, for a flow that was sending for more than a fifth of its time.
+pub(in super::super) fn rate_set_by(row: &FlowRow) -> Option<&'static str> {
+    Some(match rate(row)? {
+        Kind::RateWindow => "congestion-window",
+        Kind::RatePacing => "pacing",
+        Kind::RateApplication => "application",
+        Kind::RateSender => "sender",
+        _ => "path",
+    })
+}
+
+/// Time in which only requests and small answers were in flight, for a connection whose requests are consecutive and
+/// take more than a fifth of its time.
+fn round_trips(row: &FlowRow) -> Option<Nanos> {
+    let (base, turns) = (row.base_rtt_ns?, row.connection.exchanges);
+    let end = direction(row, main_sender(row));
+    let small = end.bytes <= turns * FIRST_WINDOW * u64::from(end.mss_bytes?);
+    let time = row.time_ns.of(Owner::InTransit) + row.time_ns.of(Owner::Sending);
+    let each = time.times(2) >= base.times(turns as i64);
+    let much = time.times(RATE_SHARE) > row.end_ns - row.start_ns;
+    (turns >= TURNS && small && each && much && !sends_messages(row)).then_some(time)
+}
+
+/// Kind of the limit that set the rate, for a flow that was sending for more than a fifth of its time.
+fn rate(row: &FlowRow) -> Option<Kind> {
+    let (sending, length) = (row.time_ns.of(Owner::Sending), row.end_ns - row.start_ns);
+    let direction = direction(row, main_sender(row));
+    let long = row.base_rtt_ns.is_some_and(|rtt| sending > rtt.times(RATE_ROUNDS));
+    let other = hardly_seen(row) || round_trips(row).is_some();
+    if sending.times(RATE_SHARE) <= length || !long || direction.segments < RATE_SEGMENTS || other {
+        return None;
+    }
+    let reached = direction.bytes as f64 * 1e9 / length.0.max(1) as f64;
+    if direction.path.bottleneck_bytes_per_s.is_some_and(|rate| rate as f64 <= reached * SAME_RATE) {
+        return Some(Kind::Limit(Cause::BandwidthLimited));
+    }
+    if direction.repair.fast_retransmits + direction.repair.timeouts > 0 {
+        return Some(Kind::RateWindow);
+    }
+    let own = |cause: Cause| {
+        let waits = row.stalls.iter().filter(|stall| stall.cause == cause && stall.sender == main_sender(row));
+        let waited: i64 = waits.filter(|stall| stall.detail != "awaiting-peer").map(weight).sum();
+        Nanos(waited).times(OF_THE_RATE) > sending
+    };
+    Some(match (own(Cause::Pacing), own(Cause::AppLimited)) {
+        (true, false) => Kind::RatePacing,
+        (false, true) => Kind::RateApplication,
+        _ => Kind::RateSender,
+    })
+}
+
+/// The end that reset a connection before all data was exchanged.
+fn reset(row: &FlowRow) -> Option<Side> {
+    let connection = &row.connection;
+    let by = connection.closed_by.filter(|_| connection.closed_with == Some("rst"))?;
+    if row.outcome.outcome.is_some() {
+        return None;
+    }
+    let idle = connection.idle_before_close_ns.is_some_and(|idle| idle > IDLE_RESET);
+    let said = row.directions.client.bytes + row.directions.server.bytes > 0;
+    let cut = row.exchanges.iter().flatten().next_back().is_some_and(|exchange| !exchange.complete);
+    let amid = connection.unanswered > 0 || cut || connection.exchanges == 0;
+    (said && amid && !idle).then_some(if by == "client" { Side::Client } else { Side::Server })
+}
+
+pub(super) fn direction(row: &FlowRow, side: Side) -> &DirectionRow {
+    match side {
+        Side::Client => &row.directions.client,
+        Side::Server => &row.directions.server,
+    }
+}
+
+fn main_sender(row: &FlowRow) -> Side {
+    if row.directions.client.bytes > row.directions.server.bytes { Side::Client } else { Side::Server }
+}
+
+/// The end to which a cause without waits of its own is assigned.
+fn busiest(row: &FlowRow, cause: Cause) -> Side {
+    let busy = |side: Side| direction(row, side).path.bandwidth_limited_ns;
+    match cause {
+        Cause::BandwidthLimited if busy(Side::Client) > busy(Side::Server) => Side::Client,
+        Cause::BandwidthLimited => Side::Server,
+        _ => main_sender(row),
+    }
+}

@@ -1,0 +1,373 @@
+//! Builds the row of a finished flow: its pauses are judged, become stalls, and each nanosecond gets its owner.
+
+use super::busy::Busy;
+use super::ceiling::Ceiling;
+use super::climb::Climb;
+use super::findings;
+use super::outcome::{self, Outcome, OutcomeRow};
+use super::pace;
+use super::path::{self, PathRow, path_evidence, path_row};
+use super::receiver::Receiver;
+use super::repair::{self, RepairEvidence, RepairRow};
+use super::round_trip::{self, RoundTrip};
+use super::rows::{BurstRow, DirectionRow, DirectionsRow, Evidence, FlowRow, HandshakeRow, Side, StallRow, VantageRow};
+use super::sweep;
+use super::syn::SynRow;
+use super::trust::TrustRow;
+use crate::causes::{self, Cause, Limits, Missing, Opening, Part, Proof};
+use crate::exchange::{self, Wait};
+use crate::flow::{Connection, Direction};
+use crate::pause::{Burst, Finished, Pause};
+use crate::time::Nanos;
+use crate::vec_growth;
+
+impl From<Direction> for Side {
+    fn from(direction: Direction) -> Side {
+        match direction {
+            Direction::Client => Side::Client,
+            Direction::Server => Side::Server,
+        }
+    }
+}
+
+/// Options of the rows.
+#[derive(Clone, Copy, Debug)]
+pub struct Wanted {
+    /// List bursts.
+    pub bursts: bool,
+    /// List exchanges.
+    pub exchanges: bool,
+    /// Shortest stall in the list.
+    pub least_stall: Nanos,
+}
+
+/// The row of a finished flow.
+pub fn flow_row(flow: &Finished, id: u64, capture: u32, limits: &Limits, wanted: Wanted) -> FlowRow {
+    let connection = flow.connection();
+    let mut stalls = Vec::new();
+    let outcome = Outcome::of(flow);
+    stalls.extend(handshake_stall(flow, outcome));
+    let busy = [0, 1].map(|end| judged(flow, &flow.pauses[end], limits, &mut stalls));
+    leave_out_late_handshake(&mut stalls);
+    outcome::advise(&mut stalls, outcome);
+    // Each sender's stalls are in order already; a stable sort would take half of the time again.
+    stalls.sort_unstable_by_key(|stall| (stall.start_ns, stall.sender as u8, stall.end_ns));
+    (0..).zip(&mut stalls).for_each(|(number, stall)| stall.number = number);
+    let fastest = [0, 1].map(|end: usize| pace::fastest(&flow.bursts[end]));
+    pace::withhold(&mut stalls, fastest);
+    let full = Direction::BOTH.map(|direction| path::busy(flow, direction, limits));
+    let time_ns = sweep::ledger(flow, &stalls, &full);
+    let exchanges = wanted.exchanges.then(|| exchange::exchanges(flow, &waits(&stalls)));
+    stalls.retain(|stall| stall.duration_ns >= wanted.least_stall);
+    let path_of = |direction: Direction| {
+        let mut row = path_row(flow, direction, &full[direction as usize], limits);
+        pace::withhold_path(&mut row, fastest[direction as usize]);
+        row
+    };
+    let (rtt_spikes, rtt_spikes_dropped) = round_trip::spikes(flow);
+    let mut row = FlowRow {
+        id,
+        capture,
+        at_end: false,
+        client: connection.client,
+        server: connection.server,
+        tunnel: flow.tunnel().cloned(),
+        label: None,
+        label_source: None,
+        names: None,
+        first_payloads: flow.first_payloads().cloned().map(Box::new),
+        start_ns: connection.start,
+        end_ns: connection.end,
+        segments: connection.segments,
+        state: connection.state.name(),
+        outcome: OutcomeRow::of(flow, outcome),
+        rate_set_by: None,
+        lost_ns: time_ns.lost(),
+        vantage: vantage(connection),
+        base_rtt_ns: connection.base_rtt(),
+        handshake: HandshakeRow {
+            complete: connection.handshake.complete(),
+            duration_ns: connection.handshake.start().zip(connection.handshake.end()).map(|(start, end)| end - start),
+        },
+        directions: DirectionsRow {
+            client: direction_row(flow, Direction::Client, &busy[0], path_of(Direction::Client)),
+            server: direction_row(flow, Direction::Server, &busy[1], path_of(Direction::Server)),
+        },
+        trust: TrustRow::of(flow, vantage(connection).side),
+        notes: notes(flow),
+        rtt_spikes,
+        rtt_spikes_dropped,
+        bursts: wanted.bursts.then(|| burst_rows(&flow.bursts)),
+        stalls,
+        exchanges,
+        connection: exchange::connection(flow),
+        time_ns,
+    };
+    row.rate_set_by = findings::rate_set_by(&row);
+    row
+}
+
+/// Removes the handshake stall where SYNs came in the middle of the client's data: the client did not wait for them.
+fn leave_out_late_handshake(stalls: &mut Vec<StallRow>) {
+    let Some(handshake) = stalls.first().filter(|stall| stall.cause == Cause::Handshake) else { return };
+    let (start, end) = (handshake.start_ns, handshake.end_ns);
+    let within = |stall: &StallRow| stall.sender == Side::Client && stall.start_ns < end && stall.end_ns > start;
+    if stalls[1..].iter().any(within) {
+        stalls.remove(0);
+    }
+}
+
+/// Judges the pauses of one sender: appends its stalls to `stalls`, returns how busy it was.
+fn judged(flow: &Finished, pauses: &[Pause], limits: &Limits, stalls: &mut Vec<StallRow>) -> Busy {
+    let (mut busy, mut climb, mut blocked) = (Busy::default(), Climb::default(), Vec::new());
+    let (mut free, last) = (flow.connection().start, flow.connection().end);
+    for pause in pauses {
+        for mut part in causes::explain(pause, limits, flow.threshold) {
+            // An end waits for one thing at a time and only during its flow, even where hostile clocks and distances
+            // contradict that.
+            part.start = part.start.clamp(free, last);
+            part.end = part.end.clamp(part.start, last);
+            free = part.end;
+            let waited = is_stall(pause, &part, flow.threshold);
+            busy.add(pause, &part, waited);
+            climb.add(pause, &part, waited.then_some(stalls.len()), stalls);
+            if waited && part.cause == Cause::SndbufLimited {
+                blocked.push((stalls.len(), pause));
+            }
+            if waited {
+                let rest = part.rest.take();
+                vec_growth::push(stalls, stall_row(rest.as_deref().unwrap_or(pause), part));
+            }
+        }
+    }
+    climb.finish(stalls);
+    Ceiling::of_swing(&blocked, stalls);
+    busy
+}
+
+/// Waits of the client and of the server, as input to the exchanges.
+fn waits(stalls: &[StallRow]) -> [Vec<Wait>; 2] {
+    [Side::Client, Side::Server].map(|side| {
+        let own = stalls.iter().filter(|stall| stall.sender == side);
+        own.map(|stall| Wait { start: stall.start_ns, end: stall.end_ns, cause: stall.cause, detail: stall.detail })
+            .collect()
+    })
+}
+
+fn notes(flow: &Finished) -> Vec<&'static str> {
+    let mut notes = Vec::new();
+    if !flow.connection().roles_known {
+        notes.push("roles-guessed");
+    }
+    if flow.clock_steps().is_some() {
+        notes.push("time-went-back");
+    }
+    if flow.dropped > 0 {
+        notes.push("stall-limit");
+    }
+    if flow.rounds().dropped > 0 {
+        notes.push("exchange-limit");
+    }
+    if flow.connection().halves.iter().any(|half| half.forgotten > 0) {
+        notes.push("flight-limit");
+    }
+    if flow.incomplete() {
+        notes.push("packets-left-out");
+    }
+    if flow.let_go() {
+        notes.push("flow-limit");
+    }
+    if flow.connection().handshake.is_multipath() {
+        notes.push("mptcp");
+    }
+    if flow.connection().halves.iter().any(|half| half.never_seen > 0) {
+        notes.push("acked-unseen");
+    }
+    notes
+}
+
+fn direction_row(flow: &Finished, direction: Direction, busy: &Busy, path: PathRow) -> DirectionRow {
+    let (busy_ns, rwnd_limited_ns) = busy.of(flow, direction);
+    let half = flow.connection().half(direction);
+    DirectionRow {
+        bytes: half.bytes,
+        segments: half.frames,
+        mss_bytes: half.known_mss(),
+        window_scale: flow.connection().half(direction.peer()).peer_scale.shift(),
+        initial_window_bytes: flow.initial_flight[direction as usize].filter(|_| half.syn_seen),
+        max_in_flight_bytes: half.max_flight.max(0) as u64,
+        retransmitted_bytes: half.retransmitted,
+        busy_ns,
+        rwnd_limited_ns,
+        path,
+        repair: RepairRow::of(flow.repairs(direction), half),
+        syn: SynRow::of(flow.connection(), direction),
+        announced_window_bytes: announced(flow, direction),
+    }
+}
+
+/// The largest window that an end announced before its peer stopped to wait.
+fn announced(flow: &Finished, direction: Direction) -> Option<u64> {
+    let newest = flow.pauses[direction.peer() as usize].last()?;
+    u64::try_from(newest.largest_window).ok().filter(|window| *window > 0)
+}
+
+/// Distance of a tap that is at an end, as a share of the whole round trip.
+const AT_AN_END: f64 = 0.1;
+
+fn vantage(connection: &Connection) -> VantageRow {
+    let [client, server] = &connection.halves;
+    let to_client = client.vantage.get().or(server.peer_distance.get());
+    let to_server = server.vantage.get().or(client.peer_distance.get());
+    let (Some(to_client), Some(to_server)) = (to_client, to_server) else {
+        return VantageRow { side: "unknown", confidence: 0.0 };
+    };
+    let share = to_client.0 as f64 / (to_client + to_server).0.max(1) as f64;
+    let samples = client.vantage.samples().min(server.vantage.samples());
+    let (side, margin) = if share <= AT_AN_END {
+        ("client", 1.0 - share / AT_AN_END)
+    } else if share >= 1.0 - AT_AN_END {
+        ("server", 1.0 - (1.0 - share) / AT_AN_END)
+    } else {
+        ("between", ((share.min(1.0 - share) - AT_AN_END) / AT_AN_END).min(1.0))
+    };
+    let weight = if samples >= 3 { 1.0 } else { 0.8 };
+    VantageRow { side, confidence: ((0.5 + 0.5 * margin) * weight) as f32 }
+}
+
+fn burst_rows(bursts: &[Vec<Burst>; 2]) -> Vec<BurstRow> {
+    let row = |sender: Side| {
+        move |burst: &Burst| BurstRow {
+            sender,
+            start_ns: burst.start,
+            end_ns: burst.end,
+            bytes: burst.bytes,
+            segments: burst.frames,
+            in_flight_bytes: burst.in_flight,
+        }
+    };
+    let [client, server] = bursts;
+    let mut rows: Vec<BurstRow> =
+        client.iter().map(row(Side::Client)).chain(server.iter().map(row(Side::Server))).collect();
+    rows.sort_by_key(|burst| burst.start_ns);
+    rows
+}
+
+/// The part is long enough for a stall. A normal round trip is nobody's stall, so an application's pause counts only
+/// for the time beyond one.
+fn is_stall(pause: &Pause, part: &Part, threshold: Nanos) -> bool {
+    let length = part.end - part.start;
+    if part.cause == Cause::CaptureGap {
+        return length > Nanos::ZERO && (pause.ended || pause.left_in_flight > 0);
+    }
+    if !pause.ended {
+        // No data is known to have been queued: the sender had simply finished.
+        let closed = pause.closed.is_some() && pause.reopened.is_none();
+        let waiting = pause.left_in_flight > 0 || closed || pause.retransmissions > 0 || pause.recovering;
+        let overdue = length > pause.rtt() + pause.rtt() + threshold;
+        return match part.cause {
+            Cause::AppLimited => false,
+            Cause::Retransmission => waiting && length > threshold,
+            _ => waiting && overdue,
+        };
+    }
+    match part.cause {
+        Cause::AppLimited if pause.first => length - pause.distance > threshold,
+        Cause::AppLimited if pause.is_turn() => length - pause.rtt() > threshold,
+        _ => length > threshold,
+    }
+}
+
+fn handshake_stall(flow: &Finished, outcome: Option<Outcome>) -> Option<StallRow> {
+    let connection = flow.connection();
+    let (start, end) = (connection.handshake.start()?, connection.handshake.end()?);
+    let handshake = &connection.handshake;
+    let again = handshake.syns.saturating_sub(1) + handshake.syn_acks.saturating_sub(1);
+    // Data of the accepting end shows that the SYN was answered, whatever of the handshake was captured.
+    let answered = handshake.done.is_some() || connection.half(Direction::Server).bytes > 0;
+    let proof = causes::judge_handshake(Opening {
+        sent_again: again,
+        complete: answered,
+        refused: handshake.refused.is_some(),
+        answered: handshake.syn_ack.is_some(),
+        unseen: outcome == Some(Outcome::OneSided),
+    });
+    let cause = if flow.opening_is_misdated() { Cause::Unexplained } else { Cause::Handshake };
+    let (proof, missing) = match (cause, outcome) {
+        (Cause::Handshake, Some(Outcome::OneSided)) => (proof, vec![Missing::OTHER_END.0]),
+        (Cause::Handshake, _) => (proof, Vec::new()),
+        _ => (Proof { detail: "", confidence: 0.0 }, vec![Missing::TIME.0]),
+    };
+    Some(StallRow {
+        number: 0,
+        sender: Side::Client,
+        start_ns: start,
+        end_ns: end,
+        duration_ns: end - start,
+        ended: answered || handshake.refused.is_some(),
+        cause,
+        detail: proof.detail,
+        confidence: proof.confidence,
+        also: Vec::new(),
+        missing,
+        evidence: Evidence { retransmissions: Some(u64::from(again)), ..Evidence::default() },
+        round_trip: RoundTrip::default(),
+        attempts: Vec::new(),
+        advice: causes::table::advice(cause, proof.detail),
+    })
+}
+
+fn stall_row(pause: &Pause, part: Part) -> StallRow {
+    let size = |bytes: i64| bytes.max(0) as u64;
+    let trip = RoundTrip::of(pause, &part);
+    let evidence = Evidence {
+        in_flight_bytes: Some(size(pause.flight_at_start)),
+        in_flight_segments: Some(u64::from(pause.segments_at_start)),
+        peer_window_bytes: pause.window.map(size),
+        window_unused_bytes: pause.room_at_start,
+        cwnd_estimate_segments: pause.cwnd_known.then_some(u64::from(pause.cwnd)),
+        burst_bytes: (!pause.first).then_some(pause.before.bytes),
+        last_packet: (!pause.first).then_some(pause.before.last_packet),
+        freed_by_packet: freed_by(pause),
+        next_packet: pause.next_packet,
+        freed_to_data_ns: pause.after_ack().filter(|_| pause.ended),
+        retransmissions: (pause.retransmissions > 0).then_some(u64::from(pause.retransmissions)),
+        window_probes: (pause.probes > 0).then_some(u64::from(pause.probes)),
+        plateau_bytes: (pause.context.plateau_rounds >= 3).then_some(size(pause.context.plateau)),
+        cwnd_before_idle_segments: pause.cwnd_before_idle.map(u64::from),
+        cwnd_after_idle_segments: pause.cwnd_after_idle.map(u64::from),
+        extra_round_trips: None,
+        ceiling: Ceiling::of(pause, &part),
+        receiver: Receiver::of(pause, &part),
+        burst_cap_segments: pause.context.cut_at.map(u64::from),
+        exchanges_cut_alike: pause.context.cut_at.map(|_| u64::from(pause.context.turns_cut_alike)),
+        path: path_evidence(pause),
+        fastest_bytes_per_s: None,
+        repair: RepairEvidence::of(pause, part.start, part.end),
+    };
+    StallRow {
+        number: 0,
+        sender: pause.sender.into(),
+        start_ns: part.start,
+        end_ns: part.end,
+        duration_ns: part.end - part.start,
+        ended: pause.ended,
+        cause: part.cause,
+        detail: part.proof.detail,
+        confidence: part.proof.confidence,
+        also: part.also,
+        missing: part.missing,
+        evidence,
+        round_trip: trip,
+        attempts: repair::attempts(pause, part.start, part.end),
+        advice: causes::table::advice(part.cause, part.proof.detail),
+    }
+}
+
+fn freed_by(pause: &Pause) -> Option<crate::packet_no::PacketNo> {
+    match (pause.last_ack, pause.peer_last) {
+        (Some(ack), Some(peer)) if peer + pause.distance > ack => pause.peer_packet,
+        (None, Some(_)) => pause.peer_packet,
+        _ => pause.last_ack_packet,
+    }
+}

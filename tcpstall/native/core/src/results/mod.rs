@@ -1,0 +1,34 @@
+//! Results as rows, JSON, CSV and columns.
+
+mod anonymise;
+mod busy;
+mod ceiling;
+mod climb;
+pub mod columns;
+pub mod compared;
+pub mod findings;
+mod flow_row;
+mod json;
+pub mod ledger;
+mod outcome;
+mod pace;
+pub mod path;
+mod receiver;
+pub mod repair;
+pub mod report;
+pub mod round_trip;
+pub mod rows;
+pub mod services;
+pub mod sort;
+pub mod stored;
+pub mod sums;
+mod sweep;
+pub mod syn;
+pub mod top_flows;
+pub mod totals;
+pub mod trust;
+
+pub use ceiling::Ceiling;
+pub use flow_row::{Wanted, flow_row};
+pub use receiver::Receiver;
+pub use rows::{BurstRow, Evidence, FlowRow, Side, StallRow};

@@ -1,0 +1,298 @@
+//! Outcome of a connection that nobody answered, or whose peer fell silent for good.
+
+use serde::{Serialize, Serializer};
+
+use super::rows::{Side, StallRow};
+use crate::causes::Cause;
+use crate::flow::silence::Silence;
+use crate::flow::{Connection, Direction, State};
+use crate::pause::Finished;
+use crate::time::Nanos;
+
+/// Time that a SYN waits for its answer before it is retransmitted (RFC 6298 §2.1): before that no answer is late.
+const PATIENCE: Nanos = Nanos::from_millis(1_000);
+/// Unanswered attempts that no single loss explains: a tail loss probe and two timeouts, or three timeouts.
+const ATTEMPTS: u32 = 3;
+
+/// Outcome of a connection that failed, or that the capture does not show to the end.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Outcome {
+    /// Nothing answered the SYNs.
+    Unreachable,
+    /// A RST answered the SYN.
+    Refused,
+    /// A SYN-ACK answered the SYN, and no ACK completed the handshake.
+    HalfOpen,
+    /// The client reset the connection instead of completing the handshake.
+    Aborted,
+    /// Data was retransmitted repeatedly, and the peer was not heard any more.
+    Gone(Direction),
+    /// The capture ends so soon after the SYN or SYN-ACK that the answer may have followed.
+    TooEarly,
+    /// Packets of one end answer the other end, and the capture holds nothing of the other end.
+    OneSided,
+}
+
+impl Outcome {
+    /// Name in the report.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Outcome::Unreachable => "unreachable",
+            Outcome::Refused => "refused",
+            Outcome::HalfOpen => "half-open",
+            Outcome::Aborted => "aborted",
+            Outcome::Gone(_) => "gone",
+            Outcome::TooEarly => "too-early",
+            Outcome::OneSided => "one-sided",
+        }
+    }
+
+    /// Outcome of a flow; `None` for a connection that was established and whose ends were heard.
+    pub(super) fn of(flow: &Finished) -> Option<Outcome> {
+        let connection = flow.connection();
+        opening(connection, until(flow)).or_else(|| gone(connection, until(flow)))
+    }
+}
+
+/// Latest time at which a packet of the flow would have been captured.
+fn until(flow: &Finished) -> Nanos {
+    flow.until.unwrap_or(Nanos(i64::MIN)).max(flow.connection().end)
+}
+
+/// Outcome of a handshake that was not completed.
+fn opening(connection: &Connection, until: Nanos) -> Option<Outcome> {
+    let handshake = &connection.handshake;
+    let start = handshake.start()?;
+    let [client, server] = &connection.halves;
+    if handshake.done.is_some() || client.bytes > 0 && server.bytes > 0 {
+        return None;
+    }
+    if handshake.refused.is_some() {
+        return Some(Outcome::Refused);
+    }
+    // An end sends only SYNs before it has an answer.
+    let went_on = connection.state != State::Opening || client.bytes > 0 || server.bytes > 0;
+    let [by_client, by_server] = [Direction::Server, Direction::Client].map(|of| connection.silence[of as usize].heard);
+    let late = until - start >= PATIENCE;
+    match (by_client.is_some(), by_server.is_some(), went_on) {
+        (true, true, _) if handshake.syn_ack.is_none() => None, // A challenge ACK, or a RST of an older connection.
+        (true, true, true) if connection.state == State::Reset && by_client > by_server => Some(Outcome::Aborted),
+        (true, true, true) if connection.state == State::Reset => Some(Outcome::HalfOpen),
+        (true, true, true) => None,
+        (_, _, true) => Some(Outcome::OneSided),
+        (true, false, false) if late => Some(Outcome::Unreachable),
+        (true, true, false) if late => Some(Outcome::HalfOpen),
+        // The SYN-ACK was retransmitted, although the capture lacks the client.
+        (false, true, false) if handshake.syn_acks > 1 => Some(Outcome::HalfOpen),
+        (false, true, false) => Some(Outcome::OneSided),
+        (_, _, false) => Some(Outcome::TooEarly),
+    }
+}
+
+/// Outcome of an end that retransmitted the same data repeatedly to a silent peer.
+fn gone(connection: &Connection, until: Nanos) -> Option<Outcome> {
+    let lost = |end: &Direction| {
+        let (silence, half) = (connection.silence[*end as usize], connection.half(*end));
+        let since = silence.heard.unwrap_or(connection.start);
+        silence.attempts >= ATTEMPTS && until - since >= PATIENCE && half.snd_una < half.snd_nxt
+    };
+    Direction::BOTH.into_iter().find(lost).map(Outcome::Gone)
+}
+
+/// Outcome in the report.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
+pub struct OutcomeRow {
+    /// `unreachable`, `refused`, `half-open`, `aborted`, `gone`; `too-early` or `one-sided` where the capture does not
+    /// decide;
+    /// `null` for a connection that was established and whose ends were heard.
+    #[serde(serialize_with = "name_or_null")]
+    pub outcome: Option<Outcome>,
+    /// The end that got no answer.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub unanswered_sender: Option<Side>,
+    /// Number of its SYNs or SYN-ACKs; for `gone` the number of retransmissions of the data.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub unanswered_attempts: Option<u32>,
+    /// Time without an answer: up to the latest packet of the capture.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub unanswered_ns: Option<Nanos>,
+}
+
+impl OutcomeRow {
+    pub(super) fn of(flow: &Finished, outcome: Option<Outcome>) -> OutcomeRow {
+        let (connection, until) = (flow.connection(), until(flow));
+        let (handshake, start) = (&connection.handshake, connection.start);
+        let span = |since: Option<Nanos>| Some((until - since.unwrap_or(start)).or_zero());
+        let (sender, attempts, waited) = match outcome {
+            Some(Outcome::Unreachable) => (Direction::Client, handshake.syns, span(handshake.syn)),
+            Some(Outcome::HalfOpen) => (Direction::Server, handshake.syn_acks, span(handshake.syn_ack)),
+            Some(Outcome::TooEarly) if handshake.syn_ack.is_some() => {
+                (Direction::Server, handshake.syn_acks, span(handshake.syn_ack))
+            }
+            Some(Outcome::TooEarly) => (Direction::Client, handshake.syns, span(handshake.syn)),
+            Some(Outcome::Gone(end)) => {
+                let Silence { heard, attempts, .. } = connection.silence[end as usize];
+                (end, attempts, span(heard))
+            }
+            _ => return OutcomeRow { outcome, ..OutcomeRow::default() },
+        };
+        OutcomeRow {
+            outcome,
+            unanswered_sender: Some(sender.into()),
+            unanswered_attempts: Some(attempts),
+            unanswered_ns: waited,
+        }
+    }
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde hands over the field")]
+fn name_or_null<S: Serializer>(outcome: &Option<Outcome>, serializer: S) -> Result<S::Ok, S::Error> {
+    match outcome {
+        Some(outcome) => serializer.serialize_str(outcome.name()),
+        None => serializer.serialize_none(),
+    }
+}
+
+/// Replaces the cause's advice by the outcome's, where the cause's does not fit.
+pub(super) fn advise(stalls: &mut [StallRow], outcome: Option<Outcome>) {
+    let (cause, sender, advice) = match outcome {
+        Some(Outcome::TooEarly) => {
+            (Cause::Handshake, Side::Client, "capture for longer: the answer may have come later")
+        }
+        Some(Outcome::OneSided) => (Cause::Handshake, Side::Client, "capture both directions"),
+        Some(Outcome::Aborted) => (
+            Cause::Handshake,
+            Side::Client,
+            "look at the client: it reset the connection although the server had accepted it",
+        ),
+        Some(Outcome::Gone(end)) => (
+            Cause::Retransmission,
+            end.into(),
+            "find out whether the peer's host still runs, and what on the path stopped carrying packets: a route, or a firewall or NAT that forgot the connection",
+        ),
+        _ => return,
+    };
+    let waits = stalls.iter_mut().filter(|stall| stall.cause == cause && stall.sender == sender);
+    let open = |stall: &&mut StallRow| cause == Cause::Handshake || !stall.ended;
+    waits.filter(open).for_each(|stall| stall.advice = advice);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::pause::Watch;
+    use crate::seq::SeqNo;
+    use crate::wire::{Address, Endpoint, Flags, Segment};
+
+    const SYN_ACK: Flags = Flags::SYN.with(Flags::ACK);
+    const RST_ACK: Flags = Flags::RST.with(Flags::ACK);
+
+    /// Plays (ms, 0 client or 1 server, flags, sequence number, payload): the server's ISN is 900, the client's 0.
+    fn flow(said: &[(i64, usize, Flags, u32, u32)], until_ms: i64) -> Finished {
+        let ends = [1, 2].map(|host| Endpoint { address: Address::v4([10, 0, 0, host]), port: 80 * u16::from(host) });
+        let segment = |&(ms, from, flags, seq, payload): &(i64, usize, Flags, u32, u32)| Segment {
+            time: Nanos::from_millis(ms),
+            source: ends[from],
+            destination: ends[1 - from],
+            seq: SeqNo(seq),
+            ack: SeqNo(if !flags.has(Flags::ACK) {
+                0
+            } else if from == 0 {
+                901
+            } else {
+                1
+            }),
+            flags,
+            window: 65_535,
+            payload,
+            ..Segment::default()
+        };
+        let segments: Vec<Segment> = said.iter().map(segment).collect();
+        let mut watch = Box::new(Watch::new(&segments[0]));
+        segments.iter().for_each(|segment| {
+            watch.sees(segment);
+        });
+        let mut flow = watch.finish();
+        flow.until = Some(Nanos::from_millis(until_ms));
+        flow
+    }
+
+    fn outcome(said: &[(i64, usize, Flags, u32, u32)], until_ms: i64) -> Option<Outcome> {
+        Outcome::of(&flow(said, until_ms))
+    }
+
+    const OPENED: [(i64, usize, Flags, u32, u32); 3] =
+        [(0, 0, Flags::SYN, 0, 0), (10, 1, SYN_ACK, 900, 0), (20, 0, Flags::ACK, 1, 0)];
+
+    #[test]
+    fn syns_that_nobody_answered_did_not_reach_anybody() {
+        assert_eq!(
+            outcome(&[(0, 0, Flags::SYN, 0, 0), (1_000, 0, Flags::SYN, 0, 0)], 1_000),
+            Some(Outcome::Unreachable)
+        );
+        assert_eq!(outcome(&[(0, 0, Flags::SYN, 0, 0)], 1_000), Some(Outcome::Unreachable));
+    }
+
+    #[test]
+    fn a_capture_that_ends_within_a_second_of_the_syn_is_too_short() {
+        assert_eq!(outcome(&[(0, 0, Flags::SYN, 0, 0)], 999), Some(Outcome::TooEarly));
+        assert_eq!(outcome(&[(0, 0, Flags::SYN, 0, 0), (10, 1, SYN_ACK, 900, 0)], 900), Some(Outcome::TooEarly));
+    }
+
+    #[test]
+    fn a_reset_that_acknowledges_the_syn_refused_it_after_however_many_tries() {
+        let tries = [(0, 0, Flags::SYN, 0, 0), (1_000, 0, Flags::SYN, 0, 0), (1_010, 1, RST_ACK, 0, 0)];
+        assert_eq!(outcome(&tries, 5_000), Some(Outcome::Refused));
+    }
+
+    #[test]
+    fn a_server_that_answered_and_heard_nothing_more_is_left_half_open() {
+        let said = [(0, 0, Flags::SYN, 0, 0), (10, 1, SYN_ACK, 900, 0), (1_010, 1, SYN_ACK, 900, 0)];
+        assert_eq!(outcome(&said, 1_010), Some(Outcome::HalfOpen));
+    }
+
+    #[test]
+    fn a_client_that_resets_what_the_server_accepted_aborted_it() {
+        let said = [(0, 0, Flags::SYN, 0, 0), (10, 1, SYN_ACK, 900, 0), (20, 0, Flags::RST, 1, 0)];
+        assert_eq!(outcome(&said, 9_000), Some(Outcome::Aborted));
+    }
+
+    #[test]
+    fn an_end_that_answers_what_the_capture_lacks_is_half_a_conversation() {
+        let client = [(0, 0, Flags::SYN, 0, 0), (20, 0, Flags::ACK, 1, 0), (21, 0, Flags::ACK, 1, 100)];
+        assert_eq!(outcome(&client, 9_000), Some(Outcome::OneSided));
+        let server = [(10, 1, SYN_ACK, 900, 0), (40, 1, Flags::ACK, 901, 100)];
+        assert_eq!(outcome(&server, 9_000), Some(Outcome::OneSided));
+    }
+
+    #[test]
+    fn a_reset_after_the_handshake_refuses_nothing() {
+        assert_eq!(outcome(&[OPENED.as_slice(), &[(30, 1, RST_ACK, 901, 0)]].concat(), 9_000), None);
+    }
+
+    #[test]
+    fn data_sent_again_three_times_to_nobody_shows_that_the_peer_is_gone() {
+        let again = |times: i64| {
+            let tries = (0..=times).map(|time| (100 + (200 << time), 0, Flags::ACK, 1, 100));
+            OPENED.into_iter().chain(tries).collect::<Vec<_>>()
+        };
+        assert_eq!(outcome(&again(3), 2_000), Some(Outcome::Gone(Direction::Client)));
+        assert_eq!(outcome(&again(2), 2_000), None);
+    }
+
+    #[test]
+    fn a_peer_that_says_anything_is_not_gone() {
+        let mut said = OPENED.to_vec();
+        said.extend((0..6).map(|time| (100 + (200 << time), 0, Flags::ACK, 1, 100)));
+        said.push((9_000, 1, Flags::ACK, 901, 0));
+        assert_eq!(outcome(&said, 20_000), None);
+    }
+
+    #[test]
+    fn many_segments_of_one_repair_are_one_attempt() {
+        let mut said = OPENED.to_vec();
+        said.extend((0..9).map(|part| (30, 0, Flags::ACK, 1 + 100 * part, 100)));
+        said.extend((0..9).map(|part| (300, 0, Flags::ACK, 1 + 100 * part, 100)));
+        assert_eq!(outcome(&said, 20_000), None);
+    }
+}

@@ -1,0 +1,63 @@
+//! Numbers about the peer's receiver: a reader that lags, a window that shut, unanswered probes.
+
+use serde::Serialize;
+
+use crate::causes::{Cause, Part};
+use crate::pause::Pause;
+use crate::time::Nanos;
+
+/// Numbers about the peer's window and its reader. Absent where they do not apply.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
+pub struct Receiver {
+    /// The largest window so far, where a reader lagged behind it, bytes.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub window_plateau_bytes: Option<u64>,
+    /// Bytes that the peer's application had not read when the wait ended.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub unread_bytes: Option<u64>,
+    /// Rate at which the peer's application read while it lagged, over the whole flow, bytes per second.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub drain_bytes_per_s: Option<u64>,
+    /// Time within the wait for which the window was shut.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub closed_ns: Option<Nanos>,
+    /// The smallest window in that time: 0, or less than a segment, bytes.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub closed_window_bytes: Option<u64>,
+    /// Payload of the sender's window probes: 0 or 1, bytes.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub probe_bytes: Option<u64>,
+    /// Window probes that no ACK of the peer followed before the next probe.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub probes_unanswered: Option<u64>,
+    /// Probes since the peer was last heard, for a wait that never ended.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub probes_since_heard: Option<u64>,
+}
+
+impl Receiver {
+    /// Numbers of a stall at a shut window, or because of a slow reader.
+    pub fn of(pause: &Pause, part: &Part) -> Receiver {
+        let size = |bytes: i64| Some(bytes.max(0) as u64);
+        match (part.cause, part.proof.detail) {
+            (Cause::ZeroWindow, _) => {
+                let (closed, reopened) = (pause.closed.unwrap_or(part.start), pause.reopened.unwrap_or(part.end));
+                Receiver {
+                    closed_ns: Some((reopened.min(part.end) - closed.max(part.start)).or_zero()),
+                    closed_window_bytes: pause.persist.window.and_then(size),
+                    probe_bytes: pause.persist.probe_bytes.map(u64::from),
+                    probes_unanswered: (pause.probes > 0).then_some(u64::from(pause.probes - pause.persist.answered)),
+                    probes_since_heard: (pause.probes > 0 && !pause.ended).then_some(u64::from(pause.persist.unheard)),
+                    ..Receiver::default()
+                }
+            }
+            (Cause::RwndLimited, "slow-reader") => Receiver {
+                window_plateau_bytes: size(pause.reading.plateau),
+                unread_bytes: size(pause.reading.unread),
+                drain_bytes_per_s: pause.context.drain,
+                ..Receiver::default()
+            },
+            _ => Receiver::default(),
+        }
+    }
+}

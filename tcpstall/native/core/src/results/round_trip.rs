@@ -1,0 +1,67 @@
+//! Round trips in the report: the normal round trip and the excess of a stall, and a flow's spikes.
+
+use serde::{Serialize, Serializer};
+
+use super::rows::Side;
+use crate::causes::Part;
+use crate::causes::excess::{Owner, excess};
+use crate::flow::Direction;
+use crate::pause::{Finished, Pause};
+use crate::time::Nanos;
+
+/// The round trip in a stall: the path's part, and the excess with its owner.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
+pub struct RoundTrip {
+    /// The path's smallest round trip at that time.
+    pub base_rtt_ns: Option<Nanos>,
+    /// Time of the stall beyond that round trip; `None` where the stall waited for no answer.
+    pub excess_ns: Option<Nanos>,
+    /// Owner of the excess: `queue`, `receiver-silent`, `delayed-ack`, `loss`, `unknown`; `None` where the excess is
+    /// negligible.
+    #[serde(serialize_with = "word")]
+    pub excess_owner: Option<Owner>,
+}
+
+impl RoundTrip {
+    pub(super) fn of(pause: &Pause, part: &Part) -> RoundTrip {
+        let excess = excess(pause, part);
+        RoundTrip { base_rtt_ns: pause.base_rtt, excess_ns: excess.span, excess_owner: excess.owner }
+    }
+}
+
+#[expect(clippy::ref_option, reason = "serde hands over the field")]
+fn word<S: Serializer>(owner: &Option<Owner>, serializer: S) -> Result<S::Ok, S::Error> {
+    owner.map(Owner::name).serialize(serializer)
+}
+
+/// The peak of an episode in which round trips exceeded five times the base round trip.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct SpikeRow {
+    /// Sender whose data was acknowledged late.
+    pub sender: Side,
+    /// Time when the ACK reached the sender.
+    pub time_ns: Nanos,
+    /// Length of the round trip.
+    pub rtt_ns: Nanos,
+    /// Bytes in flight before that ACK.
+    pub in_flight_bytes: u64,
+    /// The peer's window before that ACK; `None` where it is unknown.
+    pub peer_window_bytes: Option<u64>,
+}
+
+/// Spikes of both senders in order of time, and the number that a limit dropped.
+pub(super) fn spikes(flow: &Finished) -> (Vec<SpikeRow>, u64) {
+    let (mut rows, last) = (Vec::new(), flow.connection().end);
+    for sender in Direction::BOTH {
+        rows.extend(flow.spikes(sender).list.iter().map(|spike| SpikeRow {
+            sender: sender.into(),
+            // The last ACK may reach a distant sender after the flow's last packet passed the tap.
+            time_ns: spike.time.min(last),
+            rtt_ns: spike.rtt,
+            in_flight_bytes: spike.flight.max(0) as u64,
+            peer_window_bytes: spike.window.map(|window| window.max(0) as u64),
+        }));
+    }
+    rows.sort_by_key(|spike| spike.time_ns);
+    (rows, Direction::BOTH.iter().map(|sender| flow.spikes(*sender).dropped).sum())
+}

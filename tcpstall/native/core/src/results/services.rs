@@ -1,0 +1,325 @@
+//! Services: the connections to one server's address and port, and the cost of not reusing them.
+//!
+//! A client needs as many connections to a service as it has open at once. Its connections beyond the largest number
+//! open together (from the first SYN to the first FIN or RST, or to the last packet) are handshakes that reuse would
+//! have saved: an earlier connection, kept open, could have replaced each of them. Their cost is counted at the
+//! client's mean handshake with that service. Connections whose handshake was not captured whole are left out.
+
+use std::cmp::Reverse;
+
+use hashbrown::HashMap;
+use serde::{Serialize, Serializer};
+
+use super::outcome::Outcome;
+use super::rows::FlowRow;
+use crate::time::Nanos;
+use crate::wire::{Address, Endpoint};
+
+/// Connections whose times are kept; further connections are counted, but without the savings of reuse.
+pub const SPANS_KEPT: usize = 1 << 20;
+/// Services kept. A stranger can name as many services as there are addresses and ports, so connections to further
+/// services are only counted.
+const SERVICES_KEPT: usize = 1 << 16;
+/// Pairs of a service and a client kept, some hundred bytes each; connections of further clients count for their
+/// service only.
+const CLIENTS_KEPT: usize = 1 << 18;
+/// Idle times kept for each end of a service.
+const IDLES_KEPT: usize = 1_000;
+/// Shortest idle time of a timer: an end that closes sooner had simply finished; a timer for idle connections runs for
+/// seconds.
+const LEAST_IDLE: Nanos = Nanos::from_millis(1_000);
+/// Connections, and their share of those that the end closed, that must agree before an idle time counts as a timer.
+const LEAST_AGREEING: usize = 3;
+const AGREEING_SHARE: f64 = 0.8;
+/// Largest difference between idle times of one timer: its tick is a second in common servers, a few per cent in longer
+/// ones.
+const TIMER_SLACK: Nanos = Nanos::from_millis(1_000);
+const TIMER_SHARE: f64 = 0.05;
+
+/// One end closes connections that were idle for a fixed time, and the other end never does.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct IdleClose {
+    /// `client` or `server`.
+    pub side: &'static str,
+    /// Median of its idle times.
+    pub after_ns: Nanos,
+    /// Connections that it closed after that time.
+    pub connections: u64,
+}
+
+/// The connections to one service.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct ServiceRow {
+    /// Address of the server.
+    #[serde(serialize_with = "shown")]
+    pub address: Address,
+    /// Port of the server.
+    pub port: u16,
+    /// Client addresses.
+    pub clients: u64,
+    /// Connections of clients beyond a limit; these clients are not among `clients` and do not count for reuse.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub connections_of_further_clients: u64,
+    /// Connections.
+    pub connections: u64,
+    /// Exchanges on all these connections.
+    pub exchanges: u64,
+    /// Connections whose handshake was captured whole.
+    pub handshakes: u64,
+    /// Total time of these handshakes.
+    pub handshake_ns: Nanos,
+    /// Connections whose SYN was not answered.
+    pub unreachable: u64,
+    /// Connections that a RST refused.
+    pub refused: u64,
+    /// Connections that the server accepted and the client did not complete.
+    pub half_open: u64,
+    /// Connections whose peer fell silent while data was retransmitted repeatedly.
+    pub gone: u64,
+    /// Handshakes that reuse would have saved.
+    pub avoidable_handshakes: u64,
+    /// Cost of these handshakes.
+    pub avoidable_ns: Nanos,
+    /// Connections that the client closed first.
+    pub closed_by_client: u64,
+    /// Connections that the server closed first.
+    pub closed_by_server: u64,
+    /// Idle timeout that only one end has.
+    pub idle_close: Option<IdleClose>,
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde hands over the field")]
+fn is_zero(count: &u64) -> bool {
+    *count == 0
+}
+
+fn shown<S: Serializer>(address: &Address, serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.collect_str(address)
+}
+
+#[derive(Clone, Default)]
+struct Client {
+    handshake: Nanos,
+    spans: Vec<(Nanos, Nanos)>,
+}
+
+#[derive(Clone, Default)]
+struct Service {
+    connections: u64,
+    of_further_clients: u64,
+    exchanges: u64,
+    handshakes: u64,
+    handshake: Nanos,
+    /// Numbers of unreachable, refused, half-open and gone connections.
+    outcomes: [u64; 4],
+    closed: [u64; 2],
+    /// Idle times after which each end closed, with the time of the close.
+    idles: [Vec<(Nanos, Nanos)>; 2],
+}
+
+/// Index of an outcome in the counts.
+fn place_of(outcome: Outcome) -> Option<usize> {
+    match outcome {
+        Outcome::Unreachable => Some(0),
+        Outcome::Refused => Some(1),
+        Outcome::HalfOpen => Some(2),
+        Outcome::Gone(_) => Some(3),
+        Outcome::Aborted | Outcome::TooEarly | Outcome::OneSided => None,
+    }
+}
+
+/// Services of the flows that have ended.
+#[derive(Clone, Default)]
+pub struct Services {
+    services: HashMap<Endpoint, Service>,
+    clients: HashMap<(Endpoint, Address), Client>,
+    spans: usize,
+    dropped: u64,
+}
+
+impl Services {
+    /// Takes in a flow.
+    pub fn add(&mut self, row: &FlowRow) {
+        if self.services.len() >= SERVICES_KEPT && !self.services.contains_key(&row.server) {
+            self.dropped += 1;
+            return;
+        }
+        let service = self.services.entry(row.server).or_default();
+        service.connections += 1;
+        service.exchanges += row.connection.exchanges;
+        if let Some(place) = row.outcome.outcome.and_then(place_of) {
+            service.outcomes[place] += 1;
+        }
+        if let Some(by) = row.connection.closed_by {
+            let end = usize::from(by == "server");
+            service.closed[end] += 1;
+            let idle = row.connection.idle_before_close_ns.filter(|idle| *idle >= LEAST_IDLE);
+            if let (Some(idle), Some(closed)) = (idle, row.connection.closed_ns)
+                && service.idles[end].len() < IDLES_KEPT
+            {
+                service.idles[end].push((idle, closed));
+            }
+        }
+        let client = (row.server, row.client.address);
+        if self.clients.len() >= CLIENTS_KEPT && !self.clients.contains_key(&client) {
+            service.of_further_clients += 1;
+            return;
+        }
+        let client = self.clients.entry(client).or_default();
+        if let (true, Some(handshake)) = (row.handshake.complete, row.handshake.duration_ns) {
+            service.handshakes += 1;
+            service.handshake += handshake;
+            if self.spans < SPANS_KEPT {
+                self.spans += 1;
+                client.handshake += handshake;
+                client.spans.push((row.start_ns, row.connection.closed_ns.unwrap_or(row.end_ns)));
+            }
+        }
+    }
+
+    /// Connections dropped because their services are beyond the limit.
+    pub fn dropped(&self) -> u64 {
+        self.dropped
+    }
+
+    /// The services, ordered by the savings of reuse, then by connections.
+    pub fn rows(mut self) -> Vec<ServiceRow> {
+        let mut saved: HashMap<Endpoint, (u64, u64, Nanos)> = HashMap::new();
+        for ((server, _), client) in &mut self.clients {
+            let (avoidable, cost) = client.avoidable();
+            let known = saved.entry(*server).or_default();
+            *known = (known.0 + 1, known.1 + avoidable, known.2 + cost);
+        }
+        let row = |(server, service): (Endpoint, Service)| {
+            let (clients, avoidable_handshakes, avoidable_ns) = saved.get(&server).copied().unwrap_or_default();
+            ServiceRow {
+                address: server.address,
+                port: server.port,
+                clients,
+                connections_of_further_clients: service.of_further_clients,
+                connections: service.connections,
+                exchanges: service.exchanges,
+                handshakes: service.handshakes,
+                handshake_ns: service.handshake,
+                unreachable: service.outcomes[0],
+                refused: service.outcomes[1],
+                half_open: service.outcomes[2],
+                gone: service.outcomes[3],
+                avoidable_handshakes,
+                avoidable_ns,
+                closed_by_client: service.closed[0],
+                closed_by_server: service.closed[1],
+                idle_close: idle_close(service.idles),
+            }
+        };
+        let mut rows: Vec<ServiceRow> = self.services.into_iter().map(row).collect();
+        rows.sort_by_key(|row| (Reverse(row.avoidable_ns), Reverse(row.connections), row.address, row.port));
+        rows
+    }
+}
+
+impl Client {
+    /// Connections beyond the largest number open together, and the cost of their handshakes.
+    fn avoidable(&mut self) -> (u64, Nanos) {
+        let mut ends: Vec<Nanos> = self.spans.iter().map(|span| span.1).collect();
+        ends.sort();
+        self.spans.sort();
+        let (mut over, mut most) = (0, 0);
+        for (index, (start, _)) in self.spans.iter().enumerate() {
+            while ends[over] <= *start && over < index {
+                over += 1;
+            }
+            most = most.max(index + 1 - over);
+        }
+        let avoidable = self.spans.len() - most;
+        let cost = i128::from(self.handshake.0) * avoidable as i128 / self.spans.len().max(1) as i128;
+        (avoidable as u64, Nanos(cost as i64))
+    }
+}
+
+/// The end whose idle times agree, if the other end closes no idle connections. Connections that were all closed at one
+/// time are due to a shutdown, not to a timer.
+fn idle_close([client, server]: [Vec<(Nanos, Nanos)>; 2]) -> Option<IdleClose> {
+    let (side, mut idles) = match (client.is_empty(), server.is_empty()) {
+        (true, false) => ("server", server),
+        (false, true) => ("client", client),
+        _ => return None,
+    };
+    idles.sort();
+    let middle = idles[idles.len() / 2].0;
+    let slack = TIMER_SLACK.max(middle.scaled(TIMER_SHARE));
+    let all = idles.len();
+    idles.retain(|(idle, _)| *idle >= middle - slack && *idle <= middle + slack);
+    let moments = idles.iter().map(|(_, closed)| *closed);
+    let apart = moments.clone().max()? - moments.min()? > slack;
+    let enough = idles.len() >= LEAST_AGREEING && idles.len() as f64 >= AGREEING_SHARE * all as f64;
+    (enough && apart).then_some(IdleClose { side, after_ns: middle, connections: idles.len() as u64 })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{CLIENTS_KEPT, Client, IdleClose, SERVICES_KEPT, Services, idle_close};
+    use crate::causes::Limits;
+    use crate::pause::Watch;
+    use crate::results::{Wanted, flow_row};
+    use crate::time::Nanos;
+    use crate::wire::{Address, Flags, Segment};
+
+    fn avoidable(spans: &[(i64, i64)]) -> (u64, Nanos) {
+        let spans: Vec<_> = spans.iter().map(|span| (Nanos(span.0), Nanos(span.1))).collect();
+        Client { handshake: Nanos(10 * spans.len() as i64), spans }.avoidable()
+    }
+
+    #[test]
+    fn connections_one_after_the_other_need_one_handshake() {
+        assert_eq!(avoidable(&[(0, 5), (6, 9), (10, 20)]), (2, Nanos(20)));
+    }
+
+    #[test]
+    fn connections_open_together_need_one_each() {
+        assert_eq!(avoidable(&[(0, 50), (6, 90), (10, 20), (60, 70)]), (1, Nanos(10)));
+        assert_eq!(avoidable(&[]), (0, Nanos(0)));
+    }
+
+    /// (idle, closed at), seconds.
+    fn idles(pairs: &[(i64, i64)]) -> Vec<(Nanos, Nanos)> {
+        let seconds = |value: i64| Nanos(value * 1_000_000_000);
+        pairs.iter().map(|(idle, closed)| (seconds(*idle), seconds(*closed))).collect()
+    }
+
+    #[test]
+    fn a_timer_is_told_by_idle_times_that_agree() {
+        let found = idle_close([vec![], idles(&[(65, 100), (65, 120), (66, 300), (65, 301)])]);
+        assert_eq!(found, Some(IdleClose { side: "server", after_ns: Nanos(65_000_000_000), connections: 4 }));
+        assert_eq!(idle_close([idles(&[(30, 90)]), idles(&[(65, 100), (65, 200), (65, 300)])]), None);
+        assert_eq!(idle_close([vec![], idles(&[(5, 100), (65, 200), (300, 900)])]), None);
+        assert_eq!(idle_close([vec![], idles(&[(65, 100), (65, 200)])]), None);
+    }
+
+    #[test]
+    fn services_and_clients_beyond_the_limits_only_count() {
+        let segment = Segment { flags: Flags::SYN, ..Segment::default() };
+        let mut watch = Watch::new(&segment);
+        watch.sees(&segment);
+        let wanted = Wanted { bursts: false, exchanges: false, least_stall: Nanos::ZERO };
+        let mut row = flow_row(&Box::new(watch).finish(), 0, 0, &Limits::default(), wanted);
+        let mut services = Services::default();
+        for client in 0..CLIENTS_KEPT + 3 {
+            row.client.address = Address(client as u128);
+            services.add(&row);
+        }
+        for server in 1..SERVICES_KEPT + 2 {
+            row.server.address = Address(server as u128);
+            services.add(&row);
+        }
+        assert_eq!(services.dropped(), 2);
+        let rows = services.rows();
+        assert_eq!((rows.len(), rows[0].connections), (SERVICES_KEPT, CLIENTS_KEPT as u64 + 3));
+        assert_eq!((rows[0].clients, rows[0].connections_of_further_clients), (CLIENTS_KEPT as u64, 3));
+    }
+
+    #[test]
+    fn connections_closed_all_at_once_tell_of_no_timer() {
+        assert_eq!(idle_close([vec![], idles(&[(161, 200), (161, 200), (161, 200)])]), None);
+    }
+}

@@ -1,0 +1,295 @@
+//! Sweeps a flow's life from start to end and gives each stretch of it one owner.
+
+use super::ledger::{Ledger, Owner};
+use super::rows::{Side, StallRow};
+use crate::causes::{self, Cause};
+use crate::flow::Direction;
+use crate::pause::{Burst, Finished};
+use crate::time::Nanos;
+
+/// Times when the path was busy with one direction's data.
+pub(super) type Busy = Vec<(Nanos, Nanos)>;
+
+/// Claim on a stretch.
+#[derive(Clone, Copy, PartialEq)]
+enum Claim {
+    /// The path was busy with this sender's data.
+    Path(Direction),
+    Sending,
+    Stall(Direction, Cause),
+}
+
+struct Span {
+    start: Nanos,
+    end: Nanos,
+    claim: Claim,
+}
+
+/// Ledger of a flow whose stalls are known.
+pub(super) fn ledger(flow: &Finished, stalls: &[StallRow], busy: &[Busy; 2]) -> Ledger {
+    let mut ledger = Ledger::default();
+    let (start, end) = (flow.connection().start, flow.connection().end);
+    let handshake = flow.connection().handshake.end().unwrap_or(start).clamp(start, end);
+    let opening = if flow.opening_is_misdated() { Cause::Unexplained } else { Cause::Handshake };
+    ledger.add(Owner::Waiting(opening), handshake - start);
+    let spans = spans(flow, stalls, busy);
+    let last_data = flow.bursts.iter().filter_map(|bursts| bursts.last()).map(|burst| burst.end).max();
+    let last_wait = stalls.iter().filter(|stall| stall.cause != Cause::Handshake).map(|stall| stall.end_ns).max();
+    let last = flow.untold_from.or(last_data.max(last_wait)).unwrap_or(handshake);
+    let closing = last.clamp(handshake, end);
+    // Where a limit dropped pauses, the time after it is unexplained.
+    let rest = if flow.untold_from.is_some() { Owner::Waiting(Cause::Unexplained) } else { Owner::Closing };
+    ledger.add(rest, end - closing);
+    let mut cursor = handshake;
+    let mut previous: Option<Direction> = None;
+    let turns = Turns::of(flow);
+    for (from, to, claim) in covered(&spans, handshake, closing) {
+        if from > cursor {
+            share_pause(&mut ledger, flow, previous, turns.next_at(from), cursor, from);
+        }
+        ledger.add(claim, to - from);
+        previous = turns.last_before(to).or(previous);
+        cursor = cursor.max(to);
+    }
+    if closing > cursor {
+        share_pause(&mut ledger, flow, previous, None, cursor, closing);
+    }
+    for direction in Direction::BOTH.into_iter().filter(|direction| busy[*direction as usize].is_empty()) {
+        ledger.passes(Owner::Sending, Owner::Waiting(Cause::RwndLimited), clocked_by_window(flow, direction));
+    }
+    ledger
+}
+
+/// Round trips of full window from which a flow whose pauses are all too short for stalls waits for the window.
+const CLOCKED_ROUNDS: i64 = 8;
+
+/// Time between two segments too close for a pause, while the peer's window was full: each ACK released the next segment.
+fn clocked_by_window(flow: &Finished, sender: Direction) -> Nanos {
+    let full = flow.full_for[sender as usize];
+    let clocked = flow.connection().base_rtt().is_some_and(|rtt| full > rtt.times(CLOCKED_ROUNDS));
+    if clocked { full } else { Nanos::ZERO }
+}
+
+/// Splits a stretch that no stall and no burst owns: travel up to one base round trip, the application beyond it.
+fn share_pause(
+    ledger: &mut Ledger,
+    flow: &Finished,
+    previous: Option<Direction>,
+    next: Option<Direction>,
+    from: Nanos,
+    to: Nanos,
+) {
+    let first_words_of_client = previous.is_none() && next == Some(Direction::Client);
+    // Hostile clocks can make a round trip negative.
+    let rtt = flow.connection().base_rtt_at(to).unwrap_or_default().or_zero();
+    let allowance = if first_words_of_client { Nanos::ZERO } else { rtt };
+    let travel = (to - from).min(allowance);
+    ledger.add(Owner::InTransit, travel);
+    ledger.add(Owner::Waiting(Cause::AppLimited), to - from - travel);
+}
+
+/// Spans of bursts and stalls. An application's pause makes no claim: it gets the rest.
+fn spans(flow: &Finished, stalls: &[StallRow], busy: &[Busy; 2]) -> Vec<Span> {
+    let bursts = flow.bursts.iter().flatten();
+    let sending = bursts.map(|burst| Span { start: burst.start, end: burst.end, claim: Claim::Sending });
+    let waits = stalls.iter().filter(|stall| !matches!(stall.cause, Cause::Handshake | Cause::AppLimited));
+    let waiting = waits.map(|stall| Span {
+        start: stall.start_ns,
+        end: stall.end_ns,
+        claim: match stall.cause {
+            Cause::BandwidthLimited => Claim::Path(stall.sender.into()),
+            cause => Claim::Stall(stall.sender.into(), cause),
+        },
+    });
+    let mut spans: Vec<Span> = sending.chain(waiting).collect();
+    for direction in Direction::BOTH {
+        let busy = busy[direction as usize].iter();
+        spans.extend(busy.map(|&(start, end)| Span { start, end, claim: Claim::Path(direction) }));
+    }
+    spans.sort_by_key(|span| (span.start, span.end));
+    spans
+}
+
+/// Cuts overlapping spans into consecutive stretches, each with its strongest claim.
+fn covered(spans: &[Span], from: Nanos, to: Nanos) -> Vec<(Nanos, Nanos, Owner)> {
+    let mut edges: Vec<(Nanos, bool, usize)> = Vec::with_capacity(2 * spans.len());
+    for (index, span) in spans.iter().enumerate().filter(|(_, span)| span.start < span.end) {
+        edges.push((span.start.clamp(from, to), true, index));
+        edges.push((span.end.clamp(from, to), false, index));
+    }
+    edges.sort();
+    let mut active: Vec<usize> = Vec::new();
+    let mut stretches = Vec::new();
+    let mut cursor = from;
+    for (time, opens, index) in edges {
+        if time > cursor {
+            if let Some(owner) = strongest(spans, &active) {
+                stretches.push((cursor, time, owner));
+            }
+            cursor = time;
+        }
+        if opens {
+            active.push(index);
+        } else {
+            active.retain(|other| *other != index);
+        }
+    }
+    // A burst of one segment has no length, but ends the pause before it.
+    stretches.extend(spans.iter().filter(|span| span.start == span.end).map(|span| {
+        let at = span.start.clamp(from, to);
+        (at, at, Owner::Sending)
+    }));
+    stretches.sort_by_key(|stretch| (stretch.0, stretch.1));
+    stretches
+}
+
+/// The strongest claim. A busy path outranks everything but a stall of the sender whose data keeps it busy: that sender
+/// had another reason to wait. Where both ends wait at once, the cause whose rule comes first owns the time.
+fn strongest(spans: &[Span], active: &[usize]) -> Option<Owner> {
+    let claims = || active.iter().map(|index| spans[*index].claim);
+    let stalls = |sender: Direction| claims().any(|claim| matches!(claim, Claim::Stall(other, _) if other == sender));
+    let rank = |claim: &Claim| match *claim {
+        Claim::Path(sender) if !stalls(sender) => 0,
+        Claim::Sending => 1,
+        Claim::Stall(_, cause) => 2 + causes::precedence(cause),
+        Claim::Path(_) => usize::MAX,
+    };
+    Some(match claims().min_by_key(rank)? {
+        Claim::Path(_) => Owner::Waiting(Cause::BandwidthLimited),
+        Claim::Sending => Owner::Sending,
+        Claim::Stall(_, cause) => Owner::Waiting(cause),
+    })
+}
+
+/// Turns of speaking, by the bursts of both ends.
+struct Turns {
+    bursts: Vec<(Nanos, Nanos, Direction)>,
+}
+
+impl Turns {
+    fn of(flow: &Finished) -> Turns {
+        let of = |direction: Direction| move |burst: &Burst| (burst.start, burst.end, direction);
+        let [client, server] = &flow.bursts;
+        let mut bursts: Vec<_> =
+            client.iter().map(of(Direction::Client)).chain(server.iter().map(of(Direction::Server))).collect();
+        bursts.sort_by_key(|burst| burst.0);
+        Turns { bursts }
+    }
+
+    fn next_at(&self, time: Nanos) -> Option<Direction> {
+        let index = self.bursts.partition_point(|burst| burst.0 < time);
+        self.bursts.get(index).map(|burst| burst.2)
+    }
+
+    fn last_before(&self, time: Nanos) -> Option<Direction> {
+        let index = self.bursts.partition_point(|burst| burst.0 <= time);
+        index.checked_sub(1).map(|index| self.bursts[index].2)
+    }
+}
+
+impl From<Side> for Direction {
+    fn from(side: Side) -> Direction {
+        match side {
+            Side::Client => Direction::Client,
+            Side::Server => Direction::Server,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::causes::Limits;
+    use crate::pause::Watch;
+    use crate::results::{Wanted, flow_row};
+    use crate::seq::SeqNo;
+    use crate::wire::{Address, Endpoint, Flags, Segment};
+
+    fn owners(claims: &[(i64, i64, Claim)]) -> Vec<(i64, i64, Owner)> {
+        let mut spans: Vec<Span> =
+            claims.iter().map(|&(start, end, claim)| Span { start: Nanos(start), end: Nanos(end), claim }).collect();
+        spans.sort_by_key(|span| (span.start, span.end));
+        covered(&spans, Nanos(0), Nanos(100)).into_iter().map(|(from, to, owner)| (from.0, to.0, owner)).collect()
+    }
+
+    const BUSY: Owner = Owner::Waiting(Cause::BandwidthLimited);
+
+    #[test]
+    fn a_busy_path_owns_the_sending_inside_it() {
+        let path = Claim::Path(Direction::Server);
+        let found = owners(&[(0, 60, Claim::Sending), (20, 80, path)]);
+        assert_eq!(found, [(0, 20, Owner::Sending), (20, 60, BUSY), (60, 80, BUSY)]);
+    }
+
+    #[test]
+    fn a_stall_of_the_same_sender_had_another_reason() {
+        let stall = Claim::Stall(Direction::Server, Cause::Retransmission);
+        let found = owners(&[(0, 80, Claim::Path(Direction::Server)), (20, 40, stall)]);
+        assert_eq!(found, [(0, 20, BUSY), (20, 40, Owner::Waiting(Cause::Retransmission)), (40, 80, BUSY)]);
+    }
+
+    #[test]
+    fn a_stall_of_the_other_end_does_not_matter_while_the_path_is_busy() {
+        let stall = Claim::Stall(Direction::Client, Cause::CwndLimited);
+        let found = owners(&[(0, 50, Claim::Path(Direction::Server)), (20, 80, stall)]);
+        assert_eq!(found, [(0, 20, BUSY), (20, 50, BUSY), (50, 80, Owner::Waiting(Cause::CwndLimited))]);
+    }
+
+    #[test]
+    fn where_both_ends_wait_the_cause_whose_rule_stands_first_owns_the_time() {
+        let causes = causes::RULES.map(|rule| rule.cause).into_iter().filter(|cause| *cause != Cause::BandwidthLimited);
+        let ranked: Vec<Cause> = causes.chain([Cause::Unexplained]).collect();
+        for (place, stronger) in ranked.iter().enumerate() {
+            for weaker in &ranked[place + 1..] {
+                for (client, server) in [(*stronger, *weaker), (*weaker, *stronger)] {
+                    let of = [Claim::Stall(Direction::Client, client), Claim::Stall(Direction::Server, server)];
+                    assert_eq!(owners(&[(0, 9, of[0]), (0, 9, of[1])]), [(0, 9, Owner::Waiting(*stronger))]);
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn the_documentation_says_for_how_many_round_trips_a_window_must_have_clocked_a_sender() {
+        let documentation = causes::table::info(Cause::RwndLimited).documentation();
+        assert!(CLOCKED_ROUNDS == 8 && documentation.contains("for eight round trips"));
+    }
+
+    #[test]
+    fn nothing_is_said_of_the_time_after_a_limit() {
+        let ends = [1, 2].map(|host| Endpoint { address: Address::v4([10, 0, 0, host]), port: 80 * u16::from(host) });
+        let segment = |ms: i64, from: usize, seq: u32, ack: u32, flags: Flags, payload: u32| Segment {
+            time: Nanos::from_millis(ms),
+            source: ends[from],
+            destination: ends[1 - from],
+            seq: SeqNo(seq),
+            ack: SeqNo(ack),
+            flags,
+            window: 65_535,
+            payload,
+            ..Segment::default()
+        };
+        let mut flow = vec![
+            segment(0, 0, 0, 0, Flags::SYN, 0),
+            segment(1, 1, 0, 1, Flags::SYN.with(Flags::ACK), 0),
+            segment(1, 0, 1, 1, Flags::ACK, 0),
+        ];
+        for word in 0..6_u32 {
+            let (at, seq) = (1_000 * (i64::from(word) + 1), 1 + 100 * word);
+            flow.push(segment(at, 0, seq, 1, Flags::ACK, 100));
+            flow.push(segment(at + 1, 1, 1, seq + 100, Flags::ACK, 0));
+        }
+        let mut watch = Box::new(Watch::new(&flow[0]));
+        watch.keeps_pauses(2 * size_of::<crate::pause::Pause>());
+        for segment in &flow {
+            watch.sees(segment);
+        }
+        let wanted = Wanted { bursts: false, exchanges: false, least_stall: Nanos::ZERO };
+        let row = flow_row(&watch.finish(), 0, 0, &Limits::default(), wanted);
+        let of = |owner| row.time_ns.of(owner).0 / 1_000_000;
+        assert_eq!(row.notes, ["stall-limit"]);
+        assert_eq!((of(Owner::Waiting(Cause::Unexplained)), of(Owner::Closing)), (4_001, 0));
+        let owned: i64 = Owner::all().map(|owner| row.time_ns.of(owner).0).sum();
+        assert_eq!(owned, (row.end_ns - row.start_ns).0);
+    }
+}

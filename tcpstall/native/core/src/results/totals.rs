@@ -1,0 +1,203 @@
+//! Totals of a capture that goes on: what its flows come to so far, those that lost most, and the time of each service.
+//!
+//! They take the same memory for one flow as for a million, so that a capture may go on for days.
+
+use hashbrown::HashMap;
+
+use super::columns::{Columns, integers, signed, texts};
+use super::ledger::{OWNERS, Owner};
+use super::rows::FlowRow;
+use super::sort::Order;
+use super::sums::Sums;
+use super::top_flows::TopFlows;
+use super::trust::CaptureTrust;
+use crate::time::Nanos;
+use crate::wire::Endpoint;
+
+/// Services that are told apart, some hundred bytes each; a stranger can name as many as there are addresses and ports.
+const SERVICES_KEPT: usize = 1 << 14;
+
+/// Flows of one service.
+#[derive(Clone)]
+struct Service {
+    flows: u64,
+    open: u64,
+    bytes: u64,
+    first: Nanos,
+    last: Nanos,
+    time: [i128; OWNERS],
+}
+
+/// What flows come to so far.
+#[derive(Clone)]
+pub struct Totals {
+    /// Sums of all flows.
+    pub sums: Sums,
+    /// What the capture lacks of them.
+    pub trust: CaptureTrust,
+    shown: TopFlows,
+    services: HashMap<Endpoint, Service>,
+    open_flows: u64,
+    further_flows: u64,
+}
+
+impl Totals {
+    /// Nothing yet; `top` flows will be held.
+    pub fn new(top: usize) -> Totals {
+        Totals {
+            sums: Sums::default(),
+            trust: CaptureTrust::default(),
+            shown: TopFlows::new(top, &[Order::Lost]),
+            services: HashMap::new(),
+            open_flows: 0,
+            further_flows: 0,
+        }
+    }
+
+    /// Takes in a flow of a capture before which so many flows have ids already.
+    pub fn add(&mut self, row: &FlowRow, flows_before: u64) {
+        let row = FlowRow { id: row.id + flows_before, capture: 0, ..row.clone() };
+        self.sums.add(&row);
+        self.trust.add(&row);
+        self.open_flows += u64::from(row.at_end);
+        if self.services.len() < SERVICES_KEPT || self.services.contains_key(&row.server) {
+            self.services.entry(row.server).or_insert_with(|| Service::new(&row)).add(&row);
+        } else {
+            self.further_flows += 1;
+        }
+        self.shown.add(row);
+    }
+
+    /// Flows that are still followed count as over: what they do from now on is other flows.
+    pub fn end_flows(&mut self) {
+        self.open_flows = 0;
+        self.services.values_mut().for_each(|service| service.open = 0);
+    }
+
+    /// Services without a flow since then leave; the sums keep their flows.
+    pub fn forget_services(&mut self, before: Nanos) {
+        self.services.retain(|_, service| service.last >= before);
+    }
+
+    /// Flows that are still followed.
+    pub fn open_flows(&self) -> u64 {
+        self.open_flows
+    }
+
+    /// Flows of services that were too many to be told apart.
+    pub fn further_flows(&self) -> u64 {
+        self.further_flows
+    }
+
+    /// The flows that lost most, in the order of their ids.
+    pub fn flows(&self) -> Vec<FlowRow> {
+        self.shown.clone().into_rows()
+    }
+
+    /// A service a row.
+    pub fn services(&self) -> Columns {
+        let rows: Vec<_> = self.services.iter().collect();
+        let mut columns = vec![
+            texts("address", &rows, |row| Some(row.0.address.to_string())),
+            integers("port", &rows, |row| Some(i64::from(row.0.port))),
+            integers("flows", &rows, |row| signed(row.1.flows)),
+            integers("open_flows", &rows, |row| signed(row.1.open)),
+            integers("bytes", &rows, |row| signed(row.1.bytes)),
+            integers("first_ns", &rows, |row| Some(row.1.first.0)),
+            integers("last_ns", &rows, |row| Some(row.1.last.0)),
+        ];
+        columns.extend(Owner::all().map(|owner| {
+            let name = format!("time_{}_ns", owner.name().replace('-', "_"));
+            // 292 years of one owner, all flows together, are as good as more.
+            integers(&name, &rows, |row| Some(row.1.time[owner.index()].try_into().unwrap_or(i64::MAX)))
+        }));
+        columns
+    }
+}
+
+impl Service {
+    fn new(row: &FlowRow) -> Service {
+        Service { flows: 0, open: 0, bytes: 0, first: row.start_ns, last: row.end_ns, time: [0; OWNERS] }
+    }
+
+    fn add(&mut self, row: &FlowRow) {
+        self.flows += 1;
+        self.open += u64::from(row.at_end);
+        self.bytes = self.bytes.saturating_add(row.directions.client.bytes + row.directions.server.bytes);
+        self.first = self.first.min(row.start_ns);
+        self.last = self.last.max(row.end_ns);
+        for owner in Owner::all() {
+            self.time[owner.index()] += i128::from(row.time_ns.of(owner).0);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{SERVICES_KEPT, Totals};
+    use crate::causes::Limits;
+    use crate::pause::Watch;
+    use crate::results::columns::Values;
+    use crate::results::{FlowRow, Wanted, flow_row};
+    use crate::time::Nanos;
+    use crate::wire::{Address, Flags, Segment};
+
+    /// A flow of that id to that server, which ended then.
+    fn flow(id: u64, server: usize, end: i64) -> FlowRow {
+        let segment = Segment { flags: Flags::SYN, ..Segment::default() };
+        let mut watch = Watch::new(&segment);
+        watch.sees(&segment);
+        let wanted = Wanted { bursts: false, exchanges: false, least_stall: Nanos::ZERO };
+        let mut row = flow_row(&Box::new(watch).finish(), id, 7, &Limits::default(), wanted);
+        row.server.address = Address(server as u128);
+        row.end_ns = Nanos(end);
+        row
+    }
+
+    fn services(totals: &Totals) -> usize {
+        totals.services().first().map_or(0, |column| column.values.len())
+    }
+
+    #[test]
+    fn flows_have_ids_behind_those_before_and_one_capture() {
+        let mut totals = Totals::new(1);
+        totals.add(&flow(2, 1, 9), 0);
+        totals.add(&flow(0, 1, 9), 1);
+        assert_eq!((totals.sums.flows, totals.trust.flows, services(&totals)), (2, 2, 1));
+        let [row] = &totals.flows()[..] else { panic!("one flow is held") };
+        assert_eq!((row.id, row.capture), (1, 0));
+    }
+
+    #[test]
+    fn open_flows_count_until_they_are_ended() {
+        let mut totals = Totals::new(1);
+        totals.add(&FlowRow { at_end: true, ..flow(0, 1, 10) }, 0);
+        totals.add(&flow(1, 1, 10), 0);
+        assert_eq!((totals.open_flows(), totals.sums.flows), (1, 2));
+        totals.end_flows();
+        assert_eq!((totals.open_flows(), totals.sums.flows), (0, 2));
+        assert_eq!(totals.services()[3].values, Values::Integers(vec![Some(0)]));
+    }
+
+    #[test]
+    fn services_leave_and_their_flows_stay_in_the_sums() {
+        let mut totals = Totals::new(1);
+        totals.add(&flow(0, 1, 10), 0);
+        totals.add(&flow(1, 2, 20), 0);
+        totals.forget_services(Nanos(11));
+        assert_eq!((services(&totals), totals.sums.flows), (1, 2));
+        assert_eq!(totals.services()[6].values, Values::Integers(vec![Some(20)]));
+    }
+
+    #[test]
+    fn services_beyond_the_limit_only_count() {
+        let mut totals = Totals::new(1);
+        let row = flow(0, 0, 1);
+        for server in 0..SERVICES_KEPT + 3 {
+            let mut other = row.clone();
+            other.server.address = Address(server as u128);
+            totals.add(&other, 0);
+        }
+        assert_eq!((services(&totals), totals.further_flows()), (SERVICES_KEPT, 3));
+    }
+}

@@ -1,0 +1,227 @@
+//! Trust in a flow's labels: what its capture lacks, and how much the labels lose by it.
+
+mod sums;
+
+use serde::Serialize;
+
+use super::rows::Side;
+use crate::flow::window::Scale;
+use crate::flow::{Connection, Direction};
+use crate::pause::Finished;
+
+pub use self::sums::CaptureTrust;
+
+/// Smallest round of a bulk transfer, segments (RFC 6928 §2: the initial window).
+const ROUND: f64 = 10.0;
+/// Share of rounds with missing data from which trust is at most medium.
+const SOME_ROUNDS: f64 = 0.01;
+/// Share of rounds with missing data from which trust is low.
+const MOST_ROUNDS: f64 = 0.5;
+
+/// Level of trust in labels.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Level {
+    /// Nothing that a label rests on is missing.
+    #[default]
+    High,
+    /// Some waits cannot be judged, or are judged by less evidence than usual.
+    Medium,
+    /// Most waits cannot be judged, or rest on guesses.
+    Low,
+}
+
+impl Level {
+    /// Name in the report.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Level::High => "high",
+            Level::Medium => "medium",
+            Level::Low => "low",
+        }
+    }
+}
+
+/// Source of an end's window scale.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum ScaleKnown {
+    /// The handshake.
+    Known,
+    /// Inferred from the other end's data, which filled the windows.
+    Inferred,
+    /// Unknown.
+    Unknown,
+}
+
+impl ScaleKnown {
+    /// Name in the report.
+    pub const fn name(self) -> &'static str {
+        match self {
+            ScaleKnown::Known => "known",
+            ScaleKnown::Inferred => "inferred",
+            ScaleKnown::Unknown => "unknown",
+        }
+    }
+}
+
+/// One value for each end.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+pub struct Ends<T> {
+    /// The client's.
+    pub client: T,
+    /// The server's.
+    pub server: T,
+}
+
+impl<T> Ends<T> {
+    fn of(value: impl Fn(Direction) -> T) -> Ends<T> {
+        Ends { client: value(Direction::Client), server: value(Direction::Server) }
+    }
+}
+
+/// What the capture lacks of a flow, and the trust in its labels.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct TrustRow {
+    /// The lowest level of all reasons.
+    pub level: Level,
+    /// Reasons why the level is not `high`, the gravest first: `one-sided`, `handshake-missing`, `handshake-partial`,
+    /// `scale-unknown`, `scale-inferred`, `options-cut`, `data-unseen`, `acks-unseen`, `packets-left-out`,
+    /// `clock-stepped`,
+    /// `vantage-unknown`.
+    pub reasons: Vec<&'static str>,
+    /// Place where the capture was taken: `at the client`, `at the server`, `between the ends`, `not known where`.
+    pub vantage: &'static str,
+    /// `complete`; `partial` or `missing` where it is not in the capture; `unfinished` where the connection was never
+    /// established.
+    pub handshake: &'static str,
+    /// Source of each end's window scale, by which the other end's data is judged.
+    pub window_scale: Ends<ScaleKnown>,
+    /// Frames larger than a segment, which an end's offloading (TSO, GRO) had not split yet or had merged.
+    pub offloaded_frames: Ends<u64>,
+    /// Copies of packets that the capture or the network made.
+    pub duplicates_removed: u64,
+    /// Acknowledged data that is not in the capture, bytes.
+    pub unseen_bytes: u64,
+    /// Share of that in all data, 0 to 1; `None` without data.
+    pub unseen_share: Option<f64>,
+    /// Number of packets stamped earlier than those before them by a millisecond or more: a clock was set back, or
+    /// several interfaces were stored out of order.
+    pub clock_steps: u64,
+    /// Segments that the snap length cut inside their options.
+    pub options_cut: u64,
+    /// The capture has only one end's packets.
+    pub one_sided: bool,
+}
+
+impl TrustRow {
+    /// Trust in a flow whose capture was taken at `side`.
+    pub(super) fn of(flow: &Finished, side: &str) -> TrustRow {
+        let connection = flow.connection();
+        let halves = &connection.halves;
+        let unseen_bytes = halves.iter().map(|half| half.never_seen.max(0) as u64).sum();
+        let mut row = TrustRow {
+            level: Level::High,
+            reasons: Vec::new(),
+            vantage: place(side),
+            handshake: handshake(connection),
+            window_scale: Ends::of(|end| scale(flow, end)),
+            offloaded_frames: Ends::of(|end| connection.half(end).offloaded),
+            duplicates_removed: halves.iter().map(|half| half.copies).sum(),
+            unseen_bytes,
+            unseen_share: share(unseen_bytes, halves.iter().map(|half| half.bytes).sum()),
+            clock_steps: flow.clock_steps().map_or(0, |clock| clock.steps),
+            options_cut: connection.options_cut,
+            one_sided: is_one_sided(connection),
+        };
+        row.judge(flow, side);
+        row
+    }
+
+    fn judge(&mut self, flow: &Finished, side: &str) {
+        let connection = flow.connection();
+        if !has_data(connection) {
+            // Nobody waited to send, so there is no label that could suffer.
+            return;
+        }
+        self.because(self.one_sided, "one-sided", Level::Low);
+        // Without the beginning neither the congestion window nor the options are known.
+        self.because(self.handshake == "missing", "handshake-missing", Level::Medium);
+        self.because(self.handshake == "partial", "handshake-partial", Level::Medium);
+        let scales = Direction::BOTH.map(|sender| (sender, scale(flow, sender.peer())));
+        // A flight that fits the smallest window that a field can mean is never limited by it; an initial window seldom
+        // exceeds that.
+        let fills = |sender: Direction| {
+            connection.half(sender).max_flight as f64 > ROUND * f64::from(connection.half(sender).mss())
+        };
+        let unknown = scales.iter().any(|(sender, known)| *known == ScaleKnown::Unknown && fills(*sender));
+        self.because(unknown, "scale-unknown", Level::Low);
+        self.because(scales.iter().any(|(_, known)| *known == ScaleKnown::Inferred), "scale-inferred", Level::Medium);
+        // SACK blocks and timestamps were cut off.
+        self.because(self.options_cut > 0, "options-cut", Level::Medium);
+        let touched = 1.0 - (1.0 - self.unseen_share.unwrap_or_default()).powf(ROUND);
+        let level = if touched >= MOST_ROUNDS { Level::Low } else { Level::Medium };
+        // With one end only, the other end's data is missing by nature, not by a hole.
+        self.because(touched >= SOME_ROUNDS && !self.one_sided, "data-unseen", level);
+        let unheard = flow.pauses.iter().flatten().any(|pause| pause.unseen.acks);
+        self.because(unheard && !self.one_sided, "acks-unseen", Level::Medium);
+        self.because(flow.incomplete(), "packets-left-out", Level::Medium);
+        self.because(self.clock_steps > 0, "clock-stepped", Level::Medium);
+        self.because(side == "unknown" && !self.one_sided, "vantage-unknown", Level::Medium);
+    }
+
+    fn because(&mut self, holds: bool, reason: &'static str, level: Level) {
+        if holds {
+            self.reasons.push(reason);
+            self.level = self.level.max(level);
+        }
+    }
+}
+
+/// Share of unseen bytes in all bytes.
+fn share(unseen: u64, seen: u64) -> Option<f64> {
+    (seen + unseen > 0).then(|| unseen as f64 / (seen + unseen) as f64)
+}
+
+/// Words for a side in the report.
+fn place(side: &str) -> &'static str {
+    match Side::BOTH.into_iter().find(|end| end.name() == side) {
+        Some(Side::Client) => "at the client",
+        Some(Side::Server) => "at the server",
+        None if side == "between" => "between the ends",
+        None => "not known where",
+    }
+}
+
+fn handshake(connection: &Connection) -> &'static str {
+    let handshake = &connection.handshake;
+    let came_about = has_data(connection) || connection.halves.iter().any(|half| half.fin.is_some());
+    match (handshake.complete(), handshake.start().is_some()) {
+        (true, _) => "complete",
+        (false, true) if came_about => "partial",
+        (false, true) => "unfinished",
+        (false, false) => "missing",
+    }
+}
+
+/// Data was sent, whether or not the capture holds it.
+fn has_data(connection: &Connection) -> bool {
+    connection.halves.iter().any(|half| half.bytes > 0 || half.never_seen > 0)
+}
+
+/// Source of the window scale of `end`.
+fn scale(flow: &Finished, end: Direction) -> ScaleKnown {
+    let judged_by_it = end.peer();
+    if flow.connection().half(judged_by_it).peer_scale != Scale::Unknown {
+        ScaleKnown::Known
+    } else if flow.pauses[judged_by_it as usize].iter().any(|pause| pause.scale_inferred) {
+        ScaleKnown::Inferred
+    } else {
+        ScaleKnown::Unknown
+    }
+}
+
+/// One end acknowledges data that the capture lacks altogether.
+fn is_one_sided(connection: &Connection) -> bool {
+    Direction::BOTH.into_iter().any(|end| !connection.has_spoken(end) && connection.half(end).started())
+}
