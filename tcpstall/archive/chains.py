@@ -12,8 +12,8 @@ from dataclasses import replace
 from functools import cached_property
 from typing import Any
 
-from tcpstall.archive.forgotten import is_forgotten
-from tcpstall.archive.repeated import Wanted, never
+from tcpstall.archive.forgotten_mark import is_forgotten
+from tcpstall.archive.repeat import Wanted, never
 from tcpstall.archive.sets import Beyond, Member, Set, behind_id, digest
 from tcpstall.archive.store import Stream
 from tcpstall.errors import CannotOpen

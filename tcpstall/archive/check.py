@@ -5,11 +5,11 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from tcpstall.archive import names
+from tcpstall.archive.damaged_parts import faults
 from tcpstall.archive.names import ABOUT, CATALOG, COPY, DATABASE, JOURNAL, TABLES, digest_in
-from tcpstall.archive.parts import connected
-from tcpstall.archive.place import Place
+from tcpstall.archive.parquet import connected
 from tcpstall.archive.records import Commit, Damaged, Part, Row, State, read_catalog, read_entry
-from tcpstall.archive.sound import faults
+from tcpstall.archive.storage import Place
 from tcpstall.archive.store import check_schema, is_spared
 from tcpstall.archive.upkeep import MEMORY_BYTES
 from tcpstall.errors import CannotOpen

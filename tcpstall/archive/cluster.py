@@ -13,10 +13,10 @@ from typing import TYPE_CHECKING, Any
 
 from tcpstall import _core
 from tcpstall.archive import remote
-from tcpstall.archive.place import at
 from tcpstall.archive.plan import Task
+from tcpstall.archive.storage import at
 from tcpstall.archive.store import Commit
-from tcpstall.archive.work import CannotWork, Done, Options, passed_over, scan_task
+from tcpstall.archive.task import CannotWork, Done, Options, passed_over, scan_task
 from tcpstall.errors import CannotOpen, TcpstallError
 
 if TYPE_CHECKING:

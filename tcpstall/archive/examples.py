@@ -7,7 +7,7 @@ from typing import Any
 
 from tcpstall.archive.literals import literal
 from tcpstall.archive.session import Session
-from tcpstall.losses import Example
+from tcpstall.lost_time import Example
 from tcpstall.model import Endpoint
 
 __all__ = ["Wanted", "examples"]

@@ -5,11 +5,11 @@ from itertools import accumulate
 
 from tcpstall.archive.ledger import SUM, Ledger, counted, read_ledger
 from tcpstall.archive.names import LEDGER
-from tcpstall.archive.place import at
+from tcpstall.archive.pruned import sound
 from tcpstall.archive.session import session
+from tcpstall.archive.storage import at
 from tcpstall.archive.store import Store
 from tcpstall.archive.sums import gauges, sums, worst_services
-from tcpstall.archive.within import sound
 from tcpstall.causes import Cause
 from tcpstall.errors import CannotOpen
 from tcpstall.metrics.exposition import Sample, seconds

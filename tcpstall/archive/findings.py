@@ -4,13 +4,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from tcpstall.archive.chosen import Chosen
 from tcpstall.archive.examples import Wanted, examples
 from tcpstall.archive.literals import literal
 from tcpstall.archive.session import Session
+from tcpstall.archive.where import Chosen
 from tcpstall.causes import Cause
 from tcpstall.findings import Example, Finding, ranked
-from tcpstall.losses import Shown
+from tcpstall.lost_time import Shown
 from tcpstall.model import Endpoint
 
 __all__ = ["findings", "flows_without"]

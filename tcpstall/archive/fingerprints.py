@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Self
 
 from tcpstall.archive import remote
-from tcpstall.archive.opened import opener, split
+from tcpstall.archive.open_members import opener, split
 from tcpstall.errors import CannotOpen
 
 __all__ = ["Fingerprints", "fingerprint", "is_unchanged"]

@@ -10,8 +10,8 @@ from typing import Any
 
 from tcpstall.archive.columns import BY_DAY
 from tcpstall.archive.exporting import bring_up_to_date
-from tcpstall.archive.forgotten import is_forgotten, marked
-from tcpstall.archive.parts import COUNTS, Gone, Parts, connected
+from tcpstall.archive.forgotten_mark import is_forgotten, marked
+from tcpstall.archive.parquet import COUNTS, Gone, Parts, connected
 from tcpstall.archive.plan import current
 from tcpstall.archive.records import Row
 from tcpstall.archive.store import Commit, Part, Store

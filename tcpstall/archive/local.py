@@ -15,7 +15,7 @@ from typing import IO
 from tcpstall import _core
 from tcpstall.archive import isolated
 from tcpstall.archive.plan import Task
-from tcpstall.archive.work import CannotWork, Done, Options, given_up, passed_over, scan_task
+from tcpstall.archive.task import CannotWork, Done, Options, given_up, passed_over, scan_task
 from tcpstall.errors import TcpstallError
 
 __all__ = ["processors", "run", "serve"]

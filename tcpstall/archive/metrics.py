@@ -13,7 +13,7 @@ from typing import TextIO
 from tcpstall.archive.exporting import exported, last_exported, samples
 from tcpstall.archive.ledger import Ledger
 from tcpstall.archive.progress import Summary
-from tcpstall.archive.work import Done
+from tcpstall.archive.task import Done
 from tcpstall.errors import CannotWrite, ExitCode
 from tcpstall.metrics.exposition import Sample, exposed
 from tcpstall.metrics.families import Family

@@ -1,8 +1,8 @@
 """What a store is about: how much of what, from when to when, and what could not be read."""
 
-from tcpstall.archive.chosen import Chosen
 from tcpstall.archive.session import Session
-from tcpstall.losses import Overview
+from tcpstall.archive.where import Chosen
+from tcpstall.lost_time import Overview
 
 __all__ = ["overview"]
 

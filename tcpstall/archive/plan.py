@@ -7,8 +7,8 @@ from typing import Any
 
 from tcpstall import _core
 from tcpstall.archive.chains import Chains
-from tcpstall.archive.found import Input
-from tcpstall.archive.repeated import Wanted, never
+from tcpstall.archive.discovery import Input
+from tcpstall.archive.repeat import Wanted, never
 from tcpstall.archive.rotation import grouped
 from tcpstall.archive.sets import Member, Set, Skipped, Task
 from tcpstall.archive.store import Stream

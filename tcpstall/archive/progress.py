@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from typing import Protocol
 
 from tcpstall.archive.sets import Skipped
-from tcpstall.archive.work import Done
+from tcpstall.archive.task import Done
 
 __all__ = ["Nobody", "Progress", "Several", "Summary"]
 

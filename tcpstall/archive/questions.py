@@ -3,12 +3,12 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from tcpstall.archive.chosen import Chosen
 from tcpstall.archive.examples import Wanted, examples
 from tcpstall.archive.literals import listed, literal
 from tcpstall.archive.session import Session
+from tcpstall.archive.where import Chosen
 from tcpstall.causes import Cause
-from tcpstall.losses import By, Loss, Losses
+from tcpstall.lost_time import By, Loss, Losses
 from tcpstall.model import Endpoint
 from tcpstall.units import clock, date
 

@@ -7,10 +7,10 @@ from typing import Any
 from tcpstall.archive.check import Health, parts_there
 from tcpstall.archive.columns import TABLES, layout
 from tcpstall.archive.names import COPY, digest_in, new_digest, table_of
-from tcpstall.archive.parts import BESIDE, REPLACES, connected
-from tcpstall.archive.place import Place
+from tcpstall.archive.parquet import BESIDE, REPLACES, connected
 from tcpstall.archive.plan import current
 from tcpstall.archive.records import Part, Row, State
+from tcpstall.archive.storage import Place
 from tcpstall.archive.store import Store
 from tcpstall.archive.upkeep import MEMORY_BYTES, known_captures
 from tcpstall.errors import CannotOpen

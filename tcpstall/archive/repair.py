@@ -2,13 +2,13 @@
 
 from collections.abc import Sequence
 
-from tcpstall.archive.again import lost_part, scans_in
 from tcpstall.archive.check import Health, checked, parts_there, unreadable
 from tcpstall.archive.names import ABOUT, CATALOG, COPY, DAMAGED, JOURNAL, LOCK, UNFINISHED, digest_in, is_made_part
-from tcpstall.archive.place import Place, at
 from tcpstall.archive.plan import current
 from tcpstall.archive.rebuild import rebuilt
 from tcpstall.archive.records import Lost, Part, Row
+from tcpstall.archive.rescan import lost_part, scans_in
+from tcpstall.archive.storage import Place, at
 from tcpstall.archive.store import Store, about_content
 from tcpstall.archive.upkeep import known_captures, make_database
 from tcpstall.errors import CannotOpen

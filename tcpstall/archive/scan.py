@@ -7,18 +7,18 @@ from collections.abc import Callable, Sequence
 from functools import partial
 
 from tcpstall.archive import local, remote
-from tcpstall.archive.again import Again
-from tcpstall.archive.found import Fingerprints, find
+from tcpstall.archive.discovery import Fingerprints, find
+from tcpstall.archive.known_files import Remembered
+from tcpstall.archive.listed_archives import Walked, healed, recorded
 from tcpstall.archive.plan import Plan, Task, current, planned
 from tcpstall.archive.progress import Nobody, Progress, Summary
-from tcpstall.archive.remembered import Remembered
-from tcpstall.archive.repeated import Wanted, never
+from tcpstall.archive.repeat import Wanted, never
+from tcpstall.archive.rescan import Again
 from tcpstall.archive.store import Commit, Store, Stream
 from tcpstall.archive.streams import Streams
+from tcpstall.archive.task import Done, Options
 from tcpstall.archive.upkeep import compacted, known_captures
-from tcpstall.archive.walked import Walked, healed, recorded
 from tcpstall.archive.watch import complete
-from tcpstall.archive.work import Done, Options
 from tcpstall.errors import CannotOpen, ExitCode
 from tcpstall.model import Path, Paths
 

@@ -11,8 +11,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 from tcpstall.archive.columns import BY_DAY, TABLES, Table
-from tcpstall.archive.forgotten import IS_FORGOTTEN
-from tcpstall.archive.given import given
+from tcpstall.archive.forgotten_mark import IS_FORGOTTEN
+from tcpstall.archive.row_table import given
 from tcpstall.archive.statement import checked
 from tcpstall.errors import CannotAnswer, CannotOpen, CannotWrite, ExitCode
 

@@ -4,7 +4,7 @@ import hashlib
 from collections.abc import Collection, Iterable
 from dataclasses import dataclass, replace
 
-from tcpstall.archive.found import Input
+from tcpstall.archive.discovery import Input
 from tcpstall.archive.store import SCHEMA, Stream
 
 __all__ = ["Beyond", "Member", "Set", "Skipped", "Task", "behind", "behind_id", "digest", "stage", "without"]

@@ -9,8 +9,8 @@ from typing import Any, Self
 
 from tcpstall.archive import names
 from tcpstall.archive.columns import layout
+from tcpstall.archive.damaged_parts import faults, refused
 from tcpstall.archive.names import ABOUT, CATALOG, COPY, DATABASE, JOURNAL, TABLES, repair_of
-from tcpstall.archive.place import Place, at
 from tcpstall.archive.records import (
     SCHEMA,
     Commit,
@@ -23,7 +23,7 @@ from tcpstall.archive.records import (
     read_catalog,
     read_entry,
 )
-from tcpstall.archive.sound import faults, refused
+from tcpstall.archive.storage import Place, at
 from tcpstall.errors import CannotOpen, CannotWrite
 
 __all__ = ["DATABASE", "SCHEMA", "TABLES", "Commit", "Lost", "Part", "Store", "Stream"]

@@ -5,8 +5,8 @@ from functools import lru_cache
 
 from tcpstall import _core
 from tcpstall.archive.names import digest_in, new_digest, streams_name
-from tcpstall.archive.place import Place
 from tcpstall.archive.records import Stream
+from tcpstall.archive.storage import Place
 from tcpstall.errors import CannotOpen
 
 __all__ = ["Streams", "kept"]

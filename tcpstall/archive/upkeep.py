@@ -7,12 +7,12 @@ from contextlib import contextmanager
 from typing import Any
 
 from tcpstall.archive.columns import BY_DAY, TABLES
+from tcpstall.archive.damaged_parts import refused
 from tcpstall.archive.names import repair_of
-from tcpstall.archive.parts import Parts, connected
+from tcpstall.archive.parquet import Parts, connected
 from tcpstall.archive.plan import current
 from tcpstall.archive.records import Row, sane_row
 from tcpstall.archive.session import make_views
-from tcpstall.archive.sound import refused
 from tcpstall.archive.store import DATABASE, Commit, Part, Store
 from tcpstall.errors import CannotOpen, CannotWrite, TcpstallError
 

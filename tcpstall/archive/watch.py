@@ -7,8 +7,8 @@ import time
 from collections.abc import Iterable, Sequence
 
 from tcpstall.archive import remote
-from tcpstall.archive.found import Input
-from tcpstall.archive.opened import split
+from tcpstall.archive.discovery import Input
+from tcpstall.archive.open_members import split
 from tcpstall.archive.rotation import grouped
 
 __all__ = ["complete"]

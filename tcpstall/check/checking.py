@@ -13,7 +13,7 @@ from tcpstall.check.measure import Measure, Worst
 from tcpstall.check.quantities import quantity
 from tcpstall.check.rule import Rule
 from tcpstall.check.services import ServedAt
-from tcpstall.compare import Comparison
+from tcpstall.diff import Comparison
 from tcpstall.model import Capture
 
 __all__ = ["Checked", "Checking", "State", "Verdict"]

@@ -10,7 +10,7 @@ from tcpstall.check.measure import Measure, Worst
 from tcpstall.check.quantities import Waits
 from tcpstall.check.rule import GROWTH, Rule
 from tcpstall.check.services import ServedAt
-from tcpstall.compare import Change, Comparison, ServiceChange
+from tcpstall.diff import Change, Comparison, ServiceChange
 from tcpstall.model import Endpoint
 
 __all__ = ["Grown", "Growth"]

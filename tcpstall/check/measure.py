@@ -7,7 +7,7 @@ from fractions import Fraction
 from tcpstall.check.chunk import Chunk
 from tcpstall.check.quantities import Quantity
 from tcpstall.check.rule import WORST, Rule
-from tcpstall.evidence import own_pauses
+from tcpstall.facts import own_pauses
 from tcpstall.model import Flow, Stall
 
 __all__ = ["Measure", "Tally", "Worst"]

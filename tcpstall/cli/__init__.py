@@ -9,7 +9,7 @@ from pathlib import Path
 import click
 
 from tcpstall import __version__
-from tcpstall.cli.ending import guarded
+from tcpstall.cli.exits import guarded
 from tcpstall.errors import ExitCode
 
 __all__ = ["main", "tcpstall"]

@@ -9,14 +9,23 @@ import click
 
 from tcpstall import _core
 from tcpstall.cli import ticket
-from tcpstall.cli.called import Remembering
+from tcpstall.cli.capture_options import (
+    Asked,
+    Reading,
+    expect_flows,
+    min_stall_option,
+    outcome,
+    read,
+    reading,
+    reading_options,
+)
 from tcpstall.cli.copies import named_as_given
-from tcpstall.cli.ending import complain, writing
-from tcpstall.cli.flows import store_of_flow_option
+from tcpstall.cli.exits import complain, writing
+from tcpstall.cli.flow_option import store_of_flow_option
 from tcpstall.cli.inputs import Inputs
+from tcpstall.cli.invocation import Remembering
 from tcpstall.cli.numbers import Number
 from tcpstall.cli.progress import Bar
-from tcpstall.cli.reading import Asked, Reading, expect_flows, min_stall_option, outcome, read, reading, reading_options
 from tcpstall.cli.selection import captures_argument
 from tcpstall.cli.signals import draining
 from tcpstall.errors import ExitCode

@@ -5,7 +5,7 @@ from pathlib import Path
 import click
 
 from tcpstall import keys
-from tcpstall.cli.ending import complain
+from tcpstall.cli.exits import complain
 from tcpstall.cli.options import together
 
 __all__ = ["anonymise_options", "key_of"]

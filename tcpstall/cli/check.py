@@ -9,17 +9,17 @@ import click
 from tcpstall import _core, output
 from tcpstall.causes import Cause
 from tcpstall.check import GROWTH, LATENCY, Checked, Checking, Rule, ServedAt
-from tcpstall.cli.ending import writing
-from tcpstall.cli.flows import store_of_flow_option
-from tcpstall.cli.form import table_or_json
+from tcpstall.cli.capture_options import Asked, Reading, narrowed, outcome, reading, reading_options
+from tcpstall.cli.exits import writing
+from tcpstall.cli.flow_option import store_of_flow_option
 from tcpstall.cli.inputs import Inputs, is_elsewhere
+from tcpstall.cli.output_format import table_or_json
 from tcpstall.cli.progress import Bar
-from tcpstall.cli.reading import Asked, Reading, narrowed, outcome, reading, reading_options
 from tcpstall.cli.rules import CONFIDENCE, SERVED_AT, Written, read_rules, together, written
 from tcpstall.cli.selection import captures_argument
 from tcpstall.cli.signals import draining
-from tcpstall.cli.waits import cause_option
-from tcpstall.compare import Comparison, compare
+from tcpstall.cli.wait_filters import cause_option
+from tcpstall.diff import Comparison, compare
 from tcpstall.errors import UNREAD, ExitCode, NothingToShow
 from tcpstall.keys import derived
 from tcpstall.model import Capture, Flow, Stall

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import click
 
-from tcpstall.cli.ending import complain, writing
+from tcpstall.cli.exits import complain, writing
 from tcpstall.cli.signals import draining
 from tcpstall.errors import ExitCode
 from tcpstall.units import counted

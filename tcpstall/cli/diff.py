@@ -6,16 +6,16 @@ from typing import TYPE_CHECKING
 import click
 
 from tcpstall.cli.anonymise import anonymise_options, key_of
-from tcpstall.cli.called import Remembering, command_line
-from tcpstall.cli.ending import writing
-from tcpstall.cli.form import table_or_json
+from tcpstall.cli.capture_options import outcome
+from tcpstall.cli.exits import writing
+from tcpstall.cli.invocation import Remembering, command_line
+from tcpstall.cli.output_format import table_or_json
 from tcpstall.cli.progress import Bar
-from tcpstall.cli.reading import outcome
 from tcpstall.cli.signals import draining
 from tcpstall.errors import ExitCode
 
 if TYPE_CHECKING:
-    from tcpstall.compare import Comparison
+    from tcpstall.diff import Comparison
 
 __all__ = ["command"]
 
@@ -39,7 +39,7 @@ def command(good: str, bad: str, form: str, output: Path | None, anonymise: bool
     """  # fmt: skip
     if good == bad == "-":
         raise click.UsageError("standard input can be read only once: give '-' once")
-    from tcpstall.compare import compare
+    from tcpstall.diff import compare
 
     with Bar() as bar, draining((good, bad)):
         comparison = compare(good, bad, anonymise=key_of(anonymise, key_file), progress=bar)

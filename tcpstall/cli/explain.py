@@ -8,7 +8,7 @@ import click
 from click.shell_completion import CompletionItem
 
 from tcpstall.causes import Cause
-from tcpstall.cli.ending import writing
+from tcpstall.cli.exits import writing
 from tcpstall.cli.inputs import Inputs, is_elsewhere
 from tcpstall.cli.numbers import Number
 from tcpstall.cli.terminal import width

@@ -5,8 +5,8 @@ from pathlib import Path
 import click
 
 from tcpstall.cli.anonymise import anonymise_options, key_of
-from tcpstall.cli.ending import complain, writing
-from tcpstall.cli.flows import FLOW, InStore, store_of_flow_option
+from tcpstall.cli.exits import complain, writing
+from tcpstall.cli.flow_option import FLOW, InStore, store_of_flow_option
 from tcpstall.cli.inputs import inputs
 from tcpstall.cli.numbers import Number
 from tcpstall.cli.output import analysed, capture_argument, ending_in, nothing_of

@@ -12,7 +12,7 @@ from click.shell_completion import CompletionItem
 
 from tcpstall.causes import Cause
 from tcpstall.cli import COMMANDS
-from tcpstall.cli.ending import writing
+from tcpstall.cli.exits import writing
 from tcpstall.cli.terminal import width
 from tcpstall.errors import ExitCode
 

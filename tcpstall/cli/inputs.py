@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING, BinaryIO
 import click
 from click.core import ParameterSource
 
+from tcpstall.cli.capture_sets import Streams, streams
 from tcpstall.cli.copies import copy_of, joined_copy
-from tcpstall.cli.flows import InStore
-from tcpstall.cli.rotated import Streams, streams
+from tcpstall.cli.flow_option import InStore
 from tcpstall.errors import CannotOpen
 
 if TYPE_CHECKING:
-    from tcpstall.archive.stored import StoredFlow
+    from tcpstall.archive.stored_flow import StoredFlow
 
 __all__ = ["Inputs", "inputs", "is_elsewhere"]
 
@@ -61,7 +61,7 @@ class Inputs:
         """A copy where there is one, else what reads the capture where it lies. Raises CannotOpen with the reason."""
         if not is_elsewhere(name):
             return None
-        from tcpstall.archive.opened import opened, reason
+        from tcpstall.archive.open_members import opened, reason
 
         try:
             copy, error = self._copies.get(name, ("", None))
@@ -77,7 +77,7 @@ def is_elsewhere(name: str) -> bool:
     if "://" not in name and "!/" not in name:
         return False
     from tcpstall.archive import remote
-    from tcpstall.archive.opened import split
+    from tcpstall.archive.open_members import split
 
     return remote.is_url(name) or remote.local(name) != name or split(name)[1] is not None
 
@@ -115,8 +115,8 @@ def inputs(
 
 
 def _found(store: str, named: InStore) -> "StoredFlow":
-    from tcpstall.archive.stored import stored_flow
-    from tcpstall.cli.asking import Form, asked
+    from tcpstall.archive.stored_flow import stored_flow
+    from tcpstall.cli.store_query import Form, asked
 
     with asked(store, Form(form="table", output=None)) as session:
         return stored_flow(session, *named)
@@ -124,7 +124,7 @@ def _found(store: str, named: InStore) -> "StoredFlow":
 
 def _holding(flow: "StoredFlow", max_expansion: int | None) -> Inputs:
     """The captures of a stored flow as one stream, with that flow alone selected."""
-    from tcpstall.archive.stored import number_in
+    from tcpstall.archive.stored_flow import number_in
 
     read_as = Streams(sets=(), missing_before=())
     if len(flow.captures) > 1:

@@ -12,9 +12,9 @@ from types import FrameType
 import click
 
 from tcpstall.cli.arrivals import Arrivals
-from tcpstall.cli.ending import complain, writing
+from tcpstall.cli.capture_options import outcome
+from tcpstall.cli.exits import complain, writing
 from tcpstall.cli.numbers import Number
-from tcpstall.cli.reading import outcome
 from tcpstall.cli.sizes import SIZE
 from tcpstall.cli.times import SPAN
 from tcpstall.errors import ExitCode

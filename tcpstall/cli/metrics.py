@@ -5,10 +5,10 @@ from typing import TYPE_CHECKING
 
 import click
 
-from tcpstall.cli.ending import complain, writing
+from tcpstall.cli.exits import complain, writing
 from tcpstall.cli.numbers import Number
-from tcpstall.cli.stores import store_option
-from tcpstall.cli.waits import SERVICE
+from tcpstall.cli.store_option import store_option
+from tcpstall.cli.wait_filters import SERVICE
 from tcpstall.errors import ExitCode
 from tcpstall.metrics.families import DEFAULT_SERVICES, MOST_SERVICES
 from tcpstall.metrics.printed import PRINTED, printed

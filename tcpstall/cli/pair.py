@@ -2,10 +2,10 @@
 
 import click
 
-from tcpstall.cli.ending import writing
-from tcpstall.cli.form import table_or_json
+from tcpstall.cli.capture_options import outcome
+from tcpstall.cli.exits import writing
+from tcpstall.cli.output_format import table_or_json
 from tcpstall.cli.progress import Bar
-from tcpstall.cli.reading import outcome
 from tcpstall.errors import ExitCode, NothingToShow
 
 __all__ = ["command"]
@@ -28,7 +28,7 @@ def command(client: str, server: str, form: str, same_clock: bool) -> ExitCode:
     """  # fmt: skip
     if "-" in (client, server):
         raise click.BadParameter("two files are needed, not standard input", param_hint="CLIENT SERVER")
-    from tcpstall.ends import pair
+    from tcpstall.pair import pair
 
     with Bar() as bar:
         ends = pair(client, server, same_clock=same_clock, progress=bar)

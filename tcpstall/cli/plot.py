@@ -6,11 +6,11 @@ from typing import TYPE_CHECKING
 import click
 
 from tcpstall.cli.anonymise import anonymise_options, key_of
-from tcpstall.cli.ending import writing
-from tcpstall.cli.flows import FLOW, InStore, store_of_flow_option
+from tcpstall.cli.capture_options import outcome
+from tcpstall.cli.exits import writing
+from tcpstall.cli.flow_option import FLOW, InStore, store_of_flow_option
 from tcpstall.cli.inputs import Inputs, inputs
 from tcpstall.cli.output import analysed_first, nothing_of
-from tcpstall.cli.reading import outcome
 from tcpstall.cli.selection import chosen
 from tcpstall.cli.times import MOMENT, Moment
 from tcpstall.errors import ExitCode, NothingToShow

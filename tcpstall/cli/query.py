@@ -5,9 +5,9 @@ from typing import Any, TypeVar, Unpack
 
 import click
 
-from tcpstall.cli.asking import Form, asked, form_options, parquet_file, write
-from tcpstall.cli.ending import writing
-from tcpstall.cli.stores import store_option
+from tcpstall.cli.exits import writing
+from tcpstall.cli.store_option import store_option
+from tcpstall.cli.store_query import Form, asked, form_options, parquet_file, write
 from tcpstall.errors import ExitCode
 
 __all__ = ["command"]

@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, Unpack
 
 import click
 
-from tcpstall.cli.ending import complain, writing
-from tcpstall.cli.flows import store_of_flow_option
+from tcpstall.cli.capture_options import Asked, expect_flows, outcome, read, reading, reading_options
+from tcpstall.cli.exits import complain, writing
+from tcpstall.cli.flow_option import store_of_flow_option
 from tcpstall.cli.numbers import Number
-from tcpstall.cli.reading import Asked, expect_flows, outcome, read, reading, reading_options
 from tcpstall.cli.selection import captures_argument
 from tcpstall.cli.signals import draining
 from tcpstall.errors import UNREAD, CannotOpen, ExitCode

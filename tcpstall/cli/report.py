@@ -8,13 +8,22 @@ from typing import TYPE_CHECKING, Unpack, get_args
 import click
 
 from tcpstall import __version__, _core
-from tcpstall.cli.archived import chosen_store, store_page, typed_top
-from tcpstall.cli.called import Remembering, command_line
-from tcpstall.cli.ending import complain, writing
+from tcpstall.cli.capture_options import (
+    Asked,
+    Reading,
+    expect_flows,
+    min_stall_option,
+    outcome,
+    read,
+    reading,
+    reading_options,
+)
+from tcpstall.cli.exits import complain, writing
+from tcpstall.cli.invocation import Remembering, command_line
 from tcpstall.cli.numbers import Number
-from tcpstall.cli.reading import Asked, Reading, expect_flows, min_stall_option, outcome, read, reading, reading_options
 from tcpstall.cli.selection import captures_argument
-from tcpstall.cli.waits import Which
+from tcpstall.cli.store_page import chosen_store, store_page, typed_top
+from tcpstall.cli.wait_filters import Which
 from tcpstall.errors import UNREAD, ExitCode
 from tcpstall.model import Capture, Flow, Sort
 from tcpstall.output import written

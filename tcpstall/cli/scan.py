@@ -6,18 +6,18 @@ from typing import TYPE_CHECKING
 
 import click
 
-from tcpstall.cli.ending import complain
+from tcpstall.cli.capture_options import link_rate_option, max_expansion_option
+from tcpstall.cli.exits import complain
 from tcpstall.cli.numbers import Number
-from tcpstall.cli.reading import link_rate_option, max_expansion_option
 from tcpstall.cli.sizes import SIZE
-from tcpstall.cli.stores import store_option
+from tcpstall.cli.store_option import store_option
 from tcpstall.cli.times import SPAN
 from tcpstall.errors import ExitCode
 from tcpstall.units import counted, duration, number, size
 
 if TYPE_CHECKING:
     from tcpstall.archive.progress import Summary
-    from tcpstall.archive.repeated import Wanted
+    from tcpstall.archive.repeat import Wanted
     from tcpstall.archive.scan import Executor
 
 __all__ = ["command"]
@@ -114,8 +114,8 @@ def command(
     the system does not let be read is skipped with a line and exit code 3, and tried again by the next scan.
     """  # fmt: skip
     from tcpstall.archive.scan import scan
-    from tcpstall.archive.work import Options
-    from tcpstall.cli.scanning import rounds, waiting, watchers
+    from tcpstall.archive.task import Options
+    from tcpstall.cli.scan_progress import rounds, waiting, watchers
 
     workers = _workers(jobs, memory_bytes)
     one_round = partial(
@@ -143,7 +143,7 @@ def command(
 
 
 def _wanted(older_than: str | None, *, again: bool, watch: bool) -> "Wanted":
-    from tcpstall.archive.repeated import always, never, written_before
+    from tcpstall.archive.repeat import always, never, written_before
 
     if older_than is not None and not again:
         raise click.UsageError("--older-than-version narrows --again: give both")

@@ -10,7 +10,7 @@ from contextlib import contextmanager, suppress
 from dataclasses import replace
 
 from tcpstall.cli.arrivals import Arrivals
-from tcpstall.cli.ending import writing
+from tcpstall.cli.exits import writing
 from tcpstall.cli.terminal import console
 from tcpstall.errors import TcpstallError
 from tcpstall.live import State

@@ -5,7 +5,7 @@ from pathlib import Path
 import click
 
 from tcpstall.cli.anonymise import anonymise_options, key_of
-from tcpstall.cli.ending import writing
+from tcpstall.cli.exits import writing
 from tcpstall.errors import CannotOpen, ExitCode
 
 __all__ = ["command"]

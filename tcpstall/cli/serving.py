@@ -11,7 +11,7 @@ from socketserver import ThreadingTCPServer
 from typing import Any
 
 from tcpstall.archive.exporting import exported, samples
-from tcpstall.cli.ending import complain
+from tcpstall.cli.exits import complain
 from tcpstall.cli.signals import until_terminated
 from tcpstall.errors import CannotWrite, ExitCode, TcpstallError
 from tcpstall.metrics.exposition import CONTENT_TYPES, Form, exposed

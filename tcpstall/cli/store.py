@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING
 
 import click
 
-from tcpstall.cli.ending import complain, writing
+from tcpstall.cli.exits import complain, writing
 from tcpstall.cli.networks import NETWORK, Network
 from tcpstall.cli.sizes import SIZE
-from tcpstall.cli.stores import store_option
+from tcpstall.cli.store_option import store_option
 from tcpstall.cli.times import MOMENT, SPAN, Moment
 from tcpstall.errors import ExitCode, NothingToShow
 from tcpstall.units import counted, date, number, size
@@ -31,7 +31,7 @@ def command() -> None:
 @store_option
 def info(store: str) -> ExitCode:
     """Say what is in a store: rows, files and bytes of each table, and the days that it spans."""
-    from tcpstall.archive.sound import refused
+    from tcpstall.archive.damaged_parts import refused
     from tcpstall.archive.store import TABLES, Store
 
     opened = Store.open(store)
@@ -107,8 +107,8 @@ def prune(age_ns: int | None, keep_bytes: int | None, dry_run: bool, store: str)
 
 def _forgotten(store: str, which: "Callable[[Store], Which]", *, dry_run: bool) -> dict[str, int]:
     """Prints and returns the number of deleted rows by table, or of those that would be deleted."""
+    from tcpstall.archive.damaged_parts import refused
     from tcpstall.archive.forget import forget, to_forget
-    from tcpstall.archive.sound import refused
     from tcpstall.archive.store import Store
 
     opened = Store.open(store)  # to forget makes no store where there is none
@@ -153,8 +153,8 @@ def check(repair: bool, store: str) -> ExitCode:
     whose rows were lost.
     """  # fmt: skip
     from tcpstall.archive.check import checked
-    from tcpstall.archive.place import at
     from tcpstall.archive.repair import repaired
+    from tcpstall.archive.storage import at
 
     if repair:
         for name, what in repaired(store).problems.items():

@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING
 import click
 
 from tcpstall import __version__
-from tcpstall.cli.called import command_line
-from tcpstall.cli.ending import writing
+from tcpstall.cli.capture_options import Reading
+from tcpstall.cli.exits import writing
 from tcpstall.cli.inputs import Inputs
-from tcpstall.cli.reading import Reading
+from tcpstall.cli.invocation import command_line
 from tcpstall.model import Analysis, Flow, Sort
 
 if TYPE_CHECKING:

@@ -4,12 +4,12 @@ from typing import Literal, Unpack, get_args
 
 import click
 
-from tcpstall.cli.asking import Form, asked, form_options, tell_flows_without, write
 from tcpstall.cli.numbers import Number
-from tcpstall.cli.stores import store_option
-from tcpstall.cli.waits import Which, chosen, which_options
+from tcpstall.cli.store_option import store_option
+from tcpstall.cli.store_query import Form, asked, form_options, tell_flows_without, write
+from tcpstall.cli.wait_filters import Which, chosen, which_options
 from tcpstall.errors import ExitCode
-from tcpstall.losses import By
+from tcpstall.lost_time import By
 
 __all__ = ["command"]
 

@@ -4,12 +4,12 @@ from typing import Unpack, get_args
 
 import click
 
-from tcpstall.cli.asking import Form, asked, form_options, write
 from tcpstall.cli.numbers import Number
-from tcpstall.cli.stores import store_option
-from tcpstall.cli.waits import Which, chosen, which_options
+from tcpstall.cli.store_option import store_option
+from tcpstall.cli.store_query import Form, asked, form_options, write
+from tcpstall.cli.wait_filters import Which, chosen, which_options
 from tcpstall.errors import ExitCode
-from tcpstall.losses import Every
+from tcpstall.lost_time import Every
 
 __all__ = ["command"]
 
@@ -46,7 +46,7 @@ def command(store: str, every: Every, most: int, **which: Unpack[_Asked]) -> Exi
     meant = chosen(which)
     form = Form(form=which["form"], output=which["output"])
     with asked(store, form, meant) as session:
-        from tcpstall.archive.courses import trend
+        from tcpstall.archive.trend import trend
 
         found = trend(session, every, meant, most)
     from tcpstall.cli.terminal import has_braille

@@ -4,13 +4,13 @@ from typing import TYPE_CHECKING
 
 import click
 
-from tcpstall.cli.ending import writing
-from tcpstall.cli.flows import FLOW, InStore, store_of_flow_option
-from tcpstall.cli.form import table_or_json
+from tcpstall.cli.capture_options import outcome
+from tcpstall.cli.exits import writing
+from tcpstall.cli.flow_option import FLOW, InStore, store_of_flow_option
 from tcpstall.cli.inputs import inputs
 from tcpstall.cli.numbers import LARGEST
+from tcpstall.cli.output_format import table_or_json
 from tcpstall.cli.progress import Bar
-from tcpstall.cli.reading import outcome
 from tcpstall.errors import UNREAD, ExitCode, NothingToShow
 
 if TYPE_CHECKING:

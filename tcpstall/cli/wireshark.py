@@ -4,7 +4,7 @@ from pathlib import Path
 
 import click
 
-from tcpstall.cli.ending import complain, writing
+from tcpstall.cli.exits import complain, writing
 from tcpstall.cli.inputs import inputs
 from tcpstall.cli.output import analysed, capture_argument, ending_in
 from tcpstall.cli.progress import Bar

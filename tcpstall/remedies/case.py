@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from tcpstall.causes import Cause
-from tcpstall.evidence import mostly
+from tcpstall.facts import mostly
 from tcpstall.model import Direction, Flow, Service, Side, Stall
 
 __all__ = ["Case", "cases"]

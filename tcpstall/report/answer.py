@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from tcpstall.causes import Cause
-from tcpstall.evidence import own_pauses
+from tcpstall.facts import own_pauses
 from tcpstall.model import Analysis, Flow, Side, Stall
 from tcpstall.report.limits import lifting
 from tcpstall.report.outcome import headline

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from tcpstall.causes import Cause
-from tcpstall.evidence import mostly
+from tcpstall.facts import mostly
 from tcpstall.model import Stall
 from tcpstall.units import counted, number, per_second, size, size_range
 

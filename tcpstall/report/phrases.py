@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 
 from tcpstall.causes import Cause
-from tcpstall.evidence import mostly
+from tcpstall.facts import mostly
 from tcpstall.model import Flow, Side, Stall
 from tcpstall.report.outcome import handshake_phrase, never_acknowledged
 from tcpstall.report.path import busy_path, busy_path_of

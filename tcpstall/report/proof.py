@@ -8,7 +8,7 @@ from rich.padding import Padding
 from rich.text import Text
 
 from tcpstall import _core
-from tcpstall.evidence import facts, length, packets
+from tcpstall.facts import facts, length, packets
 from tcpstall.model import Flow, Stall
 from tcpstall.report.html.wireshark import stall_filter
 from tcpstall.report.phrases import phrase_of_one

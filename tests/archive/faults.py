@@ -15,7 +15,7 @@ from typing import Any
 import duckdb
 import pytest
 
-from tcpstall.archive.work import Options
+from tcpstall.archive.task import Options
 
 __all__ = ["InWorkers", "Steps", "killed", "refused"]
 

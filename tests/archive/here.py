@@ -4,7 +4,7 @@ from collections import deque
 from collections.abc import Callable, Sequence
 
 from tcpstall.archive.plan import Task
-from tcpstall.archive.work import Done, Options, scan_task
+from tcpstall.archive.task import Done, Options, scan_task
 
 __all__ = ["here"]
 

@@ -6,11 +6,11 @@ from pathlib import Path
 import pytest
 
 from tcpstall import _core
-from tcpstall.archive import work
+from tcpstall.archive import task
 from tcpstall.archive.progress import Nobody, Progress, Summary
-from tcpstall.archive.repeated import Wanted, always, never, version, written_before
+from tcpstall.archive.repeat import Wanted, always, never, version, written_before
 from tcpstall.archive.scan import scan
-from tcpstall.archive.work import Done
+from tcpstall.archive.task import Done
 from tcpstall.cli import main
 from tcpstall.errors import CannotOpen, ExitCode
 from tests.archive.conftest import rotated, single
@@ -99,7 +99,7 @@ def test_rows_stay_as_they_are_where_a_file_cannot_be_read_this_time(
         return Refusing(Path(name).read_bytes(), OSError(5, "Input/output error"), min(at, 4_000))
 
     with monkeypatch.context() as patch:
-        patch.setattr(work, "opened", opened)
+        patch.setattr(task, "opened", opened)
         summary = scanned(captures, store)
     assert {Path(each.name).name for each in summary.skipped} == {"a.pcap", "eth0.pcap0", "eth0.pcap1", "eth0.pcap2"}
     after = rows(store)
@@ -142,7 +142,7 @@ def test_captures_of_older_versions_alone_are_read_again(
 def test_what_was_given_up_is_tried_again(captures: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     other = tmp_path / "other"
     with monkeypatch.context() as patch:
-        patch.setattr(work._Scan, "_keep", lambda *_: next(iter(())))
+        patch.setattr(task._Scan, "_keep", lambda *_: next(iter(())))
         assert scanned(captures / "a.pcap", other, never).failed == 1
     assert scanned(captures / "a.pcap", other, never).captures == 0
     assert scanned(captures / "a.pcap", other).captures == 1

@@ -8,12 +8,12 @@ from pathlib import Path
 import pytest
 
 from tcpstall.archive import plan, watch
-from tcpstall.archive.opened import Opener
+from tcpstall.archive.open_members import Opener
 from tcpstall.archive.progress import Nobody, Summary
 from tcpstall.archive.scan import scan
 from tcpstall.archive.store import Store
 from tcpstall.archive.tar import Window
-from tcpstall.archive.work import Done
+from tcpstall.archive.task import Done
 from tests.archive.conftest import rotated, single
 from tests.archive.contents import Rows, rows
 from tests.archive.here import here
@@ -105,7 +105,7 @@ def test_an_archive_that_was_read_to_its_end_is_not_opened_again(
     def never(self: object, name: str) -> None:
         pytest.fail(f"{name} was opened")
 
-    monkeypatch.setattr("tcpstall.archive.opened.Opener.archive", never)
+    monkeypatch.setattr("tcpstall.archive.open_members.Opener.archive", never)
     again = scanned(path, store)
     assert again is not None
     assert (again.captures, again.known) == (0, len(members) + 1)

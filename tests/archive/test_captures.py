@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from tcpstall.archive.given import given
 from tcpstall.archive.repair import repaired
+from tcpstall.archive.row_table import given
 from tcpstall.archive.scan import scan
 from tcpstall.archive.session import session
 from tcpstall.archive.store import Store

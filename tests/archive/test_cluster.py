@@ -16,11 +16,11 @@ import pytest
 
 from tcpstall import _core
 from tcpstall.archive import cluster, plan
-from tcpstall.archive.place import at
 from tcpstall.archive.progress import Nobody, Summary
 from tcpstall.archive.scan import scan
+from tcpstall.archive.storage import at
 from tcpstall.archive.store import Store
-from tcpstall.archive.work import Done
+from tcpstall.archive.task import Done
 from tcpstall.cli import main
 from tcpstall.errors import CannotOpen, ExitCode
 from tests.archive.contents import rows
@@ -32,9 +32,9 @@ ROOT = Path(__file__).parents[2]
 
 POISON = """
 import os
-from tcpstall.archive import cluster, work
+from tcpstall.archive import cluster, task
 
-true = work.scan_task
+true = task.scan_task
 
 def scan_task(task, *rest):
     if any("poison" in each.name for each in task.sets):

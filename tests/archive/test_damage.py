@@ -9,11 +9,11 @@ from pathlib import Path
 import pytest
 
 from tcpstall.archive.check import checked
-from tcpstall.archive.place import at
 from tcpstall.archive.plan import Task
 from tcpstall.archive.progress import Nobody
 from tcpstall.archive.scan import scan
-from tcpstall.archive.work import Done, Options, scan_task
+from tcpstall.archive.storage import at
+from tcpstall.archive.task import Done, Options, scan_task
 from tcpstall.cli import main
 from tcpstall.errors import CannotOpen
 from tests.archive.conftest import EXHAUSTIVE, single

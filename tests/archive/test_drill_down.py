@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from tcpstall.archive import copied
-from tcpstall.archive.found import find
+from tcpstall.archive import local_copies
+from tcpstall.archive.discovery import find
 from tcpstall.cli import main
 from tests.archive.trees import tar
 from tests.conftest import FIXTURES
@@ -186,7 +186,7 @@ def test_a_folder_without_permission_is_told(say: Say, tmp_path: Path, monkeypat
 
 def test_a_full_disk_says_where_copies_go(say: Say, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     name = _file(tmp_path, "a.tar", tar({"a.pcap": CONTENT})) + "!/a.pcap"
-    monkeypatch.setattr(copied, "_new", lambda *_: Path("/dev/full").open("wb"))  # noqa: SIM115
+    monkeypatch.setattr(local_copies, "_new", lambda *_: Path("/dev/full").open("wb"))  # noqa: SIM115
     code, _, err = say("plot", name, "-o", tmp_path / "x.png")
     assert code == 3
     assert "No space left on device; TMPDIR can name a folder with more room" in err
@@ -226,7 +226,7 @@ def test_a_copy_is_removed_where_the_command_is_interrupted(
         target.write_bytes(b"half")
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(copied, "copied", interrupted)
+    monkeypatch.setattr(local_copies, "copied", interrupted)
     assert say("plot", name, "-o", tmp_path / "x.png")[0] == 130
     assert len(made) == 1
 

@@ -14,8 +14,8 @@ from typing import Any
 
 import pytest
 
-from tcpstall.archive import work
-from tcpstall.archive.opened import Opener
+from tcpstall.archive import task
+from tcpstall.archive.open_members import Opener
 from tcpstall.archive.progress import Summary
 from tcpstall.archive.scan import scan
 from tcpstall.cli import main
@@ -98,7 +98,7 @@ def test_a_capture_that_the_system_refuses_to_a_worker_is_skipped(
         return Refusing(Path(name).read_bytes(), refusal, beginning)
 
     with monkeypatch.context() as patch:
-        patch.setattr(work, "opened", opened)
+        patch.setattr(task, "opened", opened)
         summary = scanned(captures, store)
     expect_one_skipped(summary, captures, store)
 
@@ -148,7 +148,7 @@ def test_a_member_of_an_archive_is_to_blame_for_its_content_and_not_for_its_file
         return io.BytesIO(packed[:70_000] + bytes(len(packed) - 70_000))
 
     with monkeypatch.context() as patch:
-        true = work.scan_task
+        true = task.scan_task
 
         def late(tasks: Any, url: str, options: Any, done: Callable[[Any], None], told: Any) -> None:
             patch.setattr(Opener, "_plain", harmed)
@@ -213,7 +213,7 @@ def test_a_share_that_is_away_when_its_captures_are_looked_into_ends_the_scan(
 
 def test_a_defect_is_the_captures_row(captures: Path, store: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     with monkeypatch.context() as patch:
-        patch.setattr(work._Scan, "_keep", lambda *_: next(iter(())))
+        patch.setattr(task._Scan, "_keep", lambda *_: next(iter(())))
         summary = scanned(captures, store)
     assert (summary.failed, summary.skipped) == (2, [])
     assert {row[4] for row in rows(store)["errors"]} == {ExitCode.DEFECT}

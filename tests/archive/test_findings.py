@@ -11,15 +11,15 @@ from typing import Any
 import pytest
 
 import tcpstall
-from tcpstall.archive.chosen import Chosen
 from tcpstall.archive.findings import findings
 from tcpstall.archive.scan import scan
 from tcpstall.archive.session import session
 from tcpstall.archive.store import Store
+from tcpstall.archive.where import Chosen
 from tcpstall.cli import main
 from tcpstall.findings import Finding, sentence
 from tcpstall.findings import findings as findings_of
-from tcpstall.losses import Shown
+from tcpstall.lost_time import Shown
 from tests.archive.here import here
 
 FIXTURES = Path(__file__).parents[2] / "fixtures"

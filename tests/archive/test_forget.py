@@ -12,7 +12,7 @@ from tcpstall.archive import forget as forgetting
 from tcpstall.archive.columns import BY_DAY, TABLES
 from tcpstall.archive.forget import Which, first_day_within, forget
 from tcpstall.archive.progress import Summary
-from tcpstall.archive.repeated import Wanted, always, never
+from tcpstall.archive.repeat import Wanted, always, never
 from tcpstall.archive.scan import scan
 from tcpstall.archive.store import Store
 from tcpstall.cli import main

@@ -16,9 +16,9 @@ from typing import Any
 import pytest
 
 from tcpstall import _core
-from tcpstall.archive.found import Fingerprints, Input, Tally, find, fingerprint, opened
-from tcpstall.archive.opened import Opener
-from tcpstall.archive.place import at
+from tcpstall.archive.discovery import Fingerprints, Input, Tally, find, fingerprint, opened
+from tcpstall.archive.open_members import Opener
+from tcpstall.archive.storage import at
 from tcpstall.errors import CannotOpen, ExitCode
 
 from .trees import FIRST_NS, pcap, tar, written

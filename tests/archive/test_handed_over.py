@@ -9,10 +9,10 @@ from typing import Any
 
 import pytest
 
-from tcpstall.archive.inside import Inside
-from tcpstall.archive.place import LocalPlace
+from tcpstall.archive.confined import Inside
 from tcpstall.archive.records import sealed
 from tcpstall.archive.scan import scan
+from tcpstall.archive.storage import LocalPlace
 from tcpstall.cli import main
 from tcpstall.errors import CannotOpen, CannotWrite
 from tests.archive.conftest import single

@@ -8,10 +8,10 @@ import duckdb
 import pytest
 
 from tcpstall import _core
-from tcpstall.archive import parts
+from tcpstall.archive import parquet
 from tcpstall.archive.columns import TABLES
-from tcpstall.archive.parts import Parts
-from tcpstall.archive.place import at
+from tcpstall.archive.parquet import Parts
+from tcpstall.archive.storage import at
 from tests.archive.conftest import single
 
 FEW, MANY = 3, 60
@@ -44,11 +44,11 @@ def test_duckdb_is_asked_as_often_for_many_captures_as_for_few(
     reports: Sequence[_core.Report], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """To plan a question costs more than to analyse a capture of a thousand packets."""
-    connected = parts.connected
+    connected = parquet.connected
     asked = []
     for number in (FEW, MANY):
         duck = Counting(connected(at(str(tmp_path)), 10**8))
-        monkeypatch.setattr(parts, "connected", lambda *_, duck=duck: duck)
+        monkeypatch.setattr(parquet, "connected", lambda *_, duck=duck: duck)
         gathering = Parts(at(str(tmp_path / str(number))), 10**8)
         for report in reports[:number]:
             gathering.add(report, "0" * 16, ["file:///a.pcap"])

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from tcpstall import _core
-from tcpstall.archive.found import Input
+from tcpstall.archive.discovery import Input
 from tcpstall.archive.plan import Plan, Set, current, planned
 from tcpstall.archive.sets import Skipped
 from tcpstall.errors import CannotOpen

@@ -4,10 +4,10 @@ from pathlib import Path
 
 import pytest
 
-from tcpstall.archive.chosen import Chosen
 from tcpstall.archive.questions import top
 from tcpstall.archive.session import session
 from tcpstall.archive.store import Store
+from tcpstall.archive.where import Chosen
 from tcpstall.errors import CannotAnswer
 from tests.questions.rows import Rows, made, stored
 

@@ -8,11 +8,11 @@ from pathlib import Path
 import fsspec
 import pytest
 
-from tcpstall.archive import work
+from tcpstall.archive import task
 from tcpstall.archive.check import checked
-from tcpstall.archive.place import at
 from tcpstall.archive.repair import repaired
 from tcpstall.archive.scan import scan
+from tcpstall.archive.storage import at
 from tcpstall.archive.store import Store
 from tcpstall.errors import CannotOpen
 from tests.archive.conftest import rotated, single
@@ -132,7 +132,7 @@ def test_rows_that_are_left_stay_where_a_capture_cannot_be_read_this_time(
         return Refusing(Path(name).read_bytes(), OSError(5, "Input/output error"), beginning)
 
     with monkeypatch.context() as patch:
-        patch.setattr(work, "opened", opened)
+        patch.setattr(task, "opened", opened)
         assert scan([str(captures)], str(store), executor=here).skipped
     assert rows(store) == left
     scan([str(captures)], str(store), executor=here)
@@ -159,7 +159,7 @@ def test_parts_that_were_merged_and_not_yet_swept_do_not_double_rows(store: Path
     before = rows(store)
     old = {name: (store / name).read_bytes() for name in at(str(store)).names("stalls")}
     with Store.writing(str(store)) as opened:
-        from tcpstall.archive.parts import Parts
+        from tcpstall.archive.parquet import Parts
         from tcpstall.archive.store import Commit
 
         for part in opened.parts("stalls"):

@@ -9,12 +9,12 @@ from pathlib import Path
 import pytest
 
 from tcpstall import _core
-from tcpstall.archive import work
+from tcpstall.archive import task
 from tcpstall.archive.progress import Summary
 from tcpstall.archive.scan import scan
 from tcpstall.archive.session import session
 from tcpstall.archive.store import Store
-from tcpstall.archive.work import NOT_CONTINUED
+from tcpstall.archive.task import NOT_CONTINUED
 from tcpstall.cli import main
 from tcpstall.errors import ExitCode
 from tests.archive.contents import rows
@@ -294,7 +294,7 @@ def test_what_was_read_of_a_file_before_reading_failed_does_not_count_beside_the
             return Failing(Path(name).read_bytes()) if name == bad else None
 
         with monkeypatch.context() as patch:
-            patch.setattr(work, "opened", opened)
+            patch.setattr(task, "opened", opened)
             summary = scan([str(folder)], str(store), executor=here)
         assert [skipped.name for skipped in summary.skipped] == [bad]
         assert rows(store)["errors"] == []

@@ -23,7 +23,7 @@ from tcpstall.archive.forget import Which, forget
 from tcpstall.archive.progress import Nobody, Summary
 from tcpstall.archive.scan import scan
 from tcpstall.archive.store import Store
-from tcpstall.archive.work import Done
+from tcpstall.archive.task import Done
 from tcpstall.errors import CannotOpen, CannotWrite
 from tests.archive.conftest import single
 from tests.archive.contents import counted, rows

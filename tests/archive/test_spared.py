@@ -9,9 +9,9 @@ import pytest
 from tcpstall.archive import upkeep
 from tcpstall.archive.check import checked
 from tcpstall.archive.forget import Which, forget
-from tcpstall.archive.place import at
 from tcpstall.archive.scan import scan
 from tcpstall.archive.session import session
+from tcpstall.archive.storage import at
 from tcpstall.archive.store import Commit, Part, Store
 from tests.archive.conftest import single
 from tests.archive.here import here

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from tcpstall.archive.place import LocalPlace
+from tcpstall.archive.storage import LocalPlace
 from tcpstall.archive.store import Commit, Part, Store
 from tcpstall.errors import CannotOpen, CannotWrite, StoreInUse, TcpstallError
 

@@ -12,12 +12,12 @@ from tcpstall.archive import sets
 from tcpstall.archive.check import checked
 from tcpstall.archive.examples import Wanted, examples
 from tcpstall.archive.forget import Which, forget
-from tcpstall.archive.place import at
 from tcpstall.archive.progress import Summary
 from tcpstall.archive.scan import scan
 from tcpstall.archive.session import session
+from tcpstall.archive.storage import at
 from tcpstall.archive.store import Store
-from tcpstall.archive.work import CannotWork, scan_task
+from tcpstall.archive.task import CannotWork, scan_task
 from tests.archive.here import here
 from tests.archive.rings import crossed
 

@@ -10,7 +10,7 @@ import pytest
 
 from tcpstall.archive.progress import Summary
 from tcpstall.archive.store import Store
-from tcpstall.cli import scanning
+from tcpstall.cli import scan_progress
 from tcpstall.errors import ExitCode, StoreInUse
 from tests.archive.conftest import single
 from tests.archive.contents import counted
@@ -75,8 +75,8 @@ def test_each_writer_is_named_once(
             raise StoreInUse("it is in use", owner)
         return Summary(captures=7)
 
-    monkeypatch.setattr(scanning, "_LOOK_S", 0)
-    assert scanning.waiting(once, store).captures == 7
+    monkeypatch.setattr(scan_progress, "_LOOK_S", 0)
+    assert scan_progress.waiting(once, store).captures == 7
     assert capsys.readouterr().err.splitlines() == [
         f"tcpstall: waiting for process 1 of here, which is writing into {store}",
         f"tcpstall: waiting for process 2 of \\x1bthere, which is writing into {store}",

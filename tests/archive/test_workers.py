@@ -14,7 +14,7 @@ from tcpstall import _core
 from tcpstall.archive import isolated, local, plan
 from tcpstall.archive.plan import Task
 from tcpstall.archive.scan import scan
-from tcpstall.archive.work import CannotWork, Done, Options, scan_task
+from tcpstall.archive.task import CannotWork, Done, Options, scan_task
 from tcpstall.errors import ExitCode
 from tests.archive.contents import rows
 from tests.cli.conftest import environment
@@ -35,10 +35,10 @@ HOSTILE = (
 """Modules that a worker loads, or that a library tries to load."""
 
 DYING = """
-from tcpstall.archive import local, work
+from tcpstall.archive import local, task
 import os
 
-true = work.scan_task
+true = task.scan_task
 
 def scan_task(task, *rest):
     if any("poison" in each.name for each in task.sets):

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from tcpstall.compare import compare
+from tcpstall.diff import compare
 from tcpstall.errors import ExitCode
 from tests.check.flows import Told, large, lossy, played, thinking
 from tests.scene import Scene

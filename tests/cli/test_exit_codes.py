@@ -11,7 +11,7 @@ from typing import IO
 import pytest
 
 from tcpstall.archive.store import Store
-from tcpstall.cli import ending, main
+from tcpstall.cli import exits, main
 from tcpstall.errors import ExitCode
 from tests.cli.conftest import Run, environment
 
@@ -37,7 +37,7 @@ def test_an_unexpected_exception_exits_1_and_asks_for_a_report(
     def broken(*_: object) -> int:
         raise RuntimeError("the model\nis wrong")
 
-    monkeypatch.setattr(ending, "_run", broken)
+    monkeypatch.setattr(exits, "_run", broken)
     assert main(["explain"]) == ExitCode.DEFECT
     (line,) = _lines(capsys.readouterr().err)
     assert line.startswith(
@@ -52,7 +52,7 @@ def test_a_defect_shows_its_traceback_when_asked(
     def broken(*_: object) -> int:
         raise RuntimeError
 
-    monkeypatch.setattr(ending, "_run", broken)
+    monkeypatch.setattr(exits, "_run", broken)
     monkeypatch.setenv("TCPSTALL_TRACEBACK", "1")
     assert main(["explain"]) == ExitCode.DEFECT
     assert "Traceback" in capsys.readouterr().err
@@ -177,7 +177,7 @@ def test_a_signal_exits_128_and_its_number_with_one_line(
         (signal.SIGTERM, ExitCode.TERMINATED),
         (signal.SIGHUP, ExitCode.HUNG_UP),
     ):
-        monkeypatch.setattr(ending, "_run", lambda *_, number=number: signal.raise_signal(number))
+        monkeypatch.setattr(exits, "_run", lambda *_, number=number: signal.raise_signal(number))
         assert main(["explain"]) == code == 128 + number
         assert len(_lines(capsys.readouterr().err)) == 1
 

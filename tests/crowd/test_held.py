@@ -12,7 +12,7 @@ import pytest
 
 import tcpstall
 from tcpstall import Analysis, Cause, _core
-from tcpstall.compare import Facts, compare
+from tcpstall.diff import Facts, compare
 from tcpstall.model import Sort
 from tcpstall.report import render
 from tcpstall.report.html import MadeBy, page

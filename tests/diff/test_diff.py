@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from tcpstall.causes import Cause
-from tcpstall.compare import Comparison, compare
+from tcpstall.diff import Comparison, compare
 from tcpstall.report.diff.words import headline
 from tests.cli.conftest import Run, capture, cut_capture, here, picture, run
 from tests.documents import DOCS

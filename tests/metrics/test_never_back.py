@@ -13,12 +13,12 @@ from tcpstall.archive.forget import Which, forget
 from tcpstall.archive.ledger import Key, Ledger
 from tcpstall.archive.metrics import Metrics
 from tcpstall.archive.names import LEDGER
-from tcpstall.archive.repeated import Wanted, always, never
+from tcpstall.archive.pruned import sound
+from tcpstall.archive.repeat import Wanted, always, never
 from tcpstall.archive.scan import scan
 from tcpstall.archive.session import Session, session
 from tcpstall.archive.store import Store
 from tcpstall.archive.sums import sums
-from tcpstall.archive.within import sound
 from tcpstall.cli import main
 from tcpstall.errors import CannotOpen, ExitCode
 from tcpstall.metrics.families import FLOWS, LOST

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from hypothesis import given, settings
 
-from tcpstall.ends import pair
+from tcpstall.pair import pair
 from tests.pair.stage import captured
 from tests.scene import Scene
 from tests.scene.strategies import acts

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from tcpstall.ends import Ends, pair
+from tcpstall.pair import Ends, pair
 from tests.pair.stage import ENDS, Packets, captured, clock, each, from_packet, translated
 from tests.scene import Scene
 from tests.scene.files import Format

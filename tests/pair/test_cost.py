@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from tcpstall.ends import pair
+from tcpstall.pair import pair
 from tcpstall.report.pair.as_json import pair_json
 from tests.pair.stage import ENDS, Packets
 from tests.scene.files import write

@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import pytest
 
-from tcpstall.ends import Ends, Event, pair
+from tcpstall.pair import Ends, Event, pair
 from tests.pair.stage import Packets, captured, each, from_packet, without
 from tests.scene import Scene
 

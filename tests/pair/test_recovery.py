@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import pytest
 
 from tcpstall.causes import Cause
-from tcpstall.ends import Ends, PairedFlow, Wait, pair
+from tcpstall.pair import Ends, PairedFlow, Wait, pair
 from tests.pair.stage import captured, clock
 from tests.scene import Scene
 from tests.scene.network import Side

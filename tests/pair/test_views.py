@@ -3,7 +3,7 @@
 import pytest
 
 from tcpstall.causes import Cause
-from tcpstall.ends import PairedFlow, Wait, pair
+from tcpstall.pair import PairedFlow, Wait, pair
 from tests.pair.stage import captured, clock
 from tests.scene import Scene
 

@@ -11,15 +11,15 @@ from typing import TYPE_CHECKING
 import pytest
 
 from tcpstall import Cause
-from tcpstall.archive.chosen import Chosen
-from tcpstall.archive.courses import trend
 from tcpstall.archive.findings import findings
 from tcpstall.archive.overview import overview
 from tcpstall.archive.questions import top
 from tcpstall.archive.session import session
 from tcpstall.archive.store import Store
+from tcpstall.archive.trend import trend
+from tcpstall.archive.where import Chosen
 from tcpstall.findings import Finding
-from tcpstall.losses import Every, Example, Losses, Overview, Shown, Trend
+from tcpstall.lost_time import Every, Example, Losses, Overview, Shown, Trend
 from tcpstall.model import Endpoint
 from tcpstall.report.html import MadeBy, archive_page, finely
 from tcpstall.report.html.document import template_text

@@ -1,7 +1,7 @@
 """The figures of buffers, readers, shut windows and idle restarts reach the reader of the text report."""
 
 from tcpstall import Cause
-from tcpstall.evidence import mostly
+from tcpstall.facts import mostly
 from tcpstall.report.limits import figure, lifting
 from tcpstall.report.phrases import phrase
 from tcpstall.report.stalls import stall_list

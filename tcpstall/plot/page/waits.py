@@ -9,7 +9,7 @@ from bokeh.models import ColumnDataSource, FixedTicker, HoverTool, Range1d
 from bokeh.models.glyphs import Text
 from bokeh.models.renderers import GlyphRenderer
 
-from tcpstall import evidence, units
+from tcpstall import facts, units
 from tcpstall.causes import Cause
 from tcpstall.model import Flow, Side, Stall
 from tcpstall.plot import style
@@ -139,7 +139,7 @@ def _source(stalls: Sequence[Stall], start_ns: int, unit_ns: int) -> ColumnDataS
             "x1": [(stall.end_ns - start_ns) / unit_ns for stall in stalls],
             "colour": [stall.cause.colour for stall in stalls],
             "cause": [_named(stall) for stall in stalls],
-            "length": [evidence.length(stall) for stall in stalls],
+            "length": [facts.length(stall) for stall in stalls],
             "what": [f"the {stall.sender} waited: {stall.cause.summary}" for stall in stalls],
             "evidence": ["\n".join(_lines(stall, start_ns)) for stall in stalls],
         }
@@ -152,7 +152,7 @@ def _named(stall: Stall) -> str:
 
 def _lines(stall: Stall, start_ns: int) -> list[str]:
     first = f"from {units.offset(stall.start_ns - start_ns)} s"
-    return [first, *(f"{name}: {value}" for name, value in evidence.facts(stall))]
+    return [first, *(f"{name}: {value}" for name, value in facts.facts(stall))]
 
 
 def _hover(renderer: "GlyphRenderer[Any]") -> HoverTool:

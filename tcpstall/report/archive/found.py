@@ -7,7 +7,7 @@ from rich.console import RenderableType
 from rich.text import Text
 
 from tcpstall.findings import finding_row
-from tcpstall.losses import Shown
+from tcpstall.lost_time import Shown
 from tcpstall.report.archive.open import captures_of, command_line, page_command_for
 from tcpstall.report.findings import finding_lines
 from tcpstall.untrusted import in_terminal

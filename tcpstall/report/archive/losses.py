@@ -9,7 +9,7 @@ from rich.table import Column
 from rich.text import Text
 
 from tcpstall.causes import Cause
-from tcpstall.losses import By, Example, Loss, Losses
+from tcpstall.lost_time import By, Example, Loss, Losses
 from tcpstall.report.archive.open import captures_of, command_line
 from tcpstall.report.style import cause_text, figures, table, words
 from tcpstall.units import counted, duration, number, percent

@@ -4,7 +4,7 @@ import shlex
 
 from rich.text import Text
 
-from tcpstall.losses import Example
+from tcpstall.lost_time import Example
 from tcpstall.untrusted import in_terminal
 
 __all__ = ["captures_of", "command_line", "page_command_for"]

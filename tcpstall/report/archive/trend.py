@@ -9,7 +9,7 @@ from rich.table import Column
 from rich.text import Text
 
 from tcpstall.causes import Cause
-from tcpstall.losses import Growth, Trend
+from tcpstall.lost_time import Growth, Trend
 from tcpstall.report.style import cause_text, figures, table, words
 from tcpstall.units import clock, counted, date, duration, percent, ratio
 

@@ -2,7 +2,7 @@
 
 from tcpstall.causes import Cause
 from tcpstall.findings import Finding
-from tcpstall.losses import Loss, Losses, Overview, Shown
+from tcpstall.lost_time import Loss, Losses, Overview, Shown
 from tcpstall.report.archive.trend import moment
 from tcpstall.report.findings import facts, heading
 from tcpstall.units import counted, duration, percent, size

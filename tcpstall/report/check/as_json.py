@@ -4,7 +4,7 @@ import json
 from dataclasses import asdict
 from typing import Any
 
-from tcpstall import evidence
+from tcpstall import facts
 from tcpstall.check import Checked, Grown, Verdict, Worst
 from tcpstall.errors import ExitCode
 from tcpstall.model import Capture
@@ -74,7 +74,7 @@ def _worst(worst: Worst, shows: Shows) -> dict[str, Any]:
             "cause": stall.cause.value,
             "duration_ns": stall.duration_ns,
             "confidence": stall.confidence,
-            "packets": evidence.packets(stall),
+            "packets": facts.packets(stall),
         },
         "command": shows(flow, stall),
     }

@@ -3,7 +3,7 @@
 import json
 from typing import Any
 
-from tcpstall.compare import Change, Comparison, Facts, ServiceChange
+from tcpstall.diff import Change, Comparison, Facts, ServiceChange
 from tcpstall.model import Capture, Endpoint
 from tcpstall.report.diff.words import headline
 

@@ -6,7 +6,7 @@ from rich.console import RenderableType
 from rich.padding import Padding
 from rich.text import Text
 
-from tcpstall.compare import Change, Comparison, Facts, ServiceChange
+from tcpstall.diff import Change, Comparison, Facts, ServiceChange
 from tcpstall.model import Endpoint
 from tcpstall.report.diff.words import headline, left_out, named, sentence, surroundings
 from tcpstall.report.inputs import described

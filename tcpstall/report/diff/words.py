@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterator, Mapping
 
 from tcpstall.causes import Cause
-from tcpstall.compare import Change, Comparison, Facts, ServiceChange
+from tcpstall.diff import Change, Comparison, Facts, ServiceChange
 from tcpstall.units import counted, duration, number, share, size
 
 __all__ = ["headline", "left_out", "named", "sentence", "surroundings"]

@@ -7,7 +7,7 @@ from urllib.parse import quote
 
 from tcpstall.causes import Cause
 from tcpstall.findings import remedy
-from tcpstall.losses import Example, Loss, Losses, Overview, Shown, Trend
+from tcpstall.lost_time import Example, Loss, Losses, Overview, Shown, Trend
 from tcpstall.report.archive.open import page_command_for
 from tcpstall.report.archive.trend import told_growth
 from tcpstall.report.archive.words import how, told_overview, what

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from tcpstall.compare import Comparison, Facts, ServiceChange
+from tcpstall.diff import Comparison, Facts, ServiceChange
 from tcpstall.model import Capture, Endpoint
 from tcpstall.report.diff.tables import HEADINGS, change_row, facts_row
 from tcpstall.report.diff.words import headline, left_out, named, sentence, surroundings

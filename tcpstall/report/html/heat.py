@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from tcpstall.causes import Cause
-from tcpstall.losses import Every, Overview, Trend
+from tcpstall.lost_time import Every, Overview, Trend
 from tcpstall.report.archive.trend import moment
 from tcpstall.units import date, duration
 

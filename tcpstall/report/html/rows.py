@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from tcpstall import evidence
+from tcpstall import facts
 from tcpstall.causes import Cause
 from tcpstall.model import Exchange, Flow, Stall
 from tcpstall.report.html.ledger import look
@@ -136,13 +136,13 @@ def _stall_row(flow: Flow, stall: Stall) -> StallRow:
         detail=stall.detail or "",
         colour=colour,
         pattern=pattern,
-        length=evidence.length(stall),
+        length=facts.length(stall),
         in_flight=_bytes(stall, "in_flight_bytes"),
         window=_bytes(stall, "peer_window_bytes"),
         confidence=confidence(stall.confidence),
-        packets=" → ".join(map(str, evidence.packets(stall))) or "–",
+        packets=" → ".join(map(str, facts.packets(stall))) or "–",
         filter=stall_filter(flow, stall),
-        facts=evidence.facts(stall),
+        facts=facts.facts(stall),
         also=", then ".join(cause.value for cause in stall.also),
         missing="; ".join(stall.missing),
         advice=stall.advice,

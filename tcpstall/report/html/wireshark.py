@@ -1,6 +1,6 @@
 """Display filters for Wireshark and tshark that find what the page speaks of."""
 
-from tcpstall import evidence
+from tcpstall import facts
 from tcpstall.model import Flow, Stall
 
 __all__ = ["flow_filter", "stall_filter"]
@@ -17,7 +17,7 @@ def flow_filter(flow: Flow) -> str:
 
 def stall_filter(flow: Flow, stall: Stall) -> str:
     """Those from the last packet before the wait to the first after it; by time where no packet numbers are known."""
-    numbers = evidence.packets(stall)
+    numbers = facts.packets(stall)
     if len(numbers) > 1:
         return f"{flow_filter(flow)} && frame.number >= {numbers[0]} && frame.number <= {numbers[-1]}"
     start, end = (f"{time // _S}.{time % _S:09}" for time in (stall.start_ns, stall.end_ns))

@@ -6,8 +6,8 @@ from collections import defaultdict
 from collections.abc import Sequence
 from typing import Any
 
-from tcpstall.ends import Ends, Event, PairedFlow, Wait
 from tcpstall.model import Capture, Stall
+from tcpstall.pair import Ends, Event, PairedFlow, Wait
 
 __all__ = ["pair_json"]
 

@@ -7,8 +7,8 @@ from rich.console import RenderableType
 from rich.padding import Padding
 from rich.text import Text
 
-from tcpstall.ends import Ends, Event, PairedFlow, Wait
 from tcpstall.model import Side
+from tcpstall.pair import Ends, Event, PairedFlow, Wait
 from tcpstall.report.inputs import described
 from tcpstall.report.pair.words import (
     alignment,

@@ -5,8 +5,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, get_args
 
 from tcpstall.causes import Cause
-from tcpstall.ends import Ends, Event, PairedFlow, Wait
 from tcpstall.model import Side
+from tcpstall.pair import Ends, Event, PairedFlow, Wait
 from tcpstall.units import counted, duration, exact, number, percent
 
 __all__ = [

@@ -3,12 +3,12 @@
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from tcpstall.archive.changes import changed
-from tcpstall.archive.chosen import Chosen
+from tcpstall.archive.change_point import changed
 from tcpstall.archive.literals import literal
 from tcpstall.archive.session import Session
+from tcpstall.archive.where import Chosen
 from tcpstall.causes import Cause
-from tcpstall.losses import Every, Growth, Trend
+from tcpstall.lost_time import Every, Growth, Trend
 from tcpstall.model import Endpoint
 
 __all__ = ["Courses", "trend"]

@@ -13,8 +13,8 @@ from tcpstall.archive import progress as following
 from tcpstall.archive.metrics import Log, Metrics
 from tcpstall.archive.progress import Nobody, Several, Summary
 from tcpstall.archive.sets import Skipped
-from tcpstall.archive.work import Done
-from tcpstall.cli.ending import complain, writing
+from tcpstall.archive.task import Done
+from tcpstall.cli.exits import complain, writing
 from tcpstall.cli.progress import drawn
 from tcpstall.cli.signals import until_terminated
 from tcpstall.errors import CannotOpen, StoreInUse

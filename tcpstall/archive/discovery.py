@@ -9,11 +9,11 @@ from dataclasses import dataclass
 from tcpstall import _core
 from tcpstall.archive import remote
 from tcpstall.archive.fingerprints import Fingerprints, fingerprint
+from tcpstall.archive.listed_archives import Walked
 from tcpstall.archive.listing import Listed, Tally, listed
-from tcpstall.archive.opened import WITHIN, Opener, Source, opened
+from tcpstall.archive.open_members import WITHIN, Opener, Source, opened
 from tcpstall.archive.rotation import COMPRESSED
 from tcpstall.archive.tar import DamagedArchive, Window, is_tar
-from tcpstall.archive.walked import Walked
 from tcpstall.errors import CannotOpen, ExitCode
 
 __all__ = ["Fingerprints", "Input", "Tally", "find", "fingerprint", "opened"]

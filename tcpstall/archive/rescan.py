@@ -5,8 +5,8 @@ from dataclasses import replace
 from typing import Any
 
 from tcpstall.archive.columns import BY_DAY
-from tcpstall.archive.found import Input
-from tcpstall.archive.parts import Parts, connected
+from tcpstall.archive.discovery import Input
+from tcpstall.archive.parquet import Parts, connected
 from tcpstall.archive.records import Commit, Lost, Part
 from tcpstall.archive.store import Store
 from tcpstall.archive.upkeep import MEMORY_BYTES, parts_with, refuse_damaged

@@ -3,9 +3,9 @@
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, overload
 
-from tcpstall.archive.chosen import Chosen
-from tcpstall.archive.sound import refused
+from tcpstall.archive.damaged_parts import refused
 from tcpstall.archive.store import Lost, Part, Store
+from tcpstall.archive.where import Chosen
 from tcpstall.units import counted
 
 __all__ = ["Within", "missing", "sound"]

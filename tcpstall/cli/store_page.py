@@ -7,11 +7,11 @@ import click
 from click.core import ParameterSource
 
 from tcpstall import __version__
-from tcpstall.cli.asking import Form, asked, tell_flows_without
-from tcpstall.cli.called import command_line
-from tcpstall.cli.ending import writing
-from tcpstall.cli.flows import InStore
-from tcpstall.cli.waits import Which, chosen
+from tcpstall.cli.exits import writing
+from tcpstall.cli.flow_option import InStore
+from tcpstall.cli.invocation import command_line
+from tcpstall.cli.store_query import Form, asked, tell_flows_without
+from tcpstall.cli.wait_filters import Which, chosen
 from tcpstall.errors import ExitCode
 
 __all__ = ["chosen_store", "store_page", "typed_top"]
@@ -55,10 +55,10 @@ def store_page(store: str, output: Path, which: Which, *, top: int | None) -> Ex
     """Queries the store and writes the page."""
     meant = chosen(which)
     with asked(store, Form(form="html", output=None), meant) as session:
-        from tcpstall.archive.courses import trend
         from tcpstall.archive.findings import findings
         from tcpstall.archive.overview import overview
         from tcpstall.archive.questions import top as worst_of
+        from tcpstall.archive.trend import trend
         from tcpstall.report.html import finely
 
         tell_flows_without(store, session, meant)

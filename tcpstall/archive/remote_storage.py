@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from tcpstall.archive import remote
-from tcpstall.archive.inside import About
+from tcpstall.archive.confined import About
 from tcpstall.archive.lease import Lease
 from tcpstall.archive.names import UNFINISHED, aside, is_left_over, is_ours, new_digest
 from tcpstall.errors import CannotOpen, CannotWrite, TcpstallError

@@ -10,7 +10,7 @@ from tcpstall.archive import remote
 from tcpstall.archive.chains import KNOWN_PACKETS
 from tcpstall.archive.fingerprints import is_unchanged
 from tcpstall.archive.literals import literal
-from tcpstall.archive.opened import opener, split
+from tcpstall.archive.open_members import opener, split
 from tcpstall.archive.session import Session
 from tcpstall.errors import CannotAnswer, CannotOpen, NothingToShow
 from tcpstall.model import Endpoint

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import BinaryIO, Protocol
 
 from tcpstall import _core
-from tcpstall.archive.opened import opener, reason
+from tcpstall.archive.open_members import opener, reason
 from tcpstall.archive.tar import Window
 from tcpstall.errors import CannotOpen
 

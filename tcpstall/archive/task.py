@@ -12,10 +12,10 @@ from tcpstall import _core
 from tcpstall.archive import remote
 from tcpstall.archive.chains import KNOWN_PACKETS
 from tcpstall.archive.fingerprints import is_unchanged
-from tcpstall.archive.opened import opened, opener, split
-from tcpstall.archive.parts import Parts
-from tcpstall.archive.place import at
+from tcpstall.archive.open_members import opened, opener, split
+from tcpstall.archive.parquet import Parts
 from tcpstall.archive.sets import Member, Set, Skipped, Task, behind, stage, without
+from tcpstall.archive.storage import at
 from tcpstall.archive.store import Commit
 from tcpstall.archive.streams import Streams, kept
 from tcpstall.errors import ExitCode, TcpstallError, about

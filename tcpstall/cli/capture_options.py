@@ -7,14 +7,14 @@ from typing import BinaryIO, TypedDict
 import click
 
 from tcpstall.cli.anonymise import anonymise_options, key_of
-from tcpstall.cli.ending import complain
-from tcpstall.cli.flows import InStore
+from tcpstall.cli.capture_sets import Streams, streams_options
+from tcpstall.cli.exits import complain
+from tcpstall.cli.flow_option import InStore
 from tcpstall.cli.inputs import Inputs, inputs
 from tcpstall.cli.numbers import Number
 from tcpstall.cli.options import together
 from tcpstall.cli.progress import Bar
 from tcpstall.cli.rates import RATE
-from tcpstall.cli.rotated import Streams, streams_options
 from tcpstall.cli.selection import Selection, chosen, selection_options
 from tcpstall.cli.signals import draining
 from tcpstall.cli.times import SPAN, Moment

@@ -4,8 +4,8 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from tcpstall.archive.found import Input
-from tcpstall.archive.opened import split
+from tcpstall.archive.discovery import Input
+from tcpstall.archive.open_members import split
 from tcpstall.errors import ExitCode
 
 __all__ = ["Remembered"]

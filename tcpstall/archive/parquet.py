@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any
 
 from tcpstall import _core
 from tcpstall.archive.columns import TABLES, layout
-from tcpstall.archive.given import given
 from tcpstall.archive.names import part_name
-from tcpstall.archive.place import Place
+from tcpstall.archive.row_table import given
+from tcpstall.archive.storage import Place
 from tcpstall.archive.store import Part
 from tcpstall.errors import CannotWrite
 

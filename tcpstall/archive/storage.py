@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from tcpstall.archive import remote
-from tcpstall.archive.inside import About, Inside, NotOurs
+from tcpstall.archive.confined import About, Inside, NotOurs
 from tcpstall.archive.names import (
     BY_DAY,
     CATALOG,
@@ -90,7 +90,7 @@ class Place(Protocol):
 def at(url: str) -> Place:
     """The place of that path or URL."""
     if remote.is_url(url):
-        from tcpstall.archive.remote_place import RemotePlace
+        from tcpstall.archive.remote_storage import RemotePlace
 
         return RemotePlace(url)
     place = LocalPlace(Path(remote.local(url)))

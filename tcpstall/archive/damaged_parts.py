@@ -3,8 +3,8 @@
 from collections.abc import Callable, Iterable, Mapping
 
 from tcpstall.archive.names import digest_in, repair_of
-from tcpstall.archive.place import Place
 from tcpstall.archive.records import Part
+from tcpstall.archive.storage import Place
 from tcpstall.errors import CannotOpen
 
 __all__ = ["faults", "refused"]

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, TypedDict
 
 import click
 
-from tcpstall.cli.ending import complain, writing
+from tcpstall.cli.exits import complain, writing
 from tcpstall.cli.options import together
 from tcpstall.errors import CannotWrite, ExitCode
 from tcpstall.output import written, written_by_name
@@ -16,8 +16,8 @@ from tcpstall.units import counted
 if TYPE_CHECKING:
     from rich.console import RenderableType
 
-    from tcpstall.archive.chosen import Chosen
     from tcpstall.archive.session import Session
+    from tcpstall.archive.where import Chosen
 
 __all__ = ["Form", "asked", "form_options", "parquet_file", "tell_flows_without", "write"]
 
@@ -44,8 +44,8 @@ form_options = together(
 def asked(store: str, form: Form, chosen: "Chosen | None" = None, *, output: Path | None = None) -> Iterator["Session"]:
     """A session over the store, or over the selected part, that may write `output`."""
     _check(form)
+    from tcpstall.archive.pruned import missing, sound
     from tcpstall.archive.session import session
-    from tcpstall.archive.within import missing, sound
 
     opened = sound(store, chosen)
     with session(opened, output=output) as answering:

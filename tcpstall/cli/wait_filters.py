@@ -11,7 +11,7 @@ from tcpstall.cli.times import MOMENT, Moment
 from tcpstall.model import Endpoint
 
 if TYPE_CHECKING:
-    from tcpstall.archive.chosen import Chosen
+    from tcpstall.archive.where import Chosen
 
 __all__ = ["SERVICE", "Which", "cause_option", "chosen", "which_options"]
 
@@ -101,7 +101,7 @@ which_options = together(
 
 def chosen(which: Which) -> "Chosen":
     """The selected waits. Times must be absolute, because a store has no first packet."""
-    from tcpstall.archive.chosen import Chosen
+    from tcpstall.archive.where import Chosen
 
     since, until = _absolute(which.get("since")), _absolute(which.get("until"))
     if since is not None and until is not None and until <= since:
