@@ -3,7 +3,7 @@
 use tcpstall_core::engine::CaptureStatus;
 use tcpstall_core::results::ledger::Owner;
 use tcpstall_core::results::rows::DirectionRow;
-use tcpstall_core::results::{FlowRow, Side, StallRow};
+use tcpstall_core::results::{Direction, FlowRow, StallRow};
 use tcpstall_core::time::Nanos;
 
 /// Beyond it a count was negative before it lost its sign.
@@ -51,7 +51,7 @@ fn ledger(row: &FlowRow) {
 }
 
 fn stalls(row: &FlowRow) {
-    for side in Side::BOTH {
+    for side in Direction::BOTH {
         let mut free = row.start_ns;
         for stall in row.stalls.iter().filter(|stall| stall.sender == side) {
             assert_eq!(wide(stall.duration_ns), wide(stall.end_ns) - wide(stall.start_ns));
@@ -96,7 +96,7 @@ fn evidence(stall: &StallRow) {
 }
 
 fn bursts(row: &FlowRow) {
-    for side in Side::BOTH {
+    for side in Direction::BOTH {
         let mut free = row.start_ns;
         for burst in row.bursts.iter().flatten().filter(|burst| burst.sender == side) {
             assert!(burst.start_ns <= burst.end_ns, "a burst ends after it began");

@@ -1,8 +1,10 @@
 //! Makes captures and results safe to share: keyed pseudonyms replace addresses, and packets are cut to headers without
 //! names.
 
+mod cache;
 mod carried;
 mod checksum;
+mod frame;
 mod ip;
 mod link;
 mod options;
@@ -12,6 +14,6 @@ mod special;
 #[cfg(test)]
 mod tests;
 
+pub use self::frame::{Anonymise, Frame, headers};
 pub use self::link::bare;
-pub use self::packet::{Anonymise, Frame, headers};
 pub use self::pseudonyms::{Pseudonyms, Secret};

@@ -1,87 +1,15 @@
-//! Cuts one frame to its headers and replaces addresses by pseudonyms.
+//! One packet before and after its addresses are replaced.
 
-use hashbrown::HashMap;
-
+use super::cache::Cache;
 use super::checksum::Change;
-use super::link;
-use super::pseudonyms::Pseudonyms;
-use crate::capture::{self, LinkType};
-use crate::wire::{Address, link_header};
+use crate::wire::Address;
 
-/// Pseudonyms kept for later packets: an IPv6 pseudonym takes two hundred encryptions. A flood of addresses costs time,
-/// not memory.
-const REMEMBERED: usize = 1 << 16;
-
-/// Makes packets safe to share.
-#[derive(Debug)]
-pub struct Anonymise {
-    names: Pseudonyms,
-    known: HashMap<Address, Address>,
-}
-
-/// The result for one frame.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Frame {
-    /// Its new link type: radio headers and the like are removed, and their payload stands alone.
-    pub link: LinkType,
-    /// Its length on the wire without them, bytes.
-    pub wire_length: u32,
-    /// False if nothing in the frame is understood, so that only its link-layer header stays.
-    pub understood: bool,
-}
-
-impl Anonymise {
-    /// A anonymise with these pseudonyms.
-    pub fn new(names: Pseudonyms) -> Anonymise {
-        Anonymise { names, known: HashMap::new() }
-    }
-
-    /// The address's pseudonym.
-    pub fn address(&mut self, address: Address) -> Address {
-        if let Some(known) = self.known.get(&address) {
-            return *known;
-        }
-        if self.known.len() >= REMEMBERED {
-            self.known.clear();
-        }
-        let pseudonym = self.names.address(address);
-        self.known.insert(address, pseudonym);
-        pseudonym
-    }
-
-    /// Writes the part of the frame that is safe to share into `to`.
-    pub fn frame(&mut self, frame: &capture::Frame<'_>, to: &mut Vec<u8>) -> Frame {
-        to.clear();
-        to.extend_from_slice(frame.bytes);
-        let ip = link_header(frame).ok().filter(|ip| *ip <= frame.bytes.len());
-        let mut packet = Packet { old: frame.bytes, new: to, names: Some(self) };
-        let kept = link::anonymise(&mut packet, frame.link, ip);
-        let end = ip.map_or(kept, |ip| packet.ip(ip, 0)).min(frame.bytes.len());
-        to.truncate(end);
-        let understood = ip.is_some_and(|ip| end > ip) || kept > link::plain(frame.link).unwrap_or(0);
-        if link::plain(frame.link).is_some() {
-            return Frame { link: frame.link, wire_length: frame.wire_length, understood };
-        }
-        let outer = ip.unwrap_or(end).min(end);
-        to.drain(..outer);
-        let wire_length = frame.wire_length.saturating_sub(outer as u32);
-        Frame { link: link::bare(frame.link), wire_length, understood }
-    }
-}
-
-/// Length of the frame's headers, as far as they are understood, bytes; the whole length where there is no IP.
-pub fn headers(frame: &capture::Frame<'_>) -> usize {
-    let Ok(ip) = link_header(frame) else { return frame.bytes.len() };
-    let mut nothing = Vec::new();
-    Packet { old: frame.bytes, new: &mut nothing, names: None }.ip(ip, 0).min(frame.bytes.len())
-}
-
-/// A frame before and after the anonymise.
+/// A frame before and after.
 pub(super) struct Packet<'a> {
     pub(super) old: &'a [u8],
     /// The new bytes, at first the same as the old. Empty where only the headers' length is requested.
     pub(super) new: &'a mut Vec<u8>,
-    pub(super) names: Option<&'a mut Anonymise>,
+    pub(super) names: Option<&'a mut Cache>,
 }
 
 impl Packet<'_> {
@@ -124,7 +52,7 @@ impl Packet<'_> {
     pub(super) fn mac(&mut self, at: usize) {
         match (self.read::<6>(at), self.names.as_ref()) {
             (Some(old), Some(names)) => {
-                let new = names.names.mac(old);
+                let new = names.mac(old);
                 self.write(at, &new);
             }
             _ => self.blank(at, at + 6),

@@ -21,7 +21,7 @@ use super::cause::Cause;
 use super::delayed_ack::LONGEST;
 use super::limits::Limits;
 use super::rule::{Proof, Rule, Verdict, yes};
-use crate::pause::builder::LEAST_PAUSE;
+use crate::pause::LEAST_PAUSE;
 use crate::pause::{Attempt, Pause, Trigger};
 use crate::sender::timers::{self, Expired};
 use crate::time::Nanos;

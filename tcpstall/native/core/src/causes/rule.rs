@@ -2,8 +2,8 @@
 
 use super::cause::Cause;
 use super::limits::Limits;
+use crate::pause::LEAST_PAUSE;
 use crate::pause::Pause;
-use crate::pause::builder::LEAST_PAUSE;
 
 /// Verdict of a rule on a pause.
 #[derive(Clone, Copy, Debug, PartialEq)]

@@ -15,8 +15,8 @@ use super::cause::Cause;
 use super::limits::Limits;
 use super::nagle;
 use super::rule::{Missing, Rule, Verdict, yes};
+use crate::pause::LEAST_PAUSE;
 use crate::pause::Pause;
-use crate::pause::builder::LEAST_PAUSE;
 use crate::sender::cwnd::INITIAL_WINDOW;
 use crate::time::Nanos;
 

@@ -50,7 +50,7 @@ impl Choice {
         Choice::Some(Stretches { wanted, fragmented: VecDeque::new() })
     }
 
-    /// True if the frame is to be written. The ends are pseudonyms where there is a anonymise.
+    /// True if the frame is to be written. The ends are pseudonyms where addresses are replaced.
     pub(super) fn takes(&mut self, frame: &Frame<'_>, anonymise: Option<&mut Anonymise>) -> bool {
         let Choice::Some(stretches) = self else { return true };
         stretches.take(frame, anonymise)

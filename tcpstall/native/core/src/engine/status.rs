@@ -4,7 +4,7 @@ use serde::Serialize;
 
 use crate::capture::{Capture, CaptureError, Compression, Format};
 use crate::flow::clock_steps::ClockSteps;
-use crate::results::trust::CaptureTrust;
+use crate::results::capture_trust::CaptureTrust;
 use crate::time::Nanos;
 use crate::wire::Skip;
 

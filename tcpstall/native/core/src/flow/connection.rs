@@ -18,8 +18,9 @@ const DEFAULT_MSS: u32 = 536;
 /// are a few hundred ms).
 const SYN_COPY_AGE: Nanos = Nanos::from_millis(100);
 
-/// The sending end.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+/// The sending end: the client sent the SYN.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, serde::Serialize, serde::Deserialize)]
+#[serde(rename_all = "lowercase")]
 pub enum Direction {
     /// The end that opened the connection sends.
     Client = 0,
@@ -36,6 +37,14 @@ impl Direction {
         match self {
             Direction::Client => Direction::Server,
             Direction::Server => Direction::Client,
+        }
+    }
+
+    /// Name in the report.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Direction::Client => "client",
+            Direction::Server => "server",
         }
     }
 }

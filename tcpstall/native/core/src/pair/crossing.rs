@@ -7,6 +7,7 @@
 
 use std::cmp::Reverse;
 
+use super::arrival::{Arrival, Possible, Rest};
 use super::pure;
 use super::tap::Passage;
 
@@ -20,30 +21,6 @@ const PIECES: usize = 512;
 /// nanoseconds.
 const EARLY: i64 = 200_000;
 
-/// The beginning of a seen packet, and its transmission.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Arrival {
-    /// Number among the packets sent.
-    pub(super) sent: usize,
-    /// Number among the packets seen.
-    pub(super) seen: usize,
-    /// No other transmission is possible.
-    pub(super) sure: bool,
-}
-
-/// Unseen bytes of a transmission.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Rest {
-    pub(super) sent: usize,
-    /// Half-open range, in the sending tap's positions.
-    pub(super) left: i64,
-    pub(super) right: i64,
-    /// The first later transmission of the same bytes that was seen.
-    pub(super) repair: Option<usize>,
-    /// The same bytes were seen from some other transmission.
-    pub(super) seen_otherwise: bool,
-}
-
 /// Result for one direction's packets.
 #[derive(Debug, Default)]
 pub(super) struct Crossing {
@@ -56,10 +33,6 @@ pub(super) struct Crossing {
     /// Seen packets whose transmission was not seen.
     pub(super) unsent: Vec<usize>,
 }
-
-/// Distance from the smallest delay of a packet, given its times at the sending and at the seeing tap; `None` if the
-/// packet cannot have come that soon.
-pub(super) type Possible<'a> = &'a dyn Fn(i64, i64) -> Option<u64>;
 
 /// The same distance for times of one clock, where `least` is the smallest delay.
 pub(super) fn in_time(sent: i64, seen: i64, least: i64) -> Option<u64> {

@@ -6,6 +6,7 @@
 //! many at the other. Packets that can be matched without a clock align the clocks ([`clock`]); the aligned clocks
 //! match the others.
 
+mod arrival;
 mod clock;
 mod columns;
 mod crossing;

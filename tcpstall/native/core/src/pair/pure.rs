@@ -2,7 +2,7 @@
 
 use hashbrown::HashMap;
 
-use super::crossing::{Arrival, Possible, Rest};
+use super::arrival::{Arrival, Possible, Rest};
 use super::tap::Passage;
 
 /// Fields that no middlebox should change, and that distinguish duplicate ACKs; positions as at the sending tap.

@@ -4,7 +4,7 @@ use serde::Serialize;
 
 use super::clock::Clock;
 use super::syn::Change;
-use crate::results::Side;
+use crate::results::Direction;
 use crate::wire::Endpoint;
 
 /// Result for two captures.
@@ -160,7 +160,7 @@ pub struct Event {
     /// The flow's number.
     pub flow: u64,
     /// Sender of the packet.
-    pub sender: Side,
+    pub sender: Direction,
     /// `lost`, `missed`, `unsent`, `duplicated`, `reordered`.
     pub kind: &'static str,
     /// Time when it was sent, or seen where its transmission was not seen, by the client side's clock.
@@ -185,7 +185,7 @@ pub struct Delay {
     /// The flow's number.
     pub flow: u64,
     /// Sender of the packet.
-    pub sender: Side,
+    pub sender: Direction,
     /// Time when it was sent, by the client side's clock.
     pub time_ns: i64,
     /// Delay of the packet.

@@ -7,7 +7,7 @@ use super::recovery::united;
 use super::rows::{PairRow, Pairing, Place};
 use super::tap::{Conversation, Tap};
 use super::way::{Course, Found};
-use crate::results::Side;
+use crate::results::Direction;
 
 /// Events that are listed; the sums count all.
 const EVENTS: usize = 100_000;
@@ -107,10 +107,10 @@ fn common_clock(sights: &mut [Sight], same_clock: bool) -> Clock {
 fn describe(taps: [&Tap; 2], pair: Match, sight: &Sight, pairing: &mut Pairing) -> PairRow {
     let ends = [0, 1].map(|tap| &taps[tap].conversations[pair.at[tap]]);
     let id = pairing.flows.len() as u64;
-    let mut way = |way: usize, sender: Side| {
+    let mut way = |way: usize, sender: Direction| {
         let sides = [&ends[0].ways[way], &ends[1].ways[theirs(pair, way)]];
         let answers = [&ends[0].ways[1 - way], &ends[1].ways[theirs(pair, 1 - way)]];
-        let from_first = (sender == Side::Client) != sight.is_turned();
+        let from_first = (sender == Direction::Client) != sight.is_turned();
         let (sent, seen) = if from_first { (0, 1) } else { (1, 0) };
         let course = Course {
             flow: id,
@@ -127,7 +127,7 @@ fn describe(taps: [&Tap; 2], pair: Match, sight: &Sight, pairing: &mut Pairing) 
             Found { events: &mut pairing.events, delays: &mut pairing.delays, recoveries: &mut pairing.recoveries };
         course.describe(&mut found)
     };
-    let (client_sent, server_sent) = (way(0, Side::Client), way(1, Side::Server));
+    let (client_sent, server_sent) = (way(0, Direction::Client), way(1, Direction::Server));
     let spans = ends.map(Conversation::span);
     let end = |of: usize| [Place::from(ends[0].ends[of]), Place::from(ends[1].ends[theirs(pair, of)])];
     PairRow {

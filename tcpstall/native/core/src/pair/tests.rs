@@ -1,6 +1,7 @@
 //! Tests of crossings of hand-made packets.
 
-use super::crossing::{Rest, cross, in_time};
+use super::arrival::Rest;
+use super::crossing::{cross, in_time};
 use super::tap::Passage;
 use crate::seq::SeqNo;
 use crate::wire::{Flags, Timestamps};

@@ -2,13 +2,14 @@
 
 use hashbrown::HashMap;
 
+use super::arrival::{Arrival, Rest};
 use super::clock::Clock;
-use super::crossing::{Arrival, Crossing, Rest, cross, in_time};
+use super::crossing::{Crossing, cross, in_time};
 use super::recovery::FirstSeen;
 use super::rows::{Delay, Event, Passed, Period, Recovery, WayRow};
 use super::syn;
 use super::tap::{Passage, Way};
-use crate::results::Side;
+use crate::results::Direction;
 use crate::wire::Flags;
 
 /// Periods into which a flow's delays are divided.
@@ -35,7 +36,7 @@ pub(super) struct Found<'a> {
 /// One direction of a flow between two taps.
 pub(super) struct Course<'a> {
     pub(super) flow: u64,
-    pub(super) sender: Side,
+    pub(super) sender: Direction,
     pub(super) sent: &'a Way,
     pub(super) seen: &'a Way,
     /// Number to add to positions of the seeing tap to convert them to the sending one's.
@@ -170,7 +171,7 @@ impl Course<'_> {
             let data = rest.left < rest.right;
             let end_ns = if data { first.bytes(rest.left, rest.right) } else { first.ack(&sent[rest.sent])? };
             let start_ns = self.sent_time(rest.sent);
-            let from_server = self.sender == Side::Server;
+            let from_server = self.sender == Direction::Server;
             (start_ns < end_ns).then_some(Recovery { flow: self.flow, from_server, data, start_ns, end_ns })
         }));
     }

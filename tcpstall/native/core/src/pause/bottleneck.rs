@@ -8,7 +8,7 @@
 use crate::flow::{Acked, Half, vantage::OUTLASTS_SILENCE};
 use crate::time::Nanos;
 
-use super::builder::LEAST_PAUSE;
+use super::LEAST_PAUSE;
 
 /// Delay, in ACK spacings, from which a packet has queued behind others. A packet that found the path idle waits for
 /// one spacing: the other data that its ACK covers. A sender that paces itself to leave no queue has three frames more

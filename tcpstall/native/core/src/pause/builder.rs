@@ -3,13 +3,15 @@
 mod acks;
 mod freeze;
 
+use super::LEAST_PAUSE;
 use super::bottleneck::Bottleneck;
 use super::evidence::{Burst, Clump, Pause};
 use super::hole::Holes;
 use super::kept::Kept;
 use super::open::{Beginning, Left, Open, Train};
 use super::reading::Reading;
-use super::repair::{Again, Attempt, Repairs, Totals};
+use super::repair::Attempt;
+use super::repairs::{Again, Repairs, Totals};
 use crate::flow::{Direction, Half};
 use crate::packet_no::PacketNo;
 use crate::sender::Cwnd;
@@ -19,8 +21,6 @@ use crate::wire::{Flags, Segment};
 
 /// Pauses kept of one flow, a kilobyte each; further pauses are only counted.
 pub const PAUSE_LIMIT: usize = 1 << 16;
-/// Shortest pause that counts as a wait: shorter ones are the noise of hosts.
-pub const LEAST_PAUSE: Nanos = Nanos::from_micros(250);
 /// Share of the round trip from which a pause is recorded. `pause::watch` reports pauses from a larger share on, because the
 /// smallest round trip is known only at the end.
 const RECORDED_SHARE: f64 = 0.15;

@@ -1,7 +1,7 @@
 //! Frozen evidence of a pause between two bursts: the rules read this and nothing else.
 
+use super::LEAST_PAUSE;
 use super::bottleneck::{AT_SENDER, Stretch};
-use super::builder::LEAST_PAUSE;
 use super::hole::Hole;
 use super::persist::Persist;
 use super::reading::Backlog;

@@ -1,5 +1,6 @@
 //! Derives bursts and pauses from per-flow state; the end of a pause freezes its evidence, which is all that the rules see.
 
+mod after_recovery;
 mod arrange;
 pub mod bottleneck;
 pub mod builder;
@@ -14,6 +15,7 @@ pub mod persist;
 pub mod reading;
 mod recovered;
 pub mod repair;
+pub mod repairs;
 mod scale;
 mod slowest_ack;
 pub mod spikes;
@@ -29,3 +31,8 @@ pub use repair::{Attempt, Repair, Trigger};
 pub use slowest_ack::SlowestAck;
 pub use trait_evidence::SOON;
 pub use watch::{Finished, Seen, Watch};
+
+use crate::time::Nanos;
+
+/// Shortest pause that counts as a wait: shorter ones are the noise of hosts.
+pub const LEAST_PAUSE: Nanos = Nanos::from_micros(250);

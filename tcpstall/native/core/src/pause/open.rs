@@ -6,7 +6,9 @@ use super::recovered::Recovered;
 use super::repair::Repair;
 use super::slowest_ack::SlowestAck;
 use super::unseen::Unseen;
+use crate::flow::{Acked, Half};
 use crate::packet_no::PacketNo;
+use crate::sender::Cwnd;
 use crate::sender::cwnd::Phase;
 use crate::time::Nanos;
 
@@ -91,5 +93,21 @@ impl Open {
             },
             _ => Open::default(),
         }
+    }
+
+    /// Recognises the ACK that ends the recovery; `half` is the state after it, `cwnd` the model before it.
+    pub(super) fn recovered(&self, acked: &Acked, half: &Half, cwnd: &Cwnd) -> Option<Box<Recovered>> {
+        let cwnd = cwnd.after_recovery(half.snd_una).filter(|_| !half.has_holes() && half.flight() > 0)?;
+        Some(Box::new(Recovered {
+            at: acked.time,
+            flight: half.flight(),
+            segments: half.flight_segments(),
+            room: half.room(),
+            window: half.window,
+            cwnd,
+            acks: self.acks,
+            acked: self.acked,
+            hints: self.loss_hints,
+        }))
     }
 }

@@ -4,9 +4,10 @@ mod finished;
 mod holding;
 mod state;
 
+use super::LEAST_PAUSE;
 use super::arrange;
 use super::bottleneck::Stretch;
-use super::builder::{Builder, Ending, Idle, LEAST_PAUSE};
+use super::builder::{Builder, Ending, Idle};
 use super::evidence::{Burst, Pause};
 use super::repair::Trigger;
 use super::spikes::Spikes;

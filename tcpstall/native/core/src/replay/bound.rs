@@ -5,9 +5,9 @@
 //! gain is promised.
 
 use super::change::Change;
-use super::forecast::Times;
 use super::model::Played;
 use super::record::Record;
+use super::times::Times;
 use crate::causes::Cause;
 use crate::exchange::Phase;
 use crate::results::ledger::{OWNERS, Owner};

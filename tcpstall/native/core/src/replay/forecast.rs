@@ -10,6 +10,7 @@ use super::recover::{Recovered, Refusal, recover};
 use super::remedies;
 use super::setup::Setup;
 use super::sizing::{Sizing, sizing};
+use super::times::Times;
 use crate::time::Nanos;
 
 /// Events of all replays of one flow together; a flow that needs more is refused.
@@ -35,15 +36,6 @@ pub struct Expected {
     pub low_ns: Nanos,
     /// Upper bound.
     pub high_ns: Nanos,
-}
-
-/// Times of one transfer, captured or replayed.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub struct Times {
-    /// Time from the client's SYN to the arrival of the last byte.
-    pub transfer_ns: Nanos,
-    /// Each exchange's latency for the client.
-    pub exchanges_ns: Vec<Nanos>,
 }
 
 /// Effect of a change, or of several together.

@@ -13,7 +13,9 @@ pub mod recover;
 mod remedies;
 pub mod setup;
 mod sizing;
+mod times;
 
 pub use self::change::Change;
 pub use self::forecast::{Forecast, forecast};
 pub use self::record::{Kind, Passing, Record, among};
+pub use self::times::Times;

@@ -3,7 +3,7 @@
 use serde::Serialize;
 
 use super::record::Record;
-use crate::results::Side;
+use crate::results::Direction;
 
 /// Smallest size that is worth setting: Linux's default for a new socket (second value of tcp_wmem).
 const LEAST_SIZE: u64 = 16 << 10;
@@ -18,7 +18,7 @@ fn sensible(bytes: u64) -> u64 {
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Sizing {
     /// Sender of the data.
-    pub sender: Side,
+    pub sender: Direction,
     /// Largest rate that the path was seen to carry, payload bytes per second; `None` without evidence.
     pub rate_bytes_per_s: Option<u64>,
     /// That rate times the base round trip: the necessary flight, and the smallest window for it.
@@ -41,7 +41,7 @@ pub struct Sizing {
 
 /// Sizes of both directions that carried data, the client's first.
 pub(super) fn sizing(record: &Record) -> Vec<Sizing> {
-    let rows = [(Side::Client, &record.row.directions.client), (Side::Server, &record.row.directions.server)];
+    let rows = [(Direction::Client, &record.row.directions.client), (Direction::Server, &record.row.directions.server)];
     rows.into_iter()
         .enumerate()
         .filter(|(_, (_, row))| row.bytes > 0)

@@ -2,7 +2,6 @@
 
 use serde::Serialize;
 
-use super::rows::StallRow;
 use crate::causes::{Cause, Part};
 use crate::pause::Pause;
 use crate::time::Nanos;
@@ -15,7 +14,7 @@ const LARGEST_FRAME: i64 = 65_536;
 /// before doubling.
 const LEAST_SEND_BUFFER: i64 = 2_304;
 /// Rounds at one level that make the level a plateau.
-const PLATEAU_ROUNDS: usize = 3;
+pub(super) const PLATEAU_ROUNDS: usize = 3;
 /// Largest part of its buffer that a window takes: tcp_adv_win_scale 2 leaves 3/4; 1 leaves 1/2, newer kernels measure
 /// it.
 const LARGEST_PART: (i64, i64) = (3, 4);
@@ -57,21 +56,9 @@ impl Ceiling {
         }
     }
 
-    /// Fills in the numbers of one sender's waits for its send buffer where the flight has no plateau: a blocked writer
-    /// wakes when a third of the buffer is free (sk_stream_write_space), so the flight may swing between two thirds of
-    /// the level and the level.
-    pub(super) fn of_swing(pauses: &[(usize, &Pause)], stalls: &mut [StallRow]) {
-        let level = pauses.iter().map(|(_, pause)| pause.flight_at_start).max().unwrap_or(0);
-        let swings = |pause: &Pause| pause.flight_at_start * 3 >= level * 2;
-        let told = pauses.iter().any(|(row, _)| stalls[*row].evidence.ceiling != Ceiling::default());
-        if told || pauses.iter().filter(|(_, pause)| swings(pause)).count() < PLATEAU_ROUNDS {
-            return;
-        }
-        for (row, pause) in pauses.iter().filter(|(_, pause)| swings(pause)) {
-            let evidence = &mut stalls[*row].evidence;
-            evidence.plateau_bytes = Some(level as u64);
-            evidence.ceiling = Ceiling::new(pause, level, send_buffer(level), pause.largest_window);
-        }
+    /// Numbers of a wait for a send buffer whose flight swings below `level`.
+    pub(super) fn at_level(pause: &Pause, level: i64) -> Ceiling {
+        Ceiling::new(pause, level, send_buffer(level), pause.largest_window)
     }
 
     /// The same numbers with twice the flight as the needed size, whatever the next limit allows.

@@ -2,7 +2,7 @@
 
 use super::ledger::Owner;
 use super::rows::{BurstRow, DirectionRow, FlowRow, Names, StallRow};
-use super::syn;
+use super::syn::SynRow;
 use super::trust::ScaleKnown;
 use crate::exchange::{Exchange, Phase};
 use crate::packet_no::PacketNo;
@@ -125,8 +125,8 @@ pub fn flows(rows: &[FlowRow]) -> Columns {
     columns.extend(trust(rows));
     columns.extend(direction("client", rows, |row| &row.directions.client));
     columns.extend(direction("server", rows, |row| &row.directions.server));
-    columns.extend(syn::columns("client", rows, |row| &row.directions.client.syn));
-    columns.extend(syn::columns("server", rows, |row| &row.directions.server.syn));
+    columns.extend(syn_columns("client", rows, |row| &row.directions.client.syn));
+    columns.extend(syn_columns("server", rows, |row| &row.directions.server.syn));
     columns.extend(Owner::all().map(|owner| {
         let name = format!("time_{}_ns", owner.name().replace('-', "_"));
         integers(&name, rows, |row| Some(row.time_ns.of(owner).0))
@@ -344,5 +344,18 @@ pub fn samples(rows: &[Sample]) -> Columns {
         integers("sack_left", rows, |row| row.sack.map(|block| block.0)),
         integers("sack_right", rows, |row| row.sack.map(|block| block.1)),
         integers("rtt_ns", rows, |row| row.rtt),
+    ]
+}
+
+fn syn_columns(end: &str, rows: &[FlowRow], of: impl Fn(&FlowRow) -> &SynRow) -> [Column; 7] {
+    let name = |field: &str| format!("{end}_{field}");
+    [
+        integers(&name("syns"), rows, |row| signed(of(row).count.into())),
+        integers(&name("syn_ttl"), rows, |row| of(row).ttl.map(i64::from)),
+        integers(&name("syn_window_bytes"), rows, |row| of(row).window_bytes.map(i64::from)),
+        integers(&name("syn_mss_bytes"), rows, |row| of(row).mss_bytes.map(i64::from)),
+        known_flags(&name("sack_permitted"), rows, |row| of(row).sack_permitted),
+        known_flags(&name("timestamps"), rows, |row| of(row).timestamps),
+        known_flags(&name("ecn"), rows, |row| of(row).ecn),
     ]
 }

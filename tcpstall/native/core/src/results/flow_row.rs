@@ -4,14 +4,16 @@ use super::busy::Busy;
 use super::ceiling::Ceiling;
 use super::climb::Climb;
 use super::findings;
-use super::outcome::{self, Outcome, OutcomeRow};
+use super::outcome::{Outcome, OutcomeRow};
+use super::outcome_advice;
 use super::pace;
 use super::path::{self, PathRow, path_evidence, path_row};
 use super::receiver::Receiver;
 use super::repair::{self, RepairEvidence, RepairRow};
 use super::round_trip::{self, RoundTrip};
-use super::rows::{BurstRow, DirectionRow, DirectionsRow, Evidence, FlowRow, HandshakeRow, Side, StallRow, VantageRow};
+use super::rows::{BurstRow, DirectionRow, DirectionsRow, Evidence, FlowRow, HandshakeRow, StallRow, VantageRow};
 use super::sweep;
+use super::swing;
 use super::syn::SynRow;
 use super::trust::TrustRow;
 use crate::causes::{self, Cause, Limits, Missing, Opening, Part, Proof};
@@ -20,15 +22,6 @@ use crate::flow::{Connection, Direction};
 use crate::pause::{Burst, Finished, Pause};
 use crate::time::Nanos;
 use crate::vec_growth;
-
-impl From<Direction> for Side {
-    fn from(direction: Direction) -> Side {
-        match direction {
-            Direction::Client => Side::Client,
-            Direction::Server => Side::Server,
-        }
-    }
-}
 
 /// Options of the rows.
 #[derive(Clone, Copy, Debug)]
@@ -49,7 +42,7 @@ pub fn flow_row(flow: &Finished, id: u64, capture: u32, limits: &Limits, wanted:
     stalls.extend(handshake_stall(flow, outcome));
     let busy = [0, 1].map(|end| judged(flow, &flow.pauses[end], limits, &mut stalls));
     leave_out_late_handshake(&mut stalls);
-    outcome::advise(&mut stalls, outcome);
+    outcome_advice::advise(&mut stalls, outcome);
     // Each sender's stalls are in order already; a stable sort would take half of the time again.
     stalls.sort_unstable_by_key(|stall| (stall.start_ns, stall.sender as u8, stall.end_ns));
     (0..).zip(&mut stalls).for_each(|(number, stall)| stall.number = number);
@@ -111,7 +104,7 @@ pub fn flow_row(flow: &Finished, id: u64, capture: u32, limits: &Limits, wanted:
 fn leave_out_late_handshake(stalls: &mut Vec<StallRow>) {
     let Some(handshake) = stalls.first().filter(|stall| stall.cause == Cause::Handshake) else { return };
     let (start, end) = (handshake.start_ns, handshake.end_ns);
-    let within = |stall: &StallRow| stall.sender == Side::Client && stall.start_ns < end && stall.end_ns > start;
+    let within = |stall: &StallRow| stall.sender == Direction::Client && stall.start_ns < end && stall.end_ns > start;
     if stalls[1..].iter().any(within) {
         stalls.remove(0);
     }
@@ -141,13 +134,13 @@ fn judged(flow: &Finished, pauses: &[Pause], limits: &Limits, stalls: &mut Vec<S
         }
     }
     climb.finish(stalls);
-    Ceiling::of_swing(&blocked, stalls);
+    swing::fill_in_swing(&blocked, stalls);
     busy
 }
 
 /// Waits of the client and of the server, as input to the exchanges.
 fn waits(stalls: &[StallRow]) -> [Vec<Wait>; 2] {
-    [Side::Client, Side::Server].map(|side| {
+    [Direction::Client, Direction::Server].map(|side| {
         let own = stalls.iter().filter(|stall| stall.sender == side);
         own.map(|stall| Wait { start: stall.start_ns, end: stall.end_ns, cause: stall.cause, detail: stall.detail })
             .collect()
@@ -236,7 +229,7 @@ fn vantage(connection: &Connection) -> VantageRow {
 }
 
 fn burst_rows(bursts: &[Vec<Burst>; 2]) -> Vec<BurstRow> {
-    let row = |sender: Side| {
+    let row = |sender: Direction| {
         move |burst: &Burst| BurstRow {
             sender,
             start_ns: burst.start,
@@ -248,7 +241,7 @@ fn burst_rows(bursts: &[Vec<Burst>; 2]) -> Vec<BurstRow> {
     };
     let [client, server] = bursts;
     let mut rows: Vec<BurstRow> =
-        client.iter().map(row(Side::Client)).chain(server.iter().map(row(Side::Server))).collect();
+        client.iter().map(row(Direction::Client)).chain(server.iter().map(row(Direction::Server))).collect();
     rows.sort_by_key(|burst| burst.start_ns);
     rows
 }
@@ -300,7 +293,7 @@ fn handshake_stall(flow: &Finished, outcome: Option<Outcome>) -> Option<StallRow
     };
     Some(StallRow {
         number: 0,
-        sender: Side::Client,
+        sender: Direction::Client,
         start_ns: start,
         end_ns: end,
         duration_ns: end - start,
@@ -347,7 +340,7 @@ fn stall_row(pause: &Pause, part: Part) -> StallRow {
     };
     StallRow {
         number: 0,
-        sender: pause.sender.into(),
+        sender: pause.sender,
         start_ns: part.start,
         end_ns: part.end,
         duration_ns: part.end - part.start,

@@ -2,6 +2,7 @@
 
 mod anonymise;
 mod busy;
+pub mod capture_trust;
 mod ceiling;
 mod climb;
 pub mod columns;
@@ -11,6 +12,7 @@ mod flow_row;
 mod json;
 pub mod ledger;
 mod outcome;
+mod outcome_advice;
 mod pace;
 pub mod path;
 mod receiver;
@@ -23,6 +25,7 @@ pub mod sort;
 pub mod stored;
 pub mod sums;
 mod sweep;
+mod swing;
 pub mod syn;
 pub mod top_flows;
 pub mod totals;
@@ -31,4 +34,6 @@ pub mod trust;
 pub use ceiling::Ceiling;
 pub use flow_row::{Wanted, flow_row};
 pub use receiver::Receiver;
-pub use rows::{BurstRow, Evidence, FlowRow, Side, StallRow};
+pub use rows::{BurstRow, Evidence, FlowRow, StallRow};
+
+pub use crate::flow::Direction;

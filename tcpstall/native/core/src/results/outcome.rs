@@ -2,8 +2,6 @@
 
 use serde::{Serialize, Serializer};
 
-use super::rows::{Side, StallRow};
-use crate::causes::Cause;
 use crate::flow::silence::Silence;
 use crate::flow::{Connection, Direction, State};
 use crate::pause::Finished;
@@ -109,7 +107,7 @@ pub struct OutcomeRow {
     pub outcome: Option<Outcome>,
     /// The end that got no answer.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub unanswered_sender: Option<Side>,
+    pub unanswered_sender: Option<Direction>,
     /// Number of its SYNs or SYN-ACKs; for `gone` the number of retransmissions of the data.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub unanswered_attempts: Option<u32>,
@@ -138,7 +136,7 @@ impl OutcomeRow {
         };
         OutcomeRow {
             outcome,
-            unanswered_sender: Some(sender.into()),
+            unanswered_sender: Some(sender),
             unanswered_attempts: Some(attempts),
             unanswered_ns: waited,
         }
@@ -151,30 +149,6 @@ fn name_or_null<S: Serializer>(outcome: &Option<Outcome>, serializer: S) -> Resu
         Some(outcome) => serializer.serialize_str(outcome.name()),
         None => serializer.serialize_none(),
     }
-}
-
-/// Replaces the cause's advice by the outcome's, where the cause's does not fit.
-pub(super) fn advise(stalls: &mut [StallRow], outcome: Option<Outcome>) {
-    let (cause, sender, advice) = match outcome {
-        Some(Outcome::TooEarly) => {
-            (Cause::Handshake, Side::Client, "capture for longer: the answer may have come later")
-        }
-        Some(Outcome::OneSided) => (Cause::Handshake, Side::Client, "capture both directions"),
-        Some(Outcome::Aborted) => (
-            Cause::Handshake,
-            Side::Client,
-            "look at the client: it reset the connection although the server had accepted it",
-        ),
-        Some(Outcome::Gone(end)) => (
-            Cause::Retransmission,
-            end.into(),
-            "find out whether the peer's host still runs, and what on the path stopped carrying packets: a route, or a firewall or NAT that forgot the connection",
-        ),
-        _ => return,
-    };
-    let waits = stalls.iter_mut().filter(|stall| stall.cause == cause && stall.sender == sender);
-    let open = |stall: &&mut StallRow| cause == Cause::Handshake || !stall.ended;
-    waits.filter(open).for_each(|stall| stall.advice = advice);
 }
 
 #[cfg(test)]

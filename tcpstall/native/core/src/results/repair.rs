@@ -3,7 +3,7 @@
 use serde::Serialize;
 
 use crate::flow::Half;
-use crate::pause::{Pause, repair::Totals};
+use crate::pause::{Pause, repairs::Totals};
 use crate::time::Nanos;
 
 /// One attempt of a sender to repair a loss.

@@ -2,7 +2,6 @@
 
 use serde::{Serialize, Serializer};
 
-use super::rows::Side;
 use crate::causes::Part;
 use crate::causes::excess::{Owner, excess};
 use crate::flow::Direction;
@@ -38,7 +37,7 @@ fn word<S: Serializer>(owner: &Option<Owner>, serializer: S) -> Result<S::Ok, S:
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct SpikeRow {
     /// Sender whose data was acknowledged late.
-    pub sender: Side,
+    pub sender: Direction,
     /// Time when the ACK reached the sender.
     pub time_ns: Nanos,
     /// Length of the round trip.
@@ -54,7 +53,7 @@ pub(super) fn spikes(flow: &Finished) -> (Vec<SpikeRow>, u64) {
     let (mut rows, last) = (Vec::new(), flow.connection().end);
     for sender in Direction::BOTH {
         rows.extend(flow.spikes(sender).list.iter().map(|spike| SpikeRow {
-            sender: sender.into(),
+            sender,
             // The last ACK may reach a distant sender after the flow's last packet passed the tap.
             time_ns: spike.time.min(last),
             rtt_ns: spike.rtt,

@@ -13,34 +13,12 @@ use super::syn::SynRow;
 use super::trust::TrustRow;
 use crate::causes::Cause;
 use crate::exchange::{ConnectionRow, Exchange};
+use crate::flow::Direction;
 use crate::flow::first_payload::FirstPayloads;
 use crate::packet_no::PacketNo;
 use crate::time::Nanos;
 use crate::wire::Endpoint;
 use crate::wire::tunnel::Tunnel;
-
-/// The end of a connection: the client sent the SYN.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Side {
-    /// The end that opened the connection.
-    Client,
-    /// The end that accepted it.
-    Server,
-}
-
-impl Side {
-    /// Both ends, the client first.
-    pub const BOTH: [Side; 2] = [Side::Client, Side::Server];
-
-    /// Name in the report.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Side::Client => "client",
-            Side::Server => "server",
-        }
-    }
-}
 
 /// Place where the capture was taken.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
@@ -110,7 +88,7 @@ pub struct DirectionsRow {
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct BurstRow {
     /// Sender of the burst.
-    pub sender: Side,
+    pub sender: Direction,
     /// First segment.
     pub start_ns: Nanos,
     /// Last segment.
@@ -194,7 +172,7 @@ pub struct StallRow {
     /// Number of the stall in its flow in order of time, counting from 0; stalls left out of the list count too.
     pub number: u64,
     /// Sender of the data that waited.
-    pub sender: Side,
+    pub sender: Direction,
     /// Time of the last byte of new data before it.
     pub start_ns: Nanos,
     /// Time of the next byte of new data, or of the change of the reason.

@@ -1,7 +1,7 @@
 //! Sweeps a flow's life from start to end and gives each stretch of it one owner.
 
 use super::ledger::{Ledger, Owner};
-use super::rows::{Side, StallRow};
+use super::rows::StallRow;
 use crate::causes::{self, Cause};
 use crate::flow::Direction;
 use crate::pause::{Burst, Finished};
@@ -97,8 +97,8 @@ fn spans(flow: &Finished, stalls: &[StallRow], busy: &[Busy; 2]) -> Vec<Span> {
         start: stall.start_ns,
         end: stall.end_ns,
         claim: match stall.cause {
-            Cause::BandwidthLimited => Claim::Path(stall.sender.into()),
-            cause => Claim::Stall(stall.sender.into(), cause),
+            Cause::BandwidthLimited => Claim::Path(stall.sender),
+            cause => Claim::Stall(stall.sender, cause),
         },
     });
     let mut spans: Vec<Span> = sending.chain(waiting).collect();
@@ -184,15 +184,6 @@ impl Turns {
     fn last_before(&self, time: Nanos) -> Option<Direction> {
         let index = self.bursts.partition_point(|burst| burst.0 <= time);
         index.checked_sub(1).map(|index| self.bursts[index].2)
-    }
-}
-
-impl From<Side> for Direction {
-    fn from(side: Side) -> Direction {
-        match side {
-            Side::Client => Direction::Client,
-            Side::Server => Direction::Server,
-        }
     }
 }
 

@@ -1,7 +1,5 @@
 //! Fields of a connection's SYNs, one row per end.
 
-use super::columns::{Column, integers, known_flags, signed};
-use super::rows::FlowRow;
 use crate::flow::{Connection, Direction};
 
 /// SYNs of the client, or SYN-ACKs of the server; their fields are `None` where none was captured.
@@ -42,17 +40,4 @@ impl SynRow {
             ecn: Some(said.ecn),
         }
     }
-}
-
-pub(super) fn columns(end: &str, rows: &[FlowRow], of: impl Fn(&FlowRow) -> &SynRow) -> [Column; 7] {
-    let name = |field: &str| format!("{end}_{field}");
-    [
-        integers(&name("syns"), rows, |row| signed(of(row).count.into())),
-        integers(&name("syn_ttl"), rows, |row| of(row).ttl.map(i64::from)),
-        integers(&name("syn_window_bytes"), rows, |row| of(row).window_bytes.map(i64::from)),
-        integers(&name("syn_mss_bytes"), rows, |row| of(row).mss_bytes.map(i64::from)),
-        known_flags(&name("sack_permitted"), rows, |row| of(row).sack_permitted),
-        known_flags(&name("timestamps"), rows, |row| of(row).timestamps),
-        known_flags(&name("ecn"), rows, |row| of(row).ecn),
-    ]
 }

@@ -4,13 +4,13 @@
 
 use hashbrown::HashMap;
 
+use super::capture_trust::CaptureTrust;
 use super::columns::{Columns, integers, signed, texts};
 use super::ledger::{OWNERS, Owner};
 use super::rows::FlowRow;
 use super::sort::Order;
 use super::sums::Sums;
 use super::top_flows::TopFlows;
-use super::trust::CaptureTrust;
 use crate::time::Nanos;
 use crate::wire::Endpoint;
 

@@ -1,15 +1,10 @@
 //! Trust in a flow's labels: what its capture lacks, and how much the labels lose by it.
 
-mod sums;
-
 use serde::Serialize;
 
-use super::rows::Side;
 use crate::flow::window::Scale;
 use crate::flow::{Connection, Direction};
 use crate::pause::Finished;
-
-pub use self::sums::CaptureTrust;
 
 /// Smallest round of a bulk transfer, segments (RFC 6928 §2: the initial window).
 const ROUND: f64 = 10.0;
@@ -179,15 +174,15 @@ impl TrustRow {
 }
 
 /// Share of unseen bytes in all bytes.
-fn share(unseen: u64, seen: u64) -> Option<f64> {
+pub(super) fn share(unseen: u64, seen: u64) -> Option<f64> {
     (seen + unseen > 0).then(|| unseen as f64 / (seen + unseen) as f64)
 }
 
 /// Words for a side in the report.
 fn place(side: &str) -> &'static str {
-    match Side::BOTH.into_iter().find(|end| end.name() == side) {
-        Some(Side::Client) => "at the client",
-        Some(Side::Server) => "at the server",
+    match Direction::BOTH.into_iter().find(|end| end.name() == side) {
+        Some(Direction::Client) => "at the client",
+        Some(Direction::Server) => "at the server",
         None if side == "between" => "between the ends",
         None => "not known where",
     }

@@ -1,9 +1,10 @@
 //! CUBIC's growth in congestion avoidance, as Linux computes it.
 
 use super::ack_sample::AckSample;
-use super::cwnd::CUBIC_BETA;
 use crate::time::Nanos;
 
+/// CUBIC's multiplicative decrease, 717/1024 in Linux (RFC 9438 §4.6 says 0.7).
+pub(super) const CUBIC_BETA: f64 = 717.0 / 1024.0;
 /// CUBIC's scaling constant, segments per cubic second (RFC 9438 §5).
 const CUBIC_C: f64 = 0.4;
 /// Most acknowledged segments per segment of growth before the first loss: 20 (Linux bictcp_update).

@@ -1,14 +1,12 @@
 //! Models the sender's congestion window in segments from the sender's data and the ACKs that reached it.
 
 use super::ack_sample::AckSample;
-use super::cubic::Cubic;
+use super::cubic::{CUBIC_BETA, Cubic};
 use super::hystart::HyStart;
 use crate::time::Nanos;
 
 /// Initial window of current stacks, segments: RFC 6928 §2.
 pub const INITIAL_WINDOW: u32 = 10;
-/// CUBIC's multiplicative decrease, 717/1024 in Linux (RFC 9438 §4.6 says 0.7).
-pub(super) const CUBIC_BETA: f64 = 717.0 / 1024.0;
 /// Reno's multiplicative decrease (RFC 5681 §3.1).
 const RENO_BETA: f64 = 0.5;
 /// Reno's decrease as it appears in whole segments, after some growth.

@@ -4,7 +4,6 @@ use super::{Builder, Idle};
 use crate::flow::{Acked, Half};
 use crate::pause::bottleneck::Bottleneck;
 use crate::pause::open::{Beginning, Train};
-use crate::pause::recovered::Recovered;
 use crate::sender::{Cwnd, timers};
 use crate::time::Nanos;
 
@@ -84,7 +83,7 @@ impl Builder {
         }
         open.loss_hints += u32::from(acked.loss_hint);
         if cwnd.repairs() {
-            open.recovered = Recovered::by(acked, half, cwnd, open);
+            open.recovered = open.recovered(acked, half, cwnd);
         }
         open.persist.heard();
         self.reading.on_ack(acked.time, half.snd_una, acked.bytes, (acked.window_before, half.window), half.mss());

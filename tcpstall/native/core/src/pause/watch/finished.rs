@@ -2,7 +2,7 @@
 
 use super::Finished;
 use crate::flow::{Connection, Direction, clock_steps::ClockSteps, first_payload::FirstPayloads, rounds::Rounds};
-use crate::pause::repair::Totals;
+use crate::pause::repairs::Totals;
 use crate::pause::spikes::Spikes;
 use crate::sender::Cwnd;
 use crate::time::Nanos;

@@ -1,9 +1,10 @@
 //! Detects ends that send by a timer, or in single messages: nobody waits for their next data.
 
-use super::share::{MESSAGE, weight};
+use super::weight::{MESSAGE, weight};
 use crate::causes::Cause;
 use crate::exchange::Exchange;
-use crate::results::rows::{FlowRow, Side, StallRow};
+use crate::flow::Direction;
+use crate::results::rows::{FlowRow, StallRow};
 use crate::time::Nanos;
 
 /// Divisor of a timer's length within which its silences agree: people and servers vary by more.
@@ -28,7 +29,7 @@ pub(super) struct Beats {
     echoes: Vec<(Nanos, Nanos)>,
 }
 
-type Silence = (Side, &'static str, i64);
+type Silence = (Direction, &'static str, i64);
 
 impl Beats {
     pub(super) fn of(row: &FlowRow) -> Beats {
@@ -36,7 +37,7 @@ impl Beats {
         let small = lengths(waits().filter(|stall| said_little(stall)));
         let own = lengths(waits().filter(|stall| stall.detail == "idle" && weight(stall) >= LEAST_BEAT.0));
         let mut between = Vec::new();
-        for side in Side::BOTH {
+        for side in Direction::BOTH {
             let own: Vec<_> = row.stalls.iter().filter(|stall| stall.sender == side).collect();
             between.extend(
                 own.windows(2).filter(|pair| pair.iter().all(|stall| said_little(stall))).map(|pair| pair[0].number),

@@ -9,6 +9,7 @@ mod parts;
 mod row;
 mod share;
 mod spread;
+mod weight;
 
 pub use self::kind::Kind;
 pub(super) use self::parts::{columns, parts};
@@ -20,9 +21,11 @@ use hashbrown::HashMap;
 
 use self::row::{Example, place};
 pub(super) use self::share::rate_set_by;
-use self::share::{Share, direction, shares, weight};
+use self::share::{Share, direction, shares};
 use self::spread::Spread;
-use super::rows::{FlowRow, Side};
+use self::weight::weight;
+use super::rows::FlowRow;
+use crate::flow::Direction;
 use crate::time::Nanos;
 use crate::wire::Address;
 
@@ -33,7 +36,7 @@ const DETAILS: usize = 16;
 
 /// Key of a finding: the kind, the end that it is about, and the service; beyond the limit without the port, then
 /// without the address.
-type Key = (Kind, Side, Option<Address>, Option<u16>);
+type Key = (Kind, Direction, Option<Address>, Option<u16>);
 
 /// Findings of the flows that have ended.
 #[derive(Clone, Default)]
@@ -90,7 +93,7 @@ impl Findings {
         }
     }
 
-    fn key(&mut self, kind: Kind, side: Side, row: &FlowRow) -> Key {
+    fn key(&mut self, kind: Kind, side: Direction, row: &FlowRow) -> Key {
         let service = (kind, side, Some(row.server.address), Some(row.server.port));
         if self.found.contains_key(&service) {
             return service;

@@ -2,7 +2,8 @@
 
 use std::cmp::Reverse;
 
-use super::share::{Share, direction, shares, weight};
+use super::share::{Share, direction, shares};
+use super::weight::weight;
 use super::{Kind, tally};
 use crate::causes::Cause;
 use crate::results::columns::{Column, integers, reals, signed, texts};

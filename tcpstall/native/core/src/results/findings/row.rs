@@ -6,7 +6,8 @@ use serde::{Serialize, Serializer};
 
 use super::share::{Share, direction};
 use super::{Clients, Finding, Key, Kind};
-use crate::results::rows::{FlowRow, Side, StallRow, endpoint};
+use crate::flow::Direction;
+use crate::results::rows::{FlowRow, StallRow, endpoint};
 use crate::time::Nanos;
 use crate::wire::{Address, Endpoint};
 
@@ -16,7 +17,7 @@ pub struct FindingRow {
     /// Kind of the finding.
     pub kind: Kind,
     /// The end whose data waited; for `reset` the end that sent it.
-    pub side: Side,
+    pub side: Direction,
     /// Address of the server; `null` for all servers beyond a limit.
     #[serde(serialize_with = "shown")]
     pub address: Option<Address>,
@@ -131,7 +132,7 @@ impl Example {
 }
 
 /// Sort key of findings.
-type Place = (Reverse<i128>, Reverse<i128>, Reverse<u64>, Kind, Side, Option<Address>, Option<u16>);
+type Place = (Reverse<i128>, Reverse<i128>, Reverse<u64>, Kind, Direction, Option<Address>, Option<u16>);
 
 pub(super) fn place(row: &FindingRow) -> Place {
     let recoverable = Reverse(row.recoverable_ns.unwrap_or(0));

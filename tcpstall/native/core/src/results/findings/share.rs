@@ -2,11 +2,13 @@
 
 use super::beats::Beats;
 use super::kind::Kind;
+use super::weight::{MESSAGE, weight};
 use crate::causes::Cause;
 use crate::exchange::ConnectionRow;
+use crate::flow::Direction;
 use crate::results::ledger::Owner;
 use crate::results::outcome::Outcome;
-use crate::results::rows::{DirectionRow, FlowRow, Side, StallRow};
+use crate::results::rows::{DirectionRow, FlowRow, StallRow};
 use crate::time::Nanos;
 
 /// Length of a handshake, in round trips, that more than the distance delayed.
@@ -33,9 +35,6 @@ const OF_THE_RATE: i64 = 20;
 const REORDERED_SHARE: u64 = 20;
 /// Silence before a reset after which the reset breaks nothing off: the connection was idle.
 const IDLE_RESET: Nanos = Nanos::from_millis(1_000);
-/// Mean payload of a segment up to which an end sends messages: a keystroke through a secure shell takes 36 to
-/// 80 bytes.
-pub(super) const MESSAGE: u64 = 128;
 /// Exchanges from which small payloads in both directions are a terminal or a heartbeat, and not one small request.
 const MESSAGES: u64 = 3;
 
@@ -45,7 +44,7 @@ pub(super) struct Share<'a> {
     /// The cause that owns the time, if a cause does.
     pub(super) cause: Option<Cause>,
     /// The end whose data waited; of a reset, its sender.
-    pub(super) side: Side,
+    pub(super) side: Direction,
     pub(super) time: Nanos,
     /// Part of the time beyond a normal round trip.
     pub(super) recoverable: Nanos,
@@ -53,7 +52,7 @@ pub(super) struct Share<'a> {
 }
 
 impl<'a> Share<'a> {
-    fn of(kind: Kind, side: Side, time: Nanos) -> Share<'a> {
+    fn of(kind: Kind, side: Direction, time: Nanos) -> Share<'a> {
         let recoverable = if kind.is_recoverable() { time } else { Nanos::ZERO };
         Share { kind, cause: None, side, time, recoverable, stalls: Vec::new() }
     }
@@ -77,13 +76,6 @@ impl<'a> Share<'a> {
     }
 }
 
-/// Own length of a wait: for an answer the time since its request, for any other wait its whole length. The silence
-/// before the request was the peer's.
-pub(super) fn weight(stall: &StallRow) -> i64 {
-    let thought = stall.evidence.freed_to_data_ns.filter(|_| stall.detail == "think-time");
-    thought.unwrap_or(stall.duration_ns).min(stall.duration_ns).0.max(0)
-}
-
 /// Shares of a flow.
 pub(super) fn shares(row: &FlowRow) -> Vec<Share<'_>> {
     if row.outcome.outcome == Some(Outcome::OneSided) {
@@ -99,7 +91,7 @@ pub(super) fn shares(row: &FlowRow) -> Vec<Share<'_>> {
         }
     }
     if let Some(time) = round_trips(row) {
-        shares.push(Share::of(Kind::RoundTrips, Side::Client, time));
+        shares.push(Share::of(Kind::RoundTrips, Direction::Client, time));
     }
     if let Some(kind) = rate(row) {
         let (side, sending) = (main_sender(row), row.time_ns.of(Owner::Sending));
@@ -112,9 +104,10 @@ pub(super) fn shares(row: &FlowRow) -> Vec<Share<'_>> {
     // If there is no other finding, a repair is reported even if nobody waited for it.
     if shares.iter().all(|share| share.recoverable == Nanos::ZERO) {
         let repairs =
-            |side: &Side| direction(row, *side).repair.fast_retransmits + direction(row, *side).repair.timeouts;
-        let lossy =
-            Side::BOTH.into_iter().filter(|side| repairs(side) > direction(row, *side).repair.needless_retransmissions);
+            |side: &Direction| direction(row, *side).repair.fast_retransmits + direction(row, *side).repair.timeouts;
+        let lossy = Direction::BOTH
+            .into_iter()
+            .filter(|side| repairs(side) > direction(row, *side).repair.needless_retransmissions);
         shares.extend(lossy.map(|side| Share::of(Kind::Loss, side, Nanos::ZERO)));
     }
     if let Some(side) = reset(row) {
@@ -143,7 +136,7 @@ fn handshake<'a>(row: &'a FlowRow, shares: &mut Vec<Share<'a>>) {
             }
         }
     };
-    let mut share = Share { cause: Some(Cause::Handshake), ..Share::of(kind, Side::Client, time) };
+    let mut share = Share { cause: Some(Cause::Handshake), ..Share::of(kind, Direction::Client, time) };
     if matches!(kind, Kind::HandshakeLoss | Kind::HandshakeSlow) {
         share.recoverable = (time - base).or_zero();
     }
@@ -197,7 +190,7 @@ fn kind_of(row: &FlowRow, stall: &StallRow, beats: &Beats) -> Kind {
         // On a path that reorders, a hole that SACK reports fills by itself.
         Cause::Retransmission if stall.detail == "recovery" && held_back(row, stall) => Kind::Reordering,
         Cause::Retransmission => {
-            let gone = matches!(row.outcome.outcome, Some(Outcome::Gone(end)) if Side::from(end) == stall.sender);
+            let gone = matches!(row.outcome.outcome, Some(Outcome::Gone(end)) if end == stall.sender);
             if gone && !stall.ended { Kind::PeerGone } else { Kind::Loss }
         }
         Cause::Unexplained if held_back(row, stall) => Kind::Reordering,
@@ -208,7 +201,7 @@ fn kind_of(row: &FlowRow, stall: &StallRow, beats: &Beats) -> Kind {
 /// True if the path reorders and the wait was no longer than the delay of late segments: the awaited packet was
 /// delayed.
 fn held_back(row: &FlowRow, stall: &StallRow) -> bool {
-    Side::BOTH.into_iter().map(|side| direction(row, side)).any(|direction| {
+    Direction::BOTH.into_iter().map(|side| direction(row, side)).any(|direction| {
         let late = u64::from(direction.repair.reordered_segments);
         late * REORDERED_SHARE >= direction.segments.max(1)
             && stall.duration_ns <= direction.repair.reordering_ns.scaled(1.25)
@@ -217,7 +210,7 @@ fn held_back(row: &FlowRow, stall: &StallRow) -> bool {
 
 fn of_application(row: &FlowRow, stall: &StallRow, beats: &Beats) -> Kind {
     let answers = stall.detail == "think-time";
-    if !stall.ended || answers && stall.sender == Side::Client || !answers && until_close(row, stall) {
+    if !stall.ended || answers && stall.sender == Direction::Client || !answers && until_close(row, stall) {
         return Kind::Idle;
     }
     if sends_messages(row) || beats.has(stall) || !answers && beats.is_between(stall) {
@@ -244,7 +237,7 @@ fn until_close(row: &FlowRow, stall: &StallRow) -> bool {
 
 fn sends_messages(row: &FlowRow) -> bool {
     let ConnectionRow { exchanges, unprompted, .. } = row.connection;
-    exchanges + unprompted >= MESSAGES && Side::BOTH.into_iter().all(|side| mean(direction(row, side)) <= MESSAGE)
+    exchanges + unprompted >= MESSAGES && Direction::BOTH.into_iter().all(|side| mean(direction(row, side)) <= MESSAGE)
 }
 
 /// Mean payload of a segment, bytes.
@@ -304,7 +297,7 @@ fn rate(row: &FlowRow) -> Option<Kind> {
 }
 
 /// The end that reset a connection before all data was exchanged.
-fn reset(row: &FlowRow) -> Option<Side> {
+fn reset(row: &FlowRow) -> Option<Direction> {
     let connection = &row.connection;
     let by = connection.closed_by.filter(|_| connection.closed_with == Some("rst"))?;
     if row.outcome.outcome.is_some() {
@@ -314,26 +307,26 @@ fn reset(row: &FlowRow) -> Option<Side> {
     let said = row.directions.client.bytes + row.directions.server.bytes > 0;
     let cut = row.exchanges.iter().flatten().next_back().is_some_and(|exchange| !exchange.complete);
     let amid = connection.unanswered > 0 || cut || connection.exchanges == 0;
-    (said && amid && !idle).then_some(if by == "client" { Side::Client } else { Side::Server })
+    (said && amid && !idle).then_some(if by == "client" { Direction::Client } else { Direction::Server })
 }
 
-pub(super) fn direction(row: &FlowRow, side: Side) -> &DirectionRow {
+pub(super) fn direction(row: &FlowRow, side: Direction) -> &DirectionRow {
     match side {
-        Side::Client => &row.directions.client,
-        Side::Server => &row.directions.server,
+        Direction::Client => &row.directions.client,
+        Direction::Server => &row.directions.server,
     }
 }
 
-fn main_sender(row: &FlowRow) -> Side {
-    if row.directions.client.bytes > row.directions.server.bytes { Side::Client } else { Side::Server }
+fn main_sender(row: &FlowRow) -> Direction {
+    if row.directions.client.bytes > row.directions.server.bytes { Direction::Client } else { Direction::Server }
 }
 
 /// The end to which a cause without waits of its own is assigned.
-fn busiest(row: &FlowRow, cause: Cause) -> Side {
-    let busy = |side: Side| direction(row, side).path.bandwidth_limited_ns;
+fn busiest(row: &FlowRow, cause: Cause) -> Direction {
+    let busy = |side: Direction| direction(row, side).path.bandwidth_limited_ns;
     match cause {
-        Cause::BandwidthLimited if busy(Side::Client) > busy(Side::Server) => Side::Client,
-        Cause::BandwidthLimited => Side::Server,
+        Cause::BandwidthLimited if busy(Direction::Client) > busy(Direction::Server) => Direction::Client,
+        Cause::BandwidthLimited => Direction::Server,
         _ => main_sender(row),
     }
 }

@@ -2,8 +2,8 @@
 
 use serde::Serialize;
 
-use super::{Level, share};
-use crate::results::rows::FlowRow;
+use super::rows::FlowRow;
+use super::trust::{Level, share};
 
 /// Share of the data whose flows must agree on the vantage: a few samples may mislead a small flow.
 const AGREEMENT: f64 = 0.9;

@@ -1,0 +1,34 @@
+//! The rest of a pause after a recovery that ended inside it.
+
+use super::evidence::{Context, Pause};
+use crate::sender::cwnd::Phase;
+use crate::traits::Read;
+
+impl Pause {
+    /// Rest of the pause after a recovery that ended inside it with data in flight: from then on the window that the loss
+    /// left is a normal window.
+    pub fn after_recovery(&self) -> Option<Pause> {
+        let recovered = self.recovered.as_deref()?;
+        let sent_again = self.repair.iter().flat_map(|repair| &repair.attempts).map(|attempt| attempt.time).max();
+        let repairing = self.first_retransmission.max(sent_again) > Some(recovered.at);
+        let missing = self.hole.is_some_and(|hole| hole.until.is_none());
+        if !self.ended || repairing || missing || self.loss_hints > recovered.hints {
+            return None;
+        }
+        let mut rest = self.clone();
+        rest.before.end = recovered.at.max(self.start());
+        (rest.flight_at_start, rest.segments_at_start) = (recovered.flight, recovered.segments);
+        (rest.segments_held, rest.room_held) = (recovered.segments, recovered.room);
+        (rest.room_at_start, rest.window) = (recovered.room, recovered.window);
+        (rest.cwnd, rest.phase) = (recovered.cwnd.max(recovered.segments), Phase::CongestionAvoidance);
+        (rest.acks, rest.acked) = (self.acks - recovered.acks, self.acked - recovered.acked);
+        (rest.retransmissions, rest.first_retransmission, rest.repair) = (0, None, None);
+        (rest.recovering, rest.hole, rest.recovered, rest.loss_hints) = (false, None, None, 0);
+        rest.losses = self.losses.max(1);
+        // The flight at the pause's start was compared with the neighbours, so those results go; the sender's traits
+        // remain.
+        let read = Read { climb: 0, ..self.context.read };
+        rest.context = Context { traits: self.context.traits, read, ..Context::default() };
+        Some(rest)
+    }
+}

@@ -1,0 +1,193 @@
+//! Records the repairs of one sender: every attempt with its trigger, and the attempts that turned out needless.
+
+use std::collections::VecDeque;
+
+use super::kept::Kept;
+use super::repair::{Attempt, Repair, Trigger};
+use crate::flow::{Acked, Half};
+use crate::sender::timers;
+use crate::time::Nanos;
+use crate::wire::Segment;
+
+/// Attempts listed for one pause; further attempts are only counted. A sender gives up after 15 timeouts (Linux
+/// tcp_retries2).
+const ATTEMPT_LIMIT: usize = 24;
+/// Retransmissions that wait for a verdict by DSACK or echo. A DSACK comes one round trip later, so the oldest may be
+/// dropped.
+const AWAITING_LIMIT: usize = 1024;
+
+/// The same limit while memory is short.
+const TIGHT_AWAITING: usize = 16;
+
+/// Sums of the repairs of one direction.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+pub struct Totals {
+    /// Repairs begun by the retransmission timer.
+    pub timeouts: u32,
+    /// Repairs begun by duplicate ACKs or SACK.
+    pub fast_retransmits: u32,
+    /// Tail-loss probes with old data.
+    pub tail_probes: u32,
+    /// Retransmissions shown needless.
+    pub needless: u32,
+}
+
+#[derive(Clone, Copy, Debug, serde::Serialize, serde::Deserialize)]
+struct Awaiting {
+    start: i64,
+    end: i64,
+    time: Nanos,
+    /// TSval of the retransmission.
+    value: Option<u32>,
+    pause: usize,
+    acknowledged: bool,
+}
+
+/// The state of a sender that has sent something again.
+#[derive(Clone, Debug, Default, serde::Serialize, serde::Deserialize)]
+pub(super) struct Repairs {
+    pub(super) totals: Totals,
+    awaiting: VecDeque<Awaiting>,
+    /// Time of the latest retransmission.
+    pub(super) last: Option<Nanos>,
+    last_attempt: Option<i64>,
+    /// Linux's undo_retrans: retransmissions of this recovery that no DSACK has shown needless.
+    undo_left: u32,
+}
+
+impl Repairs {
+    /// Memory of the repairs, bytes.
+    pub(super) fn memory(&self) -> usize {
+        size_of::<Repairs>() + self.awaiting.capacity() * size_of::<Awaiting>()
+    }
+
+    /// Drops all but the newest retransmissions that wait for a verdict, because memory is short.
+    #[cold]
+    pub(super) fn shrink(&mut self) {
+        self.awaiting.drain(..self.awaiting.len().saturating_sub(TIGHT_AWAITING));
+        self.awaiting.shrink_to_fit();
+    }
+}
+
+/// A retransmission with the sender's state at that time.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Again<'a> {
+    pub(super) segment: &'a Segment,
+    pub(super) half: &'a Half,
+    /// The last ACK of new data or report of a loss.
+    pub(super) heard: Nanos,
+    /// SACK blocks or duplicate ACKs report a loss.
+    pub(super) hinted: bool,
+    /// The sender was already in recovery.
+    pub(super) recovering: bool,
+    /// Number that the pause will have, if it becomes one.
+    pub(super) pause: usize,
+}
+
+impl Repairs {
+    /// Takes in a retransmission; returns the attempt where it begins one, `None` where it continues a repair.
+    pub(super) fn sends(&mut self, again: &Again, open: &mut Option<Box<Repair>>) -> Option<Attempt> {
+        let half = again.half;
+        let start = half.offset(again.segment.seq);
+        let end = start + i64::from(again.segment.payload);
+        let time = again.segment.time;
+        let attempt = self.attempt(again, start, end);
+        let repair = open.get_or_insert_with(|| Box::new(Repair { began: time, ..Repair::default() }));
+        if repair.sent == 0 {
+            repair.congestion_point = half.flight_when_sent(start, end);
+        }
+        repair.sent += 1;
+        self.undo_left = if again.recovering { self.undo_left + 1 } else { 1 };
+        self.last = Some(time);
+        if self.awaiting.len() == AWAITING_LIMIT {
+            self.awaiting.pop_front();
+        }
+        let value = again.segment.timestamps.map(|stamps| stamps.value);
+        self.awaiting.push_back(Awaiting { start, end, time, value, pause: again.pause, acknowledged: false });
+        let attempt = attempt?;
+        self.last_attempt = Some(start);
+        match attempt.trigger {
+            Trigger::Timeout => self.totals.timeouts += 1,
+            Trigger::Fast => self.totals.fast_retransmits += 1,
+            Trigger::TailProbe => self.totals.tail_probes += 1,
+        }
+        if repair.attempts.len() < ATTEMPT_LIMIT {
+            repair.attempts.push(attempt);
+        }
+        Some(attempt)
+    }
+
+    fn attempt(&self, again: &Again, start: i64, end: i64) -> Option<Attempt> {
+        let (half, time) = (again.half, again.segment.time);
+        let armed = again.heard.max(half.head_sent().unwrap_or_default()).max(self.last.unwrap_or_default());
+        let waited = (time - armed).or_zero();
+        // RFC 6298 §2.3: the timeout is longer than the smoothed round trip; Linux adds at least 200 ms.
+        let overdue = waited >= timers::LINUX_RTO_MIN.max(half.srtt.unwrap_or_default());
+        let tail = end == half.snd_nxt && !again.hinted && !again.recovering && self.last_attempt != Some(start);
+        // With SACK, Linux sends a probe first even if one segment is in flight, and the probe may be as late as the
+        // timer.
+        let probe = !overdue || half.sack_permitted && waited <= timers::rto(half.srtt) + timers::TICK;
+        let trigger = match (tail && probe, overdue, again.hinted) {
+            (true, _, _) => Trigger::TailProbe,
+            (_, false, true) => Trigger::Fast,
+            (_, _, _) => Trigger::Timeout,
+        };
+        let goes_on = again.recovering && !overdue && self.last_attempt != Some(start);
+        (!goes_on).then_some(Attempt { time, trigger, waited })
+    }
+
+    /// Takes in an ACK that reached the sender. True if it shows that the whole recovery was needless, so that Linux
+    /// undoes it (tcp_try_undo_dsack, tcp_packet_delayed).
+    pub(super) fn on_ack(
+        &mut self,
+        acked: &Acked,
+        half: &Half,
+        pauses: &mut Kept,
+        open: &mut Option<Box<Repair>>,
+    ) -> bool {
+        let mut undone = false;
+        if let Some((left, right)) = acked.duplicate
+            && let Some(index) = self.awaiting.iter().position(|sent| sent.start < right && left < sent.end)
+        {
+            let sent = self.awaiting.remove(index);
+            self.undo_left = self.undo_left.saturating_sub(1);
+            undone |= self.undo_left == 0;
+            self.needless(acked.time, sent, pauses, open);
+        }
+        if acked.bytes > 0 {
+            undone |= self.on_echo(acked, half, pauses, open);
+        }
+        undone
+    }
+
+    /// Detects a needless retransmission by the Eifel algorithm (RFC 3522): the ACK that first covers the retransmitted
+    /// left edge echoes a timestamp from before the retransmission, so the original caused it. Only the left edge
+    /// counts: RFC 7323 §4.2 echoes the segment that fills it.
+    fn on_echo(&mut self, acked: &Acked, half: &Half, pauses: &mut Kept, open: &mut Option<Box<Repair>>) -> bool {
+        let before = half.snd_una - acked.bytes;
+        let mut found = None;
+        for (index, sent) in self.awaiting.iter_mut().enumerate().filter(|(_, sent)| sent.end <= half.snd_una) {
+            let older = match (sent.value, acked.echo) {
+                (Some(value), Some(echo)) => (echo.wrapping_sub(value) as i32) < 0,
+                _ => false,
+            };
+            if older && !sent.acknowledged && sent.start <= before {
+                found = found.or(Some(index));
+            }
+            sent.acknowledged = true;
+        }
+        let sent = found.and_then(|index| self.awaiting.remove(index));
+        self.needless(acked.time, sent, pauses, open);
+        sent.is_some()
+    }
+
+    fn needless(&mut self, now: Nanos, sent: Option<Awaiting>, pauses: &mut Kept, open: &mut Option<Box<Repair>>) {
+        let Some(sent) = sent else { return };
+        self.totals.needless += 1;
+        let frozen = pauses.get_mut(sent.pause).and_then(|pause| pause.repair.as_mut());
+        if let Some(repair) = frozen.or(open.as_mut()).filter(|repair| repair.began <= sent.time) {
+            repair.needless = (repair.needless + 1).min(repair.sent);
+            repair.cleared = Some(now);
+        }
+    }
+}
