@@ -2,12 +2,13 @@
 
 import uuid
 from collections import defaultdict
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any
 
 from tcpstall.archive.columns import BY_DAY, TABLES
 from tcpstall.archive.damaged_parts import refused
+from tcpstall.archive.literals import listed
 from tcpstall.archive.names import repair_of
 from tcpstall.archive.parquet import Parts, connected
 from tcpstall.archive.plan import current
@@ -16,7 +17,16 @@ from tcpstall.archive.session import make_views
 from tcpstall.archive.store import DATABASE, Commit, Part, Store
 from tcpstall.errors import CannotOpen, CannotWrite, TcpstallError
 
-__all__ = ["MEMORY_BYTES", "compacted", "known_captures", "make_database", "parts_with", "readable", "refuse_damaged"]
+__all__ = [
+    "MEMORY_BYTES",
+    "compacted",
+    "held_captures",
+    "known_captures",
+    "make_database",
+    "parts_with",
+    "readable",
+    "refuse_damaged",
+]
 
 MEMORY_BYTES = 200_000_000
 
@@ -32,19 +42,33 @@ _PARTS_OF_CAPTURES = 16
 _CAPTURES = {column.name: column.type for column in TABLES["captures"].columns}
 
 
-def known_captures(store: Store) -> list[dict[str, Any]]:
-    """All rows of captures, those that no longer count included."""
+@contextmanager
+def held_captures(store: Store) -> Iterator[Any]:
+    """A DuckDB with the rows of captures that are in files as the table `held`. Raises CannotOpen."""
+    with connected(store.place, MEMORY_BYTES) as duck, readable(store, "captures"):
+        files = listed(store.files("captures"))
+        duck.execute(f"CREATE VIEW held AS FROM read_parquet([{files}], union_by_name = true)")
+        yield duck
+
+
+def known_captures(
+    store: Store, where: str = "true", values: Mapping[str, object] | None = None
+) -> list[dict[str, Any]]:
+    """Rows of captures, those that no longer count included, and the recent ones.
+
+    `where` chooses among those `held` in files, as SQL with its values. Raises CannotOpen.
+    """
     known: list[dict[str, Any]] = []
     sane = True
-    if files := store.files("captures"):
-        with connected(store.place, MEMORY_BYTES) as duck, readable(store, "captures"):
-            held = "FROM read_parquet(?, union_by_name = true)"
-            types = {name: kind for name, kind, *_ in duck.execute(f"DESCRIBE {held}", [files]).fetchall()}
+    if store.files("captures"):
+        with held_captures(store) as duck:
+            types = {name: kind for name, kind, *_ in duck.execute("DESCRIBE held").fetchall()}
             lacking = [name for name in _CAPTURES if name not in types]
             columns, nothing = [*types, *lacking], (None,) * len(lacking)
-            known = [dict(zip(columns, row + nothing, strict=True)) for row in duck.execute(held, [files]).fetchall()]
+            rows = duck.execute(f"FROM held WHERE {where}", values).fetchall()
+            known = [dict(zip(columns, row + nothing, strict=True)) for row in rows]
             typed = all(_CAPTURES.get(name, kind) == kind for name, kind in types.items())
-            sane = all(map(_is_sane, known[:1] if typed else known)) and _all_named(duck, held, files)
+            sane = all(map(_is_sane, known[:1] if typed else known)) and _all_named(duck)
     blank = dict.fromkeys(_CAPTURES)
     recent = [{**blank, **row} for row in store.recent("captures")]
     if not sane or not all(map(_is_sane, recent)):
@@ -56,10 +80,10 @@ def _is_sane(row: Row) -> bool:
     return row["name"] is not None and row["scanned_ns"] is not None and sane_row(row)
 
 
-def _all_named(duck: Any, held: str, files: list[str]) -> bool:
+def _all_named(duck: Any) -> bool:
     """Asked of DuckDB, which looks at a hundred thousand rows in no time."""
-    lacking = f"SELECT count(*) {held} WHERE name IS NULL OR scanned_ns IS NULL"
-    return bool(duck.execute(lacking, [files]).fetchall() == [(0,)])
+    lacking = "SELECT count(*) FROM held WHERE name IS NULL OR scanned_ns IS NULL"
+    return bool(duck.execute(lacking).fetchall() == [(0,)])
 
 
 def compacted(store: Store, *, spares: bool = True) -> None:
