@@ -36,9 +36,6 @@ _SMALL_BYTES = 32_000_000
 _MANY = 8
 """So many small parts of one day are merged into one."""
 
-_PARTS_OF_CAPTURES = 16
-"""From so many parts on that table is written anew: until then a scan costs what is new in it."""
-
 _CAPTURES = {column.name: column.type for column in TABLES["captures"].columns}
 
 
@@ -107,17 +104,32 @@ def compacted(store: Store, *, spares: bool = True) -> None:
             with readable(store, old[0].table):
                 made = parts.merged(folder, old, store.dropped, store.continued)
             store.commit(Commit(parts=made, removed=[part.name for part in old]))
-    adding = _can_add(store)
-    rows = current(store.recent("captures") if adding else known_captures(store), store.dropped)
+    new = store.recent("captures")
+    small = _no_larger(store.parts("captures"), len(new)) if _can_add(store, new) else store.parts("captures")
+    beside = [part for part in store.parts("captures") if part not in small]
+    rows = new if beside else current(known_captures(store), store.dropped)
     store.forget(store.dropped, store.continued)
-    _checkpoint(store, parts, rows, adding=adding, spares=spares)
+    _checkpoint(store, parts, rows, small, beside, spares=spares)
 
 
-def _can_add(store: Store) -> bool:
-    """The new rows of captures can stand in a part of their own: none of them takes back or amends an older one's."""
-    there, new = store.parts("captures"), store.recent("captures")
-    scanned = all(row.get("scan") is not None for row in new)
-    return 0 < len(there) < _PARTS_OF_CAPTURES and bool(new) and scanned and not store.dropped and not store.outdated()
+def _can_add(store: Store, new: Sequence[Row]) -> bool:
+    """The new rows of captures can stand beside older ones: a copy's says what its original's does."""
+    copies = any(row.get("scan") is None and row.get("fingerprint") is not None for row in new)
+    return bool(new) and not copies and not store.dropped and not store.outdated()
+
+
+def _no_larger(parts: Sequence[Part], rows: int) -> list[Part]:
+    """The smallest parts, each no larger than these rows and those before it: each row is copied log2(n) times at most.
+
+    Older rows that new ones amend stay beside them: who reads captures takes the latest.
+    """
+    small: list[Part] = []
+    for part in sorted(parts, key=lambda part: part.rows):
+        if part.rows > rows:
+            break
+        small.append(part)
+        rows += part.rows
+    return small
 
 
 def refuse_damaged(store: Store, parts: Sequence[Part]) -> None:
@@ -157,12 +169,20 @@ def parts_with(store: Store, scans: Collection[str]) -> frozenset[str]:
     return frozenset("/".join(row[0].split("/")[-3:]) for row in found)
 
 
-def _checkpoint(store: Store, parts: Parts, rows: list[Row], *, adding: bool, spares: bool) -> None:
-    """With these rows of captures: all of them, or, `adding`, those that no part has yet."""
+def _checkpoint(
+    store: Store, parts: Parts, rows: list[Row], small: Sequence[Part], beside: Sequence[Part], *, spares: bool
+) -> None:
+    """With these rows of captures: all of them; or, with parts `beside`, new ones, in one part with the `small`."""
     rows.sort(key=lambda row: (row["name"], row["scanned_ns"]))
-    there = [part.name for part in store.parts("captures")]
-    replaced, beside = ([], there) if adding else (there, [])
-    new = parts.rows("captures", rows, _CAPTURES, replaced=replaced, beside=beside)
+    replaced = [part.name for part in small]
+    new = parts.rows(
+        "captures",
+        rows,
+        _CAPTURES,
+        replaced=replaced,
+        beside=[part.name for part in beside],
+        merged=small if beside else (),
+    )
     store.checkpoint(new, removed=replaced, spares=spares)
     make_database(store)
 
