@@ -14,7 +14,7 @@ from tcpstall.cli.store_query import Form, asked, tell_flows_without
 from tcpstall.cli.wait_filters import Which, chosen
 from tcpstall.errors import ExitCode
 
-__all__ = ["chosen_store", "store_page", "typed_top"]
+__all__ = ["chosen_store", "refuse", "store_page", "typed_parameters", "typed_top"]
 
 _WITH_STORE = {"store", "output", "top", "hosts", "ports", "since", "until"}
 """Parameters of `report` that apply to a store."""
@@ -29,8 +29,7 @@ def chosen_store(captures: Collection[str], store: str | None, flows: Collection
 
     Raises UsageError for both, neither, or what does not fit.
     """
-    context = click.get_current_context()
-    typed = {name for name in context.params if context.get_parameter_source(name) is ParameterSource.COMMANDLINE}
+    typed = typed_parameters()
     if any(isinstance(flow, InStore) for flow in flows):
         return None
     if captures:
@@ -39,10 +38,21 @@ def chosen_store(captures: Collection[str], store: str | None, flows: Collection
         return None
     if store is None:
         raise click.UsageError("missing argument 'CAPTURE...', or --store")
-    if unfit := typed - _WITH_STORE - {"captures"}:
-        options = {parameter.name: max(parameter.opts, key=len) for parameter in context.command.params}
-        raise click.UsageError(f"{', '.join(sorted(options[name] for name in unfit))} cannot be used with --store")
+    refuse(typed - _WITH_STORE - {"captures"}, "cannot be used with --store")
     return store
+
+
+def typed_parameters() -> set[str]:
+    """Names of the parameters that are on the command line."""
+    context = click.get_current_context()
+    return {name for name in context.params if context.get_parameter_source(name) is ParameterSource.COMMANDLINE}
+
+
+def refuse(unfit: Collection[str], why: str) -> None:
+    """Raises UsageError that names these parameters as they are typed, if there are any."""
+    options = {parameter.name: max(parameter.opts, key=len) for parameter in click.get_current_context().command.params}
+    if unfit:
+        raise click.UsageError(f"{', '.join(sorted(options[name] for name in unfit))} {why}")
 
 
 def typed_top(top: int) -> int | None:
