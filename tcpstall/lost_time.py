@@ -35,7 +35,8 @@ Every: TypeAlias = Literal["hour", "day"]
 class Example:
     """A flow that shows something best: what it lost to it, and the captures that hold it, in order of time.
 
-    `stall` is the longest wait among those that are meant, by its number in the flow.
+    `stall` is the longest wait among those that are meant, by its number in the flow. `store` has the flow, as its user
+    named it; empty where one store alone was asked.
     """
 
     scan: str
@@ -46,6 +47,7 @@ class Example:
     start_ns: int
     lost_ns: int
     stall: int | None = None
+    store: str = ""
 
 
 @dataclass(frozen=True, slots=True)

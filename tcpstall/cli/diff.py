@@ -1,6 +1,6 @@
 """`tcpstall diff`: which causes grew from one capture, or one time, to another."""
 
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Unpack
@@ -15,6 +15,7 @@ from tcpstall.cli.numbers import Number
 from tcpstall.cli.output_format import table_or_json
 from tcpstall.cli.progress import Bar
 from tcpstall.cli.signals import draining
+from tcpstall.cli.store_option import STORE
 from tcpstall.cli.store_page import refuse, typed_parameters
 from tcpstall.cli.store_query import Form, asked, write
 from tcpstall.cli.wait_filters import TIMES, Which, chosen, filter_options
@@ -56,9 +57,13 @@ class _Chosen(Which):
 @anonymise_options
 @click.option(
     "--store",
+    "stores",
+    type=STORE,
+    multiple=True,
     envvar="TCPSTALL_STORE",
     metavar="DIR|URL",
-    help="Compare two times in a store instead of captures.  [env var: TCPSTALL_STORE]",
+    help="Compare two times in a store instead of captures. May be repeated: several stores answer as one.  "
+    "[env var: TCPSTALL_STORE]",
 )
 @click.option(
     "--before",
@@ -84,7 +89,7 @@ def command(
     output: Path | None,
     anonymise: bool,
     key_file: Path | None,
-    store: str | None,
+    stores: tuple[str, ...],
     **which: Unpack[_Chosen],
 ) -> ExitCode:
     """Say what changed between two captures, or between two times in a store.
@@ -95,8 +100,8 @@ def command(
     `--host`, `--port` and `--capture` select waits.
     """  # fmt: skip
     typed = typed_parameters()
-    if good is None and store is not None:
-        return _of_store(store, form, typed, which)
+    if good is None and stores:
+        return _of_stores(stores, form, typed, which)
     refuse(typed - _CAPTURES_ONLY - _BOTH, "needs --store, --before and --after, without captures")
     if good is None or bad is None:
         raise click.UsageError(f"missing argument '{'GOOD' if good is None else 'BAD'}', or --store")
@@ -125,7 +130,7 @@ def command(
     return code
 
 
-def _of_store(store: str, form: str, typed: Collection[str], which: _Chosen) -> ExitCode:
+def _of_stores(stores: Sequence[str], form: str, typed: Collection[str], which: _Chosen) -> ExitCode:
     refuse(_CAPTURES_ONLY.intersection(typed), "cannot be used with --store")
     before, after = which["before"], which["after"]
     if before is None or after is None:
@@ -133,7 +138,7 @@ def _of_store(store: str, form: str, typed: Collection[str], which: _Chosen) -> 
     start_ns, end_ns = min(before.start_ns, after.start_ns), max(before.end_ns, after.end_ns)
     meant = replace(chosen(which), since_ns=start_ns, until_ns=end_ns)
     answer = Form(form=form, output=None)
-    with asked(store, answer, meant) as session:
+    with asked(stores, answer, meant) as session:
         from tcpstall.archive.spans import changes
 
         found = changes(session, before, after, meant, which["most"])
