@@ -16,6 +16,7 @@ from tcpstall.archive.plan import Plan, planned
 from tcpstall.archive.repeat import never
 from tcpstall.archive.scan import scan
 from tcpstall.archive.store import Store
+from tcpstall.archive.upkeep import compacted
 from tests.archive.here import here
 from tests.archive.trees import pcap, written
 
@@ -88,21 +89,49 @@ class Tree:
         return 20_000 * DAY_S + self._made
 
 
-@pytest.mark.parametrize("seed", [1, 5])
-def test_the_plan_is_the_one_that_looks_at_every_row(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, seed: int
-) -> None:
-    captures, store = tmp_path / "captures", tmp_path / "store"
-    tree = Tree(captures, seed)
+@pytest.fixture
+def alike(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[], Plan]:
+    """The plan of the next scan, which is the one that looks at every row."""
+
+    def _alike() -> Plan:
+        plan, _ = looked_at(tmp_path / "store", tmp_path / "captures")
+        with monkeypatch.context() as patched:
+            patched.setattr(knowing, "_alone", lambda _: {})
+            whole, _ = looked_at(tmp_path / "store", tmp_path / "captures")
+        assert plan == whole
+        return plan
+
+    return _alike
+
+
+def test_the_plan_is_the_one_that_looks_at_every_row(tmp_path: Path, alike: Callable[[], Plan]) -> None:
+    tree = Tree(tmp_path / "captures", seed=1)
     for _ in range(2):
-        scan(captures, store, executor=here)
+        scan(tmp_path / "captures", tmp_path / "store", executor=here)
         for _ in range(4):
             tree.change()
-            plan, _ = looked_at(store, captures)
-            with monkeypatch.context() as patched:
-                patched.setattr(knowing, "_alone", lambda _: {})
-                whole, _ = looked_at(store, captures)
-            assert plan == whole
+            alike()
+
+
+def test_files_of_a_set_are_known_wherever_they_were_moved(tmp_path: Path, alike: Callable[[], Plan]) -> None:
+    captures, store = tmp_path / "captures", tmp_path / "store"
+    written(captures, {f"ring/eth.pcap{number}": pcap(20_000 * DAY_S + number) for number in range(4)})
+    scan(captures, store, executor=here)
+    (captures / "ring").rename(captures / "moved")
+    scan(captures, store, executor=here)
+    with Store.writing(str(store)) as opened:
+        compacted(opened)
+    (captures / "other").mkdir()
+    (captures / "moved/eth.pcap0").rename(captures / "other/eth.pcap0")
+    scan(captures, store, executor=here)
+    (captures / "other/eth.pcap0").rename(captures / "moved/eth.pcap0")
+    assert len(alike().captures) == 1  # there is an older row with that name
+    (captures / "moved/eth.pcap0").rename(captures / "other/eth.pcap0")
+    with Store.writing(str(store)) as opened:
+        compacted(opened)
+    written(captures, {"moved/eth.pcap4": pcap(19_000 * DAY_S)})
+    (task,) = alike().tasks
+    assert [len(each.members) for each in task.sets] == [1]  # one of the set's files is elsewhere: its rows must stay
 
 
 def test_one_new_file_costs_the_rows_of_its_folder(tmp_path: Path) -> None:
