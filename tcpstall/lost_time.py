@@ -8,7 +8,21 @@ from tcpstall.causes import Cause
 from tcpstall.findings import Finding
 from tcpstall.model import Endpoint
 
-__all__ = ["By", "Every", "Example", "Growth", "Loss", "Losses", "Overview", "Shown", "Trend"]
+__all__ = [
+    "By",
+    "Change",
+    "Changes",
+    "Every",
+    "Example",
+    "Growth",
+    "Loss",
+    "Losses",
+    "Lost",
+    "Overview",
+    "Shown",
+    "Span",
+    "Trend",
+]
 
 By: TypeAlias = Literal["service", "cause", "host", "hour"]
 """What losses are added up by."""
@@ -21,7 +35,8 @@ Every: TypeAlias = Literal["hour", "day"]
 class Example:
     """A flow that shows something best: what it lost to it, and the captures that hold it, in order of time.
 
-    `stall` is the longest wait among those that are meant, by its number in the flow.
+    `stall` is the longest wait among those that are meant, by its number in the flow. `store` has the flow, as its user
+    named it; empty where one store alone was asked.
     """
 
     scan: str
@@ -32,6 +47,7 @@ class Example:
     start_ns: int
     lost_ns: int
     stall: int | None = None
+    store: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,6 +86,53 @@ class Growth:
     before_ns: int
     after_ns: int
     lost_ns: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Span:
+    """A time from its start to its end, the end not included, in ns since 1970."""
+
+    start_ns: int
+    end_ns: int
+
+    @property
+    def length_ns(self) -> int:
+        """More than 0."""
+        return self.end_ns - self.start_ns
+
+
+@dataclass(frozen=True, slots=True)
+class Lost:
+    """Lost time of waits that began in a span, and flows that did."""
+
+    lost_ns: int
+    waits: int
+    flows: int
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """Lost time of a service to a cause in two spans; `flows` of both are all those of the service."""
+
+    service: Endpoint
+    cause: Cause
+    before: Lost
+    after: Lost
+
+
+@dataclass(frozen=True, slots=True)
+class Changes:
+    """Two spans compared, the largest changes of lost time an hour first; `keys` services and causes are there in all.
+
+    `all_before` and `all_after` are sums over all of them.
+    """
+
+    before: Span
+    after: Span
+    rows: tuple[Change, ...]
+    keys: int
+    all_before: Lost
+    all_after: Lost
 
 
 @dataclass(frozen=True, slots=True)

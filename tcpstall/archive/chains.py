@@ -51,6 +51,12 @@ class Chains:
         self._scanned = [row for row in known if row["scan"] is not None]
         self._by_content = {row["fingerprint"]: row for row in self._scanned}
 
+    def learn(self, rows: Sequence[Row]) -> None:
+        """Takes in more rows that count, before the first set is asked for."""
+        scanned = [row for row in rows if row["scan"] is not None]
+        self._scanned += scanned
+        self._by_content.update((row["fingerprint"], row) for row in scanned)
+
     # Where nothing is new no set is asked for, and of a hundred thousand rows each of these takes its time.
 
     @cached_property

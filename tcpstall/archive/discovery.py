@@ -47,7 +47,7 @@ Remembered = Callable[[str, int, int | None], Sequence[Input] | None]
 """What an earlier scan found in a file of that name, size and time: it is not read again."""
 
 
-_Look = _core.Peek | list[Input] | str
+_Look = _core.Peek | Sequence[Input] | str
 """What a file begins with, what is remembered of it, or why it cannot be read."""
 
 _AT_ONCE = 16
@@ -92,6 +92,11 @@ class _Search:
         waiting: deque[tuple[Listed, Future[_Look]]] = deque()
         with ThreadPoolExecutor(_AT_ONCE, "look") as pool:
             for file in files:
+                known = file.error or self.remembered(file.name, file.size, file.changed_ns)
+                if known is not None:
+                    if known:  # nothing is to be said of most
+                        yield file, known
+                    continue
                 if not remote.is_url(file.name):
                     yield file, self._look(file)
                     continue
@@ -107,7 +112,7 @@ class _Search:
         if isinstance(look, str):
             code = file.exit_code or ExitCode.CANNOT_OPEN
             yield Input(file.name, file.size, file.changed_ns, error=look, exit_code=code)
-        elif isinstance(look, list):
+        elif not isinstance(look, _core.Peek):
             yield from look
         elif is_tar(look.head):
             yield from self._members(file)
@@ -115,11 +120,6 @@ class _Search:
             yield found
 
     def _look(self, file: Listed) -> _Look:
-        if file.error is not None:
-            return file.error
-        known = self.remembered(file.name, file.size, file.changed_ns)
-        if known is not None:
-            return list(known)
         try:
             return _beginning(file.name, self.opener)
         except CannotOpen as error:

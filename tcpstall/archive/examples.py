@@ -36,9 +36,10 @@ def examples(asked: Session, wanted: Sequence[Wanted | None]) -> list[Example | 
         return [None] * len(wanted)
     scans = ", ".join(sorted({literal(one.scan) for one in some}))
     flows = ", ".join(sorted({str(one.flow) for one in some}))
+    store = "store" if asked.several else "'' AS store"
     rows = asked.rows(
-        "SELECT scan, flow, capture, client_address, client_port, server_address, server_port, start_ns, end_ns "
-        f"FROM flows WHERE flow IN ({flows}) AND scan IN ({scans})"
+        "SELECT scan, flow, capture, client_address, client_port, server_address, server_port, start_ns, end_ns, "
+        f"{store} FROM flows WHERE flow IN ({flows}) AND scan IN ({scans})"
     )
     known = {(row["scan"], row["flow"]): row for row in rows}
     files = _files(asked, scans, rows)
@@ -51,7 +52,7 @@ def _example(one: Wanted, row: dict[str, Any] | None, files: dict[str, list[dict
     moment = row["start_ns"] if one.at_ns is None else one.at_ns
     client, server = (Endpoint(row[f"{end}_address"], row[f"{end}_port"]) for end in ("client", "server"))
     captures = _holding(files.get(one.scan, []), row, moment)
-    return Example(one.scan, one.flow, client, server, captures, row["start_ns"], one.lost_ns, one.stall)
+    return Example(one.scan, one.flow, client, server, captures, row["start_ns"], one.lost_ns, one.stall, row["store"])
 
 
 def _files(asked: Session, scans: str, flows: Sequence[dict[str, Any]]) -> dict[str, list[dict[str, Any]]]:

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from tcpstall.archive import remote
 from tcpstall.errors import CannotOpen, ExitCode
@@ -23,8 +23,7 @@ _LEADS_NOWHERE = (errno.ENOENT, errno.ENOTDIR, errno.ELOOP)
 """Of links that were made for something that is no more. Whatever else is refused may be there."""
 
 
-@dataclass(frozen=True, slots=True)
-class Listed:
+class Listed(NamedTuple):
     """A file, or why there is none: `named` says that it was given itself, not a folder that holds it.
 
     The name is UTF-8: see remote.writable. `exit_code` is that of the error: CANNOT_OPEN where the system refused.
@@ -97,7 +96,8 @@ class _Walk:
         if stat.S_ISDIR(about.st_mode):
             yield from self._below(name, about)
         elif stat.S_ISREG(about.st_mode):
-            yield from self._file(name, about, named=named, linked=True)
+            if found := self._file(name, about, named=named, linked=True):
+                yield found
         else:
             self.tally.special += 1
             if named:
@@ -138,33 +138,38 @@ class _Walk:
                 self.tally.stores += 1
                 continue
             for entry in inside:
-                yield from self._entry(entry, folders)
+                if found := self._entry(entry, folders):
+                    yield found
 
-    def _entry(self, entry: "os.DirEntry[str]", folders: list[tuple[str, os.stat_result]]) -> Iterator[Listed]:
+    def _entry(self, entry: "os.DirEntry[str]", folders: list[tuple[str, os.stat_result]]) -> Listed | None:
+        """The file, if it is one; folders and links are noted."""
         try:
             about = entry.stat(follow_symlinks=False)
         except FileNotFoundError:  # rotated away meanwhile
-            return
+            return None
         except OSError as error:
-            yield _unreadable(entry.path, error.strerror)
-            return
+            return _unreadable(entry.path, error.strerror)
+        if stat.S_ISREG(about.st_mode):
+            return self._file(entry.path, about, named=False, linked=about.st_nlink > 1)
         if stat.S_ISLNK(about.st_mode):
             self._links.append(entry.path)
         elif stat.S_ISDIR(about.st_mode):
             folders.append((entry.path, about))
-        elif stat.S_ISREG(about.st_mode):
-            yield from self._file(entry.path, about, named=False, linked=about.st_nlink > 1)
         else:
             self.tally.special += 1
+        return None
 
-    def _file(self, name: str, about: os.stat_result, *, named: bool, linked: bool) -> Iterator[Listed]:
-        """Only of files that may have another name is it remembered that they were found: there may be millions."""
+    def _file(self, name: str, about: os.stat_result, *, named: bool, linked: bool) -> Listed | None:
+        """None for one that was found before.
+
+        Only of files that may have another name is it remembered that they were found: there may be millions.
+        """
         if linked:
             if (about.st_dev, about.st_ino) in self._files:
                 self.tally.again += 1
-                return
+                return None
             self._files.add((about.st_dev, about.st_ino))
-        yield Listed(remote.writable(name), about.st_size, about.st_mtime_ns, named)
+        return Listed(remote.writable(name), about.st_size, about.st_mtime_ns, named)
 
     def _walked(self, link: str) -> bool:
         """Whether the folder in which the linked file really lies has been walked."""

@@ -129,13 +129,22 @@ class Parts:
         *,
         replaced: Sequence[str] = (),
         beside: Sequence[str] = (),
+        merged: Sequence[Part] = (),
     ) -> Part | None:
-        """Writes rows given as such, of these columns and DuckDB types; of parts that it replaces or counts beside."""
+        """Writes rows given as such, of these columns and DuckDB types, and those of parts that are `merged` with them.
+
+        `replaced` and `beside` are the parts that it replaces and counts beside.
+        """
         if not rows:
             return None
         given(self._rows, f"kept_{table}", rows, columns)
         query = f"FROM kept_{table}"
-        part = self._copied(table, query, table, len(rows), replaced=replaced, beside=beside)
+        values: Sequence[object] = ()
+        if merged:
+            query += f" UNION ALL BY NAME FROM {_READ} ORDER BY name, scanned_ns"
+            values = [[self.place.path(part.name) for part in merged]]
+        count = len(rows) + sum(part.rows for part in merged)
+        part = self._copied(table, query, table, count, values=values, replaced=replaced, beside=beside)
         self._rows.execute(f"DROP TABLE kept_{table}")
         return part
 

@@ -1,7 +1,7 @@
 """What is to be done: found captures as sets, less what the store has already."""
 
 import json
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -26,6 +26,9 @@ _KEPT = (
 )
 
 Row = Mapping[str, Any]
+
+Near = Callable[[Collection[str], Collection[str]], tuple[Sequence[Row], Sequence[Input]]]
+"""`near(names, contents)`: rows of the same folders and contents, and of their chains; which of the files are there."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,13 +74,14 @@ def planned(
     separate: bool = False,
     wanted: Wanted = never,
     stream: Callable[[str], Stream | None] = lambda _: None,
+    near: Near = lambda *_: ((), ()),
 ) -> Plan:
     """`known` are the rows of the store that count; `fingerprint(name, size)` is asked where name, size or time is new.
 
     `separate` takes each file for itself, whatever its name says. `wanted` are captures that are read again,
-    `stream(scan)` is what a scan left open.
+    `stream(scan)` is what a scan left open. `near` has the rows and files that are in neither `known` nor `inputs`.
     """
-    return _Planning(inputs, known, fingerprint, wanted, stream).plan(separate)
+    return _Planning(inputs, known, fingerprint, wanted, stream, near).plan(separate)
 
 
 class _Planning:
@@ -88,11 +92,13 @@ class _Planning:
         fingerprint: Callable[[str, int], str],
         wanted: Wanted,
         stream: Callable[[str], Stream | None],
+        near: Near,
     ) -> None:
+        self._near = near
         self._inputs = inputs
         self._fingerprint = fingerprint
         self._wanted = wanted
-        self._by_identity = {_identity(row["name"], row["size_bytes"], row["changed_ns"]): row for row in known}
+        self._by_identity = _by_identity(known)
         self._contents: dict[str, str] = {}
         self._chains = Chains(known, self._contents, fingerprint, stream, wanted)
         self._owners: dict[str, str] = {}
@@ -123,10 +129,22 @@ class _Planning:
     def _unsettled(self) -> list[Input]:
         """What can be read in folders that have something new: rotated files lie in one folder."""
         readable = [each for each in self._inputs if each.name in self._contents]
-        folders = {_folder(each.name) for each in readable if not self._is_settled(each)}
+        new = [each for each in readable if not self._is_settled(each)]
+        if new:
+            readable += self._beside(new)
+        folders = {_folder(each.name) for each in new}
         found = [each for each in readable if _folder(each.name) in folders]
         self._known += len(readable) - len(found)
         return found
+
+    def _beside(self, new: Sequence[Input]) -> Sequence[Input]:
+        """Files that are as they were, in folders of new ones or with something of theirs."""
+        rows, there = self._near([each.name for each in new], {self._contents[each.name] for each in new})
+        self._by_identity.update(_by_identity(rows))
+        self._chains.learn(rows)
+        for each in there:
+            self._look_into(each)
+        return there
 
     def _is_settled(self, found: Input) -> bool:
         """It is as it was, and its rows, or those of the file whose copy it is, count."""
@@ -217,6 +235,10 @@ def _tasks(sets: list[Set]) -> Iterator[Task]:
 
 def _identity(name: str, size: int, changed_ns: int | None) -> tuple[str, int, int | None]:
     return name, size, changed_ns
+
+
+def _by_identity(rows: Iterable[Row]) -> dict[tuple[str, int, int | None], Row]:
+    return {_identity(row["name"], row["size_bytes"], row["changed_ns"]): row for row in rows}
 
 
 def _folder(name: str) -> str:

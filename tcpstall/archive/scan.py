@@ -4,11 +4,12 @@ import glob
 import os
 import time
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from functools import partial
 
 from tcpstall.archive import local, remote
 from tcpstall.archive.discovery import Fingerprints, find
-from tcpstall.archive.known_files import Remembered
+from tcpstall.archive.known import Known
 from tcpstall.archive.listed_archives import Walked, healed, recorded
 from tcpstall.archive.plan import Plan, Task, current, planned
 from tcpstall.archive.progress import Nobody, Progress, Summary
@@ -79,16 +80,22 @@ class _Scan:
         if self._store.dropped or self._store.continued:
             # A scan that was killed has left them: what is scanned now may have the same name as what was dropped then.
             compacted(self._store)
-        known = current(known_captures(self._store), self._store.dropped)
-        remembered = Remembered((row for row in known if not wanted(row)), self._store.archives)
-        inputs = list(find(self._roots, remembered=remembered, walked=self._walked))
+        known = Known(self._store, wanted)
+        inputs = list(find(self._roots, remembered=known, walked=self._walked))
         if only_complete:
             inputs = complete(inputs)
-        self._again = Again(self._store, known, inputs)
+        self._again = Again(self._store, known.rows, inputs)
         with Fingerprints([(one.name, one.size) for one in inputs]) as fingerprint:
-            return planned(
-                inputs, self._again.known, fingerprint, separate=separate, wanted=wanted, stream=self._left_open
+            plan = planned(
+                inputs,
+                self._again.known,
+                fingerprint,
+                separate=separate,
+                wanted=wanted,
+                stream=self._left_open,
+                near=known.near,
             )
+        return replace(plan, known=plan.known + known.unchanged)
 
     def _left_open(self, scan: str) -> Stream | None:
         """What the scan left open, if one can go on with it."""

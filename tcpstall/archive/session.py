@@ -76,8 +76,10 @@ class Session:
     exit_code = ExitCode.COMPLETE
     """What the command that asks ends with: DAMAGED where rows of the store are missing."""
 
-    def __init__(self, connection: "duckdb.DuckDBPyConnection") -> None:
+    def __init__(self, connection: "duckdb.DuckDBPyConnection", *, several: bool = False) -> None:
         self._connection = connection
+        self.several = several
+        """Its rows are those of several stores: tables have the column `store`."""
 
     def ask(self, sql: str, values: Mapping[str, str] | None = None) -> Answer:
         """The answer to a stranger's question. Raises CannotAnswer for all but one SELECT of the store's tables.
@@ -153,21 +155,25 @@ def _settle(done: "Future[_Result]", work: Callable[[], _Result]) -> None:
 
 
 @contextmanager
-def session(store: Readable, *, output: Path | None = None, memory: str = _MEMORY) -> Iterator[Session]:
-    """A session that reads the files of the store, and may write `output` as Parquet; nothing else on the machine.
+def session(
+    *stores: Readable, called: Sequence[str] = (), output: Path | None = None, memory: str = _MEMORY
+) -> Iterator[Session]:
+    """A session that reads the files of the stores, and may write `output` as Parquet; nothing else on the machine.
 
-    Raises CannotOpen where files of the store cannot be read.
+    Several stores answer as one; `called` are their names in the column `store`, which tables have only then. Raises
+    CannotOpen where files of a store cannot be read.
     """
     import duckdb
 
     with tempfile.TemporaryDirectory(prefix="tcpstall-") as scratch:
         connection = duckdb.connect(":memory:", config=_config(scratch, memory))
         try:
-            if store.filesystem is not None:
-                connection.register_filesystem(store.filesystem)
-            make_views(connection, store)
-            _lock(connection, store, output)
-            yield Session(connection)
+            for filesystem in {id(store.filesystem): store.filesystem for store in stores}.values():
+                if filesystem is not None:
+                    connection.register_filesystem(filesystem)
+            make_views(connection, *stores, called=called)
+            _lock(connection, stores, output)
+            yield Session(connection, several=bool(called))
         finally:
             connection.close()
 
@@ -182,12 +188,13 @@ def _config(scratch: str, memory: str) -> dict[str, Any]:
     }
 
 
-def _lock(connection: "duckdb.DuckDBPyConnection", store: Readable, output: Path | None) -> None:
+def _lock(connection: "duckdb.DuckDBPyConnection", stores: Sequence[Readable], output: Path | None) -> None:
     """From here on no other file is read or written, and nothing of this can be undone.
 
     Files by name: of a folder behind a URL DuckDB would take the beginning for the whole, `..` included.
     """
-    files = [name for table in TABLES for file in store.files(table) for name in _called(store, file)]
+    held = [(store, file) for store in stores for table in TABLES for file in store.files(table)]
+    files = [name for store, file in held for name in _called(store, file)]
     files += [] if output is None else [str(output)]
     for name, value in (
         ("enable_progress_bar", "false"),
@@ -207,24 +214,31 @@ def _called(store: Readable, file: str) -> list[str]:
     return [file, f"{file.partition('://')[0]}://{store.filesystem._strip_protocol(file)}"]
 
 
-def make_views(connection: "duckdb.DuckDBPyConnection", store: Readable) -> None:
-    """The store's tables as views of a database. Raises CannotOpen where files of the store cannot be read."""
+def make_views(connection: "duckdb.DuckDBPyConnection", *stores: Readable, called: Sequence[str] = ()) -> None:
+    """The tables of the stores as views of a database. Raises CannotOpen where files of a store cannot be read."""
     import duckdb
 
+    suffixes = [f"_{number}" for number in range(len(stores))] if called else [""]
     for name, table in TABLES.items():
-        try:
-            connection.execute(f"CREATE VIEW {name} AS {_view(connection, store, table)}")
-        except duckdb.Error as error:
-            raise CannotOpen(f"{store.url}: the table {name} cannot be read: {_line(error)}") from error
+        for store, suffix in zip(stores, suffixes, strict=True):
+            try:
+                connection.execute(f"CREATE VIEW {name}{suffix} AS {_view(connection, store, table, suffix)}")
+            except duckdb.Error as error:
+                raise CannotOpen(f"{store.url}: the table {name} cannot be read: {_line(error)}") from error
+        if called:
+            each = zip(called, suffixes, strict=True)
+            union = " UNION ALL ".join(f"SELECT *, {_text(own)} AS store FROM {name}{suffix}" for own, suffix in each)
+            connection.execute(f"CREATE VIEW {name} AS {union}")
 
 
-def _view(connection: "duckdb.DuckDBPyConnection", store: Readable, table: Table) -> str:
+def _view(connection: "duckdb.DuckDBPyConnection", store: Readable, table: Table, suffix: str) -> str:
     if table.name == "errors":
-        return f"SELECT {_names(table)} FROM captures WHERE exit_code <> 0"
+        return f"SELECT {_names(table)} FROM captures{suffix} WHERE exit_code <> 0"
     source = _files(store, table)
     if recent := store.recent(table.name):
-        given(connection, f"recent_{table.name}", recent, {column.name: column.type for column in table.columns})
-        source = f"({source} UNION ALL SELECT {_names(table)} FROM recent_{table.name})"
+        held = f"recent_{table.name}{suffix}"
+        given(connection, held, recent, {column.name: column.type for column in table.columns})
+        source = f"({source} UNION ALL SELECT {_names(table)} FROM {held})"
     else:
         source = f"({source})"
     added = "".join(f", {column.sql} AS {column.name}" for column in table.added if column.sql)

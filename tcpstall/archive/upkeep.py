@@ -2,12 +2,13 @@
 
 import uuid
 from collections import defaultdict
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any
 
 from tcpstall.archive.columns import BY_DAY, TABLES
 from tcpstall.archive.damaged_parts import refused
+from tcpstall.archive.literals import listed
 from tcpstall.archive.names import repair_of
 from tcpstall.archive.parquet import Parts, connected
 from tcpstall.archive.plan import current
@@ -16,7 +17,16 @@ from tcpstall.archive.session import make_views
 from tcpstall.archive.store import DATABASE, Commit, Part, Store
 from tcpstall.errors import CannotOpen, CannotWrite, TcpstallError
 
-__all__ = ["MEMORY_BYTES", "compacted", "known_captures", "make_database", "parts_with", "readable", "refuse_damaged"]
+__all__ = [
+    "MEMORY_BYTES",
+    "compacted",
+    "held_captures",
+    "known_captures",
+    "make_database",
+    "parts_with",
+    "readable",
+    "refuse_damaged",
+]
 
 MEMORY_BYTES = 200_000_000
 
@@ -26,25 +36,36 @@ _SMALL_BYTES = 32_000_000
 _MANY = 8
 """So many small parts of one day are merged into one."""
 
-_PARTS_OF_CAPTURES = 16
-"""From so many parts on that table is written anew: until then a scan costs what is new in it."""
-
 _CAPTURES = {column.name: column.type for column in TABLES["captures"].columns}
 
 
-def known_captures(store: Store) -> list[dict[str, Any]]:
-    """All rows of captures, those that no longer count included."""
+@contextmanager
+def held_captures(store: Store) -> Iterator[Any]:
+    """A DuckDB with the rows of captures that are in files as the table `held`. Raises CannotOpen."""
+    with connected(store.place, MEMORY_BYTES) as duck, readable(store, "captures"):
+        files = listed(store.files("captures"))
+        duck.execute(f"CREATE VIEW held AS FROM read_parquet([{files}], union_by_name = true)")
+        yield duck
+
+
+def known_captures(
+    store: Store, where: str = "true", values: Mapping[str, object] | None = None
+) -> list[dict[str, Any]]:
+    """Rows of captures, those that no longer count included, and the recent ones.
+
+    `where` chooses among those `held` in files, as SQL with its values. Raises CannotOpen.
+    """
     known: list[dict[str, Any]] = []
     sane = True
-    if files := store.files("captures"):
-        with connected(store.place, MEMORY_BYTES) as duck, readable(store, "captures"):
-            held = "FROM read_parquet(?, union_by_name = true)"
-            types = {name: kind for name, kind, *_ in duck.execute(f"DESCRIBE {held}", [files]).fetchall()}
+    if store.files("captures"):
+        with held_captures(store) as duck:
+            types = {name: kind for name, kind, *_ in duck.execute("DESCRIBE held").fetchall()}
             lacking = [name for name in _CAPTURES if name not in types]
             columns, nothing = [*types, *lacking], (None,) * len(lacking)
-            known = [dict(zip(columns, row + nothing, strict=True)) for row in duck.execute(held, [files]).fetchall()]
+            rows = duck.execute(f"FROM held WHERE {where}", values).fetchall()
+            known = [dict(zip(columns, row + nothing, strict=True)) for row in rows]
             typed = all(_CAPTURES.get(name, kind) == kind for name, kind in types.items())
-            sane = all(map(_is_sane, known[:1] if typed else known)) and _all_named(duck, held, files)
+            sane = all(map(_is_sane, known[:1] if typed else known)) and _all_named(duck)
     blank = dict.fromkeys(_CAPTURES)
     recent = [{**blank, **row} for row in store.recent("captures")]
     if not sane or not all(map(_is_sane, recent)):
@@ -56,10 +77,10 @@ def _is_sane(row: Row) -> bool:
     return row["name"] is not None and row["scanned_ns"] is not None and sane_row(row)
 
 
-def _all_named(duck: Any, held: str, files: list[str]) -> bool:
+def _all_named(duck: Any) -> bool:
     """Asked of DuckDB, which looks at a hundred thousand rows in no time."""
-    lacking = f"SELECT count(*) {held} WHERE name IS NULL OR scanned_ns IS NULL"
-    return bool(duck.execute(lacking, [files]).fetchall() == [(0,)])
+    lacking = "SELECT count(*) FROM held WHERE name IS NULL OR scanned_ns IS NULL"
+    return bool(duck.execute(lacking).fetchall() == [(0,)])
 
 
 def compacted(store: Store, *, spares: bool = True) -> None:
@@ -83,17 +104,32 @@ def compacted(store: Store, *, spares: bool = True) -> None:
             with readable(store, old[0].table):
                 made = parts.merged(folder, old, store.dropped, store.continued)
             store.commit(Commit(parts=made, removed=[part.name for part in old]))
-    adding = _can_add(store)
-    rows = current(store.recent("captures") if adding else known_captures(store), store.dropped)
+    new = store.recent("captures")
+    small = _no_larger(store.parts("captures"), len(new)) if _can_add(store, new) else store.parts("captures")
+    beside = [part for part in store.parts("captures") if part not in small]
+    rows = new if beside else current(known_captures(store), store.dropped)
     store.forget(store.dropped, store.continued)
-    _checkpoint(store, parts, rows, adding=adding, spares=spares)
+    _checkpoint(store, parts, rows, small, beside, spares=spares)
 
 
-def _can_add(store: Store) -> bool:
-    """The new rows of captures can stand in a part of their own: none of them takes back or amends an older one's."""
-    there, new = store.parts("captures"), store.recent("captures")
-    scanned = all(row.get("scan") is not None for row in new)
-    return 0 < len(there) < _PARTS_OF_CAPTURES and bool(new) and scanned and not store.dropped and not store.outdated()
+def _can_add(store: Store, new: Sequence[Row]) -> bool:
+    """The new rows of captures can stand beside older ones: a copy's says what its original's does."""
+    copies = any(row.get("scan") is None and row.get("fingerprint") is not None for row in new)
+    return bool(new) and not copies and not store.dropped and not store.outdated()
+
+
+def _no_larger(parts: Sequence[Part], rows: int) -> list[Part]:
+    """The smallest parts, each no larger than these rows and those before it: each row is copied log2(n) times at most.
+
+    Older rows that new ones amend stay beside them: who reads captures takes the latest.
+    """
+    small: list[Part] = []
+    for part in sorted(parts, key=lambda part: part.rows):
+        if part.rows > rows:
+            break
+        small.append(part)
+        rows += part.rows
+    return small
 
 
 def refuse_damaged(store: Store, parts: Sequence[Part]) -> None:
@@ -133,12 +169,20 @@ def parts_with(store: Store, scans: Collection[str]) -> frozenset[str]:
     return frozenset("/".join(row[0].split("/")[-3:]) for row in found)
 
 
-def _checkpoint(store: Store, parts: Parts, rows: list[Row], *, adding: bool, spares: bool) -> None:
-    """With these rows of captures: all of them, or, `adding`, those that no part has yet."""
+def _checkpoint(
+    store: Store, parts: Parts, rows: list[Row], small: Sequence[Part], beside: Sequence[Part], *, spares: bool
+) -> None:
+    """With these rows of captures: all of them; or, with parts `beside`, new ones, in one part with the `small`."""
     rows.sort(key=lambda row: (row["name"], row["scanned_ns"]))
-    there = [part.name for part in store.parts("captures")]
-    replaced, beside = ([], there) if adding else (there, [])
-    new = parts.rows("captures", rows, _CAPTURES, replaced=replaced, beside=beside)
+    replaced = [part.name for part in small]
+    new = parts.rows(
+        "captures",
+        rows,
+        _CAPTURES,
+        replaced=replaced,
+        beside=[part.name for part in beside],
+        merged=small if beside else (),
+    )
     store.checkpoint(new, removed=replaced, spares=spares)
     make_database(store)
 

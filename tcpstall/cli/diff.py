@@ -1,7 +1,9 @@
-"""`tcpstall diff`: which causes grew from one capture to another."""
+"""`tcpstall diff`: which causes grew from one capture, or one time, to another."""
 
+from collections.abc import Collection, Sequence
+from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Unpack
 
 import click
 
@@ -9,10 +11,16 @@ from tcpstall.cli.anonymise import anonymise_options, key_of
 from tcpstall.cli.capture_options import outcome
 from tcpstall.cli.exits import writing
 from tcpstall.cli.invocation import Remembering, command_line
+from tcpstall.cli.numbers import Number
 from tcpstall.cli.output_format import table_or_json
 from tcpstall.cli.progress import Bar
 from tcpstall.cli.signals import draining
+from tcpstall.cli.store_option import STORE
+from tcpstall.cli.store_page import refuse, typed_parameters
+from tcpstall.cli.store_query import Form, asked, write
+from tcpstall.cli.wait_filters import TIMES, Which, chosen, filter_options
 from tcpstall.errors import ExitCode
+from tcpstall.lost_time import Span
 
 if TYPE_CHECKING:
     from tcpstall.diff import Comparison
@@ -20,9 +28,25 @@ if TYPE_CHECKING:
 __all__ = ["command"]
 
 
+_MOST = 20
+
+_CAPTURES_ONLY = {"good", "bad", "output", "anonymise", "key_file"}
+"""Parameters that apply to captures alone."""
+
+_BOTH = {"form"}
+
+
+class _Chosen(Which):
+    """Options that apply to a store alone."""
+
+    before: Span | None
+    after: Span | None
+    most: int
+
+
 @click.command("diff", cls=Remembering)
-@click.argument("good", type=click.Path(allow_dash=True))
-@click.argument("bad", type=click.Path(allow_dash=True))
+@click.argument("good", required=False, type=click.Path(allow_dash=True))
+@click.argument("bad", required=False, type=click.Path(allow_dash=True))
 @table_or_json("Tables")
 @click.option(
     "--output",
@@ -31,12 +55,56 @@ __all__ = ["command"]
     help="Write a page that needs no network instead.",
 )
 @anonymise_options
-def command(good: str, bad: str, form: str, output: Path | None, anonymise: bool, key_file: Path | None) -> ExitCode:
-    """Say what changed between two captures.
+@click.option(
+    "--store",
+    "stores",
+    type=STORE,
+    multiple=True,
+    envvar="TCPSTALL_STORE",
+    metavar="DIR|URL",
+    help="Compare two times in a store instead of captures. May be repeated: several stores answer as one.  "
+    "[env var: TCPSTALL_STORE]",
+)
+@click.option(
+    "--before",
+    type=TIMES,
+    metavar="TIME..TIME",
+    help="With --store: the first time, such as 2026-03-01..2026-03-02, the end not included.",
+)
+@click.option("--after", type=TIMES, metavar="TIME..TIME", help="With --store: the second time; written like --before.")
+@filter_options
+@click.option(
+    "--top",
+    "most",
+    type=Number(min=1),
+    default=_MOST,
+    show_default=True,
+    metavar="N",
+    help="With --store: the first N.",
+)
+def command(
+    good: str | None,
+    bad: str | None,
+    form: str,
+    output: Path | None,
+    anonymise: bool,
+    key_file: Path | None,
+    stores: tuple[str, ...],
+    **which: Unpack[_Chosen],
+) -> ExitCode:
+    """Say what changed between two captures, or between two times in a store.
 
     GOOD and BAD are captures of the same service, when it was fast and when it was slow, say. Waits are compared by
-    flow; what a longer round trip or more data explains is told apart.
+    flow; what a longer round trip or more data explains is told apart. With --store, --before and --after the lost time
+    of each service and cause is compared, an hour on average, the largest change first: `--cause`, `--service`,
+    `--host`, `--port` and `--capture` select waits.
     """  # fmt: skip
+    typed = typed_parameters()
+    if good is None and stores:
+        return _of_stores(stores, form, typed, which)
+    refuse(typed - _CAPTURES_ONLY - _BOTH, "needs --store, --before and --after, without captures")
+    if good is None or bad is None:
+        raise click.UsageError(f"missing argument '{'GOOD' if good is None else 'BAD'}', or --store")
     if good == bad == "-":
         raise click.UsageError("standard input can be read only once: give '-' once")
     from tcpstall.diff import compare
@@ -60,6 +128,24 @@ def command(good: str, bad: str, form: str, output: Path | None, anonymise: bool
             for part in render_diff(comparison, width=screen.width):
                 show(part, screen)
     return code
+
+
+def _of_stores(stores: Sequence[str], form: str, typed: Collection[str], which: _Chosen) -> ExitCode:
+    refuse(_CAPTURES_ONLY.intersection(typed), "cannot be used with --store")
+    before, after = which["before"], which["after"]
+    if before is None or after is None:
+        raise click.UsageError("--store: say which times to compare: give --before and --after")
+    start_ns, end_ns = min(before.start_ns, after.start_ns), max(before.end_ns, after.end_ns)
+    meant = replace(chosen(which), since_ns=start_ns, until_ns=end_ns)
+    answer = Form(form=form, output=None)
+    with asked(stores, answer, meant) as session:
+        from tcpstall.archive.spans import changes
+
+        found = changes(session, before, after, meant, which["most"])
+    from tcpstall.report.archive.changes import CHANGE_COLUMNS, change_rows, render_changes
+
+    write(answer, CHANGE_COLUMNS, change_rows(found), lambda width: render_changes(found, width=width))
+    return session.exit_code
 
 
 def _write_page(comparison: "Comparison", paths: tuple[str, str], output: Path, *, anonymised: bool) -> None:

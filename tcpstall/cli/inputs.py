@@ -118,7 +118,7 @@ def _found(store: str, named: InStore) -> "StoredFlow":
     from tcpstall.archive.stored_flow import stored_flow
     from tcpstall.cli.store_query import Form, asked
 
-    with asked(store, Form(form="table", output=None)) as session:
+    with asked((store,), Form(form="table", output=None)) as session:
         return stored_flow(session, *named)
 
 

@@ -6,7 +6,7 @@ from typing import Any, TypeVar, Unpack
 import click
 
 from tcpstall.cli.exits import writing
-from tcpstall.cli.store_option import store_option
+from tcpstall.cli.store_option import stores_option
 from tcpstall.cli.store_query import Form, asked, form_options, parquet_file, write
 from tcpstall.errors import ExitCode
 
@@ -67,7 +67,7 @@ class _ValueType(click.ParamType[tuple[str, str]]):
 
 @click.command("query")
 @click.argument("sql", metavar="SQL|@NAME")
-@store_option
+@stores_option
 @form_options
 @_instead(
     "--columns", _print_columns, "Print the tables with their columns, what these mean and their units, and exit."
@@ -81,7 +81,7 @@ class _ValueType(click.ParamType[tuple[str, str]]):
     metavar="NAME=VALUE",
     help="The value of a parameter: --set at=2026-03-01 where the SQL has $at. May be repeated.",
 )
-def command(sql: str, store: str, values: tuple[tuple[str, str], ...], **form: Unpack[Form]) -> ExitCode:
+def command(sql: str, stores: tuple[str, ...], values: tuple[tuple[str, str], ...], **form: Unpack[Form]) -> ExitCode:
     """Answer one SELECT over the tables flows, stalls, exchanges, findings, captures and errors.
 
     \b
@@ -99,10 +99,10 @@ def command(sql: str, store: str, values: tuple[tuple[str, str], ...], **form: U
 
         sql = named(sql[1:]).sql
     if form["form"] == "parquet":
-        with parquet_file(form) as unfinished, asked(store, form, output=unfinished) as session:
+        with parquet_file(form) as unfinished, asked(stores, form, output=unfinished) as session:
             session.write(sql, unfinished, dict(values))
             return session.exit_code
-    with asked(store, form) as session:
+    with asked(stores, form) as session:
         answer = session.ask(sql, dict(values))
         from tcpstall.report.archive.answers import as_table
 

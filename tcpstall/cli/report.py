@@ -22,7 +22,8 @@ from tcpstall.cli.exits import complain, writing
 from tcpstall.cli.invocation import Remembering, command_line
 from tcpstall.cli.numbers import Number
 from tcpstall.cli.selection import captures_argument
-from tcpstall.cli.store_page import chosen_store, store_page, typed_top
+from tcpstall.cli.store_option import STORE
+from tcpstall.cli.store_page import shows_stores, store_page, typed_top
 from tcpstall.cli.wait_filters import Which
 from tcpstall.errors import UNREAD, ExitCode
 from tcpstall.model import Capture, Flow, Sort
@@ -60,10 +61,13 @@ _ONCE = (
 )
 @click.option(
     "--store",
+    "stores",
+    type=STORE,
+    multiple=True,
     envvar="TCPSTALL_STORE",
     metavar="DIR|URL",
-    help="Show what a store holds instead of captures, or with --flow SCAN/FLOW one flow of it.  "
-    "[env var: TCPSTALL_STORE]",
+    help="Show what a store holds instead of captures, or with --flow SCAN/FLOW one flow of it. May be repeated: "
+    "several stores answer as one.  [env var: TCPSTALL_STORE]",
 )
 @reading_options
 @min_stall_option
@@ -89,7 +93,7 @@ _ONCE = (
 def command(
     captures: tuple[str, ...],
     output: Path,
-    store: str | None,
+    stores: tuple[str, ...],
     min_stall_ns: int,
     top: int,
     detailed: int,
@@ -102,10 +106,10 @@ def command(
     capture's hash need a second reading: from standard input ('-') the page has neither. With --store the page shows
     what many captures have in common: findings, lost time by cause and hour, and the worst services.
     """  # fmt: skip
-    if (archive := chosen_store(captures, store, asked["flows"])) is not None:
+    if shows_stores(captures, stores, asked["flows"]):
         which = Which(hosts=asked["hosts"], ports=asked["ports"], since=asked["since"], until=asked["until"])
-        return store_page(archive, output, which, top=typed_top(top))
-    read_of, how = reading(captures, store, asked)
+        return store_page(stores, output, which, top=typed_top(top))
+    read_of, how = reading(captures, next(iter(stores), None), asked)
     files = read_of.files()
     analysis = read(read_of, how, top=max(top, detailed), sort=sort)
     code = outcome(analysis.captures)

@@ -1,6 +1,6 @@
-"""`tcpstall report --store`: a store as a page."""
+"""`tcpstall report --store`: stores as a page."""
 
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from pathlib import Path
 
 import click
@@ -14,9 +14,9 @@ from tcpstall.cli.store_query import Form, asked, tell_flows_without
 from tcpstall.cli.wait_filters import Which, chosen
 from tcpstall.errors import ExitCode
 
-__all__ = ["chosen_store", "store_page", "typed_top"]
+__all__ = ["refuse", "shows_stores", "store_page", "typed_parameters", "typed_top"]
 
-_WITH_STORE = {"store", "output", "top", "hosts", "ports", "since", "until"}
+_WITH_STORE = {"stores", "output", "top", "hosts", "ports", "since", "until"}
 """Parameters of `report` that apply to a store."""
 
 _GROWN = 5
@@ -24,25 +24,37 @@ _FINDINGS = 12
 _SERVICES = 20
 
 
-def chosen_store(captures: Collection[str], store: str | None, flows: Collection[int | InStore]) -> str | None:
-    """The store to show, or None where captures or a flow of a store are to be shown.
+def shows_stores(captures: Collection[str], stores: Sequence[str], flows: Collection[int | InStore]) -> bool:
+    """True where stores are to be shown, not captures or a flow of a store.
 
     Raises UsageError for both, neither, or what does not fit.
     """
-    context = click.get_current_context()
-    typed = {name for name in context.params if context.get_parameter_source(name) is ParameterSource.COMMANDLINE}
+    typed = typed_parameters()
     if any(isinstance(flow, InStore) for flow in flows):
-        return None
+        if len(stores) > 1:
+            raise click.UsageError("--flow SCAN/FLOW is a flow of one store: give --store once")
+        return False
     if captures:
-        if "store" in typed:
+        if "stores" in typed:
             raise click.UsageError("give captures or --store, not both")
-        return None
-    if store is None:
+        return False
+    if not stores:
         raise click.UsageError("missing argument 'CAPTURE...', or --store")
-    if unfit := typed - _WITH_STORE - {"captures"}:
-        options = {parameter.name: max(parameter.opts, key=len) for parameter in context.command.params}
-        raise click.UsageError(f"{', '.join(sorted(options[name] for name in unfit))} cannot be used with --store")
-    return store
+    refuse(typed - _WITH_STORE - {"captures"}, "cannot be used with --store")
+    return True
+
+
+def typed_parameters() -> set[str]:
+    """Names of the parameters that are on the command line."""
+    context = click.get_current_context()
+    return {name for name in context.params if context.get_parameter_source(name) is ParameterSource.COMMANDLINE}
+
+
+def refuse(unfit: Collection[str], why: str) -> None:
+    """Raises UsageError that names these parameters as they are typed, if there are any."""
+    options = {parameter.name: max(parameter.opts, key=len) for parameter in click.get_current_context().command.params}
+    if unfit:
+        raise click.UsageError(f"{', '.join(sorted(options[name] for name in unfit))} {why}")
 
 
 def typed_top(top: int) -> int | None:
@@ -51,17 +63,17 @@ def typed_top(top: int) -> int | None:
     return top if source is ParameterSource.COMMANDLINE else None
 
 
-def store_page(store: str, output: Path, which: Which, *, top: int | None) -> ExitCode:
-    """Queries the store and writes the page."""
+def store_page(stores: Sequence[str], output: Path, which: Which, *, top: int | None) -> ExitCode:
+    """Queries the stores and writes the page."""
     meant = chosen(which)
-    with asked(store, Form(form="html", output=None), meant) as session:
+    with asked(stores, Form(form="html", output=None), meant) as session:
         from tcpstall.archive.findings import findings
         from tcpstall.archive.overview import overview
         from tcpstall.archive.questions import top as worst_of
         from tcpstall.archive.trend import trend
         from tcpstall.report.html import finely
 
-        tell_flows_without(store, session, meant)
+        tell_flows_without(stores, session, meant)
         about = overview(session, meant)
         worst = worst_of(session, "service", meant, top or _SERVICES)
         course = trend(session, finely(about), meant, _GROWN)
@@ -71,5 +83,5 @@ def store_page(store: str, output: Path, which: Which, *, top: int | None) -> Ex
 
     made = MadeBy(command_line((), anonymised=False), __version__, ())
     with writing(str(output)):
-        write_whole(archive_page(about, worst, course, found, store=store, made_by=made), output)
+        write_whole(archive_page(about, worst, course, found, store=stores[0], made_by=made), output)
     return session.exit_code

@@ -41,29 +41,34 @@ form_options = together(
 
 
 @contextmanager
-def asked(store: str, form: Form, chosen: "Chosen | None" = None, *, output: Path | None = None) -> Iterator["Session"]:
-    """A session over the store, or over the selected part, that may write `output`."""
+def asked(
+    stores: Sequence[str], form: Form, chosen: "Chosen | None" = None, *, output: Path | None = None
+) -> Iterator["Session"]:
+    """A session over the stores, each counted once, or over the selected part, that may write `output`."""
     _check(form)
     from tcpstall.archive.pruned import missing, sound
     from tcpstall.archive.session import session
 
-    opened = sound(store, chosen)
-    with session(opened, output=output) as answering:
-        for line in missing(opened):
-            complain(f"{store}: {line}")
-        if opened.lost:
-            answering.exit_code = ExitCode.DAMAGED
+    opened = [(given, sound(given, chosen)) for given in dict.fromkeys(stores)]
+    once = {store.url: (given, store) for given, store in opened}
+    called, different = zip(*once.values(), strict=True)
+    with session(*different, called=called if len(called) > 1 else (), output=output) as answering:
+        for given, store in once.values():
+            for line in missing(store):
+                complain(f"{given}: {line}")
+            if store.lost:
+                answering.exit_code = ExitCode.DAMAGED
         yield answering
 
 
-def tell_flows_without(store: str, session: "Session", chosen: "Chosen") -> None:
+def tell_flows_without(stores: Sequence[str], session: "Session", chosen: "Chosen") -> None:
     """Warns where the answer lacks the findings of some flows."""
     from tcpstall.archive.findings import flows_without
 
     if flows := flows_without(session, chosen):
         were = "was" if flows == 1 else "were"
         complain(
-            f"{store}: {counted(flows, 'flow')} {were} scanned by a version that kept no findings: "
+            f"{', '.join(stores)}: {counted(flows, 'flow')} {were} scanned by a version that kept no findings: "
             "scan the captures into a new store to see theirs"
         )
 

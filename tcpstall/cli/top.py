@@ -5,7 +5,7 @@ from typing import Literal, Unpack, get_args
 import click
 
 from tcpstall.cli.numbers import Number
-from tcpstall.cli.store_option import store_option
+from tcpstall.cli.store_option import stores_option
 from tcpstall.cli.store_query import Form, asked, form_options, tell_flows_without, write
 from tcpstall.cli.wait_filters import Which, chosen, which_options
 from tcpstall.errors import ExitCode
@@ -21,7 +21,7 @@ class _Asked(Form, Which):
 
 
 @click.command("top")
-@store_option
+@stores_option
 @click.option(
     "--by",
     type=click.Choice(("finding", *get_args(By))),
@@ -32,7 +32,7 @@ class _Asked(Form, Which):
 @which_options
 @click.option("--top", "most", type=Number(min=1), default=_MOST, show_default=True, metavar="N", help="The first N.")
 @form_options
-def command(store: str, by: By | Literal["finding"], most: int, **which: Unpack[_Asked]) -> ExitCode:
+def command(stores: tuple[str, ...], by: By | Literal["finding"], most: int, **which: Unpack[_Asked]) -> ExitCode:
     """Say where most time was lost, to what, and which flow shows it best.
 
     What a change could give back most of comes first: not the pauses of applications, nor the plain round trip. Lost
@@ -40,9 +40,10 @@ def command(store: str, by: By | Literal["finding"], most: int, **which: Unpack[
     full, as a server that was slow to accept.
     """
     meant = chosen(which)
+    store = stores[0]  # of several stores each example names its own
     form = Form(form=which["form"], output=which["output"])
-    with asked(store, form, meant) as session:
-        tell_flows_without(store, session, meant)
+    with asked(stores, form, meant) as session:
+        tell_flows_without(stores, session, meant)
         if by == "finding":
             from tcpstall.archive.findings import findings
 
@@ -55,7 +56,10 @@ def command(store: str, by: By | Literal["finding"], most: int, **which: Unpack[
         from tcpstall.report.archive.found import found_columns, found_rows, render_found
 
         write(
-            form, found_columns(), found_rows(found, store), lambda width: render_found(found, store=store, width=width)
+            form,
+            found_columns(),
+            found_rows(found, store),
+            lambda width: render_found(found, store=store, width=width),
         )
         return session.exit_code
     from tcpstall.report.archive.losses import loss_columns, loss_rows, render_losses

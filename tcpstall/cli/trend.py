@@ -5,7 +5,7 @@ from typing import Unpack, get_args
 import click
 
 from tcpstall.cli.numbers import Number
-from tcpstall.cli.store_option import store_option
+from tcpstall.cli.store_option import stores_option
 from tcpstall.cli.store_query import Form, asked, form_options, write
 from tcpstall.cli.wait_filters import Which, chosen, which_options
 from tcpstall.errors import ExitCode
@@ -21,7 +21,7 @@ class _Asked(Form, Which):
 
 
 @click.command("trend")
-@store_option
+@stores_option
 @click.option(
     "--by",
     "every",
@@ -41,11 +41,11 @@ class _Asked(Form, Which):
     help="The first N of what has grown.",
 )
 @form_options
-def command(store: str, every: Every, most: int, **which: Unpack[_Asked]) -> ExitCode:
+def command(stores: tuple[str, ...], every: Every, most: int, **which: Unpack[_Asked]) -> ExitCode:
     """Show lost time over time, and which services lose more to what than before, since when."""
     meant = chosen(which)
     form = Form(form=which["form"], output=which["output"])
-    with asked(store, form, meant) as session:
+    with asked(stores, form, meant) as session:
         from tcpstall.archive.trend import trend
 
         found = trend(session, every, meant, most)

@@ -8,12 +8,13 @@ from tcpstall.causes import Cause
 from tcpstall.cli.options import together
 from tcpstall.cli.selection import HOST, PORTS
 from tcpstall.cli.times import MOMENT, Moment
+from tcpstall.lost_time import Span
 from tcpstall.model import Endpoint
 
 if TYPE_CHECKING:
     from tcpstall.archive.where import Chosen
 
-__all__ = ["SERVICE", "Which", "cause_option", "chosen", "which_options"]
+__all__ = ["SERVICE", "TIMES", "Which", "cause_option", "chosen", "filter_options", "which_options"]
 
 
 class Which(TypedDict, total=False):
@@ -66,6 +67,23 @@ class _NameType(click.ParamType[str]):
         return value
 
 
+class _TimesType(click.ParamType[Span]):
+    """A time from its start to its end."""
+
+    name = "times"
+
+    def convert(self, value: str | Span, param: click.Parameter | None, ctx: click.Context | None) -> Span:
+        """`2026-03-01..2026-03-02`."""
+        if isinstance(value, Span):
+            return value
+        ends = [MOMENT.convert(end, param, ctx) for end in value.split("..")]
+        if len(ends) != 2 or not all(end.is_absolute for end in ends) or ends[0].ns >= ends[1].ns:
+            self.fail(f"{value!r} is no time from its start to its end: write 2026-03-01..2026-03-02T12:00", param, ctx)
+        return Span(ends[0].ns, ends[1].ns)
+
+
+TIMES = _TimesType()
+
 cause_option = click.option(
     "--cause",
     "causes",
@@ -76,7 +94,7 @@ cause_option = click.option(
 )
 
 
-which_options = together(
+filter_options = together(
     cause_option,
     click.option("--service", "services", type=SERVICE, multiple=True, metavar="ADDRESS:PORT",
                  help="Only what was lost at this service. May be repeated."),
@@ -90,6 +108,11 @@ which_options = together(
                  help="Only connections that began in this capture, such as 'db3-*': one host, sensor or "
                  "folder. Compared with the last part of names, or with all of them if it has a slash. May be "
                  "repeated."),
+)  # fmt: skip
+"""Adds the options of `Which`, but for the time."""
+
+which_options = together(
+    filter_options,
     click.option("--since", type=MOMENT, metavar="TIME",
                  help="Only waits that began from then on: 2026-03-01T10:45 (UTC unless a zone follows) or "
                  "seconds since 1970."),

@@ -50,27 +50,31 @@ def asked(store: Path, sql: str) -> list[tuple[object, ...]]:
 
 
 def test_a_scan_writes_the_rows_of_what_is_new_and_leaves_the_others(captures: Path, store: Path) -> None:
-    add(captures, 0)
+    for number in range(4):
+        add(captures, number)
     scanned(captures, store)
     (first,) = parts(store)
-    for number in range(1, 4):
-        add(captures, number)
-        assert scanned(captures, store) == 1
-        assert first in parts(store)
-        assert len(parts(store)) == number + 1
-    assert len(rows(store)["captures"]) == 4
+    add(captures, 4)
+    (captures / "broken.pcap").write_bytes(b"no capture")
+    assert scanned(captures, store) == 2
+    add(captures, 5)
+    assert scanned(captures, store) == 1
+    assert first in parts(store)
+    assert [part.rows for part in Store.open(str(store)).parts("captures")] == [4, 2, 1]
+    assert len(rows(store)["captures"]) == 7
+    assert len(rows(store)["errors"]) == 1
     assert scanned(captures, store) == 0
 
 
-def test_many_small_parts_become_one(captures: Path, store: Path) -> None:
+def test_small_parts_become_one_with_what_is_new_and_no_row_is_copied_often(captures: Path, store: Path) -> None:
     counts = []
-    for number in range(19):
+    for number in range(12):
         add(captures, number)
         scanned(captures, store)
         counts.append(len(parts(store)))
-    assert counts == [*range(1, 17), 1, 2, 3]
-    assert len(rows(store)["captures"]) == 19
-    assert [part.rows for part in Store.open(str(store)).parts("captures")] == [17, 1, 1]
+        assert sum(part.rows for part in Store.open(str(store)).parts("captures")) == number + 1
+    assert counts == [files.bit_count() for files in range(1, 13)]
+    assert len(rows(store)["captures"]) == 12
 
 
 def test_a_file_that_was_touched_or_moved_has_one_row(captures: Path, store: Path) -> None:

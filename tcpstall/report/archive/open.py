@@ -20,7 +20,7 @@ def captures_of(example: Example) -> str:
 
 
 def command_line(example: Example, store: str) -> Text:
-    """The command that shows the whole flow; `store` is the folder or URL as the user gave it.
+    """The command that shows the whole flow; `store` is the folder or URL as the user gave it, if it gave one alone.
 
     Never folded: it is copied.
     """
@@ -35,4 +35,4 @@ def page_command_for(example: Example, store: str) -> str:
 
 
 def _words(command: str, example: Example, store: str) -> list[str]:
-    return ["tcpstall", command, "--store", store, "--flow", f"{example.scan}/{example.flow}"]
+    return ["tcpstall", command, "--store", example.store or store, "--flow", f"{example.scan}/{example.flow}"]

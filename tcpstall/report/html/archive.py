@@ -45,7 +45,7 @@ class _Flow:
 def archive_page(
     about: Overview, worst: Losses, trend: Trend, found: Sequence[Shown], *, store: str, made_by: MadeBy
 ) -> str:
-    """The page; `trend` is by the hour, `worst` by service, `store` the folder or URL as the user gave it."""
+    """The page; `trend` is by the hour, `worst` by service, `store` as the user gave it, if it gave one alone."""
     causes = dict(trend.lost_ns)
     values: dict[str, object] = {
         "title": "Where time was lost",
