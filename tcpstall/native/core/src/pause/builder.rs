@@ -2,6 +2,7 @@
 
 mod acks;
 mod freeze;
+mod part;
 
 use super::bottleneck::Bottleneck;
 use super::evidence::{Burst, Clump, Pause};
