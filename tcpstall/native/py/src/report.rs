@@ -233,7 +233,6 @@ fn taken_up(bytes: &[u8]) -> PyResult<Stream> {
     Stream::taken_up(bytes).map_err(not_continued)
 }
 
-#[expect(clippy::needless_pass_by_value, reason = "map_err hands over the error")]
 fn not_continued(error: StateError) -> PyErr {
     PyValueError::new_err(format!("the stream cannot be continued: {error}"))
 }

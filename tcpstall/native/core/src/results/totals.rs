@@ -21,7 +21,7 @@ use crate::wire::Endpoint;
 const SERVICES_KEPT: usize = 1 << 14;
 
 /// Stalls, and exchanges, that are kept of a held flow, a kilobyte each: the longest.
-const LISTED: usize = 1_000;
+const LISTED: usize = 200;
 
 /// Flows of one service.
 #[derive(Clone)]
