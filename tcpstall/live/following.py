@@ -46,7 +46,7 @@ class Capturing(Protocol):
 class Following:
     """Reads a capture interval by interval. What is over is added up and let go; what is open is read on.
 
-    So is the past of connections that are open for long: what they do from then on is a further part of them.
+    The past of connections that are open for long is let go too: what they do from then on is a further part of them.
     """
 
     def __init__(
