@@ -236,10 +236,10 @@ class Totals:
 
     def __new__(cls, top: int) -> Self: ...
     def copy(self) -> Self: ...
-    def add(self, report: Report, *, open: bool = True, flows_before: int = 0) -> None:
-        """Takes in the flows of a report; without `open` only those that are over. `flows_before` is added to their ids."""
+    def add(self, report: Report, *, whole: bool = True) -> None:
+        """Takes in the flows of a report; without `whole` only those that no later report has again with what came since."""
     def end_flows(self) -> None:
-        """Flows that are still followed count as over: what they do from now on is other flows."""
+        """Flows that are still followed count as over: what they do from now on is told by further parts."""
     def forget_services(self, before_ns: int) -> None:
         """Services without a segment since then leave `services`; the sums keep their flows."""
     @property
@@ -255,6 +255,9 @@ class Totals:
     @property
     def further_flows(self) -> int:
         """Flows of services that were too many to be told apart: 16,384 are."""
+    @property
+    def parts(self) -> int:
+        """Further parts of connections, beside the first one: see `most_past` of analyze()."""
     @property
     def services(self) -> Table:
         """A row a service, in no order: address, port, flows, open_flows, bytes, first_ns, last_ns, and time_…_ns of each owner."""
@@ -350,6 +353,7 @@ def analyze(
     known_packets: int = 0,
     stream: bytes | None = None,
     puts_down: bool = False,
+    most_past: int | None = None,
     threads: int | None = None,
     open: Callable[[str], Any] | None = None,
     each: Callable[[Report], None] | None = None,
@@ -374,7 +378,9 @@ def analyze(
     flows that are over before that path comes are left out, as somebody who read the paths before it knows them already; `packets_before`: packets of files
     before the first path, which packet numbers go on behind. `known_packets`: so many packets at the beginning of the first
     path are left out of all flows, for somebody knows them already; its status counts them. `puts_down`: Report.stream is what is
-    open where the files of the only set end. `stream`: such bytes, to go on behind those files; the first paths are then
+    open where the files of the only set end. `most_past`: where open flows have
+    more gaps, exchanges and times of a busy path than this, those with more than their share are put down without them: the row is the
+    flow's first part, what comes is a further one, which begins where that ended. `stream`: such bytes, to go on behind those files; the first paths are then
     stream_captures(stream), which are not read, and flows that are over before the path after them are left out. `threads`: 1 does all in the calling
     thread; None uses what there is. `open(name)` gives a binary file object for a name, or None where it is a file's: its
     `read(n)` is called from any thread, its `size` (if it has one) is what progress tells, it is closed in the end, and in a

@@ -90,6 +90,12 @@ class Session:
         with _explained():
             return Answer(self._run(lambda: self._connection.execute(sql, values or None)))
 
+    def parameters(self, sql: str) -> frozenset[str]:
+        """Names of a stranger's question's parameters, `1` of the first `?`. Raises CannotAnswer as ask() does."""
+        checked(self._connection, sql)
+        (statement,) = self._connection.extract_statements(sql)
+        return frozenset(statement.named_parameters)
+
     def write(self, sql: str, output: Path, values: Mapping[str, str] | None = None) -> None:
         """The answer to a stranger's question as Parquet. Raises CannotAnswer and CannotWrite."""
         import duckdb

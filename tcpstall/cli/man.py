@@ -29,8 +29,8 @@ def command(context: click.Context, output: Path) -> ExitCode:
     tcpstall man --output ~/.local/share
     man tcpstall-analyze
 
-    Wheels bring these files already. zsh looks below ~/.local/share only where fpath names its
-    folder.
+    Wheels of a release bring these files already; a package that is built from source writes them into its own
+    share folder. zsh looks below ~/.local/share only where fpath names its folder.
     """  # noqa: D301
     from tcpstall.cli.manual import files
 

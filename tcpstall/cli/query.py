@@ -1,14 +1,17 @@
 """`tcpstall query`: SQL over a store."""
 
-from collections.abc import Callable
-from typing import Any, TypeVar, Unpack
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, Any, TypeVar, Unpack
 
 import click
 
 from tcpstall.cli.exits import writing
 from tcpstall.cli.store_option import stores_option
 from tcpstall.cli.store_query import Form, asked, form_options, parquet_file, write
-from tcpstall.errors import ExitCode
+from tcpstall.errors import CannotAnswer, ExitCode
+
+if TYPE_CHECKING:
+    from tcpstall.archive.session import Session
 
 __all__ = ["command"]
 
@@ -100,15 +103,28 @@ def command(sql: str, stores: tuple[str, ...], values: tuple[tuple[str, str], ..
         sql = named(sql[1:]).sql
     if form["form"] == "parquet":
         with parquet_file(form) as unfinished, asked(stores, form, output=unfinished) as session:
+            _expect_values(session, sql, dict(values))
             session.write(sql, unfinished, dict(values))
             return session.exit_code
     with asked(stores, form) as session:
+        _expect_values(session, sql, dict(values))
         answer = session.ask(sql, dict(values))
         from tcpstall.report.archive.answers import as_table
 
         names, types = answer.names, answer.types
         write(form, dict(zip(names, types, strict=True)), answer, lambda width: as_table(names, types, answer, width))
         return session.exit_code
+
+
+def _expect_values(session: "Session", sql: str, values: Mapping[str, str]) -> None:
+    """Raises CannotAnswer where the question has a parameter without a value."""
+    missing = sorted(session.parameters(sql) - values.keys())
+    if not missing:
+        return
+    if not all(name.isidentifier() for name in missing):
+        raise CannotAnswer("parameters of a question need names: write $at, and give its value with --set at=VALUE")
+    sets = " ".join(f"--set {name}=VALUE" for name in missing)
+    raise CannotAnswer(f"the question needs {' and '.join(f'${name}' for name in missing)}: give {sets}")
 
 
 def _is_text(sql: str) -> bool:

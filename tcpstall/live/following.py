@@ -14,11 +14,8 @@ from tcpstall.model import Capture
 
 __all__ = ["Following"]
 
-_PART_BYTES = 8_000_000
-"""What open connections may take when an interval ends, 80 bytes a wait: to read on from them takes half a second."""
-
-_PART_NS = 3_600 * 10**9
-"""After so long they begin anew in any case."""
+_MOST_PAST = 10_000
+"""Waits and exchanges of open connections that are remembered, some kilobytes each: all are judged each interval."""
 
 _QUIET_NS = 600 * 10**9
 """Services without a segment for so long leave the list."""
@@ -49,8 +46,7 @@ class Capturing(Protocol):
 class Following:
     """Reads a capture interval by interval. What is over is added up and let go; what is open is read on.
 
-    Connections that are open for long begin anew where they take too much memory: their waits stay in the sums, and
-    what they do from then on is a flow of its own.
+    The past of connections that are open for long is let go too: what they do from then on is a further part of them.
     """
 
     def __init__(
@@ -63,13 +59,8 @@ class Following:
         self._ends = None if for_ns is None else time.monotonic() + for_ns / 1e9
         self._feed = Feed(capture.pipe, None if ring is None else ring.keep)
         self._over = _core.Totals(TOP)
-        """Flows that are over."""
+        """Flows that are over, and parts of flows."""
         self._stream: bytes | None = None
-        self._flows_before = 0
-        """Flows of parts that are over: ids of the next ones follow theirs."""
-        self._packets_before = 0
-        self._part_since_ns: int | None = None
-        self._parts = 0
 
     def states(self) -> Iterator[State]:
         """A state after each interval; the last one when the capture has ended. Raises OSError where the ring fails."""
@@ -90,59 +81,37 @@ class Following:
         return min(left, self._every_ns / 1e9)
 
     def _after_interval(self, before: State | None) -> State:
-        earlier = before.capture if before else None
-        last_of_part = self._is_large(earlier)
         now = self._over.copy()
 
         def add(report: _core.Report) -> None:
-            now.add(report, flows_before=self._flows_before)
-            self._over.add(report, open=last_of_part, flows_before=self._flows_before)
+            now.add(report)
+            self._over.add(report, whole=False)
 
-        status = self._read(add, puts_down=not last_of_part)
+        status = self._read(add)
         if self._feed.ended:
             if self._feed.failed is not None:
                 self._capture.stop()
             self._capture.finish()
         else:
             self._capture.ask()
-        capture = continued(earlier, status, now, self._capture.counts)
-        if self._part_since_ns is None:
-            self._part_since_ns = capture.first_ns
-        if last_of_part:
-            self._over.end_flows()
-            self._flows_before = self._over.flows
-            self._packets_before = capture.packets
-            self._part_since_ns = capture.last_ns
-            self._parts += 1
+        capture = continued(before.capture if before else None, status, now, self._capture.counts)
+        self._over.end_flows()
         if capture.last_ns is not None:
             self._over.forget_services(capture.last_ns - _QUIET_NS)
         known = {(one.address, one.port): one for one in before.services} if before else {}
-        return State(
-            capture,
-            self._capture.counts,
-            now,
-            tuple(served(now, known)),
-            _added(now, capture, before),
-            self._every_ns,
-            self._parts,
-        )
+        services = tuple(served(now, known))
+        return State(capture, self._capture.counts, now, services, _added(now, capture, before), self._every_ns)
 
-    def _is_large(self, capture: Capture | None) -> bool:
-        """True where open connections are to begin anew behind the next interval."""
-        if self._stream is None or capture is None or capture.last_ns is None or self._part_since_ns is None:
-            return False
-        return len(self._stream) > _PART_BYTES or capture.last_ns - self._part_since_ns > _PART_NS
-
-    def _read(self, each: Callable[[_core.Report], None], *, puts_down: bool) -> _core.CaptureStatus:
+    def _read(self, each: Callable[[_core.Report], None]) -> _core.CaptureStatus:
         """Reads the interval behind those before it."""
         names = _core.stream_captures(self._stream) if self._stream is not None else []
         report = _core.analyze(
             [*names, self._name],
             sets=[0] * (len(names) + 1),
             new_from=len(names),
-            packets_before=0 if self._stream is not None else self._packets_before,
             stream=self._stream,
-            puts_down=puts_down,
+            puts_down=True,
+            most_past=_MOST_PAST,
             open=lambda _name: self._feed,
             bursts=False,
             label=read_label,

@@ -69,7 +69,7 @@ class Interval:
 
 @dataclass(frozen=True)
 class State:
-    """After an interval. `parts` is how often open connections began anew, so that memory stays bounded."""
+    """After an interval."""
 
     capture: Capture
     counts: Counts
@@ -77,7 +77,6 @@ class State:
     services: tuple[Served, ...]
     interval: Interval
     every_ns: int
-    parts: int = 0
 
     @cached_property
     def flows(self) -> tuple[Flow, ...]:

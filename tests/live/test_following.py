@@ -10,11 +10,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tcpstall import Analysis, analyze
+from tcpstall import Analysis, Cause, _core, analyze
 from tcpstall.findings import findings
 from tcpstall.live import Counts, State, following
 from tcpstall.live.feed import Feed
+from tcpstall.report.live.as_json import state_json
 from tests.formats.containers import pcap
+from tests.live.days import asking, visiting
 from tests.live.played import Played, parts_of, states
 from tests.rotated.cutting import of_fixture
 
@@ -68,20 +70,64 @@ def test_intervals_add_up_to_the_totals(many: Path) -> None:
     assert sum(one.lost_ns for one in last.services) == last.lost_ns
 
 
-def test_open_connections_begin_anew_where_they_take_too_much(many: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(following, "_PART_BYTES", 2_000)
+@pytest.mark.parametrize("size", [3_000, 9_000, 50_000])
+def test_parts_of_long_connections_lose_nothing(many: Path, monkeypatch: pytest.MonkeyPatch, size: int) -> None:
+    monkeypatch.setattr(following, "_MOST_PAST", 0)
 
-    last = states(Played(parts_of(many, 9_000)))[-1]
+    last = states(Played(parts_of(many, size)))[-1]
 
     whole = analyze(str(many), top=10)
-    assert last.parts > 3
-    assert last.totals.flows > whole.total
-    assert last.totals.bytes == whole.bytes
+    assert last.totals.parts > 1
+    assert (last.totals.flows, last.totals.bytes) == (whole.total, whole.bytes)
+    assert sum(last.time_ns.values()) == sum(whole.time_ns().values())
+    assert last.lost_ns == pytest.approx(sum(whole.time_ns()[cause] for cause in Cause), rel=0.1)
     assert last.capture.packets == whole.captures[0].packets
+    assert last.capture.trust == trust_of(many)
     ids = [flow.id for flow in last.flows]
     assert len(set(ids)) == len(ids)
     assert sum(one.flows for one in last.services) == last.totals.flows
     assert sum(one.open_flows for one in last.services) == last.totals.open_flows <= whole.total
+
+
+def test_what_is_kept_of_a_connection_does_not_grow(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(following, "_MOST_PAST", 50)
+    capture = tmp_path / "hours.pcap"
+    capture.write_bytes(pcap(asking(400)))
+
+    found = states(Played(parts_of(capture, 9_000)))
+
+    assert len(found) > 20
+    assert max(len(flow.stalls) for state in found for flow in state.flows) <= 2 * 50
+    last, whole = found[-1], analyze(str(capture))
+    assert len(whole[0].stalls) > 700
+    assert (last.totals.flows, last.totals.bytes) == (1, whole.bytes)
+    assert last.totals.parts > 10
+    assert last.lost_ns == pytest.approx(whole[0].lost_ns, rel=0.01)
+
+
+def test_services_that_come_and_go_leave_and_no_time_is_lost(tmp_path: Path) -> None:
+    capture = tmp_path / "visits.pcap"
+    capture.write_bytes(pcap(visiting(4_300, every_ns=10**9)))
+
+    found = states(Played(parts_of(capture, 60_000)))
+
+    assert max(len(state.services) for state in found) < 1_500, (
+        "those of ten minutes, and of the intervals at their ends"
+    )
+    last, whole = found[-1], _core.analyze([str(capture)], top=10)
+    report = last.totals.report()
+    assert (report.whole, report.bytes) == (whole.whole, whole.bytes)
+    kept, all_of_them = (json.loads(one.findings_json) for one in (report, whole))
+    assert len(kept) <= 1_100 < len(all_of_them)
+    for what in ("time_ns", "recoverable_ns", "flows", "waits"):
+        assert sum(one[what] or 0 for one in kept) == sum(one[what] or 0 for one in all_of_them)
+    services = json.loads(report.services_json)
+    assert len(services) <= 4_096 < len(json.loads(whole.services_json))
+    line = json.loads(state_json(last))
+    for what in ("connections", "bytes", "lost_ns"):
+        total = {"connections": last.totals.flows, "bytes": last.totals.bytes, "lost_ns": last.lost_ns}[what]
+        assert sum(one[what] for one in line["services"]) + line["other"][what] == total
+    assert line["other"]["connections"] == 4_280
 
 
 def test_quiet_services_leave_and_stay_in_the_sums(tmp_path: Path) -> None:

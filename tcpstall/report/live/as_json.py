@@ -1,6 +1,7 @@
 """The state of a live capture as a line of JSON of the schema `tcpstall.live/1`, described in docs/live.md."""
 
 import json
+from collections.abc import Sequence
 from dataclasses import asdict
 from typing import Any
 
@@ -17,6 +18,7 @@ _SERVICES = 20
 def state_json(state: State, *, final: bool = False) -> str:
     """One line; with `final` the findings too, and `type` is `report`."""
     capture, counts, totals = state.capture, state.counts, state.totals
+    shown = most_lost(state.services)[:_SERVICES]
     row: dict[str, Any] = {
         "schema": _SCHEMA,
         "type": "report" if final else "interval",
@@ -30,12 +32,13 @@ def state_json(state: State, *, final: bool = False) -> str:
         "dropped_packets": counts.dropped,
         "flows": totals.flows,
         "open_flows": totals.open_flows,
-        "parts": state.parts,
+        "parts": totals.parts,
         "bytes": totals.bytes,
         "lost_ns": state.lost_ns,
         "time_ns": state.time_ns,
         "interval": _interval(state.interval, state.every_ns),
-        "services": [_served(one) for one in most_lost(state.services)[:_SERVICES]],
+        "services": [_served(one) for one in shown],
+        "other": _other(state, shown),
         "further_services": max(len(state.services) - _SERVICES, 0),
         "flows_of_further_services": totals.further_flows,
         "worst_flows": [_flow(flow) for flow in state.flows],
@@ -72,6 +75,21 @@ def _served(one: Served) -> dict[str, Any]:
         "lost_ns": one.lost_ns,
         "time_ns": dict(one.time_ns),
         "interval": {"bytes": one.new_bytes, "lost_ns": one.new_lost_ns},
+    }
+
+
+def _other(state: State, shown: Sequence[Served]) -> dict[str, Any]:
+    """All that the services shown do not have: further ones, those that left, and those without room."""
+    totals, interval = state.totals, state.interval
+    return {
+        "connections": totals.flows - sum(one.flows for one in shown),
+        "open_connections": totals.open_flows - sum(one.open_flows for one in shown),
+        "bytes": totals.bytes - sum(one.bytes for one in shown),
+        "lost_ns": state.lost_ns - sum(one.lost_ns for one in shown),
+        "interval": {
+            "bytes": interval.bytes - sum(one.new_bytes for one in shown),
+            "lost_ns": interval.lost_ns - sum(one.new_lost_ns for one in shown),
+        },
     }
 
 

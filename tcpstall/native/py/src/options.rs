@@ -35,6 +35,7 @@ pub(crate) struct Keywords {
     pub(crate) known_packets: u64,
     pub(crate) names_only: usize,
     pub(crate) puts_down: bool,
+    pub(crate) most_past: Option<usize>,
     pub(crate) threads: Option<usize>,
 }
 
@@ -67,6 +68,7 @@ impl Keywords {
                 known_packets: self.known_packets,
                 names_only: self.names_only,
                 puts_down: self.puts_down,
+                most_past: self.most_past,
             },
             opener: Opener::default(),
             threads: threads.transpose()?,

@@ -13,6 +13,7 @@ use tcpstall_core::results::findings::{FindingRow, Findings};
 use tcpstall_core::results::services::{ServiceRow, Services};
 use tcpstall_core::results::sums::Sums;
 use tcpstall_core::results::{FlowRow, columns};
+use tcpstall_core::state::StateError;
 use tcpstall_core::wire::Segment;
 
 use crate::errors;
@@ -229,13 +230,17 @@ impl Follower for Keeper {
 }
 
 fn taken_up(bytes: &[u8]) -> PyResult<Stream> {
-    Stream::taken_up(bytes).map_err(|error| PyValueError::new_err(format!("the stream cannot be continued: {error}")))
+    Stream::taken_up(bytes).map_err(not_continued)
+}
+
+fn not_continued(error: StateError) -> PyErr {
+    PyValueError::new_err(format!("the stream cannot be continued: {error}"))
 }
 
 /// The captures of a serialised stream, by the names that they had then.
 #[pyfunction]
 pub(crate) fn stream_captures(stream: &[u8]) -> PyResult<Vec<String>> {
-    taken_up(stream).map(|stream| stream.captures().to_vec())
+    Stream::names(stream).map_err(not_continued)
 }
 
 /// Runs to the end and returns the kept rows in the order of their ids, with sums over all rows where some were not
@@ -259,7 +264,7 @@ pub(crate) fn collect(
 }
 
 #[pyfunction]
-#[pyo3(signature = (paths, *, flows=vec![], hosts=vec![], ports=vec![], since_ns=None, until_ns=None, min_stall_ns=0, bursts=true, exchanges=true, link_bytes_per_s=None, max_expansion=None, secret=None, label=None, progress=None, sets=vec![], missing_before=vec![], new_from=0, packets_before=0, known_packets=0, stream=None, puts_down=false, threads=None, open=None, each=None, chunk=CHUNK, sort=None, top=None))]
+#[pyo3(signature = (paths, *, flows=vec![], hosts=vec![], ports=vec![], since_ns=None, until_ns=None, min_stall_ns=0, bursts=true, exchanges=true, link_bytes_per_s=None, max_expansion=None, secret=None, label=None, progress=None, sets=vec![], missing_before=vec![], new_from=0, packets_before=0, known_packets=0, stream=None, puts_down=false, most_past=None, threads=None, open=None, each=None, chunk=CHUNK, sort=None, top=None))]
 #[expect(clippy::too_many_arguments, reason = "they are keywords in Python")]
 pub(crate) fn analyze(
     py: Python<'_>,
@@ -284,6 +289,7 @@ pub(crate) fn analyze(
     known_packets: u64,
     stream: Option<&[u8]>,
     puts_down: bool,
+    most_past: Option<usize>,
     threads: Option<usize>,
     open: Option<Py<PyAny>>,
     each: Option<Py<PyAny>>,
@@ -312,6 +318,7 @@ pub(crate) fn analyze(
         known_packets,
         names_only: stream.as_ref().map_or(0, |stream| stream.captures().len()),
         puts_down,
+        most_past,
         threads,
     };
     let raised = Raised::default();

@@ -25,10 +25,9 @@ impl Totals {
         Totals(self.0.clone())
     }
 
-    #[pyo3(signature = (report, *, open=true, flows_before=0))]
-    fn add(&mut self, report: &Report, open: bool, flows_before: u64) {
-        let rows = report.rows().iter().filter(|row| open || !row.at_end);
-        rows.for_each(|row| self.0.add(row, flows_before));
+    #[pyo3(signature = (report, *, whole=true))]
+    fn add(&mut self, report: &Report, whole: bool) {
+        report.rows().iter().filter(|row| whole || !row.goes_on).for_each(|row| self.0.add(row));
     }
 
     fn end_flows(&mut self) {
@@ -67,6 +66,11 @@ impl Totals {
     #[getter]
     fn further_flows(&self) -> u64 {
         self.0.further_flows()
+    }
+
+    #[getter]
+    fn parts(&self) -> u64 {
+        self.0.parts()
     }
 
     #[getter]

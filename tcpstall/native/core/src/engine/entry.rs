@@ -14,6 +14,8 @@ pub(super) struct Over {
     pub(super) capture: u32,
     /// The flow was still open when the stream ended.
     pub(super) at_end: bool,
+    /// The stream was serialised with the flow: its next run returns the flow again, with what came since.
+    pub(super) goes_on: bool,
     pub(super) flow: Finished,
 }
 
@@ -34,7 +36,7 @@ impl Ended {
         let watch = entry.flow.followed();
         let mut flow = watch.finish();
         flow.until = Some(latest);
-        Over { id: entry.id, capture: entry.capture, at_end, flow }
+        Over { id: entry.id, capture: entry.capture, at_end, goes_on: false, flow }
     }
 }
 
@@ -188,6 +190,15 @@ impl Entry {
         if let Flow::Followed(watch) = &mut self.flow {
             watch.left_out();
         }
+    }
+
+    /// Begins the next part of the flow; returns the part that is over, with that id. `None` unless the whole state of
+    /// the flow is in memory.
+    pub(super) fn parts(&mut self, id: u64) -> Option<Entry> {
+        let Flow::Followed(watch) = &mut self.flow else { return None };
+        let next = Box::new(watch.as_ref().clone().next_part());
+        let flow = Flow::Followed(mem::replace(watch, next));
+        Some(Entry { id, flow, ..*self })
     }
 
     /// Ends the flow; `latest` is the latest segment of any flow.

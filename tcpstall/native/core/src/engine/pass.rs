@@ -88,7 +88,8 @@ impl<'a> Pass<'a> {
 
     fn table(&self) -> Table {
         let first = self.set.first().map_or(0, |first| *first as u32);
-        Table::new(*self.next_id, first).telling_from(self.options.sets.new_from as u32)
+        let sets = &self.options.sets;
+        Table::new(*self.next_id, first).telling_from(sets.new_from as u32).keeping(sets.most_past)
     }
 
     fn beside(&mut self, table: &mut Table) -> ControlFlow<()> {
@@ -196,12 +197,12 @@ impl Judge<'_> {
 
     /// The flow's row, if the flow is selected.
     fn row(&self, over: Over) -> Option<FlowRow> {
-        let Over { id, capture, at_end, flow } = over;
+        let Over { id, capture, at_end, goes_on, flow } = over;
         let ends = [flow.connection().client, flow.connection().server];
         let Options { filter, limits, wanted, names, .. } = self.options;
         filter.wants(id, ends).then(|| {
             let mut row = flow_row(&flow, id, capture, limits, *wanted);
-            row.at_end = at_end;
+            (row.at_end, row.goes_on) = (at_end, goes_on);
             if let Some(names) = names {
                 row.anonymise(names);
             }

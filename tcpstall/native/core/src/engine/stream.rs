@@ -25,6 +25,15 @@ struct Bytes<E> {
 }
 
 impl Stream {
+    /// The captures of a serialised stream, by the names that they had then; its flows are not restored.
+    ///
+    /// # Errors
+    /// Those of [`state::taken_up`].
+    pub fn names(bytes: &[u8]) -> Result<Vec<String>, StateError> {
+        let Bytes::<Ending> { captures, .. } = state::taken_up(bytes)?;
+        Ok(captures.into_iter().map(|(_, name)| name).collect())
+    }
+
     /// Restores a serialised stream.
     ///
     /// # Errors

@@ -7,7 +7,6 @@ mod shelf;
 
 use std::collections::{BTreeSet, VecDeque};
 use std::hash::BuildHasher;
-use std::mem;
 
 use hashbrown::{DefaultHashBuilder, HashTable};
 
@@ -16,7 +15,7 @@ pub(super) use self::kept::Kept;
 use self::pauses::Pauses;
 use self::shelf::Shelf;
 use super::batch::Batch;
-use super::entry::{Ended, Entry, Flow, Key, Over};
+use super::entry::{Ended, Entry, Flow, Key};
 use super::waiting::{Place, Turn, Waiting};
 use crate::flow::connection::Effect;
 use crate::flow::{Sending, State};
@@ -71,6 +70,7 @@ pub(super) struct Table {
     latest: Nanos,
     /// All serialised flows, and the captures in which they began.
     put_down: Option<(Vec<u8>, BTreeSet<u32>)>,
+    most_past: Option<usize>,
 }
 
 impl Table {
@@ -96,6 +96,7 @@ impl Table {
             let_go: 0,
             latest: Nanos(i64::MIN),
             put_down: None,
+            most_past: None,
         }
     }
 
@@ -137,7 +138,7 @@ impl Table {
             self.left_out();
         }
         if batch.put_down {
-            self.puts_down();
+            self.puts_down(done);
         }
     }
 
@@ -383,16 +384,6 @@ impl Table {
         if let Some(entry) = &mut self.entries[slot as usize] {
             entry.learns_of(self.marks);
         }
-    }
-
-    /// Ends the capture: returns the flows that are still open, in the order of their first segments.
-    pub(super) fn drain(&mut self) -> impl Iterator<Item = Over> + use<> {
-        let mut entries = mem::take(&mut self.entries);
-        entries.retain(Option::is_some);
-        entries.sort_unstable_by_key(|entry| entry.as_ref().map(|entry| entry.id));
-        entries.iter().flatten().for_each(|entry| self.flights.leave(entry.watch()));
-        let (marks, latest) = (self.marks, self.latest);
-        entries.into_iter().flatten().map(move |entry| entry.ends(marks, true, latest).over())
     }
 }
 

@@ -72,7 +72,9 @@ pub fn exchanges(flow: &Finished, waits: &[Vec<Wait>; 2]) -> Vec<Exchange> {
     for (index, round) in rounds.iter().enumerate() {
         // A request that follows at once waited for the handshake; later requests found the connection ready.
         let set_up = connection.handshake.syn.zip(connection.handshake.done).filter(|(_, done)| {
-            index == 0 && (round.opening || (round.start >= *done && round.start - *done <= flow.threshold))
+            index == 0
+                && !connection.continues
+                && (round.opening || (round.start >= *done && round.start - *done <= flow.threshold))
         });
         let parts = split.parts(round, set_up);
         let latency = parts.iter().fold(Nanos::ZERO, |sum, part| sum + part.duration_ns);

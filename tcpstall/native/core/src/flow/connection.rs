@@ -104,6 +104,8 @@ pub struct Connection {
     pub start: Nanos,
     /// Latest segment.
     pub end: Nanos,
+    /// A later part of a connection: the parts before it have its handshake and were reported.
+    pub continues: bool,
     /// Segments of both directions.
     pub segments: u64,
     /// Segments that were cut inside their options.
@@ -135,6 +137,7 @@ impl Connection {
             roles_known: syn,
             start: segment.time,
             end: segment.time,
+            continues: false,
             segments: 0,
             options_cut: 0,
             state: State::Opening,

@@ -4,6 +4,7 @@ mod acks;
 mod copies;
 mod memory;
 mod mss;
+mod part;
 
 use std::collections::VecDeque;
 

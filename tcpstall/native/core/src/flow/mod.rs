@@ -12,6 +12,7 @@ pub mod ip_id;
 mod legs;
 pub mod min_rtt;
 pub mod outstanding;
+mod part;
 mod pending;
 pub mod ranges;
 pub mod reordering;

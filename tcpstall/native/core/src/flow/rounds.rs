@@ -86,6 +86,14 @@ pub struct Rounds {
 }
 
 impl Rounds {
+    /// The rounds in the flow's next part: an unanswered request continues, an answer in progress belongs to the part
+    /// before.
+    #[must_use]
+    pub fn next_part(self) -> Rounds {
+        let current = self.current.filter(|round| round.answered.is_none());
+        Rounds { current, rounds: Vec::new(), dropped: 0, unanswered: 0, unprompted: 0, ..self }
+    }
+
     /// Takes in new data of `sender`; the connection is as the tap knows it after that data.
     #[inline]
     pub fn speaks(&mut self, spoken: &Spoken<'_>, sender: Direction, connection: &Connection) {

@@ -104,6 +104,16 @@ pub struct Bottleneck {
 }
 
 impl Bottleneck {
+    /// Number of pieces recorded.
+    pub fn stretches(&self) -> usize {
+        self.stretches.len()
+    }
+
+    /// The watcher in the flow's next part, with the stretch that is still open.
+    pub(super) fn next_part(self) -> Bottleneck {
+        Bottleneck { stretches: Vec::new(), dropped: 0, ..self }
+    }
+
     /// True once enough data is in flight for a queue: most flows are too short and never pay for a watcher.
     #[inline]
     pub fn is_due(acked: &Acked, half: &Half) -> bool {

@@ -2,6 +2,7 @@
 
 mod acks;
 mod freeze;
+mod part;
 
 use super::LEAST_PAUSE;
 use super::bottleneck::Bottleneck;

@@ -56,6 +56,11 @@ pub(super) struct Repairs {
 }
 
 impl Repairs {
+    /// The repairs in the flow's next part: none yet.
+    pub(super) fn next_part(self) -> Repairs {
+        Repairs { totals: Totals::default(), awaiting: VecDeque::new(), ..self }
+    }
+
     /// Memory of the repairs, bytes.
     pub(super) fn memory(&self) -> usize {
         size_of::<Repairs>() + self.awaiting.capacity() * size_of::<Awaiting>()

@@ -42,6 +42,11 @@ pub struct Spikes {
 }
 
 impl Spikes {
+    /// The spikes of the flow's next part: none yet.
+    pub(super) fn next_part(self) -> Spikes {
+        Spikes { list: Vec::new(), dropped: 0, ..self }
+    }
+
     /// Takes in an ACK that measured a round trip; `base` is computed only where the round trip may be a spike. A
     /// peer's answer in data includes its application's time, so it counts only for ending an episode.
     #[inline]

@@ -2,6 +2,7 @@
 
 mod finished;
 mod holding;
+mod part;
 mod state;
 
 use super::LEAST_PAUSE;

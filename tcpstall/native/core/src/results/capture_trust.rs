@@ -59,12 +59,14 @@ impl CaptureTrust {
     /// Adds a flow.
     pub fn add(&mut self, row: &FlowRow) {
         let trust = &row.trust;
-        let has = |reason: &str| u64::from(trust.reasons.contains(&reason));
-        self.flows += 1;
-        self.flows_low += u64::from(trust.level == Level::Low);
-        self.flows_medium += u64::from(trust.level == Level::Medium);
-        self.flows_without_handshake += u64::from(trust.handshake == "missing");
-        self.flows_partial_handshake += u64::from(trust.handshake == "partial");
+        // A connection counts with its first part.
+        let one_if = |holds: bool| u64::from(holds && !row.continues);
+        let has = |reason: &str| one_if(trust.reasons.contains(&reason));
+        self.flows += one_if(true);
+        self.flows_low += one_if(trust.level == Level::Low);
+        self.flows_medium += one_if(trust.level == Level::Medium);
+        self.flows_without_handshake += one_if(trust.handshake == "missing");
+        self.flows_partial_handshake += one_if(trust.handshake == "partial");
         self.flows_one_sided += has("one-sided");
         self.flows_scale_unknown += has("scale-unknown");
         self.flows_left_out += has("packets-left-out");

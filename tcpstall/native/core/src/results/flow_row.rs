@@ -62,6 +62,8 @@ pub fn flow_row(flow: &Finished, id: u64, capture: u32, limits: &Limits, wanted:
         id,
         capture,
         at_end: false,
+        goes_on: false,
+        continues: connection.continues,
         client: connection.client,
         server: connection.server,
         tunnel: flow.tunnel().cloned(),
@@ -272,7 +274,7 @@ fn is_stall(pause: &Pause, part: &Part, threshold: Nanos) -> bool {
 }
 
 fn handshake_stall(flow: &Finished, outcome: Option<Outcome>) -> Option<StallRow> {
-    let connection = flow.connection();
+    let connection = Some(flow.connection()).filter(|connection| !connection.continues)?;
     let (start, end) = (connection.handshake.start()?, connection.handshake.end()?);
     let handshake = &connection.handshake;
     let again = handshake.syns.saturating_sub(1) + handshake.syn_acks.saturating_sub(1);

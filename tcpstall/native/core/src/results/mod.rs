@@ -18,6 +18,7 @@ pub mod path;
 mod receiver;
 pub mod repair;
 pub mod report;
+pub mod room;
 pub mod round_trip;
 pub mod rows;
 pub mod services;

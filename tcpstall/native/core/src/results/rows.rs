@@ -214,6 +214,12 @@ pub struct FlowRow {
     /// The flow was still open when the last of its captures ended: the next file of the same tap would continue it.
     #[serde(skip)]
     pub at_end: bool,
+    /// The stream was serialised with the flow: its next run returns the flow again, with what came since.
+    #[serde(skip)]
+    pub goes_on: bool,
+    /// The row is a later part of a connection whose earlier parts have rows of their own.
+    #[serde(skip)]
+    pub continues: bool,
     /// The end that opened the connection.
     #[serde(serialize_with = "endpoint")]
     pub client: Endpoint,

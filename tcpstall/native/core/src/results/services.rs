@@ -11,20 +11,11 @@ use hashbrown::HashMap;
 use serde::{Serialize, Serializer};
 
 use super::outcome::Outcome;
+use super::room::Room;
 use super::rows::FlowRow;
 use crate::time::Nanos;
 use crate::wire::{Address, Endpoint};
 
-/// Connections whose times are kept; further connections are counted, but without the savings of reuse.
-pub const SPANS_KEPT: usize = 1 << 20;
-/// Services kept. A stranger can name as many services as there are addresses and ports, so connections to further
-/// services are only counted.
-const SERVICES_KEPT: usize = 1 << 16;
-/// Pairs of a service and a client kept, some hundred bytes each; connections of further clients count for their
-/// service only.
-const CLIENTS_KEPT: usize = 1 << 18;
-/// Idle times kept for each end of a service.
-const IDLES_KEPT: usize = 1_000;
 /// Shortest idle time of a timer: an end that closes sooner had simply finished; a timer for idle connections runs for
 /// seconds.
 const LEAST_IDLE: Nanos = Nanos::from_millis(1_000);
@@ -101,6 +92,10 @@ fn shown<S: Serializer>(address: &Address, serializer: S) -> Result<S::Ok, S::Er
 struct Client {
     handshake: Nanos,
     spans: Vec<(Nanos, Nanos)>,
+    /// Connections whose spans were added up to make room.
+    earlier: usize,
+    /// Most connections open together until then.
+    most_open: usize,
 }
 
 #[derive(Clone, Default)]
@@ -131,6 +126,7 @@ fn place_of(outcome: Outcome) -> Option<usize> {
 /// Services of the flows that have ended.
 #[derive(Clone, Default)]
 pub struct Services {
+    room: Room,
     services: HashMap<Endpoint, Service>,
     clients: HashMap<(Endpoint, Address), Client>,
     spans: usize,
@@ -138,14 +134,21 @@ pub struct Services {
 }
 
 impl Services {
+    /// Services that are kept within that room.
+    pub fn within(room: Room) -> Services {
+        Services { room, ..Services::default() }
+    }
+
     /// Takes in a flow.
     pub fn add(&mut self, row: &FlowRow) {
-        if self.services.len() >= SERVICES_KEPT && !self.services.contains_key(&row.server) {
-            self.dropped += 1;
-            return;
+        if self.services.len() >= self.room.services && !self.services.contains_key(&row.server) {
+            self.small_ones_leave();
+        }
+        if self.spans >= self.room.spans {
+            self.spans = self.clients.values_mut().map(Client::adds_up).sum();
         }
         let service = self.services.entry(row.server).or_default();
-        service.connections += 1;
+        service.connections += u64::from(!row.continues);
         service.exchanges += row.connection.exchanges;
         if let Some(place) = row.outcome.outcome.and_then(place_of) {
             service.outcomes[place] += 1;
@@ -155,13 +158,16 @@ impl Services {
             service.closed[end] += 1;
             let idle = row.connection.idle_before_close_ns.filter(|idle| *idle >= LEAST_IDLE);
             if let (Some(idle), Some(closed)) = (idle, row.connection.closed_ns)
-                && service.idles[end].len() < IDLES_KEPT
+                && service.idles[end].len() < self.room.idles
             {
                 service.idles[end].push((idle, closed));
             }
         }
+        if row.continues {
+            return; // Its first part has the handshake.
+        }
         let client = (row.server, row.client.address);
-        if self.clients.len() >= CLIENTS_KEPT && !self.clients.contains_key(&client) {
+        if self.clients.len() >= self.room.clients && !self.clients.contains_key(&client) {
             service.of_further_clients += 1;
             return;
         }
@@ -169,15 +175,26 @@ impl Services {
         if let (true, Some(handshake)) = (row.handshake.complete, row.handshake.duration_ns) {
             service.handshakes += 1;
             service.handshake += handshake;
-            if self.spans < SPANS_KEPT {
-                self.spans += 1;
-                client.handshake += handshake;
-                client.spans.push((row.start_ns, row.connection.closed_ns.unwrap_or(row.end_ns)));
-            }
+            self.spans += 1;
+            client.handshake += handshake;
+            client.spans.push((row.start_ns, row.connection.closed_ns.unwrap_or(row.end_ns)));
         }
     }
 
-    /// Connections dropped because their services are beyond the limit.
+    /// Makes room for further services: the half with the fewest connections is only counted.
+    fn small_ones_leave(&mut self) {
+        let mut small: Vec<_> = self.services.iter().map(|(server, one)| (one.connections, *server)).collect();
+        small.sort_unstable();
+        small.truncate(small.len().div_ceil(2));
+        for (connections, server) in small {
+            self.dropped += connections;
+            self.services.remove(&server);
+        }
+        self.clients.retain(|(server, _), _| self.services.contains_key(server));
+        self.spans = self.clients.values().map(|client| client.spans.len()).sum();
+    }
+
+    /// Connections of services that had to leave.
     pub fn dropped(&self) -> u64 {
         self.dropped
     }
@@ -221,19 +238,35 @@ impl Services {
 impl Client {
     /// Connections beyond the largest number open together, and the cost of their handshakes.
     fn avoidable(&mut self) -> (u64, Nanos) {
+        let all = self.earlier + self.spans.len();
+        let avoidable = all - self.most_open();
+        let cost = i128::from(self.handshake.0) * avoidable as i128 / all.max(1) as i128;
+        (avoidable as u64, Nanos(cost as i64))
+    }
+
+    /// Largest number of connections open together.
+    fn most_open(&mut self) -> usize {
         let mut ends: Vec<Nanos> = self.spans.iter().map(|span| span.1).collect();
-        ends.sort();
-        self.spans.sort();
-        let (mut over, mut most) = (0, 0);
+        ends.sort_unstable();
+        self.spans.sort_unstable();
+        let (mut over, mut most) = (0, self.most_open);
         for (index, (start, _)) in self.spans.iter().enumerate() {
             while ends[over] <= *start && over < index {
                 over += 1;
             }
             most = most.max(index + 1 - over);
         }
-        let avoidable = self.spans.len() - most;
-        let cost = i128::from(self.handshake.0) * avoidable as i128 / self.spans.len().max(1) as i128;
-        (avoidable as u64, Nanos(cost as i64))
+        most
+    }
+
+    /// Adds up the half of the spans that ended first; returns the number of those left.
+    fn adds_up(&mut self) -> usize {
+        self.most_open = self.most_open();
+        let half = self.spans.len() / 2;
+        self.spans.sort_unstable_by_key(|span| span.1);
+        self.spans.drain(..half);
+        self.earlier += half;
+        self.spans.len()
     }
 }
 
@@ -258,16 +291,17 @@ fn idle_close([client, server]: [Vec<(Nanos, Nanos)>; 2]) -> Option<IdleClose> {
 
 #[cfg(test)]
 mod tests {
-    use super::{CLIENTS_KEPT, Client, IdleClose, SERVICES_KEPT, Services, idle_close};
+    use super::{Client, IdleClose, Services, idle_close};
     use crate::causes::Limits;
     use crate::pause::Watch;
-    use crate::results::{Wanted, flow_row};
+    use crate::results::room::Room;
+    use crate::results::{FlowRow, Wanted, flow_row};
     use crate::time::Nanos;
     use crate::wire::{Address, Flags, Segment};
 
     fn avoidable(spans: &[(i64, i64)]) -> (u64, Nanos) {
         let spans: Vec<_> = spans.iter().map(|span| (Nanos(span.0), Nanos(span.1))).collect();
-        Client { handshake: Nanos(10 * spans.len() as i64), spans }.avoidable()
+        Client { handshake: Nanos(10 * spans.len() as i64), spans, ..Client::default() }.avoidable()
     }
 
     #[test]
@@ -296,26 +330,48 @@ mod tests {
         assert_eq!(idle_close([vec![], idles(&[(65, 100), (65, 200)])]), None);
     }
 
-    #[test]
-    fn services_and_clients_beyond_the_limits_only_count() {
+    fn row() -> FlowRow {
         let segment = Segment { flags: Flags::SYN, ..Segment::default() };
         let mut watch = Watch::new(&segment);
         watch.sees(&segment);
         let wanted = Wanted { bursts: false, exchanges: false, least_stall: Nanos::ZERO };
-        let mut row = flow_row(&Box::new(watch).finish(), 0, 0, &Limits::default(), wanted);
-        let mut services = Services::default();
-        for client in 0..CLIENTS_KEPT + 3 {
-            row.client.address = Address(client as u128);
+        flow_row(&Box::new(watch).finish(), 0, 0, &Limits::default(), wanted)
+    }
+
+    const ROOM: Room = Room { services: 8, clients: 100, spans: 200, idles: 4, findings: 8 };
+
+    #[test]
+    fn clients_without_room_only_count_and_services_with_few_connections_leave() {
+        let (mut row, mut services) = (row(), Services::within(ROOM));
+        for client in 0..103 {
+            row.client.address = Address(client);
             services.add(&row);
         }
-        for server in 1..SERVICES_KEPT + 2 {
-            row.server.address = Address(server as u128);
+        for server in 1..=8 {
+            row.server.address = Address(server);
             services.add(&row);
         }
-        assert_eq!(services.dropped(), 2);
+        assert_eq!(services.dropped(), 4);
         let rows = services.rows();
-        assert_eq!((rows.len(), rows[0].connections), (SERVICES_KEPT, CLIENTS_KEPT as u64 + 3));
-        assert_eq!((rows[0].clients, rows[0].connections_of_further_clients), (CLIENTS_KEPT as u64, 3));
+        assert_eq!((rows.len(), rows[0].connections), (5, 103));
+        assert_eq!((rows[0].clients, rows[0].connections_of_further_clients), (100, 3));
+    }
+
+    #[test]
+    fn spans_that_are_added_up_count_for_reuse_as_before() {
+        let (mut row, mut services) = (row(), Services::within(ROOM));
+        (row.handshake.complete, row.handshake.duration_ns) = (true, Some(Nanos(10)));
+        for number in 0..5_000 {
+            (row.start_ns, row.end_ns) = (Nanos(number), Nanos(number + 2));
+            row.client.address = Address(number as u128 % 3);
+            services.add(&row);
+            assert!(services.spans <= ROOM.spans);
+        }
+        row.continues = true;
+        services.add(&row);
+        let rows = services.rows();
+        assert_eq!((rows[0].connections, rows[0].handshakes, rows[0].avoidable_handshakes), (5_000, 5_000, 5_000 - 3));
+        assert_eq!(rows[0].avoidable_ns, Nanos(10 * (5_000 - 3)));
     }
 
     #[test]

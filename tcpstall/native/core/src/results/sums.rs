@@ -2,6 +2,7 @@
 
 use super::findings::Findings;
 use super::ledger::{OWNERS, Owner};
+use super::room::Room;
 use super::rows::FlowRow;
 use super::services::Services;
 
@@ -21,9 +22,14 @@ pub struct Sums {
 }
 
 impl Sums {
+    /// Sums that are kept within that room.
+    pub fn within(room: Room) -> Sums {
+        Sums { services: Services::within(room), findings: Findings::within(room), ..Sums::default() }
+    }
+
     /// Takes in a flow.
     pub fn add(&mut self, row: &FlowRow) {
-        self.flows += 1;
+        self.flows += u64::from(!row.continues);
         self.services.add(row);
         self.findings.add(row);
         self.bytes += row.directions.client.bytes + row.directions.server.bytes;

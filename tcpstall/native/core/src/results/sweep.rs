@@ -113,9 +113,12 @@ fn spans(flow: &Finished, stalls: &[StallRow], busy: &[Busy; 2]) -> Vec<Span> {
 /// Cuts overlapping spans into consecutive stretches, each with its strongest claim.
 fn covered(spans: &[Span], from: Nanos, to: Nanos) -> Vec<(Nanos, Nanos, Owner)> {
     let mut edges: Vec<(Nanos, bool, usize)> = Vec::with_capacity(2 * spans.len());
-    for (index, span) in spans.iter().enumerate().filter(|(_, span)| span.start < span.end) {
-        edges.push((span.start.clamp(from, to), true, index));
-        edges.push((span.end.clamp(from, to), false, index));
+    for (index, span) in spans.iter().enumerate() {
+        // The burst before a further part of a flow lies outside.
+        let (start, end) = (span.start.clamp(from, to), span.end.clamp(from, to));
+        if start < end {
+            edges.extend([(start, true, index), (end, false, index)]);
+        }
     }
     edges.sort();
     let mut active: Vec<usize> = Vec::new();

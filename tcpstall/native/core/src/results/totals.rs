@@ -2,11 +2,14 @@
 //!
 //! They take the same memory for one flow as for a million, so that a capture may go on for days.
 
+use std::cmp::Reverse;
+
 use hashbrown::HashMap;
 
 use super::capture_trust::CaptureTrust;
 use super::columns::{Columns, integers, signed, texts};
 use super::ledger::{OWNERS, Owner};
+use super::room::Room;
 use super::rows::FlowRow;
 use super::sort::Order;
 use super::sums::Sums;
@@ -16,6 +19,9 @@ use crate::wire::Endpoint;
 
 /// Services that are told apart, some hundred bytes each; a stranger can name as many as there are addresses and ports.
 const SERVICES_KEPT: usize = 1 << 14;
+
+/// Stalls, and exchanges, that are kept of a held flow, a kilobyte each: the longest.
+const LISTED: usize = 200;
 
 /// Flows of one service.
 #[derive(Clone)]
@@ -39,36 +45,45 @@ pub struct Totals {
     services: HashMap<Endpoint, Service>,
     open_flows: u64,
     further_flows: u64,
+    parts: u64,
 }
 
 impl Totals {
     /// Nothing yet; `top` flows will be held.
     pub fn new(top: usize) -> Totals {
         Totals {
-            sums: Sums::default(),
+            sums: Sums::within(Room::LASTING),
             trust: CaptureTrust::default(),
             shown: TopFlows::new(top, &[Order::Lost]),
             services: HashMap::new(),
             open_flows: 0,
             further_flows: 0,
+            parts: 0,
         }
     }
 
-    /// Takes in a flow of a capture before which so many flows have ids already.
-    pub fn add(&mut self, row: &FlowRow, flows_before: u64) {
-        let row = FlowRow { id: row.id + flows_before, capture: 0, ..row.clone() };
+    /// Takes in a flow, or a further part of one.
+    pub fn add(&mut self, row: &FlowRow) {
+        let mut row = FlowRow { capture: 0, ..row.clone() };
         self.sums.add(&row);
         self.trust.add(&row);
         self.open_flows += u64::from(row.at_end);
+        self.parts += u64::from(row.continues);
         if self.services.len() < SERVICES_KEPT || self.services.contains_key(&row.server) {
             self.services.entry(row.server).or_insert_with(|| Service::new(&row)).add(&row);
         } else {
-            self.further_flows += 1;
+            self.further_flows += u64::from(!row.continues);
         }
-        self.shown.add(row);
+        if row.segments > 0 {
+            keep_longest(&mut row.stalls, |stall| (stall.duration_ns, stall.number));
+            if let Some(exchanges) = &mut row.exchanges {
+                keep_longest(exchanges, |exchange| (exchange.latency_ns, exchange.start_ns));
+            }
+            self.shown.add(row);
+        }
     }
 
-    /// Flows that are still followed count as over: what they do from now on is other flows.
+    /// Flows that are still followed count as over: what they do from now on is told by further parts.
     pub fn end_flows(&mut self) {
         self.open_flows = 0;
         self.services.values_mut().for_each(|service| service.open = 0);
@@ -87,6 +102,11 @@ impl Totals {
     /// Flows of services that were too many to be told apart.
     pub fn further_flows(&self) -> u64 {
         self.further_flows
+    }
+
+    /// Parts of connections whose earlier parts have rows of their own.
+    pub fn parts(&self) -> u64 {
+        self.parts
     }
 
     /// The flows that lost most, in the order of their ids.
@@ -115,13 +135,23 @@ impl Totals {
     }
 }
 
+/// Keeps the longest of a list, in their order; `place` is a length and a place in that order.
+fn keep_longest<T, P: Ord>(list: &mut Vec<T>, place: impl Fn(&T) -> (Nanos, P)) {
+    if list.len() > LISTED {
+        list.sort_by_key(|one| Reverse(place(one).0));
+        list.truncate(LISTED);
+        list.shrink_to_fit();
+        list.sort_by_key(|one| place(one).1);
+    }
+}
+
 impl Service {
     fn new(row: &FlowRow) -> Service {
         Service { flows: 0, open: 0, bytes: 0, first: row.start_ns, last: row.end_ns, time: [0; OWNERS] }
     }
 
     fn add(&mut self, row: &FlowRow) {
-        self.flows += 1;
+        self.flows += u64::from(!row.continues);
         self.open += u64::from(row.at_end);
         self.bytes = self.bytes.saturating_add(row.directions.client.bytes + row.directions.server.bytes);
         self.first = self.first.min(row.start_ns);
@@ -134,7 +164,7 @@ impl Service {
 
 #[cfg(test)]
 mod tests {
-    use super::{SERVICES_KEPT, Totals};
+    use super::{LISTED, SERVICES_KEPT, Totals, keep_longest};
     use crate::causes::Limits;
     use crate::pause::Watch;
     use crate::results::columns::Values;
@@ -159,11 +189,13 @@ mod tests {
     }
 
     #[test]
-    fn flows_have_ids_behind_those_before_and_one_capture() {
+    fn flows_are_those_of_one_capture_and_further_parts_of_them_are_no_flows() {
         let mut totals = Totals::new(1);
-        totals.add(&flow(2, 1, 9), 0);
-        totals.add(&flow(0, 1, 9), 1);
+        totals.add(&flow(2, 1, 9));
+        totals.add(&flow(1, 1, 9));
+        totals.add(&FlowRow { continues: true, ..flow(3, 1, 9) });
         assert_eq!((totals.sums.flows, totals.trust.flows, services(&totals)), (2, 2, 1));
+        assert_eq!((totals.parts(), &totals.services()[2].values), (1, &Values::Integers(vec![Some(2)])));
         let [row] = &totals.flows()[..] else { panic!("one flow is held") };
         assert_eq!((row.id, row.capture), (1, 0));
     }
@@ -171,8 +203,8 @@ mod tests {
     #[test]
     fn open_flows_count_until_they_are_ended() {
         let mut totals = Totals::new(1);
-        totals.add(&FlowRow { at_end: true, ..flow(0, 1, 10) }, 0);
-        totals.add(&flow(1, 1, 10), 0);
+        totals.add(&FlowRow { at_end: true, ..flow(0, 1, 10) });
+        totals.add(&flow(1, 1, 10));
         assert_eq!((totals.open_flows(), totals.sums.flows), (1, 2));
         totals.end_flows();
         assert_eq!((totals.open_flows(), totals.sums.flows), (0, 2));
@@ -182,11 +214,22 @@ mod tests {
     #[test]
     fn services_leave_and_their_flows_stay_in_the_sums() {
         let mut totals = Totals::new(1);
-        totals.add(&flow(0, 1, 10), 0);
-        totals.add(&flow(1, 2, 20), 0);
+        totals.add(&flow(0, 1, 10));
+        totals.add(&flow(1, 2, 20));
         totals.forget_services(Nanos(11));
         assert_eq!((services(&totals), totals.sums.flows), (1, 2));
         assert_eq!(totals.services()[6].values, Values::Integers(vec![Some(20)]));
+    }
+
+    #[test]
+    fn the_longest_of_a_list_stay_in_their_order() {
+        let mut list: Vec<i64> = (0..3 * LISTED as i64).map(|number| number % 7).collect();
+        list[5] = 100;
+        keep_longest(&mut list, |length| (Nanos(*length), 0));
+        assert_eq!((list.len(), list[0], list.iter().min()), (LISTED, 100, Some(&4)));
+        let mut few = vec![(3, 1), (9, 2), (3, 3)];
+        keep_longest(&mut few, |(length, number)| (Nanos(*length), *number));
+        assert_eq!(few, [(3, 1), (9, 2), (3, 3)]);
     }
 
     #[test]
@@ -196,7 +239,7 @@ mod tests {
         for server in 0..SERVICES_KEPT + 3 {
             let mut other = row.clone();
             other.server.address = Address(server as u128);
-            totals.add(&other, 0);
+            totals.add(&other);
         }
         assert_eq!((services(&totals), totals.further_flows()), (SERVICES_KEPT, 3));
     }

@@ -1,12 +1,14 @@
-//! Serialises all flows of a table, and restores them into another.
+//! Serialises or ends all flows of a table, and restores serialised ones into another.
 
 use std::borrow::Borrow;
 use std::collections::BTreeSet;
+use std::mem;
 
 use hashbrown::HashMap;
 use serde::{Deserialize, Serialize};
 
-use super::{Entry, Flow, Place, Table};
+use super::super::entry::Over;
+use super::{Ended, Entry, Flow, Place, Table};
 use crate::pause::Watch;
 use crate::time::Nanos;
 
@@ -32,12 +34,37 @@ impl<E: Borrow<Entry>> Kept<E> {
     }
 }
 
+/// Smallest past of a flow that is parted: however many flows there are, a part is no single wait.
+const LEAST_SHARE: usize = 8;
+
 impl Table {
-    /// Serialises the flows, because the stream may continue later.
-    pub(super) fn puts_down(&mut self) {
+    /// Limits the past that flows are serialised with; see [`super::super::Sets::most_past`].
+    pub(in super::super) fn keeping(self, most_past: Option<usize>) -> Table {
+        Table { most_past, ..self }
+    }
+
+    /// Serialises the flows, because the stream may continue later. Parts of flows that are over go to `done`.
+    pub(super) fn puts_down(&mut self, done: &mut Vec<Ended>) {
+        self.parts_long_flows(done);
         let kept = self.kept();
         // Writing to memory cannot fail.
         self.put_down = Some((postcard::to_stdvec(&kept).unwrap_or_default(), kept.captures()));
+    }
+
+    /// Where the past of all flows is too long, begins the next part of each flow that has more than its share.
+    fn parts_long_flows(&mut self, done: &mut Vec<Ended>) {
+        let past = |entry: &Entry| entry.watch().map_or(0, Watch::past);
+        let flows = self.entries.iter().flatten().count();
+        let all: usize = self.entries.iter().flatten().map(past).sum();
+        let Some(most) = self.most_past.filter(|most| all > *most) else { return };
+        // Half of the room stays free: a flow is not parted each time.
+        let share = (most / 2 / flows).max(LEAST_SHARE);
+        for entry in self.entries.iter_mut().flatten().filter(|entry| past(entry) > share) {
+            self.pauses.leave(entry.watch());
+            self.flights.leave(entry.watch());
+            done.extend(entry.parts(self.next_id).map(|part| part.ends(self.marks, false, self.latest)));
+            self.next_id += 1;
+        }
     }
 
     /// The serialised flows, and the numbers of the captures in which they began.
@@ -57,6 +84,16 @@ impl Table {
             followed: self.followed.places().map(queue).collect(),
             lingering: self.lingering.iter().map(queue).collect(),
         }
+    }
+
+    /// Ends the capture: returns the flows that are still open, in the order of their first segments.
+    pub(in super::super) fn drain(&mut self) -> impl Iterator<Item = Over> + use<> {
+        let mut entries = mem::take(&mut self.entries);
+        entries.retain(Option::is_some);
+        entries.sort_unstable_by_key(|entry| entry.as_ref().map(|entry| entry.id));
+        entries.iter().flatten().for_each(|entry| self.flights.leave(entry.watch()));
+        let (marks, latest, goes_on) = (self.marks, self.latest, self.put_down.is_some());
+        entries.into_iter().flatten().map(move |entry| Over { goes_on, ..entry.ends(marks, true, latest).over() })
     }
 
     /// Puts these flows into an empty table; `number` maps the captures' former numbers.

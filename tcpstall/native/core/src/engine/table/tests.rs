@@ -1,5 +1,6 @@
 //! Tests of which flows stay in the table and which are removed.
 
+use super::super::entry::Over;
 use super::*;
 use crate::seq::SeqNo;
 use crate::wire::{Address, Endpoint};

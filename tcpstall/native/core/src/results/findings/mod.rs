@@ -1,11 +1,12 @@
 //! Findings: groups the same cause at the same service over many flows into one finding, as flows end.
 //!
-//! Memory is bounded, because a stranger can name as many services as there are addresses and ports: services beyond a
-//! limit are grouped by host, hosts beyond it into one group.
+//! Memory is bounded, because a stranger can name as many services as there are addresses and ports: beyond a limit the
+//! findings with the least time are grouped by host, and those of hosts into one group.
 
 mod beats;
 mod kind;
 mod parts;
+mod room;
 mod row;
 mod share;
 mod spread;
@@ -24,26 +25,26 @@ pub(super) use self::share::rate_set_by;
 use self::share::{Share, direction, shares};
 use self::spread::Spread;
 use self::weight::weight;
+use super::room::Room;
 use super::rows::FlowRow;
 use crate::flow::Direction;
 use crate::time::Nanos;
 use crate::wire::Address;
 
-/// Findings kept of single services, and of single hosts; each takes some kilobytes.
-const KEPT: usize = 1 << 12;
 /// Details of a cause that are listed separately.
 const DETAILS: usize = 16;
 
-/// Key of a finding: the kind, the end that it is about, and the service; beyond the limit without the port, then
+/// Key of a finding: the kind, the end that it is about, and the service; where there is no room without the port, then
 /// without the address.
 type Key = (Kind, Direction, Option<Address>, Option<u16>);
 
 /// Findings of the flows that have ended.
 #[derive(Clone, Default)]
 pub struct Findings {
+    room: Room,
     found: HashMap<Key, Finding>,
+    /// Those of single services.
     services: usize,
-    hosts: usize,
 }
 
 /// Client addresses of a finding.
@@ -85,32 +86,22 @@ struct Finding {
 }
 
 impl Findings {
-    /// Takes in a flow.
-    pub fn add(&mut self, row: &FlowRow) {
-        for share in shares(row) {
-            let key = self.key(share.kind, share.side, row);
-            self.found.entry(key).or_default().add(row, &share);
-        }
+    /// Findings that are kept within that room.
+    pub fn within(room: Room) -> Findings {
+        Findings { room, ..Findings::default() }
     }
 
-    fn key(&mut self, kind: Kind, side: Direction, row: &FlowRow) -> Key {
-        let service = (kind, side, Some(row.server.address), Some(row.server.port));
-        if self.found.contains_key(&service) {
-            return service;
+    /// Takes in a flow.
+    pub fn add(&mut self, row: &FlowRow) {
+        let server = row.server;
+        for share in shares(row) {
+            let key = (share.kind, share.side, Some(server.address), Some(server.port));
+            if !self.found.contains_key(&key) {
+                self.makes_room();
+                self.services += 1;
+            }
+            self.found.entry(key).or_default().add(row, &share);
         }
-        if self.services < KEPT {
-            self.services += 1;
-            return service;
-        }
-        let host = (kind, side, Some(row.server.address), None);
-        if self.found.contains_key(&host) {
-            return host;
-        }
-        if self.hosts < KEPT {
-            self.hosts += 1;
-            return host;
-        }
-        (kind, side, None, None)
     }
 
     /// The findings, ordered by recoverable time, then by lost time; ties have a fixed order.
@@ -133,7 +124,7 @@ impl Finding {
             let length = weight(stall);
             self.sure += f64::from(stall.confidence) * length as f64;
             self.weight += length as f64;
-            tally(&mut self.details, stall.detail, length);
+            tally(&mut self.details, stall.detail, i128::from(length));
             if share.kind == Kind::ServerSlow {
                 self.spread.add(Nanos(length));
             }
@@ -167,12 +158,12 @@ impl Finding {
     }
 }
 
-/// Adds a wait to the times of its cause's details; their number is limited.
-fn tally(details: &mut Vec<(&'static str, i128)>, detail: &'static str, length: i64) {
+/// Adds waits to the times of their cause's details, whose number is limited.
+fn tally(details: &mut Vec<(&'static str, i128)>, detail: &'static str, length: i128) {
     let room = details.len() < DETAILS;
     match details.iter_mut().find(|(known, _)| *known == detail) {
-        Some((_, time)) => *time += i128::from(length),
-        None if room => details.push((detail, i128::from(length))),
+        Some((_, time)) => *time += length,
+        None if room => details.push((detail, length)),
         None => {}
     }
 }

@@ -37,7 +37,7 @@ impl<'a> Part<'a> {
     fn details(&self) -> Vec<(&'static str, i128)> {
         let mut times = Vec::new();
         for stall in self.share.stalls.iter().filter(|stall| !stall.detail.is_empty()) {
-            tally(&mut times, stall.detail, weight(stall));
+            tally(&mut times, stall.detail, weight(stall).into());
         }
         times.sort_by_key(|(detail, time)| (Reverse(*time), *detail));
         times

@@ -27,10 +27,27 @@ impl Spread {
         }
         self.exact.push(time);
         if self.exact.len() > EXACT {
-            self.steps = vec![0; (64.0 * STEPS) as usize];
-            for time in std::mem::take(&mut self.exact) {
-                self.count_in_step(time);
+            self.counts_in_steps();
+        }
+    }
+
+    /// Takes in another distribution.
+    pub(super) fn join(&mut self, other: &Spread) {
+        other.exact.iter().for_each(|time| self.add(*time));
+        if !other.steps.is_empty() {
+            if self.steps.is_empty() {
+                self.counts_in_steps();
             }
+            self.steps.iter_mut().zip(&other.steps).for_each(|(own, theirs)| *own += theirs);
+            self.count += other.count;
+            self.worst = self.worst.max(other.worst);
+        }
+    }
+
+    fn counts_in_steps(&mut self) {
+        self.steps = vec![0; (64.0 * STEPS) as usize];
+        for time in std::mem::take(&mut self.exact) {
+            self.count_in_step(time);
         }
     }
 
@@ -89,6 +106,18 @@ mod tests {
             assert!((found / exact - 1.0).abs() < 0.03, "{found} for {exact}");
         }
         assert_eq!(many.count(), 20 * EXACT as u64);
+    }
+
+    #[test]
+    fn distributions_that_join_are_that_of_all_times() {
+        let all = || (1..=4 * EXACT as i64).map(|time| time * 1_000);
+        let mut whole = spread(all());
+        for cut in [0, 10, EXACT, 2 * EXACT, 4 * EXACT - 10] {
+            let mut joined = spread(all().take(cut));
+            joined.join(&spread(all().skip(cut)));
+            assert_eq!((joined.count(), joined.worst()), (whole.count(), whole.worst()));
+            assert_eq!(joined.within(0.5), whole.within(0.5), "cut at {cut}");
+        }
     }
 
     #[test]
