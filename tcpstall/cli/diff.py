@@ -102,6 +102,8 @@ def command(
     typed = typed_parameters()
     if good is None and stores:
         return _of_stores(stores, form, typed, which)
+    if "stores" in typed:
+        raise click.UsageError("give captures or --store, not both")
     refuse(typed - _CAPTURES_ONLY - _BOTH, "needs --store, --before and --after, without captures")
     if good is None or bad is None:
         raise click.UsageError(f"missing argument '{'GOOD' if good is None else 'BAD'}', or --store")

@@ -81,6 +81,7 @@ def test_times_with_nothing_in_them_say_so(told: Told) -> None:
         (("--before", FIRST[0], "--after", "10:00..11:00"), "is no time from its start to its end"),
         (("--before", FIRST[0], "--after", LATER[0], "-o", "page.html"), "--output cannot be used with --store"),
         (("a.pcap", "b.pcap", "--cause", "handshake"), "--cause needs --store, --before and --after"),
+        (("a.pcap", "b.pcap", "--store", "store"), "give captures or --store, not both"),
         (("a.pcap",), "missing argument 'BAD'"),
     ],
 )
