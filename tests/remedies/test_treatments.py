@@ -7,9 +7,11 @@ from pathlib import Path
 
 import pytest
 
-from tcpstall import Cause, Direction, Endpoint, Flow, Stall, analyze, sizing
+from tcpstall import Cause, Direction, Endpoint, Flow, Stall, analyze
+from tcpstall.advice import sizing
+from tcpstall.advice.remedy import Platform, Remedy
+from tcpstall.advice.treatment import Treatment, services_by_end, treatments
 from tcpstall.model import IdleClose, Service
-from tcpstall.remedies import Platform, Remedy, Treatment, services_by_end, treatments
 from tests.report.flows import MS, flow, stall
 
 FIXTURES = Path(__file__).parents[2] / "fixtures"

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from statistics import median
 
-from tcpstall.units import counted, duration, per_second, share, size
+from tcpstall.units import counted, duration, number, per_second, share, size
 from tcpstall.whatif import NAMES, Change, Expected, Forecast, Outcome, Sizing, Times
 
 __all__ = ["REFUSALS", "bounded", "fidelity", "flows_told", "named", "refusal", "sized", "slowest", "written"]
@@ -87,12 +87,12 @@ def sized(sizing: Sizing) -> str:
     if sizing.bdp_bytes and sizing.rate_bytes_per_s and sizing.sndbuf_bytes:
         parts.append(
             f"{per_second(sizing.rate_bytes_per_s)} needs {size(sizing.bdp_bytes)} in flight: a window of as much, and "
-            f"SO_SNDBUF no smaller than {size(sizing.sndbuf_bytes)} if it must be set at all"
+            f"SO_SNDBUF {number(sizing.sndbuf_bytes)} if it must be set at all"
         )
-    if sizing.largest_message_bytes and sizing.initcwnd_segments and sizing.initcwnd_segments > 1:
-        text = f"{size(sizing.largest_message_bytes)} at once take initcwnd {sizing.initcwnd_segments}"
+    if sizing.largest_message_bytes and sizing.initcwnd_segments > 1:
+        text = f"{size(sizing.largest_message_bytes)} at once: initcwnd {sizing.initcwnd_segments}"
         if sizing.window_binds_first and sizing.first_window_bytes:
-            text += f", but the peer's first window of {size(sizing.first_window_bytes)} stops them before"
+            text += f", because the peer's first window of {size(sizing.first_window_bytes)} is smaller"
         parts.append(text)
     return f"{sizing.sender}: " + "; ".join(parts) if parts else ""
 

@@ -12,6 +12,7 @@
 //!           pass before the next data), `app-limited`
 
 use super::cause::Cause;
+use super::details;
 use super::limits::Limits;
 use super::pacing;
 use super::rule::{Rule, Verdict, yes};
@@ -30,7 +31,7 @@ pub(super) const MOST_ACKS: u32 = 2;
 fn line(pause: &Pause, limits: &Limits) -> Verdict {
     let alone =
         pause.before.clump.bytes <= u64::from(pause.mss) && !pause.before.pushed && pause.duration() > pause.rtt();
-    if !pause.near_sender() && alone && pacing::spaced(pause, limits) { yes("line", 0.6) } else { Verdict::No }
+    if !pause.near_sender() && alone && pacing::spaced(pause, limits) { yes(details::LINE, 0.6) } else { Verdict::No }
 }
 
 fn judge(pause: &Pause, limits: &Limits) -> Verdict {
@@ -43,13 +44,13 @@ fn judge(pause: &Pause, limits: &Limits) -> Verdict {
             return Verdict::No;
         }
         // Behind the queue only two signs are visible: data arrives evenly, and ACKs are answered late.
-        return yes("queue", 0.75);
+        return yes(details::QUEUE, 0.75);
     }
     let released = pause.released_by_ack() && pause.left_in_flight > 0;
     if released && pause.acks <= MOST_ACKS {
-        return yes("queue", 0.9);
+        return yes(details::QUEUE, 0.9);
     }
     // A writer sleeps until much of its buffer is free: the path had enough to carry all the while.
     let enough = pause.left_in_flight as f64 * 1e9 >= path.rate() * pause.rtt().0 as f64;
-    if released && enough && !pacing::spaced(pause, limits) { yes("queue", 0.8) } else { Verdict::No }
+    if released && enough && !pacing::spaced(pause, limits) { yes(details::QUEUE, 0.8) } else { Verdict::No }
 }

@@ -11,6 +11,7 @@
 
 use super::cause::Cause;
 use super::cwnd_limited;
+use super::details;
 use super::limits::Limits;
 use super::rule::{Proof, Rule, Verdict};
 use crate::pause::Pause;
@@ -22,7 +23,7 @@ fn judge(pause: &Pause, limits: &Limits) -> Verdict {
         return Verdict::No;
     }
     match cwnd_limited::full(pause, limits) {
-        Verdict::Yes(proof) => Verdict::Yes(Proof { detail: "slow-start", ..proof }),
+        Verdict::Yes(proof) => Verdict::Yes(Proof { detail: details::CLIMB, ..proof }),
         other => other,
     }
 }

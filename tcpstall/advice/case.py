@@ -3,14 +3,12 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from tcpstall.advice import sizing
 from tcpstall.causes import Cause
 from tcpstall.facts import mostly
 from tcpstall.model import Direction, Flow, Service, Side, Stall
 
 __all__ = ["Case", "cases"]
-
-_USUAL_SEGMENT = 1_448
-"""Payload of an Ethernet frame with timestamps, where no segment size is known, bytes."""
 
 _NOISE_SHARE = 20
 """What owns less than a twentieth of what the largest case owns is not worth a change."""
@@ -59,7 +57,7 @@ class Case:
     @property
     def mss_bytes(self) -> int:
         """Payload of a full segment."""
-        return self.own.mss_bytes or _USUAL_SEGMENT
+        return self.own.mss_bytes or sizing.USUAL_SEGMENT
 
     @property
     def rtt_ns(self) -> int | None:

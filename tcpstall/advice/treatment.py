@@ -3,13 +3,13 @@
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
+from tcpstall.advice import buffers, needs, path, segments, start
+from tcpstall.advice.case import Case, cases
+from tcpstall.advice.confirm import checks
+from tcpstall.advice.remedy import Check, Remedy
+from tcpstall.advice.sockets import Matched, Remark, Socket, word_on
 from tcpstall.causes import Cause
 from tcpstall.model import Analysis, Endpoint, Flow, Service, Side
-from tcpstall.remedies import buffers, path, segments, start
-from tcpstall.remedies.case import Case, cases
-from tcpstall.remedies.confirm import checks
-from tcpstall.remedies.remedy import Check, Remedy
-from tcpstall.sockets import Matched, Remark, Socket, word_on
 
 __all__ = ["Treatment", "services_by_end", "treatments"]
 
@@ -89,7 +89,7 @@ def _handshake(case: Case) -> _Answer:
 
 def _cwnd_limited(case: Case) -> _Answer:
     if case.kind == "slow-start":
-        reached = (case.own.initial_window_bytes or 0) >= start.fitting(case).segments * case.mss_bytes
+        reached = (case.own.initial_window_bytes or 0) >= needs.initial_window(case).segments * case.mss_bytes
         first = () if reached else (start.first_segments(case),)
         return (*first, start.reuse(case)), ""
     return (path.find_losses(case), path.another_control(case), path.paced_bursts(case)), ""
@@ -102,7 +102,7 @@ def _rwnd_limited(case: Case) -> _Answer:
             "fills later"
         )
     scale = case.flow.directions[case.receiver].window_scale
-    needed, _ = buffers.needed_flight(case)
+    needed, _ = needs.needed_flight(case)
     scaling = (buffers.window_scaling(case),) if scale == 0 and needed > _UNSCALED else ()
     if case.window_grew:
         return (*scaling, buffers.larger_first_window(case)), ""

@@ -5,10 +5,10 @@ What `ss` prints: ss(8), `struct tcp_info` of linux/tcp.h, `struct sock`'s memin
 
 from collections.abc import Callable, Iterator
 
+from tcpstall.advice.case import Case
+from tcpstall.advice.remedy import Check, Platform
+from tcpstall.advice.shell import which_socket
 from tcpstall.causes import Cause
-from tcpstall.remedies.case import Case
-from tcpstall.remedies.remedy import Check, Platform
-from tcpstall.remedies.shell import which_socket
 from tcpstall.units import number, size_range
 
 __all__ = ["checks"]
