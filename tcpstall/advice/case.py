@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from tcpstall.advice import sizing
-from tcpstall.causes import Cause
+from tcpstall.causes import Cause, Detail
 from tcpstall.facts import mostly
 from tcpstall.model import Direction, Flow, Service, Side, Stall
 
@@ -20,13 +20,13 @@ _GREW = 1.25
 """Windows of one fixed buffer differ by less: the share of it that is window follows the segments' sizes."""
 
 _KINDS: dict[Cause, dict[str | None, str]] = {
-    Cause.CWND_LIMITED: {"initial-window": "slow-start", "slow-start": "slow-start"},
-    Cause.RETRANSMISSION: {"spurious": "spurious", "tail-loss": "tail-loss"},
-    Cause.RWND_LIMITED: {"slow-reader": "slow-reader"},
-    Cause.ZERO_WINDOW: {"never-reopened": "never-reopened", "below-segment": "below-segment"},
-    Cause.APP_LIMITED: {"think-time": "think-time", "awaiting-peer": "awaiting-peer"},
-    Cause.HANDSHAKE: {kind: kind for kind in ("syn-loss", "refused", "unanswered", "half-open")},
-    Cause.DELAYED_ACK: {"nagle": "nagle"},
+    Cause.CWND_LIMITED: {Detail.INITIAL_WINDOW: Detail.SLOW_START, Detail.SLOW_START: Detail.SLOW_START},
+    Cause.RETRANSMISSION: {Detail.SPURIOUS: Detail.SPURIOUS, Detail.TAIL_LOSS: Detail.TAIL_LOSS},
+    Cause.RWND_LIMITED: {Detail.SLOW_READER: Detail.SLOW_READER},
+    Cause.ZERO_WINDOW: {Detail.NEVER_REOPENED: Detail.NEVER_REOPENED, Detail.BELOW_SEGMENT: Detail.BELOW_SEGMENT},
+    Cause.APP_LIMITED: {Detail.THINK_TIME: Detail.THINK_TIME, Detail.AWAITING_PEER: Detail.AWAITING_PEER},
+    Cause.HANDSHAKE: {kind: kind for kind in (Detail.SYN_LOSS, Detail.REFUSED, Detail.UNANSWERED, Detail.HALF_OPEN)},
+    Cause.DELAYED_ACK: {Detail.NAGLE: Detail.NAGLE},
 }
 """Details that ask for another change than their cause's others do."""
 

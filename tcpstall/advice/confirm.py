@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator
 from tcpstall.advice.case import Case
 from tcpstall.advice.remedy import Check, Platform
 from tcpstall.advice.shell import which_socket
-from tcpstall.causes import Cause
+from tcpstall.causes import Cause, Detail
 from tcpstall.units import number, size_range
 
 __all__ = ["checks"]
@@ -84,7 +84,7 @@ def _memory(case: Case, *, receiver: bool = False) -> Check:
 
 
 def _window(case: Case) -> Iterator[Check]:
-    if case.kind == "slow-reader":
+    if case.kind == Detail.SLOW_READER:
         yield _ss(case, "Recv-Q above 0 again and again: the application has not read it", receiver=True)
     elif case.window_grew:
         yield _ss(

@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from statistics import median
 
+from tcpstall import _core
 from tcpstall.units import counted, duration, number, per_second, share, size
 from tcpstall.whatif import NAMES, Change, Expected, Forecast, Outcome, Sizing, Times
 
@@ -14,8 +15,8 @@ REFUSALS = {
     "capture-gaps": "the capture lacks packets of it",
     "no-round-trip": "its round trip could not be measured",
     "no-data": "it carried no data",
-    "too-long": "it is longer than what is replayed: 1,000,000 segments of one flow, 4,000,000 of all flows together, "
-    "100,000,000 events of all replays of a flow",
+    "too-long": "it is longer than what is replayed: {} segments of one flow, {} of all flows together, "
+    "{} events of all replays of a flow".format(*map(number, _core.replay_limits())),
     "multipath": "it is one of several that share a window (Multipath TCP)",
     "does-not-fit": "the model does not reproduce it unchanged, so it cannot say what a change would do",
 }

@@ -3,7 +3,8 @@
 //! Rule      in {cut_turns} exchanges in a row at least the first burst stops at the same small count, below the congestion window, with more data
 //!           released by the next ACK, and the count does not grow although each was acknowledged in full; within such an
 //!           exchange, each partial ACK let just as many segments go (packets in flight + the cap)
-//! Evidence  `in_flight_segments`, `cwnd_estimate_segments`, `burst_cap_segments`, `exchanges_cut_alike`
+//! Evidence  `in_flight_segments`, `cwnd_estimate_segments`, `burst_cap_segments`, `exchanges_cut_alike`; detail `partial-ack`
+//!           within an exchange
 //! Source    Linux before 3.x, `bictcp_moderation` (burst moderation: packets in flight + 3 or + 6)
 //! Abstains  fewer exchanges than a congestion window needs to grow; after a loss or an idle of a timeout
 //! Looks like `cwnd-limited` (the count grows from exchange to exchange), `sndbuf-limited` (bytes, not segments, are flat)

@@ -4,7 +4,8 @@
 //!           retransmission timeout, and the first burst after that idle was no larger than the lowered window; or the flights
 //!           climb after that idle from less than what was out before it (the trait `after idle`)
 //! Evidence  `cwnd_estimate_segments`, `cwnd_before_idle_segments`, `cwnd_after_idle_segments`, `extra_round_trips` (at the
-//!           first wait of a climb: all its waits less those that the old window would have cost), `window_unused_bytes`
+//!           first wait of a climb: all its waits less those that the old window would have cost), `window_unused_bytes`;
+//!           detail `slow-start`
 //! Source    RFC 5681 §4.1, RFC 2861; Linux `tcp_cwnd_restart`, net.ipv4.tcp_slow_start_after_idle
 //! Abstains  the start of the connection was not captured
 //! Looks like `cwnd-limited` in slow start (no idle before), `app-limited` (chunks that never filled the window)

@@ -3,7 +3,7 @@
 //! Rule      an ACK ended the wait at once, both windows had room, the peer sent no payload in between, and the flight lay
 //!           well below the modelled congestion window, and ten segments at least; a plateau over {plateau_rounds} rounds or more makes it
 //!           sure, from two segments on
-//! Evidence  `in_flight_bytes`, `plateau_bytes`, `cwnd_estimate_segments`, `window_unused_bytes`; on a plateau `ceiling_bytes_per_s`
+//! Evidence  `in_flight_bytes`, `plateau_bytes`, `cwnd_estimate_segments`, `window_unused_bytes`; detail `plateau`, with `ceiling_bytes_per_s`
 //!           (plateau / round trip), `buffer_low_bytes` to `buffer_high_bytes` (the SO_SNDBUF that it suggests),
 //!           `buffer_needed_bytes` (for the peer's window, or twice the plateau)
 //! Source    Linux `sk_stream_wait_memory`, `sk_stream_write_space` (SO_SNDBUF counts truesize of unsent and unacked data)
