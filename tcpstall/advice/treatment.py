@@ -49,7 +49,7 @@ def services_by_end(analysis: Analysis) -> dict[Endpoint, Service]:
 
 
 def _treated(case: Case, sockets: dict[Side, Socket]) -> Treatment:
-    remedies, nothing = _BY_CAUSE[case.cause](case)
+    remedies, nothing = _BY_CAUSE.get(case.cause, _as_the_core_advises)(case)
     said = word_on(
         case.flow, case.cause, case.sender, case.stalls, sockets.get(case.sender), sockets.get(case.receiver)
     )
@@ -75,6 +75,10 @@ _GONE = (
     "nothing to change in TCP: find out whether the {peer}'s host still runs, and what on the path stopped carrying "
     "packets (a route, or a firewall or NAT that forgot the connection)"
 )
+
+
+def _as_the_core_advises(case: Case) -> _Answer:
+    return (), f"nothing to change in TCP that is known: {case.stalls[0].advice if case.stalls else case.cause.advice}"
 
 
 def _handshake(case: Case) -> _Answer:
