@@ -11,6 +11,8 @@ from typing import Any, Self, final
 from tcpstall.labels import Label
 
 __all__ = [
+    "LEAST_SIZE",
+    "SEGMENT_OVERHEAD",
     "CaptureStatus",
     "CauseInfo",
     "Compared",
@@ -27,18 +29,29 @@ __all__ = [
     "causes",
     "compared",
     "copy",
+    "faster_link",
+    "initial_window",
     "owners",
     "pair",
     "peek",
+    "replay_limits",
     "samples",
     "segments",
+    "so_sndbuf",
     "stream_captures",
     "two_taps",
     "version",
+    "vocabulary",
     "whatif",
     "whole_records",
     "write",
 ]
+
+LEAST_SIZE: int
+"""Smallest buffer that is worth setting, bytes: Linux's default for a new socket."""
+
+SEGMENT_OVERHEAD: int
+"""Bytes that Linux counts for a buffer beyond its payload."""
 
 @final
 class Table:
@@ -174,6 +187,9 @@ class CauseInfo:
     @property
     def colour(self) -> str:
         """#rrggbb, distinguishable by the colour-blind."""
+    @property
+    def details(self) -> list[str]:
+        """Names that narrow the cause."""
     @property
     def summary(self) -> str:
         """One sentence, no full stop."""
@@ -327,8 +343,32 @@ def version() -> str: ...
 def causes() -> list[CauseInfo]:
     """Every cause in the order of its permanent code."""
 
+def vocabulary() -> dict[str, list[str]]:
+    """The core's names by kind: `changes` and `refusals` of whatif, `trust_reasons`, and what is read: `formats`,
+    `compressions`, `link_types`, `tunnels`.
+    """
+
+def replay_limits() -> tuple[int, int, int]:
+    """Segments replayed of one flow, segments of all flows together, events of all replays of a flow."""
+
 def owners() -> list[str]:
     """The keys of a flow's time ledger: the causes, then sending, in-transit, closing."""
+
+def initial_window(
+    message_bytes: int, mss_bytes: int, *, window_bytes: int | None = None, path_bdp_bytes: int | None = None
+) -> tuple[int, str]:
+    """The initial congestion window for a message, in segments, and its bound: `response`, `window`, `path`, `burst`.
+
+    `window_bytes` is the peer's window when the message begins, `path_bdp_bytes` the path's capacity without a queue.
+    OverflowError for a negative size.
+    """
+
+def so_sndbuf(flight_bytes: int, mss_bytes: int) -> int:
+    """The SO_SNDBUF in bytes with which that much can be in flight all the time. OverflowError for a negative size."""
+
+def faster_link(rate_bytes_per_s: int) -> int:
+    """The next link of 1, 2, 5, 10 … Mbit/s that is at least twice as fast, in bytes a second. OverflowError for a
+    negative rate."""
 
 def analyze(
     paths: Sequence[str],

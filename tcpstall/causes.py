@@ -1,13 +1,14 @@
-"""Why a sender waited: the native table of causes as an enum."""
+"""Why a sender waited: the native lists of causes and of their details as enums."""
 
 from enum import EnumMeta, StrEnum
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 from tcpstall import _core
 
-__all__ = ["Cause"]
+__all__ = ["Cause", "Detail"]
 
 _TABLE = {info.name: info for info in _core.causes()}
+_DETAILS = dict.fromkeys(detail for info in _TABLE.values() for detail in info.details)
 
 
 class _FromTable(StrEnum):
@@ -29,6 +30,11 @@ class _FromTable(StrEnum):
         return _TABLE[self.value].summary
 
     @property
+    def details(self) -> list[str]:
+        """Names that narrow the cause."""
+        return _TABLE[self.value].details
+
+    @property
     def documentation(self) -> str:
         """The rule's own documentation, as `tcpstall explain` prints it."""
         return _TABLE[self.value].documentation
@@ -40,13 +46,23 @@ class _FromTable(StrEnum):
 
 
 if TYPE_CHECKING:
+    _Member = TypeVar("_Member")
 
     class _AnyName(EnumMeta):
-        def __getattr__(cls, name: str) -> "Cause": ...
+        def __getattr__(cls: type[_Member], name: str) -> _Member: ...
 
     class Cause(_FromTable, metaclass=_AnyName):
         """Why a sender waited. Members are named after the table: `zero-window` is Cause.ZERO_WINDOW."""
 
+    class Detail(StrEnum, metaclass=_AnyName):
+        """What narrows a cause: `slow-reader` is Detail.SLOW_READER."""
+
 else:
-    Cause = _FromTable("Cause", [(name.replace("-", "_").upper(), name) for name in _TABLE], module=__name__)
+
+    def _members(names):
+        return [(name.replace("-", "_").upper(), name) for name in names]
+
+    Cause = _FromTable("Cause", _members(_TABLE), module=__name__)
+    Detail = StrEnum("Detail", _members(_DETAILS), module=__name__)
+    Detail.__doc__ = "What narrows a cause: `slow-reader` is Detail.SLOW_READER."
     Cause.__doc__ = "Why a sender waited. Members are named after the table: `zero-window` is Cause.ZERO_WINDOW."

@@ -3,6 +3,7 @@
 from collections import Counter
 from collections.abc import Sequence
 
+from tcpstall.causes import Detail
 from tcpstall.model import Stall
 from tcpstall.units import confidence, duration, exact, number, per_second
 
@@ -10,6 +11,12 @@ __all__ = ["facts", "length", "mostly", "own_pauses", "packets"]
 
 _PACKETS = ("last_packet", "freed_by_packet", "next_packet")
 """Last data before the wait, what freed it, first data after it."""
+
+_NAMES = {
+    "buffer_needed_bytes": "buffer at the next limit",
+    "needed_bytes_per_s": "rate at the next limit",
+}
+"""Evidence that answers another question than the advice, which quotes tcpstall/advice/needs.py."""
 
 _SUFFIXES = {
     "_bytes_per_s": per_second,
@@ -51,7 +58,7 @@ def mostly(stalls: Sequence[Stall], name: str) -> int | None:
 
 def own_pauses(stalls: Sequence[Stall]) -> Sequence[Stall]:
     """Without the waits for the peer's turn, where there are others: the peer paused, seen from here."""
-    return [stall for stall in stalls if stall.detail != "awaiting-peer"] or stalls
+    return [stall for stall in stalls if stall.detail != Detail.AWAITING_PEER] or stalls
 
 
 def length(stall: Stall) -> str:
@@ -62,5 +69,5 @@ def length(stall: Stall) -> str:
 def _fact(name: str, value: int) -> tuple[str, str]:
     for suffix, told in _SUFFIXES.items():
         if name.endswith(suffix):
-            return name.removesuffix(suffix).replace("_", " "), told(value)
+            return _NAMES.get(name) or name.removesuffix(suffix).replace("_", " "), told(value)
     return name.replace("_", " "), number(value)

@@ -1,6 +1,7 @@
-"""Nanoseconds, bytes and shares as text: the only place that rounds."""
+"""Nanoseconds, bytes and shares as text: the only place that rounds; and sizes as people write them."""
 
 import re
+from decimal import Decimal
 from fractions import Fraction
 
 __all__ = [
@@ -19,6 +20,7 @@ __all__ = [
     "percent",
     "rate",
     "ratio",
+    "read_size",
     "share",
     "size",
     "size_range",
@@ -34,6 +36,9 @@ _DAY = 24 * _HOUR
 
 _INSIDE = re.compile(r"(?<=\d) (?=[a-zA-Zµ%])|(?<=\d min) (?=\d)|(?<=\d h) (?=\d)|(?<=\d d) (?=\d)")
 """Spaces inside `2 min 31 s`, `888.1 kbit/s` and `1,354 segments`."""
+
+_SIZE = re.compile(r"(\d+(?:\.\d*)?|\.\d+)\s*([kmgt]?)(|b|ib)", re.IGNORECASE)
+_POWERS = {"": 0, "k": 1, "m": 2, "g": 3, "t": 4}
 
 _WORDS = {0: "never", 1: "once", 2: "twice"}
 
@@ -167,6 +172,18 @@ def size(value: int) -> str:
     """Bytes for reading: `724 bytes`, `8.7 kB`, `2.1 MB`; a kB is 1,000 bytes."""
     unit, name = _size_unit(value)
     return f"{_decimal(value, unit, 1)} {name}" if unit > 1 else counted(value, "byte")
+
+
+def read_size(text: str) -> int | None:
+    """Bytes of `16384`, `256K`, `64KiB` (1,024) or `64kB` (1,000, as size() prints it); None of anything else.
+
+    A letter alone is binary as in iperf, tc and GNU coreutils.
+    """
+    match = _SIZE.fullmatch(text.strip())
+    if match is None:
+        return None
+    factor = 1000 if match[3].lower() == "b" else 1024
+    return int(Decimal(match[1]) * factor ** _POWERS[match[2].lower()])
 
 
 def size_range(low: int, high: int) -> str:

@@ -15,6 +15,7 @@ from typing import Any
 
 from tcpstall import _core
 from tcpstall.model import Analysis, Capture, Endpoint, Flow, Path, Side, analyze
+from tcpstall.units import read_size
 
 __all__ = [
     "NAMES",
@@ -37,7 +38,6 @@ MOST_FLOWS = 500
 _AUTO = "auto"
 _NUMBER = re.compile(r"(\d+(?:\.\d*)?|\.\d+)\s*([A-Za-zµ/]*)")
 _SPANS = {"ns": 1, "us": 10**3, "µs": 10**3, "ms": 10**6, "s": 10**9}
-_SIZES = {"": 1, "b": 1, "k": 2**10, "kb": 2**10, "m": 2**20, "mb": 2**20, "g": 2**30, "gb": 2**30}
 _RATES = {"k": 10**3, "m": 10**6, "g": 10**9, "": 1}
 _RATE_SUFFIX = re.compile(r"(?:bit(?:/s|ps)?|bps)$", re.IGNORECASE)
 
@@ -120,7 +120,7 @@ class Sizing:
     peer_window_bytes: int | None
     first_window_bytes: int | None
     largest_message_bytes: int | None
-    initcwnd_segments: int | None
+    initcwnd_segments: int
     window_binds_first: bool
 
 
@@ -197,11 +197,13 @@ def change(text: str) -> Change:
 
 
 def _value(kind: str, written: str) -> int | None:
+    if kind == "size":
+        return read_size(written) or None
     found = _NUMBER.fullmatch(written)
     if not found:
         return None
     number, unit = Decimal(found[1]), found[2]
-    factors = {"span": _SPANS, "trip span": _SPANS, "size": _SIZES}.get(kind)
+    factors = {"span": _SPANS, "trip span": _SPANS}.get(kind)
     if kind == "rate":
         unit, factors, number = _RATE_SUFFIX.sub("", unit), _RATES, number / 8
     elif kind.endswith("span") and number == 0:

@@ -18,6 +18,11 @@ settings.load_profile("gate")
 FIXTURES = Path(__file__).parent.parent / "fixtures"
 
 
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """`--update-goldens`: see tests/goldens/conftest.py."""
+    parser.addoption("--update-goldens", action="store_true", help="Write the goldens of tests/goldens anew.")
+
+
 @pytest.fixture
 def scene(tmp_path: Path) -> Scene:
     """An empty stage: 20 ms of round trip, the tap at the server."""

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from functools import cache
 
 from tcpstall import _core
-from tcpstall.causes import Cause
+from tcpstall.causes import Cause, Detail
 
 __all__ = ["BY_DAY", "CAPTURES", "OF_THE_RECEIVER", "TABLES", "Column", "Table", "documented", "layout"]
 
@@ -19,7 +19,7 @@ _RATE = "bytes/s"
 _SHARE = "0 to 1"
 _SEGMENTS = "segments"
 
-AWAITING_PEER = "awaiting-peer"
+AWAITING_PEER = Detail.AWAITING_PEER
 """The detail of waits for the peer's turn to speak: the peer's own wait covers that time."""
 
 OF_THE_RECEIVER = (Cause.RWND_LIMITED, Cause.ZERO_WINDOW, Cause.DELAYED_ACK)

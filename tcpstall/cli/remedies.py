@@ -17,9 +17,9 @@ from tcpstall.errors import UNREAD, CannotOpen, ExitCode
 from tcpstall.model import Analysis
 
 if TYPE_CHECKING:
-    from tcpstall.remedies import Platform
+    from tcpstall.advice.remedy import Platform
+    from tcpstall.advice.sockets import Matched, Paste
     from tcpstall.report.remedies.as_markdown import Treated
-    from tcpstall.sockets import Matched, Paste
 
 __all__ = ["command"]
 
@@ -99,8 +99,8 @@ def _tell(
     top: int,
     link_bytes_per_s: int | None,
 ) -> None:
-    from tcpstall.remedies import Platform
-    from tcpstall.sockets import matched
+    from tcpstall.advice.remedy import Platform
+    from tcpstall.advice.sockets import matched
 
     found = None if pasted is None else matched(analysis, pasted)
     flows = list(_treated(analysis, found, top, link_bytes_per_s))
@@ -163,7 +163,7 @@ def _treated(
     analysis: Analysis, sockets: "Matched | None", top: int, link_bytes_per_s: int | None
 ) -> "Sequence[Treated]":
     """The flows that lost most, or those with a pasted socket where there are any, with their remedies."""
-    from tcpstall.remedies import services_by_end, treatments
+    from tcpstall.advice.treatment import services_by_end, treatments
 
     services = services_by_end(analysis)
     ranked = analysis.ranked()
@@ -180,7 +180,7 @@ def _treated(
 
 def _paste(files: Sequence[Path]) -> "tuple[Paste | None, ExitCode]":
     """The pasted sockets of all files; problems of a file are printed."""
-    from tcpstall.sockets import Paste, read_paste
+    from tcpstall.advice.sockets import Paste, read_paste
 
     if not files:
         return None, ExitCode.COMPLETE
@@ -204,7 +204,7 @@ def _paste(files: Sequence[Path]) -> "tuple[Paste | None, ExitCode]":
 
 
 def _bytes(file: Path) -> bytes:
-    from tcpstall.sockets.paste import MOST_BYTES
+    from tcpstall.advice.sockets.paste import MOST_BYTES
 
     try:
         if str(file) == _STANDARD_INPUT:

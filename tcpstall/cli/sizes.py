@@ -1,18 +1,14 @@
 """Sizes as people type them on the command line."""
 
-import re
-from decimal import Decimal
-
 import click
+
+from tcpstall.units import read_size
 
 __all__ = ["SIZE"]
 
-_SIZE = re.compile(r"(\d+(?:\.\d*)?|\.\d+)\s*([kmgt]?)(i?)b?", re.IGNORECASE)
-_POWERS = {"": 0, "k": 1, "m": 2, "g": 3, "t": 4}
-
 
 class _SizeType(click.ParamType[int]):
-    """Bytes: decimal units, or binary ones with an i."""
+    """Bytes: binary units, or decimal ones with a B."""
 
     name = "size"
 
@@ -20,10 +16,9 @@ class _SizeType(click.ParamType[int]):
         """Bytes."""
         if isinstance(value, int):
             return value
-        match = _SIZE.fullmatch(value.strip())
-        size = int(Decimal(match[1]) * (1024 if match[3] else 1000) ** _POWERS[match[2].lower()]) if match else 0
-        if size <= 0:
-            self.fail(f"{value!r} is no size: write bytes, such as 600M, 1.5GB or 512MiB", param, ctx)
+        size = read_size(value)
+        if not size:
+            self.fail(f"{value!r} is no size: write bytes, such as 512M (or MiB), or 1.5GB of 1,000 MB", param, ctx)
         return size
 
 

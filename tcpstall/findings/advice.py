@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 
+from tcpstall.causes import Detail
 from tcpstall.findings.finding import FAILURES, RATES, Finding
 from tcpstall.units import counted, duration
 
@@ -48,13 +49,13 @@ _ADVICE: Mapping[str, str] = {
 }
 
 _BY_DETAIL: Mapping[tuple[str, str], str] = {
-    ("cwnd-limited", "initial-window"): _FASTER_START,
-    ("cwnd-limited", "slow-start"): _FASTER_START,
-    ("cwnd-limited", "congestion-avoidance"): _RECOVERY,
-    ("rwnd-limited", "slow-reader"): "make the receiving application read faster",
-    ("loss", "tail-loss"): "find where packets are lost; a lost tail costs a timer",
-    ("loss", "timeout"): "find where packets are lost; each timeout costs a timer",
-    ("loss", "spurious"): "nothing was lost: find what reorders packets",
+    ("cwnd-limited", Detail.INITIAL_WINDOW): _FASTER_START,
+    ("cwnd-limited", Detail.SLOW_START): _FASTER_START,
+    ("cwnd-limited", Detail.CONGESTION_AVOIDANCE): _RECOVERY,
+    ("rwnd-limited", Detail.SLOW_READER): "make the receiving application read faster",
+    ("loss", Detail.TAIL_LOSS): "find where packets are lost; a lost tail costs a timer",
+    ("loss", Detail.TIMEOUT): "find where packets are lost; each timeout costs a timer",
+    ("loss", Detail.SPURIOUS): "nothing was lost: find what reorders packets",
 }
 
 

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 
+from tcpstall.causes import Detail
 from tcpstall.findings.finding import RATES, Finding
 from tcpstall.units import clock, counted, duration, number, percent, rate, size, times
 
@@ -45,7 +46,7 @@ def headline(finding: Finding) -> str:
     """The kind, in a few words."""
     if finding.kind == "sent-in-pieces":
         return f"{finding.side} slow to send"
-    if finding.kind == "loss" and finding.detail == "spurious":
+    if finding.kind == "loss" and finding.detail == Detail.SPURIOUS:
         return "needless retransmission"
     return _HEADLINES.get(finding.kind, finding.kind.replace("-", " "))
 
@@ -184,7 +185,7 @@ def _reordering(finding: Finding) -> str:
 def _cwnd(finding: Finding) -> str:
     example = finding.example
     start = ""
-    if finding.detail in ("initial-window", "slow-start") and example and example.initial_window_bytes:
+    if finding.detail in (Detail.INITIAL_WINDOW, Detail.SLOW_START) and example and example.initial_window_bytes:
         segments = -(-example.initial_window_bytes // (example.mss_bytes or 1460))
         start = f" from {counted(segments, 'segment')}"
     detail = (finding.detail or "window full").replace("-", " ")

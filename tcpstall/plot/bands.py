@@ -4,12 +4,12 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
-from tcpstall.causes import Cause
+from tcpstall.causes import Cause, Detail
 from tcpstall.model import Flow, Side, Stall
 from tcpstall.plot.reduce import View
 
 _HANDSHAKE_CODE = 0
-_PEERS_TURN = "awaiting-peer"  # a detail of app-limited
+_PEERS_TURN = Detail.AWAITING_PEER  # a detail of app-limited
 _PADDING_PX = 2.5
 _NEIGHBOURS_PX = 5.0  # bands this close read as one row of the same thing
 

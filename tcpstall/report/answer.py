@@ -61,7 +61,7 @@ def findings(flow: Flow) -> list[Finding]:
     for cause, all_stalls in _groups(flow).items():
         stalls = own_pauses(all_stalls)
         what = _doubt(stalls) + phrase(cause, flow, stalls)
-        found.append(Finding(cause, flow.time_ns.get(cause, 0), what, _advice(stalls) or cause.advice))
+        found.append(Finding(cause, flow.time_ns.get(cause, 0), what, _advice(flow, stalls) or cause.advice))
     return found
 
 
@@ -140,7 +140,7 @@ def _doubt(stalls: Sequence[Stall]) -> str:
     return f"probably (else {' or '.join(others)}): " if others else "probably: "
 
 
-def _advice(stalls: Sequence[Stall]) -> str:
+def _advice(flow: Flow, stalls: Sequence[Stall]) -> str:
     """The advice of the stalls with most time among those that share it, with the figures that they suggest."""
     groups: dict[str, list[Stall]] = {}
     for stall in stalls:
@@ -148,7 +148,7 @@ def _advice(stalls: Sequence[Stall]) -> str:
     if not groups:
         return ""
     advice = max(groups, key=lambda advice: sum(stall.duration_ns for stall in groups[advice]))
-    figures = lifting(groups[advice])
+    figures = lifting(flow, groups[advice])
     return f"{advice} ({figures})" if advice and figures else advice
 
 

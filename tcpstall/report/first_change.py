@@ -3,8 +3,9 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from tcpstall.advice.remedy import Platform
+from tcpstall.advice.treatment import treatments
 from tcpstall.model import Flow
-from tcpstall.remedies import Platform, treatments
 
 __all__ = ["FirstChange", "first_change"]
 

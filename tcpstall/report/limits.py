@@ -2,9 +2,11 @@
 
 from collections.abc import Sequence
 
+from tcpstall.advice.case import Case
+from tcpstall.advice.needs import needed_flight
 from tcpstall.causes import Cause
 from tcpstall.facts import mostly
-from tcpstall.model import Stall
+from tcpstall.model import Flow, Stall
 from tcpstall.units import counted, number, per_second, size, size_range
 
 __all__ = ["figure", "lifting"]
@@ -12,34 +14,27 @@ __all__ = ["figure", "lifting"]
 _OPTIONS = {Cause.RWND_LIMITED: "SO_RCVBUF", Cause.SNDBUF_LIMITED: "SO_SNDBUF"}
 
 
-def lifting(stalls: Sequence[Stall]) -> str:
-    """The buffer's inferred size and the needed one, to follow the advice; empty where both are unknown."""
+def lifting(flow: Flow, stalls: Sequence[Stall]) -> str:
+    """The buffer's inferred size and the flight that it must hold, to follow the advice; empty without either."""
     option = _OPTIONS.get(stalls[0].cause)
-    sized = [stall for stall in stalls if stall.evidence.get("buffer_high_bytes") is not None]
-    if option is None:
+    sized = [stall for stall in stalls if _is_sized(stall)]
+    if option is None or not sized:
         return ""
-    if not sized:
-        return _unsized(stalls)
-    high = mostly(sized, "buffer_high_bytes")
-    # The other figures belong to the same plateau.
-    same = [stall for stall in sized if stall.evidence.get("buffer_high_bytes") == high]
-    low, needed, rate = (
-        mostly(same, name) for name in ("buffer_low_bytes", "buffer_needed_bytes", "needed_bytes_per_s")
-    )
-    looks = f"{option} looks like {size_range(low or 0, high or 0)}"
-    if needed is None:
-        return f"{looks}; {unsized}" if (unsized := _unsized(same)) else looks
-    return f"{looks}; the path needs {size(needed)}{f' for {per_second(rate)}' if rate is not None else ''}"
+    case = Case(flow, stalls[0].cause, "", sized[0].sender, [one for one in stalls if one.sender == sized[0].sender], 0)
+    flight, reason = needed_flight(case)
+    parts = [f"needed in flight: {size(flight)}, {reason}"]
+    high = case.value("buffer_high_bytes")
+    if high is not None:
+        same = [stall for stall in case.stalls if stall.evidence.get("buffer_high_bytes") == high]
+        parts.insert(0, f"{option} looks like {size_range(mostly(same, 'buffer_low_bytes') or 0, high)}")
+    fastest = case.value("fastest_bytes_per_s")
+    if fastest is not None:
+        parts.append(f"its fastest second had {per_second(fastest)}")
+    return "; ".join(parts)
 
 
-def _unsized(stalls: Sequence[Stall]) -> str:
-    """The reason for suggesting no size, where its rates were out of the flow's reach."""
-    fastest = mostly(stalls, "fastest_bytes_per_s")
-    if fastest is None:
-        return ""
-    return (
-        f"no size is suggested: the flow never came near what that allows, its fastest second had {per_second(fastest)}"
-    )
+def _is_sized(stall: Stall) -> bool:
+    return any(stall.evidence.get(name) is not None for name in ("buffer_high_bytes", "fastest_bytes_per_s"))
 
 
 def figure(stall: Stall) -> str:

@@ -3,7 +3,7 @@
 from collections import Counter
 from collections.abc import Callable, Sequence
 
-from tcpstall.causes import Cause
+from tcpstall.causes import Cause, Detail
 from tcpstall.facts import mostly
 from tcpstall.model import Flow, Side, Stall
 from tcpstall.report.outcome import handshake_phrase, never_acknowledged
@@ -53,15 +53,15 @@ def _handshake(flow: Flow, stalls: Sequence[Stall]) -> str:
 def _cwnd_limited(flow: Flow, stalls: Sequence[Stall]) -> str:
     rounds = counted(len(stalls), "round trip")
     details = {stall.detail for stall in stalls}
-    if "initial-window" in details or "slow-start" in details:
+    if Detail.INITIAL_WINDOW in details or Detail.SLOW_START in details:
         return f"slow start{_from_segments(flow, stalls)}, {rounds}"
     narrower = _details(stalls)
     return f"the congestion window was full{_at_level(stalls)}, {rounds}{f' ({narrower})' if narrower else ''}"
 
 
 def _rwnd_limited(flow: Flow, stalls: Sequence[Stall]) -> str:
-    slow = [stall for stall in stalls if stall.detail == "slow-reader"]
-    rest = [stall for stall in stalls if stall.detail != "slow-reader"]
+    slow = [stall for stall in stalls if stall.detail == Detail.SLOW_READER]
+    rest = [stall for stall in stalls if stall.detail != Detail.SLOW_READER]
     return "; ".join([*([_slow_reader(slow)] if slow else []), *([_full_window(flow, rest)] if rest else [])])
 
 
@@ -84,7 +84,7 @@ def _slow_reader(stalls: Sequence[Stall]) -> str:
 
 def _zero_window(flow: Flow, stalls: Sequence[Stall]) -> str:
     still = "" if stalls[-1].ended else " and never opened it again"
-    small = all(stall.detail == "below-segment" for stall in stalls)
+    small = all(stall.detail == Detail.BELOW_SEGMENT for stall in stalls)
     shut = "left its window open for less than a segment" if small else "closed its window"
     return f"the {_peer(stalls)} {shut} {times(len(stalls))}{still}, {_longest(stalls)}{_probes(stalls)}"
 
@@ -132,9 +132,9 @@ def _pauses(alike: Sequence[Stall]) -> str:
     """The clause for pauses of one end and one kind."""
     how = f"{times(len(alike))}, {_longest(alike)}"
     match alike[0].detail:
-        case "think-time":
+        case Detail.THINK_TIME:
             return f"the {_sender(alike)}'s application took its time to answer {how}"
-        case "awaiting-peer":
+        case Detail.AWAITING_PEER:
             return f"it was the {_peer(alike)}'s turn to speak {how}"
     return f"the {_sender(alike)}'s application had nothing to send {how}"
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from tcpstall.causes import Cause
+from tcpstall.causes import Cause, Detail
 from tcpstall.model import Exchange, Part
 from tcpstall.units import duration, ratio
 
@@ -76,9 +76,9 @@ def _name(part: Part, exchange: Exchange, others: Sequence[Part]) -> str:
         return "travel and server"
     if part.cause is None:
         return f"sending the {part.part}"
-    if part.cause is Cause.CWND_LIMITED and part.detail == "initial-window":
+    if part.cause is Cause.CWND_LIMITED and part.detail == Detail.INITIAL_WINDOW:
         return f"{part.part} {_BEYOND}"
-    if part.cause is Cause.CWND_LIMITED and part.detail == "slow-start":
+    if part.cause is Cause.CWND_LIMITED and part.detail == Detail.SLOW_START:
         return f"{part.part} in slow start"
     if part.cause is Cause.APP_LIMITED:
         return f"{part.part} held by its application"

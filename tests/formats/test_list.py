@@ -4,6 +4,7 @@ import re
 
 import pytest
 
+from tcpstall import _core
 from tests.documents import DOCS, REPOSITORY
 from tests.formats.containers import COMPRESSIONS, CONTAINERS
 from tests.formats.encapsulation import EXTENSIONS, LINKS, TUNNELS
@@ -19,11 +20,6 @@ FOLDERS = {
 
 ROW = re.compile(r"^\| (?P<what>[^|]+) \|.* `(?P<path>[^`|]+)::(?P<test>\w+)` \|$", re.MULTILINE)
 ROWS = [(row["what"].strip(), row["path"], row["test"]) for row in ROW.finditer(LIST.read_text())]
-
-
-def _words_of(source: str, pattern: str) -> set[str]:
-    """What the core calls its variants: the texts behind the arrows of its `name` functions."""
-    return set(re.findall(pattern, (REPOSITORY / CORE / source).read_text()))
 
 
 @pytest.mark.parametrize(("what", "path", "test"), ROWS, ids=[row[0] for row in ROWS])
@@ -43,14 +39,9 @@ def test_each_form_that_is_tested_has_its_row(what: str) -> None:
 
 
 def test_each_form_that_the_core_knows_has_its_row() -> None:
-    text = LIST.read_text()
-    formats = _words_of("capture/format.rs", r'Format::\w+ => "([^"]+)"')
-    compressions = _words_of("capture/packed/compression.rs", r'Compression::\w+ => "([^"]+)"')
-    links = _words_of("capture/link.rs", r'LinkType::[^=]+ => "([^"]+)"')
-    tunnels = _words_of("wire/tunnel/path.rs", r'Kind::\w+ => "([^"]+)"')
-    assert min(len(formats), len(compressions)) >= 4
-    assert min(len(links), len(tunnels)) >= 10
-    named = {cell.strip() for line in text.splitlines() for cell in line.split("|")}
-    assert (formats | compressions | links | tunnels) - named == set()
+    lists = _core.vocabulary()
+    known = {name for kind in ("formats", "compressions", "link_types", "tunnels") for name in lists[kind]}
+    named = {cell.strip() for line in LIST.read_text().splitlines() for cell in line.split("|")}
+    assert known - named == set()
     page = PAGE.read_text().replace("the text that tcpdump prints", "tcpdump-text")
-    assert {name for name in formats | compressions | links | tunnels if name not in page} == set()
+    assert {name for name in known if name not in page} == set()

@@ -6,9 +6,9 @@ from pathlib import Path
 import pytest
 
 from tcpstall import Analysis, Cause, Endpoint, Flow, analyze
+from tcpstall.advice.sockets import Matched, Paste, Socket, held_against, matched, read_paste
+from tcpstall.advice.treatment import Treatment, treatments
 from tcpstall.model import Side
-from tcpstall.remedies import Treatment, treatments
-from tcpstall.sockets import Matched, Paste, Socket, held_against, matched, read_paste
 from tests.report.flows import flow, stall
 
 RUNS = Path(__file__).parents[2] / "fixtures" / "ss"

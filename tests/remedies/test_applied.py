@@ -5,7 +5,8 @@ from pathlib import Path
 import pytest
 
 from tcpstall import Cause, Flow, analyze
-from tcpstall.remedies import Remedy, treatments
+from tcpstall.advice.remedy import Remedy
+from tcpstall.advice.treatment import treatments
 from tests.lab.namespaces import obstacle
 from tests.lab.run import run
 from tests.lab.scenario import BIG_WINDOW, Host, Scenario, talk

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from tcpstall.remedies import Platform
+from tcpstall.advice.remedy import Platform
 from tests.lab.namespaces import obstacle
 from tests.remedies.test_treatments import EVERYTHING, treated, with_address
 

@@ -17,9 +17,9 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from tcpstall import Endpoint
-from tcpstall.sockets import Paste, Socket, read_paste
-from tcpstall.sockets.paste import MOST_BYTES, MOST_SOCKETS
-from tcpstall.sockets.words import words
+from tcpstall.advice.sockets import Paste, Socket, read_paste
+from tcpstall.advice.sockets.paste import MOST_BYTES, MOST_SOCKETS
+from tcpstall.advice.sockets.words import words
 
 PASTES = sorted((Path(__file__).parents[2] / "fixtures" / "ss").rglob("*.ss"))
 MS = 1_000_000

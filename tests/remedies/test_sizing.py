@@ -5,7 +5,7 @@ import math
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tcpstall import sizing
+from tcpstall.advice import sizing
 
 MS = 1_000_000
 MSS = 1_448
@@ -117,7 +117,8 @@ def test_a_window_without_a_round_trip_has_no_rate() -> None:
 
 
 def test_no_buffer_is_asked_for_that_is_smaller_than_a_fresh_socket_has() -> None:
-    assert [sizing.worth_setting(size) for size in (506, 16_384, 307_800)] == [16_384, 16_384, 307_800]
+    assert [sizing.so_sndbuf_for(size, MSS) for size in (506, 10_000)] == [16_384, 16_384]
+    assert [sizing.so_rcvbuf_for(size) for size in (506, 16_384, 307_800)] == [16_384, 16_384, 307_800]
 
 
 @given(rate=st.integers(0, 1 << 40))

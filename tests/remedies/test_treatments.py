@@ -7,9 +7,11 @@ from pathlib import Path
 
 import pytest
 
-from tcpstall import Cause, Direction, Endpoint, Flow, Stall, analyze, sizing
+from tcpstall import Cause, Direction, Endpoint, Flow, Stall, analyze
+from tcpstall.advice import confirm, sizing, treatment
+from tcpstall.advice.remedy import Platform, Remedy
+from tcpstall.advice.treatment import Treatment, services_by_end, treatments
 from tcpstall.model import IdleClose, Service
-from tcpstall.remedies import Platform, Remedy, Treatment, services_by_end, treatments
 from tests.report.flows import MS, flow, stall
 
 FIXTURES = Path(__file__).parents[2] / "fixtures"
@@ -93,6 +95,14 @@ def test_a_finding_can_be_confirmed_on_linux(cause: Cause, detail: str | None) -
         return
     assert checks
     assert all(check.command and check.shows and check.source for check in checks)
+
+
+def test_a_cause_without_remedies_of_its_own_has_the_core_s_advice(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delitem(treatment._BY_CAUSE, Cause.NAGLE)
+    monkeypatch.delitem(confirm._ON_LINUX, Cause.NAGLE)
+    found = treated(Cause.NAGLE, None)
+    assert found.nothing == f"nothing to change in TCP that is known: {found.case.stalls[0].advice}"
+    assert any(check.platform is Platform.LINUX and check.command.startswith("ss ") for check in found.checks)
 
 
 def test_the_dearest_finding_comes_first() -> None:

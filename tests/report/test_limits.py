@@ -1,6 +1,6 @@
 """The figures of buffers, readers, shut windows and idle restarts reach the reader of the text report."""
 
-from tcpstall import Cause
+from tcpstall import Cause, Stall
 from tcpstall.facts import mostly
 from tcpstall.report.limits import figure, lifting
 from tcpstall.report.phrases import phrase
@@ -30,19 +30,24 @@ def dead(**evidence: int) -> str:
     return phrase(Cause.ZERO_WINDOW, flow(shut), [shut])
 
 
+def sized(one: Stall) -> str:
+    return lifting(flow(one), [one])
+
+
 def test_the_advice_carries_the_size_that_was_seen_and_the_size_that_is_needed() -> None:
     said = text(*verdict(flow(SMALL), width=200))
     assert "was full once: no more than 1.7 Mbit/s" in said
-    assert "(SO_RCVBUF looks like 5.8–8.7 kB; the path needs 17.4 kB for 3.5 Mbit/s)" in said
+    assert "(SO_RCVBUF looks like 5.8–8.7 kB; needed in flight: 17.4 kB, for 3.5 Mbit/s)" in said
 
 
 def test_a_send_buffer_is_sized_by_its_own_option() -> None:
-    assert lifting([stall(Cause.SNDBUF_LIMITED, 40, evidence=BUFFER)]).startswith("SO_SNDBUF looks like 5.8–8.7 kB")
+    said = sized(stall(Cause.SNDBUF_LIMITED, 40, evidence=BUFFER))
+    assert said == "SO_SNDBUF looks like 5.8–8.7 kB; needed in flight: 17.4 kB, for 3.5 Mbit/s"
 
 
 def test_what_is_not_known_is_not_said() -> None:
-    assert lifting([stall(Cause.SNDBUF_LIMITED, 40)]) == ""
-    assert lifting([stall(Cause.CWND_LIMITED, 40, evidence=BUFFER)]) == ""
+    assert sized(stall(Cause.SNDBUF_LIMITED, 40)) == ""
+    assert sized(stall(Cause.CWND_LIMITED, 40, evidence=BUFFER)) == ""
     assert figure(stall(Cause.SNDBUF_LIMITED, 40)) == ""
 
 

@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
+from tcpstall.advice.treatment import treatments
 from tcpstall.cli import main
 from tcpstall.model import analyze
-from tcpstall.remedies import treatments
 from tcpstall.report.first_change import first_change
 from tcpstall.report.services import service_line
 from tests.cli.conftest import Run

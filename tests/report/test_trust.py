@@ -1,19 +1,16 @@
 """How the report says what a capture lacks: in a line or two, and not at all where nothing is missing."""
 
-import re
 from dataclasses import replace
-from pathlib import Path
 from typing import Any
 
 import pytest
 
-from tcpstall import Cause, Trust
+from tcpstall import Cause, Trust, _core
 from tcpstall.report import render
 from tests.documents import DOCS
 from tests.report.flows import Canned, capture, flow, stall, text
 
-NATIVE = Path(__file__).parents[2] / "tcpstall" / "native" / "core" / "src" / "tables" / "trust.rs"
-REASONS = sorted(set(re.findall(r'because\([^;]*?"([a-z-]+)", (?:level|Level)', NATIVE.read_text(), re.DOTALL)))
+REASONS = _core.vocabulary()["trust_reasons"]
 
 SILENT = {"flows": 14, "vantage": "at the server", "offloaded_frames": 900}
 

@@ -8,6 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tcpstall import units
+from tcpstall.cli.sizes import SIZE
+from tcpstall.whatif import change
 
 MS = 1_000_000
 S = 1000 * MS
@@ -121,3 +123,35 @@ def test_a_rate_of_bytes_a_second_is_told_in_bits() -> None:
 )
 def test_a_share(value: float, said: str) -> None:
     assert units.share(value) == said
+
+
+@pytest.mark.parametrize(
+    ("written", "size"),
+    [
+        ("16384", 16_384),
+        ("256K", 262_144),
+        ("256k", 262_144),
+        ("64KiB", 65_536),
+        ("64kB", 64_000),
+        (" 1.5 GB ", 1_500_000_000),
+        ("1T", 1 << 40),
+        ("600b", 600),
+        ("", None),
+        ("K", None),
+        ("16Kbit", None),
+        ("-1", None),
+    ],
+)
+def test_a_size_is_binary_unless_it_ends_in_bytes(written: str, size: int | None) -> None:
+    assert units.read_size(written) == size
+
+
+def test_options_and_changes_read_sizes_alike() -> None:
+    for written in ("256K", "256kB", "256KiB", "1.5M", "16384"):
+        assert SIZE.convert(written, None, None) == change(f"sndbuf={written}").value == units.read_size(written)
+
+
+@given(st.integers(min_value=0, max_value=1 << 50))
+def test_a_size_that_is_shown_is_read_as_shown(size: int) -> None:
+    shown = units.size(size).replace(",", "").removesuffix("ytes").removesuffix("yte")
+    assert units.read_size(shown) == pytest.approx(size, rel=0.05)

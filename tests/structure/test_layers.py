@@ -10,7 +10,7 @@ CORE = NATIVE / "core" / "src"
 LONGEST = 400
 EMPTY_NAMES = {"utils", "util", "helpers", "helper", "common", "manager", "misc"}
 
-FLOOR = {"seq", "time", "packet_no", "state", "vec_growth", "traits"}
+FLOOR = {"seq", "time", "packet_no", "state", "vec_growth", "traits", "words"}
 BELOW_CAUSES = ["pause", "sender", "flow", "anonymise", "wire", "capture"]
 """From top to bottom; each may use those after it, and the floor."""
 

@@ -5,7 +5,8 @@ from pathlib import Path
 
 import numpy as np
 
-from tcpstall.report.whatif.words import REFUSALS
+from tcpstall import _core
+from tcpstall.units import number
 from tcpstall.whatif import whatif
 from tests.cli.conftest import Run, here
 from tests.documents import REPOSITORY
@@ -64,12 +65,4 @@ def test_a_shorter_one_of_its_kind_is_not_called_too_long(tmp_path: Path) -> Non
 def test_the_limits_are_those_of_the_page() -> None:
     page = (REPOSITORY / ".github" / "SECURITY.md").read_text(encoding="utf-8")
     (row,) = (line for line in page.splitlines() if "`whatif` and `report` replay" in line)
-    limits = re.findall(r"\d+(?:,\d{3})+", row)
-    assert limits == re.findall(r"\d+(?:,\d{3})+", REFUSALS["too-long"])
-    core = REPOSITORY / "tcpstall" / "native" / "core" / "src" / "replay"
-    source = (core / "record.rs").read_text() + (core / "forecast.rs").read_text()
-    named = [
-        re.search(rf"pub const {name}: \w+ = ([\d_]+);", source)
-        for name in ("MOST_KEPT", "MOST_KEPT_TOGETHER", "MOST_EVENTS")
-    ]
-    assert [found and found[1].replace("_", ",") for found in named] == limits
+    assert re.findall(r"\d+(?:,\d{3})+", row) == [number(limit) for limit in _core.replay_limits()]

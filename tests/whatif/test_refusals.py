@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+from tcpstall import _core
 from tcpstall.report.whatif.words import REFUSALS
 from tcpstall.whatif import whatif
 from tests.scene import Scene
@@ -60,11 +61,7 @@ def test_where_the_model_does_not_fit() -> None:
 
 
 def test_each_refusal_has_words() -> None:
-    core = Path(__file__).parents[2] / "tcpstall" / "native" / "core" / "src" / "replay" / "recover" / "mod.rs"
-    listed = core.read_text().partition("pub enum Refusal {")[2].partition("}")[0]
-    names = [line.strip(" ,") for line in listed.splitlines() if line.strip() and not line.strip().startswith("//")]
-    kebab = {"".join(f"-{c.lower()}" if c.isupper() else c for c in name).lstrip("-") for name in names}
-    assert kebab == set(REFUSALS)
+    assert _core.vocabulary()["refusals"] == list(REFUSALS)
 
 
 def test_the_words_stand_in_the_json(download: Scene, tmp_path: Path) -> None:

@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tcpstall.advice.treatment import treatments
 from tcpstall.causes import Cause
 from tcpstall.model import Flow
-from tcpstall.remedies import treatments
 from tcpstall.report.whatif.words import written
 from tcpstall.whatif import Forecast, change, whatif
 from tests.documents import DOCS

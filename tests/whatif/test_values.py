@@ -13,6 +13,8 @@ from tcpstall.whatif import Change, change
         ("sndbuf=256K", 262_144),
         ("rcvbuf=1M", 1_048_576),
         ("sndbuf=16384", 16_384),
+        ("sndbuf=256KiB", 262_144),
+        ("sndbuf=256kB", 256_000),
         ("sndbuf=auto", None),
         ("slow-start-after-idle=0", 0),
         ("rtt=100ms", 100_000_000),

@@ -2,21 +2,20 @@
 
 import dataclasses
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import Any
 
-from tcpstall import sizing
-from tcpstall.model import Analysis, Flow
-from tcpstall.remedies import Platform, Remedy, Treatment
+from tcpstall.advice.needs import sizes
+from tcpstall.advice.remedy import Platform, Remedy
+from tcpstall.advice.sockets import Matched, Paste, held_against
+from tcpstall.advice.treatment import Treatment
+from tcpstall.model import Analysis
 from tcpstall.report.remedies.as_markdown import Treated
 from tcpstall.report.waits import main_sender
-from tcpstall.sockets import Matched, Paste, held_against
 
 __all__ = ["remedies_json"]
 
 _SCHEMA = "tcpstall.remedies/1"
-
-_USUAL_SEGMENT = 1_448
 
 
 def remedies_json(
@@ -58,7 +57,7 @@ def _flow(treated: Treated, platforms: Sequence[Platform], link_bytes_per_s: int
         "duration_ns": flow.duration_ns,
         "lost_ns": flow.lost_ns,
         "findings": [_finding(one, platforms) for one in found],
-        "sizes": [dataclasses.asdict(sizes) for sizes in _sizes(flow, link_bytes_per_s)],
+        "sizes": [dataclasses.asdict(sized) for _, sized in sizes(flow, main_sender(flow), link_bytes_per_s)],
         "sockets": {
             side: {
                 **{name: value for name, value in dataclasses.asdict(socket).items() if name not in ("local", "peer")},
@@ -67,14 +66,6 @@ def _flow(treated: Treated, platforms: Sequence[Platform], link_bytes_per_s: int
             for side, socket in sockets.items()
         },
     }
-
-
-def _sizes(flow: Flow, link_bytes_per_s: int | None) -> Iterator[sizing.Sizes]:
-    """For the rates that are known."""
-    own = flow.directions[main_sender(flow)]
-    for rate in (link_bytes_per_s, own.bottleneck_bytes_per_s):
-        if rate and flow.base_rtt_ns:
-            yield sizing.sizes_for(rate, flow.base_rtt_ns, own.mss_bytes or _USUAL_SEGMENT)
 
 
 def _finding(treated: Treatment, platforms: Sequence[Platform]) -> dict[str, Any]:

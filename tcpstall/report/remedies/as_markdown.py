@@ -2,12 +2,13 @@
 
 from collections.abc import Iterator, Sequence
 
+from tcpstall.advice.remedy import Check, Platform, Remedy
+from tcpstall.advice.sockets import Socket, held_against
+from tcpstall.advice.treatment import Treatment
 from tcpstall.model import Flow, Side
-from tcpstall.remedies import Check, Platform, Remedy, Treatment
 from tcpstall.report.remedies.words import PLATFORM, finding, headline, size_rows, sources, whatif
 from tcpstall.report.ticket.blocks import Block, Code, Foreign, Heading, Items, Paragraph, Strong, Table, Words
 from tcpstall.report.ticket.markdown import in_github_markdown
-from tcpstall.sockets import Socket, held_against
 from tcpstall.units import duration
 
 __all__ = ["Treated", "remedies_markdown"]

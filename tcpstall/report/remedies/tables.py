@@ -6,11 +6,12 @@ from rich.console import Group, RenderableType
 from rich.padding import Padding
 from rich.text import Text
 
+from tcpstall.advice.remedy import Check, Platform, Remedy
+from tcpstall.advice.sockets import Socket, held_against
+from tcpstall.advice.treatment import Treatment
 from tcpstall.model import Flow, Side
-from tcpstall.remedies import Check, Platform, Remedy, Treatment
 from tcpstall.report.remedies.words import PLATFORM, finding, headline, size_rows, sources, whatif
 from tcpstall.report.style import cause_text, figures, table, words
-from tcpstall.sockets import Socket, held_against
 from tcpstall.units import duration
 
 __all__ = ["render_remedies"]

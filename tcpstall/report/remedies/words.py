@@ -2,12 +2,14 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 
-from tcpstall import sizing
+from tcpstall.advice import sizing
+from tcpstall.advice.case import Case
+from tcpstall.advice.needs import sizes
+from tcpstall.advice.remedy import Platform, Remedy, Step
+from tcpstall.advice.sockets import Matched, Paste
 from tcpstall.model import Flow, Side
-from tcpstall.remedies import Case, Platform, Remedy, Step
 from tcpstall.report.answer import amount, findings, loss
 from tcpstall.report.waits import main_sender
-from tcpstall.sockets import Matched, Paste
 from tcpstall.units import counted, duration, number, percent, rate, size, times
 
 __all__ = ["PLATFORM", "finding", "headline", "size_rows", "sources", "told_of_paste", "whatif"]
@@ -22,8 +24,6 @@ _S = 1_000_000_000
 
 _ORIENTATION = (12_500_000, 125_000_000)
 """100 Mbit/s and 1 Gbit/s, where the path's rate is not known, bytes a second."""
-
-_USUAL_SEGMENT = 1_448
 
 
 def headline(flow: Flow) -> str:
@@ -52,31 +52,28 @@ def sources(remedy: Remedy, step: Step) -> str:
 
 
 def size_rows(flow: Flow, link_bytes_per_s: int | None) -> list[Sequence[str]]:
-    """What rates ask for on this path: the link's, the path's own, else two for orientation.
+    """Sizes for rates on this path: the link's, the path's own, else two for orientation.
 
     Nothing without a round trip.
     """
     sender = main_sender(flow)
-    own = flow.directions[sender]
     if not flow.base_rtt_ns:
         return []
-    known = [(link_bytes_per_s, "the link"), (own.bottleneck_bytes_per_s, "the path, as seen")]
-    rates = [(value, name) for value, name in known if value]
-    return [
-        _row(sizing.sizes_for(value, flow.base_rtt_ns, own.mss_bytes or _USUAL_SEGMENT), name)
-        for value, name in rates or [(value, "for orientation") for value in _ORIENTATION]
-    ]
+    known = list(sizes(flow, sender, link_bytes_per_s))
+    mss = flow.directions[sender].mss_bytes or sizing.USUAL_SEGMENT
+    usual = (("for orientation", sizing.sizes_for(rate, flow.base_rtt_ns, mss)) for rate in _ORIENTATION)
+    return [_row(sized, name) for name, sized in known or usual]
 
 
-def _row(sizes: sizing.Sizes, name: str) -> Sequence[str]:
+def _row(sized: sizing.Sizes, name: str) -> Sequence[str]:
     return (
-        f"{rate(sizes.rate_bytes_per_s, _S)}, {name}",
-        size(sizes.bdp_bytes),
-        number(sizes.so_sndbuf_bytes),
-        number(sizes.tcp_wmem_max_bytes),
-        number(sizes.so_rcvbuf_bytes),
-        number(sizes.tcp_rmem_max_bytes),
-        str(sizes.window_scale),
+        f"{rate(sized.rate_bytes_per_s, _S)}, {name}",
+        size(sized.bdp_bytes),
+        number(sized.so_sndbuf_bytes),
+        number(sized.tcp_wmem_max_bytes),
+        number(sized.so_rcvbuf_bytes),
+        number(sized.tcp_rmem_max_bytes),
+        str(sized.window_scale),
     )
 
 

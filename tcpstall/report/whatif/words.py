@@ -3,7 +3,8 @@
 from collections.abc import Sequence
 from statistics import median
 
-from tcpstall.units import counted, duration, per_second, share, size
+from tcpstall import _core
+from tcpstall.units import counted, duration, number, per_second, share, size
 from tcpstall.whatif import NAMES, Change, Expected, Forecast, Outcome, Sizing, Times
 
 __all__ = ["REFUSALS", "bounded", "fidelity", "flows_told", "named", "refusal", "sized", "slowest", "written"]
@@ -14,8 +15,8 @@ REFUSALS = {
     "capture-gaps": "the capture lacks packets of it",
     "no-round-trip": "its round trip could not be measured",
     "no-data": "it carried no data",
-    "too-long": "it is longer than what is replayed: 1,000,000 segments of one flow, 4,000,000 of all flows together, "
-    "100,000,000 events of all replays of a flow",
+    "too-long": "it is longer than what is replayed: {} segments of one flow, {} of all flows together, "
+    "{} events of all replays of a flow".format(*map(number, _core.replay_limits())),
     "multipath": "it is one of several that share a window (Multipath TCP)",
     "does-not-fit": "the model does not reproduce it unchanged, so it cannot say what a change would do",
 }
@@ -87,12 +88,12 @@ def sized(sizing: Sizing) -> str:
     if sizing.bdp_bytes and sizing.rate_bytes_per_s and sizing.sndbuf_bytes:
         parts.append(
             f"{per_second(sizing.rate_bytes_per_s)} needs {size(sizing.bdp_bytes)} in flight: a window of as much, and "
-            f"SO_SNDBUF no smaller than {size(sizing.sndbuf_bytes)} if it must be set at all"
+            f"SO_SNDBUF {number(sizing.sndbuf_bytes)} if it must be set at all"
         )
-    if sizing.largest_message_bytes and sizing.initcwnd_segments and sizing.initcwnd_segments > 1:
-        text = f"{size(sizing.largest_message_bytes)} at once take initcwnd {sizing.initcwnd_segments}"
+    if sizing.largest_message_bytes and sizing.initcwnd_segments > 1:
+        text = f"{size(sizing.largest_message_bytes)} at once: initcwnd {sizing.initcwnd_segments}"
         if sizing.window_binds_first and sizing.first_window_bytes:
-            text += f", but the peer's first window of {size(sizing.first_window_bytes)} stops them before"
+            text += f", because the peer's first window of {size(sizing.first_window_bytes)} is smaller"
         parts.append(text)
     return f"{sizing.sender}: " + "; ".join(parts) if parts else ""
 

@@ -24,3 +24,4 @@ pub mod time;
 pub mod traits;
 pub mod vec_growth;
 pub mod wire;
+mod words;

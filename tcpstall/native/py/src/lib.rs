@@ -10,12 +10,14 @@ mod options;
 mod pair;
 mod peek;
 mod report;
+mod sizes;
 mod source;
 mod statuses;
 mod table;
 mod taps;
 mod totals;
 mod whatif;
+mod words;
 mod write;
 
 use pyo3::prelude::*;
@@ -35,6 +37,12 @@ mod _core {
     #[pymodule_export]
     use super::report::{Report, Written, analyze, samples, segments, stream_captures};
     #[pymodule_export]
+    use super::sizes::{faster_link, initial_window, so_sndbuf};
+    #[pymodule_export]
+    const LEAST_SIZE: u64 = tcpstall_core::sender::sizes::LEAST_SIZE;
+    #[pymodule_export]
+    const SEGMENT_OVERHEAD: u64 = tcpstall_core::sender::sizes::SEGMENT_OVERHEAD;
+    #[pymodule_export]
     use super::source::Unpacked;
     #[pymodule_export]
     use super::statuses::{CaptureStatus, CauseInfo, causes, owners, version};
@@ -46,6 +54,8 @@ mod _core {
     use super::totals::{Totals, whole_records};
     #[pymodule_export]
     use super::whatif::whatif;
+    #[pymodule_export]
+    use super::words::{replay_limits, vocabulary};
     #[pymodule_export]
     use super::write::write;
 }

@@ -1,8 +1,8 @@
 //! Statuses of inputs, and the causes, as Python objects.
 
 use pyo3::prelude::*;
-use tcpstall_core::causes::Cause;
-use tcpstall_core::causes::table::info;
+use tcpstall_core::causes::details::DETAILS;
+use tcpstall_core::causes::{Cause, Limits};
 use tcpstall_core::engine;
 use tcpstall_core::results::ledger::Owner;
 use tcpstall_core::results::report::VERSION;
@@ -52,22 +52,27 @@ impl CauseInfo {
 
     #[getter]
     fn colour(&self) -> &'static str {
-        info(self.0).colour
+        self.0.info().colour
     }
 
     #[getter]
     fn summary(&self) -> &'static str {
-        info(self.0).summary
+        self.0.info().summary
     }
 
     #[getter]
     fn documentation(&self) -> String {
-        info(self.0).documentation()
+        self.0.info().documentation(&Limits::default())
+    }
+
+    #[getter]
+    fn details(&self) -> Vec<&'static str> {
+        DETAILS.iter().filter(|detail| detail.cause == self.0).map(|detail| detail.name).collect()
     }
 
     #[getter]
     fn advice(&self) -> &'static str {
-        info(self.0).advice
+        self.0.info().advice
     }
 }
 

@@ -7,29 +7,20 @@ use super::snoop;
 use super::stream::Stream;
 use super::text::UTF8_BOM;
 use crate::packet_no::PacketNo;
+use crate::words::words;
 
-/// A supported capture format.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Format {
-    /// The classic file format of libpcap, in microseconds or nanoseconds.
-    Pcap,
-    /// The block-structured file format of Wireshark.
-    Pcapng,
-    /// The file format of Solaris.
-    Snoop,
-    /// The text output of tcpdump.
-    Text,
-}
-
-impl Format {
-    /// Name in reports.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Format::Pcap => "pcap",
-            Format::Pcapng => "pcapng",
-            Format::Snoop => "snoop",
-            Format::Text => "tcpdump-text",
-        }
+words! {
+    /// A supported capture format.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    pub enum Format {
+        /// The classic file format of libpcap, in microseconds or nanoseconds.
+        Pcap = "pcap",
+        /// The block-structured file format of Wireshark.
+        Pcapng = "pcapng",
+        /// The file format of Solaris.
+        Snoop = "snoop",
+        /// The text output of tcpdump.
+        Text = "tcpdump-text",
     }
 }
 

@@ -46,6 +46,29 @@ impl LinkType {
     /// Linux "cooked" capture, second version.
     pub const LINUX_SLL2: LinkType = LinkType(276);
 
+    /// Every link type that is read.
+    pub const ALL: [LinkType; 19] = [
+        LinkType::NULL,
+        LinkType::ETHERNET,
+        LinkType::PPP,
+        LinkType::FDDI,
+        LinkType::RAW_HOST,
+        LinkType::RAW_OPENBSD,
+        LinkType::PPP_HDLC,
+        LinkType::PPP_ETHER,
+        LinkType::RAW,
+        LinkType::C_HDLC,
+        LinkType::IEEE802_11,
+        LinkType::LOOP,
+        LinkType::LINUX_SLL,
+        LinkType::IEEE802_11_RADIOTAP,
+        LinkType::PPI,
+        LinkType::IPV4,
+        LinkType::IPV6,
+        LinkType::NFLOG,
+        LinkType::LINUX_SLL2,
+    ];
+
     /// The name that tcpdump and Wireshark users know, or `LINKTYPE_n`.
     pub fn name(self) -> Cow<'static, str> {
         Cow::Borrowed(match self {

@@ -10,6 +10,7 @@
 //! Looks like `sndbuf-limited` (each wait ends at an ACK), `retransmission` (a lost tail), `nagle`, `zero-window`
 
 use super::cause::Cause;
+use super::details;
 use super::limits::Limits;
 use super::rule::{Missing, Rule, Verdict, yes};
 use crate::pause::Pause;
@@ -25,7 +26,7 @@ const LONGER_PATH: f64 = 4.0;
 fn without_acks(pause: &Pause) -> Verdict {
     let short = !pause.before.ends_whole(pause.mss);
     let long = pause.duration() > timers::INITIAL_RTO;
-    if short || long { yes("idle", 0.6) } else { Verdict::CannotTell(Missing::ACKS) }
+    if short || long { yes(details::IDLE, 0.6) } else { Verdict::CannotTell(Missing::ACKS) }
 }
 
 fn judge(pause: &Pause, _: &Limits) -> Verdict {
@@ -35,7 +36,7 @@ fn judge(pause: &Pause, _: &Limits) -> Verdict {
     }
     if pause.first || pause.is_turn() {
         let thinking = pause.after_peer().unwrap_or(pause.duration());
-        let detail = if thinking + thinking >= pause.duration() { "think-time" } else { "awaiting-peer" };
+        let detail = if thinking + thinking >= pause.duration() { details::THINK_TIME } else { details::AWAITING_PEER };
         // Data in flight before the capture began may have delayed the first data that the capture holds.
         return yes(detail, if pause.first && !pause.from_start { 0.75 } else { 0.93 });
     }
@@ -43,7 +44,7 @@ fn judge(pause: &Pause, _: &Limits) -> Verdict {
         return without_acks(pause);
     }
     if !pause.ended {
-        return if pause.left_in_flight == 0 { yes("idle", 0.9) } else { Verdict::No };
+        return if pause.left_in_flight == 0 { yes(details::IDLE, 0.9) } else { Verdict::No };
     }
     if pause.flight_unknown {
         return Verdict::CannotTell(Missing::PACKETS);
@@ -59,15 +60,15 @@ fn judge(pause: &Pause, _: &Limits) -> Verdict {
         // silence may as well be the retransmission timer of data that never reached the tap.
         let lossy = pause.losses > 0 || pause.lost_before_tap > 0;
         if lossy && !pause.near_sender() && pause.duration() >= timers::rto(pause.srtt) {
-            return yes("idle", 0.6);
+            return yes(details::IDLE, 0.6);
         }
         // Nothing could be sent until the window opened: only the silence after that was certainly the application's.
         let full = pause.room_at_start.is_some_and(|room| room < pause.next_segment()) || pause.closed.is_some();
         if full && pause.after_ack().is_some_and(|span| span + span < pause.duration()) {
-            return yes("idle", 0.6);
+            return yes(details::IDLE, 0.6);
         }
         let sure = pause.near_sender() || pause.after_ack().is_some_and(|span| span > pause.rtt().scaled(LONGER_PATH));
-        return yes("idle", if sure { 0.95 } else { 0.75 });
+        return yes(details::IDLE, if sure { 0.95 } else { 0.75 });
     }
-    yes("idle", if pause.before.ends_whole(pause.mss) { 0.6 } else { 0.85 })
+    yes(details::IDLE, if pause.before.ends_whole(pause.mss) { 0.6 } else { 0.85 })
 }

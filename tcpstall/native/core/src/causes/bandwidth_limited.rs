@@ -4,7 +4,7 @@
 //!           an eighth of it (or 16 ms) and by four times the distance of the ACKs, for a whole round trip at least; near the
 //!           sender, one or two ACKs released the next data at once, or more where the flight never fell below rate × base round trip
 //!           Away from the sender also where segments come one by one, evenly, each more than a round trip after the last (`line`)
-//! Evidence  `bottleneck_bytes_per_s`, `bdp_bytes` (rate × base round trip), `in_flight_bytes` above it, `queue_ns`
+//! Evidence  `bottleneck_bytes_per_s`, `bdp_bytes` (rate × base round trip), `in_flight_bytes` above it, `queue_ns`; details `queue`, `line`
 //! Source    RFC 9438 §4.1 (self-clocking), RFC 9406 §4.2 (a longer round trip shows the queue); Van Jacobson 1988
 //! Abstains  never; where no base round trip is known there is no sign of a queue. Time without a gap has no stall, yet the
 //!           ledger gives it to this cause
@@ -12,6 +12,7 @@
 //!           pass before the next data), `app-limited`
 
 use super::cause::Cause;
+use super::details;
 use super::limits::Limits;
 use super::pacing;
 use super::rule::{Rule, Verdict, yes};
@@ -30,7 +31,7 @@ pub(super) const MOST_ACKS: u32 = 2;
 fn line(pause: &Pause, limits: &Limits) -> Verdict {
     let alone =
         pause.before.clump.bytes <= u64::from(pause.mss) && !pause.before.pushed && pause.duration() > pause.rtt();
-    if !pause.near_sender() && alone && pacing::spaced(pause, limits) { yes("line", 0.6) } else { Verdict::No }
+    if !pause.near_sender() && alone && pacing::spaced(pause, limits) { yes(details::LINE, 0.6) } else { Verdict::No }
 }
 
 fn judge(pause: &Pause, limits: &Limits) -> Verdict {
@@ -43,13 +44,13 @@ fn judge(pause: &Pause, limits: &Limits) -> Verdict {
             return Verdict::No;
         }
         // Behind the queue only two signs are visible: data arrives evenly, and ACKs are answered late.
-        return yes("queue", 0.75);
+        return yes(details::QUEUE, 0.75);
     }
     let released = pause.released_by_ack() && pause.left_in_flight > 0;
     if released && pause.acks <= MOST_ACKS {
-        return yes("queue", 0.9);
+        return yes(details::QUEUE, 0.9);
     }
     // A writer sleeps until much of its buffer is free: the path had enough to carry all the while.
     let enough = pause.left_in_flight as f64 * 1e9 >= path.rate() * pause.rtt().0 as f64;
-    if released && enough && !pacing::spaced(pause, limits) { yes("queue", 0.8) } else { Verdict::No }
+    if released && enough && !pacing::spaced(pause, limits) { yes(details::QUEUE, 0.8) } else { Verdict::No }
 }

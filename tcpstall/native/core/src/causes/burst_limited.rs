@@ -1,14 +1,16 @@
 //! `burst-limited` — the stack cut its bursts at a fixed count of segments.
 //!
-//! Rule      exchange after exchange the first burst stops at the same small count, below the congestion window, with more data
+//! Rule      in {cut_turns} exchanges in a row at least the first burst stops at the same small count, below the congestion window, with more data
 //!           released by the next ACK, and the count does not grow although each was acknowledged in full; within such an
 //!           exchange, each partial ACK let just as many segments go (packets in flight + the cap)
-//! Evidence  `in_flight_segments`, `cwnd_estimate_segments`, `burst_cap_segments`, `exchanges_cut_alike`
+//! Evidence  `in_flight_segments`, `cwnd_estimate_segments`, `burst_cap_segments`, `exchanges_cut_alike`; detail `partial-ack`
+//!           within an exchange
 //! Source    Linux before 3.x, `bictcp_moderation` (burst moderation: packets in flight + 3 or + 6)
 //! Abstains  fewer exchanges than a congestion window needs to grow; after a loss or an idle of a timeout
 //! Looks like `cwnd-limited` (the count grows from exchange to exchange), `sndbuf-limited` (bytes, not segments, are flat)
 
 use super::cause::Cause;
+use super::details;
 use super::limits::Limits;
 use super::rule::{Rule, Verdict, yes};
 use crate::pause::Pause;
@@ -27,7 +29,7 @@ fn judge(pause: &Pause, limits: &Limits) -> Verdict {
         (true, true) => yes("", 0.85),
         (true, false) => Verdict::No,
         // The cap on segments in flight plus burst was met exactly, at this ACK and at the first bursts of the turns.
-        (false, true) => yes("partial-ack", 0.85),
-        (false, false) => yes("partial-ack", 0.7),
+        (false, true) => yes(details::PARTIAL_ACK, 0.85),
+        (false, false) => yes(details::PARTIAL_ACK, 0.7),
     }
 }

@@ -1,7 +1,7 @@
 //! `cwnd-limited` — the congestion window was full.
 //!
-//! Rule      segments in flight, after the ACKs that trail the burst, reach 85 % of the modelled congestion window (85 % also
-//!           once losses have made the model an estimate), with room for another segment in the peer's window; or
+//! Rule      segments in flight, after the ACKs that trail the burst, reach {cwnd_share} of the modelled congestion window
+//!           ({cwnd_share_after_loss} also once losses have made the model an estimate), with room for another segment in the peer's window; or
 //!           the flights have doubled at every ACK since the connection began, or the first burst has grown from exchange to
 //!           exchange, below an initial window of ten segments; or flight after flight grew by what the ACKs between them allow,
 //!           as this sender counts (the trait `growth`): then neither the model nor the start of the connection is needed
@@ -13,6 +13,7 @@
 //! Looks like `rwnd-limited` (no room), `sndbuf-limited` (flight far below the model, or alike to the byte), `pacing` (no ACK ends the wait)
 
 use super::cause::Cause;
+use super::details;
 use super::limits::Limits;
 use super::rule::{Missing, Proof, Rule, Verdict, yes};
 use crate::pause::Pause;
@@ -49,14 +50,14 @@ fn by_growth(pause: &Pause, limits: &Limits) -> Option<Proof> {
     if !waits || !whole || pause.has_room() == Some(false) || pause.closed.is_some() {
         return None;
     }
-    let detail = if read.first_wait { "initial-window" } else { "slow-start" };
+    let detail = if read.first_wait { details::INITIAL_WINDOW } else { details::SLOW_START };
     let outgrown = 4 * read.most_later > 5 * pause.segments_held;
     let stands = pause.context.plateau_rounds >= limits.plateau_rounds;
     let initial = read.first_wait && pause.from_start && pause.segments_held < INITIAL_WINDOW && outgrown && !stands;
     let fallen = pause.losses > 0 && 4 * pause.segments_held <= 3 * read.most_before;
     let (detail, confidence) = match read.climb {
         0 if initial => (detail, 0.7),
-        0 if fallen => ("congestion-avoidance", 0.65),
+        0 if fallen => (details::CONGESTION_AVOIDANCE, 0.65),
         0 => return None,
         1 => (detail, 0.75),
         // The capture began later: earlier events, perhaps a loss, are unknown.
@@ -71,7 +72,7 @@ fn by_model(pause: &Pause, limits: &Limits) -> Verdict {
         let shows = pause.context.creeping || pause.context.dripping && !pause.short_segment_out;
         let creeping = shows && !pause.flight_unknown && pause.released_by_ack() && !pause.is_turn();
         let missing = if pause.from_start { Missing::PACKETS } else { Missing::START };
-        return if creeping { yes("congestion-avoidance", 0.7) } else { Verdict::CannotTell(missing) };
+        return if creeping { yes(details::CONGESTION_AVOIDANCE, 0.7) } else { Verdict::CannotTell(missing) };
     }
     if !pause.ended && pause.duration() > timers::rto(pause.srtt).times(TIMERS) {
         // Whatever the window was, the retransmission timer would have fired long ago.
@@ -94,18 +95,18 @@ fn by_model(pause: &Pause, limits: &Limits) -> Verdict {
         let doubling = pause.context.doubling && pause.context.next_flight.is_some();
         let growing = (doubling || pause.context.cut_grows) && pause.losses == 0;
         return match (growing, pause.context.creeping || (pause.context.dripping && !pause.short_segment_out)) {
-            (true, _) => yes("slow-start", 0.8),
-            (false, true) => yes("congestion-avoidance", 0.7),
+            (true, _) => yes(details::SLOW_START, 0.8),
+            (false, true) => yes(details::CONGESTION_AVOIDANCE, 0.7),
             (false, false) => Verdict::No,
         };
     }
     let detail = match pause.phase {
-        Phase::Initial => "initial-window",
-        Phase::SlowStart => "slow-start",
-        Phase::CongestionAvoidance | Phase::Recovery => "congestion-avoidance",
+        Phase::Initial => details::INITIAL_WINDOW,
+        Phase::SlowStart => details::SLOW_START,
+        Phase::CongestionAvoidance | Phase::Recovery => details::CONGESTION_AVOIDANCE,
     };
     // In congestion avoidance the window hardly moves, and other limits coincide with it more often.
-    let confidence = if detail == "congestion-avoidance" { confidence.min(0.85) } else { confidence };
+    let confidence = if detail == details::CONGESTION_AVOIDANCE { confidence.min(0.85) } else { confidence };
     // Slow start and the climb back after an idle period look alike.
     let confidence = if pause.old_window_known { confidence } else { confidence.min(0.7) };
     yes(detail, confidence)

@@ -8,6 +8,7 @@
 //! Looks like `nagle`, `retransmission` (the timer was about to fire), `rwnd-limited` (a slow reader's ACK)
 
 use super::cause::Cause;
+use super::details;
 use super::limits::Limits;
 use super::rule::{Missing, Rule, Verdict, yes};
 use crate::pause::Pause;
@@ -31,7 +32,7 @@ fn judge(pause: &Pause, _: &Limits) -> Verdict {
     }
     let small_alone = pause.after.frames == 1 && pause.after.bytes < u64::from(pause.mss);
     if pause.short_segment_out && !pause.short_segment_left && small_alone {
-        return yes("nagle", 0.95);
+        return yes(details::HELD_BY_NAGLE, 0.95);
     }
     // RFC 5681 §4.2: the second full segment is acknowledged at once.
     let may_wait = pause.segments_at_start == 1 || (pause.segments_at_start == 2 && pause.short_segment_out);

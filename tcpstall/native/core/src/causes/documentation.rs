@@ -2,7 +2,6 @@
 
 use super::cause::Cause;
 use super::limits::Limits;
-use super::table::info;
 use super::{bandwidth_limited, delayed_ack, sndbuf_limited, zero_window};
 use crate::pause::bottleneck::{QUEUE_SHARE, QUEUE_SURE, QUEUED_SPACINGS};
 use crate::pause::{
@@ -31,8 +30,8 @@ fn told(cause: Cause) -> Vec<String> {
     let limits = Limits::default();
     match cause {
         Cause::CwndLimited => vec![
-            format!("reach {} of the modelled", percent(limits.cwnd_share)),
-            format!("({} also once losses", percent(limits.cwnd_share_after_loss)),
+            format!("reach {:.0} % of the modelled", limits.cwnd_share * 100.0),
+            format!("({:.0} % also once losses", limits.cwnd_share_after_loss * 100.0),
             format!("initial window of {} segments", word(INITIAL_WINDOW)),
         ],
         Cause::RwndLimited => vec![
@@ -44,7 +43,7 @@ fn told(cause: Cause) -> Vec<String> {
         ],
         Cause::ZeroWindow => vec!["is 0, or".to_owned(), "(0 or 1)".to_owned(), "field is 0".to_owned()],
         Cause::SndbufLimited => vec![
-            format!("plateau over {} rounds", word(limits.plateau_rounds)),
+            format!("plateau over {} rounds", limits.plateau_rounds),
             format!("{} segments at least", word(INITIAL_WINDOW)),
             format!("from {} segments on", word(sndbuf_limited::SMALLEST)),
         ],
@@ -57,9 +56,11 @@ fn told(cause: Cause) -> Vec<String> {
         ],
         Cause::Pacing => vec![
             format!("± {}", percent(PACE_SHARE)),
-            format!("at least {} of the sender's gaps", part(limits.pace_share)),
+            format!("over at least {} of the sender's gaps", limits.pace_agreement),
+            format!("and {:.0} % of them", limits.pace_share * 100.0),
             format!("{} times as fast", word(HURRIED as u32)),
         ],
+        Cause::BurstLimited => vec![format!("in {} exchanges in a row", limits.cut_turns)],
         Cause::BandwidthLimited => vec![
             format!("{} of it", part(QUEUE_SHARE)),
             format!("(or {} ms)", QUEUE_SURE.0 / 1_000_000),
@@ -73,7 +74,7 @@ fn told(cause: Cause) -> Vec<String> {
 /// Paragraphs that define the rule, joined into one line. Sources, which quote other people's numbers, and look-alikes
 /// are left out.
 fn rule_of(cause: Cause) -> String {
-    let documentation = info(cause).documentation();
+    let documentation = cause.info().documentation(&Limits::default());
     let mut kept = String::new();
     let mut wanted = false;
     for line in documentation.lines() {
@@ -104,6 +105,25 @@ fn every_number_in_a_cause_s_documentation_is_the_one_that_holds() {
         let digits: Vec<&str> = text.split([' ', '(', ')', ',']).filter(names).collect();
         assert!(found.is_empty() && digits.is_empty(), "{}: nobody checks {found:?} {digits:?}", cause.name());
     }
+}
+
+#[test]
+fn other_thresholds_are_other_words() {
+    let other = Limits {
+        cwnd_share: 0.9,
+        cwnd_share_after_loss: 0.7,
+        plateau_rounds: 6,
+        pace_agreement: 9,
+        pace_share: 0.25,
+        link_bytes_per_s: None,
+        cut_turns: 8,
+    };
+    let told = |cause: Cause| cause.info().documentation(&other).split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(told(Cause::CwndLimited).contains("reach 90 % of the modelled congestion window (70 % also once"));
+    assert!(told(Cause::SndbufLimited).contains("a plateau over 6 rounds"));
+    assert!(told(Cause::Pacing).contains("over at least 9 of the sender's pauses and 25 % of them"));
+    assert!(told(Cause::BurstLimited).contains("in 8 exchanges"));
+    assert!(Cause::ALL.into_iter().all(|cause| !told(cause).contains(['{', '}'])));
 }
 
 #[test]

@@ -8,6 +8,7 @@
 //! Abstains  the SYN was not captured
 //! Looks like `app-limited` (the first wait begins when the handshake is over)
 
+use super::details;
 use super::rule::{Proof, Verdict, yes};
 
 /// Observations of one handshake.
@@ -29,11 +30,11 @@ pub struct Opening {
 pub(super) fn judge(opening: Opening) -> Verdict {
     match opening {
         Opening { complete: true, sent_again: 0, .. } => yes("", 0.98),
-        Opening { complete: true, .. } => yes("syn-loss", 0.97),
-        Opening { refused: true, .. } => yes("refused", 0.97),
+        Opening { complete: true, .. } => yes(details::SYN_LOSS, 0.97),
+        Opening { refused: true, .. } => yes(details::REFUSED, 0.97),
         Opening { unseen: true, .. } => Verdict::Yes(Proof { detail: "", confidence: 0.5 }),
-        Opening { answered: true, .. } => yes("half-open", 0.9),
-        Opening { sent_again: 0, .. } => yes("unanswered", 0.9),
-        Opening { .. } => yes("unanswered", 0.95),
+        Opening { answered: true, .. } => yes(details::HALF_OPEN, 0.9),
+        Opening { sent_again: 0, .. } => yes(details::UNANSWERED, 0.9),
+        Opening { .. } => yes(details::UNANSWERED, 0.95),
     }
 }

@@ -4,13 +4,15 @@
 //!           retransmission timeout, and the first burst after that idle was no larger than the lowered window; or the flights
 //!           climb after that idle from less than what was out before it (the trait `after idle`)
 //! Evidence  `cwnd_estimate_segments`, `cwnd_before_idle_segments`, `cwnd_after_idle_segments`, `extra_round_trips` (at the
-//!           first wait of a climb: all its waits less those that the old window would have cost), `window_unused_bytes`
+//!           first wait of a climb: all its waits less those that the old window would have cost), `window_unused_bytes`;
+//!           detail `slow-start`
 //! Source    RFC 5681 §4.1, RFC 2861; Linux `tcp_cwnd_restart`, net.ipv4.tcp_slow_start_after_idle
 //! Abstains  the start of the connection was not captured
 //! Looks like `cwnd-limited` in slow start (no idle before), `app-limited` (chunks that never filled the window)
 
 use super::cause::Cause;
 use super::cwnd_limited;
+use super::details;
 use super::limits::Limits;
 use super::rule::{Proof, Rule, Verdict};
 use crate::pause::Pause;
@@ -22,7 +24,7 @@ fn judge(pause: &Pause, limits: &Limits) -> Verdict {
         return Verdict::No;
     }
     match cwnd_limited::full(pause, limits) {
-        Verdict::Yes(proof) => Verdict::Yes(Proof { detail: "slow-start", ..proof }),
+        Verdict::Yes(proof) => Verdict::Yes(Proof { detail: details::CLIMB, ..proof }),
         other => other,
     }
 }

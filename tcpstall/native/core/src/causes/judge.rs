@@ -2,6 +2,7 @@
 
 use super::RULES;
 use super::cause::Cause;
+use super::details;
 use super::limits::Limits;
 use super::rule::{Missing, Proof, Rule, Verdict, is_blurred};
 use super::{retransmission, unexplained};
@@ -204,13 +205,13 @@ fn around_peer(pause: &Pause, whole: Part, threshold: Nanos) -> Vec<Part> {
     if first - pause.start() > threshold {
         let mut before = whole.clone();
         before.end = first;
-        before.proof.detail = "awaiting-peer";
+        before.proof.detail = details::AWAITING_PEER;
         parts.push(before);
     }
     if pause.end - last > threshold {
         let mut after = whole;
         after.start = last;
-        after.proof.detail = "think-time";
+        after.proof.detail = details::THINK_TIME;
         parts.push(after);
     }
     parts

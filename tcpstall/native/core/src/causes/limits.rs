@@ -33,3 +33,19 @@ impl Default for Limits {
         }
     }
 }
+
+impl Limits {
+    /// The text with these thresholds in place of their names in braces.
+    pub(super) fn filled_in(&self, text: String) -> String {
+        let percent = |share: f64| format!("{:.0} %", share * 100.0);
+        let values = [
+            ("{cwnd_share}", percent(self.cwnd_share)),
+            ("{cwnd_share_after_loss}", percent(self.cwnd_share_after_loss)),
+            ("{plateau_rounds}", self.plateau_rounds.to_string()),
+            ("{pace_agreement}", self.pace_agreement.to_string()),
+            ("{pace_share}", percent(self.pace_share)),
+            ("{cut_turns}", self.cut_turns.to_string()),
+        ];
+        values.iter().fold(text, |text, (name, value)| text.replace(name, value))
+    }
+}

@@ -7,6 +7,7 @@ mod capture_gap;
 pub mod cause;
 mod cwnd_limited;
 mod delayed_ack;
+pub mod details;
 #[cfg(test)]
 mod documentation;
 pub mod excess;
@@ -20,11 +21,10 @@ mod retransmission;
 mod rule;
 mod rwnd_limited;
 mod sndbuf_limited;
-pub mod table;
 mod unexplained;
 mod zero_window;
 
-pub use cause::Cause;
+pub use cause::{Cause, Info};
 pub use handshake::Opening;
 pub use judge::{Part, explain};
 pub use limits::Limits;

@@ -10,6 +10,7 @@
 //! Looks like `delayed-ack` (the ACK came late on purpose), `app-limited` (a reply of the peer came between), `cwnd-limited` (one byte beyond a full window)
 
 use super::cause::Cause;
+use super::details;
 use super::limits::Limits;
 use super::rule::{Proof, Rule, Verdict, is_blurred, yes};
 use crate::pause::{Pause, SOON};
@@ -47,8 +48,8 @@ fn judge(pause: &Pause, limits: &Limits) -> Verdict {
         return Verdict::No;
     }
     match (may_hold_tail(pause) && !pause.released_at_once(), pause.context.small_writes && first == mss) {
-        (true, _) => yes("tail-held", 0.7),
-        (false, true) => yes("filled-up", 0.7),
+        (true, _) => yes(details::TAIL_HELD, 0.7),
+        (false, true) => yes(details::FILLED_UP, 0.7),
         (false, false) => Verdict::No,
     }
 }
@@ -83,7 +84,7 @@ fn tail_waited(pause: &Pause, limits: &Limits) -> Option<Proof> {
     };
     // Without the handshake the segment size is a guess.
     let confidence = if pause.from_start { confidence } else { f32::min(confidence, 0.75) };
-    Some(Proof { detail: "write-tail", confidence })
+    Some(Proof { detail: details::WRITE_TAIL, confidence })
 }
 
 /// Fewest segments that a cap on bursts releases (RFC 5681 §4.1 and RFC 3390: an initial window of two to four).

@@ -1,7 +1,7 @@
 //! `pacing` — the sender spaced its segments out on purpose.
 //!
 //! Rule      the gap follows a full segment, no ACK or payload of the peer ends it, and bytes ÷ time make the same rate (± 15 %) over
-//!           at least half of the sender's gaps; or over the many pauses of the burst before it that were too short to be gaps.
+//!           at least {pace_agreement} of the sender's gaps and {pace_share} of them; or over the many pauses of the burst before it that were too short to be gaps.
 //!           With nothing left in flight what left before the last clump must not have left three times as fast
 //! Evidence  `burst_bytes`, the gap's length
 //! Source    Linux SO_MAX_PACING_RATE, sch_fq, `tcp_internal_pacing`; BBR

@@ -19,6 +19,7 @@
 
 use super::cause::Cause;
 use super::delayed_ack::LONGEST;
+use super::details;
 use super::limits::Limits;
 use super::rule::{Proof, Rule, Verdict, yes};
 use crate::pause::LEAST_PAUSE;
@@ -40,7 +41,7 @@ fn judge(pause: &Pause, _: &Limits) -> Verdict {
 
 /// At the receiver a lost tail leaves nothing outstanding, but the write looks unfinished.
 fn broken_off(pause: &Pause) -> Verdict {
-    if pause.broke_off() { yes("timeout", 0.7) } else { Verdict::No }
+    if pause.broke_off() { yes(details::TIMEOUT, 0.7) } else { Verdict::No }
 }
 
 /// The receiver lacked data for most of the wait, until all data was acknowledged: the repair was on its way, whether
@@ -57,7 +58,7 @@ fn beneath_hole(pause: &Pause) -> Verdict {
     // Where the receiver's ACKs are missing too, the hole may be the capture's until SACK blocks report it.
     let lost = hole.reported.is_some() || !pause.unseen.acks;
     if lost && stood > pause.rtt().scaled(1.5) + LONGEST && stood + stood >= waited {
-        yes("recovery", 0.75)
+        yes(details::RECOVERY, 0.75)
     } else {
         Verdict::No
     }
@@ -95,7 +96,7 @@ pub(super) fn is_needless(pause: &Pause) -> bool {
 /// still in flight).
 const REPAIRED: f32 = 0.75;
 
-const RECOVERY: Proof = Proof { detail: "recovery", confidence: REPAIRED };
+const RECOVERY: Proof = Proof { detail: details::RECOVERY, confidence: REPAIRED };
 
 /// Doublings after which the timeout exceeds every stack's longest (Linux: 120 s).
 const MOST_DOUBLINGS: usize = 7;
@@ -120,7 +121,7 @@ fn lost_before_tap(pause: &Pause) -> Verdict {
         && alone
         && pause.peer_bytes == 0;
     if (pause.acks_lost || unanswered) && timers::fires_at(probe, 1, pause.duration()) {
-        return yes("tail-loss", 0.85);
+        return yes(details::TAIL_LOSS, 0.85);
     }
     let waited = pause.after_ack().map_or(pause.duration(), |after| after.min(pause.duration()));
     if pause.lost_before_tap == 0 {
@@ -129,7 +130,7 @@ fn lost_before_tap(pause: &Pause) -> Verdict {
     if pause.hole_before > 0 {
         // A probe may carry new data beyond the lost data (RFC 8985 §7.3); the retransmission timer never sends new
         // data.
-        return if timers::fires_at(probe, 1, waited) { yes("tail-loss", 0.8) } else { Verdict::No };
+        return if timers::fires_at(probe, 1, waited) { yes(details::TAIL_LOSS, 0.8) } else { Verdict::No };
     }
     // The timer sends the first lost segment alone (RFC 5681 §3.1: a loss window of one), the probe the last one. On a
     // path shorter than the pauses that separate bursts, the ACK of that segment has released more within the same
@@ -139,8 +140,8 @@ fn lost_before_tap(pause: &Pause) -> Verdict {
         return Verdict::No;
     }
     match timers::expired(pause.srtt, pause.segments_at_start, waited) {
-        Some(Expired::Probe) => yes("tail-loss", 0.8),
-        Some(Expired::Timeout) => yes("timeout", 0.8),
+        Some(Expired::Probe) => yes(details::TAIL_LOSS, 0.8),
+        Some(Expired::Timeout) => yes(details::TIMEOUT, 0.8),
         None => Verdict::No,
     }
 }
@@ -160,7 +161,7 @@ pub(super) fn stages(pause: &Pause) -> Vec<Stage> {
     let spurious = is_needless(pause);
     let mut stages: Vec<(&Attempt, Stage)> = Vec::new();
     for attempt in repair.attempts.iter().filter(|attempt| attempt.time > pause.start() && attempt.time <= pause.end) {
-        let proof = if spurious { Proof { detail: "spurious", confidence: 0.85 } } else { proof(attempt) };
+        let proof = if spurious { Proof { detail: details::SPURIOUS, confidence: 0.85 } } else { proof(attempt) };
         match stages.last_mut().filter(|(last, _)| spurious || last.trigger == attempt.trigger) {
             Some((last, stage)) => (*last, stage.end) = (attempt, attempt.time),
             None => stages.push((attempt, Stage { end: attempt.time, proof })),

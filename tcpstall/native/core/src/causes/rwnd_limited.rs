@@ -14,6 +14,7 @@
 //! Looks like `cwnd-limited` (room in the window), `zero-window` (window 0), `sndbuf-limited` (a flat flight below the window)
 
 use super::cause::Cause;
+use super::details;
 use super::limits::Limits;
 use super::rule::{Missing, Rule, Verdict, yes};
 use crate::pause::Pause;
@@ -23,7 +24,7 @@ pub(super) const RULE: Rule = Rule { cause: Cause::RwndLimited, judge };
 
 /// Names the team that can act: whoever sizes the buffer, or whoever makes the application read.
 fn detail(pause: &Pause) -> &'static str {
-    if pause.context.reader_behind { "slow-reader" } else { "small-buffer" }
+    if pause.context.reader_behind { details::SLOW_READER } else { details::SMALL_BUFFER }
 }
 
 fn judge(pause: &Pause, _: &Limits) -> Verdict {

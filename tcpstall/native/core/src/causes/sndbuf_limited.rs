@@ -1,9 +1,9 @@
 //! `sndbuf-limited` — the application was blocked in write() because the send buffer was full.
 //!
 //! Rule      an ACK ended the wait at once, both windows had room, the peer sent no payload in between, and the flight lay
-//!           well below the modelled congestion window, and ten segments at least; a plateau over three rounds or more makes it
+//!           well below the modelled congestion window, and ten segments at least; a plateau over {plateau_rounds} rounds or more makes it
 //!           sure, from two segments on
-//! Evidence  `in_flight_bytes`, `plateau_bytes`, `cwnd_estimate_segments`, `window_unused_bytes`; on a plateau `ceiling_bytes_per_s`
+//! Evidence  `in_flight_bytes`, `plateau_bytes`, `cwnd_estimate_segments`, `window_unused_bytes`; detail `plateau`, with `ceiling_bytes_per_s`
 //!           (plateau / round trip), `buffer_low_bytes` to `buffer_high_bytes` (the SO_SNDBUF that it suggests),
 //!           `buffer_needed_bytes` (for the peer's window, or twice the plateau)
 //! Source    Linux `sk_stream_wait_memory`, `sk_stream_write_space` (SO_SNDBUF counts truesize of unsent and unacked data)
@@ -12,6 +12,7 @@
 //! Looks like `app-limited` (the wait does not end at an ACK), `cwnd-limited` (flight grows), `rwnd-limited` (no room)
 
 use super::cause::Cause;
+use super::details;
 use super::limits::Limits;
 use super::nagle;
 use super::rule::{Missing, Rule, Verdict, yes};
@@ -42,11 +43,11 @@ fn judge(pause: &Pause, limits: &Limits) -> Verdict {
     // A window that only the buffer keeps from being filled is twice the largest flight.
     let saturated = f64::from(pause.segments_at_start) <= SATURATED * f64::from(pause.cwnd);
     let (detail, confidence) = match (plateau, pause.short_segment_out, pause.losses) {
-        (true, true, 0) => ("plateau", if saturated { 0.95 } else { 0.8 }),
+        (true, true, 0) => (details::PLATEAU, if saturated { 0.95 } else { 0.8 }),
         // A plateau of whole segments may be a congestion window that cannot grow; only a tap at the sender can tell
         // them apart.
-        (true, false, 0) => ("plateau", if pause.near_sender() { 0.85 } else { 0.6 }),
-        (true, _, _) => ("plateau", 0.7),
+        (true, false, 0) => (details::PLATEAU, if pause.near_sender() { 0.85 } else { 0.6 }),
+        (true, _, _) => (details::PLATEAU, 0.7),
         // With one round alone, only the model can exclude other reasons.
         (false, _, _) => ("", UNSURE),
     };

@@ -12,6 +12,7 @@
 //! Looks like `rwnd-limited` (window > 0 and full), `app-limited` (nothing left to send), `retransmission` (probes are not)
 
 use super::cause::Cause;
+use super::details;
 use super::limits::Limits;
 use super::rule::{Rule, Verdict, yes};
 use crate::pause::Pause;
@@ -33,13 +34,13 @@ fn judge(pause: &Pause, _: &Limits) -> Verdict {
         return Verdict::No;
     }
     let detail = match (pause.ended, pause.persist.window) {
-        (false, _) => "never-reopened",
-        (true, Some(window)) if window > 0 => "below-segment",
+        (false, _) => details::NEVER_REOPENED,
+        (true, Some(window)) if window > 0 => details::BELOW_SEGMENT,
         (true, _) => "",
     };
     // Below a segment some stacks probe as if the window were closed, others wait as at a full window: only probes tell
     // them apart.
-    let confidence = match (detail == "below-segment" && pause.probes == 0, went_on_at_once) {
+    let confidence = match (detail == details::BELOW_SEGMENT && pause.probes == 0, went_on_at_once) {
         (true, _) => 0.75,
         (false, true) => 0.95,
         (false, false) => 0.85,

@@ -3,16 +3,12 @@
 use serde::Serialize;
 
 use super::record::Record;
-use crate::results::Direction;
+use crate::results::rows::DirectionRow;
+use crate::results::{Direction, FlowRow};
+use crate::sender::sizes::{initial_window, so_sndbuf};
 
-/// Smallest size that is worth setting: Linux's default for a new socket (second value of tcp_wmem).
-const LEAST_SIZE: u64 = 16 << 10;
-
-/// The next round size: quarters of powers of two, at least [`LEAST_SIZE`].
-fn sensible(bytes: u64) -> u64 {
-    let bytes = bytes.clamp(LEAST_SIZE, 1 << 40);
-    bytes.next_multiple_of((bytes.next_power_of_two() / 8).max(1))
-}
+/// Payload of an Ethernet frame with timestamps, where no segment size is known, bytes.
+const USUAL_SEGMENT: u64 = 1_448;
 
 /// Sizes for one direction's data.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
@@ -23,18 +19,17 @@ pub struct Sizing {
     pub rate_bytes_per_s: Option<u64>,
     /// That rate times the base round trip: the necessary flight, and the smallest window for it.
     pub bdp_bytes: Option<u64>,
-    /// SO_SNDBUF for that flight, in case it has to be set, and for no less than the largest flight. With one segment
-    /// per buffer a little over half of the memory is payload (Linux SKB_TRUESIZE: 2304 for 1448), and the kernel
-    /// doubles the option.
+    /// SO_SNDBUF for that flight, in case it has to be set: for no less than the largest flight, and for no more than all
+    /// that was sent.
     pub sndbuf_bytes: Option<u64>,
     /// The largest window that the peer announced.
     pub peer_window_bytes: Option<u64>,
-    /// The peer's first window: an initial window beyond it changes nothing.
+    /// The peer's window when the sender waited first, otherwise its first: an initial window beyond it changes nothing.
     pub first_window_bytes: Option<u64>,
     /// Size of the largest answer (or request, for the client), bytes.
     pub largest_message_bytes: Option<u64>,
-    /// The initial window that transfers it in one round trip, segments.
-    pub initcwnd_segments: Option<u64>,
+    /// The initial window to set for that message, or for all that was sent where there is no exchange, segments.
+    pub initcwnd_segments: u64,
     /// The peer's first window is reached before that.
     pub window_binds_first: bool,
 }
@@ -47,8 +42,6 @@ pub(super) fn sizing(record: &Record) -> Vec<Sizing> {
         .filter(|(_, (_, row))| row.bytes > 0)
         .map(|(end, (sender, row))| {
             let path = row.path;
-            let life = (record.row.end_ns - record.row.start_ns).0.max(1);
-            let mean = (row.bytes as f64 * 1e9 / life as f64) as u64;
             let windows = || {
                 let peer = record.passings.iter().filter(move |passing| passing.sender as usize == 1 - end);
                 peer.filter_map(|passing| Some((passing.ack?, passing.edge?)))
@@ -58,30 +51,33 @@ pub(super) fn sizing(record: &Record) -> Vec<Sizing> {
             let message =
                 exchanges.map(|exchange| if end == 0 { exchange.request_bytes } else { exchange.response_bytes });
             let largest = message.max().filter(|bytes| *bytes > 0);
-            let first = windows().filter(|(ack, _)| *ack <= 1).map(|(_, window)| window).max();
+            let waited = record.row.stalls.iter().filter(|stall| stall.sender == sender);
+            let announced = || windows().filter(|(ack, _)| *ack <= 1).map(|(_, window)| window).max();
+            let first = waited.filter_map(|stall| stall.evidence.peer_window_bytes).next().or_else(announced);
+            let mss = row.mss_bytes.map_or(USUAL_SEGMENT, u64::from);
             Sizing {
                 sender,
-                rate_bytes_per_s: path.bottleneck_bytes_per_s.map(|rate| rate.max(mean)),
+                rate_bytes_per_s: path.bottleneck_bytes_per_s.map(|rate| rate.max(carried(&record.row))),
                 bdp_bytes: path.bdp_bytes,
-                sndbuf_bytes: path.bdp_bytes.map(|bytes| sensible(bytes.max(row.max_in_flight_bytes))),
+                sndbuf_bytes: path.bdp_bytes.map(|bytes| so_sndbuf(flight(bytes, row), mss)),
                 peer_window_bytes: windows().map(|(_, window)| window).max(),
                 first_window_bytes: first,
                 largest_message_bytes: largest,
-                initcwnd_segments: largest.map(|bytes| bytes.div_ceil(record.mss[end] as u64)),
+                initcwnd_segments: initial_window(largest.unwrap_or(row.bytes), mss, first, path.bdp_bytes).0,
                 window_binds_first: first.zip(largest).is_some_and(|(window, bytes)| window < bytes),
             }
         })
         .collect()
 }
 
-#[cfg(test)]
-mod tests {
-    use super::*;
+/// Bytes in flight to make room for: the path's, no less than were in flight already, no more than all that was sent.
+fn flight(bdp: u64, row: &DirectionRow) -> u64 {
+    bdp.min(row.bytes).max(row.max_in_flight_bytes)
+}
 
-    #[test]
-    fn sizes_are_rounded_up_to_what_somebody_would_write() {
-        let kilo = |bytes: u64| sensible(bytes) as f64 / 1024.0;
-        assert_eq!([506, 16_384, 16_385, 24_098, 40_000, 65_537].map(kilo), [16.0, 16.0, 20.0, 24.0, 40.0, 80.0]);
-        assert!(sensible(u64::MAX) >= 1 << 40);
-    }
+/// Mean rate of the busier direction, bytes per second: no link of the path was slower.
+pub(super) fn carried(row: &FlowRow) -> u64 {
+    let life = (row.end_ns - row.start_ns).0.max(1) as u128;
+    let bytes = row.directions.client.bytes.max(row.directions.server.bytes);
+    u64::try_from(u128::from(bytes) * 1_000_000_000 / life).unwrap_or(u64::MAX)
 }

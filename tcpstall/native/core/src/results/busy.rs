@@ -1,6 +1,7 @@
 //! Time in which one end had data to send or outstanding, and the part of it in which its peer's window was full: the
 //! `busy` and `rwnd_limited` of `ss -ti` (Linux tcp_chrono).
 
+use crate::causes::details;
 use crate::causes::{Cause, Part};
 use crate::flow::Direction;
 use crate::pause::{Finished, Pause};
@@ -25,8 +26,8 @@ impl Busy {
             });
         }
         // A loss at a full window is probed for like any tail, but tcp_chrono goes on counting the window.
-        let full =
-            pause.room_at_start.is_some_and(|room| room < pause.next_segment()) && part.proof.detail == "tail-loss";
+        let full = pause.room_at_start.is_some_and(|room| room < pause.next_segment())
+            && part.proof.detail == details::TAIL_LOSS;
         match part.cause {
             Cause::RwndLimited | Cause::ZeroWindow if waited => self.limited += (part.end - part.start).or_zero(),
             Cause::Retransmission if waited && full => self.limited += (part.end - part.start).or_zero(),

@@ -2,6 +2,7 @@
 
 use serde::Serialize;
 
+use crate::causes::details;
 use crate::causes::{Cause, Part};
 use crate::pause::Pause;
 use crate::time::Nanos;
@@ -48,7 +49,7 @@ impl Ceiling {
             (Cause::SndbufLimited, _) if pause.context.plateau_rounds as usize >= PLATEAU_ROUNDS => {
                 Ceiling::new(pause, pause.context.plateau, send_buffer(pause.context.plateau), pause.largest_window)
             }
-            (Cause::RwndLimited, "small-buffer") => match pause.window {
+            (Cause::RwndLimited, details::SMALL_BUFFER) => match pause.window {
                 Some(window) => Ceiling::new(pause, window, receive_buffer(window), congestion_window(pause)),
                 None => Ceiling::default(),
             },
@@ -109,7 +110,7 @@ mod tests {
 
     #[test]
     fn the_documentation_says_which_part_of_its_buffer_a_window_is() {
-        let documentation = crate::causes::table::info(Cause::RwndLimited).documentation();
+        let documentation = Cause::RwndLimited.info().documentation(&crate::causes::Limits::default());
         assert!((LARGEST_PART, DOUBLED) == ((3, 4), 2) && documentation.contains("1/2 to 3/4 of twice that"));
     }
 }

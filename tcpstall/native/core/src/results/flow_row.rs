@@ -308,7 +308,7 @@ fn handshake_stall(flow: &Finished, outcome: Option<Outcome>) -> Option<StallRow
         evidence: Evidence { retransmissions: Some(u64::from(again)), ..Evidence::default() },
         round_trip: RoundTrip::default(),
         attempts: Vec::new(),
-        advice: causes::table::advice(cause, proof.detail),
+        advice: causes::details::advice(cause, proof.detail),
     })
 }
 
@@ -355,7 +355,7 @@ fn stall_row(pause: &Pause, part: Part) -> StallRow {
         evidence,
         round_trip: trip,
         attempts: repair::attempts(pause, part.start, part.end),
-        advice: causes::table::advice(part.cause, part.proof.detail),
+        advice: causes::details::advice(part.cause, part.proof.detail),
     }
 }
 

@@ -2,6 +2,7 @@
 
 use serde::Serialize;
 
+use crate::causes::details;
 use crate::causes::{Cause, Part};
 use crate::pause::Pause;
 use crate::time::Nanos;
@@ -51,7 +52,7 @@ impl Receiver {
                     ..Receiver::default()
                 }
             }
-            (Cause::RwndLimited, "slow-reader") => Receiver {
+            (Cause::RwndLimited, details::SLOW_READER) => Receiver {
                 window_plateau_bytes: size(pause.reading.plateau),
                 unread_bytes: size(pause.reading.unread),
                 drain_bytes_per_s: pause.context.drain,

@@ -245,7 +245,7 @@ mod tests {
 
     #[test]
     fn the_documentation_says_for_how_many_round_trips_a_window_must_have_clocked_a_sender() {
-        let documentation = causes::table::info(Cause::RwndLimited).documentation();
+        let documentation = Cause::RwndLimited.info().documentation(&causes::Limits::default());
         assert!(CLOCKED_ROUNDS == 8 && documentation.contains("for eight round trips"));
     }
 

@@ -5,6 +5,7 @@ use serde::Serialize;
 use crate::flow::window::Scale;
 use crate::flow::{Connection, Direction};
 use crate::pause::Finished;
+use crate::words::words;
 
 /// Smallest round of a bulk transfer, segments (RFC 6928 §2: the initial window).
 const ROUND: f64 = 10.0;
@@ -34,6 +35,35 @@ impl Level {
             Level::Medium => "medium",
             Level::Low => "low",
         }
+    }
+}
+
+words! {
+    /// Reason why trust in a flow's labels is not high, the gravest first.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    pub enum Reason {
+        /// Only one end's packets are there: neither round trips nor windows are known.
+        OneSided = "one-sided",
+        /// The capture begins after the handshake: congestion window, MSS and options are unknown.
+        HandshakeMissing = "handshake-missing",
+        /// The capture lacks part of the handshake.
+        HandshakePartial = "handshake-partial",
+        /// More than ten segments were in flight against a window of unknown scale.
+        ScaleUnknown = "scale-unknown",
+        /// The window scale is inferred from flights that filled the window.
+        ScaleInferred = "scale-inferred",
+        /// The snap length cut TCP options: no SACK, no timestamps.
+        OptionsCut = "options-cut",
+        /// Acknowledged data is missing.
+        DataUnseen = "data-unseen",
+        /// Data was never acknowledged nor sent again: its ACKs are not in the capture.
+        AcksUnseen = "acks-unseen",
+        /// A paste leaves packets out.
+        PacketsLeftOut = "packets-left-out",
+        /// Packets are stamped earlier than those before them.
+        ClockStepped = "clock-stepped",
+        /// No round trip shows which ACK reached the sender before which data.
+        VantageUnknown = "vantage-unknown",
     }
 }
 
@@ -80,10 +110,7 @@ impl<T> Ends<T> {
 pub struct TrustRow {
     /// The lowest level of all reasons.
     pub level: Level,
-    /// Reasons why the level is not `high`, the gravest first: `one-sided`, `handshake-missing`, `handshake-partial`,
-    /// `scale-unknown`, `scale-inferred`, `options-cut`, `data-unseen`, `acks-unseen`, `packets-left-out`,
-    /// `clock-stepped`,
-    /// `vantage-unknown`.
+    /// Names of the reasons why the level is not `high`, in the order of [`Reason::ALL`].
     pub reasons: Vec<&'static str>,
     /// Place where the capture was taken: `at the client`, `at the server`, `between the ends`, `not known where`.
     pub vantage: &'static str,
@@ -139,10 +166,10 @@ impl TrustRow {
             // Nobody waited to send, so there is no label that could suffer.
             return;
         }
-        self.because(self.one_sided, "one-sided", Level::Low);
+        self.because(self.one_sided, Reason::OneSided, Level::Low);
         // Without the beginning neither the congestion window nor the options are known.
-        self.because(self.handshake == "missing", "handshake-missing", Level::Medium);
-        self.because(self.handshake == "partial", "handshake-partial", Level::Medium);
+        self.because(self.handshake == "missing", Reason::HandshakeMissing, Level::Medium);
+        self.because(self.handshake == "partial", Reason::HandshakePartial, Level::Medium);
         let scales = Direction::BOTH.map(|sender| (sender, scale(flow, sender.peer())));
         // A flight that fits the smallest window that a field can mean is never limited by it; an initial window seldom
         // exceeds that.
@@ -150,24 +177,28 @@ impl TrustRow {
             connection.half(sender).max_flight as f64 > ROUND * f64::from(connection.half(sender).mss())
         };
         let unknown = scales.iter().any(|(sender, known)| *known == ScaleKnown::Unknown && fills(*sender));
-        self.because(unknown, "scale-unknown", Level::Low);
-        self.because(scales.iter().any(|(_, known)| *known == ScaleKnown::Inferred), "scale-inferred", Level::Medium);
+        self.because(unknown, Reason::ScaleUnknown, Level::Low);
+        self.because(
+            scales.iter().any(|(_, known)| *known == ScaleKnown::Inferred),
+            Reason::ScaleInferred,
+            Level::Medium,
+        );
         // SACK blocks and timestamps were cut off.
-        self.because(self.options_cut > 0, "options-cut", Level::Medium);
+        self.because(self.options_cut > 0, Reason::OptionsCut, Level::Medium);
         let touched = 1.0 - (1.0 - self.unseen_share.unwrap_or_default()).powf(ROUND);
         let level = if touched >= MOST_ROUNDS { Level::Low } else { Level::Medium };
         // With one end only, the other end's data is missing by nature, not by a hole.
-        self.because(touched >= SOME_ROUNDS && !self.one_sided, "data-unseen", level);
+        self.because(touched >= SOME_ROUNDS && !self.one_sided, Reason::DataUnseen, level);
         let unheard = flow.pauses.iter().flatten().any(|pause| pause.unseen.acks);
-        self.because(unheard && !self.one_sided, "acks-unseen", Level::Medium);
-        self.because(flow.incomplete(), "packets-left-out", Level::Medium);
-        self.because(self.clock_steps > 0, "clock-stepped", Level::Medium);
-        self.because(side == "unknown" && !self.one_sided, "vantage-unknown", Level::Medium);
+        self.because(unheard && !self.one_sided, Reason::AcksUnseen, Level::Medium);
+        self.because(flow.incomplete(), Reason::PacketsLeftOut, Level::Medium);
+        self.because(self.clock_steps > 0, Reason::ClockStepped, Level::Medium);
+        self.because(side == "unknown" && !self.one_sided, Reason::VantageUnknown, Level::Medium);
     }
 
-    fn because(&mut self, holds: bool, reason: &'static str, level: Level) {
+    fn because(&mut self, holds: bool, reason: Reason, level: Level) {
         if holds {
-            self.reasons.push(reason);
+            self.reasons.push(reason.name());
             self.level = self.level.max(level);
         }
     }

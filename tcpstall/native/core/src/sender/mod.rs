@@ -1,9 +1,10 @@
-//! Models of the sending stack: congestion window, timers, idle restart.
+//! Models of the sending stack: congestion window, timers, idle restart, and the sizes to set.
 
 mod ack_sample;
 mod cubic;
 pub mod cwnd;
 mod hystart;
+pub mod sizes;
 pub mod timers;
 
 pub use ack_sample::AckSample;

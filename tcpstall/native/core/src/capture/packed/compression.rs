@@ -1,23 +1,26 @@
 //! Detects the compression of an input from its first bytes, and makes its decoder.
 
+use crate::words::words;
 use std::io::{self, Read};
 
 use super::counted::Counted;
 use super::lz4::Lz4;
 
-/// A supported compression.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Compression {
-    /// RFC 1952, in one member or many.
-    Gzip,
-    /// RFC 8878, in one frame or many.
-    Zstd,
-    /// LZ4 frames, legacy ones included.
-    Lz4,
-    /// The .xz format, in one stream or many.
-    Xz,
-    /// bzip2, in one stream or many.
-    Bzip2,
+words! {
+    /// A supported compression.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    pub enum Compression {
+        /// RFC 1952, in one member or many.
+        Gzip = "gzip",
+        /// RFC 8878, in one frame or many.
+        Zstd = "zstd",
+        /// LZ4 frames, legacy ones included.
+        Lz4 = "lz4",
+        /// The .xz format, in one stream or many.
+        Xz = "xz",
+        /// bzip2, in one stream or many.
+        Bzip2 = "bzip2",
+    }
 }
 
 /// Bytes of the beginning that detection needs.
@@ -34,17 +37,6 @@ const KNOWN: &[(&[u8], Compression)] = &[
 ];
 
 impl Compression {
-    /// Name in reports.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Compression::Gzip => "gzip",
-            Compression::Zstd => "zstd",
-            Compression::Lz4 => "lz4",
-            Compression::Xz => "xz",
-            Compression::Bzip2 => "bzip2",
-        }
-    }
-
     /// Detects the compression by content, never by name.
     pub(in crate::capture) fn of(head: &[u8]) -> Option<Compression> {
         // A skippable frame may come first (pzstd writes one); lz4 has such frames too, but no tool begins with one.

@@ -39,6 +39,20 @@ pub enum Refusal {
     DoesNotFit,
 }
 
+impl Refusal {
+    /// Every reason; the length follows the last one.
+    pub const ALL: [Refusal; Refusal::DoesNotFit as usize + 1] = [
+        Refusal::NoHandshake,
+        Refusal::OneDirection,
+        Refusal::CaptureGaps,
+        Refusal::NoRoundTrip,
+        Refusal::NoData,
+        Refusal::TooLong,
+        Refusal::Multipath,
+        Refusal::DoesNotFit,
+    ];
+}
+
 /// Recovered setup of a connection.
 #[derive(Clone, Debug)]
 pub struct Recovered {

@@ -2,6 +2,7 @@
 
 use super::weight::{MESSAGE, weight};
 use crate::causes::Cause;
+use crate::causes::details;
 use crate::exchange::Exchange;
 use crate::flow::Direction;
 use crate::results::rows::{FlowRow, StallRow};
@@ -35,7 +36,7 @@ impl Beats {
     pub(super) fn of(row: &FlowRow) -> Beats {
         let waits = || row.stalls.iter().filter(|stall| stall.cause == Cause::AppLimited);
         let small = lengths(waits().filter(|stall| said_little(stall)));
-        let own = lengths(waits().filter(|stall| stall.detail == "idle" && weight(stall) >= LEAST_BEAT.0));
+        let own = lengths(waits().filter(|stall| stall.detail == details::IDLE && weight(stall) >= LEAST_BEAT.0));
         let mut between = Vec::new();
         for side in Direction::BOTH {
             let own: Vec<_> = row.stalls.iter().filter(|stall| stall.sender == side).collect();
@@ -56,7 +57,7 @@ impl Beats {
     /// unprompted data did, whatever its size; or the answer is an echo.
     pub(super) fn has(&self, stall: &StallRow) -> bool {
         let begun = self.echoes.partition_point(|(start, _)| *start < stall.end_ns);
-        if stall.detail == "think-time" && begun > 0 && stall.end_ns <= self.echoes[begun - 1].1 {
+        if stall.detail == details::THINK_TIME && begun > 0 && stall.end_ns <= self.echoes[begun - 1].1 {
             return true;
         }
         let length = weight(stall);

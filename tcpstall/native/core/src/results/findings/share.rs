@@ -4,6 +4,7 @@ use super::beats::Beats;
 use super::kind::Kind;
 use super::weight::{MESSAGE, weight};
 use crate::causes::Cause;
+use crate::causes::details;
 use crate::exchange::ConnectionRow;
 use crate::flow::Direction;
 use crate::results::ledger::Owner;
@@ -126,7 +127,7 @@ fn handshake<'a>(row: &'a FlowRow, shares: &mut Vec<Share<'a>>) {
         Some(Outcome::HalfOpen | Outcome::Aborted) => Kind::HalfOpen,
         Some(Outcome::OneSided | Outcome::TooEarly) => return,
         Some(Outcome::Gone(_)) | None => {
-            let again = stall.is_some_and(|stall| stall.detail == "syn-loss");
+            let again = stall.is_some_and(|stall| stall.detail == details::SYN_LOSS);
             let late = time > base.times(SLOW_HANDSHAKE) && time - base > LEAST_DELAY;
             match (again, late && row.base_rtt_ns.is_some()) {
                 (true, _) => Kind::HandshakeLoss,
@@ -148,7 +149,7 @@ fn handshake<'a>(row: &'a FlowRow, shares: &mut Vec<Share<'a>>) {
 fn of_cause<'a>(row: &'a FlowRow, cause: Cause, time: Nanos, shares: &mut Vec<Share<'a>>) {
     let mut parts: Vec<Share<'a>> = Vec::new();
     let beats = if cause == Cause::AppLimited { Beats::of(row) } else { Beats::default() };
-    for stall in row.stalls.iter().filter(|stall| stall.cause == cause && stall.detail != "awaiting-peer") {
+    for stall in row.stalls.iter().filter(|stall| stall.cause == cause && stall.detail != details::AWAITING_PEER) {
         let (kind, side) = (kind_of(row, stall, &beats), stall.sender);
         match parts.iter_mut().find(|part| part.kind == kind && part.side == side) {
             Some(part) => part.stalls.push(stall),
@@ -188,7 +189,7 @@ fn kind_of(row: &FlowRow, stall: &StallRow, beats: &Beats) -> Kind {
         cause if !matches!(cause, Cause::Retransmission | Cause::ZeroWindow) && hardly_seen(row) => Kind::Unexplained,
         Cause::AppLimited => of_application(row, stall, beats),
         // On a path that reorders, a hole that SACK reports fills by itself.
-        Cause::Retransmission if stall.detail == "recovery" && held_back(row, stall) => Kind::Reordering,
+        Cause::Retransmission if stall.detail == details::RECOVERY && held_back(row, stall) => Kind::Reordering,
         Cause::Retransmission => {
             let gone = matches!(row.outcome.outcome, Some(Outcome::Gone(end)) if end == stall.sender);
             if gone && !stall.ended { Kind::PeerGone } else { Kind::Loss }
@@ -209,7 +210,7 @@ fn held_back(row: &FlowRow, stall: &StallRow) -> bool {
 }
 
 fn of_application(row: &FlowRow, stall: &StallRow, beats: &Beats) -> Kind {
-    let answers = stall.detail == "think-time";
+    let answers = stall.detail == details::THINK_TIME;
     if !stall.ended || answers && stall.sender == Direction::Client || !answers && until_close(row, stall) {
         return Kind::Idle;
     }
@@ -286,7 +287,7 @@ fn rate(row: &FlowRow) -> Option<Kind> {
     }
     let own = |cause: Cause| {
         let waits = row.stalls.iter().filter(|stall| stall.cause == cause && stall.sender == main_sender(row));
-        let waited: i64 = waits.filter(|stall| stall.detail != "awaiting-peer").map(weight).sum();
+        let waited: i64 = waits.filter(|stall| stall.detail != details::AWAITING_PEER).map(weight).sum();
         Nanos(waited).times(OF_THE_RATE) > sending
     };
     Some(match (own(Cause::Pacing), own(Cause::AppLimited)) {

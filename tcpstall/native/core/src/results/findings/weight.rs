@@ -1,5 +1,6 @@
 //! Weight of a wait, and size of a message.
 
+use crate::causes::details;
 use crate::results::rows::StallRow;
 
 /// Mean payload of a segment up to which an end sends messages: a keystroke through a secure shell takes 36 to
@@ -9,6 +10,6 @@ pub(super) const MESSAGE: u64 = 128;
 /// Own length of a wait: for an answer the time since its request, for any other wait its whole length. The silence
 /// before the request was the peer's.
 pub(super) fn weight(stall: &StallRow) -> i64 {
-    let thought = stall.evidence.freed_to_data_ns.filter(|_| stall.detail == "think-time");
+    let thought = stall.evidence.freed_to_data_ns.filter(|_| stall.detail == details::THINK_TIME);
     thought.unwrap_or(stall.duration_ns).min(stall.duration_ns).0.max(0)
 }

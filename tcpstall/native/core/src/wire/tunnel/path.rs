@@ -3,47 +3,32 @@
 use std::fmt;
 
 use crate::wire::Address;
+use crate::words::words;
 
-/// A tunnel protocol.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
-pub enum Kind {
-    /// IP in IP (RFC 2003, RFC 2473).
-    IpInIp,
-    /// IPv6 in IP (RFC 4213).
-    SixInFour,
-    /// GRE (RFC 2784, RFC 2890), bridged Ethernet included.
-    Gre,
-    /// The GRE of PPTP (RFC 2637).
-    Pptp,
-    /// A switch's copy of its ports' traffic in GRE.
-    Erspan,
-    /// VXLAN (RFC 7348).
-    Vxlan,
-    /// Geneve (RFC 8926).
-    Geneve,
-    /// GTP-U (3GPP TS 29.281).
-    GtpU,
-    /// Ethernet in IP (RFC 3378).
-    EtherIp,
-    /// MPLS in IP or UDP (RFC 4023, RFC 7510).
-    Mpls,
-}
-
-impl Kind {
-    /// Name in reports.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Kind::IpInIp => "IPIP",
-            Kind::SixInFour => "6in4",
-            Kind::Gre => "GRE",
-            Kind::Pptp => "PPTP",
-            Kind::Erspan => "ERSPAN",
-            Kind::Vxlan => "VXLAN",
-            Kind::Geneve => "Geneve",
-            Kind::GtpU => "GTP-U",
-            Kind::EtherIp => "EtherIP",
-            Kind::Mpls => "MPLS",
-        }
+words! {
+    /// A tunnel protocol.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+    pub enum Kind {
+        /// IP in IP (RFC 2003, RFC 2473).
+        IpInIp = "IPIP",
+        /// IPv6 in IP (RFC 4213).
+        SixInFour = "6in4",
+        /// GRE (RFC 2784, RFC 2890), bridged Ethernet included.
+        Gre = "GRE",
+        /// The GRE of PPTP (RFC 2637).
+        Pptp = "PPTP",
+        /// A switch's copy of its ports' traffic in GRE.
+        Erspan = "ERSPAN",
+        /// VXLAN (RFC 7348).
+        Vxlan = "VXLAN",
+        /// Geneve (RFC 8926).
+        Geneve = "Geneve",
+        /// GTP-U (3GPP TS 29.281).
+        GtpU = "GTP-U",
+        /// Ethernet in IP (RFC 3378).
+        EtherIp = "EtherIP",
+        /// MPLS in IP or UDP (RFC 4023, RFC 7510).
+        Mpls = "MPLS",
     }
 }
 

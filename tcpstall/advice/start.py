@@ -1,16 +1,16 @@
 """Remedies for connections that are slow to start: their handshakes, initial windows and restarts after idle."""
 
-from tcpstall import sizing
+from tcpstall.advice import sizing
+from tcpstall.advice.case import Case
+from tcpstall.advice.needs import first_window, initial_window, largest_message
+from tcpstall.advice.remedy import Platform, Remedy, bsd, linux, unknown, windows
+from tcpstall.advice.shell import KEPT, changed_route, raised, sysctl
 from tcpstall.model import IdleClose
-from tcpstall.remedies.case import Case
-from tcpstall.remedies.remedy import Platform, Remedy, bsd, linux, unknown, windows
-from tcpstall.remedies.shell import KEPT, changed_route, raised, sysctl
 from tcpstall.units import counted, duration, number, size
 
 __all__ = [
     "accept_queue",
     "first_segments",
-    "fitting",
     "keep_open",
     "keep_window_after_idle",
     "reuse",
@@ -75,7 +75,7 @@ def keep_open(case: Case, close: IdleClose) -> Remedy:
 
 def first_segments(case: Case) -> Remedy:
     """A larger initial congestion window at the sender."""
-    fit = fitting(case)
+    fit = initial_window(case)
     shown = fit.segments
     even = sizing.windows_initcwnd(shown)
     address = case.flow.end(case.receiver).address
@@ -107,32 +107,12 @@ def first_segments(case: Case) -> Remedy:
     )
 
 
-def fitting(case: Case) -> sizing.InitialWindow:
-    """What suits this flow's response: see sizing.fitting_initcwnd."""
-    path = case.own.bdp_bytes
-    if path is None and case.link_bytes_per_s and case.rtt_ns:
-        path = sizing.bdp_bytes(case.link_bytes_per_s, case.rtt_ns)
-    return sizing.fitting_initcwnd(
-        _response_bytes(case), case.mss_bytes, window_bytes=case.first("peer_window_bytes"), path_bdp_bytes=path
-    )
-
-
-def _response_bytes(case: Case) -> int:
-    """What the sender had to send when it waited first: one exchange's data, else all of it."""
-    start = min((stall.start_ns for stall in case.stalls), default=case.flow.start_ns)
-    for exchange in case.flow.exchanges:
-        sent = exchange.request_bytes if exchange.requester == case.sender else exchange.response_bytes
-        if sent and exchange.start_ns <= start <= exchange.end_ns:
-            return sent
-    return case.own.bytes
-
-
 def _why(case: Case, fit: sizing.InitialWindow) -> str:
     """What that number is: all of the response, or as much as something else allows."""
-    whole = f"all of the {size(_response_bytes(case))}"
+    whole = f"all of the {size(largest_message(case))}"
     match fit.bound:
         case "window":
-            window = size(case.first("peer_window_bytes") or 0)
+            window = size(first_window(case) or 0)
             return f"beyond that it buys nothing, because the {case.receiver}'s first window of {window} binds"
         case "path":
             return "as much as the path holds; more would only queue"
@@ -144,7 +124,7 @@ def _why(case: Case, fit: sizing.InitialWindow) -> str:
 
 def _helps(case: Case, fit: sizing.InitialWindow) -> str:
     now = sizing.segments_in(case.own.initial_window_bytes or 10 * case.mss_bytes, case.mss_bytes)
-    total = _response_bytes(case)
+    total = largest_message(case)
     before = sizing.slow_start_rounds(total, case.mss_bytes, now)
     after = sizing.slow_start_rounds(total, case.mss_bytes, fit.segments)
     trip = f" of {duration(case.rtt_ns)}" if case.rtt_ns else ""

@@ -5,20 +5,23 @@ What `ss` prints: ss(8), `struct tcp_info` of linux/tcp.h, `struct sock`'s memin
 
 from collections.abc import Callable, Iterator
 
-from tcpstall.causes import Cause
-from tcpstall.remedies.case import Case
-from tcpstall.remedies.remedy import Check, Platform
-from tcpstall.remedies.shell import which_socket
+from tcpstall.advice.case import Case
+from tcpstall.advice.remedy import Check, Platform
+from tcpstall.advice.shell import which_socket
+from tcpstall.causes import Cause, Detail
 from tcpstall.units import number, size_range
 
 __all__ = ["checks"]
 
 _SS = "ss(8); linux/tcp.h tcp_info"
 
+_NOT_SEEN = (Cause.CAPTURE_GAP, Cause.UNEXPLAINED)
+"""Labels that state a lack of evidence: no host can confirm them."""
+
 
 def checks(case: Case) -> tuple[Check, ...]:
     """What to look at, the most telling first."""
-    found = list(_ON_LINUX.get(case.cause, _nothing)(case))
+    found = list(_ON_LINUX.get(case.cause, _any_wait)(case))
     found += _elsewhere(case)
     return tuple(found)
 
@@ -32,8 +35,9 @@ def _ss(case: Case, shows: str, *, receiver: bool = False) -> Check:
     return Check(at, Platform.LINUX, f"ss -tinmo {which_socket(case, at)}", shows, _SS)
 
 
-def _nothing(_case: Case) -> Iterator[Check]:
-    return iter(())
+def _any_wait(case: Case) -> Iterator[Check]:
+    if case.cause not in _NOT_SEEN:
+        yield _ss(case, "cwnd, unacked, snd_wnd, notsent and timer while the sender waits")
 
 
 def _send_buffer(case: Case) -> Iterator[Check]:
@@ -84,7 +88,7 @@ def _memory(case: Case, *, receiver: bool = False) -> Check:
 
 
 def _window(case: Case) -> Iterator[Check]:
-    if case.kind == "slow-reader":
+    if case.kind == Detail.SLOW_READER:
         yield _ss(case, "Recv-Q above 0 again and again: the application has not read it", receiver=True)
     elif case.window_grew:
         yield _ss(
@@ -205,7 +209,7 @@ def _handshake(case: Case) -> Iterator[Check]:
 
 def _elsewhere(case: Case) -> Iterator[Check]:
     """What the other systems show, where it tells something of this cause."""
-    if case.cause in (Cause.CAPTURE_GAP, Cause.UNEXPLAINED):
+    if case.cause in _NOT_SEEN:
         return
     at = case.receiver if case.cause in (Cause.RWND_LIMITED, Cause.ZERO_WINDOW) else case.sender
     own = case.flow.end(at)

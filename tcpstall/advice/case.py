@@ -3,14 +3,12 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from tcpstall.causes import Cause
+from tcpstall.advice import sizing
+from tcpstall.causes import Cause, Detail
 from tcpstall.facts import mostly
 from tcpstall.model import Direction, Flow, Service, Side, Stall
 
 __all__ = ["Case", "cases"]
-
-_USUAL_SEGMENT = 1_448
-"""Payload of an Ethernet frame with timestamps, where no segment size is known, bytes."""
 
 _NOISE_SHARE = 20
 """What owns less than a twentieth of what the largest case owns is not worth a change."""
@@ -22,13 +20,13 @@ _GREW = 1.25
 """Windows of one fixed buffer differ by less: the share of it that is window follows the segments' sizes."""
 
 _KINDS: dict[Cause, dict[str | None, str]] = {
-    Cause.CWND_LIMITED: {"initial-window": "slow-start", "slow-start": "slow-start"},
-    Cause.RETRANSMISSION: {"spurious": "spurious", "tail-loss": "tail-loss"},
-    Cause.RWND_LIMITED: {"slow-reader": "slow-reader"},
-    Cause.ZERO_WINDOW: {"never-reopened": "never-reopened", "below-segment": "below-segment"},
-    Cause.APP_LIMITED: {"think-time": "think-time", "awaiting-peer": "awaiting-peer"},
-    Cause.HANDSHAKE: {kind: kind for kind in ("syn-loss", "refused", "unanswered", "half-open")},
-    Cause.DELAYED_ACK: {"nagle": "nagle"},
+    Cause.CWND_LIMITED: {Detail.INITIAL_WINDOW: Detail.SLOW_START, Detail.SLOW_START: Detail.SLOW_START},
+    Cause.RETRANSMISSION: {Detail.SPURIOUS: Detail.SPURIOUS, Detail.TAIL_LOSS: Detail.TAIL_LOSS},
+    Cause.RWND_LIMITED: {Detail.SLOW_READER: Detail.SLOW_READER},
+    Cause.ZERO_WINDOW: {Detail.NEVER_REOPENED: Detail.NEVER_REOPENED, Detail.BELOW_SEGMENT: Detail.BELOW_SEGMENT},
+    Cause.APP_LIMITED: {Detail.THINK_TIME: Detail.THINK_TIME, Detail.AWAITING_PEER: Detail.AWAITING_PEER},
+    Cause.HANDSHAKE: {kind: kind for kind in (Detail.SYN_LOSS, Detail.REFUSED, Detail.UNANSWERED, Detail.HALF_OPEN)},
+    Cause.DELAYED_ACK: {Detail.NAGLE: Detail.NAGLE},
 }
 """Details that ask for another change than their cause's others do."""
 
@@ -59,7 +57,7 @@ class Case:
     @property
     def mss_bytes(self) -> int:
         """Payload of a full segment."""
-        return self.own.mss_bytes or _USUAL_SEGMENT
+        return self.own.mss_bytes or sizing.USUAL_SEGMENT
 
     @property
     def rtt_ns(self) -> int | None:

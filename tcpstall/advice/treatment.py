@@ -3,13 +3,13 @@
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from tcpstall.causes import Cause
+from tcpstall.advice import buffers, needs, path, segments, start
+from tcpstall.advice.case import Case, cases
+from tcpstall.advice.confirm import checks
+from tcpstall.advice.remedy import Check, Remedy
+from tcpstall.advice.sockets import Matched, Remark, Socket, word_on
+from tcpstall.causes import Cause, Detail
 from tcpstall.model import Analysis, Endpoint, Flow, Service, Side
-from tcpstall.remedies import buffers, path, segments, start
-from tcpstall.remedies.case import Case, cases
-from tcpstall.remedies.confirm import checks
-from tcpstall.remedies.remedy import Check, Remedy
-from tcpstall.sockets import Matched, Remark, Socket, word_on
 
 __all__ = ["Treatment", "services_by_end", "treatments"]
 
@@ -49,7 +49,7 @@ def services_by_end(analysis: Analysis) -> dict[Endpoint, Service]:
 
 
 def _treated(case: Case, sockets: dict[Side, Socket]) -> Treatment:
-    remedies, nothing = _BY_CAUSE[case.cause](case)
+    remedies, nothing = _BY_CAUSE.get(case.cause, _as_the_core_advises)(case)
     said = word_on(
         case.flow, case.cause, case.sender, case.stalls, sockets.get(case.sender), sockets.get(case.receiver)
     )
@@ -77,32 +77,36 @@ _GONE = (
 )
 
 
+def _as_the_core_advises(case: Case) -> _Answer:
+    return (), f"nothing to change in TCP that is known: {case.stalls[0].advice if case.stalls else case.cause.advice}"
+
+
 def _handshake(case: Case) -> _Answer:
     if nothing := _NEVER_STOOD.get(case.flow.outcome or ""):
         return (), nothing
-    if case.kind in ("refused", "unanswered", "half-open"):
+    if case.kind in (Detail.REFUSED, Detail.UNANSWERED, Detail.HALF_OPEN):
         return (), f"nothing to change in TCP: {case.stalls[0].advice}"
     close = case.service.idle_close if case.service is not None else None
     again = (start.reuse(case), *((start.keep_open(case, close),) if close is not None else ()))
-    return (start.accept_queue(case), *again) if case.kind == "syn-loss" else again, ""
+    return (start.accept_queue(case), *again) if case.kind == Detail.SYN_LOSS else again, ""
 
 
 def _cwnd_limited(case: Case) -> _Answer:
-    if case.kind == "slow-start":
-        reached = (case.own.initial_window_bytes or 0) >= start.fitting(case).segments * case.mss_bytes
+    if case.kind == Detail.SLOW_START:
+        reached = (case.own.initial_window_bytes or 0) >= needs.initial_window(case).segments * case.mss_bytes
         first = () if reached else (start.first_segments(case),)
         return (*first, start.reuse(case)), ""
     return (path.find_losses(case), path.another_control(case), path.paced_bursts(case)), ""
 
 
 def _rwnd_limited(case: Case) -> _Answer:
-    if case.kind == "slow-reader":
+    if case.kind == Detail.SLOW_READER:
         return (), (
             f"nothing to change in TCP: the {case.receiver}'s application reads too slowly; a larger buffer only "
             "fills later"
         )
     scale = case.flow.directions[case.receiver].window_scale
-    needed, _ = buffers.needed_flight(case)
+    needed, _ = needs.needed_flight(case)
     scaling = (buffers.window_scaling(case),) if scale == 0 and needed > _UNSCALED else ()
     if case.window_grew:
         return (*scaling, buffers.larger_first_window(case)), ""
@@ -110,12 +114,12 @@ def _rwnd_limited(case: Case) -> _Answer:
 
 
 def _zero_window(case: Case) -> _Answer:
-    if case.kind == "below-segment":
+    if case.kind == Detail.BELOW_SEGMENT:
         return (buffers.autotuned_receiving(case),), ""
     reading = (
         f"nothing to change in TCP: the {case.receiver}'s application must read, its buffer was full to the last byte"
     )
-    return ((buffers.give_up_on_dead_reader(case),) if case.kind == "never-reopened" else ()), reading
+    return ((buffers.give_up_on_dead_reader(case),) if case.kind == Detail.NEVER_REOPENED else ()), reading
 
 
 def _sndbuf_limited(case: Case) -> _Answer:
@@ -127,9 +131,9 @@ def _idle_restart(case: Case) -> _Answer:
 
 
 def _app_limited(case: Case) -> _Answer:
-    if case.kind == "think-time":
+    if case.kind == Detail.THINK_TIME:
         return (path.answer_sooner(case),), ""
-    if case.kind == "awaiting-peer":
+    if case.kind == Detail.AWAITING_PEER:
         return (), "nothing to change on this host: it was the other end's turn to speak"
     return (), f"nothing to change in TCP: the {case.sender}'s application had nothing to send"
 
@@ -137,10 +141,10 @@ def _app_limited(case: Case) -> _Answer:
 def _retransmission(case: Case) -> _Answer:
     if case.flow.outcome == "gone" and case.flow.unanswered_sender == case.sender and not case.stalls[-1].ended:
         return (), _GONE.format(peer=case.receiver)
-    if case.kind == "spurious":
+    if case.kind == Detail.SPURIOUS:
         return (path.patient_timer(case),), ""
     found = [path.find_losses(case), path.sooner_repair(case)]
-    waited_for_timers = case.kind == "tail-loss" or bool(case.own.timeouts)
+    waited_for_timers = case.kind == Detail.TAIL_LOSS or bool(case.own.timeouts)
     if waited_for_timers and case.rtt_ns is not None and case.rtt_ns < _SHORT_PATH_NS:
         found.append(path.sooner_timer(case))
     return (*found, path.paced_bursts(case)), ""

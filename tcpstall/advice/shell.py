@@ -1,7 +1,7 @@
 """Words that commands share: routes by what they lead to, and sockets by their ends."""
 
+from tcpstall.advice.case import Case
 from tcpstall.model import Side
-from tcpstall.remedies.case import Case
 
 __all__ = ["KEPT", "changed_route", "raised", "sysctl", "which_socket"]
 

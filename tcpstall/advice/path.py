@@ -1,9 +1,9 @@
 """Remedies for what lies beyond windows and buffers: losses, repairs, the link, pacing, and applications that think."""
 
-from tcpstall import sizing
-from tcpstall.remedies.case import Case
-from tcpstall.remedies.remedy import Platform, Remedy, Step, bsd, linux, unknown, windows
-from tcpstall.remedies.shell import KEPT, changed_route, sysctl
+from tcpstall.advice.case import Case
+from tcpstall.advice.needs import link
+from tcpstall.advice.remedy import Platform, Remedy, Step, bsd, linux, unknown, windows
+from tcpstall.advice.shell import KEPT, changed_route, sysctl
 from tcpstall.units import duration
 
 __all__ = [
@@ -193,7 +193,7 @@ def paced_bursts(case: Case) -> Remedy:
 
 def faster_link(case: Case) -> Remedy:
     """Only the path itself can be widened."""
-    rate = case.own.bottleneck_bytes_per_s or case.link_bytes_per_s
+    asked = link(case)
     same = Step(note="nothing on the hosts: compress, cache or send less, or buy a faster link; "
                 "a shaper with fq_codel or cake before the bottleneck keeps its queue short")  # fmt: skip
     return Remedy(
@@ -203,13 +203,8 @@ def faster_link(case: Case) -> Remedy:
         "the path was full: larger windows and buffers would only lengthen the queue",
         "the next limit shows once this one is gone",
         "RFC 9438 §4.1, RFC 8290 (FQ-CoDel)",
-        f"rate={sizing.faster_link(max(rate, _mean_rate(case))) * 8 // 1_000_000}Mbit" if rate else None,
+        f"rate={asked * 8 // 1_000_000}Mbit" if asked else None,
     )
-
-
-def _mean_rate(case: Case) -> int:
-    """What went over the whole flow, bytes/s: no link that it had was slower."""
-    return case.own.bytes * 1_000_000_000 // max(1, case.flow.duration_ns)
 
 
 def answer_sooner(case: Case) -> Remedy:

@@ -4,8 +4,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from ipaddress import ip_address
 
+from tcpstall.advice.sockets.paste import Paste, Socket
 from tcpstall.model import Analysis, Endpoint, Flow, Side
-from tcpstall.sockets.paste import Paste, Socket
 
 __all__ = ["Matched", "matched"]
 

@@ -8,9 +8,9 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
+from tcpstall.advice.sockets.paste import Socket
 from tcpstall.causes import Cause
 from tcpstall.model import Flow, Side, Stall
-from tcpstall.sockets.paste import Socket
 from tcpstall.units import duration, number, percent, size_range
 from tcpstall.units import per_second as rate_text
 

@@ -1,4 +1,6 @@
-"""How large windows and buffers must be: pure arithmetic on observed values, in bytes, nanoseconds and segments.
+"""Sizes of windows and buffers: pure arithmetic on observed values, in bytes, nanoseconds and segments.
+
+The native core computes SO_SNDBUF, the initial window and the link to ask for, because `whatif` replays them.
 
 Linux counts a buffer in memory, not in payload, and differently at each end:
 
@@ -12,8 +14,11 @@ Linux counts a buffer in memory, not in payload, and differently at each end:
 
 from dataclasses import dataclass
 
+from tcpstall import _core
+
 __all__ = [
     "SEGMENT_OVERHEAD",
+    "USUAL_SEGMENT",
     "InitialWindow",
     "Sizes",
     "bdp_bytes",
@@ -29,15 +34,15 @@ __all__ = [
     "tcp_rmem_max_for",
     "tcp_wmem_max_for",
     "windows_initcwnd",
-    "worth_setting",
 ]
 
 _S = 1_000_000_000
 
-SEGMENT_OVERHEAD = 832
-"""What Linux 6 counts for a buffer beyond its payload, bytes: 47,424 for 46,592 in `skmem` w; `SKB_TRUESIZE(0)` and
-the head that `tcp_stream_alloc_skb` asks for. With segmentation offload one buffer holds up to 64 KB, so this is the
-most that a segment costs."""
+SEGMENT_OVERHEAD = _core.SEGMENT_OVERHEAD
+"""Bytes that Linux counts for a buffer beyond its payload."""
+
+USUAL_SEGMENT = 1_448
+"""Payload of an Ethernet frame with timestamps, where no segment size is known, bytes."""
 
 _HEADERS, _BUFFER = 640, 256
 """Linux `tcp_sndbuf_expand` counts a segment as MSS, MAX_TCP_HEADER and skb_shared_info, rounded up to a power of two,
@@ -48,13 +53,6 @@ _AUTOTUNED_WINDOWS = 2
 
 _INITIAL_WINDOW = 10
 """RFC 6928, segments."""
-
-_ROOM_TO_WAKE = (3, 2)
-"""`sk_stream_write_space`: the writer sleeps until the queue is down to 2/3 of the limit; to be in flight all the time
-data must fit into those 2/3."""
-
-_BURST_MOST = 100
-"""Segments that are sent in one burst at most, where the path's rate is not known: 145 KB, which gigabit ports hold."""
 
 _LARGEST_SCALE = 14
 """RFC 7323 §2.3."""
@@ -81,13 +79,12 @@ def segments_in(size_bytes: int, mss_bytes: int) -> int:
 
 
 def so_sndbuf_for(flight_bytes: int, mss_bytes: int) -> int:
-    """The SO_SNDBUF to ask for so that so much can be in flight without the writer being the limit.
+    """The SO_SNDBUF in bytes with which so much can be in flight all the time; no less than a fresh socket has.
 
-    Half of what is counted, because Linux doubles it; with one segment a buffer, the worst case.
+    Half of what is counted, because Linux doubles it, with one segment a buffer, the worst case; no less than the
+    flight, because other systems count payload alone.
     """
-    counted = segments_in(flight_bytes, mss_bytes) * (mss_bytes + SEGMENT_OVERHEAD)
-    above, below = _ROOM_TO_WAKE
-    return -(-counted * above // (below * 2))
+    return _core.so_sndbuf(flight_bytes, mss_bytes)
 
 
 def tcp_wmem_max_for(flight_bytes: int, mss_bytes: int) -> int:
@@ -98,8 +95,8 @@ def tcp_wmem_max_for(flight_bytes: int, mss_bytes: int) -> int:
 
 
 def so_rcvbuf_for(window_bytes: int) -> int:
-    """The SO_RCVBUF to ask for: doubled, half of it at least becomes window."""
-    return window_bytes
+    """The SO_RCVBUF in bytes: doubled, half of it at least becomes window; no less than a fresh socket has."""
+    return max(_core.LEAST_SIZE, window_bytes)
 
 
 def tcp_rmem_max_for(window_bytes: int) -> int:
@@ -162,7 +159,6 @@ class InitialWindow:
     segments: int
     bound: str
     response_segments: int
-    window_segments: int | None
 
 
 def fitting_initcwnd(
@@ -173,15 +169,10 @@ def fitting_initcwnd(
     `window_bytes` is the peer's window when the response begins: whole segments of it can be sent, whatever the
     congestion window. `path_bdp_bytes` is what the path holds without a queue, where that is known.
     """
-    whole = segments_in(response_bytes, mss_bytes)
-    window = None if window_bytes is None else window_bytes // max(1, mss_bytes)
-    path = None if path_bdp_bytes is None else max(_INITIAL_WINDOW, segments_in(path_bdp_bytes, mss_bytes))
-    limits = [(whole, "response")]
-    if window is not None:
-        limits.append((window, "window"))
-    limits.append((path, "path") if path is not None else (_BURST_MOST, "burst"))
-    segments, bound = min(limits, key=lambda limit: limit[0])
-    return InitialWindow(max(1, segments), bound, whole, window)
+    segments, bound = _core.initial_window(
+        response_bytes, mss_bytes, window_bytes=window_bytes, path_bdp_bytes=path_bdp_bytes
+    )
+    return InitialWindow(segments, bound, segments_in(response_bytes, mss_bytes))
 
 
 def windows_initcwnd(segments: int) -> int:
@@ -189,21 +180,6 @@ def windows_initcwnd(segments: int) -> int:
     return min(_WINDOWS_MOST, max(2, segments + segments % 2))
 
 
-_LEAST_SIZE = 16 << 10
-"""What Linux gives a new socket to send (second value of tcp_wmem), bytes: nobody sets less."""
-
-_SLOWEST_LINK = 125_000
-"""1 Mbit/s: slower links are not sold."""
-
-
-def worth_setting(size_bytes: int) -> int:
-    """No less than what a socket has anyway."""
-    return max(_LEAST_SIZE, size_bytes)
-
-
 def faster_link(rate: int) -> int:
     """Of the series 1, 2, 5, 10 … Mbit/s the next that is at least twice that rate (bytes/s), in bytes/s."""
-    decade = _SLOWEST_LINK
-    while 5 * decade < 2 * rate:
-        decade *= 10
-    return next(step * decade for step in (1, 2, 5) if step * decade >= 2 * rate)
+    return _core.faster_link(rate)

@@ -1,10 +1,11 @@
 """Remedies for buffers: the sender's, the receiver's, and readers that let theirs fill up."""
 
-from tcpstall import sizing
-from tcpstall.remedies.case import Case
-from tcpstall.remedies.remedy import Platform, Remedy, bsd, linux, unknown, windows
-from tcpstall.remedies.shell import KEPT, changed_route, raised, sysctl
-from tcpstall.units import number, per_second, size, size_range
+from tcpstall.advice import sizing
+from tcpstall.advice.case import Case
+from tcpstall.advice.needs import needed_flight
+from tcpstall.advice.remedy import Platform, Remedy, bsd, linux, unknown, windows
+from tcpstall.advice.shell import KEPT, changed_route, raised, sysctl
+from tcpstall.units import number, size, size_range
 
 __all__ = [
     "autotuned_receiving",
@@ -12,37 +13,10 @@ __all__ = [
     "give_up_on_dead_reader",
     "larger_first_window",
     "larger_sndbuf",
-    "needed_flight",
     "window_scaling",
 ]
 
 _UNSCALED = 65_535
-
-_LEAST = 10
-"""Segments: no buffer need be smaller than an initial window (RFC 6928)."""
-
-
-def needed_flight(case: Case) -> tuple[int, str]:
-    """What must fit into window and buffers, and what it was computed from."""
-    needed, reason = _needed_by_path(case)
-    if 0 < case.own.bytes < needed:
-        return case.own.bytes, "all that it sent"
-    if needed < case.own.max_in_flight_bytes:
-        return case.own.max_in_flight_bytes, "as much as was in flight already"
-    return needed, reason
-
-
-def _needed_by_path(case: Case) -> tuple[int, str]:
-    if case.link_bytes_per_s and case.rtt_ns:
-        told = f"the round trip times {per_second(case.link_bytes_per_s)} of the link"
-        return sizing.bdp_bytes(case.link_bytes_per_s, case.rtt_ns), told
-    if case.own.bdp_bytes:
-        return case.own.bdp_bytes, "the path's bandwidth-delay product"
-    if needed := case.value("buffer_needed_bytes"):
-        rate = case.value("needed_bytes_per_s")
-        return needed, f"for {per_second(rate)}" if rate else "what the other limits allow"
-    seen = case.value("plateau_bytes") or case.value("in_flight_bytes") or case.own.max_in_flight_bytes
-    return max(2 * seen, _LEAST * case.mss_bytes), "twice what was in flight"
 
 
 def autotuned_sending(case: Case) -> Remedy:
@@ -86,7 +60,7 @@ def autotuned_sending(case: Case) -> Remedy:
 def larger_sndbuf(case: Case) -> Remedy:
     """A larger SO_SNDBUF, where there must be one."""
     flight, reason = needed_flight(case)
-    asked = sizing.worth_setting(max(flight, sizing.so_sndbuf_for(flight, case.mss_bytes)))
+    asked = sizing.so_sndbuf_for(flight, case.mss_bytes)
     return Remedy(
         f"or set SO_SNDBUF to {number(asked)}: enough for {size(flight)} in flight ({reason})",
         case.sender,
@@ -180,7 +154,7 @@ def larger_first_window(case: Case) -> Remedy:
         "transfers are short, or begin with a larger initial congestion window than the window allows",
         "every connection starts with so much memory promised",
         "Linux tcp_select_initial_window, tcp_rcv_space_adjust",
-        f"rcvbuf={sizing.worth_setting(sizing.so_rcvbuf_for(window))}",
+        f"rcvbuf={sizing.so_rcvbuf_for(window)}",
     )
 
 

@@ -9,8 +9,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
+from tcpstall.advice.sockets.words import CONGESTION_CONTROLS, groups, words
 from tcpstall.model import Endpoint
-from tcpstall.sockets.words import CONGESTION_CONTROLS, groups, words
 
 __all__ = ["MOST_BYTES", "Paste", "Socket", "read_paste"]
 

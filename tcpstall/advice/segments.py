@@ -1,8 +1,8 @@
 """Remedies for small segments that wait for ACKs, and for ACKs that wait for data."""
 
-from tcpstall.remedies.case import Case
-from tcpstall.remedies.remedy import Remedy, bsd, linux, windows
-from tcpstall.remedies.shell import changed_route, sysctl
+from tcpstall.advice.case import Case
+from tcpstall.advice.remedy import Remedy, bsd, linux, windows
+from tcpstall.advice.shell import changed_route, sysctl
 
 __all__ = ["nodelay", "one_write", "prompt_acks"]
 

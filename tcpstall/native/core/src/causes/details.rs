@@ -1,0 +1,145 @@
+//! The list of details: a detail narrows its cause, and may have better advice than the cause itself.
+
+use super::cause::Cause;
+use crate::pause::repair::Trigger;
+
+/// One detail of a cause.
+#[derive(Clone, Copy, Debug)]
+pub struct Detail {
+    /// The cause that the detail narrows.
+    pub cause: Cause,
+    /// Public name.
+    pub name: &'static str,
+    /// Change that helps; `None` where the cause's own advice holds.
+    advice: Option<&'static str>,
+}
+
+/// Change that shortens a stall of this cause and detail.
+pub fn advice(cause: Cause, detail: &str) -> &'static str {
+    let found = DETAILS.iter().find(|row| row.cause == cause && row.name == detail);
+    found.and_then(|row| row.advice).unwrap_or(cause.info().advice)
+}
+
+macro_rules! optional {
+    () => {
+        None
+    };
+    ($advice:literal) => {
+        Some($advice)
+    };
+}
+
+macro_rules! details {
+    ($($cause:ident { $($(#[$doc:meta])* $detail:ident = $name:expr $(, $advice:literal)?;)* })*) => {
+        $($($(#[$doc])* pub const $detail: &str = $name;)*)*
+
+        /// Every detail.
+        pub const DETAILS: &[Detail] = &[
+            $($(Detail { cause: Cause::$cause, name: $detail, advice: optional!($($advice)?) },)*)*
+        ];
+    };
+}
+
+details! {
+    Handshake {
+        /// SYNs or SYN-ACKs were sent again, and the handshake was completed.
+        SYN_LOSS = "syn-loss",
+            "find out who drops or ignores SYNs or SYN-ACKs: they were sent again";
+        /// A RST answered the SYN.
+        REFUSED = "refused",
+            "start the service, or look for the firewall that rejects the connection";
+        /// Nothing answered the SYN.
+        UNANSWERED = "unanswered",
+            "check that the host is up and that the port listens, that no firewall drops the SYNs, and that a route leads there and back";
+        /// A SYN-ACK answered the SYN, and no ACK followed.
+        HALF_OPEN = "half-open",
+            "find out why the client does not complete the handshake: it gave up, its address is forged, or the SYN-ACKs are dropped on the way to it";
+    }
+    CwndLimited {
+        /// The first flight of the connection.
+        INITIAL_WINDOW = "initial-window",
+            "raise the initial congestion window (ip route … initcwnd), or reuse a connection that is already fast";
+        /// The window was doubling.
+        SLOW_START = "slow-start";
+        /// The window grew slowly, after a loss or at the slow-start threshold.
+        CONGESTION_AVOIDANCE = "congestion-avoidance",
+            "find the losses that keep the congestion window small, or choose a congestion control that recovers faster";
+    }
+    RwndLimited {
+        /// The application read slower than data arrived.
+        SLOW_READER = "slow-reader",
+            "make the receiving application read faster; its buffer is filling up";
+        /// The reader kept up, the window was small.
+        SMALL_BUFFER = "small-buffer";
+    }
+    ZeroWindow {
+        /// No update came while the capture ran.
+        NEVER_REOPENED = "never-reopened",
+            "find out why the receiving application stopped reading; it never read again while the capture ran";
+        /// The window was open for less than a segment.
+        BELOW_SEGMENT = "below-segment";
+    }
+    SndbufLimited {
+        /// Several flights of one size.
+        PLATEAU = "plateau";
+    }
+    IdleRestart {
+        /// The window was growing back.
+        CLIMB = "slow-start";
+    }
+    AppLimited {
+        /// It said nothing by itself.
+        IDLE = "idle";
+        /// It had the request and worked on the answer.
+        THINK_TIME = "think-time",
+            "look at the application on the sending host: it had the request and took this long to answer";
+        /// It was the peer's turn.
+        AWAITING_PEER = "awaiting-peer",
+            "nothing here: it was the other end's turn to speak";
+    }
+    Retransmission {
+        /// No sign of the loss came before the retransmission timer.
+        TIMEOUT = Trigger::Timeout.name(),
+            "find where packets are lost; a lost tail or a lost retransmission costs a timer each time";
+        /// SACK blocks or duplicate ACKs came.
+        FAST_RETRANSMIT = Trigger::Fast.name();
+        /// The probe timer fired.
+        TAIL_LOSS = Trigger::TailProbe.name(),
+            "find where packets are lost; the end of a transfer has no later data to reveal a loss";
+        /// A repair that had begun before was not over.
+        RECOVERY = "recovery";
+        /// The original had arrived.
+        SPURIOUS = "spurious",
+            "nothing was lost: find what reorders packets, or delays them or their ACKs by more than the sender's timer";
+    }
+    Nagle {
+        /// The short end of a burst was held until the next write.
+        TAIL_HELD = "tail-held";
+        /// Small writes filled a segment.
+        FILLED_UP = "filled-up";
+        /// The short end of a write left alone.
+        WRITE_TAIL = "write-tail";
+    }
+    DelayedAck {
+        /// The sender held a small segment for that ACK.
+        HELD_BY_NAGLE = "nagle";
+    }
+    BurstLimited {
+        /// Each ACK let a fixed count of segments go.
+        PARTIAL_ACK = "partial-ack";
+    }
+    BandwidthLimited {
+        /// A queue stood on the path.
+        QUEUE = "queue";
+        /// Segments came one by one at the line's rate.
+        LINE = "line";
+    }
+    CaptureGap {
+        /// A paste leaves lines out.
+        LEFT_OUT = "left-out";
+        /// Data was acknowledged that the capture lacks.
+        ACKED_UNSEEN = "acked-unseen";
+        /// More bytes are missing than a window allows.
+        UNSEEN = "unseen";
+    }
+}

@@ -1,0 +1,34 @@
+//! The core's vocabulary, each list as the core has it.
+
+use std::collections::BTreeMap;
+
+use pyo3::prelude::*;
+use tcpstall_core::capture::{Compression, Format, LinkType};
+use tcpstall_core::replay::change::NAMES;
+use tcpstall_core::replay::recover::Refusal;
+use tcpstall_core::replay::{forecast, record};
+use tcpstall_core::results::trust::Reason;
+use tcpstall_core::wire::tunnel::Kind;
+
+use crate::errors;
+
+#[pyfunction]
+pub(crate) fn vocabulary() -> PyResult<BTreeMap<&'static str, Vec<String>>> {
+    let refusals: PyResult<Vec<String>> =
+        Refusal::ALL.iter().map(|refusal| Ok(errors::json(refusal)?.trim_matches('"').to_owned())).collect();
+    let owned = |names: &[&str]| names.iter().map(|name| (*name).to_owned()).collect();
+    Ok(BTreeMap::from([
+        ("changes", owned(&NAMES)),
+        ("compressions", Compression::ALL.iter().map(|one| one.name().to_owned()).collect()),
+        ("formats", Format::ALL.iter().map(|one| one.name().to_owned()).collect()),
+        ("link_types", LinkType::ALL.iter().map(|one| one.name().into_owned()).collect()),
+        ("refusals", refusals?),
+        ("trust_reasons", Reason::ALL.iter().map(|one| one.name().to_owned()).collect()),
+        ("tunnels", Kind::ALL.iter().map(|one| one.name().to_owned()).collect()),
+    ]))
+}
+
+#[pyfunction]
+pub(crate) fn replay_limits() -> (usize, usize, u64) {
+    (record::MOST_KEPT, record::MOST_KEPT_TOGETHER, forecast::MOST_EVENTS)
+}
