@@ -51,13 +51,17 @@ fn causes(record: &Record) -> Vec<Cause> {
     Cause::ALL.into_iter().filter(|cause| of(*cause) >= least).collect()
 }
 
-/// The initial window that sends the largest message at once, within reason; `None` where the window is that large
-/// already.
+/// The initial window that sends the largest message at once, within reason and within the receiver's first window;
+/// `None` where the window is that large already.
 fn fitting(setup: &Setup) -> Option<(&'static str, Option<i64>)> {
-    let largest =
-        setup.ends.iter().flat_map(|end| end.steps.iter().map(move |step| (step.bytes + end.mss - 1) / end.mss));
     let now = setup.ends.iter().map(|end| i64::from(end.initial_window)).max().unwrap_or(1);
-    let wanted = largest.max().unwrap_or(1).max(2 * now).min(LARGEST_INITIAL_WINDOW);
+    let wanted = [0, 1].map(|end| {
+        let (own, peer) = (&setup.ends[end], &setup.ends[1 - end]);
+        let largest = own.steps.iter().map(|step| (step.bytes + own.mss - 1) / own.mss).max().unwrap_or(1);
+        let first = peer.openings.first().map_or(i64::MAX, |opening| (opening.edge - opening.arrived) / own.mss);
+        largest.max(2 * now).min(first)
+    });
+    let wanted = wanted[0].max(wanted[1]).min(LARGEST_INITIAL_WINDOW);
     (wanted > now).then_some(("initcwnd", Some(wanted)))
 }
 
