@@ -28,10 +28,10 @@ def reason(scene: Scene, *texts: str) -> str | None:
     return forecast.unpredicted[0].refused if forecast.unpredicted else None
 
 
-def started(scene: Scene, gain: float) -> str | None:
+def started(scene: Scene, gain: float, *, size: int = 50_000) -> str | None:
     """The refusal of a sender that, after its first flight, paces at `gain` times the rate of that flight."""
     scene.handshake(rtt_ms=30)
-    scene.download(80_000, pace=gain * 10 * MSS / 0.03)
+    scene.download(size, pace=gain * 10 * MSS / 0.03)
     scene.closes()
     return played(scene, "initcwnd=40").forecast.refused
 
@@ -43,6 +43,10 @@ def test_a_sender_that_starts_as_bbr_does_is_refused(scene: Scene) -> None:
 @pytest.mark.parametrize("gain", [1.5, 4.0])
 def test_another_pace_is_replayed(scene: Scene, gain: float) -> None:
     assert started(scene, gain) is None
+
+
+def test_a_pace_that_never_changes_is_replayed(scene: Scene) -> None:
+    assert started(scene, 2.85, size=400_000) is None
 
 
 def two_on_a_line(scene: Scene, later_ms: int) -> Path:
