@@ -117,7 +117,7 @@ def test_a_paste_has_plots_too(report: Report, capture: str) -> None:
 def test_the_page_tells_what_changes_would_buy_and_how_far_the_model_is_off(report: Report) -> None:
     text = visible(report(CAPTURE))
     assert "What a change would buy" in text
-    assert "initcwnd=100" in text
+    assert "initcwnd=44" in text
     assert "Predicted by playing the flow again: captured 56.1 ms, replayed unchanged" in text
 
 
