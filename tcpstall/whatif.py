@@ -6,16 +6,14 @@ own error. Where a capture does not support a prediction, `Forecast.refused` say
 
 import json
 import os
-import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from decimal import Decimal
 from functools import partial
 from typing import Any
 
 from tcpstall import _core
+from tcpstall.change import NAMES, Change, change
 from tcpstall.model import Analysis, Capture, Endpoint, Flow, Path, Side, analyze
-from tcpstall.units import read_size
 
 __all__ = [
     "NAMES",
@@ -25,6 +23,7 @@ __all__ = [
     "Outcome",
     "Sizing",
     "Times",
+    "Unpredicted",
     "WhatIf",
     "added",
     "change",
@@ -35,44 +34,8 @@ __all__ = [
 MOST_FLOWS = 500
 """Flows of a service that are replayed, those that lost most time first."""
 
-_AUTO = "auto"
-_NUMBER = re.compile(r"(\d+(?:\.\d*)?|\.\d+)\s*([A-Za-zµ/]*)")
-_SPANS = {"ns": 1, "us": 10**3, "µs": 10**3, "ms": 10**6, "s": 10**9}
-_RATES = {"k": 10**3, "m": 10**6, "g": 10**9, "": 1}
-_RATE_SUFFIX = re.compile(r"(?:bit(?:/s|ps)?|bps)$", re.IGNORECASE)
-
-NAMES: Mapping[str, str] = {
-    "initcwnd": "segments",
-    "sndbuf": "size",
-    "rcvbuf": "size",
-    "slow-start-after-idle": "switch",
-    "rtt": "trip span",
-    "rate": "rate",
-    "nodelay": "switch",
-    "delayed-ack": "span",
-    "reuse-connection": "switch",
-    "loss": "nothing",
-    "think": "span",
-}
-"""What may be changed, and what kind of value it takes."""
-
-_EXAMPLES = {
-    "segments": "40",
-    "size": "256K (or auto)",
-    "switch": "0 or 1",
-    "span": "100ms",
-    "trip span": "100ms",
-    "rate": "100Mbit",
-    "nothing": "0",
-}
-
-
-@dataclass(frozen=True, slots=True)
-class Change:
-    """One change: segments, bytes, nanoseconds, bytes a second, or 0 and 1; None for `auto`."""
-
-    name: str
-    value: int | None
+_TRIED = 5
+"""Flows that are tried where none was asked for and those that lost more time have no prediction."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,6 +73,14 @@ class Outcome:
 
 
 @dataclass(frozen=True, slots=True)
+class Unpredicted:
+    """Changes that a flow says nothing about; `refused` says in a word why."""
+
+    changes: tuple[Change, ...]
+    refused: str
+
+
+@dataclass(frozen=True, slots=True)
 class Sizing:
     """What one end's data would need; None where nothing observed says it."""
 
@@ -126,7 +97,10 @@ class Sizing:
 
 @dataclass(frozen=True, slots=True)
 class Forecast:
-    """One flow. `refused` says in a word why nothing is predicted; the times are None where they could not be told."""
+    """One flow. `refused` says in a word why nothing is predicted; the times are None where they could not be told.
+
+    `unpredicted` are those of the requested changes that have no outcome.
+    """
 
     flow: Flow
     refused: str | None
@@ -136,6 +110,7 @@ class Forecast:
     error_ns: int | None
     outcomes: tuple[Outcome, ...]
     sizing: tuple[Sizing, ...]
+    unpredicted: tuple[Unpredicted, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -148,8 +123,8 @@ class WhatIf:
 
     @property
     def told(self) -> tuple[Forecast, ...]:
-        """Those with a prediction."""
-        return tuple(forecast for forecast in self.forecasts if forecast.refused is None)
+        """Those with a prediction of everything that was asked for."""
+        return tuple(one for one in self.forecasts if one.refused is None and not one.unpredicted)
 
     @property
     def totals(self) -> tuple[Outcome, ...]:
@@ -182,40 +157,6 @@ def added(outcomes: Sequence[Outcome]) -> Outcome:
     )
 
 
-def change(text: str) -> Change:
-    """A change as people write it: `initcwnd=40`, `sndbuf=256K`. Raises ValueError that says what would be right."""
-    name, _, written = text.partition("=")
-    name, written = name.strip(), written.strip()
-    kind = NAMES.get(name)
-    if kind is None:
-        raise ValueError(f"{name!r} is nothing that can be changed: choose among {', '.join(NAMES)}")
-    auto = written == _AUTO and kind == "size"
-    value = None if auto else _value(kind, written)
-    if value is None and not auto:
-        raise ValueError(f"{text!r}: write {name}=VALUE with a value such as {_EXAMPLES[kind]}")
-    return Change(name, value)
-
-
-def _value(kind: str, written: str) -> int | None:
-    if kind == "size":
-        return read_size(written) or None
-    found = _NUMBER.fullmatch(written)
-    if not found:
-        return None
-    number, unit = Decimal(found[1]), found[2]
-    factors = {"span": _SPANS, "trip span": _SPANS}.get(kind)
-    if kind == "rate":
-        unit, factors, number = _RATE_SUFFIX.sub("", unit), _RATES, number / 8
-    elif kind.endswith("span") and number == 0:
-        return 0 if kind == "span" else None
-    factor = (factors or {"": 1}).get(unit if kind.endswith("span") else unit.lower())
-    if factor is None:
-        return None
-    value = int(number * factor)
-    fits = {"switch": value in (0, 1), "nothing": value == 0, "span": value >= 0}.get(kind, value > 0)
-    return value if fits else None
-
-
 def whatif(
     paths: Path | Sequence[Path],
     *,
@@ -231,6 +172,8 @@ def whatif(
 ) -> WhatIf:
     """Plays flows again: those with these ids, those of a service, or the one that lost most time.
 
+    Where that one has no prediction, those that lost most after it follow, up to the first that has one.
+
     Each of `changes` is a set that is made together; without any, each remedy that the flows' causes call for is tried
     alone, and the best comes first. Captures are read twice, so they must be files. `rtt=` changes the whole path's.
     `sets`, `missing_before` and `open` are those of analyze(); with `open` the second reading is of `files`, one of the
@@ -238,8 +181,8 @@ def whatif(
     """
     several: Sequence[Path] = [paths] if isinstance(paths, (str, os.PathLike)) else paths
     names = [os.fspath(path) for path in several]
-    # The one that lost most is held alone; those with a number are looked for while reading.
-    top = None if flows or service else 1
+    # Those that lost most are held alone; those with a number are looked for while reading.
+    top = None if flows or service else _TRIED
     only = () if service else flows
     analysis = analyze(
         names,
@@ -255,12 +198,15 @@ def whatif(
     rows, left_out = _wanted(analysis, flows, service)
     wanted = [analysis[row] for row in rows]
     asked = [[(one.name, one.value) for one in together] for together in changes]
-    replayed = partial(_forecasts, files or names, wanted, sets=sets, missing_before=missing_before)
-    forecasts = replayed(asked)
+    replayed = partial(_forecasts, files or names, sets=sets, missing_before=missing_before)
+    if not flows and service is None:
+        forecasts = _up_to_the_first_told(wanted, partial(replayed, changes=asked))
+        return WhatIf(tuple(analysis.captures), tuple(forecasts))
+    forecasts = replayed(wanted, asked)
     if not changes and len(wanted) > 1:
         remedies = _remedies(forecasts)
         if remedies:
-            forecasts = _best_first(replayed([[remedy] for remedy in remedies], suggested=True))
+            forecasts = _best_first(replayed(wanted, [[remedy] for remedy in remedies], suggested=True))
     return WhatIf(tuple(analysis.captures), tuple(forecasts), left_out)
 
 
@@ -293,7 +239,7 @@ def foreseen(
 def _wanted(analysis: Analysis, flows: Sequence[int], service: Endpoint | None) -> tuple[list[int], int]:
     ranked = analysis.ranked()
     if not flows and service is None:
-        return ranked[:1], 0
+        return ranked[:_TRIED], 0
     table = analysis.flows
     ids = table.column("flow")
     if service is None:
@@ -318,6 +264,18 @@ def _forecasts(
     return _read(flows, texts, suggested=suggested)
 
 
+def _up_to_the_first_told(
+    flows: Sequence[Flow], replayed: Callable[[Sequence[Flow]], list[Forecast]]
+) -> list[Forecast]:
+    """Those before the first with a prediction, and that one; the first alone where none has one."""
+    forecasts: list[Forecast] = []
+    for flow in flows:
+        forecasts += replayed([flow])
+        if forecasts and forecasts[-1].refused is None:
+            return forecasts
+    return forecasts[:1]
+
+
 def _read(flows: Sequence[Flow], texts: Sequence[str | None], *, suggested: bool) -> list[Forecast]:
     rows = ((flow, json.loads(text)) for flow, text in zip(flows, texts, strict=True) if text is not None)
     return [_forecast(flow, row, suggested) for flow, row in rows]
@@ -335,12 +293,24 @@ def _remedies(forecasts: Sequence[Forecast]) -> list[tuple[str, int | None]]:
 
 
 def _best_first(forecasts: Sequence[Forecast]) -> list[Forecast]:
-    """The same remedies for all flows, in the order of what they save over all, without those that save nothing."""
+    """The same remedies for all flows, in the order of what they save over all, without those that save nothing.
+
+    A remedy that one of the flows says nothing about is left out.
+    """
+    beyond = {one.changes for forecast in forecasts for one in forecast.unpredicted}
+    forecasts = [
+        replace(one, outcomes=tuple(made for made in one.outcomes if made.changes not in beyond), unpredicted=())
+        for one in forecasts
+    ]
     told = [forecast for forecast in forecasts if forecast.refused is None]
     replayed = sum(forecast.replayed.transfer_ns for forecast in told if forecast.replayed)
     totals = [added(outcomes) for outcomes in zip(*(forecast.outcomes for forecast in told), strict=True)]
     order = sorted(
-        (at for at, one in enumerate(totals) if one.saved_ns > 0 or one.transfer.expected_ns < replayed),
+        (
+            at
+            for at, one in enumerate(totals)
+            if one.saved_ns > 0 or (one.saved_ns == 0 and one.transfer.expected_ns < replayed)
+        ),
         key=lambda at: -totals[at].saved_ns,
     )
     return [
@@ -362,6 +332,10 @@ def _forecast(flow: Flow, row: Mapping[str, Any], suggested: bool) -> Forecast:
         error_ns=row["error_ns"],
         outcomes=tuple(outcomes),
         sizing=tuple(Sizing(**sizing) for sizing in row["sizing"]),
+        unpredicted=tuple(
+            Unpredicted(tuple(Change(**change) for change in one["changes"]), one["refused"])
+            for one in row["unpredicted"]
+        ),
     )
 
 

@@ -104,7 +104,10 @@ def _changes(texts: tuple[str, ...]) -> "list[Change]":
         changes = [change(text) for text in texts]
     except ValueError as error:
         raise click.BadParameter(str(error), param_hint="--set") from error
+    names = [made.name for made in changes]
     for text, made in zip(texts, changes, strict=True):
+        if names.count(made.name) > 1:
+            raise click.BadParameter(f"{made.name} is set twice: give it one value", param_hint="--set")
         if made.value is not None and made.value > LARGEST:
             raise click.BadParameter(f"{text!r} is larger than any value here", param_hint="--set")
     return changes

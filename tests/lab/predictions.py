@@ -45,6 +45,7 @@ class Tool:
 def told(report: dict[str, Any]) -> Forecast:
     """All connections of the report together; where one is refused, so is the whole."""
     reasons = [flow["reason"] or flow["refused"] for flow in report["flows"] if flow["refused"]]
+    reasons += [one["reason"] for flow in report["flows"] for one in flow.get("unpredicted", ())]
     totals = report["totals"]
     if reasons or not totals["outcomes"]:
         return Forecast(refused=reasons[0] if reasons else "no outcome")

@@ -31,11 +31,8 @@ def senseless(forecast: Forecast) -> Iterator[str]:
     for outcome in forecast.outcomes:
         (one,) = outcome.changes
         yield from senseless_change(flow, written(one), "client", "server")
-        if (
-            outcome.saved_ns <= 0
-            and forecast.replayed
-            and outcome.transfer.expected_ns >= forecast.replayed.transfer_ns
-        ):
+        shorter = forecast.replayed and outcome.transfer.expected_ns < forecast.replayed.transfer_ns
+        if outcome.saved_ns < 0 or (outcome.saved_ns == 0 and not shorter):
             yield f"{written(one)} saves nothing"
     for size in forecast.sizing:
         if size.sndbuf_bytes is not None:

@@ -54,6 +54,9 @@ def test_what_is_read_is_written_alike(text: str) -> None:
         "rate=0",
         "nodelay=2",
         "loss=1",
+        "loss=0.01",
+        "nodelay=0.3",
+        "initcwnd=10.5",
         "think=5",
     ],
 )

@@ -5,7 +5,7 @@ from dataclasses import asdict
 from typing import Any
 
 from tcpstall.model import Endpoint
-from tcpstall.report.whatif.words import refusal, written
+from tcpstall.report.whatif.words import REFUSALS, refusal, written
 from tcpstall.whatif import Forecast, Outcome, WhatIf
 
 __all__ = ["whatif_json"]
@@ -46,6 +46,14 @@ def _flow(forecast: Forecast) -> dict[str, Any]:
         "replayed": asdict(forecast.replayed) if forecast.replayed else None,
         "error_ns": forecast.error_ns,
         "outcomes": [_outcome(outcome) for outcome in forecast.outcomes],
+        "unpredicted": [
+            {
+                "set": [written(change) for change in one.changes],
+                "refused": one.refused,
+                "reason": REFUSALS[one.refused],
+            }
+            for one in forecast.unpredicted
+        ],
         "sizing": [asdict(sizing) for sizing in forecast.sizing],
     }
 

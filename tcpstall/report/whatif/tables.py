@@ -8,7 +8,7 @@ from rich.text import Text
 
 from tcpstall.report.inputs import as_read, described
 from tcpstall.report.style import figures, table, words
-from tcpstall.report.whatif.words import bounded, fidelity, flows_told, named, refusal, sized, slowest
+from tcpstall.report.whatif.words import bounded, fidelity, flows_told, named, refusal, sized, slowest, unpredicted
 from tcpstall.units import counted, duration
 from tcpstall.whatif import Forecast, Outcome, Times, WhatIf
 
@@ -22,7 +22,7 @@ _FLOWS = 10
 
 def render_whatif(found: WhatIf, *, width: int) -> Iterator[RenderableType]:
     """The answer first, then what it was read from."""
-    if len(found.forecasts) > 1:
+    if len(found.forecasts) > 1 and len(found.told) != 1:
         yield from _totals(found, width)
         yield Text()
     for number, forecast in enumerate(found.forecasts[:_FLOWS]):
@@ -64,7 +64,8 @@ def _flow(forecast: Forecast, width: int) -> Iterator[RenderableType]:
     if forecast.outcomes:
         yield _outcomes(forecast.outcomes, width)
         yield from (_line(text) for text in map(bounded, forecast.outcomes) if text)
-    elif not forecast.refused:
+    yield from (_line(text) for text in map(unpredicted, forecast.unpredicted))
+    if not (forecast.refused or forecast.outcomes or forecast.unpredicted):
         yield _line("nothing that it waited for calls for a change that would save time")
     if not forecast.refused:
         yield from (_line(text) for text in map(sized, forecast.sizing) if text)

@@ -5,9 +5,20 @@ from statistics import median
 
 from tcpstall import _core
 from tcpstall.units import counted, duration, number, per_second, share, size
-from tcpstall.whatif import NAMES, Change, Expected, Forecast, Outcome, Sizing, Times
+from tcpstall.whatif import NAMES, Change, Expected, Forecast, Outcome, Sizing, Times, Unpredicted
 
-__all__ = ["REFUSALS", "bounded", "fidelity", "flows_told", "named", "refusal", "sized", "slowest", "written"]
+__all__ = [
+    "REFUSALS",
+    "bounded",
+    "fidelity",
+    "flows_told",
+    "named",
+    "refusal",
+    "sized",
+    "slowest",
+    "unpredicted",
+    "written",
+]
 
 REFUSALS = {
     "no-handshake": "the handshake was not captured whole: start the capture before the connection",
@@ -19,12 +30,23 @@ REFUSALS = {
     "{} events of all replays of a flow".format(*map(number, _core.replay_limits())),
     "multipath": "it is one of several that share a window (Multipath TCP)",
     "does-not-fit": "the model does not reproduce it unchanged, so it cannot say what a change would do",
+    "bbr": "its sender paces at 2.8 times the rate of its first flight, as BBR does at its start; the model replays "
+    "windows, not such a pace",
+    "shared-line": "other flows between the same hosts filled the line too; the model replays one flow on a line",
+    "hidden-limit": "the change reaches a limit of the send buffer that the capture does not show",
+    "new-connections": "the model does not split a connection into several",
+    "endless": "the replay with the change does not end",
 }
 
 
 def refusal(forecast: Forecast) -> str:
     """The reason for giving no prediction."""
     return REFUSALS.get(forecast.refused or "", forecast.refused or "")
+
+
+def unpredicted(one: Unpredicted) -> str:
+    """The changes, and the reason for giving no prediction of them."""
+    return f"no prediction of {named(one.changes)}: {REFUSALS.get(one.refused, one.refused)}"
 
 
 def written(change: Change) -> str:

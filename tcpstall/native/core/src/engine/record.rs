@@ -13,7 +13,7 @@ use crate::pause::{Seen, Watch};
 use crate::replay::record::{Kept, MOST_KEPT, MOST_KEPT_TOGETHER};
 use crate::replay::{Kind, Passing, Record};
 use crate::time::Nanos;
-use crate::wire::{Flags, Segment};
+use crate::wire::{Address, Flags, Segment};
 
 /// Records of the flows with those ids, in their order, from one reading of the captures. The filter's times must be
 /// those of the run that gave the ids. `None` for an unknown id. A capture that cannot be read has none, and is an
@@ -23,6 +23,8 @@ pub fn records(paths: &[String], flows: &[u64], options: &Options) -> Result<Vec
         kept: flows.iter().map(|id| (*id, Kept::default())).collect(),
         left: MOST_KEPT_TOGETHER,
         measured: HashMap::new(),
+        passed: HashMap::new(),
+        beside: HashMap::new(),
         records: HashMap::new(),
     };
     match again(paths, flows, options, &mut keeping) {
@@ -37,12 +39,39 @@ struct Keeping {
     left: usize,
     /// Times when the newest ACK that measured a round trip passed, for both ends of each flow.
     measured: HashMap<u64, [Option<Nanos>; 2]>,
+    /// Payload of all flows by the hosts that sent and received it, bytes.
+    passed: HashMap<(Address, Address), i64>,
+    beside: HashMap<u64, [Beside; 2]>,
     records: HashMap<u64, Record>,
+}
+
+/// Payload that passed between the hosts of one end's data, in its direction.
+#[derive(Clone, Copy, Default)]
+struct Beside {
+    /// Bytes of all flows before the first segment with data.
+    before: Option<i64>,
+    /// Bytes of all flows after the last segment with data.
+    after: i64,
+    own: i64,
+}
+
+impl Beside {
+    fn others(self) -> i64 {
+        self.before.map_or(0, |before| self.after - before - self.own)
+    }
 }
 
 impl Witness for Keeping {
     fn sees(&mut self, segment: &Segment, id: u64, seen: Seen, watch: &Watch) {
+        let payload = i64::from(segment.payload);
+        let passed = self.passed.entry((segment.source.address, segment.destination.address)).or_default();
+        *passed += payload;
         let Some(kept) = self.kept.get_mut(&id) else { return };
+        if payload > 0 {
+            let beside = &mut self.beside.entry(id).or_default()[seen.sender as usize];
+            beside.before.get_or_insert(*passed - payload);
+            (beside.after, beside.own) = (*passed, beside.own + payload);
+        }
         let mut passing = passing(segment, seen, watch);
         let about = seen.sender.peer();
         let measured = &mut self.measured.entry(id).or_default()[about as usize];
@@ -55,7 +84,8 @@ impl Witness for Keeping {
 
     fn over(&mut self, over: Over) {
         if let Some(kept) = self.kept.remove(&over.id) {
-            self.records.insert(over.id, Record::new(&over.flow, over.id, over.capture, kept));
+            let others = self.beside.remove(&over.id).unwrap_or_default().map(Beside::others);
+            self.records.insert(over.id, Record::new(&over.flow, over.id, over.capture, kept, others));
         }
     }
 

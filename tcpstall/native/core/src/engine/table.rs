@@ -39,7 +39,7 @@ const HALF_OPEN: usize = 1 << 16;
 /// one again 63 s after the first (tcp_syn_retries 6) and gives up at 127 s.
 const HALF_OPEN_IDLE: Nanos = Nanos::from_millis(240_000);
 
-/// FirstPayloads of flows held at once, one or two kilobytes each; further flows get no label.
+/// Starts of flows held at once, one or two kilobytes each; further flows get no label.
 const STARTS_HELD: usize = 1 << 15;
 
 /// The open flows of a stream.

@@ -14,7 +14,7 @@ pub struct ConnectionRow {
     pub exchanges: u64,
     /// Requests without an answer.
     pub unanswered: u64,
-    /// Rounds of the server without a request.
+    /// Turns of the server without a request.
     pub unprompted: u64,
     /// `client` or `server`: sender of the first FIN or RST.
     pub closed_by: Option<&'static str>,

@@ -124,7 +124,7 @@ pub struct Connection {
 }
 
 impl Connection {
-    /// FirstPayloads with the first segment seen.
+    /// Starts with the first segment seen.
     pub fn new(segment: &Segment) -> Connection {
         let (syn, ack) = (segment.flags.has(Flags::SYN), segment.flags.has(Flags::ACK));
         // Without a SYN the end with the lower port is assumed to be the service.

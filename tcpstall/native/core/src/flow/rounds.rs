@@ -79,7 +79,7 @@ pub struct Rounds {
     pub dropped: u64,
     /// Requests without an answer.
     pub unanswered: u64,
-    /// Rounds of the server without a request.
+    /// Turns of the server without a request.
     pub unprompted: u64,
     /// The FIN or RST that ended the connection.
     pub closing: Option<Closing>,

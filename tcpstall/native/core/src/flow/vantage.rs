@@ -141,7 +141,7 @@ pub struct Vantage {
     last_echo: Option<u32>,
     /// The smallest time over the life of the flow.
     pub min_rtt: MinRtt,
-    /// TsvalClock times of this end's segments.
+    /// Departure times of this end's segments.
     pub tsval_clock: TsvalClock,
     last_seen: Nanos,
     last_payload: Nanos,

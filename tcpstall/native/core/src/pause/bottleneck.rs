@@ -121,7 +121,7 @@ impl Bottleneck {
         acked.out_before >= LEAST_OUT || half.vantage.queue() > Nanos::ZERO
     }
 
-    /// FirstPayloads to watch at an ACK; `half` is the state after it.
+    /// Starts to watch at an ACK; `half` is the state after it.
     pub fn new(acked: &Acked, half: &Half) -> Bottleneck {
         Bottleneck {
             last: passed(acked, half),

@@ -321,7 +321,7 @@ impl Builder {
         left.flight == 0
     }
 
-    /// FirstPayloads a burst with new data.
+    /// Starts a burst with new data.
     pub fn start_burst(&mut self, segment: &Segment) {
         // After packets that were left out the burst begins whatever its time, but not within the burst before.
         let start = if self.sending { segment.time.max(self.burst.end) } else { segment.time };

@@ -94,7 +94,7 @@ impl Reading {
         self.lag.is_some()
     }
 
-    /// FirstPayloads the next pause, because new data was sent.
+    /// Starts the next pause, because new data was sent.
     #[inline]
     pub(super) fn next_pause(&mut self) {
         if let Some(lag) = &mut self.lag {

@@ -93,7 +93,7 @@ struct Closed {
 }
 
 impl Watch {
-    /// FirstPayloads with the flow's first segment, which must then be given to [`Watch::sees`].
+    /// Starts with the flow's first segment, which must then be given to [`Watch::sees`].
     pub fn new(segment: &Segment) -> Watch {
         Watch {
             connection: Connection::new(segment),

@@ -2,7 +2,10 @@
 
 use serde::Serialize;
 
+use super::record::Record;
+use super::recover::{Refusal, shares};
 use super::setup::{Earlier, End, Level, Opening, Reuse, Setup, UNLIMITED};
+use crate::sender::timers::TICK;
 use crate::time::Nanos;
 
 /// Assumption about the unknown effects of a change.
@@ -93,7 +96,8 @@ impl Change {
                 end.send_buffer = self.value.map(|size| send_buffer(end, size, view)).into_iter().collect()
             }),
             "rcvbuf" => each(setup, &|end| {
-                receive_buffer(&mut end.openings, self.value, view);
+                let size = self.value.map(|size| whole_segments(size, end.mss));
+                receive_buffer(&mut end.openings, size, view);
                 if view == View::Doubtful && end.send_buffer.is_empty() && end.most_out < LARGEST_FRAME {
                     end.send_buffer = vec![hidden_buffer(end)];
                 }
@@ -101,7 +105,13 @@ impl Change {
             "slow-start-after-idle" => each(setup, &|end| end.idle_restart = value == 1),
             "rtt" => setup.rtt = Nanos(value.max(2)),
             "rate" => each(setup, &|end| end.rate = Some(value as f64 * PAYLOAD_SHARE)),
-            "nodelay" => each(setup, &|end| end.nagle = value == 0),
+            "nodelay" => each(setup, &|end| {
+                end.nagle = value == 0;
+                if end.nagle {
+                    // Each segment that is held waits for a timer whose phase is unknown.
+                    end.delayed_ack += view.pick(Nanos(-TICK.0), Nanos::ZERO, TICK);
+                }
+            }),
             "delayed-ack" => each(setup, &|end| end.delayed_ack = Nanos(value)),
             "reuse-connection" if value == 1 => setup.reuse = reuse(setup, view),
             "loss" => {
@@ -113,6 +123,26 @@ impl Change {
             }),
             _ => {}
         }
+    }
+
+    /// Reason why the capture cannot show the effect of the change, whatever the replay gives.
+    pub fn refused(&self, record: &Record, setup: &Setup) -> Option<Refusal> {
+        match (self.name, self.value) {
+            ("reuse-connection", Some(0)) if setup.spans.len() > 1 => Some(Refusal::NewConnections),
+            ("rate", _) if [0, 1].into_iter().any(|end| shares(record, end)) => Some(Refusal::SharedLine),
+            // Without Nagle's rule more and smaller buffers fill a full send buffer, and less data fits.
+            ("nodelay", Some(1)) if setup.ends.iter().any(|end| end.nagle && !end.send_buffer.is_empty()) => {
+                Some(Refusal::HiddenLimit)
+            }
+            _ => None,
+        }
+    }
+
+    /// True if the change sets a limit that the flow never reached, so that its effect is a guess.
+    pub fn sets_hidden_limit(&self, setup: &Setup) -> bool {
+        let Some(size) = self.value.filter(|_| self.name == "sndbuf") else { return false };
+        let binds = |end: &End| end.send_buffer.is_empty() && (size as f64 * ONE_SEGMENT_EACH) < end.most_out as f64;
+        setup.ends.iter().any(binds)
     }
 
     /// True if the change only lifts a limit, so that nothing takes longer than before.
@@ -128,6 +158,7 @@ impl Change {
             "rcvbuf" => size >= largest(&mut end.openings.iter().map(|opening| opening.edge - opening.arrived)),
             _ => false,
         } || self.name == "sndbuf" && end.send_buffer.is_empty())
+            && !self.sets_hidden_limit(setup)
     }
 
     /// True if the change affects whole round trips, so that its error is at least part of one.
@@ -163,6 +194,8 @@ fn send_buffer(end: &End, size: i64, view: View) -> Level {
     let full = match (view, old) {
         (View::Hopeful, false) if erratic => UNLIMITED,
         (View::Doubtful, _) | (View::Likely, true) => least,
+        // A buffer that never filled was filled with large frames, or the doubtful view decides.
+        (View::Likely, false) if known.is_empty() => 2 * size + LARGEST_FRAME,
         (View::Likely, false) => (size * 7 / 4).max(LARGEST_FRAME),
         (View::Hopeful, true) => least + 2 * end.mss,
         (View::Hopeful, false) => 2 * size + LARGEST_FRAME,
@@ -177,7 +210,13 @@ fn hidden_buffer(end: &End) -> Level {
     Level { until: i64::MAX, full, wake: full * 2 / 3 }
 }
 
-/// Replaces the buffer that held the reader's backlog by another; unread data remains unread.
+/// A buffer's size as Linux announces it: a whole number of segments.
+fn whole_segments(size: i64, mss: i64) -> i64 {
+    size.saturating_add(mss - 1) / mss * mss
+}
+
+/// Replaces the buffer that held the reader's backlog by another; unread data remains unread, and fills the same share
+/// of a smaller buffer.
 fn receive_buffer(openings: &mut [Opening], size: Option<i64>, view: View) {
     let mut largest = 0;
     let mut reached = 0;
@@ -191,7 +230,9 @@ fn receive_buffer(openings: &mut [Opening], size: Option<i64>, view: View) {
             // Linux tcp_rcv_space_adjust: twice the data of the last round trip, which slow start doubles.
             None => view.pick(LARGEST_WINDOW, FIRST_WINDOW.max(2 * opening.arrived), FIRST_WINDOW.max(opening.arrived)),
         };
-        reached = (opening.arrived + (full.min(LARGEST_WINDOW.max(size.unwrap_or(0))) - unread).max(0)).max(reached);
+        let full = full.min(LARGEST_WINDOW.max(size.unwrap_or(0)));
+        let open = if full < largest { full * window / largest } else { full - unread };
+        reached = (opening.arrived + open.max(0)).max(reached);
         opening.edge = reached;
     }
 }

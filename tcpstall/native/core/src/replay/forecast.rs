@@ -4,11 +4,12 @@ use serde::Serialize;
 
 use super::bound::Bound;
 use super::change::{Change, View};
+use super::luck;
 use super::model::{Played, play};
 use super::record::Record;
 use super::recover::{Recovered, Refusal, recover};
 use super::remedies;
-use super::setup::Setup;
+use super::setup::{End, Setup};
 use super::sizing::{Sizing, sizing};
 use super::times::Times;
 use crate::time::Nanos;
@@ -18,12 +19,18 @@ pub const MOST_EVENTS: u64 = 100_000_000;
 /// Largest difference of a replay from the capture, as a share and in round trips: a replay that exceeds both is
 /// refused.
 const FITS: (f64, i64) = (0.3, 2);
+/// Largest difference that the hosts' own time explains, whatever the round trip.
+const HOSTS: Nanos = Nanos::from_millis(1);
 /// Smallest margin of a prediction, as a share of it.
 const LEAST_MARGIN: f64 = 0.02;
 /// Error of a replay from the unknown times inside a round trip, in round trips.
 const INSIDE: f64 = 0.1;
 /// Round trips by which another reading of a capture must fit better than the usual one.
 const CLEARLY: f64 = 1.2;
+/// Largest distance of the views of a limit that the flow never reached, as a share of the time or one round trip.
+const HIDDEN: f64 = 0.15;
+/// Distance from the captured times, as a share of them, within which one level of the send buffer fits.
+const LEVEL: f64 = 0.05;
 /// Error in round trips where a change affects whole round trips.
 const STRUCTURAL: f64 = 1.0;
 
@@ -58,6 +65,15 @@ pub struct Outcome {
     pub bounded: bool,
 }
 
+/// Changes whose effect the capture does not show.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Unpredicted {
+    /// The changes, made together.
+    pub changes: Vec<Change>,
+    /// Reason why there is no prediction.
+    pub refused: Refusal,
+}
+
 /// Forecast for one connection.
 #[derive(Clone, Debug, Serialize)]
 pub struct Forecast {
@@ -73,6 +89,8 @@ pub struct Forecast {
     pub error_ns: Option<Nanos>,
     /// Effects of the changes: the requested ones in their order, or the remedies for the causes, the best first.
     pub outcomes: Vec<Outcome>,
+    /// The requested changes without a prediction.
+    pub unpredicted: Vec<Unpredicted>,
     /// Sizes that fit the observed values.
     pub sizing: Vec<Sizing>,
 }
@@ -91,6 +109,7 @@ pub fn forecast_within(record: &Record, changes: &[Vec<Change>], most: u64) -> F
         replayed: None,
         error_ns: None,
         outcomes: Vec::new(),
+        unpredicted: Vec::new(),
         sizing: sizing(record),
     };
     match recover(record) {
@@ -114,8 +133,7 @@ impl Forecast {
         let error = base.played.transfer - base.captured.transfer_ns;
         self.replayed = Some(base.played.times());
         self.error_ns = Some(error);
-        let (share, rounds) = FITS;
-        if Nanos(error.0.abs()) > base.captured.transfer_ns.scaled(share).max(base.setup.rtt.times(rounds)) {
+        if !base.fits() {
             self.refused = Some(Refusal::DoesNotFit);
             return;
         }
@@ -126,8 +144,14 @@ impl Forecast {
             self.refused = Some(Refusal::TooLong);
             return;
         }
-        self.outcomes = sets.iter().filter_map(|changes| base.outcome(changes, suggested)).collect();
+        for changes in sets {
+            match base.outcome(&changes, suggested) {
+                Ok(outcome) => self.outcomes.push(outcome),
+                Err(refused) => self.unpredicted.push(Unpredicted { changes, refused }),
+            }
+        }
         if suggested {
+            self.unpredicted.clear();
             self.outcomes.retain(|outcome| outcome.saves(&base.played));
             self.outcomes.sort_by_key(|outcome| Nanos(-outcome.saved_ns.0));
         }
@@ -137,7 +161,7 @@ impl Forecast {
 impl Outcome {
     /// True if the change saves time: a change that saves nothing is no advice.
     fn saves(&self, unchanged: &Played) -> bool {
-        self.saved_ns > Nanos::ZERO || self.transfer.expected_ns < unchanged.transfer
+        self.saved_ns > Nanos::ZERO || self.saved_ns == Nanos::ZERO && self.transfer.expected_ns < unchanged.transfer
     }
 }
 
@@ -181,8 +205,15 @@ impl Played {
 fn fit(setup: Setup, captured: &Times) -> Option<(Setup, Played)> {
     let usual = play(&setup)?;
     if setup.ends.iter().any(|end| !end.send_buffer.is_empty()) {
-        // A limiting buffer hides the effect of the window.
-        return Some((setup, usual));
+        // A limiting buffer hides the effect of the window. One level for all data moves with a change, levels by
+        // offset do not.
+        let mut level = setup.clone();
+        level.ends.iter_mut().for_each(End::level_buffer);
+        let allowed = setup.rtt.max(captured.transfer_ns.scaled(LEVEL)).0;
+        return match play(&level) {
+            Some(played) if played.distance(captured) <= usual.distance(captured).max(allowed) => Some((level, played)),
+            _ => Some((setup, usual)),
+        };
     }
     let mut other = setup.clone();
     other.ends.iter_mut().for_each(|end| end.idle_restart = false);
@@ -223,11 +254,28 @@ impl Whole {
 impl Base<'_> {
     /// Approximate number of events in all replays for these sets of changes.
     fn events(&self, sets: &[Vec<Change>]) -> u64 {
-        let once = self.played.events + self.whole.as_ref().map_or(0, |whole| whole.played.events);
-        once.saturating_mul((View::ALL.len() * sets.len()) as u64)
+        let whole = self.whole.as_ref().map_or(0, |whole| whole.played.events);
+        let turns = if self.whole.is_some() { luck::TURNS } else { 0 };
+        let once = (self.played.events + whole) * View::ALL.len() as u64 + self.played.events * turns + whole;
+        once.saturating_mul(sets.len() as u64)
     }
 
-    fn outcome(&self, changes: &[Change], suggested: bool) -> Option<Outcome> {
+    /// True if the unchanged replay is as long as the capture, with its pauses and without them.
+    fn fits(&self) -> bool {
+        let (share, rounds) = FITS;
+        let near = |own: Nanos, was: Nanos| {
+            (own - was).0.abs() <= was.scaled(share).max(self.setup.rtt.times(rounds)).max(HOSTS).0
+        };
+        let exchanges = self.captured.exchanges_ns.iter().fold(Nanos::ZERO, |sum, span| sum + *span);
+        // At a sender behind a bottleneck the captured exchanges end before the queue that the replay adds.
+        let known = !self.captured.exchanges_ns.is_empty() && self.setup.ends.iter().all(|end| end.rate.is_none());
+        near(self.played.transfer, self.captured.transfer_ns) && (!known || near(self.played.waited(), exchanges))
+    }
+
+    fn outcome(&self, changes: &[Change], suggested: bool) -> Result<Outcome, Refusal> {
+        if let Some(refusal) = changes.iter().find_map(|change| change.refused(self.record, &self.setup)) {
+            return Err(refusal);
+        }
         let lifts = changes.iter().all(|change| change.only_lifts(&self.setup));
         let bound = Bound::of(self.record, &self.captured, changes);
         let mut bounded = [false; View::ALL.len()];
@@ -242,33 +290,51 @@ impl Base<'_> {
             bounded[view as usize] = cut > self.captured.transfer_ns.scaled(LEAST_MARGIN);
             Some((rtt, played))
         });
-        let [Some((rtt, hopeful)), Some((_, likely)), Some((_, doubtful))] = views else { return None };
+        let [Some((rtt, hopeful)), Some((_, likely)), Some((_, doubtful))] = views else {
+            return Err(Refusal::Endless);
+        };
+        let guess = (hopeful.transfer - likely.transfer).0.abs().max((doubtful.transfer - likely.transfer).0.abs());
+        let close = rtt.max(likely.transfer.scaled(HIDDEN));
+        if guess > close.0 && changes.iter().any(|change| change.sets_hidden_limit(&self.setup)) {
+            return Err(Refusal::HiddenLimit);
+        }
         let structural = changes.iter().any(Change::is_structural);
         let inside = rtt.scaled(if structural { STRUCTURAL } else { INSIDE });
-        let expected = |own: Nanos, was: Nanos, all: [Nanos; 3]| {
+        let luck = self.luck(changes);
+        let all: Vec<&Played> = [&hopeful, &likely, &doubtful].into_iter().chain(&luck).collect();
+        let expected = |own: Nanos, was: Nanos, of: &dyn Fn(&Played) -> Nanos| {
+            let likely = of(&likely);
             let error = Nanos((own - was).0.abs());
-            let margin = error.max(all[1].scaled(LEAST_MARGIN)).max(inside);
-            let low = all.iter().min().copied().unwrap_or(all[1]) - margin;
-            let high = all.iter().max().copied().unwrap_or(all[1]) + margin;
+            let margin = error.max(likely.scaled(LEAST_MARGIN)).max(inside);
+            let low = all.iter().map(|played| of(played)).min().unwrap_or(likely) - margin;
+            let high = all.iter().map(|played| of(played)).max().unwrap_or(likely) + margin;
             // Every request with its answer takes a round trip.
-            let low = low.max(rtt.min(all[1]));
-            Expected { expected_ns: all[1], low_ns: low, high_ns: high }
+            let low = low.max(rtt.min(likely));
+            Expected { expected_ns: likely, low_ns: low, high_ns: high }
         };
-        let transfers = [hopeful.transfer, likely.transfer, doubtful.transfer];
         let exchanges = self.played.exchanges.iter().zip(&self.captured.exchanges_ns).enumerate();
-        Some(Outcome {
+        Ok(Outcome {
             changes: changes.to_vec(),
             suggested,
-            transfer: expected(self.played.transfer, self.captured.transfer_ns, transfers),
-            exchanges: exchanges
-                .map(|(at, (own, was))| {
-                    expected(*own, *was, [&hopeful, &likely, &doubtful].map(|played| played.exchanges[at]))
-                })
-                .collect(),
+            transfer: expected(self.played.transfer, self.captured.transfer_ns, &|played| played.transfer),
+            exchanges: exchanges.map(|(at, (own, was))| expected(*own, *was, &|played| played.exchanges[at])).collect(),
             saved_ns: saved[View::Likely as usize],
             owned_ns: bound.owned(),
             bounded: bounded[View::Likely as usize],
         })
+    }
+
+    /// The likeliest replays with the changes where losses hit other data, or none.
+    fn luck(&self, changes: &[Change]) -> Vec<Played> {
+        let Some(whole) = self.whole.as_ref().filter(|_| changes.iter().all(|change| change.name != "loss")) else {
+            return Vec::new();
+        };
+        let setups = luck::elsewhere(&self.setup).chain([whole.setup.clone()]);
+        let changed = setups.filter_map(|mut setup| {
+            changes.iter().for_each(|change| change.apply(&mut setup, View::Likely));
+            play(&setup)
+        });
+        changed.collect()
     }
 
     /// The replay with the changes. Only a path without losses removes a loss: any other change gains no more than it

@@ -7,6 +7,7 @@
 mod bound;
 pub mod change;
 pub mod forecast;
+mod luck;
 pub mod model;
 pub mod record;
 pub mod recover;

@@ -129,6 +129,9 @@ pub struct Record {
     pub reno: [bool; 2],
     /// Length below which silences are no stalls, and their causes less certain.
     pub threshold: Nanos,
+    /// Bytes of other flows between the same hosts, in the direction of either end's data, from its first to its last
+    /// segment with data.
+    pub others: [i64; 2],
     /// The silences of either end.
     pub silences: [Vec<Silence>; 2],
     /// The first flight of either end, bytes.
@@ -140,8 +143,8 @@ pub struct Record {
 }
 
 impl Record {
-    /// The record of a finished flow, with its kept segments.
-    pub fn new(flow: &Finished, id: u64, capture: u32, kept: Kept) -> Record {
+    /// The record of a finished flow, with its kept segments and the bytes of [`Record::others`].
+    pub fn new(flow: &Finished, id: u64, capture: u32, kept: Kept, others: [i64; 2]) -> Record {
         let Kept { passings, cut } = kept;
         let limits = Limits::default();
         let wanted = Wanted { bursts: false, exchanges: true, least_stall: Nanos::ZERO };
@@ -160,6 +163,7 @@ impl Record {
             has_gaps: flow.incomplete() || flow.dropped > 0 || halves.iter().any(|half| half.never_seen > 0),
             reno: Direction::BOTH.map(|direction| flow.model(direction).is_reno()),
             threshold: flow.threshold,
+            others,
             silences: [0, 1].map(|end| silences(flow, end, &limits)),
             first_flight: flow.initial_flight.map(|flight| flight.map(|bytes| bytes as i64)),
             earlier: Earlier::Unknown,

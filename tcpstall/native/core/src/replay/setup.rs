@@ -90,6 +90,15 @@ impl End {
         self.send_buffer.get(self.send_buffer.partition_point(counts)).or(self.send_buffer.last())
     }
 
+    /// Replaces the levels of its send buffer by the median one, for all data.
+    pub fn level_buffer(&mut self) {
+        let mut known: Vec<Level> = self.send_buffer.iter().copied().filter(|level| level.full < UNLIMITED).collect();
+        known.sort_by_key(|level| level.full);
+        if let Some(level) = known.get(known.len() / 2) {
+            self.send_buffer = vec![Level { until: i64::MAX, ..*level }];
+        }
+    }
+
     /// Size of all its writes.
     pub fn bytes(&self) -> i64 {
         self.steps.iter().map(|step| step.bytes).sum()

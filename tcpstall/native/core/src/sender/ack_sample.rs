@@ -1,4 +1,4 @@
-//! State of the ack at an acknowledgement, as input to the congestion control.
+//! State of the path at an acknowledgement, as input to the congestion control.
 
 use crate::time::Nanos;
 

@@ -211,7 +211,7 @@ impl Cwnd {
         self.window > lowered
     }
 
-    /// Takes in that `segments` were acknowledged, with the state of the ack at the ACK.
+    /// Takes in that `segments` were acknowledged, with the state of the path at the ACK.
     #[inline]
     pub fn on_ack(&mut self, segments: u32, ack: &AckSample) {
         let AckSample { snd_una, .. } = *ack;

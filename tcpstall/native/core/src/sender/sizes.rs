@@ -6,7 +6,7 @@ use super::cwnd::INITIAL_WINDOW;
 /// head that tcp_stream_alloc_skb allocates). With segmentation offload one buffer holds up to 64 KB, so this is the most
 /// that a segment costs.
 pub const SEGMENT_OVERHEAD: u64 = 832;
-/// Segments of one burst at most, where the ack's rate is not known: 145 KB, which gigabit ports hold.
+/// Segments of one burst at most, where the path's rate is not known: 145 KB, which gigabit ports hold.
 const LARGEST_BURST: u64 = 100;
 /// Smallest buffer that is worth setting, bytes: Linux's default for a new socket (second value of tcp_wmem).
 pub const LEAST_SIZE: u64 = 16 << 10;
@@ -22,9 +22,9 @@ pub enum Bound {
     Response,
     /// The peer's receive window is full first.
     Window,
-    /// More would only queue on the ack.
-    AckSample,
-    /// The ack's rate is not known, so no larger burst is suggested.
+    /// More would only queue on the path.
+    Path,
+    /// The path's rate is not known, so no larger burst is suggested.
     Burst,
 }
 
@@ -34,23 +34,23 @@ impl Bound {
         match self {
             Bound::Response => "response",
             Bound::Window => "window",
-            Bound::AckSample => "ack",
+            Bound::Path => "path",
             Bound::Burst => "burst",
         }
     }
 }
 
-/// The initial window that sends a message in the first round trip, segments, as far as window and ack allow.
+/// The initial window that sends a message in the first round trip, segments, as far as window and path allow.
 ///
 /// `window` is the peer's window when the message begins: whole segments of it can be sent, whatever the congestion
-/// window. `path_bdp` is the ack's capacity without a queue, where that is known. All sizes are bytes.
+/// window. `path_bdp` is the path's capacity without a queue, where that is known. All sizes are bytes.
 pub fn initial_window(message: u64, mss: u64, window: Option<u64>, path_bdp: Option<u64>) -> (u64, Bound) {
     let mss = mss.max(1);
-    let ack = path_bdp.map(|bytes| (bytes.div_ceil(mss).max(u64::from(INITIAL_WINDOW)), Bound::AckSample));
+    let path = path_bdp.map(|bytes| (bytes.div_ceil(mss).max(u64::from(INITIAL_WINDOW)), Bound::Path));
     let limits = [
         Some((message.div_ceil(mss), Bound::Response)),
         window.map(|bytes| (bytes / mss, Bound::Window)),
-        Some(ack.unwrap_or((LARGEST_BURST, Bound::Burst))),
+        Some(path.unwrap_or((LARGEST_BURST, Bound::Burst))),
     ];
     let smallest = limits.into_iter().flatten().min_by_key(|(segments, _)| *segments);
     smallest.map_or((1, Bound::Response), |(segments, bound)| (segments.max(1), bound))
@@ -87,8 +87,8 @@ mod tests {
     fn the_smallest_limit_is_the_initial_window() {
         assert_eq!(initial_window(30_000, 1_448, Some(65_160), None), (21, Bound::Response));
         assert_eq!(initial_window(524_583, 1_448, Some(65_160), None), (45, Bound::Window));
-        assert_eq!(initial_window(524_583, 1_448, Some(1 << 20), Some(29_000)), (21, Bound::AckSample));
-        assert_eq!(initial_window(524_583, 1_448, None, Some(1_000)), (10, Bound::AckSample));
+        assert_eq!(initial_window(524_583, 1_448, Some(1 << 20), Some(29_000)), (21, Bound::Path));
+        assert_eq!(initial_window(524_583, 1_448, None, Some(1_000)), (10, Bound::Path));
         assert_eq!(initial_window(22_000_000, 1_448, None, None), (100, Bound::Burst));
         assert_eq!(initial_window(0, 0, Some(0), Some(0)), (1, Bound::Response));
     }

@@ -9,7 +9,7 @@ pub const INITIAL_RTO: Nanos = Nanos::from_millis(1_000);
 /// Granularity of Linux's timers at HZ=250, two ticks late at worst.
 pub const TICK: Nanos = Nanos::from_millis(8);
 
-/// The retransmission timeout of a Linux sender with this smoothed RTT: SRTT + max(4·RTTVAR, 200 ms), on a steady ack.
+/// The retransmission timeout of a Linux sender with this smoothed RTT: SRTT + max(4·RTTVAR, 200 ms), on a steady path.
 pub fn rto(srtt: Option<Nanos>) -> Nanos {
     srtt.map_or(INITIAL_RTO, |srtt| srtt + LINUX_RTO_MIN)
 }

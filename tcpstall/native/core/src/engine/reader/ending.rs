@@ -59,7 +59,7 @@ impl<'a> Reader<'a> {
         self.ending = Some(Ending { numbered, gap, fragments, now, held, last });
     }
 
-    /// FirstPayloads the next capture: where it overlaps the captures before, with their last segments.
+    /// Starts the next capture: where it overlaps the captures before, with their last segments.
     pub(super) fn meets_last(&mut self, records: &mut u32) -> Option<Filled> {
         let lane = self.lanes.first_mut()?;
         while lane.is_plain() {

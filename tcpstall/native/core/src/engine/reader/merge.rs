@@ -90,7 +90,7 @@ impl Reader<'_> {
         earliest
     }
 
-    /// FirstPayloads the next capture. If the only open capture ends soon, its packets are stored slightly out of order and
+    /// Starts the next capture. If the only open capture ends soon, its packets are stored slightly out of order and
     /// the next capture follows it, unless that begins with one of these packets. Otherwise both captures are read side
     /// by side.
     fn meet_next(&mut self, records: &mut u32) -> Option<Filled> {

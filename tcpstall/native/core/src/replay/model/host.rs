@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::board::Board;
+use super::receive::CONVERSATION;
 use super::repair::Repair;
 use super::{Packet, World};
 use crate::replay::setup::{End, Reuse, Setup};
@@ -87,6 +88,8 @@ pub(super) struct Host {
     pub(super) interactive: bool,
     pub(super) last_heard: Nanos,
     pub(super) own_edge: i64,
+    /// Window at the end of the connection's earlier use.
+    pub(super) grown: i64,
     pub(super) opened: usize,
     pub(super) wanted_edge: i64,
     /// The time of the reader's next progress is known.
@@ -142,6 +145,7 @@ impl Host {
             interactive: false,
             last_heard: Nanos::ZERO,
             own_edge: 0,
+            grown: 0,
             opened: 0,
             wanted_edge: 0,
             room_set: false,
@@ -157,7 +161,16 @@ impl Host {
         if setup.ends[self.end].idle_restart {
             fresh.cwnd.on_idle(reuse.idle, rto);
         }
-        Host { used: true, srtt: self.srtt, ..fresh }
+        // Linux keeps all of these for the life of a connection; the client's next request soon after an answer makes
+        // a conversation.
+        Host {
+            used: true,
+            srtt: self.srtt,
+            interactive: self.interactive || self.end == 0 && reuse.idle < CONVERSATION,
+            rcv_mss: self.rcv_mss,
+            grown: (self.own_edge - self.rcv_nxt).max(0),
+            ..fresh
+        }
     }
 
     pub(super) fn is_used(&self) -> bool {

@@ -7,7 +7,7 @@ use crate::time::Nanos;
 
 /// Longest time between receiving and sending data in a conversation (Linux tcp_event_data_sent: the ACK timeout's
 /// floor).
-const CONVERSATION: Nanos = Nanos::from_millis(40);
+pub(super) const CONVERSATION: Nanos = Nanos::from_millis(40);
 /// Window of a receiver that never announced one: the largest that any sender may use (RFC 7323 §2.3).
 const NO_LIMIT: i64 = 1 << 30;
 
@@ -132,6 +132,9 @@ impl Host {
             }
         }
         self.wanted_edge = self.wanted_edge.max(self.between(&end.openings));
+        if end.reads.is_none() {
+            self.wanted_edge = self.wanted_edge.max(self.rcv_nxt + self.grown);
+        }
         self.reads(world);
     }
 

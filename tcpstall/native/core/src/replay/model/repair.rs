@@ -16,7 +16,7 @@ pub(super) struct Repair {
 }
 
 impl Repair {
-    /// FirstPayloads a recovery; the first segment is retransmitted whatever the window.
+    /// Starts a recovery; the first segment is retransmitted whatever the window.
     pub(super) fn new(until: i64, target: u32, out_before: u32) -> Repair {
         Repair { until, target, out_before: out_before.max(1), delivered: 0, sent: 0, budget: 1 }
     }

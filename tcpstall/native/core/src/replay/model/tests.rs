@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::replay::change::{Change, View};
-use crate::replay::setup::{Earlier, End, Level, Opening, Span, Step};
+use crate::replay::setup::{Earlier, End, Level, Opening, Reuse, Span, Step};
 
 const RTT: Nanos = Nanos::from_millis(100);
 
@@ -154,4 +154,30 @@ fn a_flow_of_a_hundred_thousand_segments_is_played() {
     setup.ends[1].losses = (1..40).map(|at| Loss { at: at * 2_000_500, times: 1 }).collect();
     let played = play(&setup).expect("it ends");
     assert!(played.sent_again >= 39);
+}
+
+#[test]
+fn a_used_connection_delays_the_acknowledgement_that_nagle_waits_for() {
+    let mut setup = download(250, Nanos::ZERO);
+    setup.ends[1].steps.push(Step { heard: 0, pause: Nanos::ZERO, bytes: 900 });
+    setup.spans[0].answered = 1 + 1_150;
+    let fresh = play(&setup).expect("it ends").transfer;
+    assert_eq!(fresh, RTT.times(3), "handshake, first write, second write after its acknowledgement");
+    let reused = |idle| {
+        let mut setup = setup.clone();
+        setup.reuse = Some(Reuse { idle });
+        play(&setup).expect("it ends").transfer
+    };
+    assert_eq!(reused(Nanos::ZERO), RTT.times(2) + Nanos::from_millis(40));
+    assert_eq!(reused(Nanos::from_millis(1_000)), RTT.times(2), "no conversation after a pause");
+}
+
+#[test]
+fn a_used_connection_keeps_the_window_that_its_receiver_has_grown() {
+    let mut setup = download(300_000, Nanos::ZERO);
+    let grows = |at: i64| Opening { arrived: 1 + at, edge: 1 + 2 * at + 20_000, after: Nanos::ZERO };
+    setup.ends[0].openings = (0..=300).map(|at| grows(at * 1_000)).collect();
+    let fresh = rounds(&setup);
+    setup.reuse = Some(Reuse { idle: Nanos::ZERO });
+    assert!(rounds(&setup) <= 2.0, "{fresh}");
 }

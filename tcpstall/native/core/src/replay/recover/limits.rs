@@ -7,10 +7,13 @@ use crate::replay::record::{Kind, Record, Silence};
 use crate::replay::setup::{Level, UNLIMITED};
 use crate::results::rows::DirectionRow;
 use crate::sender::cwnd::INITIAL_WINDOW;
+use crate::sender::timers::TICK;
 use crate::time::Nanos;
 
-/// Linux's shortest delay of an acknowledgement (TCP_ATO_MIN, HZ/25).
-pub(super) const DELAYED_ACK: Nanos = Nanos::from_millis(40);
+/// Linux's shortest delay of an acknowledgement (TCP_ATO_MIN, HZ/25), and the tick at whose end its timer runs.
+const DELAYED_ACK: Nanos = Nanos(40_000_000 + TICK.0);
+/// Shortest delay of an acknowledgement that a timer ended: half of the shortest one in use.
+const LEAST_DELAY: Nanos = Nanos::from_millis(20);
 /// Waits for a send buffer that prove one.
 const ENOUGH: usize = 3;
 /// Distance of a tap from the sender, as a share of the round trip, from which the tap cannot see the event that a
@@ -28,6 +31,9 @@ const MOSTLY_PACED: f64 = 0.2;
 const HOSTS: Nanos = Nanos::from_micros(200);
 /// Largest share that hosts add to a long round trip.
 const HOSTS_SHARE: f64 = 0.01;
+
+/// Bytes of other flows, as a share of this flow's bytes, from which a bottleneck is shared.
+const SHARED: f64 = 0.2;
 
 /// The median.
 pub(super) fn median<T: Copy + PartialOrd>(mut values: Vec<T>) -> Option<T> {
@@ -126,6 +132,24 @@ pub(super) fn reads(peer: &[Silence]) -> Option<f64> {
     closed().find_map(|silence| silence.reads).filter(|_| 2 * behind >= closed().count()).map(|rate| rate as f64)
 }
 
+/// Delay of an end's acknowledgements: the median of those that all of the peer's data had to wait for.
+pub(super) fn delayed_ack(record: &Record, end: usize, distance: Nanos) -> Nanos {
+    let (mut newest, mut waits) = (None, Vec::new());
+    for passing in &record.passings {
+        if passing.sender as usize != end {
+            if passing.kind == Kind::New && passing.bytes > 0 {
+                newest = Some((passing.start + passing.bytes, passing.time));
+            }
+        } else if let Some((_, sent)) = newest.take_if(|(offset, _)| passing.ack == Some(*offset))
+            && passing.bytes == 0
+        {
+            waits.push(passing.time - sent - distance);
+        }
+    }
+    waits.retain(|wait| *wait >= LEAST_DELAY);
+    median(waits.clone()).filter(|_| waits.len() >= ENOUGH).unwrap_or(DELAYED_ACK)
+}
+
 /// Row of one end's data in the report.
 pub(super) fn direction(record: &Record, end: usize) -> &DirectionRow {
     if end == 0 { &record.row.directions.client } else { &record.row.directions.server }
@@ -134,6 +158,12 @@ pub(super) fn direction(record: &Record, end: usize) -> &DirectionRow {
 /// Rate of the path's bottleneck, where a queue stood there.
 pub(super) fn rate(record: &Record, end: usize) -> Option<f64> {
     direction(record, end).path.bottleneck_bytes_per_s.filter(|rate| *rate > 0).map(|rate| rate as f64)
+}
+
+/// True if other flows between the same hosts sent much in this direction while this flow did.
+pub fn shares(record: &Record, end: usize) -> bool {
+    let own: i64 = record.passings.iter().filter(|passing| passing.sender as usize == end).map(|own| own.bytes).sum();
+    record.others[end] as f64 > SHARED * own as f64
 }
 
 /// False if the sender sent a small segment while another small one was outstanding.

@@ -7,8 +7,8 @@ mod arrivals;
 mod limits;
 mod losses;
 mod pairs;
+mod startup;
 mod steps;
-
 mod windows;
 
 use super::record::{Kind, Record};
@@ -16,6 +16,7 @@ use super::setup::{End, Setup};
 use crate::time::Nanos;
 
 pub use self::arrivals::Arrivals;
+pub use self::limits::shares;
 
 /// Reason why a capture does not support a prediction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize)]
@@ -37,11 +38,21 @@ pub enum Refusal {
     Multipath,
     /// The captured times and the replayed ones differ too much.
     DoesNotFit,
+    /// The sender paces by the rate that it measures, as BBR does.
+    Bbr,
+    /// Other flows between the same hosts filled the bottleneck too.
+    SharedLine,
+    /// The change sets a limit of the send buffer that the flow never reached.
+    HiddenLimit,
+    /// The change splits the connection into several.
+    NewConnections,
+    /// The replay with the change does not end.
+    Endless,
 }
 
 impl Refusal {
     /// Every reason; the length follows the last one.
-    pub const ALL: [Refusal; Refusal::DoesNotFit as usize + 1] = [
+    pub const ALL: [Refusal; Refusal::Endless as usize + 1] = [
         Refusal::NoHandshake,
         Refusal::OneDirection,
         Refusal::CaptureGaps,
@@ -50,6 +61,11 @@ impl Refusal {
         Refusal::TooLong,
         Refusal::Multipath,
         Refusal::DoesNotFit,
+        Refusal::Bbr,
+        Refusal::SharedLine,
+        Refusal::HiddenLimit,
+        Refusal::NewConnections,
+        Refusal::Endless,
     ];
 }
 
@@ -68,6 +84,12 @@ pub fn recover(record: &Record) -> Result<Recovered, Refusal> {
     let (Some(rtt), Some(syn)) = (record.row.base_rtt_ns, record.syn) else { return Err(Refusal::NoRoundTrip) };
     let [Some(to_client), Some(to_server)] = record.distances else { return Err(Refusal::NoRoundTrip) };
     let distances = [to_client, to_server];
+    if [0, 1].into_iter().any(|end| startup::paces_by_rate(record, end, distances[end], rtt)) {
+        return Err(Refusal::Bbr);
+    }
+    if [0, 1].into_iter().any(|end| limits::shares(record, end) && limits::rate(record, end).is_some()) {
+        return Err(Refusal::SharedLine);
+    }
     let queued = [0, 1].map(|end| limits::rate(record, end).is_some());
     let heard = [0, 1].map(|end| Arrivals::of(record, 1 - end, Nanos(distances[end].0 / 2), queued[1 - end]));
     let [client, server] = [0, 1].map(|end| recover_end(record, end, distances, &heard, rtt));
@@ -87,18 +109,20 @@ pub fn recover(record: &Record) -> Result<Recovered, Refusal> {
 
 fn recover_end(record: &Record, end: usize, distances: [Nanos; 2], heard: &[Arrivals; 2], rtt: Nanos) -> End {
     let send_buffer = limits::send_buffer(record, end);
+    let nagle = limits::nagle(record, end, distances[end]);
+    let writing = steps::Writing { buffered: !send_buffer.is_empty(), nagle };
     End {
-        steps: steps::steps(record, end, distances[end], &heard[end], !send_buffer.is_empty()),
+        steps: steps::steps(record, end, distances[end], &heard[end], writing),
         mss: record.mss[end],
         initial_window: limits::initial_window(record, end),
         reno: record.reno[end],
         idle_restart: true,
-        nagle: limits::nagle(record, end, distances[end]),
+        nagle,
         send_buffer,
         pace: limits::pace(record, end, distances[end], rtt),
         reads: limits::reads(&record.silences[1 - end]),
         losses: losses::losses(record, end, distances, rtt),
-        delayed_ack: limits::DELAYED_ACK,
+        delayed_ack: limits::delayed_ack(record, end, distances[end]),
         openings: windows::openings(record, end, distances[end], &heard[end]),
         most_out: limits::direction(record, end).max_in_flight_bytes as i64,
         rate: limits::rate(record, end).or_else(|| pairs::rate(record, end)),

@@ -15,8 +15,18 @@ use crate::time::Nanos;
 /// Shortest pause between two writes; a shorter one is the host's own.
 const SHORTEST_PAUSE: Nanos = Nanos::from_micros(300);
 
+/// Limits of an end that decide how its segments show its writes.
+#[derive(Clone, Copy)]
+pub(super) struct Writing {
+    /// The send buffer limits the sender.
+    pub(super) buffered: bool,
+    /// Small segments wait for acknowledgements, so that several writes can leave as one segment.
+    pub(super) nagle: bool,
+}
+
 /// The writes of one end, at a round trip of `distance` from the tap, which received its peer's data as in `heard`.
-pub(super) fn steps(record: &Record, end: usize, distance: Nanos, heard: &Arrivals, buffered: bool) -> Vec<Step> {
+pub(super) fn steps(record: &Record, end: usize, distance: Nanos, heard: &Arrivals, writing: Writing) -> Vec<Step> {
+    let Writing { buffered, nagle } = writing;
     // After a wait for the application a new write begins; where Nagle's rule held a segment back, that had been
     // written already.
     let begins: HashMap<u64, bool> = record.silences[end]
@@ -25,7 +35,7 @@ pub(super) fn steps(record: &Record, end: usize, distance: Nanos, heard: &Arriva
         .filter_map(|silence| Some((silence.next?.0, silence.cause != Cause::AppLimited)))
         .collect();
     let opened = record.opened[end].map(|passed| passed + Nanos(distance.0 / 2));
-    let mut writer = Writer { opened, distance, heard, buffered, steps: Vec::new(), sent: Vec::new(), told: 0 };
+    let mut writer = Writer { opened, distance, heard, buffered, nagle, steps: Vec::new(), sent: Vec::new(), told: 0 };
     let mut acked = Acked { distance, ..Acked::default() };
     for passing in &record.passings {
         if passing.sender as usize != end {
@@ -93,6 +103,7 @@ struct Writer<'a> {
     distance: Nanos,
     heard: &'a Arrivals,
     buffered: bool,
+    nagle: bool,
     steps: Vec<Step>,
     /// Start and departure of each frame of the present write.
     sent: Vec<(i64, Nanos)>,
@@ -124,11 +135,12 @@ impl Writer<'_> {
         self.sent.push((passing.start, passing.time - Nanos(self.distance.0 / 2)));
     }
 
-    /// True if a short segment ended the write, and a pause too short for a stall followed: the next write began.
+    /// True if a short segment ended the write: without Nagle's rule the next write begins, with it only after a
+    /// pause, here one too short for a stall.
     fn paused(&self, passing: &Passing, mss: i64, threshold: Nanos) -> bool {
         let Some((start, last)) = self.sent.last() else { return false };
         let pause = passing.time - Nanos(self.distance.0 / 2) - *last;
-        (passing.start - start) % mss != 0 && pause > SHORTEST_PAUSE && pause < threshold
+        (passing.start - start) % mss != 0 && (!self.nagle || pause > SHORTEST_PAUSE) && pause < threshold
     }
 
     fn begins(&mut self, passing: &Passing, time: Nanos) {

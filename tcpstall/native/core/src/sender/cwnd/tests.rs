@@ -5,7 +5,7 @@ use super::*;
 const RTT: Nanos = Nanos::from_millis(20);
 const RTO: Nanos = Nanos::from_millis(220);
 
-/// An ACK of everything up to `snd_una`, a round trip after it was sent, on a ack without a queue.
+/// An ACK of everything up to `snd_una`, a round trip after it was sent, on a path without a queue.
 fn acknowledged(snd_una: i64) -> AckSample {
     AckSample { snd_una, snd_nxt: snd_una, holes: false, now: Nanos(snd_una), sample: Some(RTT), least: Some(RTT) }
 }
@@ -160,7 +160,7 @@ fn cubic_comes_back_to_the_window_of_the_loss_and_lingers_there() {
     model
         .on_ack(1, &AckSample { snd_una: sent, snd_nxt: sent, holes: false, now, sample: Some(RTT), least: Some(RTT) });
     let lowered = model.segments();
-    // RFC 9438 §4.2: K = cbrt(W_max (1 - beta) / C) seconds, here cbrt(160 · 0.3 / 0.4) = 4.9; Reno would be slower on this ack.
+    // RFC 9438 §4.2: K = cbrt(W_max (1 - beta) / C) seconds, here cbrt(160 · 0.3 / 0.4) = 4.9; Reno would be slower on this path.
     while now < Nanos::from_millis(5_900) {
         clocked_round(&mut model, &mut sent, &mut now, Nanos::ZERO, Nanos::from_millis(200));
     }
