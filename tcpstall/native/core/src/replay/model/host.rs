@@ -3,7 +3,6 @@
 use std::collections::BTreeMap;
 
 use super::board::Board;
-use super::receive::CONVERSATION;
 use super::repair::Repair;
 use super::{Packet, World};
 use crate::replay::setup::{End, Reuse, Setup};
@@ -97,6 +96,9 @@ pub(super) struct Host {
     pub(super) edge_time: Nanos,
 }
 
+/// Longest time between receiving and sending data in a conversation (Linux tcp_event_data_sent: the ACK timeout's
+/// floor).
+pub(super) const CONVERSATION: Nanos = Nanos::from_millis(40);
 /// Offset of the first byte of data; the SYN is 0.
 pub(super) const FIRST: i64 = 1;
 

@@ -1,13 +1,10 @@
 //! Receiver: the times of acknowledgements, and the windows in them.
 
-use super::host::Host;
+use super::host::{CONVERSATION, FIRST, Host};
 use super::{Event, Packet, World};
 use crate::replay::setup::Opening;
 use crate::time::Nanos;
 
-/// Longest time between receiving and sending data in a conversation (Linux tcp_event_data_sent: the ACK timeout's
-/// floor).
-pub(super) const CONVERSATION: Nanos = Nanos::from_millis(40);
 /// Window of a receiver that never announced one: the largest that any sender may use (RFC 7323 §2.3).
 const NO_LIMIT: i64 = 1 << 30;
 
@@ -106,7 +103,7 @@ impl Host {
     /// Outgoing data carries the acknowledgement and shows a conversation, in which further ACKs are delayed (Linux
     /// pingpong).
     pub(super) fn answers(&mut self, world: &World<'_>) {
-        self.interactive |= self.rcv_nxt > super::host::FIRST && world.now - self.last_heard < CONVERSATION;
+        self.interactive |= self.rcv_nxt > FIRST && world.now - self.last_heard < CONVERSATION;
         self.ack_turn += 1;
         (self.unacknowledged, self.must_acknowledge) = (0, false);
     }
