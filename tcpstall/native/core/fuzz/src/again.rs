@@ -3,9 +3,9 @@
 use std::io::Cursor;
 use std::ops::ControlFlow;
 
+use tcpstall_core::anonymise::Pseudonyms;
 use tcpstall_core::capture::{Capture, CaptureError, Item};
 use tcpstall_core::copy::{Choice, Copied, Form, Remarks, Wish, copy};
-use tcpstall_core::anonymise::Pseudonyms;
 
 /// Bytes through every kind of copy: each packet that was read is there again, at its time.
 pub fn copied(bytes: &[u8]) {
