@@ -3,7 +3,7 @@
 
 use libfuzzer_sys::fuzz_target;
 use tcpstall_core::capture::{Frame, LinkType};
-use tcpstall_core::size::PacketNo;
+use tcpstall_core::packet_no::PacketNo;
 use tcpstall_core::time::Nanos;
 use tcpstall_core::wire;
 
