@@ -10,22 +10,18 @@ use tcpstall_core::replay::{forecast, record};
 use tcpstall_core::results::trust::Reason;
 use tcpstall_core::wire::tunnel::Kind;
 
-use crate::errors;
-
 #[pyfunction]
-pub(crate) fn vocabulary() -> PyResult<BTreeMap<&'static str, Vec<String>>> {
-    let refusals: PyResult<Vec<String>> =
-        Refusal::ALL.iter().map(|refusal| Ok(errors::json(refusal)?.trim_matches('"').to_owned())).collect();
+pub(crate) fn vocabulary() -> BTreeMap<&'static str, Vec<String>> {
     let owned = |names: &[&str]| names.iter().map(|name| (*name).to_owned()).collect();
-    Ok(BTreeMap::from([
+    BTreeMap::from([
         ("changes", owned(&NAMES)),
         ("compressions", Compression::ALL.iter().map(|one| one.name().to_owned()).collect()),
         ("formats", Format::ALL.iter().map(|one| one.name().to_owned()).collect()),
         ("link_types", LinkType::ALL.iter().map(|one| one.name().into_owned()).collect()),
-        ("refusals", refusals?),
+        ("refusals", Refusal::ALL.iter().map(|one| one.name().to_owned()).collect()),
         ("trust_reasons", Reason::ALL.iter().map(|one| one.name().to_owned()).collect()),
         ("tunnels", Kind::ALL.iter().map(|one| one.name().to_owned()).collect()),
-    ]))
+    ])
 }
 
 #[pyfunction]

@@ -11,62 +11,53 @@ mod startup;
 mod steps;
 mod windows;
 
+use serde::{Serialize, Serializer};
+
 use super::record::{Kind, Record};
 use super::setup::{End, Setup};
 use crate::time::Nanos;
+use crate::words::words;
 
 pub use self::arrivals::Arrivals;
 pub use self::limits::shares;
 
-/// Reason why a capture does not support a prediction.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Refusal {
-    /// The handshake was not captured whole: the round trip, the windows and the start of the data are uncertain.
-    NoHandshake,
-    /// Packets of one end only.
-    OneDirection,
-    /// The capture lacks packets.
-    CaptureGaps,
-    /// The round trip could not be measured.
-    NoRoundTrip,
-    /// No data was transferred.
-    NoData,
-    /// The flow has more segments than are kept of one flow or of all together, or more events than are replayed.
-    TooLong,
-    /// One of several flows that share a window (Multipath TCP).
-    Multipath,
-    /// The captured times and the replayed ones differ too much.
-    DoesNotFit,
-    /// The sender paces by the rate that it measures, as BBR does.
-    Bbr,
-    /// Other flows between the same hosts filled the bottleneck too.
-    SharedLine,
-    /// The change sets a limit of the send buffer that the flow never reached.
-    HiddenLimit,
-    /// The change splits the connection into several.
-    NewConnections,
-    /// The replay with the change does not end.
-    Endless,
+words! {
+    /// Reason why a capture does not support a prediction.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    pub enum Refusal {
+        /// The handshake was not captured whole: the round trip, the windows and the start of the data are uncertain.
+        NoHandshake = "no-handshake",
+        /// Packets of one end only.
+        OneDirection = "one-direction",
+        /// The capture lacks packets.
+        CaptureGaps = "capture-gaps",
+        /// The round trip could not be measured.
+        NoRoundTrip = "no-round-trip",
+        /// No data was transferred.
+        NoData = "no-data",
+        /// The flow has more segments than are kept of one flow or of all together, or more events than are replayed.
+        TooLong = "too-long",
+        /// One of several flows that share a window (Multipath TCP).
+        Multipath = "multipath",
+        /// The captured times and the replayed ones differ too much.
+        DoesNotFit = "does-not-fit",
+        /// The sender paces by the rate that it measures, as BBR does.
+        Bbr = "bbr",
+        /// Other flows between the same hosts filled the bottleneck too.
+        SharedLine = "shared-line",
+        /// The change sets a limit of the send buffer that the flow never reached.
+        HiddenLimit = "hidden-limit",
+        /// The change splits the connection into several.
+        NewConnections = "new-connections",
+        /// The replay with the change does not end.
+        Endless = "endless",
+    }
 }
 
-impl Refusal {
-    /// Every reason; the length follows the last one.
-    pub const ALL: [Refusal; Refusal::Endless as usize + 1] = [
-        Refusal::NoHandshake,
-        Refusal::OneDirection,
-        Refusal::CaptureGaps,
-        Refusal::NoRoundTrip,
-        Refusal::NoData,
-        Refusal::TooLong,
-        Refusal::Multipath,
-        Refusal::DoesNotFit,
-        Refusal::Bbr,
-        Refusal::SharedLine,
-        Refusal::HiddenLimit,
-        Refusal::NewConnections,
-        Refusal::Endless,
-    ];
+impl Serialize for Refusal {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(self.name())
+    }
 }
 
 /// Recovered setup of a connection.
