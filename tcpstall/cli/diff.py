@@ -15,7 +15,7 @@ from tcpstall.cli.numbers import Number
 from tcpstall.cli.output_format import table_or_json
 from tcpstall.cli.progress import Bar
 from tcpstall.cli.signals import draining
-from tcpstall.cli.store_option import STORE
+from tcpstall.cli.store_option import several_stores_option
 from tcpstall.cli.store_page import refuse, typed_parameters
 from tcpstall.cli.store_query import Form, asked, write
 from tcpstall.cli.wait_filters import TIMES, Which, chosen, filter_options
@@ -55,16 +55,7 @@ class _Chosen(Which):
     help="Write a page that needs no network instead.",
 )
 @anonymise_options
-@click.option(
-    "--store",
-    "stores",
-    type=STORE,
-    multiple=True,
-    envvar="TCPSTALL_STORE",
-    metavar="DIR|URL",
-    help="Compare two times in a store instead of captures. May be repeated: several stores answer as one.  "
-    "[env var: TCPSTALL_STORE]",
-)
+@several_stores_option("Compare two times in a store instead of captures.")
 @click.option(
     "--before",
     type=TIMES,

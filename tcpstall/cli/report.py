@@ -22,7 +22,7 @@ from tcpstall.cli.exits import complain, writing
 from tcpstall.cli.invocation import Remembering, command_line
 from tcpstall.cli.numbers import Number
 from tcpstall.cli.selection import captures_argument
-from tcpstall.cli.store_option import STORE
+from tcpstall.cli.store_option import several_stores_option
 from tcpstall.cli.store_page import shows_stores, store_page, typed_top
 from tcpstall.cli.wait_filters import Which
 from tcpstall.errors import UNREAD, ExitCode
@@ -59,16 +59,7 @@ _ONCE = (
     type=click.Path(dir_okay=False, path_type=Path),
     help="The HTML file to write.",
 )
-@click.option(
-    "--store",
-    "stores",
-    type=STORE,
-    multiple=True,
-    envvar="TCPSTALL_STORE",
-    metavar="DIR|URL",
-    help="Show what a store holds instead of captures, or with --flow SCAN/FLOW one flow of it. May be repeated: "
-    "several stores answer as one.  [env var: TCPSTALL_STORE]",
-)
+@several_stores_option("Show what a store holds instead of captures, or with --flow SCAN/FLOW one flow of it.")
 @reading_options
 @min_stall_option
 @click.option(

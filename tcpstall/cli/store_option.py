@@ -1,8 +1,13 @@
 """The options that name stores."""
 
+from collections.abc import Callable
+from typing import Any, TypeVar
+
 import click
 
-__all__ = ["STORE", "store_option", "stores_option"]
+__all__ = ["several_stores_option", "store_option", "stores_option"]
+
+_Command = TypeVar("_Command", bound=Callable[..., Any])
 
 
 class _StoreType(click.ParamType[str]):
@@ -19,7 +24,7 @@ class _StoreType(click.ParamType[str]):
         return [rv]
 
 
-STORE = _StoreType()
+_STORE = _StoreType()
 
 store_option = click.option(
     "--store",
@@ -29,13 +34,19 @@ store_option = click.option(
     help="The store: a folder, or a URL.  [env var: TCPSTALL_STORE]",
 )
 
-stores_option = click.option(
-    "--store",
-    "stores",
-    type=STORE,
-    required=True,
-    multiple=True,
-    envvar="TCPSTALL_STORE",
-    metavar="DIR|URL",
-    help="The store: a folder, or a URL. May be repeated: several stores answer as one.  [env var: TCPSTALL_STORE]",
-)
+
+def several_stores_option(meaning: str, *, required: bool = False) -> Callable[[_Command], _Command]:
+    """An option `--store` that may be repeated, as the argument `stores`; its help begins with the meaning."""
+    return click.option(
+        "--store",
+        "stores",
+        type=_STORE,
+        required=required,
+        multiple=True,
+        envvar="TCPSTALL_STORE",
+        metavar="DIR|URL",
+        help=f"{meaning} May be repeated: several stores answer as one.  [env var: TCPSTALL_STORE]",
+    )
+
+
+stores_option = several_stores_option("The store: a folder, or a URL.", required=True)
