@@ -139,7 +139,7 @@ def larger_first_window(case: Case) -> Remedy:
             raised("net.ipv4.tcp_rmem", sizing.tcp_rmem_max_for(window), place=2, of=3),
             note="initrwnd counts segments; the buffer's first size, the second value of tcp_rmem, must hold them; "
             f"{KEPT}",
-            source="ip-route(8) initrwnd; tcp(7) tcp_rmem; Linux tcp_select_initial_window",
+            source="ip-route(8) initrwnd; tcp(7) tcp_rmem",
         )
         | windows(
             "Set-NetTCPSetting -SettingName InternetCustom -AutoTuningLevelLocal Experimental",

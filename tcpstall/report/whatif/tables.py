@@ -8,7 +8,17 @@ from rich.text import Text
 
 from tcpstall.report.inputs import as_read, described
 from tcpstall.report.style import figures, table, words
-from tcpstall.report.whatif.words import bounded, fidelity, flows_told, named, refusal, sized, slowest, unpredicted
+from tcpstall.report.whatif.words import (
+    bounded,
+    fidelity,
+    flows_told,
+    named,
+    refusal,
+    sized,
+    slowest,
+    unpredicted,
+    waited,
+)
 from tcpstall.units import counted, duration
 from tcpstall.whatif import Forecast, Outcome, Times, WhatIf
 
@@ -61,6 +71,8 @@ def _flow(forecast: Forecast, width: int) -> Iterator[RenderableType]:
         yield _line(f"no prediction: {refusal(forecast)}")
     if forecast.captured and forecast.replayed:
         yield _line(fidelity(forecast.captured, forecast.replayed))
+        if forecast.refused and (text := waited(forecast.captured, forecast.replayed)):
+            yield _line(text)
     if forecast.outcomes:
         yield _outcomes(forecast.outcomes, width)
         yield from (_line(text) for text in map(bounded, forecast.outcomes) if text)

@@ -17,6 +17,7 @@ __all__ = [
     "sized",
     "slowest",
     "unpredicted",
+    "waited",
     "written",
 ]
 
@@ -86,6 +87,14 @@ def fidelity(captured: Times, replayed: Times) -> str:
     )
 
 
+def waited(captured: Times, replayed: Times) -> str:
+    """Sums of the exchanges, without the pauses between them; empty where none was captured."""
+    if not captured.exchanges_ns:
+        return ""
+    own, played = sum(captured.exchanges_ns), sum(replayed.exchanges_ns)
+    return f"of that its exchanges took {duration(own)}, replayed {duration(played)}"
+
+
 def bounded(outcome: Outcome) -> str:
     """The reason for promising no more; empty where the replay gained no more than its causes own."""
     if not outcome.bounded:
@@ -113,9 +122,12 @@ def sized(sizing: Sizing) -> str:
             f"SO_SNDBUF {number(sizing.sndbuf_bytes)} if it must be set at all"
         )
     if sizing.largest_message_bytes and sizing.initcwnd_segments > 1:
-        text = f"{size(sizing.largest_message_bytes)} at once: initcwnd {sizing.initcwnd_segments}"
+        text = f"{size(sizing.largest_message_bytes)} at once: "
         if sizing.window_binds_first and sizing.first_window_bytes:
-            text += f", because the peer's first window of {size(sizing.first_window_bytes)} is smaller"
+            text += f"an initcwnd above {sizing.initcwnd_segments} buys nothing, because the peer's first window of "
+            text += f"{size(sizing.first_window_bytes)} binds"
+        else:
+            text += f"initcwnd {sizing.initcwnd_segments}"
         parts.append(text)
     return f"{sizing.sender}: " + "; ".join(parts) if parts else ""
 
