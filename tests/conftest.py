@@ -48,9 +48,12 @@ def fixture_capture(request: pytest.FixtureRequest) -> Path:
     return path
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def chromium() -> "Iterator[Browser]":
-    """A browser, or the reason why there is none."""
+    """A browser, or the reason why there is none.
+
+    It ends with its file: while it lives, its event loop runs in this thread, where others would have none of theirs.
+    """
     pytest.importorskip("playwright", reason="playwright is not installed")
     from tests.page.chromium import browser, program
 
