@@ -30,6 +30,9 @@ _COUNT = re.compile(r"(\d+) packets? (captured|received by filter|dropped by (?:
 
 _SAYS = "tcpdump: "
 
+_SAID_TWICE = re.compile(r"(.+) \(\1\)$")
+"""libpcap gives the kernel's words behind its own, also where they are the same."""
+
 _HINTS = {
     "permi": "run as root, or give tcpdump the right: setcap cap_net_raw,cap_net_admin+eip $(which tcpdump)",
     "such device": "`tcpdump -D` lists the interfaces",
@@ -132,7 +135,8 @@ class Tcpdump:
         raise CannotCapture(f"cannot capture on {self._interface}: {reason}{f'; {hint}' if hint else ''}")
 
     def _reason(self) -> str:
-        return " ".join(self._said) or f"tcpdump ended with code {self._process.returncode} and said nothing"
+        said = _SAID_TWICE.sub(r"\1", " ".join(self._said).removeprefix(f"{self._interface}: "))
+        return said or f"tcpdump ended with code {self._process.returncode} and said nothing"
 
     def _listen(self) -> None:
         while self._line():
