@@ -1,7 +1,8 @@
-"""`python -m tests.installed`: `pip install .` into a fresh environment, and the documents' examples run with it.
+"""`python -m tests.installed`: tcpstall in a fresh environment, and the documents' examples run with it.
 
-They run from a clone, from another folder and from a folder of strangers' files. Their output must begin as the
-README and the pages show.
+`pip install .` comes first; then a wheel takes its place, installed where no compiler is. The examples run from a
+clone, from another folder and from a folder of strangers' files. Their output must begin as the README and the pages
+show.
 """
 
 import os
@@ -29,6 +30,7 @@ def main() -> int:
     """Prints a line for each failure and a sum; the exit code is 1 where one failed."""
     with tempfile.TemporaryDirectory(prefix="tcpstall-installed-") as scratch:
         scripts = _installed(Path(scratch) / "venv")
+        _wheel(scripts, Path(scratch) / "wheels")
         folders = [Path(scratch) / str(number) for number in range(len(FOLDERS))]
         with ThreadPoolExecutor(os.cpu_count()) as pool:
             found = pool.map(_failures, folders, FOLDERS.values(), repeat(scripts))
@@ -43,9 +45,22 @@ def main() -> int:
 def _installed(folder: Path) -> Path:
     venv.create(folder, with_pip=True)
     scripts = folder / "bin"
-    environment = {**os.environ, "MATURIN_NO_INSTALL_RUST": "1", "PIP_DISABLE_PIP_VERSION_CHECK": "1"}
-    subprocess.run([scripts / "pip", "install", "-q", "--no-compile", "."], cwd=REPOSITORY, check=True, env=environment)
+    _pip(scripts, "install", "--no-compile", ".")
     return scripts
+
+
+def _wheel(scripts: Path, folder: Path) -> None:
+    """Builds the wheel of this platform as an index takes it, and installs it anew with nothing else on the PATH."""
+    _pip(scripts, "wheel", "--no-deps", "--wheel-dir", str(folder), "-C", "build-args=--compatibility pypi", ".")
+    [wheel] = folder.iterdir()
+    alone = ["--no-compile", "--no-deps", "--force-reinstall", "--only-binary", ":all:"]
+    _pip(scripts, "install", *alone, str(wheel), PATH=str(scripts))
+    print(f"installed: {wheel.name}", flush=True)
+
+
+def _pip(scripts: Path, command: str, *arguments: str, **variables: str) -> None:
+    environment = {**os.environ, "MATURIN_NO_INSTALL_RUST": "1", "PIP_DISABLE_PIP_VERSION_CHECK": "1", **variables}
+    subprocess.run([scripts / "pip", command, "-q", *arguments], cwd=REPOSITORY, check=True, env=environment)
 
 
 def _failures(folder: Path, make: Callable[[Path], None], scripts: Path) -> list[str]:
