@@ -8,8 +8,10 @@
 //! Evidence  `in_flight_segments`, `cwnd_estimate_segments`, `window_unused_bytes`; detail `initial-window`, `slow-start`,
 //!           `congestion-avoidance`
 //! Source    RFC 5681 §3.1, RFC 6928, RFC 9438; Linux `tcp_cwnd_test`, `tcp_is_cwnd_limited`
-//! Abstains  the start of the connection was not captured and no growth shows the window, or packets are missing; or a wait without an end lasted so long that
-//!           the retransmission timer must have fired, and nothing was seen of that
+//! Abstains  the start of the connection was not captured and no growth shows the window, or packets are missing; or a wait
+//!           without an end lasted so long that the retransmission timer must have fired, and nothing was seen of that; or the
+//!           last segment was full and had no PSH, from a sender that marks the end of its data, no ACK ended the wait, and the
+//!           model has room
 //! Looks like `rwnd-limited` (no room), `sndbuf-limited` (flight far below the model, or alike to the byte), `pacing` (no ACK ends the wait)
 
 use super::cause::Cause;
@@ -20,13 +22,19 @@ use crate::pause::Pause;
 use crate::sender::cwnd::{INITIAL_WINDOW, Phase};
 use crate::sender::timers;
 
-pub(super) const RULE: Rule = Rule { cause: Cause::CwndLimited, judge: full };
+pub(super) const RULE: Rule = Rule { cause: Cause::CwndLimited, judge };
 
 /// Share of the modelled window from which the window is full to the segment.
 const FULL: f64 = 0.98;
 
 /// Length of a wait without an end, in retransmission timeouts: in that time the timer had doubled and fired again.
 const TIMERS: i64 = 4;
+
+fn judge(pause: &Pause, limits: &Limits) -> Verdict {
+    // The model is of common senders: the window of another one may be as small as what is in flight.
+    let queued = || pause.in_mid_write() && pause.ended && !pause.refilled() && pause.has_room() == Some(true);
+    full(pause, limits).or(|| if queued() { Verdict::CannotTell(Missing::LIMIT) } else { Verdict::No })
+}
 
 /// Decides whether the congestion window is full (the idle-restart rule applies the same test to a lowered window).
 pub(super) fn full(pause: &Pause, limits: &Limits) -> Verdict {

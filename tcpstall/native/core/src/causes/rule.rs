@@ -63,6 +63,8 @@ impl Missing {
         Missing("ACKs: data stayed unacknowledged for longer than any timer and was not sent again");
     /// The time of a packet.
     pub const TIME: Missing = Missing("time: a packet carries a time that cannot be");
+    /// The limit that a sender reached with more data queued.
+    pub const LIMIT: Missing = Missing("the sender's limit: more data was queued, for its last segment had no PSH");
     /// A round trip, for comparison.
     pub const ROUND_TRIP: Missing = Missing("round trip time: no data of this flow was acknowledged in the capture");
 }

@@ -18,7 +18,7 @@ use crate::packet_no::PacketNo;
 use crate::sender::Cwnd;
 use crate::sender::cwnd::Phase;
 use crate::time::Nanos;
-use crate::wire::{Flags, Segment};
+use crate::wire::Segment;
 
 /// Pauses kept of one flow, a kilobyte each; further pauses are only counted.
 pub const PAUSE_LIMIT: usize = 1 << 16;
@@ -350,8 +350,7 @@ impl Builder {
         burst.bytes += u64::from(bytes);
         burst.frames += 1;
         burst.in_flight = half.flight() as u64;
-        (burst.last_frame, burst.pushed) = (segment.payload, segment.flags.has(Flags::PSH));
-        burst.last_packet = segment.packet;
+        burst.ends_with(segment);
         self.full = half.room().is_some_and(|room| room < i64::from(half.mss()));
         if self.initial_open {
             self.initial_flight = Some(self.initial_flight.unwrap_or(0) + u64::from(bytes));

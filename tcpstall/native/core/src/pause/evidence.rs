@@ -51,6 +51,8 @@ pub struct Burst {
     pub last_frame: u32,
     /// The last frame had PSH: a sign that its sender had no more data then (RFC 9293 §3.9.1.2).
     pub pushed: bool,
+    /// Frames with PSH.
+    pub pushes: u32,
     /// Last packet.
     pub last_packet: PacketNo,
     /// ACKs of new data that released the burst: those of the pause before it, and those that came during the burst.
@@ -339,17 +341,6 @@ impl Pause {
     pub fn released_at_once(&self) -> bool {
         let host = LEAST_PAUSE + self.jitter.min(LEAST_PAUSE);
         self.released_by_ack() && self.after_ack().is_none_or(|span| span <= host)
-    }
-
-    /// The write broke off: away from the sender all data was acknowledged in the middle of a write, whose end carries
-    /// PSH (RFC 9293 §3.9.1.2), and after a timeout a single segment followed (RFC 5681 §3.1). The data between was
-    /// lost before the tap.
-    pub fn broke_off(&self) -> bool {
-        let cut = !self.before.pushed && self.before.ends_whole(self.mss) && self.left_in_flight == 0;
-        let single = self.after.bytes <= u64::from(self.mss);
-        let silent = || self.after_ack().is_some_and(|after| after >= timers::rto(self.srtt));
-        let behind = self.ended && !self.first && !self.is_turn() && !self.near_sender() && !self.numbered;
-        behind && cut && single && silent()
     }
 
     /// The ACK that ended the wait is missing from the capture or was stored too late.

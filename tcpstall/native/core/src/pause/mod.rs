@@ -10,6 +10,7 @@ mod coverage;
 pub mod evidence;
 pub mod hole;
 mod kept;
+mod mid_write;
 mod open;
 pub mod persist;
 pub mod reading;

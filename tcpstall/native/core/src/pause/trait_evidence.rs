@@ -86,6 +86,9 @@ fn round(pause: &Pause, una: &mut Option<i64>, acked: &mut u64) -> Round {
         next: tail(pause, &pause.after),
         acks_inside: pause.acks,
         second: second(pause),
+        pushed: pause.before.pushed,
+        pushes: pause.before.pushes,
+        answered: pause.is_turn(),
     }
 }
 

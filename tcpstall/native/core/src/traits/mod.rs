@@ -8,6 +8,7 @@ mod full_segment;
 mod growth;
 mod initial_window;
 mod nagle;
+mod push;
 mod second_write;
 
 use serde::{Deserialize, Serialize};
@@ -48,6 +49,12 @@ pub struct Round {
     pub acks_inside: u32,
     /// Reaction to a short segment that was alone in flight.
     pub second: Second,
+    /// The burst ended with PSH.
+    pub pushed: bool,
+    /// Segments of the burst with PSH.
+    pub pushes: u32,
+    /// The peer sent payload before the sender's next data.
+    pub answered: bool,
 }
 
 /// The short segment that ends a burst, or that is a burst by itself.
@@ -75,6 +82,8 @@ pub struct Traits {
     pub nagle: Seen<Nagle>,
     /// A short second write waits for the ACK of the first; a full segment does not.
     pub second_held: Seen<bool>,
+    /// PSH marks the end of the sender's data.
+    pub push: Seen<bool>,
 }
 
 /// A value, and how often the flow has shown it. A value shown zero times is the prior.
@@ -141,6 +150,7 @@ pub fn learn(rounds: &[Round]) -> (Traits, Vec<Read>) {
     let after_idle = after_idle::learn(rounds, &climbs, &mut reads);
     let nagle = nagle::learn(rounds, &mut reads);
     let second_held = second_write::learn(rounds);
+    let push = push::learn(rounds);
     let mut most = 0;
     for (round, read) in rounds.iter().zip(&mut reads).rev() {
         read.most_later = most;
@@ -151,5 +161,5 @@ pub fn learn(rounds: &[Round]) -> (Traits, Vec<Read>) {
         read.most_before = most;
         most = most.max(round.out);
     }
-    (Traits { growth, initial_window, after_idle, nagle, second_held }, reads)
+    (Traits { growth, initial_window, after_idle, nagle, second_held, push }, reads)
 }

@@ -1,0 +1,35 @@
+//! PSH marks the end of what was written; a burst that ends without it ended in the middle of a write.
+
+use super::evidence::{Burst, Pause};
+use crate::sender::timers;
+use crate::wire::{Flags, Segment};
+
+impl Burst {
+    /// Takes in the burst's newest frame.
+    pub(super) fn ends_with(&mut self, frame: &Segment) {
+        (self.last_frame, self.pushed) = (frame.payload, frame.flags.has(Flags::PSH));
+        self.pushes += u32::from(self.pushed);
+        self.last_packet = frame.packet;
+    }
+}
+
+impl Pause {
+    /// The write broke off: away from the sender all data was acknowledged in the middle of a write, whose end carries
+    /// PSH (RFC 9293 §3.9.1.2), and after a timeout a single segment followed (RFC 5681 §3.1). The data between was
+    /// lost before the tap.
+    pub fn broke_off(&self) -> bool {
+        let cut = !self.before.pushed && self.before.ends_whole(self.mss) && self.left_in_flight == 0;
+        let single = self.after.bytes <= u64::from(self.mss);
+        let silent = || self.after_ack().is_some_and(|after| after >= timers::rto(self.srtt));
+        let behind = self.ended && !self.first && !self.is_turn() && !self.near_sender() && !self.numbered;
+        behind && cut && single && silent()
+    }
+
+    /// The last segment was a full one without PSH, from a sender that marks the end of its data: more was queued. No
+    /// window holds that back for longer than the retransmission timer.
+    pub fn in_mid_write(&self) -> bool {
+        let marks = self.context.traits.push.learnt().is_some();
+        let queued = marks && !self.first && !self.before.pushed && self.before.ends_whole(self.mss);
+        queued && self.after_ack().is_none_or(|after| after < timers::rto(self.srtt))
+    }
+}
