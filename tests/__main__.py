@@ -27,7 +27,7 @@ class Check:
 
 
 def native() -> list[Check]:
-    """Of the Rust code."""
+    """Of the Rust code, in its own folder of builds."""
     return [
         Check("rustfmt", ["cargo", "fmt", "--all", "--check"], NATIVE),
         Check("rustfmt of the fuzzers", ["cargo", "fmt", "--check"], NATIVE / "core" / "fuzz"),
@@ -35,12 +35,14 @@ def native() -> list[Check]:
             "clippy", ["cargo", "clippy", "--workspace", "--all-targets", "--locked", "--", "-D", "warnings"], NATIVE
         ),
         Check("cargo test", ["cargo", "test", "--workspace", "--locked", "--quiet"], NATIVE),
-        Check("fuzzers", [PYTHON, "-m", "tests.hostile"]),
     ]
 
 
-def python() -> list[Check]:
-    """Of the Python code and the installed package, without pytest; none needs what those of `native` build."""
+def others() -> list[Check]:
+    """Of the Python code, the installed package and the fuzzers, which share no folder with those of `native`.
+
+    Pytest is not among them. Both lists take about as long.
+    """
     return [
         Check("stubtest", [PYTHON, "-m", "mypy.stubtest", "tcpstall._core"]),
         Check("ruff check", [PYTHON, "-m", "ruff", "check", "tcpstall", "tests"]),
@@ -48,6 +50,7 @@ def python() -> list[Check]:
         Check("mypy", [PYTHON, "-m", "mypy", "--strict", "tcpstall", "tests"]),
         Check("import-linter", [str(Path(PYTHON).parent / "lint-imports")]),
         Check("installed", [PYTHON, "-m", "tests.installed"]),
+        Check("fuzzers", [PYTHON, "-m", "tests.hostile"]),
     ]
 
 
@@ -101,7 +104,7 @@ def main() -> int:
         print("tests: there is no Rust toolchain here. Install one from https://rustup.rs, then run this again.")
         return 1
     with ThreadPoolExecutor() as lanes:
-        failed = [name for lane in lanes.map(failures, (native(), python())) for name in lane]
+        failed = [name for lane in lanes.map(failures, (native(), others())) for name in lane]
     if failed:
         print(f"\n!!! failed so far: {', '.join(failed)}", flush=True)
     last = pytest(sys.argv[1:])
