@@ -6,8 +6,8 @@
 //! Evidence  `in_flight_bytes`, `freed_by_packet`, `freed_to_data_ns`; detail `idle`, `think-time`, `awaiting-peer`
 //! Source    RFC 7661 §3; Linux TCP_CHRONO (busy time stops when the write queue is empty)
 //! Abstains  packets are missing, so that what was in flight is not known; ACKs are missing and the last segment was full;
-//!           the last segment was full and had no PSH, from a sender that marks the end of its data; or the next data had
-//!           left its sender long before, by its timestamps, and sat in a queue before the tap
+//!           for less than the retransmission timer after a full segment without PSH, from a sender that marks the end of its
+//!           data; or the next data had left its sender long before, by its timestamps, and sat in a queue before the tap
 //! Looks like `sndbuf-limited` (each wait ends at an ACK), `retransmission` (a lost tail), `nagle`, `zero-window`
 
 use super::cause::Cause;

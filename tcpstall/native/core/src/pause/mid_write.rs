@@ -11,6 +11,11 @@ impl Burst {
         self.pushes += u32::from(self.pushed);
         self.last_packet = frame.packet;
     }
+
+    /// The last frame was full and had no PSH.
+    fn is_cut(&self, mss: u32) -> bool {
+        !self.pushed && self.ends_whole(mss)
+    }
 }
 
 impl Pause {
@@ -18,7 +23,7 @@ impl Pause {
     /// PSH (RFC 9293 §3.9.1.2), and after a timeout a single segment followed (RFC 5681 §3.1). The data between was
     /// lost before the tap.
     pub fn broke_off(&self) -> bool {
-        let cut = !self.before.pushed && self.before.ends_whole(self.mss) && self.left_in_flight == 0;
+        let cut = self.before.is_cut(self.mss) && self.left_in_flight == 0;
         let single = self.after.bytes <= u64::from(self.mss);
         let silent = || self.after_ack().is_some_and(|after| after >= timers::rto(self.srtt));
         let behind = self.ended && !self.first && !self.is_turn() && !self.near_sender() && !self.numbered;
@@ -29,7 +34,7 @@ impl Pause {
     /// window holds that back for longer than the retransmission timer.
     pub fn in_mid_write(&self) -> bool {
         let marks = self.context.traits.push.learnt().is_some();
-        let queued = marks && !self.first && !self.before.pushed && self.before.ends_whole(self.mss);
+        let queued = marks && !self.first && self.before.is_cut(self.mss);
         queued && self.after_ack().is_none_or(|after| after < timers::rto(self.srtt))
     }
 }
