@@ -1,5 +1,6 @@
 """The fixtures that every test may ask for."""
 
+import signal
 from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -21,6 +22,12 @@ FIXTURES = Path(__file__).parent.parent / "fixtures"
 def pytest_addoption(parser: pytest.Parser) -> None:
     """`--update-goldens`: see tests/goldens/conftest.py."""
     parser.addoption("--update-goldens", action="store_true", help="Write the goldens of tests/goldens anew.")
+
+
+def pytest_configure() -> None:
+    """What starts the run in the background, or by nohup, has signals ignored, and programs inherit that."""
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+    signal.signal(signal.SIGHUP, signal.SIG_DFL)
 
 
 @pytest.fixture

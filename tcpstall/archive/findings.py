@@ -5,7 +5,7 @@ from dataclasses import replace
 from typing import Any
 
 from tcpstall.archive.examples import Wanted, examples
-from tcpstall.archive.literals import literal
+from tcpstall.archive.literals import listed, literal
 from tcpstall.archive.session import Session
 from tcpstall.archive.where import Chosen
 from tcpstall.causes import Cause
@@ -36,8 +36,8 @@ _BEST = ("scan", "flow", "side", "stall", "time_ns", "start_ns", "level_bytes", 
 
 _DETAILS = (
     f"SELECT {_SERVICE}, split_part(one, ':', 1) AS detail, sum(split_part(one, ':', 2)::BIGINT) AS time_ns "
-    "FROM (SELECT *, unnest(string_split(details, ' ')) AS one FROM findings {where}) "
-    "GROUP BY ALL ORDER BY time_ns DESC, detail"
+    "FROM (SELECT kind, side, server_address, server_port, unnest(string_split(details, ' ')) AS one "
+    "FROM findings {where}) GROUP BY ALL ORDER BY time_ns DESC, detail"
 )
 
 _SHOWN_BY = (
@@ -46,6 +46,10 @@ _SHOWN_BY = (
 )  # fmt: skip
 """Columns of flows that each end has."""
 
+_ENDS = ", ".join(f"{end}_address, {end}_port" for end in ("client", "server"))
+_OF_ENDS = ", ".join(f"{end}_{name}" for end in ("client", "server") for name in _SHOWN_BY)
+_FACTS = f"scan, flow, {_ENDS}, start_ns, end_ns, base_rtt_ns, trust_level, {_OF_ENDS}"
+
 _Key = tuple[Any, ...]
 
 
@@ -53,8 +57,12 @@ def findings(asked: Session, chosen: Chosen, most: int) -> list[Shown]:
     """The first ones, in the order in which a person should read them."""
     found, best = _found(asked, chosen)
     [flows] = asked.rows(f"SELECT count(*) AS flows FROM flows {chosen.flows_where()}")
-    # An archive is read for what could change: pauses of applications and the like stand in `query`.
-    first = [one for one in ranked(found, flows["flows"]) if one.is_lead][:most]
+
+    def leading(found: Sequence[Finding]) -> list[Finding]:
+        # An archive is read for what could change: pauses of applications and the like stand in `query`.
+        return [one for one in ranked(found, flows["flows"]) if one.is_lead][:most]
+
+    first = leading(_spread(asked, chosen, found, leading(found)))
     first = _with_answers(asked, chosen, first)
     wanted = [best[_key(one, found)] for one in first]
     shown = examples(asked, [_wanted(row) for row in wanted])
@@ -65,19 +73,18 @@ def findings(asked: Session, chosen: Chosen, most: int) -> list[Shown]:
 def flows_without(asked: Session, chosen: Chosen) -> int:
     """Flows that waited and have no finding: a version scanned them that kept none."""
     waited = f"lost_ns > time_{Cause.HANDSHAKE.value}_ns"
-    [row] = asked.rows(
-        f"SELECT count(*) AS flows FROM flows {chosen.flows_where(waited, 'scan NOT IN (SELECT scan FROM findings)')}"
-    )
+    without = "scan NOT IN (SELECT DISTINCT scan FROM findings)"
+    [row] = asked.rows(f"SELECT count(*) AS flows FROM flows {chosen.flows_where(waited, without)}")
     return int(row["flows"])
 
 
 def _found(asked: Session, chosen: Chosen) -> tuple[list[Finding], dict[_Key, Mapping[str, Any]]]:
-    """The findings of single services, and the flow that shows each best."""
+    """The findings of single services, without their distributions, and the flow that shows each best."""
     sums = ", ".join(f"sum({name}) AS {name}" for name in _SUMS)
     labelled = "FILTER (confidence IS NOT NULL)"
     best = ", ".join(f"{name}: {name}" for name in _BEST)
     rows = asked.rows(
-        f"SELECT {_SERVICE}, count(*) AS flows, {sums}, {_quantiles('time_ns')}, "
+        f"SELECT {_SERVICE}, count(*) AS flows, {sums}, max(time_ns) AS most_ns, "
         "min(client_address) AS client, min(client_address) = max(client_address) AS one_client, "
         "min(start_ns) AS first_ns, max(end_ns) AS last_ns, max(attempts) AS most_attempts, "
         "max(longest_ns) AS longest_ns, "
@@ -87,15 +94,31 @@ def _found(asked: Session, chosen: Chosen) -> tuple[list[Finding], dict[_Key, Ma
         f"FROM findings {chosen.where()} GROUP BY {', '.join(_KEY)} "
         f"QUALIFY row_number() OVER (PARTITION BY kind, side ORDER BY {_PLACE}) <= {_MOST}"
     )
+    return [_finding(row) for row in rows], {tuple(row[name] for name in _KEY): row["best"] for row in rows}
+
+
+def _spread(asked: Session, chosen: Chosen, found: Sequence[Finding], shown: Sequence[Finding]) -> list[Finding]:
+    """The findings; those that are shown, alone or merged with others, with distribution and details."""
+    kinds = chosen.where(f"kind IN ({listed(sorted({one.kind for one in shown}))})") if shown else "WHERE false"
+    keys = ", ".join(_KEY)
+    rows = asked.rows(f"SELECT {_SERVICE}, {_quantiles('time_ns')} FROM findings {kinds} GROUP BY {keys}")
+    spread = {tuple(row[name] for name in _KEY): row for row in rows}
     details: dict[_Key, list[tuple[str, int]]] = {}
-    for row in asked.rows(_DETAILS.format(where=chosen.where("details IS NOT NULL"))):
+    for row in asked.rows(_DETAILS.format(where=f"{kinds} AND details IS NOT NULL")):
         details.setdefault(tuple(row[name] for name in _KEY), []).append((row["detail"], int(row["time_ns"])))
-    keyed = {tuple(row[name] for name in _KEY): row for row in rows}
-    found = [_finding(row, tuple(details.get(key, ()))) for key, row in keyed.items()]
-    return found, {key: row["best"] for key, row in keyed.items()}
+    return [
+        replace(_distributed(one, spread[key]), details=tuple(details.get(key, ()))) if key in spread else one
+        for one in found
+        for key in [(one.kind, one.side, one.address, one.port)]
+    ]
 
 
-def _finding(row: Mapping[str, Any], details: tuple[tuple[str, int], ...]) -> Finding:
+def _distributed(finding: Finding, row: Mapping[str, Any]) -> Finding:
+    """With the quantiles of the row."""
+    return replace(finding, median_ns=row["tenths"][4], p95_ns=row["p95"], tenths_ns=tuple(row["tenths"]))
+
+
+def _finding(row: Mapping[str, Any]) -> Finding:
     sums = {name: int(row[name] or 0) for name in _SUMS if name != "recoverable_ns"}
     answers = row["kind"] == "server-slow"
     return Finding(
@@ -107,12 +130,12 @@ def _finding(row: Mapping[str, Any], details: tuple[tuple[str, int], ...]) -> Fi
         flows=row["flows"],
         recoverable_ns=None if row["recoverable_ns"] is None else int(row["recoverable_ns"]),
         counted=sums["waits"] if answers else row["flows"],
-        median_ns=row["tenths"][4],
-        p95_ns=row["p95"],
-        worst_ns=row["longest_ns"] if answers else row["tenths"][-1],
-        tenths_ns=tuple(row["tenths"]),
+        median_ns=0,
+        p95_ns=0,
+        worst_ns=row["longest_ns"] if answers else row["most_ns"],
+        tenths_ns=(),
         confidence=row["confidence"],
-        details=details,
+        details=(),
         first_ns=row["first_ns"],
         last_ns=row["last_ns"],
         most_attempts=row["most_attempts"] or 0,
@@ -150,13 +173,7 @@ def _with_answers(asked: Session, chosen: Chosen, found: Sequence[Finding]) -> l
     )
     by = {(row["server_address"], row["server_port"]): row for row in rows}
     return [
-        replace(
-            one,
-            median_ns=row["tenths"][4],
-            p95_ns=row["p95"],
-            worst_ns=max(one.worst_ns, row["tenths"][-1]),
-            tenths_ns=tuple(row["tenths"]),
-        )
+        replace(_distributed(one, row), worst_ns=max(one.worst_ns, row["tenths"][-1]))
         if one.kind == "server-slow" and (row := by.get((one.address, one.port)))
         else one
         for one in found
@@ -176,12 +193,13 @@ def _facts(asked: Session, wanted: Sequence[Mapping[str, Any]]) -> list[Example 
     """What the flows that show findings best tell of them, in the same order."""
     if not wanted:
         return []
-    these = ", ".join(f"({literal(row['scan'])}, {row['flow']})" for row in wanted)
-    flows = {
-        (row["scan"], row["flow"]): row for row in asked.rows(f"SELECT * FROM flows WHERE (scan, flow) IN ({these})")
-    }
-    rows = [(best, flows.get((best["scan"], best["flow"]))) for best in wanted]
-    return [None if flow is None else _example(best, flow) for best, flow in rows]
+    # Two conditions, each of which lets DuckDB pass over parts of files; a pair of columns does not.
+    scans = listed(sorted({row["scan"] for row in wanted}))
+    numbers = ", ".join(sorted({str(row["flow"]) for row in wanted}))
+    rows = asked.rows(f"SELECT {_FACTS} FROM flows WHERE flow IN ({numbers}) AND scan IN ({scans})")
+    flows = {(row["scan"], row["flow"]): row for row in rows}
+    found = [(best, flows.get((best["scan"], best["flow"]))) for best in wanted]
+    return [None if flow is None else _example(best, flow) for best, flow in found]
 
 
 def _example(best: Mapping[str, Any], flow: Mapping[str, Any]) -> Example:
