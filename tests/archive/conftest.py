@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.bench.archive import BROKEN, Rotating
-from tests.bench.captures import Capture, mixed, short
+from tests.tools.bench.archive import BROKEN, Rotating
+from tests.tools.bench.captures import Capture, mixed, short
 
 FILE_BYTES = 60_000
 

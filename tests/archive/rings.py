@@ -1,7 +1,7 @@
 """A ring's files, which connections cross."""
 
-from tests.bench.archive import Rotating
-from tests.bench.captures import long
+from tests.tools.bench.archive import Rotating
+from tests.tools.bench.captures import long
 
 __all__ = ["crossed"]
 

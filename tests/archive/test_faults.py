@@ -20,9 +20,9 @@ from tests.archive.contents import Rows, rows
 from tests.archive.faults import ROOT, InWorkers, Steps, refused
 from tests.archive.here import here
 from tests.archive.trees import tar
-from tests.bench.archive import Rotating
-from tests.bench.captures import long
 from tests.cli.conftest import environment
+from tests.tools.bench.archive import Rotating
+from tests.tools.bench.captures import long
 
 ERRORS = (errno.ENOSPC, errno.EIO)
 _RANDOM = re.compile("[0-9a-f]{32}")

@@ -28,8 +28,8 @@ from tcpstall.errors import CannotOpen, CannotWrite
 from tests.archive.conftest import single
 from tests.archive.contents import counted, rows
 from tests.archive.here import here
-from tests.bench.archive import BROKEN
 from tests.cli.conftest import environment
+from tests.tools.bench.archive import BROKEN
 
 KILLS = 10
 

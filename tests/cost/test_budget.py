@@ -5,9 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from tests.bench import captures
-from tests.bench.captures import Capture
 from tests.cost.instructions import Counter
+from tests.tools.bench import captures
+from tests.tools.bench.captures import Capture
 
 PACKETS = 6_000
 """Of the shorter capture; the longer one has three times as many, so that the start does not count."""

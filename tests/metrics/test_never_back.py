@@ -24,9 +24,9 @@ from tcpstall.errors import CannotOpen, ExitCode
 from tcpstall.metrics.families import FLOWS, LOST
 from tests.archive.conftest import single
 from tests.archive.here import here
-from tests.bench.archive import Rotating
 from tests.metrics.conftest import Values, expect_no_step_back, told, values
 from tests.scene import Scene
+from tests.tools.bench.archive import Rotating
 
 DAY = 86_400
 

@@ -8,8 +8,8 @@ import pytest
 
 from tcpstall.cli import main
 from tcpstall.errors import ExitCode
-from tests.bench import captures
 from tests.crowd.captures import all_kinds
+from tests.tools.bench import captures
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, Page

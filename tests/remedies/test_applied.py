@@ -7,9 +7,9 @@ import pytest
 from tcpstall import Cause, Flow, analyze
 from tcpstall.advice.remedy import Remedy
 from tcpstall.advice.treatment import treatments
-from tests.lab.namespaces import obstacle
-from tests.lab.run import run
-from tests.lab.scenario import BIG_WINDOW, Host, Scenario, talk
+from tests.tools.lab.namespaces import obstacle
+from tests.tools.lab.run import run
+from tests.tools.lab.scenario import BIG_WINDOW, Host, Scenario, talk
 
 
 @pytest.fixture(autouse=True)

@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 
 from tcpstall.advice.remedy import Platform
-from tests.lab.namespaces import obstacle
 from tests.remedies.test_treatments import EVERYTHING, treated, with_address
+from tests.tools.lab.namespaces import obstacle
 
 SYSCTLS = Path("/proc/sys")
 NEWER = {"net.ipv4.tcp_rto_min_us"}

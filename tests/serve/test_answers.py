@@ -8,9 +8,9 @@ from typing import Any
 import pytest
 
 from tcpstall.cli import main
-from tests.bench.captures import short
 from tests.rotated.cutting import cut, of_fixture
 from tests.serve.conftest import CAPTURE, FIXTURES, Ask, asking
+from tests.tools.bench.captures import short
 
 FLOWS = 60
 

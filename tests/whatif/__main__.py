@@ -15,7 +15,7 @@ def main() -> int:
         type=Path,
         metavar="DIR",
         required=True,
-        help="a folder that holds a folder a scenario, with sender.pcap and truth.json (see tests.lab)",
+        help="a folder that holds a folder a scenario, with sender.pcap and truth.json (see tests.tools.lab)",
     )
     options = parser.parse_args()
     found = list(replays(options.fidelity))
