@@ -12,7 +12,7 @@ from tcpstall.cli.flow_option import FLOW, InStore, store_of_flow_option
 from tcpstall.cli.inputs import inputs
 from tcpstall.cli.output import analysed, capture_argument, ending_in
 from tcpstall.cli.progress import Bar
-from tcpstall.cli.times import SPAN
+from tcpstall.cli.quantities import SPAN
 from tcpstall.errors import ExitCode
 from tcpstall.model import Analysis
 from tcpstall.units import counted

@@ -14,10 +14,9 @@ from tcpstall.cli.inputs import Inputs, inputs
 from tcpstall.cli.numbers import Number
 from tcpstall.cli.options import together
 from tcpstall.cli.progress import Bar
-from tcpstall.cli.rates import RATE
+from tcpstall.cli.quantities import RATE, SPAN, Moment
 from tcpstall.cli.selection import Selection, chosen, selection_options
 from tcpstall.cli.signals import draining
-from tcpstall.cli.times import SPAN, Moment
 from tcpstall.errors import ExitCode, NothingToShow
 from tcpstall.model import Analysis, Capture, Sort, analyze
 from tcpstall.taps import refuse_two_taps

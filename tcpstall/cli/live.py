@@ -15,8 +15,7 @@ from tcpstall.cli.arrivals import Arrivals
 from tcpstall.cli.capture_options import outcome
 from tcpstall.cli.exits import complain, writing
 from tcpstall.cli.numbers import Number
-from tcpstall.cli.sizes import SIZE
-from tcpstall.cli.times import SPAN
+from tcpstall.cli.quantities import SIZE, SPAN
 from tcpstall.errors import ExitCode
 from tcpstall.live import Following, Ring, State, Tcpdump
 from tcpstall.model import Flow

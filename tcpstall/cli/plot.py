@@ -11,8 +11,8 @@ from tcpstall.cli.exits import writing
 from tcpstall.cli.flow_option import FLOW, InStore, store_of_flow_option
 from tcpstall.cli.inputs import Inputs, inputs
 from tcpstall.cli.output import analysed_first, nothing_of
+from tcpstall.cli.quantities import MOMENT, Moment
 from tcpstall.cli.selection import chosen
-from tcpstall.cli.times import MOMENT, Moment
 from tcpstall.errors import ExitCode, NothingToShow
 from tcpstall.model import Analysis
 

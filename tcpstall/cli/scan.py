@@ -9,9 +9,8 @@ import click
 from tcpstall.cli.capture_options import link_rate_option, max_expansion_option
 from tcpstall.cli.exits import complain
 from tcpstall.cli.numbers import Number
-from tcpstall.cli.sizes import SIZE
+from tcpstall.cli.quantities import SIZE, SPAN
 from tcpstall.cli.store_option import store_option
-from tcpstall.cli.times import SPAN
 from tcpstall.errors import ExitCode
 from tcpstall.units import counted, duration, number, size
 

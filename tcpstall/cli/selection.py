@@ -13,7 +13,7 @@ from tcpstall import _core
 from tcpstall.cli.flow_option import FLOW
 from tcpstall.cli.inputs import Inputs
 from tcpstall.cli.options import together
-from tcpstall.cli.times import MOMENT, Moment
+from tcpstall.cli.quantities import MOMENT, Moment
 
 __all__ = ["HOST", "PORTS", "Selection", "captures_argument", "chosen", "selection_options"]
 

@@ -8,9 +8,8 @@ import click
 
 from tcpstall.cli.exits import complain, writing
 from tcpstall.cli.networks import NETWORK, Network
-from tcpstall.cli.sizes import SIZE
+from tcpstall.cli.quantities import MOMENT, SIZE, SPAN, Moment
 from tcpstall.cli.store_option import store_option
-from tcpstall.cli.times import MOMENT, SPAN, Moment
 from tcpstall.errors import ExitCode, NothingToShow
 from tcpstall.units import counted, date, number, size
 from tcpstall.untrusted import in_terminal

@@ -6,8 +6,8 @@ import click
 
 from tcpstall.causes import Cause
 from tcpstall.cli.options import together
+from tcpstall.cli.quantities import MOMENT, Moment
 from tcpstall.cli.selection import HOST, PORTS
-from tcpstall.cli.times import MOMENT, Moment
 from tcpstall.lost_time import Span
 from tcpstall.model import Endpoint
 

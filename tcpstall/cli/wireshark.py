@@ -8,7 +8,7 @@ from tcpstall.cli.exits import complain, writing
 from tcpstall.cli.inputs import inputs
 from tcpstall.cli.output import analysed, capture_argument, ending_in
 from tcpstall.cli.progress import Bar
-from tcpstall.cli.times import SPAN
+from tcpstall.cli.quantities import SPAN
 from tcpstall.errors import ExitCode
 from tcpstall.units import counted
 

@@ -1,4 +1,4 @@
-"""Points in time and spans as people type them on the command line."""
+"""Quantities as people type them on the command line: rates, sizes, spans and points in time."""
 
 import re
 from collections.abc import Callable
@@ -9,8 +9,15 @@ from decimal import Decimal
 import click
 
 from tcpstall.cli.numbers import LARGEST
+from tcpstall.units import read_size
 
-__all__ = ["MOMENT", "SPAN", "Moment"]
+__all__ = ["MOMENT", "RATE", "SIZE", "SPAN", "Moment"]
+
+_RATE = re.compile(r"(\d+(?:\.\d*)?|\.\d+)\s*([kmg]?)(bit(?:/s|ps)?|bps)?", re.IGNORECASE)
+_PREFIXES = {"": 1, "k": 10**3, "m": 10**6, "g": 10**9}
+_BITS = 8
+_MOST_BITS = 10**18
+"""Bits a second: a million times the fastest link that is sold, and within what the core counts."""
 
 _UNITS_NS = {
     "ns": 1,
@@ -32,6 +39,58 @@ _SPAN = re.compile(r"(\d+(?:\.\d*)?|\.\d+)\s*(ns|us|µs|ms|s|m|h|d)")
 _CLOCK = re.compile(r"(\d{1,2}):(\d{2})(?::(\d{2})(\.\d{1,9})?)?")
 _EPOCH = re.compile(r"\d+(?:\.\d{1,9})?")
 _ISO = re.compile(r"(\d{4}-\d{2}-\d{2})(?:[T ](\d{2}:\d{2})(?::(\d{2})(\.\d{1,9})?)?)?\s*(Z|[+-]\d{2}:?\d{2})?")
+
+
+class _RateType(click.ParamType[int]):
+    """Bits a second, decimal units, as network interfaces are sold."""
+
+    name = "rate"
+
+    def convert(self, value: str | int, param: click.Parameter | None, ctx: click.Context | None) -> int:
+        """Bytes a second."""
+        if isinstance(value, int):
+            return value
+        match = _RATE.fullmatch(value.strip())
+        if match and not match[2] and not match[3]:
+            self.fail(f"{value!r} is no rate: its unit is missing; write {match[1]}Mbit, or {match[1]}bit", param, ctx)
+        bits = int(Decimal(match[1]) * _PREFIXES[match[2].lower()]) if match else 0
+        if not _BITS <= bits <= _MOST_BITS:
+            self.fail(f"{value!r} is no rate: write bits a second, such as 100Mbit, 2.5Gbit or 640k", param, ctx)
+        return bits // _BITS
+
+
+class _SizeType(click.ParamType[int]):
+    """Bytes: binary units, or decimal ones with a B."""
+
+    name = "size"
+
+    def convert(self, value: str | int, param: click.Parameter | None, ctx: click.Context | None) -> int:
+        """Bytes."""
+        if isinstance(value, int):
+            return value
+        size = read_size(value)
+        if not size:
+            self.fail(f"{value!r} is no size: write bytes, such as 512M (or MiB), or 1.5GB of 1,000 MB", param, ctx)
+        return size
+
+
+class _SpanType(click.ParamType[int]):
+    """A length of time with its unit."""
+
+    name = "span"
+
+    def convert(self, value: str | int, param: click.Parameter | None, ctx: click.Context | None) -> int:
+        """Nanoseconds."""
+        if isinstance(value, int):
+            return value
+        span = _span(value.strip())
+        if span is not None and span > LARGEST:
+            self.fail(f"{value!r} is longer than 292 years, the longest span there is here", param, ctx)
+        if span is None:
+            self.fail(
+                f"{value!r} is no length of time: write a number with its unit, such as 5ms, 1.5s or 200us", param, ctx
+            )
+        return span
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,27 +135,10 @@ class _MomentType(click.ParamType[Moment]):
         )
 
 
-class _SpanType(click.ParamType[int]):
-    """A length of time with its unit."""
-
-    name = "span"
-
-    def convert(self, value: str | int, param: click.Parameter | None, ctx: click.Context | None) -> int:
-        """Nanoseconds."""
-        if isinstance(value, int):
-            return value
-        span = _span(value.strip())
-        if span is not None and span > LARGEST:
-            self.fail(f"{value!r} is longer than 292 years, the longest span there is here", param, ctx)
-        if span is None:
-            self.fail(
-                f"{value!r} is no length of time: write a number with its unit, such as 5ms, 1.5s or 200us", param, ctx
-            )
-        return span
-
-
-MOMENT = _MomentType()
+RATE = _RateType()
+SIZE = _SizeType()
 SPAN = _SpanType()
+MOMENT = _MomentType()
 
 
 def _finer(text: str) -> str:
