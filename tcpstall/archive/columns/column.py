@@ -1,0 +1,46 @@
+"""A column, a table, and the types and units that they have."""
+
+from dataclasses import dataclass
+
+# Types in DuckDB.
+TEXT, COUNT, REAL, FLAG, MOMENT, DAY = "VARCHAR", "BIGINT", "DOUBLE", "BOOLEAN", "TIMESTAMP", "DATE"
+
+# Units.
+NS = "ns"
+SINCE_1970 = "ns since 1970-01-01 UTC"
+BYTES = "bytes"
+RATE = "bytes/s"
+SHARE = "0 to 1"
+SEGMENTS = "segments"
+
+
+@dataclass(frozen=True, slots=True)
+class Column:
+    """A column; `sql` is what the view computes where no file holds it, `family` joins columns told together."""
+
+    name: str
+    type: str
+    unit: str
+    meaning: str
+    sql: str = ""
+    family: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """A table: `columns` stand in its files, `added` in the view of it only."""
+
+    name: str
+    meaning: str
+    columns: tuple[Column, ...]
+    added: tuple[Column, ...] = ()
+
+    @property
+    def shown(self) -> tuple[Column, ...]:
+        """All that a question can name."""
+        return (*self.columns, *self.added)
+
+
+def column(type_: str, unit: str, name: str, meaning: str) -> Column:
+    """A column of the files; its type and unit come first, so that the columns of a table align."""
+    return Column(name, type_, unit, meaning)

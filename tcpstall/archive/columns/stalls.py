@@ -1,0 +1,56 @@
+"""Columns of `stalls`: a wait, its cause, and the evidence for it."""
+
+from tcpstall.archive.columns.column import (
+    BYTES,
+    COUNT,
+    FLAG,
+    NS,
+    RATE,
+    REAL,
+    SEGMENTS,
+    SHARE,
+    SINCE_1970,
+    TEXT,
+    column,
+)
+from tcpstall.archive.columns.within import WITHIN
+
+__all__ = ["STALLS"]
+
+STALLS = (
+    *WITHIN,
+    column(COUNT, "", "stall", "number of the wait in its flow; `tcpstall extract --stall` takes it"),
+    column(TEXT, "", "sender", "end whose data waited: client, server"),
+    column(COUNT, SINCE_1970, "start_ns", "time of the last new data before the wait, by the capture's clock"),
+    column(COUNT, SINCE_1970, "end_ns", "time of the next new data, or of a change of the cause"),
+    column(COUNT, NS, "duration_ns", "length of the wait"),
+    column(FLAG, "", "ended", "false where no new data ever followed"),
+    column(TEXT, "", "cause", "cause of the wait: `tcpstall explain` lists the causes"),
+    column(TEXT, "", "detail", "narrower word for the cause; null without one"),
+    column(REAL, SHARE, "confidence", "confidence of the label"),
+    column(TEXT, "", "also", "other causes that the evidence allows, separated by spaces, the likeliest first"),
+    column(TEXT, "", "missing", "missing evidence, separated by semicolons"),
+    column(COUNT, BYTES, "in_flight_bytes", "bytes in flight when the wait began"),
+    column(COUNT, SEGMENTS, "in_flight_segments", "segments in flight when the wait began"),
+    column(COUNT, BYTES, "peer_window_bytes", "receive window of the peer when the wait began"),
+    column(COUNT, BYTES, "window_unused_bytes", "unused part of that window"),
+    column(COUNT, SEGMENTS, "cwnd_estimate_segments", "congestion window by the model of the sender"),
+    column(COUNT, BYTES, "burst_bytes", "new data of the burst before the wait"),
+    column(COUNT, "packet", "last_packet", "last packet of new data before the wait, counted in its capture"),
+    column(COUNT, "packet", "freed_by_packet", "packet that let data flow again"),
+    column(COUNT, "packet", "next_packet", "first packet of new data after the wait"),
+    column(COUNT, RATE, "ceiling_bytes_per_s", "highest rate with these bytes in flight: one flight a round trip"),
+    column(COUNT, BYTES, "buffer_low_bytes", "smallest buffer option that explains the evidence"),
+    column(COUNT, BYTES, "buffer_high_bytes", "largest buffer option that explains the evidence"),
+    column(COUNT, BYTES, "buffer_needed_bytes", "buffer option that lets the next limit bind instead"),
+    column(COUNT, RATE, "drain_bytes_per_s", "rate at which the peer's application read while it was behind"),
+    column(COUNT, "", "window_probes", "window probes inside the wait"),
+    column(COUNT, "", "probes_unanswered", "window probes that the peer did not answer"),
+    column(COUNT, "", "extra_round_trips", "cost of a lowered congestion window, at the first wait of its growth"),
+    column(COUNT, NS, "base_rtt_ns", "smallest round trip of the path, as of the wait"),
+    column(COUNT, NS, "excess_ns", "length of the wait beyond that; null where the wait was for no answer"),
+    column(TEXT, "", "excess_owner", "owner of that excess: queue, receiver-silent, delayed-ack, loss, unknown"),
+    column(COUNT, "", "timeouts", "retransmission timeouts inside the wait"),
+    column(COUNT, "", "needless_retransmissions", "retransmissions inside the wait whose original had arrived"),
+    column(COUNT, BYTES, "congestion_point_bytes", "bytes in flight when the first lost segment was first sent"),
+)
