@@ -1,7 +1,10 @@
-"""A small archive, and a server on the loopback interface that speaks S3."""
+"""A small archive, scans of it, and a server on the loopback interface that speaks S3."""
 
 import gzip
 import os
+import shutil
+import subprocess
+import sys
 import tarfile
 from collections.abc import Callable, Iterator
 from functools import cache
@@ -10,6 +13,10 @@ from pathlib import Path
 
 import pytest
 
+from tcpstall.archive import plan
+from tcpstall.archive.scan import scan
+from tests.archive.here import here
+from tests.cli.conftest import environment
 from tests.tools.bench.archive import BROKEN, Rotating
 from tests.tools.bench.captures import Capture, mixed, short
 
@@ -103,3 +110,38 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
         (folder / "broken" / f"{how.removesuffix('.gz')}{ending}").write_bytes(damage(single(60_000)))
     (folder / "notes.txt").write_text("nothing that a capture is\n")
     return folder
+
+
+@pytest.fixture
+def archive(made: Path, tmp_path: Path) -> Path:
+    """A copy of that archive, to be changed."""
+    return Path(shutil.copytree(made, tmp_path / "captures"))
+
+
+@pytest.fixture(scope="session")
+def undisturbed(made: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The store of the archive, which must not be changed; captures are named as they are in `made`."""
+    store = tmp_path_factory.mktemp("stores") / "undisturbed"
+    scan([str(made)], str(store), executor=here)
+    return store
+
+
+@pytest.fixture
+def small_tasks(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A commit a set."""
+    monkeypatch.setattr(plan, "_TASK_BYTES", 1)
+
+
+def command(archive: Path, store: Path, *options: str) -> subprocess.Popen[bytes]:
+    """`tcpstall scan`, started in a process group of its own."""
+    return subprocess.Popen(
+        [sys.executable, "-m", "tcpstall", "scan", str(archive), "--store", str(store), *options],
+        stderr=subprocess.PIPE,
+        env=environment(),
+        start_new_session=True,
+    )
+
+
+def in_turn(folder: Path) -> list[Path]:
+    """Rotated files, by their numbers."""
+    return sorted(folder.iterdir(), key=lambda file: int(file.suffix.removeprefix(".pcap")))

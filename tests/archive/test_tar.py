@@ -13,8 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tcpstall.archive.tar import BLOCK, Archive, DamagedArchive, Readable, Tape, is_tar
-
-from .trees import tar
+from tests.archive.trees import tar
 
 LONG = "a/" * 200 + "cap.pcap"
 
