@@ -24,10 +24,10 @@ from tcpstall.cli.exits import complain, writing
 from tcpstall.cli.flow_option import store_of_flow_option
 from tcpstall.cli.inputs import Inputs
 from tcpstall.cli.invocation import Remembering
-from tcpstall.cli.numbers import Number
 from tcpstall.cli.progress import Bar
 from tcpstall.cli.selection import captures_argument
 from tcpstall.cli.signals import draining
+from tcpstall.cli.top_option import top_option
 from tcpstall.errors import ExitCode
 from tcpstall.keys import derived
 from tcpstall.labels import read_label
@@ -63,12 +63,7 @@ class Listing(TypedDict):
 @store_of_flow_option
 @reading_options
 @min_stall_option
-@click.option(
-    "--top",
-    type=Number(min=1),
-    metavar="N",
-    help=f"Only the first N flows.  [default: {_FLOWS_IN_TABLES} in tables, else all]",
-)
+@top_option(f"Only the first N flows.  [default: {_FLOWS_IN_TABLES} in tables, else all]")
 @click.option(
     "--sort", type=click.Choice(get_args(Sort)), help="Rank flows by this.  [default: lost in tables, else as they end]"
 )

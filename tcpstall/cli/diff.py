@@ -11,13 +11,13 @@ from tcpstall.cli.anonymise import anonymise_options, key_of
 from tcpstall.cli.capture_options import outcome
 from tcpstall.cli.exits import writing
 from tcpstall.cli.invocation import Remembering, command_line
-from tcpstall.cli.numbers import Number
 from tcpstall.cli.output_format import table_or_json
 from tcpstall.cli.progress import Bar
 from tcpstall.cli.signals import draining
 from tcpstall.cli.store_option import several_stores_option
 from tcpstall.cli.store_page import refuse, typed_parameters
 from tcpstall.cli.store_query import Form, asked, write
+from tcpstall.cli.top_option import top_option
 from tcpstall.cli.wait_filters import TIMES, Which, chosen, filter_options
 from tcpstall.errors import ExitCode
 from tcpstall.lost_time import Span
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 __all__ = ["command"]
 
 
-_MOST = 20
+_ROWS = 20
 
 _CAPTURES_ONLY = {"good", "bad", "output", "anonymise", "key_file"}
 """Parameters that apply to captures alone."""
@@ -41,7 +41,7 @@ class _Chosen(Which):
 
     before: Span | None
     after: Span | None
-    most: int
+    top: int
 
 
 @click.command("diff", cls=Remembering)
@@ -64,15 +64,7 @@ class _Chosen(Which):
 )
 @click.option("--after", type=TIMES, metavar="TIME..TIME", help="With --store: the second time; written like --before.")
 @filter_options
-@click.option(
-    "--top",
-    "most",
-    type=Number(min=1),
-    default=_MOST,
-    show_default=True,
-    metavar="N",
-    help="With --store: the first N.",
-)
+@top_option("With --store: the first N.", default=_ROWS)
 def command(
     good: str | None,
     bad: str | None,
@@ -134,7 +126,7 @@ def _of_stores(stores: Sequence[str], form: str, typed: Collection[str], which: 
     with asked(stores, answer, meant) as session:
         from tcpstall.archive.spans import changes
 
-        found = changes(session, before, after, meant, which["most"])
+        found = changes(session, before, after, meant, which["top"])
     from tcpstall.report.archive.changes import CHANGE_COLUMNS, change_rows, render_changes
 
     write(answer, CHANGE_COLUMNS, change_rows(found), lambda width: render_changes(found, width=width))

@@ -13,6 +13,7 @@ from tcpstall.cli.inputs import Inputs, inputs
 from tcpstall.cli.output import analysed_first, nothing_of
 from tcpstall.cli.quantities import MOMENT, Moment
 from tcpstall.cli.selection import chosen
+from tcpstall.cli.top_option import top_option
 from tcpstall.errors import ExitCode, NothingToShow
 from tcpstall.model import Analysis
 
@@ -57,12 +58,7 @@ _WIDEST = 160
 @click.option("--terminal", is_flag=True, help="Draw in the terminal, with characters, instead.")
 @click.option("--since", type=MOMENT, metavar="TIME", help="Show from then on; written as for analyze.")
 @click.option("--until", type=MOMENT, metavar="TIME", help="Show what came before then.")
-@click.option(
-    "--top",
-    type=click.IntRange(min=1, max=1_000),
-    metavar="N",
-    help="Rows of a timeline or of exchanges.  [default: 30]",
-)
+@top_option("Rows of a timeline or of exchanges.  [default: 30]", most=1_000)
 @anonymise_options
 def command(
     capture: str | None,

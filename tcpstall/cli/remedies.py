@@ -10,9 +10,9 @@ import click
 from tcpstall.cli.capture_options import Asked, expect_flows, outcome, read, reading, reading_options
 from tcpstall.cli.exits import complain, writing
 from tcpstall.cli.flow_option import store_of_flow_option
-from tcpstall.cli.numbers import Number
 from tcpstall.cli.selection import captures_argument
 from tcpstall.cli.signals import draining
+from tcpstall.cli.top_option import top_option
 from tcpstall.errors import UNREAD, CannotOpen, ExitCode
 from tcpstall.model import Analysis
 
@@ -52,12 +52,7 @@ _STANDARD_INPUT = "-"
     type=click.Choice(_PLATFORMS),
     help="Platform of the commands; bsd is FreeBSD and macOS.  [default: linux, in JSON all]",
 )
-@click.option(
-    "--top",
-    type=Number(min=1),
-    metavar="N",
-    help=f"Only the first N flows.  [default: {_FLOWS_FOR_READING}, in JSON {_FLOWS_IN_JSON}]",
-)
+@top_option(f"Only the first N flows.  [default: {_FLOWS_FOR_READING}, in JSON {_FLOWS_IN_JSON}]")
 @store_of_flow_option
 @reading_options
 def command(

@@ -24,6 +24,7 @@ from tcpstall.cli.numbers import Number
 from tcpstall.cli.selection import captures_argument
 from tcpstall.cli.store_option import several_stores_option
 from tcpstall.cli.store_page import shows_stores, store_page, typed_top
+from tcpstall.cli.top_option import top_option
 from tcpstall.cli.wait_filters import Which
 from tcpstall.errors import UNREAD, ExitCode
 from tcpstall.model import Capture, Flow, Sort
@@ -62,14 +63,7 @@ _ONCE = (
 @several_stores_option("Show what a store holds instead of captures, or with --flow SCAN/FLOW one flow of it.")
 @reading_options
 @min_stall_option
-@click.option(
-    "--top",
-    type=Number(min=1),
-    default=_FLOWS,
-    show_default=True,
-    metavar="N",
-    help="List the first N flows.",
-)
+@top_option("List the first N flows.", default=_FLOWS)
 @click.option(
     "--detailed",
     type=Number(min=0),

@@ -4,16 +4,16 @@ from typing import Literal, Unpack, get_args
 
 import click
 
-from tcpstall.cli.numbers import Number
 from tcpstall.cli.store_option import stores_option
 from tcpstall.cli.store_query import Form, asked, form_options, tell_flows_without, write
+from tcpstall.cli.top_option import top_option
 from tcpstall.cli.wait_filters import Which, chosen, which_options
 from tcpstall.errors import ExitCode
 from tcpstall.lost_time import By
 
 __all__ = ["command"]
 
-_MOST = 20
+_ROWS = 20
 
 
 class _Asked(Form, Which):
@@ -30,9 +30,9 @@ class _Asked(Form, Which):
     help="Findings as `analyze` tells them, or what losses are added up by.",
 )
 @which_options
-@click.option("--top", "most", type=Number(min=1), default=_MOST, show_default=True, metavar="N", help="The first N.")
+@top_option("The first N.", default=_ROWS)
 @form_options
-def command(stores: tuple[str, ...], by: By | Literal["finding"], most: int, **which: Unpack[_Asked]) -> ExitCode:
+def command(stores: tuple[str, ...], by: By | Literal["finding"], top: int, **which: Unpack[_Asked]) -> ExitCode:
     """Say where most time was lost, to what, and which flow shows it best.
 
     What a change could give back most of comes first: not the pauses of applications, nor the plain round trip. Lost
@@ -47,11 +47,11 @@ def command(stores: tuple[str, ...], by: By | Literal["finding"], most: int, **w
         if by == "finding":
             from tcpstall.archive.findings import findings
 
-            found = findings(session, meant, most)
+            found = findings(session, meant, top)
         else:
-            from tcpstall.archive.questions import top
+            from tcpstall.archive import questions
 
-            losses = top(session, by, meant, most)
+            losses = questions.top(session, by, meant, top)
     if by == "finding":
         from tcpstall.report.archive.found import found_columns, found_rows, render_found
 

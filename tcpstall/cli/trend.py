@@ -4,16 +4,16 @@ from typing import Unpack, get_args
 
 import click
 
-from tcpstall.cli.numbers import Number
 from tcpstall.cli.store_option import stores_option
 from tcpstall.cli.store_query import Form, asked, form_options, write
+from tcpstall.cli.top_option import top_option
 from tcpstall.cli.wait_filters import Which, chosen, which_options
 from tcpstall.errors import ExitCode
 from tcpstall.lost_time import Every
 
 __all__ = ["command"]
 
-_MOST = 10
+_ROWS = 10
 
 
 class _Asked(Form, Which):
@@ -31,24 +31,16 @@ class _Asked(Form, Which):
     help="Length of the periods.",
 )
 @which_options
-@click.option(
-    "--top",
-    "most",
-    type=Number(min=1),
-    default=_MOST,
-    show_default=True,
-    metavar="N",
-    help="The first N of what has grown.",
-)
+@top_option("The first N of what has grown.", default=_ROWS)
 @form_options
-def command(stores: tuple[str, ...], every: Every, most: int, **which: Unpack[_Asked]) -> ExitCode:
+def command(stores: tuple[str, ...], every: Every, top: int, **which: Unpack[_Asked]) -> ExitCode:
     """Show lost time over time, and which services lose more to what than before, since when."""
     meant = chosen(which)
     form = Form(form=which["form"], output=which["output"])
     with asked(stores, form, meant) as session:
         from tcpstall.archive.trend import trend
 
-        found = trend(session, every, meant, most)
+        found = trend(session, every, meant, top)
     from tcpstall.cli.terminal import has_braille
     from tcpstall.report.archive.trend import TREND_COLUMNS, render_trend, trend_rows
 
