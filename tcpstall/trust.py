@@ -1,4 +1,4 @@
-"""How far results can be trusted: what a capture lacks of a flow, and of all its flows together."""
+"""Trust in results: the gaps of a capture in one flow, and in all of its flows together."""
 
 import dataclasses
 from collections.abc import Mapping
@@ -9,23 +9,12 @@ __all__ = ["CaptureTrust", "Trust"]
 
 @dataclass(frozen=True, slots=True)
 class Trust:
-    """What the capture lacks of a flow, and what its labels lose by that.
+    """Gaps of the capture in a flow, and the trust in the flow's labels that is left.
 
     `level` is `high`, `medium` (some waits cannot be judged, or by less than there could be) or `low` (most waits
-    cannot be judged, or rest on guesses): the worst that any of the `reasons` makes it.
-
-    | reason | level | what the labels lose |
-    | --- | --- | --- |
-    | `one-sided` | low | only one end's packets are there: neither round trips nor windows are known |
-    | `handshake-missing`, `handshake-partial` | medium | the congestion window is not known, nor MSS and options |
-    | `scale-unknown` | low | more than ten segments were in flight against a window of unknown scale |
-    | `scale-inferred` | medium | the window scale rests on how flights filled the window |
-    | `options-cut` | medium | the snap length cut TCP options: no SACK, no timestamps |
-    | `data-unseen` | medium, low | acknowledged data is missing, in at least 1 %, or half, of rounds of ten segments |
-    | `acks-unseen` | medium | data was never acknowledged nor sent again: the ACKs that came are not in the capture |
-    | `packets-left-out` | medium | whoever pasted the capture left packets out |
-    | `clock-stepped` | medium | packets are stamped earlier than those before them: waits around look too short |
-    | `vantage-unknown` | medium | no round trip tells which ACK reached the sender before which data |
+    cannot be judged, or rest on guesses): the worst that any of the `reasons` makes it. `tcpstall help capture` lists
+    the reasons with their levels and what the labels lose; their names are the core's
+    (`_core.vocabulary()["trust_reasons"]`).
     """
 
     level: str = "high"
@@ -51,7 +40,7 @@ class Trust:
 
 @dataclass(frozen=True, slots=True)
 class CaptureTrust:
-    """What a capture lacks, over the flows reported of it; `dropped_packets` is None where the capture does not say."""
+    """Gaps of a capture in the flows reported of it; `dropped_packets` is None where the capture does not say."""
 
     flows: int = 0
     flows_low: int = 0
