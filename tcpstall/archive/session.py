@@ -8,18 +8,18 @@ from concurrent.futures import Future
 from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
-from tcpstall.archive.columns import BY_DAY, TABLES, Table
-from tcpstall.archive.forgotten_mark import IS_FORGOTTEN
-from tcpstall.archive.row_table import given
+from tcpstall.archive.columns import TABLES
+from tcpstall.archive.literals import literal
 from tcpstall.archive.statement import checked
+from tcpstall.archive.views import Readable, line, make_views
 from tcpstall.errors import CannotAnswer, CannotOpen, CannotWrite, ExitCode
 
 if TYPE_CHECKING:
     import duckdb
 
-__all__ = ["Answer", "Readable", "Session", "make_views", "session"]
+__all__ = ["Answer", "Session", "session"]
 
 _Result = TypeVar("_Result")
 
@@ -28,32 +28,6 @@ _BATCH = 2_048
 
 _MEMORY = "75%"
 """Of the machine's; what needs more is spilled, and what cannot be is refused."""
-
-
-class Readable(Protocol):
-    """What a session needs of a store."""
-
-    @property
-    def url(self) -> str:
-        """The folder that all its files lie in."""
-
-    @property
-    def filesystem(self) -> Any | None:
-        """The fsspec file system of its files; None where they are this machine's."""
-
-    @property
-    def dropped(self) -> frozenset[str]:
-        """Scans whose rows no longer count."""
-
-    @property
-    def continued(self) -> frozenset[str]:
-        """Scans whose rows with `at_end` no longer count."""
-
-    def files(self, table: str) -> list[str]:
-        """The Parquet files of a table."""
-
-    def recent(self, table: str) -> Sequence[Mapping[str, Any]]:
-        """Its rows that are in no file yet."""
 
 
 class Answer:
@@ -107,7 +81,7 @@ class Session:
             self._run(lambda: asked().write_parquet(str(output), compression="zstd"))
         except duckdb.Error as error:
             if isinstance(error, duckdb.IOException) and str(output) in str(error):
-                raise CannotWrite(f"cannot write {output}: {_line(error)}") from error
+                raise CannotWrite(f"cannot write {output}: {line(error)}") from error
             raise _told(error) from error
 
     def _run(self, work: Callable[[], _Result]) -> _Result:
@@ -206,7 +180,7 @@ def _lock(connection: "duckdb.DuckDBPyConnection", stores: Sequence[Readable], o
         ("enable_progress_bar", "false"),
         ("TimeZone", "'UTC'"),
         ("python_enable_replacements", "false"),
-        ("allowed_paths", f"[{', '.join(map(_text, files))}]::VARCHAR[]"),
+        ("allowed_paths", f"[{', '.join(map(literal, files))}]::VARCHAR[]"),
         ("enable_external_access", "false"),
         ("lock_configuration", "true"),
     ):
@@ -218,86 +192,6 @@ def _called(store: Readable, file: str) -> list[str]:
     if store.filesystem is None:
         return [file]
     return [file, f"{file.partition('://')[0]}://{store.filesystem._strip_protocol(file)}"]
-
-
-def make_views(connection: "duckdb.DuckDBPyConnection", *stores: Readable, called: Sequence[str] = ()) -> None:
-    """The tables of the stores as views of a database. Raises CannotOpen where files of a store cannot be read."""
-    import duckdb
-
-    suffixes = [f"_{number}" for number in range(len(stores))] if called else [""]
-    for name, table in TABLES.items():
-        for store, suffix in zip(stores, suffixes, strict=True):
-            try:
-                connection.execute(f"CREATE VIEW {name}{suffix} AS {_view(connection, store, table, suffix)}")
-            except duckdb.Error as error:
-                raise CannotOpen(f"{store.url}: the table {name} cannot be read: {_line(error)}") from error
-        if called:
-            each = zip(called, suffixes, strict=True)
-            union = " UNION ALL ".join(f"SELECT *, {_text(own)} AS store FROM {name}{suffix}" for own, suffix in each)
-            connection.execute(f"CREATE VIEW {name} AS {union}")
-
-
-def _view(connection: "duckdb.DuckDBPyConnection", store: Readable, table: Table, suffix: str) -> str:
-    if table.name == "errors":
-        return f"SELECT {_names(table)} FROM captures{suffix} WHERE exit_code <> 0"
-    source = _files(store, table)
-    if recent := store.recent(table.name):
-        held = f"recent_{table.name}{suffix}"
-        given(connection, held, recent, {column.name: column.type for column in table.columns})
-        source = f"({source} UNION ALL SELECT {_names(table)} FROM {held})"
-    else:
-        source = f"({source})"
-    added = "".join(f", {column.sql} AS {column.name}" for column in table.added if column.sql)
-    return f"SELECT *{added} FROM {source} {_that_count(store, table)}"
-
-
-def _files(store: Readable, table: Table) -> str:
-    if files := store.files(table.name):
-        listed = ", ".join(map(_text, files))
-        days = (
-            "hive_partitioning = true, hive_types = {'day': DATE}"
-            if table.name in BY_DAY
-            else "hive_partitioning = false, union_by_name = true"
-        )
-        return f"SELECT {_names(table)} FROM read_parquet([{listed}], {days})"
-    return f"SELECT {', '.join(f'NULL::{column.type} AS {_name(column.name)}' for column in _held(table))} WHERE false"
-
-
-def _held(table: Table) -> Sequence[Any]:
-    """The columns that files give, the day of their folder among them."""
-    return [*table.columns, *(column for column in table.added if not column.sql)]
-
-
-def _names(table: Table) -> str:
-    return ", ".join(_name(column.name) for column in _held(table))
-
-
-def _name(name: str) -> str:
-    """Quoted: `overlaps` is a word of SQL."""
-    return f'"{name}"'
-
-
-def _that_count(store: Readable, table: Table) -> str:
-    conditions = []
-    if store.dropped:
-        conditions.append(f"(scan IS NULL OR scan NOT IN ({_listed(store.dropped)}))")
-    if store.continued and table.name in BY_DAY:
-        conditions.append(f"NOT (at_end AND scan IN ({_listed(store.continued)}))")
-    where = f"WHERE {' AND '.join(conditions)}" if conditions else ""
-    if table.name != "captures":
-        return where
-    # A file that was scanned again, or moved, has a newer row; what could not be read is forgotten once it could be.
-    latest = "row_number() OVER (PARTITION BY scan, if(scan IS NULL, name, fingerprint) ORDER BY scanned_ns DESC)"
-    newest = "max(scanned_ns) OVER (PARTITION BY name)"
-    return f"{where} QUALIFY {latest} = 1 AND (scan IS NOT NULL OR scanned_ns = {newest}) AND NOT {IS_FORGOTTEN}"
-
-
-def _listed(names: frozenset[str]) -> str:
-    return ", ".join(map(_text, sorted(names)))
-
-
-def _text(value: str) -> str:
-    return "'" + value.replace("'", "''") + "'"
 
 
 @contextmanager
@@ -320,12 +214,7 @@ def _told(error: Exception) -> CannotAnswer | CannotOpen:
         case duckdb.OutOfMemoryException():
             return CannotAnswer("the answer needs more memory than there is; ask for less at once")
         case duckdb.IOException():
-            return CannotOpen(f"the store cannot be read: {_line(error)}")
+            return CannotOpen(f"the store cannot be read: {line(error)}")
         case duckdb.InvalidInputException() if ".parquet" in str(error):  # a damaged file; questions name none
-            return CannotOpen(f"the store cannot be read: {_line(error)}")
-    return CannotAnswer(_line(error))
-
-
-def _line(error: Exception) -> str:
-    """DuckDB's message without the picture of where in the statement it was."""
-    return next((line.strip() for line in str(error).splitlines() if line.strip()), type(error).__name__)
+            return CannotOpen(f"the store cannot be read: {line(error)}")
+    return CannotAnswer(line(error))

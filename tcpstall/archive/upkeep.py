@@ -13,8 +13,8 @@ from tcpstall.archive.names import repair_of
 from tcpstall.archive.parquet import Parts, connected
 from tcpstall.archive.plan import current
 from tcpstall.archive.records import Row, sane_row
-from tcpstall.archive.session import make_views
 from tcpstall.archive.store import DATABASE, Commit, Part, Store
+from tcpstall.archive.views import make_views
 from tcpstall.errors import CannotOpen, CannotWrite, TcpstallError
 
 __all__ = [
