@@ -16,6 +16,8 @@ __all__ = [
     "DATABASE",
     "FILES",
     "FOLDERS",
+    "HOURS",
+    "HOURS_INDEX",
     "JOURNAL",
     "LEDGER",
     "LOCK",
@@ -31,6 +33,7 @@ __all__ = [
     "is_ours",
     "is_part",
     "is_streams",
+    "is_sums",
     "new_digest",
     "number_of",
     "part_name",
@@ -55,17 +58,22 @@ STREAMS = "streams"
 """What was open where the files of rotated sets end, for the scan that reads on."""
 LEDGER = "metrics.json"
 """Counters as `tcpstall metrics` last gave them, so that none ever steps back."""
+HOURS = "hours"
+"""Sums of the waits of parts, by hour."""
+HOURS_INDEX = "hours.json"
+"""Which parts the sums are of."""
 DATABASE = "store.duckdb"
 """Views of the tables, for other tools; tcpstall itself does not read it."""
 
-FILES = (ABOUT, CATALOG, LOCK, LEDGER, DATABASE)
-FOLDERS = (*TABLES, JOURNAL, COPY, DAMAGED, UNFINISHED, STREAMS)
+FILES = (ABOUT, CATALOG, LOCK, LEDGER, HOURS_INDEX, DATABASE)
+FOLDERS = (*TABLES, JOURNAL, COPY, DAMAGED, UNFINISHED, STREAMS, HOURS)
 
 _HEX = "[0-9a-f]{32}"
 _PART = re.compile(rf"(?:(?:{'|'.join(BY_DAY)})/day=\d{{4}}-\d\d-\d\d|captures)/[0-9A-Za-z_-]{{1,100}}\.parquet")
 _MADE = re.compile(rf"[^/]+/(?:[^/]+/)?{_HEX}(?:-({_HEX}))?\.parquet")
 _ENTRY = re.compile(rf"(?:{COPY}/)?{JOURNAL}/\d{{12}}\.json")
 _STREAMS = re.compile(rf"{STREAMS}/{_HEX}-({_HEX})\.streams")
+_SUMS = re.compile(rf"{HOURS}/{_HEX}-{_HEX}\.parquet")
 _LEFT_OVER = re.compile(rf"{UNFINISHED}/(?:{_HEX}(?:\.parquet|\.duckdb(?:\.wal)?)?|spilled-{_HEX}/[0-9A-Za-z_.-]+)")
 
 
@@ -95,6 +103,7 @@ def is_ours(name: str) -> bool:
         or is_part(held)
         or is_left_over(name)
         or is_streams(name)
+        or is_sums(name)
         or name.startswith((f"{DAMAGED}/", f"{LOCK}/"))
     )
 
@@ -107,6 +116,11 @@ def is_left_over(name: str) -> bool:
 def is_streams(name: str) -> bool:
     """A name of the exact form that tcpstall gives files of streams."""
     return _STREAMS.fullmatch(name) is not None
+
+
+def is_sums(name: str) -> bool:
+    """A name of the exact form that tcpstall gives files of sums."""
+    return _SUMS.fullmatch(name) is not None
 
 
 def is_entry(name: str) -> bool:

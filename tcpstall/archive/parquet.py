@@ -8,10 +8,12 @@ from typing import TYPE_CHECKING, Any
 
 from tcpstall import _core
 from tcpstall.archive.columns import TABLES, layout
-from tcpstall.archive.names import part_name
+from tcpstall.archive.hours import SUMMED, added_up, to_add_up
+from tcpstall.archive.names import HOURS, part_name
 from tcpstall.archive.row_table import given
 from tcpstall.archive.storage import Place
 from tcpstall.archive.store import Part
+from tcpstall.archive.views import rows_of
 from tcpstall.errors import CannotWrite
 
 if TYPE_CHECKING:
@@ -112,6 +114,17 @@ class Parts:
         replaced = [part.name for part in old]
         return [self._copied(table, query, folder, rows, from_ns, to_ns, values, replaced=replaced)]
 
+    def summed(self, parts: Sequence[Part]) -> Part:
+        """The sums by hour of these parts, all of whose rows count, as a file. Raises CannotWrite."""
+        files = {name: [self.place.path(part.name) for part in parts if part.table == name] for name in SUMMED}
+        sources = [f"({rows_of(TABLES[name], files[name])})" for name in SUMMED]
+        query = (
+            f"FROM ({added_up(f'({to_add_up(*sources)})')}) ORDER BY start_ns, server_address, server_port, host, cause"
+        )
+        starts = [part.from_ns for part in parts if part.from_ns is not None]
+        ends = [part.to_ns for part in parts if part.to_ns is not None]
+        return self._copied("hours", query, HOURS, None, min(starts, default=None), max(ends, default=None))
+
     def _columns(self, table: str, files: object) -> str:
         """Those of this version: null where the files, of another one, have none."""
         described = self._rows.execute(f"DESCRIBE SELECT * FROM {_READ}", [files]).fetchall()
@@ -176,7 +189,7 @@ class Parts:
         table: str,
         query: str,
         folder: str,
-        rows: int,
+        rows: int | None,
         from_ns: int | None = None,
         to_ns: int | None = None,
         values: Sequence[object] = (),
@@ -184,21 +197,26 @@ class Parts:
         replaced: Sequence[str] = (),
         beside: Sequence[str] = (),
     ) -> Part:
-        """For REPLACES and BESIDE the file itself says `replaced` and `beside`, should the catalog be lost."""
+        """For REPLACES and BESIDE the file itself says `replaced` and `beside`, should the catalog be lost.
+
+        `rows` are counted where they are not known.
+        """
         import duckdb
 
         file = self._scratch / f"{uuid.uuid4().hex}.parquet"
         about = f"KV_METADATA {{ {REPLACES}: '{' '.join(replaced)}', {BESIDE}: '{' '.join(beside)}' }}"
         try:
-            self._rows.execute(
+            copied = self._rows.execute(
                 f"COPY ({query}) TO '{_quoted(str(file))}' (FORMAT parquet, COMPRESSION zstd, {about})", values
-            )
+            ).fetchone()
             size = file.stat().st_size
             name = part_name(folder, file)
         except (duckdb.Error, OSError) as error:
             file.unlink(missing_ok=True)
             raise CannotWrite(f"cannot write into {self.place.url}: {_line(error)}") from error
         self.place.take(name, file)
+        if rows is None:
+            (rows,) = copied or (0,)
         return Part(table, name, rows, size, from_ns, to_ns, layout(table))
 
 

@@ -10,7 +10,7 @@ from tcpstall.units import counted
 
 __all__ = ["Within", "missing", "sound"]
 
-_BY_START = ("stalls", "exchanges", "findings")
+_BY_START = ("stalls", "exchanges", "findings", "hours")
 
 _SCAN_AGAIN = "scan its captures again, into the same store"
 
@@ -44,8 +44,14 @@ class Within:
 
     def files(self, table: str) -> list[str]:
         """Those with a row of the time: each part is known by its earliest and its latest start."""
-        path = self._store.place.path
-        return [path(part.name) for part in self._store.parts(table) if self._can_hold(table, part)]
+        store = self._store
+        parts = [each.part for each in store.sums] if table == "hours" else store.parts(table)
+        return [store.place.path(part.name) for part in parts if self._can_hold(table, part)]
+
+    def unsummed(self, table: str) -> list[str]:
+        """The same of those that are not in the sums."""
+        parts = self._store.unsummed_parts(table)
+        return [self._store.place.path(part.name) for part in parts if self._can_hold(table, part)]
 
     def all_parts(self) -> list[Part]:
         """Those of all tables."""

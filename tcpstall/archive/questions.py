@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from tcpstall.archive.examples import Wanted, examples
+from tcpstall.archive.hours import HOUR_NS
 from tcpstall.archive.literals import listed, literal
 from tcpstall.archive.session import Session
 from tcpstall.archive.where import Chosen
@@ -14,13 +15,11 @@ from tcpstall.units import clock, date
 
 __all__ = ["top"]
 
-_HOUR_NS = 3_600_000_000_000
-
 _KEYS: Mapping[By, tuple[str, ...]] = {
     "service": ("server_address", "server_port"),
     "cause": ("cause",),
     "host": ("host",),
-    "hour": (f"start_ns // {_HOUR_NS}",),
+    "hour": (f"start_ns // {HOUR_NS}",),
 }
 """Columns as they stand in files where that will do: to put texts together ten million times takes a second."""
 
@@ -38,14 +37,11 @@ def top(asked: Session, by: By, chosen: Chosen, most: int) -> Losses:
     named = ", ".join(f"{sql} AS {key}" for sql, key in zip(_KEYS[by], keys, strict=True))
     listed = ", ".join(keys)
     found = asked.rows(
-        f"WITH each AS (SELECT {named}, cause, count(*) AS waits, sum(lost_ns) AS lost "
-        f"FROM stalls {chosen.where('lost_ns > 0')} GROUP BY ALL), "
-        f"lost AS (SELECT {listed}, sum(lost) AS lost_ns, sum(waits) AS waits, "
-        "list({cause: cause, lost: lost}) AS causes, sum(sum(lost)) OVER () AS all_ns, count(*) OVER () AS keys "
-        f"FROM each GROUP BY {listed}), "
-        f"back AS (SELECT {named}, sum(recoverable_ns) AS back FROM findings {chosen.where('recoverable_ns > 0')} "
-        "GROUP BY ALL) "
-        f"SELECT lost.*, coalesce(back, 0) AS recoverable_ns FROM lost LEFT JOIN back USING ({listed}) "
+        f"WITH each AS (SELECT {named}, cause, sum(waits) AS waits, sum(lost_ns) AS lost, sum(recoverable_ns) AS back "
+        f"FROM {chosen.sums()} GROUP BY ALL) "
+        f"SELECT {listed}, sum(lost) AS lost_ns, sum(waits) AS waits, sum(back) AS recoverable_ns, "
+        "list({cause: cause, lost: lost}) FILTER (waits > 0) AS causes, sum(sum(lost)) OVER () AS all_ns, "
+        f"count(*) OVER () AS keys FROM each GROUP BY {listed} HAVING sum(waits) > 0 "
         f"ORDER BY recoverable_ns DESC, lost_ns DESC, {listed} LIMIT {most}"
     )
     if not found:
@@ -144,7 +140,7 @@ def _told(by: By, key: _Key) -> str:
     if by == "service":
         return str(Endpoint(*key))
     if by == "hour":
-        return _hour(key[0] * _HOUR_NS)
+        return _hour(key[0] * HOUR_NS)
     return str(key[0])
 
 

@@ -10,6 +10,7 @@ from typing import Any, Self
 from tcpstall.archive import names
 from tcpstall.archive.columns import layout
 from tcpstall.archive.damaged_parts import faults, refused
+from tcpstall.archive.hours import Hours, Sums
 from tcpstall.archive.names import ABOUT, CATALOG, COPY, DATABASE, JOURNAL, TABLES, repair_of
 from tcpstall.archive.records import (
     SCHEMA,
@@ -39,6 +40,7 @@ class Store:
 
     def __init__(self, place: Place, state: State) -> None:
         self.place = place
+        self.hours = Hours(place)
         self._state = state
 
     @classmethod
@@ -108,7 +110,22 @@ class Store:
 
     def files(self, table: str) -> list[str]:
         """What DuckDB opens to read the table, but for its `recent` rows."""
-        return [self.place.path(part.name) for part in self.parts(table)]
+        parts = [each.part for each in self.sums] if table == "hours" else self.parts(table)
+        return [self.place.path(part.name) for part in parts]
+
+    @property
+    def sums(self) -> list[Sums]:
+        """What is added up already; nothing while parts have rows that do not count."""
+        return [] if self.dropped or self.continued else self.hours.of(self._state.parts)
+
+    def unsummed(self, table: str) -> list[str]:
+        """The table's files whose rows are not in the `sums`."""
+        return [self.place.path(part.name) for part in self.unsummed_parts(table)]
+
+    def unsummed_parts(self, table: str) -> list[Part]:
+        """The same as parts."""
+        summed = {name for each in self.sums for name in each.of}
+        return [part for part in self.parts(table) if part.name not in summed]
 
     def parts(self, table: str) -> list[Part]:
         """The Parquet files that count."""

@@ -4,6 +4,7 @@ from collections import Counter
 from collections.abc import Collection, Iterator
 
 from tcpstall.archive.columns import TABLES
+from tcpstall.archive.hours import SUMS
 from tcpstall.archive.ledger import SUM, Key
 from tcpstall.archive.literals import listed
 from tcpstall.archive.session import Session
@@ -44,7 +45,9 @@ def worst_services(asked: Session, most: int) -> tuple[str, ...]:
 def sums(asked: Session, services: Collection[str]) -> Counter[Key]:
     """With all but these services as one. Raises CannotOpen where the store cannot be read."""
     found: Counter[Key] = Counter()
-    for service, cause, rows, time_ns in _grouped(asked, services, "stalls", "cause", "lost_ns", "lost_ns > 0"):
+    for service, cause, rows, time_ns in _grouped(
+        asked, services, SUMS, "cause", "lost_ns", "waits > 0", rows="sum(waits)"
+    ):
         found[WAITS.name, service, cause] += rows
         found[LOST.name, service, cause] += time_ns
     for service, bucket, rows, time_ns in _histogram(asked, services, RTT, "flows", "base_rtt_ns"):
@@ -79,16 +82,23 @@ def _histogram(
 
 
 def _grouped(
-    asked: Session, services: Collection[str], table: str, label: str, time_ns: str, condition: str
+    asked: Session,
+    services: Collection[str],
+    table: str,
+    label: str,
+    time_ns: str,
+    condition: str,
+    *,
+    rows: str = "count(*)",
 ) -> Iterator[tuple[str, str, int, int]]:
-    """(service, label, rows, their time in ns). Text is made of addresses once a service, not once a row."""
+    """(service, label, `rows`, their time in ns). Text is made of addresses once a service, not once a row."""
     named = f"service IN ({listed(sorted(services))})" if services else "false"
-    rows = asked.rows(
-        f"WITH each AS (SELECT server_address, server_port, {label} AS label, count(*) AS n, sum({time_ns}) AS time_ns "
+    found = asked.rows(
+        f"WITH each AS (SELECT server_address, server_port, {label} AS label, {rows} AS n, sum({time_ns}) AS time_ns "
         f"FROM {table} WHERE {condition} GROUP BY ALL), "
         f"called AS (SELECT {_SERVICE} AS service, label, n, time_ns FROM each) "
         f"SELECT if({named}, service, '{OTHER}') AS service, label, sum(n) AS n, coalesce(sum(time_ns), 0) AS time_ns "
         "FROM called GROUP BY ALL"
     )
-    for row in rows:
+    for row in found:
         yield row["service"], row["label"], int(row["n"]), int(row["time_ns"])

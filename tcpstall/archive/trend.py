@@ -4,6 +4,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from tcpstall.archive.change_point import changed
+from tcpstall.archive.hours import HOUR_NS
 from tcpstall.archive.literals import literal
 from tcpstall.archive.session import Session
 from tcpstall.archive.where import Chosen
@@ -13,8 +14,7 @@ from tcpstall.model import Endpoint
 
 __all__ = ["Courses", "trend"]
 
-_HOUR_NS = 3_600_000_000_000
-_EVERY: Mapping[Every, int] = {"hour": _HOUR_NS, "day": 24 * _HOUR_NS}
+_EVERY: Mapping[Every, int] = {"hour": HOUR_NS, "day": 24 * HOUR_NS}
 
 _LONGEST = 10_000
 """Hours or days of a trend: a year of hours. A capture whose clock was wrong would ask for half a million."""
@@ -31,6 +31,9 @@ _LEAST_RISE = 1.5
 _LATELY = 4
 """A quarter of the time is lately."""
 
+_SERIES = "list(number) AS numbers, list(lost) AS sums"
+"""A course as two columns: a row for each of its numbers takes Python ten times as long."""
+
 _Key = tuple[Any, ...]
 """What a course is of."""
 
@@ -46,7 +49,7 @@ class Courses:
         asked.keep(
             "courses",
             f"SELECT server_address, server_port, cause, start_ns // {self.width_ns} AS number, sum(lost_ns) AS lost "
-            f"FROM stalls {chosen.where()} GROUP BY ALL",
+            f"FROM {chosen.sums()} WHERE cause IS NOT NULL GROUP BY ALL",
         )
         (ends,) = asked.rows("SELECT min(number) AS first, max(number) AS last FROM courses")
         last = -1 if ends["last"] is None else ends["last"]
@@ -56,9 +59,10 @@ class Courses:
     def causes(self) -> dict[Cause, tuple[int, ...]]:
         """Those that cost anything, most first."""
         rows = self._asked.rows(
-            "SELECT cause AS key, number, sum(lost) AS lost FROM courses GROUP BY ALL HAVING lost > 0"
+            f"SELECT cause, {_SERIES} FROM (SELECT cause, number, sum(lost) AS lost FROM courses GROUP BY ALL "
+            "HAVING sum(lost) > 0) GROUP BY cause"
         )
-        courses = self._laid_out(((row["key"],), row) for row in rows)
+        courses = self._laid_out(((row["cause"],), row) for row in rows)
         ranked = sorted(courses, key=lambda key: -sum(courses[key]))
         return {Cause(key[0]): courses[key] for key in ranked}
 
@@ -72,8 +76,8 @@ class Courses:
     def flows(self) -> tuple[int, ...]:
         """How many began."""
         rows = self._asked.rows(
-            f"SELECT start_ns // {self.width_ns} AS number, count(*) AS lost "
-            f"FROM flows {self._chosen.flows_where()} GROUP BY ALL"
+            f"SELECT {_SERIES} FROM (SELECT start_ns // {self.width_ns} AS number, count(*) AS lost "
+            f"FROM flows {self._chosen.flows_where()} GROUP BY ALL)"
         )
         return self._laid_out(((), row) for row in rows).get((), (0,) * len(self.starts_ns))
 
@@ -88,7 +92,8 @@ class Courses:
             f"sum(lost) FILTER (number >= {lately}) AS late FROM courses GROUP BY server_address, server_port, cause "
             f"QUALIFY row_number() OVER (ORDER BY whole DESC) <= {_CANDIDATES} OR "
             f"row_number() OVER (ORDER BY late DESC NULLS LAST) <= {_CANDIDATES}) "
-            "SELECT courses.* FROM courses JOIN each USING (server_address, server_port, cause)"
+            f"SELECT server_address, server_port, cause, {_SERIES} FROM courses "
+            "JOIN each USING (server_address, server_port, cause) GROUP BY ALL"
         )
         courses = self._laid_out(((row["server_address"], row["server_port"], row["cause"]), row) for row in rows)
         flows = self._flows_of({key[:2] for key in courses})
@@ -105,8 +110,9 @@ class Courses:
         if not wanted:
             return {}
         rows = self._asked.rows(
+            f"SELECT server_address, server_port, {_SERIES} FROM ("
             f"SELECT server_address, server_port, start_ns // {self.width_ns} AS number, count(*) AS lost FROM flows "
-            f"{self._chosen.flows_where(f'(server_address, server_port) IN ({wanted})')} GROUP BY ALL"
+            f"{self._chosen.flows_where(f'(server_address, server_port) IN ({wanted})')} GROUP BY ALL) GROUP BY ALL"
         )
         return self._laid_out(((row["server_address"], row["server_port"]), row) for row in rows)
 
@@ -129,13 +135,17 @@ class Courses:
         return (after - before) * (len(seen) - at), growth
 
     def _laid_out(self, rows: Iterable[tuple[tuple[Any, ...], Mapping[str, Any]]]) -> dict[_Key, tuple[int, ...]]:
-        """Sums by number as one sequence a key, those without any included."""
+        """Series of numbers and sums as one sequence a key, with 0 where a series has no sum."""
         count = len(self.starts_ns)
-        laid: dict[tuple[Any, ...], list[int]] = {}
+        laid: dict[tuple[Any, ...], tuple[int, ...]] = {}
         for key, row in rows:
-            if 0 <= row["number"] - self._first < count:
-                laid.setdefault(key, [0] * count)[row["number"] - self._first] = int(row["lost"])
-        return {key: tuple(course) for key, course in laid.items()}
+            course = [0] * count
+            for number, lost in zip(row["numbers"] or (), row["sums"] or (), strict=True):
+                if 0 <= number - self._first < count:
+                    course[number - self._first] = int(lost)
+            if any(course):
+                laid[key] = tuple(course)
+        return laid
 
 
 def trend(asked: Session, every: Every, chosen: Chosen, most: int) -> Trend:

@@ -14,6 +14,7 @@ from tcpstall.archive.parquet import Parts, connected
 from tcpstall.archive.plan import current
 from tcpstall.archive.records import Row, sane_row
 from tcpstall.archive.store import DATABASE, Commit, Part, Store
+from tcpstall.archive.summing import sum_up
 from tcpstall.archive.views import make_views
 from tcpstall.errors import CannotOpen, CannotWrite, TcpstallError
 
@@ -184,6 +185,7 @@ def _checkpoint(
         merged=small if beside else (),
     )
     store.checkpoint(new, removed=replaced, spares=spares)
+    sum_up(store, parts, spares=spares)
     make_database(store)
 
 

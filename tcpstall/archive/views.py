@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from tcpstall.archive.columns import BY_DAY, TABLES, Table
 from tcpstall.archive.forgotten_mark import IS_FORGOTTEN
+from tcpstall.archive.hours import SUMMED, SUMS, added_up, to_add_up
 from tcpstall.archive.literals import listed, literal
 from tcpstall.archive.row_table import given
 from tcpstall.errors import CannotOpen
@@ -12,7 +13,7 @@ from tcpstall.errors import CannotOpen
 if TYPE_CHECKING:
     import duckdb
 
-__all__ = ["Readable", "line", "make_views"]
+__all__ = ["Readable", "line", "make_views", "rows_of"]
 
 
 class Readable(Protocol):
@@ -40,16 +41,19 @@ class Readable(Protocol):
     def recent(self, table: str) -> Sequence[Mapping[str, Any]]:
         """Its rows that are in no file yet."""
 
+    def unsummed(self, table: str) -> list[str]:
+        """Its files whose waits are not in those of `hours`."""
+
 
 def make_views(connection: "duckdb.DuckDBPyConnection", *stores: Readable, called: Sequence[str] = ()) -> None:
     """The tables of the stores as views of a database. Raises CannotOpen where files of a store cannot be read."""
     import duckdb
 
     suffixes = [f"_{number}" for number in range(len(stores))] if called else [""]
-    for name, table in TABLES.items():
+    for name in (SUMS, *TABLES):
         for store, suffix in zip(stores, suffixes, strict=True):
             try:
-                connection.execute(f"CREATE VIEW {name}{suffix} AS {_view(connection, store, table, suffix)}")
+                connection.execute(f"CREATE VIEW {name}{suffix} AS {_view(connection, store, name, suffix)}")
             except duckdb.Error as error:
                 raise CannotOpen(f"{store.url}: the table {name} cannot be read: {line(error)}") from error
         if called:
@@ -58,30 +62,42 @@ def make_views(connection: "duckdb.DuckDBPyConnection", *stores: Readable, calle
             connection.execute(f"CREATE VIEW {name} AS {union}")
 
 
-def _view(connection: "duckdb.DuckDBPyConnection", store: Readable, table: Table, suffix: str) -> str:
-    if table.name == "errors":
-        return f"SELECT {_names(table)} FROM captures{suffix} WHERE exit_code <> 0"
-    source = _files(store, table)
-    if recent := store.recent(table.name):
-        held = f"recent_{table.name}{suffix}"
-        given(connection, held, recent, {column.name: column.type for column in table.columns})
-        source = f"({source} UNION ALL SELECT {_names(table)} FROM {held})"
-    else:
-        source = f"({source})"
-    added = "".join(f", {column.sql} AS {column.name}" for column in table.added if column.sql)
-    return f"SELECT *{added} FROM {source} {_that_count(store, table)}"
+def rows_of(table: Table, files: Sequence[str], where: str = "") -> str:
+    """The rows of files of a table as SQL, with the columns that are computed."""
+    return f"SELECT *{table.computed} FROM ({_files(table, files)}) {where}"
 
 
-def _files(store: Readable, table: Table) -> str:
-    if files := store.files(table.name):
-        listed = ", ".join(map(literal, files))
-        days = (
-            "hive_partitioning = true, hive_types = {'day': DATE}"
-            if table.name in BY_DAY
-            else "hive_partitioning = false, union_by_name = true"
-        )
-        return f"SELECT {_names(table)} FROM read_parquet([{listed}], {days})"
-    return f"SELECT {', '.join(f'NULL::{column.type} AS {_name(column.name)}' for column in _held(table))} WHERE false"
+def _view(connection: "duckdb.DuckDBPyConnection", store: Readable, name: str, suffix: str) -> str:
+    match name:
+        case "errors":
+            return f"SELECT {_names(TABLES[name])} FROM captures{suffix} WHERE exit_code <> 0"
+        case "hours":
+            return f"SELECT *{TABLES[name].computed} FROM ({added_up(f'{SUMS}{suffix}')})"
+        case _ if name == SUMS:
+            return _sums(store)
+    table = TABLES[name]
+    if not (recent := store.recent(name)):
+        return rows_of(table, store.files(name), _that_count(store, table))
+    held = f"recent_{name}{suffix}"
+    given(connection, held, recent, {column.name: column.type for column in table.columns})
+    source = f"{_files(table, store.files(name))} UNION ALL SELECT {_names(table)} FROM {held}"
+    return f"SELECT *{table.computed} FROM ({source}) {_that_count(store, table)}"
+
+
+def _sums(store: Readable) -> str:
+    """The sums that lie there, and those of parts that were not added up yet."""
+    tables = [TABLES[name] for name in SUMMED]
+    further = [f"({rows_of(table, store.unsummed(table.name), _that_count(store, table))})" for table in tables]
+    return f"{_files(TABLES['hours'], store.files('hours'))} UNION ALL {to_add_up(*further)}"
+
+
+def _files(table: Table, files: Sequence[str]) -> str:
+    if not files:
+        nothing = ", ".join(f"NULL::{column.type} AS {_name(column.name)}" for column in _held(table))
+        return f"SELECT {nothing} WHERE false"
+    by_day = "hive_partitioning = true, hive_types = {'day': DATE}"
+    days = by_day if table.name in BY_DAY else "hive_partitioning = false, union_by_name = true"
+    return f"SELECT {_names(table)} FROM read_parquet([{', '.join(map(literal, files))}], {days})"
 
 
 def _held(table: Table) -> Sequence[Any]:

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from tcpstall.archive.hosts import host_is
+from tcpstall.archive.hours import HOUR_NS, SUMS, to_add_up
 from tcpstall.archive.literals import listed, literal
 from tcpstall.causes import Cause
 from tcpstall.model import Endpoint
@@ -26,6 +27,18 @@ class Chosen:
     captures: Sequence[str] = ()
     since_ns: int | None = None
     until_ns: int | None = None
+
+    @property
+    def by_hours(self) -> bool:
+        """Sums by hour, service, host and cause tell what is meant."""
+        moments = [moment for moment in (self.since_ns, self.until_ns) if moment is not None]
+        return not (self.hosts or self.ports or self.captures) and not any(moment % HOUR_NS for moment in moments)
+
+    def sums(self) -> str:
+        """A source of sums as SQL, in the columns of `hours`, of which several may be of one hour."""
+        if self.by_hours:
+            return f"(FROM {SUMS} {self.where()})"
+        return f"({to_add_up(f'(FROM stalls {self.where()})', f'(FROM findings {self.where()})')})"
 
     def where(self, *more: str) -> str:
         """As SQL over stalls."""

@@ -2,6 +2,7 @@
 
 import json
 import random
+import uuid
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -236,7 +237,7 @@ def written(store: Store, table: str, rows: Sequence[Row]) -> Iterable[Part]:
         days.setdefault("" if table == "captures" else str(row["start_ns"] // DAY_NS), []).append(row)
     columns = {column.name: column.type for column in TABLES[table].columns}
     for day, some in days.items():
-        file = store.place.scratch / f"{table}-{day}.parquet"
+        file = store.place.scratch / f"{uuid.uuid4().hex}.parquet"
         text = json.dumps([{name: row.get(name) for name in columns} for row in some])
         with duckdb.connect() as connection:
             sql = f"SELECT unnest(from_json($rows::JSON, '{json.dumps([columns])}'), recursive := true)"

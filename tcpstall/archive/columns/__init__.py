@@ -9,6 +9,7 @@ from tcpstall.archive.columns.column import Column, Table
 from tcpstall.archive.columns.exchanges import EXCHANGES
 from tcpstall.archive.columns.findings import FINDINGS
 from tcpstall.archive.columns.flows import FLOWS
+from tcpstall.archive.columns.hours import HOURS
 from tcpstall.archive.columns.stalls import STALLS
 
 __all__ = ["BY_DAY", "CAPTURES", "TABLES", "Column", "Table", "documented", "layout"]
@@ -24,6 +25,12 @@ TABLES = {
             "One row per finding and flow that adds to it; the plain round trip of a handshake adds nothing.",
             FINDINGS,
             (*computed.TIMES, computed.host("side")),
+        ),
+        Table(
+            "hours",
+            "One row per hour, service, host and cause: the waits that began in the hour, added up.",
+            HOURS,
+            computed.OF_HOURS,
         ),
         Table("captures", "One row per analysed file.", files.CAPTURES),
         Table("errors", "One row per file that could not be analysed, or not whole.", files.ERRORS),

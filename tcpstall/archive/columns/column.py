@@ -40,6 +40,11 @@ class Table:
         """All that a question can name."""
         return (*self.columns, *self.added)
 
+    @property
+    def computed(self) -> str:
+        """What a view computes, as SQL after the columns of the files."""
+        return "".join(f", {column.sql} AS {column.name}" for column in self.added if column.sql)
+
 
 def column(type_: str, unit: str, name: str, meaning: str) -> Column:
     """A column of the files; its type and unit come first, so that the columns of a table align."""

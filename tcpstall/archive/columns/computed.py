@@ -5,7 +5,7 @@ from collections.abc import Iterable
 from tcpstall.archive.columns.column import COUNT, DAY, MOMENT, NS, TEXT, Column
 from tcpstall.causes import Cause, Detail
 
-__all__ = ["OF_STALLS", "TIMES", "host"]
+__all__ = ["OF_HOURS", "OF_STALLS", "TIMES", "host"]
 
 _OF_THE_RECEIVER = (Cause.RWND_LIMITED, Cause.ZERO_WINDOW, Cause.DELAYED_ACK)
 """Causes that the receiving end is responsible for."""
@@ -26,6 +26,9 @@ def _end(end: str) -> str:
 _HOUR = "make_timestamp(start_ns // 3600000000000 * 3600000000)"
 """Nanoseconds down to whole hours, in the microseconds that TIMESTAMP counts."""
 
+_TIME = Column("time", MOMENT, "", "start_ns as a time, UTC", "make_timestamp(start_ns // 1000)")
+_SERVICE = Column("service", TEXT, "", "server's address and port: `192.0.2.1:80`, `[2001:db8::1]:80`", _end("server"))
+
 TIMES = (
     Column(
         "day",
@@ -33,11 +36,13 @@ TIMES = (
         "",
         "UTC day of start_ns; files are divided by day, so a question about some days reads only their files",
     ),
-    Column("time", MOMENT, "", "start_ns as a time, UTC", "make_timestamp(start_ns // 1000)"),
+    _TIME,
     Column("hour", MOMENT, "", "hour of start_ns, UTC", _HOUR),
-    Column("service", TEXT, "", "server's address and port: `192.0.2.1:80`, `[2001:db8::1]:80`", _end("server")),
+    _SERVICE,
     Column("client", TEXT, "", "client's address and port", _end("client")),
 )
+
+OF_HOURS = (_TIME, _SERVICE)
 
 
 def host(sender: str) -> Column:

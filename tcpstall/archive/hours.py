@@ -1,0 +1,132 @@
+"""Sums of waits by hour, service, host and cause, kept beside the parts of a store for questions that need no more.
+
+A file of sums is of some parts of one day; `hours.json` lists the files, each with its parts. A store may lose
+them: sums of parts that no longer count are not used, and parts without sums are added up when a question is asked.
+"""
+
+import time
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import asdict, dataclass, field
+from typing import Any
+
+from tcpstall.archive.columns import TABLES
+from tcpstall.archive.damaged_parts import faults
+from tcpstall.archive.names import HOURS, HOURS_INDEX, is_sums, new_digest
+from tcpstall.archive.records import Damaged, Part, document, sealed
+from tcpstall.archive.storage import Place
+
+__all__ = ["HOUR_NS", "SUMMED", "SUMS", "Hours", "Sums", "added_up", "to_add_up"]
+
+SUMMED = ("stalls", "findings")
+"""The tables whose rows are added up."""
+
+SUMS = "hour_sums"
+"""The view of all sums, of which several may be of one hour, service, host and cause: for sums of sums."""
+
+HOUR_NS = 3_600_000_000_000
+
+_KEYS = "start_ns, server_address, server_port, host, cause"
+
+_SPARED_NS = 60_000_000_000
+"""Sums that others have replaced are kept for as long, as parts are."""
+
+
+def to_add_up(stalls: str, findings: str) -> str:
+    """What hours add up, as SQL, of tables or subqueries with all columns of stalls and findings."""
+    hour = f"start_ns // {HOUR_NS} * {HOUR_NS} AS start_ns"
+    keys = _KEYS.replace("start_ns", hour, 1)
+    return (
+        f"SELECT {keys}, (lost_ns > 0)::BIGINT AS waits, lost_ns, 0::BIGINT AS recoverable_ns FROM {stalls} UNION ALL "
+        f"SELECT {keys}, 0 AS waits, 0 AS lost_ns, recoverable_ns FROM {findings} WHERE recoverable_ns > 0"
+    )
+
+
+def added_up(source: str) -> str:
+    """One row per hour, service, host and cause, as SQL."""
+    sums = ", ".join(f"sum({name})::BIGINT AS {name}" for name in ("waits", "lost_ns", "recoverable_ns"))
+    return f"SELECT {_KEYS}, {sums} FROM {source} GROUP BY ALL"
+
+
+@dataclass(frozen=True, slots=True)
+class Sums:
+    """A file of sums, and the names of the parts that they are of."""
+
+    part: Part
+    of: frozenset[str]
+
+
+@dataclass(frozen=True, slots=True)
+class _Index:
+    sums: Sequence[Sums] = ()
+    spared_ns: Mapping[str, int] = field(default_factory=dict)
+    """Files that were replaced and may still be read, and since when."""
+
+
+class Hours:
+    """The files of sums of a place."""
+
+    def __init__(self, place: Place) -> None:
+        self._place = place
+        self._known: _Index | None = None
+
+    def of(self, parts: Collection[str]) -> list[Sums]:
+        """Those of these parts and no others."""
+        return [each for each in self._index().sums if each.of <= set(parts)]
+
+    def keep(self, sums: Sequence[Sums], *, spares: bool = True) -> None:
+        """Lists these alone, and deletes the others; if it `spares` them, later. Raises CannotWrite."""
+        old, now = self._index(), time.time_ns()
+        kept = {each.part.name for each in sums}
+        replaced = [each.part.name for each in old.sums if each.part.name not in kept]
+        spared = dict.fromkeys(replaced, now) | {
+            name: since for name, since in old.spared_ns.items() if 0 <= now - since < _SPARED_NS
+        }
+        new = _Index(sums, spared if spares else {})
+        there = [name for name in self._place.names(HOURS) if is_sums(name)]
+        over = [name for name in there if name not in kept and name not in new.spared_ns]
+        if new != old:
+            self._place.put(HOURS_INDEX, _encoded(new))
+            self._known = new
+        self._place.remove(over)
+
+    def _index(self) -> _Index:
+        if self._known is None:
+            index = _read(self._place.read(HOURS_INDEX))
+            damaged = faults(self._place, [each.part for each in index.sums], {})
+            whole = [each for each in index.sums if each.part.name not in damaged]
+            self._known = _Index(whole, index.spared_ns)
+        return self._known
+
+
+def _schema() -> str:
+    """Another one wherever sums would be others."""
+    computed = [column.sql for table in SUMMED for column in TABLES[table].added]
+    digest = new_digest()
+    digest.update("\n".join((added_up(to_add_up(*SUMMED)), *computed)).encode())
+    return f"tcpstall.hours/{digest.hexdigest()}"
+
+
+def _encoded(index: _Index) -> bytes:
+    sums = [{**asdict(each.part), "of": sorted(each.of)} for each in index.sums]
+    return sealed({"schema": _schema(), "sums": sums, "spared_ns": dict(index.spared_ns)})
+
+
+def _read(content: bytes | None) -> _Index:
+    """Nothing where there is none, a damaged one, or one of another version: sums are made anew."""
+    if content is None:
+        return _Index()
+    try:
+        row = document(content)
+        if row["schema"] != _schema():
+            return _Index()
+        spared_ns = {str(name): int(since_ns) for name, since_ns in row["spared_ns"].items()}
+        return _Index([_sums(each) for each in row["sums"]], spared_ns)
+    except (Damaged, AttributeError, KeyError, TypeError, ValueError):
+        return _Index()
+
+
+def _sums(row: Mapping[str, Any]) -> Sums:
+    part = Part(**{name: row[name] for name in Part.__dataclass_fields__})
+    if not is_sums(part.name):
+        raise Damaged(f"it names {part.name!r}, which holds no sums")
+    return Sums(part, frozenset(row["of"]))

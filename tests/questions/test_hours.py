@@ -1,0 +1,217 @@
+"""Waits added up by hour: the answers are those of the waits themselves, whatever of them is added up already."""
+
+import itertools
+import json
+import os
+import shutil
+import time
+from collections import Counter
+from collections.abc import Callable
+from ipaddress import ip_network
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tcpstall import Cause
+from tcpstall.archive import summing
+from tcpstall.archive.forget import Which, forget
+from tcpstall.archive.parquet import Parts
+from tcpstall.archive.pruned import sound
+from tcpstall.archive.records import Commit
+from tcpstall.archive.session import session
+from tcpstall.archive.store import Store
+from tcpstall.archive.summing import sum_up
+from tcpstall.archive.upkeep import compacted
+from tests.questions.conftest import Ask
+from tests.questions.rows import HOUR_NS, SERVICES, START_NS, Row, Rows, found, stall, written
+
+Sums = Counter[tuple[Any, ...]]
+
+
+@pytest.fixture(autouse=True)
+def few(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Days are added up however few waits they have."""
+    monkeypatch.setattr(summing, "_LEAST_ROWS", 1)
+
+
+@pytest.fixture
+def summed(rows: Rows, tmp_path: Path) -> str:
+    """The store of the rows once what no longer counts has left it, with the sums of each day."""
+    url = str(tmp_path / "store")
+    shutil.copytree(rows.folder, url)
+    with Store.writing(url) as store:
+        compacted(store)
+        assert len(store.sums) == 5
+        assert not store.unsummed("stalls")
+        assert not store.unsummed("findings")
+    return url
+
+
+def asked(url: str, sql: str) -> list[Row]:
+    with session(sound(url)) as answering:
+        return answering.rows(sql)
+
+
+def held(url: str) -> Sums:
+    """The rows of `hours`."""
+    return Counter(tuple(row.values()) for row in asked(url, "SELECT * EXCLUDE (time, service) FROM hours"))
+
+
+def by_hand(url: str) -> Sums:
+    """The same, added up here from the waits and findings."""
+    sums: dict[tuple[Any, ...], list[int]] = {}
+    waits = asked(url, "SELECT * FROM stalls")
+    findings = asked(url, "SELECT * FROM findings WHERE recoverable_ns > 0")
+    for row, added in itertools.chain(
+        ((row, (int(row["lost_ns"] > 0), row["lost_ns"], 0)) for row in waits),
+        ((row, (0, 0, row["recoverable_ns"])) for row in findings),
+    ):
+        hour = row["start_ns"] - row["start_ns"] % HOUR_NS
+        key = (hour, row["server_address"], row["server_port"], row["host"], row["cause"])
+        sums[key] = [a + b for a, b in zip(sums.get(key, (0, 0, 0)), added, strict=True)]
+    return Counter((*key, *values) for key, values in sums.items())
+
+
+def without_sums(url: str) -> str:
+    """The same store, of which no sums are known."""
+    copy = f"{url}-plain"
+    shutil.copytree(url, copy)
+    (Path(copy) / "hours.json").unlink()
+    return copy
+
+
+def further(url: str, count: int) -> None:
+    """As many more waits of the first day, in parts that were committed and not yet added up."""
+    of = asked(url, f"SELECT * FROM flows WHERE start_ns < {START_NS + HOUR_NS} ORDER BY flow LIMIT 1")[0]
+    waits = [stall(of, 100 + number, Cause.PACING, None, 10**6) for number in range(count)]
+    with Store.writing(url) as store:
+        store.commit(Commit(parts=[*written(store, "stalls", waits), *written(store, "findings", found(of, waits))]))
+
+
+def test_the_sums_are_those_of_the_waits(summed: str, rows: Rows) -> None:
+    assert held(summed) == by_hand(summed)
+    lost = Counter[tuple[Any, ...]]()
+    for (_, address, port, _, cause, _, lost_ns, _), count in held(summed).items():
+        assert count == 1
+        lost[address, port, cause] += lost_ns
+    assert lost == Counter(rows.lost_by("server_address", "server_port", "cause"))
+
+
+def test_waits_that_are_not_added_up_count_beside_those_that_are(summed: str) -> None:
+    further(summed, 10)
+    store = Store.open(summed)
+    assert store.sums
+    assert len(store.unsummed("stalls")) == 1
+    assert held(summed) == by_hand(summed)
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        (),
+        ("--service", "10.0.3.7:443"),
+        ("--cause", "sndbuf-limited"),
+        ("--host", "10.0.0.0/8"),
+        ("--since", "2026-09-23T00:00", "--until", "2026-09-25T12:00"),
+        ("--since", "2026-09-23T00:30"),
+        ("--until", "2026-09-23T00:00:00.5"),
+    ],
+    ids=" ".join,
+)
+@pytest.mark.parametrize(
+    "question",
+    [("top", "--by", "service"), ("top", "--by", "cause"), ("top", "--by", "host"), ("top", "--by", "hour"),
+     ("trend",), ("trend", "--by", "day")],
+    ids=" ".join,
+)  # fmt: skip
+def test_questions_have_the_same_answers_with_sums_and_without(
+    summed: str, ask: Ask, question: tuple[str, ...], options: tuple[str, ...]
+) -> None:
+    further(summed, 10)
+
+    def answer(store: str) -> list[Row]:
+        """Without the flow that is told as the worst: of several that lost the same it is any."""
+        rows: list[Row] = ask(*question, *options, "--store", store)
+        return [{name: value for name, value in row.items() if not name.startswith("worst_")} for row in rows]
+
+    assert answer(summed)
+    assert answer(summed) == answer(without_sums(summed))
+
+
+def test_a_day_is_added_up_anew_once_it_has_grown_by_a_quarter(summed: str) -> None:
+    before = {each.part.name for each in Store.open(summed).sums}
+    [day] = asked(summed, f"SELECT count(*) AS rows FROM stalls WHERE start_ns < {START_NS + 24 * HOUR_NS}")
+    for added, again in ((day["rows"] // 8, 0), (day["rows"], 1)):
+        further(summed, added)
+        with Store.writing(summed) as store:
+            sum_up(store, Parts(store.place, 200_000_000), spares=True)
+        now = {each.part.name for each in Store.open(summed).sums}
+        assert len(now) == len(before) == 5
+        assert len(now - before) == again
+        assert held(summed) == by_hand(summed)
+
+
+def cut(file: Path) -> None:
+    os.truncate(file, file.stat().st_size // 2)
+
+
+def changed(file: Path) -> None:
+    content = bytearray(file.read_bytes())
+    content[len(content) // 2] ^= 1
+    file.write_bytes(content)
+
+
+def emptied(file: Path) -> None:
+    file.write_bytes(b"{}")
+
+
+@pytest.mark.parametrize("harm", [cut, changed, emptied, Path.unlink])
+@pytest.mark.parametrize("which", ["hours.json", "hours/*.parquet"])
+def test_damaged_sums_are_not_used_and_made_anew(summed: str, which: str, harm: Callable[[Path], None]) -> None:
+    harm(next(iter(sorted(Path(summed).glob(which)))))
+    assert len(Store.open(summed).sums) < 5
+    assert held(summed) == by_hand(summed)
+    with Store.writing(summed) as store:
+        compacted(store)
+        assert len(store.sums) == 5
+
+
+def test_rows_that_no_longer_count_are_in_no_sum(summed: str) -> None:
+    with Store.writing(summed) as store:
+        store.commit(Commit(dropped=[asked(summed, "SELECT scan FROM stalls LIMIT 1")[0]["scan"]]))
+    assert not Store.open(summed).sums
+    assert held(summed) == by_hand(summed)
+
+
+def test_what_is_forgotten_leaves_the_sums_at_once(summed: str) -> None:
+    address = SERVICES[0][0]
+    before = set(Path(summed).glob("hours/*.parquet"))
+    with Store.writing(summed) as store:
+        forget(store, Which(network=ip_network(address)))
+    assert not before & set(Path(summed).glob("hours/*.parquet"))
+    assert address not in {str(row[1]) for row in held(summed)}
+    assert held(summed) == by_hand(summed)
+
+
+@pytest.mark.parametrize(("seconds", "left"), [(50, 6), (61, 5)])
+def test_sums_that_were_replaced_are_kept_for_a_minute(
+    summed: str, monkeypatch: pytest.MonkeyPatch, seconds: int, left: int
+) -> None:
+    """Readers may have looked up just before which count."""
+    further(summed, 1_000)
+    with Store.writing(summed) as store:
+        sum_up(store, Parts(store.place, 200_000_000), spares=True)
+        assert len(store.place.names("hours")) == 6
+        now_ns = time.time_ns() + seconds * 10**9
+        monkeypatch.setattr(time, "time_ns", lambda: now_ns)
+        sum_up(store, Parts(store.place, 200_000_000), spares=True)
+        assert len(store.place.names("hours")) == left
+
+
+def test_sums_of_another_version_are_not_used(summed: str) -> None:
+    file = Path(summed) / "hours.json"
+    index = json.loads(file.read_bytes())
+    file.write_text(json.dumps({name: value for name, value in index.items() if name != "digest"} | {"schema": "x"}))
+    assert not Store.open(summed).sums
+    assert held(summed) == by_hand(summed)
