@@ -70,7 +70,7 @@ class Table:
 
 @final
 class CaptureStatus:
-    """What became of one input."""
+    """Outcome of reading one input."""
 
     @property
     def path(self) -> str: ...
@@ -105,7 +105,7 @@ class Report:
     def exchanges(self) -> Table: ...
     @property
     def flows_begun(self) -> dict[int, int]:
-        """How many flows began in each capture, by its index."""
+        """Number of flows that began in each capture, by its index."""
     @property
     def open_since_ns(self) -> int | None:
         """First segment of the oldest flow that was still followed in the end; None without one."""
@@ -114,7 +114,7 @@ class Report:
         """The report's `services` list."""
     @property
     def findings_json(self) -> str:
-        """What flows lost time to, folded by kind and service: a list, see `tcpstall.findings.Finding` for the fields; ranked and worded
+        """Time that flows lost, folded by kind and service: a list, see `tcpstall.findings.Finding` for the fields; ranked and worded
         by `tcpstall.findings`."""
     @property
     def bytes(self) -> int:
@@ -126,7 +126,7 @@ class Report:
     def captures(self) -> list[CaptureStatus]: ...
     @property
     def stream(self) -> builtins.bytes | None:
-        """What was open where the files ended, for analyze() of those that come next; None where it was not asked for."""
+        """State of the flows open where the files ended, for analyze() of the files that come next; None where it was not asked for."""
     def __len__(self) -> int:
         """Number of flows."""
     def flow_json(self, index: int) -> str:
@@ -146,7 +146,7 @@ class Gathered:
 
 @final
 class Written:
-    """What a streamed report came to."""
+    """Outcome of a streamed report."""
 
     @property
     def captures(self) -> list[CaptureStatus]: ...
@@ -169,7 +169,7 @@ class Compared:
     @property
     def captures(self) -> list[CaptureStatus]: ...
     def facts_json(self, services: Sequence[int]) -> str:
-        """What the flows of these services, by their index, came to together: one object.
+        """Sums over the flows of these services, which are given by their index: one object.
 
         `flows`, `bytes`, `retransmitted_bytes`, `repairs`, `duration_ns` (added up), `time_ns` (a list of owner, sum and sum of
         squares; owners without time are left out), `base_rtt_ns` and `initial_window_segments` (of the end that sent more): the value in the middle of
@@ -198,11 +198,11 @@ class CauseInfo:
         """The rule's own documentation, as `tcpstall explain` prints it."""
     @property
     def advice(self) -> str:
-        """What to change where no stall's detail says better."""
+        """Change to make where no stall's detail has a better one."""
 
 @final
 class Copied:
-    """What a copy came to."""
+    """Outcome of a copy."""
 
     @property
     def packets(self) -> int:
@@ -220,11 +220,11 @@ class Copied:
         """pcapng blocks without a packet that were not written."""
     @property
     def error(self) -> str | None:
-        """Why the capture could not be read to its end."""
+        """Reason why the capture could not be read to its end."""
 
 @final
 class Peek:
-    """What the beginning of an input shows; None and empty where it does not."""
+    """Facts that the beginning of an input shows; None and empty where it shows none."""
 
     @property
     def format(self) -> str | None:
@@ -242,13 +242,13 @@ class Peek:
     def link_types(self) -> list[str]: ...
     @property
     def error(self) -> str | None:
-        """Why it is no capture, or cannot be opened, in one line."""
+        """Reason why the input is no capture, or cannot be opened, in one line."""
     @property
     def exit_code(self) -> int: ...
 
 @final
 class Totals:
-    """What the flows of reports come to so far: sums of all, and the `top` that lost most. Memory does not grow with them."""
+    """Sums over the flows of all reports so far, and the `top` flows that lost most. Memory does not grow with them."""
 
     def __new__(cls, top: int) -> Self: ...
     def copy(self) -> Self: ...
@@ -279,15 +279,15 @@ class Totals:
         """A row a service, in no order: address, port, flows, open_flows, bytes, first_ns, last_ns, and time_…_ns of each owner."""
     @property
     def trust_json(self) -> str:
-        """What the capture lacks of the flows, as in the `trust` of a CaptureStatus."""
+        """Gaps of the capture in the flows, as in the `trust` of a CaptureStatus."""
     def worst(self) -> Report:
         """The flows that lost most, without sums."""
     def report(self) -> Report:
-        """What analyze() with `top` would give, but for the captures."""
+        """The report that analyze() with `top` would give, without the captures."""
 
 @final
 class Unpacked:
-    """What is in a gzip, zstd, lz4, xz or bzip2 file, told by content; of any other file, itself.
+    """Content of a gzip, zstd, lz4, xz or bzip2 file, recognised by its bytes; any other file as it is.
 
     `source` is a path or a binary file object, which is closed with this. `max_expansion` as in analyze(). OSError where
     the data is damaged or ends early, once what comes before was read.
@@ -300,7 +300,7 @@ class Unpacked:
 
 @final
 class Pairing:
-    """What two captures of the same traffic have in common."""
+    """Traffic that two captures have in common."""
 
     @property
     def json(self) -> str:
@@ -308,22 +308,22 @@ class Pairing:
         server side's), `clock`, `flows` with the sums of both directions, and what was left out. Pairs are client side, server side."""
     @property
     def events(self) -> Table:
-        """What befell single packets: flow, sender ("client"/"server"), kind ("lost", "missed" by the receiving tap's capture,
+        """Fates of single packets: flow, sender ("client"/"server"), kind ("lost", "missed" by the receiving tap's capture,
         "unsent": missed by the sending tap's, "duplicated", "reordered"), time_ns (sent, by the client side's clock), sent_packet
         (number in the sending tap's capture), seen_packet (in the other), seq (relative to the ISN), bytes, late_ns (after what
         overtook it), repair_sent_packet, repair_seen_packet (the sending that repaired the loss). Null is unknown."""
     @property
     def delays(self) -> Table:
-        """How long each packet took that both taps saw: flow, from_server (0 or 1), time_ns (sent, by the client side's clock),
+        """Delay of each packet that both taps saw: flow, from_server (0 or 1), time_ns (sent, by the client side's clock),
         delay_ns, sent_packet, seen_packet, bytes (of sequence space). Empty where the clocks cannot be aligned."""
     @property
     def recoveries(self) -> Table:
-        """When something lost between the taps was missing: flow, from_server (0 or 1: who sent it), data (1 for bytes, 0 for
+        """Times in which something lost between the taps was missing: flow, from_server (0 or 1: who sent it), data (1 for bytes, 0 for
         what an ACK said), start_ns (sent first and lost, by the client side's clock), end_ns (all of it had arrived;
         2^63 - 1 where it never did). In this order, those of one kind never overlap. Empty where the clocks cannot be aligned."""
     @property
     def captures(self) -> list[CaptureStatus]:
-        """What became of the inputs, in the order given."""
+        """Outcome of reading each input, in the order given."""
 
 def two_taps(
     paths: Sequence[str],
@@ -538,10 +538,10 @@ def segments(path: str) -> tuple[Table, CaptureStatus]:
     """
 
 def whole_records(header: bytes, records: bytes) -> int:
-    """How many bytes of `records` are whole records of a pcap file with that header. ValueError where it is no pcap header."""
+    """Number of bytes of `records` that are whole records of a pcap file with that header. ValueError where it is no pcap header."""
 
 def peek(path: str, *, open: Callable[[str], Any] | None = None, max_expansion: int | None = None) -> Peek:
-    """What an input is, from as much of its beginning as it takes. `open` as in analyze()."""
+    """Detects the format of an input from the first bytes that show it. `open` as in analyze()."""
 
 def pair(client_side: str, server_side: str, *, same_clock: bool = False) -> Pairing:
     """Matches the flows and packets of two captures taken at both ends, and aligns their clocks.

@@ -1,4 +1,4 @@
-"""Why a sender waited: the native lists of causes and of their details as enums."""
+"""Causes why a sender waited: the native lists of causes and of their details as enums."""
 
 from enum import EnumMeta, StrEnum
 from typing import TYPE_CHECKING, TypeVar
@@ -41,7 +41,7 @@ class _FromTable(StrEnum):
 
     @property
     def advice(self) -> str:
-        """What to change where no stall's detail says better."""
+        """Change to make where no stall's detail has a better one."""
         return _TABLE[self.value].advice
 
 
@@ -52,10 +52,10 @@ if TYPE_CHECKING:
         def __getattr__(cls: type[_Member], name: str) -> _Member: ...
 
     class Cause(_FromTable, metaclass=_AnyName):
-        """Why a sender waited. Members are named after the table: `zero-window` is Cause.ZERO_WINDOW."""
+        """Cause of a sender's wait. Members are named after the table: `zero-window` is Cause.ZERO_WINDOW."""
 
     class Detail(StrEnum, metaclass=_AnyName):
-        """What narrows a cause: `slow-reader` is Detail.SLOW_READER."""
+        """Detail that narrows a cause: `slow-reader` is Detail.SLOW_READER."""
 
 else:
 

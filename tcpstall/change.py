@@ -28,7 +28,7 @@ NAMES: Mapping[str, str] = {
     "loss": "nothing",
     "think": "span",
 }
-"""What may be changed, and what kind of value it takes."""
+"""Things that may be changed, and the kind of value that each takes."""
 
 _EXAMPLES = {
     "segments": "40",

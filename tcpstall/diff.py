@@ -1,4 +1,4 @@
-"""What changed between two captures: causes by service, like compared with like.
+"""Changes between two captures: causes by service, like compared with like.
 
 Captures seldom hold the same number of flows, so times are those of a flow. A longer round trip or
 more data makes waits longer without any other cause: a cause has changed by what lies beyond that.
@@ -21,7 +21,7 @@ from tcpstall.model import Capture, Endpoint, Path, raise_unreadable
 __all__ = ["Change", "Comparison", "Facts", "Moments", "ServiceChange", "compare"]
 
 _LEAST_NS = 200_000
-"""What captures of the same thing differ by: interrupts, wake-ups, stamping."""
+"""Difference between captures of the same thing: interrupts, wake-ups, stamping."""
 
 _SHARE_OF_CAUSE = 0.1
 """A cause has changed if it did so by a tenth of itself at least,"""
@@ -33,7 +33,7 @@ _SHARE_OF_ROUND_TRIP = 0.25
 """and by a quarter of a round trip: waits begin and end with packets, which come in bursts that long."""
 
 _ERRORS = 2.0
-"""Where there are flows enough to see how they vary, by so many standard errors: chance does so one time in 20."""
+"""Standard errors that a change must exceed where enough flows show how they vary: chance does so one time in 20."""
 
 _ENOUGH_FLOWS = 3
 
@@ -41,15 +41,15 @@ _WITH_ROUND_TRIPS = frozenset(
     {Cause.HANDSHAKE, Cause.CWND_LIMITED, Cause.RWND_LIMITED, Cause.SNDBUF_LIMITED, Cause.IDLE_RESTART}
     | {Cause.NAGLE, Cause.BURST_LIMITED, Cause.RETRANSMISSION}
 )
-"""What waits for an answer from the other end, and so grows with the way there."""
+"""Causes that wait for an answer from the other end, and so grow with the round trip."""
 
 _WITH_DATA = frozenset(Cause) - {Cause.HANDSHAKE, Cause.APP_LIMITED, Cause.IDLE_RESTART}
-"""What grows with the data, at most in proportion: slow start for one grows with its logarithm."""
+"""Causes that grow with the data, at most in proportion: slow start for one grows with its logarithm."""
 
 
 @dataclass(frozen=True, slots=True)
 class Moments:
-    """What flows gave to one owner of time: the sum of their nanoseconds, and that of the squares."""
+    """Time of flows that one owner took: the sum of the nanoseconds, and that of the squares."""
 
     sum_ns: int = 0
     squares_ns2: int = 0
@@ -60,7 +60,7 @@ _NOTHING = Moments()
 
 @dataclass(frozen=True, slots=True)
 class Facts:
-    """What the flows of one service came to in one capture; medians are over flows, and None where nothing is known.
+    """Facts about the flows of one service in one capture; medians are over flows, and None where nothing is known.
 
     `time_ns` holds what the flows gave to each owner of time (causes, sending, in-transit, closing) that has any.
     `duration_ns` is the length of all flows added up.
@@ -75,10 +75,10 @@ class Facts:
     base_rtt_ns: int | None
     initial_window_segments: int | None
     levels: Mapping[str, int]
-    """What was in flight, or for `rwnd-limited` the window, in most of the time that each cause took, bytes."""
+    """Bytes in flight, or for `rwnd-limited` the window, in most of the time that each cause took."""
 
     def of_flow(self, owner: str) -> float:
-        """What a flow gave that owner on average."""
+        """Time that the owner took of a flow on average."""
         return float(self.time_ns.get(owner, _NOTHING).sum_ns) / self.flows if self.flows else 0.0
 
     @property
@@ -87,7 +87,7 @@ class Facts:
         return round(float(self.duration_ns) / self.flows) if self.flows else 0
 
     def variance_of_mean(self, owner: str) -> float:
-        """How sure `of_flow` is, ns²; 0 with too few flows to know."""
+        """Variance of `of_flow`, ns²; 0 with too few flows to know."""
         if self.flows < _ENOUGH_FLOWS:
             return 0.0
         moments, flows = self.time_ns.get(owner, _NOTHING), self.flows
@@ -100,7 +100,7 @@ class Facts:
 
     @property
     def held_of_flow(self) -> float:
-        """What a flow gave to causes other than its applications, which may pause as long as they like, on average."""
+        """Time of a flow that causes other than its applications took, on average: applications may pause at will."""
         return sum(self.of_flow(cause) for cause in Cause if cause is not Cause.APP_LIMITED)
 
     @property
@@ -111,7 +111,7 @@ class Facts:
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """How one cause's time of a flow changed.
+    """The change of one cause's time of a flow.
 
     Of `grew_ns` the round trip and the amount of data explain all but `own_ns`. It is `proven` where that is more than
     captures of the same thing differ by.

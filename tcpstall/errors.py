@@ -1,4 +1,4 @@
-"""What can go wrong, and the exit code that each failure has."""
+"""Failures, and the exit code that each of them has."""
 
 from enum import IntEnum
 from typing import Self

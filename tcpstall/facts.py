@@ -1,4 +1,4 @@
-"""What a stall's label rests on, as words and figures with their units."""
+"""Evidence for a stall's label, as words and figures with their units."""
 
 from collections import Counter
 from collections.abc import Sequence
@@ -62,7 +62,7 @@ def own_pauses(stalls: Sequence[Stall]) -> Sequence[Stall]:
 
 
 def length(stall: Stall) -> str:
-    """How long it took: `7.124 ms`, `≥ 1.2 s` where it never ended."""
+    """Length of a stall: `7.124 ms`, `≥ 1.2 s` where it never ended."""
     return exact(stall.duration_ns) if stall.ended else f"≥ {exact(stall.duration_ns)}"
 
 

@@ -35,7 +35,7 @@ def stored(path: Path) -> tuple[bytes, bool]:
 
 
 def derived(key: bytes) -> bytes:
-    """What the core takes: a digest of the key, which may have any length."""
+    """The key as the core takes it: a digest, because the key may have any length."""
     import hashlib
 
     return hashlib.sha256(_PURPOSE + key).digest()

@@ -1,4 +1,4 @@
-"""What a flow carries, read by dpkt in the first bytes that its ends said: an HTTP request line, a TLS server name."""
+"""Labels of flows, read by dpkt in the first bytes that the ends sent: an HTTP request line, a TLS server name."""
 
 import struct
 from typing import NamedTuple
@@ -17,7 +17,7 @@ _PROTOCOLS = 16
 
 
 class Label(NamedTuple):
-    """What a flow carries; names are in lower case and without a port, None where the capture does not hold them."""
+    """Content of a flow; names are in lower case and without a port, None where the capture does not hold them."""
 
     source: str
     """`http` or `tls`."""

@@ -1,4 +1,4 @@
-"""What an archive has lost: answers about many captures, free of where these are kept and how it is shown."""
+"""Lost time of an archive: answers about many captures, free of where these are kept and how it is shown."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -25,10 +25,10 @@ __all__ = [
 ]
 
 By: TypeAlias = Literal["service", "cause", "host", "hour"]
-"""What losses are added up by."""
+"""Keys that losses are added up by."""
 
 Every: TypeAlias = Literal["hour", "day"]
-"""How finely time is parted."""
+"""Length of the periods that time is divided into."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,7 +52,7 @@ class Example:
 
 @dataclass(frozen=True, slots=True)
 class Loss:
-    """What was lost at one service, host or hour, or to one cause. `flows` lost some of it, in so many `waits`.
+    """Time lost at one service, host or hour, or to one cause. `flows` lost some of it, in so many `waits`.
 
     `recoverable_ns` is what a change could give back at most, of flows whose waits began in that hour.
     """
@@ -143,14 +143,14 @@ class Trend:
     starts_ns: tuple[int, ...]
     causes: Mapping[Cause, tuple[int, ...]]
     flows: tuple[int, ...]
-    """How many began."""
+    """Number of flows that began."""
     grown: tuple[Growth, ...]
     lost_ns: Mapping[Cause, int]
-    """What was lost to each cause, before the first of them included; most first."""
+    """Time lost to each cause, before the first of them included; most first."""
 
     @property
     def earlier_ns(self) -> int:
-        """What was lost before the first of them."""
+        """Time lost before the first of them."""
         return sum(self.lost_ns.values()) - sum(sum(course) for course in self.causes.values())
 
 
@@ -164,7 +164,7 @@ class Shown:
 
 @dataclass(frozen=True, slots=True)
 class Overview:
-    """What a store is about: how much there is of what, and from when to when (None where nothing is)."""
+    """Extent of a store: its sums, and the times of its first and last packets (None where nothing is)."""
 
     flows: int
     waits: int
@@ -176,4 +176,4 @@ class Overview:
     last_ns: int | None
     lost_ns: int
     reasons: tuple[tuple[str, int, str], ...] = ()
-    """Why files could not be read whole: the reason, how many, one of them."""
+    """Reasons why files could not be read whole: the reason, how many, one of them."""

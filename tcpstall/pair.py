@@ -32,7 +32,7 @@ _MOSTLY = 0.5
 
 @dataclass(frozen=True, slots=True)
 class Clock:
-    """How the server side's clock stands against the client side's.
+    """The server side's clock against the client side's.
 
     `alignment` is `both-ways`, `one-way` (delays are those above the least), `same-clock` (the user says so), `stepped`
     (a clock was set meanwhile: delays are not known) or `unknown`. The offset, server side less client side, holds at
@@ -54,7 +54,7 @@ class Clock:
 
 @dataclass(frozen=True, slots=True)
 class Event:
-    """What befell one packet between the taps; see `_core.Pairing.events`."""
+    """The fate of one packet between the taps; see `_core.Pairing.events`."""
 
     flow: int
     sender: Side
@@ -128,7 +128,7 @@ class PairedFlow:
         return Endpoint(**self.row[side][tap])
 
     def way(self, sender: Side) -> Mapping[str, Any]:
-        """What became of the packets of one end."""
+        """The fate of the packets of one end."""
         way: Mapping[str, Any] = self.row[f"{sender}_sent"]
         return way
 
@@ -224,7 +224,7 @@ class _Lookup:
 
 
 class _Transits:
-    """When each packet was sent and arrived, and what was lost meanwhile, by flow and sender."""
+    """Times at which each packet was sent and arrived, and the losses meanwhile, by flow and sender."""
 
     def __init__(self, delays: _core.Table, recoveries: _core.Table) -> None:
         self._delays = _OfFlows(delays, "time_ns", "delay_ns", "bytes")
@@ -250,7 +250,7 @@ class _OfFlows:
         )
 
     def of(self, flow: int, sender: Side) -> Sequence[Sequence[int]]:
-        """What belongs to one end of a flow."""
+        """Rows of one end of a flow."""
         low, high = bisect_left(self._flow, flow), bisect_right(self._flow, flow)
         server = bisect_left(self._from_server, 1, low, high)
         span = slice(low, server) if sender == "client" else slice(server, high)
@@ -298,7 +298,7 @@ _NOBODYS: Mapping[str, int | None] = {}
 
 
 def _own_doing(sightings: Iterable[_Sighting]) -> Iterator[tuple[int, int]]:
-    """When an end waited for nobody else, each moment once."""
+    """Times in which an end waited for nobody else, each moment once."""
     until = None
     for sighting in sightings:
         if sighting.stall.cause in OF_THE_SENDER:

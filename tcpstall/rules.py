@@ -15,7 +15,7 @@ _NO_BREAK = "\N{NO-BREAK SPACE}"
 
 
 def sections(cause: Cause) -> dict[str, str]:
-    """What the documentation says under each of its headings, each in one line."""
+    """Text of the documentation under each of its headings, each in one line."""
     parts = _HEADING.split(cause.documentation)
     return {name: " ".join(text.split()) for name, text in zip(parts[1::2], parts[2::2], strict=True)}
 

@@ -55,17 +55,17 @@ class Losses:
 
 
 class Packets:
-    """When the packets of one end that both taps saw were sent and arrived, by the client side's clock."""
+    """Times at which packets of one end that both taps saw were sent and arrived, by the client side's clock."""
 
     def __init__(self, sent: Sequence[int], took: Sequence[int], sizes: Sequence[int]) -> None:
         flights = sorted(zip(sent, took, strict=True))
         self.sent = [time for time, _ in flights]
         self.landed = [time + delay for time, delay in flights]
-        """When each of `sent` arrived."""
+        """Arrival of each of `sent`."""
         arrivals = sorted((time + delay, time) for time, delay in flights)
         self.arrived = [time for time, _ in arrivals]
         self.left = [time for _, time in arrivals]
-        """When each of `arrived` was sent."""
+        """Sending of each of `arrived`."""
         self.data_sent = sorted(time for time, size in zip(sent, sizes, strict=True) if size)
 
     def __bool__(self) -> bool:
@@ -178,7 +178,7 @@ def _clipped(span: Span, part: Span) -> Iterator[Span]:
 
 
 def _without(spans: Iterable[Span], taken: Spans) -> Iterator[Span]:
-    """What of some stretches lies outside others."""
+    """Parts of some stretches that lie outside others."""
     for begin, end in spans:
         at = begin
         for left, right in taken.within((begin, end)):

@@ -47,7 +47,7 @@ def refuse_two_taps(
 
 
 def _is_file(path: str) -> bool:
-    """What cannot be looked at is told when it is read."""
+    """True for a file. A path that cannot be looked at is reported when it is read."""
     try:
         return Path(path).is_file()
     except (OSError, ValueError):

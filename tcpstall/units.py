@@ -75,7 +75,7 @@ def counted(value: int, noun: str) -> str:
 
 
 def times(value: int) -> str:
-    """How often: `once`, `twice`, `3 times`."""
+    """A count of times: `once`, `twice`, `3 times`."""
     return _WORDS.get(value) or f"{number(value)} times"
 
 
@@ -138,7 +138,7 @@ def percent(part: int, whole: int) -> str:
 
 
 def ratio(part: int, whole: int) -> str:
-    """How many times, to a tenth where it is not whole: `4`, `1.3`; `–` of nothing."""
+    """Quotient to a tenth where it is not whole: `4`, `1.3`; `–` of nothing."""
     return _decimal(part, whole, 1).removesuffix(".0") if whole > 0 else "–"
 
 
@@ -196,7 +196,7 @@ def size_range(low: int, high: int) -> str:
 
 
 def per_second(size_bytes: int) -> str:
-    """So many bytes a second as a rate in bits: `13.1 Mbit/s`, `1.7 Mbit/s`, `320 bit/s`."""
+    """Bytes a second as a rate in bits: `13.1 Mbit/s`, `1.7 Mbit/s`, `320 bit/s`."""
     return rate(size_bytes, _S)
 
 

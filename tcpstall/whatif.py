@@ -1,4 +1,4 @@
-"""What a change would buy: flows recovered from a capture and played again, unchanged and with the change.
+"""Predicts the gain of a change: flows recovered from a capture and played again, unchanged and with the change.
 
 Nothing is predicted without the replay of the unchanged flow beside what was captured: the difference is the model's
 own error. Where a capture does not support a prediction, `Forecast.refused` says why.
@@ -57,7 +57,7 @@ class Times:
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """What changes come to, made together. `suggested`: nobody asked for them, the flow's causes call for them.
+    """Outcome of changes made together. `suggested`: nobody asked for them, the flow's causes call for them.
 
     `owned_ns` is what the addressed causes own, the most that may be saved; `bounded`: the replay gained clearly more
     than that, which is not promised.
@@ -82,7 +82,7 @@ class Unpredicted:
 
 @dataclass(frozen=True, slots=True)
 class Sizing:
-    """What one end's data would need; None where nothing observed says it."""
+    """Sizes that one end's data would need; None where nothing observed says it."""
 
     sender: Side
     rate_bytes_per_s: int | None
@@ -220,7 +220,7 @@ def foreseen(
     sets: Sequence[int] = (),
     missing_before: Sequence[int] = (),
 ) -> list[Forecast]:
-    """What each flow's remedies would buy, of flows that analyze() gave for the same paths and keywords.
+    """Forecasts of each flow's remedies, of flows that analyze() gave for the same paths and keywords.
 
     Raises OSError (cannot open) or ValueError (not a capture).
     """
@@ -282,7 +282,7 @@ def _read(flows: Sequence[Flow], texts: Sequence[str | None], *, suggested: bool
 
 
 def _remedies(forecasts: Sequence[Forecast]) -> list[tuple[str, int | None]]:
-    """What any of the flows calls for, each by its name once: the largest value does for all."""
+    """Changes that any of the flows calls for, each by its name once: the largest value does for all."""
     found: dict[str, int | None] = {}
     for forecast in forecasts:
         for outcome in forecast.outcomes:

@@ -11,7 +11,7 @@ from tcpstall.model import Direction, Flow, Service, Side, Stall
 __all__ = ["Case", "cases"]
 
 _NOISE_SHARE = 20
-"""What owns less than a twentieth of what the largest case owns is not worth a change."""
+"""Cases that own less than a twentieth of the largest case's time are not worth a change."""
 
 _SLOW_HANDSHAKE = 3
 """A handshake of no more than so many round trips was not slow; it is a case where it was lost or could be saved."""
@@ -51,7 +51,7 @@ class Case:
 
     @property
     def own(self) -> Direction:
-        """What the waiting end sent."""
+        """Data that the waiting end sent."""
         return self.flow.directions[self.sender]
 
     @property
@@ -70,7 +70,7 @@ class Case:
 
     @property
     def window_grew(self) -> bool:
-        """Whether the peer's window is autotuned, only too late: it was full at ever larger sizes."""
+        """True where the peer's window is autotuned, only too late: it was full at ever larger sizes."""
         windows = [size for stall in self.stalls if (size := stall.evidence.get("peer_window_bytes"))]
         return self.value("plateau_bytes") is None and bool(windows) and max(windows) > _GREW * min(windows)
 

@@ -1,4 +1,4 @@
-"""How a finding is confirmed on the host before anything is changed there.
+"""Checks on the host that confirm a finding before anything is changed there.
 
 What `ss` prints: ss(8), `struct tcp_info` of linux/tcp.h, `struct sock`'s meminfo. What it cannot say is said here too.
 """
@@ -20,7 +20,7 @@ _NOT_SEEN = (Cause.CAPTURE_GAP, Cause.UNEXPLAINED)
 
 
 def checks(case: Case) -> tuple[Check, ...]:
-    """What to look at, the most telling first."""
+    """Checks of a case, the most telling first."""
     found = list(_ON_LINUX.get(case.cause, _any_wait)(case))
     found += _elsewhere(case)
     return tuple(found)
@@ -208,7 +208,7 @@ def _handshake(case: Case) -> Iterator[Check]:
 
 
 def _elsewhere(case: Case) -> Iterator[Check]:
-    """What the other systems show, where it tells something of this cause."""
+    """Checks on other systems than Linux, where these show something of this cause."""
     if case.cause in _NOT_SEEN:
         return
     at = case.receiver if case.cause in (Cause.RWND_LIMITED, Cause.ZERO_WINDOW) else case.sender

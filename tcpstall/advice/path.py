@@ -55,7 +55,7 @@ def find_losses(case: Case) -> Remedy:
 
 
 def sooner_repair(case: Case) -> Remedy:
-    """What finds losses without a timer."""
+    """Settings that detect losses without a timer."""
     return Remedy(
         "let the stack repair sooner: SACK, RACK and tail-loss probes on",
         case.sender,

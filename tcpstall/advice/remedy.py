@@ -1,4 +1,4 @@
-"""What a remedy is: who changes what, with which command on which platform, when that helps and what it risks."""
+"""A remedy: who changes what, with which command on which platform, when that helps and what it risks."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -19,7 +19,7 @@ class Platform(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """How it is done on one platform.
+    """The change on one platform.
 
     `commands` are for a shell (PowerShell on Windows), `program` is what the application's source says instead or as
     well. Where both are empty `note` says why: nothing to do there, or no documented way.
@@ -46,7 +46,7 @@ class Remedy:
 
 @dataclass(frozen=True, slots=True)
 class Check:
-    """How a finding is confirmed on a host before anything is changed: a command there, and what it would show."""
+    """Confirms a finding on a host before anything is changed: a command there, and what it would show."""
 
     at: Side
     platform: Platform
@@ -71,5 +71,5 @@ def bsd(*commands: str, program: tuple[str, ...] = (), note: str = "", source: s
 
 
 def unknown(platform: Platform, what: str) -> dict[Platform, Step]:
-    """Where no documentation names a way: nobody guesses."""
+    """A step for a platform whose documentation names no way: nobody guesses."""
     return {platform: Step(note=f"unknown: {what}")}

@@ -64,7 +64,7 @@ _WINDOWS_MOST = 64
 
 
 def bdp_bytes(rate: int, rtt_ns: int) -> int:
-    """What is under way on a full path: rate (bytes/s) times round trip, rounded up."""
+    """Bytes in flight on a full path: rate (bytes/s) times round trip, rounded up."""
     return -(-rate * rtt_ns // _S)
 
 
@@ -121,7 +121,7 @@ def slow_start_rounds(size_bytes: int, mss_bytes: int, initial_segments: int) ->
 
 @dataclass(frozen=True)
 class Sizes:
-    """What a rate asks for over a round trip: `bdp_bytes` in flight, and what holds that at either end."""
+    """Sizes that a rate needs over a round trip: `bdp_bytes` in flight, and what holds that at either end."""
 
     rate_bytes_per_s: int
     bdp_bytes: int
@@ -164,7 +164,7 @@ class InitialWindow:
 def fitting_initcwnd(
     response_bytes: int, mss_bytes: int, *, window_bytes: int | None = None, path_bdp_bytes: int | None = None
 ) -> InitialWindow:
-    """What fits the response into the first round trip, as far as window and path allow.
+    """The initial window that fits the response into the first round trip, as far as window and path allow.
 
     `window_bytes` is the peer's window when the response begins: whole segments of it can be sent, whatever the
     congestion window. `path_bdp_bytes` is what the path holds without a queue, where that is known.

@@ -108,7 +108,7 @@ def first_segments(case: Case) -> Remedy:
 
 
 def _why(case: Case, fit: sizing.InitialWindow) -> str:
-    """What that number is: all of the response, or as much as something else allows."""
+    """Reason for that number: all of the response, or as much as something else allows."""
     whole = f"all of the {size(largest_message(case))}"
     match fit.bound:
         case "window":

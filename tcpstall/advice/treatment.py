@@ -38,7 +38,7 @@ class Treatment:
 def treatments(
     flow: Flow, *, service: Service | None = None, link_bytes_per_s: int | None = None, sockets: Matched | None = None
 ) -> list[Treatment]:
-    """What to do about each finding, the one that cost most first."""
+    """Treatment of each finding, the one that cost most first."""
     own: dict[Side, Socket] = dict(sockets.of(flow)) if sockets is not None else {}
     return [_treated(case, own) for case in cases(flow, service, link_bytes_per_s)]
 
@@ -69,7 +69,7 @@ _NEVER_STOOD = {
     "too-early": "nothing to change before it is known: capture for longer, the answer may have come later",
     "one-sided": "nothing to change before it is known: capture both directions",
 }
-"""Why no change of TCP helps a connection that the capture never shows established."""
+"""Reasons why no change of TCP helps a connection that the capture never shows established."""
 
 _GONE = (
     "nothing to change in TCP: find out whether the {peer}'s host still runs, and what on the path stopped carrying "

@@ -24,7 +24,7 @@ State: TypeAlias = Literal["holds", "broken", "unsure", "nothing"]
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """What became of a rule.
+    """The outcome of a rule.
 
     `value` is what was compared with the limit, in its unit: by sure labels of a broken rule, by all labels of every
     other. `items` counts what was measured: flows, exchanges, or services that both captures hold. `whole` is what a

@@ -52,7 +52,7 @@ class Chunk:
         return self._integers[name]
 
     def time_ns(self, cause: Cause) -> Sequence[int]:
-        """What each flow gave to a cause."""
+        """Time that a cause took of each flow."""
         return self.integers(f"time_{cause.replace('-', '_')}_ns")
 
     def unsure_ns(self, row: int, cause: Cause) -> int:
@@ -78,12 +78,12 @@ class Chunk:
 
     @cached_property
     def handshakes(self) -> Sequence[int | None]:
-        """How long each took to be set up, ns; None where no SYN was captured."""
+        """Time that each connection took to be set up, ns; None where no SYN was captured."""
         return self._flows.column("handshake_ns")
 
     @cached_property
     def outcomes(self) -> dict[int, str]:
-        """What connections came to, by row, as `Flow.outcome`; all others were established and heard to the end."""
+        """Outcomes of connections by row, as `Flow.outcome`; all others were established and heard to the end."""
         waits = zip(self._stalls.column("flow"), self._stalls.column("ended"), strict=True)
         endless = {flow for flow, ended in waits if not ended}
         complete = self._flows.column("handshake_complete")

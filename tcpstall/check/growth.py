@@ -56,7 +56,7 @@ class Growth:
                 measure.take(part)
 
     def found(self) -> tuple[list[Grown], list[Grown]]:
-        """What grew by sure labels, and what by unsure ones only, what grew most in all flows of its service first."""
+        """Growth by sure labels, and growth by unsure labels only, largest growth in all flows of its service first."""
         grown = sorted(self._all(), key=lambda one: -one.change.own_ns * one.service.bad.flows)
         sure = [one for one in grown if self._allows_no(one.change, one.sure_ns)]
         return sure, [one for one in grown if one not in sure]

@@ -60,7 +60,7 @@ class Tally:
         self.worst = Worst(flow, amount, max(best, key=lambda stall: stall.duration_ns, default=None))
 
     def within(self) -> int:
-        """What the percentile of all items stays within, by the nearest rank."""
+        """The percentile of all items, by the nearest rank."""
         if self._percentile == WORST:
             return self.worst.amount if self.worst else 0
         return sorted(self._all)[-(-self.items * self._percentile // 100) - 1] if self.items else 0
@@ -85,7 +85,7 @@ class Measure:
         self.sure.keep(chunk, self._what, self._confidence)
 
     def value(self, tally: Tally, rule: Rule) -> Fraction:
-        """What a rule compares with its limit, in the limit's unit."""
+        """The value that a rule compares with its limit, in the limit's unit."""
         match rule.limit.unit:
             case "flows":
                 return Fraction(tally.flows)

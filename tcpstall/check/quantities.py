@@ -1,4 +1,4 @@
-"""What rules measure of flows: the time that causes took, latencies, outcomes, bytes sent again."""
+"""Quantities that rules measure of flows: the time that causes took, latencies, outcomes, bytes sent again."""
 
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
@@ -17,7 +17,7 @@ _ITS_OWN_PROOF = frozenset({Cause.UNEXPLAINED, Cause.CAPTURE_GAP})
 
 @dataclass(frozen=True, slots=True)
 class Amount:
-    """What a flow, by its row, adds to a rule: by all labels, and by the sure ones alone."""
+    """Amount that a flow, by its row, adds to a rule: by all labels, and by the sure ones alone."""
 
     row: int
     seen: int
@@ -25,13 +25,13 @@ class Amount:
 
 
 class Quantity(Protocol):
-    """What a rule measures."""
+    """A quantity that a rule measures."""
 
     def amounts(self, chunk: Chunk) -> Iterator[Amount]:
         """One a flow, or one an exchange; ns, bytes, or 1 of a flow that has it."""
 
     def whole(self, chunk: Chunk) -> int:
-        """What a share is one of: ns, bytes or flows."""
+        """The whole of which a share is taken: ns, bytes or flows."""
 
     def shown_by(self, flow: Flow) -> Sequence[Stall]:
         """The stalls of a flow that may show it."""
@@ -59,7 +59,7 @@ class Waits:
                 yield Amount(row, seen, seen - sum(self._unsure(chunk, row, *span) for span in spans.items()))
 
     def _unsure(self, chunk: Chunk, row: int, cause: Cause, span: int) -> int:
-        """What of a cause's time in a flow may have been another's, or nobody's."""
+        """Part of a cause's time in a flow that may have been another's, or nobody's."""
         if not self.by_label:
             return span if cause is Cause.CAPTURE_GAP else 0
         return 0 if cause in _ITS_OWN_PROOF else min(span, chunk.unsure_ns(row, cause))

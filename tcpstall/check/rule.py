@@ -32,10 +32,10 @@ LATENCY = "latency"
 RETRANSMITTED = "retransmitted"
 GROWTH = "growth"
 OUTCOMES = ("unreachable", "refused", "half-open", "aborted", "gone")
-"""What `Flow.outcome` calls connections that came to nothing."""
+"""Names in `Flow.outcome` of connections that came to nothing."""
 
 NAMES = (*(cause.value for cause in Cause), LOST, LATENCY, RETRANSMITTED, *OUTCOMES, GROWTH)
-"""What a rule may be about."""
+"""Names of the things that a rule may be about."""
 
 WORST = 100
 """The percentile of the worst."""

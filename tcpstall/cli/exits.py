@@ -21,7 +21,7 @@ _COMPLETE = "_TCPSTALL_COMPLETE"
 _TRACEBACK = "TCPSTALL_TRACEBACK"
 
 _NOT_TAKEN = (errno.EBADF, errno.ENOSPC)
-"""What a file refuses to take: without a name it was standard output, that a text longer than its buffer went to."""
+"""Errors of a file that refuses a write. Without a name it is standard output, and the text exceeded its buffer."""
 
 
 def guarded(commands: click.Group, arguments: Sequence[str]) -> int:
@@ -108,7 +108,7 @@ def _explained(error: BaseException, signals: Signals) -> ExitCode:
 
 
 def _refused(error: OSError) -> str:
-    """What the system refused: help is printed by click, which does not say where to."""
+    """Names the file that the system refused: help is printed by click, which does not say where to."""
     if error.filename is not None:
         return f"cannot use {error.filename!s}"
     if error.errno in _NOT_TAKEN:

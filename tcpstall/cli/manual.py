@@ -15,7 +15,7 @@ _SHELLS: Mapping[str, str] = {
     "zsh": "zsh/site-functions/_tcpstall",
     "fish": "fish/vendor_completions.d/tcpstall.fish",
 }
-"""Where each shell looks for completions, below share."""
+"""Files below share in which each shell looks for completions."""
 
 _AS_IT_STANDS = "\b\n"
 """Click's mark of a paragraph whose lines are kept."""

@@ -234,7 +234,7 @@ def _texts(value: object, where: str) -> list[str]:
 
 
 def _converted(told: Mapping[str, Any], key: str, kind: click.ParamType[Any], path: Path) -> tuple[Any, ...]:
-    """What a key holds, by the type of its option."""
+    """The values of a key, converted by the type of its option."""
     if key not in told:
         return ()
     value = str(told[key]) if isinstance(told[key], int | float) else told[key]

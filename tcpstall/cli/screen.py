@@ -55,7 +55,7 @@ def watch(arrivals: Arrivals, *, stop: Callable[[], None], save: Callable[[Flow]
 
 
 def pressed(look: Look, key: bytes, state: State) -> Look:
-    """What the user looks at after that key; other keys than those of the last line change nothing."""
+    """The look after that key; other keys than those of the last line change nothing."""
     look = replace(look, said="")
     flows = shown_flows(state)
     last = max(len(flows) - 1, 0)

@@ -38,7 +38,7 @@ def served(at: Endpoint, store: str, most: int | None) -> ExitCode:
 
 
 class _Metrics:
-    """What is answered. One scrape at a time asks the store; if nothing was scanned since, its ledger alone is read."""
+    """Answers scrapes. One scrape at a time asks the store; if nothing was scanned since, its ledger alone is read."""
 
     def __init__(self, store: str, most: int | None) -> None:
         self._store = store

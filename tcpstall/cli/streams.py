@@ -29,7 +29,7 @@ def open_closed() -> None:
 
 
 def flush_or_abandon() -> None:
-    """What cannot be flushed is pointed at nothing, or the interpreter would complain about it when it exits."""
+    """Points a stream that cannot be flushed at nothing, or the interpreter would complain about it when it exits."""
     for stream in (sys.stdout, sys.stderr):
         try:
             stream.flush()

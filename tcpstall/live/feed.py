@@ -38,7 +38,7 @@ class Feed:
         self._rest = b""
         self.ended = False
         self.failed: Exception | None = None
-        """What ended the feed before the pipe's end; not raised: the core would take it for a fault of the capture."""
+        """Error that ended the feed before the pipe's end; not raised: the core would blame the capture for it."""
 
     def interval(self, seconds: float) -> None:
         """The next interval lasts so long from its first read on, or until the pipe ends."""

@@ -28,7 +28,7 @@ _CHUNK = 10_000
 
 
 class Capturing(Protocol):
-    """What captures: see Tcpdump."""
+    """A source of packets: see Tcpdump."""
 
     pipe: int
     counts: Counts

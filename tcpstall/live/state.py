@@ -1,4 +1,4 @@
-"""What is known after an interval: figures of all that was read, and what the interval added."""
+"""State after an interval: figures of all that was read, and what the interval added."""
 
 import dataclasses
 import json
@@ -55,7 +55,7 @@ class Served:
 
 @dataclass(frozen=True, slots=True)
 class Interval:
-    """What an interval added. A figure below zero takes back what an earlier one had said of a wait that went on."""
+    """Figures that an interval added. A figure below zero corrects an earlier one of a wait that went on."""
 
     packets: int = 0
     bytes: int = 0
@@ -102,7 +102,7 @@ class State:
 
 
 def lost(time_ns: Ledger) -> int:
-    """What causes own of a ledger."""
+    """Time in a ledger that causes own."""
     return sum(time_ns.get(cause, 0) for cause in Cause)
 
 

@@ -16,7 +16,7 @@ from tcpstall.errors import CannotCapture
 __all__ = ["Counts", "Tcpdump"]
 
 _BUFFER_KIB = 65_536
-"""What the kernel keeps while nobody reads (-B): half a second of a million packets a second of 128 bytes."""
+"""Buffer of the kernel while nobody reads (-B): half a second of a million packets a second of 128 bytes."""
 
 _PIPE_BYTES = 1 << 20
 """As much as Linux allows users that are not root (/proc/sys/fs/pipe-max-size)."""
@@ -39,12 +39,12 @@ _HINTS = {
     "filter": "see pcap-filter(7) for --filter",
     "syntax error": "see pcap-filter(7) for --filter",
 }
-"""What to do about what tcpdump says, by words in it."""
+"""Advice on an error of tcpdump, by words in it."""
 
 
 @dataclass(frozen=True, slots=True)
 class Counts:
-    """What tcpdump says of its packets: `received` by its filter, `captured` so far, `dropped` for want of room.
+    """Packets as tcpdump counts them: `received` by its filter, `captured` so far, `dropped` for want of room.
 
     On loopback interfaces `received` counts packets twice. What was received and not captured at the end is lost too.
     """

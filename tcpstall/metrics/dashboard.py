@@ -124,7 +124,7 @@ PANELS = (
 
 
 def dashboard() -> str:
-    """What Grafana imports, as JSON. It asks which Prometheus to use."""
+    """The dashboard that Grafana imports, as JSON. It asks which Prometheus to use."""
     panels, column, row = [], 0, 0
     for number, panel in enumerate(PANELS, start=1):
         if column + panel.width > _COLUMNS:

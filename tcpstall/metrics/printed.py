@@ -1,4 +1,4 @@
-"""What `tcpstall metrics --print` prints: a dashboard, alert rules, and examples that are files of this folder."""
+"""Texts of `tcpstall metrics --print`: a dashboard, alert rules, and examples that are files of this folder."""
 
 from collections.abc import Callable, Mapping
 from functools import partial

@@ -17,7 +17,7 @@ from tcpstall.model.rows import as_flow, as_service, column, combined
 from tcpstall.units import counted, duration
 
 Sort: TypeAlias = Literal["lost", "duration", "bytes", "start", "stalls"]
-"""What flows are ranked by: largest first, except `start`, which is earliest first."""
+"""Keys that flows are ranked by: largest first, except `start`, which is earliest first."""
 
 Table: TypeAlias = Literal["flows", "bursts", "stalls", "exchanges"]
 """The tables of an analysis."""
@@ -78,7 +78,7 @@ class Analysis:
 
     @property
     def findings_facts(self) -> str:
-        """What `tcpstall.findings` ranks and words: JSON text of the native core, of all flows."""
+        """Facts that `tcpstall.findings` ranks and words: JSON text of the native core, of all flows."""
         return self._report.findings_json
 
     @property

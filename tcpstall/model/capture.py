@@ -22,7 +22,7 @@ class CaptureWarning:
 
 @dataclass(frozen=True, slots=True)
 class Capture:
-    """What became of one input. `skipped` counts the packets that were not analysed, by reason."""
+    """One input and the outcome of reading it. `skipped` counts the packets that were not analysed, by reason."""
 
     path: str
     exit_code: ExitCode

@@ -11,7 +11,7 @@ Side: TypeAlias = Literal["client", "server"]
 """An end of a connection: the client sent the SYN."""
 
 Evidence: TypeAlias = Mapping[str, int | None]
-"""What a stall's label rests on, by name with its unit as suffix (`in_flight_bytes`); None is unknown."""
+"""Evidence for a stall's label, by name with its unit as suffix (`in_flight_bytes`); None is unknown."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,7 +27,7 @@ class Endpoint:
 
 @dataclass(frozen=True, slots=True)
 class Vantage:
-    """Where the capture was taken: `client`, `server`, `between` or `unknown`; confidence from 0 to 1."""
+    """Place of the capture: `client`, `server`, `between` or `unknown`; confidence from 0 to 1."""
 
     side: str
     confidence: float
@@ -59,13 +59,13 @@ class Direction:
     busy_ns: int | None = None
     rwnd_limited_ns: int | None = None
     bottleneck_bytes_per_s: int | None = None
-    """What the path's narrowest point carried while a queue stood there, payload; None where none ever stood, or where
-    the data never came near that rate for a second."""
+    """Rate of payload through the path's narrowest point while a queue stood there; None where none ever stood, or
+    where the data never came near that rate for a second."""
     bdp_bytes: int | None = None
     """That rate times the base round trip: more in flight only queues."""
     queue_delay_ns: int | None = None
     bandwidth_limited_ns: int = 0
-    """How long the path was busy with this direction's data."""
+    """Time that the path was busy with this direction's data."""
     fastest_bytes_per_s: int | None = None
     """The most that it sent in a second; a shorter flow is counted whole. None where all left at one moment."""
     link_share: float | None = None
@@ -130,7 +130,7 @@ class Stall:
     base_rtt_ns: int | None = None
     """The path's smallest round trip as it was then."""
     excess_ns: int | None = None
-    """What it took beyond that; None where it waited for no answer."""
+    """Length of the wait beyond that; None where it waited for no answer."""
     excess_owner: str | None = None
     """Whose the excess was: `queue`, `receiver-silent`, `delayed-ack`, `loss`, `unknown`; None where there is none."""
 
@@ -187,7 +187,7 @@ class Exchange:
 
 @dataclass(frozen=True, slots=True)
 class Connection:
-    """What a connection was used for and how it ended.
+    """Use and end of a connection.
 
     `closed_by` sent the first FIN or RST (`closed_with`), `idle_before_close_ns` after the end of the last exchange.
     `unanswered` counts requests without a response, `unprompted` turns of the server that no request called for.

@@ -13,7 +13,7 @@ from tcpstall.units import confidence, number
 __all__ = ["Clause", "Comments", "annotate", "comments"]
 
 Clause = Callable[[Flow, Stall], str]
-"""What happened in a stall, in plain words with its figures."""
+"""Words for a stall, with its figures."""
 
 _FIGURES = {
     "in_flight_bytes": "{} bytes in flight",
@@ -51,7 +51,7 @@ def annotate(
 
 
 def comments(analysis: Analysis, clause: Clause) -> Comments:
-    """What there is to say at each stall of `analysis`: all of it where the wait ended, a hint where it began.
+    """Comments at each stall of `analysis`: the whole comment where the wait ended, a hint where it began.
 
     One that never ended has its comment at the last packet before it.
     """

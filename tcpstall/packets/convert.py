@@ -23,7 +23,7 @@ _MOST_BUILT = 262_144
 """Bytes of payload that are built: no usual frame is longer, and what headers claim is a stranger's word."""
 
 _LARGEST_WIRE_LENGTH = 2**32 - 1
-"""What a pcap record's field holds."""
+"""The largest number that a pcap record's field holds."""
 
 _OPTIONS_ROOM = 40
 """Bytes: the data offset counts to fifteen words (RFC 9293 §3.1)."""

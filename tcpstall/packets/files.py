@@ -24,7 +24,7 @@ class CannotHold(TcpstallError, ValueError):
 
 @dataclass(frozen=True, slots=True)
 class Wish:
-    """What to write: `stretches` of connections (None: everything), with remarks at packets or at their moments."""
+    """Packets to write: `stretches` of connections (None: everything), with remarks at packets or at their moments."""
 
     stretches: Sequence[tuple[Endpoint, Endpoint, int, int]] | None = None
     remarks: Sequence[tuple[int, str]] = ()

@@ -33,7 +33,7 @@ KINDS_OF_MANY = ("timeline", "exchanges")
 """Kinds that show all flows unless one is chosen."""
 
 KINDS = ("overview", "sequence", "in-flight", "rtt", "throughput", "rtt-by-position", *KINDS_OF_MANY)
-"""What can be drawn; the first is what is drawn unless told otherwise."""
+"""Kinds of pictures; the first is drawn unless another is chosen."""
 
 
 class UnknownPicture(TcpstallError, ValueError):

@@ -25,7 +25,7 @@ class Band:
 
     @property
     def length_ns(self) -> int:
-        """How long it took."""
+        """Length of the band."""
         return self.end_ns - self.start_ns
 
 
@@ -39,7 +39,7 @@ class Label:
 
 
 def bands_of(flow: Flow, side: Side) -> list[Band]:
-    """What `side` waited for once the connection stood, in order of time."""
+    """Waits of `side` once the connection stood, in order of time."""
     stalls = (stall for stall in flow.stalls if stall.sender == side and stall.cause is not _handshake())
     return [_band(stall, flow) for stall in stalls]
 
@@ -57,7 +57,7 @@ def row_of(flow: Flow) -> list[Band]:
 
 
 def uncovered(bands: Iterable[Band], covers: Sequence[Band]) -> Iterator[Band]:
-    """What is left of the bands between the covers; both in order of time."""
+    """Parts of the bands between the covers; both in order of time."""
     first = 0
     for band in bands:
         start_ns = band.start_ns

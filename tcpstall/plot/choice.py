@@ -1,4 +1,4 @@
-"""Which of many flows and exchanges a picture has room for."""
+"""Chooses the flows and exchanges that a picture has room for."""
 
 import numpy as np
 from numpy.typing import NDArray

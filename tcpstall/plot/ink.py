@@ -201,5 +201,5 @@ def _count(spans: Spans, view: View) -> int:
 
 
 def legend_entries(axes: Axes) -> list[Line2D]:
-    """What a panel shows, in the order it was drawn."""
+    """Lines of a panel that have a label, in the order they were drawn."""
     return [line for line in axes.get_lines() if not str(line.get_label()).startswith("_") and line.get_label()]

@@ -44,7 +44,7 @@ def proof(flow: Flow, stall: Stall, samples: _core.Table, *, width: int) -> Iter
 
 
 def grounds(flow: Flow, stall: Stall) -> list[tuple[str, str]]:
-    """What was seen, the rule, what it read, what else it could have been, what to change: a name and a line each."""
+    """Grounds of a label, a name and a line each: symptom, rule, evidence, other causes, what to change."""
     told_by = sections(stall.cause)
     lines = [
         ("seen", phrase_of_one(flow, stall)),

@@ -29,7 +29,7 @@ _WIDE = 1_000
 """Columns of a line that is not to be cut."""
 
 _IN_SHORT = ("what", "where", "flows", "time_ns", "recoverable_ns", "sentence", "advice", "buys", "example")
-"""What `analyze` says of a finding; `findings` says all."""
+"""Keys of a finding in the answer of `analyze`; `findings` gives all."""
 
 _FINDINGS_IN_SHORT = 5
 
@@ -181,7 +181,7 @@ def _ends(told: Flow) -> Answer:
 
 
 def _left_out(what: str, found: int, shown: int, offset: int, hint: str = "") -> Answer:
-    """How many rows an answer lacks and how to ask for them; nothing where it lacks none."""
+    """Number of rows that an answer lacks and the way to ask for them; nothing where it lacks none."""
     rest = found - shown
     if not rest:
         return {}

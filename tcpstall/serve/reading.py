@@ -24,7 +24,7 @@ class _Streams(TypedDict):
 
 @dataclass(frozen=True)
 class Source:
-    """What a server may read; with `key` its answers hold pseudonyms."""
+    """Files and folders that a server may read; with `key` its answers hold pseudonyms."""
 
     roots: Roots
     key: bytes | None = None
@@ -77,7 +77,7 @@ class Reading:
         return samples
 
     def subject(self, flow: Flow) -> Subject:
-        """What a picture of the flow is about. Raises NothingToShow for one that only shook hands."""
+        """Subject of a picture of the flow. Raises NothingToShow for one that only shook hands."""
         for subject in subjects(self.files, [flow], **self.streams):
             return subject
         raise NothingToShow(f"flow {flow.id} only shook hands; there is nothing to draw")

@@ -94,7 +94,7 @@ def serve(folders: Sequence[Path], key: bytes | None) -> None:
 
 
 def _first(error: BaseException) -> BaseException:
-    """What ended the tasks that ran beside each other."""
+    """The first of the errors that ended tasks which ran beside each other."""
     return _first(error.exceptions[0]) if isinstance(error, BaseExceptionGroup) else error
 
 

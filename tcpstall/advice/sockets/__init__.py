@@ -1,4 +1,4 @@
-"""What the kernel says of the same connections: pasted output of `ss -tinmo`, read, matched to flows, compared."""
+"""The kernel's account of the same connections: pasted output of `ss -tinmo`, read, matched to flows, compared."""
 
 from tcpstall.advice.sockets.agreement import Held, Remark, held_against, word_on
 from tcpstall.advice.sockets.matching import Matched, matched

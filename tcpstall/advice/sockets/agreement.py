@@ -1,4 +1,4 @@
-"""Where the kernel's own account of a connection agrees with the capture's, where not, and what it adds.
+"""Compares the kernel's own account of a connection with the capture's: agreement, contradiction, additions.
 
 The kernel counts from the connection's start to the moment of `ss`, the capture from its first packet to its last:
 figures are compared with room for that. What `ss` says of a cause is a remark, never a new label.
@@ -47,7 +47,7 @@ class Held:
 
 @dataclass(frozen=True, slots=True)
 class Remark:
-    """What a socket says of a finding."""
+    """A socket's evidence for or against a finding."""
 
     word: Word
     text: str
@@ -203,7 +203,7 @@ _HOLDS: tuple[Callable[[Flow, Side, Socket], Iterator[Held]], ...] = (
 def word_on(
     flow: Flow, cause: Cause, sender: Side, stalls: Sequence[Stall], own: Socket | None, peers: Socket | None
 ) -> list[Remark]:
-    """What the sender's socket and its peer's say of a finding."""
+    """Remarks of the sender's socket and its peer's on a finding."""
     speak = _WORDS.get(cause)
     remarks = list(speak(stalls, own, peers)) if speak else []
     if cause in (Cause.UNEXPLAINED, Cause.CAPTURE_GAP):
@@ -320,7 +320,7 @@ def _on_pacing(stalls: Sequence[Stall], own: Socket | None, peers: Socket | None
 
 
 def _instead(flow: Flow, sender: Side, own: Socket | None) -> Iterator[Remark]:
-    """What the capture lacks and the kernel knows."""
+    """Facts that the capture lacks and the kernel knows."""
     if own is None:
         return
     if flow.directions[_peer(sender)].window_scale is None and own.snd_wscale is not None:

@@ -1,4 +1,4 @@
-"""Which socket belongs to which flow and to which end of it."""
+"""Matches sockets to flows and to the ends of flows."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass

@@ -60,7 +60,7 @@ def words(text: str) -> list[str]:
 
 
 def _goes_on(before: str, after: str) -> bool:
-    """Whether a word was cut: what follows is none that `ss` prints, and what stands before is one or its beginning."""
+    """True where a word was cut: `after` is no word of `ss`, and `before` is a word of it or its beginning."""
     if before.count("(") > before.count(")"):
         return True
     if after in FLAGS or after in CONGESTION_CONTROLS or after in _STATES or after in _NETS or _FIELD.match(after):
@@ -99,7 +99,7 @@ def groups(
 
 
 def _heads(found: Sequence[str], most: int) -> list[tuple[int, int]]:
-    """Where each socket's words begin, and where its two ends stand."""
+    """Position of each socket's first word, and of its two ends."""
     heads: list[tuple[int, int]] = []
     index, free = 0, 0
     while index + 1 < len(found) and len(heads) < most:

@@ -57,7 +57,7 @@ def _environment() -> Environment:
 
 
 def _shown(value: object) -> object:
-    """What is not printable is spelled out, as in a terminal; autoescape does the rest."""
+    """Spells out what is not printable, as in a terminal; autoescape does the rest."""
     return value if isinstance(value, Markup) or not isinstance(value, str) else in_terminal(value)
 
 

@@ -19,7 +19,7 @@ from tcpstall.untrusted import in_terminal
 __all__ = ["ORDERS", "Look", "picture", "shown_flows"]
 
 ORDERS = ("now", "lost", "bytes", "flows")
-"""What services are sorted by: time lost in the interval, all of it, bytes, flows."""
+"""Keys that services are sorted by: time lost in the interval, all of it, bytes, flows."""
 
 _LINES = 12
 """Of headline, headings, spaces and the line of keys."""
@@ -31,7 +31,7 @@ _STALLS = 10
 
 @dataclass(frozen=True, slots=True)
 class Look:
-    """What the user looks at: services in an order, the flow that is marked, by its place, the one that is open, by id.
+    """The part that the user looks at: services in an order, the marked flow by its place, the open one by its id.
 
     `said` is a line about what the last key did.
     """
@@ -84,7 +84,7 @@ def _headline(state: State, width: int) -> str:
 
 
 def _losses(state: State) -> Text:
-    """What the interval lost, to which causes first, and what all lost."""
+    """Time lost in the interval, to which causes first, and in all."""
     new = state.interval
     causes = sorted((cause for cause in Cause if new.time_ns.get(cause, 0) > 0), key=lambda one: -new.time_ns[one])
     line = Text(f"lost now {duration(max(new.lost_ns, 0))}", no_wrap=True, overflow="ellipsis")
