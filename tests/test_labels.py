@@ -1,4 +1,4 @@
-"""What a flow carries is read in its first payload, as far as the capture holds it."""
+"""Labels of flows are read in their first payload, as far as the capture holds it."""
 
 import struct
 

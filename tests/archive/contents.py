@@ -1,4 +1,4 @@
-"""What is in a store, for comparison row by row."""
+"""Content of a store, for comparison row by row."""
 
 from pathlib import Path
 from typing import Any
@@ -27,5 +27,5 @@ def rows(store: Path | str) -> Rows:
 
 
 def counted(store: Path | str) -> dict[str, int]:
-    """How many rows each table has."""
+    """Number of rows of each table."""
     return {table: len(held) for table, held in rows(store).items()}

@@ -37,7 +37,7 @@ def captures(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def store(captures: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """What version 0.0.9 made of them."""
+    """Store of those captures, written by version 0.0.9."""
     with monkeypatch.context() as patch:
         patch.setattr(_core, "version", lambda: "0.0.9")
         scanned(captures, tmp_path / "store", never)

@@ -57,7 +57,7 @@ def scanned(path: Path, store: Path, *, stop: int | None = None) -> Summary | No
 
 
 def undisturbed(path: Path, store: Path) -> Rows:
-    """What a store has that read all of it at once."""
+    """A store that read all of it at once."""
     other = store.with_name("undisturbed")
     scanned(path, other)
     return rows(other)

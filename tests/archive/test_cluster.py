@@ -28,7 +28,7 @@ from tests.archive.contents import rows
 distributed = pytest.importorskip("distributed", reason="Dask's distributed is not installed")
 
 ROOT = Path(__file__).parents[2]
-"""Where tcpstall is found even if it is not installed."""
+"""Folder of tcpstall, even if it is not installed."""
 
 POISON = """
 import os

@@ -67,7 +67,7 @@ DAMAGES: dict[str, Callable[[Path], None]] = {
 
 
 GATE = {("deleted", "complete"), ("a bit flipped", "complete"), ("a folder", "complete"), ("a bit flipped", "killed")}
-"""What runs each time; TCPSTALL_EXHAUSTIVE=1 runs all."""
+"""Damages that each run tries; TCPSTALL_EXHAUSTIVE=1 tries all."""
 
 
 @pytest.fixture(scope="module")
@@ -155,7 +155,7 @@ def here(
 
 
 def scanned(captures: Path, store: Path) -> str | None:
-    """What was said where it could not be."""
+    """The line of a refused scan; None where it was not refused."""
     try:
         scan([str(captures)], str(store), executor=here)
     except CannotOpen as error:

@@ -1,4 +1,4 @@
-"""What a capture is not to blame for is no row of its own: it is told, and the next scan tries again."""
+"""Failures that no capture is to blame for make no row: they are reported, and the next scan tries again."""
 
 import ctypes
 import errno

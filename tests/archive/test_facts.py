@@ -1,4 +1,4 @@
-"""What the ends said of themselves: names in what a flow carries, and what their SYNs offered."""
+"""Facts that the ends gave of themselves: names in the data of a flow, and the options of their SYNs."""
 
 from pathlib import Path
 from typing import Any

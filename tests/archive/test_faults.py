@@ -75,7 +75,7 @@ def corpus(tmp_path_factory: pytest.TempPathFactory, small_tasks: None) -> Corpu
 
 
 def shape(store: Path) -> list[str]:
-    """Which files there are, but for unfinished ones and for random parts of names."""
+    """Files that there are, without unfinished ones and without random parts of names."""
     files = (str(file.relative_to(store)) for file in store.rglob("*") if file.is_file())
     return sorted(_RANDOM.sub("*", file) for file in files if not file.startswith("unfinished/"))
 

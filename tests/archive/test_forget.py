@@ -1,4 +1,4 @@
-"""What is forgotten is gone from every table, says so, and stays known to scans."""
+"""Forgotten captures are gone from every table, are reported as forgotten, and stay known to scans."""
 
 import shutil
 from collections.abc import Callable

@@ -1,4 +1,4 @@
-"""How rows of many scans become parts."""
+"""Rows of many scans become parts."""
 
 from collections.abc import Sequence
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""What is to be done: new captures, changed ones, those that a set grew by, and nothing twice."""
+"""Plans of scans: new captures, changed ones, those that a set grew by, and nothing twice."""
 
 from collections.abc import Mapping, Sequence
 from functools import partial
@@ -13,7 +13,7 @@ from tcpstall.archive.sets import Skipped
 from tcpstall.errors import CannotOpen
 
 Contents = Mapping[str, str]
-"""What stands in each file, by name; the first letter is when its first packet came."""
+"""Content of each file, by name; the first letter is the time of its first packet."""
 
 
 def found(name: str, content: str, changed_ns: int = 0, **other: Any) -> Input:

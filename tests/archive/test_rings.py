@@ -44,7 +44,7 @@ def scanned(folder: Path, store: Path) -> Summary:
 
 
 def lose_streams(store: Path) -> None:
-    """What was open is not known any more: an older version of tcpstall wrote the store, or somebody tidied it."""
+    """Removes the record of open connections: an older version of tcpstall wrote the store, or somebody tidied it."""
     shutil.rmtree(store / "streams")
 
 

@@ -35,7 +35,7 @@ def url(tmp_path: Path) -> str:
 
 
 def swept(url: str) -> list[str]:
-    """What is left after the next writer has begun."""
+    """Parts of flows that are left after the next writer has begun."""
     with Store.writing(url) as store:
         return store.place.names("flows")
 

@@ -269,7 +269,7 @@ NAMES = {"plain.pcap": "lab/rpc-30k/sender.pcap", 'it\'s a "$(name)" & more.pcap
 
 @pytest.fixture(params=["folder", "archive", "memory", "s3"])
 def archive(request: pytest.FixtureRequest, tmp_path: Path) -> tuple[str, str]:
-    """Where captures are, and where a store of them may be: names that a shell would take for more than names."""
+    """Folders of captures, and of a store of them: names that a shell would take for more than names."""
     held = {name: (FIXTURES / path).read_bytes() for name, path in NAMES.items()}
     held["packed.pcap.gz"] = gzip.compress((FIXTURES / "slowstart-rtt7ms-512k.pcap").read_bytes(), mtime=0)
     held["in it/old.tgz"] = gzip.compress(tar({"a b/c.pcap": (FIXTURES / "lab/edge-14480/sender.pcap").read_bytes()}))

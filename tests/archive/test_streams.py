@@ -168,7 +168,7 @@ def test_files_that_belong_to_no_ring_leave_nothing(tmp_path: Path, files: list[
 
 
 class Killed(Exception):
-    """What ends a scan."""
+    """An exception that ends a scan."""
 
 
 def test_a_large_set_is_committed_in_stages_and_whoever_is_killed_reads_one_of_them_again(

@@ -84,7 +84,7 @@ def test_away_from_a_lossy_sender_a_long_silence_is_hardly_sure_to_be_idle(scene
 
 
 def behind_a_full_window(scene: Scene, *, shut_ms: float, silent_ms: float) -> list[float]:
-    """How sure of the application is a wait behind a window that was full so long, with so long a silence after it."""
+    """Confidence that the application waited, after a full window of `shut_ms` and a silence of `silent_ms`."""
     scene.handshake(rtt_ms=20, client_scale=0, client_window=3_000)
     scene.client_sends(147)
     scene.server_sends(2 * 1_448)

@@ -178,7 +178,7 @@ def test_while_sack_reports_a_hole_the_repair_is_not_over_however_long_nothing_c
 
 
 def broken_off(scene: Scene, *, push: bool) -> Counter[str]:
-    """What the client's tap makes of 2 s of silence amid a download whose last segment came with PSH or without."""
+    """Labels, at the client's tap, of 2 s of silence amid a download whose last segment came with PSH or without."""
     scene.handshake(rtt_ms=50)
     scene.download(30_000, tso=1)
     scene.request()

@@ -40,7 +40,7 @@ def test_responses_of_one_size_are_no_plateau(scene: Scene, tap: Tap) -> None:
 
 
 def flights(scene: Scene, *counts: int) -> list[float]:
-    """How sure a buffer is of flights of so many pairs of 1,448 and 600 bytes, each let go by the ACK before it."""
+    """Confidence in a buffer after that many pairs of 1,448 and 600 bytes, each let go by the ACK before it."""
     scene.handshake(rtt_ms=200)
     scene.client_sends(147)
     for count in counts:

@@ -42,7 +42,7 @@ def test_an_idle_second_explains_itself_even_without_a_handshake(scene: Scene, t
 
 
 def candidates(scene: Scene, tap: Tap, **how: Any) -> Counter[tuple[str, ...]]:
-    """What the report ranks for each wait of the server that it cannot tell, likeliest first."""
+    """Causes that the report ranks for each unexplained wait of the server, likeliest first."""
     rows = scene.flow(tap, **how)["stalls"]
     return Counter(tuple(row["also"]) for row in rows if row["cause"] == "unexplained" and row["sender"] == "server")
 

@@ -64,7 +64,7 @@ def unreachable(scene: Scene) -> None:
 
 
 class Told:
-    """What `tcpstall check` says, in this process."""
+    """Output of `tcpstall check`, run in this process."""
 
     def __init__(self, capfd: pytest.CaptureFixture[str]) -> None:
         self._capfd = capfd
@@ -85,11 +85,11 @@ class Told:
         return found
 
     def state(self, *arguments: object) -> str:
-        """What became of the only rule."""
+        """Verdict on the only rule."""
         (rule,) = self.report(*arguments)["rules"]
         return str(rule["state"])
 
     def value(self, *arguments: object) -> float:
-        """What the only rule measured."""
+        """Value that the only rule measured."""
         (rule,) = self.report(*arguments)["rules"]
         return float(rule["value"])

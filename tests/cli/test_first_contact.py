@@ -1,4 +1,4 @@
-"""What a newcomer meets: no arguments, closed streams, names of any bytes, options that nothing fits."""
+"""A newcomer's first commands: no arguments, closed streams, names of any bytes, options that nothing fits."""
 
 import json
 import os

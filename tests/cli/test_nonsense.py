@@ -66,14 +66,14 @@ BASE: dict[str, tuple[str, ...]] = {
     "whatif": ("{capture}",),
     "help": (),
 }
-"""What each command needs to run at all."""
+"""Arguments that each command needs to run at all."""
 
 FEW = ("", str(2**64), "x" * 5_000, "a\0b", "a\n\x1b[31mb", "caf\udce9")
 DEAR = {("report", "--output"), ("report", "argument"), ("scan", "--store"), ("report", "--key")}
-"""What takes a second and makes a page or a store of every name."""
+"""Parameters that take a second and make a page or a store of every name."""
 
 NOT_ALONE = {"--dask"}
-"""What would look for other machines."""
+"""Options that would look for other machines."""
 
 PLAIN = {int(code) for code in ExitCode}
 DEFECT = re.compile(r"defect|Traceback|Error: '|Exception ignored")

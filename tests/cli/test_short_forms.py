@@ -1,4 +1,4 @@
-"""What people type: a capture without a command, other words for causes, networks and ranges of ports."""
+"""Short forms that people type: a capture without a command, other words for causes, networks and ranges of ports."""
 
 import json
 from pathlib import Path

@@ -33,7 +33,7 @@ signal.signal(signal.SIGINT, lambda *_: None)
 os.killpg(0, signal.SIGINT)
 os.write(1, whole[half:])
 """
-"""What tcpdump does: at Ctrl-C, which reaches both processes, it hands over what it has and ends."""
+"""Behaves as tcpdump does: at Ctrl-C, which reaches both processes, it hands over what it has and ends."""
 
 
 def started(*arguments: object, **how: Any) -> "subprocess.Popen[bytes]":

@@ -1,4 +1,4 @@
-"""What counts, for all of these tests."""
+"""The counter of all these tests."""
 
 from collections.abc import Iterator
 

@@ -1,4 +1,4 @@
-"""How the cost of a command grows with the packets of a capture."""
+"""Growth of a command's cost with the packets of a capture."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -34,7 +34,7 @@ def cost(count: Counter, command: str, kind: str, packets: int, folder: Path) ->
 
 
 def growth(count: Counter, command: str, kind: str, packets: int, folder: Path) -> list[float]:
-    """What each of two doublings multiplies the cost by, beyond what the command costs on a handful of packets."""
+    """Factors of the cost at each of two doublings, without the cost of the command on a handful of packets."""
     start = cost(count, command, kind, 8, folder)
     sizes: Sequence[int] = (packets, 2 * packets, 4 * packets)
     small, middle, large = (max(1, cost(count, command, kind, size, folder) - start) for size in sizes)

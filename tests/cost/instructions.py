@@ -84,7 +84,7 @@ class _Valgrind:
         return bool(self._process.stdout.readline())
 
     def _begin_anew(self) -> None:
-        """Where something has ended the process; what it counted goes."""
+        """Starts over after something has ended the process; its counts are lost."""
         said = "; ".join(log.read_text() for log in self._logs(of_all=True))
         print(f"valgrind ended with {self._process.wait()}: {said}", file=sys.stderr)
         for log in self._logs(of_all=True):

@@ -1,4 +1,4 @@
-"""What a packet costs now is kept: clocks differ from run to run, instructions hardly do."""
+"""The cost of a packet does not rise: clocks differ from run to run, instructions hardly do."""
 
 from collections.abc import Callable
 from pathlib import Path

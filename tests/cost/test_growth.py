@@ -14,7 +14,7 @@ QUICK = [
     *product(["json"], ["hole-split-from-its-top", "syn-flood", "flows-that-go-on", "slow-answers", "anything"]),
     ("whatif", "stalls"),
 ]
-"""What valgrind counts each time, most of which was quadratic once; TCPSTALL_EXHAUSTIVE=1 counts all, in two hours."""
+"""Pairs that valgrind counts each time, most once quadratic; TCPSTALL_EXHAUSTIVE=1 counts all, in two hours."""
 
 PACKETS = 8_000 if processor_counts() else 4_000 if EXHAUSTIVE else 1_500
 """Of the smallest capture."""

@@ -24,7 +24,7 @@ def all_kinds(folder: Path, *, services: int = 3, turns: int = 2, first_port: in
 
 
 def syns(path: Path, count: int, *, apart_us: int = 1) -> Path:
-    """So many SYNs, `apart_us` microseconds apart, each to a service of its own."""
+    """That number of SYNs, `apart_us` microseconds apart, each to a service of its own."""
     head = struct.pack("<IHHiIII", 0xA1B2C3D4, 2, 4, 0, 0, 65_535, 101)
     ip = struct.Struct(">BBHHHBBHII")
     tcp = struct.Struct(">HHIIBBHHH")

@@ -1,4 +1,4 @@
-"""What is shown of many flows is the same, byte for byte, whether all flows are held or only those that are shown."""
+"""Output about many flows is the same, byte for byte, whether all flows are held or only those that are shown."""
 
 import dataclasses
 import math

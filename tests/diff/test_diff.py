@@ -1,4 +1,4 @@
-"""What changed between two captures, like compared with like."""
+"""Changes between two captures, like compared with like."""
 
 import json
 from pathlib import Path

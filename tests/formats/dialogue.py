@@ -54,7 +54,7 @@ class Dialogue:
         self.say("client", ms, at=0, payload=size, flags=ACK | PSH)
 
     def flows(self) -> list[dict[str, Any]]:
-        """What is reported of them, in order of time."""
+        """Reports of these packets, in order of time."""
         path = self.folder / f"dialogue-{len(self.packets)}.pcap"
         write(path, sorted(self.packets, key=lambda pair: pair[0]), kind="pcap-ns")
         return flows_of(path)

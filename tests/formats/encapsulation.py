@@ -1,4 +1,4 @@
-"""What may stand before an IP packet: link layers and tunnels as scapy builds them, each as a prefix of the packet."""
+"""Prefixes of an IP packet: link layers and tunnels as scapy builds them."""
 
 import struct
 from collections.abc import Callable

@@ -62,7 +62,7 @@ def plain(name: str, folder: Path, *, version: int = FOUR) -> dict[str, Any]:
 
 
 def told(flow: dict[str, Any]) -> Reading:
-    """What must be the same in every form."""
+    """Results that must be the same in every form."""
     return reading(flow)
 
 

@@ -1,4 +1,4 @@
-"""What hosts and captures do that they should not, and what is said of it."""
+"""Faults of hosts and captures, and the words for them."""
 
 import struct
 from dataclasses import replace

@@ -1,4 +1,4 @@
-"""What tshark counts in a capture beside what tcpstall counts, packet by packet."""
+"""Counts of tshark in a capture beside those of tcpstall, packet by packet."""
 
 import shutil
 import subprocess

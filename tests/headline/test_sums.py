@@ -29,7 +29,7 @@ def told(capfd: pytest.CaptureFixture[str], *arguments: object) -> str:
 
 
 def figures(text: str) -> set[str]:
-    """What is said to be lost."""
+    """Time that is said to be lost."""
     plain = html.unescape(re.sub(r"<[^>]+>", " ", text))
     return set(_LOST.findall(re.sub(r"\s+", " ", plain)))
 

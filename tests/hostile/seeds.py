@@ -1,4 +1,4 @@
-"""What the fuzzers begin with: the beginnings of the fixtures, each in the shape that its target reads."""
+"""Seeds of the fuzzers: the beginnings of the fixtures, each in the shape that its target reads."""
 
 import struct
 from collections.abc import Iterator

@@ -75,7 +75,7 @@ def _failures(folder: Path, make: Callable[[Path], None], scripts: Path) -> list
 
 
 def _failure(example: Example, folder: Path, scripts: Path, trace: Path) -> str:
-    """What is wrong with it; nothing where it does as documented."""
+    """Fault of the example; empty where it does as documented."""
     environment = {
         "HOME": str(folder),
         "PATH": f"{scripts}:{os.environ['PATH']}",

@@ -9,7 +9,7 @@ from tests.scene import Scene
 from tests.scene.packet import frame
 
 _SOURCE, _DESTINATION = slice(26, 30), slice(30, 34)
-"""Where the addresses of IPv4 over Ethernet lie."""
+"""Position of the addresses of IPv4 over Ethernet."""
 
 
 def _seen(scene: Scene) -> Iterator[Frame]:

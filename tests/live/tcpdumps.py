@@ -59,5 +59,5 @@ def refusing(folder: Path, words: str) -> dict[str, str]:
 
 
 def arguments(folder: Path) -> Sequence[str]:
-    """What the last tcpdump of that folder was started with."""
+    """Arguments that the last tcpdump of that folder was started with."""
     return (folder / "arguments").read_text().splitlines()

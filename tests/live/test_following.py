@@ -22,7 +22,7 @@ from tests.rotated.cutting import of_fixture
 
 
 def facts(analysis: Analysis) -> dict[str, object]:
-    """What both must agree on; findings in words, flows as they are ranked."""
+    """Results on which both must agree; findings in words, flows as they are ranked."""
     return {
         "flows": analysis.total,
         "bytes": analysis.bytes,
@@ -212,7 +212,7 @@ def test_the_feed_gives_whole_packets_and_loses_none(sizes: list[int]) -> None:
 
 
 def test_an_interval_begins_with_its_first_read(many: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Where reading on from what is open takes longer than an interval, packets are read all the same."""
+    """Packets are read even where reading on from open connections takes longer than an interval."""
     now = 0.0
     monkeypatch.setattr("tcpstall.live.feed.time.monotonic", lambda: now)
     capture = Played([many.read_bytes()[:50_000]])

@@ -135,7 +135,7 @@ class Terminal:
         os.write(self._ours, keys)
 
     def until(self, words: str) -> str:
-        """What is shown up to these words."""
+        """The screen up to these words."""
         shown = b""
         while words.encode() not in shown:
             shown += os.read(self._ours, 65_536)

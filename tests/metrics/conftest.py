@@ -27,7 +27,7 @@ def rows(_made: Rows, tmp_path: Path) -> Rows:
 
 
 def values(text: str) -> Values:
-    """What a text in Prometheus' older format says."""
+    """Values of a text in Prometheus' older format."""
     from prometheus_client.parser import text_string_to_metric_families
 
     return {
@@ -38,7 +38,7 @@ def values(text: str) -> Values:
 
 
 def told(store: Path, folder: Path, *options: str) -> Values:
-    """What `tcpstall metrics` writes into a file."""
+    """The file that `tcpstall metrics` writes."""
     file = folder / "x.prom"
     assert main(["metrics", "--store", str(store), "--output", str(file), *options]) == 0
     return values(file.read_text())

@@ -54,7 +54,7 @@ def total(ledger: Ledger, family: str) -> int:
 
 
 def held(folder: Path) -> Counter[Key]:
-    """What the store holds now, without a service apart."""
+    """Sums of the store now, without a service apart."""
     with session(Store.open(str(folder / "store"))) as asked:
         return sums(asked, ())
 

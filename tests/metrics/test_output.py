@@ -1,4 +1,4 @@
-"""What is written is what the rows add up to, in formats that Prometheus' own programs read."""
+"""Written metrics are the sums of the rows, in formats that Prometheus' own programs read."""
 
 import shutil
 import subprocess

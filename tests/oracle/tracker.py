@@ -33,7 +33,7 @@ class Ranges:
 
 @dataclass(slots=True)
 class Direction:
-    """What one end sent. Positions are unwrapped by distance from the last one."""
+    """Data that one end sent. Positions are unwrapped by distance from the last one."""
 
     seen: Ranges = field(default_factory=Ranges)
     sacked: Ranges = field(default_factory=Ranges)

@@ -1,4 +1,4 @@
-"""What is anonymised says the same of the connections, and nothing of who they were."""
+"""An anonymised capture gives the same diagnosis, and nothing of whose connections they were."""
 
 import json
 import shutil

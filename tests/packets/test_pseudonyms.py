@@ -38,7 +38,7 @@ def pseudonyms(addresses: list[Address], key: bytes = KEY) -> list[Address]:
 
 
 def alike(one: Address, other: Address) -> int:
-    """How many leading bits they share."""
+    """Number of leading bits that both share."""
     return one.max_prefixlen - (int(one) ^ int(other)).bit_length()
 
 

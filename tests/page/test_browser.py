@@ -179,7 +179,7 @@ def many(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def column(shown: "Opened", heading: str) -> list[str]:
-    """What stands in a column of the table of flows, of the rows that are to be seen."""
+    """Texts in a column of the table of flows, of the visible rows."""
     cells: list[str] = shown.page.evaluate(
         """(heading) => {
             const table = document.querySelector("table.flows");

@@ -1,4 +1,4 @@
-"""What stands in the page: the answer, the filters, where it came from; the same bytes for the same capture."""
+"""Contents of the page: the answer, the filters, their origin; the same bytes for the same capture."""
 
 import hashlib
 import re

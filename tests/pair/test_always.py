@@ -1,4 +1,4 @@
-"""What holds of any two captures of one dialogue."""
+"""Properties of any two captures of one dialogue."""
 
 import tempfile
 from collections.abc import Callable

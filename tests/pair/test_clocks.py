@@ -1,4 +1,4 @@
-"""How the clocks of two taps are aligned, and one-way delays."""
+"""Alignment of the clocks of two taps, and one-way delays."""
 
 import json
 from dataclasses import replace

@@ -1,4 +1,4 @@
-"""What became of packets between two taps."""
+"""Fates of packets between two taps."""
 
 import itertools
 from dataclasses import replace

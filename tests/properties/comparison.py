@@ -1,4 +1,4 @@
-"""What a rewrite did to a diagnosis: points of time that changed their cause, and stalls that are wrong and sure."""
+"""Changes of a diagnosis by a rewrite: points of time that changed their cause, and stalls that are wrong and sure."""
 
 from collections import Counter
 from dataclasses import dataclass

@@ -37,7 +37,7 @@ def losing(share: float, *, seed: int = 1, keep_syns: bool = True) -> Rewrite:
 
 
 def with_hole(packets: int, *, at: float) -> Rewrite:
-    """So many packets in a row are missing, beginning where share `at` of them had passed."""
+    """Removes that number of packets in a row, beginning where share `at` of them had passed."""
 
     def rewrite(frames: Frames) -> Frames:
         start = int(at * len(frames))

@@ -1,4 +1,4 @@
-"""Where the diagnosis does not hold a property yet: strict xfails, so that a repair has to strike them off here."""
+"""Properties that the diagnosis does not hold yet: strict xfails, so that a repair has to strike them off here."""
 
 from collections.abc import Iterable, Mapping
 from itertools import product
@@ -47,5 +47,5 @@ def cases(known: Known, names: Iterable[str], taps: Iterable[str], done: Iterabl
 
 
 def trace_cases(known: Known, done: Iterable[Any]) -> list[Any]:
-    """What was done to the 7 ms trace, with its mark."""
+    """Cases of the 7 ms trace, each with its mark."""
     return [pytest.param(what, marks=marked(known, where="trace", what=str(what))) for what in done]

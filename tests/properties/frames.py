@@ -29,7 +29,7 @@ class Frame:
 
     @property
     def ip(self) -> int:
-        """Where the IP header starts."""
+        """Start of the IP header."""
         if self.link == RAW_IP:
             return 0
         start = 14
@@ -43,7 +43,7 @@ class Frame:
 
     @property
     def tcp(self) -> int:
-        """Where the TCP header starts."""
+        """Start of the TCP header."""
         return self.ip + ((self.data[self.ip] & 15) * 4 if self.is_ipv4 else 40)
 
     @property

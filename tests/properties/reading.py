@@ -1,4 +1,4 @@
-"""What must not change when only the form of a capture does."""
+"""Results that must not change when only the form of a capture does."""
 
 import json
 import subprocess

@@ -117,7 +117,7 @@ def stamped_out_of_order(share: float, *, within_ns: int = 50_000, seed: int = 1
 
 
 def delayed(share: float, *, up_to_ns: int = 1_000_000, seed: int = 1) -> Rewrite:
-    """That share of the packets passes the tap up to so much later, overtaken by others."""
+    """Delays that share of the packets at the tap by `up_to_ns` at most, so that others overtake them."""
 
     def rewrite(frames: Frames) -> Frames:
         random = Random(seed)

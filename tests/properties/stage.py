@@ -1,4 +1,4 @@
-"""What the properties are tried on: the 7 ms trace, and the gallery's scenes at either end, each diagnosed once."""
+"""Subjects of the properties: the 7 ms trace, and the gallery's scenes at either end, each diagnosed once."""
 
 from collections.abc import Callable
 from functools import cache
@@ -78,5 +78,5 @@ def traced() -> tuple[Frames, Flow]:
 
 
 def diagnosed(frames: Frames, rewrite: Rewrite, folder: Path, *, kind: Format = "pcap") -> Flow:
-    """What the report says after the rewrite."""
+    """The report after the rewrite."""
     return flow_of(write_frames(folder / f"rewritten.{kind}", rewrite(frames), kind=kind))

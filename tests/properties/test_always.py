@@ -13,7 +13,7 @@ from tests.scene.network import Tap
 
 
 def breaches(flow: Flow) -> list[str]:
-    """What is not as it must always be."""
+    """Properties that the flow breaks."""
     found = []
     if sum(flow["time_ns"].values()) != flow["end_ns"] - flow["start_ns"]:
         found.append("the ledger does not sum to the flow's length")

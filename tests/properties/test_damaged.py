@@ -1,4 +1,4 @@
-"""Where the capture lacks packets, confidence falls instead of labels going wrong."""
+"""Confidence falls where the capture lacks packets; labels do not go wrong."""
 
 from pathlib import Path
 

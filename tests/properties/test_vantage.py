@@ -1,4 +1,4 @@
-"""Where the path's delay sits, before the tap, behind it or on both sides, does not change a cause."""
+"""The place of the path's delay, before the tap, behind it or on both sides, does not change a cause."""
 
 from itertools import groupby
 from pathlib import Path
@@ -23,7 +23,7 @@ def in_turn(flow: Flow) -> list[tuple[str, str]]:
 
 
 SHARES = (0.1, 0.25, 0.5, 0.75, 0.9, 1.0)
-"""How far the tap moves from one end of the path to the other (of the trace: from its middle to an end)."""
+"""Distance by which the tap moves from one end of the path to the other (of the trace: from its middle to an end)."""
 
 
 @pytest.mark.parametrize("share", SHARES)

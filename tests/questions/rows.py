@@ -64,7 +64,7 @@ def host(stall: Mapping[str, Any]) -> str:
 
 
 NAMES = ("label", "server_name", "http_host")
-"""What stands on each row of a flow that has a name."""
+"""Values on each row of a flow that has a name."""
 
 
 def flow(number: int, start_ns: int, service: tuple[str, int], **known: Any) -> Row:
@@ -114,7 +114,7 @@ def kind(wait: Mapping[str, Any]) -> str:
 
 
 def found(of: Row, waits: Iterable[Row]) -> list[Row]:
-    """What the flow adds to each finding."""
+    """Rows that the flow adds to each finding."""
     groups: dict[tuple[str, str, str], list[Row]] = {}
     for wait in waits:
         if lost(wait):

@@ -1,4 +1,4 @@
-"""What a store shows as a page: findings with the flow that shows each best, and strangers' text as text."""
+"""The page of a store: findings with the flow that shows each best, and strangers' text as text."""
 
 import html
 import re

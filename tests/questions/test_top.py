@@ -1,4 +1,4 @@
-"""Where most was lost: the same as adding up the rows."""
+"""`tcpstall top` adds up to the sums of the rows."""
 
 import csv
 import io

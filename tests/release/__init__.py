@@ -1,1 +1,1 @@
-"""What a release brings beside the program: man pages, completions, wheels for many machines, an image."""
+"""Parts of a release beside the program: man pages, completions, wheels for many machines, an image."""

@@ -1,1 +1,1 @@
-"""What to change about a finding, and what the kernel says of it."""
+"""Changes that remedy a finding, and the kernel's evidence for it."""

@@ -1,4 +1,4 @@
-"""What pasted sockets say of flows: a limited sender, a small window, a slow reader, as they ran; and edited ones."""
+"""Evidence of pasted sockets for flows: a limited sender, a small window, a slow reader; as they ran, and edited."""
 
 import dataclasses
 from pathlib import Path

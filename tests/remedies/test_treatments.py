@@ -20,7 +20,7 @@ CHANGES = {
     "initcwnd", "sndbuf", "rcvbuf", "slow-start-after-idle", "rtt", "rate", "nodelay", "delayed-ack",
     "reuse-connection", "loss", "think",
 }  # fmt: skip
-"""What `whatif --set` knows."""
+"""Changes that `whatif --set` knows."""
 
 DETAILS = {
     Cause.CWND_LIMITED: ("initial-window", "slow-start", "congestion-avoidance"),

@@ -66,7 +66,7 @@ class _Status:
 
 
 class _Report:
-    """What the native report offers, as far as a page looks at it."""
+    """The part of the native report that a page looks at."""
 
     def __init__(self, flows: Sequence[Flow], captures: Sequence[dict[str, Any]]) -> None:
         self._flows = flows

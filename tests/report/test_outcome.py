@@ -1,4 +1,4 @@
-"""What became of a connection that nobody answered is said wherever its headline stands."""
+"""The outcome of a connection that nobody answered is given wherever its headline stands."""
 
 import json
 from collections.abc import Callable

@@ -1,4 +1,4 @@
-"""How the report says what a capture lacks: in a line or two, and not at all where nothing is missing."""
+"""The report names the gaps of a capture in a line or two, and says nothing where nothing is missing."""
 
 from dataclasses import replace
 from typing import Any
@@ -21,7 +21,7 @@ def shown(analysis: Canned, width: int = 160) -> str:
 
 
 def lines(width: int = 160, **trust: Any) -> list[str]:
-    """What stands below the line about the capture."""
+    """Lines below the line about the capture."""
     said = text(
         *render(Canned([flow()], [capture(trust=SILENT | trust)]), width=width, stalls=True), width=width
     ).splitlines()

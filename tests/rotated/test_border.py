@@ -1,4 +1,4 @@
-"""What an archive scanner needs of the core: chunks, flows that go on, file objects, a look at the beginning."""
+"""The core's part of a scanner: chunks, flows that go on, file objects, a look at the beginning."""
 
 import gzip
 import io

@@ -27,7 +27,7 @@ def analysed(*arguments: object) -> dict[str, Any]:
 
 @pytest.fixture
 def ring(tmp_path: Path) -> list[str]:
-    """What `tcpdump -C` leaves, given in the wrong order."""
+    """Files that `tcpdump -C` leaves, given in the wrong order."""
     third = len(MANY) // 3
     names = [("a.pcap", 0), ("a.pcap1", third), ("a.pcap2", 2 * third)]
     paths = [write(tmp_path / name, MANY[start : start + third + (start == 2 * third) * 9]) for name, start in names]

@@ -1,4 +1,4 @@
-"""Where packets of a set are missing, the flows know it."""
+"""Flows know where packets of a set are missing."""
 
 import json
 from itertools import pairwise

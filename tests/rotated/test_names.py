@@ -1,4 +1,4 @@
-"""Which names belong together, by listings as tcpdump, dumpcap and people leave them behind."""
+"""Names that belong together, by listings as tcpdump, dumpcap and people leave them behind."""
 
 import os
 import shutil

@@ -1,4 +1,4 @@
-"""What two files of a set hold counts once; capture points apart are merged by time."""
+"""Packets that two files of a set hold count once; capture points apart are merged by time."""
 
 import json
 from pathlib import Path

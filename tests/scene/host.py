@@ -38,7 +38,7 @@ class Host:
     una: int = 0
     rcv_nxt: int = 0
     window: int = 65_536
-    """What this host last announced, bytes."""
+    """Window that this host last announced, bytes."""
     peer_window: int = 65_536
     edge: int = 0
     """The highest sequence number this host ever allowed its peer, exclusive."""

@@ -14,7 +14,7 @@ WIRE_NS_PER_BYTE = 0.8
 FRAME_NS = 1_000
 """Least distance between two frames that one host hands to its interface, so that microseconds keep their order."""
 LOSS_POINT = 0.5
-"""Where on the path a lost packet is lost: a tap before it sees the packet, a tap behind it does not."""
+"""Place on the path where a packet is lost: a tap before it sees the packet, a tap behind it does not."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -40,7 +40,7 @@ class Packet:
     ip_id: int = 0
     ttl: int = 64
     content: bytes = b""
-    """What the payload begins with; zeros follow."""
+    """Begin of the payload; zeros follow."""
 
     def options(self) -> bytes:
         """The TCP options in the order and with the padding that Linux uses."""

@@ -1,4 +1,4 @@
-"""What a transfer's two applications do and what the path does to it: the input of a simulated transfer."""
+"""Input of a simulated transfer: what its two applications do, and what the path does to it."""
 
 from dataclasses import dataclass
 from typing import Literal

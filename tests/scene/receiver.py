@@ -11,7 +11,7 @@ from tests.scene.plan import Plan
 Schedule = Callable[[int, Callable[[int], None]], None]
 
 LEFT_OVER_NS = 20_000
-"""How long the receiver lets a burst go on before it acknowledges an odd segment, where no delayed ACK is asked for."""
+"""Time that the receiver lets a burst go on before it acknowledges an odd segment, without delayed ACKs."""
 
 
 class Receiver:

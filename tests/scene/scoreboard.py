@@ -1,4 +1,4 @@
-"""What a sender remembers of each segment in flight."""
+"""A sender's record of each segment in flight."""
 
 from dataclasses import dataclass
 

@@ -149,7 +149,7 @@ class Sender:
         return now
 
     def _next_size(self, now: int) -> int:
-        """How many new bytes may leave now."""
+        """Number of new bytes that may leave now."""
         mss, queued = self.host.segment_bytes(), self.written - self.host.nxt
         out = self.board.in_flight()
         segments = min(self.host.congestion.cwnd - out, self.burst_room, self.plan.tso)
@@ -200,7 +200,7 @@ class Sender:
             window.most_out, window.round_ends = out, self.host.nxt
 
     def _fate(self, start: int, size: int) -> tuple[frozenset[int], dict[int, int], bool]:
-        """Which wire packets of a frame are lost or late (by sequence number), and whether the capture lacks it."""
+        """Wire packets of a frame that are lost or late (by sequence number), and whether the capture lacks it."""
         lost: set[int] = set()
         late_ns: dict[int, int] = {}
         mss = self.host.segment_bytes()

@@ -1,4 +1,4 @@
-"""What tcpstall says about a scene, as values that compare with a tolerance."""
+"""Verdicts of tcpstall on a scene, as values that compare with a tolerance."""
 
 import json
 from dataclasses import dataclass

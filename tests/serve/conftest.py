@@ -14,7 +14,7 @@ CAPTURE = "slowstart-rtt7ms-512k.pcap"
 
 @dataclass(frozen=True)
 class Told:
-    """What a tool gave: `answer` is decoded from its text, `error` is its one line."""
+    """Result of a tool: `answer` is decoded from its text, `error` is its one line."""
 
     answer: Any = None
     error: str | None = None

@@ -1,4 +1,4 @@
-"""What an agent cannot reach: files outside the roots, the machine through SQL, strangers' control characters."""
+"""Limits of an agent: no files outside the roots, no SQL on the machine, no control characters of strangers."""
 
 import json
 import os

@@ -1,4 +1,4 @@
-"""What the continuous run does is what the README tells a newcomer to do."""
+"""The continuous run does what the README tells a newcomer to do."""
 
 import os
 from pathlib import Path

@@ -6,7 +6,7 @@ from tests.causes.triple import fires, look_alike, near_miss
 from tests.scene import Scene
 
 LATE_MS = (3, 9, 14, 6, 11)
-"""How much later than at its shortest the path brings what an ACK let go."""
+"""Delays, beyond the path's shortest, of the data that an ACK let go."""
 
 HEAD, BODY, LARGE = 5, 662, 1_460
 

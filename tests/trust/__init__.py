@@ -1,1 +1,1 @@
-"""How far results can be trusted, by what a capture lacks."""
+"""Trust in results, by the gaps of a capture."""

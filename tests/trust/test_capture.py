@@ -1,4 +1,4 @@
-"""What a capture lacks of all its flows together, and what it says of itself."""
+"""Gaps of a capture in all its flows together, and its own account of them."""
 
 import json
 import struct

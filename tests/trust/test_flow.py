@@ -1,4 +1,4 @@
-"""What a capture lacks of a flow, and how far the labels can be trusted then."""
+"""Gaps of a capture in a flow, and the trust in its labels."""
 
 from collections.abc import Callable
 from pathlib import Path

@@ -23,13 +23,13 @@ ALONE = frozenset({Cause.APP_LIMITED, Cause.CAPTURE_GAP})
 """Owners whose time has no round trip in it."""
 
 NO_BOTTLENECK = frozenset({"sending"})
-"""What a faster link shortens where no queue ever stood before the slower one."""
+"""Owners of time that a faster link shortens where no queue ever stood before the slower one."""
 
 _ROUNDING_NS = 1_000
 
 
 def owned_ns(forecast: Forecast, outcome: Outcome) -> int:
-    """What the causes own that the changes address."""
+    """Time that the causes own which the changes address."""
     ledger = forecast.flow.time_ns
     if any(change.name == "rtt" for change in outcome.changes):
         captured = forecast.captured
@@ -42,7 +42,7 @@ def owned_ns(forecast: Forecast, outcome: Outcome) -> int:
 
 
 def broken_promises(forecast: Forecast) -> Iterator[str]:
-    """What a forecast promises beyond what there is, a line each."""
+    """Promises of a forecast beyond that time, a line each."""
     if forecast.captured is None or forecast.replayed is None:
         return
     for outcome in forecast.outcomes:

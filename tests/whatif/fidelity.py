@@ -1,4 +1,4 @@
-"""How near the unchanged replay comes to what was captured, over labelled scenarios."""
+"""Distance of the unchanged replay from the capture, over labelled scenarios."""
 
 import json
 from collections.abc import Iterator, Sequence

@@ -1,4 +1,4 @@
-"""What holds for every flow that is played again."""
+"""Properties of every flow that is played again."""
 
 from collections.abc import Callable
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""What the model cannot say is refused with its reason, and what slows is not told as a gain."""
+"""Limits of the model are refused with their reason, and a change that slows is not told as a gain."""
 
 import json
 from pathlib import Path
@@ -22,7 +22,7 @@ def beside(scene: Scene, later_ms: int) -> Scene:
 
 
 def reason(scene: Scene, *texts: str) -> str | None:
-    """Why these changes have no prediction, of a flow that otherwise has one."""
+    """Reason why these changes have no prediction, of a flow that otherwise has one."""
     forecast = played(scene, *texts).forecast
     assert forecast.refused is None
     return forecast.unpredicted[0].refused if forecast.unpredicted else None

@@ -1,4 +1,4 @@
-"""What a capture does not support is not predicted."""
+"""Predictions that a capture does not support are refused."""
 
 import json
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""What is suggested unasked could be done: no link or buffer smaller than what the flow had, and worth its place."""
+"""Suggestions could be carried out: no link or buffer smaller than what the flow had, and worth their place."""
 
 import re
 from collections.abc import Callable, Iterator
@@ -26,7 +26,7 @@ LEAST_SIZE = 16_384
 
 
 def senseless(forecast: Forecast) -> Iterator[str]:
-    """What nobody would do, a line each."""
+    """Suggestions that nobody would follow, a line each."""
     flow = forecast.flow
     for outcome in forecast.outcomes:
         (one,) = outcome.changes

@@ -26,7 +26,7 @@ Half = dict[str, Any]
 
 @dataclass(slots=True)
 class Counts:
-    """What came of the waits of one vantage."""
+    """Counts of the waits at one vantage."""
 
     called: Counter[tuple[str, str]] = field(default_factory=Counter)
     """(kernel's label, what it was called) → waits; right ones under the label itself."""

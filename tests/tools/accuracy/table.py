@@ -36,7 +36,7 @@ def by_label(sets: dict[str, dict[str, Counts]]) -> str:
 
 
 def confusion(sets: dict[str, dict[str, Counts]]) -> str:
-    """What the waits that are not right were called."""
+    """Labels of the waits that are not right."""
     lines = ["| captures | taken at the | what the kernel says | right | called something else |"]
     lines.append("| --- | --- | --- | --- | --- |")
     for name, sides in sets.items():

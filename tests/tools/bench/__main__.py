@@ -95,7 +95,7 @@ def measured(bench: Bench, wanted: list[str], kinds: str) -> list[str]:
 
 
 def machine(bench: Bench) -> str:
-    """When and where, how often, and how low a figure for memory can be."""
+    """Date, machine, number of runs, and the lowest figure for memory that can be told."""
     info = Path("/proc/cpuinfo").read_text().splitlines() if Path("/proc/cpuinfo").exists() else []
     model = next((line.split(":", 1)[1].strip() for line in info if line.startswith("model name")), platform.machine())
     today = datetime.datetime.now(tz=datetime.UTC).date()

@@ -46,13 +46,13 @@ SAMPLE_S = 0.05
 
 @dataclass
 class Archive:
-    """What was made."""
+    """Files that were made."""
 
     folder: Path
     files: int = 0
     bytes: int = 0
     broken: dict[str, str] = field(default_factory=dict)
-    """How, by path."""
+    """Kind of damage, by path."""
 
 
 class Rotating:

@@ -45,12 +45,12 @@ def full(flows: int = 4) -> Capture:
 
 
 def short(flows: int = 2_000) -> Capture:
-    """So many in a lap."""
+    """`flows` connections in a lap."""
     return Capture(128, [], Lap(patterns.short(flows, 20, 128), flows * 20, 128))
 
 
 def half_open(flows: int = 10_000) -> Capture:
-    """So many in a lap."""
+    """`flows` half-open connections in a lap."""
     return Capture(HEADERS, [], Lap(patterns.half_open(flows, 10), flows * 10, HEADERS))
 
 

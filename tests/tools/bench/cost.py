@@ -1,4 +1,4 @@
-"""What one run of a command costs, on the cores that it is given."""
+"""Cost of one run of a command, on the cores that it is given."""
 
 import os
 import resource
@@ -15,7 +15,7 @@ from typing import IO
 REPOSITORY = Path(__file__).parents[3]
 Cores = frozenset[int]
 CLOCK_TICK_S = 1e-6
-"""What getrusage tells times in, so that less is not nothing."""
+"""Resolution of getrusage's times, so that less is not nothing."""
 MEMORY_LIMIT = 8 << 30
 """Bytes that a command may ask for before it is refused more, which ends it: others use the machine too."""
 
@@ -81,7 +81,7 @@ def limit_memory() -> None:
 
 @contextmanager
 def pinned(cores: Cores) -> Iterator[None]:
-    """What is started inside runs on these cores only, where the system can do that."""
+    """Runs programs that are started inside on these cores only, where the system can do that."""
     if not hasattr(os, "sched_setaffinity"):
         yield
         return

@@ -28,7 +28,7 @@ FIELDS = {
     "syn_tsval": (28, ">u4"),
     "syn_tsecr": (32, ">u4"),
 }
-"""Where a field lies, from the TCP header on; those before it are IPv4's. A SYN's timestamps follow two options."""
+"""Position of a field, from the TCP header on; those before it are IPv4's. A SYN's timestamps follow two options."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,7 +38,7 @@ class Timed:
     time_us: int
     frame: bytes
     steps: Mapping[str, int] = field(default_factory=dict)
-    """What each lap adds to a field."""
+    """Amount that each lap adds to a field."""
     kind: str = ""
     """Frames of a kind that lie at even distances are overwritten fastest."""
 
@@ -116,7 +116,7 @@ class Lap:
             self.microseconds[starts] = microseconds[numbers]
 
     def write(self, out: BinaryIO, packets: int) -> None:
-        """So many packets; the last lap is cut short."""
+        """Writes that number of packets; the last lap is cut short."""
         complete = self.first_lap.max(initial=0)
         number = 0
         while packets > 0:
@@ -138,7 +138,7 @@ class Lap:
 
 
 def tcp_at(frame: bytes) -> int:
-    """Where the TCP header begins: behind Ethernet, perhaps one VLAN tag, and IP without options."""
+    """Start of the TCP header: behind Ethernet, perhaps one VLAN tag, and IP without options."""
     ip_at = 18 if frame[12:14] == b"\x81\x00" else 14
     return ip_at + (40 if frame[ip_at] >> 4 == 6 else 20)
 

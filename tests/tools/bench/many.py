@@ -191,7 +191,7 @@ def _stalls(days: int) -> str:
 
 
 def _findings(days: int) -> str:
-    """What the waits of a cause come to in each flow."""
+    """Time that the waits of a cause take of each flow."""
     ends = "client_address, client_port, server_address, server_port"
     flow = f"scan, flow, capture, {ends}, label, server_name, http_host, at_end"
     lost = f"SELECT * FROM ({_stalls(days)}) WHERE detail IS DISTINCT FROM 'awaiting-peer' AND cause <> 'handshake'"

@@ -1,4 +1,4 @@
-"""What laps repeat: bulk transfers, short connections, half-open ones, exchanges of a few bytes."""
+"""Patterns that laps repeat: bulk transfers, short connections, half-open ones, exchanges of a few bytes."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
@@ -201,7 +201,7 @@ def opening(ack: Packet, rtt_us: int, window_scale: int) -> list[Timed]:
 
 
 TSO_BYTES = 45 * MSS
-"""What Linux hands to a network card at once."""
+"""Bytes that Linux hands to a network card at once."""
 
 
 def offloaded(segments: int, every_us: int, kept: int) -> tuple[list[Timed], list[Timed]]:

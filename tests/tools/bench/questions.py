@@ -33,7 +33,7 @@ class Taken:
 
 
 def commands(page: Path) -> Iterator[tuple[str, Sequence[str], float | None]]:
-    """What is asked, how, and within what time."""
+    """Questions, their commands, and the seconds that each may take."""
     for by in ("finding", "service", "cause", "host", "hour"):
         yield f"`top --by {by}`", ["top", "--by", by], TOP_S
     yield "`trend`", ["trend"], TOP_S

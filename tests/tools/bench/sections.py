@@ -28,7 +28,7 @@ DECOMPRESSING = Target(1.25, " ×", "≤")
 
 @dataclass(frozen=True, slots=True)
 class Bench:
-    """How to measure."""
+    """Settings of a measurement."""
 
     folder: Path
     tcpstall: list[str]
@@ -168,7 +168,7 @@ def growth(bench: Bench, kinds: list[str]) -> list[str]:
 
 
 def hostile(bench: Bench, kinds: list[str]) -> list[str]:
-    """What should not cost memory, through a pipe in the same way."""
+    """Costs of captures that should not need memory, through a pipe in the same way."""
     rows = []
     for kind in kinds:
         packets = bench.packets(kind)
@@ -185,7 +185,7 @@ def through_pipe(bench: Bench, kind: str, packets: int) -> Cost:
 
 
 def at_the_prompt(bench: Bench) -> list[str]:
-    """What one waits for at the prompt."""
+    """Times of commands that one waits for at the prompt."""
     cases = {"tcpstall --help": [*bench.tcpstall, "--help"]}
     capture = REPOSITORY / "fixtures" / "slowstart-rtt7ms-512k.pcap"
     cases[f"tcpstall analyze {capture.name}"] = [*bench.tcpstall, "analyze", str(capture)]

@@ -1,4 +1,4 @@
-"""What was measured, as Markdown: rates, ratios, and whether the targets are met."""
+"""Measurements as Markdown: rates, ratios, and whether the targets are met."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -14,7 +14,7 @@ MARK = ("<!-- speed: python -m tests.tools.bench --write -->", "<!-- end of spee
 
 @dataclass(frozen=True, slots=True)
 class Target:
-    """What a figure should be."""
+    """Target of a figure."""
 
     limit: float
     unit: str

@@ -1,4 +1,4 @@
-"""How far tcpstall's stalls and the kernel's spans are one: time that both give to the same limit."""
+"""Agreement of tcpstall's stalls with the kernel's spans: time that both give to the same limit."""
 
 import json
 from collections.abc import Iterator
@@ -24,7 +24,7 @@ CAUSES = {
     "pacing": {Cause.PACING},
     "sndbuf": {Cause.SNDBUF_LIMITED},
 }
-"""What tcpstall calls each label of the lab."""
+"""Causes in tcpstall of each label of the lab."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,7 +38,7 @@ class Span:
 
     @property
     def seconds(self) -> float:
-        """How long it took."""
+        """Length of the wait."""
         return self.end - self.begin
 
     def agreed(self, stalls: list[Stall]) -> float:

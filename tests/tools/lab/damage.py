@@ -40,7 +40,7 @@ def copies(scenario: Scenario, folder: Path) -> None:
 
 
 def _forget(truth: dict[str, Any], hole: tuple[int, int], margin_us: int) -> None:
-    """What happened in the hole, or within a round trip of it, a capture cannot tell."""
+    """Marks spans in the hole, or within a round trip of it, as ambiguous: a capture cannot show them."""
     for connection in truth["connections"]:
         for half in connection.get("halves", ()):
             for span in half["spans"]:

@@ -23,7 +23,7 @@ class Segment:
 
     @property
     def syn(self) -> bool:
-        """Whether it opens a direction."""
+        """True where it opens a direction."""
         return bool(self.flags & _SYN)
 
 

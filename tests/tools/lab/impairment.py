@@ -12,7 +12,7 @@ _NANOS = 1_000_000_000
 
 @dataclass(slots=True)
 class Outcome:
-    """When a packet leaves the path; None is never. `queued` is the share of the delay spent before the wire."""
+    """Departure of a packet from the path; None is never. `queued` is the share of the delay spent before the wire."""
 
     due: int | None
     why: str = ""
@@ -47,7 +47,7 @@ class Bottleneck:
         self._free_at = 0
 
     def pass_through(self, now: int, elapsed: int, size: int) -> int | None:
-        """When the last bit of a packet is out; None if the queue is full."""
+        """Time at which the last bit of a packet is out; None if the queue is full."""
         if not self.rate:
             return now
         backlog = max(0, self._free_at - now)
@@ -81,7 +81,7 @@ class Path:
         return (segment.seq - self._isn.get(flow, segment.seq) - 1) & 0xFFFFFFFF
 
     def carry(self, segment: Segment, now: int, elapsed: int, size: int) -> list[Outcome]:
-        """What becomes of a packet that enters now: one outcome for each copy that leaves."""
+        """Fate of a packet that enters now: one outcome for each copy that leaves."""
         offset = self.offset(segment)
         count = self._tick(("data", segment.source)) if segment.payload else 0
         extra, copies = 0, 1

@@ -1,4 +1,4 @@
-"""When a prediction is right, and when an order of remedies is."""
+"""Criteria by which a prediction is right, and an order of remedies."""
 
 import json
 from collections.abc import Callable, Sequence
@@ -18,7 +18,7 @@ NO_REMEDY = frozenset({"rtt", "think"})
 
 @dataclass(frozen=True, slots=True)
 class Forecast:
-    """What was said of one capture and one change: what the client waits in all, in nanoseconds; None where refused."""
+    """Prediction for one capture and one change: the client's waits in all, in nanoseconds; None where refused."""
 
     captured_ns: int | None = None
     replayed_ns: int | None = None
@@ -69,12 +69,12 @@ class Judged:
 
     @property
     def right(self) -> bool:
-        """Whether the prediction is within what is allowed; a refusal is not."""
+        """True where the prediction is within the tolerance; a refusal is not."""
         return self.off_ns is not None and abs(self.off_ns) <= self.allowed_ns
 
     @property
     def enclosed(self) -> bool:
-        """Whether the real time lies in the interval."""
+        """True where the real time lies in the interval."""
         low, high = self.forecast.low_ns, self.forecast.high_ns
         return low is not None and high is not None and low <= self.after_ns <= high
 
@@ -95,7 +95,7 @@ class Ranking:
 
     @property
     def found(self) -> bool:
-        """Whether the first suggestion is of the kind that was really best, or as good, among single changes."""
+        """True where the first suggestion is of the kind that was really best, or as good, among single changes."""
         near = [one for one in self.remedies if not _kinds(one.change) & NO_REMEDY and " " not in one.change]
         best = min(one.after_ns for one in near)
         good = {_kinds(one.change) for one in near if one.after_ns - best <= APART * one.before_ns}

@@ -1,4 +1,4 @@
-"""What the kernel tells about a socket: TCP_INFO, its memory, and how much of its queue is unsent."""
+"""The kernel's state of a socket: TCP_INFO, its memory, and how much of its queue is unsent."""
 
 import fcntl
 import socket

@@ -1,4 +1,4 @@
-"""Which limit held at one moment, from the kernel's state and from what the program was doing."""
+"""Limit that held at one moment, from the kernel's state and from what the program was doing."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass

@@ -20,7 +20,7 @@ _MAC = {"s": "02:77:00:00:00:01", "r": "02:77:00:00:00:02"}
 
 
 def obstacle() -> str | None:
-    """Why the lab cannot run here, or None."""
+    """Reason why the lab cannot run here, or None."""
     if os.geteuid() != 0:
         return "the lab needs root: it makes network namespaces"
     for tool in ("ip", "tcpdump"):

@@ -20,9 +20,9 @@ from tests.tools.lab.timing import Timing, by_capture, by_client
 _ATTEMPTS, _PATIENCE_S = 12, 60
 """A run is repeated until it is clean, so often or so long."""
 _RTT_OFF = 0.05
-"""How far the handshake's round trip may be from what was asked for."""
+"""Largest distance of the handshake's round trip from what was asked for."""
 _CLOCKS_OFF_NS = 1_000_000
-"""How far the client's clock and the capture may be apart: more, and a program was kept waiting for a processor."""
+"""Largest distance of the client's clock from the capture: more, and a program was kept waiting for a processor."""
 _LATE_P99_US, _LATE_MAX_US = 300, 600
 _LATE_P99, _LATE_MAX = 0.05, 0.15
 """The forwarder's lateness that a run may have, in µs or as a share of the round trip, whichever is more."""
@@ -30,7 +30,7 @@ _LATE_P99, _LATE_MAX = 0.05, 0.15
 
 @dataclass(frozen=True, slots=True)
 class Run:
-    """What one run gave; times in nanoseconds, `exchanges_ns` by the client's clock."""
+    """Times of one run in nanoseconds; `exchanges_ns` by the client's clock."""
 
     timing: Timing
     client_transfer_ns: int
@@ -41,7 +41,7 @@ class Run:
     capture: Path
 
     def disturbed(self, rtt_ms: float) -> str:
-        """What the machine did to it; empty where nothing did."""
+        """Disturbance of the run by the machine; empty where there was none."""
         off = statistics.median(self.timing.handshakes_ns) / (rtt_ms * 1e6) - 1
         if self.drops:
             return f"{self.drops} packets lost"

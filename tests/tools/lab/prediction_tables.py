@@ -10,7 +10,7 @@ MARK = ("<!-- predictions: python -m tests.tools.lab.predictions --write -->", "
 
 @dataclass(frozen=True, slots=True)
 class Results:
-    """What became of the predictions of one folder."""
+    """Results of the predictions of one folder."""
 
     pairs: Sequence[Judged]
     ranked: Sequence[Ranking]
@@ -51,7 +51,7 @@ def render(sets: Mapping[str, Results]) -> str:
 
 
 def summary(sets: Mapping[str, Results]) -> str:
-    """How many are right, a column a set."""
+    """Number of right predictions, a column a set."""
     rows = [
         ("changes really made, each predicted from the capture before", _pairs),
         (
@@ -70,7 +70,7 @@ def summary(sets: Mapping[str, Results]) -> str:
 
 
 def misses(name: str, results: Results) -> list[str]:
-    """What is wrong, without anything around it."""
+    """Wrong predictions, without anything around them."""
     wrong = [one for one in results.pairs if not one.right]
     return [f"Wrong or refused, {name}:\n\n{by_pair(wrong)}"] if wrong else []
 
@@ -90,7 +90,7 @@ def _faithful(one: Judged) -> bool:
 
 
 def published(pairs: Sequence[Judged]) -> str:
-    """What others measured, what this laboratory did, and what was predicted."""
+    """Measurements of others, of this laboratory, and the predictions."""
     lines = [
         "| published | before, ms | after | predicted |",
         "| --- | ---: | ---: | ---: |",

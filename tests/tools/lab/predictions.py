@@ -24,7 +24,7 @@ class Tool:
         self._command = shlex.split(command)
 
     def forecast(self, capture: Path, service: str, changes: Sequence[str]) -> Forecast:
-        """What it says of changes that are made together."""
+        """Prediction for changes that are made together."""
         report = self._run(capture, service, [word for change in changes for word in ("--set", change)])
         return Forecast(refused=report) if isinstance(report, str) else told(report)
 

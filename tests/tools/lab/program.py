@@ -1,4 +1,4 @@
-"""What an endpoint's program was doing at any moment, from its own log."""
+"""Actions of an endpoint's program at any moment, from its own log."""
 
 from bisect import bisect_right
 from typing import Any
@@ -22,7 +22,7 @@ class Program:
         return str(self.log[at]["ev"])
 
     def began_writing(self, begin: float, end: float) -> bool:
-        """Whether a write began in an interval, or went on after a pause."""
+        """True where a write began in an interval, or went on after a pause."""
         writes = [entry for entry in self.log if entry["ev"] == "write"]
         starts = [entry["t"] for entry in writes] + [ended for entry in writes for _, ended in entry.get("pauses", ())]
         return any(begin <= t <= end for t in starts)

@@ -1,4 +1,4 @@
-"""Where the kernel lowered its congestion window because the connection had been idle, and the climb back."""
+"""Restarts: the kernel lowered its congestion window because the connection had been idle; and the climb back."""
 
 from typing import Any
 
@@ -46,7 +46,7 @@ def _was_idle(series: Series, index: int) -> bool:
 
 
 def ramp(restarts: list[dict[str, Any]], state: dict[str, Any], t: float) -> Moment | None:
-    """Whether a full congestion window at t is the price of a restart: until it is back at its old value."""
+    """Label of a full congestion window at t: the price of a restart until the window is near its old value."""
     last = next((one for one in reversed(restarts) if one["t"] <= t + 1e-3), None)
     if last is None or state["cwnd"] >= last["cwnd_before"]:
         return None

@@ -24,7 +24,7 @@ LATE_US, LATE_SHARE = 800, 0.08
 
 @dataclass(slots=True)
 class Recording:
-    """What one run left behind, beside the captures in `folder`."""
+    """Results of one run, beside the captures in `folder`."""
 
     folder: Path
     forwarder: dict[str, Any]
@@ -34,7 +34,7 @@ class Recording:
 
     @property
     def disturbed(self) -> bool:
-        """Whether the forwarder could not keep its times."""
+        """True where the forwarder could not keep its times."""
         return bool(
             self.forwarder["stats"]["late_max_us"] > self.tolerance_us or self.forwarder["stats"]["send_errors"]
         )

@@ -1,4 +1,4 @@
-"""What one experiment is: the hosts, the path between them, and the programs that talk."""
+"""An experiment: the hosts, the path between them, and the programs that talk."""
 
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
@@ -13,7 +13,7 @@ BIG_WINDOW = {"tcp_rmem": "4096 4194304 33554432"}
 
 @dataclass(frozen=True, slots=True)
 class Rule:
-    """What happens to packets of one direction (`a` from the sender, `b` towards it) that match every given field.
+    """A change to packets of one direction (`a` from the sender, `b` towards it) that match every given field.
 
     `first` and `last` bound the payload offset, `begin_s` and `end_s` the time since the first SYN; `nth` counts
     segments with payload from 1; `times` is how often the rule acts on one offset (0: always).

@@ -19,7 +19,7 @@ class Series:
         return {key: column[index] for key, column in self._columns.items()}
 
     def at(self, t: float) -> dict[str, Any] | None:
-        """What held at t."""
+        """The value that held at t."""
         index = bisect_right(self.times, t) - 1
         return self.row(index) if index >= 0 else None
 

@@ -1,4 +1,4 @@
-"""What two programs and their hosts do, in figures that `tcpstall whatif --set` can change."""
+"""A situation of two programs and their hosts, in figures that `tcpstall whatif --set` can change."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, fields, replace
@@ -7,7 +7,7 @@ from typing import Any
 from tests.tools.lab.scenario import BIG_WINDOW, PORT, RECEIVER, SENDER, Connection, Host, Scenario, script
 
 _HOP_US = 30
-"""What the forwarder, two veth pairs and a wake-up add to each way, on the machine that made the fixtures."""
+"""Delay that the forwarder, two veth pairs and a wake-up add to each way, on the machine that made the fixtures."""
 _ROOM = "initrwnd 800"
 
 
@@ -47,7 +47,7 @@ class Situation:
 
     @property
     def server(self) -> tuple[str, int]:
-        """Where the service is."""
+        """Address and port of the service."""
         return (RECEIVER if self.upload else SENDER)[self.family], PORT
 
     def figures(self) -> dict[str, Any]:
@@ -55,7 +55,7 @@ class Situation:
         return {one.name: getattr(self, one.name) for one in fields(self)[2:] if getattr(self, one.name) != one.default}
 
     def scenario(self) -> Scenario:
-        """What the lab runs: nothing reads the kernel's state beside it, and only the sender is captured."""
+        """Scenario for the lab: nothing reads the kernel's state beside it, and only the sender is captured."""
         sends, reads = self._host(sends=True), self._host(sends=False)
         return Scenario(
             self.name, self.why, (self._connection(),), round(self.rtt_ms * 500) - _HOP_US, family=self.family,
@@ -136,7 +136,7 @@ _KNOBS: dict[str, Callable[[str], dict[str, Any]]] = {
     "think": lambda value: {"think_ms": int(_number(value))},
     "reuse-connection": lambda value: {"reuse": value != "0"},
 }
-"""What each change of `tcpstall whatif --set` is here."""
+"""Figure of the situation that each change of `tcpstall whatif --set` sets."""
 
 KNOBS = frozenset(_KNOBS)
 
@@ -150,7 +150,7 @@ def changed(situation: Situation, change: str) -> Situation:
 
 
 def applied(situation: Situation, change: str) -> list[str]:
-    """What was done on which host, as a person would have done it."""
+    """Changes made on each host, as a person would have made them."""
     reader = "client" if not situation.upload else "server"
     sender = "server" if not situation.upload else "client"
     done = []

@@ -108,7 +108,7 @@ class Waits:
         return Piece(begin, end, moment, row)
 
     def _ended_by_program(self, piece: Piece, end: float) -> Piece:
-        """What Nagle holds back and the program's next write sets free is as much the program's pause."""
+        """Counts a hold of Nagle that the program's next write sets free as the program's pause too."""
         if piece.moment.label != "nagle" or not self._program.began_writing(end - _WRITE, end):
             return piece
         return replace(piece, moment=replace(piece.moment, alt=(*piece.moment.alt, "app")))

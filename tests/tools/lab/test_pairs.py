@@ -36,7 +36,7 @@ def pair(name: str, change: str) -> dict[str, Any]:
 
 
 def side(name: str, file: str) -> dict[str, Any]:
-    """What is said of one capture."""
+    """Account of one capture."""
     change = (
         PLANS[name].changes[0] if file == "before" else next(one for one in PLANS[name].changes if slug(one) == file)
     )

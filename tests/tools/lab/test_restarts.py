@@ -1,4 +1,4 @@
-"""What the laboratory takes for a restart of the congestion window after an idle period."""
+"""Restarts of the congestion window after an idle period, as the laboratory recognises them."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""How long a conversation took: by the sender's capture, and by the client's own clock."""
+"""Length of a conversation: by the sender's capture, and by the client's own clock."""
 
 import json
 from dataclasses import dataclass

@@ -73,7 +73,7 @@ def congestion_states(events: list[dict[str, Any]], local: int, peer: int) -> li
 
 
 def acks(events: list[dict[str, Any]], local: int, peer: int) -> dict[str, list[Any]]:
-    """What tcp_probe saw before each segment was processed, in columns."""
+    """Values of tcp_probe before each segment was processed, in columns."""
     columns: dict[str, list[Any]] = {
         key: [] for key in ("t", "snd_cwnd", "ssthresh", "snd_wnd", "srtt_us", "in_flight")
     }

@@ -48,7 +48,7 @@ def _bulk(
 
 
 def _known_families() -> list[Scenario]:
-    """What the literature has, at other round trips, sizes and buffers."""
+    """Experiments of the literature, at other round trips, sizes and buffers."""
     return [
         _bulk("slowstart-3ms-300k", "slow start at 3 ms", 1500, 300_000),
         _bulk("slowstart-38ms-900k-up", "slow start at 38 ms, upload", 19_000, 900_000, upload=True),

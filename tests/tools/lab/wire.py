@@ -1,4 +1,4 @@
-"""What one host's own capture shows of one connection: when it sent what, and when an ACK came in."""
+"""Record of one connection by one host's own capture: when it sent what, and when an ACK came in."""
 
 from dataclasses import dataclass, field
 from pathlib import Path

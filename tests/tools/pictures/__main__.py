@@ -32,7 +32,7 @@ def main() -> None:
 
 
 def in_terminals(folder: Path) -> None:
-    """What commands print."""
+    """Draws the output of commands."""
     run = tcpstall()
     draw([[run, "analyze", SLOWSTART]], PICTURES / "analyze.svg", columns=WIDE, lines=34)
     draw([[run, "plot", SLOWSTART, "--terminal"]], PICTURES / "terminal.svg", columns=NARROW)
@@ -61,7 +61,7 @@ def in_terminals(folder: Path) -> None:
 
 
 def in_wireshark(folder: Path) -> None:
-    """What tshark reads of an annotated capture and of an extract."""
+    """Draws the comments of an annotated capture and the packets of an extract, as tshark reads them."""
     shutil.copy(FIXTURES.parent / SLOWSTART, folder / "transfer.pcap")
     third = 'frame.comment contains "stall 3"'
     draw(
@@ -97,7 +97,7 @@ def plotted(folder: Path) -> None:
 
 
 def asked(folder: Path) -> None:
-    """What a store of a million waits answers, and its page."""
+    """Draws the answers of a store of a million waits, and its page."""
     many.write(folder / "archive", WAITS, days=DAYS)
     store = ["--store", "archive"]
     draw([[tcpstall(), "top", *store, "--top", "8"]], PICTURES / "top.svg", columns=WIDE, folder=folder)

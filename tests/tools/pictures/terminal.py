@@ -51,7 +51,7 @@ def typed(command: Sequence[str]) -> str:
 
 
 def printed(command: Sequence[str], columns: int, folder: Path) -> str:
-    """What the command prints, run there, on a terminal so wide, escape codes included."""
+    """Output of the command, run there, on a terminal of that width, escape codes included."""
     child, terminal = pty.fork()
     if child == 0:
         os.chdir(folder)
