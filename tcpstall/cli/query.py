@@ -85,7 +85,7 @@ class _ValueType(click.ParamType[tuple[str, str]]):
     help="The value of a parameter: --set at=2026-03-01 where the SQL has $at. May be repeated.",
 )
 def command(sql: str, stores: tuple[str, ...], values: tuple[tuple[str, str], ...], **form: Unpack[Form]) -> ExitCode:
-    """Answer one SELECT over the tables flows, stalls, exchanges, findings, captures and errors.
+    """Answer one SELECT over the tables flows, stalls, exchanges, findings, hours, captures and errors.
 
     \b
     tcpstall query --store archive \\

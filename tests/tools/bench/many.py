@@ -13,7 +13,10 @@ import duckdb
 
 from tcpstall import _core
 from tcpstall.archive.columns import CAPTURES, TABLES, layout
+from tcpstall.archive.parquet import Parts
 from tcpstall.archive.store import Commit, Part, Store
+from tcpstall.archive.summing import sum_up
+from tcpstall.archive.upkeep import MEMORY_BYTES
 
 START_NS = 1_790_035_200 * 10**9
 """2026-09-22 00:00 UTC."""
@@ -71,6 +74,7 @@ def write(folder: Path, stalls: int, *, days: int = DAYS) -> None:
             first, last = flows * day // days, flows * (day + 1) // days
             parts += _day(store, Path(scratch), day, first, last, flows, days)
         store.commit(Commit(parts=parts, captures=list(_captures(days))))
+        sum_up(store, Parts(store.place, MEMORY_BYTES), spares=False)
 
 
 def _day(store: Store, scratch: Path, day: int, first: int, last: int, flows: int, days: int) -> Iterator[Part]:
