@@ -54,14 +54,14 @@ impl Copied {
 }
 
 /// An address and a port.
-type End = (String, u16);
+type AddressPort = (String, u16);
 
-fn ends((one, other): (End, End)) -> PyResult<[Endpoint; 2]> {
-    let end = |(host, port): End| Ok::<_, PyErr>(Endpoint { address: address(&host)?, port });
+fn ends((one, other): (AddressPort, AddressPort)) -> PyResult<[Endpoint; 2]> {
+    let end = |(host, port): AddressPort| Ok::<_, PyErr>(Endpoint { address: address(&host)?, port });
     Ok([end(one)?, end(other)?])
 }
 
-fn choice(stretches: Option<Vec<(End, End, i64, i64)>>) -> PyResult<Choice> {
+fn choice(stretches: Option<Vec<(AddressPort, AddressPort, i64, i64)>>) -> PyResult<Choice> {
     let Some(stretches) = stretches else { return Ok(Choice::Everything) };
     let stretch = |(one, other, from, until)| {
         Ok::<_, PyErr>(Stretch { ends: ends((one, other))?, from: Nanos(from), until: Nanos(until) })
@@ -78,9 +78,9 @@ pub(crate) fn copy(
     fd: i32,
     form: &str,
     about: &str,
-    stretches: Option<Vec<(End, End, i64, i64)>>,
+    stretches: Option<Vec<(AddressPort, AddressPort, i64, i64)>>,
     remarks: Vec<(u64, String)>,
-    moments: Vec<(i64, End, End, String)>,
+    moments: Vec<(i64, AddressPort, AddressPort, String)>,
     payload: bool,
     secret: Option<Secret>,
     max_expansion: Option<u64>,

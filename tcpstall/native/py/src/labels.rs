@@ -2,7 +2,7 @@
 
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
-use tcpstall_core::flow::Direction;
+use tcpstall_core::flow::End;
 use tcpstall_core::results::FlowRow;
 use tcpstall_core::results::rows::Names;
 
@@ -24,7 +24,7 @@ impl Labels {
         let Some(starts) = row.first_payloads.take() else { return Ok(()) };
         let Some(read) = &self.read else { return Ok(()) };
         let label: Option<Label> = Python::attach(|py| {
-            let [client, server] = Direction::BOTH.map(|sender| PyBytes::new(py, starts.of(sender)));
+            let [client, server] = End::BOTH.map(|sender| PyBytes::new(py, starts.of(sender)));
             read.call1(py, (client, server))?.extract(py)
         })?;
         if let Some((source, label, server_name, http_host, http_method, http_status)) = label {

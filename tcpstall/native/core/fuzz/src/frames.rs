@@ -15,7 +15,7 @@ const MSS: u32 = 1_448;
 
 /// One end's place in its sequence space.
 #[derive(Clone, Copy, Default)]
-struct End {
+struct Sequence {
     /// After the highest byte sent.
     next: u32,
     /// First byte of the segment sent last.
@@ -32,7 +32,7 @@ pub fn capture_of(bytes: &[u8]) -> Vec<u8> {
         out.extend_from_slice(&word.to_le_bytes());
     }
     let isn = |from: &[u8]| u32::from_be_bytes([from[0], from[1], 0xff, 0xf0]);
-    let start = |isn: u32| End { next: isn, last: isn, acked: isn };
+    let start = |isn: u32| Sequence { next: isn, last: isn, acked: isn };
     let mut ends = [[start(isn(&head[0..2])), start(isn(&head[2..4]))]; 2];
     let mut stage = Stage { clock: i64::from(head[4]) << 24, cut: head[5], ip_id: 0, ends: &mut ends };
     for record in bytes.get(HEAD..).unwrap_or_default().chunks_exact(RECORD).take(MOST) {
@@ -47,7 +47,7 @@ struct Stage<'a> {
     /// Where each packet is cut, if at all.
     cut: u8,
     ip_id: u16,
-    ends: &'a mut [[End; 2]; 2],
+    ends: &'a mut [[Sequence; 2]; 2],
 }
 
 impl Stage<'_> {
@@ -98,7 +98,7 @@ impl Stage<'_> {
         self.clock = self.clock.clamp(0, i64::from(u32::MAX) * 1_000_000_000);
     }
 
-    fn options(&self, which: u8, flags: u8, own: End, peer: End, extra: [u8; 3]) -> Vec<u8> {
+    fn options(&self, which: u8, flags: u8, own: Sequence, peer: Sequence, extra: [u8; 3]) -> Vec<u8> {
         let mut options = Vec::new();
         if which & 1 != 0 {
             options.extend_from_slice(&[1, 1, 8, 10]);

@@ -1,9 +1,10 @@
 //! What holds of any report, whatever the bytes: the reader's arithmetic comes out, in numbers that cannot run over.
 
 use tcpstall_core::engine::CaptureStatus;
+use tcpstall_core::flow::End;
 use tcpstall_core::results::ledger::Owner;
 use tcpstall_core::results::rows::DirectionRow;
-use tcpstall_core::results::{Direction, FlowRow, StallRow};
+use tcpstall_core::results::{FlowRow, StallRow};
 use tcpstall_core::time::Nanos;
 
 /// Beyond it a count was negative before it lost its sign.
@@ -51,7 +52,7 @@ fn ledger(row: &FlowRow) {
 }
 
 fn stalls(row: &FlowRow) {
-    for side in Direction::BOTH {
+    for side in End::BOTH {
         let mut free = row.start_ns;
         for stall in row.stalls.iter().filter(|stall| stall.sender == side) {
             assert_eq!(wide(stall.duration_ns), wide(stall.end_ns) - wide(stall.start_ns));
@@ -96,7 +97,7 @@ fn evidence(stall: &StallRow) {
 }
 
 fn bursts(row: &FlowRow) {
-    for side in Direction::BOTH {
+    for side in End::BOTH {
         let mut free = row.start_ns;
         for burst in row.bursts.iter().flatten().filter(|burst| burst.sender == side) {
             assert!(burst.start_ns <= burst.end_ns, "a burst ends after it began");

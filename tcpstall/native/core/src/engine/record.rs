@@ -68,13 +68,13 @@ impl Witness for Keeping {
         *passed += payload;
         let Some(kept) = self.kept.get_mut(&id) else { return };
         if payload > 0 {
-            let beside = &mut self.beside.entry(id).or_default()[seen.sender as usize];
+            let beside = &mut self.beside.entry(id).or_default()[seen.sender];
             beside.before.get_or_insert(*passed - payload);
             (beside.after, beside.own) = (*passed, beside.own + payload);
         }
         let mut passing = passing(segment, seen, watch);
         let about = seen.sender.peer();
-        let measured = &mut self.measured.entry(id).or_default()[about as usize];
+        let measured = &mut self.measured.entry(id).or_default()[about];
         let newest = watch.connection.half(about).newest_rtt.filter(|(time, _)| Some(*time) != *measured);
         if let Some((time, rtt)) = newest {
             (*measured, passing.rtt) = (Some(time), Some(rtt));

@@ -6,7 +6,7 @@ use super::Options;
 use super::second_pass::{Witness, again};
 use crate::capture::CaptureError;
 use crate::flow::connection::Effect;
-use crate::flow::{Direction, Sending};
+use crate::flow::{End, Sending};
 use crate::pause::{Seen, Watch};
 use crate::results::columns::Sample;
 use crate::time::Nanos;
@@ -64,7 +64,7 @@ fn sample(segment: &Segment, seen: Seen, watch: &Watch, told: &mut [Told; 2]) ->
     };
     let about = if kind == "ack" { peer } else { sender };
     let half = watch.connection.half(about);
-    let heard = &mut told[about as usize];
+    let heard = &mut told[about];
     let newer = half.newest_rtt.filter(|(passed, _)| heard.measured.is_none_or(|last| last < *passed));
     heard.measured = newer.map(|(passed, _)| passed).or(heard.measured);
     let own = watch.connection.half(sender);
@@ -72,7 +72,7 @@ fn sample(segment: &Segment, seen: Seen, watch: &Watch, told: &mut [Told; 2]) ->
     Some(Sample {
         time_ns: segment.time.0,
         packet: segment.packet.0,
-        sender: if sender == Direction::Client { "client" } else { "server" },
+        sender,
         kind,
         seq: own.offset(segment.seq),
         bytes: i64::from(segment.payload),
@@ -85,12 +85,12 @@ fn sample(segment: &Segment, seen: Seen, watch: &Watch, told: &mut [Told; 2]) ->
     })
 }
 
-fn hear(segment: &Segment, about: Direction, watch: &Watch, told: &mut [Told; 2]) {
+fn hear(segment: &Segment, about: End, watch: &Watch, told: &mut [Told; 2]) {
     if !segment.flags.has(Flags::ACK) {
         return;
     }
     let half = watch.connection.half(about);
-    let heard = &mut told[about as usize];
+    let heard = &mut told[about];
     let ack = half.offset(segment.ack);
     if ack >= heard.acked {
         heard.acked = ack;

@@ -3,7 +3,7 @@
 use serde::Serialize;
 
 use super::asked_rounds;
-use crate::flow::Direction;
+use crate::flow::End;
 use crate::pause::Finished;
 use crate::time::Nanos;
 
@@ -17,7 +17,7 @@ pub struct ConnectionRow {
     /// Turns of the server without a request.
     pub unprompted: u64,
     /// `client` or `server`: sender of the first FIN or RST.
-    pub closed_by: Option<&'static str>,
+    pub closed_by: Option<End>,
     /// `fin` or `rst`.
     pub closed_with: Option<&'static str>,
     /// Time when that passed the tap.
@@ -36,8 +36,8 @@ pub fn connection(flow: &Finished) -> ConnectionRow {
     let idle = closing.zip(rounds.last()).map(|(closing, round)| {
         // The server sent both; the client had to receive the response before it sent the FIN or RST.
         let heard = match closing.by {
-            Direction::Server => Nanos::ZERO,
-            Direction::Client => flow.connection().distances()[0].unwrap_or_default(),
+            End::Server => Nanos::ZERO,
+            End::Client => flow.connection().distances()[End::Client].unwrap_or_default(),
         };
         (closing.time - round.last - heard).or_zero()
     });
@@ -45,7 +45,7 @@ pub fn connection(flow: &Finished) -> ConnectionRow {
         exchanges: rounds.len() as u64 + turns.dropped,
         unanswered: turns.unanswered,
         unprompted: turns.unprompted,
-        closed_by: closing.map(|closing| if closing.by == Direction::Client { "client" } else { "server" }),
+        closed_by: closing.map(|closing| closing.by),
         closed_with: closing.map(|closing| if closing.reset { "rst" } else { "fin" }),
         closed_ns: closing.map(|closing| closing.time),
         idle_before_close_ns: idle,

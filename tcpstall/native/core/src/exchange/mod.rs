@@ -16,7 +16,7 @@ pub use self::split::Wait;
 use serde::Serialize;
 
 use self::split::Split;
-use crate::flow::Direction;
+use crate::flow::End;
 use crate::flow::rounds::{Closing, Round, Rounds};
 use crate::pause::Finished;
 use crate::time::Nanos;
@@ -29,7 +29,7 @@ const FAREWELL: u64 = 87;
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Exchange {
     /// The end that sent the request.
-    pub requester: &'static str,
+    pub requester: End,
     /// First byte of the request, or the SYN where the handshake belongs to the exchange, at the tap.
     pub start_ns: Nanos,
     /// Last byte of the response, at the tap.
@@ -79,7 +79,7 @@ pub fn exchanges(flow: &Finished, waits: &[Vec<Wait>; 2]) -> Vec<Exchange> {
         let parts = split.parts(round, set_up);
         let latency = parts.iter().fold(Nanos::ZERO, |sum, part| sum + part.duration_ns);
         exchanges.push(Exchange {
-            requester: "client",
+            requester: End::Client,
             start_ns: set_up.map_or(round.start, |(syn, _)| syn),
             end_ns: round.last,
             latency_ns: latency,
@@ -104,6 +104,6 @@ fn asked_rounds(flow: &Finished) -> &[Round] {
 }
 
 fn is_farewell(round: &Round, turns: &Rounds) -> bool {
-    let closes = |closing: &Closing| closing.by == Direction::Client && closing.time <= round.last;
+    let closes = |closing: &Closing| closing.by == End::Client && closing.time <= round.last;
     round.request_bytes <= FAREWELL && round.response_bytes <= FAREWELL && turns.closing.as_ref().is_some_and(closes)
 }

@@ -7,6 +7,7 @@
 
 use super::parts::{Part, Phase, Sum};
 use crate::causes::Cause;
+use crate::flow::End;
 use crate::flow::rounds::Round;
 use crate::time::Nanos;
 
@@ -23,9 +24,6 @@ pub struct Wait {
     pub detail: &'static str,
 }
 
-const CLIENT: usize = 0;
-const SERVER: usize = 1;
-
 /// Input for splitting the rounds of one flow.
 pub(super) struct Split<'a> {
     /// Round trips from the tap to the client and to the server.
@@ -39,13 +37,13 @@ impl Split<'_> {
     pub(super) fn parts(&self, round: &Round, set_up: Option<(Nanos, Nanos)>) -> Vec<Part> {
         let mut sum = Sum { parts: Vec::with_capacity(4) };
         if let Some((syn, done)) = set_up {
-            let wait = self.waits[CLIENT].first().filter(|wait| wait.cause == Cause::Handshake);
+            let wait = self.waits[End::Client].first().filter(|wait| wait.cause == Cause::Handshake);
             let detail = wait.map_or("", |wait| wait.detail);
             let cause = (!detail.is_empty()).then_some(Cause::Handshake);
             sum.add(Part { cause, detail, ..Part::plain(Phase::Handshake, done - syn) });
             sum.add(Part::plain(Phase::Request, round.start - done));
         }
-        self.stretch(&mut sum, CLIENT, round.start, round.asked);
+        self.stretch(&mut sum, End::Client, round.start, round.asked);
         let answered = round.answered.unwrap_or(round.last);
         let heard_out = match round.asked_late {
             None => round.asked,
@@ -58,14 +56,14 @@ impl Split<'_> {
         };
         let begins = round.answered_all.filter(|_| round.asked_late.is_some()).unwrap_or(answered).max(heard_out);
         self.turnaround(&mut sum, heard_out, begins);
-        self.stretch(&mut sum, SERVER, begins, round.last.max(begins));
-        sum.add(Part::plain(Phase::Travel, self.distances[CLIENT].unwrap_or_default()));
+        self.stretch(&mut sum, End::Server, begins, round.last.max(begins));
+        sum.add(Part::plain(Phase::Travel, self.distances[End::Client].unwrap_or_default()));
         sum.parts.sort_by_key(|part| part.part as u8);
         sum.parts
     }
 
     /// Waits of one end that overlap a stretch, cut to it.
-    fn waits_in(&self, end: usize, from: Nanos, to: Nanos) -> impl Iterator<Item = Wait> {
+    fn waits_in(&self, end: End, from: Nanos, to: Nanos) -> impl Iterator<Item = Wait> {
         let waits = &self.waits[end];
         let first = waits.partition_point(|wait| wait.end <= from);
         waits[first..].iter().take_while(move |wait| wait.start < to).map(move |wait| Wait {
@@ -76,7 +74,7 @@ impl Split<'_> {
     }
 
     /// Splits one end's turn into its waits, and sending between them.
-    fn stretch(&self, sum: &mut Sum, end: usize, from: Nanos, to: Nanos) {
+    fn stretch(&self, sum: &mut Sum, end: End, from: Nanos, to: Nanos) {
         let mut cursor = from;
         for wait in self.waits_in(end, from, to) {
             sum.add(Part::plain(phase_of(end), wait.start - cursor));
@@ -89,8 +87,8 @@ impl Split<'_> {
     /// Splits the time in which both ends were sending into waits of either end, except those for its application; the
     /// rest belongs to neither alone.
     fn overlap(&self, sum: &mut Sum, from: Nanos, to: Nanos) {
-        let mut waits: Vec<(usize, Wait)> = Vec::new();
-        for end in [CLIENT, SERVER] {
+        let mut waits: Vec<(End, Wait)> = Vec::new();
+        for end in End::BOTH {
             waits.extend(self.waits_in(end, from, to).map(|wait| (end, wait)));
         }
         waits.retain(|(_, wait)| wait.cause != Cause::AppLimited);
@@ -108,11 +106,11 @@ impl Split<'_> {
     /// (a lost end of the request, a closed window). The rest is the server's own time.
     fn turnaround(&self, sum: &mut Sum, from: Nanos, to: Nanos) {
         let span = to - from;
-        let known = self.distances[CLIENT].is_some() && self.distances[SERVER].is_some();
-        let travel = span.min(self.distances[SERVER].filter(|_| known).unwrap_or_default());
+        let known = self.distances[End::Client].is_some() && self.distances[End::Server].is_some();
+        let travel = span.min(self.distances[End::Server].filter(|_| known).unwrap_or_default());
         sum.add(Part::plain(Phase::Travel, travel));
         let mut rest = span - travel;
-        for end in [CLIENT, SERVER] {
+        for end in End::BOTH {
             for wait in self.waits_in(end, from, to).filter(|wait| wait.cause != Cause::AppLimited) {
                 let share = (wait.end - wait.start).min(rest);
                 sum.add(named(end, &wait, share));
@@ -123,13 +121,16 @@ impl Split<'_> {
     }
 }
 
-fn phase_of(end: usize) -> Phase {
-    if end == CLIENT { Phase::Request } else { Phase::Response }
+fn phase_of(end: End) -> Phase {
+    match end {
+        End::Client => Phase::Request,
+        End::Server => Phase::Response,
+    }
 }
 
 /// A wait as a part; a pause of the server's application is the server's own time in every phase.
-fn named(end: usize, wait: &Wait, span: Nanos) -> Part {
-    if end == SERVER && wait.cause == Cause::AppLimited {
+fn named(end: End, wait: &Wait, span: Nanos) -> Part {
+    if end == End::Server && wait.cause == Cause::AppLimited {
         return Part { waits: 1, ..Part::plain(Phase::Think, span) };
     }
     Part { cause: Some(wait.cause), detail: wait.detail, waits: 1, ..Part::plain(phase_of(end), span) }

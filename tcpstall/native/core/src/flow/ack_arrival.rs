@@ -1,6 +1,7 @@
 //! Infers when a sender received the packets that passed the tap towards it.
 
-use super::connection::{Connection, Direction};
+use super::connection::Connection;
+use super::end::End;
 use super::half::Half;
 use super::pending::PendingAck;
 use crate::time::Nanos;
@@ -21,7 +22,7 @@ const BY_CHANCE: i64 = 16;
 
 impl Connection {
     /// True unless the capture holds nothing that this `end` sent.
-    pub fn has_spoken(&self, end: Direction) -> bool {
+    pub fn has_spoken(&self, end: End) -> bool {
         let (own, peer) = (self.half(end), self.half(end.peer()));
         own.frames > 0 || own.syn_seen || own.fin.is_some() || peer.window_field > 0 || peer.snd_una > 1
     }
@@ -29,11 +30,11 @@ impl Connection {
     /// Learns the tap's distances from the segment, and the packets that its sender has received, before the ACKs that
     /// reached the sender are applied. True if the sender had received a packet that the tap has not seen.
     #[inline]
-    pub fn hears(&mut self, segment: &Segment, sender: Direction) -> bool {
+    pub fn hears(&mut self, segment: &Segment, sender: End) -> bool {
         let unseen = segment.payload > 0 && self.half_mut(sender).vantage.has_unseen(segment);
         self.measure(segment, sender);
         if segment.payload > 0 {
-            let answered = self.handshake.answered().filter(|_| sender == Direction::Server);
+            let answered = self.handshake.answered().filter(|_| sender == End::Server);
             self.half_mut(sender).has_heard(segment, answered);
         }
         unseen

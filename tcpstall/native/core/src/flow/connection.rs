@@ -1,5 +1,6 @@
 //! One connection: its handshake, its two directions of data, and its end.
 
+use super::end::End;
 use super::events::{Acked, Sending};
 use super::half::Half;
 use super::handshake::Handshake;
@@ -17,37 +18,6 @@ const DEFAULT_MSS: u32 = 536;
 /// Age below which a repeated SYN is a copy: no stack repeats a SYN this soon (RFC 6298 §2.1: 1 s; the shortest known
 /// are a few hundred ms).
 const SYN_COPY_AGE: Nanos = Nanos::from_millis(100);
-
-/// The sending end: the client sent the SYN.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, serde::Serialize, serde::Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Direction {
-    /// The end that opened the connection sends.
-    Client = 0,
-    /// The end that accepted the connection sends.
-    Server = 1,
-}
-
-impl Direction {
-    /// Both directions, the client first.
-    pub const BOTH: [Direction; 2] = [Direction::Client, Direction::Server];
-
-    /// The opposite direction.
-    pub const fn peer(self) -> Direction {
-        match self {
-            Direction::Client => Direction::Server,
-            Direction::Server => Direction::Client,
-        }
-    }
-
-    /// Name in the report.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Direction::Client => "client",
-            Direction::Server => "server",
-        }
-    }
-}
 
 /// State of a connection.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
@@ -148,22 +118,22 @@ impl Connection {
         }
     }
 
-    /// Direction of the segment.
+    /// Sender of the segment.
     #[inline]
-    pub fn direction(&self, segment: &Segment) -> Direction {
-        if segment.source == self.client { Direction::Client } else { Direction::Server }
+    pub fn sender(&self, segment: &Segment) -> End {
+        if segment.source == self.client { End::Client } else { End::Server }
     }
 
-    /// The direction's data.
+    /// The data of `sender`.
     #[inline]
-    pub fn half(&self, direction: Direction) -> &Half {
-        &self.halves[direction as usize]
+    pub fn half(&self, sender: End) -> &Half {
+        &self.halves[sender]
     }
 
-    /// The direction's data.
+    /// The data of `sender`.
     #[inline]
-    pub fn half_mut(&mut self, direction: Direction) -> &mut Half {
-        &mut self.halves[direction as usize]
+    pub fn half_mut(&mut self, sender: End) -> &mut Half {
+        &mut self.halves[sender]
     }
 
     /// True if this SYN opens a new connection on the same ports (RFC 9293 §3.10.7.4, RFC 6191).
@@ -172,15 +142,15 @@ impl Connection {
         if !syn || ack {
             return false;
         }
-        match (self.direction(segment), self.handshake.client_isn) {
-            (Direction::Client, Some(isn)) => isn != segment.seq,
+        match (self.sender(segment), self.handshake.client_isn) {
+            (End::Client, Some(isn)) => isn != segment.seq,
             _ => self.state != State::Opening,
         }
     }
 
     /// Time of a packet that proves this segment had passed before it, if the capture holds the segment later.
     #[inline]
-    pub fn known_before(&mut self, segment: &Segment, sender: Direction) -> Option<Nanos> {
+    pub fn known_before(&mut self, segment: &Segment, sender: End) -> Option<Nanos> {
         let heard = self.half_mut(sender.peer()).vantage.heard(segment);
         let half = self.half_mut(sender);
         let acknowledged = half.acknowledged_at(segment).into_iter();
@@ -190,7 +160,7 @@ impl Connection {
     /// Measures the tap's distance to both ends; call it before the ACKs that this segment's sender has received are
     /// applied.
     #[inline]
-    pub fn measure(&mut self, segment: &Segment, sender: Direction) {
+    pub fn measure(&mut self, segment: &Segment, sender: End) {
         self.half_mut(sender.peer()).vantage.towards(segment);
         self.half_mut(sender).vantage.from_end(segment);
         if self.half(sender).vantage.min_rtt.is_rising() {
@@ -200,7 +170,7 @@ impl Connection {
 
     /// Takes in a round trip that the ACK of `sender`'s data measured; the ACK before it reached the sender at `heard`.
     #[inline]
-    pub fn measures(&mut self, sender: Direction, acked: &Acked, rtt: Nanos, heard: Nanos) {
+    pub fn measures(&mut self, sender: End, acked: &Acked, rtt: Nanos, heard: Nanos) {
         let answers = self.half(sender).peer_distance.samples();
         let distance = self.half(sender).vantage.now().unwrap_or_default();
         // RFC 5681 §4.2: an ACK of two full segments must not be delayed. Behind the flow's own queue its ACKs keep
@@ -218,7 +188,7 @@ impl Connection {
     }
 
     /// Takes in one segment.
-    pub fn sees(&mut self, segment: &Segment, sender: Direction, overdue: bool) -> Effect {
+    pub fn sees(&mut self, segment: &Segment, sender: End, overdue: bool) -> Effect {
         // A continuation of a segment counts with its beginning.
         self.segments += u64::from(!segment.goes_on || self.segments == 0);
         self.options_cut += u64::from(segment.options_cut);
@@ -228,7 +198,7 @@ impl Connection {
             self.end = self.end.max(segment.time);
         }
         let peer = sender.peer();
-        self.silence[peer as usize].is_broken(segment.time);
+        self.silence[peer].is_broken(segment.time);
         let effect = if segment.flags.has(Flags::SYN) {
             self.synchronise(segment, sender);
             Effect::Handshake
@@ -236,8 +206,8 @@ impl Connection {
             self.carry(segment, sender)
         };
         if effect == Effect::Data(Sending::Again) {
-            let half = &self.halves[sender as usize];
-            self.silence[sender as usize].lasts(segment.time, half.offset(segment.seq) <= half.snd_una);
+            let half = &self.halves[sender];
+            self.silence[sender].lasts(segment.time, half.offset(segment.seq) <= half.snd_una);
         }
         if effect != Effect::Copy {
             let echoed = self.half(sender).vantage.last_span();
@@ -246,7 +216,7 @@ impl Connection {
         if segment.flags.has(Flags::RST) && !self.is_void_reset(segment, sender) {
             self.state = State::Reset;
             let unanswered = self.handshake.syn_ack.is_none() && self.handshake.spoken.is_none();
-            if sender == Direction::Server && unanswered && self.handshake.syn.is_some() {
+            if sender == End::Server && unanswered && self.handshake.syn.is_some() {
                 self.handshake.refused = self.handshake.refused.or(Some(segment.time));
             }
         }
@@ -256,22 +226,22 @@ impl Connection {
     /// The RST does not count. While a SYN is unanswered a RST counts only if it acknowledges the SYN (RFC 9293
     /// §3.10.7.3), or follows it: the others belong to the connection that had the ports before, whose TIME-WAIT
     /// answers the SYN with a challenge ACK (RFC 5961 §4).
-    fn is_void_reset(&self, segment: &Segment, sender: Direction) -> bool {
+    fn is_void_reset(&self, segment: &Segment, sender: End) -> bool {
         let Some(isn) = self.handshake.client_isn.filter(|_| self.handshake.syn_ack.is_none()) else { return false };
         let next = isn.plus(1);
         let void = match sender {
-            Direction::Client => segment.seq != next,
-            Direction::Server => !segment.flags.has(Flags::ACK) || segment.ack != next,
+            End::Client => segment.seq != next,
+            End::Server => !segment.flags.has(Flags::ACK) || segment.ack != next,
         };
         void && self.half(sender).frames == 0
     }
 
-    fn carry(&mut self, segment: &Segment, sender: Direction) -> Effect {
+    fn carry(&mut self, segment: &Segment, sender: End) -> Effect {
         if self.state == State::Opening && !segment.flags.has(Flags::RST) {
             self.state = State::Open;
         }
         let resets = segment.flags.has(Flags::RST);
-        if self.handshake.done.is_none() && sender == Direction::Client && self.handshake.syn_ack.is_some() && !resets {
+        if self.handshake.done.is_none() && sender == End::Client && self.handshake.syn_ack.is_some() && !resets {
             self.handshake.done = Some(segment.time.min(self.end));
             self.time_last_leg(segment.time);
             // Nobody sends timestamps unless both SYNs had them (RFC 7323 §3.2), whatever a cut or a garbled SYN-ACK
@@ -280,7 +250,7 @@ impl Connection {
                 self.handshake.timestamps = segment.timestamps.is_some();
                 self.agree_on_size();
             }
-        } else if self.handshake.done.is_none() && sender == Direction::Client && segment.payload > 0 {
+        } else if self.handshake.done.is_none() && sender == End::Client && segment.payload > 0 {
             self.handshake.spoken = self.handshake.spoken.or(Some(segment.time));
         }
         let finishing = segment.flags.has(Flags::FIN);
@@ -307,27 +277,27 @@ impl Connection {
         effect
     }
 
-    fn is_left_edge_probe(&self, segment: &Segment, sender: Direction) -> bool {
+    fn is_left_edge_probe(&self, segment: &Segment, sender: End) -> bool {
         let half = self.half(sender);
         half.started() && half.snd_nxt > 1 && half.offset(segment.seq) == half.snd_una - 1
     }
 
-    fn synchronise(&mut self, segment: &Segment, sender: Direction) {
+    fn synchronise(&mut self, segment: &Segment, sender: End) {
         let handshake = &mut self.handshake;
-        let (end, time) = (sender as usize, Some(segment.time));
+        let time = Some(segment.time);
         let last = if segment.flags.has(Flags::ACK) { handshake.last_syn_ack } else { handshake.last_syn };
         if last.is_some_and(|last| segment.time - last < SYN_COPY_AGE) {
-            self.halves[end].copies += 1;
+            self.halves[sender].copies += 1;
             return;
         }
-        handshake.hear(end, segment);
+        handshake.hear(sender, segment);
         if segment.flags.has(Flags::ACK) {
             handshake.syn_ack = handshake.syn_ack.or(time);
             handshake.last_syn_ack = time;
             handshake.syn_acks += 1;
             handshake.server_isn = Some(segment.seq);
             if let (1, 1, Some(syn)) = (handshake.syns, handshake.syn_acks, handshake.syn) {
-                self.opened(end, segment.time, segment.time - syn);
+                self.opened(sender, segment.time, segment.time - syn);
             }
         } else {
             handshake.syn = handshake.syn.or(time);
@@ -335,8 +305,8 @@ impl Connection {
             handshake.syns += 1;
             handshake.client_isn = Some(segment.seq);
         }
-        if !self.halves[end].syn_seen {
-            self.halves[end].start(segment.seq);
+        if !self.halves[sender].syn_seen {
+            self.halves[sender].start(segment.seq);
         }
         // The SYN may be stored second, in the wrong order at a fast server.
         if self.handshake.syn_ack.is_some() && !self.handshake.options_cut {
@@ -350,17 +320,19 @@ impl Connection {
         let handshake = &self.handshake;
         let [client_scale, server_scale] = handshake.scale;
         let syn_seen = handshake.syn.is_some();
-        let sack = handshake.sack[1] && (handshake.sack[0] || !syn_seen);
+        let [client_sack, server_sack] = handshake.sack;
+        let sack = server_sack && (client_sack || !syn_seen);
         self.halves.iter_mut().for_each(|half| half.sack_permitted = sack);
+        let [client, server] = &mut self.halves;
         if syn_seen {
-            self.halves[0].peer_scale = Scale::negotiated(server_scale, client_scale);
-            self.halves[1].peer_scale = Scale::negotiated(client_scale, server_scale);
+            client.peer_scale = Scale::negotiated(server_scale, client_scale);
+            server.peer_scale = Scale::negotiated(client_scale, server_scale);
         } else if server_scale.is_some() {
             // A SYN-ACK may carry the option only if the SYN did (RFC 7323 §2.2).
-            self.halves[0].peer_scale = Scale::Present(server_scale.unwrap_or(0).min(14));
+            client.peer_scale = Scale::Present(server_scale.unwrap_or(0).min(14));
         } else {
-            self.halves[0].peer_scale = Scale::Absent;
-            self.halves[1].peer_scale = Scale::Absent;
+            client.peer_scale = Scale::Absent;
+            server.peer_scale = Scale::Absent;
         }
     }
 
@@ -369,20 +341,20 @@ impl Connection {
     fn agree_on_size(&mut self) {
         let handshake = &self.handshake;
         let options = if handshake.timestamps { TIMESTAMPS_SIZE } else { 0 };
-        let announced = handshake.mss.map(|mss| mss.map_or(DEFAULT_MSS, u32::from));
-        let least = if handshake.syn.is_some() { announced[0].min(announced[1]) } else { announced[1] };
+        let [client, server] = handshake.mss.map(|mss| mss.map_or(DEFAULT_MSS, u32::from));
+        let least = if handshake.syn.is_some() { client.min(server) } else { server };
         self.halves.iter_mut().for_each(|half| half.set_mss(least, options));
     }
 
     /// Takes in that an `end` answered after `span` in the handshake.
-    fn opened(&mut self, end: usize, now: Nanos, span: Nanos) {
-        self.halves[end].vantage.opens(now, span);
-        self.halves[1 - end].peer_distance.opened(span);
+    fn opened(&mut self, end: End, now: Nanos, span: Nanos) {
+        self.half_mut(end).vantage.opens(now, span);
+        self.half_mut(end.peer()).peer_distance.opened(span);
     }
 
     fn time_last_leg(&mut self, now: Nanos) {
         if let (1, Some(syn_ack)) = (self.handshake.syn_acks, self.handshake.syn_ack) {
-            self.opened(0, now, now - syn_ack);
+            self.opened(End::Client, now, now - syn_ack);
         }
     }
 }

@@ -1,6 +1,6 @@
 //! First bytes of each end of a flow, where they begin a request line, the line that answers it, or a TLS hello.
 
-use super::connection::Direction;
+use super::end::End;
 
 /// Bytes kept of one start: a request line with its Host, or a TLS hello up to its server name (RFC 6066 §3), which
 /// most clients put within the first kilobyte.
@@ -37,21 +37,21 @@ impl FirstPayloads {
     }
 
     /// Keeps the first start of a direction.
-    pub fn keep(&mut self, sender: Direction, payload: &[u8]) {
-        let start = &mut self.0[sender as usize];
+    pub fn keep(&mut self, sender: End, payload: &[u8]) {
+        let start = &mut self.0[sender];
         if start.is_empty() {
             start.extend_from_slice(FirstPayloads::kept(payload));
         }
     }
 
     /// First bytes of that end.
-    pub fn of(&self, sender: Direction) -> &[u8] {
-        &self.0[sender as usize]
+    pub fn of(&self, sender: End) -> &[u8] {
+        &self.0[sender]
     }
 
     /// The client began with a TLS hello.
     pub fn speak_tls(&self) -> bool {
-        self.0[0].starts_with(&TLS_HANDSHAKE)
+        self.0[End::Client].starts_with(&TLS_HANDSHAKE)
     }
 }
 
@@ -65,7 +65,7 @@ fn is_method(payload: &[u8]) -> bool {
 #[cfg(test)]
 mod tests {
     use super::{FirstPayloads, START_KEPT};
-    use crate::flow::Direction;
+    use crate::flow::End;
 
     #[test]
     fn only_what_has_a_name_is_a_start() {
@@ -82,11 +82,11 @@ mod tests {
     #[test]
     fn the_first_start_stays_and_is_cut() {
         let mut starts = FirstPayloads::default();
-        starts.keep(Direction::Client, &[b'a'; 2 * START_KEPT]);
-        starts.keep(Direction::Client, b"GET /");
-        assert_eq!(starts.of(Direction::Client), [b'a'; START_KEPT]);
-        assert!(starts.of(Direction::Server).is_empty());
-        starts.keep(Direction::Server, b"HTTP/1.1 404 Not Found\r\n");
-        assert_eq!(starts.of(Direction::Server), b"HTTP/1.1 404");
+        starts.keep(End::Client, &[b'a'; 2 * START_KEPT]);
+        starts.keep(End::Client, b"GET /");
+        assert_eq!(starts.of(End::Client), [b'a'; START_KEPT]);
+        assert!(starts.of(End::Server).is_empty());
+        starts.keep(End::Server, b"HTTP/1.1 404 Not Found\r\n");
+        assert_eq!(starts.of(End::Server), b"HTTP/1.1 404");
     }
 }

@@ -1,5 +1,6 @@
 //! The three-way handshake as seen at the tap.
 
+use super::end::End;
 use crate::seq::SeqNo;
 use crate::time::Nanos;
 use crate::wire::{Flags, Segment};
@@ -72,7 +73,7 @@ pub struct Handshake {
 
 impl Handshake {
     /// Takes in the SYN or SYN-ACK of an end that has just passed the tap.
-    pub fn hear(&mut self, end: usize, segment: &Segment) {
+    pub fn hear(&mut self, end: End, segment: &Segment) {
         self.sack[end] = segment.sack_permitted;
         self.multipath[end] = segment.multipath;
         self.options_cut |= segment.options_cut;

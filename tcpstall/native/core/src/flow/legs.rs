@@ -1,6 +1,7 @@
 //! Lengths of the path's two legs: from the tap to the client and to the server.
 
 use super::connection::Connection;
+use super::end::End;
 use crate::time::Nanos;
 
 impl Connection {
@@ -23,17 +24,18 @@ impl Connection {
 
     fn distances_so_far(&self) -> [Option<Nanos>; 2] {
         let late = self.disorder();
-        let leg = |end: usize| {
-            let (own, peer) = (&self.halves[end], &self.halves[1 - end]);
+        let leg = |end: End| {
+            let (own, peer) = (self.half(end), self.half(end.peer()));
             let other = peer.vantage.shortest().opening_excess();
             least(own.vantage.shortest().usual(late, other), peer.peer_distance.usual(late, other))
         };
-        [leg(0), leg(1)]
+        End::BOTH.map(leg)
     }
 
     /// Largest delay with which the capture holds packets of the flow.
     pub fn disorder(&self) -> Nanos {
-        self.halves[0].disorder.and(self.halves[1].disorder).extent(self.segments)
+        let [client, server] = &self.halves;
+        client.disorder.and(server.disorder).extent(self.segments)
     }
 
     /// The smallest round trip of the whole path at `time`.

@@ -4,6 +4,7 @@ pub mod ack_arrival;
 pub mod clock_steps;
 pub mod connection;
 pub mod disorder;
+mod end;
 pub mod events;
 pub mod first_payload;
 pub mod half;
@@ -22,6 +23,7 @@ pub mod tsval_clock;
 pub mod vantage;
 pub mod window;
 
-pub use connection::{Connection, Direction, State};
+pub use connection::{Connection, State};
+pub use end::End;
 pub use events::{Acked, Sending};
 pub use half::Half;

@@ -6,7 +6,8 @@
 //! data in both directions at once is one long round instead of thousands of meaningless ones. Keep-alives, probes and
 //! repeated bytes take no turn.
 
-use super::connection::{Connection, Direction};
+use super::connection::Connection;
+use super::end::End;
 use super::half::Half;
 use crate::time::Nanos;
 use crate::vec_growth;
@@ -61,7 +62,7 @@ impl Round {
 #[derive(Clone, Copy, Debug, serde::Serialize, serde::Deserialize)]
 pub struct Closing {
     /// Sender of the FIN or RST.
-    pub by: Direction,
+    pub by: End,
     /// Time when it passed the tap.
     pub time: Nanos,
     /// True for a RST.
@@ -74,7 +75,7 @@ pub struct Rounds {
     current: Option<Round>,
     rounds: Vec<Round>,
     spoke_before: bool,
-    last_speaker: Option<Direction>,
+    last_speaker: Option<End>,
     /// Rounds dropped beyond the limit.
     pub dropped: u64,
     /// Requests without an answer.
@@ -96,26 +97,26 @@ impl Rounds {
 
     /// Takes in new data of `sender`; the connection is as the tap knows it after that data.
     #[inline]
-    pub fn speaks(&mut self, spoken: &Spoken<'_>, sender: Direction, connection: &Connection) {
+    pub fn speaks(&mut self, spoken: &Spoken<'_>, sender: End, connection: &Connection) {
         match sender {
-            Direction::Client => self.asks(spoken, connection),
-            Direction::Server => self.answers(spoken, connection),
+            End::Client => self.asks(spoken, connection),
+            End::Server => self.answers(spoken, connection),
         }
         self.last_speaker = Some(sender);
     }
 
     /// Takes in bytes that `sender` sent again, or late; bytes not yet acknowledged prolong its turn.
-    pub fn repeats(&mut self, segment: &Segment, sender: Direction, connection: &Connection) {
+    pub fn repeats(&mut self, segment: &Segment, sender: End, connection: &Connection) {
         let half = connection.half(sender);
         let Some(round) = self.current.as_mut().filter(|round| round.answered.is_some()) else { return };
         let end = half.offset(segment.seq) + i64::from(segment.payload);
-        if sender == Direction::Server && end > half.acked_at_tap().max(round.from[1]) {
+        if sender == End::Server && end > half.acked_at_tap().max(round.from[End::Server]) {
             round.repeated = Some(segment.time);
         }
     }
 
     /// Takes in a FIN or a RST of `by`.
-    pub fn closes(&mut self, by: Direction, time: Nanos, reset: bool) {
+    pub fn closes(&mut self, by: End, time: Nanos, reset: bool) {
         self.closing.get_or_insert(Closing { by, time, reset });
     }
 
@@ -132,8 +133,8 @@ impl Rounds {
             self.unanswered += 1;
             return;
         }
-        let end = round.from[1] + round.response_bytes as i64;
-        round.complete = connection.half(Direction::Server).acked_at_tap() >= end;
+        let end = round.from[End::Server] + round.response_bytes as i64;
+        round.complete = connection.half(End::Server).acked_at_tap() >= end;
         if let Some(repeated) = round.repeated.filter(|_| round.complete) {
             round.last = round.last.max(repeated);
         }
@@ -150,26 +151,30 @@ impl Rounds {
     }
 
     fn asks(&mut self, spoken: &Spoken<'_>, connection: &Connection) {
-        let own = connection.half(Direction::Client);
+        let own = connection.half(End::Client);
         if let Some(round) = &mut self.current {
             let added = match round.answered {
                 None => !spoken.is_unprompted(round.asked, own),
-                Some(_) => !spoken.has_heard_all_of(connection.half(Direction::Server)),
+                Some(_) => !spoken.has_heard_all_of(connection.half(End::Server)),
             };
             if added {
-                round.request_bytes = (own.snd_nxt - round.from[0]).max(0) as u64;
+                round.request_bytes = (own.snd_nxt - round.from[End::Client]).max(0) as u64;
                 if round.answered.is_none() {
                     round.asked = spoken.segment.time.max(round.start);
                 } else {
                     round.asked_late = Some(spoken.segment.time);
                     round.answered_all = None;
-                    round.overlaps += u32::from(self.last_speaker != Some(Direction::Client));
+                    round.overlaps += u32::from(self.last_speaker != Some(End::Client));
                 }
                 return;
             }
             self.finish(connection);
         }
-        self.begin(spoken.segment.time, [own.snd_nxt - i64::from(spoken.bytes), connection.halves[1].snd_nxt], false);
+        self.begin(
+            spoken.segment.time,
+            [own.snd_nxt - i64::from(spoken.bytes), connection.half(End::Server).snd_nxt],
+            false,
+        );
         if let Some(round) = &mut self.current {
             round.request_bytes = u64::from(spoken.bytes);
         }
@@ -181,15 +186,15 @@ impl Rounds {
     }
 
     fn answers(&mut self, spoken: &Spoken<'_>, connection: &Connection) {
-        let own = connection.half(Direction::Server);
+        let own = connection.half(End::Server);
         if self.current.is_none() {
             let opening = connection.handshake.done.filter(|_| !self.spoke_before);
             let Some(done) = opening else {
-                let unasked = self.spoke_before && self.last_speaker != Some(Direction::Server);
+                let unasked = self.spoke_before && self.last_speaker != Some(End::Server);
                 self.unprompted += u64::from(unasked);
                 return;
             };
-            self.begin(done, [connection.halves[0].snd_nxt, own.snd_nxt - i64::from(spoken.bytes)], true);
+            self.begin(done, [connection.half(End::Client).snd_nxt, own.snd_nxt - i64::from(spoken.bytes)], true);
         }
         let Some(round) = &mut self.current else { return };
         if round.answered.is_some() && round.asked_late.is_none() && spoken.is_unprompted(round.last, own) {
@@ -197,11 +202,11 @@ impl Rounds {
             self.unprompted += 1;
             return;
         }
-        let client = connection.half(Direction::Client);
-        if round.answered.is_none() && !round.opening && client.offset(spoken.segment.ack) <= round.from[0] {
+        let client = connection.half(End::Client);
+        if round.answered.is_none() && !round.opening && client.offset(spoken.segment.ack) <= round.from[End::Client] {
             // The response crossed the request on the path and cannot answer it.
-            round.overlaps += u32::from(self.last_speaker == Some(Direction::Client));
-            round.from[1] = own.snd_nxt;
+            round.overlaps += u32::from(self.last_speaker == Some(End::Client));
+            round.from[End::Server] = own.snd_nxt;
             return;
         }
         // An answer that the capture holds too late is stamped back, at most to the round's beginning.
@@ -213,7 +218,7 @@ impl Rounds {
         round.answered = round.answered.or(now);
         round.repeated = None;
         round.last = time;
-        round.response_bytes = (own.snd_nxt - round.from[1]).max(0) as u64;
+        round.response_bytes = (own.snd_nxt - round.from[End::Server]).max(0) as u64;
     }
 }
 

@@ -39,7 +39,7 @@ pub fn events(rows: &[Event]) -> Columns {
 pub fn delays(rows: &[Delay]) -> Columns {
     vec![
         integers("flow", rows, |row| Some(row.flow as i64)),
-        integers("from_server", rows, |row| Some(i64::from(row.sender.name() == "server"))),
+        integers("from_server", rows, |row| Some(row.sender as i64)),
         integers("time_ns", rows, |row| Some(row.time_ns)),
         integers("delay_ns", rows, |row| Some(row.delay_ns)),
         integers("sent_packet", rows, |row| Some(row.sent_packet as i64)),
@@ -52,7 +52,7 @@ pub fn delays(rows: &[Delay]) -> Columns {
 pub fn recoveries(rows: &[Recovery]) -> Columns {
     vec![
         integers("flow", rows, |row| Some(row.flow as i64)),
-        integers("from_server", rows, |row| Some(i64::from(row.from_server))),
+        integers("from_server", rows, |row| Some(row.sender as i64)),
         integers("data", rows, |row| Some(i64::from(row.data))),
         integers("start_ns", rows, |row| Some(row.start_ns)),
         integers("end_ns", rows, |row| Some(row.end_ns)),

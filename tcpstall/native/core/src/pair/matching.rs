@@ -3,6 +3,7 @@
 use hashbrown::{HashMap, HashSet};
 
 use super::tap::{Conversation, Passage, Tap};
+use crate::results::End;
 use crate::seq::SeqNo;
 
 /// Packets of a connection without a SYN that are searched in the other capture.
@@ -37,6 +38,13 @@ pub(super) struct Match {
     pub(super) by: By,
 }
 
+impl Match {
+    /// The second capture's role of an end of the first one's.
+    pub(super) fn theirs(self, end: End) -> End {
+        if self.turned { end.peer() } else { end }
+    }
+}
+
 /// The pairs, in the order of the first capture, and the number of connections whose sequence numbers seem to have been
 /// rewritten.
 pub(super) fn matches(first: &Tap, second: &Tap) -> (Vec<Match>, u64) {
@@ -64,16 +72,16 @@ pub(super) fn matches(first: &Tap, second: &Tap) -> (Vec<Match>, u64) {
 
 /// Connections by the initial sequence numbers of their ends, the latest first.
 struct Openings {
-    numbered: HashMap<(usize, SeqNo), Vec<usize>>,
+    numbered: HashMap<(End, SeqNo), Vec<usize>>,
     taken: HashSet<usize>,
 }
 
 impl Openings {
     fn of(tap: &Tap) -> Openings {
-        let mut numbered: HashMap<(usize, SeqNo), Vec<usize>> = HashMap::new();
+        let mut numbered: HashMap<(End, SeqNo), Vec<usize>> = HashMap::new();
         for (at, conversation) in tap.conversations.iter().enumerate().rev() {
-            for (way, isn) in conversation.isns().into_iter().enumerate() {
-                isn.into_iter().for_each(|isn| numbered.entry((way, isn)).or_default().push(at));
+            for (end, isn) in End::BOTH.into_iter().zip(conversation.isns()) {
+                isn.into_iter().for_each(|isn| numbered.entry((end, isn)).or_default().push(at));
             }
         }
         Openings { numbered, taken: HashSet::new() }
@@ -83,8 +91,8 @@ impl Openings {
     /// number.
     fn alike(&mut self, isns: [Option<SeqNo>; 2]) -> Vec<usize> {
         let mut found = Vec::new();
-        for (way, isn) in isns.into_iter().enumerate() {
-            let Some(same) = isn.and_then(|isn| self.numbered.get_mut(&(way, isn))) else { continue };
+        for (end, isn) in End::BOTH.into_iter().zip(isns) {
+            let Some(same) = isn.and_then(|isn| self.numbered.get_mut(&(end, isn))) else { continue };
             // The earliest are at the end, and are removed once they are taken.
             same.truncate(same.len() - same.iter().rev().take_while(|other| self.taken.contains(*other)).count());
             found.extend(same.iter().rev().take(ALIKE).filter(|other| !self.taken.contains(*other)).copied());
@@ -122,7 +130,7 @@ fn likeness(one: &Conversation, other: &Conversation) -> Option<usize> {
             _ => {}
         }
     }
-    let stamps = |conversation: &Conversation| conversation.ways[0].syn.and_then(|syn| syn.timestamps);
+    let stamps = |conversation: &Conversation| conversation.ways[End::Client].syn.and_then(|syn| syn.timestamps);
     likeness += 2 * usize::from(stamps(one).is_some() && stamps(one) == stamps(other));
     Some(likeness + usize::from(one.ends == other.ends))
 }
@@ -136,22 +144,22 @@ fn key(passage: &Passage) -> Key {
 
 /// Connections whose beginning in `from` is found somewhere in `to`.
 fn by_packets(from: &Tap, to: &Tap, known_from: &HashSet<usize>, known_to: &HashSet<usize>) -> Vec<Match> {
-    let mut index: HashMap<Key, (usize, usize)> = HashMap::new();
+    let mut index: HashMap<Key, (usize, End)> = HashMap::new();
     for (at, conversation) in from.conversations.iter().enumerate().filter(|(at, _)| !known_from.contains(at)) {
-        for (way, own) in conversation.ways.iter().enumerate() {
+        for (sender, own) in End::BOTH.into_iter().zip(&conversation.ways) {
             for passage in own.passages.iter().take(LOOKED_FOR) {
-                index.insert(key(passage), (at, way));
+                index.insert(key(passage), (at, sender));
             }
         }
     }
     let mut found = Vec::new();
     for (other, conversation) in to.conversations.iter().enumerate().filter(|(at, _)| !known_to.contains(at)) {
         let mut votes: HashMap<(usize, bool), (u32, Option<Key>)> = HashMap::new();
-        for (way, own) in conversation.ways.iter().enumerate() {
+        for (sender, own) in End::BOTH.into_iter().zip(&conversation.ways) {
             for passage in &own.passages {
                 let own_key = key(passage);
-                if let Some((at, from_way)) = index.get(&own_key) {
-                    let vote = votes.entry((*at, *from_way != way)).or_default();
+                if let Some((at, from_sender)) = index.get(&own_key) {
+                    let vote = votes.entry((*at, *from_sender != sender)).or_default();
                     // Duplicate ACKs are one proof, however many there are.
                     let proof = if own_key.2 == 0 { 1 } else { FOUND };
                     vote.0 += if vote.1 == Some(own_key) { 0 } else { proof };
@@ -170,9 +178,9 @@ fn by_packets(from: &Tap, to: &Tap, known_from: &HashSet<usize>, known_to: &Hash
 
 /// Shifts between the positions; correct while the two begin within 2 GiB of each other.
 fn shifts(first: &Tap, second: &Tap, pair: Match) -> [i64; 2] {
-    [0, 1].map(|way| {
-        let one = first.conversations[pair.at[0]].ways[way].base;
-        let other = second.conversations[pair.at[1]].ways[if pair.turned { 1 - way } else { way }].base;
+    End::BOTH.map(|sender| {
+        let one = first.conversations[pair.at[0]].ways[sender].base;
+        let other = second.conversations[pair.at[1]].ways[pair.theirs(sender)].base;
         one.zip(other).map_or(0, |(one, other)| i64::from(other.since(one)))
     })
 }

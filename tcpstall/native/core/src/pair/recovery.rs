@@ -128,7 +128,7 @@ fn acks_shift(sent: &[Passage], seen: &[Passage]) -> i64 {
 
 /// Merges overlapping recoveries of one flow, end and kind; the result is in the order of flow, end, kind and time.
 pub(super) fn united(mut recoveries: Vec<Recovery>) -> Vec<Recovery> {
-    let group = |one: &Recovery| (one.flow, one.from_server, one.data);
+    let group = |one: &Recovery| (one.flow, one.sender, one.data);
     recoveries.sort_unstable_by_key(|one| (group(one), one.start_ns, one.end_ns));
     recoveries.dedup_by(|later, earlier| {
         let overlap = group(later) == group(earlier) && later.start_ns <= earlier.end_ns;
@@ -143,6 +143,7 @@ pub(super) fn united(mut recoveries: Vec<Recovery>) -> Vec<Recovery> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::results::End;
     use crate::wire::Flags;
 
     fn packet(left: i64, length: u32, acked: i64, window: u16) -> Passage {
@@ -185,7 +186,7 @@ mod tests {
 
     #[test]
     fn times_that_overlap_are_one() {
-        let recovery = |start_ns, end_ns, data| Recovery { flow: 0, from_server: false, data, start_ns, end_ns };
+        let recovery = |start_ns, end_ns, data| Recovery { flow: 0, sender: End::Client, data, start_ns, end_ns };
         let all = vec![recovery(5, 9, true), recovery(0, 6, true), recovery(3, 4, false), recovery(10, 11, true)];
         let spans: Vec<_> = united(all).iter().map(|one| (one.data, one.start_ns, one.end_ns)).collect();
         assert_eq!(spans, [(false, 3, 4), (true, 0, 9), (true, 10, 11)]);

@@ -4,7 +4,7 @@ use serde::Serialize;
 
 use super::clock::Clock;
 use super::syn::Change;
-use crate::results::Direction;
+use crate::results::End;
 use crate::wire::Endpoint;
 
 /// Result for two captures.
@@ -160,7 +160,7 @@ pub struct Event {
     /// The flow's number.
     pub flow: u64,
     /// Sender of the packet.
-    pub sender: Direction,
+    pub sender: End,
     /// `lost`, `missed`, `unsent`, `duplicated`, `reordered`.
     pub kind: &'static str,
     /// Time when it was sent, or seen where its transmission was not seen, by the client side's clock.
@@ -185,7 +185,7 @@ pub struct Delay {
     /// The flow's number.
     pub flow: u64,
     /// Sender of the packet.
-    pub sender: Direction,
+    pub sender: End,
     /// Time when it was sent, by the client side's clock.
     pub time_ns: i64,
     /// Delay of the packet.
@@ -203,8 +203,8 @@ pub struct Delay {
 pub struct Recovery {
     /// The flow's number.
     pub flow: u64,
-    /// The server sent the lost packet.
-    pub from_server: bool,
+    /// Sender of the lost packet.
+    pub sender: End,
     /// Bytes, SYN or FIN were lost; otherwise an ACK.
     pub data: bool,
     /// Time of the first lost transmission, by the client side's clock.

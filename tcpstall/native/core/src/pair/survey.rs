@@ -7,7 +7,7 @@ use super::recovery::united;
 use super::rows::{PairRow, Pairing, Place};
 use super::tap::{Conversation, Tap};
 use super::way::{Course, Found};
-use crate::results::Direction;
+use crate::results::End;
 
 /// Events that are listed; the sums count all.
 const EVENTS: usize = 100_000;
@@ -59,9 +59,9 @@ struct Sight {
 impl Sight {
     fn of(first: &Tap, second: &Tap, pair: Match) -> Sight {
         let (one, other) = (&first.conversations[pair.at[0]], &second.conversations[pair.at[1]]);
-        let ways = [0, 1].map(|way| {
-            let (sent, seen) = (&one.ways[way].passages, &other.ways[theirs(pair, way)].passages);
-            let crossing = cross(sent, seen, pair.shift[way], &|_, _| Some(0));
+        let ways = End::BOTH.map(|sender| {
+            let (sent, seen) = (&one.ways[sender].passages, &other.ways[pair.theirs(sender)].passages);
+            let crossing = cross(sent, seen, pair.shift[sender], &|_, _| Some(0));
             let sure = crossing.arrivals.into_iter().filter(|arrival| arrival.sure);
             let sightings = sure.map(|arrival| {
                 let time = sent[arrival.sent].time;
@@ -85,11 +85,6 @@ impl Sight {
     }
 }
 
-/// The second capture's index of a direction of the first one's.
-fn theirs(pair: Match, way: usize) -> usize {
-    if pair.turned { 1 - way } else { way }
-}
-
 /// One alignment for all flows: two taps have two clocks, however many flows pass them.
 fn common_clock(sights: &mut [Sight], same_clock: bool) -> Clock {
     let (mut there, mut back) = (Vec::new(), Vec::new());
@@ -107,17 +102,17 @@ fn common_clock(sights: &mut [Sight], same_clock: bool) -> Clock {
 fn describe(taps: [&Tap; 2], pair: Match, sight: &Sight, pairing: &mut Pairing) -> PairRow {
     let ends = [0, 1].map(|tap| &taps[tap].conversations[pair.at[tap]]);
     let id = pairing.flows.len() as u64;
-    let mut way = |way: usize, sender: Direction| {
-        let sides = [&ends[0].ways[way], &ends[1].ways[theirs(pair, way)]];
-        let answers = [&ends[0].ways[1 - way], &ends[1].ways[theirs(pair, 1 - way)]];
-        let from_first = (sender == Direction::Client) != sight.is_turned();
+    let mut way = |sender: End| {
+        let sides = [&ends[0].ways[sender], &ends[1].ways[pair.theirs(sender)]];
+        let answers = [&ends[0].ways[sender.peer()], &ends[1].ways[pair.theirs(sender.peer())]];
+        let from_first = (sender == End::Client) != sight.is_turned();
         let (sent, seen) = if from_first { (0, 1) } else { (1, 0) };
         let course = Course {
             flow: id,
             sender,
             sent: sides[sent],
             seen: sides[seen],
-            shift: if from_first { pair.shift[way] } else { -pair.shift[way] },
+            shift: if from_first { pair.shift[sender] } else { -pair.shift[sender] },
             from_first,
             clock: &pairing.clock,
             spans: [taps[sent].span, taps[seen].span],
@@ -127,13 +122,13 @@ fn describe(taps: [&Tap; 2], pair: Match, sight: &Sight, pairing: &mut Pairing) 
             Found { events: &mut pairing.events, delays: &mut pairing.delays, recoveries: &mut pairing.recoveries };
         course.describe(&mut found)
     };
-    let (client_sent, server_sent) = (way(0, Direction::Client), way(1, Direction::Server));
+    let (client_sent, server_sent) = (way(End::Client), way(End::Server));
     let spans = ends.map(Conversation::span);
-    let end = |of: usize| [Place::from(ends[0].ends[of]), Place::from(ends[1].ends[theirs(pair, of)])];
+    let end = |end: End| [Place::from(ends[0].ends[end]), Place::from(ends[1].ends[pair.theirs(end)])];
     PairRow {
         id,
-        client: end(0),
-        server: end(1),
+        client: end(End::Client),
+        server: end(End::Server),
         matched_by: match pair.by {
             By::InitialNumbers => "initial-numbers",
             By::Packets => "packets",

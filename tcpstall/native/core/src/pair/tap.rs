@@ -4,6 +4,7 @@ use hashbrown::HashMap;
 
 use crate::capture::CaptureError;
 use crate::engine::{self, CaptureStatus};
+use crate::results::End;
 use crate::seq::SeqNo;
 use crate::wire::{Endpoint, Flags, Segment, Timestamps};
 
@@ -71,7 +72,7 @@ impl Way {
 pub(super) struct Conversation {
     /// The client, by the SYN or by the higher port, and the server.
     pub(super) ends: [Endpoint; 2],
-    /// The client's direction and the server's direction.
+    /// The client's data and the server's data.
     pub(super) ways: [Way; 2],
 }
 
@@ -86,7 +87,7 @@ impl Conversation {
 
     /// The initial sequence numbers of both ends.
     pub(super) fn isns(&self) -> [Option<SeqNo>; 2] {
-        [0, 1].map(|way| self.ways[way].syn.map(|syn| syn.seq))
+        End::BOTH.map(|sender| self.ways[sender].syn.map(|syn| syn.seq))
     }
 
     /// Times of the first and the last packet.
@@ -95,19 +96,23 @@ impl Conversation {
         (times().min().unwrap_or(0), times().max().unwrap_or(0))
     }
 
+    fn sender(&self, segment: &Segment) -> End {
+        if segment.source == self.ends[End::Client] { End::Client } else { End::Server }
+    }
+
     /// True for a SYN of another connection on the same ports.
     fn is_reused_by(&self, segment: &Segment) -> bool {
         let opens = segment.flags.has(Flags::SYN) && !segment.flags.has(Flags::ACK);
-        opens && self.isns()[usize::from(segment.source != self.ends[0])] != Some(segment.seq)
+        opens && self.isns()[self.sender(segment)] != Some(segment.seq)
     }
 
     fn sees(&mut self, segment: &Segment) {
-        let own = usize::from(segment.source != self.ends[0]);
-        if segment.flags.has(Flags::SYN) && self.ways[own].syn.is_none() {
-            self.ways[own].syn = Some(*segment);
+        let sender = self.sender(segment);
+        if segment.flags.has(Flags::SYN) && self.ways[sender].syn.is_none() {
+            self.ways[sender].syn = Some(*segment);
         }
-        let acked = segment.flags.has(Flags::ACK).then(|| self.ways[1 - own].place(segment.ack));
-        let way = &mut self.ways[own];
+        let acked = segment.flags.has(Flags::ACK).then(|| self.ways[sender.peer()].place(segment.ack));
+        let way = &mut self.ways[sender];
         let left = way.place(segment.seq);
         way.passages.push(Passage {
             time: segment.time.0,

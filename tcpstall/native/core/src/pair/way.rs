@@ -9,7 +9,7 @@ use super::recovery::FirstSeen;
 use super::rows::{Delay, Event, Passed, Period, Recovery, WayRow};
 use super::syn;
 use super::tap::{Passage, Way};
-use crate::results::Direction;
+use crate::results::End;
 use crate::wire::Flags;
 
 /// Periods into which a flow's delays are divided.
@@ -36,7 +36,7 @@ pub(super) struct Found<'a> {
 /// One direction of a flow between two taps.
 pub(super) struct Course<'a> {
     pub(super) flow: u64,
-    pub(super) sender: Direction,
+    pub(super) sender: End,
     pub(super) sent: &'a Way,
     pub(super) seen: &'a Way,
     /// Number to add to positions of the seeing tap to convert them to the sending one's.
@@ -171,8 +171,7 @@ impl Course<'_> {
             let data = rest.left < rest.right;
             let end_ns = if data { first.bytes(rest.left, rest.right) } else { first.ack(&sent[rest.sent])? };
             let start_ns = self.sent_time(rest.sent);
-            let from_server = self.sender == Direction::Server;
-            (start_ns < end_ns).then_some(Recovery { flow: self.flow, from_server, data, start_ns, end_ns })
+            (start_ns < end_ns).then_some(Recovery { flow: self.flow, sender: self.sender, data, start_ns, end_ns })
         }));
     }
 

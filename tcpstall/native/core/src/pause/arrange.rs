@@ -7,7 +7,7 @@ use super::coverage;
 use super::evidence::{Burst, Clump, Pause};
 use crate::flow::ack_arrival::AT_HOST;
 use crate::flow::clock_steps::ClockSteps;
-use crate::flow::{Connection, Direction};
+use crate::flow::{Connection, End};
 use crate::time::Nanos;
 
 /// Ratio of missing to captured data of a flow above which no silence in the flow is reliable.
@@ -19,11 +19,11 @@ pub(super) fn arrange(
     stretches: &[Stretch],
     threshold: Nanos,
     connection: &Connection,
-    sender: Direction,
+    sender: End,
     clock_steps: Option<&ClockSteps>,
 ) -> (Vec<Pause>, Vec<Burst>) {
     let half = connection.half(sender);
-    let (disorder, least) = (connection.disorder(), connection.distances()[sender as usize]);
+    let (disorder, least) = (connection.disorder(), connection.distances()[sender]);
     let mut pauses = std::mem::take(&mut builder.pauses).unpacked();
     let mut bursts = Vec::with_capacity(pauses.len());
     let mut joined: Option<Burst> = None;

@@ -13,7 +13,7 @@ use super::open::{Beginning, Left, Open, Train};
 use super::reading::Reading;
 use super::repair::Attempt;
 use super::repairs::{Again, Repairs, Totals};
-use crate::flow::{Direction, Half};
+use crate::flow::{End, Half};
 use crate::packet_no::PacketNo;
 use crate::sender::Cwnd;
 use crate::sender::cwnd::Phase;
@@ -55,7 +55,7 @@ pub struct Ending {
 /// Collects the pauses of one sender.
 #[derive(Clone, Debug, serde::Serialize, serde::Deserialize)]
 pub struct Builder {
-    sender: Direction,
+    sender: End,
     burst: Burst,
     sending: bool,
     open: Open,
@@ -96,7 +96,7 @@ pub struct Builder {
 
 impl Builder {
     /// Builds the pauses in the data of `sender`.
-    pub fn new(sender: Direction) -> Builder {
+    pub fn new(sender: End) -> Builder {
         Builder {
             sender,
             burst: Burst::default(),

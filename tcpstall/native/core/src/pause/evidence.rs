@@ -9,7 +9,7 @@ use super::recovered::Recovered;
 use super::repair::Repair;
 use super::slowest_ack::SlowestAck;
 use super::unseen::Unseen;
-use crate::flow::Direction;
+use crate::flow::End;
 use crate::packet_no::PacketNo;
 use crate::sender::cwnd::Phase;
 use crate::sender::timers;
@@ -64,8 +64,8 @@ pub struct Burst {
 /// A pause between two bursts of one sender, or after its last.
 #[derive(Clone, Debug, serde::Serialize, serde::Deserialize)]
 pub struct Pause {
-    /// Direction of the data that paused.
-    pub sender: Direction,
+    /// Sender of the data that paused.
+    pub sender: End,
     /// The burst before the pause; its `end` is the pause's start. Where there is no burst (the sender's first wait) only
     /// `end` is set.
     pub before: Burst,

@@ -13,7 +13,7 @@ use super::evidence::{Burst, Pause};
 use super::repair::Trigger;
 use super::spikes::Spikes;
 use crate::flow::{
-    Acked, Connection, Direction, Half, Sending,
+    Acked, Connection, End, Half, Sending,
     clock_steps::ClockSteps,
     connection::Effect,
     first_payload::FirstPayloads,
@@ -54,7 +54,7 @@ pub struct Watch {
 #[derive(Clone, Copy, Debug)]
 pub struct Seen {
     /// Sender of the segment.
-    pub sender: Direction,
+    pub sender: End,
     /// Effect of the segment on the connection.
     pub effect: Effect,
     /// The sender had paused before the segment: there is a new pause.
@@ -98,7 +98,7 @@ impl Watch {
         Watch {
             connection: Connection::new(segment),
             models: Default::default(),
-            builders: [Builder::new(Direction::Client), Builder::new(Direction::Server)],
+            builders: [Builder::new(End::Client), Builder::new(End::Server)],
             rounds: Rounds::default(),
             first_payloads: None,
             tunnel: None,
@@ -113,8 +113,8 @@ impl Watch {
     }
 
     /// The congestion window of a sender by the model now, segments.
-    pub fn cwnd(&self, sender: Direction) -> u32 {
-        self.models[sender as usize].segments()
+    pub fn cwnd(&self, sender: End) -> u32 {
+        self.models[sender].segments()
     }
 
     /// Takes in the flow's next segment and returns its sender and effect.
@@ -125,7 +125,7 @@ impl Watch {
             self.clock_steps.get_or_insert_default().goes_back(segment.time, self.connection.end);
             return self.sees(&Segment { time: self.connection.end, ..*segment });
         }
-        let sender = self.connection.direction(segment);
+        let sender = self.connection.sender(segment);
         match self.connection.known_before(segment, sender) {
             Some(known) => {
                 let time = (known - Nanos(1)).max(self.earliest(sender)).min(segment.time);
@@ -137,13 +137,13 @@ impl Watch {
 
     /// Earliest time that a segment of `sender` may be stamped with: the start of the flow, or of the sender's current
     /// burst.
-    fn earliest(&self, sender: Direction) -> Nanos {
-        self.connection.start.max(self.builders[sender as usize].current_burst().start)
+    fn earliest(&self, sender: End) -> Nanos {
+        self.connection.start.max(self.builders[sender].current_burst().start)
     }
 
     /// Takes in a segment. An `overdue` one is stamped with its correct time, just before the packet that proves it had
     /// passed.
-    fn takes_in(&mut self, segment: &Segment, sender: Direction, overdue: bool) -> Seen {
+    fn takes_in(&mut self, segment: &Segment, sender: End, overdue: bool) -> Seen {
         if let Some(last) = self.left_out_after.take() {
             self.builders.iter_mut().for_each(|builder| builder.on_left_out(last));
         }
@@ -152,8 +152,8 @@ impl Watch {
         if segment.payload > 0 {
             // The pause's start and end must be read before the new data counts.
             let base_rtt = || self.connection.base_rtt();
-            let (half, index) = (self.connection.half(sender), sender as usize);
-            self.builders[index].prepare(segment.time, base_rtt, half, &self.models[index], heard_unseen);
+            let half = self.connection.half(sender);
+            self.builders[sender].prepare(segment.time, base_rtt, half, &self.models[sender], heard_unseen);
         }
         let was_open = self.connection.handshake.done.is_some();
         let was_heard = self.connection.half(sender).is_acked_at_tap(segment);
@@ -169,24 +169,24 @@ impl Watch {
         }
         let mut ended_pause = false;
         match effect {
-            Effect::Handshake => self.models[sender as usize].begins(),
+            Effect::Handshake => self.models[sender].begins(),
             Effect::Data(Sending::New { bytes, hole, lost, .. }) => {
                 ended_pause = self.new_data(segment, sender, bytes, hole, lost);
             }
             Effect::Data(Sending::Again | Sending::Late { retransmitted: true }) => {
                 self.again(segment, sender);
                 if !was_heard {
-                    self.builders[sender.peer() as usize].on_peer_repeat(segment);
+                    self.builders[sender.peer()].on_peer_repeat(segment);
                 }
             }
             Effect::Data(Sending::Probe) => {
-                let (half, model) = (self.connection.half(sender), &self.models[sender as usize]);
-                self.builders[sender as usize].on_probe(segment.payload, half, model);
+                let (half, model) = (self.connection.half(sender), &self.models[sender]);
+                self.builders[sender].on_probe(segment.payload, half, model);
             }
             Effect::Control if self.connection.half(sender).is_ahead(segment) => {
                 let half = self.connection.half(sender);
                 let missing = (half.snd_nxt, half.offset(segment.seq));
-                self.builders[sender as usize].skips(segment.time, missing);
+                self.builders[sender].skips(segment.time, missing);
             }
             Effect::Data(Sending::Late { .. } | Sending::Copy) | Effect::Control | Effect::Copy => {}
         }
@@ -198,7 +198,7 @@ impl Watch {
             self.rounds.closes(sender, segment.time, segment.flags.has(Flags::RST));
         }
         if segment.flags.has(Flags::FIN) {
-            let fin = &mut self.builders[sender as usize].fin;
+            let fin = &mut self.builders[sender].fin;
             *fin = fin.or(Some(segment.time));
         }
         Seen { sender, effect, ended_pause }
@@ -206,8 +206,8 @@ impl Watch {
 
     /// Corrects the last pause's losses: data that seemed lost when the pause ended may arrive late.
     #[inline]
-    fn settle(&mut self, segment: &Segment, sender: Direction, effect: Effect) {
-        let (half, builder) = (self.connection.half(sender), &mut self.builders[sender as usize]);
+    fn settle(&mut self, segment: &Segment, sender: End, effect: Effect) {
+        let (half, builder) = (self.connection.half(sender), &mut self.builders[sender]);
         if let Effect::Data(Sending::Late { retransmitted }) = effect {
             let start = half.offset(segment.seq);
             builder.on_late(start, start + i64::from(segment.payload), retransmitted);
@@ -218,7 +218,7 @@ impl Watch {
             && half.ip_id.was_overtaken()
             && let Some(Idle { idle, rto }) = builder.on_overtaken(segment.time, segment.ip_id.unwrap_or(0))
         {
-            let model = &mut self.models[sender as usize];
+            let model = &mut self.models[sender];
             model.undo();
             model.on_idle(idle, rto);
         }
@@ -226,7 +226,7 @@ impl Watch {
 
     /// Takes in payload of `sender` that begins a known protocol element; true if it is the flow's first.
     #[cold]
-    pub fn begins_with(&mut self, sender: Direction, payload: &[u8]) -> bool {
+    pub fn begins_with(&mut self, sender: End, payload: &[u8]) -> bool {
         let first = self.first_payloads.is_none();
         self.first_payloads.get_or_insert_default().keep(sender, payload);
         first
@@ -253,14 +253,14 @@ impl Watch {
     }
 
     #[inline]
-    fn apply_acks(&mut self, sender: Direction, now: Nanos) {
+    fn apply_acks(&mut self, sender: End, now: Nanos) {
         if self.connection.half(sender).awaits_acks() {
             self.apply_waiting_acks(sender, now);
         }
     }
 
-    fn apply_waiting_acks(&mut self, sender: Direction, now: Nanos) {
-        let (model, builder) = (&mut self.models[sender as usize], &mut self.builders[sender as usize]);
+    fn apply_waiting_acks(&mut self, sender: End, now: Nanos) {
+        let (model, builder) = (&mut self.models[sender], &mut self.builders[sender]);
         let mut to_peer: Option<(Nanos, Nanos)> = None;
         let mut acked = Acked::default();
         while self.connection.half_mut(sender).next_acked(now, &mut acked) {
@@ -268,7 +268,7 @@ impl Watch {
             to_peer = span.map(|span| (acked.time, span)).or(to_peer);
             if let Some(rtt) = acked.rtt.filter(|_| !acked.steady) {
                 self.connection.measures(sender, &acked, rtt, builder.heard());
-                self.spikes[sender as usize].measures(&acked, || self.connection.base_rtt_at(acked.time));
+                self.spikes[sender].measures(&acked, || self.connection.base_rtt_at(acked.time));
             }
             let half = self.connection.half(sender);
             if builder.on_ack(&acked, half, model) {
@@ -292,9 +292,9 @@ impl Watch {
     }
 
     /// Takes in new data; true if it ended a pause.
-    fn new_data(&mut self, segment: &Segment, sender: Direction, bytes: u32, hole: i64, lost: u32) -> bool {
-        let (half, index) = (self.connection.half(sender), sender as usize);
-        let (model, builder) = (&mut self.models[index], &mut self.builders[index]);
+    fn new_data(&mut self, segment: &Segment, sender: End, bytes: u32, hole: i64, lost: u32) -> bool {
+        let half = self.connection.half(sender);
+        let (model, builder) = (&mut self.models[sender], &mut self.builders[sender]);
         if !builder.sending()
             && let Some(peer) = builder.last_peer_payload
         {
@@ -333,13 +333,13 @@ impl Watch {
         }
         model.on_send(half.flight_segments(), half.snd_una, half.snd_nxt);
         self.rounds.speaks(&Spoken { segment, bytes, held_up }, sender, &self.connection);
-        self.builders[sender.peer() as usize].on_peer_data(segment);
+        self.builders[sender.peer()].on_peer_data(segment);
         ends_pause
     }
 
-    fn again(&mut self, segment: &Segment, sender: Direction) {
-        let (half, index) = (self.connection.half(sender), sender as usize);
-        let (model, builder) = (&mut self.models[index], &mut self.builders[index]);
+    fn again(&mut self, segment: &Segment, sender: End) {
+        let half = self.connection.half(sender);
+        let (model, builder) = (&mut self.models[sender], &mut self.builders[sender]);
         let attempt = builder.on_retransmission(segment, half, model);
         let hinted = builder.loss_hints() > 0 || half.has_holes();
         match attempt.map(|attempt| (attempt.trigger, attempt.waited >= timers::LINUX_RTO_MIN)) {
@@ -355,40 +355,39 @@ impl Watch {
         self.rounds.finish(&self.connection);
         let base_rtt = self.connection.base_rtt();
         let threshold = LEAST_PAUSE.max(base_rtt.unwrap_or_default().scaled(STALL_SHARE));
-        let [client, server] = Direction::BOTH.map(|direction| self.close(direction, threshold, base_rtt));
+        let [client, server] = End::BOTH.map(|sender| self.close(sender, threshold, base_rtt));
         Finished {
             pauses: [client.pauses, server.pauses],
             bursts: [client.bursts, server.bursts],
             stretches: [client.stretches, server.stretches],
-            initial_flight: [self.builders[0].initial_flight, self.builders[1].initial_flight],
+            initial_flight: End::BOTH.map(|sender| self.builders[sender].initial_flight),
             dropped: self.builders.iter().map(|builder| builder.dropped).sum(),
             untold_from: self.builders.iter().filter_map(|builder| builder.untold_from).min(),
             threshold,
-            full_for: [self.builders[0].full_for, self.builders[1].full_for],
+            full_for: End::BOTH.map(|sender| self.builders[sender].full_for),
             until: None,
             watch: self,
         }
     }
 
-    fn close(&mut self, direction: Direction, threshold: Nanos, base_rtt: Option<Nanos>) -> Closed {
-        let (index, end) = (direction as usize, self.connection.end);
+    fn close(&mut self, sender: End, threshold: Nanos, base_rtt: Option<Nanos>) -> Closed {
         if let Some(last) = self.left_out_after {
-            self.builders[index].on_left_out(last);
+            self.builders[sender].on_left_out(last);
         }
-        self.apply_acks(direction, Nanos(i64::MAX));
+        self.apply_acks(sender, Nanos(i64::MAX));
         self.connection.keep_distances();
-        let half = self.connection.half(direction);
-        let builder = &mut self.builders[index];
+        let half = self.connection.half(sender);
+        let builder = &mut self.builders[sender];
         // A FIN ends the wait, unless data before it was still being repaired after it.
-        let over = builder.fin.filter(|fin| !builder.repairs_after(*fin)).unwrap_or(end);
+        let over = builder.fin.filter(|fin| !builder.repairs_after(*fin)).unwrap_or(self.connection.end);
         let ending = Ending { time: over, next_packet: None, lost: 0, hole: (0, 0), missing_ids: (0, 0), base_rtt };
-        builder.prepare(Nanos(i64::MAX), || base_rtt, half, &self.models[index], false);
-        builder.close(&ending, half, &mut self.models[index]);
+        builder.prepare(Nanos(i64::MAX), || base_rtt, half, &self.models[sender], false);
+        builder.close(&ending, half, &mut self.models[sender]);
         let (stretches, dropped) =
             builder.bottleneck.as_mut().map_or_else(Default::default, |bottleneck| bottleneck.finish(half));
         builder.dropped += dropped;
         let (pauses, bursts) =
-            arrange::arrange(builder, &stretches, threshold, &self.connection, direction, self.clock_steps.as_deref());
+            arrange::arrange(builder, &stretches, threshold, &self.connection, sender, self.clock_steps.as_deref());
         Closed { pauses, bursts, stretches }
     }
 }

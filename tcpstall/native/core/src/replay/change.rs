@@ -4,7 +4,8 @@ use serde::Serialize;
 
 use super::record::Record;
 use super::recover::{Refusal, shares};
-use super::setup::{Earlier, End, Level, Opening, Reuse, Setup, UNLIMITED};
+use super::setup::{Earlier, HostSetup, Level, Opening, Reuse, Setup, UNLIMITED};
+use crate::flow::End;
 use crate::sender::timers::TICK;
 use crate::time::Nanos;
 
@@ -89,7 +90,7 @@ impl Change {
     /// Applies the change to a setup, in one view of its unknown effects.
     pub fn apply(&self, setup: &mut Setup, view: View) {
         let value = self.value.unwrap_or(0);
-        let each = |setup: &mut Setup, change: &dyn Fn(&mut End)| setup.ends.iter_mut().for_each(change);
+        let each = |setup: &mut Setup, change: &dyn Fn(&mut HostSetup)| setup.ends.iter_mut().for_each(change);
         match self.name {
             "initcwnd" => each(setup, &|end| end.initial_window = value.clamp(1, 1 << 20) as u32),
             "sndbuf" => each(setup, &|end| {
@@ -129,7 +130,7 @@ impl Change {
     pub fn refused(&self, record: &Record, setup: &Setup) -> Option<Refusal> {
         match (self.name, self.value) {
             ("reuse-connection", Some(0)) if setup.spans.len() > 1 => Some(Refusal::NewConnections),
-            ("rate", _) if [0, 1].into_iter().any(|end| shares(record, end)) => Some(Refusal::SharedLine),
+            ("rate", _) if End::BOTH.into_iter().any(|end| shares(record, end)) => Some(Refusal::SharedLine),
             // Without Nagle's rule more and smaller buffers fill a full send buffer, and less data fits.
             ("nodelay", Some(1)) if setup.ends.iter().any(|end| end.nagle && !end.send_buffer.is_empty()) => {
                 Some(Refusal::HiddenLimit)
@@ -141,7 +142,8 @@ impl Change {
     /// True if the change sets a limit that the flow never reached, so that its effect is a guess.
     pub fn sets_hidden_limit(&self, setup: &Setup) -> bool {
         let Some(size) = self.value.filter(|_| self.name == "sndbuf") else { return false };
-        let binds = |end: &End| end.send_buffer.is_empty() && (size as f64 * ONE_SEGMENT_EACH) < end.most_out as f64;
+        let binds =
+            |end: &HostSetup| end.send_buffer.is_empty() && (size as f64 * ONE_SEGMENT_EACH) < end.most_out as f64;
         setup.ends.iter().any(binds)
     }
 
@@ -176,7 +178,7 @@ fn reuse(setup: &Setup, view: View) -> Option<Reuse> {
 }
 
 /// Levels at which the writer was blocked, the lowest first.
-fn levels(end: &End) -> Vec<&Level> {
+fn levels(end: &HostSetup) -> Vec<&Level> {
     let mut known: Vec<&Level> = end.send_buffer.iter().filter(|level| level.full < UNLIMITED).collect();
     known.sort_by_key(|level| level.full);
     known
@@ -184,7 +186,7 @@ fn levels(end: &End) -> Vec<&Level> {
 
 /// Level for a value of SO_SNDBUF, which is doubled and counts truesize: with one segment per buffer a little over half
 /// of that is payload, with large frames nearly all, and one more frame may be begun.
-fn send_buffer(end: &End, size: i64, view: View) -> Level {
+fn send_buffer(end: &HostSetup, size: i64, view: View) -> Level {
     let least = (size as f64 * ONE_SEGMENT_EACH) as i64;
     let known = levels(end);
     let now = known.get(known.len() / 2);
@@ -205,7 +207,7 @@ fn send_buffer(end: &End, size: i64, view: View) -> Level {
 }
 
 /// Level of a small send buffer that a small window would hide: SO_SNDBUF 16 KB, the smallest in common use.
-fn hidden_buffer(end: &End) -> Level {
+fn hidden_buffer(end: &HostSetup) -> Level {
     let full = ((16_384.0 * ONE_SEGMENT_EACH) as i64).max(end.most_out);
     Level { until: i64::MAX, full, wake: full * 2 / 3 }
 }

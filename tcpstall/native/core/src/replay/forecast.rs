@@ -9,7 +9,7 @@ use super::model::{Played, play};
 use super::record::Record;
 use super::recover::{Recovered, Refusal, recover};
 use super::remedies;
-use super::setup::{End, Setup};
+use super::setup::{HostSetup, Setup};
 use super::sizing::{Sizing, sizing};
 use super::times::Times;
 use crate::time::Nanos;
@@ -208,7 +208,7 @@ fn fit(setup: Setup, captured: &Times) -> Option<(Setup, Played)> {
         // A limiting buffer hides the effect of the window. One level for all data moves with a change, levels by
         // offset do not.
         let mut level = setup.clone();
-        level.ends.iter_mut().for_each(End::level_buffer);
+        level.ends.iter_mut().for_each(HostSetup::level_buffer);
         let allowed = setup.rtt.max(captured.transfer_ns.scaled(LEVEL)).0;
         return match play(&level) {
             Some(played) if played.distance(captured) <= usual.distance(captured).max(allowed) => Some((level, played)),

@@ -1,6 +1,6 @@
 //! Moves losses to other data: a changed transfer meets the path's losses elsewhere.
 
-use super::setup::{End, Setup};
+use super::setup::{HostSetup, Setup};
 
 /// Places that the losses take by turns, evenly apart, the captured one among them.
 const PLACES: i64 = 4;
@@ -16,7 +16,7 @@ pub(super) fn elsewhere(setup: &Setup) -> impl Iterator<Item = Setup> {
     })
 }
 
-fn turns(end: &mut End, turn: i64) {
+fn turns(end: &mut HostSetup, turn: i64) {
     let bytes = end.bytes().max(1);
     for loss in &mut end.losses {
         loss.at = (loss.at + bytes / PLACES * turn) % bytes;

@@ -2,7 +2,7 @@
 
 use super::setup::{Earlier, Span};
 use crate::causes::{self, Cause, Limits};
-use crate::flow::Direction;
+use crate::flow::End;
 use crate::packet_no::PacketNo;
 use crate::pause::Finished;
 use crate::results::{FlowRow, Wanted, flow_row};
@@ -38,7 +38,7 @@ pub struct Passing {
     /// Packet of the segment.
     pub packet: PacketNo,
     /// Sender of the segment.
-    pub sender: Direction,
+    pub sender: End,
     /// Classification of the segment.
     pub kind: Kind,
     /// Offset of its payload in its sender's data.
@@ -151,20 +151,19 @@ impl Record {
         let row = flow_row(flow, id, capture, &limits, wanted);
         let connection = flow.connection();
         let handshake = &connection.handshake;
-        let halves = &connection.halves;
         Record {
             cut,
             distances: connection.distances(),
             syn: handshake.syn,
             opened: [handshake.last_syn_ack, handshake.done],
             lost_handshakes: handshake.syns.max(handshake.syn_acks).saturating_sub(1),
-            mss: [0, 1].map(|end: usize| i64::from(halves[end].mss()).max(1)),
-            sack: halves[0].sack_permitted,
-            has_gaps: flow.incomplete() || flow.dropped > 0 || halves.iter().any(|half| half.never_seen > 0),
-            reno: Direction::BOTH.map(|direction| flow.model(direction).is_reno()),
+            mss: End::BOTH.map(|end| i64::from(connection.half(end).mss()).max(1)),
+            sack: connection.half(End::Client).sack_permitted,
+            has_gaps: flow.incomplete() || flow.dropped > 0 || connection.halves.iter().any(|half| half.never_seen > 0),
+            reno: End::BOTH.map(|end| flow.model(end).is_reno()),
             threshold: flow.threshold,
             others,
-            silences: [0, 1].map(|end| silences(flow, end, &limits)),
+            silences: End::BOTH.map(|end| silences(flow, end, &limits)),
             first_flight: flow.initial_flight.map(|flight| flight.map(|bytes| bytes as i64)),
             earlier: Earlier::Unknown,
             spans: spans(flow, &row),
@@ -195,7 +194,7 @@ pub fn among(records: &mut [&mut Record]) {
     }
 }
 
-fn silences(flow: &Finished, end: usize, limits: &Limits) -> Vec<Silence> {
+fn silences(flow: &Finished, end: End, limits: &Limits) -> Vec<Silence> {
     let mut silences = Vec::new();
     for pause in flow.pauses[end].iter().filter(|pause| pause.ended) {
         for part in causes::explain(pause, limits, flow.threshold) {
@@ -237,7 +236,7 @@ mod tests {
         Passing {
             time: Nanos::ZERO,
             packet: PacketNo(1),
-            sender: Direction::Client,
+            sender: End::Client,
             kind: Kind::Control,
             start: 0,
             bytes: 0,

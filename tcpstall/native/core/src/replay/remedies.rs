@@ -51,7 +51,7 @@ fn fitting(record: &Record, setup: &Setup) -> Option<(&'static str, Option<i64>)
     let waited = |sender| record.row.stalls.iter().any(|row| row.sender == sender && row.cause == Cause::CwndLimited);
     let larger = sizing(record).into_iter().filter(|size| waited(size.sender)).filter_map(|size| {
         let wanted = i64::try_from(size.initcwnd_segments).ok()?;
-        (wanted > i64::from(setup.ends[size.sender as usize].initial_window)).then_some(wanted)
+        (wanted > i64::from(setup.ends[size.sender].initial_window)).then_some(wanted)
     });
     Some(("initcwnd", Some(larger.max()?)))
 }

@@ -51,7 +51,7 @@ pub struct Opening {
 
 /// One end of the connection.
 #[derive(Clone, Debug, PartialEq)]
-pub struct End {
+pub struct HostSetup {
     /// Writes of its application, in order.
     pub steps: Vec<Step>,
     /// Payload of a full segment.
@@ -83,7 +83,7 @@ pub struct End {
     pub rate: Option<f64>,
 }
 
-impl End {
+impl HostSetup {
     /// The level of its send buffer for the next byte to be written; `past` a level from which it has just been woken.
     pub fn level(&self, written: i64, past: bool) -> Option<&Level> {
         let counts = |level: &Level| level.until < written || past && level.until == written;
@@ -136,7 +136,7 @@ pub enum Earlier {
 #[derive(Clone, Debug, PartialEq)]
 pub struct Setup {
     /// Client and server.
-    pub ends: [End; 2],
+    pub ends: [HostSetup; 2],
     /// Round trip without queues.
     pub rtt: Nanos,
     /// Timeouts of SYN or SYN-ACK before the handshake succeeded.

@@ -3,8 +3,9 @@
 use serde::Serialize;
 
 use super::record::Record;
+use crate::flow::End;
+use crate::results::FlowRow;
 use crate::results::rows::DirectionRow;
-use crate::results::{Direction, FlowRow};
 use crate::sender::sizes::{initial_window, so_sndbuf};
 
 /// Payload of an Ethernet frame with timestamps, where no segment size is known, bytes.
@@ -14,7 +15,7 @@ const USUAL_SEGMENT: u64 = 1_448;
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Sizing {
     /// Sender of the data.
-    pub sender: Direction,
+    pub sender: End,
     /// Largest rate that the path was seen to carry, payload bytes per second; `None` without evidence.
     pub rate_bytes_per_s: Option<u64>,
     /// That rate times the base round trip: the necessary flight, and the smallest window for it.
@@ -36,20 +37,21 @@ pub struct Sizing {
 
 /// Sizes of both directions that carried data, the client's first.
 pub(super) fn sizing(record: &Record) -> Vec<Sizing> {
-    let rows = [(Direction::Client, &record.row.directions.client), (Direction::Server, &record.row.directions.server)];
+    let rows = End::BOTH.map(|sender| (sender, record.row.directions.of(sender)));
     rows.into_iter()
-        .enumerate()
-        .filter(|(_, (_, row))| row.bytes > 0)
-        .map(|(end, (sender, row))| {
+        .filter(|(_, row)| row.bytes > 0)
+        .map(|(sender, row)| {
             let path = row.path;
             let windows = || {
-                let peer = record.passings.iter().filter(move |passing| passing.sender as usize == 1 - end);
+                let peer = record.passings.iter().filter(move |passing| passing.sender == sender.peer());
                 peer.filter_map(|passing| Some((passing.ack?, passing.edge?)))
                     .map(|(ack, edge)| (ack, (edge - ack).max(0) as u64))
             };
             let exchanges = record.row.exchanges.iter().flatten();
-            let message =
-                exchanges.map(|exchange| if end == 0 { exchange.request_bytes } else { exchange.response_bytes });
+            let message = exchanges.map(|exchange| match sender {
+                End::Client => exchange.request_bytes,
+                End::Server => exchange.response_bytes,
+            });
             let largest = message.max().filter(|bytes| *bytes > 0);
             let waited = record.row.stalls.iter().filter(|stall| stall.sender == sender);
             let announced = || windows().filter(|(ack, _)| *ack <= 1).map(|(_, window)| window).max();

@@ -3,7 +3,7 @@
 
 use crate::causes::details;
 use crate::causes::{Cause, Part};
-use crate::flow::Direction;
+use crate::flow::End;
 use crate::pause::{Finished, Pause};
 use crate::time::Nanos;
 
@@ -40,21 +40,21 @@ impl Busy {
     }
 
     /// Busy time, and the part of it that the window limited; `None` where the capture does not show it.
-    pub(super) fn of(&self, flow: &Finished, sender: Direction) -> (Option<Nanos>, Option<Nanos>) {
+    pub(super) fn of(&self, flow: &Finished, sender: End) -> (Option<Nanos>, Option<Nanos>) {
         let half = flow.connection().half(sender);
-        let first = flow.bursts[sender as usize].first().map(|burst| burst.start);
+        let first = flow.bursts[sender].first().map(|burst| burst.start);
         let (Some(first), Some(end), 0, false) = (first, self.end, flow.dropped, flow.incomplete()) else {
             return (None, None);
         };
         // Linux counts from the client's SYN, which waits in the same queue.
         let handshake = &flow.connection().handshake;
-        let here = sender == Direction::Client && !flow.connection().continues;
+        let here = sender == End::Client && !flow.connection().continues;
         let opening = handshake.start().zip(handshake.end()).filter(|_| here);
         let opening = opening.map_or(Nanos::ZERO, |(start, end)| end - start);
         // By the sender's own clock the last ACK may come after the flow's end, and data before the handshake's.
         let whole = flow.connection().end - flow.connection().start;
         let busy = ((end - first - self.idle).or_zero() + opening).min(whole);
-        let limited = (self.limited + flow.full_for[sender as usize]).min(busy);
+        let limited = (self.limited + flow.full_for[sender]).min(busy);
         (Some(busy), half.peer_scale.shift().map(|_| limited))
     }
 }

@@ -2,9 +2,9 @@
 
 use super::ledger::Owner;
 use super::rows::{BurstRow, DirectionRow, FlowRow, Names, StallRow};
-use super::syn::SynRow;
 use super::trust::ScaleKnown;
 use crate::exchange::{Exchange, Phase};
+use crate::flow::End;
 use crate::packet_no::PacketNo;
 use crate::wire::Segment;
 
@@ -117,16 +117,14 @@ pub fn flows(rows: &[FlowRow]) -> Columns {
         integers("stalls", rows, |row| Some(row.stalls.len() as i64)),
         integers("lost_ns", rows, |row| Some(row.lost().0)),
         integers("exchanges", rows, |row| signed(row.connection.exchanges)),
-        texts("closed_by", rows, |row| row.connection.closed_by.map(str::to_owned)),
+        texts("closed_by", rows, |row| row.connection.closed_by.map(|end| end.name().to_owned())),
         integers("idle_before_close_ns", rows, |row| row.connection.idle_before_close_ns.map(|span| span.0)),
         integers("rtt_spikes", rows, |row| signed(row.rtt_spikes.len() as u64 + row.rtt_spikes_dropped)),
         flags("at_end", rows, |row| row.at_end),
     ];
     columns.extend(trust(rows));
-    columns.extend(direction("client", rows, |row| &row.directions.client));
-    columns.extend(direction("server", rows, |row| &row.directions.server));
-    columns.extend(syn_columns("client", rows, |row| &row.directions.client.syn));
-    columns.extend(syn_columns("server", rows, |row| &row.directions.server.syn));
+    columns.extend(End::BOTH.into_iter().flat_map(|sender| direction(sender, rows)));
+    columns.extend(End::BOTH.into_iter().flat_map(|sender| syn_columns(sender, rows)));
     columns.extend(Owner::all().map(|owner| {
         let name = format!("time_{}_ns", owner.name().replace('-', "_"));
         integers(&name, rows, |row| Some(row.time_ns.of(owner).0))
@@ -157,8 +155,9 @@ fn trust(rows: &[FlowRow]) -> [Column; 12] {
     ]
 }
 
-fn direction(end: &str, rows: &[FlowRow], of: impl Fn(&FlowRow) -> &DirectionRow) -> [Column; 21] {
-    let name = |field: &str| format!("{end}_{field}");
+fn direction(sender: End, rows: &[FlowRow]) -> [Column; 21] {
+    let of: &dyn Fn(&FlowRow) -> &DirectionRow = &|row| row.directions.of(sender);
+    let name = |field: &str| format!("{}_{field}", sender.name());
     [
         integers(&name("bytes"), rows, |row| signed(of(row).bytes)),
         integers(&name("segments"), rows, |row| signed(of(row).segments)),
@@ -253,7 +252,7 @@ pub fn exchanges(rows: &[FlowRow]) -> Columns {
         rows.iter().flat_map(|flow| flow.exchanges.iter().flatten().map(move |exchange| (flow.id, exchange))).collect();
     let mut columns = vec![
         integers("flow", &all, |row| signed(row.0)),
-        texts("requester", &all, |row| Some(row.1.requester.to_owned())),
+        texts("requester", &all, |row| Some(row.1.requester.name().to_owned())),
         integers("start_ns", &all, |row| Some(row.1.start_ns.0)),
         integers("end_ns", &all, |row| Some(row.1.end_ns.0)),
         integers("latency_ns", &all, |row| Some(row.1.latency_ns.0)),
@@ -306,8 +305,8 @@ pub struct Sample {
     pub time_ns: i64,
     /// Packet number.
     pub packet: u64,
-    /// `client` or `server`.
-    pub sender: &'static str,
+    /// Sender of the segment.
+    pub sender: End,
     /// `data`, `retransmission`, `ack`, `probe`.
     pub kind: &'static str,
     /// First byte, relative to the ISN.
@@ -333,7 +332,7 @@ pub fn samples(rows: &[Sample]) -> Columns {
     vec![
         integers("time_ns", rows, |row| Some(row.time_ns)),
         integers("packet", rows, |row| signed(row.packet)),
-        texts("sender", rows, |row| Some(row.sender.to_owned())),
+        texts("sender", rows, |row| Some(row.sender.name().to_owned())),
         texts("kind", rows, |row| Some(row.kind.to_owned())),
         integers("seq", rows, |row| Some(row.seq)),
         integers("bytes", rows, |row| Some(row.bytes)),
@@ -347,8 +346,9 @@ pub fn samples(rows: &[Sample]) -> Columns {
     ]
 }
 
-fn syn_columns(end: &str, rows: &[FlowRow], of: impl Fn(&FlowRow) -> &SynRow) -> [Column; 7] {
-    let name = |field: &str| format!("{end}_{field}");
+fn syn_columns(sender: End, rows: &[FlowRow]) -> [Column; 7] {
+    let of = |row: &FlowRow| row.directions.of(sender).syn;
+    let name = |field: &str| format!("{}_{field}", sender.name());
     [
         integers(&name("syns"), rows, |row| signed(of(row).count.into())),
         integers(&name("syn_ttl"), rows, |row| of(row).ttl.map(i64::from)),

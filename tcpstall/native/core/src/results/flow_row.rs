@@ -18,7 +18,7 @@ use super::syn::SynRow;
 use super::trust::TrustRow;
 use crate::causes::{self, Cause, Limits, Missing, Opening, Part, Proof};
 use crate::exchange::{self, Wait};
-use crate::flow::{Connection, Direction};
+use crate::flow::{Connection, End};
 use crate::pause::{Burst, Finished, Pause};
 use crate::time::Nanos;
 use crate::vec_growth;
@@ -40,21 +40,21 @@ pub fn flow_row(flow: &Finished, id: u64, capture: u32, limits: &Limits, wanted:
     let mut stalls = Vec::new();
     let outcome = Outcome::of(flow);
     stalls.extend(handshake_stall(flow, outcome));
-    let busy = [0, 1].map(|end| judged(flow, &flow.pauses[end], limits, &mut stalls));
+    let busy = End::BOTH.map(|end| judged(flow, &flow.pauses[end], limits, &mut stalls));
     leave_out_late_handshake(&mut stalls);
     outcome_advice::advise(&mut stalls, outcome);
     // Each sender's stalls are in order already; a stable sort would take half of the time again.
     stalls.sort_unstable_by_key(|stall| (stall.start_ns, stall.sender as u8, stall.end_ns));
     (0..).zip(&mut stalls).for_each(|(number, stall)| stall.number = number);
-    let fastest = [0, 1].map(|end: usize| pace::fastest(&flow.bursts[end]));
+    let fastest = End::BOTH.map(|end| pace::fastest(&flow.bursts[end]));
     pace::withhold(&mut stalls, fastest);
-    let full = Direction::BOTH.map(|direction| path::busy(flow, direction, limits));
+    let full = End::BOTH.map(|end| path::busy(flow, end, limits));
     let time_ns = sweep::ledger(flow, &stalls, &full);
     let exchanges = wanted.exchanges.then(|| exchange::exchanges(flow, &waits(&stalls)));
     stalls.retain(|stall| stall.duration_ns >= wanted.least_stall);
-    let path_of = |direction: Direction| {
-        let mut row = path_row(flow, direction, &full[direction as usize], limits);
-        pace::withhold_path(&mut row, fastest[direction as usize]);
+    let path_of = |sender: End| {
+        let mut row = path_row(flow, sender, &full[sender], limits);
+        pace::withhold_path(&mut row, fastest[sender]);
         row
     };
     let (rtt_spikes, rtt_spikes_dropped) = round_trip::spikes(flow);
@@ -85,8 +85,8 @@ pub fn flow_row(flow: &Finished, id: u64, capture: u32, limits: &Limits, wanted:
             duration_ns: connection.handshake.start().zip(connection.handshake.end()).map(|(start, end)| end - start),
         },
         directions: DirectionsRow {
-            client: direction_row(flow, Direction::Client, &busy[0], path_of(Direction::Client)),
-            server: direction_row(flow, Direction::Server, &busy[1], path_of(Direction::Server)),
+            client: direction_row(flow, End::Client, &busy, path_of(End::Client)),
+            server: direction_row(flow, End::Server, &busy, path_of(End::Server)),
         },
         trust: TrustRow::of(flow, vantage(connection).side),
         notes: notes(flow),
@@ -106,7 +106,7 @@ pub fn flow_row(flow: &Finished, id: u64, capture: u32, limits: &Limits, wanted:
 fn leave_out_late_handshake(stalls: &mut Vec<StallRow>) {
     let Some(handshake) = stalls.first().filter(|stall| stall.cause == Cause::Handshake) else { return };
     let (start, end) = (handshake.start_ns, handshake.end_ns);
-    let within = |stall: &StallRow| stall.sender == Direction::Client && stall.start_ns < end && stall.end_ns > start;
+    let within = |stall: &StallRow| stall.sender == End::Client && stall.start_ns < end && stall.end_ns > start;
     if stalls[1..].iter().any(within) {
         stalls.remove(0);
     }
@@ -142,8 +142,8 @@ fn judged(flow: &Finished, pauses: &[Pause], limits: &Limits, stalls: &mut Vec<S
 
 /// Waits of the client and of the server, as input to the exchanges.
 fn waits(stalls: &[StallRow]) -> [Vec<Wait>; 2] {
-    [Direction::Client, Direction::Server].map(|side| {
-        let own = stalls.iter().filter(|stall| stall.sender == side);
+    End::BOTH.map(|sender| {
+        let own = stalls.iter().filter(|stall| stall.sender == sender);
         own.map(|stall| Wait { start: stall.start_ns, end: stall.end_ns, cause: stall.cause, detail: stall.detail })
             .collect()
     })
@@ -181,29 +181,29 @@ fn notes(flow: &Finished) -> Vec<&'static str> {
     notes
 }
 
-fn direction_row(flow: &Finished, direction: Direction, busy: &Busy, path: PathRow) -> DirectionRow {
-    let (busy_ns, rwnd_limited_ns) = busy.of(flow, direction);
-    let half = flow.connection().half(direction);
+fn direction_row(flow: &Finished, sender: End, busy: &[Busy; 2], path: PathRow) -> DirectionRow {
+    let (busy_ns, rwnd_limited_ns) = busy[sender].of(flow, sender);
+    let half = flow.connection().half(sender);
     DirectionRow {
         bytes: half.bytes,
         segments: half.frames,
         mss_bytes: half.known_mss(),
-        window_scale: flow.connection().half(direction.peer()).peer_scale.shift(),
-        initial_window_bytes: flow.initial_flight[direction as usize].filter(|_| half.syn_seen),
+        window_scale: flow.connection().half(sender.peer()).peer_scale.shift(),
+        initial_window_bytes: flow.initial_flight[sender].filter(|_| half.syn_seen),
         max_in_flight_bytes: half.max_flight.max(0) as u64,
         retransmitted_bytes: half.retransmitted,
         busy_ns,
         rwnd_limited_ns,
         path,
-        repair: RepairRow::of(flow.repairs(direction), half),
-        syn: SynRow::of(flow.connection(), direction),
-        announced_window_bytes: announced(flow, direction),
+        repair: RepairRow::of(flow.repairs(sender), half),
+        syn: SynRow::of(flow.connection(), sender),
+        announced_window_bytes: announced(flow, sender),
     }
 }
 
 /// The largest window that an end announced before its peer stopped to wait.
-fn announced(flow: &Finished, direction: Direction) -> Option<u64> {
-    let newest = flow.pauses[direction.peer() as usize].last()?;
+fn announced(flow: &Finished, end: End) -> Option<u64> {
+    let newest = flow.pauses[end.peer()].last()?;
     u64::try_from(newest.largest_window).ok().filter(|window| *window > 0)
 }
 
@@ -220,9 +220,9 @@ fn vantage(connection: &Connection) -> VantageRow {
     let share = to_client.0 as f64 / (to_client + to_server).0.max(1) as f64;
     let samples = client.vantage.samples().min(server.vantage.samples());
     let (side, margin) = if share <= AT_AN_END {
-        ("client", 1.0 - share / AT_AN_END)
+        (End::Client.name(), 1.0 - share / AT_AN_END)
     } else if share >= 1.0 - AT_AN_END {
-        ("server", 1.0 - (1.0 - share) / AT_AN_END)
+        (End::Server.name(), 1.0 - (1.0 - share) / AT_AN_END)
     } else {
         ("between", ((share.min(1.0 - share) - AT_AN_END) / AT_AN_END).min(1.0))
     };
@@ -231,7 +231,7 @@ fn vantage(connection: &Connection) -> VantageRow {
 }
 
 fn burst_rows(bursts: &[Vec<Burst>; 2]) -> Vec<BurstRow> {
-    let row = |sender: Direction| {
+    let row = |sender: End| {
         move |burst: &Burst| BurstRow {
             sender,
             start_ns: burst.start,
@@ -243,7 +243,7 @@ fn burst_rows(bursts: &[Vec<Burst>; 2]) -> Vec<BurstRow> {
     };
     let [client, server] = bursts;
     let mut rows: Vec<BurstRow> =
-        client.iter().map(row(Direction::Client)).chain(server.iter().map(row(Direction::Server))).collect();
+        client.iter().map(row(End::Client)).chain(server.iter().map(row(End::Server))).collect();
     rows.sort_by_key(|burst| burst.start_ns);
     rows
 }
@@ -279,7 +279,7 @@ fn handshake_stall(flow: &Finished, outcome: Option<Outcome>) -> Option<StallRow
     let handshake = &connection.handshake;
     let again = handshake.syns.saturating_sub(1) + handshake.syn_acks.saturating_sub(1);
     // Data of the accepting end shows that the SYN was answered, whatever of the handshake was captured.
-    let answered = handshake.done.is_some() || connection.half(Direction::Server).bytes > 0;
+    let answered = handshake.done.is_some() || connection.half(End::Server).bytes > 0;
     let proof = causes::judge_handshake(Opening {
         sent_again: again,
         complete: answered,
@@ -295,7 +295,7 @@ fn handshake_stall(flow: &Finished, outcome: Option<Outcome>) -> Option<StallRow
     };
     Some(StallRow {
         number: 0,
-        sender: Direction::Client,
+        sender: End::Client,
         start_ns: start,
         end_ns: end,
         duration_ns: end - start,

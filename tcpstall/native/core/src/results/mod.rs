@@ -37,4 +37,4 @@ pub use flow_row::{Wanted, flow_row};
 pub use receiver::Receiver;
 pub use rows::{BurstRow, Evidence, FlowRow, StallRow};
 
-pub use crate::flow::Direction;
+pub use crate::flow::End;

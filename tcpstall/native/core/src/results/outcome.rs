@@ -3,7 +3,7 @@
 use serde::{Serialize, Serializer};
 
 use crate::flow::silence::Silence;
-use crate::flow::{Connection, Direction, State};
+use crate::flow::{Connection, End, State};
 use crate::pause::Finished;
 use crate::time::Nanos;
 
@@ -24,7 +24,7 @@ pub enum Outcome {
     /// The client reset the connection instead of completing the handshake.
     Aborted,
     /// Data was retransmitted repeatedly, and the peer was not heard any more.
-    Gone(Direction),
+    Gone(End),
     /// The capture ends so soon after the SYN or SYN-ACK that the answer may have followed.
     TooEarly,
     /// Packets of one end answer the other end, and the capture holds nothing of the other end.
@@ -70,7 +70,7 @@ fn opening(connection: &Connection, until: Nanos) -> Option<Outcome> {
     }
     // An end sends only SYNs before it has an answer.
     let went_on = connection.state != State::Opening || client.bytes > 0 || server.bytes > 0;
-    let [by_client, by_server] = [Direction::Server, Direction::Client].map(|of| connection.silence[of as usize].heard);
+    let [by_client, by_server] = End::BOTH.map(|end| connection.silence[end.peer()].heard);
     let late = until - start >= PATIENCE;
     match (by_client.is_some(), by_server.is_some(), went_on) {
         (true, true, _) if handshake.syn_ack.is_none() => None, // A challenge ACK, or a RST of an older connection.
@@ -89,12 +89,12 @@ fn opening(connection: &Connection, until: Nanos) -> Option<Outcome> {
 
 /// Outcome of an end that retransmitted the same data repeatedly to a silent peer.
 fn gone(connection: &Connection, until: Nanos) -> Option<Outcome> {
-    let lost = |end: &Direction| {
-        let (silence, half) = (connection.silence[*end as usize], connection.half(*end));
+    let lost = |&end: &End| {
+        let (silence, half) = (connection.silence[end], connection.half(end));
         let since = silence.heard.unwrap_or(connection.start);
         silence.attempts >= ATTEMPTS && until - since >= PATIENCE && half.snd_una < half.snd_nxt
     };
-    Direction::BOTH.into_iter().find(lost).map(Outcome::Gone)
+    End::BOTH.into_iter().find(lost).map(Outcome::Gone)
 }
 
 /// Outcome in the report.
@@ -107,7 +107,7 @@ pub struct OutcomeRow {
     pub outcome: Option<Outcome>,
     /// The end that got no answer.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub unanswered_sender: Option<Direction>,
+    pub unanswered_sender: Option<End>,
     /// Number of its SYNs or SYN-ACKs; for `gone` the number of retransmissions of the data.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub unanswered_attempts: Option<u32>,
@@ -122,14 +122,14 @@ impl OutcomeRow {
         let (handshake, start) = (&connection.handshake, connection.start);
         let span = |since: Option<Nanos>| Some((until - since.unwrap_or(start)).or_zero());
         let (sender, attempts, waited) = match outcome {
-            Some(Outcome::Unreachable) => (Direction::Client, handshake.syns, span(handshake.syn)),
-            Some(Outcome::HalfOpen) => (Direction::Server, handshake.syn_acks, span(handshake.syn_ack)),
+            Some(Outcome::Unreachable) => (End::Client, handshake.syns, span(handshake.syn)),
+            Some(Outcome::HalfOpen) => (End::Server, handshake.syn_acks, span(handshake.syn_ack)),
             Some(Outcome::TooEarly) if handshake.syn_ack.is_some() => {
-                (Direction::Server, handshake.syn_acks, span(handshake.syn_ack))
+                (End::Server, handshake.syn_acks, span(handshake.syn_ack))
             }
-            Some(Outcome::TooEarly) => (Direction::Client, handshake.syns, span(handshake.syn)),
+            Some(Outcome::TooEarly) => (End::Client, handshake.syns, span(handshake.syn)),
             Some(Outcome::Gone(end)) => {
-                let Silence { heard, attempts, .. } = connection.silence[end as usize];
+                let Silence { heard, attempts, .. } = connection.silence[end];
                 (end, attempts, span(heard))
             }
             _ => return OutcomeRow { outcome, ..OutcomeRow::default() },
@@ -250,7 +250,7 @@ mod tests {
             let tries = (0..=times).map(|time| (100 + (200 << time), 0, Flags::ACK, 1, 100));
             OPENED.into_iter().chain(tries).collect::<Vec<_>>()
         };
-        assert_eq!(outcome(&again(3), 2_000), Some(Outcome::Gone(Direction::Client)));
+        assert_eq!(outcome(&again(3), 2_000), Some(Outcome::Gone(End::Client)));
         assert_eq!(outcome(&again(2), 2_000), None);
     }
 

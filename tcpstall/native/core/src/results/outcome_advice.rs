@@ -3,18 +3,18 @@
 use super::outcome::Outcome;
 use super::rows::StallRow;
 use crate::causes::Cause;
-use crate::flow::Direction;
+use crate::flow::End;
 
 /// Replaces the cause's advice by the outcome's, where the cause's does not fit.
 pub(super) fn advise(stalls: &mut [StallRow], outcome: Option<Outcome>) {
     let (cause, sender, advice) = match outcome {
         Some(Outcome::TooEarly) => {
-            (Cause::Handshake, Direction::Client, "capture for longer: the answer may have come later")
+            (Cause::Handshake, End::Client, "capture for longer: the answer may have come later")
         }
-        Some(Outcome::OneSided) => (Cause::Handshake, Direction::Client, "capture both directions"),
+        Some(Outcome::OneSided) => (Cause::Handshake, End::Client, "capture both directions"),
         Some(Outcome::Aborted) => (
             Cause::Handshake,
-            Direction::Client,
+            End::Client,
             "look at the client: it reset the connection although the server had accepted it",
         ),
         Some(Outcome::Gone(end)) => (

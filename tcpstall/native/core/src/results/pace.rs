@@ -57,7 +57,7 @@ pub(super) fn withhold_path(row: &mut PathRow, fastest: Option<f64>) {
 /// fastest second replaces them.
 pub(super) fn withhold(stalls: &mut [StallRow], fastest: [Option<f64>; 2]) {
     for stall in stalls {
-        let own = fastest[stall.sender as usize];
+        let own = fastest[stall.sender];
         let evidence = &mut stall.evidence;
         let mut withheld = false;
         if !is_near(evidence.ceiling.ceiling_bytes_per_s, own) {

@@ -3,7 +3,7 @@
 use serde::Serialize;
 
 use crate::causes::Limits;
-use crate::flow::Direction;
+use crate::flow::End;
 use crate::pause::{Burst, Finished, Pause, Stretch};
 use crate::time::Nanos;
 
@@ -53,14 +53,14 @@ const LINK_ROUNDS: i64 = 2;
 
 /// Times when the path was busy with a direction's data, in order: a queue stood, or the link's rate is known and was
 /// reached.
-pub(super) fn busy(flow: &Finished, direction: Direction, limits: &Limits) -> Vec<(Nanos, Nanos)> {
-    let stretches = flow.stretches[direction as usize].iter().map(|stretch| (stretch.start, stretch.end));
+pub(super) fn busy(flow: &Finished, sender: End, limits: &Limits) -> Vec<(Nanos, Nanos)> {
+    let stretches = flow.stretches[sender].iter().map(|stretch| (stretch.start, stretch.end));
     let full = |burst: &&Burst| {
         let (span, link) = (burst.end - burst.start, limits.link_bytes_per_s);
         let long = flow.connection().base_rtt().is_some_and(|rtt| span > rtt.times(LINK_ROUNDS));
         long && link.is_some_and(|link| burst.bytes as f64 * 1e9 >= LINK_FULL * link as f64 * span.0 as f64)
     };
-    let bursts = flow.bursts[direction as usize].iter().filter(full).map(|burst| (burst.start, burst.end));
+    let bursts = flow.bursts[sender].iter().filter(full).map(|burst| (burst.start, burst.end));
     let mut spans: Vec<(Nanos, Nanos)> = stretches.chain(bursts).collect();
     spans.sort();
     let (mut reached, last) = (flow.connection().start, flow.connection().end);
@@ -73,8 +73,8 @@ pub(super) fn busy(flow: &Finished, direction: Direction, limits: &Limits) -> Ve
 }
 
 /// Row of a direction.
-pub(super) fn path_row(flow: &Finished, direction: Direction, busy: &[(Nanos, Nanos)], limits: &Limits) -> PathRow {
-    let stretches = &flow.stretches[direction as usize];
+pub(super) fn path_row(flow: &Finished, sender: End, busy: &[(Nanos, Nanos)], limits: &Limits) -> PathRow {
+    let stretches = &flow.stretches[sender];
     let span = stretches.iter().fold(Nanos::ZERO, |sum, stretch| sum + stretch.span());
     let bytes = stretches.iter().map(|stretch| stretch.bytes).sum::<i64>();
     let queued = |stretch: &Stretch| stretch.queue.0 as f64 * stretch.span().0 as f64;
@@ -82,7 +82,7 @@ pub(super) fn path_row(flow: &Finished, direction: Direction, busy: &[(Nanos, Na
     // While the queue drains after the last data nobody waits to send: that is closing.
     let last = flow.bursts.iter().filter_map(|bursts| bursts.last()).map(|burst| burst.end).max().unwrap_or_default();
     let busy = busy.iter().map(|(start, end)| ((*end).min(last) - *start).or_zero());
-    let reached = rate.or_else(|| whole_rate(flow, direction));
+    let reached = rate.or_else(|| whole_rate(flow, sender));
     PathRow {
         bottleneck_bytes_per_s: rate.map(|rate| rate as u64),
         bdp_bytes: rate.and_then(|rate| product(rate, flow.connection().base_rtt())),
@@ -93,10 +93,10 @@ pub(super) fn path_row(flow: &Finished, direction: Direction, busy: &[(Nanos, Na
     }
 }
 
-fn whole_rate(flow: &Finished, direction: Direction) -> Option<f64> {
-    let bursts = &flow.bursts[direction as usize];
+fn whole_rate(flow: &Finished, sender: End) -> Option<f64> {
+    let bursts = &flow.bursts[sender];
     let span = bursts.last()?.end - bursts.first()?.start;
-    (span > Nanos::ZERO).then(|| flow.connection().half(direction).bytes as f64 * 1e9 / span.0 as f64)
+    (span > Nanos::ZERO).then(|| flow.connection().half(sender).bytes as f64 * 1e9 / span.0 as f64)
 }
 
 /// Evidence of a stall.

@@ -4,7 +4,7 @@ use serde::{Serialize, Serializer};
 
 use crate::causes::Part;
 use crate::causes::excess::{Owner, excess};
-use crate::flow::Direction;
+use crate::flow::End;
 use crate::pause::{Finished, Pause};
 use crate::time::Nanos;
 
@@ -37,7 +37,7 @@ fn word<S: Serializer>(owner: &Option<Owner>, serializer: S) -> Result<S::Ok, S:
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct SpikeRow {
     /// Sender whose data was acknowledged late.
-    pub sender: Direction,
+    pub sender: End,
     /// Time when the ACK reached the sender.
     pub time_ns: Nanos,
     /// Length of the round trip.
@@ -51,7 +51,7 @@ pub struct SpikeRow {
 /// Spikes of both senders in order of time, and the number that a limit dropped.
 pub(super) fn spikes(flow: &Finished) -> (Vec<SpikeRow>, u64) {
     let (mut rows, last) = (Vec::new(), flow.connection().end);
-    for sender in Direction::BOTH {
+    for sender in End::BOTH {
         rows.extend(flow.spikes(sender).list.iter().map(|spike| SpikeRow {
             sender,
             // The last ACK may reach a distant sender after the flow's last packet passed the tap.
@@ -62,5 +62,5 @@ pub(super) fn spikes(flow: &Finished) -> (Vec<SpikeRow>, u64) {
         }));
     }
     rows.sort_by_key(|spike| spike.time_ns);
-    (rows, Direction::BOTH.iter().map(|sender| flow.spikes(*sender).dropped).sum())
+    (rows, End::BOTH.iter().map(|sender| flow.spikes(*sender).dropped).sum())
 }

@@ -13,7 +13,7 @@ use super::syn::SynRow;
 use super::trust::TrustRow;
 use crate::causes::Cause;
 use crate::exchange::{ConnectionRow, Exchange};
-use crate::flow::Direction;
+use crate::flow::End;
 use crate::flow::first_payload::FirstPayloads;
 use crate::packet_no::PacketNo;
 use crate::time::Nanos;
@@ -84,11 +84,21 @@ pub struct DirectionsRow {
     pub server: DirectionRow,
 }
 
+impl DirectionsRow {
+    /// Data of `sender`.
+    pub fn of(&self, sender: End) -> &DirectionRow {
+        match sender {
+            End::Client => &self.client,
+            End::Server => &self.server,
+        }
+    }
+}
+
 /// Segments that one sender sent without waiting between them.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct BurstRow {
     /// Sender of the burst.
-    pub sender: Direction,
+    pub sender: End,
     /// First segment.
     pub start_ns: Nanos,
     /// Last segment.
@@ -172,7 +182,7 @@ pub struct StallRow {
     /// Number of the stall in its flow in order of time, counting from 0; stalls left out of the list count too.
     pub number: u64,
     /// Sender of the data that waited.
-    pub sender: Direction,
+    pub sender: End,
     /// Time of the last byte of new data before it.
     pub start_ns: Nanos,
     /// Time of the next byte of new data, or of the change of the reason.

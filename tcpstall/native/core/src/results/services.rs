@@ -13,6 +13,7 @@ use serde::{Serialize, Serializer};
 use super::outcome::Outcome;
 use super::room::Room;
 use super::rows::FlowRow;
+use crate::flow::End;
 use crate::time::Nanos;
 use crate::wire::{Address, Endpoint};
 
@@ -31,7 +32,7 @@ const TIMER_SHARE: f64 = 0.05;
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct IdleClose {
     /// `client` or `server`.
-    pub side: &'static str,
+    pub side: End,
     /// Median of its idle times.
     pub after_ns: Nanos,
     /// Connections that it closed after that time.
@@ -154,13 +155,12 @@ impl Services {
             service.outcomes[place] += 1;
         }
         if let Some(by) = row.connection.closed_by {
-            let end = usize::from(by == "server");
-            service.closed[end] += 1;
+            service.closed[by] += 1;
             let idle = row.connection.idle_before_close_ns.filter(|idle| *idle >= LEAST_IDLE);
             if let (Some(idle), Some(closed)) = (idle, row.connection.closed_ns)
-                && service.idles[end].len() < self.room.idles
+                && service.idles[by].len() < self.room.idles
             {
-                service.idles[end].push((idle, closed));
+                service.idles[by].push((idle, closed));
             }
         }
         if row.continues {
@@ -224,8 +224,8 @@ impl Services {
                 gone: service.outcomes[3],
                 avoidable_handshakes,
                 avoidable_ns,
-                closed_by_client: service.closed[0],
-                closed_by_server: service.closed[1],
+                closed_by_client: service.closed[End::Client],
+                closed_by_server: service.closed[End::Server],
                 idle_close: idle_close(service.idles),
             }
         };
@@ -274,8 +274,8 @@ impl Client {
 /// time are due to a shutdown, not to a timer.
 fn idle_close([client, server]: [Vec<(Nanos, Nanos)>; 2]) -> Option<IdleClose> {
     let (side, mut idles) = match (client.is_empty(), server.is_empty()) {
-        (true, false) => ("server", server),
-        (false, true) => ("client", client),
+        (true, false) => (End::Server, server),
+        (false, true) => (End::Client, client),
         _ => return None,
     };
     idles.sort();
@@ -293,6 +293,7 @@ fn idle_close([client, server]: [Vec<(Nanos, Nanos)>; 2]) -> Option<IdleClose> {
 mod tests {
     use super::{Client, IdleClose, Services, idle_close};
     use crate::causes::Limits;
+    use crate::flow::End;
     use crate::pause::Watch;
     use crate::results::room::Room;
     use crate::results::{FlowRow, Wanted, flow_row};
@@ -324,7 +325,7 @@ mod tests {
     #[test]
     fn a_timer_is_told_by_idle_times_that_agree() {
         let found = idle_close([vec![], idles(&[(65, 100), (65, 120), (66, 300), (65, 301)])]);
-        assert_eq!(found, Some(IdleClose { side: "server", after_ns: Nanos(65_000_000_000), connections: 4 }));
+        assert_eq!(found, Some(IdleClose { side: End::Server, after_ns: Nanos(65_000_000_000), connections: 4 }));
         assert_eq!(idle_close([idles(&[(30, 90)]), idles(&[(65, 100), (65, 200), (65, 300)])]), None);
         assert_eq!(idle_close([vec![], idles(&[(5, 100), (65, 200), (300, 900)])]), None);
         assert_eq!(idle_close([vec![], idles(&[(65, 100), (65, 200)])]), None);

@@ -3,20 +3,20 @@
 use super::ledger::{Ledger, Owner};
 use super::rows::StallRow;
 use crate::causes::{self, Cause};
-use crate::flow::Direction;
+use crate::flow::End;
 use crate::pause::{Burst, Finished};
 use crate::time::Nanos;
 
-/// Times when the path was busy with one direction's data.
+/// Times when the path was busy with one sender's data.
 pub(super) type Busy = Vec<(Nanos, Nanos)>;
 
 /// Claim on a stretch.
 #[derive(Clone, Copy, PartialEq)]
 enum Claim {
     /// The path was busy with this sender's data.
-    Path(Direction),
+    Path(End),
     Sending,
-    Stall(Direction, Cause),
+    Stall(End, Cause),
 }
 
 struct Span {
@@ -41,7 +41,7 @@ pub(super) fn ledger(flow: &Finished, stalls: &[StallRow], busy: &[Busy; 2]) -> 
     let rest = if flow.untold_from.is_some() { Owner::Waiting(Cause::Unexplained) } else { Owner::Closing };
     ledger.add(rest, end - closing);
     let mut cursor = handshake;
-    let mut previous: Option<Direction> = None;
+    let mut previous: Option<End> = None;
     let turns = Turns::of(flow);
     for (from, to, claim) in covered(&spans, handshake, closing) {
         if from > cursor {
@@ -54,8 +54,8 @@ pub(super) fn ledger(flow: &Finished, stalls: &[StallRow], busy: &[Busy; 2]) -> 
     if closing > cursor {
         share_pause(&mut ledger, flow, previous, None, cursor, closing);
     }
-    for direction in Direction::BOTH.into_iter().filter(|direction| busy[*direction as usize].is_empty()) {
-        ledger.passes(Owner::Sending, Owner::Waiting(Cause::RwndLimited), clocked_by_window(flow, direction));
+    for sender in End::BOTH.into_iter().filter(|sender| busy[*sender].is_empty()) {
+        ledger.passes(Owner::Sending, Owner::Waiting(Cause::RwndLimited), clocked_by_window(flow, sender));
     }
     ledger
 }
@@ -64,22 +64,15 @@ pub(super) fn ledger(flow: &Finished, stalls: &[StallRow], busy: &[Busy; 2]) -> 
 const CLOCKED_ROUNDS: i64 = 8;
 
 /// Time between two segments too close for a pause, while the peer's window was full: each ACK released the next segment.
-fn clocked_by_window(flow: &Finished, sender: Direction) -> Nanos {
-    let full = flow.full_for[sender as usize];
+fn clocked_by_window(flow: &Finished, sender: End) -> Nanos {
+    let full = flow.full_for[sender];
     let clocked = flow.connection().base_rtt().is_some_and(|rtt| full > rtt.times(CLOCKED_ROUNDS));
     if clocked { full } else { Nanos::ZERO }
 }
 
 /// Splits a stretch that no stall and no burst owns: travel up to one base round trip, the application beyond it.
-fn share_pause(
-    ledger: &mut Ledger,
-    flow: &Finished,
-    previous: Option<Direction>,
-    next: Option<Direction>,
-    from: Nanos,
-    to: Nanos,
-) {
-    let first_words_of_client = previous.is_none() && next == Some(Direction::Client);
+fn share_pause(ledger: &mut Ledger, flow: &Finished, previous: Option<End>, next: Option<End>, from: Nanos, to: Nanos) {
+    let first_words_of_client = previous.is_none() && next == Some(End::Client);
     // Hostile clocks can make a round trip negative.
     let rtt = flow.connection().base_rtt_at(to).unwrap_or_default().or_zero();
     let allowance = if first_words_of_client { Nanos::ZERO } else { rtt };
@@ -102,9 +95,9 @@ fn spans(flow: &Finished, stalls: &[StallRow], busy: &[Busy; 2]) -> Vec<Span> {
         },
     });
     let mut spans: Vec<Span> = sending.chain(waiting).collect();
-    for direction in Direction::BOTH {
-        let busy = busy[direction as usize].iter();
-        spans.extend(busy.map(|&(start, end)| Span { start, end, claim: Claim::Path(direction) }));
+    for sender in End::BOTH {
+        let busy = busy[sender].iter();
+        spans.extend(busy.map(|&(start, end)| Span { start, end, claim: Claim::Path(sender) }));
     }
     spans.sort_by_key(|span| (span.start, span.end));
     spans
@@ -150,7 +143,7 @@ fn covered(spans: &[Span], from: Nanos, to: Nanos) -> Vec<(Nanos, Nanos, Owner)>
 /// had another reason to wait. Where both ends wait at once, the cause whose rule comes first owns the time.
 fn strongest(spans: &[Span], active: &[usize]) -> Option<Owner> {
     let claims = || active.iter().map(|index| spans[*index].claim);
-    let stalls = |sender: Direction| claims().any(|claim| matches!(claim, Claim::Stall(other, _) if other == sender));
+    let stalls = |sender: End| claims().any(|claim| matches!(claim, Claim::Stall(other, _) if other == sender));
     let rank = |claim: &Claim| match *claim {
         Claim::Path(sender) if !stalls(sender) => 0,
         Claim::Sending => 1,
@@ -166,25 +159,24 @@ fn strongest(spans: &[Span], active: &[usize]) -> Option<Owner> {
 
 /// Turns of speaking, by the bursts of both ends.
 struct Turns {
-    bursts: Vec<(Nanos, Nanos, Direction)>,
+    bursts: Vec<(Nanos, Nanos, End)>,
 }
 
 impl Turns {
     fn of(flow: &Finished) -> Turns {
-        let of = |direction: Direction| move |burst: &Burst| (burst.start, burst.end, direction);
+        let of = |sender: End| move |burst: &Burst| (burst.start, burst.end, sender);
         let [client, server] = &flow.bursts;
-        let mut bursts: Vec<_> =
-            client.iter().map(of(Direction::Client)).chain(server.iter().map(of(Direction::Server))).collect();
+        let mut bursts: Vec<_> = client.iter().map(of(End::Client)).chain(server.iter().map(of(End::Server))).collect();
         bursts.sort_by_key(|burst| burst.0);
         Turns { bursts }
     }
 
-    fn next_at(&self, time: Nanos) -> Option<Direction> {
+    fn next_at(&self, time: Nanos) -> Option<End> {
         let index = self.bursts.partition_point(|burst| burst.0 < time);
         self.bursts.get(index).map(|burst| burst.2)
     }
 
-    fn last_before(&self, time: Nanos) -> Option<Direction> {
+    fn last_before(&self, time: Nanos) -> Option<End> {
         let index = self.bursts.partition_point(|burst| burst.0 <= time);
         index.checked_sub(1).map(|index| self.bursts[index].2)
     }
@@ -210,22 +202,22 @@ mod tests {
 
     #[test]
     fn a_busy_path_owns_the_sending_inside_it() {
-        let path = Claim::Path(Direction::Server);
+        let path = Claim::Path(End::Server);
         let found = owners(&[(0, 60, Claim::Sending), (20, 80, path)]);
         assert_eq!(found, [(0, 20, Owner::Sending), (20, 60, BUSY), (60, 80, BUSY)]);
     }
 
     #[test]
     fn a_stall_of_the_same_sender_had_another_reason() {
-        let stall = Claim::Stall(Direction::Server, Cause::Retransmission);
-        let found = owners(&[(0, 80, Claim::Path(Direction::Server)), (20, 40, stall)]);
+        let stall = Claim::Stall(End::Server, Cause::Retransmission);
+        let found = owners(&[(0, 80, Claim::Path(End::Server)), (20, 40, stall)]);
         assert_eq!(found, [(0, 20, BUSY), (20, 40, Owner::Waiting(Cause::Retransmission)), (40, 80, BUSY)]);
     }
 
     #[test]
     fn a_stall_of_the_other_end_does_not_matter_while_the_path_is_busy() {
-        let stall = Claim::Stall(Direction::Client, Cause::CwndLimited);
-        let found = owners(&[(0, 50, Claim::Path(Direction::Server)), (20, 80, stall)]);
+        let stall = Claim::Stall(End::Client, Cause::CwndLimited);
+        let found = owners(&[(0, 50, Claim::Path(End::Server)), (20, 80, stall)]);
         assert_eq!(found, [(0, 20, BUSY), (20, 50, BUSY), (50, 80, Owner::Waiting(Cause::CwndLimited))]);
     }
 
@@ -236,7 +228,7 @@ mod tests {
         for (place, stronger) in ranked.iter().enumerate() {
             for weaker in &ranked[place + 1..] {
                 for (client, server) in [(*stronger, *weaker), (*weaker, *stronger)] {
-                    let of = [Claim::Stall(Direction::Client, client), Claim::Stall(Direction::Server, server)];
+                    let of = [Claim::Stall(End::Client, client), Claim::Stall(End::Server, server)];
                     assert_eq!(owners(&[(0, 9, of[0]), (0, 9, of[1])]), [(0, 9, Owner::Waiting(*stronger))]);
                 }
             }

@@ -1,6 +1,6 @@
 //! Fields of a connection's SYNs, one row per end.
 
-use crate::flow::{Connection, Direction};
+use crate::flow::{Connection, End};
 
 /// SYNs of the client, or SYN-ACKs of the server; their fields are `None` where none was captured.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -22,11 +22,11 @@ pub struct SynRow {
 }
 
 impl SynRow {
-    pub(super) fn of(connection: &Connection, direction: Direction) -> SynRow {
-        let (handshake, end) = (&connection.handshake, direction as usize);
-        let count = match direction {
-            Direction::Client => handshake.syns,
-            Direction::Server => handshake.syn_acks,
+    pub(super) fn of(connection: &Connection, end: End) -> SynRow {
+        let handshake = &connection.handshake;
+        let count = match end {
+            End::Client => handshake.syns,
+            End::Server => handshake.syn_acks,
         };
         let Some(said) = handshake.said[end] else { return SynRow { count, ..SynRow::default() } };
         let whole = |option: bool| (option || !handshake.options_cut).then_some(option);

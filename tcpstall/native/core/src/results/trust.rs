@@ -3,7 +3,7 @@
 use serde::Serialize;
 
 use crate::flow::window::Scale;
-use crate::flow::{Connection, Direction};
+use crate::flow::{Connection, End};
 use crate::pause::Finished;
 use crate::words::words;
 
@@ -100,8 +100,8 @@ pub struct Ends<T> {
 }
 
 impl<T> Ends<T> {
-    fn of(value: impl Fn(Direction) -> T) -> Ends<T> {
-        Ends { client: value(Direction::Client), server: value(Direction::Server) }
+    fn of(value: impl Fn(End) -> T) -> Ends<T> {
+        Ends { client: value(End::Client), server: value(End::Server) }
     }
 }
 
@@ -170,12 +170,11 @@ impl TrustRow {
         // Without the beginning neither the congestion window nor the options are known.
         self.because(self.handshake == "missing", Reason::HandshakeMissing, Level::Medium);
         self.because(self.handshake == "partial", Reason::HandshakePartial, Level::Medium);
-        let scales = Direction::BOTH.map(|sender| (sender, scale(flow, sender.peer())));
+        let scales = End::BOTH.map(|sender| (sender, scale(flow, sender.peer())));
         // A flight that fits the smallest window that a field can mean is never limited by it; an initial window seldom
         // exceeds that.
-        let fills = |sender: Direction| {
-            connection.half(sender).max_flight as f64 > ROUND * f64::from(connection.half(sender).mss())
-        };
+        let fills =
+            |sender: End| connection.half(sender).max_flight as f64 > ROUND * f64::from(connection.half(sender).mss());
         let unknown = scales.iter().any(|(sender, known)| *known == ScaleKnown::Unknown && fills(*sender));
         self.because(unknown, Reason::ScaleUnknown, Level::Low);
         self.because(
@@ -211,9 +210,9 @@ pub(super) fn share(unseen: u64, seen: u64) -> Option<f64> {
 
 /// Words for a side in the report.
 fn place(side: &str) -> &'static str {
-    match Direction::BOTH.into_iter().find(|end| end.name() == side) {
-        Some(Direction::Client) => "at the client",
-        Some(Direction::Server) => "at the server",
+    match End::BOTH.into_iter().find(|end| end.name() == side) {
+        Some(End::Client) => "at the client",
+        Some(End::Server) => "at the server",
         None if side == "between" => "between the ends",
         None => "not known where",
     }
@@ -236,11 +235,11 @@ fn has_data(connection: &Connection) -> bool {
 }
 
 /// Source of the window scale of `end`.
-fn scale(flow: &Finished, end: Direction) -> ScaleKnown {
+fn scale(flow: &Finished, end: End) -> ScaleKnown {
     let judged_by_it = end.peer();
     if flow.connection().half(judged_by_it).peer_scale != Scale::Unknown {
         ScaleKnown::Known
-    } else if flow.pauses[judged_by_it as usize].iter().any(|pause| pause.scale_inferred) {
+    } else if flow.pauses[judged_by_it].iter().any(|pause| pause.scale_inferred) {
         ScaleKnown::Inferred
     } else {
         ScaleKnown::Unknown
@@ -249,5 +248,5 @@ fn scale(flow: &Finished, end: Direction) -> ScaleKnown {
 
 /// One end acknowledges data that the capture lacks altogether.
 fn is_one_sided(connection: &Connection) -> bool {
-    Direction::BOTH.into_iter().any(|end| !connection.has_spoken(end) && connection.half(end).started())
+    End::BOTH.into_iter().any(|end| !connection.has_spoken(end) && connection.half(end).started())
 }

@@ -9,7 +9,7 @@ use std::sync::atomic::AtomicU64;
 use super::compression::Compression;
 use super::counted::Counted;
 use super::limit::Expansion;
-use super::{End, Judge, failed, fill};
+use super::{Judge, StreamEnd, failed, fill};
 
 /// A decoder in the reading thread.
 pub(in crate::capture) struct Here {
@@ -57,9 +57,9 @@ impl Here {
         self.total += filled as u64;
         match end {
             _ if self.judge.too_much(self.total) => self.fault = Some(self.judge.bomb(self.total)),
-            End::Open => self.decoder = Decoder::At(decoder),
-            End::Clean => {}
-            End::Broken(error) => self.fault = Some(self.judge.fault(&error)),
+            StreamEnd::NotYet => self.decoder = Decoder::At(decoder),
+            StreamEnd::Clean => {}
+            StreamEnd::Broken(error) => self.fault = Some(self.judge.fault(&error)),
         }
         filled
     }

@@ -135,9 +135,9 @@ impl Worker {
             }
             let last = match end {
                 _ if too_much => Err(self.judge.bomb(total)),
-                End::Open => continue,
-                End::Clean => Ok(None),
-                End::Broken(error) => Err(self.judge.fault(&error)),
+                StreamEnd::NotYet => continue,
+                StreamEnd::Clean => Ok(None),
+                StreamEnd::Broken(error) => Err(self.judge.fault(&error)),
             };
             // The receiver of the end must find the source closed.
             drop(decoder);
@@ -198,9 +198,9 @@ impl Judge {
 }
 
 /// Result of filling a chunk.
-enum End {
+enum StreamEnd {
     /// The chunk is full.
-    Open,
+    NotYet,
     /// The data ends here.
     Clean,
     /// Decompression cannot continue.
@@ -208,16 +208,16 @@ enum End {
 }
 
 /// Fills the chunk as far as there is data.
-fn fill(decoder: &mut dyn Read, chunk: &mut [u8]) -> (usize, End) {
+fn fill(decoder: &mut dyn Read, chunk: &mut [u8]) -> (usize, StreamEnd) {
     let mut filled = 0;
     while filled < chunk.len() {
         match decoder.read(&mut chunk[filled..]) {
-            Ok(0) => return (filled, End::Clean),
+            Ok(0) => return (filled, StreamEnd::Clean),
             Ok(count) => filled += count,
-            Err(error) => return (filled, End::Broken(error)),
+            Err(error) => return (filled, StreamEnd::Broken(error)),
         }
     }
-    (filled, End::Open)
+    (filled, StreamEnd::NotYet)
 }
 
 #[cfg(test)]

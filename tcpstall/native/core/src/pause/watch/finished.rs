@@ -1,7 +1,7 @@
 //! Queries on a flow that has ended.
 
 use super::Finished;
-use crate::flow::{Connection, Direction, clock_steps::ClockSteps, first_payload::FirstPayloads, rounds::Rounds};
+use crate::flow::{Connection, End, clock_steps::ClockSteps, first_payload::FirstPayloads, rounds::Rounds};
 use crate::pause::repairs::Totals;
 use crate::pause::spikes::Spikes;
 use crate::sender::Cwnd;
@@ -52,18 +52,18 @@ impl Finished {
     }
 
     /// Spikes of a sender's round trip time.
-    pub fn spikes(&self, sender: Direction) -> &Spikes {
-        &self.watch.spikes[sender as usize]
+    pub fn spikes(&self, sender: End) -> &Spikes {
+        &self.watch.spikes[sender]
     }
 
     /// Number of a sender's repairs, by trigger.
-    pub fn repairs(&self, sender: Direction) -> Totals {
-        self.watch.builders[sender as usize].repairs()
+    pub fn repairs(&self, sender: End) -> Totals {
+        self.watch.builders[sender].repairs()
     }
 
     /// Final congestion window of a sender by the model.
-    pub fn model(&self, sender: Direction) -> &Cwnd {
-        &self.watch.models[sender as usize]
+    pub fn model(&self, sender: End) -> &Cwnd {
+        &self.watch.models[sender]
     }
 
     /// The flow was removed from memory while it was open: there were too many flows, or it was silent for too long.

@@ -29,7 +29,7 @@ impl Watch {
 mod tests {
     use super::super::super::Finished;
     use super::*;
-    use crate::flow::Direction;
+    use crate::flow::End;
     use crate::seq::SeqNo;
     use crate::time::Nanos;
     use crate::wire::{Address, Endpoint, Flags, Segment};
@@ -70,7 +70,7 @@ mod tests {
 
     fn sizes(flow: &Finished) -> (u64, u64, usize) {
         let connection = flow.connection();
-        (connection.segments, connection.half(Direction::Server).bytes, flow.pauses.iter().map(Vec::len).sum())
+        (connection.segments, connection.half(End::Server).bytes, flow.pauses.iter().map(Vec::len).sum())
     }
 
     #[test]

@@ -47,19 +47,19 @@ fn more(at_ms: i64, window: u16, ack: u32) -> Segment {
 fn data_that_acknowledges_what_is_known_leaves_nothing_to_be_heard() {
     let mut watch = answered();
     watch.sees(&more(91, 500, 101));
-    assert!(!watch.connection.half(Direction::Client).awaits_acks());
-    assert_eq!(watch.connection.half(Direction::Server).snd_nxt, 2_001);
+    assert!(!watch.connection.half(End::Client).awaits_acks());
+    assert_eq!(watch.connection.half(End::Server).snd_nxt, 2_001);
 }
 
 #[test]
 fn another_window_or_new_data_of_the_other_end_is_heard() {
     let mut watch = answered();
     watch.sees(&more(91, 501, 101));
-    assert!(watch.connection.half(Direction::Client).awaits_acks());
+    assert!(watch.connection.half(End::Client).awaits_acks());
     let mut watch = answered();
     let request = more(91, 500, 0);
     let (source, destination, seq, ack) = (CLIENT, SERVER, SeqNo(101), SeqNo(1_001));
     watch.sees(&Segment { source, destination, seq, ack, ..request });
     watch.sees(&more(92, 500, 101));
-    assert!(watch.connection.half(Direction::Client).awaits_acks());
+    assert!(watch.connection.half(End::Client).awaits_acks());
 }

@@ -5,7 +5,8 @@ use std::collections::BTreeMap;
 use super::board::Board;
 use super::repair::Repair;
 use super::{Packet, World};
-use crate::replay::setup::{End, Reuse, Setup};
+use crate::flow::End;
+use crate::replay::setup::{HostSetup, Reuse, Setup};
 use crate::sender::{Cwnd, timers};
 use crate::time::Nanos;
 
@@ -41,7 +42,7 @@ pub(super) enum Purpose {
 
 /// One host.
 pub(super) struct Host {
-    pub(super) end: usize,
+    pub(super) end: End,
     // Application.
     pub(super) writer: Writer,
     pub(super) step: usize,
@@ -103,7 +104,7 @@ pub(super) const CONVERSATION: Nanos = Nanos::from_millis(40);
 pub(super) const FIRST: i64 = 1;
 
 impl Host {
-    pub(super) fn new(setup: &Setup, end: usize) -> Host {
+    pub(super) fn new(setup: &Setup, end: End) -> Host {
         let own = &setup.ends[end];
         Host {
             end,
@@ -168,7 +169,7 @@ impl Host {
         Host {
             used: true,
             srtt: self.srtt,
-            interactive: self.interactive || self.end == 0 && reuse.idle < CONVERSATION,
+            interactive: self.interactive || self.end == End::Client && reuse.idle < CONVERSATION,
             rcv_mss: self.rcv_mss,
             grown: (self.own_edge - self.rcv_nxt).max(0),
             ..fresh
@@ -179,7 +180,7 @@ impl Host {
         self.used
     }
 
-    pub(super) fn setup<'a>(&self, world: &World<'a>) -> &'a End {
+    pub(super) fn setup<'a>(&self, world: &World<'a>) -> &'a HostSetup {
         &world.setup.ends[self.end]
     }
 

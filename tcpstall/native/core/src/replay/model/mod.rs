@@ -16,6 +16,7 @@ use std::collections::BinaryHeap;
 use self::host::{FIRST, Host};
 pub use self::write::WRITTEN_AHEAD;
 use super::setup::{Loss, Setup};
+use crate::flow::End;
 use crate::sender::timers::INITIAL_RTO;
 use crate::time::Nanos;
 
@@ -39,23 +40,23 @@ pub(super) enum Event {
     /// The client is established.
     Open,
     /// The application writes.
-    Write(usize),
+    Write(End),
     /// A packet reaches the host.
-    Arrive(usize, Packet),
+    Arrive(End, Packet),
     /// All packets of this moment have reached the host: it acknowledges them or not.
-    Settle(usize),
+    Settle(End),
     /// The delayed acknowledgement is due, unless another one was sent.
-    DelayedAck(usize, u32),
+    DelayedAck(End, u32),
     /// The retransmission or probe timer expires, unless it was reset.
-    Timer(usize, u32),
+    Timer(End, u32),
     /// The reader has made room.
-    Room(usize, i64),
+    Room(End, i64),
     /// The lagging reader has read some more.
-    Read(usize),
+    Read(End),
     /// The blocked writer runs again.
-    Wake(usize),
+    Wake(End),
     /// Pacing permits the next transmission.
-    Paced(usize),
+    Paced(End),
 }
 
 /// Result of a replay.
@@ -90,7 +91,7 @@ impl World<'_> {
     }
 
     /// Sends a packet of `from`.
-    fn carry(&mut self, from: usize, packet: Packet) {
+    fn carry(&mut self, from: End, packet: Packet) {
         let one_way = Nanos(self.setup.rtt.0 / 2);
         let mut wait = Nanos::ZERO;
         if let Some(rate) = self.setup.ends[from].rate.filter(|_| packet.bytes > 0) {
@@ -99,11 +100,11 @@ impl World<'_> {
             wait = self.busy_until[from] - self.now;
         }
         if packet.bytes == 0 || !self.loses(from, &packet) {
-            self.after(one_way + wait, Event::Arrive(1 - from, packet));
+            self.after(one_way + wait, Event::Arrive(from.peer(), packet));
         }
     }
 
-    fn loses(&mut self, from: usize, packet: &Packet) -> bool {
+    fn loses(&mut self, from: End, packet: &Packet) -> bool {
         let losses = &mut self.losses[from];
         let first = losses.partition_point(|loss| loss.at < packet.start);
         let hit = losses[first..].iter_mut().take_while(|loss| loss.at < packet.start + packet.bytes);
@@ -118,7 +119,7 @@ impl World<'_> {
 
 /// Replays the connection to its end; `None` where it never ends.
 pub fn play(setup: &Setup) -> Option<Played> {
-    let mut hosts = [0, 1].map(|end| Host::new(setup, end));
+    let mut hosts = End::BOTH.map(|end| Host::new(setup, end));
     let first = run(setup, &mut hosts)?;
     let Some(reuse) = setup.reuse else { return Some(first) };
     let mut hosts = hosts.map(|host| host.again(setup, reuse));
@@ -126,12 +127,12 @@ pub fn play(setup: &Setup) -> Option<Played> {
 }
 
 fn run(setup: &Setup, hosts: &mut [Host; 2]) -> Option<Played> {
-    let losses = [0, 1].map(|end| setup.ends[end].losses.clone());
+    let losses = End::BOTH.map(|end| setup.ends[end].losses.clone());
     let mut world =
         World { setup, now: Nanos::ZERO, queue: BinaryHeap::new(), order: 0, busy_until: [Nanos::ZERO; 2], losses };
     open(&mut world, hosts);
     // The peer's data that each end will have received, summed once.
-    let all = [1, 0].map(|peer: usize| FIRST + setup.ends[peer].bytes());
+    let all = End::BOTH.map(|end| FIRST + setup.ends[end.peer()].bytes());
     let complete = |hosts: &[Host; 2]| hosts.iter().zip(all).all(|(host, all)| host.has_heard(all));
     let mut events = 0;
     while let Some(Reverse((time, _, event))) = world.queue.pop() {
@@ -150,7 +151,7 @@ fn run(setup: &Setup, hosts: &mut [Host; 2]) -> Option<Played> {
 }
 
 fn open(world: &mut World<'_>, hosts: &[Host; 2]) {
-    if hosts[0].is_used() {
+    if hosts[End::Client].is_used() {
         world.after(Nanos::ZERO, Event::Open);
         return;
     }
@@ -190,10 +191,10 @@ fn happens(event: Event, hosts: &mut [Host; 2], world: &mut World<'_>) {
 }
 
 fn outcome(setup: &Setup, hosts: &[Host; 2], events: u64) -> Played {
-    let transfer = hosts[0].heard_last().max(hosts[1].heard_last());
+    let transfer = hosts[End::Client].heard_last().max(hosts[End::Server].heard_last());
     let exchanges = setup.spans.iter().map(|span| {
-        let begin = span.asked.map_or(Nanos::ZERO, |at| hosts[0].written_at(at));
-        (hosts[0].heard_at(span.answered) - begin).or_zero()
+        let begin = span.asked.map_or(Nanos::ZERO, |at| hosts[End::Client].written_at(at));
+        (hosts[End::Client].heard_at(span.answered) - begin).or_zero()
     });
     let sent_again = hosts.iter().map(Host::sent_again).sum();
     Played { transfer, exchanges: exchanges.collect(), sent_again, events }

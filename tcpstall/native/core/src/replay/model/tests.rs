@@ -2,12 +2,12 @@
 
 use super::*;
 use crate::replay::change::{Change, View};
-use crate::replay::setup::{Earlier, End, Level, Opening, Reuse, Span, Step};
+use crate::replay::setup::{Earlier, HostSetup, Level, Opening, Reuse, Span, Step};
 
 const RTT: Nanos = Nanos::from_millis(100);
 
-fn end(steps: Vec<Step>) -> End {
-    End {
+fn end(steps: Vec<Step>) -> HostSetup {
+    HostSetup {
         steps,
         mss: 1_000,
         initial_window: 10,

@@ -1,5 +1,6 @@
 //! Times when the data of one end had arrived at the other, in order.
 
+use crate::flow::End;
 use crate::replay::record::{Kind, Record};
 use crate::time::Nanos;
 
@@ -10,11 +11,11 @@ pub struct Arrivals(Vec<(i64, Nanos)>);
 impl Arrivals {
     /// Arrivals of the data of `sender`, which reaches its receiver `travel` after it passed the tap. Behind a
     /// bottleneck (`queued`) data may be queued on its way, and the acknowledgement gives the latest arrival.
-    pub fn of(record: &Record, sender: usize, travel: Nanos, queued: bool) -> Arrivals {
+    pub fn of(record: &Record, sender: End, travel: Nanos, queued: bool) -> Arrivals {
         let mut arrivals = Arrivals::default();
         let mut acked = 0;
         for passing in &record.passings {
-            if passing.sender as usize != sender {
+            if passing.sender != sender {
                 let ack = passing.ack.unwrap_or(0);
                 if queued && ack > acked {
                     arrivals.no_sooner((acked, ack), passing.time - travel);

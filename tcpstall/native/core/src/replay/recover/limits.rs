@@ -3,9 +3,9 @@
 use hashbrown::HashMap;
 
 use crate::causes::Cause;
+use crate::flow::End;
 use crate::replay::record::{Kind, Record, Silence};
 use crate::replay::setup::{Level, UNLIMITED};
-use crate::results::rows::DirectionRow;
 use crate::sender::cwnd::INITIAL_WINDOW;
 use crate::sender::timers::TICK;
 use crate::time::Nanos;
@@ -42,7 +42,7 @@ pub(super) fn median<T: Copy + PartialOrd>(mut values: Vec<T>) -> Option<T> {
 }
 
 /// The initial congestion window: the first flight where the window stopped it, otherwise at least today's standard.
-pub(super) fn initial_window(record: &Record, end: usize) -> u32 {
+pub(super) fn initial_window(record: &Record, end: End) -> u32 {
     let flight = record.first_flight[end].unwrap_or(0);
     let segments = (flight + record.mss[end] - 1) / record.mss[end];
     let stopped = record.silences[end].iter().find(|silence| !silence.first);
@@ -53,13 +53,13 @@ pub(super) fn initial_window(record: &Record, end: usize) -> u32 {
 
 /// Levels to which a writer fills its buffer, and levels at which it wakes: between two waits for the buffer the later
 /// one's.
-pub(super) fn send_buffer(record: &Record, end: usize) -> Vec<Level> {
+pub(super) fn send_buffer(record: &Record, end: End) -> Vec<Level> {
     let silences = &record.silences[end];
     let blocked = |silence: &&Silence| silence.cause == Cause::SndbufLimited && silence.next.is_some();
     if silences.iter().filter(blocked).count() < ENOUGH {
         return Vec::new();
     }
-    let own = record.passings.iter().filter(|passing| passing.sender as usize == end && passing.kind == Kind::New);
+    let own = record.passings.iter().filter(|passing| passing.sender == end && passing.kind == Kind::New);
     let starts: HashMap<u64, i64> = own.map(|passing| (passing.packet.0, passing.start)).collect();
     let level = |silence: &Silence| {
         let until = *starts.get(&silence.next?.0)?;
@@ -84,7 +84,7 @@ pub(super) fn send_buffer(record: &Record, end: usize) -> Vec<Level> {
 }
 
 /// The rate at which the sender paces: by the diagnosis, or by frames that follow no acknowledgement.
-pub(super) fn pace(record: &Record, end: usize, distance: Nanos, rtt: Nanos) -> Option<f64> {
+pub(super) fn pace(record: &Record, end: End, distance: Nanos, rtt: Nanos) -> Option<f64> {
     even_pace(record, end, distance, rtt).or_else(|| {
         let paced = || record.silences[end].iter().filter(|silence| silence.cause == Cause::Pacing);
         let sum = paced().fold(Nanos::ZERO, |sum, silence| sum + (silence.end - silence.start));
@@ -94,14 +94,14 @@ pub(super) fn pace(record: &Record, end: usize, distance: Nanos, rtt: Nanos) -> 
 }
 
 /// Rate of frames that leave without an acknowledgement, evenly spaced, at a tap next to their sender.
-fn even_pace(record: &Record, end: usize, distance: Nanos, rtt: Nanos) -> Option<f64> {
+fn even_pace(record: &Record, end: End, distance: Nanos, rtt: Nanos) -> Option<f64> {
     if distance > rtt.scaled(NEAR) {
         return None;
     }
     let (mut heard, mut last, mut clump) = (None, None, 0);
     let (mut free, mut released, mut bytes, mut span) = (0, 0, 0, Nanos::ZERO);
     for passing in &record.passings {
-        if passing.sender as usize != end {
+        if passing.sender != end {
             heard = Some(passing.time + distance);
         } else if passing.kind == Kind::New {
             let pause = last.map_or(Nanos::ZERO, |last| passing.time - last);
@@ -133,10 +133,10 @@ pub(super) fn reads(peer: &[Silence]) -> Option<f64> {
 }
 
 /// Delay of an end's acknowledgements: the median of those that all of the peer's data had to wait for.
-pub(super) fn delayed_ack(record: &Record, end: usize, distance: Nanos) -> Nanos {
+pub(super) fn delayed_ack(record: &Record, end: End, distance: Nanos) -> Nanos {
     let (mut newest, mut waits) = (None, Vec::new());
     for passing in &record.passings {
-        if passing.sender as usize != end {
+        if passing.sender != end {
             if passing.kind == Kind::New && passing.bytes > 0 {
                 newest = Some((passing.start + passing.bytes, passing.time));
             }
@@ -150,28 +150,23 @@ pub(super) fn delayed_ack(record: &Record, end: usize, distance: Nanos) -> Nanos
     median(waits.clone()).filter(|_| waits.len() >= ENOUGH).unwrap_or(DELAYED_ACK)
 }
 
-/// Row of one end's data in the report.
-pub(super) fn direction(record: &Record, end: usize) -> &DirectionRow {
-    if end == 0 { &record.row.directions.client } else { &record.row.directions.server }
-}
-
 /// Rate of the path's bottleneck, where a queue stood there.
-pub(super) fn rate(record: &Record, end: usize) -> Option<f64> {
-    direction(record, end).path.bottleneck_bytes_per_s.filter(|rate| *rate > 0).map(|rate| rate as f64)
+pub(super) fn rate(record: &Record, end: End) -> Option<f64> {
+    record.row.directions.of(end).path.bottleneck_bytes_per_s.filter(|rate| *rate > 0).map(|rate| rate as f64)
 }
 
 /// True if other flows between the same hosts sent much in this direction while this flow did.
-pub fn shares(record: &Record, end: usize) -> bool {
-    let own: i64 = record.passings.iter().filter(|passing| passing.sender as usize == end).map(|own| own.bytes).sum();
+pub fn shares(record: &Record, end: End) -> bool {
+    let own: i64 = record.passings.iter().filter(|passing| passing.sender == end).map(|own| own.bytes).sum();
     record.others[end] as f64 > SHARED * own as f64
 }
 
 /// False if the sender sent a small segment while another small one was outstanding.
-pub(super) fn nagle(record: &Record, end: usize, distance: Nanos) -> bool {
+pub(super) fn nagle(record: &Record, end: End, distance: Nanos) -> bool {
     let mss = record.mss[end];
     let (mut acked, mut short) = (0, 0);
     for passing in &record.passings {
-        if passing.sender as usize != end {
+        if passing.sender != end {
             acked = acked.max(passing.ack.unwrap_or(0));
         } else if passing.kind == Kind::New && passing.bytes % mss != 0 {
             // Away from its sender the tap cannot know what had been acknowledged by then.

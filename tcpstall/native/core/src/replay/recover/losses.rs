@@ -6,6 +6,7 @@ use std::collections::btree_map::Entry;
 use hashbrown::HashSet;
 
 use crate::causes::Cause;
+use crate::flow::End;
 use crate::replay::record::{Kind, Record};
 use crate::replay::setup::Loss;
 use crate::time::Nanos;
@@ -56,21 +57,21 @@ impl Lost {
 const TIMER: f64 = 1.5;
 
 /// Packets of data new to the tap that ended a wait for a timer: the tap never saw the original.
-fn timers(record: &Record, end: usize, rtt: Nanos) -> HashSet<u64> {
+fn timers(record: &Record, end: End, rtt: Nanos) -> HashSet<u64> {
     let repairs = record.silences[end].iter().filter(|silence| silence.cause == Cause::Retransmission);
     let long = repairs.filter(|silence| silence.end - silence.start > rtt.scaled(TIMER));
     long.filter_map(|silence| silence.next).map(|packet| packet.0).collect()
 }
 
 /// Losses of one end's data: retransmitted data that had not arrived, and data that the tap saw missing.
-pub(super) fn losses(record: &Record, end: usize, distances: [Nanos; 2], rtt: Nanos) -> Vec<Loss> {
+pub(super) fn losses(record: &Record, end: End, distances: [Nanos; 2], rtt: Nanos) -> Vec<Loss> {
     let mut lost = Lost { mss: record.mss[end], ..Lost::default() };
-    let at_receiver = distances[1 - end] <= rtt.scaled(AT_RECEIVER);
+    let at_receiver = distances[end.peer()] <= rtt.scaled(AT_RECEIVER);
     let timers = timers(record, end, rtt);
     let mut acked = 0;
     for passing in &record.passings {
         let range = (passing.start, passing.start + passing.bytes);
-        if passing.sender as usize != end {
+        if passing.sender != end {
             acked = acked.max(passing.ack.unwrap_or(0));
             // RFC 2883 §4: a block below the acknowledgement reports data that came twice.
             if let Some((left, right)) = passing.sack.filter(|(_, right)| *right <= acked) {

@@ -14,7 +14,8 @@ mod windows;
 use serde::{Serialize, Serializer};
 
 use super::record::{Kind, Record};
-use super::setup::{End, Setup};
+use super::setup::{HostSetup, Setup};
+use crate::flow::End;
 use crate::time::Nanos;
 use crate::words::words;
 
@@ -75,15 +76,15 @@ pub fn recover(record: &Record) -> Result<Recovered, Refusal> {
     let (Some(rtt), Some(syn)) = (record.row.base_rtt_ns, record.syn) else { return Err(Refusal::NoRoundTrip) };
     let [Some(to_client), Some(to_server)] = record.distances else { return Err(Refusal::NoRoundTrip) };
     let distances = [to_client, to_server];
-    if [0, 1].into_iter().any(|end| startup::paces_by_rate(record, end, distances[end], rtt)) {
+    if End::BOTH.into_iter().any(|end| startup::paces_by_rate(record, end, distances[end], rtt)) {
         return Err(Refusal::Bbr);
     }
-    if [0, 1].into_iter().any(|end| limits::shares(record, end) && limits::rate(record, end).is_some()) {
+    if End::BOTH.into_iter().any(|end| limits::shares(record, end) && limits::rate(record, end).is_some()) {
         return Err(Refusal::SharedLine);
     }
-    let queued = [0, 1].map(|end| limits::rate(record, end).is_some());
-    let heard = [0, 1].map(|end| Arrivals::of(record, 1 - end, Nanos(distances[end].0 / 2), queued[1 - end]));
-    let [client, server] = [0, 1].map(|end| recover_end(record, end, distances, &heard, rtt));
+    let queued = End::BOTH.map(|end| limits::rate(record, end).is_some());
+    let heard = End::BOTH.map(|end| Arrivals::of(record, end.peer(), Nanos(distances[end].0 / 2), queued[end.peer()]));
+    let [client, server] = End::BOTH.map(|end| recover_end(record, end, distances, &heard, rtt));
     let last = heard.iter().filter_map(Arrivals::last).max().ok_or(Refusal::NoData)?;
     let begin = syn - Nanos(to_client.0 / 2);
     let setup = Setup {
@@ -98,11 +99,11 @@ pub fn recover(record: &Record) -> Result<Recovered, Refusal> {
     Ok(Recovered { setup, transfer: (last - begin).or_zero() })
 }
 
-fn recover_end(record: &Record, end: usize, distances: [Nanos; 2], heard: &[Arrivals; 2], rtt: Nanos) -> End {
+fn recover_end(record: &Record, end: End, distances: [Nanos; 2], heard: &[Arrivals; 2], rtt: Nanos) -> HostSetup {
     let send_buffer = limits::send_buffer(record, end);
     let nagle = limits::nagle(record, end, distances[end]);
     let writing = steps::Writing { buffered: !send_buffer.is_empty(), nagle };
-    End {
+    HostSetup {
         steps: steps::steps(record, end, distances[end], &heard[end], writing),
         mss: record.mss[end],
         initial_window: limits::initial_window(record, end),
@@ -111,17 +112,17 @@ fn recover_end(record: &Record, end: usize, distances: [Nanos; 2], heard: &[Arri
         nagle,
         send_buffer,
         pace: limits::pace(record, end, distances[end], rtt),
-        reads: limits::reads(&record.silences[1 - end]),
+        reads: limits::reads(&record.silences[end.peer()]),
         losses: losses::losses(record, end, distances, rtt),
         delayed_ack: limits::delayed_ack(record, end, distances[end]),
         openings: windows::openings(record, end, distances[end], &heard[end]),
-        most_out: limits::direction(record, end).max_in_flight_bytes as i64,
+        most_out: record.row.directions.of(end).max_in_flight_bytes as i64,
         rate: limits::rate(record, end).or_else(|| pairs::rate(record, end)),
     }
 }
 
 fn refuse(record: &Record) -> Result<(), Refusal> {
-    let sent = |end: usize| record.passings.iter().any(|passing| passing.sender as usize == end);
+    let sent = |end: End| record.passings.iter().any(|passing| passing.sender == end);
     let data = record.passings.iter().any(|passing| passing.kind == Kind::New && passing.bytes > 0);
     if record.row.notes.contains(&"mptcp") {
         return Err(Refusal::Multipath);
@@ -130,7 +131,7 @@ fn refuse(record: &Record) -> Result<(), Refusal> {
     if record.cut {
         return Err(Refusal::TooLong);
     }
-    if !sent(0) || !sent(1) {
+    if !End::BOTH.into_iter().all(sent) {
         return Err(Refusal::OneDirection);
     }
     if !record.row.handshake.complete {

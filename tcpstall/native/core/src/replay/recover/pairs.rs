@@ -1,6 +1,7 @@
 //! Infers the bottleneck's rate from the dispersion of segments sent together, where no queue ever stood there long.
 
 use super::limits::median;
+use crate::flow::End;
 use crate::replay::record::{Kind, Record};
 use crate::time::Nanos;
 
@@ -17,13 +18,13 @@ const AGREEMENT: f64 = 0.2;
 
 /// Payload bytes per second of one end's data, by acknowledgements of segments that left together and returned evenly
 /// spaced.
-pub(super) fn rate(record: &Record, end: usize) -> Option<f64> {
-    let own = record.passings.iter().filter(|passing| passing.sender as usize == end && passing.kind == Kind::New);
+pub(super) fn rate(record: &Record, end: End) -> Option<f64> {
+    let own = record.passings.iter().filter(|passing| passing.sender == end && passing.kind == Kind::New);
     let sent: Vec<(i64, Nanos)> = own.map(|passing| (passing.start + passing.bytes, passing.time)).collect();
     let sent_at = |offset: i64| sent.get(sent.partition_point(|(end, _)| *end < offset)).map(|(_, time)| *time);
     let (mut rates, mut together) = (Vec::new(), 0_usize);
     let mut before: Option<(Nanos, i64)> = None;
-    for passing in record.passings.iter().filter(|passing| passing.sender as usize != end) {
+    for passing in record.passings.iter().filter(|passing| passing.sender != end) {
         let Some(ack) = passing.ack.filter(|ack| before.is_none_or(|(_, last)| *ack > last)) else { continue };
         if let Some((time, last)) = before.replace((passing.time, ack))
             && let Some((first, second)) = sent_at(last).zip(sent_at(ack))

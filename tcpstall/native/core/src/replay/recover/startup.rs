@@ -6,6 +6,7 @@
 //! fixed pace (SO_MAX_PACING_RATE) stays the same later.
 
 use super::limits::median;
+use crate::flow::End;
 use crate::replay::record::{Kind, Passing, Record};
 use crate::time::Nanos;
 
@@ -27,16 +28,16 @@ const SAME: f64 = 0.1;
 const MOST: f64 = 0.8;
 
 /// True if one end, at a round trip of `distance` from the tap, paces by the rate that it measures.
-pub(super) fn paces_by_rate(record: &Record, end: usize, distance: Nanos, rtt: Nanos) -> bool {
+pub(super) fn paces_by_rate(record: &Record, end: End, distance: Nanos, rtt: Nanos) -> bool {
     let Some(flight) = record.first_flight[end].filter(|flight| *flight >= LEAST_FLIGHT * record.mss[end]) else {
         return false;
     };
-    let own = record.passings.iter().filter(|own| own.sender as usize == end && own.kind == Kind::New && own.bytes > 0);
+    let own = record.passings.iter().filter(|own| own.sender == end && own.kind == Kind::New && own.bytes > 0);
     let (first, later): (Vec<Passing>, Vec<Passing>) = own.partition(|own| own.start <= flight);
     let ([begin, .., last], [next, ..]) = (&first[..], &later[..]) else { return false };
     let (round, rest) = later.split_at(later.partition_point(|own| own.time < next.time + rtt.scaled(ROUND)));
     let acks: Vec<Nanos> =
-        record.passings.iter().filter(|peer| peer.sender as usize != end).map(|peer| peer.time + distance).collect();
+        record.passings.iter().filter(|peer| peer.sender != end).map(|peer| peer.time + distance).collect();
     let [rates, others] = [round, rest].map(|frames| spaced(frames, &acks, record.threshold));
     let gain = |rate: &f64| rate * rtt.0 as f64 / flight as f64;
     let paced = rates.iter().filter(|rate| STARTUP_GAIN.contains(&gain(rate))).count();

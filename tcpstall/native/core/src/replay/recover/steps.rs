@@ -7,6 +7,7 @@ use hashbrown::HashMap;
 
 use super::Arrivals;
 use crate::causes::Cause;
+use crate::flow::End;
 use crate::replay::model::WRITTEN_AHEAD;
 use crate::replay::record::{Kind, Passing, Record};
 use crate::replay::setup::Step;
@@ -25,7 +26,7 @@ pub(super) struct Writing {
 }
 
 /// The writes of one end, at a round trip of `distance` from the tap, which received its peer's data as in `heard`.
-pub(super) fn steps(record: &Record, end: usize, distance: Nanos, heard: &Arrivals, writing: Writing) -> Vec<Step> {
+pub(super) fn steps(record: &Record, end: End, distance: Nanos, heard: &Arrivals, writing: Writing) -> Vec<Step> {
     let Writing { buffered, nagle } = writing;
     // After a wait for the application a new write begins; where Nagle's rule held a segment back, that had been
     // written already.
@@ -38,7 +39,7 @@ pub(super) fn steps(record: &Record, end: usize, distance: Nanos, heard: &Arriva
     let mut writer = Writer { opened, distance, heard, buffered, nagle, steps: Vec::new(), sent: Vec::new(), told: 0 };
     let mut acked = Acked { distance, ..Acked::default() };
     for passing in &record.passings {
-        if passing.sender as usize != end {
+        if passing.sender != end {
             acked.edge = acked.edge.max(passing.edge.unwrap_or(0));
             acked.hears(passing);
         } else if passing.bytes > 0 && matches!(passing.kind, Kind::New) {

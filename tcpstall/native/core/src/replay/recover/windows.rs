@@ -1,6 +1,7 @@
 //! The windows that an end announced, by the amount of data that had arrived there.
 
 use super::Arrivals;
+use crate::flow::End;
 use crate::replay::record::Record;
 use crate::replay::setup::Opening;
 use crate::time::Nanos;
@@ -11,9 +12,9 @@ const UNSCALED: i64 = 65_535;
 const FIRST: i64 = 1;
 
 /// Windows of one end, at a round trip of `distance` from the tap.
-pub(super) fn openings(record: &Record, end: usize, distance: Nanos, heard: &Arrivals) -> Vec<Opening> {
+pub(super) fn openings(record: &Record, end: End, distance: Nanos, heard: &Arrivals) -> Vec<Opening> {
     let mut openings: Vec<Opening> = Vec::new();
-    let own = record.passings.iter().filter(|passing| passing.sender as usize == end);
+    let own = record.passings.iter().filter(|passing| passing.sender == end);
     for passing in own {
         let (Some(ack), Some(edge)) = (passing.ack, passing.edge) else { continue };
         let Some(last) = openings.last().copied() else {

@@ -4,7 +4,7 @@ use super::weight::{MESSAGE, weight};
 use crate::causes::Cause;
 use crate::causes::details;
 use crate::exchange::Exchange;
-use crate::flow::Direction;
+use crate::flow::End;
 use crate::results::rows::{FlowRow, StallRow};
 use crate::time::Nanos;
 
@@ -30,7 +30,7 @@ pub(super) struct Beats {
     echoes: Vec<(Nanos, Nanos)>,
 }
 
-type Silence = (Direction, &'static str, i64);
+type Silence = (End, &'static str, i64);
 
 impl Beats {
     pub(super) fn of(row: &FlowRow) -> Beats {
@@ -38,7 +38,7 @@ impl Beats {
         let small = lengths(waits().filter(|stall| said_little(stall)));
         let own = lengths(waits().filter(|stall| stall.detail == details::IDLE && weight(stall) >= LEAST_BEAT.0));
         let mut between = Vec::new();
-        for side in Direction::BOTH {
+        for side in End::BOTH {
             let own: Vec<_> = row.stalls.iter().filter(|stall| stall.sender == side).collect();
             between.extend(
                 own.windows(2).filter(|pair| pair.iter().all(|stall| said_little(stall))).map(|pair| pair[0].number),

@@ -22,12 +22,12 @@ use hashbrown::HashMap;
 
 use self::row::{Example, place};
 pub(super) use self::share::rate_set_by;
-use self::share::{Share, direction, shares};
+use self::share::{Share, shares};
 use self::spread::Spread;
 use self::weight::weight;
 use super::room::Room;
 use super::rows::FlowRow;
-use crate::flow::Direction;
+use crate::flow::End;
 use crate::time::Nanos;
 use crate::wire::Address;
 
@@ -36,7 +36,7 @@ const DETAILS: usize = 16;
 
 /// Key of a finding: the kind, the end that it is about, and the service; where there is no room without the port, then
 /// without the address.
-type Key = (Kind, Direction, Option<Address>, Option<u16>);
+type Key = (Kind, End, Option<Address>, Option<u16>);
 
 /// Findings of the flows that have ended.
 #[derive(Clone, Default)]
@@ -139,7 +139,7 @@ impl Finding {
         self.attempts += u64::from(attempts);
         self.most_attempts = self.most_attempts.max(attempts);
         self.exchanges += row.connection.exchanges;
-        let end = direction(row, share.side);
+        let end = row.directions.of(share.side);
         self.bytes += end.bytes;
         self.retransmitted += end.retransmitted_bytes;
         self.segments += end.segments;

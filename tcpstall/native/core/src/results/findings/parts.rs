@@ -2,7 +2,7 @@
 
 use std::cmp::Reverse;
 
-use super::share::{Share, direction, shares};
+use super::share::{Share, shares};
 use super::weight::weight;
 use super::{Kind, tally};
 use crate::causes::Cause;
@@ -23,7 +23,7 @@ impl<'a> Part<'a> {
 
     /// Row of the end that the finding is about.
     fn end(&self) -> &DirectionRow {
-        direction(self.flow, self.share.side)
+        self.flow.directions.of(self.share.side)
     }
 
     /// Mean confidence of the labels, weighted by the lengths of their waits.

@@ -4,9 +4,9 @@ use std::cmp::Reverse;
 
 use serde::{Serialize, Serializer};
 
-use super::share::{Share, direction};
+use super::share::Share;
 use super::{Clients, Finding, Key, Kind};
-use crate::flow::Direction;
+use crate::flow::End;
 use crate::results::rows::{FlowRow, StallRow, endpoint};
 use crate::time::Nanos;
 use crate::wire::{Address, Endpoint};
@@ -17,7 +17,7 @@ pub struct FindingRow {
     /// Kind of the finding.
     pub kind: Kind,
     /// The end whose data waited; for `reset` the end that sent it.
-    pub side: Direction,
+    pub side: End,
     /// Address of the server; `null` for all servers beyond a limit.
     #[serde(serialize_with = "shown")]
     pub address: Option<Address>,
@@ -102,7 +102,7 @@ pub struct Example {
 
 impl Example {
     pub(super) fn new(row: &FlowRow, share: &Share<'_>, shows: Nanos) -> Example {
-        let end = direction(row, share.side);
+        let end = row.directions.of(share.side);
         Example {
             flow: row.id,
             client: row.client,
@@ -132,7 +132,7 @@ impl Example {
 }
 
 /// Sort key of findings.
-type Place = (Reverse<i128>, Reverse<i128>, Reverse<u64>, Kind, Direction, Option<Address>, Option<u16>);
+type Place = (Reverse<i128>, Reverse<i128>, Reverse<u64>, Kind, End, Option<Address>, Option<u16>);
 
 pub(super) fn place(row: &FindingRow) -> Place {
     let recoverable = Reverse(row.recoverable_ns.unwrap_or(0));

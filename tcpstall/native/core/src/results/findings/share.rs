@@ -6,7 +6,7 @@ use super::weight::{MESSAGE, weight};
 use crate::causes::Cause;
 use crate::causes::details;
 use crate::exchange::ConnectionRow;
-use crate::flow::Direction;
+use crate::flow::End;
 use crate::results::ledger::Owner;
 use crate::results::outcome::Outcome;
 use crate::results::rows::{DirectionRow, FlowRow, StallRow};
@@ -45,7 +45,7 @@ pub(super) struct Share<'a> {
     /// The cause that owns the time, if a cause does.
     pub(super) cause: Option<Cause>,
     /// The end whose data waited; of a reset, its sender.
-    pub(super) side: Direction,
+    pub(super) side: End,
     pub(super) time: Nanos,
     /// Part of the time beyond a normal round trip.
     pub(super) recoverable: Nanos,
@@ -53,7 +53,7 @@ pub(super) struct Share<'a> {
 }
 
 impl<'a> Share<'a> {
-    fn of(kind: Kind, side: Direction, time: Nanos) -> Share<'a> {
+    fn of(kind: Kind, side: End, time: Nanos) -> Share<'a> {
         let recoverable = if kind.is_recoverable() { time } else { Nanos::ZERO };
         Share { kind, cause: None, side, time, recoverable, stalls: Vec::new() }
     }
@@ -92,7 +92,7 @@ pub(super) fn shares(row: &FlowRow) -> Vec<Share<'_>> {
         }
     }
     if let Some(time) = round_trips(row) {
-        shares.push(Share::of(Kind::RoundTrips, Direction::Client, time));
+        shares.push(Share::of(Kind::RoundTrips, End::Client, time));
     }
     if let Some(kind) = rate(row) {
         let (side, sending) = (main_sender(row), row.time_ns.of(Owner::Sending));
@@ -104,11 +104,9 @@ pub(super) fn shares(row: &FlowRow) -> Vec<Share<'_>> {
     }
     // If there is no other finding, a repair is reported even if nobody waited for it.
     if shares.iter().all(|share| share.recoverable == Nanos::ZERO) {
-        let repairs =
-            |side: &Direction| direction(row, *side).repair.fast_retransmits + direction(row, *side).repair.timeouts;
-        let lossy = Direction::BOTH
-            .into_iter()
-            .filter(|side| repairs(side) > direction(row, *side).repair.needless_retransmissions);
+        let repair = |side: End| row.directions.of(side).repair;
+        let repairs = |side: End| repair(side).fast_retransmits + repair(side).timeouts;
+        let lossy = End::BOTH.into_iter().filter(|side| repairs(*side) > repair(*side).needless_retransmissions);
         shares.extend(lossy.map(|side| Share::of(Kind::Loss, side, Nanos::ZERO)));
     }
     if let Some(side) = reset(row) {
@@ -137,7 +135,7 @@ fn handshake<'a>(row: &'a FlowRow, shares: &mut Vec<Share<'a>>) {
             }
         }
     };
-    let mut share = Share { cause: Some(Cause::Handshake), ..Share::of(kind, Direction::Client, time) };
+    let mut share = Share { cause: Some(Cause::Handshake), ..Share::of(kind, End::Client, time) };
     if matches!(kind, Kind::HandshakeLoss | Kind::HandshakeSlow) {
         share.recoverable = (time - base).or_zero();
     }
@@ -202,7 +200,7 @@ fn kind_of(row: &FlowRow, stall: &StallRow, beats: &Beats) -> Kind {
 /// True if the path reorders and the wait was no longer than the delay of late segments: the awaited packet was
 /// delayed.
 fn held_back(row: &FlowRow, stall: &StallRow) -> bool {
-    Direction::BOTH.into_iter().map(|side| direction(row, side)).any(|direction| {
+    End::BOTH.into_iter().map(|side| row.directions.of(side)).any(|direction| {
         let late = u64::from(direction.repair.reordered_segments);
         late * REORDERED_SHARE >= direction.segments.max(1)
             && stall.duration_ns <= direction.repair.reordering_ns.scaled(1.25)
@@ -211,7 +209,7 @@ fn held_back(row: &FlowRow, stall: &StallRow) -> bool {
 
 fn of_application(row: &FlowRow, stall: &StallRow, beats: &Beats) -> Kind {
     let answers = stall.detail == details::THINK_TIME;
-    if !stall.ended || answers && stall.sender == Direction::Client || !answers && until_close(row, stall) {
+    if !stall.ended || answers && stall.sender == End::Client || !answers && until_close(row, stall) {
         return Kind::Idle;
     }
     if sends_messages(row) || beats.has(stall) || !answers && beats.is_between(stall) {
@@ -220,7 +218,7 @@ fn of_application(row: &FlowRow, stall: &StallRow, beats: &Beats) -> Kind {
     if answers {
         return Kind::ServerSlow;
     }
-    let direction = direction(row, stall.sender);
+    let direction = row.directions.of(stall.sender);
     let segment = u64::from(direction.mss_bytes.unwrap_or(0));
     // A terminal's largest segment may be a line of text.
     let segment = segment.max(LEAST_SEGMENT);
@@ -233,12 +231,12 @@ fn of_application(row: &FlowRow, stall: &StallRow, beats: &Beats) -> Kind {
 fn until_close(row: &FlowRow, stall: &StallRow) -> bool {
     let connection = &row.connection;
     let inside = connection.closed_ns.is_some_and(|closed| stall.start_ns < closed && closed <= stall.end_ns);
-    inside && connection.closed_by != Some(stall.sender.name())
+    inside && connection.closed_by != Some(stall.sender)
 }
 
 fn sends_messages(row: &FlowRow) -> bool {
     let ConnectionRow { exchanges, unprompted, .. } = row.connection;
-    exchanges + unprompted >= MESSAGES && Direction::BOTH.into_iter().all(|side| mean(direction(row, side)) <= MESSAGE)
+    exchanges + unprompted >= MESSAGES && End::BOTH.into_iter().all(|side| mean(row.directions.of(side)) <= MESSAGE)
 }
 
 /// Mean payload of a segment, bytes.
@@ -261,7 +259,7 @@ pub(in super::super) fn rate_set_by(row: &FlowRow) -> Option<&'static str> {
 /// take more than a fifth of its time.
 fn round_trips(row: &FlowRow) -> Option<Nanos> {
     let (base, turns) = (row.base_rtt_ns?, row.connection.exchanges);
-    let end = direction(row, main_sender(row));
+    let end = row.directions.of(main_sender(row));
     let small = end.bytes <= turns * FIRST_WINDOW * u64::from(end.mss_bytes?);
     let time = row.time_ns.of(Owner::InTransit) + row.time_ns.of(Owner::Sending);
     let each = time.times(2) >= base.times(turns as i64);
@@ -272,7 +270,7 @@ fn round_trips(row: &FlowRow) -> Option<Nanos> {
 /// Kind of the limit that set the rate, for a flow that was sending for more than a fifth of its time.
 fn rate(row: &FlowRow) -> Option<Kind> {
     let (sending, length) = (row.time_ns.of(Owner::Sending), row.end_ns - row.start_ns);
-    let direction = direction(row, main_sender(row));
+    let direction = row.directions.of(main_sender(row));
     let long = row.base_rtt_ns.is_some_and(|rtt| sending > rtt.times(RATE_ROUNDS));
     let other = hardly_seen(row) || round_trips(row).is_some();
     if sending.times(RATE_SHARE) <= length || !long || direction.segments < RATE_SEGMENTS || other {
@@ -298,7 +296,7 @@ fn rate(row: &FlowRow) -> Option<Kind> {
 }
 
 /// The end that reset a connection before all data was exchanged.
-fn reset(row: &FlowRow) -> Option<Direction> {
+fn reset(row: &FlowRow) -> Option<End> {
     let connection = &row.connection;
     let by = connection.closed_by.filter(|_| connection.closed_with == Some("rst"))?;
     if row.outcome.outcome.is_some() {
@@ -308,26 +306,19 @@ fn reset(row: &FlowRow) -> Option<Direction> {
     let said = row.directions.client.bytes + row.directions.server.bytes > 0;
     let cut = row.exchanges.iter().flatten().next_back().is_some_and(|exchange| !exchange.complete);
     let amid = connection.unanswered > 0 || cut || connection.exchanges == 0;
-    (said && amid && !idle).then_some(if by == "client" { Direction::Client } else { Direction::Server })
+    (said && amid && !idle).then_some(by)
 }
 
-pub(super) fn direction(row: &FlowRow, side: Direction) -> &DirectionRow {
-    match side {
-        Direction::Client => &row.directions.client,
-        Direction::Server => &row.directions.server,
-    }
-}
-
-fn main_sender(row: &FlowRow) -> Direction {
-    if row.directions.client.bytes > row.directions.server.bytes { Direction::Client } else { Direction::Server }
+fn main_sender(row: &FlowRow) -> End {
+    if row.directions.client.bytes > row.directions.server.bytes { End::Client } else { End::Server }
 }
 
 /// The end to which a cause without waits of its own is assigned.
-fn busiest(row: &FlowRow, cause: Cause) -> Direction {
-    let busy = |side: Direction| direction(row, side).path.bandwidth_limited_ns;
+fn busiest(row: &FlowRow, cause: Cause) -> End {
+    let busy = |side: End| row.directions.of(side).path.bandwidth_limited_ns;
     match cause {
-        Cause::BandwidthLimited if busy(Direction::Client) > busy(Direction::Server) => Direction::Client,
-        Cause::BandwidthLimited => Direction::Server,
+        Cause::BandwidthLimited if busy(End::Client) > busy(End::Server) => End::Client,
+        Cause::BandwidthLimited => End::Server,
         _ => main_sender(row),
     }
 }
