@@ -5,7 +5,7 @@ use std::{env, fs, process};
 
 use tcpstall_core::capture::Expansion;
 use tcpstall_core::causes::Limits;
-use tcpstall_core::engine::{Filter, Opener, Options, Sets, records};
+use tcpstall_core::engine::{Filter, Opener, RunOptions, Sets, records};
 use tcpstall_core::replay::forecast::{MOST_EVENTS, forecast, forecast_within};
 use tcpstall_core::replay::recover::Refusal;
 use tcpstall_core::results::Wanted;
@@ -47,8 +47,8 @@ fn capture() -> Vec<u8> {
     bytes
 }
 
-fn options() -> Options {
-    Options {
+fn options() -> RunOptions {
+    RunOptions {
         filter: Filter::default(),
         limits: Limits::default(),
         wanted: Wanted { bursts: false, exchanges: true, least_stall: Nanos::ZERO },

@@ -9,7 +9,7 @@ use pyo3::prelude::*;
 use tcpstall_core::anonymise::{Pseudonyms, Secret};
 use tcpstall_core::capture::{Expansion, as_text};
 use tcpstall_core::causes::Limits;
-use tcpstall_core::engine::{Filter, Opener, Options, Sets};
+use tcpstall_core::engine::{Filter, Opener, RunOptions, Sets};
 use tcpstall_core::results::Wanted;
 use tcpstall_core::time::Nanos;
 use tcpstall_core::wire::Address;
@@ -41,14 +41,14 @@ pub(crate) struct Keywords {
 
 impl Keywords {
     /// The options for `inputs` inputs.
-    pub(crate) fn into_options(self, inputs: usize) -> PyResult<Options> {
+    pub(crate) fn into_options(self, inputs: usize) -> PyResult<RunOptions> {
         if !self.sets.is_empty() && self.sets.len() != inputs {
             return Err(PyValueError::new_err(format!("{} sets for {inputs} paths", self.sets.len())));
         }
         let threads = self.threads.map(|threads| {
             NonZero::new(threads).ok_or_else(|| PyValueError::new_err("at least one thread does the work"))
         });
-        Ok(Options {
+        Ok(RunOptions {
             filter: Filter {
                 flows: self.flows,
                 hosts: self.hosts.iter().map(|host| network(host)).collect::<PyResult<_>>()?,

@@ -8,7 +8,7 @@ use pyo3::exceptions::{PyIndexError, PyValueError};
 use pyo3::prelude::*;
 use tcpstall_core::anonymise::Secret;
 use tcpstall_core::capture::as_text;
-use tcpstall_core::engine::{self, Follower, Options, Stream};
+use tcpstall_core::engine::{self, Follower, RunOptions, Stream};
 use tcpstall_core::results::findings::{FindingRow, Findings};
 use tcpstall_core::results::services::{ServiceRow, Services};
 use tcpstall_core::results::sums::Sums;
@@ -248,7 +248,7 @@ pub(crate) fn stream_captures(stream: &[u8]) -> PyResult<Vec<String>> {
 pub(crate) fn collect(
     py: Python<'_>,
     paths: &[String],
-    options: &Options,
+    options: &RunOptions,
     mut keeper: Keeper,
     before: Option<Stream>,
 ) -> PyResult<Report> {
@@ -322,7 +322,7 @@ pub(crate) fn analyze(
         threads,
     };
     let raised = Raised::default();
-    let options = Options { opener: opener(open, &raised), ..keywords.into_options(paths.len())? };
+    let options = RunOptions { opener: opener(open, &raised), ..keywords.into_options(paths.len())? };
     let progress = Progress::new(progress).with_inputs(raised);
     let keep = match (each, top) {
         (Some(_), Some(_)) => return Err(PyValueError::new_err("flows are handed over or held: give each or top")),

@@ -8,7 +8,7 @@ use tcpstall_core::replay::change::NAMES;
 use tcpstall_core::replay::recover::Refusal;
 use tcpstall_core::replay::{forecast, record};
 use tcpstall_core::results::trust::Reason;
-use tcpstall_core::wire::tunnel::Kind;
+use tcpstall_core::wire::tunnel::TunnelProtocol;
 
 #[pyfunction]
 pub(crate) fn vocabulary() -> BTreeMap<&'static str, Vec<String>> {
@@ -20,7 +20,7 @@ pub(crate) fn vocabulary() -> BTreeMap<&'static str, Vec<String>> {
         ("link_types", LinkType::ALL.iter().map(|one| one.name().into_owned()).collect()),
         ("refusals", Refusal::ALL.iter().map(|one| one.name().to_owned()).collect()),
         ("trust_reasons", Reason::ALL.iter().map(|one| one.name().to_owned()).collect()),
-        ("tunnels", Kind::ALL.iter().map(|one| one.name().to_owned()).collect()),
+        ("tunnels", TunnelProtocol::ALL.iter().map(|one| one.name().to_owned()).collect()),
     ])
 }
 

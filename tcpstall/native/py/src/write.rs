@@ -8,7 +8,7 @@ use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 use tcpstall_core::anonymise::Secret;
-use tcpstall_core::engine::{self, Follower, Options};
+use tcpstall_core::engine::{self, Follower, RunOptions};
 use tcpstall_core::results::FlowRow;
 use tcpstall_core::results::findings::FindingRow;
 use tcpstall_core::results::report::{Shape, Writer};
@@ -146,7 +146,7 @@ type Outcome = (io::Result<()>, Vec<engine::CaptureStatus>, u64);
 fn stream(
     py: Python<'_>,
     paths: &[String],
-    options: &Options,
+    options: &RunOptions,
     shape: Shape,
     out: BufWriter<Descriptor>,
     (labels, findings): (Labels, Option<Py<PyAny>>),

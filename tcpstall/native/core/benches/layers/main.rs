@@ -14,7 +14,7 @@ use criterion::measurement::WallTime;
 use criterion::{BenchmarkGroup, Criterion, Throughput, criterion_group, criterion_main};
 use tcpstall_core::capture::{Capture, Expansion, Item};
 use tcpstall_core::causes::Limits;
-use tcpstall_core::engine::{self, Filter, Follower, Opener, Options, Sets};
+use tcpstall_core::engine::{self, Filter, Follower, Opener, RunOptions, Sets};
 use tcpstall_core::pause::Watch;
 use tcpstall_core::results::report::{Shape, Writer};
 use tcpstall_core::results::{FlowRow, Wanted};
@@ -155,7 +155,7 @@ impl Follower for Each<'_> {
 /// A whole run with the command line's usual options.
 fn analysed(path: &str, each: &mut dyn FnMut(FlowRow)) {
     let wanted = Wanted { bursts: false, exchanges: true, least_stall: Nanos::ZERO };
-    let options = Options {
+    let options = RunOptions {
         filter: Filter::default(),
         limits: Limits::default(),
         wanted,

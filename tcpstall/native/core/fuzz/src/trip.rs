@@ -8,7 +8,7 @@ use std::sync::LazyLock;
 
 use tcpstall_core::capture::{Capture, CaptureError, Expansion, Item};
 use tcpstall_core::causes::Limits;
-use tcpstall_core::engine::{self, Filter, Follower, Opener, Options, Sets};
+use tcpstall_core::engine::{self, Filter, Follower, Opener, RunOptions, Sets};
 use tcpstall_core::results::report::{Shape, Writer};
 use tcpstall_core::results::sort::Order;
 use tcpstall_core::results::{FlowRow, Wanted, columns};
@@ -100,7 +100,7 @@ static FILE: LazyLock<PathBuf> =
 pub fn analyse(bytes: &[u8]) {
     std::fs::write(&*FILE, bytes).expect("the folder for temporary files takes a file");
     let path = FILE.to_string_lossy().into_owned();
-    let options = Options {
+    let options = RunOptions {
         filter: Filter::default(),
         limits: Limits { link_bytes_per_s: Some(125_000_000), ..Limits::default() },
         wanted: Wanted { bursts: true, exchanges: true, least_stall: Nanos::ZERO },
@@ -129,8 +129,8 @@ pub fn analyse(bytes: &[u8]) {
 }
 
 /// The same capture twice, as one stream: side by side all the way, or one after the other where its clock runs back.
-fn twice(path: &str, options: Options) {
-    let options = Options { sets: Sets { of: vec![0, 0], ..Sets::default() }, threads: NonZero::new(1), ..options };
+fn twice(path: &str, options: RunOptions) {
+    let options = RunOptions { sets: Sets { of: vec![0, 0], ..Sets::default() }, threads: NonZero::new(1), ..options };
     let mut keeper = Keeper { rows: Vec::new(), writers: [Shape::Json, Shape::Csv].map(begin) };
     let statuses = engine::run(&[path.to_owned(), path.to_owned()], &options, &mut keeper);
     assert_eq!(statuses.iter().map(|status| status.packets).collect::<Vec<_>>(), [statuses[0].packets; 2]);

@@ -3,7 +3,7 @@
 use super::checksum::Change;
 use super::packet::Packet;
 use super::{link, options};
-use crate::wire::tunnel::{Kind, entrance};
+use crate::wire::tunnel::{TunnelProtocol, entrance};
 
 const ICMP: u8 = 1;
 const TCP: u8 = 6;
@@ -54,7 +54,7 @@ impl Packet<'_> {
         const CHECKSUM_PRESENT: u8 = 0x80;
         let inner = entrance(protocol, self.old.get(at..)?)?;
         let ip = at + inner.at;
-        if inner.kind == Kind::Geneve {
+        if inner.kind == TunnelProtocol::Geneve {
             let words = self.read::<1>(at + 8).map_or(0, |[first]| usize::from(first & 0x3f));
             self.blank(at + BEFORE_OPTIONS, at + BEFORE_OPTIONS + 4 * words);
         }

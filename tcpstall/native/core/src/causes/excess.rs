@@ -2,7 +2,7 @@
 
 use super::cause::Cause;
 use super::delayed_ack;
-use super::judge::Part;
+use super::judge::PausePart;
 use crate::pause::Pause;
 use crate::time::Nanos;
 
@@ -44,7 +44,7 @@ pub struct Excess {
 }
 
 /// Excess of one part of a pause.
-pub fn excess(pause: &Pause, part: &Part) -> Excess {
+pub fn excess(pause: &Pause, part: &PausePart) -> Excess {
     let Some(base) = pause.base_rtt else { return Excess::default() };
     let length = part.end - part.start;
     // An excess below a tenth of the round trip, or below a millisecond, is jitter and the serialisation time of a

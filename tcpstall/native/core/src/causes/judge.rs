@@ -11,7 +11,7 @@ use crate::time::Nanos;
 
 /// A stretch of a pause with one cause.
 #[derive(Clone, Debug)]
-pub struct Part {
+pub struct PausePart {
     /// Start of the part.
     pub start: Nanos,
     /// End of the part.
@@ -29,7 +29,7 @@ pub struct Part {
 }
 
 /// Judges a pause by the rules; parts shorter than `threshold` are not split off.
-pub fn explain(pause: &Pause, limits: &Limits, threshold: Nanos) -> Vec<Part> {
+pub fn explain(pause: &Pause, limits: &Limits, threshold: Nanos) -> Vec<PausePart> {
     if let Some(last) = pause.left_out {
         return around_left_out(pause, limits, last.max(pause.start()), threshold);
     }
@@ -92,7 +92,7 @@ fn repaired(pause: &Pause, threshold: Nanos) -> Option<(Pause, Nanos)> {
 
 /// Splits a pause at the recovery point, where that was acknowledged long before the pause ended: first the repair, then
 /// the reason for the rest.
-fn around_recovery(pause: &Pause, limits: &Limits, mut whole: Part, threshold: Nanos) -> Vec<Part> {
+fn around_recovery(pause: &Pause, limits: &Limits, mut whole: PausePart, threshold: Nanos) -> Vec<PausePart> {
     let rest = pause.after_recovery().filter(|rest| rest.duration() > threshold && !pause.acks_lost);
     let Some(rest) = rest else { return repairs(pause, limits, whole, threshold) };
     let (mut parts, mut start) = (Vec::new(), whole.start);
@@ -102,7 +102,7 @@ fn around_recovery(pause: &Pause, limits: &Limits, mut whole: Part, threshold: N
         parts = repairs(pause, limits, whole, threshold);
     }
     let judged = judge(&rest, limits, start, rest.end);
-    parts.push(Part { rest: Some(Box::new(rest)), ..judged });
+    parts.push(PausePart { rest: Some(Box::new(rest)), ..judged });
     parts
 }
 
@@ -115,7 +115,7 @@ fn judge_zero(pause: &Pause, limits: &Limits, closed: Nanos) -> bool {
 
 /// Splits a repair into the stretches between attempts of different kinds, where each stretch is long enough for a
 /// part.
-fn repairs(pause: &Pause, limits: &Limits, mut whole: Part, threshold: Nanos) -> Vec<Part> {
+fn repairs(pause: &Pause, limits: &Limits, mut whole: PausePart, threshold: Nanos) -> Vec<PausePart> {
     if !pause.ended {
         // The repair is over when all data is acknowledged; after that nobody waits for it.
         whole.end = pause.all_acked.unwrap_or(pause.end).clamp(pause.start(), pause.end);
@@ -143,7 +143,7 @@ fn repairs(pause: &Pause, limits: &Limits, mut whole: Part, threshold: Nanos) ->
     for stage in retransmission::stages(pause) {
         let stage_end = stage.end.min(whole.end);
         if stage_end < whole.end && stage_end - whole.start > threshold && whole.end - stage_end > threshold {
-            parts.push(Part { end: stage_end, proof: stage.proof, ..whole.clone() });
+            parts.push(PausePart { end: stage_end, proof: stage.proof, ..whole.clone() });
             whole.start = stage_end;
         }
     }
@@ -153,7 +153,7 @@ fn repairs(pause: &Pause, limits: &Limits, mut whole: Part, threshold: Nanos) ->
 
 /// Splits off the wait before the window closed, because it had another reason: the window was already full, or the
 /// sender waited for a tail-loss probe.
-fn before_zero_window(pause: &Pause, limits: &Limits, closed: Nanos) -> Vec<Part> {
+fn before_zero_window(pause: &Pause, limits: &Limits, closed: Nanos) -> Vec<PausePart> {
     let mut rest = pause.clone();
     rest.before.end = closed;
     rest.retransmissions = 0;
@@ -171,7 +171,7 @@ fn before_zero_window(pause: &Pause, limits: &Limits, closed: Nanos) -> Vec<Part
 }
 
 /// Judges the packets before the hole in the paste as if the pause had ended there; the rest cannot be judged.
-fn around_left_out(pause: &Pause, limits: &Limits, last: Nanos, threshold: Nanos) -> Vec<Part> {
+fn around_left_out(pause: &Pause, limits: &Limits, last: Nanos, threshold: Nanos) -> Vec<PausePart> {
     let mut parts = Vec::new();
     if last - pause.start() > threshold {
         let mut seen = pause.clone();
@@ -192,7 +192,7 @@ fn around_left_out(pause: &Pause, limits: &Limits, last: Nanos, threshold: Nanos
 }
 
 /// Splits off the peer's own turn inside a pause: the sender waits only before it and after it.
-fn around_peer(pause: &Pause, whole: Part, threshold: Nanos) -> Vec<Part> {
+fn around_peer(pause: &Pause, whole: PausePart, threshold: Nanos) -> Vec<PausePart> {
     let (Some(first), Some(last)) = (pause.peer_first, pause.peer_last) else { return vec![whole] };
     // Without any new data the peer may have sent its payload before the pause.
     let (first, last) = (first.max(pause.start()), last.max(pause.start()));
@@ -293,8 +293,8 @@ const BLURRED: [Cause; 9] = [
 /// Highest confidence in those causes where the capture holds packets out of order.
 const OUT_OF_ORDER: f32 = 0.85;
 
-fn judge(pause: &Pause, limits: &Limits, start: Nanos, end: Nanos) -> Part {
-    let mut part = Part {
+fn judge(pause: &Pause, limits: &Limits, start: Nanos, end: Nanos) -> PausePart {
+    let mut part = PausePart {
         start,
         end,
         cause: Cause::Unexplained,
@@ -305,7 +305,7 @@ fn judge(pause: &Pause, limits: &Limits, start: Nanos, end: Nanos) -> Part {
     };
     if pause.unseen.misdated {
         // The length of the wait is unknown, and therefore its reason.
-        return Part { missing: vec![Missing::TIME.0], ..part };
+        return PausePart { missing: vec![Missing::TIME.0], ..part };
     }
     let mut doubts: Vec<(Cause, Missing)> = Vec::new();
     let mut found = false;

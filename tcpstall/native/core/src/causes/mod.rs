@@ -26,7 +26,7 @@ mod zero_window;
 
 pub use cause::{Cause, Info};
 pub use handshake::Opening;
-pub use judge::{Part, explain};
+pub use judge::{PausePart, explain};
 pub use limits::Limits;
 pub use rule::{Missing, Proof, Rule, Verdict};
 

@@ -45,7 +45,7 @@ use crate::wire::Segment;
 
 /// Options of a run: input and report.
 #[derive(Clone, Debug)]
-pub struct Options {
+pub struct RunOptions {
     /// Selection of packets and flows.
     pub filter: Filter,
     /// Thresholds of the rules.
@@ -64,7 +64,7 @@ pub struct Options {
     pub threads: Option<NonZero<usize>>,
 }
 
-impl Options {
+impl RunOptions {
     /// Opens the capture with that name.
     fn capture(&self, path: &str) -> Result<Capture, CaptureError> {
         let capture = self.opener.open(path)?.with_expansion(self.expansion);
@@ -88,7 +88,7 @@ pub trait Follower {
 }
 
 /// Reads captures, one set after the other. Bad inputs do not stop the run; a follower that returns `Break` does.
-pub fn run(paths: &[String], options: &Options, follower: &mut dyn Follower) -> Vec<CaptureStatus> {
+pub fn run(paths: &[String], options: &RunOptions, follower: &mut dyn Follower) -> Vec<CaptureStatus> {
     go_on(paths, options, follower, None)
 }
 
@@ -96,7 +96,7 @@ pub fn run(paths: &[String], options: &Options, follower: &mut dyn Follower) -> 
 /// and are not read again ([`Sets::names_only`] of them).
 pub fn go_on(
     paths: &[String],
-    options: &Options,
+    options: &RunOptions,
     follower: &mut dyn Follower,
     mut stream: Option<Stream>,
 ) -> Vec<CaptureStatus> {

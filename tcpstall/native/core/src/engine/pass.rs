@@ -10,7 +10,7 @@ use super::entry::{Ended, Over};
 use super::reader::{Filled, Reader};
 use super::stream::{Stream, put_down};
 use super::table::Table;
-use super::{Follower, Options};
+use super::{Follower, RunOptions};
 use crate::results::{FlowRow, flow_row};
 
 /// Batches in use at once: one is filled, one is worked on, the others even out the two speeds.
@@ -21,7 +21,7 @@ const PROGRESS_EVERY: u64 = 1 << 18;
 
 /// One stream on its run through the engine.
 pub(super) struct Pass<'a> {
-    pub(super) options: &'a Options,
+    pub(super) options: &'a RunOptions,
     pub(super) follower: &'a mut dyn Follower,
     /// Its captures, by their numbers.
     set: &'a [usize],
@@ -36,7 +36,7 @@ type Done = (Vec<FlowRow>, Option<Batch>);
 
 impl<'a> Pass<'a> {
     pub(super) fn new(
-        options: &'a Options,
+        options: &'a RunOptions,
         follower: &'a mut dyn Follower,
         set: &'a [usize],
         next_id: &'a mut u64,
@@ -182,7 +182,7 @@ impl<'a> Pass<'a> {
 
 /// Judges finished flows.
 struct Judge<'a> {
-    options: &'a Options,
+    options: &'a RunOptions,
 }
 
 /// Flows that pass through a stage together, so that its code is loaded once for all of them.
@@ -199,7 +199,7 @@ impl Judge<'_> {
     fn row(&self, over: Over) -> Option<FlowRow> {
         let Over { id, capture, at_end, goes_on, flow } = over;
         let ends = [flow.connection().client, flow.connection().server];
-        let Options { filter, limits, wanted, names, .. } = self.options;
+        let RunOptions { filter, limits, wanted, names, .. } = self.options;
         filter.wants(id, ends).then(|| {
             let mut row = flow_row(&flow, id, capture, limits, *wanted);
             (row.at_end, row.goes_on) = (at_end, goes_on);

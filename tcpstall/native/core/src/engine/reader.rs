@@ -6,7 +6,7 @@ mod merge;
 use std::collections::VecDeque;
 
 pub(super) use self::ending::Ending;
-use super::Options;
+use super::RunOptions;
 use super::batch::Batch;
 use super::lane::Lane;
 use super::recent::Recent;
@@ -46,7 +46,7 @@ enum Step {
 
 /// Reads a set of captures: one after the other, and side by side where they overlap in time.
 pub(super) struct Reader<'a> {
-    options: &'a Options,
+    options: &'a RunOptions,
     paths: &'a [String],
     /// Statuses of the run's inputs.
     pub(super) statuses: &'a mut [CaptureStatus],
@@ -88,7 +88,7 @@ impl<'a> Reader<'a> {
     pub(super) fn new(
         coming: VecDeque<Coming>,
         paths: &'a [String],
-        options: &'a Options,
+        options: &'a RunOptions,
         statuses: &'a mut [CaptureStatus],
     ) -> Reader<'a> {
         Reader {
@@ -199,7 +199,7 @@ impl<'a> Reader<'a> {
 
     /// Reads on in the only open capture.
     fn alone(&mut self, batch: &mut Batch, records: &mut u32) -> Step {
-        let (lane, Options { filter, sets, .. }) = (&mut self.lanes[0], self.options);
+        let (lane, RunOptions { filter, sets, .. }) = (&mut self.lanes[0], self.options);
         let status = &mut self.statuses[lane.number];
         if self.several || sets.puts_down {
             batch.files.change(PacketNo(self.numbered + 1), lane.number as u32);

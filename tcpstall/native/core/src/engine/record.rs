@@ -2,7 +2,7 @@
 
 use hashbrown::HashMap;
 
-use super::Options;
+use super::RunOptions;
 use super::entry::Over;
 use super::second_pass::{Witness, again};
 use super::table::Table;
@@ -11,14 +11,14 @@ use crate::flow::Sending;
 use crate::flow::connection::Effect;
 use crate::pause::{Seen, Watch};
 use crate::replay::record::{Kept, MOST_KEPT, MOST_KEPT_TOGETHER};
-use crate::replay::{Kind, Passing, Record};
+use crate::replay::{Passing, PassingKind, Record};
 use crate::time::Nanos;
 use crate::wire::{Address, Flags, Segment};
 
 /// Records of the flows with those ids, in their order, from one reading of the captures. The filter's times must be
 /// those of the run that gave the ids. `None` for an unknown id. A capture that cannot be read has none, and is an
 /// error where no other has.
-pub fn records(paths: &[String], flows: &[u64], options: &Options) -> Result<Vec<Option<Record>>, CaptureError> {
+pub fn records(paths: &[String], flows: &[u64], options: &RunOptions) -> Result<Vec<Option<Record>>, CaptureError> {
     let mut keeping = Keeping {
         kept: flows.iter().map(|id| (*id, Kept::default())).collect(),
         left: MOST_KEPT_TOGETHER,
@@ -98,11 +98,11 @@ fn passing(segment: &Segment, seen: Seen, watch: &Watch) -> Passing {
     let (sender, peer) = (seen.sender, seen.sender.peer());
     let (own, other) = (watch.connection.half(sender), watch.connection.half(peer));
     let kind = match seen.effect {
-        Effect::Data(Sending::New { .. }) => Kind::New,
-        Effect::Data(Sending::Again) => Kind::Again,
-        Effect::Data(Sending::Late { retransmitted }) => Kind::Late { again: retransmitted },
+        Effect::Data(Sending::New { .. }) => PassingKind::New,
+        Effect::Data(Sending::Again) => PassingKind::Again,
+        Effect::Data(Sending::Late { retransmitted }) => PassingKind::Late { again: retransmitted },
         Effect::Data(Sending::Probe | Sending::Copy) | Effect::Handshake | Effect::Control | Effect::Copy => {
-            Kind::Control
+            PassingKind::Control
         }
     };
     let ack = segment.flags.has(Flags::ACK).then(|| other.offset(segment.ack));
@@ -115,7 +115,7 @@ fn passing(segment: &Segment, seen: Seen, watch: &Watch) -> Passing {
         sender,
         kind,
         start: own.offset(segment.seq),
-        bytes: if kind == Kind::Control { 0 } else { i64::from(segment.payload) },
+        bytes: if kind == PassingKind::Control { 0 } else { i64::from(segment.payload) },
         ack,
         edge: ack.zip(window).map(|(ack, window)| ack + window).filter(|_| !segment.flags.has(Flags::RST)),
         rtt: None,

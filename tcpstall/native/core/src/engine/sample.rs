@@ -2,7 +2,7 @@
 
 use hashbrown::HashMap;
 
-use super::Options;
+use super::RunOptions;
 use super::second_pass::{Witness, again};
 use crate::capture::CaptureError;
 use crate::flow::connection::Effect;
@@ -32,7 +32,7 @@ struct Samples {
 /// those of the run that gave the ids. A row of kind `ack` describes the data that it acknowledges, any other row its
 /// own sender's data. Empty for an unknown or repeated id. A capture that cannot be read has none, and is an error
 /// where no other has; a damaged one gives the readable part.
-pub fn samples(paths: &[String], flows: &[u64], options: &Options) -> Result<Vec<Vec<Sample>>, CaptureError> {
+pub fn samples(paths: &[String], flows: &[u64], options: &RunOptions) -> Result<Vec<Vec<Sample>>, CaptureError> {
     let mut wanted = Wanted(flows.iter().map(|id| (*id, Samples::default())).collect());
     match again(paths, flows, options, &mut wanted) {
         Some(error) if wanted.0.values().all(|samples| samples.rows.is_empty()) => Err(error),

@@ -3,7 +3,7 @@
 
 use std::ops::ControlFlow;
 
-use super::Options;
+use super::RunOptions;
 use super::batch::Batch;
 use super::entry::Over;
 use super::reader::{Filled, Reader};
@@ -29,7 +29,7 @@ pub(super) trait Witness {
 pub(super) fn again(
     paths: &[String],
     flows: &[u64],
-    options: &Options,
+    options: &RunOptions,
     witness: &mut impl Witness,
 ) -> Option<CaptureError> {
     let last = flows.iter().max().copied();

@@ -5,7 +5,7 @@ use std::ops::ControlFlow;
 
 use hashbrown::HashMap;
 
-use super::Options;
+use super::RunOptions;
 use super::lane::Lane;
 use super::status::CaptureStatus;
 use crate::flow::clock_steps::SHORTEST_STEP;
@@ -75,7 +75,7 @@ pub(super) struct Coming {
 pub(super) fn in_order(
     set: &[usize],
     paths: &[String],
-    options: &Options,
+    options: &RunOptions,
     statuses: &mut [CaptureStatus],
     again: &mut dyn FnMut() -> ControlFlow<()>,
 ) -> ControlFlow<(), VecDeque<Coming>> {
@@ -114,7 +114,7 @@ fn after(before: Option<Nanos>, first: Option<Nanos>) -> Option<Nanos> {
 fn beginning(
     number: usize,
     path: &str,
-    options: &Options,
+    options: &RunOptions,
     status: &mut CaptureStatus,
     again: &mut dyn FnMut() -> ControlFlow<()>,
 ) -> ControlFlow<(), (Option<Nanos>, Option<Lane>)> {

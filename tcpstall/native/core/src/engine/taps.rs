@@ -12,7 +12,7 @@ use hashbrown::HashMap;
 use super::entry::Key;
 use super::source::{Event, Source};
 use super::status::CaptureStatus;
-use super::{Filter, Options};
+use super::{Filter, RunOptions};
 use crate::time::Nanos;
 use crate::wire::{Endpoint, Flags, Segment};
 
@@ -173,7 +173,7 @@ fn marked(segment: &Segment) -> Marked {
 
 /// Finds two of these captures that were taken at two points of one path, by the selected connections. Captures that
 /// cannot be read, or only once, are skipped. Where the reading waits, `signalled` decides whether to give up.
-pub fn two_taps(paths: &[String], options: &Options, mut signalled: impl FnMut() -> bool) -> Option<TwoTaps> {
+pub fn two_taps(paths: &[String], options: &RunOptions, mut signalled: impl FnMut() -> bool) -> Option<TwoTaps> {
     let mut taps = Taps::default();
     for (capture, path) in paths.iter().enumerate() {
         if let Some((other, ends)) = read(capture, path, options, &mut taps, &mut signalled) {
@@ -186,7 +186,7 @@ pub fn two_taps(paths: &[String], options: &Options, mut signalled: impl FnMut()
 fn read(
     capture: usize,
     path: &str,
-    options: &Options,
+    options: &RunOptions,
     taps: &mut Taps,
     signalled: &mut impl FnMut() -> bool,
 ) -> Option<(usize, [Endpoint; 2])> {

@@ -10,7 +10,7 @@ mod parts;
 mod split;
 
 pub use self::connection::{ConnectionRow, connection};
-pub use self::parts::{Part, Phase, round_trips};
+pub use self::parts::{LatencyPart, Phase, round_trips};
 pub use self::split::Wait;
 
 use serde::Serialize;
@@ -48,7 +48,7 @@ pub struct Exchange {
     /// directions at once.
     pub overlaps: u32,
     /// Parts of the latency; they sum to it.
-    pub parts: Vec<Part>,
+    pub parts: Vec<LatencyPart>,
 }
 
 impl Exchange {

@@ -53,7 +53,7 @@ impl Phase {
 
 /// A share of an exchange's latency.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
-pub struct Part {
+pub struct LatencyPart {
     /// Phase of the part.
     pub part: Phase,
     /// Cause of the wait; `None` while the sender sent.
@@ -74,10 +74,10 @@ fn is_zero(count: &u32) -> bool {
     *count == 0
 }
 
-impl Part {
+impl LatencyPart {
     /// A part without a cause.
-    pub(super) fn plain(part: Phase, duration_ns: Nanos) -> Part {
-        Part { part, cause: None, detail: "", waits: 0, duration_ns }
+    pub(super) fn plain(part: Phase, duration_ns: Nanos) -> LatencyPart {
+        LatencyPart { part, cause: None, detail: "", waits: 0, duration_ns }
     }
 }
 
@@ -90,15 +90,16 @@ pub fn round_trips(span: Nanos, base_rtt: Option<Nanos>) -> Option<f64> {
 /// Sum of parts: equal ones become one.
 #[derive(Default)]
 pub(super) struct Sum {
-    pub(super) parts: Vec<Part>,
+    pub(super) parts: Vec<LatencyPart>,
 }
 
 impl Sum {
-    pub(super) fn add(&mut self, part: Part) {
+    pub(super) fn add(&mut self, part: LatencyPart) {
         if part.duration_ns <= Nanos::ZERO {
             return;
         }
-        let same = |other: &&mut Part| (other.part, other.cause, other.detail) == (part.part, part.cause, part.detail);
+        let same =
+            |other: &&mut LatencyPart| (other.part, other.cause, other.detail) == (part.part, part.cause, part.detail);
         match self.parts.iter_mut().find(same) {
             Some(known) => {
                 known.duration_ns += part.duration_ns;

@@ -5,7 +5,7 @@
 //! (the round trip from the tap to the server), the repair of losses, and the server's own time. The client's half of
 //! the travel is outside the round at the tap, before its first byte and after its last.
 
-use super::parts::{Part, Phase, Sum};
+use super::parts::{LatencyPart, Phase, Sum};
 use crate::causes::Cause;
 use crate::flow::End;
 use crate::flow::rounds::Round;
@@ -34,14 +34,14 @@ pub(super) struct Split<'a> {
 impl Split<'_> {
     /// Parts of a round in the order of the exchange; `set_up` is the SYN and the end of the handshake, if the
     /// handshake belongs to it.
-    pub(super) fn parts(&self, round: &Round, set_up: Option<(Nanos, Nanos)>) -> Vec<Part> {
+    pub(super) fn parts(&self, round: &Round, set_up: Option<(Nanos, Nanos)>) -> Vec<LatencyPart> {
         let mut sum = Sum { parts: Vec::with_capacity(4) };
         if let Some((syn, done)) = set_up {
             let wait = self.waits[End::Client].first().filter(|wait| wait.cause == Cause::Handshake);
             let detail = wait.map_or("", |wait| wait.detail);
             let cause = (!detail.is_empty()).then_some(Cause::Handshake);
-            sum.add(Part { cause, detail, ..Part::plain(Phase::Handshake, done - syn) });
-            sum.add(Part::plain(Phase::Request, round.start - done));
+            sum.add(LatencyPart { cause, detail, ..LatencyPart::plain(Phase::Handshake, done - syn) });
+            sum.add(LatencyPart::plain(Phase::Request, round.start - done));
         }
         self.stretch(&mut sum, End::Client, round.start, round.asked);
         let answered = round.answered.unwrap_or(round.last);
@@ -57,7 +57,7 @@ impl Split<'_> {
         let begins = round.answered_all.filter(|_| round.asked_late.is_some()).unwrap_or(answered).max(heard_out);
         self.turnaround(&mut sum, heard_out, begins);
         self.stretch(&mut sum, End::Server, begins, round.last.max(begins));
-        sum.add(Part::plain(Phase::Travel, self.distances[End::Client].unwrap_or_default()));
+        sum.add(LatencyPart::plain(Phase::Travel, self.distances[End::Client].unwrap_or_default()));
         sum.parts.sort_by_key(|part| part.part as u8);
         sum.parts
     }
@@ -77,11 +77,11 @@ impl Split<'_> {
     fn stretch(&self, sum: &mut Sum, end: End, from: Nanos, to: Nanos) {
         let mut cursor = from;
         for wait in self.waits_in(end, from, to) {
-            sum.add(Part::plain(phase_of(end), wait.start - cursor));
+            sum.add(LatencyPart::plain(phase_of(end), wait.start - cursor));
             sum.add(named(end, &wait, wait.end - wait.start.max(cursor)));
             cursor = cursor.max(wait.end);
         }
-        sum.add(Part::plain(phase_of(end), to - cursor));
+        sum.add(LatencyPart::plain(phase_of(end), to - cursor));
     }
 
     /// Splits the time in which both ends were sending into waits of either end, except those for its application; the
@@ -95,11 +95,11 @@ impl Split<'_> {
         waits.sort_by_key(|(_, wait)| wait.start);
         let mut cursor = from;
         for (end, wait) in waits {
-            sum.add(Part::plain(Phase::Overlap, wait.start - cursor));
+            sum.add(LatencyPart::plain(Phase::Overlap, wait.start - cursor));
             sum.add(named(end, &wait, wait.end - wait.start.max(cursor)));
             cursor = cursor.max(wait.end);
         }
-        sum.add(Part::plain(Phase::Overlap, to - cursor));
+        sum.add(LatencyPart::plain(Phase::Overlap, to - cursor));
     }
 
     /// Splits the time from the last byte of the request to the first of the response: travel first, then waits of TCP
@@ -108,7 +108,7 @@ impl Split<'_> {
         let span = to - from;
         let known = self.distances[End::Client].is_some() && self.distances[End::Server].is_some();
         let travel = span.min(self.distances[End::Server].filter(|_| known).unwrap_or_default());
-        sum.add(Part::plain(Phase::Travel, travel));
+        sum.add(LatencyPart::plain(Phase::Travel, travel));
         let mut rest = span - travel;
         for end in End::BOTH {
             for wait in self.waits_in(end, from, to).filter(|wait| wait.cause != Cause::AppLimited) {
@@ -117,7 +117,7 @@ impl Split<'_> {
                 rest = rest - share;
             }
         }
-        sum.add(Part::plain(if known { Phase::Think } else { Phase::Turnaround }, rest));
+        sum.add(LatencyPart::plain(if known { Phase::Think } else { Phase::Turnaround }, rest));
     }
 }
 
@@ -129,9 +129,9 @@ fn phase_of(end: End) -> Phase {
 }
 
 /// A wait as a part; a pause of the server's application is the server's own time in every phase.
-fn named(end: End, wait: &Wait, span: Nanos) -> Part {
+fn named(end: End, wait: &Wait, span: Nanos) -> LatencyPart {
     if end == End::Server && wait.cause == Cause::AppLimited {
-        return Part { waits: 1, ..Part::plain(Phase::Think, span) };
+        return LatencyPart { waits: 1, ..LatencyPart::plain(Phase::Think, span) };
     }
-    Part { cause: Some(wait.cause), detail: wait.detail, waits: 1, ..Part::plain(phase_of(end), span) }
+    LatencyPart { cause: Some(wait.cause), detail: wait.detail, waits: 1, ..LatencyPart::plain(phase_of(end), span) }
 }

@@ -18,5 +18,5 @@ mod times;
 
 pub use self::change::Change;
 pub use self::forecast::{Forecast, forecast};
-pub use self::record::{Kind, Passing, Record, among};
+pub use self::record::{Passing, PassingKind, Record, among};
 pub use self::times::Times;

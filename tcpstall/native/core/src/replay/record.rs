@@ -16,7 +16,7 @@ pub const MOST_KEPT_TOGETHER: usize = 4_000_000;
 
 /// Classification of a segment within its flow.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Kind {
+pub enum PassingKind {
     /// New data.
     New,
     /// Data that passed before.
@@ -40,7 +40,7 @@ pub struct Passing {
     /// Sender of the segment.
     pub sender: End,
     /// Classification of the segment.
-    pub kind: Kind,
+    pub kind: PassingKind,
     /// Offset of its payload in its sender's data.
     pub start: i64,
     /// Size of its payload, bytes.
@@ -237,7 +237,7 @@ mod tests {
             time: Nanos::ZERO,
             packet: PacketNo(1),
             sender: End::Client,
-            kind: Kind::Control,
+            kind: PassingKind::Control,
             start: 0,
             bytes: 0,
             ack: None,

@@ -2,7 +2,7 @@
 //! `busy` and `rwnd_limited` of `ss -ti` (Linux tcp_chrono).
 
 use crate::causes::details;
-use crate::causes::{Cause, Part};
+use crate::causes::{Cause, PausePart};
 use crate::flow::End;
 use crate::pause::{Finished, Pause};
 use crate::time::Nanos;
@@ -17,7 +17,7 @@ pub(super) struct Busy {
 
 impl Busy {
     /// Adds a part of a pause; `waited` is false where the sender had finished, so that nobody waited.
-    pub(super) fn add(&mut self, pause: &Pause, part: &Part, waited: bool) {
+    pub(super) fn add(&mut self, pause: &Pause, part: &PausePart, waited: bool) {
         if !pause.ended {
             self.end = Some(if waited && part.cause != Cause::Retransmission {
                 part.end

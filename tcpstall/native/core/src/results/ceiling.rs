@@ -3,7 +3,7 @@
 use serde::Serialize;
 
 use crate::causes::details;
-use crate::causes::{Cause, Part};
+use crate::causes::{Cause, PausePart};
 use crate::pause::Pause;
 use crate::time::Nanos;
 
@@ -44,7 +44,7 @@ pub struct Ceiling {
 
 impl Ceiling {
     /// Numbers of a stall at a plateau of the sender's flight, or of the peer's window while its reader keeps up.
-    pub fn of(pause: &Pause, part: &Part) -> Ceiling {
+    pub fn of(pause: &Pause, part: &PausePart) -> Ceiling {
         match (part.cause, part.proof.detail) {
             (Cause::SndbufLimited, _) if pause.context.plateau_rounds as usize >= PLATEAU_ROUNDS => {
                 Ceiling::new(pause, pause.context.plateau, send_buffer(pause.context.plateau), pause.largest_window)

@@ -1,7 +1,7 @@
 //! Cost of an idle restart: the waits of the climb back, less those that the old window would have needed too.
 
 use super::rows::StallRow;
-use crate::causes::{Cause, Part};
+use crate::causes::{Cause, PausePart};
 use crate::pause::Pause;
 
 /// The present climb of one sender.
@@ -15,7 +15,7 @@ pub(super) struct Climb {
 
 impl Climb {
     /// Adds the next part of the sender's pauses in order of time; `row` is its index in the list, if it is listed.
-    pub(super) fn add(&mut self, pause: &Pause, part: &Part, row: Option<usize>, stalls: &mut [StallRow]) {
+    pub(super) fn add(&mut self, pause: &Pause, part: &PausePart, row: Option<usize>, stalls: &mut [StallRow]) {
         match (part.cause, row) {
             (Cause::IdleRestart, Some(row)) => {
                 self.rows.push(row);

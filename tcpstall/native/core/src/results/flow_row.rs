@@ -16,7 +16,7 @@ use super::sweep;
 use super::swing;
 use super::syn::SynRow;
 use super::trust::TrustRow;
-use crate::causes::{self, Cause, Limits, Missing, Opening, Part, Proof};
+use crate::causes::{self, Cause, Limits, Missing, Opening, PausePart, Proof};
 use crate::exchange::{self, Wait};
 use crate::flow::{Connection, End};
 use crate::pause::{Burst, Finished, Pause};
@@ -250,7 +250,7 @@ fn burst_rows(bursts: &[Vec<Burst>; 2]) -> Vec<BurstRow> {
 
 /// The part is long enough for a stall. A normal round trip is nobody's stall, so an application's pause counts only
 /// for the time beyond one.
-fn is_stall(pause: &Pause, part: &Part, threshold: Nanos) -> bool {
+fn is_stall(pause: &Pause, part: &PausePart, threshold: Nanos) -> bool {
     let length = part.end - part.start;
     if part.cause == Cause::CaptureGap {
         return length > Nanos::ZERO && (pause.ended || pause.left_in_flight > 0);
@@ -312,7 +312,7 @@ fn handshake_stall(flow: &Finished, outcome: Option<Outcome>) -> Option<StallRow
     })
 }
 
-fn stall_row(pause: &Pause, part: Part) -> StallRow {
+fn stall_row(pause: &Pause, part: PausePart) -> StallRow {
     let size = |bytes: i64| bytes.max(0) as u64;
     let trip = RoundTrip::of(pause, &part);
     let evidence = Evidence {

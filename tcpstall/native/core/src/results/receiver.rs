@@ -3,7 +3,7 @@
 use serde::Serialize;
 
 use crate::causes::details;
-use crate::causes::{Cause, Part};
+use crate::causes::{Cause, PausePart};
 use crate::pause::Pause;
 use crate::time::Nanos;
 
@@ -38,7 +38,7 @@ pub struct Receiver {
 
 impl Receiver {
     /// Numbers of a stall at a shut window, or because of a slow reader.
-    pub fn of(pause: &Pause, part: &Part) -> Receiver {
+    pub fn of(pause: &Pause, part: &PausePart) -> Receiver {
         let size = |bytes: i64| Some(bytes.max(0) as u64);
         match (part.cause, part.proof.detail) {
             (Cause::ZeroWindow, _) => {

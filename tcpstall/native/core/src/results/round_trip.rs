@@ -2,7 +2,7 @@
 
 use serde::{Serialize, Serializer};
 
-use crate::causes::Part;
+use crate::causes::PausePart;
 use crate::causes::excess::{Owner, excess};
 use crate::flow::End;
 use crate::pause::{Finished, Pause};
@@ -22,7 +22,7 @@ pub struct RoundTrip {
 }
 
 impl RoundTrip {
-    pub(super) fn of(pause: &Pause, part: &Part) -> RoundTrip {
+    pub(super) fn of(pause: &Pause, part: &PausePart) -> RoundTrip {
         let excess = excess(pause, part);
         RoundTrip { base_rtt_ns: pause.base_rtt, excess_ns: excess.span, excess_owner: excess.owner }
     }

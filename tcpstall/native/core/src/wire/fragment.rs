@@ -23,7 +23,7 @@ const OVERTAKEN: Nanos = Nanos::from_millis(5);
 
 /// Fields of an IP header about a fragment.
 #[derive(Clone, Copy)]
-pub(super) struct Part {
+pub(super) struct FragmentFields {
     pub(super) datagram: Datagram,
     /// Offset of its first byte in the fragmented packet.
     pub(super) offset: u32,
@@ -218,7 +218,7 @@ impl Fragments {
 /// Flags that belong after a segment's last byte.
 const LAST: Flags = Flags::FIN.with(Flags::PSH);
 
-fn part(frame: &Frame<'_>) -> Option<Part> {
+fn part(frame: &Frame<'_>) -> Option<FragmentFields> {
     let header = link_header(frame).ok()?;
     let packet = frame.bytes.get(header..)?;
     let on_wire = frame.wire_length.saturating_sub(header as u32);

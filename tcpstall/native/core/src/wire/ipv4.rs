@@ -1,6 +1,6 @@
 //! IPv4 headers (RFC 791).
 
-use super::fragment::{Datagram, Part};
+use super::fragment::{Datagram, FragmentFields};
 use super::tunnel::Outer;
 use super::{Address, Envelope, Skip, tcp};
 
@@ -68,10 +68,10 @@ fn outer_of(packet: &[u8], on_wire: u32) -> Option<Outer<'_>> {
 }
 
 /// The header's fields about a fragment of TCP.
-pub(super) fn part(packet: &[u8], on_wire: u32) -> Option<Part> {
+pub(super) fn part(packet: &[u8], on_wire: u32) -> Option<FragmentFields> {
     let outer = outer_of(packet, on_wire)?;
     let field = u16::from_be_bytes([packet[6], packet[7]]);
-    Some(Part {
+    Some(FragmentFields {
         datagram: Datagram {
             source: outer.source,
             destination: outer.destination,

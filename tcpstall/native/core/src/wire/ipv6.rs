@@ -1,6 +1,6 @@
 //! IPv6 headers (RFC 8200).
 
-use super::fragment::{Datagram, Part};
+use super::fragment::{Datagram, FragmentFields};
 use super::tunnel::Outer;
 use super::{Address, Envelope, Skip, tcp};
 
@@ -71,7 +71,7 @@ pub(super) fn outer(packet: &[u8], on_wire: u32) -> Result<Outer<'_>, Skip> {
 }
 
 /// The headers' fields about a fragment that begins with TCP or continues such a packet.
-pub(super) fn part(packet: &[u8], on_wire: u32) -> Option<Part> {
+pub(super) fn part(packet: &[u8], on_wire: u32) -> Option<FragmentFields> {
     let header: &[u8; FIXED] = packet.first_chunk()?;
     let [_, _, _, _, _, _, next, _, addresses @ ..] = header;
     let [source, destination] = addresses.as_chunks::<16>().0 else {
@@ -89,7 +89,7 @@ pub(super) fn part(packet: &[u8], on_wire: u32) -> Option<Part> {
     let &[carried, _, o0, o1, i0, i1, i2, i3] = packet.get(at..)?.first_chunk::<8>()?;
     let field = u16::from_be_bytes([o0, o1]);
     let length = payload_length(header, &Chain::default(), on_wire);
-    Some(Part {
+    Some(FragmentFields {
         datagram: Datagram {
             source: Address::v6(*source),
             destination: Address::v6(*destination),

@@ -1,6 +1,6 @@
 //! One interface of a pcapng section: its link type, its clock and its drop counters.
 
-use super::options::Options;
+use super::options::BlockOptions;
 use crate::capture::link::LinkType;
 use crate::capture::order::Order;
 use crate::time::Nanos;
@@ -26,7 +26,7 @@ impl Interface {
         let link = LinkType(order.u16(*body.first_chunk()?));
         let [_, snap_length] = order.words(body)?;
         let mut clock = Clock { unit: Unit::Times(1_000), offset: Nanos::ZERO };
-        for (code, value) in Options::after(FIXED, order, body) {
+        for (code, value) in BlockOptions::after(FIXED, order, body) {
             match (code, value) {
                 (TIME_RESOLUTION, [resolution, ..]) => clock.unit = Unit::of(*resolution),
                 (TIME_OFFSET, value) => {
@@ -45,7 +45,7 @@ impl Interface {
         const FIXED: usize = 12;
         const BY_INTERFACE: u16 = 5;
         const BY_SYSTEM: u16 = 7;
-        let total = Options::after(FIXED, order, body)
+        let total = BlockOptions::after(FIXED, order, body)
             .filter(|(code, _)| matches!(*code, BY_INTERFACE | BY_SYSTEM))
             .filter_map(|(_, value)| value.first_chunk())
             .map(|count| order.u64(*count))

@@ -3,19 +3,19 @@
 use crate::capture::order::Order;
 
 /// Iterates code and value of each option; stops at the end mark or where an option does not fit its block.
-pub(super) struct Options<'a> {
+pub(super) struct BlockOptions<'a> {
     order: Order,
     rest: &'a [u8],
 }
 
-impl<'a> Options<'a> {
+impl<'a> BlockOptions<'a> {
     /// The options in `body` after its first `fixed` bytes.
-    pub(super) fn after(fixed: usize, order: Order, body: &'a [u8]) -> Options<'a> {
-        Options { order, rest: body.get(fixed..).unwrap_or_default() }
+    pub(super) fn after(fixed: usize, order: Order, body: &'a [u8]) -> BlockOptions<'a> {
+        BlockOptions { order, rest: body.get(fixed..).unwrap_or_default() }
     }
 }
 
-impl<'a> Iterator for Options<'a> {
+impl<'a> Iterator for BlockOptions<'a> {
     type Item = (u16, &'a [u8]);
 
     fn next(&mut self) -> Option<(u16, &'a [u8])> {

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::io::Cursor;
 
 use super::super::sets::in_order;
-use super::super::{Filter, Opener, Options, Sets};
+use super::super::{Filter, Opener, RunOptions, Sets};
 use super::*;
 use crate::capture::{Capture, Expansion};
 use crate::causes::Limits;
@@ -84,7 +84,7 @@ fn read_beyond(files: Vec<Option<Vec<u8>>>, missing_before: &[usize], known_pack
         Some(Some(bytes)) => Ok(Capture::from_reader(Box::new(Cursor::new(bytes.clone())))),
         _ => Err(CaptureError::Open { path: name.into(), reason: "no such file".into() }),
     });
-    let options = Options {
+    let options = RunOptions {
         filter: Filter::default(),
         limits: Limits::default(),
         wanted: Wanted { bursts: false, exchanges: false, least_stall: Nanos::ZERO },

@@ -1,7 +1,7 @@
 //! Times when the data of one end had arrived at the other, in order.
 
 use crate::flow::End;
-use crate::replay::record::{Kind, Record};
+use crate::replay::record::{PassingKind, Record};
 use crate::time::Nanos;
 
 /// Offsets with the time when everything below them had arrived; both only grow.
@@ -25,10 +25,10 @@ impl Arrivals {
             }
             let (end, time) = (passing.start + passing.bytes, passing.time + travel);
             match passing.kind {
-                Kind::New => arrivals.reaches(end, time),
+                PassingKind::New => arrivals.reaches(end, time),
                 // Data that was acknowledged before its retransmission had arrived.
-                Kind::Again | Kind::Late { .. } if end > acked => arrivals.held_up(passing.start, time),
-                Kind::Again | Kind::Late { .. } | Kind::Control => {}
+                PassingKind::Again | PassingKind::Late { .. } if end > acked => arrivals.held_up(passing.start, time),
+                PassingKind::Again | PassingKind::Late { .. } | PassingKind::Control => {}
             }
         }
         arrivals.waits();

@@ -4,7 +4,7 @@ use hashbrown::HashMap;
 
 use crate::causes::Cause;
 use crate::flow::End;
-use crate::replay::record::{Kind, Record, Silence};
+use crate::replay::record::{PassingKind, Record, Silence};
 use crate::replay::setup::{Level, UNLIMITED};
 use crate::sender::cwnd::INITIAL_WINDOW;
 use crate::sender::timers::TICK;
@@ -59,7 +59,7 @@ pub(super) fn send_buffer(record: &Record, end: End) -> Vec<Level> {
     if silences.iter().filter(blocked).count() < ENOUGH {
         return Vec::new();
     }
-    let own = record.passings.iter().filter(|passing| passing.sender == end && passing.kind == Kind::New);
+    let own = record.passings.iter().filter(|passing| passing.sender == end && passing.kind == PassingKind::New);
     let starts: HashMap<u64, i64> = own.map(|passing| (passing.packet.0, passing.start)).collect();
     let level = |silence: &Silence| {
         let until = *starts.get(&silence.next?.0)?;
@@ -103,7 +103,7 @@ fn even_pace(record: &Record, end: End, distance: Nanos, rtt: Nanos) -> Option<f
     for passing in &record.passings {
         if passing.sender != end {
             heard = Some(passing.time + distance);
-        } else if passing.kind == Kind::New {
+        } else if passing.kind == PassingKind::New {
             let pause = last.map_or(Nanos::ZERO, |last| passing.time - last);
             if pause > AT_ONCE && pause < record.threshold {
                 let after_ack = heard.map_or(pause, |heard| passing.time - heard);
@@ -137,7 +137,7 @@ pub(super) fn delayed_ack(record: &Record, end: End, distance: Nanos) -> Nanos {
     let (mut newest, mut waits) = (None, Vec::new());
     for passing in &record.passings {
         if passing.sender != end {
-            if passing.kind == Kind::New && passing.bytes > 0 {
+            if passing.kind == PassingKind::New && passing.bytes > 0 {
                 newest = Some((passing.start + passing.bytes, passing.time));
             }
         } else if let Some((_, sent)) = newest.take_if(|(offset, _)| passing.ack == Some(*offset))
@@ -168,7 +168,7 @@ pub(super) fn nagle(record: &Record, end: End, distance: Nanos) -> bool {
     for passing in &record.passings {
         if passing.sender != end {
             acked = acked.max(passing.ack.unwrap_or(0));
-        } else if passing.kind == Kind::New && passing.bytes % mss != 0 {
+        } else if passing.kind == PassingKind::New && passing.bytes % mss != 0 {
             // Away from its sender the tap cannot know what had been acknowledged by then.
             if short > acked && distance <= Nanos::from_millis(1) {
                 return false;

@@ -7,7 +7,7 @@ use hashbrown::HashSet;
 
 use crate::causes::Cause;
 use crate::flow::End;
-use crate::replay::record::{Kind, Record};
+use crate::replay::record::{PassingKind, Record};
 use crate::replay::setup::Loss;
 use crate::time::Nanos;
 
@@ -77,9 +77,11 @@ pub(super) fn losses(record: &Record, end: End, distances: [Nanos; 2], rtt: Nano
             if let Some((left, right)) = passing.sack.filter(|(_, right)| *right <= acked) {
                 lost.find((left, right));
             }
-        } else if passing.kind == Kind::New && at_receiver && timers.contains(&passing.packet.0) {
+        } else if passing.kind == PassingKind::New && at_receiver && timers.contains(&passing.packet.0) {
             lost.lose((passing.start, passing.start + passing.bytes.min(lost.mss)));
-        } else if passing.kind == (Kind::Late { again: true }) || passing.kind == Kind::Again && !at_receiver {
+        } else if passing.kind == (PassingKind::Late { again: true })
+            || passing.kind == PassingKind::Again && !at_receiver
+        {
             lost.lose(range);
         }
     }

@@ -13,7 +13,7 @@ mod windows;
 
 use serde::{Serialize, Serializer};
 
-use super::record::{Kind, Record};
+use super::record::{PassingKind, Record};
 use super::setup::{HostSetup, Setup};
 use crate::flow::End;
 use crate::time::Nanos;
@@ -123,7 +123,7 @@ fn recover_end(record: &Record, end: End, distances: [Nanos; 2], heard: &[Arriva
 
 fn refuse(record: &Record) -> Result<(), Refusal> {
     let sent = |end: End| record.passings.iter().any(|passing| passing.sender == end);
-    let data = record.passings.iter().any(|passing| passing.kind == Kind::New && passing.bytes > 0);
+    let data = record.passings.iter().any(|passing| passing.kind == PassingKind::New && passing.bytes > 0);
     if record.row.notes.contains(&"mptcp") {
         return Err(Refusal::Multipath);
     }

@@ -2,7 +2,7 @@
 
 use super::limits::median;
 use crate::flow::End;
-use crate::replay::record::{Kind, Record};
+use crate::replay::record::{PassingKind, Record};
 use crate::time::Nanos;
 
 /// Smallest spacing of acknowledgements that is not hosts' own noise: a segment takes this long at 100 Mbit/s.
@@ -19,7 +19,7 @@ const AGREEMENT: f64 = 0.2;
 /// Payload bytes per second of one end's data, by acknowledgements of segments that left together and returned evenly
 /// spaced.
 pub(super) fn rate(record: &Record, end: End) -> Option<f64> {
-    let own = record.passings.iter().filter(|passing| passing.sender == end && passing.kind == Kind::New);
+    let own = record.passings.iter().filter(|passing| passing.sender == end && passing.kind == PassingKind::New);
     let sent: Vec<(i64, Nanos)> = own.map(|passing| (passing.start + passing.bytes, passing.time)).collect();
     let sent_at = |offset: i64| sent.get(sent.partition_point(|(end, _)| *end < offset)).map(|(_, time)| *time);
     let (mut rates, mut together) = (Vec::new(), 0_usize);

@@ -7,7 +7,7 @@
 
 use super::limits::median;
 use crate::flow::End;
-use crate::replay::record::{Kind, Passing, Record};
+use crate::replay::record::{Passing, PassingKind, Record};
 use crate::time::Nanos;
 
 /// Longest time between an event and a frame that follows it at once.
@@ -32,7 +32,7 @@ pub(super) fn paces_by_rate(record: &Record, end: End, distance: Nanos, rtt: Nan
     let Some(flight) = record.first_flight[end].filter(|flight| *flight >= LEAST_FLIGHT * record.mss[end]) else {
         return false;
     };
-    let own = record.passings.iter().filter(|own| own.sender == end && own.kind == Kind::New && own.bytes > 0);
+    let own = record.passings.iter().filter(|own| own.sender == end && own.kind == PassingKind::New && own.bytes > 0);
     let (first, later): (Vec<Passing>, Vec<Passing>) = own.partition(|own| own.start <= flight);
     let ([begin, .., last], [next, ..]) = (&first[..], &later[..]) else { return false };
     let (round, rest) = later.split_at(later.partition_point(|own| own.time < next.time + rtt.scaled(ROUND)));

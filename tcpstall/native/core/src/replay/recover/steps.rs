@@ -9,7 +9,7 @@ use super::Arrivals;
 use crate::causes::Cause;
 use crate::flow::End;
 use crate::replay::model::WRITTEN_AHEAD;
-use crate::replay::record::{Kind, Passing, Record};
+use crate::replay::record::{Passing, PassingKind, Record};
 use crate::replay::setup::Step;
 use crate::time::Nanos;
 
@@ -42,7 +42,7 @@ pub(super) fn steps(record: &Record, end: End, distance: Nanos, heard: &Arrivals
         if passing.sender != end {
             acked.edge = acked.edge.max(passing.edge.unwrap_or(0));
             acked.hears(passing);
-        } else if passing.bytes > 0 && matches!(passing.kind, Kind::New) {
+        } else if passing.bytes > 0 && matches!(passing.kind, PassingKind::New) {
             acked.before(passing);
             let all_acked = acked.reached >= passing.start;
             let turn =

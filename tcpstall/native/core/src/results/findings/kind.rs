@@ -6,7 +6,7 @@ use crate::causes::Cause;
 
 /// Reason, with one remedy, why flows lost time or failed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub enum Kind {
+pub enum FindingKind {
     /// Nothing answered the SYNs.
     Unreachable,
     /// A RST answered the SYN.
@@ -53,32 +53,32 @@ pub enum Kind {
     Unexplained,
 }
 
-impl Kind {
+impl FindingKind {
     /// Name in the report.
     pub const fn name(self) -> &'static str {
         match self {
-            Kind::Unreachable => "unreachable",
-            Kind::Refused => "refused",
-            Kind::HalfOpen => "half-open",
-            Kind::PeerGone => "peer-gone",
-            Kind::Reset => "reset",
-            Kind::HandshakeLoss => "handshake-loss",
-            Kind::HandshakeSlow => "handshake-slow",
-            Kind::HandshakeDistance => "handshake-distance",
-            Kind::ServerSlow => "server-slow",
-            Kind::SentInPieces => "sent-in-pieces",
-            Kind::Messages => "messages",
-            Kind::Idle => "idle",
-            Kind::Loss => "loss",
-            Kind::Reordering => "reordering",
-            Kind::Limit(cause) => cause.name(),
-            Kind::RateWindow => "rate-window",
-            Kind::RatePacing => "rate-pacing",
-            Kind::RateApplication => "rate-application",
-            Kind::RateSender => "rate-sender",
-            Kind::RoundTrips => "round-trips",
-            Kind::OneSided => "one-sided",
-            Kind::Unexplained => "unexplained",
+            FindingKind::Unreachable => "unreachable",
+            FindingKind::Refused => "refused",
+            FindingKind::HalfOpen => "half-open",
+            FindingKind::PeerGone => "peer-gone",
+            FindingKind::Reset => "reset",
+            FindingKind::HandshakeLoss => "handshake-loss",
+            FindingKind::HandshakeSlow => "handshake-slow",
+            FindingKind::HandshakeDistance => "handshake-distance",
+            FindingKind::ServerSlow => "server-slow",
+            FindingKind::SentInPieces => "sent-in-pieces",
+            FindingKind::Messages => "messages",
+            FindingKind::Idle => "idle",
+            FindingKind::Loss => "loss",
+            FindingKind::Reordering => "reordering",
+            FindingKind::Limit(cause) => cause.name(),
+            FindingKind::RateWindow => "rate-window",
+            FindingKind::RatePacing => "rate-pacing",
+            FindingKind::RateApplication => "rate-application",
+            FindingKind::RateSender => "rate-sender",
+            FindingKind::RoundTrips => "round-trips",
+            FindingKind::OneSided => "one-sided",
+            FindingKind::Unexplained => "unexplained",
         }
     }
 
@@ -86,21 +86,21 @@ impl Kind {
     pub const fn is_recoverable(self) -> bool {
         !matches!(
             self,
-            Kind::HandshakeDistance
-                | Kind::Messages
-                | Kind::Idle
-                | Kind::RateWindow
-                | Kind::RatePacing
-                | Kind::RateApplication
-                | Kind::RateSender
-                | Kind::RoundTrips
-                | Kind::OneSided
-                | Kind::Unexplained
+            FindingKind::HandshakeDistance
+                | FindingKind::Messages
+                | FindingKind::Idle
+                | FindingKind::RateWindow
+                | FindingKind::RatePacing
+                | FindingKind::RateApplication
+                | FindingKind::RateSender
+                | FindingKind::RoundTrips
+                | FindingKind::OneSided
+                | FindingKind::Unexplained
         )
     }
 }
 
-impl Serialize for Kind {
+impl Serialize for FindingKind {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         serializer.serialize_str(self.name())
     }

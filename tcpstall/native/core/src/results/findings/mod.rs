@@ -12,7 +12,7 @@ mod share;
 mod spread;
 mod weight;
 
-pub use self::kind::Kind;
+pub use self::kind::FindingKind;
 pub(super) use self::parts::{columns, parts};
 pub use self::row::FindingRow;
 
@@ -36,7 +36,7 @@ const DETAILS: usize = 16;
 
 /// Key of a finding: the kind, the end that it is about, and the service; where there is no room without the port, then
 /// without the address.
-type Key = (Kind, End, Option<Address>, Option<u16>);
+type Key = (FindingKind, End, Option<Address>, Option<u16>);
 
 /// Findings of the flows that have ended.
 #[derive(Clone, Default)]
@@ -125,11 +125,11 @@ impl Finding {
             self.sure += f64::from(stall.confidence) * length as f64;
             self.weight += length as f64;
             tally(&mut self.details, stall.detail, i128::from(length));
-            if share.kind == Kind::ServerSlow {
+            if share.kind == FindingKind::ServerSlow {
                 self.spread.add(Nanos(length));
             }
         }
-        if share.kind != Kind::ServerSlow {
+        if share.kind != FindingKind::ServerSlow {
             self.spread.add(share.time);
         }
         let (from, to) = share.span(row);
@@ -148,7 +148,7 @@ impl Finding {
         self.lasted += i128::from((row.end_ns - row.start_ns).0);
         let longest = share.longest();
         let shows = match share.kind {
-            Kind::ServerSlow => Nanos(longest.map_or(0, weight)),
+            FindingKind::ServerSlow => Nanos(longest.map_or(0, weight)),
             _ => share.time,
         };
         let place = (shows, Reverse(row.id));

@@ -4,21 +4,21 @@ use std::cmp::Reverse;
 
 use super::share::{Share, shares};
 use super::weight::weight;
-use super::{Kind, tally};
+use super::{FindingKind, tally};
 use crate::causes::Cause;
 use crate::results::columns::{Column, integers, reals, signed, texts};
 use crate::results::rows::{DirectionRow, FlowRow, StallRow};
 
 /// Contribution of one flow to one finding.
-pub(in super::super) struct Part<'a> {
+pub(in super::super) struct Contribution<'a> {
     pub(in super::super) flow: &'a FlowRow,
     share: Share<'a>,
     longest: Option<&'a StallRow>,
 }
 
-impl<'a> Part<'a> {
-    fn new(flow: &'a FlowRow, share: Share<'a>) -> Part<'a> {
-        Part { flow, longest: share.longest(), share }
+impl<'a> Contribution<'a> {
+    fn new(flow: &'a FlowRow, share: Share<'a>) -> Contribution<'a> {
+        Contribution { flow, longest: share.longest(), share }
     }
 
     /// Row of the end that the finding is about.
@@ -55,13 +55,13 @@ impl<'a> Part<'a> {
 }
 
 /// Parts of all flows. The normal round trip of a handshake is left out: every flow has one, and nobody can change it.
-pub(in super::super) fn parts(rows: &[FlowRow]) -> Vec<Part<'_>> {
-    let all = rows.iter().flat_map(|flow| shares(flow).into_iter().map(move |share| Part::new(flow, share)));
-    all.filter(|part| part.share.kind != Kind::HandshakeDistance).collect()
+pub(in super::super) fn parts(rows: &[FlowRow]) -> Vec<Contribution<'_>> {
+    let all = rows.iter().flat_map(|flow| shares(flow).into_iter().map(move |share| Contribution::new(flow, share)));
+    all.filter(|part| part.share.kind != FindingKind::HandshakeDistance).collect()
 }
 
 /// Table with one part per row.
-pub(in super::super) fn columns(parts: &[Part<'_>]) -> [Column; 22] {
+pub(in super::super) fn columns(parts: &[Contribution<'_>]) -> [Column; 22] {
     [
         texts("kind", parts, |part| Some(part.share.kind.name().to_owned())),
         texts("side", parts, |part| Some(part.share.side.name().to_owned())),
@@ -79,7 +79,7 @@ pub(in super::super) fn columns(parts: &[Part<'_>]) -> [Column; 22] {
         integers("stall", parts, |part| part.longest.and_then(|stall| signed(stall.number))),
         integers("level_bytes", parts, |part| part.level().and_then(signed)),
         integers("sent_again", parts, |part| part.longest?.evidence.retransmissions.and_then(signed)),
-        reals("confidence", parts, Part::confidence),
+        reals("confidence", parts, Contribution::confidence),
         integers("attempts", parts, |part| part.flow.outcome.unanswered_attempts.map(i64::from)),
         integers("exchanges", parts, |part| signed(part.flow.connection.exchanges)),
         integers("bytes", parts, |part| signed(part.end().bytes)),

@@ -74,7 +74,7 @@ impl Finding {
 
 #[cfg(test)]
 mod tests {
-    use super::super::{Finding, Findings, Kind};
+    use super::super::{Finding, FindingKind, Findings};
     use crate::flow::End;
     use crate::results::room::Room;
     use crate::wire::Address;
@@ -87,7 +87,7 @@ mod tests {
                 findings.makes_room();
                 findings.services += 1;
                 let finding = Finding { flows: 1, time: i128::from(host * ports + port), ..Finding::default() };
-                let key = (Kind::Idle, End::Client, Some(Address(host.into())), Some(port));
+                let key = (FindingKind::Idle, End::Client, Some(Address(host.into())), Some(port));
                 findings.found.insert(key, finding);
             }
         }

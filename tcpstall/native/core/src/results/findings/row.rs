@@ -5,7 +5,7 @@ use std::cmp::Reverse;
 use serde::{Serialize, Serializer};
 
 use super::share::Share;
-use super::{Clients, Finding, Key, Kind};
+use super::{Clients, Finding, FindingKind, Key};
 use crate::flow::End;
 use crate::results::rows::{FlowRow, StallRow, endpoint};
 use crate::time::Nanos;
@@ -15,7 +15,7 @@ use crate::wire::{Address, Endpoint};
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct FindingRow {
     /// Kind of the finding.
-    pub kind: Kind,
+    pub kind: FindingKind,
     /// The end whose data waited; for `reset` the end that sent it.
     pub side: End,
     /// Address of the server; `null` for all servers beyond a limit.
@@ -132,7 +132,7 @@ impl Example {
 }
 
 /// Sort key of findings.
-type Place = (Reverse<i128>, Reverse<i128>, Reverse<u64>, Kind, End, Option<Address>, Option<u16>);
+type Place = (Reverse<i128>, Reverse<i128>, Reverse<u64>, FindingKind, End, Option<Address>, Option<u16>);
 
 pub(super) fn place(row: &FindingRow) -> Place {
     let recoverable = Reverse(row.recoverable_ns.unwrap_or(0));

@@ -1,7 +1,7 @@
 //! Splits the ledger of one flow into shares of findings: each nanosecond that a cause owns is in one finding at most.
 
 use super::beats::Beats;
-use super::kind::Kind;
+use super::kind::FindingKind;
 use super::weight::{MESSAGE, weight};
 use crate::causes::Cause;
 use crate::causes::details;
@@ -41,7 +41,7 @@ const MESSAGES: u64 = 3;
 
 /// Contribution of one flow to a finding.
 pub(super) struct Share<'a> {
-    pub(super) kind: Kind,
+    pub(super) kind: FindingKind,
     /// The cause that owns the time, if a cause does.
     pub(super) cause: Option<Cause>,
     /// The end whose data waited; of a reset, its sender.
@@ -53,7 +53,7 @@ pub(super) struct Share<'a> {
 }
 
 impl<'a> Share<'a> {
-    fn of(kind: Kind, side: End, time: Nanos) -> Share<'a> {
+    fn of(kind: FindingKind, side: End, time: Nanos) -> Share<'a> {
         let recoverable = if kind.is_recoverable() { time } else { Nanos::ZERO };
         Share { kind, cause: None, side, time, recoverable, stalls: Vec::new() }
     }
@@ -81,7 +81,7 @@ impl<'a> Share<'a> {
 pub(super) fn shares(row: &FlowRow) -> Vec<Share<'_>> {
     if row.outcome.outcome == Some(Outcome::OneSided) {
         // Without the other end's packets no rule knows the limits.
-        return vec![Share::of(Kind::OneSided, main_sender(row), row.lost())];
+        return vec![Share::of(FindingKind::OneSided, main_sender(row), row.lost())];
     }
     let mut shares = Vec::new();
     handshake(row, &mut shares);
@@ -92,7 +92,7 @@ pub(super) fn shares(row: &FlowRow) -> Vec<Share<'_>> {
         }
     }
     if let Some(time) = round_trips(row) {
-        shares.push(Share::of(Kind::RoundTrips, End::Client, time));
+        shares.push(Share::of(FindingKind::RoundTrips, End::Client, time));
     }
     if let Some(kind) = rate(row) {
         let (side, sending) = (main_sender(row), row.time_ns.of(Owner::Sending));
@@ -107,10 +107,10 @@ pub(super) fn shares(row: &FlowRow) -> Vec<Share<'_>> {
         let repair = |side: End| row.directions.of(side).repair;
         let repairs = |side: End| repair(side).fast_retransmits + repair(side).timeouts;
         let lossy = End::BOTH.into_iter().filter(|side| repairs(*side) > repair(*side).needless_retransmissions);
-        shares.extend(lossy.map(|side| Share::of(Kind::Loss, side, Nanos::ZERO)));
+        shares.extend(lossy.map(|side| Share::of(FindingKind::Loss, side, Nanos::ZERO)));
     }
     if let Some(side) = reset(row) {
-        shares.push(Share::of(Kind::Reset, side, Nanos::ZERO));
+        shares.push(Share::of(FindingKind::Reset, side, Nanos::ZERO));
     }
     shares
 }
@@ -120,23 +120,23 @@ fn handshake<'a>(row: &'a FlowRow, shares: &mut Vec<Share<'a>>) {
     let stall = row.stalls.iter().find(|stall| stall.cause == Cause::Handshake);
     let base = row.base_rtt_ns.unwrap_or_default();
     let kind = match row.outcome.outcome {
-        Some(Outcome::Unreachable) => Kind::Unreachable,
-        Some(Outcome::Refused) => Kind::Refused,
-        Some(Outcome::HalfOpen | Outcome::Aborted) => Kind::HalfOpen,
+        Some(Outcome::Unreachable) => FindingKind::Unreachable,
+        Some(Outcome::Refused) => FindingKind::Refused,
+        Some(Outcome::HalfOpen | Outcome::Aborted) => FindingKind::HalfOpen,
         Some(Outcome::OneSided | Outcome::TooEarly) => return,
         Some(Outcome::Gone(_)) | None => {
             let again = stall.is_some_and(|stall| stall.detail == details::SYN_LOSS);
             let late = time > base.times(SLOW_HANDSHAKE) && time - base > LEAST_DELAY;
             match (again, late && row.base_rtt_ns.is_some()) {
-                (true, _) => Kind::HandshakeLoss,
-                (false, true) => Kind::HandshakeSlow,
-                (false, false) if time > Nanos::ZERO => Kind::HandshakeDistance,
+                (true, _) => FindingKind::HandshakeLoss,
+                (false, true) => FindingKind::HandshakeSlow,
+                (false, false) if time > Nanos::ZERO => FindingKind::HandshakeDistance,
                 (false, false) => return,
             }
         }
     };
     let mut share = Share { cause: Some(Cause::Handshake), ..Share::of(kind, End::Client, time) };
-    if matches!(kind, Kind::HandshakeLoss | Kind::HandshakeSlow) {
+    if matches!(kind, FindingKind::HandshakeLoss | FindingKind::HandshakeSlow) {
         share.recoverable = (time - base).or_zero();
     }
     share.stalls.extend(stall);
@@ -156,7 +156,7 @@ fn of_cause<'a>(row: &'a FlowRow, cause: Cause, time: Nanos, shares: &mut Vec<Sh
     }
     let all: i128 = parts.iter().map(|part| i128::from(part.weight())).sum();
     if all == 0 {
-        let kind = if cause == Cause::AppLimited { Kind::Idle } else { of_transport(cause) };
+        let kind = if cause == Cause::AppLimited { FindingKind::Idle } else { of_transport(cause) };
         shares.push(Share { cause: Some(cause), ..Share::of(kind, busiest(row, cause), time) });
         return;
     }
@@ -168,11 +168,11 @@ fn of_cause<'a>(row: &'a FlowRow, cause: Cause, time: Nanos, shares: &mut Vec<Sh
     }
 }
 
-fn of_transport(cause: Cause) -> Kind {
+fn of_transport(cause: Cause) -> FindingKind {
     match cause {
-        Cause::Retransmission => Kind::Loss,
-        Cause::CaptureGap | Cause::Unexplained => Kind::Unexplained,
-        other => Kind::Limit(other),
+        Cause::Retransmission => FindingKind::Loss,
+        Cause::CaptureGap | Cause::Unexplained => FindingKind::Unexplained,
+        other => FindingKind::Limit(other),
     }
 }
 
@@ -182,17 +182,19 @@ fn hardly_seen(row: &FlowRow) -> bool {
     row.trust.unseen_bytes > row.directions.client.bytes + row.directions.server.bytes
 }
 
-fn kind_of(row: &FlowRow, stall: &StallRow, beats: &Beats) -> Kind {
+fn kind_of(row: &FlowRow, stall: &StallRow, beats: &Beats) -> FindingKind {
     match stall.cause {
-        cause if !matches!(cause, Cause::Retransmission | Cause::ZeroWindow) && hardly_seen(row) => Kind::Unexplained,
+        cause if !matches!(cause, Cause::Retransmission | Cause::ZeroWindow) && hardly_seen(row) => {
+            FindingKind::Unexplained
+        }
         Cause::AppLimited => of_application(row, stall, beats),
         // On a path that reorders, a hole that SACK reports fills by itself.
-        Cause::Retransmission if stall.detail == details::RECOVERY && held_back(row, stall) => Kind::Reordering,
+        Cause::Retransmission if stall.detail == details::RECOVERY && held_back(row, stall) => FindingKind::Reordering,
         Cause::Retransmission => {
             let gone = matches!(row.outcome.outcome, Some(Outcome::Gone(end)) if end == stall.sender);
-            if gone && !stall.ended { Kind::PeerGone } else { Kind::Loss }
+            if gone && !stall.ended { FindingKind::PeerGone } else { FindingKind::Loss }
         }
-        Cause::Unexplained if held_back(row, stall) => Kind::Reordering,
+        Cause::Unexplained if held_back(row, stall) => FindingKind::Reordering,
         cause => of_transport(cause),
     }
 }
@@ -207,23 +209,23 @@ fn held_back(row: &FlowRow, stall: &StallRow) -> bool {
     })
 }
 
-fn of_application(row: &FlowRow, stall: &StallRow, beats: &Beats) -> Kind {
+fn of_application(row: &FlowRow, stall: &StallRow, beats: &Beats) -> FindingKind {
     let answers = stall.detail == details::THINK_TIME;
     if !stall.ended || answers && stall.sender == End::Client || !answers && until_close(row, stall) {
-        return Kind::Idle;
+        return FindingKind::Idle;
     }
     if sends_messages(row) || beats.has(stall) || !answers && beats.is_between(stall) {
-        return Kind::Messages;
+        return FindingKind::Messages;
     }
     if answers {
-        return Kind::ServerSlow;
+        return FindingKind::ServerSlow;
     }
     let direction = row.directions.of(stall.sender);
     let segment = u64::from(direction.mss_bytes.unwrap_or(0));
     // A terminal's largest segment may be a line of text.
     let segment = segment.max(LEAST_SEGMENT);
     let full = stall.evidence.burst_bytes.is_some_and(|bytes| bytes >= segment) || mean(direction) >= segment / 2;
-    if full { Kind::SentInPieces } else { Kind::Idle }
+    if full { FindingKind::SentInPieces } else { FindingKind::Idle }
 }
 
 /// True if the peer closed before the wait ended: the next data answered the close, and all data had been exchanged
@@ -247,10 +249,10 @@ fn mean(direction: &DirectionRow) -> u64 {
 /// Name of the limit that set the rate, for a flow that was sending for more than a fifth of its time.
 pub(in super::super) fn rate_set_by(row: &FlowRow) -> Option<&'static str> {
     Some(match rate(row)? {
-        Kind::RateWindow => "congestion-window",
-        Kind::RatePacing => "pacing",
-        Kind::RateApplication => "application",
-        Kind::RateSender => "sender",
+        FindingKind::RateWindow => "congestion-window",
+        FindingKind::RatePacing => "pacing",
+        FindingKind::RateApplication => "application",
+        FindingKind::RateSender => "sender",
         _ => "path",
     })
 }
@@ -268,7 +270,7 @@ fn round_trips(row: &FlowRow) -> Option<Nanos> {
 }
 
 /// Kind of the limit that set the rate, for a flow that was sending for more than a fifth of its time.
-fn rate(row: &FlowRow) -> Option<Kind> {
+fn rate(row: &FlowRow) -> Option<FindingKind> {
     let (sending, length) = (row.time_ns.of(Owner::Sending), row.end_ns - row.start_ns);
     let direction = row.directions.of(main_sender(row));
     let long = row.base_rtt_ns.is_some_and(|rtt| sending > rtt.times(RATE_ROUNDS));
@@ -278,10 +280,10 @@ fn rate(row: &FlowRow) -> Option<Kind> {
     }
     let reached = direction.bytes as f64 * 1e9 / length.0.max(1) as f64;
     if direction.path.bottleneck_bytes_per_s.is_some_and(|rate| rate as f64 <= reached * SAME_RATE) {
-        return Some(Kind::Limit(Cause::BandwidthLimited));
+        return Some(FindingKind::Limit(Cause::BandwidthLimited));
     }
     if direction.repair.fast_retransmits + direction.repair.timeouts > 0 {
-        return Some(Kind::RateWindow);
+        return Some(FindingKind::RateWindow);
     }
     let own = |cause: Cause| {
         let waits = row.stalls.iter().filter(|stall| stall.cause == cause && stall.sender == main_sender(row));
@@ -289,9 +291,9 @@ fn rate(row: &FlowRow) -> Option<Kind> {
         Nanos(waited).times(OF_THE_RATE) > sending
     };
     Some(match (own(Cause::Pacing), own(Cause::AppLimited)) {
-        (true, false) => Kind::RatePacing,
-        (false, true) => Kind::RateApplication,
-        _ => Kind::RateSender,
+        (true, false) => FindingKind::RatePacing,
+        (false, true) => FindingKind::RateApplication,
+        _ => FindingKind::RateSender,
     })
 }
 

@@ -1,7 +1,7 @@
 //! Reads a TCP line of tcpdump 4 after `source > destination: `: `Flags [P.], seq 1:148, ack 1, win 502, …`.
 
 use super::cursor::Cursor;
-use super::options::{self, Options};
+use super::options::{self, PrintedOptions};
 use crate::wire::Flags;
 
 /// The longest accepted payload, bytes: a GRO frame stays below 512 KiB (Linux `GRO_MAX_SIZE`, BIG TCP).
@@ -17,7 +17,7 @@ pub(super) struct Printed {
     pub(super) ack: Option<u32>,
     pub(super) window: u16,
     pub(super) payload: u32,
-    pub(super) options: Options,
+    pub(super) options: PrintedOptions,
 }
 
 /// The parts of a line while they are being read.
@@ -29,7 +29,7 @@ pub(super) struct Parts {
     pub(super) ack: Option<u32>,
     pub(super) window: Option<u32>,
     pub(super) length: Option<u32>,
-    pub(super) options: Options,
+    pub(super) options: PrintedOptions,
 }
 
 /// True if tcpdump 4 starts a TCP segment this way.

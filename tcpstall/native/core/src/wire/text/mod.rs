@@ -25,7 +25,7 @@ use self::fields::Printed;
 use self::names::Names;
 use self::numbers::Numbers;
 use self::remark::Remark;
-use self::talk::{Kind, Talk};
+use self::talk::{LineKind, Talk};
 use crate::packet_no::PacketNo;
 use crate::time::Nanos;
 use crate::wire::{Address, Endpoint, Segment};
@@ -130,7 +130,7 @@ impl Paste {
 
     fn timed(&mut self, stamp: Stamp, text: &[u8]) -> Reading {
         let kind = talk::kind(text);
-        if matches!(kind, Kind::NoPacket) {
+        if matches!(kind, LineKind::NoPacket) {
             return Reading::Remark;
         }
         self.give_up_head();
@@ -141,11 +141,11 @@ impl Paste {
             Head { packet, time, ip_id, ttl, promised }
         };
         match kind {
-            Kind::Tcp(talk) => self.segment(head(talk.head, true), talk),
-            Kind::TcpHead => self.await_segment(head(text, true), Reading::Remark),
-            Kind::OtherIp => self.await_segment(head(text, false), Reading::NotTcp),
-            Kind::NotIp => self.await_segment(head(text, false), Reading::NotIp),
-            Kind::Broken | Kind::NoPacket => self.broken(),
+            LineKind::Tcp(talk) => self.segment(head(talk.head, true), talk),
+            LineKind::TcpHead => self.await_segment(head(text, true), Reading::Remark),
+            LineKind::OtherIp => self.await_segment(head(text, false), Reading::NotTcp),
+            LineKind::NotIp => self.await_segment(head(text, false), Reading::NotIp),
+            LineKind::Broken | LineKind::NoPacket => self.broken(),
         }
     }
 
@@ -158,22 +158,22 @@ impl Paste {
     fn untimed(&mut self, line: &[u8]) -> Reading {
         let promised = self.head.is_some_and(|head| head.promised);
         match talk::kind(line) {
-            Kind::Tcp(talk) => match self.head.take() {
+            LineKind::Tcp(talk) => match self.head.take() {
                 Some(head) => self.segment(head, talk),
                 None => {
                     self.packets += 1;
                     self.broken()
                 }
             },
-            Kind::Broken if promised => {
+            LineKind::Broken if promised => {
                 self.head = None;
                 self.broken()
             }
-            Kind::OtherIp if promised => {
+            LineKind::OtherIp if promised => {
                 self.head = None;
                 Reading::NotTcp
             }
-            Kind::OtherIp | Kind::TcpHead => {
+            LineKind::OtherIp | LineKind::TcpHead => {
                 // The inner IP header of a tunnel.
                 if let (Some(head), (Some(id), ttl)) = (&mut self.head, talk::ip_fields(line)) {
                     (head.ip_id, head.ttl) = (Some(id), ttl);

@@ -5,7 +5,7 @@ use crate::wire::Timestamps;
 
 /// A segment's options in the text; SACK blocks are still as printed.
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Options {
+pub(super) struct PrintedOptions {
     pub(super) timestamps: Option<Timestamps>,
     pub(super) mss: Option<u16>,
     pub(super) window_scale: Option<u8>,
@@ -19,8 +19,8 @@ pub(super) struct Options {
 }
 
 /// Reads options up to the bracket that ends the list, and skips that.
-pub(super) fn read(cursor: &mut Cursor<'_>, end: u8) -> Options {
-    let mut options = Options::default();
+pub(super) fn read(cursor: &mut Cursor<'_>, end: u8) -> PrintedOptions {
+    let mut options = PrintedOptions::default();
     loop {
         cursor.run(|byte| matches!(byte, b',' | b' '));
         if cursor.take(&[end]) {
@@ -40,7 +40,7 @@ fn cut_mark(cursor: &Cursor<'_>) -> bool {
 }
 
 /// Reads one option; `None` where it is unreadable or the line ends inside it.
-fn one(cursor: &mut Cursor<'_>, options: &mut Options) -> Option<()> {
+fn one(cursor: &mut Cursor<'_>, options: &mut PrintedOptions) -> Option<()> {
     if cursor.take(b"nop") || cursor.take(b"eol") {
     } else if cursor.take(b"TS val ") {
         let value = cursor.number()?;
@@ -67,7 +67,7 @@ fn one(cursor: &mut Cursor<'_>, options: &mut Options) -> Option<()> {
 }
 
 /// Reads `1 {5473:10945}`; tcpdump 3 wrote `sack sack 1 {5473:10945} `.
-fn blocks(cursor: &mut Cursor<'_>, options: &mut Options) -> Option<()> {
+fn blocks(cursor: &mut Cursor<'_>, options: &mut PrintedOptions) -> Option<()> {
     cursor.take(b"sack ");
     cursor.number()?;
     cursor.take(b" ");

@@ -16,7 +16,7 @@ pub(super) struct Talk<'a> {
 
 /// Kind of a packet line (without its time).
 #[derive(Clone, Copy, Debug)]
-pub(super) enum Kind<'a> {
+pub(super) enum LineKind<'a> {
     /// A TCP segment.
     Tcp(Talk<'a>),
     /// The first of the two lines that `-v` writes for a TCP segment over IPv4.
@@ -35,29 +35,29 @@ pub(super) enum Kind<'a> {
 const NOT_IP: [&[u8]; 5] = [b"length ", b"ethertype ", b"ARP", b"arp ", b"MPLS ("];
 
 /// Classifies a line.
-pub(super) fn kind(text: &[u8]) -> Kind<'_> {
+pub(super) fn kind(text: &[u8]) -> LineKind<'_> {
     let mut peer = None;
     for talk in (Talks { text, from: 0 }) {
         if fields::is_tcp(talk.segment) || classic::is_tcp(talk.segment) {
-            return Kind::Tcp(talk);
+            return LineKind::Tcp(talk);
         }
         peer.get_or_insert(talk);
     }
     if let Some(talk) = peer {
-        return if is_broken(talk.segment) { Kind::Broken } else { Kind::OtherIp };
+        return if is_broken(talk.segment) { LineKind::Broken } else { LineKind::OtherIp };
     }
     let holds = |words: &[u8]| find(text, words).is_some();
     // tcpdump 3.9 wrote "proto: TCP (6)".
     if holds(b"proto TCP (6)") || holds(b"proto: TCP (6)") {
-        Kind::TcpHead
+        LineKind::TcpHead
     } else if holds(b", proto ") || holds(b", proto: ") || holds(b"next-header ") {
-        Kind::OtherIp
+        LineKind::OtherIp
     } else if text.starts_with(b"IP ") || text.starts_with(b"IP6 ") || holds(b" IP ") && holds(b" > ") {
-        Kind::Broken
+        LineKind::Broken
     } else if NOT_IP.iter().any(|words| holds(words)) {
-        Kind::NotIp
+        LineKind::NotIp
     } else {
-        Kind::NoPacket
+        LineKind::NoPacket
     }
 }
 

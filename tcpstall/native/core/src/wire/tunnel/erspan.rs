@@ -1,18 +1,18 @@
 //! ERSPAN in its three types (draft-foschiano-erspan-03).
 
-use super::{Entrance, Kind, version};
+use super::{Entrance, TunnelProtocol, version};
 use crate::wire::Skip;
 
 /// Type I has no header of its own.
 pub(super) fn first(packet: &[u8], at: usize) -> Result<Entrance, Skip> {
-    Entrance::bridged(Kind::Erspan, None, packet, at)
+    Entrance::bridged(TunnelProtocol::Erspan, None, packet, at)
 }
 
 /// Type II.
 pub(super) fn second(packet: &[u8], at: usize) -> Result<Entrance, Skip> {
     const HEADER: usize = 8;
     let id = session(packet, at)?;
-    Entrance::bridged(Kind::Erspan, Some(id), packet, at + HEADER)
+    Entrance::bridged(TunnelProtocol::Erspan, Some(id), packet, at + HEADER)
 }
 
 /// Type III, which may carry Ethernet or bare IP.
@@ -27,10 +27,10 @@ pub(super) fn third(packet: &[u8], at: usize) -> Result<Entrance, Skip> {
     let about = u16::from_be_bytes([header[10], header[11]]);
     let start = at + HEADER + if about & OPTIONAL != 0 { PLATFORM } else { 0 };
     if about >> 10 & 0x1f != IP {
-        return Entrance::bridged(Kind::Erspan, Some(id), packet, start);
+        return Entrance::bridged(TunnelProtocol::Erspan, Some(id), packet, start);
     }
     version(packet.get(start..).ok_or(Skip::CutShort)?)?;
-    Ok(Entrance::new(Kind::Erspan, Some(id), start))
+    Ok(Entrance::new(TunnelProtocol::Erspan, Some(id), start))
 }
 
 /// Session number, assigned by the switch's administrator: ten bits.

@@ -1,6 +1,6 @@
 //! Geneve (RFC 8926).
 
-use super::{Entrance, Kind, typed};
+use super::{Entrance, TunnelProtocol, typed};
 use crate::wire::Skip;
 
 pub(super) fn enter(packet: &[u8]) -> Result<Entrance, Skip> {
@@ -14,7 +14,7 @@ pub(super) fn enter(packet: &[u8]) -> Result<Entrance, Skip> {
     }
     let (network, start) = (u32::from_be_bytes([0, n0, n1, n2]), FIXED + options);
     match u16::from_be_bytes([k0, k1]) {
-        BRIDGED => Entrance::bridged(Kind::Geneve, Some(network), packet, start),
-        kind => Ok(Entrance::new(Kind::Geneve, Some(network), typed(packet, kind, start)?)),
+        BRIDGED => Entrance::bridged(TunnelProtocol::Geneve, Some(network), packet, start),
+        kind => Ok(Entrance::new(TunnelProtocol::Geneve, Some(network), typed(packet, kind, start)?)),
     }
 }

@@ -1,6 +1,6 @@
 //! GRE (RFC 2784, RFC 2890), and PPTP's variant of it (RFC 2637).
 
-use super::{Entrance, Kind, erspan, tunnelled, typed};
+use super::{Entrance, TunnelProtocol, erspan, tunnelled, typed};
 use crate::wire::{Skip, ppp};
 
 const CHECKSUM: u16 = 0x8000;
@@ -36,17 +36,17 @@ pub(super) fn enter(packet: &[u8]) -> Result<Entrance, Skip> {
         // The upper half of the key is the payload's length, the lower half the call's number.
         let call = key.map(|key| key & 0xffff);
         let inner = packet.get(start..).ok_or(Skip::CutShort)?;
-        return Ok(Entrance::new(Kind::Pptp, call, start + tunnelled(ppp::header(inner))?));
+        return Ok(Entrance::new(TunnelProtocol::Pptp, call, start + tunnelled(ppp::header(inner))?));
     }
     match protocol {
-        BRIDGED => Entrance::bridged(Kind::Gre, key, packet, start),
+        BRIDGED => Entrance::bridged(TunnelProtocol::Gre, key, packet, start),
         PPP => {
             let inner = packet.get(start..).ok_or(Skip::CutShort)?;
-            Ok(Entrance::new(Kind::Gre, key, start + tunnelled(ppp::header(inner))?))
+            Ok(Entrance::new(TunnelProtocol::Gre, key, start + tunnelled(ppp::header(inner))?))
         }
         ERSPAN if flags & SEQUENCE == 0 => erspan::first(packet, start),
         ERSPAN => erspan::second(packet, start),
         ERSPAN_3 => erspan::third(packet, start),
-        kind => Ok(Entrance::new(Kind::Gre, key, typed(packet, kind, start)?)),
+        kind => Ok(Entrance::new(TunnelProtocol::Gre, key, typed(packet, kind, start)?)),
     }
 }

@@ -1,6 +1,6 @@
 //! GTP-U, the user plane of mobile networks (3GPP TS 29.281).
 
-use super::{Entrance, Kind};
+use super::{Entrance, TunnelProtocol};
 use crate::wire::Skip;
 
 pub(super) fn enter(packet: &[u8]) -> Result<Entrance, Skip> {
@@ -28,5 +28,5 @@ pub(super) fn enter(packet: &[u8]) -> Result<Entrance, Skip> {
             at += 4 * words;
         }
     }
-    Ok(Entrance::new(Kind::GtpU, Some(u32::from_be_bytes([t0, t1, t2, t3])), at))
+    Ok(Entrance::new(TunnelProtocol::GtpU, Some(u32::from_be_bytes([t0, t1, t2, t3])), at))
 }

@@ -8,7 +8,7 @@ mod path;
 mod udp;
 mod vxlan;
 
-pub use self::path::{Hop, Kind, Tunnel};
+pub use self::path::{Hop, Tunnel, TunnelProtocol};
 
 use super::segment::Segment;
 use super::{Address, Envelope, Skip, ethernet, ethertype, ipv4, ipv6, link_header, tcp};
@@ -38,7 +38,7 @@ pub(super) struct Outer<'a> {
 
 /// The inner packet of a tunnel.
 pub(crate) struct Entrance {
-    pub(crate) kind: Kind,
+    pub(crate) kind: TunnelProtocol,
     id: Option<u32>,
     /// Offset of the inner IP packet in the outer one's payload.
     pub(crate) at: usize,
@@ -47,12 +47,12 @@ pub(crate) struct Entrance {
 }
 
 impl Entrance {
-    fn new(kind: Kind, id: Option<u32>, at: usize) -> Entrance {
+    fn new(kind: TunnelProtocol, id: Option<u32>, at: usize) -> Entrance {
         Entrance { kind, id, at, frame: None }
     }
 
     /// Enters the Ethernet frame that begins at `at`.
-    fn bridged(kind: Kind, id: Option<u32>, bytes: &[u8], at: usize) -> Result<Entrance, Skip> {
+    fn bridged(kind: TunnelProtocol, id: Option<u32>, bytes: &[u8], at: usize) -> Result<Entrance, Skip> {
         Ok(Entrance { frame: Some(at), ..Entrance::new(kind, id, at + bridged(bytes, at)?) })
     }
 
@@ -126,16 +126,16 @@ fn version(packet: &[u8]) -> Result<u8, Skip> {
 fn enter(outer: &Outer<'_>, from: usize) -> Result<Entrance, Skip> {
     let payload = outer.payload.get(from..).ok_or(Skip::CutShort)?;
     let entrance = match outer.protocol {
-        IPV4 => Entrance::new(Kind::IpInIp, None, 0),
-        IPV6 if outer.source.is_v4() => Entrance::new(Kind::SixInFour, None, 0),
-        IPV6 => Entrance::new(Kind::IpInIp, None, 0),
+        IPV4 => Entrance::new(TunnelProtocol::IpInIp, None, 0),
+        IPV6 if outer.source.is_v4() => Entrance::new(TunnelProtocol::SixInFour, None, 0),
+        IPV6 => Entrance::new(TunnelProtocol::IpInIp, None, 0),
         GRE => gre::enter(payload)?,
         UDP => udp::enter(payload)?,
         ETHERNET_IN_IP => {
             const HEADER: usize = 2;
-            Entrance::bridged(Kind::EtherIp, None, payload, HEADER)?
+            Entrance::bridged(TunnelProtocol::EtherIp, None, payload, HEADER)?
         }
-        MPLS_IN_IP => Entrance::new(Kind::Mpls, None, typed(payload, ethertype::MPLS, 0)?),
+        MPLS_IN_IP => Entrance::new(TunnelProtocol::Mpls, None, typed(payload, ethertype::MPLS, 0)?),
         AUTHENTICATION if from == 0 => {
             let [protocol, words, ..] = payload else { return Err(Skip::CutShort) };
             // RFC 4302 §2.2: the length is in words of 32 bits, less two.

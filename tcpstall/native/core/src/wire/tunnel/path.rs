@@ -8,7 +8,7 @@ use crate::words::words;
 words! {
     /// A tunnel protocol.
     #[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
-    pub enum Kind {
+    pub enum TunnelProtocol {
         /// IP in IP (RFC 2003, RFC 2473).
         IpInIp = "IPIP",
         /// IPv6 in IP (RFC 4213).
@@ -36,7 +36,7 @@ words! {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub struct Hop {
     /// Tunnel protocol.
-    pub kind: Kind,
+    pub kind: TunnelProtocol,
     /// Identifier of the tunnel between the same ends: VNI, key, session, TEID.
     pub id: Option<u32>,
     /// Source of the outer packet.

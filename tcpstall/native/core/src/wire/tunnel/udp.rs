@@ -1,6 +1,6 @@
 //! Tunnels in UDP, recognised by their ports.
 
-use super::{Entrance, Kind, geneve, gtp, typed, vxlan};
+use super::{Entrance, TunnelProtocol, geneve, gtp, typed, vxlan};
 use crate::wire::{Skip, ethertype};
 
 /// Length of the UDP header, bytes.
@@ -21,7 +21,7 @@ pub(super) fn enter(packet: &[u8]) -> Result<Entrance, Skip> {
     let inner = match (destination, source) {
         (VXLAN | VXLAN_LINUX, _) => vxlan::enter(payload)?,
         (GENEVE, _) => geneve::enter(payload)?,
-        (MPLS, _) => Entrance::new(Kind::Mpls, None, typed(payload, ethertype::MPLS, 0)?),
+        (MPLS, _) => Entrance::new(TunnelProtocol::Mpls, None, typed(payload, ethertype::MPLS, 0)?),
         (GTP_U, _) | (_, GTP_U) => gtp::enter(payload)?,
         _ => return Err(Skip::NotTcp),
     };

@@ -1,6 +1,6 @@
 //! VXLAN (RFC 7348).
 
-use super::{Entrance, Kind};
+use super::{Entrance, TunnelProtocol};
 use crate::wire::Skip;
 
 pub(super) fn enter(packet: &[u8]) -> Result<Entrance, Skip> {
@@ -12,5 +12,5 @@ pub(super) fn enter(packet: &[u8]) -> Result<Entrance, Skip> {
         return Err(Skip::NotTcp);
     }
     let network = u32::from_be_bytes([0, n0, n1, n2]);
-    Entrance::bridged(Kind::Vxlan, Some(network), packet, HEADER)
+    Entrance::bridged(TunnelProtocol::Vxlan, Some(network), packet, HEADER)
 }
