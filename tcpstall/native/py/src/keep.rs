@@ -3,7 +3,7 @@
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use tcpstall_core::results::FlowRow;
-use tcpstall_core::results::sort::Order;
+use tcpstall_core::results::sort::SortOrder;
 use tcpstall_core::results::sums::Sums;
 use tcpstall_core::results::top_flows::TopFlows;
 
@@ -38,7 +38,7 @@ impl Keep {
     }
 
     /// Keeps the first `most` rows of each order.
-    pub(crate) fn first(most: usize, orders: &[Order]) -> Keep {
+    pub(crate) fn first(most: usize, orders: &[SortOrder]) -> Keep {
         Keep::First(TopFlows::new(most, orders), None)
     }
 
@@ -109,12 +109,12 @@ impl Chunks {
 }
 
 /// The order with this name.
-pub(crate) fn order(name: &str) -> PyResult<Order> {
-    Order::from_name(name).ok_or_else(|| PyValueError::new_err(format!("no such order: {name}")))
+pub(crate) fn order(name: &str) -> PyResult<SortOrder> {
+    SortOrder::from_name(name).ok_or_else(|| PyValueError::new_err(format!("no such order: {name}")))
 }
 
 /// The orders of a report: the requested one, and lost time.
-pub(crate) fn orders(name: Option<&str>) -> PyResult<Vec<Order>> {
-    let first = name.map_or(Ok(Order::Lost), order)?;
-    Ok(if first == Order::Lost { vec![first] } else { vec![first, Order::Lost] })
+pub(crate) fn orders(name: Option<&str>) -> PyResult<Vec<SortOrder>> {
+    let first = name.map_or(Ok(SortOrder::Lost), order)?;
+    Ok(if first == SortOrder::Lost { vec![first] } else { vec![first, SortOrder::Lost] })
 }

@@ -8,7 +8,7 @@ use pyo3::exceptions::{PyIndexError, PyValueError};
 use pyo3::prelude::*;
 use tcpstall_core::anonymise::Secret;
 use tcpstall_core::capture::as_text;
-use tcpstall_core::engine::{self, Follower, RunOptions, Stream};
+use tcpstall_core::engine::{self, Follower, RunOptions, StreamState};
 use tcpstall_core::results::findings::{FindingRow, Findings};
 use tcpstall_core::results::services::{ServiceRow, Services};
 use tcpstall_core::results::sums::Sums;
@@ -229,8 +229,8 @@ impl Follower for Keeper {
     }
 }
 
-fn taken_up(bytes: &[u8]) -> PyResult<Stream> {
-    Stream::taken_up(bytes).map_err(not_continued)
+fn taken_up(bytes: &[u8]) -> PyResult<StreamState> {
+    StreamState::taken_up(bytes).map_err(not_continued)
 }
 
 fn not_continued(error: StateError) -> PyErr {
@@ -240,7 +240,7 @@ fn not_continued(error: StateError) -> PyErr {
 /// The captures of a serialised stream, by the names that they had then.
 #[pyfunction]
 pub(crate) fn stream_captures(stream: &[u8]) -> PyResult<Vec<String>> {
-    Stream::names(stream).map_err(not_continued)
+    StreamState::names(stream).map_err(not_continued)
 }
 
 /// Runs to the end and returns the kept rows in the order of their ids, with sums over all rows where some were not
@@ -250,7 +250,7 @@ pub(crate) fn collect(
     paths: &[String],
     options: &RunOptions,
     mut keeper: Keeper,
-    before: Option<Stream>,
+    before: Option<StreamState>,
 ) -> PyResult<Report> {
     py.detach(|| {
         let captures = engine::go_on(paths, options, &mut keeper, before);

@@ -11,8 +11,8 @@ use tcpstall_core::anonymise::Secret;
 use tcpstall_core::engine::{self, Follower, RunOptions};
 use tcpstall_core::results::FlowRow;
 use tcpstall_core::results::findings::FindingRow;
-use tcpstall_core::results::report::{Shape, Writer};
-use tcpstall_core::results::sort::Order;
+use tcpstall_core::results::report::{ReportWriter, Shape};
+use tcpstall_core::results::sort::SortOrder;
 
 use crate::keep::{Keep, order};
 use crate::labels::Labels;
@@ -48,7 +48,7 @@ impl Write for Descriptor {
 }
 
 struct Printer {
-    writer: Writer<BufWriter<Descriptor>>,
+    writer: ReportWriter<BufWriter<Descriptor>>,
     labels: Labels,
     progress: Progress,
     failed: Option<io::Error>,
@@ -125,7 +125,7 @@ pub(crate) fn write(
     let (written, captures, flows) = match (order, top) {
         (None, None) => stream(py, &paths, &options, shape, out, (Labels::new(label), findings), progress)?,
         (order, top) => {
-            let order = order.unwrap_or(Order::Lost);
+            let order = order.unwrap_or(SortOrder::Lost);
             let keep = top.map_or_else(Keep::all, |top| Keep::first(top, &[order]));
             let keeper = Keeper::new(keep, Labels::new(label), Progress::new(progress));
             let Report { mut rows, captures, .. } = collect(py, &paths, &options, keeper, None)?;
@@ -153,7 +153,7 @@ fn stream(
     progress: Option<Py<PyAny>>,
 ) -> PyResult<Outcome> {
     let (written, captures, flows, raised) = py.detach(|| {
-        let writer = match Writer::begin(out, shape) {
+        let writer = match ReportWriter::begin(out, shape) {
             Ok(writer) => writer,
             Err(error) => return (Err(error), Vec::new(), 0, None),
         };
@@ -185,7 +185,7 @@ fn print(
     out: BufWriter<Descriptor>,
     findings: Option<Py<PyAny>>,
 ) -> io::Result<()> {
-    let mut writer = Writer::begin(out, shape)?;
+    let mut writer = ReportWriter::begin(out, shape)?;
     rows.iter().try_for_each(|row| writer.flow(row))?;
     writer.end(captures, &mut told(findings))
 }

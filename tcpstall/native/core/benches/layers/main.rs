@@ -16,7 +16,7 @@ use tcpstall_core::capture::{Capture, Expansion, Item};
 use tcpstall_core::causes::Limits;
 use tcpstall_core::engine::{self, Filter, Follower, Opener, RunOptions, Sets};
 use tcpstall_core::pause::Watch;
-use tcpstall_core::results::report::{Shape, Writer};
+use tcpstall_core::results::report::{ReportWriter, Shape};
 use tcpstall_core::results::{FlowRow, Wanted};
 use tcpstall_core::time::Nanos;
 use tcpstall_core::wire::{self, Segment};
@@ -121,14 +121,14 @@ fn json(group: &mut BenchmarkGroup<'_, WallTime>, path: &str) {
     analysed(path, &mut |row| rows.push(row));
     group.bench_function("json alone", |bencher| {
         bencher.iter(|| {
-            let mut writer = Writer::begin(io::sink(), Shape::Json).expect("a sink takes all");
+            let mut writer = ReportWriter::begin(io::sink(), Shape::Json).expect("a sink takes all");
             rows.iter().for_each(|row| writer.flow(row).expect("a sink takes all"));
             writer.flows()
         });
     });
     group.bench_function("run and json", |bencher| {
         bencher.iter(|| {
-            let mut writer = Writer::begin(io::sink(), Shape::Json).expect("a sink takes all");
+            let mut writer = ReportWriter::begin(io::sink(), Shape::Json).expect("a sink takes all");
             analysed(path, &mut |row| writer.flow(&row).expect("a sink takes all"));
             writer.flows()
         });

@@ -9,8 +9,8 @@ use std::sync::LazyLock;
 use tcpstall_core::capture::{Capture, CaptureError, Expansion, Item};
 use tcpstall_core::causes::Limits;
 use tcpstall_core::engine::{self, Filter, Follower, Opener, RunOptions, Sets};
-use tcpstall_core::results::report::{Shape, Writer};
-use tcpstall_core::results::sort::Order;
+use tcpstall_core::results::report::{ReportWriter, Shape};
+use tcpstall_core::results::sort::SortOrder;
 use tcpstall_core::results::{FlowRow, Wanted, columns};
 use tcpstall_core::time::Nanos;
 
@@ -76,7 +76,7 @@ pub fn taken(bytes: &[u8], most: usize) -> Taken {
 
 struct Keeper {
     rows: Vec<FlowRow>,
-    writers: [Writer<Vec<u8>>; 2],
+    writers: [ReportWriter<Vec<u8>>; 2],
 }
 
 impl Follower for Keeper {
@@ -115,7 +115,7 @@ pub fn analyse(bytes: &[u8]) {
     promises::of_capture(&statuses[0], &keeper.rows);
     let Keeper { mut rows, writers } = keeper;
     writers.into_iter().for_each(|writer| writer.end(&statuses, &mut |_, _| Ok(None)).expect("memory takes it"));
-    for order in [Order::Lost, Order::Duration, Order::Bytes, Order::Start, Order::Stalls] {
+    for order in [SortOrder::Lost, SortOrder::Duration, SortOrder::Bytes, SortOrder::Start, SortOrder::Stalls] {
         order.sort(&mut rows);
     }
     let tables = [columns::flows(&rows), columns::bursts(&rows), columns::stalls(&rows), columns::exchanges(&rows)];
@@ -137,6 +137,6 @@ fn twice(path: &str, options: RunOptions) {
     assert_eq!(statuses[0].error, statuses[1].error);
 }
 
-fn begin(shape: Shape) -> Writer<Vec<u8>> {
-    Writer::begin(Vec::new(), shape).expect("memory takes it")
+fn begin(shape: Shape) -> ReportWriter<Vec<u8>> {
+    ReportWriter::begin(Vec::new(), shape).expect("memory takes it")
 }

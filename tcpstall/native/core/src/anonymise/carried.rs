@@ -1,7 +1,7 @@
 //! Anonymises the payload of IP: the headers of TCP, UDP, ICMP and of tunnels stay, and their payload is removed.
 
-use super::checksum::Change;
-use super::packet::Packet;
+use super::checksum::ChecksumDelta;
+use super::packet::FrameRewrite;
 use super::{link, options};
 use crate::wire::tunnel::{TunnelProtocol, entrance};
 
@@ -11,10 +11,10 @@ const UDP: u8 = 17;
 const GRE: u8 = 47;
 const ICMPV6: u8 = 58;
 
-impl Packet<'_> {
+impl FrameRewrite<'_> {
     /// Anonymises the protocol header at `at`, where `pseudo` is the change of the addresses; returns the end of the
     /// part that may stay.
-    pub(super) fn carried(&mut self, protocol: u8, at: usize, depth: u8, pseudo: Change) -> usize {
+    pub(super) fn carried(&mut self, protocol: u8, at: usize, depth: u8, pseudo: ChecksumDelta) -> usize {
         match protocol {
             TCP => self.tcp(at, pseudo),
             ICMP => self.icmp(at, depth),
@@ -24,7 +24,7 @@ impl Packet<'_> {
         }
     }
 
-    fn tcp(&mut self, at: usize, pseudo: Change) -> usize {
+    fn tcp(&mut self, at: usize, pseudo: ChecksumDelta) -> usize {
         const FIXED: usize = 20;
         const CHECKSUM: usize = 16;
         let length = self.read::<1>(at + 12).map_or(0, |[offset]| usize::from(offset >> 4) * 4);
@@ -36,7 +36,7 @@ impl Packet<'_> {
         end
     }
 
-    fn udp(&mut self, at: usize, depth: u8, pseudo: Change) -> usize {
+    fn udp(&mut self, at: usize, depth: u8, pseudo: ChecksumDelta) -> usize {
         const HEADER: usize = 8;
         const CHECKSUM: usize = 6;
         let end = self.tunnel(UDP, at, depth).unwrap_or(at + HEADER).min(self.old.len());
@@ -63,7 +63,7 @@ impl Packet<'_> {
         }
         let end = self.ip(ip, depth + 1);
         if protocol == GRE && self.read::<1>(at).is_some_and(|[flags]| flags & CHECKSUM_PRESENT != 0) {
-            self.mend(at + 4, at, end, Change::default());
+            self.mend(at + 4, at, end, ChecksumDelta::default());
         }
         Some(end)
     }
@@ -81,11 +81,11 @@ impl Packet<'_> {
             _ => at + 4,
         };
         let end = end.min(self.old.len());
-        self.mend(at + 2, at, end, Change::default());
+        self.mend(at + 2, at, end, ChecksumDelta::default());
         end
     }
 
-    fn icmpv6(&mut self, at: usize, depth: u8, pseudo: Change) -> usize {
+    fn icmpv6(&mut self, at: usize, depth: u8, pseudo: ChecksumDelta) -> usize {
         let end = match self.read::<8>(at) {
             // Messages with a returned packet: unreachable, too big, time exceeded, parameter problem.
             Some([1..=4, ..]) => self.ip(at + 8, depth + 1),

@@ -16,20 +16,20 @@ fn folded(mut sum: u64) -> u16 {
 
 /// A change of the bytes under a checksum.
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Change {
+pub(super) struct ChecksumDelta {
     old: u64,
     new: u64,
 }
 
-impl Change {
+impl ChecksumDelta {
     /// The change from `old` to `new` bytes.
-    pub(super) fn of(old: &[u8], new: &[u8]) -> Change {
-        Change { old: sum(old), new: sum(new) }
+    pub(super) fn of(old: &[u8], new: &[u8]) -> ChecksumDelta {
+        ChecksumDelta { old: sum(old), new: sum(new) }
     }
 
     /// The sum of both changes.
-    pub(super) fn and(self, other: Change) -> Change {
-        Change { old: self.old + other.old, new: self.new + other.new }
+    pub(super) fn and(self, other: ChecksumDelta) -> ChecksumDelta {
+        ChecksumDelta { old: self.old + other.old, new: self.new + other.new }
     }
 
     /// The checksum after the change: valid if it was, and wrong by the same amount if it was not.
@@ -51,8 +51,8 @@ mod tests {
     fn what_was_valid_is_valid_and_what_was_off_is_off_by_as_much() {
         let (old, new) = ([0x45, 0, 0x12, 0x34, 0xff], [0x45, 0, 0xfe, 0xdc, 0x01]);
         let valid = |bytes: &[u8]| !folded(sum(bytes));
-        assert_eq!(Change::of(&old, &new).on(valid(&old)), valid(&new));
-        assert_eq!(Change::of(&old, &new).on(valid(&old).wrapping_sub(7)), valid(&new).wrapping_sub(7));
-        assert_eq!(Change::of(&old, &old).on(0xffff), 0xffff);
+        assert_eq!(ChecksumDelta::of(&old, &new).on(valid(&old)), valid(&new));
+        assert_eq!(ChecksumDelta::of(&old, &new).on(valid(&old).wrapping_sub(7)), valid(&new).wrapping_sub(7));
+        assert_eq!(ChecksumDelta::of(&old, &old).on(0xffff), 0xffff);
     }
 }

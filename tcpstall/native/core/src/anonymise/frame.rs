@@ -2,7 +2,7 @@
 
 use super::cache::Cache;
 use super::link;
-use super::packet::Packet;
+use super::packet::FrameRewrite;
 use super::pseudonyms::Pseudonyms;
 use crate::capture::{self, LinkType};
 use crate::wire::{Address, link_header};
@@ -15,7 +15,7 @@ pub struct Anonymise {
 
 /// The result for one frame.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Frame {
+pub struct AnonymisedFrame {
     /// Its new link type: radio headers and the like are removed, and their payload stands alone.
     pub link: LinkType,
     /// Its length on the wire without them, bytes.
@@ -36,22 +36,22 @@ impl Anonymise {
     }
 
     /// Writes the part of the frame that is safe to share into `to`.
-    pub fn frame(&mut self, frame: &capture::Frame<'_>, to: &mut Vec<u8>) -> Frame {
+    pub fn frame(&mut self, frame: &capture::Frame<'_>, to: &mut Vec<u8>) -> AnonymisedFrame {
         to.clear();
         to.extend_from_slice(frame.bytes);
         let ip = link_header(frame).ok().filter(|ip| *ip <= frame.bytes.len());
-        let mut packet = Packet { old: frame.bytes, new: to, names: Some(&mut self.names) };
+        let mut packet = FrameRewrite { old: frame.bytes, new: to, names: Some(&mut self.names) };
         let kept = link::anonymise(&mut packet, frame.link, ip);
         let end = ip.map_or(kept, |ip| packet.ip(ip, 0)).min(frame.bytes.len());
         to.truncate(end);
         let understood = ip.is_some_and(|ip| end > ip) || kept > link::plain(frame.link).unwrap_or(0);
         if link::plain(frame.link).is_some() {
-            return Frame { link: frame.link, wire_length: frame.wire_length, understood };
+            return AnonymisedFrame { link: frame.link, wire_length: frame.wire_length, understood };
         }
         let outer = ip.unwrap_or(end).min(end);
         to.drain(..outer);
         let wire_length = frame.wire_length.saturating_sub(outer as u32);
-        Frame { link: link::bare(frame.link), wire_length, understood }
+        AnonymisedFrame { link: link::bare(frame.link), wire_length, understood }
     }
 }
 
@@ -59,5 +59,5 @@ impl Anonymise {
 pub fn headers(frame: &capture::Frame<'_>) -> usize {
     let Ok(ip) = link_header(frame) else { return frame.bytes.len() };
     let mut nothing = Vec::new();
-    Packet { old: frame.bytes, new: &mut nothing, names: None }.ip(ip, 0).min(frame.bytes.len())
+    FrameRewrite { old: frame.bytes, new: &mut nothing, names: None }.ip(ip, 0).min(frame.bytes.len())
 }

@@ -1,12 +1,12 @@
 //! Anonymises IP headers: addresses get pseudonyms, options and extension headers keep their lengths only.
 
-use super::checksum::Change;
-use super::packet::Packet;
+use super::checksum::ChecksumDelta;
+use super::packet::FrameRewrite;
 
 /// Deepest nesting of packets that is followed; deeper packets are removed.
 const DEEPEST: u8 = 8;
 
-impl Packet<'_> {
+impl FrameRewrite<'_> {
     /// Anonymises the IP packet at `at`, nested `depth` deep; returns the end of the part of the frame that may stay.
     pub(super) fn ip(&mut self, at: usize, depth: u8) -> usize {
         match self.read::<1>(at) {
@@ -40,7 +40,7 @@ impl Packet<'_> {
         // After the packet's own length there is padding. Offloading leaves the length 0.
         let limit = if total < length { usize::MAX } else { at + total };
         let kept = if is_later { end } else { self.carried(header[9], end, depth, pseudo).min(limit) };
-        self.mend(at + CHECKSUM, at, end, Change::default());
+        self.mend(at + CHECKSUM, at, end, ChecksumDelta::default());
         kept
     }
 
@@ -60,7 +60,7 @@ impl Packet<'_> {
     }
 
     /// Walks through the extension headers to the next protocol.
-    fn behind_ipv6(&mut self, mut next: u8, mut end: usize, depth: u8, pseudo: Change) -> usize {
+    fn behind_ipv6(&mut self, mut next: u8, mut end: usize, depth: u8, pseudo: ChecksumDelta) -> usize {
         const HOP_BY_HOP: u8 = 0;
         const ROUTING: u8 = 43;
         const FRAGMENT: u8 = 44;

@@ -1,6 +1,6 @@
 //! Anonymises link-layer headers: MAC addresses get pseudonyms, and headers of free content are removed.
 
-use super::packet::Packet;
+use super::packet::FrameRewrite;
 use crate::capture::LinkType;
 
 /// Length of a header that holds only addresses and types, bytes. `None` for link types whose headers are removed:
@@ -25,7 +25,7 @@ pub fn bare(link: LinkType) -> LinkType {
 
 /// Replaces the addresses before `ip` by pseudonyms; returns the length of the part that may stay of a frame without
 /// IP.
-pub(super) fn anonymise(packet: &mut Packet<'_>, link: LinkType, ip: Option<usize>) -> usize {
+pub(super) fn anonymise(packet: &mut FrameRewrite<'_>, link: LinkType, ip: Option<usize>) -> usize {
     const SLL_ADDRESS: usize = 6;
     const SLL2_ADDRESS: usize = 12;
     const ADDRESS: usize = 8;
@@ -52,7 +52,7 @@ pub(super) fn anonymise(packet: &mut Packet<'_>, link: LinkType, ip: Option<usiz
 }
 
 /// Anonymises the Ethernet frame at `at`; returns the length of the part that may stay if the frame holds no IP.
-pub(super) fn ethernet(packet: &mut Packet<'_>, at: usize, ip: Option<usize>) -> usize {
+pub(super) fn ethernet(packet: &mut FrameRewrite<'_>, at: usize, ip: Option<usize>) -> usize {
     packet.mac(at);
     packet.mac(at + 6);
     match packet.read::<2>(at + 12) {
@@ -63,7 +63,7 @@ pub(super) fn ethernet(packet: &mut Packet<'_>, at: usize, ip: Option<usize>) ->
 
 /// Walks through tags and labels to headers that may hold addresses again: a frame in a pseudowire, or ARP. No other
 /// header before `ip` holds any.
-fn typed(packet: &mut Packet<'_>, mut kind: u16, mut at: usize, ip: Option<usize>) -> usize {
+fn typed(packet: &mut FrameRewrite<'_>, mut kind: u16, mut at: usize, ip: Option<usize>) -> usize {
     const ARP: u16 = 0x0806;
     const MPLS: [u16; 2] = [0x8847, 0x8848];
     const TAGS: [u16; 3] = [0x8100, 0x88a8, 0x9100];
@@ -91,7 +91,7 @@ fn typed(packet: &mut Packet<'_>, mut kind: u16, mut at: usize, ip: Option<usize
 }
 
 /// Anonymises ARP for IPv4 over Ethernet (RFC 826); returns the length of the part of the frame that may stay.
-fn arp(packet: &mut Packet<'_>, at: usize) -> Option<usize> {
+fn arp(packet: &mut FrameRewrite<'_>, at: usize) -> Option<usize> {
     const LENGTH: usize = 28;
     let [_, _, 8, 0, 6, 4, _, _] = packet.read::<8>(at)? else { return None };
     packet.old.get(at + LENGTH - 1)?;

@@ -14,6 +14,6 @@ mod special;
 #[cfg(test)]
 mod tests;
 
-pub use self::frame::{Anonymise, Frame, headers};
+pub use self::frame::{Anonymise, AnonymisedFrame, headers};
 pub use self::link::bare;
 pub use self::pseudonyms::{Pseudonyms, Secret};

@@ -1,18 +1,18 @@
 //! One packet before and after its addresses are replaced.
 
 use super::cache::Cache;
-use super::checksum::Change;
+use super::checksum::ChecksumDelta;
 use crate::wire::Address;
 
 /// A frame before and after.
-pub(super) struct Packet<'a> {
+pub(super) struct FrameRewrite<'a> {
     pub(super) old: &'a [u8],
     /// The new bytes, at first the same as the old. Empty where only the headers' length is requested.
     pub(super) new: &'a mut Vec<u8>,
     pub(super) names: Option<&'a mut Cache>,
 }
 
-impl Packet<'_> {
+impl FrameRewrite<'_> {
     /// `N` bytes of the old frame.
     pub(super) fn read<const N: usize>(&self, at: usize) -> Option<[u8; N]> {
         self.old.get(at..)?.first_chunk().copied()
@@ -60,15 +60,15 @@ impl Packet<'_> {
     }
 
     /// The change of the bytes from `from` to `to`.
-    pub(super) fn change(&self, from: usize, to: usize) -> Change {
+    pub(super) fn change(&self, from: usize, to: usize) -> ChecksumDelta {
         match (self.old.get(from..to), self.new.get(from..to)) {
-            (Some(old), Some(new)) => Change::of(old, new),
-            _ => Change::default(),
+            (Some(old), Some(new)) => ChecksumDelta::of(old, new),
+            _ => ChecksumDelta::default(),
         }
     }
 
     /// Updates the checksum at `at`, which covers the other bytes from `from` to `to`, and the change `beside`.
-    pub(super) fn mend(&mut self, at: usize, from: usize, to: usize, beside: Change) {
+    pub(super) fn mend(&mut self, at: usize, from: usize, to: usize, beside: ChecksumDelta) {
         let Some(old) = self.read::<2>(at).filter(|_| self.names.is_some()) else { return };
         let end = to.min(self.old.len());
         let change = self.change(from, at).and(self.change(at + 2, end.max(at + 2))).and(beside);

@@ -26,7 +26,7 @@ words! {
 
 /// A format with the parameters from its first bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Found {
+pub(super) enum DetectedFormat {
     Pcap(Layout),
     Pcapng,
     Snoop,
@@ -37,19 +37,19 @@ pub(super) enum Found {
 const SAMPLE: usize = 4096;
 
 /// Detects the format by content, never by name.
-pub(super) fn detect(stream: &mut Stream) -> Result<Found, CaptureError> {
+pub(super) fn detect(stream: &mut Stream) -> Result<DetectedFormat, CaptureError> {
     stream.need(4)?;
     if let Some(magic) = stream.buffered().first_chunk() {
         if let Some(layout) = Layout::of(*magic) {
-            return Ok(Found::Pcap(layout));
+            return Ok(DetectedFormat::Pcap(layout));
         }
         if *magic == [0x0a, 0x0d, 0x0d, 0x0a] {
-            return Ok(Found::Pcapng);
+            return Ok(DetectedFormat::Pcapng);
         }
     }
     let whole = !stream.need(SAMPLE)?;
     if stream.buffered().starts_with(snoop::MAGIC) {
-        return Ok(Found::Snoop);
+        return Ok(DetectedFormat::Snoop);
     }
     if stream.buffered().is_empty() {
         // Compressed input may break off before its first byte.
@@ -58,7 +58,7 @@ pub(super) fn detect(stream: &mut Stream) -> Result<Found, CaptureError> {
     let sample = stream.buffered();
     let sample = &sample[..sample.len().min(SAMPLE)];
     match foreign::name(sample) {
-        None if is_text(sample, whole) => Ok(Found::Text),
+        None if is_text(sample, whole) => Ok(DetectedFormat::Text),
         known => {
             let what = known.map_or_else(|| foreign::unknown(sample), str::to_owned);
             Err(CaptureError::NotACapture { what })

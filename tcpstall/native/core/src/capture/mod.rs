@@ -26,11 +26,11 @@ pub use self::error::CaptureError;
 pub use self::format::Format;
 pub use self::link::LinkType;
 pub use self::name::{as_text, file, shown};
-pub(crate) use self::order::Order;
+pub(crate) use self::order::ByteOrder;
 pub use self::packed::{Compression, Expansion};
 pub use self::pcap::whole_records;
 
-use self::format::Found;
+use self::format::DetectedFormat;
 use self::packed::Here;
 use self::pcap::Pcap;
 use self::pcapng::Pcapng;
@@ -197,10 +197,10 @@ impl Capture {
         self.look_inside()?;
         let stream = &mut self.stream;
         Ok(match format::detect(stream)? {
-            Found::Pcap(layout) => Reader::Pcap(Pcap::open(layout, stream)?),
-            Found::Pcapng => Reader::Pcapng(Pcapng::open(self.keeps_blocks)),
-            Found::Snoop => Reader::Snoop(Snoop::open(stream)?),
-            Found::Text => Reader::Text(Text::open(stream)),
+            DetectedFormat::Pcap(layout) => Reader::Pcap(Pcap::open(layout, stream)?),
+            DetectedFormat::Pcapng => Reader::Pcapng(Pcapng::open(self.keeps_blocks)),
+            DetectedFormat::Snoop => Reader::Snoop(Snoop::open(stream)?),
+            DetectedFormat::Text => Reader::Text(Text::open(stream)),
         })
     }
 
@@ -317,7 +317,7 @@ impl Capture {
 
     /// The number and the byte order of the last item's pcapng section: the only sign of a section whose header is
     /// damaged.
-    pub(crate) fn section(&self) -> Option<(u64, Order)> {
+    pub(crate) fn section(&self) -> Option<(u64, ByteOrder)> {
         match &self.reader {
             Some(Reader::Pcapng(reader)) => Some(reader.section_now()),
             _ => None,

@@ -2,43 +2,43 @@
 
 /// Byte order of the numbers in a file's own headers; packets are always in network order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Order {
+pub(crate) enum ByteOrder {
     /// Least significant byte first.
     Little,
     /// Most significant byte first.
     Big,
 }
 
-impl Order {
+impl ByteOrder {
     #[inline]
     pub(crate) fn u16(self, bytes: [u8; 2]) -> u16 {
         match self {
-            Order::Little => u16::from_le_bytes(bytes),
-            Order::Big => u16::from_be_bytes(bytes),
+            ByteOrder::Little => u16::from_le_bytes(bytes),
+            ByteOrder::Big => u16::from_be_bytes(bytes),
         }
     }
 
     #[inline]
     pub(crate) fn u32(self, bytes: [u8; 4]) -> u32 {
         match self {
-            Order::Little => u32::from_le_bytes(bytes),
-            Order::Big => u32::from_be_bytes(bytes),
+            ByteOrder::Little => u32::from_le_bytes(bytes),
+            ByteOrder::Big => u32::from_be_bytes(bytes),
         }
     }
 
     #[inline]
     pub(super) fn u64(self, bytes: [u8; 8]) -> u64 {
         match self {
-            Order::Little => u64::from_le_bytes(bytes),
-            Order::Big => u64::from_be_bytes(bytes),
+            ByteOrder::Little => u64::from_le_bytes(bytes),
+            ByteOrder::Big => u64::from_be_bytes(bytes),
         }
     }
 
     /// The two 16-bit fields that share one word, in the order of the file.
     pub(super) fn halves(self, word: u32) -> [u16; 2] {
         match self {
-            Order::Little => [word as u16, (word >> 16) as u16],
-            Order::Big => [(word >> 16) as u16, word as u16],
+            ByteOrder::Little => [word as u16, (word >> 16) as u16],
+            ByteOrder::Big => [(word >> 16) as u16, word as u16],
         }
     }
 
@@ -52,16 +52,16 @@ impl Order {
     /// The bytes of a 32-bit number in this order.
     pub(crate) fn bytes(self, number: u32) -> [u8; 4] {
         match self {
-            Order::Little => number.to_le_bytes(),
-            Order::Big => number.to_be_bytes(),
+            ByteOrder::Little => number.to_le_bytes(),
+            ByteOrder::Big => number.to_be_bytes(),
         }
     }
 
     /// The bytes of a 16-bit number in this order.
     pub(crate) fn short_bytes(self, number: u16) -> [u8; 2] {
         match self {
-            Order::Little => number.to_le_bytes(),
-            Order::Big => number.to_be_bytes(),
+            ByteOrder::Little => number.to_le_bytes(),
+            ByteOrder::Big => number.to_be_bytes(),
         }
     }
 }

@@ -8,7 +8,7 @@ pub use self::boundary::whole_records;
 use super::error::CaptureError;
 use super::link::LinkType;
 use super::losses::{Losses, seek};
-use super::order::Order;
+use super::order::ByteOrder;
 use super::stream::{RECORD_LIMIT, Stream};
 use super::{Frame, Item, Recording};
 use crate::packet_no::PacketNo;
@@ -31,7 +31,7 @@ const USUAL_SNAP_LENGTH: u32 = 262_144;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Layout {
     /// Byte order of the file.
-    pub(super) order: Order,
+    pub(super) order: ByteOrder,
     /// Nanoseconds in one unit of the fraction field.
     nanos: i64,
     /// Length of a record's header, bytes.
@@ -48,7 +48,7 @@ impl Layout {
             0xa1b2_cd34 => Some(Layout { order, nanos: 1_000, record_header: 24 }),
             _ => None,
         };
-        big(Order::Big, u32::from_be_bytes(magic)).or_else(|| big(Order::Little, u32::from_le_bytes(magic)))
+        big(ByteOrder::Big, u32::from_be_bytes(magic)).or_else(|| big(ByteOrder::Little, u32::from_le_bytes(magic)))
     }
 
     /// A record's time. Broken writers give fractions of a second or more, which are simply added.

@@ -6,11 +6,11 @@ mod packet;
 mod plausible;
 
 use self::interface::Interface;
-use self::packet::Found;
+use self::packet::BlockPacket;
 use super::error::CaptureError;
 use super::link::LinkType;
 use super::losses::{Losses, seek};
-use super::order::Order;
+use super::order::ByteOrder;
 use super::stream::{RECORD_LIMIT, Stream};
 use super::{Frame, Item};
 use crate::packet_no::PacketNo;
@@ -47,7 +47,7 @@ const TAIL: usize = 4;
 
 /// Reader of a pcapng file.
 pub(super) struct Pcapng {
-    order: Order,
+    order: ByteOrder,
     /// Interfaces of this section, by their number in it.
     interfaces: Vec<Interface>,
     /// Link types of all sections, each once.
@@ -81,7 +81,7 @@ impl Pcapng {
     /// A reader before the first section header.
     pub(super) fn open(keeps_blocks: bool) -> Pcapng {
         Pcapng {
-            order: Order::Little,
+            order: ByteOrder::Little,
             interfaces: Vec::new(),
             links: Vec::new(),
             packets: 0,
@@ -94,7 +94,7 @@ impl Pcapng {
     }
 
     /// The number of the present section, counting from 1, and its byte order.
-    pub(super) fn section_now(&self) -> (u64, Order) {
+    pub(super) fn section_now(&self) -> (u64, ByteOrder) {
         (self.sections, self.order)
     }
 
@@ -125,7 +125,7 @@ impl Pcapng {
             match block.kind {
                 // Separate, because one exit for all kinds of packet costs a copy of every packet's description.
                 PACKET => {
-                    let found = Found::enhanced(self.order, block.body(stream));
+                    let found = BlockPacket::enhanced(self.order, block.body(stream));
                     return self.frame(block, found, stream);
                 }
                 OLD_PACKET | SIMPLE_PACKET => return self.rare_packet(block, stream),
@@ -148,8 +148,8 @@ impl Pcapng {
     fn rare_packet<'a>(&mut self, block: Block, stream: &'a mut Stream) -> Result<Option<Item<'a>>, CaptureError> {
         let body = block.body(stream);
         let found = match block.kind {
-            OLD_PACKET => Found::old(self.order, body),
-            _ => Found::simple(self.order, body, &self.interfaces),
+            OLD_PACKET => BlockPacket::old(self.order, body),
+            _ => BlockPacket::simple(self.order, body, &self.interfaces),
         };
         self.frame(block, found, stream)
     }
@@ -158,7 +158,7 @@ impl Pcapng {
     fn frame<'a>(
         &mut self,
         block: Block,
-        found: Option<Found>,
+        found: Option<BlockPacket>,
         stream: &'a mut Stream,
     ) -> Result<Option<Item<'a>>, CaptureError> {
         let Some(found) = found else {
@@ -282,13 +282,13 @@ impl Pcapng {
     fn section(&mut self, stream: &mut Stream) -> Result<u32, CaptureError> {
         const NEEDED: usize = HEAD + 8;
         stream.need(NEEDED)?;
-        let Some([_, length, magic, _]) = Order::Little.words(stream.buffered()) else {
+        let Some([_, length, magic, _]) = ByteOrder::Little.words(stream.buffered()) else {
             let error = stream.ends_inside("the section header", NEEDED as u64, self.coming());
             return Err(self.losses.report().unwrap_or(error));
         };
         self.order = match magic {
-            ORDER_MAGIC => Order::Little,
-            _ if magic.swap_bytes() == ORDER_MAGIC => Order::Big,
+            ORDER_MAGIC => ByteOrder::Little,
+            _ if magic.swap_bytes() == ORDER_MAGIC => ByteOrder::Big,
             _ => return Err(self.stop("the section header shows no byte order".into(), stream)),
         };
         self.interfaces.clear();

@@ -2,7 +2,7 @@
 
 use super::error::CaptureError;
 use super::link::LinkType;
-use super::order::Order;
+use super::order::ByteOrder;
 use super::stream::{RECORD_LIMIT, Stream};
 use super::{Frame, Item, Recording};
 use crate::packet_no::PacketNo;
@@ -34,7 +34,7 @@ impl Snoop {
         const ETHERNET: u32 = 4;
         const FDDI: u32 = 8;
         stream.need(FILE_HEADER)?;
-        let Some([_, _, version, link]) = Order::Big.words(stream.buffered()) else {
+        let Some([_, _, version, link]) = ByteOrder::Big.words(stream.buffered()) else {
             return Err(stream.ends_inside("the file header", FILE_HEADER as u64, PacketNo(1)));
         };
         let link = match (version, link) {
@@ -62,7 +62,7 @@ impl Snoop {
         if !stream.need(RECORD_HEADER)? && stream.buffered().is_empty() {
             return stream.end(packet);
         }
-        let fields = Order::Big.words(stream.buffered());
+        let fields = ByteOrder::Big.words(stream.buffered());
         let Some([wire, captured, record, dropped, seconds, micros]) = fields else {
             return Err(stream.ends_inside("the record header", RECORD_HEADER as u64, packet));
         };

@@ -1,6 +1,6 @@
 //! Parses and builds pcapng blocks.
 
-use crate::capture::Order;
+use crate::capture::ByteOrder;
 
 pub(super) const SECTION: u32 = 0x0a0d_0d0a;
 pub(super) const INTERFACE: u32 = 1;
@@ -35,18 +35,18 @@ pub(super) fn is_header(block: &[u8]) -> bool {
 /// Blocks in the byte order of their section.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Blocks {
-    order: Order,
+    order: ByteOrder,
 }
 
 impl Default for Blocks {
     fn default() -> Blocks {
-        Blocks { order: Order::Little }
+        Blocks { order: ByteOrder::Little }
     }
 }
 
 impl Blocks {
     /// Blocks of a section in that order.
-    pub(super) fn of(order: Order) -> Blocks {
+    pub(super) fn of(order: ByteOrder) -> Blocks {
         Blocks { order }
     }
 

@@ -5,7 +5,7 @@ use std::io::Write;
 use super::pcap::Pcap;
 use super::pcapng::Pcapng;
 use super::{Chosen, Failure};
-use crate::capture::{LinkType, Order, Recording};
+use crate::capture::{ByteOrder, LinkType, Recording};
 
 /// A file format.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -43,7 +43,12 @@ impl Output {
     }
 
     /// Notes the section of the next items; `header` is true if its own header follows.
-    pub(super) fn enters(&mut self, section: (u64, Order), header: bool, out: &mut dyn Write) -> Result<(), Failure> {
+    pub(super) fn enters(
+        &mut self,
+        section: (u64, ByteOrder),
+        header: bool,
+        out: &mut dyn Write,
+    ) -> Result<(), Failure> {
         match self {
             Output::Pcap(pcap) => pcap.enters(section.1),
             Output::Pcapng(pcapng) => pcapng.enters(section, header, out)?,

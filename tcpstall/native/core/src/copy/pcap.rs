@@ -4,7 +4,7 @@ use std::io::{self, Write};
 
 use super::blocks::{self, Blocks};
 use super::{Chosen, Failure};
-use crate::capture::{LinkType, Order, Recording};
+use crate::capture::{ByteOrder, LinkType, Recording};
 
 const SECOND: i64 = 1_000_000_000;
 const MICROSECOND: i64 = 1_000;
@@ -23,7 +23,7 @@ pub(super) struct Pcap {
 
 impl Pcap {
     /// Notes the byte order of the next section.
-    pub(super) fn enters(&mut self, order: Order) {
+    pub(super) fn enters(&mut self, order: ByteOrder) {
         self.blocks = Blocks::of(order);
     }
 

@@ -8,7 +8,7 @@ use super::blocks::{
     STATISTICS,
 };
 use crate::anonymise::bare;
-use crate::capture::{LinkType, Order, Recording};
+use crate::capture::{ByteOrder, LinkType, Recording};
 use crate::time::Nanos;
 
 /// Code of the application that wrote a section.
@@ -40,7 +40,7 @@ impl Pcapng {
     /// Starts the section with that number and order. Its own header follows, unless that was damaged.
     pub(super) fn enters(
         &mut self,
-        (number, order): (u64, Order),
+        (number, order): (u64, ByteOrder),
         header: bool,
         out: &mut dyn Write,
     ) -> io::Result<()> {

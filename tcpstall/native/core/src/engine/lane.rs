@@ -3,7 +3,7 @@
 use std::collections::VecDeque;
 use std::ops::ControlFlow;
 
-use super::source::{Event, Source};
+use super::source::{Source, SourceItem};
 use super::status::CaptureStatus;
 use crate::capture::{Capture, CaptureError};
 use crate::time::Nanos;
@@ -107,8 +107,8 @@ impl Lane {
     }
 
     /// Puts the segment just read into the queue.
-    pub(super) fn puts_off(&mut self, event: &Event, segment: Segment, status: &CaptureStatus) {
-        let start = matches!(event, Event::Start).then(|| self.source.start.clone());
+    pub(super) fn puts_off(&mut self, item: &SourceItem, segment: Segment, status: &CaptureStatus) {
+        let start = matches!(item, SourceItem::Start).then(|| self.source.start.clone());
         let (base, read, tunnel) = (self.source.base, self.read(status), self.source.tunnel.take());
         self.pending.push_back(Pending::Segment(Next { segment, base, read, start, tunnel }));
     }
@@ -117,10 +117,10 @@ impl Lane {
     pub(super) fn pull(&mut self, status: &mut CaptureStatus) -> Pulled {
         let mut segment = Segment::default();
         match self.source.next_apart(&mut self.capture, status, &mut segment) {
-            Ok(Some(event @ (Event::Segment | Event::Start))) => self.puts_off(&event, segment, status),
-            Ok(Some(Event::LeftOut)) => self.pending.push_back(Pending::LeftOut),
-            Ok(Some(Event::Nothing)) => {}
-            Ok(Some(Event::Interrupted)) => return Pulled::Interrupted,
+            Ok(Some(item @ (SourceItem::Segment | SourceItem::Start))) => self.puts_off(&item, segment, status),
+            Ok(Some(SourceItem::LeftOut)) => self.pending.push_back(Pending::LeftOut),
+            Ok(Some(SourceItem::Nothing)) => {}
+            Ok(Some(SourceItem::Interrupted)) => return Pulled::Interrupted,
             Ok(None) => self.over = true,
             Err(error) => (self.over, self.error) = (true, Some(error)),
         }

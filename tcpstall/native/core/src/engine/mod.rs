@@ -30,13 +30,13 @@ pub use self::record::records;
 pub use self::sample::samples;
 pub use self::sets::Sets;
 pub use self::status::{CaptureStatus, Skipped, Warning};
-pub use self::stream::Stream;
+pub use self::stream::StreamState;
 pub use self::taps::{TwoTaps, two_taps};
 
 use self::pass::Pass;
 use self::reader::Reader;
 use self::sets::in_order;
-use self::source::{Event, Source};
+use self::source::{Source, SourceItem};
 use crate::anonymise::Pseudonyms;
 use crate::capture::{Capture, CaptureError, Expansion, shown};
 use crate::causes::Limits;
@@ -83,7 +83,7 @@ pub trait Follower {
     fn flow(&mut self, row: FlowRow) -> ControlFlow<()>;
     /// Bytes of the current input read so far, and its size where that is known.
     fn progress(&mut self, read: u64, size: Option<u64>) -> ControlFlow<()>;
-    /// A serialised [`Stream`], after the last file of a stream; [`Sets::puts_down`] asks for it.
+    /// A serialised [`StreamState`], after the last file of a stream; [`Sets::puts_down`] asks for it.
     fn put_down(&mut self, _stream: Vec<u8>) {}
 }
 
@@ -98,7 +98,7 @@ pub fn go_on(
     paths: &[String],
     options: &RunOptions,
     follower: &mut dyn Follower,
-    mut stream: Option<Stream>,
+    mut stream: Option<StreamState>,
 ) -> Vec<CaptureStatus> {
     let status = |(number, path): (usize, &String)| CaptureStatus::new(&options.shown(number, path));
     let mut statuses: Vec<CaptureStatus> = paths.iter().enumerate().map(status).collect();
@@ -137,9 +137,9 @@ pub fn segments(
     let (mut source, mut segment) = (Source::default(), Segment::default());
     loop {
         match source.next_apart(&mut capture, &mut status, &mut segment) {
-            Ok(Some(Event::Segment | Event::Start)) => each(&segment),
-            Ok(Some(Event::Interrupted)) if signalled() => return Err(CaptureError::Interrupted),
-            Ok(Some(Event::LeftOut | Event::Nothing | Event::Interrupted)) => {}
+            Ok(Some(SourceItem::Segment | SourceItem::Start)) => each(&segment),
+            Ok(Some(SourceItem::Interrupted)) if signalled() => return Err(CaptureError::Interrupted),
+            Ok(Some(SourceItem::LeftOut | SourceItem::Nothing | SourceItem::Interrupted)) => {}
             Ok(None) => break,
             Err(error) => {
                 status.fail(&error);

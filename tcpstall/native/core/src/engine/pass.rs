@@ -8,7 +8,7 @@ use std::thread;
 use super::batch::Batch;
 use super::entry::{Ended, Over};
 use super::reader::{Filled, Reader};
-use super::stream::{Stream, put_down};
+use super::stream::{StreamState, put_down};
 use super::table::Table;
 use super::{Follower, RunOptions};
 use crate::results::{FlowRow, flow_row};
@@ -49,7 +49,7 @@ impl<'a> Pass<'a> {
     ///
     /// `stream` is the serialised stream before it; where it is serialised again, `paths` are the names of all
     /// captures.
-    pub(super) fn read(mut self, paths: &[String], stream: Option<Stream>) -> ControlFlow<()> {
+    pub(super) fn read(mut self, paths: &[String], stream: Option<StreamState>) -> ControlFlow<()> {
         let processors = self.options.threads.map_or_else(thread::available_parallelism, Ok);
         let alone = processors.is_ok_and(|processors| processors.get() == 1);
         let mut table = self.table();

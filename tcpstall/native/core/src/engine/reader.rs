@@ -11,7 +11,7 @@ use super::batch::Batch;
 use super::lane::Lane;
 use super::recent::Recent;
 use super::sets::{Coming, NEVER};
-use super::source::{Event, Source};
+use super::source::{Source, SourceItem};
 use super::status::CaptureStatus;
 use crate::capture::CaptureError;
 use crate::packet_no::PacketNo;
@@ -215,21 +215,21 @@ impl<'a> Reader<'a> {
                 }
             }
             match lane.source.next(&mut lane.capture, status, batch.place()) {
-                Ok(Some(event @ (Event::Segment | Event::Start))) => {
+                Ok(Some(item @ (SourceItem::Segment | SourceItem::Start))) => {
                     if batch.place().time >= self.opens {
-                        lane.puts_off(&event, *batch.place(), status);
+                        lane.puts_off(&item, *batch.place(), status);
                         let before = lane.read(status).saturating_sub(1).max(lane.taken);
                         self.numbered += before - lane.taken;
                         lane.taken = before;
                         return Step::Changed;
                     }
                     if filter.takes(batch.place()) && !sets.has_told(lane.number, lane.read(status)) {
-                        take_in(batch, &event, &mut lane.source);
+                        take_in(batch, &item, &mut lane.source);
                     }
                 }
-                Ok(Some(Event::LeftOut)) => return Step::LeftOut,
-                Ok(Some(Event::Nothing)) => {}
-                Ok(Some(Event::Interrupted)) => return Step::Filled(Filled::Interrupted),
+                Ok(Some(SourceItem::LeftOut)) => return Step::LeftOut,
+                Ok(Some(SourceItem::Nothing)) => {}
+                Ok(Some(SourceItem::Interrupted)) => return Step::Filled(Filled::Interrupted),
                 Ok(None) => break,
                 Err(error) => {
                     lane.error = Some(error);
@@ -316,9 +316,9 @@ fn is_enough(batch: &Batch, records: u32, lane: &Lane) -> bool {
 
 /// Adds the segment in the batch's place.
 #[inline]
-fn take_in(batch: &mut Batch, event: &Event, source: &mut Source) {
+fn take_in(batch: &mut Batch, item: &SourceItem, source: &mut Source) {
     batch.keep();
-    if matches!(event, Event::Start) {
+    if matches!(item, SourceItem::Start) {
         batch.starts_with(&source.start);
     }
     if let Some(tunnel) = source.tunnel.take() {

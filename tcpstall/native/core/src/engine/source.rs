@@ -10,8 +10,8 @@ use crate::wire::text::{Paste, Reading};
 use crate::wire::tunnel::{Tunnel, tunnel};
 use crate::wire::{self, Segment, Skip};
 
-/// Kind of the next item.
-pub(super) enum Event {
+/// Kind of the next item of a source.
+pub(super) enum SourceItem {
     /// A segment, written into its place.
     Segment,
     /// A segment whose payload begins a known protocol element; the first bytes are in [`Source::start`].
@@ -27,7 +27,7 @@ pub(super) enum Event {
 /// Source of segments from frames or from text.
 #[derive(Default)]
 pub(super) struct Source {
-    /// First bytes of the payload of [`Event::Start`].
+    /// First bytes of the payload of [`SourceItem::Start`].
     pub(super) start: Vec<u8>,
     /// Outer tunnel path of the last segment, where it is [`Segment::tunnelled`].
     pub(super) tunnel: Option<Tunnel>,
@@ -48,7 +48,7 @@ pub(super) struct Source {
 
 /// The item that waits.
 enum PutOff {
-    Segment(Event, Segment),
+    Segment(SourceItem, Segment),
     End(Result<(), CaptureError>),
 }
 
@@ -60,7 +60,7 @@ impl Source {
         capture: &mut Capture,
         status: &mut CaptureStatus,
         place: &mut Segment,
-    ) -> Result<Option<Event>, CaptureError> {
+    ) -> Result<Option<SourceItem>, CaptureError> {
         if (self.fragments.has_some() || self.put_off.is_some())
             && let Some(earlier) = self.earlier(place)
         {
@@ -80,28 +80,28 @@ impl Source {
                         if place.tunnelled | place.fragmented && !self.look_after(frame, place) {
                             return Ok(Some(self.instead(place)));
                         }
-                        let event = if FirstPayloads::is_one(payload) {
+                        let item = if FirstPayloads::is_one(payload) {
                             self.start.clear();
                             self.start.extend_from_slice(FirstPayloads::kept(payload));
-                            Event::Start
+                            SourceItem::Start
                         } else {
-                            Event::Segment
+                            SourceItem::Segment
                         };
-                        if self.fragments.has_some() { self.after_lost(event, place) } else { event }
+                        if self.fragments.has_some() { self.after_lost(item, place) } else { item }
                     }
                     Err(Skip::IpFragment) => self.follow(frame, status, place),
                     Err(skip) => {
                         status.skipped.count(skip);
-                        Event::Nothing
+                        SourceItem::Nothing
                     }
                 }));
             }
-            Ok(Some(Item::LeftOut)) => return Ok(Some(Event::LeftOut)),
+            Ok(Some(Item::LeftOut)) => return Ok(Some(SourceItem::LeftOut)),
             Ok(Some(Item::Dropped(packets))) => {
                 self.dropped = Some(self.dropped.unwrap_or(0).saturating_add(*packets));
-                return Ok(Some(Event::Nothing));
+                return Ok(Some(SourceItem::Nothing));
             }
-            Ok(Some(Item::Block)) => return Ok(Some(Event::Nothing)),
+            Ok(Some(Item::Block)) => return Ok(Some(SourceItem::Nothing)),
             Ok(Some(Item::Line(line))) => self.paste.get_or_insert_with(Default::default).line(line),
             Ok(None) => match &mut self.paste {
                 Some(paste) if !self.finished => {
@@ -114,7 +114,7 @@ impl Source {
                 }
                 _ => return self.ends(Ok(()), place),
             },
-            Err(CaptureError::Interrupted) => return Ok(Some(Event::Interrupted)),
+            Err(CaptureError::Interrupted) => return Ok(Some(SourceItem::Interrupted)),
             Err(error) => {
                 let error = error.clone();
                 return self.ends(Err(error), place);
@@ -153,7 +153,7 @@ impl Source {
         capture: &mut Capture,
         status: &mut CaptureStatus,
         place: &mut Segment,
-    ) -> Result<Option<Event>, CaptureError> {
+    ) -> Result<Option<SourceItem>, CaptureError> {
         self.next(capture, status, place)
     }
 
@@ -168,39 +168,39 @@ impl Source {
 
     /// Takes in a fragment other than the first.
     #[cold]
-    fn follow(&mut self, frame: &Frame<'_>, status: &mut CaptureStatus, place: &mut Segment) -> Event {
+    fn follow(&mut self, frame: &Frame<'_>, status: &mut CaptureStatus, place: &mut Segment) -> SourceItem {
         status.skipped.count(Skip::IpFragment);
         if self.fragments.follow(frame, place) == Followed::Nothing {
-            return Event::Nothing;
+            return SourceItem::Nothing;
         }
         place.packet.0 += self.base;
-        Event::Segment
+        SourceItem::Segment
     }
 
     /// Handles a segment that is held back: earlier incomplete segments of its sender are no longer awaited.
     #[cold]
-    fn instead(&mut self, place: &mut Segment) -> Event {
+    fn instead(&mut self, place: &mut Segment) -> SourceItem {
         match self.fragments.lost(place.time, Some(place)) {
             Some(lost) => {
                 *place = lost;
-                Event::Segment
+                SourceItem::Segment
             }
-            None => Event::Nothing,
+            None => SourceItem::Nothing,
         }
     }
 
     /// Returns a segment whose fragments are lost by now, before the item just read.
     #[cold]
-    fn after_lost(&mut self, event: Event, place: &mut Segment) -> Event {
-        let Some(lost) = self.fragments.lost(place.time, Some(place)) else { return event };
+    fn after_lost(&mut self, item: SourceItem, place: &mut Segment) -> SourceItem {
+        let Some(lost) = self.fragments.lost(place.time, Some(place)) else { return item };
         let read = std::mem::replace(place, lost);
-        self.put_off = Some(Box::new(PutOff::Segment(event, read)));
-        Event::Segment
+        self.put_off = Some(Box::new(PutOff::Segment(item, read)));
+        SourceItem::Segment
     }
 
     /// The item that comes before anything else is read; `None` where there is none.
     #[cold]
-    fn earlier(&mut self, place: &mut Segment) -> Option<Result<Option<Event>, CaptureError>> {
+    fn earlier(&mut self, place: &mut Segment) -> Option<Result<Option<SourceItem>, CaptureError>> {
         let lost = match self.put_off.as_deref() {
             Some(PutOff::Segment(_, next)) => self.fragments.lost(next.time, Some(next)),
             Some(PutOff::End(_)) => self.fragments.rest(self.now),
@@ -208,12 +208,12 @@ impl Source {
         };
         if let Some(lost) = lost {
             *place = lost;
-            return Some(Ok(Some(Event::Segment)));
+            return Some(Ok(Some(SourceItem::Segment)));
         }
         Some(match *self.put_off.take()? {
-            PutOff::Segment(event, next) => {
+            PutOff::Segment(item, next) => {
                 *place = next;
-                Ok(Some(event))
+                Ok(Some(item))
             }
             PutOff::End(end) => end.map(|()| None),
         })
@@ -221,12 +221,12 @@ impl Source {
 
     /// Ends the capture. Segments held for fragments come first, unless another capture may have the fragments.
     #[cold]
-    fn ends(&mut self, end: Result<(), CaptureError>, place: &mut Segment) -> Result<Option<Event>, CaptureError> {
+    fn ends(&mut self, end: Result<(), CaptureError>, place: &mut Segment) -> Result<Option<SourceItem>, CaptureError> {
         if self.goes_on || !self.left_over(place) {
             return end.map(|()| None);
         }
         self.put_off = Some(Box::new(PutOff::End(end)));
-        Ok(Some(Event::Segment))
+        Ok(Some(SourceItem::Segment))
     }
 
     /// Hands on a segment whose fragments no capture has; false where there is none.
@@ -236,7 +236,7 @@ impl Source {
         rest.map(|segment| *place = segment).is_some()
     }
 
-    fn of_text(&self, reading: Reading, status: &mut CaptureStatus, place: &mut Segment) -> Event {
+    fn of_text(&self, reading: Reading, status: &mut CaptureStatus, place: &mut Segment) -> SourceItem {
         match reading {
             Reading::Segment(segment) => {
                 status.tcp_segments += 1;
@@ -244,18 +244,18 @@ impl Source {
                 *place = segment;
                 place.time = status.at(place.time);
                 place.packet.0 += self.base;
-                Event::Segment
+                SourceItem::Segment
             }
-            Reading::LeftOut => Event::LeftOut,
+            Reading::LeftOut => SourceItem::LeftOut,
             Reading::NotTcp => {
                 status.skipped.not_tcp += 1;
-                Event::Nothing
+                SourceItem::Nothing
             }
             Reading::NotIp => {
                 status.skipped.not_ip += 1;
-                Event::Nothing
+                SourceItem::Nothing
             }
-            Reading::Damaged | Reading::Remark => Event::Nothing,
+            Reading::Damaged | Reading::Remark => SourceItem::Nothing,
         }
     }
 

@@ -8,7 +8,7 @@ use super::table::{Kept, Table};
 use crate::state::{self, StateError};
 
 /// State that the reading of the next files continues from.
-pub struct Stream {
+pub struct StreamState {
     captures: Vec<String>,
     numbers: Vec<u32>,
     ending: Ending,
@@ -24,7 +24,7 @@ struct Bytes<E> {
     table: Vec<u8>,
 }
 
-impl Stream {
+impl StreamState {
     /// The captures of a serialised stream, by the names that they had then; its flows are not restored.
     ///
     /// # Errors
@@ -38,11 +38,11 @@ impl Stream {
     ///
     /// # Errors
     /// Those of [`state::taken_up`].
-    pub fn taken_up(bytes: &[u8]) -> Result<Stream, StateError> {
+    pub fn taken_up(bytes: &[u8]) -> Result<StreamState, StateError> {
         let Bytes { captures, ending, table } = state::taken_up(bytes)?;
         let table = postcard::from_bytes(&table).map_err(|_| StateError::Damaged)?;
         let (numbers, captures) = captures.into_iter().unzip();
-        Ok(Stream { captures, numbers, ending, table })
+        Ok(StreamState { captures, numbers, ending, table })
     }
 
     /// The captures in which its flows began, by the names that they had when the stream was serialised.
@@ -52,7 +52,7 @@ impl Stream {
 
     /// Restores the state of the table and the reader.
     pub(super) fn goes_on<'a>(self, table: Table, reader: Reader<'a>) -> (Table, Reader<'a>) {
-        let Stream { numbers, mut ending, table: kept, .. } = self;
+        let StreamState { numbers, mut ending, table: kept, .. } = self;
         let now = |then: u32| numbers.iter().position(|number| *number == then).unwrap_or(0) as u32;
         ending.held.files.renumber(now);
         (table.with(kept, now), reader.behind(ending))

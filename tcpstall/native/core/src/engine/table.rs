@@ -16,7 +16,7 @@ use self::pauses::Pauses;
 use self::shelf::Shelf;
 use super::batch::Batch;
 use super::entry::{Ended, Entry, Flow, Key};
-use super::waiting::{Place, Turn, Waiting};
+use super::waiting::{TablePlace, Turn, Waiting};
 use crate::flow::connection::Effect;
 use crate::flow::{Sending, State};
 use crate::pause::{Seen, Watch};
@@ -54,7 +54,7 @@ pub(super) struct Table {
     hasher: DefaultHashBuilder,
     entries: Vec<Option<Entry>>,
     free: Vec<u32>,
-    lingering: VecDeque<Place>,
+    lingering: VecDeque<TablePlace>,
     recent: Option<(Key, u32)>,
     starts_held: usize,
     pauses: Pauses,
@@ -172,7 +172,7 @@ impl Table {
         if matches!(watch.connection.state, State::Closed | State::Reset) && !entry.lingers {
             entry.lingers = true;
             self.followed.leaves();
-            self.lingering.push_back(Place { since: segment.time, slot, id: entry.id });
+            self.lingering.push_back(TablePlace { since: segment.time, slot, id: entry.id });
         }
         Some((entry.id, seen, watch))
     }
@@ -201,7 +201,7 @@ impl Table {
             Flow::HalfOpen(_) => self.half_open.leaves(),
             Flow::Resting(resting) => self.resting.leaves(resting),
         }
-        self.followed.enters(Place { since: entry.last(), slot, id: entry.id });
+        self.followed.enters(TablePlace { since: entry.last(), slot, id: entry.id });
         entry.is_followed();
         self.flights.returns(entry.watch());
     }
@@ -254,7 +254,7 @@ impl Table {
         };
         self.insert(key, slot);
         self.recent = Some((key, slot));
-        let place = Place { since: segment.time, slot, id };
+        let place = TablePlace { since: segment.time, slot, id };
         if half_open {
             self.half_open.enters(place)
         } else {
@@ -331,7 +331,7 @@ impl Table {
     }
 
     fn release(&mut self, now: Nanos, done: &mut Vec<Ended>) {
-        while let Some(&Place { since, slot, id }) = self.lingering.front() {
+        while let Some(&TablePlace { since, slot, id }) = self.lingering.front() {
             if now - since < LINGER && self.lingering.len() <= LINGERING {
                 break;
             }
@@ -339,7 +339,7 @@ impl Table {
             let last = self.entries[slot as usize].as_ref().filter(|entry| entry.id == id);
             let last = last.map_or(since, Entry::last);
             if last > since && now - last < LINGER && self.lingering.len() < LINGERING {
-                self.lingering.push_back(Place { since: last, slot, id });
+                self.lingering.push_back(TablePlace { since: last, slot, id });
                 continue;
             }
             if self.entries[slot as usize].as_ref().is_some_and(|entry| entry.id == id) {

@@ -10,7 +10,7 @@ use std::hash::{DefaultHasher, Hash, Hasher};
 use hashbrown::HashMap;
 
 use super::entry::Key;
-use super::source::{Event, Source};
+use super::source::{Source, SourceItem};
 use super::status::CaptureStatus;
 use super::{Filter, RunOptions};
 use crate::time::Nanos;
@@ -195,12 +195,12 @@ fn read(
     let mut until_asked = ASKED_EVERY;
     loop {
         match source.next_apart(&mut input, &mut status, &mut segment) {
-            Ok(Some(Event::Segment | Event::Start)) if is_wanted(&options.filter, &segment) => {
+            Ok(Some(SourceItem::Segment | SourceItem::Start)) if is_wanted(&options.filter, &segment) => {
                 if let Some(other) = taps.sees(capture, &segment) {
                     return Some((other, [segment.source, segment.destination]));
                 }
             }
-            Ok(Some(Event::Interrupted)) if signalled() => return None,
+            Ok(Some(SourceItem::Interrupted)) if signalled() => return None,
             Ok(Some(_)) => {}
             Ok(None) | Err(_) => return None,
         }

@@ -9,7 +9,7 @@ const SLACK: usize = 64;
 
 /// A flow's place in the table when it was put into a queue.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Place {
+pub(super) struct TablePlace {
     /// Its latest segment at that time.
     pub(super) since: Nanos,
     /// Slot in the table, if that still holds the flow with this id.
@@ -20,7 +20,7 @@ pub(super) struct Place {
 /// Flows of one kind, roughly by silence, longest first: a flow that has spoken since it was queued goes to the back
 /// only when its turn comes.
 pub(super) struct Waiting {
-    queue: VecDeque<Place>,
+    queue: VecDeque<TablePlace>,
     live: usize,
     limit: usize,
     patience: Nanos,
@@ -44,23 +44,23 @@ impl Waiting {
     }
 
     /// Flows in queue order; some may be gone.
-    pub(super) fn places(&self) -> impl Iterator<Item = &Place> {
+    pub(super) fn places(&self) -> impl Iterator<Item = &TablePlace> {
         self.queue.iter()
     }
 
     /// Restores the queue of a serialised stream, in which `live` flows were not gone.
-    pub(super) fn resume(&mut self, places: VecDeque<Place>, live: usize) {
+    pub(super) fn resume(&mut self, places: VecDeque<TablePlace>, live: usize) {
         (self.queue, self.live) = (places, live);
     }
 
     /// Adds a flow.
-    pub(super) fn enters(&mut self, place: Place) {
+    pub(super) fn enters(&mut self, place: TablePlace) {
         self.queue.push_back(place);
         self.live += 1;
     }
 
     /// Moves a queued flow to the back.
-    pub(super) fn waits(&mut self, place: Place) {
+    pub(super) fn waits(&mut self, place: TablePlace) {
         self.queue.push_back(place);
     }
 
@@ -75,7 +75,7 @@ impl Waiting {
     }
 
     /// The flow to be examined now: it may have to be removed, or be gone already.
-    pub(super) fn next(&mut self, now: Nanos) -> Option<Place> {
+    pub(super) fn next(&mut self, now: Nanos) -> Option<TablePlace> {
         let since = self.queue.front()?.since;
         let swept = self.queue.len() <= 2 * self.live + SLACK;
         if swept && self.live <= self.limit && now - since < self.patience { None } else { self.queue.pop_front() }
@@ -83,13 +83,13 @@ impl Waiting {
 
     /// Decides on the examined flow, which is still open; `last` was its latest segment. A flow that stays is queued
     /// again.
-    pub(super) fn turn(&mut self, place: Place, last: Nanos, now: Nanos) -> Turn {
+    pub(super) fn turn(&mut self, place: TablePlace, last: Nanos, now: Nanos) -> Turn {
         if now - last >= self.patience {
             Turn::NoPatience
         } else if self.live > self.limit && last <= place.since {
             Turn::NoRoom
         } else {
-            self.waits(Place { since: last, ..place });
+            self.waits(TablePlace { since: last, ..place });
             Turn::Stays
         }
     }
@@ -99,8 +99,8 @@ impl Waiting {
 mod tests {
     use super::*;
 
-    fn place(id: u64, since: i64) -> Place {
-        Place { since: Nanos(since), slot: 0, id }
+    fn place(id: u64, since: i64) -> TablePlace {
+        TablePlace { since: Nanos(since), slot: 0, id }
     }
 
     /// Flow 1 spoke last at `spoke`; who goes at `now`, of two flows where there is room for `limit`?

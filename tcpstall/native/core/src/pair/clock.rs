@@ -38,7 +38,7 @@ pub enum Alignment {
 
 /// The second clock relative to the first.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
-pub struct Clock {
+pub struct RelativeClock {
     /// Evidence for the alignment.
     pub alignment: Alignment,
     /// The second clock less the first, at `reference_ns`.
@@ -53,9 +53,9 @@ pub struct Clock {
     pub least_round_trip_ns: Option<i64>,
 }
 
-impl Clock {
-    pub(super) const fn without(alignment: Alignment, reference_ns: i64) -> Clock {
-        Clock {
+impl RelativeClock {
+    pub(super) const fn without(alignment: Alignment, reference_ns: i64) -> RelativeClock {
+        RelativeClock {
             alignment,
             offset_ns: 0,
             reference_ns,
@@ -141,28 +141,28 @@ pub(super) fn widest(above: &[Sighting], below: &[Sighting]) -> Option<i64> {
 }
 
 /// Aligns the clocks by packets from the first tap to the second and back, each in the order of the first clock.
-pub(super) fn align(there: &[Sighting], back: &[Sighting], same_clock: bool) -> Clock {
+pub(super) fn align(there: &[Sighting], back: &[Sighting], same_clock: bool) -> RelativeClock {
     let Some(at) = there.first().or(back.first()).copied() else {
-        return Clock::without(Alignment::Unknown, 0);
+        return RelativeClock::without(Alignment::Unknown, 0);
     };
     let least_of = |ways: &[Sighting], sign: i64| ways.iter().map(|(_, lead)| lead.saturating_mul(sign)).min();
     if same_clock {
         let round_trip =
             least_of(there, 1).zip(least_of(back, -1)).map(|(there, back): (i64, i64)| there.saturating_add(back));
-        return Clock { least_round_trip_ns: round_trip, ..Clock::without(Alignment::SameClock, at.0) };
+        return RelativeClock { least_round_trip_ns: round_trip, ..RelativeClock::without(Alignment::SameClock, at.0) };
     }
     if there.is_empty() || back.is_empty() {
         let offset = least_of(there, 1).or(least_of(back, -1).map(i64::saturating_neg)).unwrap_or_default();
-        return Clock { offset_ns: offset, ..Clock::without(Alignment::OneWay, at.0) };
+        return RelativeClock { offset_ns: offset, ..RelativeClock::without(Alignment::OneWay, at.0) };
     }
     let strip = Strip::new(there, back, at);
     let best = strip.steepest();
     if strip.width(best) < -STAMPING {
-        return Clock::without(Alignment::Stepped, at.0);
+        return RelativeClock::without(Alignment::Stepped, at.0);
     }
     let (low, high) = strip.as_good(best);
     let slope = if low <= 0.0 && 0.0 <= high { 0.0 } else { (low + high) / 2.0 };
-    Clock {
+    RelativeClock {
         alignment: Alignment::BothWays,
         offset_ns: at.1.saturating_add(strip.middle(slope) as i64),
         reference_ns: at.0,

@@ -1,6 +1,6 @@
 //! Turns rows of packets into columns.
 
-use super::rows::{Delay, Event, Recovery};
+use super::rows::{Delay, PacketEvent, Recovery};
 use crate::results::columns::{Column, Columns, Values};
 
 fn integers<R>(name: &str, rows: &[R], value: impl Fn(&R) -> Option<i64>) -> Column {
@@ -19,7 +19,7 @@ fn number(packet: Option<u64>) -> Option<i64> {
 }
 
 /// Table with one event of a packet per row.
-pub fn events(rows: &[Event]) -> Columns {
+pub fn events(rows: &[PacketEvent]) -> Columns {
     vec![
         integers("flow", rows, |row| Some(row.flow as i64)),
         texts("sender", rows, |row| row.sender.name()),

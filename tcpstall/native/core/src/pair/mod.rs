@@ -20,9 +20,9 @@ mod syn;
 mod tap;
 mod way;
 
-pub use clock::{Alignment, Clock};
+pub use clock::{Alignment, RelativeClock};
 pub use columns::{delays, events, recoveries};
-pub use rows::{Delay, Event, PairRow, Pairing, Passed, Period, Recovery, WayRow};
+pub use rows::{Delay, PacketEvent, PairRow, Pairing, Passed, Period, Recovery, WayRow};
 
 use crate::capture::CaptureError;
 use crate::engine::CaptureStatus;

@@ -2,8 +2,8 @@
 
 use serde::Serialize;
 
-use super::clock::Clock;
-use super::syn::Change;
+use super::clock::RelativeClock;
+use super::syn::SynChange;
 use crate::results::End;
 use crate::wire::Endpoint;
 
@@ -13,7 +13,7 @@ pub struct Pairing {
     /// The captures were given in the other order: the second one was taken nearer to the clients.
     pub swapped: bool,
     /// The server side's clock relative to the client side's.
-    pub clock: Clock,
+    pub clock: RelativeClock,
     /// Flows of the client side's capture, and of the server side's, that the other does not hold.
     pub unmatched: [u64; 2],
     /// Flows of the client side's that resemble some of the server side's: their sequence numbers were rewritten
@@ -27,7 +27,7 @@ pub struct Pairing {
     pub flows: Vec<PairRow>,
     /// Events of single packets, of all flows.
     #[serde(skip)]
-    pub events: Vec<Event>,
+    pub events: Vec<PacketEvent>,
     /// The delay of each packet that both taps saw.
     #[serde(skip)]
     pub delays: Vec<Delay>,
@@ -42,9 +42,9 @@ pub struct PairRow {
     /// Its number, counting from 0 in the order of the client side's capture.
     pub id: u64,
     /// The end that opened the connection, in both captures.
-    pub client: [Place; 2],
+    pub client: [EndpointRow; 2],
     /// The end that accepted it, in both captures.
-    pub server: [Place; 2],
+    pub server: [EndpointRow; 2],
     /// Evidence for the match: `initial-numbers` or `packets`.
     pub matched_by: &'static str,
     /// The end that opened the connection is beyond the server side's tap.
@@ -63,16 +63,16 @@ pub struct PairRow {
 
 /// An address and a port.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub struct Place {
+pub struct EndpointRow {
     /// IP address.
     pub address: String,
     /// TCP port.
     pub port: u16,
 }
 
-impl From<Endpoint> for Place {
-    fn from(end: Endpoint) -> Place {
-        Place { address: end.address.to_string(), port: end.port }
+impl From<Endpoint> for EndpointRow {
+    fn from(end: Endpoint) -> EndpointRow {
+        EndpointRow { address: end.address.to_string(), port: end.port }
     }
 }
 
@@ -108,7 +108,7 @@ pub struct WayRow {
     /// Routers between the taps, by the decrease of the TTL.
     pub hops: Option<i64>,
     /// Options changed in the SYN.
-    pub syn_changes: Vec<Change>,
+    pub syn_changes: Vec<SynChange>,
     /// Packets that arrived with another IP identification.
     pub ip_ids_rewritten: u64,
     /// ACKs that arrived with another window.
@@ -156,7 +156,7 @@ pub struct Period {
 
 /// An event of one packet between the taps.
 #[derive(Clone, Debug)]
-pub struct Event {
+pub struct PacketEvent {
     /// The flow's number.
     pub flow: u64,
     /// Sender of the packet.

@@ -1,12 +1,12 @@
 //! Pairs two taps' connections into flows: finds the nearer end, aligns the clocks, then compares every packet.
 
-use super::clock::{Clock, Sighting, align, widest};
+use super::clock::{RelativeClock, Sighting, align, widest};
 use super::crossing::cross;
 use super::matching::{By, Match, matches};
 use super::recovery::united;
-use super::rows::{PairRow, Pairing, Place};
+use super::rows::{EndpointRow, PairRow, Pairing};
 use super::tap::{Conversation, Tap};
-use super::way::{Course, Found};
+use super::way::{Course, PacketRows};
 use crate::results::End;
 
 /// Events that are listed; the sums count all.
@@ -86,7 +86,7 @@ impl Sight {
 }
 
 /// One alignment for all flows: two taps have two clocks, however many flows pass them.
-fn common_clock(sights: &mut [Sight], same_clock: bool) -> Clock {
+fn common_clock(sights: &mut [Sight], same_clock: bool) -> RelativeClock {
     let (mut there, mut back) = (Vec::new(), Vec::new());
     for sight in sights {
         let [client, server] = std::mem::take(&mut sight.ways);
@@ -118,13 +118,16 @@ fn describe(taps: [&Tap; 2], pair: Match, sight: &Sight, pairing: &mut Pairing) 
             spans: [taps[sent].span, taps[seen].span],
             acked: answers[seen].passages.iter().filter_map(|passage| passage.acked).max(),
         };
-        let mut found =
-            Found { events: &mut pairing.events, delays: &mut pairing.delays, recoveries: &mut pairing.recoveries };
+        let mut found = PacketRows {
+            events: &mut pairing.events,
+            delays: &mut pairing.delays,
+            recoveries: &mut pairing.recoveries,
+        };
         course.describe(&mut found)
     };
     let (client_sent, server_sent) = (way(End::Client), way(End::Server));
     let spans = ends.map(Conversation::span);
-    let end = |end: End| [Place::from(ends[0].ends[end]), Place::from(ends[1].ends[pair.theirs(end)])];
+    let end = |end: End| [EndpointRow::from(ends[0].ends[end]), EndpointRow::from(ends[1].ends[pair.theirs(end)])];
     PairRow {
         id,
         client: end(End::Client),

@@ -6,7 +6,7 @@ use crate::wire::Segment;
 
 /// A field of the SYN that arrived with another value.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub struct Change {
+pub struct SynChange {
     /// `mss`, `window-scale`, `sack-permitted`, `timestamps`, `multipath`.
     pub field: &'static str,
     /// Value as sent: bytes, a shift, or 1 for present; `None` without the option.
@@ -16,7 +16,7 @@ pub struct Change {
 }
 
 /// Differences between a SYN as sent and as it arrived; none where the snap length cut either's options.
-pub(super) fn changes(sent: Option<&Segment>, seen: Option<&Segment>) -> Vec<Change> {
+pub(super) fn changes(sent: Option<&Segment>, seen: Option<&Segment>) -> Vec<SynChange> {
     let Some((sent, seen)) = sent.zip(seen).filter(|(sent, seen)| !sent.options_cut && !seen.options_cut) else {
         return Vec::new();
     };
@@ -33,5 +33,5 @@ pub(super) fn changes(sent: Option<&Segment>, seen: Option<&Segment>) -> Vec<Cha
     let pairs = fields(sent).into_iter().zip(fields(seen));
     let pairs = pairs.map(|((field, sent), (_, seen))| (field, sent, seen));
     let changed = pairs.filter(|(_, sent, seen)| sent != seen);
-    changed.map(|(field, sent, seen)| Change { field, sent, seen }).collect()
+    changed.map(|(field, sent, seen)| SynChange { field, sent, seen }).collect()
 }

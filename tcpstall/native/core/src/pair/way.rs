@@ -3,10 +3,10 @@
 use hashbrown::HashMap;
 
 use super::arrival::{Arrival, Rest};
-use super::clock::Clock;
+use super::clock::RelativeClock;
 use super::crossing::{Crossing, cross, in_time};
 use super::recovery::FirstSeen;
-use super::rows::{Delay, Event, Passed, Period, Recovery, WayRow};
+use super::rows::{Delay, PacketEvent, Passed, Period, Recovery, WayRow};
 use super::syn;
 use super::tap::{Passage, Way};
 use crate::results::End;
@@ -27,8 +27,8 @@ const COPY_NEAR: usize = 8;
 const USUAL_MSS: i64 = 1_460;
 
 /// Results for single packets, of all flows.
-pub(super) struct Found<'a> {
-    pub(super) events: &'a mut Vec<Event>,
+pub(super) struct PacketRows<'a> {
+    pub(super) events: &'a mut Vec<PacketEvent>,
     pub(super) delays: &'a mut Vec<Delay>,
     pub(super) recoveries: &'a mut Vec<Recovery>,
 }
@@ -43,7 +43,7 @@ pub(super) struct Course<'a> {
     pub(super) shift: i64,
     /// The client side's tap is the sending one.
     pub(super) from_first: bool,
-    pub(super) clock: &'a Clock,
+    pub(super) clock: &'a RelativeClock,
     /// Start and end of the sending tap's capture, and of the other's, each by its own clock.
     pub(super) spans: [(i64, i64); 2],
     /// Position up to which the receiver acknowledged, as far as the seeing tap heard, in that tap's positions.
@@ -70,7 +70,7 @@ impl Course<'_> {
     }
 
     /// Matches the packets and describes their fate.
-    pub(super) fn describe(&self, found: &mut Found<'_>) -> WayRow {
+    pub(super) fn describe(&self, found: &mut PacketRows<'_>) -> WayRow {
         let least = self.least();
         let possible = |sent: i64, seen: i64| {
             let (sent, seen) = (self.by_first(sent, self.from_first), self.by_first(seen, !self.from_first));
@@ -116,7 +116,7 @@ impl Course<'_> {
 
     /// Classifies packets that were sent and not seen: lost, missed by the other capture, or outside its beginning or
     /// end.
-    fn lose(&self, crossing: &Crossing, row: &mut WayRow, found: &mut Found<'_>) {
+    fn lose(&self, crossing: &Crossing, row: &mut WayRow, found: &mut PacketRows<'_>) {
         if crossing.unseen.is_empty() && crossing.unsent.is_empty() {
             return;
         }
@@ -149,7 +149,7 @@ impl Course<'_> {
                 row.outside_packets += 1;
             } else {
                 row.missed_by_sending_tap += 1;
-                found.events.push(Event {
+                found.events.push(PacketEvent {
                     time_ns: self.seen_time(*number),
                     seen_packet: Some(seen.packet),
                     seq: self.relative(seen.left + self.shift),
@@ -226,7 +226,7 @@ impl Course<'_> {
         rest.left < rest.right && !rest.seen_otherwise && acked.is_some_and(|acked| acked >= rest.right)
     }
 
-    fn overtake(&self, crossing: &Crossing, row: &mut WayRow, events: &mut Vec<Event>) {
+    fn overtake(&self, crossing: &Crossing, row: &mut WayRow, events: &mut Vec<PacketEvent>) {
         let place = |arrival: &Arrival| (arrival.sent, self.seen.passages[arrival.seen].left);
         // The packets that advanced beyond all before them: both columns rise.
         let mut ahead: Vec<((usize, i64), i64)> = Vec::new();
@@ -241,13 +241,15 @@ impl Course<'_> {
                 ahead.get(overtaker).filter(|(_, overtaken)| time.saturating_sub(*overtaken) >= STORED)
             {
                 row.reordered_packets += 1;
-                events
-                    .push(Event { late_ns: Some(time.saturating_sub(*overtaken)), ..self.about("reordered", arrival) });
+                events.push(PacketEvent {
+                    late_ns: Some(time.saturating_sub(*overtaken)),
+                    ..self.about("reordered", arrival)
+                });
             }
         }
     }
 
-    fn repeat(&self, crossing: &Crossing, row: &mut WayRow, events: &mut Vec<Event>) {
+    fn repeat(&self, crossing: &Crossing, row: &mut WayRow, events: &mut Vec<PacketEvent>) {
         row.duplicated_packets = crossing.copies.len() as u64;
         events.extend(crossing.copies.iter().map(|copy| self.about("duplicated", copy)));
     }
@@ -287,8 +289,8 @@ impl Course<'_> {
         (rest.right - rest.left - syn - fin).max(0)
     }
 
-    fn blank(&self, kind: &'static str) -> Event {
-        Event {
+    fn blank(&self, kind: &'static str) -> PacketEvent {
+        PacketEvent {
             flow: self.flow,
             sender: self.sender,
             kind,
@@ -302,9 +304,9 @@ impl Course<'_> {
         }
     }
 
-    fn event(&self, kind: &'static str, rest: &Rest, arrived: &HashMap<usize, usize>) -> Event {
+    fn event(&self, kind: &'static str, rest: &Rest, arrived: &HashMap<usize, usize>) -> PacketEvent {
         let packet = |number: &usize| self.seen.passages[*number].packet;
-        Event {
+        PacketEvent {
             time_ns: self.sent_time(rest.sent),
             sent_packet: Some(self.sent.passages[rest.sent].packet),
             seq: self.relative(rest.left),
@@ -314,9 +316,9 @@ impl Course<'_> {
         }
     }
 
-    fn about(&self, kind: &'static str, arrival: &Arrival) -> Event {
+    fn about(&self, kind: &'static str, arrival: &Arrival) -> PacketEvent {
         let seen = &self.seen.passages[arrival.seen];
-        Event {
+        PacketEvent {
             time_ns: self.sent_time(arrival.sent),
             sent_packet: Some(self.sent.passages[arrival.sent].packet),
             seen_packet: Some(seen.packet),

@@ -47,7 +47,7 @@ pub type Told<'a> = &'a mut dyn FnMut(Vec<FindingRow>, u64) -> io::Result<Option
 
 /// Writes rows as they come. The object's `services` and `captures` follow its `flows`, because they are known only at
 /// the end.
-pub struct Writer<W: Write> {
+pub struct ReportWriter<W: Write> {
     out: W,
     shape: Shape,
     flows: u64,
@@ -57,15 +57,15 @@ pub struct Writer<W: Write> {
     line: Vec<u8>,
 }
 
-impl<W: Write> Writer<W> {
+impl<W: Write> ReportWriter<W> {
     /// Writes the beginning of the report.
-    pub fn begin(mut out: W, shape: Shape) -> io::Result<Writer<W>> {
+    pub fn begin(mut out: W, shape: Shape) -> io::Result<ReportWriter<W>> {
         match shape {
             Shape::Json => write!(out, "{{\"schema\":\"{SCHEMA}\",\"tcpstall\":\"{VERSION}\",\"flows\":[")?,
             Shape::Ndjson => {}
             Shape::Csv => writeln!(out, "{CSV_HEADER}")?,
         }
-        Ok(Writer {
+        Ok(ReportWriter {
             out,
             shape,
             flows: 0,

@@ -4,7 +4,7 @@ use super::rows::FlowRow;
 
 /// An order of flows: the first criterion decides.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Order {
+pub enum SortOrder {
     /// Most time lost to stalls.
     Lost,
     /// Longest.
@@ -17,15 +17,15 @@ pub enum Order {
     Stalls,
 }
 
-impl Order {
+impl SortOrder {
     /// The order with this name.
-    pub fn from_name(name: &str) -> Option<Order> {
+    pub fn from_name(name: &str) -> Option<SortOrder> {
         match name {
-            "lost" => Some(Order::Lost),
-            "duration" => Some(Order::Duration),
-            "bytes" => Some(Order::Bytes),
-            "start" => Some(Order::Start),
-            "stalls" => Some(Order::Stalls),
+            "lost" => Some(SortOrder::Lost),
+            "duration" => Some(SortOrder::Duration),
+            "bytes" => Some(SortOrder::Bytes),
+            "start" => Some(SortOrder::Start),
+            "stalls" => Some(SortOrder::Stalls),
             _ => None,
         }
     }
@@ -33,11 +33,11 @@ impl Order {
     /// Rank of a flow: the smallest comes first; of equal flows the lower id.
     pub fn place(self, row: &FlowRow) -> i64 {
         match self {
-            Order::Lost => row.lost().0.saturating_neg(),
-            Order::Duration => (row.start_ns - row.end_ns).0,
-            Order::Bytes => -((row.directions.client.bytes + row.directions.server.bytes) as i64),
-            Order::Start => row.start_ns.0,
-            Order::Stalls => -(row.stalls.len() as i64),
+            SortOrder::Lost => row.lost().0.saturating_neg(),
+            SortOrder::Duration => (row.start_ns - row.end_ns).0,
+            SortOrder::Bytes => -((row.directions.client.bytes + row.directions.server.bytes) as i64),
+            SortOrder::Start => row.start_ns.0,
+            SortOrder::Stalls => -(row.stalls.len() as i64),
         }
     }
 

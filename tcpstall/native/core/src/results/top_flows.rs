@@ -5,12 +5,12 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use super::rows::FlowRow;
-use super::sort::Order;
+use super::sort::SortOrder;
 
 /// The first flows of one order, by rank and id.
 #[derive(Clone)]
 struct First {
-    order: Order,
+    order: SortOrder,
     flows: BTreeMap<(i64, u64), Arc<FlowRow>>,
 }
 
@@ -23,8 +23,8 @@ pub struct TopFlows {
 
 impl TopFlows {
     /// Keeps `most` flows of each of these orders.
-    pub fn new(most: usize, orders: &[Order]) -> TopFlows {
-        let first = |order: &Order| First { order: *order, flows: BTreeMap::new() };
+    pub fn new(most: usize, orders: &[SortOrder]) -> TopFlows {
+        let first = |order: &SortOrder| First { order: *order, flows: BTreeMap::new() };
         TopFlows { most, firsts: orders.iter().map(first).collect() }
     }
 
@@ -79,7 +79,7 @@ mod tests {
         row
     }
 
-    fn kept(most: usize, orders: &[Order], flows: &[(u64, i64, i64)]) -> Vec<u64> {
+    fn kept(most: usize, orders: &[SortOrder], flows: &[(u64, i64, i64)]) -> Vec<u64> {
         let mut shown = TopFlows::new(most, orders);
         flows.iter().for_each(|(id, start, length)| shown.add(flow(*id, *start, *length)));
         shown.into_rows().iter().map(|row| row.id).collect()
@@ -89,16 +89,16 @@ mod tests {
 
     #[test]
     fn the_first_of_each_order_stay_and_equal_ones_by_their_ids() {
-        assert_eq!(kept(2, &[Order::Duration], &FLOWS), [2, 3]);
-        assert_eq!(kept(2, &[Order::Start], &FLOWS), [0, 1]);
-        assert_eq!(kept(2, &[Order::Start, Order::Duration], &FLOWS), [0, 1, 2, 3]);
-        assert_eq!(kept(9, &[Order::Start, Order::Duration], &FLOWS), [0, 1, 2, 3, 4, 5]);
-        assert!(kept(0, &[Order::Start], &FLOWS).is_empty());
+        assert_eq!(kept(2, &[SortOrder::Duration], &FLOWS), [2, 3]);
+        assert_eq!(kept(2, &[SortOrder::Start], &FLOWS), [0, 1]);
+        assert_eq!(kept(2, &[SortOrder::Start, SortOrder::Duration], &FLOWS), [0, 1, 2, 3]);
+        assert_eq!(kept(9, &[SortOrder::Start, SortOrder::Duration], &FLOWS), [0, 1, 2, 3, 4, 5]);
+        assert!(kept(0, &[SortOrder::Start], &FLOWS).is_empty());
     }
 
     #[test]
     fn they_are_those_that_sorting_all_puts_first() {
-        for order in [Order::Lost, Order::Duration, Order::Bytes, Order::Start, Order::Stalls] {
+        for order in [SortOrder::Lost, SortOrder::Duration, SortOrder::Bytes, SortOrder::Start, SortOrder::Stalls] {
             let mut rows: Vec<FlowRow> = FLOWS.iter().map(|(id, start, length)| flow(*id, *start, *length)).collect();
             rows.sort_by_key(|row| row.id);
             order.sort(&mut rows);

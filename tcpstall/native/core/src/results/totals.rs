@@ -11,7 +11,7 @@ use super::columns::{Columns, integers, signed, texts};
 use super::ledger::{OWNERS, Owner};
 use super::room::Room;
 use super::rows::FlowRow;
-use super::sort::Order;
+use super::sort::SortOrder;
 use super::sums::Sums;
 use super::top_flows::TopFlows;
 use crate::time::Nanos;
@@ -54,7 +54,7 @@ impl Totals {
         Totals {
             sums: Sums::within(Room::LASTING),
             trust: CaptureTrust::default(),
-            shown: TopFlows::new(top, &[Order::Lost]),
+            shown: TopFlows::new(top, &[SortOrder::Lost]),
             services: HashMap::new(),
             open_flows: 0,
             further_flows: 0,

@@ -2,7 +2,7 @@
 
 use super::options::BlockOptions;
 use crate::capture::link::LinkType;
-use crate::capture::order::Order;
+use crate::capture::order::ByteOrder;
 use crate::time::Nanos;
 
 const NANOS_PER_SECOND: u64 = 1_000_000_000;
@@ -12,20 +12,20 @@ pub(super) struct Interface {
     pub(super) link: LinkType,
     /// Largest number of bytes kept of a packet, 0 for no limit.
     pub(super) snap_length: u32,
-    pub(super) clock: Clock,
+    pub(super) clock: InterfaceClock,
     /// Drops that were reported already; statistics blocks count from the start of the capture.
     dropped: u64,
 }
 
 impl Interface {
     /// Reads the block's body.
-    pub(super) fn described(order: Order, body: &[u8]) -> Option<Interface> {
+    pub(super) fn described(order: ByteOrder, body: &[u8]) -> Option<Interface> {
         const FIXED: usize = 8;
         const TIME_RESOLUTION: u16 = 9;
         const TIME_OFFSET: u16 = 14;
         let link = LinkType(order.u16(*body.first_chunk()?));
         let [_, snap_length] = order.words(body)?;
-        let mut clock = Clock { unit: Unit::Times(1_000), offset: Nanos::ZERO };
+        let mut clock = InterfaceClock { unit: Unit::Times(1_000), offset: Nanos::ZERO };
         for (code, value) in BlockOptions::after(FIXED, order, body) {
             match (code, value) {
                 (TIME_RESOLUTION, [resolution, ..]) => clock.unit = Unit::of(*resolution),
@@ -41,7 +41,7 @@ impl Interface {
 
     /// Drops by the interface and by the system since the statistics block before. `None` where the block counts none
     /// of them.
-    pub(super) fn newly_dropped(&mut self, order: Order, body: &[u8]) -> Option<u64> {
+    pub(super) fn newly_dropped(&mut self, order: ByteOrder, body: &[u8]) -> Option<u64> {
         const FIXED: usize = 12;
         const BY_INTERFACE: u16 = 5;
         const BY_SYSTEM: u16 = 7;
@@ -58,7 +58,7 @@ impl Interface {
 
 /// The clock of an interface.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Clock {
+pub(super) struct InterfaceClock {
     unit: Unit,
     /// Added to every time (`if_tsoffset`).
     offset: Nanos,
@@ -91,7 +91,7 @@ impl Unit {
     }
 }
 
-impl Clock {
+impl InterfaceClock {
     /// The time after this number of ticks; a time beyond 64 bits of nanoseconds becomes the largest.
     #[inline]
     pub(super) fn time(&self, ticks: u64) -> Nanos {
@@ -112,7 +112,7 @@ mod tests {
     use super::*;
 
     fn time(resolution: u8, ticks: u64) -> i64 {
-        Clock { unit: Unit::of(resolution), offset: Nanos::ZERO }.time(ticks).0
+        InterfaceClock { unit: Unit::of(resolution), offset: Nanos::ZERO }.time(ticks).0
     }
 
     #[test]

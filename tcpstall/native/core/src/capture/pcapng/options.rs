@@ -1,16 +1,16 @@
 //! Options at the end of a pcapng block.
 
-use crate::capture::order::Order;
+use crate::capture::order::ByteOrder;
 
 /// Iterates code and value of each option; stops at the end mark or where an option does not fit its block.
 pub(super) struct BlockOptions<'a> {
-    order: Order,
+    order: ByteOrder,
     rest: &'a [u8],
 }
 
 impl<'a> BlockOptions<'a> {
     /// The options in `body` after its first `fixed` bytes.
-    pub(super) fn after(fixed: usize, order: Order, body: &'a [u8]) -> BlockOptions<'a> {
+    pub(super) fn after(fixed: usize, order: ByteOrder, body: &'a [u8]) -> BlockOptions<'a> {
         BlockOptions { order, rest: body.get(fixed..).unwrap_or_default() }
     }
 }

@@ -3,7 +3,7 @@
 use super::{HEAD, ORDER_MAGIC, Pcapng, SECTION, TAIL};
 use crate::capture::error::CaptureError;
 use crate::capture::losses::have;
-use crate::capture::order::Order;
+use crate::capture::order::ByteOrder;
 use crate::capture::stream::Stream;
 
 /// Consecutive plausible blocks that are accepted, fewer where the last one ends with the file: each states its length
@@ -41,11 +41,11 @@ impl Pcapng {
 }
 
 /// Length of the block that begins with these bytes, and the byte order from there on.
-fn plausible(block: &[u8], order: Order) -> Option<(Order, u32)> {
-    let [kind, _, magic] = Order::Little.words(block)?;
+fn plausible(block: &[u8], order: ByteOrder) -> Option<(ByteOrder, u32)> {
+    let [kind, _, magic] = ByteOrder::Little.words(block)?;
     let order = match (kind, magic) {
-        (SECTION, ORDER_MAGIC) => Order::Little,
-        (SECTION, magic) if magic.swap_bytes() == ORDER_MAGIC => Order::Big,
+        (SECTION, ORDER_MAGIC) => ByteOrder::Little,
+        (SECTION, magic) if magic.swap_bytes() == ORDER_MAGIC => ByteOrder::Big,
         (SECTION, _) => return None,
         _ => order,
     };

@@ -69,8 +69,8 @@ fn read(captures: &[Vec<u8>]) -> (Vec<(u32, u32, i64)>, u64) {
             source.continues(&mut before);
         }
         let mut place = Segment::default();
-        while let Ok(Some(event)) = source.next(&mut capture, &mut status, &mut place) {
-            if matches!(event, Event::Segment | Event::Start) {
+        while let Ok(Some(item)) = source.next(&mut capture, &mut status, &mut place) {
+            if matches!(item, SourceItem::Segment | SourceItem::Start) {
                 found.push((place.seq.0, place.payload, place.time.0 / 1_000_000));
             }
         }

@@ -8,7 +8,7 @@ use hashbrown::HashMap;
 use serde::{Deserialize, Serialize};
 
 use super::super::entry::Over;
-use super::{Ended, Entry, Flow, Place, Table};
+use super::{Ended, Entry, Flow, Table, TablePlace};
 use crate::pause::Watch;
 use crate::time::Nanos;
 
@@ -74,7 +74,7 @@ impl Table {
 
     /// The flows as they are now.
     fn kept(&self) -> Kept<&Entry> {
-        let queue = |place: &Place| (place.id, place.since);
+        let queue = |place: &TablePlace| (place.id, place.since);
         Kept {
             next_id: self.next_id,
             marks: self.marks,
@@ -110,7 +110,7 @@ impl Table {
             self.entries.push(Some(Entry { capture: number(entry.capture), ..entry }));
         }
         // A flow that is gone has no slot: the slot's present flow has another id.
-        let place = |(id, since)| Place { since, slot: slots.get(&id).copied().unwrap_or(0), id };
+        let place = |(id, since)| TablePlace { since, slot: slots.get(&id).copied().unwrap_or(0), id };
         let places = |queue: Queue| queue.into_iter().filter(|_| !slots.is_empty()).map(place).collect();
         self.half_open.resume(places(kept.half_open), half_open);
         self.followed.resume(places(kept.followed), followed);

@@ -109,7 +109,7 @@ fn date(cursor: &mut Cursor<'_>) -> Option<i64> {
 /// when a time decreases, which time since the first packet does not. Until then both are read alike, so the first few
 /// packets may get too early a time, each by no more than the gaps before it; from then on the gaps are added up.
 #[derive(Debug, Default)]
-pub(super) struct Clock {
+pub(super) struct PrintedClock {
     dated: bool,
     days: i64,
     /// The last time of day, if there was one.
@@ -121,7 +121,7 @@ pub(super) struct Clock {
     gaps: bool,
 }
 
-impl Clock {
+impl PrintedClock {
     /// True if the paste has dates.
     pub(super) fn dated(&self) -> bool {
         self.dated

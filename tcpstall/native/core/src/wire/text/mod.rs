@@ -20,7 +20,7 @@ mod tests;
 
 use hashbrown::HashMap;
 
-use self::clock::{Clock, Stamp};
+use self::clock::{PrintedClock, Stamp};
 use self::fields::Printed;
 use self::names::Names;
 use self::numbers::Numbers;
@@ -50,7 +50,7 @@ pub enum Reading {
 /// A paste of tcpdump's text, read line by line.
 #[derive(Debug, Default)]
 pub struct Paste {
-    clock: Clock,
+    clock: PrintedClock,
     names: Names,
     connections: HashMap<(Endpoint, Endpoint), Numbers>,
     head: Option<Head>,
