@@ -4,7 +4,7 @@ use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 use tcpstall_core::flow::End;
 use tcpstall_core::results::FlowRow;
-use tcpstall_core::results::rows::Names;
+use tcpstall_core::results::rows::FlowNames;
 
 /// A `tcpstall.labels.Label`.
 type Label = (String, String, Option<String>, Option<String>, Option<String>, Option<u16>);
@@ -30,7 +30,7 @@ impl Labels {
         if let Some((source, label, server_name, http_host, http_method, http_status)) = label {
             row.label = Some(label);
             row.label_source = Some(source);
-            row.names = Some(Box::new(Names { server_name, http_host, http_method, http_status }));
+            row.names = Some(Box::new(FlowNames { server_name, http_host, http_method, http_status }));
         }
         Ok(())
     }

@@ -32,8 +32,8 @@ pub use self::pcap::whole_records;
 
 use self::format::DetectedFormat;
 use self::packed::Here;
-use self::pcap::Pcap;
-use self::pcapng::Pcapng;
+use self::pcap::PcapReader;
+use self::pcapng::PcapngReader;
 use self::pipe::Pipe;
 use self::snoop::Snoop;
 use self::steady::Steady;
@@ -113,8 +113,8 @@ struct Packed {
 }
 
 enum Reader {
-    Pcap(Pcap),
-    Pcapng(Pcapng),
+    Pcap(PcapReader),
+    Pcapng(PcapngReader),
     Snoop(Snoop),
     Text(Text),
 }
@@ -197,8 +197,8 @@ impl Capture {
         self.look_inside()?;
         let stream = &mut self.stream;
         Ok(match format::detect(stream)? {
-            DetectedFormat::Pcap(layout) => Reader::Pcap(Pcap::open(layout, stream)?),
-            DetectedFormat::Pcapng => Reader::Pcapng(Pcapng::open(self.keeps_blocks)),
+            DetectedFormat::Pcap(layout) => Reader::Pcap(PcapReader::open(layout, stream)?),
+            DetectedFormat::Pcapng => Reader::Pcapng(PcapngReader::open(self.keeps_blocks)),
             DetectedFormat::Snoop => Reader::Snoop(Snoop::open(stream)?),
             DetectedFormat::Text => Reader::Text(Text::open(stream)),
         })

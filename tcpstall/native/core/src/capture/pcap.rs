@@ -59,7 +59,7 @@ impl Layout {
 }
 
 /// Reader of a classic pcap file.
-pub(super) struct Pcap {
+pub(super) struct PcapReader {
     layout: Layout,
     /// The link type of the file, after those of the files that it was appended to.
     links: Vec<LinkType>,
@@ -86,11 +86,11 @@ enum Odd {
     Damage,
 }
 
-impl Pcap {
+impl PcapReader {
     /// Reads the file header.
-    pub(super) fn open(layout: Layout, stream: &mut Stream) -> Result<Pcap, CaptureError> {
+    pub(super) fn open(layout: Layout, stream: &mut Stream) -> Result<PcapReader, CaptureError> {
         stream.need(FILE_HEADER)?;
-        let mut pcap = Pcap {
+        let mut pcap = PcapReader {
             layout,
             links: Vec::new(),
             link: LinkType::ETHERNET,

@@ -46,7 +46,7 @@ const HEAD: usize = 8;
 const TAIL: usize = 4;
 
 /// Reader of a pcapng file.
-pub(super) struct Pcapng {
+pub(super) struct PcapngReader {
     order: ByteOrder,
     /// Interfaces of this section, by their number in it.
     interfaces: Vec<Interface>,
@@ -77,10 +77,10 @@ impl Block {
     }
 }
 
-impl Pcapng {
+impl PcapngReader {
     /// A reader before the first section header.
-    pub(super) fn open(keeps_blocks: bool) -> Pcapng {
-        Pcapng {
+    pub(super) fn open(keeps_blocks: bool) -> PcapngReader {
+        PcapngReader {
             order: ByteOrder::Little,
             interfaces: Vec::new(),
             links: Vec::new(),

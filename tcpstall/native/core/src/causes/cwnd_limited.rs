@@ -19,7 +19,7 @@ use super::details;
 use super::limits::Limits;
 use super::rule::{Missing, Proof, Rule, Verdict, yes};
 use crate::pause::Pause;
-use crate::sender::cwnd::{INITIAL_WINDOW, Phase};
+use crate::sender::cwnd::{CongestionPhase, INITIAL_WINDOW};
 use crate::sender::timers;
 
 pub(super) const RULE: Rule = Rule { cause: Cause::CwndLimited, judge };
@@ -109,9 +109,9 @@ fn by_model(pause: &Pause, limits: &Limits) -> Verdict {
         };
     }
     let detail = match pause.phase {
-        Phase::Initial => details::INITIAL_WINDOW,
-        Phase::SlowStart => details::SLOW_START,
-        Phase::CongestionAvoidance | Phase::Recovery => details::CONGESTION_AVOIDANCE,
+        CongestionPhase::Initial => details::INITIAL_WINDOW,
+        CongestionPhase::SlowStart => details::SLOW_START,
+        CongestionPhase::CongestionAvoidance | CongestionPhase::Recovery => details::CONGESTION_AVOIDANCE,
     };
     // In congestion avoidance the window hardly moves, and other limits coincide with it more often.
     let confidence = if detail == details::CONGESTION_AVOIDANCE { confidence.min(0.85) } else { confidence };

@@ -8,7 +8,7 @@ use crate::time::Nanos;
 
 /// Owner of the time by which a round trip exceeded the path's smallest.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Owner {
+pub enum ExcessOwner {
     /// A queue on the path: ACKs kept arriving while it drained, or round trips had grown before.
     Queue,
     /// The receiver's host: no ACK at all, then one for all data.
@@ -21,15 +21,15 @@ pub enum Owner {
     Unknown,
 }
 
-impl Owner {
+impl ExcessOwner {
     /// Name in the report.
     pub const fn name(self) -> &'static str {
         match self {
-            Owner::Queue => "queue",
-            Owner::ReceiverSilent => "receiver-silent",
-            Owner::DelayedAck => "delayed-ack",
-            Owner::Loss => "loss",
-            Owner::Unknown => "unknown",
+            ExcessOwner::Queue => "queue",
+            ExcessOwner::ReceiverSilent => "receiver-silent",
+            ExcessOwner::DelayedAck => "delayed-ack",
+            ExcessOwner::Loss => "loss",
+            ExcessOwner::Unknown => "unknown",
         }
     }
 }
@@ -40,7 +40,7 @@ pub struct Excess {
     /// Length; `None` where the sender did not wait for an answer.
     pub span: Option<Nanos>,
     /// Owner of that time.
-    pub owner: Option<Owner>,
+    pub owner: Option<ExcessOwner>,
 }
 
 /// Excess of one part of a pause.
@@ -53,7 +53,7 @@ pub fn excess(pause: &Pause, part: &PausePart) -> Excess {
     match part.cause {
         Cause::Retransmission => {
             let span = (length - base).or_zero();
-            Excess { span: Some(span), owner: (span > worth).then_some(Owner::Loss) }
+            Excess { span: Some(span), owner: (span > worth).then_some(ExcessOwner::Loss) }
         }
         Cause::AppLimited | Cause::Handshake | Cause::ZeroWindow | Cause::Pacing => Excess::default(),
         Cause::CaptureGap | Cause::Unexplained => Excess::default(),
@@ -67,19 +67,19 @@ pub fn excess(pause: &Pause, part: &PausePart) -> Excess {
     }
 }
 
-fn owner(pause: &Pause, cause: Cause, excess: Nanos, base: Nanos) -> Owner {
+fn owner(pause: &Pause, cause: Cause, excess: Nanos, base: Nanos) -> ExcessOwner {
     let answer = &pause.slowest_ack;
     let alone = answer.out <= 2 && pause.left_in_flight == 0 && excess >= delayed_ack::SHORTEST;
     if cause == Cause::DelayedAck || (alone && excess <= delayed_ack::LONGEST) {
-        return Owner::DelayedAck;
+        return ExcessOwner::DelayedAck;
     }
     // A queue drains: after it ACKs arrive at the bottleneck's rate. Where no ACK arrived for the whole excess, no
     // queue drained.
     let quiet = answer.silence >= excess;
     let risen = pause.srtt.is_some_and(|srtt| srtt >= base + excess.scaled(0.5));
     match (quiet, risen, answer.at_once_for_all(pause.acked, excess.scaled(0.1).max(pause.tolerance()))) {
-        (false, _, _) | (_, true, false) => Owner::Queue,
-        (true, _, true) => Owner::ReceiverSilent,
-        (true, false, false) => Owner::Unknown,
+        (false, _, _) | (_, true, false) => ExcessOwner::Queue,
+        (true, _, true) => ExcessOwner::ReceiverSilent,
+        (true, false, false) => ExcessOwner::Unknown,
     }
 }

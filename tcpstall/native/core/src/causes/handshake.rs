@@ -13,7 +13,7 @@ use super::rule::{Proof, Verdict, yes};
 
 /// Observations of one handshake.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct Opening {
+pub struct HandshakeEvidence {
     /// Retransmitted SYNs and SYN-ACKs.
     pub sent_again: u32,
     /// The handshake was completed.
@@ -27,14 +27,14 @@ pub struct Opening {
 }
 
 /// Judges a flow's handshake as a whole, not as a pause.
-pub(super) fn judge(opening: Opening) -> Verdict {
-    match opening {
-        Opening { complete: true, sent_again: 0, .. } => yes("", 0.98),
-        Opening { complete: true, .. } => yes(details::SYN_LOSS, 0.97),
-        Opening { refused: true, .. } => yes(details::REFUSED, 0.97),
-        Opening { unseen: true, .. } => Verdict::Yes(Proof { detail: "", confidence: 0.5 }),
-        Opening { answered: true, .. } => yes(details::HALF_OPEN, 0.9),
-        Opening { sent_again: 0, .. } => yes(details::UNANSWERED, 0.9),
-        Opening { .. } => yes(details::UNANSWERED, 0.95),
+pub(super) fn judge(evidence: HandshakeEvidence) -> Verdict {
+    match evidence {
+        HandshakeEvidence { complete: true, sent_again: 0, .. } => yes("", 0.98),
+        HandshakeEvidence { complete: true, .. } => yes(details::SYN_LOSS, 0.97),
+        HandshakeEvidence { refused: true, .. } => yes(details::REFUSED, 0.97),
+        HandshakeEvidence { unseen: true, .. } => Verdict::Yes(Proof { detail: "", confidence: 0.5 }),
+        HandshakeEvidence { answered: true, .. } => yes(details::HALF_OPEN, 0.9),
+        HandshakeEvidence { sent_again: 0, .. } => yes(details::UNANSWERED, 0.9),
+        HandshakeEvidence { .. } => yes(details::UNANSWERED, 0.95),
     }
 }

@@ -25,7 +25,7 @@ mod unexplained;
 mod zero_window;
 
 pub use cause::{Cause, Info};
-pub use handshake::Opening;
+pub use handshake::HandshakeEvidence;
 pub use judge::{PausePart, explain};
 pub use limits::Limits;
 pub use rule::{Missing, Proof, Rule, Verdict};
@@ -60,8 +60,8 @@ pub const fn precedence(cause: Cause) -> usize {
 }
 
 /// The verdict on a flow's handshake.
-pub fn judge_handshake(opening: Opening) -> Proof {
-    match handshake::judge(opening) {
+pub fn judge_handshake(evidence: HandshakeEvidence) -> Proof {
+    match handshake::judge(evidence) {
         Verdict::Yes(proof) => proof,
         Verdict::No | Verdict::CannotTell(_) => unexplained::PROOF,
     }

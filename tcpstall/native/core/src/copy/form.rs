@@ -2,8 +2,8 @@
 
 use std::io::Write;
 
-use super::pcap::Pcap;
-use super::pcapng::Pcapng;
+use super::pcap::PcapWriter;
+use super::pcapng::PcapngWriter;
 use super::{Chosen, Failure};
 use crate::capture::{ByteOrder, LinkType, Recording};
 
@@ -29,16 +29,16 @@ impl Form {
 
 /// The file being written.
 pub(super) enum Output {
-    Pcap(Pcap),
-    Pcapng(Pcapng),
+    Pcap(PcapWriter),
+    Pcapng(PcapngWriter),
 }
 
 impl Output {
     /// An output with all of the capture's other blocks (`whole`), or safe to share (`shared`).
     pub(super) fn new(form: Form, about: String, whole: bool, shared: bool) -> Output {
         match form {
-            Form::Pcap => Output::Pcap(Pcap::default()),
-            Form::Pcapng => Output::Pcapng(Pcapng::new(about, whole, shared)),
+            Form::Pcap => Output::Pcap(PcapWriter::default()),
+            Form::Pcapng => Output::Pcapng(PcapngWriter::new(about, whole, shared)),
         }
     }
 

@@ -13,7 +13,7 @@ const USUAL_SNAP_LENGTH: u32 = 262_144;
 
 /// A pcap file being written, in little-endian order.
 #[derive(Default)]
-pub(super) struct Pcap {
+pub(super) struct PcapWriter {
     /// Its link type and time unit, nanoseconds, once its header is written.
     header: Option<(LinkType, i64)>,
     /// An interface so far has a finer clock than microseconds.
@@ -21,7 +21,7 @@ pub(super) struct Pcap {
     blocks: Blocks,
 }
 
-impl Pcap {
+impl PcapWriter {
     /// Notes the byte order of the next section.
     pub(super) fn enters(&mut self, order: ByteOrder) {
         self.blocks = Blocks::of(order);

@@ -15,7 +15,7 @@ use crate::time::Nanos;
 const APPLICATION: u16 = 4;
 
 /// A pcapng file being written.
-pub(super) struct Pcapng {
+pub(super) struct PcapngWriter {
     about: String,
     /// Blocks other than packets, sections and interfaces are kept too.
     whole: bool,
@@ -31,10 +31,10 @@ pub(super) struct Pcapng {
     body: Vec<u8>,
 }
 
-impl Pcapng {
-    pub(super) fn new(about: String, whole: bool, shared: bool) -> Pcapng {
+impl PcapngWriter {
+    pub(super) fn new(about: String, whole: bool, shared: bool) -> PcapngWriter {
         let (blocks, body) = (Blocks::default(), Vec::new());
-        Pcapng { about, whole, shared, begun: false, section: 0, interfaces: Vec::new(), blocks, body }
+        PcapngWriter { about, whole, shared, begun: false, section: 0, interfaces: Vec::new(), blocks, body }
     }
 
     /// Starts the section with that number and order. Its own header follows, unless that was damaged.

@@ -9,8 +9,8 @@ use super::table::Table;
 use crate::capture::CaptureError;
 use crate::flow::Sending;
 use crate::flow::connection::Effect;
-use crate::pause::{Seen, Watch};
-use crate::replay::record::{Kept, MOST_KEPT, MOST_KEPT_TOGETHER};
+use crate::pause::{SeenSegment, Watch};
+use crate::replay::record::{KeptSegments, MOST_KEPT, MOST_KEPT_TOGETHER};
 use crate::replay::{Passing, PassingKind, Record};
 use crate::time::Nanos;
 use crate::wire::{Address, Flags, Segment};
@@ -20,7 +20,7 @@ use crate::wire::{Address, Flags, Segment};
 /// error where no other has.
 pub fn records(paths: &[String], flows: &[u64], options: &RunOptions) -> Result<Vec<Option<Record>>, CaptureError> {
     let mut keeping = Keeping {
-        kept: flows.iter().map(|id| (*id, Kept::default())).collect(),
+        kept: flows.iter().map(|id| (*id, KeptSegments::default())).collect(),
         left: MOST_KEPT_TOGETHER,
         measured: HashMap::new(),
         passed: HashMap::new(),
@@ -34,7 +34,7 @@ pub fn records(paths: &[String], flows: &[u64], options: &RunOptions) -> Result<
 }
 
 struct Keeping {
-    kept: HashMap<u64, Kept>,
+    kept: HashMap<u64, KeptSegments>,
     /// Number of further segments that fit.
     left: usize,
     /// Times when the newest ACK that measured a round trip passed, for both ends of each flow.
@@ -62,7 +62,7 @@ impl Beside {
 }
 
 impl Witness for Keeping {
-    fn sees(&mut self, segment: &Segment, id: u64, seen: Seen, watch: &Watch) {
+    fn sees(&mut self, segment: &Segment, id: u64, seen: SeenSegment, watch: &Watch) {
         let payload = i64::from(segment.payload);
         let passed = self.passed.entry((segment.source.address, segment.destination.address)).or_default();
         *passed += payload;
@@ -94,7 +94,7 @@ impl Witness for Keeping {
     }
 }
 
-fn passing(segment: &Segment, seen: Seen, watch: &Watch) -> Passing {
+fn passing(segment: &Segment, seen: SeenSegment, watch: &Watch) -> Passing {
     let (sender, peer) = (seen.sender, seen.sender.peer());
     let (own, other) = (watch.connection.half(sender), watch.connection.half(peer));
     let kind = match seen.effect {

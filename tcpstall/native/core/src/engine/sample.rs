@@ -7,7 +7,7 @@ use super::second_pass::{Witness, again};
 use crate::capture::CaptureError;
 use crate::flow::connection::Effect;
 use crate::flow::{End, Sending};
-use crate::pause::{Seen, Watch};
+use crate::pause::{SeenSegment, Watch};
 use crate::results::columns::Sample;
 use crate::time::Nanos;
 use crate::wire::{Flags, Segment};
@@ -44,14 +44,14 @@ pub fn samples(paths: &[String], flows: &[u64], options: &RunOptions) -> Result<
 struct Wanted(HashMap<u64, Samples>);
 
 impl Witness for Wanted {
-    fn sees(&mut self, segment: &Segment, id: u64, seen: Seen, watch: &Watch) {
+    fn sees(&mut self, segment: &Segment, id: u64, seen: SeenSegment, watch: &Watch) {
         if let Some(samples) = self.0.get_mut(&id) {
             samples.rows.extend(sample(segment, seen, watch, &mut samples.told));
         }
     }
 }
 
-fn sample(segment: &Segment, seen: Seen, watch: &Watch, told: &mut [Told; 2]) -> Option<Sample> {
+fn sample(segment: &Segment, seen: SeenSegment, watch: &Watch, told: &mut [Told; 2]) -> Option<Sample> {
     let (sender, peer) = (seen.sender, seen.sender.peer());
     hear(segment, peer, watch, told);
     let kind = match seen.effect {

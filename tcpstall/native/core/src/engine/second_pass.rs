@@ -11,13 +11,13 @@ use super::sets::in_order;
 use super::status::CaptureStatus;
 use super::table::Table;
 use crate::capture::CaptureError;
-use crate::pause::{Seen, Watch};
+use crate::pause::{SeenSegment, Watch};
 use crate::wire::Segment;
 
 /// Callbacks of a second reading.
 pub(super) trait Witness {
     /// A segment of the flow with that id, and the flow's state after the segment.
-    fn sees(&mut self, segment: &Segment, id: u64, seen: Seen, watch: &Watch);
+    fn sees(&mut self, segment: &Segment, id: u64, seen: SeenSegment, watch: &Watch);
     /// The end of a flow.
     fn over(&mut self, _over: Over) {}
     /// The end of a stream; the flows that are still open are in the table.

@@ -6,7 +6,7 @@ use crate::capture::{Capture, CaptureError, Frame, Item};
 use crate::flow::first_payload::FirstPayloads;
 use crate::time::Nanos;
 use crate::wire::fragment::{Followed, Fragments};
-use crate::wire::text::{Paste, Reading};
+use crate::wire::text::{Paste, TextLine};
 use crate::wire::tunnel::{Tunnel, tunnel};
 use crate::wire::{self, Segment, Skip};
 
@@ -107,7 +107,7 @@ impl Source {
                 Some(paste) if !self.finished => {
                     self.finished = true;
                     let last = paste.finish();
-                    if paste.packets() == 0 && last == Reading::Remark {
+                    if paste.packets() == 0 && last == TextLine::Remark {
                         return Err(CaptureError::NotACapture { what: NO_PACKET_LINE.into() });
                     }
                     last
@@ -236,9 +236,9 @@ impl Source {
         rest.map(|segment| *place = segment).is_some()
     }
 
-    fn of_text(&self, reading: Reading, status: &mut CaptureStatus, place: &mut Segment) -> SourceItem {
+    fn of_text(&self, reading: TextLine, status: &mut CaptureStatus, place: &mut Segment) -> SourceItem {
         match reading {
-            Reading::Segment(segment) => {
+            TextLine::Segment(segment) => {
                 status.tcp_segments += 1;
                 status.trust.options_cut += u64::from(segment.options_cut);
                 *place = segment;
@@ -246,16 +246,16 @@ impl Source {
                 place.packet.0 += self.base;
                 SourceItem::Segment
             }
-            Reading::LeftOut => SourceItem::LeftOut,
-            Reading::NotTcp => {
+            TextLine::LeftOut => SourceItem::LeftOut,
+            TextLine::NotTcp => {
                 status.skipped.not_tcp += 1;
                 SourceItem::Nothing
             }
-            Reading::NotIp => {
+            TextLine::NotIp => {
                 status.skipped.not_ip += 1;
                 SourceItem::Nothing
             }
-            Reading::Damaged | Reading::Remark => SourceItem::Nothing,
+            TextLine::Damaged | TextLine::Remark => SourceItem::Nothing,
         }
     }
 

@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use super::entry::Entry;
 use super::reader::{Ending, Reader};
-use super::table::{Kept, Table};
+use super::table::{KeptFlows, Table};
 use crate::state::{self, StateError};
 
 /// State that the reading of the next files continues from.
@@ -12,7 +12,7 @@ pub struct StreamState {
     captures: Vec<String>,
     numbers: Vec<u32>,
     ending: Ending,
-    table: Kept<Entry>,
+    table: KeptFlows<Entry>,
 }
 
 /// The serialised form; the flows were serialised in their own thread.

@@ -11,7 +11,7 @@ use std::hash::BuildHasher;
 use hashbrown::{DefaultHashBuilder, HashTable};
 
 use self::flights::Flights;
-pub(super) use self::kept::Kept;
+pub(super) use self::kept::KeptFlows;
 use self::pauses::Pauses;
 use self::shelf::Shelf;
 use super::batch::Batch;
@@ -19,7 +19,7 @@ use super::entry::{Ended, Entry, Flow, Key};
 use super::waiting::{TablePlace, Turn, Waiting};
 use crate::flow::connection::Effect;
 use crate::flow::{Sending, State};
-use crate::pause::{Seen, Watch};
+use crate::pause::{SeenSegment, Watch};
 use crate::time::Nanos;
 use crate::wire::{Flags, Segment, tunnel::Tunnel};
 
@@ -144,7 +144,7 @@ impl Table {
 
     /// Takes in a segment. Finished flows go to `done`. Returns the flow, unless only its SYN and the answer have come.
     #[inline]
-    pub(super) fn sees(&mut self, segment: &Segment, done: &mut Vec<Ended>) -> Option<(u64, Seen, &Watch)> {
+    pub(super) fn sees(&mut self, segment: &Segment, done: &mut Vec<Ended>) -> Option<(u64, SeenSegment, &Watch)> {
         if !self.lingering.is_empty() {
             self.release(segment.time, done);
         }
@@ -310,7 +310,7 @@ impl Table {
 
     /// Notes that the payload of the segment just seen begins a known protocol element.
     #[cold]
-    pub(super) fn begins_with(&mut self, segment: &Segment, seen: Seen, payload: &[u8]) {
+    pub(super) fn begins_with(&mut self, segment: &Segment, seen: SeenSegment, payload: &[u8]) {
         let names = matches!(seen.effect, Effect::Data(Sending::New { .. }));
         let Some(slot) = self.find(Key::of(segment)).filter(|_| names && self.starts_held < STARTS_HELD) else {
             return;

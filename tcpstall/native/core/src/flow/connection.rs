@@ -5,7 +5,7 @@ use super::events::{Acked, Sending};
 use super::half::Half;
 use super::handshake::Handshake;
 use super::min_rtt::Answer;
-use super::silence::Silence;
+use super::silence::PeerSilence;
 use super::window::Scale;
 use crate::time::Nanos;
 use crate::wire::{Endpoint, Flags, Segment};
@@ -87,7 +87,7 @@ pub struct Connection {
     /// Data of the client and of the server.
     pub halves: [Half; 2],
     /// Unanswered retransmissions of each end.
-    pub silence: [Silence; 2],
+    pub silence: [PeerSilence; 2],
     /// Distances of a flow that is over.
     #[serde(skip)]
     pub(super) kept_distances: Option<[Option<Nanos>; 2]>,

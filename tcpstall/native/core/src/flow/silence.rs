@@ -4,7 +4,7 @@ use crate::time::Nanos;
 
 /// Retransmissions of one end since its peer was last heard.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
-pub struct Silence {
+pub struct PeerSilence {
     /// Time of the peer's latest segment.
     pub heard: Option<Nanos>,
     /// Retransmissions of the first unacknowledged byte since then.
@@ -13,11 +13,11 @@ pub struct Silence {
     pub last_attempt: Option<Nanos>,
 }
 
-impl Silence {
+impl PeerSilence {
     /// Takes in a segment of the peer.
     #[inline]
     pub(super) fn is_broken(&mut self, now: Nanos) {
-        *self = Silence { heard: Some(now), ..Silence::default() };
+        *self = PeerSilence { heard: Some(now), ..PeerSilence::default() };
     }
 
     /// Takes in a retransmission; only the first unacknowledged byte makes it an attempt, since one repair may hold

@@ -1,7 +1,7 @@
 //! The rest of a pause after a recovery that ended inside it.
 
 use super::evidence::{Context, Pause};
-use crate::sender::cwnd::Phase;
+use crate::sender::cwnd::CongestionPhase;
 use crate::traits::Read;
 
 impl Pause {
@@ -20,7 +20,7 @@ impl Pause {
         (rest.flight_at_start, rest.segments_at_start) = (recovered.flight, recovered.segments);
         (rest.segments_held, rest.room_held) = (recovered.segments, recovered.room);
         (rest.room_at_start, rest.window) = (recovered.room, recovered.window);
-        (rest.cwnd, rest.phase) = (recovered.cwnd.max(recovered.segments), Phase::CongestionAvoidance);
+        (rest.cwnd, rest.phase) = (recovered.cwnd.max(recovered.segments), CongestionPhase::CongestionAvoidance);
         (rest.acks, rest.acked) = (self.acks - recovered.acks, self.acked - recovered.acked);
         (rest.retransmissions, rest.first_retransmission, rest.repair) = (0, None, None);
         (rest.recovering, rest.hole, rest.recovered, rest.loss_hints) = (false, None, None, 0);

@@ -1,6 +1,6 @@
 //! Arranges a finished flow's pauses: short ones join the bursts around them, and each of the others gets its context.
 
-use super::bottleneck::Stretch;
+use super::bottleneck::BusyPeriod;
 use super::builder::Builder;
 use super::context;
 use super::coverage;
@@ -16,7 +16,7 @@ const HARDLY_SEEN: i64 = 20;
 /// Joins bursts over pauses that turned out too short, and gives each of the others its neighbours' evidence.
 pub(super) fn arrange(
     builder: &mut Builder,
-    stretches: &[Stretch],
+    busy_periods: &[BusyPeriod],
     threshold: Nanos,
     connection: &Connection,
     sender: End,
@@ -66,7 +66,7 @@ pub(super) fn arrange(
         pauses.clear();
     }
     coverage::find_missing_acks(&mut pauses, connection.has_spoken(sender.peer()));
-    context::fill(&mut pauses, stretches);
+    context::fill(&mut pauses, busy_periods);
     context::tell_reading(&mut pauses, &builder.reading);
     (pauses, bursts)
 }

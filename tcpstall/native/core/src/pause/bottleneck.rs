@@ -28,14 +28,14 @@ pub const QUEUE_SURE: Nanos = Nanos::from_millis(16);
 pub const AT_SENDER: f64 = 0.1;
 /// Segments in flight needed to detect a queue: with fewer no ACK can be three spacings late.
 const LEAST_OUT: u32 = QUEUED_SPACINGS as u32 + 1;
-/// Shortest stretch: a shorter one may be a host that was scheduled late.
+/// Shortest period: a shorter one may be a host that was scheduled late.
 const LEAST_SPAN: Nanos = Nanos::from_millis(1);
-/// ACKs that a stretch needs before its rate is meaningful.
+/// ACKs that a period needs before its rate is meaningful.
 const LEAST_ACKS: u32 = 8;
-/// Length of the pieces in which a longer stretch is recorded, so that a change of its rate is visible.
+/// Length of the pieces in which a longer period is recorded, so that a change of its rate is visible.
 const PIECE: Nanos = Nanos::from_millis(100);
 /// Pieces kept for one sender, almost three hours of them; further pieces are only counted.
-pub const STRETCH_LIMIT: usize = 100_000;
+pub const PERIOD_LIMIT: usize = 100_000;
 /// Share of ACKs answered at once from which the sender is ACK-clocked: a sender that paces itself at the same rate
 /// answers one ACK in ten at once.
 const AT_ONCE: f64 = 0.1;
@@ -44,7 +44,7 @@ const REACTION: Nanos = Nanos::from_micros(100);
 
 /// Time in which the path was busy with one sender's data without a break, by the ACKs as they passed the tap.
 #[derive(Clone, Copy, Debug, Default, PartialEq, serde::Serialize, serde::Deserialize)]
-pub struct Stretch {
+pub struct BusyPeriod {
     /// The ACK after which the queue stood.
     pub start: Nanos,
     /// The last ACK of a packet that had been queued.
@@ -57,8 +57,8 @@ pub struct Stretch {
     pub flight: i64,
 }
 
-impl Stretch {
-    /// Length of the stretch.
+impl BusyPeriod {
+    /// Length of the period.
     pub fn span(&self) -> Nanos {
         self.end - self.start
     }
@@ -69,7 +69,7 @@ impl Stretch {
     }
 }
 
-/// A stretch that is still open.
+/// A period that is still open.
 #[derive(Clone, Copy, Debug, serde::Serialize, serde::Deserialize)]
 struct Run {
     start: Nanos,
@@ -86,7 +86,7 @@ struct Run {
     /// ACKs that data followed before the next ACK, and those that data followed at once.
     answered: u32,
     at_once: u32,
-    /// Earlier pieces of the stretch were long enough.
+    /// Earlier pieces of the period were long enough.
     proven: bool,
 }
 
@@ -99,19 +99,19 @@ pub struct Bottleneck {
     holes: bool,
     unanswered: bool,
     run: Option<Run>,
-    stretches: Vec<Stretch>,
+    busy_periods: Vec<BusyPeriod>,
     dropped: u64,
 }
 
 impl Bottleneck {
     /// Number of pieces recorded.
-    pub fn stretches(&self) -> usize {
-        self.stretches.len()
+    pub fn busy_periods(&self) -> usize {
+        self.busy_periods.len()
     }
 
-    /// The watcher in the flow's next part, with the stretch that is still open.
+    /// The watcher in the flow's next part, with the period that is still open.
     pub(super) fn next_part(self) -> Bottleneck {
-        Bottleneck { stretches: Vec::new(), dropped: 0, ..self }
+        Bottleneck { busy_periods: Vec::new(), dropped: 0, ..self }
     }
 
     /// True once enough data is in flight for a queue: most flows are too short and never pay for a watcher.
@@ -130,7 +130,7 @@ impl Bottleneck {
             holes: half.has_holes(),
             unanswered: false,
             run: None,
-            stretches: Vec::new(),
+            busy_periods: Vec::new(),
             dropped: 0,
         }
     }
@@ -198,12 +198,12 @@ impl Bottleneck {
         if !run.is_long(base) || !clocked || span <= Nanos::ZERO {
             return;
         }
-        if self.stretches.len() >= STRETCH_LIMIT {
+        if self.busy_periods.len() >= PERIOD_LIMIT {
             self.dropped += 1;
             return;
         }
         let mean = |sum: f64| sum / span.0 as f64;
-        self.stretches.push(Stretch {
+        self.busy_periods.push(BusyPeriod {
             start: run.start,
             end: run.end,
             bytes: run.to - run.from,
@@ -223,10 +223,10 @@ impl Bottleneck {
         }
     }
 
-    /// Ends the watch with the flow. Returns the stretches in order of time and the number that the limit dropped.
-    pub fn finish(&mut self, half: &Half) -> (Vec<Stretch>, u64) {
+    /// Ends the watch with the flow. Returns the busy periods in order of time and the number that the limit dropped.
+    pub fn finish(&mut self, half: &Half) -> (Vec<BusyPeriod>, u64) {
         self.stop(base(half), half);
-        (std::mem::take(&mut self.stretches), self.dropped)
+        (std::mem::take(&mut self.busy_periods), self.dropped)
     }
 }
 
@@ -281,7 +281,7 @@ mod tests {
 
     /// Plays ACKs of one segment each to a tap at the sender; each is (time, delay beyond the base round trip) in
     /// microseconds.
-    fn stretches(acks: impl Iterator<Item = (i64, i64)>, answer: i64) -> Vec<Stretch> {
+    fn busy_periods(acks: impl Iterator<Item = (i64, i64)>, answer: i64) -> Vec<BusyPeriod> {
         let mut half = Half::default();
         half.snd_nxt = 1 << 30;
         half.vantage.sample(Nanos::ZERO, Nanos::ZERO);
@@ -315,7 +315,7 @@ mod tests {
 
     #[test]
     fn a_queue_that_stands_for_a_round_trip_gives_the_rate() {
-        let found = stretches((0..100).map(|i| (i * 1_000, 10_000)), 10);
+        let found = busy_periods((0..100).map(|i| (i * 1_000, 10_000)), 10);
         assert_eq!(found.len(), 1);
         assert_eq!((found[0].span(), found[0].queue), (Nanos::from_millis(99), Nanos::from_millis(10)));
         assert!((found[0].rate() - 1_448_000.0).abs() < 1.0);
@@ -325,7 +325,7 @@ mod tests {
     fn a_rate_that_changes_shows_in_the_pieces() {
         let fast = (0..300).map(|i| (i * 1_000, 40_000));
         let slow = (1..60).map(|i| (299_000 + i * 5_000, 40_000));
-        let found = stretches(fast.chain(slow), 10);
+        let found = busy_periods(fast.chain(slow), 10);
         assert!((found[0].rate() - 1_448_000.0).abs() < 15_000.0);
         assert!((found[found.len() - 1].rate() - 289_600.0).abs() < 3_000.0);
         assert!(found.windows(2).all(|pair| pair[0].end == pair[1].start));
@@ -333,17 +333,17 @@ mod tests {
 
     #[test]
     fn late_acks_whose_distance_explains_it_are_no_queue() {
-        assert_eq!(stretches((0..100).map(|i| (i * 5_000, 15_000)), 10), []);
+        assert_eq!(busy_periods((0..100).map(|i| (i * 5_000, 15_000)), 10), []);
     }
 
     #[test]
     fn a_queue_that_drains_before_a_round_trip_is_over_is_a_burst() {
         let bursts = (0..20).flat_map(|round| (0..10).map(move |i| (round * 30_000 + i * 1_000, 2_000 + i * 1_000)));
-        assert_eq!(stretches(bursts, 10), []);
+        assert_eq!(busy_periods(bursts, 10), []);
     }
 
     #[test]
     fn a_sender_that_does_not_answer_its_acks_paces_itself() {
-        assert_eq!(stretches((0..100).map(|i| (i * 1_000, 10_000)), 400), []);
+        assert_eq!(busy_periods((0..100).map(|i| (i * 1_000, 10_000)), 400), []);
     }
 }

@@ -8,15 +8,15 @@ use super::LEAST_PAUSE;
 use super::bottleneck::Bottleneck;
 use super::evidence::{Burst, Clump, Pause};
 use super::hole::Holes;
-use super::kept::Kept;
+use super::kept::KeptPauses;
 use super::open::{Beginning, Left, Open, Train};
 use super::reading::Reading;
 use super::repair::Attempt;
-use super::repairs::{Again, Repairs, Totals};
+use super::repairs::{Again, RepairTotals, Repairs};
 use crate::flow::{End, Half};
 use crate::packet_no::PacketNo;
 use crate::sender::Cwnd;
-use crate::sender::cwnd::Phase;
+use crate::sender::cwnd::CongestionPhase;
 use crate::time::Nanos;
 use crate::wire::Segment;
 
@@ -37,7 +37,7 @@ pub struct Idle {
 
 /// The end of a pause.
 #[derive(Clone, Copy, Debug)]
-pub struct Ending {
+pub struct PauseEnd {
     /// Time of the end.
     pub time: Nanos,
     /// Packet of the new data that followed, if any followed.
@@ -73,7 +73,7 @@ pub struct Builder {
     pub(super) full_for: Nanos,
     full: bool,
     /// Frozen pauses in order of time.
-    pub(super) pauses: Kept,
+    pub(super) pauses: KeptPauses,
     /// Pauses that may still be kept.
     pub(super) pause_room: usize,
     /// Pauses dropped beyond the limit.
@@ -111,7 +111,7 @@ impl Builder {
             reading: Reading::default(),
             full_for: Nanos::ZERO,
             full: false,
-            pauses: Kept::default(),
+            pauses: KeptPauses::default(),
             pause_room: PAUSE_LIMIT,
             dropped: 0,
             untold_from: None,
@@ -206,7 +206,7 @@ impl Builder {
             half,
             heard: if unheard { self.burst.end } else { self.heard },
             hinted: (self.open.loss_hints > 0 || half.has_holes()) && half.may_repair(),
-            recovering: cwnd.phase() == Phase::Recovery,
+            recovering: cwnd.phase() == CongestionPhase::Recovery,
             pause: self.pauses.len(),
         };
         let attempt = self.repairs.get_or_insert_default().sends(&again, &mut self.open.repair);
@@ -260,8 +260,8 @@ impl Builder {
     }
 
     /// All repairs of this direction.
-    pub fn repairs(&self) -> Totals {
-        self.repairs.as_ref().map_or_else(Totals::default, |repairs| repairs.totals)
+    pub fn repairs(&self) -> RepairTotals {
+        self.repairs.as_ref().map_or_else(RepairTotals::default, |repairs| repairs.totals)
     }
 
     /// Prepares for a data segment of the sender, after the ACKs before it: if the segment ends a pause, notes the data
@@ -298,7 +298,7 @@ impl Builder {
     }
 
     /// Freezes the pause that ends now; true if nothing was left in flight.
-    pub fn close(&mut self, ending: &Ending, half: &Half, cwnd: &mut Cwnd) -> bool {
+    pub fn close(&mut self, ending: &PauseEnd, half: &Half, cwnd: &mut Cwnd) -> bool {
         let left = self.left.take().unwrap_or_default();
         if self.pause_room == 0 {
             self.dropped += 1;

@@ -1,6 +1,6 @@
 //! Compares a pause with its neighbours: plateaus of flight, growth, and a steady pace.
 
-use super::bottleneck::Stretch;
+use super::bottleneck::BusyPeriod;
 use super::burst_cap;
 use super::evidence::{Burst, Context, Pause};
 use super::reading::Reading;
@@ -43,7 +43,7 @@ impl Context {
 }
 
 /// Fills in the context of every pause of one sender, given in order of time.
-pub fn fill(pauses: &mut [Pause], stretches: &[Stretch]) {
+pub fn fill(pauses: &mut [Pause], busy_periods: &[BusyPeriod]) {
     scale::infer(pauses);
     look_ahead(pauses);
     find_doubling(pauses);
@@ -53,25 +53,25 @@ pub fn fill(pauses: &mut [Pause], stretches: &[Stretch]) {
     find_pace(pauses);
     find_releases(pauses);
     burst_cap::find_cut(pauses);
-    find_bottleneck(pauses, stretches);
+    find_bottleneck(pauses, busy_periods);
     trait_evidence::read(pauses);
 }
 
-/// Finds, for each pause that consecutive stretches cover, the stretch at its middle. Data that reaches a tap behind the
-/// queue at the queue's rate came through it, although its sender had not yet received an ACK whose answer could be
+/// Finds, for each pause that consecutive busy periods cover, the period at its middle. Data that reaches a tap behind
+/// the queue at the queue's rate came through it, although its sender had not yet received an ACK whose answer could be
 /// late.
-fn find_bottleneck(pauses: &mut [Pause], stretches: &[Stretch]) {
+fn find_bottleneck(pauses: &mut [Pause], busy_periods: &[BusyPeriod]) {
     for pause in pauses.iter_mut().filter(|pause| pause.ended && !pause.first) {
-        let first = stretches.partition_point(|stretch| stretch.end <= pause.start());
-        let during = || stretches[first..].iter().take_while(|stretch| stretch.start < pause.end);
+        let first = busy_periods.partition_point(|period| period.end <= pause.start());
+        let during = || busy_periods[first..].iter().take_while(|period| period.start < pause.end);
         let covered = during()
-            .fold(Nanos::ZERO, |sum, stretch| sum + (stretch.end.min(pause.end) - stretch.start.max(pause.start())));
+            .fold(Nanos::ZERO, |sum, period| sum + (period.end.min(pause.end) - period.start.max(pause.start())));
         let slack = pause.tolerance() + pause.tolerance();
         let middle = pause.start() + pause.duration().scaled(0.5);
-        let at_middle = during().find(|stretch| stretch.end >= middle);
+        let at_middle = during().find(|period| period.end >= middle);
         let inside = at_middle.filter(|_| covered + slack >= pause.duration());
         let behind = !pause.near_sender();
-        let next = stretches.get(first).filter(|stretch| behind && pause.context.keeps(stretch.rate()));
+        let next = busy_periods.get(first).filter(|period| behind && pause.context.keeps(period.rate()));
         pause.context.bottleneck = inside.or(next).copied();
     }
 }

@@ -1,17 +1,17 @@
 //! Frozen evidence of a pause between two bursts: the rules read this and nothing else.
 
 use super::LEAST_PAUSE;
-use super::bottleneck::{AT_SENDER, Stretch};
+use super::bottleneck::{AT_SENDER, BusyPeriod};
 use super::hole::Hole;
 use super::persist::Persist;
 use super::reading::Backlog;
 use super::recovered::Recovered;
-use super::repair::Repair;
+use super::repair::PauseRepairs;
 use super::slowest_ack::SlowestAck;
 use super::unseen::Unseen;
 use crate::flow::End;
 use crate::packet_no::PacketNo;
-use crate::sender::cwnd::Phase;
+use crate::sender::cwnd::CongestionPhase;
 use crate::sender::timers;
 use crate::time::Nanos;
 use crate::traits::{Read, Traits};
@@ -156,7 +156,7 @@ pub struct Pause {
     /// The congestion window by the model at the pause's start, segments.
     pub cwnd: u32,
     /// Phase of the sender's congestion control.
-    pub phase: Phase,
+    pub phase: CongestionPhase,
     /// Losses before the pause; they widen the model's error.
     pub losses: u32,
     /// The window before an idle period lowered it, segments.
@@ -180,7 +180,7 @@ pub struct Pause {
     /// Time of the first retransmission.
     pub first_retransmission: Option<Nanos>,
     /// Retransmitted data and the trigger, where anything was retransmitted.
-    pub repair: Option<Box<Repair>>,
+    pub repair: Option<Box<PauseRepairs>>,
     /// Queueing delay before the tap of the new data that ended the pause, by the sender's timestamps.
     pub held: Nanos,
     /// Delay, above a round trip, of the sender's data behind data sent later: something before the tap held packets.
@@ -258,8 +258,8 @@ pub struct Context {
     pub small_writes: bool,
     /// From the first pause to the one after this, each flight of whole segments was about twice the one before.
     pub doubling: bool,
-    /// The stretch in which the path was busy from the pause's start to its end.
-    pub bottleneck: Option<Stretch>,
+    /// The busy period of the path from the pause's start to its end.
+    pub bottleneck: Option<BusyPeriod>,
     /// An earlier pause of the sender left no room in the peer's window.
     pub window_filled_before: bool,
     /// The peer's application lagged for so long that its reading, not the size of its buffer, made the sender wait.

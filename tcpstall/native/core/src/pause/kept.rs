@@ -12,13 +12,13 @@ const ROUGHLY: usize = 320;
 /// Pauses in order of time. Where memory is short the older ones are packed: numbers in as many bytes as they need,
 /// absent values in one.
 #[derive(Clone, Debug, Default, serde::Serialize, serde::Deserialize)]
-pub(super) struct Kept {
+pub(super) struct KeptPauses {
     packed: Vec<u8>,
     older: usize,
     newest: Vec<Pause>,
 }
 
-impl Kept {
+impl KeptPauses {
     /// Number of pauses.
     #[inline]
     pub(super) fn len(&self) -> usize {

@@ -24,14 +24,14 @@ mod trait_evidence;
 pub mod unseen;
 pub mod watch;
 
-pub use bottleneck::Stretch;
+pub use bottleneck::BusyPeriod;
 pub use evidence::{Burst, Pause};
 pub use persist::Persist;
 pub use reading::{Backlog, Reading};
-pub use repair::{Attempt, Repair, Trigger};
+pub use repair::{Attempt, PauseRepairs, Trigger};
 pub use slowest_ack::SlowestAck;
 pub use trait_evidence::SOON;
-pub use watch::{Finished, Seen, Watch};
+pub use watch::{Finished, SeenSegment, Watch};
 
 use crate::time::Nanos;
 

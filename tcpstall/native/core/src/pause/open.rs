@@ -3,13 +3,13 @@
 use super::hole::Hole;
 use super::persist::Persist;
 use super::recovered::Recovered;
-use super::repair::Repair;
+use super::repair::PauseRepairs;
 use super::slowest_ack::SlowestAck;
 use super::unseen::Unseen;
 use crate::flow::{Acked, Half};
 use crate::packet_no::PacketNo;
 use crate::sender::Cwnd;
-use crate::sender::cwnd::Phase;
+use crate::sender::cwnd::CongestionPhase;
 use crate::time::Nanos;
 
 /// The sender's state when a pause began.
@@ -23,7 +23,7 @@ pub(super) struct Beginning {
     pub(super) short: bool,
     pub(super) cwnd: u32,
     pub(super) cwnd_known: bool,
-    pub(super) phase: Phase,
+    pub(super) phase: CongestionPhase,
     pub(super) before_idle: Option<u32>,
     pub(super) after_idle: Option<u32>,
     pub(super) largest_window: i64,
@@ -71,7 +71,7 @@ pub(super) struct Open {
     pub(super) retransmissions: u32,
     pub(super) first_retransmission: Option<Nanos>,
     pub(super) last_retransmission: Option<Nanos>,
-    pub(super) repair: Option<Box<Repair>>,
+    pub(super) repair: Option<Box<PauseRepairs>>,
     pub(super) loss_hints: u32,
     pub(super) overtaken: Nanos,
     pub(super) left_out: Option<Nanos>,

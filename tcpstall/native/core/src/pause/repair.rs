@@ -37,7 +37,7 @@ pub struct Attempt {
 
 /// The repairs inside one pause.
 #[derive(Clone, Debug, Default, serde::Serialize, serde::Deserialize)]
-pub struct Repair {
+pub struct PauseRepairs {
     /// Attempts in order of time.
     pub attempts: Vec<Attempt>,
     /// Retransmitted frames, the attempts among them.

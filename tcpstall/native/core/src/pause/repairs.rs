@@ -2,8 +2,8 @@
 
 use std::collections::VecDeque;
 
-use super::kept::Kept;
-use super::repair::{Attempt, Repair, Trigger};
+use super::kept::KeptPauses;
+use super::repair::{Attempt, PauseRepairs, Trigger};
 use crate::flow::{Acked, Half};
 use crate::sender::timers;
 use crate::time::Nanos;
@@ -21,7 +21,7 @@ const TIGHT_AWAITING: usize = 16;
 
 /// Sums of the repairs of one direction.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
-pub struct Totals {
+pub struct RepairTotals {
     /// Repairs begun by the retransmission timer.
     pub timeouts: u32,
     /// Repairs begun by duplicate ACKs or SACK.
@@ -46,7 +46,7 @@ struct Awaiting {
 /// The state of a sender that has sent something again.
 #[derive(Clone, Debug, Default, serde::Serialize, serde::Deserialize)]
 pub(super) struct Repairs {
-    pub(super) totals: Totals,
+    pub(super) totals: RepairTotals,
     awaiting: VecDeque<Awaiting>,
     /// Time of the latest retransmission.
     pub(super) last: Option<Nanos>,
@@ -58,7 +58,7 @@ pub(super) struct Repairs {
 impl Repairs {
     /// The repairs in the flow's next part: none yet.
     pub(super) fn next_part(self) -> Repairs {
-        Repairs { totals: Totals::default(), awaiting: VecDeque::new(), ..self }
+        Repairs { totals: RepairTotals::default(), awaiting: VecDeque::new(), ..self }
     }
 
     /// Memory of the repairs, bytes.
@@ -91,13 +91,13 @@ pub(super) struct Again<'a> {
 
 impl Repairs {
     /// Takes in a retransmission; returns the attempt where it begins one, `None` where it continues a repair.
-    pub(super) fn sends(&mut self, again: &Again, open: &mut Option<Box<Repair>>) -> Option<Attempt> {
+    pub(super) fn sends(&mut self, again: &Again, open: &mut Option<Box<PauseRepairs>>) -> Option<Attempt> {
         let half = again.half;
         let start = half.offset(again.segment.seq);
         let end = start + i64::from(again.segment.payload);
         let time = again.segment.time;
         let attempt = self.attempt(again, start, end);
-        let repair = open.get_or_insert_with(|| Box::new(Repair { began: time, ..Repair::default() }));
+        let repair = open.get_or_insert_with(|| Box::new(PauseRepairs { began: time, ..PauseRepairs::default() }));
         if repair.sent == 0 {
             repair.congestion_point = half.flight_when_sent(start, end);
         }
@@ -147,8 +147,8 @@ impl Repairs {
         &mut self,
         acked: &Acked,
         half: &Half,
-        pauses: &mut Kept,
-        open: &mut Option<Box<Repair>>,
+        pauses: &mut KeptPauses,
+        open: &mut Option<Box<PauseRepairs>>,
     ) -> bool {
         let mut undone = false;
         if let Some((left, right)) = acked.duplicate
@@ -168,7 +168,13 @@ impl Repairs {
     /// Detects a needless retransmission by the Eifel algorithm (RFC 3522): the ACK that first covers the retransmitted
     /// left edge echoes a timestamp from before the retransmission, so the original caused it. Only the left edge
     /// counts: RFC 7323 §4.2 echoes the segment that fills it.
-    fn on_echo(&mut self, acked: &Acked, half: &Half, pauses: &mut Kept, open: &mut Option<Box<Repair>>) -> bool {
+    fn on_echo(
+        &mut self,
+        acked: &Acked,
+        half: &Half,
+        pauses: &mut KeptPauses,
+        open: &mut Option<Box<PauseRepairs>>,
+    ) -> bool {
         let before = half.snd_una - acked.bytes;
         let mut found = None;
         for (index, sent) in self.awaiting.iter_mut().enumerate().filter(|(_, sent)| sent.end <= half.snd_una) {
@@ -186,7 +192,13 @@ impl Repairs {
         sent.is_some()
     }
 
-    fn needless(&mut self, now: Nanos, sent: Option<Awaiting>, pauses: &mut Kept, open: &mut Option<Box<Repair>>) {
+    fn needless(
+        &mut self,
+        now: Nanos,
+        sent: Option<Awaiting>,
+        pauses: &mut KeptPauses,
+        open: &mut Option<Box<PauseRepairs>>,
+    ) {
         let Some(sent) = sent else { return };
         self.totals.needless += 1;
         let frozen = pauses.get_mut(sent.pause).and_then(|pause| pause.repair.as_mut());

@@ -2,7 +2,7 @@
 
 use super::evidence::{Burst, Pause};
 use crate::sender::timers;
-use crate::traits::{self, Round, Second, Tail};
+use crate::traits::{self, BurstAndPause, Second, Tail};
 
 /// Consecutive steps of growth that overrule the model of the congestion window, because the model begins with common
 /// senders' habits.
@@ -15,7 +15,7 @@ pub const SOON: f64 = 0.5;
 pub(super) fn read(pauses: &mut [Pause]) {
     let mut acked = 0;
     let mut una = None;
-    let mut rounds: Vec<Round> = pauses.iter().map(|pause| round(pause, &mut una, &mut acked)).collect();
+    let mut rounds: Vec<BurstAndPause> = pauses.iter().map(|pause| round(pause, &mut una, &mut acked)).collect();
     for at in 0..rounds.len() {
         rounds[at].from_empty = at == 0 || rounds[at - 1].emptied;
     }
@@ -51,7 +51,7 @@ fn outlasts_timer(pause: &Pause) -> bool {
     pause.ended && pause.left_in_flight == 0 && pause.duration() > timers::rto(pause.srtt)
 }
 
-fn round(pause: &Pause, una: &mut Option<i64>, acked: &mut u64) -> Round {
+fn round(pause: &Pause, una: &mut Option<i64>, acked: &mut u64) -> BurstAndPause {
     let mss = i64::from(pause.mss.max(1));
     let released = pause.released_by_ack();
     let trails = released && pause.near_sender();
@@ -71,7 +71,7 @@ fn round(pause: &Pause, una: &mut Option<i64>, acked: &mut u64) -> Round {
         || pause.lost_before_tap > 0
         || pause.broke_off()
         || !pause.unseen.is_nothing();
-    Round {
+    BurstAndPause {
         out,
         acks: pause.before.acks,
         acked: *acked / mss as u64,

@@ -7,8 +7,8 @@ mod state;
 
 use super::LEAST_PAUSE;
 use super::arrange;
-use super::bottleneck::Stretch;
-use super::builder::{Builder, Ending, Idle};
+use super::bottleneck::BusyPeriod;
+use super::builder::{Builder, Idle, PauseEnd};
 use super::evidence::{Burst, Pause};
 use super::repair::Trigger;
 use super::spikes::Spikes;
@@ -52,7 +52,7 @@ pub struct Watch {
 
 /// Classification of a segment within its flow.
 #[derive(Clone, Copy, Debug)]
-pub struct Seen {
+pub struct SeenSegment {
     /// Sender of the segment.
     pub sender: End,
     /// Effect of the segment on the connection.
@@ -70,7 +70,7 @@ pub struct Finished {
     /// Bursts of the client and of the server.
     pub bursts: [Vec<Burst>; 2],
     /// Times when the path was busy with the data of the client and of the server.
-    pub stretches: [Vec<Stretch>; 2],
+    pub busy_periods: [Vec<BusyPeriod>; 2],
     /// First flight of each sender, bytes.
     pub initial_flight: [Option<u64>; 2],
     /// Pauses that the limit dropped.
@@ -89,7 +89,7 @@ pub struct Finished {
 struct Closed {
     pauses: Vec<Pause>,
     bursts: Vec<Burst>,
-    stretches: Vec<Stretch>,
+    busy_periods: Vec<BusyPeriod>,
 }
 
 impl Watch {
@@ -118,7 +118,7 @@ impl Watch {
     }
 
     /// Takes in the flow's next segment and returns its sender and effect.
-    pub fn sees(&mut self, segment: &Segment) -> Seen {
+    pub fn sees(&mut self, segment: &Segment) -> SeenSegment {
         if segment.time < self.connection.end {
             // The capture has several interfaces or its clock was stepped: the flow's time stops until the capture's
             // has caught up.
@@ -143,7 +143,7 @@ impl Watch {
 
     /// Takes in a segment. An `overdue` one is stamped with its correct time, just before the packet that proves it had
     /// passed.
-    fn takes_in(&mut self, segment: &Segment, sender: End, overdue: bool) -> Seen {
+    fn takes_in(&mut self, segment: &Segment, sender: End, overdue: bool) -> SeenSegment {
         if let Some(last) = self.left_out_after.take() {
             self.builders.iter_mut().for_each(|builder| builder.on_left_out(last));
         }
@@ -201,7 +201,7 @@ impl Watch {
             let fin = &mut self.builders[sender].fin;
             *fin = fin.or(Some(segment.time));
         }
-        Seen { sender, effect, ended_pause }
+        SeenSegment { sender, effect, ended_pause }
     }
 
     /// Corrects the last pause's losses: data that seemed lost when the pause ended may arrive late.
@@ -311,7 +311,7 @@ impl Watch {
             let id = segment.ip_id.unwrap_or(0);
             let missing_ids = (id.wrapping_sub(lost as u16), id);
             let (next_packet, base_rtt) = (Some(segment.packet), self.connection.base_rtt());
-            let ending = Ending { time: segment.time, next_packet, lost, hole, missing_ids, base_rtt };
+            let ending = PauseEnd { time: segment.time, next_packet, lost, hole, missing_ids, base_rtt };
             let (idle, silence) = (segment.time - builder.last_sent(), segment.time - builder.last_progress());
             let nothing_out = builder.close(&ending, half, model);
             if lost > 0 && no_hole && silence >= timers::LINUX_RTO_MIN {
@@ -359,7 +359,7 @@ impl Watch {
         Finished {
             pauses: [client.pauses, server.pauses],
             bursts: [client.bursts, server.bursts],
-            stretches: [client.stretches, server.stretches],
+            busy_periods: [client.busy_periods, server.busy_periods],
             initial_flight: End::BOTH.map(|sender| self.builders[sender].initial_flight),
             dropped: self.builders.iter().map(|builder| builder.dropped).sum(),
             untold_from: self.builders.iter().filter_map(|builder| builder.untold_from).min(),
@@ -380,15 +380,15 @@ impl Watch {
         let builder = &mut self.builders[sender];
         // A FIN ends the wait, unless data before it was still being repaired after it.
         let over = builder.fin.filter(|fin| !builder.repairs_after(*fin)).unwrap_or(self.connection.end);
-        let ending = Ending { time: over, next_packet: None, lost: 0, hole: (0, 0), missing_ids: (0, 0), base_rtt };
+        let ending = PauseEnd { time: over, next_packet: None, lost: 0, hole: (0, 0), missing_ids: (0, 0), base_rtt };
         builder.prepare(Nanos(i64::MAX), || base_rtt, half, &self.models[sender], false);
         builder.close(&ending, half, &mut self.models[sender]);
-        let (stretches, dropped) =
+        let (busy_periods, dropped) =
             builder.bottleneck.as_mut().map_or_else(Default::default, |bottleneck| bottleneck.finish(half));
         builder.dropped += dropped;
         let (pauses, bursts) =
-            arrange::arrange(builder, &stretches, threshold, &self.connection, sender, self.clock_steps.as_deref());
-        Closed { pauses, bursts, stretches }
+            arrange::arrange(builder, &busy_periods, threshold, &self.connection, sender, self.clock_steps.as_deref());
+        Closed { pauses, bursts, busy_periods }
     }
 }
 

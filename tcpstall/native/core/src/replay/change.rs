@@ -4,7 +4,7 @@ use serde::Serialize;
 
 use super::record::Record;
 use super::recover::{Refusal, shares};
-use super::setup::{Earlier, HostSetup, Level, Opening, Reuse, Setup, UNLIMITED};
+use super::setup::{BufferLevel, Earlier, HostSetup, Reuse, Setup, UNLIMITED, WindowOpening};
 use crate::flow::End;
 use crate::sender::timers::TICK;
 use crate::time::Nanos;
@@ -178,15 +178,15 @@ fn reuse(setup: &Setup, view: View) -> Option<Reuse> {
 }
 
 /// Levels at which the writer was blocked, the lowest first.
-fn levels(end: &HostSetup) -> Vec<&Level> {
-    let mut known: Vec<&Level> = end.send_buffer.iter().filter(|level| level.full < UNLIMITED).collect();
+fn levels(end: &HostSetup) -> Vec<&BufferLevel> {
+    let mut known: Vec<&BufferLevel> = end.send_buffer.iter().filter(|level| level.full < UNLIMITED).collect();
     known.sort_by_key(|level| level.full);
     known
 }
 
 /// Level for a value of SO_SNDBUF, which is doubled and counts truesize: with one segment per buffer a little over half
 /// of that is payload, with large frames nearly all, and one more frame may be begun.
-fn send_buffer(end: &HostSetup, size: i64, view: View) -> Level {
+fn send_buffer(end: &HostSetup, size: i64, view: View) -> BufferLevel {
     let least = (size as f64 * ONE_SEGMENT_EACH) as i64;
     let known = levels(end);
     let now = known.get(known.len() / 2);
@@ -203,13 +203,13 @@ fn send_buffer(end: &HostSetup, size: i64, view: View) -> Level {
         (View::Hopeful, false) => 2 * size + LARGEST_FRAME,
     };
     let woken = now.map_or(2.0 / 3.0, |level| (level.wake as f64 / level.full.max(1) as f64).min(2.0 / 3.0));
-    Level { until: i64::MAX, full: full.max(end.mss), wake: (full as f64 * woken) as i64 }
+    BufferLevel { until: i64::MAX, full: full.max(end.mss), wake: (full as f64 * woken) as i64 }
 }
 
 /// Level of a small send buffer that a small window would hide: SO_SNDBUF 16 KB, the smallest in common use.
-fn hidden_buffer(end: &HostSetup) -> Level {
+fn hidden_buffer(end: &HostSetup) -> BufferLevel {
     let full = ((16_384.0 * ONE_SEGMENT_EACH) as i64).max(end.most_out);
-    Level { until: i64::MAX, full, wake: full * 2 / 3 }
+    BufferLevel { until: i64::MAX, full, wake: full * 2 / 3 }
 }
 
 /// A buffer's size as Linux announces it: a whole number of segments.
@@ -219,7 +219,7 @@ fn whole_segments(size: i64, mss: i64) -> i64 {
 
 /// Replaces the buffer that held the reader's backlog by another; unread data remains unread, and fills the same share
 /// of a smaller buffer.
-fn receive_buffer(openings: &mut [Opening], size: Option<i64>, view: View) {
+fn receive_buffer(openings: &mut [WindowOpening], size: Option<i64>, view: View) {
     let mut largest = 0;
     let mut reached = 0;
     for opening in openings {

@@ -7,7 +7,7 @@ use super::change::{Change, View};
 use super::luck;
 use super::model::{Played, play};
 use super::record::Record;
-use super::recover::{Recovered, Refusal, recover};
+use super::recover::{RecoveredSetup, Refusal, recover};
 use super::remedies;
 use super::setup::{HostSetup, Setup};
 use super::sizing::{Sizing, sizing};
@@ -47,7 +47,7 @@ pub struct Expected {
 
 /// Effect of a change, or of several together.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub struct Outcome {
+pub struct ChangeEffect {
     /// The changes.
     pub changes: Vec<Change>,
     /// True if the change was suggested by the flow's causes, false if it was requested by name.
@@ -88,7 +88,7 @@ pub struct Forecast {
     /// The model's own error: the replay's transfer less the captured one.
     pub error_ns: Option<Nanos>,
     /// Effects of the changes: the requested ones in their order, or the remedies for the causes, the best first.
-    pub outcomes: Vec<Outcome>,
+    pub outcomes: Vec<ChangeEffect>,
     /// The requested changes without a prediction.
     pub unpredicted: Vec<Unpredicted>,
     /// Sizes that fit the observed values.
@@ -120,7 +120,7 @@ pub fn forecast_within(record: &Record, changes: &[Vec<Change>], most: u64) -> F
 }
 
 impl Forecast {
-    fn plays(&mut self, record: &Record, recovered: Recovered, changes: &[Vec<Change>], most: u64) {
+    fn plays(&mut self, record: &Record, recovered: RecoveredSetup, changes: &[Vec<Change>], most: u64) {
         let exchanges = record.row.exchanges.iter().flatten().map(|exchange| exchange.latency_ns).collect();
         let captured = Times { transfer_ns: recovered.transfer, exchanges_ns: exchanges };
         let fitted = fit(recovered.setup, &captured);
@@ -158,7 +158,7 @@ impl Forecast {
     }
 }
 
-impl Outcome {
+impl ChangeEffect {
     /// True if the change saves time: a change that saves nothing is no advice.
     fn saves(&self, unchanged: &Played) -> bool {
         self.saved_ns > Nanos::ZERO || self.saved_ns == Nanos::ZERO && self.transfer.expected_ns < unchanged.transfer
@@ -272,7 +272,7 @@ impl Base<'_> {
         near(self.played.transfer, self.captured.transfer_ns) && (!known || near(self.played.waited(), exchanges))
     }
 
-    fn outcome(&self, changes: &[Change], suggested: bool) -> Result<Outcome, Refusal> {
+    fn outcome(&self, changes: &[Change], suggested: bool) -> Result<ChangeEffect, Refusal> {
         if let Some(refusal) = changes.iter().find_map(|change| change.refused(self.record, &self.setup)) {
             return Err(refusal);
         }
@@ -313,7 +313,7 @@ impl Base<'_> {
             Expected { expected_ns: likely, low_ns: low, high_ns: high }
         };
         let exchanges = self.played.exchanges.iter().zip(&self.captured.exchanges_ns).enumerate();
-        Ok(Outcome {
+        Ok(ChangeEffect {
             changes: changes.to_vec(),
             suggested,
             transfer: expected(self.played.transfer, self.captured.transfer_ns, &|played| played.transfer),

@@ -57,13 +57,13 @@ pub struct Passing {
 
 /// Segments kept of one flow.
 #[derive(Clone, Debug, Default)]
-pub struct Kept {
+pub struct KeptSegments {
     passings: Vec<Passing>,
     /// The flow exceeded the limit, and all its segments were dropped.
     cut: bool,
 }
 
-impl Kept {
+impl KeptSegments {
     /// Keeps one more segment while the flow has no more than `most`; takes its place out of `left`.
     pub fn keep(&mut self, passing: Passing, most: usize, left: &mut usize) {
         if self.cut {
@@ -71,7 +71,7 @@ impl Kept {
         }
         if self.passings.len() >= most || *left == 0 {
             *left += self.passings.len();
-            *self = Kept { passings: Vec::new(), cut: true };
+            *self = KeptSegments { passings: Vec::new(), cut: true };
             return;
         }
         *left -= 1;
@@ -144,8 +144,8 @@ pub struct Record {
 
 impl Record {
     /// The record of a finished flow, with its kept segments and the bytes of [`Record::others`].
-    pub fn new(flow: &Finished, id: u64, capture: u32, kept: Kept, others: [i64; 2]) -> Record {
-        let Kept { passings, cut } = kept;
+    pub fn new(flow: &Finished, id: u64, capture: u32, kept: KeptSegments, others: [i64; 2]) -> Record {
+        let KeptSegments { passings, cut } = kept;
         let limits = Limits::default();
         let wanted = Wanted { bursts: false, exchanges: true, least_stall: Nanos::ZERO };
         let row = flow_row(flow, id, capture, &limits, wanted);
@@ -249,7 +249,7 @@ mod tests {
 
     #[test]
     fn a_flow_beyond_its_limit_is_given_up_and_leaves_its_room_to_others() {
-        let (mut first, mut second, mut left) = (Kept::default(), Kept::default(), 5);
+        let (mut first, mut second, mut left) = (KeptSegments::default(), KeptSegments::default(), 5);
         (0..4).for_each(|_| first.keep(passing(), 3, &mut left));
         assert!(first.cut && first.passings.is_empty());
         assert_eq!(left, 5);
@@ -261,7 +261,7 @@ mod tests {
     #[test]
     fn flows_together_keep_no_more_than_there_is_room_for() {
         let mut left = 5;
-        let mut flows = [Kept::default(), Kept::default(), Kept::default()];
+        let mut flows = [KeptSegments::default(), KeptSegments::default(), KeptSegments::default()];
         for _ in 0..3 {
             flows.iter_mut().for_each(|flow| flow.keep(passing(), 3, &mut left));
         }

@@ -4,7 +4,7 @@ use crate::time::Nanos;
 
 /// One write of an application, with the data that it waited for and its own time before it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Step {
+pub struct WriteStep {
     /// Offset up to which the peer's data must have arrived; 0 where the write waits only for the application's last
     /// write.
     pub heard: i64,
@@ -19,7 +19,7 @@ pub const UNLIMITED: i64 = 1 << 30;
 
 /// Observed levels of a send buffer during part of the data: a writer fills it, and is woken when enough is free.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Level {
+pub struct BufferLevel {
     /// Offset in the written data up to which the level holds.
     pub until: i64,
     /// Payload at which a writer is blocked, bytes.
@@ -39,7 +39,7 @@ pub struct Loss {
 
 /// The right edge of a window that an end announced.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Opening {
+pub struct WindowOpening {
     /// Offset up to which the peer's data had arrived.
     pub arrived: i64,
     /// Right edge of the window at that time.
@@ -53,7 +53,7 @@ pub struct Opening {
 #[derive(Clone, Debug, PartialEq)]
 pub struct HostSetup {
     /// Writes of its application, in order.
-    pub steps: Vec<Step>,
+    pub steps: Vec<WriteStep>,
     /// Payload of a full segment.
     pub mss: i64,
     /// Initial congestion window, segments.
@@ -66,7 +66,7 @@ pub struct HostSetup {
     pub nagle: bool,
     /// The send buffer, where it limits the sender, by offset in the written data, because kernels tune it and large
     /// frames exceed it. Empty without such a limit.
-    pub send_buffer: Vec<Level>,
+    pub send_buffer: Vec<BufferLevel>,
     /// Pacing rate, bytes per second.
     pub pace: Option<f64>,
     /// Losses of its data on the path, in order of offset.
@@ -74,7 +74,7 @@ pub struct HostSetup {
     /// Delay of its acknowledgements; zero for none.
     pub delayed_ack: Nanos,
     /// Windows that it announces for the peer's data, in order.
-    pub openings: Vec<Opening>,
+    pub openings: Vec<WindowOpening>,
     /// Largest flight, bytes: no limit beyond it is known.
     pub most_out: i64,
     /// Rate at which its application reads while it lags, bytes per second.
@@ -85,17 +85,18 @@ pub struct HostSetup {
 
 impl HostSetup {
     /// The level of its send buffer for the next byte to be written; `past` a level from which it has just been woken.
-    pub fn level(&self, written: i64, past: bool) -> Option<&Level> {
-        let counts = |level: &Level| level.until < written || past && level.until == written;
+    pub fn level(&self, written: i64, past: bool) -> Option<&BufferLevel> {
+        let counts = |level: &BufferLevel| level.until < written || past && level.until == written;
         self.send_buffer.get(self.send_buffer.partition_point(counts)).or(self.send_buffer.last())
     }
 
     /// Replaces the levels of its send buffer by the median one, for all data.
     pub fn level_buffer(&mut self) {
-        let mut known: Vec<Level> = self.send_buffer.iter().copied().filter(|level| level.full < UNLIMITED).collect();
+        let mut known: Vec<BufferLevel> =
+            self.send_buffer.iter().copied().filter(|level| level.full < UNLIMITED).collect();
         known.sort_by_key(|level| level.full);
         if let Some(level) = known.get(known.len() / 2) {
-            self.send_buffer = vec![Level { until: i64::MAX, ..*level }];
+            self.send_buffer = vec![BufferLevel { until: i64::MAX, ..*level }];
         }
     }
 

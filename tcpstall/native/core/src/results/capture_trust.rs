@@ -3,7 +3,7 @@
 use serde::Serialize;
 
 use super::rows::FlowRow;
-use super::trust::{Level, share};
+use super::trust::{TrustLevel, share};
 
 /// Share of the data whose flows must agree on the vantage: a few samples may mislead a small flow.
 const AGREEMENT: f64 = 0.9;
@@ -63,8 +63,8 @@ impl CaptureTrust {
         let one_if = |holds: bool| u64::from(holds && !row.continues);
         let has = |reason: &str| one_if(trust.reasons.contains(&reason));
         self.flows += one_if(true);
-        self.flows_low += one_if(trust.level == Level::Low);
-        self.flows_medium += one_if(trust.level == Level::Medium);
+        self.flows_low += one_if(trust.level == TrustLevel::Low);
+        self.flows_medium += one_if(trust.level == TrustLevel::Medium);
         self.flows_without_handshake += one_if(trust.handshake == "missing");
         self.flows_partial_handshake += one_if(trust.handshake == "partial");
         self.flows_one_sided += has("one-sided");

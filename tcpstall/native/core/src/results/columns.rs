@@ -1,7 +1,7 @@
 //! Turns rows into columns, for callers that want tables instead of objects.
 
 use super::ledger::Owner;
-use super::rows::{BurstRow, DirectionRow, FlowRow, Names, StallRow};
+use super::rows::{BurstRow, DirectionRow, FlowNames, FlowRow, StallRow};
 use super::trust::ScaleKnown;
 use crate::exchange::{Exchange, Phase};
 use crate::flow::End;
@@ -133,7 +133,7 @@ pub fn flows(rows: &[FlowRow]) -> Columns {
 }
 
 /// One of the names that a flow carries.
-pub(super) fn named(row: &FlowRow, of: impl Fn(&Names) -> &Option<String>) -> Option<String> {
+pub(super) fn named(row: &FlowRow, of: impl Fn(&FlowNames) -> &Option<String>) -> Option<String> {
     row.names.as_ref().and_then(|names| of(names).clone())
 }
 

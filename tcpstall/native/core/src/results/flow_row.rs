@@ -16,7 +16,7 @@ use super::sweep;
 use super::swing;
 use super::syn::SynRow;
 use super::trust::TrustRow;
-use crate::causes::{self, Cause, Limits, Missing, Opening, PausePart, Proof};
+use crate::causes::{self, Cause, HandshakeEvidence, Limits, Missing, PausePart, Proof};
 use crate::exchange::{self, Wait};
 use crate::flow::{Connection, End};
 use crate::pause::{Burst, Finished, Pause};
@@ -280,7 +280,7 @@ fn handshake_stall(flow: &Finished, outcome: Option<Outcome>) -> Option<StallRow
     let again = handshake.syns.saturating_sub(1) + handshake.syn_acks.saturating_sub(1);
     // Data of the accepting end shows that the SYN was answered, whatever of the handshake was captured.
     let answered = handshake.done.is_some() || connection.half(End::Server).bytes > 0;
-    let proof = causes::judge_handshake(Opening {
+    let proof = causes::judge_handshake(HandshakeEvidence {
         sent_again: again,
         complete: answered,
         refused: handshake.refused.is_some(),

@@ -2,7 +2,7 @@
 
 use serde::{Serialize, Serializer};
 
-use crate::flow::silence::Silence;
+use crate::flow::silence::PeerSilence;
 use crate::flow::{Connection, End, State};
 use crate::pause::Finished;
 use crate::time::Nanos;
@@ -129,7 +129,7 @@ impl OutcomeRow {
             }
             Some(Outcome::TooEarly) => (End::Client, handshake.syns, span(handshake.syn)),
             Some(Outcome::Gone(end)) => {
-                let Silence { heard, attempts, .. } = connection.silence[end];
+                let PeerSilence { heard, attempts, .. } = connection.silence[end];
                 (end, attempts, span(heard))
             }
             _ => return OutcomeRow { outcome, ..OutcomeRow::default() },

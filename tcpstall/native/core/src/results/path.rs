@@ -4,7 +4,7 @@ use serde::Serialize;
 
 use crate::causes::Limits;
 use crate::flow::End;
-use crate::pause::{Burst, Finished, Pause, Stretch};
+use crate::pause::{Burst, BusyPeriod, Finished, Pause};
 use crate::time::Nanos;
 
 /// Path of one direction's data.
@@ -54,14 +54,14 @@ const LINK_ROUNDS: i64 = 2;
 /// Times when the path was busy with a direction's data, in order: a queue stood, or the link's rate is known and was
 /// reached.
 pub(super) fn busy(flow: &Finished, sender: End, limits: &Limits) -> Vec<(Nanos, Nanos)> {
-    let stretches = flow.stretches[sender].iter().map(|stretch| (stretch.start, stretch.end));
+    let busy_periods = flow.busy_periods[sender].iter().map(|period| (period.start, period.end));
     let full = |burst: &&Burst| {
         let (span, link) = (burst.end - burst.start, limits.link_bytes_per_s);
         let long = flow.connection().base_rtt().is_some_and(|rtt| span > rtt.times(LINK_ROUNDS));
         long && link.is_some_and(|link| burst.bytes as f64 * 1e9 >= LINK_FULL * link as f64 * span.0 as f64)
     };
     let bursts = flow.bursts[sender].iter().filter(full).map(|burst| (burst.start, burst.end));
-    let mut spans: Vec<(Nanos, Nanos)> = stretches.chain(bursts).collect();
+    let mut spans: Vec<(Nanos, Nanos)> = busy_periods.chain(bursts).collect();
     spans.sort();
     let (mut reached, last) = (flow.connection().start, flow.connection().end);
     spans.retain_mut(|span| {
@@ -74,10 +74,10 @@ pub(super) fn busy(flow: &Finished, sender: End, limits: &Limits) -> Vec<(Nanos,
 
 /// Row of a direction.
 pub(super) fn path_row(flow: &Finished, sender: End, busy: &[(Nanos, Nanos)], limits: &Limits) -> PathRow {
-    let stretches = &flow.stretches[sender];
-    let span = stretches.iter().fold(Nanos::ZERO, |sum, stretch| sum + stretch.span());
-    let bytes = stretches.iter().map(|stretch| stretch.bytes).sum::<i64>();
-    let queued = |stretch: &Stretch| stretch.queue.0 as f64 * stretch.span().0 as f64;
+    let busy_periods = &flow.busy_periods[sender];
+    let span = busy_periods.iter().fold(Nanos::ZERO, |sum, period| sum + period.span());
+    let bytes = busy_periods.iter().map(|period| period.bytes).sum::<i64>();
+    let queued = |period: &BusyPeriod| period.queue.0 as f64 * period.span().0 as f64;
     let rate = (span > Nanos::ZERO).then(|| bytes as f64 * 1e9 / span.0 as f64);
     // While the queue drains after the last data nobody waits to send: that is closing.
     let last = flow.bursts.iter().filter_map(|bursts| bursts.last()).map(|burst| burst.end).max().unwrap_or_default();
@@ -86,7 +86,7 @@ pub(super) fn path_row(flow: &Finished, sender: End, busy: &[(Nanos, Nanos)], li
     PathRow {
         bottleneck_bytes_per_s: rate.map(|rate| rate as u64),
         bdp_bytes: rate.and_then(|rate| product(rate, flow.connection().base_rtt())),
-        queue_delay_ns: rate.map(|_| Nanos((stretches.iter().map(queued).sum::<f64>() / span.0 as f64) as i64)),
+        queue_delay_ns: rate.map(|_| Nanos((busy_periods.iter().map(queued).sum::<f64>() / span.0 as f64) as i64)),
         bandwidth_limited_ns: busy.fold(Nanos::ZERO, |sum, span| sum + span),
         fastest_bytes_per_s: None,
         link_share: limits.link_bytes_per_s.zip(reached).map(|(link, reached)| reached / link as f64),
@@ -101,10 +101,10 @@ fn whole_rate(flow: &Finished, sender: End) -> Option<f64> {
 
 /// Evidence of a stall.
 pub(super) fn path_evidence(pause: &Pause) -> PathEvidence {
-    let stretch = pause.context.bottleneck.as_ref();
+    let period = pause.context.bottleneck.as_ref();
     PathEvidence {
-        bottleneck_bytes_per_s: stretch.map(|stretch| stretch.rate() as u64),
-        bdp_bytes: stretch.and_then(|stretch| product(stretch.rate(), pause.base_rtt)),
-        queue_ns: stretch.map(|stretch| stretch.queue),
+        bottleneck_bytes_per_s: period.map(|period| period.rate() as u64),
+        bdp_bytes: period.and_then(|period| product(period.rate(), pause.base_rtt)),
+        queue_ns: period.map(|period| period.queue),
     }
 }

@@ -3,7 +3,7 @@
 use serde::Serialize;
 
 use crate::flow::Half;
-use crate::pause::{Pause, repairs::Totals};
+use crate::pause::{Pause, repairs::RepairTotals};
 use crate::time::Nanos;
 
 /// One attempt of a sender to repair a loss.
@@ -77,7 +77,7 @@ pub struct RepairRow {
 }
 
 impl RepairRow {
-    pub(super) fn of(totals: Totals, half: &Half) -> RepairRow {
+    pub(super) fn of(totals: RepairTotals, half: &Half) -> RepairRow {
         RepairRow {
             timeouts: totals.timeouts,
             fast_retransmits: totals.fast_retransmits,

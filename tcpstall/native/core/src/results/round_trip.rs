@@ -3,7 +3,7 @@
 use serde::{Serialize, Serializer};
 
 use crate::causes::PausePart;
-use crate::causes::excess::{Owner, excess};
+use crate::causes::excess::{ExcessOwner, excess};
 use crate::flow::End;
 use crate::pause::{Finished, Pause};
 use crate::time::Nanos;
@@ -18,7 +18,7 @@ pub struct RoundTrip {
     /// Owner of the excess: `queue`, `receiver-silent`, `delayed-ack`, `loss`, `unknown`; `None` where the excess is
     /// negligible.
     #[serde(serialize_with = "word")]
-    pub excess_owner: Option<Owner>,
+    pub excess_owner: Option<ExcessOwner>,
 }
 
 impl RoundTrip {
@@ -29,8 +29,8 @@ impl RoundTrip {
 }
 
 #[expect(clippy::ref_option, reason = "serde hands over the field")]
-fn word<S: Serializer>(owner: &Option<Owner>, serializer: S) -> Result<S::Ok, S::Error> {
-    owner.map(Owner::name).serialize(serializer)
+fn word<S: Serializer>(owner: &Option<ExcessOwner>, serializer: S) -> Result<S::Ok, S::Error> {
+    owner.map(ExcessOwner::name).serialize(serializer)
 }
 
 /// The peak of an episode in which round trips exceeded five times the base round trip.

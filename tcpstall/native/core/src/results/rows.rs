@@ -246,7 +246,7 @@ pub struct FlowRow {
     pub label_source: Option<String>,
     /// The names in that payload, one by one.
     #[serde(skip)]
-    pub names: Option<Box<Names>>,
+    pub names: Option<Box<FlowNames>>,
     /// First bytes of its ends, from which labels are read.
     #[serde(skip)]
     pub first_payloads: Option<Box<FirstPayloads>>,
@@ -301,7 +301,7 @@ pub struct FlowRow {
 
 /// Names in the first bytes of a flow's ends; `None` where there is no such name.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Names {
+pub struct FlowNames {
     /// The server name in a TLS hello (RFC 6066 §3).
     pub server_name: Option<String>,
     /// The Host of the first HTTP request.

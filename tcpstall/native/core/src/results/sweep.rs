@@ -8,7 +8,7 @@ use crate::pause::{Burst, Finished};
 use crate::time::Nanos;
 
 /// Times when the path was busy with one sender's data.
-pub(super) type Busy = Vec<(Nanos, Nanos)>;
+pub(super) type BusyTimes = Vec<(Nanos, Nanos)>;
 
 /// Claim on a stretch.
 #[derive(Clone, Copy, PartialEq)]
@@ -26,7 +26,7 @@ struct Span {
 }
 
 /// Ledger of a flow whose stalls are known.
-pub(super) fn ledger(flow: &Finished, stalls: &[StallRow], busy: &[Busy; 2]) -> Ledger {
+pub(super) fn ledger(flow: &Finished, stalls: &[StallRow], busy: &[BusyTimes; 2]) -> Ledger {
     let mut ledger = Ledger::default();
     let (start, end) = (flow.connection().start, flow.connection().end);
     let handshake = flow.connection().handshake.end().unwrap_or(start).clamp(start, end);
@@ -82,7 +82,7 @@ fn share_pause(ledger: &mut Ledger, flow: &Finished, previous: Option<End>, next
 }
 
 /// Spans of bursts and stalls. An application's pause makes no claim: it gets the rest.
-fn spans(flow: &Finished, stalls: &[StallRow], busy: &[Busy; 2]) -> Vec<Span> {
+fn spans(flow: &Finished, stalls: &[StallRow], busy: &[BusyTimes; 2]) -> Vec<Span> {
     let bursts = flow.bursts.iter().flatten();
     let sending = bursts.map(|burst| Span { start: burst.start, end: burst.end, claim: Claim::Sending });
     let waits = stalls.iter().filter(|stall| !matches!(stall.cause, Cause::Handshake | Cause::AppLimited));

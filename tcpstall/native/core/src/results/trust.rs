@@ -17,7 +17,7 @@ const MOST_ROUNDS: f64 = 0.5;
 /// Level of trust in labels.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "lowercase")]
-pub enum Level {
+pub enum TrustLevel {
     /// Nothing that a label rests on is missing.
     #[default]
     High,
@@ -27,13 +27,13 @@ pub enum Level {
     Low,
 }
 
-impl Level {
+impl TrustLevel {
     /// Name in the report.
     pub const fn name(self) -> &'static str {
         match self {
-            Level::High => "high",
-            Level::Medium => "medium",
-            Level::Low => "low",
+            TrustLevel::High => "high",
+            TrustLevel::Medium => "medium",
+            TrustLevel::Low => "low",
         }
     }
 }
@@ -109,7 +109,7 @@ impl<T> Ends<T> {
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct TrustRow {
     /// The lowest level of all reasons.
-    pub level: Level,
+    pub level: TrustLevel,
     /// Names of the reasons why the level is not `high`, in the order of [`Reason::ALL`].
     pub reasons: Vec<&'static str>,
     /// Place where the capture was taken: `at the client`, `at the server`, `between the ends`, `not known where`.
@@ -143,7 +143,7 @@ impl TrustRow {
         let halves = &connection.halves;
         let unseen_bytes = halves.iter().map(|half| half.never_seen.max(0) as u64).sum();
         let mut row = TrustRow {
-            level: Level::High,
+            level: TrustLevel::High,
             reasons: Vec::new(),
             vantage: place(side),
             handshake: handshake(connection),
@@ -166,36 +166,36 @@ impl TrustRow {
             // Nobody waited to send, so there is no label that could suffer.
             return;
         }
-        self.because(self.one_sided, Reason::OneSided, Level::Low);
+        self.because(self.one_sided, Reason::OneSided, TrustLevel::Low);
         // Without the beginning neither the congestion window nor the options are known.
-        self.because(self.handshake == "missing", Reason::HandshakeMissing, Level::Medium);
-        self.because(self.handshake == "partial", Reason::HandshakePartial, Level::Medium);
+        self.because(self.handshake == "missing", Reason::HandshakeMissing, TrustLevel::Medium);
+        self.because(self.handshake == "partial", Reason::HandshakePartial, TrustLevel::Medium);
         let scales = End::BOTH.map(|sender| (sender, scale(flow, sender.peer())));
         // A flight that fits the smallest window that a field can mean is never limited by it; an initial window seldom
         // exceeds that.
         let fills =
             |sender: End| connection.half(sender).max_flight as f64 > ROUND * f64::from(connection.half(sender).mss());
         let unknown = scales.iter().any(|(sender, known)| *known == ScaleKnown::Unknown && fills(*sender));
-        self.because(unknown, Reason::ScaleUnknown, Level::Low);
+        self.because(unknown, Reason::ScaleUnknown, TrustLevel::Low);
         self.because(
             scales.iter().any(|(_, known)| *known == ScaleKnown::Inferred),
             Reason::ScaleInferred,
-            Level::Medium,
+            TrustLevel::Medium,
         );
         // SACK blocks and timestamps were cut off.
-        self.because(self.options_cut > 0, Reason::OptionsCut, Level::Medium);
+        self.because(self.options_cut > 0, Reason::OptionsCut, TrustLevel::Medium);
         let touched = 1.0 - (1.0 - self.unseen_share.unwrap_or_default()).powf(ROUND);
-        let level = if touched >= MOST_ROUNDS { Level::Low } else { Level::Medium };
+        let level = if touched >= MOST_ROUNDS { TrustLevel::Low } else { TrustLevel::Medium };
         // With one end only, the other end's data is missing by nature, not by a hole.
         self.because(touched >= SOME_ROUNDS && !self.one_sided, Reason::DataUnseen, level);
         let unheard = flow.pauses.iter().flatten().any(|pause| pause.unseen.acks);
-        self.because(unheard && !self.one_sided, Reason::AcksUnseen, Level::Medium);
-        self.because(flow.incomplete(), Reason::PacketsLeftOut, Level::Medium);
-        self.because(self.clock_steps > 0, Reason::ClockStepped, Level::Medium);
-        self.because(side == "unknown" && !self.one_sided, Reason::VantageUnknown, Level::Medium);
+        self.because(unheard && !self.one_sided, Reason::AcksUnseen, TrustLevel::Medium);
+        self.because(flow.incomplete(), Reason::PacketsLeftOut, TrustLevel::Medium);
+        self.because(self.clock_steps > 0, Reason::ClockStepped, TrustLevel::Medium);
+        self.because(side == "unknown" && !self.one_sided, Reason::VantageUnknown, TrustLevel::Medium);
     }
 
-    fn because(&mut self, holds: bool, reason: Reason, level: Level) {
+    fn because(&mut self, holds: bool, reason: Reason, level: TrustLevel) {
         if holds {
             self.reasons.push(reason.name());
             self.level = self.level.max(level);

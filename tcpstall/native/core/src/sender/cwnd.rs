@@ -20,7 +20,7 @@ const DID_NOT_LEAVE: f64 = 1.2;
 
 /// Phase of the congestion control.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
-pub enum Phase {
+pub enum CongestionPhase {
     /// Nothing was acknowledged yet.
     #[default]
     Initial,
@@ -126,12 +126,12 @@ impl Cwnd {
     }
 
     /// Phase of the congestion control now.
-    pub fn phase(&self) -> Phase {
+    pub fn phase(&self) -> CongestionPhase {
         match (self.recover.or(self.lost_until), self.window < self.ssthresh, self.grown) {
-            (Some(_), _, _) => Phase::Recovery,
-            (None, true, false) => Phase::Initial,
-            (None, true, true) => Phase::SlowStart,
-            (None, false, _) => Phase::CongestionAvoidance,
+            (Some(_), _, _) => CongestionPhase::Recovery,
+            (None, true, false) => CongestionPhase::Initial,
+            (None, true, true) => CongestionPhase::SlowStart,
+            (None, false, _) => CongestionPhase::CongestionAvoidance,
         }
     }
 

@@ -17,7 +17,7 @@ const FASTER: u64 = 2;
 
 /// The limit that keeps an initial window from being larger.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Bound {
+pub enum WindowBound {
     /// The message fits whole.
     Response,
     /// The peer's receive window is full first.
@@ -28,14 +28,14 @@ pub enum Bound {
     Burst,
 }
 
-impl Bound {
+impl WindowBound {
     /// Name in Python.
     pub const fn name(self) -> &'static str {
         match self {
-            Bound::Response => "response",
-            Bound::Window => "window",
-            Bound::Path => "path",
-            Bound::Burst => "burst",
+            WindowBound::Response => "response",
+            WindowBound::Window => "window",
+            WindowBound::Path => "path",
+            WindowBound::Burst => "burst",
         }
     }
 }
@@ -44,16 +44,16 @@ impl Bound {
 ///
 /// `window` is the peer's window when the message begins: whole segments of it can be sent, whatever the congestion
 /// window. `path_bdp` is the path's capacity without a queue, where that is known. All sizes are bytes.
-pub fn initial_window(message: u64, mss: u64, window: Option<u64>, path_bdp: Option<u64>) -> (u64, Bound) {
+pub fn initial_window(message: u64, mss: u64, window: Option<u64>, path_bdp: Option<u64>) -> (u64, WindowBound) {
     let mss = mss.max(1);
-    let path = path_bdp.map(|bytes| (bytes.div_ceil(mss).max(u64::from(INITIAL_WINDOW)), Bound::Path));
+    let path = path_bdp.map(|bytes| (bytes.div_ceil(mss).max(u64::from(INITIAL_WINDOW)), WindowBound::Path));
     let limits = [
-        Some((message.div_ceil(mss), Bound::Response)),
-        window.map(|bytes| (bytes / mss, Bound::Window)),
-        Some(path.unwrap_or((LARGEST_BURST, Bound::Burst))),
+        Some((message.div_ceil(mss), WindowBound::Response)),
+        window.map(|bytes| (bytes / mss, WindowBound::Window)),
+        Some(path.unwrap_or((LARGEST_BURST, WindowBound::Burst))),
     ];
     let smallest = limits.into_iter().flatten().min_by_key(|(segments, _)| *segments);
-    smallest.map_or((1, Bound::Response), |(segments, bound)| (segments.max(1), bound))
+    smallest.map_or((1, WindowBound::Response), |(segments, bound)| (segments.max(1), bound))
 }
 
 /// The SO_SNDBUF with which `flight` bytes can be in flight all the time, bytes.
@@ -85,12 +85,12 @@ mod tests {
 
     #[test]
     fn the_smallest_limit_is_the_initial_window() {
-        assert_eq!(initial_window(30_000, 1_448, Some(65_160), None), (21, Bound::Response));
-        assert_eq!(initial_window(524_583, 1_448, Some(65_160), None), (45, Bound::Window));
-        assert_eq!(initial_window(524_583, 1_448, Some(1 << 20), Some(29_000)), (21, Bound::Path));
-        assert_eq!(initial_window(524_583, 1_448, None, Some(1_000)), (10, Bound::Path));
-        assert_eq!(initial_window(22_000_000, 1_448, None, None), (100, Bound::Burst));
-        assert_eq!(initial_window(0, 0, Some(0), Some(0)), (1, Bound::Response));
+        assert_eq!(initial_window(30_000, 1_448, Some(65_160), None), (21, WindowBound::Response));
+        assert_eq!(initial_window(524_583, 1_448, Some(65_160), None), (45, WindowBound::Window));
+        assert_eq!(initial_window(524_583, 1_448, Some(1 << 20), Some(29_000)), (21, WindowBound::Path));
+        assert_eq!(initial_window(524_583, 1_448, None, Some(1_000)), (10, WindowBound::Path));
+        assert_eq!(initial_window(22_000_000, 1_448, None, None), (100, WindowBound::Burst));
+        assert_eq!(initial_window(0, 0, Some(0), Some(0)), (1, WindowBound::Response));
     }
 
     #[test]

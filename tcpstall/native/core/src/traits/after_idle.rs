@@ -6,11 +6,11 @@
 //! Learnt    once two climbs began this way
 //! Source    RFC 5681 §4.1 (no more than the initial window after an idle period longer than the timeout)
 
-use super::growth::Climb;
-use super::{Read, Round, Seen};
+use super::growth::GrowthRun;
+use super::{BurstAndPause, Observed, Read};
 
-pub(super) fn learn(rounds: &[Round], climbs: &[Climb], reads: &mut [Read]) -> Seen<u32> {
-    let mut seen = Seen::default();
+pub(super) fn learn(rounds: &[BurstAndPause], climbs: &[GrowthRun], reads: &mut [Read]) -> Observed<u32> {
+    let mut seen = Observed::default();
     for climb in climbs {
         let start = *climb.rounds.start();
         let Some(idle) = rounds[..start].iter().rposition(|round| round.idle) else { continue };
@@ -23,7 +23,7 @@ pub(super) fn learn(rounds: &[Round], climbs: &[Climb], reads: &mut [Read]) -> S
         if rounds[start].out >= before {
             continue;
         }
-        seen = Seen::of(rounds[start].out, seen.times + 1);
+        seen = Observed::of(rounds[start].out, seen.times + 1);
         for at in climb.rounds.clone().take_while(|at| rounds[*at].out < before) {
             reads[at].before_idle = Some(before);
         }

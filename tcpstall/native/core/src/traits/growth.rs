@@ -9,7 +9,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{Round, Seen};
+use super::{BurstAndPause, Observed};
 
 /// Law by which the congestion window grows in slow start.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -33,7 +33,7 @@ const UNUSUAL: usize = 2;
 
 /// Step from one wait that an ACK ended to the next.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Step {
+pub(super) struct GrowthStep {
     from: usize,
     to: usize,
     per_segment: bool,
@@ -43,7 +43,7 @@ pub(super) struct Step {
     apart: bool,
 }
 
-impl Step {
+impl GrowthStep {
     fn fits(&self, growth: Growth) -> bool {
         match growth {
             Growth::PerSegment => self.per_segment,
@@ -55,7 +55,7 @@ impl Step {
 
 /// Consecutive waits connected by growth.
 #[derive(Clone, Debug)]
-pub(super) struct Climb {
+pub(super) struct GrowthRun {
     /// Rounds from the climb's first wait to its last.
     pub(super) rounds: std::ops::RangeInclusive<usize>,
     pub(super) steps: u32,
@@ -67,7 +67,7 @@ fn agrees(grown: u64, law: u64, out: u32) -> bool {
     grown.abs_diff(law) <= u64::from(1 + out / 32).min(grown / 4)
 }
 
-fn step(rounds: &[Round], from: usize, to: usize) -> Step {
+fn step(rounds: &[BurstAndPause], from: usize, to: usize) -> GrowthStep {
     let (before, after) = (&rounds[from], &rounds[to]);
     let apart = to > from + 1;
     let grown = u64::from(after.out.saturating_sub(before.out));
@@ -76,11 +76,11 @@ fn step(rounds: &[Round], from: usize, to: usize) -> Step {
     let much = grown * u64::from(LEAST_GROWTH) >= u64::from(before.out).max(1) && (grown > 1 || before.out == 1);
     let shows = |law: u64| much && agrees(grown, law, after.out);
     let (per_segment, two_per_ack, per_ack) = (shows(acked), shows(acked.min(2 * acks)), shows(acks));
-    Step { from, to, per_segment, two_per_ack, per_ack, apart }
+    GrowthStep { from, to, per_segment, two_per_ack, per_ack, apart }
 }
 
 /// Steps from each wait that an ACK ended to the next such wait, where nothing was lost between them.
-pub(super) fn steps(rounds: &[Round]) -> Vec<Step> {
+pub(super) fn steps(rounds: &[BurstAndPause]) -> Vec<GrowthStep> {
     let mut steps = Vec::new();
     let mut last = None;
     for (at, round) in rounds.iter().enumerate() {
@@ -95,7 +95,7 @@ pub(super) fn steps(rounds: &[Round]) -> Vec<Step> {
 }
 
 /// Returns the law that fits more steps which the prior does not fit, or the prior.
-pub(super) fn learn(steps: &[Step]) -> Seen<Growth> {
+pub(super) fn learn(steps: &[GrowthStep]) -> Observed<Growth> {
     let near = || steps.iter().filter(|step| !step.apart);
     let prior = near().filter(|step| step.per_segment).count();
     let only = |law: Growth| near().filter(|step| step.fits(law) && !step.per_segment).count();
@@ -103,27 +103,27 @@ pub(super) fn learn(steps: &[Step]) -> Seen<Growth> {
     for law in [Growth::PerAck, Growth::TwoPerAck] {
         let times = only(law);
         if times > prior_only(law) && (times >= UNUSUAL || times == 1 && prior == 0) {
-            return Seen::of(law, times as u32);
+            return Observed::of(law, times as u32);
         }
     }
-    Seen::of(Growth::PerSegment, prior as u32)
+    Observed::of(Growth::PerSegment, prior as u32)
 }
 
 /// Runs of consecutive steps that the law fits. A run may cross pauses of another reason only if the law was learnt.
-pub(super) fn climbs(rounds: &[Round], steps: &[Step], growth: Seen<Growth>) -> Vec<Climb> {
+pub(super) fn climbs(rounds: &[BurstAndPause], steps: &[GrowthStep], growth: Observed<Growth>) -> Vec<GrowthRun> {
     let Some(law) = growth.value else { return Vec::new() };
-    let fits = |step: &Step| step.fits(law) && (!step.apart || growth.learnt().is_some());
-    let mut climbs: Vec<Climb> = Vec::new();
+    let fits = |step: &GrowthStep| step.fits(law) && (!step.apart || growth.learnt().is_some());
+    let mut climbs: Vec<GrowthRun> = Vec::new();
     for step in steps.iter().filter(|step| fits(step)) {
         match climbs.last_mut().filter(|climb| *climb.rounds.end() == step.from) {
-            Some(climb) => *climb = Climb { rounds: *climb.rounds.start()..=step.to, steps: climb.steps + 1 },
-            None => climbs.push(Climb { rounds: step.from..=step.to, steps: 1 }),
+            Some(climb) => *climb = GrowthRun { rounds: *climb.rounds.start()..=step.to, steps: climb.steps + 1 },
+            None => climbs.push(GrowthRun { rounds: step.from..=step.to, steps: 1 }),
         }
     }
     // A single step may be chance, unless a flow or an idle period ended just before it.
-    let begins = |climb: &Climb| {
+    let begins = |climb: &GrowthRun| {
         let start = *climb.rounds.start();
-        start == 0 || rounds[start - 1].idle || !rounds[..start].iter().any(Round::is_wait)
+        start == 0 || rounds[start - 1].idle || !rounds[..start].iter().any(BurstAndPause::is_wait)
     };
     climbs.retain(|climb| climb.steps >= 2 || growth.learnt().is_some() || begins(climb));
     climbs

@@ -20,7 +20,7 @@ pub use second_write::Second;
 
 /// One burst and the pause after it, as input to the traits. Segments are full ones, rounded up.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct Round {
+pub struct BurstAndPause {
     /// Segments in flight when the pause began, after the ACKs that trail the burst.
     pub out: u32,
     /// ACKs of new data that released the burst.
@@ -73,29 +73,29 @@ pub enum Tail {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Traits {
     /// The law by which the congestion window grows in slow start.
-    pub growth: Seen<Growth>,
+    pub growth: Observed<Growth>,
     /// The window that a climb began with, segments.
-    pub initial_window: Seen<u32>,
+    pub initial_window: Observed<u32>,
     /// The window after an idle period, segments.
-    pub after_idle: Seen<u32>,
+    pub after_idle: Observed<u32>,
     /// The condition under which a short segment may leave.
-    pub nagle: Seen<Nagle>,
+    pub nagle: Observed<Nagle>,
     /// A short second write waits for the ACK of the first; a full segment does not.
-    pub second_held: Seen<bool>,
+    pub second_held: Observed<bool>,
     /// PSH marks the end of the sender's data.
-    pub push: Seen<bool>,
+    pub push: Observed<bool>,
 }
 
 /// A value, and how often the flow has shown it. A value shown zero times is the prior.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Seen<T> {
+pub struct Observed<T> {
     /// The value, if the flow shows one.
     pub value: Option<T>,
     /// Number of times that the flow has shown it.
     pub times: u32,
 }
 
-impl Round {
+impl BurstAndPause {
     /// The pause is a wait for the congestion window, if growth agrees: an ACK ended it, with room in the peer's
     /// window.
     pub(crate) fn is_wait(&self) -> bool {
@@ -103,9 +103,9 @@ impl Round {
     }
 }
 
-impl<T: Copy> Seen<T> {
-    fn of(value: T, times: u32) -> Seen<T> {
-        Seen { value: (times > 0).then_some(value), times }
+impl<T: Copy> Observed<T> {
+    fn of(value: T, times: u32) -> Observed<T> {
+        Observed { value: (times > 0).then_some(value), times }
     }
 
     /// The value, once it was seen twice: a single occurrence may be an accident.
@@ -134,7 +134,7 @@ pub struct Read {
 }
 
 /// Learns the traits of a sender from its rounds in order of time, and reads each round by the traits.
-pub fn learn(rounds: &[Round]) -> (Traits, Vec<Read>) {
+pub fn learn(rounds: &[BurstAndPause]) -> (Traits, Vec<Read>) {
     let mut reads = vec![Read::default(); rounds.len()];
     if let Some(first) = rounds.iter().position(|round| !round.no_burst) {
         reads[first].first_wait = true;

@@ -9,7 +9,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{Read, Round, Seen, Tail};
+use super::{BurstAndPause, Observed, Read, Tail};
 
 /// Outstanding data that holds a short segment back.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -27,17 +27,18 @@ const ACKS: u32 = 2;
 /// Flight up to which one ACK covers all segments together.
 const FEW: u32 = 4;
 
-pub(super) fn learn(rounds: &[Round], reads: &mut [Read]) -> Seen<Nagle> {
-    let held =
-        |round: &Round| round.is_wait() && round.emptied && round.tail == Tail::Whole && round.next == Tail::ShortAlone;
+pub(super) fn learn(rounds: &[BurstAndPause], reads: &mut [Read]) -> Observed<Nagle> {
+    let held = |round: &BurstAndPause| {
+        round.is_wait() && round.emptied && round.tail == Tail::Whole && round.next == Tail::ShortAlone
+    };
     // From an empty pipe a whole write leaves at once, because the test is made once for the whole write.
     let with_more = rounds.iter().filter(|round| round.tail == Tail::ShortWithMore && !round.from_empty).count() as u32;
     if with_more > 0 {
-        return Seen::of(Nagle::ShortOnly, with_more);
+        return Observed::of(Nagle::ShortOnly, with_more);
     }
     let sure = rounds.iter().filter(|round| held(round) && round.acks_inside >= ACKS).count() as u32;
     for (round, read) in rounds.iter().zip(reads) {
         read.tail_held = held(round) && (sure > 0 || round.out <= FEW && !read.first_wait);
     }
-    Seen::of(Nagle::AnyData, sure)
+    Observed::of(Nagle::AnyData, sure)
 }

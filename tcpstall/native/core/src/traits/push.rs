@@ -7,13 +7,13 @@
 //! Source    RFC 9293 §3.9.1.2: the last buffered segment must carry PSH; 4.4BSD `tcp_output` sets it on the segment that
 //!           empties the buffer, Linux `tcp_push` on the last segment of each write
 
-use super::{Round, Seen, Tail};
+use super::{BurstAndPause, Observed, Tail};
 
 /// Counts the segments with PSH; 0 where an end of data lacked it.
-pub(super) fn learn(rounds: &[Round]) -> Seen<bool> {
+pub(super) fn learn(rounds: &[BurstAndPause]) -> Observed<bool> {
     let bursts = || rounds.iter().filter(|round| !round.no_burst);
-    let ends = |round: &&Round| !round.disturbed && (round.answered || round.tail != Tail::Whole);
+    let ends = |round: &&BurstAndPause| !round.disturbed && (round.answered || round.tail != Tail::Whole);
     let unmarked = bursts().filter(ends).any(|round| !round.pushed);
     let marked = rounds.iter().map(|round| round.pushes).sum();
-    Seen::of(true, if unmarked { 0 } else { marked })
+    Observed::of(true, if unmarked { 0 } else { marked })
 }

@@ -8,7 +8,7 @@
 //! Source    RFC 896, RFC 9293 §3.7.4: a full segment leaves whatever is outstanding. A slow application delays both
 //!           kinds
 
-use super::{Round, Seen};
+use super::{BurstAndPause, Observed};
 
 /// The segment after a short one that left from an empty pipe.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -33,10 +33,10 @@ const HELD: u32 = 3;
 const MOSTLY: u32 = 4;
 
 /// Counts how often a short second write was held; 0 where the flow shows that the ACK need not be the reason.
-pub(super) fn learn(rounds: &[Round]) -> Seen<bool> {
+pub(super) fn learn(rounds: &[BurstAndPause]) -> Observed<bool> {
     let count = |second: Second| rounds.iter().filter(|round| round.second == second).count() as u32;
     let (held, later) = (count(Second::Held), count(Second::Later));
     let by_size = count(Second::FullAtOnce) > 0 && count(Second::ShortAtOnce) == 0;
     let habit = by_size && held >= HELD && held >= later * MOSTLY;
-    Seen::of(true, if habit { held } else { 0 })
+    Observed::of(true, if habit { held } else { 0 })
 }

@@ -1,6 +1,6 @@
 //! Recognises records of a pcap file among other bytes.
 
-use super::Pcap;
+use super::PcapReader;
 use crate::capture::error::CaptureError;
 use crate::capture::losses::have;
 use crate::capture::stream::{RECORD_LIMIT, Stream};
@@ -12,7 +12,7 @@ const BEFORE_THE_END: usize = 2;
 /// Largest distance of neighbouring packets of one capture, seconds.
 const DAY: u32 = 86_400;
 
-impl Pcap {
+impl PcapReader {
     /// True if several consecutive plausible records begin at `at` in the buffer.
     pub(super) fn resumes(&self, stream: &mut Stream, mut at: usize) -> Result<bool, CaptureError> {
         let mut last = self.last_second;

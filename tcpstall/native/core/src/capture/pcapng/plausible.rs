@@ -1,6 +1,6 @@
 //! Recognises blocks of a pcapng file among other bytes.
 
-use super::{HEAD, ORDER_MAGIC, Pcapng, SECTION, TAIL};
+use super::{HEAD, ORDER_MAGIC, PcapngReader, SECTION, TAIL};
 use crate::capture::error::CaptureError;
 use crate::capture::losses::have;
 use crate::capture::order::ByteOrder;
@@ -16,7 +16,7 @@ const LONGEST: u32 = 1 << 20;
 /// Block types in use: interfaces, packets, names, statistics, journal entries, secrets, custom blocks.
 const KINDS: [u32; 10] = [1, 2, 3, 4, 5, 6, 9, 10, 0xbad, 0x4000_0bad];
 
-impl Pcapng {
+impl PcapngReader {
     /// True if several consecutive plausible blocks begin at `at` in the buffer.
     pub(super) fn resumes(&self, stream: &mut Stream, mut at: usize) -> Result<bool, CaptureError> {
         let mut order = self.order;

@@ -14,7 +14,7 @@ use crate::time::Nanos;
 
 /// The flows of a stream at the end of its files, including finished flows that linger.
 #[derive(Serialize, Deserialize)]
-pub(in super::super) struct Kept<E> {
+pub(in super::super) struct KeptFlows<E> {
     next_id: u64,
     marks: u64,
     latest: Nanos,
@@ -27,7 +27,7 @@ pub(in super::super) struct Kept<E> {
 /// Ids of flows with the start of their silence, in queue order. Some may be gone.
 type Queue = Vec<(u64, Nanos)>;
 
-impl<E: Borrow<Entry>> Kept<E> {
+impl<E: Borrow<Entry>> KeptFlows<E> {
     /// The numbers of the captures in which the flows began.
     pub(in super::super) fn captures(&self) -> BTreeSet<u32> {
         self.entries.iter().map(|entry| entry.borrow().capture).collect()
@@ -73,9 +73,9 @@ impl Table {
     }
 
     /// The flows as they are now.
-    fn kept(&self) -> Kept<&Entry> {
+    fn kept(&self) -> KeptFlows<&Entry> {
         let queue = |place: &TablePlace| (place.id, place.since);
-        Kept {
+        KeptFlows {
             next_id: self.next_id,
             marks: self.marks,
             latest: self.latest,
@@ -97,7 +97,7 @@ impl Table {
     }
 
     /// Puts these flows into an empty table; `number` maps the captures' former numbers.
-    pub(in super::super) fn with(mut self, kept: Kept<Entry>, number: impl Fn(u32) -> u32) -> Table {
+    pub(in super::super) fn with(mut self, kept: KeptFlows<Entry>, number: impl Fn(u32) -> u32) -> Table {
         (self.next_id, self.marks, self.latest) = (kept.next_id, kept.marks, kept.latest);
         let (mut slots, mut half_open, mut followed) = (HashMap::new(), 0, 0);
         for entry in kept.entries {

@@ -1,16 +1,16 @@
 //! Freezes a pause at its end: its notes become evidence that does not change any more.
 
-use super::{Builder, Ending};
+use super::{Builder, PauseEnd};
 use crate::flow::Half;
 use crate::pause::evidence::{Burst, Context, Pause};
 use crate::pause::open::Left;
 use crate::pause::unseen::Unseen;
 use crate::sender::Cwnd;
-use crate::sender::cwnd::Phase;
+use crate::sender::cwnd::CongestionPhase;
 use crate::time::Nanos;
 
 impl Builder {
-    pub(super) fn freeze(&self, ending: &Ending, half: &Half, cwnd: &Cwnd, left: Left) -> Pause {
+    pub(super) fn freeze(&self, ending: &PauseEnd, half: &Half, cwnd: &Cwnd, left: Left) -> Pause {
         let open = &self.open;
         let at = open.beginning.unwrap_or_default();
         let freeing = self.train;
@@ -81,7 +81,7 @@ impl Builder {
             left_edge: half.snd_una,
             acks_lost: false,
             loss_hints: open.loss_hints,
-            recovering: at.phase == Phase::Recovery,
+            recovering: at.phase == CongestionPhase::Recovery,
             recovered: open.recovered.clone(),
             hole: self.holes.longest(open.closed_hole, self.burst.end, ending.time),
             left_out: open.left_out,

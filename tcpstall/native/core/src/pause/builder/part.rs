@@ -1,13 +1,13 @@
 //! The next part of one sender's pauses: those that are over are let go, the pause that lasts continues.
 
-use super::{Builder, Kept, PAUSE_LIMIT, Repairs};
+use super::{Builder, KeptPauses, PAUSE_LIMIT, Repairs};
 use crate::pause::bottleneck::Bottleneck;
 use crate::time::Nanos;
 
 impl Builder {
     /// Pauses and stretches of a busy path that are remembered.
     pub fn past(&self) -> usize {
-        self.pauses.len() + self.bottleneck.as_ref().map_or(0, |bottleneck| bottleneck.stretches())
+        self.pauses.len() + self.bottleneck.as_ref().map_or(0, |bottleneck| bottleneck.busy_periods())
     }
 
     /// The builder with its present burst or pause, and no pause.
@@ -15,7 +15,7 @@ impl Builder {
         Builder {
             taken_for_timeout: None,
             full_for: Nanos::ZERO,
-            pauses: Kept::default(),
+            pauses: KeptPauses::default(),
             pause_room: PAUSE_LIMIT,
             dropped: 0,
             untold_from: None,

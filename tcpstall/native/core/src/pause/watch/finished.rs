@@ -2,7 +2,7 @@
 
 use super::Finished;
 use crate::flow::{Connection, End, clock_steps::ClockSteps, first_payload::FirstPayloads, rounds::Rounds};
-use crate::pause::repairs::Totals;
+use crate::pause::repairs::RepairTotals;
 use crate::pause::spikes::Spikes;
 use crate::sender::Cwnd;
 use crate::time::Nanos;
@@ -57,7 +57,7 @@ impl Finished {
     }
 
     /// Number of a sender's repairs, by trigger.
-    pub fn repairs(&self, sender: End) -> Totals {
+    pub fn repairs(&self, sender: End) -> RepairTotals {
         self.watch.builders[sender].repairs()
     }
 

@@ -3,7 +3,7 @@
 use super::{Builder, Connection, Rounds, Spikes, Watch};
 
 impl Watch {
-    /// Pauses, stretches of a busy path and rounds that are remembered.
+    /// Pauses, busy periods of the path and rounds that are remembered.
     pub fn past(&self) -> usize {
         self.builders.iter().map(Builder::past).sum::<usize>() + self.rounds.rounds().len()
     }

@@ -12,7 +12,7 @@ use crate::time::Nanos;
 
 /// State of the application.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Writer {
+pub(super) enum ApplicationState {
     /// The connection is not open.
     Closed,
     /// The application waits for its step's turn.
@@ -44,7 +44,7 @@ pub(super) enum Purpose {
 pub(super) struct Host {
     pub(super) end: End,
     // Application.
-    pub(super) writer: Writer,
+    pub(super) writer: ApplicationState,
     pub(super) step: usize,
     pub(super) written: i64,
     pub(super) blocked: bool,
@@ -108,7 +108,7 @@ impl Host {
         let own = &setup.ends[end];
         Host {
             end,
-            writer: Writer::Closed,
+            writer: ApplicationState::Closed,
             step: 0,
             written: FIRST,
             blocked: false,
@@ -211,8 +211,8 @@ impl Host {
     }
 
     pub(super) fn opens(&mut self, world: &mut World<'_>) {
-        if self.writer == Writer::Closed {
-            self.writer = Writer::Waiting;
+        if self.writer == ApplicationState::Closed {
+            self.writer = ApplicationState::Waiting;
             self.last_sent = world.now;
             self.goes_on(world);
         }

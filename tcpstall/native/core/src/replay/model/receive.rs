@@ -2,7 +2,7 @@
 
 use super::host::{CONVERSATION, FIRST, Host};
 use super::{Event, Packet, World};
-use crate::replay::setup::Opening;
+use crate::replay::setup::WindowOpening;
 use crate::time::Nanos;
 
 /// Window of a receiver that never announced one: the largest that any sender may use (RFC 7323 §2.3).
@@ -159,7 +159,7 @@ impl Host {
     }
 
     /// Window between two captured acknowledgements, assumed to have grown evenly; after the last it stays.
-    fn between(&self, openings: &[Opening]) -> i64 {
+    fn between(&self, openings: &[WindowOpening]) -> i64 {
         // Data that the reader still has to make room for is no growth.
         let Some(before) = openings[..self.opened].last() else { return 0 };
         if before.after > Nanos::ZERO && self.wanted_edge < before.edge {

@@ -2,11 +2,11 @@
 
 use super::*;
 use crate::replay::change::{Change, View};
-use crate::replay::setup::{Earlier, HostSetup, Level, Opening, Reuse, Span, Step};
+use crate::replay::setup::{BufferLevel, Earlier, HostSetup, Reuse, Span, WindowOpening, WriteStep};
 
 const RTT: Nanos = Nanos::from_millis(100);
 
-fn end(steps: Vec<Step>) -> HostSetup {
+fn end(steps: Vec<WriteStep>) -> HostSetup {
     HostSetup {
         steps,
         mss: 1_000,
@@ -18,7 +18,7 @@ fn end(steps: Vec<Step>) -> HostSetup {
         pace: None,
         losses: Vec::new(),
         delayed_ack: Nanos::from_millis(40),
-        openings: vec![Opening { arrived: 1, edge: 1 << 24, after: Nanos::ZERO }],
+        openings: vec![WindowOpening { arrived: 1, edge: 1 << 24, after: Nanos::ZERO }],
         most_out: 0,
         reads: None,
         rate: None,
@@ -27,8 +27,8 @@ fn end(steps: Vec<Step>) -> HostSetup {
 
 /// A request of 100 bytes, and the response after `think`.
 fn download(bytes: i64, think: Nanos) -> Setup {
-    let request = Step { heard: 0, pause: Nanos::ZERO, bytes: 100 };
-    let response = Step { heard: 101, pause: think, bytes };
+    let request = WriteStep { heard: 0, pause: Nanos::ZERO, bytes: 100 };
+    let response = WriteStep { heard: 101, pause: think, bytes };
     Setup {
         ends: [end(vec![request]), end(vec![response])],
         rtt: RTT,
@@ -65,7 +65,7 @@ fn thought_adds_what_it_takes() {
 fn a_window_of_ten_segments_lets_ten_go_each_round() {
     let mut setup = download(100_000, Nanos::ZERO);
     setup.ends[0].openings = (0..=100)
-        .map(|at| Opening { arrived: 1 + at * 1_000, edge: 10_001 + at * 1_000, after: Nanos::ZERO })
+        .map(|at| WindowOpening { arrived: 1 + at * 1_000, edge: 10_001 + at * 1_000, after: Nanos::ZERO })
         .collect();
     assert_eq!(rounds(&setup), 11.0);
 }
@@ -73,7 +73,7 @@ fn a_window_of_ten_segments_lets_ten_go_each_round() {
 #[test]
 fn a_send_buffer_of_ten_segments_does_the_same() {
     let mut setup = download(100_000, Nanos::ZERO);
-    setup.ends[1].send_buffer = vec![Level { until: i64::MAX, full: 10_000, wake: 0 }];
+    setup.ends[1].send_buffer = vec![BufferLevel { until: i64::MAX, full: 10_000, wake: 0 }];
     assert_eq!(rounds(&setup), 11.0);
 }
 
@@ -115,8 +115,8 @@ fn a_lost_syn_costs_its_timeout() {
 #[test]
 fn an_idle_longer_than_the_timeout_lowers_the_window() {
     let mut setup = download(150_000, Nanos::ZERO);
-    setup.ends[0].steps.push(Step { heard: 150_001, pause: Nanos::from_millis(5_000), bytes: 100 });
-    setup.ends[1].steps.push(Step { heard: 201, pause: Nanos::ZERO, bytes: 150_000 });
+    setup.ends[0].steps.push(WriteStep { heard: 150_001, pause: Nanos::from_millis(5_000), bytes: 100 });
+    setup.ends[1].steps.push(WriteStep { heard: 201, pause: Nanos::ZERO, bytes: 150_000 });
     let restarted = play(&setup).expect("it ends").transfer;
     setup.ends[1].idle_restart = false;
     let kept = play(&setup).expect("it ends").transfer;
@@ -125,10 +125,10 @@ fn an_idle_longer_than_the_timeout_lowers_the_window() {
 
 #[test]
 fn a_second_small_write_waits_for_the_delayed_acknowledgement_of_the_first() {
-    let small = |heard| Step { heard, pause: Nanos::ZERO, bytes: 100 };
+    let small = |heard| WriteStep { heard, pause: Nanos::ZERO, bytes: 100 };
     let mut setup = download(100, Nanos::ZERO);
     setup.ends[0].steps = vec![small(0), small(0), small(101), small(0)];
-    setup.ends[1].steps = vec![Step { heard: 201, ..small(0) }, Step { heard: 401, ..small(0) }];
+    setup.ends[1].steps = vec![WriteStep { heard: 201, ..small(0) }, WriteStep { heard: 401, ..small(0) }];
     let held = play(&setup).expect("it ends").transfer;
     setup.ends[0].nagle = false;
     let free = play(&setup).expect("it ends").transfer;
@@ -159,7 +159,7 @@ fn a_flow_of_a_hundred_thousand_segments_is_played() {
 #[test]
 fn a_used_connection_delays_the_acknowledgement_that_nagle_waits_for() {
     let mut setup = download(250, Nanos::ZERO);
-    setup.ends[1].steps.push(Step { heard: 0, pause: Nanos::ZERO, bytes: 900 });
+    setup.ends[1].steps.push(WriteStep { heard: 0, pause: Nanos::ZERO, bytes: 900 });
     setup.spans[0].answered = 1 + 1_150;
     let fresh = play(&setup).expect("it ends").transfer;
     assert_eq!(fresh, RTT.times(3), "handshake, first write, second write after its acknowledgement");
@@ -175,7 +175,7 @@ fn a_used_connection_delays_the_acknowledgement_that_nagle_waits_for() {
 #[test]
 fn a_used_connection_keeps_the_window_that_its_receiver_has_grown() {
     let mut setup = download(300_000, Nanos::ZERO);
-    let grows = |at: i64| Opening { arrived: 1 + at, edge: 1 + 2 * at + 20_000, after: Nanos::ZERO };
+    let grows = |at: i64| WindowOpening { arrived: 1 + at, edge: 1 + 2 * at + 20_000, after: Nanos::ZERO };
     setup.ends[0].openings = (0..=300).map(|at| grows(at * 1_000)).collect();
     let fresh = rounds(&setup);
     setup.reuse = Some(Reuse { idle: Nanos::ZERO });

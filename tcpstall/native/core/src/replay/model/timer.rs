@@ -2,7 +2,7 @@
 
 use super::host::{Host, Purpose};
 use super::{Event, World};
-use crate::sender::cwnd::Phase;
+use crate::sender::cwnd::CongestionPhase;
 use crate::sender::timers::{TICK, probe_timeout};
 use crate::time::Nanos;
 
@@ -21,18 +21,19 @@ impl Host {
             }
             return;
         }
-        let tail = self.board.sacked() == 0 && self.board.lost() == 0 && self.cwnd.phase() != Phase::Recovery;
+        let tail = self.board.sacked() == 0 && self.board.lost() == 0 && self.cwnd.phase() != CongestionPhase::Recovery;
         let late = Nanos(TICK.0 / 2);
-        let span = if self.board.sacked() > 0 && self.board.lost() == 0 && self.cwnd.phase() != Phase::Recovery {
-            self.purpose = Purpose::Reordering;
-            Nanos(self.least_rtt.unwrap_or_default().0 / 4)
-        } else if tail && world.setup.sack && !self.probed && self.backoff == 0 {
-            self.purpose = Purpose::Probe;
-            probe_timeout(self.srtt, self.board.in_flight()).min(self.rto()) + late
-        } else {
-            self.purpose = Purpose::Timeout;
-            self.rto().times(1 << self.backoff.min(MOST_DOUBLINGS)) + late
-        };
+        let span =
+            if self.board.sacked() > 0 && self.board.lost() == 0 && self.cwnd.phase() != CongestionPhase::Recovery {
+                self.purpose = Purpose::Reordering;
+                Nanos(self.least_rtt.unwrap_or_default().0 / 4)
+            } else if tail && world.setup.sack && !self.probed && self.backoff == 0 {
+                self.purpose = Purpose::Probe;
+                probe_timeout(self.srtt, self.board.in_flight()).min(self.rto()) + late
+            } else {
+                self.purpose = Purpose::Timeout;
+                self.rto().times(1 << self.backoff.min(MOST_DOUBLINGS)) + late
+            };
         world.after(span, Event::Timer(self.end, self.timer));
     }
 

@@ -2,7 +2,7 @@
 
 use std::cmp::Ordering;
 
-use super::host::{FIRST, Host, Writer};
+use super::host::{ApplicationState, FIRST, Host};
 use super::{Event, World};
 use crate::replay::setup::UNLIMITED;
 use crate::time::Nanos;
@@ -17,29 +17,29 @@ impl Host {
         loop {
             let state = self.writer;
             match state {
-                Writer::Waiting => {
+                ApplicationState::Waiting => {
                     let Some(step) = self.setup(world).steps.get(self.step) else {
-                        self.writer = Writer::Done;
+                        self.writer = ApplicationState::Done;
                         return;
                     };
                     if self.rcv_nxt < step.heard {
                         return;
                     }
-                    self.writer = Writer::Thinking;
+                    self.writer = ApplicationState::Thinking;
                     world.after(step.pause, Event::Write(self.end));
                     return;
                 }
-                Writer::Writing(left) if !self.fills(left, world) => return,
-                Writer::Writing(_) => self.writer = Writer::Returning,
-                Writer::Returning => {
+                ApplicationState::Writing(left) if !self.fills(left, world) => return,
+                ApplicationState::Writing(_) => self.writer = ApplicationState::Returning,
+                ApplicationState::Returning => {
                     let buffered = !self.setup(world).send_buffer.is_empty();
                     if !buffered && self.snd_nxt < self.written - WRITTEN_AHEAD {
                         return;
                     }
                     self.step += 1;
-                    self.writer = Writer::Waiting;
+                    self.writer = ApplicationState::Waiting;
                 }
-                Writer::Closed | Writer::Thinking | Writer::Done => return,
+                ApplicationState::Closed | ApplicationState::Thinking | ApplicationState::Done => return,
             }
         }
     }
@@ -49,7 +49,7 @@ impl Host {
         let bytes = self.setup(world).steps[self.step].bytes;
         self.starts.push((self.written, world.now));
         self.idles(world);
-        self.writer = Writer::Writing(bytes);
+        self.writer = ApplicationState::Writing(bytes);
         self.goes_on(world);
     }
 
@@ -82,10 +82,10 @@ impl Host {
             woken = false;
             self.written += taken;
             left -= taken;
-            self.writer = Writer::Writing(left);
+            self.writer = ApplicationState::Writing(left);
             self.sends(world);
         }
-        self.writer = Writer::Writing(left);
+        self.writer = ApplicationState::Writing(left);
         left == 0
     }
 

@@ -5,7 +5,7 @@ use hashbrown::HashMap;
 use crate::causes::Cause;
 use crate::flow::End;
 use crate::replay::record::{PassingKind, Record, Silence};
-use crate::replay::setup::{Level, UNLIMITED};
+use crate::replay::setup::{BufferLevel, UNLIMITED};
 use crate::sender::cwnd::INITIAL_WINDOW;
 use crate::sender::timers::TICK;
 use crate::time::Nanos;
@@ -53,7 +53,7 @@ pub(super) fn initial_window(record: &Record, end: End) -> u32 {
 
 /// Levels to which a writer fills its buffer, and levels at which it wakes: between two waits for the buffer the later
 /// one's.
-pub(super) fn send_buffer(record: &Record, end: End) -> Vec<Level> {
+pub(super) fn send_buffer(record: &Record, end: End) -> Vec<BufferLevel> {
     let silences = &record.silences[end];
     let blocked = |silence: &&Silence| silence.cause == Cause::SndbufLimited && silence.next.is_some();
     if silences.iter().filter(blocked).count() < ENOUGH {
@@ -69,9 +69,9 @@ pub(super) fn send_buffer(record: &Record, end: End) -> Vec<Level> {
             // Something else stopped the sender here, so the buffer held at least as much.
             false => (UNLIMITED, UNLIMITED),
         };
-        Some(Level { until, full, wake })
+        Some(BufferLevel { until, full, wake })
     };
-    let mut levels: Vec<Level> = silences.iter().filter_map(level).collect();
+    let mut levels: Vec<BufferLevel> = silences.iter().filter_map(level).collect();
     // Space that acknowledgements free while the writer fills is filled and sent too.
     for at in 1..levels.len() {
         let (before, own) = (levels[at - 1], &mut levels[at]);
@@ -79,7 +79,7 @@ pub(super) fn send_buffer(record: &Record, end: End) -> Vec<Level> {
             own.full = own.full.max(own.until - before.until);
         }
     }
-    levels.push(Level { until: i64::MAX, full: UNLIMITED, wake: UNLIMITED });
+    levels.push(BufferLevel { until: i64::MAX, full: UNLIMITED, wake: UNLIMITED });
     levels
 }
 

@@ -63,7 +63,7 @@ impl Serialize for Refusal {
 
 /// Recovered setup of a connection.
 #[derive(Clone, Debug)]
-pub struct Recovered {
+pub struct RecoveredSetup {
     /// Input of the model.
     pub setup: Setup,
     /// Captured time from the client's SYN to the arrival of the last byte.
@@ -71,7 +71,7 @@ pub struct Recovered {
 }
 
 /// The setup of a connection, or the reason why it cannot be recovered.
-pub fn recover(record: &Record) -> Result<Recovered, Refusal> {
+pub fn recover(record: &Record) -> Result<RecoveredSetup, Refusal> {
     refuse(record)?;
     let (Some(rtt), Some(syn)) = (record.row.base_rtt_ns, record.syn) else { return Err(Refusal::NoRoundTrip) };
     let [Some(to_client), Some(to_server)] = record.distances else { return Err(Refusal::NoRoundTrip) };
@@ -96,7 +96,7 @@ pub fn recover(record: &Record) -> Result<Recovered, Refusal> {
         reuse: None,
         spans: record.spans.clone(),
     };
-    Ok(Recovered { setup, transfer: (last - begin).or_zero() })
+    Ok(RecoveredSetup { setup, transfer: (last - begin).or_zero() })
 }
 
 fn recover_end(record: &Record, end: End, distances: [Nanos; 2], heard: &[Arrivals; 2], rtt: Nanos) -> HostSetup {

@@ -10,7 +10,7 @@ use crate::causes::Cause;
 use crate::flow::End;
 use crate::replay::model::WRITTEN_AHEAD;
 use crate::replay::record::{Passing, PassingKind, Record};
-use crate::replay::setup::Step;
+use crate::replay::setup::WriteStep;
 use crate::time::Nanos;
 
 /// Shortest pause between two writes; a shorter one is the host's own.
@@ -26,7 +26,7 @@ pub(super) struct Writing {
 }
 
 /// The writes of one end, at a round trip of `distance` from the tap, which received its peer's data as in `heard`.
-pub(super) fn steps(record: &Record, end: End, distance: Nanos, heard: &Arrivals, writing: Writing) -> Vec<Step> {
+pub(super) fn steps(record: &Record, end: End, distance: Nanos, heard: &Arrivals, writing: Writing) -> Vec<WriteStep> {
     let Writing { buffered, nagle } = writing;
     // After a wait for the application a new write begins; where Nagle's rule held a segment back, that had been
     // written already.
@@ -105,7 +105,7 @@ struct Writer<'a> {
     heard: &'a Arrivals,
     buffered: bool,
     nagle: bool,
-    steps: Vec<Step>,
+    steps: Vec<WriteStep>,
     /// Start and departure of each frame of the present write.
     sent: Vec<(i64, Nanos)>,
     /// The peer's data received before the present write.
@@ -131,7 +131,7 @@ impl Writer<'_> {
         if self.steps.is_empty() {
             return self.sends(passing, true);
         }
-        self.steps.push(Step { heard: 0, pause: Nanos::ZERO, bytes: passing.bytes });
+        self.steps.push(WriteStep { heard: 0, pause: Nanos::ZERO, bytes: passing.bytes });
         self.sent.clear();
         self.sent.push((passing.start, passing.time - Nanos(self.distance.0 / 2)));
     }
@@ -149,7 +149,7 @@ impl Writer<'_> {
         let arrived = self.heard.at(ack).filter(|_| ack > self.told.max(1));
         let from = arrived.max(self.returned()).or(self.opened).unwrap_or(time);
         let heard = if arrived.is_some() { ack } else { 0 };
-        self.steps.push(Step { heard, pause: (time - from).or_zero(), bytes: passing.bytes });
+        self.steps.push(WriteStep { heard, pause: (time - from).or_zero(), bytes: passing.bytes });
         self.told = self.told.max(ack);
         self.sent.clear();
     }

@@ -3,7 +3,7 @@
 use super::Arrivals;
 use crate::flow::End;
 use crate::replay::record::Record;
-use crate::replay::setup::Opening;
+use crate::replay::setup::WindowOpening;
 use crate::time::Nanos;
 
 /// Initial window of a receiver without a captured window: the largest unscaled field (RFC 9293 §3.1).
@@ -12,26 +12,26 @@ const UNSCALED: i64 = 65_535;
 const FIRST: i64 = 1;
 
 /// Windows of one end, at a round trip of `distance` from the tap.
-pub(super) fn openings(record: &Record, end: End, distance: Nanos, heard: &Arrivals) -> Vec<Opening> {
-    let mut openings: Vec<Opening> = Vec::new();
+pub(super) fn openings(record: &Record, end: End, distance: Nanos, heard: &Arrivals) -> Vec<WindowOpening> {
+    let mut openings: Vec<WindowOpening> = Vec::new();
     let own = record.passings.iter().filter(|passing| passing.sender == end);
     for passing in own {
         let (Some(ack), Some(edge)) = (passing.ack, passing.edge) else { continue };
         let Some(last) = openings.last().copied() else {
-            openings.push(Opening { arrived: ack.min(FIRST), edge, after: Nanos::ZERO });
+            openings.push(WindowOpening { arrived: ack.min(FIRST), edge, after: Nanos::ZERO });
             continue;
         };
         let highest = openings.iter().rev().take(2).map(|opening| opening.edge).max().unwrap_or(last.edge);
         if ack > last.arrived {
-            openings.push(Opening { arrived: ack, edge: edge.max(highest), after: Nanos::ZERO });
+            openings.push(WindowOpening { arrived: ack, edge: edge.max(highest), after: Nanos::ZERO });
         } else if ack == last.arrived && edge > highest {
             let left = passing.time - Nanos(distance.0 / 2);
             let waited = heard.at(ack).filter(|_| ack > FIRST).map_or(Nanos::ZERO, |arrived| left - arrived);
-            openings.push(Opening { arrived: ack, edge, after: waited.or_zero() });
+            openings.push(WindowOpening { arrived: ack, edge, after: waited.or_zero() });
         }
     }
     if openings.is_empty() {
-        openings.push(Opening { arrived: FIRST, edge: FIRST + UNSCALED, after: Nanos::ZERO });
+        openings.push(WindowOpening { arrived: FIRST, edge: FIRST + UNSCALED, after: Nanos::ZERO });
     }
     openings
 }

@@ -26,7 +26,7 @@ fn full_rounds_double_the_window() {
         round(&mut model, &mut sent, out);
         assert_eq!(model.segments(), expected);
     }
-    assert_eq!(model.phase(), Phase::SlowStart);
+    assert_eq!(model.phase(), CongestionPhase::SlowStart);
 }
 
 #[test]
@@ -75,7 +75,7 @@ fn a_loss_lowers_the_window_once_a_flight() {
     let lowered = model.segments();
     assert_eq!(lowered, 56, "717/1024 of 80");
     model.on_loss(70, sent + 80, sent + 10);
-    assert_eq!((model.segments(), model.losses(), model.phase()), (lowered, 1, Phase::Recovery));
+    assert_eq!((model.segments(), model.losses(), model.phase()), (lowered, 1, CongestionPhase::Recovery));
 }
 
 #[test]
@@ -118,7 +118,7 @@ fn a_train_of_acks_half_a_round_trip_long_ends_slow_start() {
     for _ in 0..4 {
         clocked_round(&mut model, &mut sent, &mut now, Nanos::from_millis(1), RTT);
     }
-    assert_eq!(model.phase(), Phase::CongestionAvoidance);
+    assert_eq!(model.phase(), CongestionPhase::CongestionAvoidance);
     assert!((25..40).contains(&model.segments()), "{} segments", model.segments());
 }
 
@@ -128,9 +128,9 @@ fn a_round_trip_that_rises_ends_slow_start() {
     let spacing = Nanos::from_micros(10);
     clocked_round(&mut model, &mut sent, &mut now, spacing, RTT);
     clocked_round(&mut model, &mut sent, &mut now, spacing, RTT + Nanos::from_millis(1));
-    assert_eq!((model.segments(), model.phase()), (40, Phase::SlowStart), "1 ms is no sign of a queue");
+    assert_eq!((model.segments(), model.phase()), (40, CongestionPhase::SlowStart), "1 ms is no sign of a queue");
     clocked_round(&mut model, &mut sent, &mut now, spacing, RTT + Nanos::from_millis(5));
-    assert_eq!(model.phase(), Phase::CongestionAvoidance);
+    assert_eq!(model.phase(), CongestionPhase::CongestionAvoidance);
 }
 
 #[test]
@@ -140,7 +140,7 @@ fn a_flight_that_hystart_would_not_have_allowed_shows_a_sender_without_it() {
         clocked_round(&mut model, &mut sent, &mut now, Nanos::from_millis(1), RTT);
     }
     model.on_send(80, sent, sent + 80);
-    assert_eq!((model.segments(), model.phase()), (80, Phase::SlowStart));
+    assert_eq!((model.segments(), model.phase()), (80, CongestionPhase::SlowStart));
 }
 
 #[test]
@@ -176,7 +176,7 @@ fn a_loss_during_recovery_lowers_the_window_once_more_when_that_is_over() {
     model.on_loss(160, sent, sent - 160);
     assert_eq!(model.segments(), 112);
     model.on_ack(1, &AckSample { holes: true, snd_nxt: sent + 100, ..acknowledged(sent) });
-    assert_eq!((model.segments(), model.losses(), model.phase()), (78, 2, Phase::Recovery));
+    assert_eq!((model.segments(), model.losses(), model.phase()), (78, 2, CongestionPhase::Recovery));
 }
 
 #[test]

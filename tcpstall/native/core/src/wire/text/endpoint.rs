@@ -3,11 +3,11 @@
 use std::net::Ipv6Addr;
 
 use super::cursor::{Cursor, decimal};
-use super::names::Names;
+use super::names::ReplacedNames;
 use crate::wire::{Address, Endpoint};
 
 /// Reads one end of a connection; `None` for an address without a port or for text that is neither address nor name.
-pub(super) fn read(text: &[u8], names: &mut Names) -> Option<Endpoint> {
+pub(super) fn read(text: &[u8], names: &mut ReplacedNames) -> Option<Endpoint> {
     if let Some(endpoint) = dotted(text) {
         return Some(endpoint);
     }

@@ -22,7 +22,7 @@ use hashbrown::HashMap;
 
 use self::clock::{PrintedClock, Stamp};
 use self::fields::Printed;
-use self::names::Names;
+use self::names::ReplacedNames;
 use self::numbers::Numbers;
 use self::remark::Remark;
 use self::talk::{LineKind, Talk};
@@ -32,7 +32,7 @@ use crate::wire::{Address, Endpoint, Segment};
 
 /// Classification of one line.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub enum Reading {
+pub enum TextLine {
     /// A TCP segment. A segment from a tunnel that has a line of its own comes after its packet's own reading.
     Segment(Segment),
     /// A mark that lines were left out here (`......`, `[snip]`).
@@ -51,7 +51,7 @@ pub enum Reading {
 #[derive(Debug, Default)]
 pub struct Paste {
     clock: PrintedClock,
-    names: Names,
+    names: ReplacedNames,
     connections: HashMap<(Endpoint, Endpoint), Numbers>,
     head: Option<Head>,
     packets: u64,
@@ -78,16 +78,16 @@ impl Paste {
     }
 
     /// Reads the next line, given without its line end.
-    pub fn line(&mut self, line: &[u8]) -> Reading {
+    pub fn line(&mut self, line: &[u8]) -> TextLine {
         let mut scratch = std::mem::take(&mut self.scratch);
         let reading = self.read(clean::plain(line, &mut scratch));
         self.scratch = scratch;
         reading
     }
 
-    /// Ends the paste: [`Reading::Damaged`] if the last packet lacks its second line.
-    pub fn finish(&mut self) -> Reading {
-        if self.give_up_head() { Reading::Damaged } else { Reading::Remark }
+    /// Ends the paste: [`TextLine::Damaged`] if the last packet lacks its second line.
+    pub fn finish(&mut self) -> TextLine {
+        if self.give_up_head() { TextLine::Damaged } else { TextLine::Remark }
     }
 
     /// True if the times have a date; otherwise they count from 1970-01-01.
@@ -105,7 +105,7 @@ impl Paste {
         self.packets
     }
 
-    /// Unreadable packets so far. The number exceeds the returned [`Reading::Damaged`] by the packets whose second line
+    /// Unreadable packets so far. The number exceeds the returned [`TextLine::Damaged`] by the packets whose second line
     /// never came: their first line had been returned as a remark.
     pub fn damaged(&self) -> u64 {
         self.damaged
@@ -121,17 +121,17 @@ impl Paste {
         self.names.services()
     }
 
-    fn read(&mut self, line: &[u8]) -> Reading {
+    fn read(&mut self, line: &[u8]) -> TextLine {
         match clock::stamp(line.strip_prefix(b"^C").unwrap_or(line)) {
             Some((stamp, text)) => self.timed(stamp, text),
             None => self.untimed(line.trim_ascii_start()),
         }
     }
 
-    fn timed(&mut self, stamp: Stamp, text: &[u8]) -> Reading {
+    fn timed(&mut self, stamp: Stamp, text: &[u8]) -> TextLine {
         let kind = talk::kind(text);
         if matches!(kind, LineKind::NoPacket) {
-            return Reading::Remark;
+            return TextLine::Remark;
         }
         self.give_up_head();
         self.packets += 1;
@@ -142,20 +142,20 @@ impl Paste {
         };
         match kind {
             LineKind::Tcp(talk) => self.segment(head(talk.head, true), talk),
-            LineKind::TcpHead => self.await_segment(head(text, true), Reading::Remark),
-            LineKind::OtherIp => self.await_segment(head(text, false), Reading::NotTcp),
-            LineKind::NotIp => self.await_segment(head(text, false), Reading::NotIp),
+            LineKind::TcpHead => self.await_segment(head(text, true), TextLine::Remark),
+            LineKind::OtherIp => self.await_segment(head(text, false), TextLine::NotTcp),
+            LineKind::NotIp => self.await_segment(head(text, false), TextLine::NotIp),
             LineKind::Broken | LineKind::NoPacket => self.broken(),
         }
     }
 
-    fn await_segment(&mut self, head: Head, reading: Reading) -> Reading {
+    fn await_segment(&mut self, head: Head, reading: TextLine) -> TextLine {
         self.head = Some(head);
         reading
     }
 
     /// Reads a line without a time: a packet's second line, or a remark.
-    fn untimed(&mut self, line: &[u8]) -> Reading {
+    fn untimed(&mut self, line: &[u8]) -> TextLine {
         let promised = self.head.is_some_and(|head| head.promised);
         match talk::kind(line) {
             LineKind::Tcp(talk) => match self.head.take() {
@@ -171,41 +171,41 @@ impl Paste {
             }
             LineKind::OtherIp if promised => {
                 self.head = None;
-                Reading::NotTcp
+                TextLine::NotTcp
             }
             LineKind::OtherIp | LineKind::TcpHead => {
                 // The inner IP header of a tunnel.
                 if let (Some(head), (Some(id), ttl)) = (&mut self.head, talk::ip_fields(line)) {
                     (head.ip_id, head.ttl) = (Some(id), ttl);
                 }
-                Reading::Remark
+                TextLine::Remark
             }
             _ => self.remark(line),
         }
     }
 
-    fn remark(&mut self, line: &[u8]) -> Reading {
+    fn remark(&mut self, line: &[u8]) -> TextLine {
         match remark::read(line) {
             Remark::LeftOut => {
                 self.give_up_head();
-                return Reading::LeftOut;
+                return TextLine::LeftOut;
             }
             Remark::DroppedByKernel(packets) => {
                 self.dropped_by_kernel = Some(self.dropped_by_kernel.unwrap_or(0).saturating_add(packets));
             }
             Remark::Other => {}
         }
-        Reading::Remark
+        TextLine::Remark
     }
 
-    fn segment(&mut self, head: Head, talk: Talk<'_>) -> Reading {
+    fn segment(&mut self, head: Head, talk: Talk<'_>) -> TextLine {
         let printed =
             if fields::is_tcp(talk.segment) { fields::read(talk.segment) } else { classic::read(talk.segment) };
         let source = endpoint::read(talk.source, &mut self.names);
         let destination = endpoint::read(talk.destination, &mut self.names);
         match (printed, source, destination) {
             (Some(printed), Some(source), Some(destination)) => {
-                Reading::Segment(self.assemble(head, source, destination, &printed))
+                TextLine::Segment(self.assemble(head, source, destination, &printed))
             }
             _ => self.broken(),
         }
@@ -241,9 +241,9 @@ impl Paste {
         }
     }
 
-    fn broken(&mut self) -> Reading {
+    fn broken(&mut self) -> TextLine {
         self.damaged += 1;
-        Reading::Damaged
+        TextLine::Damaged
     }
 
     /// Counts a first line whose second line never came; true if there was one.

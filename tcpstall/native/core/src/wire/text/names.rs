@@ -20,7 +20,7 @@ const DYNAMIC_PORTS: u16 = u16::MAX - FIRST_DYNAMIC_PORT + 1;
 /// service name that is not in the table becomes a dynamic port, also made from the name; two such names with the same
 /// port take neighbouring ports, which is consistent within the paste.
 #[derive(Debug, Default)]
-pub(super) struct Names {
+pub(super) struct ReplacedNames {
     hosts: Vec<(String, Address)>,
     known_hosts: HashSet<u64>,
     services: Vec<(String, u16)>,
@@ -28,7 +28,7 @@ pub(super) struct Names {
     taken: HashSet<u16>,
 }
 
-impl Names {
+impl ReplacedNames {
     /// Host names in order of appearance, each with its address.
     pub(super) fn hosts(&self) -> &[(String, Address)] {
         &self.hosts
@@ -88,11 +88,11 @@ fn hash(name: &[u8]) -> u64 {
 
 #[cfg(test)]
 mod tests {
-    use super::{DYNAMIC_PORTS, Names};
+    use super::{DYNAMIC_PORTS, ReplacedNames};
 
     #[test]
     fn more_services_than_ports_have_no_port() {
-        let mut names = Names::default();
+        let mut names = ReplacedNames::default();
         let mut port = |number: u16| names.port(format!("unheard-of-{number}").as_bytes());
         assert!((0..DYNAMIC_PORTS).all(|number| port(number).is_some()));
         assert_eq!(port(DYNAMIC_PORTS), None);

@@ -3,7 +3,7 @@
 use super::{reading, segment, segments, v4};
 use crate::packet_no::PacketNo;
 use crate::seq::SeqNo;
-use crate::wire::text::{Paste, Reading};
+use crate::wire::text::{Paste, TextLine};
 use crate::wire::{Address, Flags, SackBlock, Timestamps};
 
 #[test]
@@ -58,12 +58,12 @@ fn two_lines_of_verbose_output_are_one_packet() {
     let head = "10:00:00.000000 IP (tos 0x0, ttl 63, id 39999, offset 0, flags [DF], proto TCP (6), length 60)";
     let body = "    10.0.0.1.1 > 10.0.0.2.2: Flags [S], cksum 0xcd74 (incorrect -> 0x0e82), seq 7, win 9, options [mss 1460], length 0";
     let mut paste = Paste::new();
-    assert_eq!(paste.line(head.as_bytes()), Reading::Remark);
-    assert_eq!(paste.line(b""), Reading::Remark);
-    let Reading::Segment(segment) = paste.line(body.as_bytes()) else { panic!("no segment") };
+    assert_eq!(paste.line(head.as_bytes()), TextLine::Remark);
+    assert_eq!(paste.line(b""), TextLine::Remark);
+    let TextLine::Segment(segment) = paste.line(body.as_bytes()) else { panic!("no segment") };
     assert_eq!((segment.packet, segment.ip_id, segment.ttl), (PacketNo(1), Some(39999), Some(63)));
     assert_eq!((segment.time.0, segment.seq, segment.mss), (36_000_000_000_000, SeqNo(7), Some(1460)));
-    assert_eq!((paste.finish(), paste.packets(), paste.damaged()), (Reading::Remark, 1, 0));
+    assert_eq!((paste.finish(), paste.packets(), paste.damaged()), (TextLine::Remark, 1, 0));
 }
 
 #[test]
@@ -71,9 +71,9 @@ fn a_first_line_without_its_second_is_damaged() {
     let head = b"10:00:00.000000 IP (tos 0x0, ttl 63, id 3, offset 0, flags [DF], proto TCP (6), length 60)";
     let mut paste = Paste::new();
     paste.line(head);
-    assert_eq!(paste.line(head), Reading::Remark);
+    assert_eq!(paste.line(head), TextLine::Remark);
     assert_eq!(paste.damaged(), 1);
-    assert_eq!((paste.finish(), paste.damaged(), paste.packets()), (Reading::Damaged, 2, 2));
+    assert_eq!((paste.finish(), paste.damaged(), paste.packets()), (TextLine::Damaged, 2, 2));
 }
 
 #[test]
@@ -117,9 +117,9 @@ fn a_tunnelled_segment_on_its_own_line_belongs_to_the_packet_before() {
     let mut paste = Paste::new();
     assert_eq!(
         paste.line(b"10:00:00.5 IP 10.0.0.1.999 > 10.0.0.2.4789: VXLAN, flags [I] (0x08), vni 1"),
-        Reading::NotTcp
+        TextLine::NotTcp
     );
-    let Reading::Segment(inner) = paste.line(b"IP 10.9.0.1.4000 > 10.9.0.2.80: Flags [.], ack 7, win 9, length 0")
+    let TextLine::Segment(inner) = paste.line(b"IP 10.9.0.1.4000 > 10.9.0.2.80: Flags [.], ack 7, win 9, length 0")
     else {
         panic!("no segment")
     };
@@ -130,7 +130,7 @@ fn a_tunnelled_segment_on_its_own_line_belongs_to_the_packet_before() {
         b"\tIP (tos 0x0, ttl 61, id 9, offset 0, flags [DF], proto TCP (6), length 45)",
         b"    10.0.0.1.4000 > 10.0.0.2.80: Flags [.], ack 7, win 9, length 0",
     ];
-    let Reading::Segment(inner) = mpls.map(|line| paste.line(line))[2] else { panic!("no segment") };
+    let TextLine::Segment(inner) = mpls.map(|line| paste.line(line))[2] else { panic!("no segment") };
     assert_eq!((inner.packet, inner.ttl, inner.ip_id), (PacketNo(2), Some(61), Some(9)));
 }
 
@@ -181,18 +181,18 @@ fn old_tcpdump_is_read_too() {
 #[test]
 fn other_packets_are_told_apart() {
     let timed = |rest: &str| reading(&format!("10:00:00.000000 {rest}"));
-    assert_eq!(timed("IP 4.2.2.1.53 > 10.0.0.1.5: 45584 2/0/0 CNAME a.example., A 1.2.3.4 (78)"), Reading::NotTcp);
-    assert_eq!(timed("IP 10.0.0.1 > 10.0.0.2: ICMP echo request, id 1, seq 1, length 64"), Reading::NotTcp);
-    assert_eq!(timed("IP 10.0.0.1 > 10.0.0.2: ip-proto-6"), Reading::NotTcp);
-    assert_eq!(timed("IP6 fe80::1 > ff02::2: ICMP6, router solicitation, length 16"), Reading::NotTcp);
-    assert_eq!(timed("IP (tos 0x0, ttl 64, id 1, offset 0, flags [DF], proto UDP (17), length 60)"), Reading::NotTcp);
-    assert_eq!(timed("ARP, Request who-has 10.0.0.1 tell 10.0.0.2, length 46"), Reading::NotIp);
-    assert_eq!(timed("STP 802.1d, Config, Flags [none], bridge-id 8000.00, length 35"), Reading::NotIp);
+    assert_eq!(timed("IP 4.2.2.1.53 > 10.0.0.1.5: 45584 2/0/0 CNAME a.example., A 1.2.3.4 (78)"), TextLine::NotTcp);
+    assert_eq!(timed("IP 10.0.0.1 > 10.0.0.2: ICMP echo request, id 1, seq 1, length 64"), TextLine::NotTcp);
+    assert_eq!(timed("IP 10.0.0.1 > 10.0.0.2: ip-proto-6"), TextLine::NotTcp);
+    assert_eq!(timed("IP6 fe80::1 > ff02::2: ICMP6, router solicitation, length 16"), TextLine::NotTcp);
+    assert_eq!(timed("IP (tos 0x0, ttl 64, id 1, offset 0, flags [DF], proto UDP (17), length 60)"), TextLine::NotTcp);
+    assert_eq!(timed("ARP, Request who-has 10.0.0.1 tell 10.0.0.2, length 46"), TextLine::NotIp);
+    assert_eq!(timed("STP 802.1d, Config, Flags [none], bridge-id 8000.00, length 35"), TextLine::NotIp);
     assert_eq!(
         timed("66:77:88:99:aa:bb > ff:ff:ff:ff:ff:ff, ethertype ARP (0x0806), length 42: Request"),
-        Reading::NotIp
+        TextLine::NotIp
     );
-    assert_eq!(timed("INFO server started"), Reading::Remark);
+    assert_eq!(timed("INFO server started"), TextLine::Remark);
 }
 
 #[test]
@@ -201,7 +201,7 @@ fn half_and_hostile_lines_are_damaged() {
         "10:00:00.0 IP 10.0.0.1.1 > 10.0.0.2.2: Flags [P.], seq 1:148, ack 1, win 502, options [nop], length 147";
     let (readable, _) = whole.split_once(" options").unwrap();
     for end in "10:00:00.0 IP 1".len()..readable.len() - 1 {
-        assert_eq!(reading(&whole[..end]), Reading::Damaged, "{}", &whole[..end]);
+        assert_eq!(reading(&whole[..end]), TextLine::Damaged, "{}", &whole[..end]);
     }
     for rest in [
         "IP 10.0.0.1.1 > 10.0.0.2.2: tcp 1448",
@@ -216,6 +216,6 @@ fn half_and_hostile_lines_are_damaged() {
         "IP 10.0.0.1 > 10.0.0.2: Flags [S], seq 1, win 7, length 0",
         "IP fe80::1::2.1 > fe80::2.2: Flags [S], seq 1, win 7, length 0",
     ] {
-        assert_eq!(reading(&format!("10:00:00.0 {rest}")), Reading::Damaged, "{rest}");
+        assert_eq!(reading(&format!("10:00:00.0 {rest}")), TextLine::Damaged, "{rest}");
     }
 }

@@ -5,7 +5,7 @@ mod numbers;
 mod pastes;
 mod times;
 
-use super::{Paste, Reading};
+use super::{Paste, TextLine};
 use crate::wire::{Address, Endpoint, Segment};
 
 /// Reads all lines and returns the segments.
@@ -20,13 +20,13 @@ fn segment(line: &str) -> Segment {
 }
 
 /// Reads one line that must not be a segment.
-fn reading(line: &str) -> Reading {
+fn reading(line: &str) -> TextLine {
     Paste::new().line(line.as_bytes())
 }
 
-fn as_segment(reading: Reading) -> Option<Segment> {
+fn as_segment(reading: TextLine) -> Option<Segment> {
     match reading {
-        Reading::Segment(segment) => Some(segment),
+        TextLine::Segment(segment) => Some(segment),
         _ => None,
     }
 }

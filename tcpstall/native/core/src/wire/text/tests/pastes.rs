@@ -2,7 +2,7 @@
 
 use super::{as_segment, numbers, segment, segments};
 use crate::wire::Endpoint;
-use crate::wire::text::{Paste, Reading};
+use crate::wire::text::{Paste, TextLine};
 
 const PACKETS: [&str; 6] = [
     "11:21:45.942172 IP 192.168.247.130.58306 > 192.168.247.129.8888: Flags [S], seq 4207345593, win 64240, options [mss 1460,sackOK,TS val 366649653 ecr 0,nop,wscale 7], length 0",
@@ -42,8 +42,8 @@ fn a_terminal_gives_what_its_packet_lines_give() {
 #[test]
 fn a_terminal_gives_the_capture_loss_and_the_marks() {
     let mut paste = Paste::new();
-    let readings: Vec<Reading> = terminal().iter().map(|line| paste.line(line.as_bytes())).collect();
-    assert_eq!(readings.iter().filter(|&&reading| reading == Reading::LeftOut).count(), 1);
+    let readings: Vec<TextLine> = terminal().iter().map(|line| paste.line(line.as_bytes())).collect();
+    assert_eq!(readings.iter().filter(|&&reading| reading == TextLine::LeftOut).count(), 1);
     assert_eq!(readings.iter().filter(|&&reading| as_segment(reading).is_some()).count(), 5);
     assert_eq!((paste.dropped_by_kernel(), paste.packets(), paste.damaged()), (Some(12), 5, 0));
 }
@@ -58,7 +58,7 @@ fn closing_counts_of_several_captures_add_up() {
         "1 packet dropped by kernel",
         "9 packets dropped by interface",
     ] {
-        assert_eq!(paste.line(line.as_bytes()), Reading::Remark);
+        assert_eq!(paste.line(line.as_bytes()), TextLine::Remark);
     }
     assert_eq!(paste.dropped_by_kernel(), Some(4));
 }
@@ -79,7 +79,7 @@ fn marks_of_left_out_lines_are_seen_and_prose_is_not() {
         "> ...",
         "\u{a0}......",
     ] {
-        assert_eq!(reading(mark), Reading::LeftOut, "{mark}");
+        assert_eq!(reading(mark), TextLine::LeftOut, "{mark}");
     }
     for prose in [
         "",
@@ -91,7 +91,7 @@ fn marks_of_left_out_lines_are_seen_and_prose_is_not() {
         "[root@host ~]#",
         "\t0x0000:  4500 003c",
     ] {
-        assert_eq!(reading(prose), Reading::Remark, "{prose}");
+        assert_eq!(reading(prose), TextLine::Remark, "{prose}");
     }
 }
 

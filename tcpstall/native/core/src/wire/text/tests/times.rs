@@ -1,7 +1,7 @@
 //! Tests of every time format.
 
 use super::{reading, segments};
-use crate::wire::text::{Paste, Reading};
+use crate::wire::text::{Paste, TextLine};
 
 const REST: &str = "IP 10.0.0.1.80 > 10.0.0.2.4000: Flags [.], ack 5, win 9, length 0";
 
@@ -80,8 +80,8 @@ fn packet_numbers_before_the_time_are_stepped_over() {
 
 #[test]
 fn a_packet_without_a_time_is_damaged() {
-    assert_eq!(reading(REST), Reading::Damaged);
-    assert_eq!(reading(&format!("eth0  In  {REST}")), Reading::Damaged);
-    assert_eq!(reading(&format!("25:00:00.000000 {REST}")), Reading::Damaged);
-    assert_eq!(reading(&format!("9999-12-31 00:00:00.000000 {REST}")), Reading::Damaged);
+    assert_eq!(reading(REST), TextLine::Damaged);
+    assert_eq!(reading(&format!("eth0  In  {REST}")), TextLine::Damaged);
+    assert_eq!(reading(&format!("25:00:00.000000 {REST}")), TextLine::Damaged);
+    assert_eq!(reading(&format!("9999-12-31 00:00:00.000000 {REST}")), TextLine::Damaged);
 }
