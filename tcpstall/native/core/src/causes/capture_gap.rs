@@ -1,11 +1,11 @@
 //! `capture-gap` — the packets that would tell what happened are not in the capture.
 //!
-//! Rule      a paste leaves lines out inside the gap; or data inside it was acknowledged that the tap never saw; or more
+//! Rule      a paste leaves lines out inside the pause; or data was acknowledged during it that the tap never saw; or more
 //!           bytes are missing before the data that ended it than any window allows to be under way
 //! Evidence  `last_packet` before the hole, `next_packet` after it; details `left-out` (by a paste), `acked-unseen`, `unseen`
 //! Source    tcpdump(1): packets dropped by kernel; `......` in a paste stands for lines left out
 //! Abstains  never
-//! Looks like `app-limited` (a pause in the capture is no pause of the sender), `retransmission` (a hole at a tap behind a loss)
+//! Looks like `app-limited` (a gap in the capture is no pause of the sender), `retransmission` (a hole at a tap behind a loss)
 
 use super::cause::Cause;
 use super::details;

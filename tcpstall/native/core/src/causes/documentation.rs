@@ -56,7 +56,7 @@ fn told(cause: Cause) -> Vec<String> {
         ],
         Cause::Pacing => vec![
             format!("± {}", percent(PACE_SHARE)),
-            format!("over at least {} of the sender's gaps", limits.pace_agreement),
+            format!("over at least {} of the sender's pauses", limits.pace_agreement),
             format!("and {:.0} % of them", limits.pace_share * 100.0),
             format!("{} times as fast", word(HURRIED as u32)),
         ],
@@ -121,7 +121,7 @@ fn other_thresholds_are_other_words() {
     let told = |cause: Cause| cause.info().documentation(&other).split_whitespace().collect::<Vec<_>>().join(" ");
     assert!(told(Cause::CwndLimited).contains("reach 90 % of the modelled congestion window (70 % also once"));
     assert!(told(Cause::SndbufLimited).contains("a plateau over 6 rounds"));
-    assert!(told(Cause::Pacing).contains("over at least 9 of the sender's gaps and 25 % of them"));
+    assert!(told(Cause::Pacing).contains("over at least 9 of the sender's pauses and 25 % of them"));
     assert!(told(Cause::BurstLimited).contains("in 8 exchanges"));
     assert!(Cause::ALL.into_iter().all(|cause| !told(cause).contains(['{', '}'])));
 }

@@ -1,4 +1,4 @@
-//! Splits a gap into consecutive stalls where the reason changes within the wait.
+//! Splits a pause into consecutive stalls where the reason changes within the wait.
 
 use super::RULES;
 use super::cause::Cause;

@@ -1,4 +1,4 @@
-//! Judges gaps: one file per cause, one list of rules in order of precedence.
+//! Judges pauses: one file per cause, one list of rules in order of precedence.
 
 mod app_limited;
 mod bandwidth_limited;

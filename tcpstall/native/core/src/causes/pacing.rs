@@ -1,12 +1,12 @@
 //! `pacing` — the sender spaced its segments out on purpose.
 //!
-//! Rule      the gap follows a full segment, no ACK or payload of the peer ends it, and bytes ÷ time make the same rate (± 15 %) over
-//!           at least {pace_agreement} of the sender's gaps and {pace_share} of them; or over the many pauses of the burst before it that were too short to be gaps.
+//! Rule      the pause follows a full segment, no ACK or payload of the peer ends it, and bytes ÷ time make the same rate (± 15 %) over
+//!           at least {pace_agreement} of the sender's pauses and {pace_share} of them; or over the many spacings of the burst before it that were too short to be pauses.
 //!           With nothing left in flight what left before the last clump must not have left three times as fast
-//! Evidence  `burst_bytes`, the gap's length
+//! Evidence  `burst_bytes`, the pause's length
 //! Source    Linux SO_MAX_PACING_RATE, sch_fq, `tcp_internal_pacing`; BBR
-//! Abstains  too few gaps to see a rate: then it says no
-//! Looks like `app-limited` (a gap after a sub-MSS segment), `sndbuf-limited` (each gap ends at an ACK)
+//! Abstains  too few pauses to see a rate: then it says no
+//! Looks like `app-limited` (a pause after a sub-MSS segment), `sndbuf-limited` (each pause ends at an ACK)
 
 use super::cause::Cause;
 use super::limits::Limits;

@@ -1,6 +1,6 @@
 //! `retransmission` — the sender was repairing a loss, or waiting for the timer that starts the repair.
 //!
-//! Rule      data was sent again inside the gap, or a recovery begun before it was not over; at a tap behind the loss:
+//! Rule      data was sent again during the pause, or a recovery begun before it was not over; at a tap behind the loss:
 //!           the IP-ID counter or a hole in the sequence shows packets that were sent and did not arrive, or the sender
 //!           sends again what the tap saw acknowledged; or the receiver lacked data for most of the wait, by its SACK blocks or by
 //!           a hole at the tap that nothing acknowledged; or a silence of a timer's time began in the middle of a write (no PSH) and

@@ -1,4 +1,4 @@
-//! Common shape of the rules: a pure function from a gap to a verdict.
+//! Common shape of the rules: a pure function from a pause to a verdict.
 
 use super::cause::Cause;
 use super::limits::Limits;

@@ -1,6 +1,6 @@
 //! `zero-window` — the receiver closed its window and the sender waited for it to reopen.
 //!
-//! Rule      the window advertised inside the gap is 0, or below one segment with nothing in flight, and stays so for most
+//! Rule      the window advertised during the pause is 0, or below one segment with nothing in flight, and stays so for most
 //!           of it, until an update opens it and data follows at once, or for nearly all of it with the
 //!           sender probing, or for ever
 //! Evidence  `closed_ns` (how long it was shut), `closed_window_bytes`, `window_probes` with `probe_bytes` (0 or 1) and

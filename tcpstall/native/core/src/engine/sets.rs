@@ -33,7 +33,7 @@ pub struct Sets {
     pub names_only: usize,
     /// The stream is serialised after its last file: see [`super::Follower::put_down`].
     pub puts_down: bool,
-    /// Gaps, exchanges and stretches of all open flows that the stream is serialised with. Beyond it, flows with more
+    /// Pauses, exchanges and busy periods of all open flows that the stream is serialised with. Beyond it, flows with more
     /// than their share are parted: what they have so far is a row, and they continue without it, in further rows.
     pub most_past: Option<usize>,
 }
