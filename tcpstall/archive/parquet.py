@@ -19,7 +19,7 @@ from tcpstall.errors import CannotWrite
 if TYPE_CHECKING:
     import duckdb
 
-__all__ = ["BESIDE", "COUNTS", "REPLACES", "Gone", "Parts", "connected"]
+__all__ = ["BESIDE", "COUNTS", "REPLACES", "SMALL_BYTES", "Gone", "Parts", "connected"]
 
 _ROWS = 100_000
 """Rows gathered before they are written: a row group of Parquet, about 100 MB of flows."""
@@ -29,6 +29,9 @@ _DAYS = 64
 
 _READ = "read_parquet(?, union_by_name = true, hive_partitioning = false)"
 """Of these files, whichever version wrote them; the day is in their folder's name, not among their columns."""
+
+SMALL_BYTES = 32_000_000
+"""Parts below this are merged: a query pays about a millisecond for each part that it opens."""
 
 REPLACES = "tcpstall_replaces"
 """Key of the metadata of a Parquet file: names of the parts that it took the place of, parted by spaces."""

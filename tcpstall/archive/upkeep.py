@@ -10,7 +10,7 @@ from tcpstall.archive.columns import BY_DAY, TABLES
 from tcpstall.archive.damaged_parts import refused
 from tcpstall.archive.literals import listed
 from tcpstall.archive.names import repair_of
-from tcpstall.archive.parquet import Parts, connected
+from tcpstall.archive.parquet import SMALL_BYTES, Parts, connected
 from tcpstall.archive.plan import current
 from tcpstall.archive.records import Row, sane_row
 from tcpstall.archive.store import DATABASE, Commit, Part, Store
@@ -30,9 +30,6 @@ __all__ = [
 ]
 
 MEMORY_BYTES = 200_000_000
-
-_SMALL_BYTES = 32_000_000
-"""Parts below this are merged: a query pays about a millisecond for each part that it opens."""
 
 _MANY = 8
 """So many small parts of one day are merged into one."""
@@ -97,7 +94,7 @@ def compacted(store: Store, *, spares: bool = True) -> None:
         for part in store.parts(table):
             by_day[part.name.rpartition("/")[0]].append(part)
     for folder, all_parts in by_day.items():
-        small = [part for part in all_parts if part.bytes < _SMALL_BYTES]
+        small = [part for part in all_parts if part.bytes < SMALL_BYTES]
         merged = small if len(small) >= _MANY else []
         old = [part for part in all_parts if part in merged or part.name in others]
         if old:

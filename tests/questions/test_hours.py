@@ -139,7 +139,7 @@ def test_questions_have_the_same_answers_with_sums_and_without(
     assert answer(summed) == answer(without_sums(summed))
 
 
-def test_a_day_is_added_up_anew_once_it_has_grown_by_a_quarter(summed: str) -> None:
+def test_small_parts_are_added_up_anew_once_their_day_has_grown_by_a_quarter(summed: str) -> None:
     before = {each.part.name for each in Store.open(summed).sums}
     [day] = asked(summed, f"SELECT count(*) AS rows FROM stalls WHERE start_ns < {START_NS + 24 * HOUR_NS}")
     for added, again in ((day["rows"] // 8, 0), (day["rows"], 1)):
@@ -150,6 +150,19 @@ def test_a_day_is_added_up_anew_once_it_has_grown_by_a_quarter(summed: str) -> N
         assert len(now) == len(before) == 5
         assert len(now - before) == again
         assert held(summed) == by_hand(summed)
+
+
+def test_a_large_part_is_added_up_once(summed: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """It is never merged with others, so what comes later gets sums of its own."""
+    monkeypatch.setattr(summing, "SMALL_BYTES", 1)
+    before = {each.part.name for each in Store.open(summed).sums}
+    further(summed, 1_000)
+    with Store.writing(summed) as store:
+        sum_up(store, Parts(store.place, 200_000_000), spares=True)
+    now = {each.part.name for each in Store.open(summed).sums}
+    assert before < now
+    assert len(now) == len(before) + 1
+    assert held(summed) == by_hand(summed)
 
 
 def cut(file: Path) -> None:
