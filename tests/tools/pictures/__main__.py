@@ -1,5 +1,6 @@
 """`python -m tests.tools.pictures`: makes the pictures of the README and the pages, in `.github/pictures/`."""
 
+import argparse
 import shutil
 import subprocess
 import sys
@@ -23,6 +24,7 @@ OFFICE = (
 
 def main() -> None:
     """Makes them all."""
+    argparse.ArgumentParser(prog="python -m tests.tools.pictures", description=__doc__).parse_args()
     PICTURES.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory() as folder:
         in_terminals(Path(folder))
