@@ -25,7 +25,7 @@ use crate::sender::timers;
 pub(super) const RULE: Rule = Rule { cause: Cause::CwndLimited, judge };
 
 /// Share of the modelled window from which the window is full to the segment.
-const FULL: f64 = 0.98;
+const FULL_TO_THE_SEGMENT: f64 = 0.98;
 
 /// Length of a wait without an end, in retransmission timeouts: in that time the timer had doubled and fired again.
 const TIMERS: i64 = 4;
@@ -98,7 +98,7 @@ fn by_model(pause: &Pause, limits: &Limits) -> Verdict {
     }
     // A sender that may not send has whole segments in flight; a sender with no more data ends with a partial segment.
     let estimated = pause.losses > 0 && pause.context.plateau_rounds >= limits.plateau_rounds;
-    let all_but_full = pause.short_segment_out && (share < FULL || estimated);
+    let all_but_full = pause.short_segment_out && (share < FULL_TO_THE_SEGMENT || estimated);
     if share < needed || all_but_full {
         let doubling = pause.context.doubling && pause.context.next_flight.is_some();
         let growing = (doubling || pause.context.cut_grows) && pause.losses == 0;

@@ -1,4 +1,4 @@
-//! Thresholds that users may change.
+//! Thresholds that several rules share and `explain` prints. Users set the link's rate alone.
 
 /// Thresholds of the rules.
 #[derive(Clone, Copy, Debug, PartialEq)]

@@ -66,3 +66,30 @@ pub fn judge_handshake(evidence: HandshakeEvidence) -> Proof {
         Verdict::No | Verdict::CannotTell(_) => unexplained::PROOF,
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::RULES;
+
+    /// Another order is another label wherever two rules say yes: the goldens show which.
+    #[test]
+    fn rules_stand_in_the_known_order() {
+        let order = RULES.map(|rule| rule.cause.name());
+        let known = [
+            "capture-gap",
+            "retransmission",
+            "zero-window",
+            "bandwidth-limited",
+            "rwnd-limited",
+            "delayed-ack",
+            "nagle",
+            "pacing",
+            "burst-limited",
+            "idle-restart",
+            "cwnd-limited",
+            "app-limited",
+            "sndbuf-limited",
+        ];
+        assert_eq!(order, known);
+    }
+}

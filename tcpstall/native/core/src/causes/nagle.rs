@@ -58,7 +58,7 @@ fn judge(pause: &Pause, limits: &Limits) -> Verdict {
 /// window nor the send buffer held it: RFC 896 holds it back behind any outstanding data.
 fn tail_waited(pause: &Pause, limits: &Limits) -> Option<Proof> {
     let read = &pause.context.read;
-    let full = pause.cwnd_known && f64::from(pause.segments_held) >= FULL * f64::from(pause.cwnd);
+    let full = pause.cwnd_known && f64::from(pause.segments_held) >= NEARLY_FULL * f64::from(pause.cwnd);
     // One flight per answer is no plateau: a buffer of that size shows round after round of the same answer.
     let stands =
         pause.context.plateau_refills >= limits.plateau_rounds && pause.context.traits.nagle.learnt().is_none();
@@ -91,7 +91,7 @@ fn tail_waited(pause: &Pause, limits: &Limits) -> Option<Proof> {
 const FEWEST: u32 = 2;
 
 /// Share of the modelled window from which the congestion window may have held the tail.
-const FULL: f64 = 0.85;
+const NEARLY_FULL: f64 = 0.85;
 
 /// A short segment is outstanding and whole segments left last: the rest of the write is held until an ACK or the next
 /// write.

@@ -1,8 +1,8 @@
 //! `zero-window` — the receiver closed its window and the sender waited for it to reopen.
 //!
-//! Rule      the window advertised during the pause is 0, or below one segment with nothing in flight, and stays so for most
-//!           of it, until an update opens it and data follows at once, or for nearly all of it with the
-//!           sender probing, or for ever
+//! Rule      the window advertised during the pause is 0, or below one segment with nothing in flight. It stays so for most
+//!           of the pause, and data follows at once when an update opens it; or for nearly all of the pause, in which the
+//!           sender probes; or to the end of the capture
 //! Evidence  `closed_ns` (how long it was shut), `closed_window_bytes`, `window_probes` with `probe_bytes` (0 or 1) and
 //!           `probes_unanswered`, `probes_since_heard`, `freed_by_packet` (the update that opened it). Detail `below-segment` (open, but for less than
 //!           a segment), `never-reopened`. After tcp_retries2 probes that nobody answers a Linux sender gives up silently: no

@@ -99,7 +99,7 @@ pub struct Pause {
     pub flight_at_start: i64,
     /// Segments in flight at the pause's start.
     pub segments_at_start: u32,
-    /// Segments in flight before the ACK that ended the pause, after the ACKs that trail the last segment.
+    /// Segments in flight just before the ACK that ended the pause; ACKs that came soon after the burst are received.
     pub segments_held: u32,
     /// Room in the peer's window at the pause's start.
     pub room_at_start: Option<i64>,

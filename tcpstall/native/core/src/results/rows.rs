@@ -327,14 +327,14 @@ fn is_zero(count: &u64) -> bool {
 pub(super) fn endpoint<S: Serializer>(endpoint: &Endpoint, serializer: S) -> Result<S::Ok, S::Error> {
     use serde::ser::SerializeStruct;
     let mut row = serializer.serialize_struct("Endpoint", 2)?;
-    row.serialize_field("address", &TopFlows(endpoint.address))?;
+    row.serialize_field("address", &AddressText(endpoint.address))?;
     row.serialize_field("port", &endpoint.port)?;
     row.end()
 }
 
-struct TopFlows(crate::wire::Address);
+struct AddressText(crate::wire::Address);
 
-impl Serialize for TopFlows {
+impl Serialize for AddressText {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         if !self.0.is_v4() {
             return serializer.collect_str(&self.0);

@@ -13,7 +13,7 @@ enum Word {
 }
 
 #[derive(Serialize)]
-struct TopFlows(#[serde(serialize_with = "as_text")] &'static str);
+struct Shown(#[serde(serialize_with = "as_text")] &'static str);
 
 fn as_text<S: serde::Serializer>(text: &str, serializer: S) -> Result<S::Ok, S::Error> {
     serializer.collect_str(text)
@@ -34,8 +34,8 @@ struct Inner {
     texts: Vec<&'static str>,
     nothing: Option<f32>,
     something: Option<f32>,
-    plain: TopFlows,
-    escaped: TopFlows,
+    plain: Shown,
+    escaped: Shown,
     #[serde(flatten)]
     more: BTreeMap<&'static str, i64>,
 }
@@ -46,8 +46,8 @@ fn inner() -> Inner {
         texts: vec!["a\"b\\c\n", "é"],
         nothing: None,
         something: Some(0.8),
-        plain: TopFlows("10.0.0.1"),
-        escaped: TopFlows("\"\t"),
+        plain: Shown("10.0.0.1"),
+        escaped: Shown("\"\t"),
         more: [("x", 1), ("y", -2)].into(),
     }
 }
