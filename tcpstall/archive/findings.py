@@ -172,12 +172,11 @@ def _with_answers(asked: Session, chosen: Chosen, found: Sequence[Finding]) -> l
         f"{answers} GROUP BY server_address, server_port"
     )
     by = {(row["server_address"], row["server_port"]): row for row in rows}
-    return [
-        replace(_distributed(one, row), worst_ns=max(one.worst_ns, row["tenths"][-1]))
-        if one.kind == "server-slow" and (row := by.get((one.address, one.port)))
-        else one
+    shown = [
+        _distributed(one, row) if one.kind == "server-slow" and (row := by.get((one.address, one.port))) else one
         for one in found
     ]
+    return [replace(one, worst_ns=max((one.worst_ns, *one.tenths_ns))) for one in shown]
 
 
 def _quantiles(column: str) -> str:
