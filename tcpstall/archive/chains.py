@@ -1,8 +1,8 @@
-"""What is read of a set that the store has in part: on from where it ended, all of it again, or only what is new.
+"""Files to read of a set that the store has in part: those after its end, all of them again, or only new ones.
 
-A set goes on from what was left open in it (streams). Where that is not to be had it goes on from where its oldest open
-connection began. Rows are never replaced by less: where a file is gone for that, its rows stay, those of connections
-that were open included, and what is new has rows of its own. No packet counts twice, and none is lost.
+A set is continued from the connections left open in it (streams). Where these streams are lost, reading goes on from
+where the oldest open connection began. Rows are never replaced by fewer: where a file needed for that is gone, its rows
+stay, rows of open connections included, and new files get rows of their own. No packet counts twice, and none is lost.
 """
 
 import json
@@ -83,7 +83,7 @@ class Chains:
         return self._by_content.get(fingerprint)
 
     def sets(self, name: str, members: Sequence[Member]) -> tuple[list[Set], list[Member]]:
-        """What is to be read of these files, in the order of their packets; and those whose packets all have rows."""
+        """Sets to read of these files, in the order of their packets; and the new files whose packets all have rows."""
         new = [member for member in members if member.fingerprint not in self._by_content]
         known = [row for each in members if (row := self.scanned(each.fingerprint)) is not None]
         again = any(map(self._wanted, known))
@@ -112,7 +112,7 @@ class Chains:
         return [whole if rows else replace(whole, cut=self._is_cut(name))], []
 
     def _is_cut(self, name: str) -> bool:
-        """Whether connections were open where a set of that name ended, of which no file is left."""
+        """True where connections were open at the end of a set of that name, of which no file is left."""
         newest = self._newest_gone(name)
         return newest is not None and newest["resume_ns"] is not None
 
@@ -141,9 +141,9 @@ class Chains:
         ]
 
     def _loses(self, rows: Sequence[Row], members: Sequence[Member], replaced: Sequence[Row]) -> bool:
-        """Whether a row, not meant to be replaced, tells of what is not told again where all members are read.
+        """True where reading all members again would lose packets of a row that is not meant to be replaced.
 
-        One that was forgotten is to stay so.
+        Also true for a forgotten row that is not wanted again: it is to stay forgotten.
         """
         if any(is_forgotten(row) and not self._wanted(row) for row in rows):
             return True
@@ -158,7 +158,7 @@ class Chains:
         )
 
     def _has_grown(self, member: Member, row: Row) -> bool:
-        """Whether the file begins with what was there when the row was made."""
+        """True where the file begins with the content that it had when the row was made."""
         if member.input.size <= row["size_bytes"]:
             return False
         try:
@@ -224,7 +224,7 @@ class Chains:
         return sets, kept
 
     def _beyond(self, member: Member) -> Beyond | None:
-        """How much of a new content has rows already; None if all that it has, in another form."""
+        """Part of a new content that has rows already; None if all of it has, in another form."""
         before = [row for row in self._by_name[member.input.name] if _is_replaced(row, member)]
         grown = [row for row in before if self._has_grown(member, row)]
         if grown:
@@ -259,7 +259,7 @@ def _again(name: str, members: Sequence[Member], rows: Sequence[Row]) -> Set | N
 
 
 def _not_dropped(row: Row, dropped: Sequence[Row]) -> Beyond:
-    """What the row leaves to an earlier one, unless that is dropped too."""
+    """Packets that the row leaves to an earlier row; none where that earlier row is dropped too."""
     beyond = _known_of(row)
     earlier = any(other["first_ns"] == row["first_ns"] and _known_upto(other) == beyond for other in dropped)
     return Beyond() if earlier else beyond
@@ -272,7 +272,7 @@ def _cut(name: str, run: Sequence[Member]) -> Set:
 
 
 def _known_of(row: Row) -> Beyond:
-    """What the row says that it does not tell of."""
+    """Packets that the row leaves to other rows, by its warning `known-packets`."""
     for warning in json.loads(row.get("warnings") or "[]"):
         if warning["code"] == KNOWN_PACKETS:
             return Beyond(warning["count"], warning["tcp_segments"])

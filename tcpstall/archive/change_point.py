@@ -1,4 +1,4 @@
-"""Whether and since when a series of sums stands higher than before."""
+"""Detects whether and since when a series of sums is higher than before."""
 
 from collections.abc import Sequence
 from itertools import accumulate
@@ -9,7 +9,7 @@ _LEAST = 1.5
 """A level that is not half as high again is no change worth telling."""
 
 _LASTING = 3
-"""So many values on either side: one alone is a spike."""
+"""Least number of values on either side: one alone is a spike."""
 
 _CERTAIN = 5.0
 """The rise between both levels, in standard errors: of hundreds of series some come to 3 by chance."""

@@ -1,4 +1,4 @@
-"""What is wrong with a store: every file of it compared with what the catalog and the journal say."""
+"""Checks a store for damage: compares every file of it with the catalog and the journal."""
 
 import tempfile
 from dataclasses import dataclass, field
@@ -19,7 +19,7 @@ __all__ = ["Health", "checked", "parts_there", "unreadable"]
 
 @dataclass(slots=True)
 class Health:
-    """What was found. `problems` and `notes` are what is wrong with a name; notes need no repair."""
+    """Findings of a check: `problems` and `notes` describe faults by file name; notes need no repair."""
 
     problems: dict[str, str] = field(default_factory=dict)
     notes: dict[str, str] = field(default_factory=dict)
@@ -27,7 +27,7 @@ class Health:
     whole: bool = True
     """Catalog and journal say of every part whether it counts."""
     captures: list[Row] = field(default_factory=list)
-    """Where they are not whole: the rows of captures that entries of the journal have."""
+    """Rows of captures in the journal's entries, for a rebuild where the store is not `whole`."""
     dropped: set[str] = field(default_factory=set)
     continued: set[str] = field(default_factory=set)
 
@@ -188,7 +188,7 @@ def _beneath(name: str, health: Health) -> bool:
 
 
 def unreadable(place: Place, part: Part) -> str | None:
-    """Why the rows of a part cannot be read, all of them where no digest shows that they are as they were."""
+    """Reason why the rows of a part cannot be read; None if they can. Without a digest, every value is read."""
     import duckdb
 
     rows = "count(*)" if digest_in(part.name) is not None else "count(*), bit_xor(hash(held))"

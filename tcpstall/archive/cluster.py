@@ -32,20 +32,20 @@ _DEATHS_HERE = 1
 
 _CONNECT_S = 10
 _WORKERS_S = 60
-"""How long a scheduler may take to answer, and to have a worker."""
+"""Longest time that a scheduler may take to answer, and to have a worker, s."""
 
 _DESERTED_S = 300
 """Without any worker for so long a scan ends: clusters that grow with their work take minutes for new machines."""
 
 _LOOK_S = 5.0
 _TOLD_S = 1.0
-"""How often one looks for workers where nothing happens, and a worker tells what it has read."""
+"""Time between looks for workers where nothing happens, and between a worker's reports of bytes read, s."""
 
 _ASKED_AGAIN = 3
-"""How often workers are asked once more, a second later, where the connection to one breaks."""
+"""Times that workers are asked once more, a second apart, where the connection to a worker breaks."""
 
 _STORE = "store.json"
-"""What shows a worker that it sees the same store."""
+"""File that shows a worker that it sees the same store."""
 
 _SAFE_PATH = "PYTHONSAFEPATH"
 
@@ -166,7 +166,7 @@ class _Scanning:
                     raise CannotOpen(message) from None
 
     def _results(self, ended: "Sequence[Future]") -> list[Done | Task]:
-        """What became of tasks, asked for together; a task itself where its workers died."""
+        """Outcomes of tasks, fetched together; the task itself where its workers died."""
         tasks = [self._out.pop(future.key)[0] for future in ended]
         with contextlib.suppress(Exception):
             results: list[Done | Task] = self._client.gather(list(ended))
@@ -318,7 +318,7 @@ def _check(client: "Client", address: str, url: str) -> None:
 
 
 def _answers(client: "Client", url: str) -> dict[str, Any]:
-    """What each worker sees, or its error; where a connection breaks, all are asked again: workers come and go."""
+    """Each worker's answer or error; where a connection breaks, all are asked again: workers join and leave."""
     answers: dict[str, Any] = client.run(_seen, url, on_error="return")
     for _ in range(_ASKED_AGAIN):
         if not any(isinstance(answer, OSError) for answer in answers.values()):  # distributed's CommClosedError is one

@@ -133,7 +133,7 @@ class Inside:
             return []
 
     def listed(self, name: str) -> list[tuple[str, int]]:
-        """What lies in a folder itself, with modes; nothing where there is none."""
+        """Entries directly in a folder, with their modes; none where there is no folder."""
         try:
             with self._folder(name) as folder:
                 return sorted(_in(folder))

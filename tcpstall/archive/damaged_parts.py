@@ -10,7 +10,7 @@ from tcpstall.errors import CannotOpen
 __all__ = ["faults", "refused"]
 
 FREE_BYTES = 64_000_000
-"""So much is digested each time, 0.1 s. Beyond it a part is believed whose size and time of change are as they were."""
+"""Bytes digested each time, 0.1 s. Beyond them a part is trusted whose size and time of change have not changed."""
 
 
 def faults(
@@ -21,9 +21,9 @@ def faults(
     thoroughly: bool = False,
     verified: Callable[[str, int], None] = lambda _name, _changed_ns: None,
 ) -> dict[str, str]:
-    """What is wrong with which of these parts; `verified` is called with those whose digest was found to be right.
+    """Faults of these parts, by name; `verified` is called for each part whose digest was found to be right.
 
-    `thoroughly` digests all; otherwise the files of other machines are told by their sizes alone.
+    `thoroughly` digests all; otherwise files of other machines are compared by size alone.
     """
     parts = list(parts)
     digested = 0

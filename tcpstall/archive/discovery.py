@@ -19,7 +19,7 @@ from tcpstall.errors import CannotOpen, ExitCode
 __all__ = ["Fingerprints", "Input", "Tally", "find", "fingerprint", "opened"]
 
 _NAMES = (".pcap", ".pcapng", ".cap", ".dmp", ".snoop", ".tar", ".tgz", ".tzst", ".txz", ".tbz2")
-"""What a file's name ends with that should be a capture or an archive of them; tcpdump -C puts numbers behind it."""
+"""Endings of names of files that should be captures or archives of them; tcpdump -C puts numbers behind them."""
 
 _TEXT = "tcpdump-text"
 
@@ -44,11 +44,11 @@ class Input:
 
 
 Remembered = Callable[[str, int, int | None], Sequence[Input] | None]
-"""What an earlier scan found in a file of that name, size and time: it is not read again."""
+"""Captures that an earlier scan found in a file of that name, size and time: the file is not read again."""
 
 
 _Look = _core.Peek | Sequence[Input] | str
-"""What a file begins with, what is remembered of it, or why it cannot be read."""
+"""Beginning of a file, captures remembered of the file, or the reason why it cannot be read."""
 
 _AT_ONCE = 16
 """Beginnings of URLs that are asked for together. A request takes 20 to 100 ms: 160 to 800 files a second."""
@@ -148,7 +148,7 @@ class _Search:
         )
 
     def _members(self, file: Listed) -> Iterator[Input]:
-        """What is in an archive; where the archive itself cannot be read, or not to its end, an error of its own."""
+        """Captures in an archive; an error of the archive itself where it cannot be read, or not to its end."""
         walk = Walked(file.name, file.size, file.changed_ns)
         self.walked.append(walk)
         try:
@@ -193,7 +193,7 @@ class _Unreadable(Exception):
 
 
 def _beginning(name: str, opener: Opener) -> _core.Peek:
-    """What a file or a URL begins with. Raises CannotOpen where it cannot be read, whatever is in it."""
+    """Beginning of a file or a URL. Raises CannotOpen where it cannot be read, whatever its content."""
     stream = opener.beginning(name)
     if stream is None:
         look = _core.peek(name)

@@ -32,7 +32,7 @@ _SUMS = (
 )  # fmt: skip
 
 _BEST = ("scan", "flow", "side", "stall", "time_ns", "start_ns", "level_bytes", "sent_again")
-"""What is told of the flow that shows a finding best."""
+"""Columns kept of the flow that shows a finding best."""
 
 _DETAILS = (
     f"SELECT {_SERVICE}, split_part(one, ':', 1) AS detail, sum(split_part(one, ':', 2)::BIGINT) AS time_ns "
@@ -189,7 +189,7 @@ def _wanted(row: Mapping[str, Any]) -> Wanted:
 
 
 def _facts(asked: Session, wanted: Sequence[Mapping[str, Any]]) -> list[Example | None]:
-    """What the flows that show findings best tell of them, in the same order."""
+    """Facts about the flows that show findings best, in the same order; None for a missing flow."""
     if not wanted:
         return []
     # Two conditions, each of which lets DuckDB pass over parts of files; a pair of columns does not.

@@ -1,4 +1,4 @@
-"""What captures are recognised by when they have moved."""
+"""Fingerprints, by which captures are recognised when they have moved."""
 
 import hashlib
 from collections.abc import Iterator, Sequence
@@ -38,7 +38,7 @@ def fingerprint(name: str, size: int) -> str:
 
 
 def is_unchanged(name: str, size: int, changed_ns: int | None, digest: str) -> bool:
-    """Whether a file still begins with what it had when that digest was taken; it may have grown.
+    """True if a file still begins with the content that the digest was taken of; it may have grown.
 
     A file of this machine is read only where its time or size has changed.
     """

@@ -40,7 +40,7 @@ class Which:
         return self.capture is None and self.network is None
 
     def names(self, capture: str) -> bool:
-        """Whether a capture of that name is meant."""
+        """True if a capture of that name is meant."""
         if self.capture is None:
             return True
         name = capture if "/" in self.capture else capture.rpartition("/")[2]
@@ -49,7 +49,7 @@ class Which:
 
 @dataclass(frozen=True, slots=True)
 class Forgettable:
-    """What is meant, as it lies in a store: the condition, rows by part, and captures of which nothing is left."""
+    """Rows of a store that are meant: their condition, their number by part, and captures of which nothing is left."""
 
     gone: Gone
     rows: Mapping[Part, int]
@@ -94,7 +94,7 @@ def forget(store: Store, which: Which) -> dict[str, int]:
 
 
 def to_forget(store: Store, which: Which) -> Forgettable:
-    """What `forget` would take out. Raises CannotOpen."""
+    """Rows and captures that `forget` would take out. Raises CannotOpen."""
     captures = [row for row in current(known_captures(store), store.dropped) if not is_forgotten(row)]
     chains = _Chains(captures)
     gone = _condition(store, which, captures, chains)

@@ -16,7 +16,7 @@ IS_FORGOTTEN = f"coalesce(contains(warnings, '{_MARK}'), false)"
 
 
 def is_forgotten(row: Mapping[str, Any]) -> bool:
-    """Whether the row of a capture has the mark."""
+    """True if the row of a capture has the mark."""
     return _MARK in (row.get("warnings") or "")
 
 

@@ -32,7 +32,7 @@ _SPARED_NS = 60_000_000_000
 
 
 def to_add_up(stalls: str, findings: str) -> str:
-    """What hours add up, as SQL, of tables or subqueries with all columns of stalls and findings."""
+    """Rows that hours add up, as SQL, from tables or subqueries with all columns of stalls and findings."""
     hour = f"start_ns // {HOUR_NS} * {HOUR_NS} AS start_ns"
     keys = _KEYS.replace("start_ns", hour, 1)
     return (

@@ -46,7 +46,7 @@ class Known:
 
     @property
     def unchanged(self) -> int:
-        """How many files were found as they were, and are in no plan."""
+        """Number of files that were found as they were, and are in no plan."""
         return len(self._there)
 
     def __call__(self, name: str, size: int, changed_ns: int | None) -> Sequence[Input] | None:

@@ -1,4 +1,4 @@
-"""What the store knows of files that have not changed: they are not opened to see what they are."""
+"""Captures that the store knows in unchanged files: these files are not opened to detect their format."""
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence

@@ -25,7 +25,7 @@ from tcpstall.errors import CannotWrite, StoreInUse
 __all__ = ["Lease"]
 
 LASTS_NS = 120 * 1_000_000_000
-"""How long a killed writer keeps others out. Long against pauses of a network and clocks that disagree by seconds."""
+"""Time for which a killed writer keeps others out: long against network pauses and clocks that differ by seconds."""
 
 RENEWED_NS = LASTS_NS // 6
 """Five renewals may fail."""
@@ -33,7 +33,7 @@ RENEWED_NS = LASTS_NS // 6
 
 @dataclass(frozen=True, slots=True)
 class _Told:
-    """What others read in a lease."""
+    """Content of a lease that others read."""
 
     owner: str
     until_ns: int

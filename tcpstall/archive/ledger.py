@@ -56,10 +56,10 @@ class Ledger:
 
 
 def counted(before: Ledger | None, now: Ledger) -> Ledger:
-    """What counters say now; `now.totals` are the sums over the store, of the services of both apart from the rest.
+    """Carries counters on; `now.totals` are the sums over the store, the services of both ledgers apart from the rest.
 
-    Without a ledger counters begin at these sums. A service that gets series of its own begins at 0: what it lost
-    before stays in `other`. What one that loses them has gained since counts in `other`.
+    Without a ledger counters begin at these sums. A service that gets series of its own begins at 0: its counts from
+    before stay in `other`. The gain of a service that loses its series counts in `other`.
     """
     seen = _grouped(now.totals, now.services)
     if before is None:

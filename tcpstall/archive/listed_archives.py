@@ -37,7 +37,7 @@ class Walked:
 
 
 def recorded(walked: Iterable[Walked], rows: Iterable[Row]) -> list[Row]:
-    """What the store is to record: archives whose members are all read, by the rows that count, as far as can be."""
+    """Archives that the store is to record: all members are read, by the rows that count, as far as can be."""
     by_name = {(row["name"], row["changed_ns"]): row for row in rows}
     return [
         {"name": each.name, "size_bytes": each.size, "changed_ns": each.changed_ns, "members": len(each.members)}

@@ -39,7 +39,7 @@ class Listed(NamedTuple):
 
 @dataclass(slots=True)
 class Tally:
-    """What was passed over, counted."""
+    """Counts of the entries that were passed over."""
 
     others: int = 0
     """Files that are no captures."""
@@ -87,7 +87,7 @@ class _Walk:
     _links: list[str] = field(default_factory=list)
 
     def root(self, name: str, *, named: bool) -> Iterator[Listed]:
-        """What is at a path: itself, or all below it."""
+        """Files at a path: the path itself, or all files below it."""
         try:
             about = Path(name).stat()
         except OSError as error:
@@ -104,7 +104,7 @@ class _Walk:
                 yield _unreadable(name, "not a regular file", named=named, exit_code=ExitCode.NOT_A_CAPTURE)
 
     def linked(self) -> Iterator[Listed]:
-        """What symbolic links lead to that has not been found without them; they may lead to further ones."""
+        """Files that only symbolic links lead to; linked folders may hold further links."""
         while self._links:
             link = self._links.pop()
             try:
@@ -172,14 +172,14 @@ class _Walk:
         return Listed(remote.writable(name), about.st_size, about.st_mtime_ns, named)
 
     def _walked(self, link: str) -> bool:
-        """Whether the folder in which the linked file really lies has been walked."""
+        """True if the folder in which the linked file really lies has been walked."""
         folder = Path(link).resolve().parent.stat()
         return (folder.st_dev, folder.st_ino) in self._folders
 
 
 @dataclass(frozen=True, slots=True)
 class _Remote:
-    """What is under a URL, by a filesystem of fsspec."""
+    """Files under a URL, by a filesystem of fsspec."""
 
     url: str
     root: str
@@ -234,7 +234,7 @@ def _is_store(about: Path) -> bool:
 
 
 def _changed_ns(about: dict[str, Any]) -> int | None:
-    """When it was last written, under the name that a filesystem has for it: drivers do not agree."""
+    """Time of the last write, ns since 1970, under the name that a filesystem has for it: drivers do not agree."""
     for key in ("LastModified", "last_modified", "mtime", "updated", "modified", "created"):
         match about.get(key):
             case datetime() as when:

@@ -1,4 +1,4 @@
-"""How scanning goes, for Prometheus and for logs that programs read."""
+"""Progress of scanning, for Prometheus and for logs that programs read."""
 
 import json
 import re
@@ -125,7 +125,7 @@ def _gauge(name: str, what: str, value: int | str) -> tuple[Family, list[Sample]
 
 
 def _carried(path: Path) -> tuple[Counter[str], Counter[int]]:
-    """What the file says was counted by the runs before; nothing where there is no such file."""
+    """Counts of earlier runs, read from the file; nothing where there is no such file."""
     text = ""
     with suppress(OSError):
         if path.is_file():  # a pipe would wait for its writer

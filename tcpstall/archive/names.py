@@ -50,18 +50,18 @@ JOURNAL = "journal"
 COPY = "copy"
 """Second copies of the catalog, the journal and the table of captures, under the same names."""
 DAMAGED = "damaged"
-"""What `store check --repair` has set aside; tcpstall never deletes anything in it."""
+"""Files that `store check --repair` has set aside; tcpstall never deletes any of them."""
 UNFINISHED = "unfinished"
 """Files being made; what is left in there belongs to a writer that was killed."""
 LOCK = "lock"
 STREAMS = "streams"
-"""What was open where the files of rotated sets end, for the scan that reads on."""
+"""State of the connections open where the files of rotated sets end, for the scan that reads on."""
 LEDGER = "metrics.json"
 """Counters as `tcpstall metrics` last gave them, so that none ever steps back."""
 HOURS = "hours"
 """Sums of the waits of parts, by hour."""
 HOURS_INDEX = "hours.json"
-"""Which parts the sums are of."""
+"""Lists the files of sums, each with its parts."""
 DATABASE = "store.duckdb"
 """Views of the tables, for other tools; tcpstall itself does not read it."""
 
@@ -88,7 +88,7 @@ def is_made_part(name: str) -> bool:
 
 
 def aside(name: str) -> str:
-    """Where something is set aside: in `damaged`, under a name of its own."""
+    """New name for a file that is set aside: in `damaged`, unlike any other."""
     new = f"{uuid.uuid4().hex}-{name.replace('/', '-')}"
     return new if name == DAMAGED else f"{DAMAGED}/{new}"
 
@@ -164,10 +164,10 @@ def streams_name(content: bytes) -> str:
 
 
 def new_digest() -> "hashlib.blake2b":
-    """What contents are digested with: 1 GB/s, in the standard library, and not to be forged."""
+    """New digest for contents: 1 GB/s, in the standard library, and infeasible to forge."""
     return hashlib.blake2b(digest_size=16)
 
 
 def repair_of(url: str) -> str:
-    """What to do about a store that is damaged, as the end of a message."""
+    """Advice for a store that is damaged, as the end of a message."""
     return f"`tcpstall store check --repair --store {url}` sets aside what is damaged and keeps the rest"

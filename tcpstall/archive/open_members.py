@@ -56,7 +56,7 @@ class Opener:
         self._lock = threading.Lock()
 
     def __call__(self, name: str) -> BinaryIO | None:
-        """What reads the name; None where it is a plain file of this machine. Raises CannotOpen."""
+        """Opens the name; None where it is a plain file of this machine. Raises CannotOpen."""
         outer, member = split(name)
         if member is not None:
             return cast("BinaryIO", self.window(outer, member))
@@ -71,7 +71,7 @@ class Opener:
         return self(name)
 
     def reading(self, name: str) -> BinaryIO:
-        """What reads a name, plain files too. Raises CannotOpen."""
+        """Opens a name, plain files too. Raises CannotOpen."""
         return self(name) or self._plain(name)
 
     def archive(self, name: str) -> Archive:
@@ -90,7 +90,7 @@ class Opener:
             return found
 
     def failed(self, name: str) -> bool:
-        """Whether the archive of that name could not be read, whatever is in it."""
+        """True if the archive of that name could not be read, whatever its content."""
         return any(archive.tape.failed for (of, _), archive in self._archives.items() if of == name)
 
     def close(self) -> None:
@@ -173,7 +173,7 @@ class Source:
 
 
 def opened(name: str) -> BinaryIO | None:
-    """What reads a name that is no plain file of this machine; None where it is one. Raises CannotOpen."""
+    """Opens a name that is no plain file of this machine; None where it is one. Raises CannotOpen."""
     return opener()(name)
 
 
@@ -205,7 +205,7 @@ def _opener_of(_process: int) -> Opener:
 
 
 def _version(name: str) -> object:
-    """What changes when a file does: an archive may be written anew under its name while this process lives."""
+    """Value that changes when a file does: an archive may be written anew under its name while this process lives."""
     if remote.is_url(name):
         files, path = remote.filesystem(name)
         try:

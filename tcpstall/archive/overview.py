@@ -1,4 +1,4 @@
-"""What a store is about: how much of what, from when to when, and what could not be read."""
+"""Overview of a store: its counts and sums, the time that they span, and the files that could not be read."""
 
 from tcpstall.archive.session import Session
 from tcpstall.archive.where import Chosen

@@ -1,4 +1,4 @@
-"""What is to be done: found captures as sets, less what the store has already."""
+"""Plans a scan: found captures as sets, less those that the store has already."""
 
 import json
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
@@ -38,13 +38,13 @@ class Plan:
     tasks: tuple[Task, ...]
     captures: tuple[Row, ...]
     known: int
-    """How many captures are in the store already."""
+    """Number of captures that are in the store already."""
     touched: tuple[Row, ...] = ()
     """Rows of those that have another time, and are the same otherwise."""
     skipped: tuple[Skipped, ...] = ()
-    """What could not be looked into."""
+    """Captures that could not be looked into."""
     kept: int = 0
-    """How many were wanted again, and keep their rows, for other files of their sets are gone."""
+    """Number of captures wanted again that keep their rows, because other files of their sets are gone."""
 
 
 def current(rows: Iterable[Row], dropped: frozenset[str]) -> list[Row]:
@@ -127,7 +127,7 @@ class _Planning:
         return Plan(tuple(_tasks(sets)), *rows, tuple(self._skipped), self._chains.kept)
 
     def _unsettled(self) -> list[Input]:
-        """What can be read in folders that have something new: rotated files lie in one folder."""
+        """Readable files of folders that have something new: rotated files lie in one folder."""
         readable = [each for each in self._inputs if each.name in self._contents]
         new = [each for each in readable if not self._is_settled(each)]
         if new:
@@ -155,7 +155,7 @@ class _Planning:
         return row is not None and self._contents.get(row["name"]) == content and not self._wanted(row)
 
     def _is_readable(self, found: Input) -> bool:
-        """What is no capture has a row and is looked at each time; what was too much for this version is not."""
+        """A file that is no capture has a row and is looked at each time; a file this version failed on is not."""
         if found.exit_code == ExitCode.CANNOT_OPEN:
             self._skipped.append(Skipped(found.name, about(found.name, found.error or "cannot be opened")))
             return False

@@ -1,4 +1,4 @@
-"""What a scan tells while it runs, and what it came to."""
+"""Events of a running scan, and its summary."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -12,7 +12,7 @@ __all__ = ["Nobody", "Progress", "Several", "Summary"]
 
 @dataclass(slots=True)
 class Summary:
-    """What a scan came to; `bytes` as stored, of what was scanned, `known` the captures that the store had already."""
+    """Sums of a scan; `bytes` as stored, of what was scanned, `known` the captures that the store had already."""
 
     captures: int = 0
     known: int = 0
@@ -40,13 +40,13 @@ class Summary:
 
 
 class Progress(Protocol):
-    """Who watches a scan."""
+    """Watcher of a scan."""
 
     def planned(self, captures: int, size: int, known: int) -> None:
-        """So many captures of so many bytes are to be scanned; so many are in the store already."""
+        """A round begins: `captures` of `size` bytes are to be scanned; `known` are in the store already."""
 
     def read(self, size: int) -> None:
-        """So many bytes more were read."""
+        """`size` more bytes were read."""
 
     def done(self, done: Done) -> None:
         """A task is done and committed."""

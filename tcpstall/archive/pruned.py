@@ -24,12 +24,12 @@ class Within:
 
     @property
     def url(self) -> str:
-        """Where the store is."""
+        """URL of the store."""
         return self._store.url
 
     @property
     def filesystem(self) -> Any | None:
-        """What reads its files."""
+        """File system of the store's files; None where they are this machine's."""
         return self._store.filesystem
 
     @property

@@ -1,4 +1,4 @@
-"""What is asked of a store most: where most time was lost."""
+"""Ranks the time lost in a store by service, cause, host or hour."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -32,7 +32,7 @@ _Key = tuple[Any, ...]
 
 
 def top(asked: Session, by: By, chosen: Chosen, most: int) -> Losses:
-    """What could give back most, then what lost most, most first."""
+    """Losses by the time that could be given back, then by the time lost, most first."""
     keys = [f"k{number}" for number in range(len(_KEYS[by]))]
     named = ", ".join(f"{sql} AS {key}" for sql, key in zip(_KEYS[by], keys, strict=True))
     listed = ", ".join(keys)
@@ -66,9 +66,9 @@ def _wanted(key: _Key, flows: Mapping[_Key, Mapping[str, Any]], waited: Mapping[
 
 
 def _worst_flows(asked: Session, by: By, chosen: Chosen, worst: Mapping[_Key, Cause]) -> dict[_Key, dict[str, Any]]:
-    """How many flows each key has, and some that lost most; `worst` are the keys with what they lost most to.
+    """Number of flows of each key, and some that lost most; `worst` has the keys with the cause that cost each most.
 
-    Flows say what each of them lost to each cause: to add that up from ten million waits would take seconds.
+    The table of flows has each flow's loss to each cause: adding up ten million waits instead would take seconds.
     """
     if by == "cause":
         return _of_causes(asked, chosen, [cause for (cause,) in worst])
@@ -93,7 +93,7 @@ def _worst_flows(asked: Session, by: By, chosen: Chosen, worst: Mapping[_Key, Ca
 
 
 def _waited(asked: Session, by: By, chosen: Chosen, worst: Sequence[Mapping[str, Any]]) -> dict[_Key, int]:
-    """What these flows lost to each key in waits, as all else that is told is counted."""
+    """Time that these flows lost to each key in waits, ns, counted like all other figures shown."""
     if not worst:
         return {}
     flows = ", ".join(sorted({str(one["flow"]) for one in worst}))
@@ -131,7 +131,7 @@ def _of_causes(asked: Session, chosen: Chosen, causes: Sequence[str]) -> dict[_K
 
 
 def _owned(causes: Sequence[str]) -> str:
-    """What these causes own of a flow, or what all do."""
+    """Time of a flow that these causes own, or that all do, as SQL."""
     columns = [f"time_{cause.replace('-', '_')}_ns" for cause in causes]
     return f"({' + '.join(columns)})" if columns else "lost_ns"
 

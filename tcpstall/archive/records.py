@@ -65,7 +65,7 @@ class Lost:
 
 @dataclass(frozen=True, slots=True)
 class Stream:
-    """What was open where a scan's files end: `bytes` of the file `name` from `start` on, as the core put it down."""
+    """State open at the end of a scan's files: `bytes` of the file `name` from `start` on, as the core wrote it."""
 
     scan: str
     name: str
@@ -75,13 +75,13 @@ class Stream:
 
 @dataclass(frozen=True, slots=True)
 class Commit:
-    """What becomes true at once.
+    """Changes that become true at once.
 
-    `dropped` are scans that no longer count, `continued` scans whose rows with `at_end` no longer do: what was
-    open when their files ended are told anew by the scan that read on. `captures` are rows of that table.
-    `removed` are parts that no longer count, for what they held is in `parts`. `repeated` are chains whose files were
-    scanned again because rows of theirs were lost, `counted` scans that count again. `archives` were read to their end:
-    see archive.walked. `streams` are what the scan that reads on needs of these; one that is lost costs reading again.
+    `dropped` are scans that no longer count, `continued` scans whose rows with `at_end` no longer count: connections
+    open when their files ended have new rows of the scan that read on. `captures` are rows of that table.
+    `removed` are parts that no longer count, because their rows are in `parts`. `repeated` are chains whose files were
+    scanned again because their rows were lost, `counted` scans that count again. `archives` were read to their end:
+    see listed_archives. `streams` are the states that later scans read on from; a lost stream costs reading again.
     """
 
     parts: Sequence[Part] = ()
@@ -120,7 +120,7 @@ class State:
     spared_ns: dict[str, int] = field(default_factory=dict)
     """Those of them that readers may have open, and since when they no longer count."""
     changed_ns: dict[str, int] = field(default_factory=dict)
-    """When the file of a part was last written, as it was when its digest was right."""
+    """Time of the last write of each part's file, ns since 1970, as it was when the part's digest was right."""
     upto: int = 0
     absorbed: int = 0
 
@@ -228,7 +228,7 @@ def _digest(content: str) -> str:
 
 
 def document(content: bytes) -> dict[str, Any]:
-    """What was sealed. Raises Damaged."""
+    """The document that was sealed. Raises Damaged."""
     try:
         row = json.loads(content)
     except (ValueError, RecursionError) as error:

@@ -23,11 +23,11 @@ _EXTRAS = {
     "sftp": "sftp",
     "ssh": "sftp",
 }
-"""What `pip install 'tcpstall[…]'` installs the driver of a scheme with."""
+"""Extra in `pip install 'tcpstall[…]'` that installs the driver of a scheme."""
 
 
 def is_url(name: str) -> bool:
-    """Whether a name is a URL rather than a path: `file://` is neither opened nor found through fsspec, see `local`."""
+    """True if a name is a URL and not a path: `file://` is neither opened nor found through fsspec, see `local`."""
     scheme, colon, _ = name.partition("://")
     return bool(colon) and scheme.isascii() and scheme.isalnum() and scheme != "file"
 
@@ -79,7 +79,7 @@ def named(url: str, root: str, path: str) -> str:
 
 @contextmanager
 def told(url: str) -> Iterator[None]:
-    """What a driver raises becomes CannotOpen in one line: they raise whatever their libraries do."""
+    """Turns errors of a driver into CannotOpen in one line: drivers raise whatever their libraries do."""
     try:
         yield
     except (TcpstallError, ImportError, ValueError, FileNotFoundError):

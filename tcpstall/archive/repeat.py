@@ -7,7 +7,7 @@ from typing import Any
 __all__ = ["Wanted", "always", "never", "version", "written_before"]
 
 Wanted = Callable[[Mapping[str, Any]], bool]
-"""Whether the capture of a row is to be read again."""
+"""True for the row of a capture that is to be read again."""
 
 _VERSION = re.compile(r"(\d{1,9})(?:\.(\d{1,9}))?(?:\.(\d{1,9}))?")
 

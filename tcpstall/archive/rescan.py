@@ -33,7 +33,7 @@ def _meets(part: Part, ends: Sequence[int]) -> bool:
 
 
 class Again:
-    """What of a store is to be scanned again: chains all of whose files are still there. Rows are never made fewer."""
+    """Chains of a store to be scanned again: chains all of whose files are still there. Rows are never made fewer."""
 
     def __init__(self, store: Store, known: Sequence[Row], inputs: Iterable[Input]) -> None:
         self._store = store

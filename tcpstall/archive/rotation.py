@@ -1,7 +1,7 @@
-"""Which names are the rotated files of one capture point, and in which order.
+"""Groups names that are the rotated files of one capture point, and orders them.
 
-Only names are read. They tell the order in which files were begun, but for rings, whose newest file may have the
-lowest number, and for clocks that were set back: times of packets decide there, which is the core's business.
+Only names are read. They give the order in which files were begun, except for rings, whose newest file may have the
+lowest number, and for clocks that were set back: there times of packets decide, which the core compares.
 
 Written by
 
@@ -29,7 +29,7 @@ from itertools import pairwise
 __all__ = ["COMPRESSED", "Group", "grouped", "sets"]
 
 COMPRESSED = (".gz", ".zst", ".zstd", ".lz4", ".xz", ".bz2")
-"""What compression appends to a name. Rotated files are often compressed later (tcpdump -z): a group may mix them."""
+"""Endings that compression appends. Rotated files are often compressed later (tcpdump -z): a group may mix them."""
 
 _EXTENSION = re.compile(r"(?is)(.*)(\.(?:pcapng|pcap|ntar|cap|dmp|dump|snoop|trc))([0-9]{0,9})\Z")
 """Stem, extension, number of tcpdump -C: nobody numbers hosts behind the extension."""
@@ -56,7 +56,7 @@ _COUNTER = re.compile(r"(?s)(.*[-_.])([0-9]{3,9})\Z")
 """A counter at the end of a stem. One or two digits number hosts, interfaces and queues more often than files."""
 
 _ADDRESS = re.compile(r"(?s).*(?<![0-9])[0-9]{1,3}([-_.])[0-9]{1,3}\1[0-9]{1,3}\1\Z")
-"""What stands before a "counter" that is the last byte of an IPv4 address."""
+"""Text before a "counter" that is the last byte of an IPv4 address."""
 
 _APPENDED = re.compile(r"(?s)(.*[^0-9])([1-9][0-9]{0,8})\Z")
 """tcpdump -C on a name without an extension."""
@@ -102,7 +102,7 @@ def sets(names: Sequence[str]) -> tuple[list[int], list[int]]:
 
 @dataclass(frozen=True, slots=True)
 class _Reading:
-    """What a name says: `key` is the same for all names of a capture point, `number` is None where there is none."""
+    """Parts of a name: `key` is the same for all names of a capture point, `number` is None where there is none."""
 
     index: int
     name: str
@@ -119,7 +119,7 @@ class _Reading:
 
     @property
     def varies(self) -> bool:
-        """Whether the name holds anything that rotation writes."""
+        """True if the name holds anything that rotation writes."""
         return self.appended or self.counter or self.when is not None
 
     @property
@@ -129,7 +129,7 @@ class _Reading:
 
     @property
     def place(self) -> tuple[float, int, str]:
-        """Where it stands in its group."""
+        """Position of the name in its group."""
         return self.when or 0.0, int(self.digits or -1), self.name
 
 

@@ -98,7 +98,7 @@ class _Scan:
         return replace(plan, known=plan.known + known.unchanged)
 
     def _left_open(self, scan: str) -> Stream | None:
-        """What the scan left open, if one can go on with it."""
+        """Stream that the scan left open, if another scan can read on from it."""
         stream = self._store.stream(scan)
         return stream if stream and self._streams.read(stream) is not None else None
 
@@ -157,7 +157,7 @@ def _new(task: Task) -> int:
 
 
 def _exists(root: str) -> bool:
-    """Whether the root is still there; a glob's files may be gone one by one."""
+    """True if the root is still there; a glob's files may be gone one by one."""
     if remote.is_url(root):
         filesystem, path = remote.filesystem(root)
         with remote.told(root):

@@ -48,7 +48,7 @@ class Session:
     """Asks the store. A view for each of its tables is all that there is."""
 
     exit_code = ExitCode.COMPLETE
-    """What the command that asks ends with: DAMAGED where rows of the store are missing."""
+    """Exit code of the command that asks: DAMAGED where rows of the store are missing."""
 
     def __init__(self, connection: "duckdb.DuckDBPyConnection", *, several: bool = False) -> None:
         self._connection = connection
@@ -85,7 +85,7 @@ class Session:
             raise _told(error) from error
 
     def _run(self, work: Callable[[], _Result]) -> _Result:
-        """What `work` gives, done in a thread of its own: while DuckDB works this one can notice Ctrl-C."""
+        """Runs `work` in a thread of its own, for its result: while DuckDB works, this thread can notice Ctrl-C."""
         done: Future[_Result] = Future()
         thread = threading.Thread(target=_settle, args=(done, work), daemon=True)
         thread.start()

@@ -15,7 +15,7 @@ _STAGE_BYTES = 64_000_000
 
 @dataclass(frozen=True, slots=True)
 class Beyond:
-    """How much of a file that grew has rows already: it is read beyond that."""
+    """Part of a grown file that has rows already: the file is read beyond it."""
 
     packets: int = 0
     tcp_segments: int = 0

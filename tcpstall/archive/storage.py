@@ -36,22 +36,22 @@ _PIECE = 1 << 20
 
 
 class Place(Protocol):
-    """What a store needs of the folder it is in. Names are relative, with `/`."""
+    """Folder of a store, with all that the store needs of it. Names are relative, with `/`."""
 
     @property
     def url(self) -> str:
-        """Where it is, as `at` takes it."""
+        """Path or URL of the folder, as `at` takes it."""
 
     @property
     def scratch(self) -> Path:
         """A local folder for files that `take` brings in; it may be used by several processes."""
 
     def path(self, name: str) -> str:
-        """What opens the file in DuckDB."""
+        """Path or URL by which DuckDB opens the file."""
 
     @property
     def filesystem(self) -> Any | None:
-        """What a DuckDB needs to be given to read what `path` gives; None where it needs nothing."""
+        """File system that DuckDB needs to read what `path` gives; None where it needs none."""
 
     def read(self, name: str) -> bytes | None:
         """The whole file; None if there is none. Raises CannotOpen."""
@@ -81,7 +81,7 @@ class Place(Protocol):
         """Names of ours that are links, pipes and the like, and what each is."""
 
     def strangers(self) -> list[str]:
-        """What lies there and no store has."""
+        """Names there that no store has."""
 
     def writing(self) -> AbstractContextManager[None]:
         """Holds the place for one writer. Raises StoreInUse while there is another."""

@@ -32,7 +32,7 @@ __all__ = ["DATABASE", "SCHEMA", "TABLES", "Commit", "Lost", "Part", "Store", "S
 _INTERRUPTED = "Query interrupted"
 
 _GRACE_NS = 60_000_000_000
-"""So long a part is kept that others have replaced: who asks may have looked up just before which parts count."""
+"""Time for which a replaced part is kept: a reader may have looked up just before which parts count."""
 
 
 class Store:
@@ -100,7 +100,7 @@ class Store:
 
     @property
     def url(self) -> str:
-        """Where it is."""
+        """Path or URL of the store."""
         return self.place.url
 
     @property
@@ -109,13 +109,13 @@ class Store:
         return self.place.filesystem
 
     def files(self, table: str) -> list[str]:
-        """What DuckDB opens to read the table, but for its `recent` rows."""
+        """Files that DuckDB opens to read the table, without its `recent` rows."""
         parts = [each.part for each in self.sums] if table == "hours" else self.parts(table)
         return [self.place.path(part.name) for part in parts]
 
     @property
     def sums(self) -> list[Sums]:
-        """What is added up already; nothing while parts have rows that do not count."""
+        """Sums that are added up already; none while parts have rows that do not count."""
         return [] if self.dropped or self.continued else self.hours.of(self._state.parts)
 
     def unsummed(self, table: str) -> list[str]:
@@ -167,7 +167,7 @@ class Store:
 
     @property
     def archives(self) -> Mapping[str, Row]:
-        """What is recorded of the archives whose members are all in the store, by their names."""
+        """Records of the archives whose members are all in the store, by the archives' names."""
         return self._state.archives
 
     @property
@@ -176,11 +176,11 @@ class Store:
         return list(self._state.lost)
 
     def stream(self, scan: str) -> Stream | None:
-        """What the scan left open, if that is known."""
+        """Stream that the scan left open, if it is known."""
         return self._state.streams.get(scan)
 
     def faults(self, parts: Iterable[Part], *, thoroughly: bool = False) -> dict[str, str]:
-        """What is wrong with which of these parts."""
+        """Faults of these parts, by name."""
         changed_ns = self._state.changed_ns
         return faults(self.place, parts, changed_ns, thoroughly=thoroughly, verified=changed_ns.__setitem__)
 
@@ -224,11 +224,11 @@ class Store:
         self._state.continued -= continued
 
     def forget_streams(self) -> None:
-        """What scans left open is not known any more: where a set goes on its files are read again."""
+        """Forgets the streams that scans left open: where a set goes on, its files are read again."""
         self._state.streams.clear()
 
     def forget_lost(self, before_ns: int) -> None:
-        """What began before then is missed no more."""
+        """Forgets the lost parts whose rows all began before then."""
         self._state.lost = [each for each in self._state.lost if (each.part.to_ns or before_ns) >= before_ns]
 
     def _spare(self, removed: Iterable[str]) -> None:
@@ -292,7 +292,7 @@ def _interruptible() -> Iterator[None]:
 
 
 def about_content() -> bytes:
-    """What stands in `store.json`."""
+    """Content of `store.json`."""
     return json.dumps({"schema": SCHEMA}).encode()
 
 
@@ -324,7 +324,7 @@ def _schema(content: bytes) -> str | None:
 
 
 def _has_more(place: Place) -> bool:
-    """Where `store.json` is missing: there was a store."""
+    """Detects the remains of a store whose `store.json` is missing."""
     return bool(place.read(CATALOG) is not None or place.names(COPY) or place.names(JOURNAL) or _any_part(place))
 
 

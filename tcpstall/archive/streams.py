@@ -1,4 +1,4 @@
-"""What was open where the files of rotated sets end, kept in the store: the next scan reads on from there."""
+"""State of open connections at the end of rotated files, kept in the store: the next scan reads on from there."""
 
 from collections.abc import Mapping
 from functools import lru_cache

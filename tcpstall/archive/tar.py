@@ -1,4 +1,4 @@
-"""What is in a tar archive, read from its headers alone, so that captures are read where they lie.
+"""Members of a tar archive, read from its headers alone, so that captures are read where they lie.
 
 The standard library's reader holds what a header claims in memory and stops at the first surprise; archives, too, are
 strangers'. Formats: ustar and pax (POSIX.1-2017, pax, "ustar Interchange Format"), GNU (long names, large numbers). Not
@@ -38,7 +38,7 @@ class DamagedArchive(ValueError):
 
 
 class Readable(Protocol):
-    """What bytes come from; fewer than asked for are no end, none are."""
+    """Source of bytes; fewer bytes than asked for are no end, no bytes are."""
 
     def read(self, size: int, /) -> bytes | None: ...  # noqa: D102
 
@@ -54,7 +54,7 @@ class Member:
 
 
 def is_tar(head: bytes) -> bool:
-    """Whether these first bytes, 512 of them, are a tar header: its magic and its checksum."""
+    """True if these first bytes, 512 of them, are a tar header: its magic and its checksum."""
     return len(head) >= BLOCK and head[257:262] == b"ustar" and _sums_up(head[:BLOCK])
 
 
@@ -79,7 +79,7 @@ class Tape:
         return self._has_failed()
 
     def read(self, offset: int, size: int) -> bytes:
-        """So many bytes, fewer only where it ends."""
+        """Reads `size` bytes from `offset`, fewer only at the end."""
         with self._lock:
             if not self._goes_to(offset):
                 return b""
@@ -91,7 +91,7 @@ class Tape:
             return b"".join(pieces)
 
     def reaches(self, offset: int) -> bool:
-        """Whether there are at least so many bytes; what can only be read forward is read up to there."""
+        """True if there are at least `offset` bytes; a tape that can only be read forward is read up to there."""
         with self._lock:
             return self._goes_to(offset)
 
@@ -155,7 +155,7 @@ class Archive:
         return Window(self.tape, member)
 
     def _found_another(self, beyond: int) -> bool:
-        """Whether there are more members than so many."""
+        """True if there are more than `beyond` members."""
         with self._lock:
             return len(self._members) > beyond or self._further() is not None
 

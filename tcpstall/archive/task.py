@@ -37,7 +37,7 @@ _NOT_CONTINUED = (
 )
 
 _IN_NO_SCAN: Row = {"scan": None, "chain": None, "fingerprint": None}
-"""What is in the row of a capture whose content cannot be read: it is tried again."""
+"""Columns in the row of a capture whose content cannot be read: the capture is tried again."""
 
 
 class CannotWork(TcpstallError):
@@ -46,7 +46,7 @@ class CannotWork(TcpstallError):
 
 @dataclass(frozen=True, slots=True)
 class Options:
-    """How captures are read, and what a worker may use beside the engine's own memory."""
+    """Settings for reading captures, and the memory that a worker may use beside the engine's own."""
 
     link_bytes_per_s: int | None = None
     max_expansion: int | None = None
@@ -55,7 +55,7 @@ class Options:
 
 @dataclass(frozen=True, slots=True)
 class Done:
-    """What became of a task: what its commit says, and sums for whoever waits."""
+    """Outcome of a task: its commit, and sums for whoever waits."""
 
     commit: Commit
     size: int
@@ -66,7 +66,7 @@ class Done:
     cut: int = 0
     """Captures that were not joined to older ones, of which files are gone."""
     rest: Task | None = None
-    """What is to be scanned behind it, once it is committed."""
+    """Task to scan behind this one, once this one is committed."""
     skipped: tuple[Skipped, ...] = ()
     """Captures that could not be got at, of which the commit says nothing."""
 
@@ -154,10 +154,10 @@ def _done(task: Task, commit: Commit) -> Done:
 def _taken(
     each: Set, parts: Parts, options: Options, told: Callable[[int], None], streams: dict[str, bytes]
 ) -> tuple[Commit, Sequence[Skipped]]:
-    """What a set comes to. Rows replace others only if all that these came from was read again.
+    """Commit of a set, and its skipped captures. Rows replace others only if all files of those were read again.
 
-    A capture that cannot be read to its end this time is left out, and the set is read without it: it is tried again,
-    and what was read of it now must not count beside that. What is open in the end goes into `streams`, by the scan.
+    A capture that cannot be read to its end this time is left out, and the set is read without it: the capture is
+    tried again, and packets read of it now must not count twice. State open in the end goes into `streams`, by scan.
     """
     scan = _Scan(each, parts, options, told)
     rows = scan.run()
@@ -199,11 +199,11 @@ class _Scan:
         self.read: set[Member] = set()
         """Members that were read as they were planned to be."""
         self.left_open: bytes | None = None
-        """What is open in the end, for the scan that reads on."""
+        """State of the connections open in the end, for the scan that reads on."""
         self.skipped: dict[Member, str] = {}
         """Members that could not be got at, and why."""
         self.packets: dict[Member, int] = {}
-        """How many were read of each member, beyond what is known."""
+        """Packets read of each member, beyond those that are known."""
 
     def run(self) -> list[Row]:
         """The rows of its captures, but for those that are skipped."""
@@ -286,7 +286,7 @@ class _Scan:
 
 
 def _left_open(each: Set, parts: Parts) -> tuple[bytes | None, list[str]]:
-    """What the scan left open that this one carries on. Raises CannotWork where it is gone since it was planned."""
+    """Stream that this scan carries on, and its captures. Raises CannotWork where it is gone since it was planned."""
     if each.stream is None:
         return None, []
     stream = Streams(parts.place).read(each.stream)
@@ -306,13 +306,13 @@ def _is_as_planned(member: Member, about: Mapping[str, Any]) -> bool:
 
 
 def _is_damaged_within(name: str) -> bool:
-    """Whether what was not read is a member of an archive, and the archive's own file could be read."""
+    """True if a member of an archive was not read although the archive's own file could be read."""
     archive, member = split(name)
     return member is not None and not opener().failed(archive)
 
 
 def _further_warnings(each: Set, index: int) -> list[Row]:
-    """What the scan knows of a capture beside its content."""
+    """Warnings about a capture that the scan knows beside its content."""
     member = each.members[index]
     warnings: list[Row] = []
     if each.cut and index == 0:

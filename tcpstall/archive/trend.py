@@ -1,4 +1,4 @@
-"""How lost time went, and since when a cause costs a service more."""
+"""Course of lost time, and since when a cause costs a service more."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
@@ -35,7 +35,7 @@ _SERIES = "list(number) AS numbers, list(lost) AS sums"
 """A course as two columns: a row for each of its numbers takes Python ten times as long."""
 
 _Key = tuple[Any, ...]
-"""What a course is of."""
+"""Key of a course: cause, service, both, or none."""
 
 
 class Courses:
@@ -74,7 +74,7 @@ class Courses:
         return {Cause(row["cause"]): int(row["lost"]) for row in rows}
 
     def flows(self) -> tuple[int, ...]:
-        """How many began."""
+        """Number of flows begun in each hour or day."""
         rows = self._asked.rows(
             f"SELECT {_SERIES} FROM (SELECT start_ns // {self.width_ns} AS number, count(*) AS lost "
             f"FROM flows {self._chosen.flows_where()} GROUP BY ALL)"
@@ -82,7 +82,7 @@ class Courses:
         return self._laid_out(((), row) for row in rows).get((), (0,) * len(self.starts_ns))
 
     def grown(self, most: int) -> tuple[Growth, ...]:
-        """Where a cause costs a service more than before, what that adds up to first."""
+        """Causes that cost a service more than before, the largest total increase first."""
         if len(self.starts_ns) < _LEAST_NUMBERS:
             return ()
         count = len(self.starts_ns)
@@ -149,7 +149,7 @@ class Courses:
 
 
 def trend(asked: Session, every: Every, chosen: Chosen, most: int) -> Trend:
-    """How lost time went, and where it has grown most since when."""
+    """Course of lost time, and its largest growths with the time since when."""
     courses = Courses(asked, chosen, every)
     causes, flows, grown = courses.causes(), courses.flows(), courses.grown(most)
     return Trend(every, courses.starts_ns, causes, flows, grown, courses.lost())

@@ -32,7 +32,7 @@ __all__ = [
 MEMORY_BYTES = 200_000_000
 
 _MANY = 8
-"""So many small parts of one day are merged into one."""
+"""Least number of small parts of one day that are merged into one."""
 
 _CAPTURES = {column.name: column.type for column in TABLES["captures"].columns}
 

@@ -17,7 +17,7 @@ __all__ = ["Readable", "line", "make_views", "rows_of"]
 
 
 class Readable(Protocol):
-    """What a session needs of a store."""
+    """A store, as far as a session needs it."""
 
     @property
     def url(self) -> str:

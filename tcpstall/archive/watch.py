@@ -1,4 +1,4 @@
-"""Which captures of a folder that somebody captures into are complete."""
+"""Detects which captures are complete in a folder that somebody captures into."""
 
 import fcntl
 import os
@@ -14,7 +14,7 @@ from tcpstall.archive.rotation import grouped
 __all__ = ["complete"]
 
 SETTLED_NS = 60 * 10**9
-"""Where nobody can be asked who writes a file (a share, a URL), one unchanged for so long is taken for complete."""
+"""Time without change after which a file counts as complete where no writer can be looked up (a share, a URL)."""
 
 
 def complete(inputs: Iterable[Input]) -> list[Input]:
@@ -41,7 +41,7 @@ def _is_complete(found: Input, *, is_newest: bool) -> bool:
 
 
 def _is_written(path: str) -> bool | None:
-    """Whether some process has it open for writing; None where that cannot be told.
+    """True if some process has the file open for writing; None where nothing shows it.
 
     fcntl(2): a read lease is refused with EAGAIN while a file is open for writing. Shares and others' files have none.
     """

@@ -1,4 +1,4 @@
-"""Which waits a question is about, as SQL."""
+"""Selects the waits that a question is about, as SQL."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -14,7 +14,7 @@ __all__ = ["Chosen"]
 
 @dataclass(frozen=True, slots=True)
 class Chosen:
-    """Which waits are meant; empty is all. Times are those at which waits began, the end not included.
+    """Selection of waits; empty is all. Times are those at which waits began, the end not included.
 
     `hosts` are addresses, networks and names of either end, `ports` of either end, `captures` names or globs; without a
     slash they are compared with the last part of names.

@@ -42,7 +42,7 @@ class Table:
 
     @property
     def computed(self) -> str:
-        """What a view computes, as SQL after the columns of the files."""
+        """Columns that a view computes, as SQL after the columns of the files."""
         return "".join(f", {column.sql} AS {column.name}" for column in self.added if column.sql)
 
 
