@@ -68,7 +68,17 @@ class _ValueType(click.ParamType[tuple[str, str]]):
         return name, given
 
 
-@click.command("query")
+class _BySql(click.Command):
+    """A command whose argument may begin with a remark of SQL: `-- by service` is no option."""
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """With a blank before such a remark, so that click takes it for an argument."""
+        return super().parse_args(
+            ctx, [f" {one}" if one[2:3].isspace() and one.startswith("--") else one for one in args]
+        )
+
+
+@click.command("query", cls=_BySql)
 @click.argument("sql", metavar="SQL|@NAME")
 @stores_option
 @form_options

@@ -297,6 +297,11 @@ def test_a_long_table_says_where_the_rest_is(told: Told) -> None:
     assert "no rows" in told("query", "SELECT 1 AS n FROM flows WHERE false")[1]
 
 
+@pytest.mark.parametrize("remark", ["-- how many?\n", "--\n-- how many?\n", "/* how many? */ "])
+def test_sql_may_begin_with_a_remark(rows: Rows, ask: Ask, remark: str) -> None:
+    assert ask("query", f"{remark}SELECT count(*) AS n FROM flows") == [{"n": len(rows.flows)}]
+
+
 def test_columns_are_told_without_a_store(told: Told, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("TCPSTALL_STORE")
     monkeypatch.setenv("COLUMNS", "200")
