@@ -9,8 +9,9 @@ from tcpstall.archive.damaged_parts import faults
 from tcpstall.archive.names import ABOUT, CATALOG, COPY, DATABASE, JOURNAL, TABLES, digest_in
 from tcpstall.archive.parquet import connected
 from tcpstall.archive.records import Commit, Damaged, Part, Row, State, read_catalog, read_entry
+from tcpstall.archive.spared import is_spared
 from tcpstall.archive.storage import Place
-from tcpstall.archive.store import check_schema, is_spared
+from tcpstall.archive.store import check_schema
 from tcpstall.archive.upkeep import MEMORY_BYTES
 from tcpstall.errors import CannotOpen
 
@@ -205,7 +206,7 @@ def _rest(place: Place, health: Health) -> None:
     state = health.state
     for table in TABLES:
         for name in listed(place, health, table):
-            if name not in state.parts and names.is_made_part(name) and not is_spared(name, state):
+            if name not in state.parts and names.is_made_part(name) and not is_spared(state.spared_ns.get(name)):
                 health.notes[name] = "was left by a scan that was killed; the next scan removes it"
     wanted = state.absorbed and place.filesystem is None and DATABASE not in health.problems
     if wanted and not place.abouts([DATABASE]):

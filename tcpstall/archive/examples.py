@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from tcpstall.archive.literals import literal
+from tcpstall.archive.literals import literal, of_flows
 from tcpstall.archive.session import Session
 from tcpstall.lost_time import Example
 from tcpstall.model import Endpoint
@@ -35,11 +35,10 @@ def examples(asked: Session, wanted: Sequence[Wanted | None]) -> list[Example | 
     if not some:
         return [None] * len(wanted)
     scans = ", ".join(sorted({literal(one.scan) for one in some}))
-    flows = ", ".join(sorted({str(one.flow) for one in some}))
     store = "store" if asked.several else "'' AS store"
     rows = asked.rows(
         "SELECT scan, flow, capture, client_address, client_port, server_address, server_port, start_ns, end_ns, "
-        f"{store} FROM flows WHERE flow IN ({flows}) AND scan IN ({scans})"
+        f"{store} FROM flows WHERE {of_flows((one.scan, one.flow) for one in some)}"
     )
     known = {(row["scan"], row["flow"]): row for row in rows}
     files = _files(asked, scans, rows)

@@ -5,7 +5,7 @@ from dataclasses import replace
 from typing import Any
 
 from tcpstall.archive.examples import Wanted, examples
-from tcpstall.archive.literals import listed, literal
+from tcpstall.archive.literals import listed, literal, of_flows
 from tcpstall.archive.session import Session
 from tcpstall.archive.where import Chosen
 from tcpstall.causes import Cause
@@ -192,10 +192,8 @@ def _facts(asked: Session, wanted: Sequence[Mapping[str, Any]]) -> list[Example 
     """Facts about the flows that show findings best, in the same order; None for a missing flow."""
     if not wanted:
         return []
-    # Two conditions, each of which lets DuckDB pass over parts of files; a pair of columns does not.
-    scans = listed(sorted({row["scan"] for row in wanted}))
-    numbers = ", ".join(sorted({str(row["flow"]) for row in wanted}))
-    rows = asked.rows(f"SELECT {_FACTS} FROM flows WHERE flow IN ({numbers}) AND scan IN ({scans})")
+    these = of_flows((row["scan"], row["flow"]) for row in wanted)
+    rows = asked.rows(f"SELECT {_FACTS} FROM flows WHERE {these}")
     flows = {(row["scan"], row["flow"]): row for row in rows}
     found = [(best, flows.get((best["scan"], best["flow"]))) for best in wanted]
     return [None if flow is None else _example(best, flow) for best, flow in found]

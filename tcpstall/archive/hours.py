@@ -13,6 +13,7 @@ from tcpstall.archive.columns import TABLES
 from tcpstall.archive.damaged_parts import faults
 from tcpstall.archive.names import HOURS, HOURS_INDEX, is_sums, new_digest
 from tcpstall.archive.records import Damaged, Part, document, sealed
+from tcpstall.archive.spared import is_spared
 from tcpstall.archive.storage import Place
 
 __all__ = ["HOUR_NS", "SUMMED", "SUMS", "Hours", "Sums", "added_up", "to_add_up"]
@@ -26,9 +27,6 @@ SUMS = "hour_sums"
 HOUR_NS = 3_600_000_000_000
 
 _KEYS = "start_ns, server_address, server_port, host, cause"
-
-_SPARED_NS = 60_000_000_000
-"""Sums that others have replaced are kept for as long, as parts are."""
 
 
 def to_add_up(stalls: str, findings: str) -> str:
@@ -57,7 +55,7 @@ class Sums:
 
 @dataclass(frozen=True, slots=True)
 class _Index:
-    sums: Sequence[Sums] = ()
+    sums: tuple[Sums, ...] = ()
     spared_ns: Mapping[str, int] = field(default_factory=dict)
     """Files that were replaced and may still be read, and since when."""
 
@@ -71,17 +69,16 @@ class Hours:
 
     def of(self, parts: Collection[str]) -> list[Sums]:
         """Those of these parts and no others."""
-        return [each for each in self._index().sums if each.of <= set(parts)]
+        counting = set(parts)
+        return [each for each in self._index().sums if each.of <= counting]
 
     def keep(self, sums: Sequence[Sums], *, spares: bool = True) -> None:
         """Lists these alone, and deletes the others; if it `spares` them, later. Raises CannotWrite."""
         old, now = self._index(), time.time_ns()
         kept = {each.part.name for each in sums}
         replaced = [each.part.name for each in old.sums if each.part.name not in kept]
-        spared = dict.fromkeys(replaced, now) | {
-            name: since for name, since in old.spared_ns.items() if 0 <= now - since < _SPARED_NS
-        }
-        new = _Index(sums, spared if spares else {})
+        spared = {name: since_ns for name, since_ns in old.spared_ns.items() if is_spared(since_ns)}
+        new = _Index(tuple(sums), {**spared, **dict.fromkeys(replaced, now)} if spares else {})
         there = [name for name in self._place.names(HOURS) if is_sums(name)]
         over = [name for name in there if name not in kept and name not in new.spared_ns]
         if new != old:
@@ -93,7 +90,7 @@ class Hours:
         if self._known is None:
             index = _read(self._place.read(HOURS_INDEX))
             damaged = faults(self._place, [each.part for each in index.sums], {})
-            whole = [each for each in index.sums if each.part.name not in damaged]
+            whole = tuple(each for each in index.sums if each.part.name not in damaged)
             self._known = _Index(whole, index.spared_ns)
         return self._known
 
@@ -120,7 +117,7 @@ def _read(content: bytes | None) -> _Index:
         if row["schema"] != _schema():
             return _Index()
         spared_ns = {str(name): int(since_ns) for name, since_ns in row["spared_ns"].items()}
-        return _Index([_sums(each) for each in row["sums"]], spared_ns)
+        return _Index(tuple(map(_sums, row["sums"])), spared_ns)
     except (Damaged, AttributeError, KeyError, TypeError, ValueError):
         return _Index()
 

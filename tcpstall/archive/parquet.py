@@ -121,9 +121,7 @@ class Parts:
         """The sums by hour of these parts, all of whose rows count, as a file. Raises CannotWrite."""
         files = {name: [self.place.path(part.name) for part in parts if part.table == name] for name in SUMMED}
         sources = [f"({rows_of(TABLES[name], files[name])})" for name in SUMMED]
-        query = (
-            f"FROM ({added_up(f'({to_add_up(*sources)})')}) ORDER BY start_ns, server_address, server_port, host, cause"
-        )
+        query = f"FROM ({added_up(f'({to_add_up(*sources)})')}) ORDER BY ALL"
         starts = [part.from_ns for part in parts if part.from_ns is not None]
         ends = [part.to_ns for part in parts if part.to_ns is not None]
         return self._copied("hours", query, HOURS, None, min(starts, default=None), max(ends, default=None))

@@ -5,7 +5,7 @@ from typing import Any
 
 from tcpstall.archive.examples import Wanted, examples
 from tcpstall.archive.hours import HOUR_NS
-from tcpstall.archive.literals import listed, literal
+from tcpstall.archive.literals import listed, literal, of_flows
 from tcpstall.archive.session import Session
 from tcpstall.archive.where import Chosen
 from tcpstall.causes import Cause
@@ -96,13 +96,11 @@ def _waited(asked: Session, by: By, chosen: Chosen, worst: Sequence[Mapping[str,
     """Time that these flows lost to each key in waits, ns, counted like all other figures shown."""
     if not worst:
         return {}
-    flows = ", ".join(sorted({str(one["flow"]) for one in worst}))
-    scans = listed(sorted({one["scan"] for one in worst}))
+    these = of_flows((one["scan"], one["flow"]) for one in worst)
     names = [f"k{number}" for number in range(len(_KEYS[by]))]
     named = ", ".join(f"{sql} AS {name}" for sql, name in zip(_KEYS[by], names, strict=True))
     rows = asked.rows(
-        f"SELECT {named}, scan, flow, sum(lost_ns) AS lost FROM stalls "
-        f"{chosen.where(f'flow IN ({flows})', f'scan IN ({scans})')} GROUP BY ALL"
+        f"SELECT {named}, scan, flow, sum(lost_ns) AS lost FROM stalls {chosen.where(these)} GROUP BY ALL"
     )
     return {(*(row[name] for name in names), row["scan"], row["flow"]): int(row["lost"]) for row in rows}
 

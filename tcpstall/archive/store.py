@@ -24,15 +24,13 @@ from tcpstall.archive.records import (
     read_catalog,
     read_entry,
 )
+from tcpstall.archive.spared import is_spared
 from tcpstall.archive.storage import Place, at
 from tcpstall.errors import CannotOpen, CannotWrite
 
 __all__ = ["DATABASE", "SCHEMA", "TABLES", "Commit", "Lost", "Part", "Store", "Stream"]
 
 _INTERRUPTED = "Query interrupted"
-
-_GRACE_NS = 60_000_000_000
-"""Time for which a replaced part is kept: a reader may have looked up just before which parts count."""
 
 
 class Store:
@@ -240,7 +238,7 @@ class Store:
         The latter only because the catalog and the journal are whole: they name every part that ever counted.
         """
         state = self._state
-        state.spared_ns = {name: since for name, since in state.spared_ns.items() if is_spared(name, state)}
+        state.spared_ns = {name: since_ns for name, since_ns in state.spared_ns.items() if is_spared(since_ns)}
         entries = [*self.place.names(JOURNAL), *self.place.names(f"{COPY}/{JOURNAL}")]
         done = [name for name in entries if names.is_entry(name) and names.number_of(name) <= state.absorbed]
         there = [name for table in TABLES for name in self.place.names(table)]
@@ -330,12 +328,6 @@ def _has_more(place: Place) -> bool:
 
 def _any_part(place: Place) -> bool:
     return any(names.is_part(name) for table in TABLES for name in place.names(table))
-
-
-def is_spared(name: str, state: State) -> bool:
-    """A part that no longer counts, and is kept for those who have just looked up which ones do."""
-    since_ns = state.spared_ns.get(name)
-    return since_ns is not None and 0 <= time.time_ns() - since_ns < _GRACE_NS
 
 
 def _is_swept(name: str, state: State) -> bool:
