@@ -1,4 +1,4 @@
-"""`python -m tests`: every check there is, those of Rust beside those of Python, pytest's summary last."""
+"""`python -m tests`: every check there is, those of Rust beside those of Python, then pytest; what failed before it is said again last."""
 
 import os
 import shutil
@@ -110,6 +110,8 @@ def main() -> int:
     last = pytest(sys.argv[1:])
     print(heading(last), end="", flush=True)
     code, _ = run(last, None)
+    if failed:
+        print(f"\n!!! failed before pytest: {', '.join(failed)}", flush=True)
     return 0 if code == 0 and not failed else 1
 
 

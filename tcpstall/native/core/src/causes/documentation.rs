@@ -128,5 +128,5 @@ fn other_thresholds_are_other_words() {
 
 #[test]
 fn a_window_counts_as_shut_for_nearly_all_of_a_wait_from_nine_tenths_on() {
-    assert!(zero_window::NEARLY_ALL >= 0.9 && rule_of(Cause::ZeroWindow).contains("nearly all of it"));
+    assert!(zero_window::NEARLY_ALL >= 0.9 && rule_of(Cause::ZeroWindow).contains("nearly all of the pause"));
 }
