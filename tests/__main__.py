@@ -1,4 +1,7 @@
-"""`python -m tests`: every check there is, those of Rust beside those of Python, then pytest; what failed before it is said again last."""
+"""`python -m tests`: every check there is, those of Rust beside those of Python, pytest last.
+
+Checks that failed before pytest are named again after it.
+"""
 
 import os
 import shutil
