@@ -4,7 +4,8 @@
 //!           ({cwnd_share_after_loss} also once losses have made the model an estimate), with room for another segment in the peer's window; or
 //!           the flights have doubled at every ACK since the connection began, or the first burst has grown from exchange to
 //!           exchange, below an initial window of ten segments; or flight after flight grew by what the ACKs between them allow,
-//!           as this sender counts (the trait `growth`): then neither the model nor the start of the connection is needed
+//!           as this sender counts (the trait `growth`), in segments or in bytes: then neither the model nor the start of the
+//!           connection is needed
 //! Evidence  `in_flight_segments`, `cwnd_estimate_segments`, `window_unused_bytes`; detail `initial-window`, `slow-start`,
 //!           `congestion-avoidance`
 //! Source    RFC 5681 §3.1, RFC 6928, RFC 9438; Linux `tcp_cwnd_test`, `tcp_is_cwnd_limited`
@@ -102,7 +103,8 @@ fn by_model(pause: &Pause, limits: &Limits) -> Verdict {
     if share < needed || all_but_full {
         let doubling = pause.context.doubling && pause.context.next_flight.is_some();
         let growing = (doubling || pause.context.cut_grows) && pause.losses == 0;
-        return match (growing, pause.context.creeping || (pause.context.dripping && !pause.short_segment_out)) {
+        let creeping = pause.context.creeping || (pause.context.dripping && !pause.short_segment_out);
+        return match (growing, creeping || pause.context.bytes_grow) {
             (true, _) => yes(details::SLOW_START, 0.8),
             (false, true) => yes(details::CONGESTION_AVOIDANCE, 0.7),
             (false, false) => Verdict::No,

@@ -2,6 +2,7 @@
 
 use super::bottleneck::BusyPeriod;
 use super::burst_cap;
+use super::byte_growth;
 use super::evidence::{Burst, Context, Pause};
 use super::reading::Reading;
 use super::scale;
@@ -50,6 +51,7 @@ pub fn fill(pauses: &mut [Pause], busy_periods: &[BusyPeriod]) {
     find_plateaus(pauses);
     find_small_writes(pauses);
     find_creeping(pauses);
+    byte_growth::find(pauses);
     find_pace(pauses);
     find_releases(pauses);
     burst_cap::find_cut(pauses);

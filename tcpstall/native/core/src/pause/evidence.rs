@@ -254,6 +254,8 @@ pub struct Context {
     pub dripping: bool,
     /// Among waits that an ACK ended with whole segments in flight, the flights grew a little from each to the next.
     pub creeping: bool,
+    /// The flights around the pause grew as a congestion window counted in bytes does.
+    pub bytes_grow: bool,
     /// The sender wrote less than a segment with nothing in flight: a write leaves as it was written.
     pub small_writes: bool,
     /// From the first pause to the one after this, each flight of whole segments was about twice the one before.

@@ -5,6 +5,7 @@ mod arrange;
 pub mod bottleneck;
 pub mod builder;
 mod burst_cap;
+mod byte_growth;
 pub mod context;
 mod coverage;
 pub mod evidence;

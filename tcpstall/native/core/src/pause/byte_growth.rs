@@ -1,0 +1,98 @@
+//! Growth of a congestion window that its sender counts in bytes (RFC 5681 §2 defines cwnd so).
+//!
+//! Such a window cuts the last segment of a flight anywhere, so its flights are not whole segments. Each is still larger
+//! than the one before: up to twofold in slow start, and by up to a segment in congestion avoidance (RFC 5681 §3.1). A
+//! buffer is constant or swings.
+
+use super::evidence::Pause;
+use crate::time::Nanos;
+
+/// Flights of a climb, if each step is one of slow start: the third confirms the first two.
+const DOUBLING: usize = 3;
+/// Flights of a climb by a segment or less a round trip: a buffer that swings rarely rises four times in a row.
+const CREEPING: usize = 5;
+/// Ratio of a flight to the one before in slow start, where the peer acknowledges every second segment or each one.
+const SLOW_START: std::ops::RangeInclusive<f64> = 1.3..=2.2;
+/// Smallest and largest step of congestion avoidance, segments: half a segment where the peer delays its ACKs, and the
+/// window may have grown by a segment more when the flight is cut.
+const STEP: std::ops::RangeInclusive<f64> = 0.2..=1.25;
+
+/// Marks the waits of each climb.
+pub(super) fn find(pauses: &mut [Pause]) {
+    let rounds = rounds(pauses);
+    let mut start = 0;
+    for end in 1..=rounds.len() {
+        let flight = |at: usize| pauses[rounds[at]].flight_at_start;
+        if end < rounds.len() && step(flight(end - 1), flight(end), pauses[rounds[end]].mss).is_some() {
+            continue;
+        }
+        let climb = &rounds[start..end];
+        let (first, last) = (rounds[start], rounds[end - 1]);
+        let flights: Vec<i64> = climb.iter().map(|round| pauses[*round].flight_at_start).collect();
+        // Windows of whole segments are counted elsewhere.
+        let cut = climb.iter().any(|round| pauses[*round].short_segment_out);
+        if cut && is_climb(&flights, pauses[last].mss) {
+            pauses[first..=last]
+                .iter_mut()
+                .filter(|pause| waits(pause))
+                .for_each(|pause| pause.context.bytes_grow = true);
+        }
+        start = end;
+    }
+}
+
+/// The first wait of each round trip.
+fn rounds(pauses: &[Pause]) -> Vec<usize> {
+    let mut began: Option<Nanos> = None;
+    let mut rounds = Vec::new();
+    for (index, pause) in pauses.iter().enumerate().filter(|(_, pause)| waits(pause)) {
+        if began.is_none_or(|began| pause.start() - began >= pause.rtt().scaled(0.5)) {
+            began = Some(pause.start());
+            rounds.push(index);
+        }
+    }
+    rounds
+}
+
+/// An ACK ended the wait, the peer's window had room, and more was queued: a buffer that was sent to its end would have
+/// ended with PSH (RFC 9293 §3.9.1.2).
+fn waits(pause: &Pause) -> bool {
+    let full = pause.released_by_ack() && pause.has_room() == Some(true) && !pause.before.pushed;
+    let calm = pause.retransmissions == 0 && !pause.recovering && !pause.flight_unknown && pause.flight_at_start > 0;
+    full && calm && !pause.first && !pause.is_turn()
+}
+
+/// A step of growth between two flights, bytes, and whether it is one of slow start.
+fn step(small: i64, large: i64, mss: u32) -> Option<bool> {
+    let by_segment = STEP.contains(&((large - small) as f64 / f64::from(mss.max(1))));
+    let by_ratio = SLOW_START.contains(&(large as f64 / small as f64));
+    (by_segment || by_ratio).then_some(by_ratio)
+}
+
+/// Flights that grow at each step are enough for a climb.
+fn is_climb(flights: &[i64], mss: u32) -> bool {
+    let doubles = flights.windows(2).all(|pair| step(pair[0], pair[1], mss) == Some(true));
+    flights.len() >= if doubles { DOUBLING } else { CREEPING }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const MSS: u32 = 1_448;
+
+    #[test]
+    fn flights_that_double_or_grow_by_a_segment_are_a_climb() {
+        assert!(is_climb(&[2_048, 4_096, 8_192], MSS));
+        assert!(is_climb(&[3_088, 3_779, 4_833, 5_679, 6_406], MSS));
+        assert!(!is_climb(&[2_048, 4_096], MSS), "once is an accident");
+        assert!(!is_climb(&[3_088, 3_779, 4_833, 5_679], MSS), "so are three small steps");
+    }
+
+    #[test]
+    fn a_level_is_no_step() {
+        assert_eq!(step(8_192, 8_192, MSS), None);
+        assert_eq!(step(8_192, 8_100, MSS), None);
+        assert_eq!(step(3_000, 9_000, MSS), None, "no window triples");
+    }
+}
