@@ -2,6 +2,7 @@
 
 import base64
 import json
+from asyncio import CancelledError
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -20,6 +21,7 @@ from tcpstall.serve import answers, asked, store
 from tcpstall.serve.lines import Lines
 from tcpstall.serve.reading import Source
 from tcpstall.serve.roots import Roots
+from tcpstall.serve.signals import Ending
 from tcpstall.untrusted import in_terminal
 
 __all__ = ["serve", "server"]
@@ -87,10 +89,14 @@ def serve(folders: Sequence[Path], key: bytes | None) -> None:
 
     Raises CannotOpen where the input cannot be read, OSError where the output cannot be written.
     """
+    ending = Ending()
     try:
-        anyio.run(_serve, server(Source(Roots(folders), key)))
+        anyio.run(_serve, server(Source(Roots(folders), key)), ending)
     except BaseExceptionGroup as several:
         raise _first(several) from several
+    except CancelledError:
+        ending.again()
+        raise
 
 
 def _first(error: BaseException) -> BaseException:
@@ -98,7 +104,12 @@ def _first(error: BaseException) -> BaseException:
     return _first(error.exceptions[0]) if isinstance(error, BaseExceptionGroup) else error
 
 
-async def _serve(made: Server) -> None:
+async def _serve(made: Server, ending: Ending) -> None:
+    with ending.cancels():
+        await _answer(made)
+
+
+async def _answer(made: Server) -> None:
     async with stdio_server(stdin=cast("anyio.AsyncFile[str]", Lines(0))) as (read, write):
         await made.run(read, write, made.create_initialization_options())
 
