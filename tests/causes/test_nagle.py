@@ -89,3 +89,39 @@ def test_a_silence_after_a_held_tail_is_the_applications(scene: Scene) -> None:
     lost = scene.lost_ms("server", "server")
     assert lost["nagle"] in between(100, 180)
     assert lost["app-limited"] in between(250, 400)
+
+
+def answer_with_a_short_end(scene: Scene, *, after_acks: int) -> None:
+    """Ten whole segments, acknowledged by five ACKs a millisecond apart, and 700 bytes once so many ACKs have come."""
+    scene.request()
+    start = scene.server.nxt - scene.server.isn - 1
+    scene.server_sends(10 * 1_448)
+    for ack in range(1, 6):
+        scene.client_acks(upto=start + ack * 2 * 1_448)
+        scene.wait_ms(1)
+        if ack == after_acks:
+            scene.server_sends(700)
+    scene.wait_ms(60)
+    scene.client_acks()
+
+
+@fires
+def test_the_short_end_of_a_write_that_let_four_acks_pass_is_held_by_rfc_896(scene: Scene) -> None:
+    """Ten segments fill the first congestion window, and the first ACK opens it."""
+    scene.handshake(rtt_ms=20)
+    answer_with_a_short_end(scene, after_acks=5)
+    assert causes(scene, "server")[0] == "nagle"
+
+
+@fires
+def test_the_short_end_of_a_write_let_pass_the_acks_that_opened_the_peers_window(scene: Scene) -> None:
+    scene.handshake(rtt_ms=20, client_scale=0, client_window=10 * 1_448)
+    answer_with_a_short_end(scene, after_acks=5)
+    assert causes(scene, "server")[0] == "nagle"
+
+
+@near_miss
+def test_the_short_end_of_a_write_that_left_at_the_first_ack_waited_for_the_window(scene: Scene) -> None:
+    scene.handshake(rtt_ms=20)
+    answer_with_a_short_end(scene, after_acks=1)
+    assert causes(scene, "server")[0] == "cwnd-limited"

@@ -3,7 +3,8 @@
 //! Rule      a sub-MSS segment was unacknowledged, and: an ACK covered it and one sub-MSS segment went out alone; or a burst had
 //!           ended with a full segment, so that what was left of the write is held, until the next write took it along
 //!           (`tail-held`); or a sender that writes less than a segment at a time filled one up (`filled-up`); or the short end of
-//!           a write left alone, at the ACK after which nothing was out, with room in both windows before (`write-tail`)
+//!           a write left alone, at the ACK after which nothing was out, with room in both windows before, if only since an
+//!           earlier ACK (`write-tail`)
 //! Evidence  `in_flight_bytes`, `burst_bytes`
 //! Source    RFC 9293 §3.7.4, RFC 896; Linux `tcp_nagle_check` with Minshall's rule; 4.4BSD `tcp_output`
 //! Abstains  never
@@ -58,6 +59,8 @@ fn judge(pause: &Pause, limits: &Limits) -> Verdict {
 /// window nor the send buffer held it: RFC 896 holds it back behind any outstanding data.
 fn tail_waited(pause: &Pause, limits: &Limits) -> Option<Proof> {
     let read = &pause.context.read;
+    // Otherwise a window, a buffer or a cap may have held it.
+    let let_room_pass = pause.let_room_pass();
     let full = pause.cwnd_known && f64::from(pause.segments_held) >= NEARLY_FULL * f64::from(pause.cwnd);
     // One flight per answer is no plateau: a buffer of that size shows round after round of the same answer.
     let stands =
@@ -66,15 +69,9 @@ fn tail_waited(pause: &Pause, limits: &Limits) -> Option<Proof> {
     let capped = pause.context.turns_cut_alike >= limits.cut_turns && pause.segments_at_start > FEWEST;
     // Away from the sender all ACKs of a flight precede the data that each of them released.
     let blurred = !pause.near_sender() && pause.context.traits.nagle.times == 0;
-    let grows = pause.context.cut_grows || blurred;
-    if !read.tail_held
-        || grows
-        || pause.peer_bytes > 0
-        || full
-        || stands
-        || capped
-        || read.climb > 0 && pause.near_sender()
-    {
+    let climbs = pause.context.cut_grows || read.climb > 0 && pause.near_sender();
+    let limited = !let_room_pass && (full || stands || capped || climbs);
+    if !read.tail_held || limited || blurred || pause.peer_bytes > 0 {
         return None;
     }
     let confidence = match pause.context.traits.nagle.times {

@@ -11,7 +11,8 @@
 //!           suggests: a window is 1/2 to 3/4 of twice that), `buffer_needed_bytes` (for the congestion window, or twice the window)
 //! Source    RFC 9293 §3.8.6.2.1 (SWS avoidance); Linux `tcp_snd_wnd_test`, `tcp_tso_should_defer`, `tcp_win_from_space`
 //! Abstains  window scale unknown, unless flights that fill the window again and again give it away; packets are missing
-//! Looks like `cwnd-limited` (room in the window), `zero-window` (window 0), `sndbuf-limited` (a flat flight below the window)
+//! Looks like `cwnd-limited` (room in the window), `zero-window` (window 0), `sndbuf-limited` (a flat flight below the window), `nagle` (an
+//!           ACK opened the window, and the short end of a write left alone at a later one)
 
 use super::cause::Cause;
 use super::details;
@@ -33,6 +34,10 @@ fn judge(pause: &Pause, _: &Limits) -> Verdict {
     }
     if pause.flight_unknown {
         return Verdict::CannotTell(Missing::PACKETS);
+    }
+    if pause.context.read.tail_held && pause.let_room_pass() {
+        // The window opened, and Nagle's algorithm still held the short end of a write.
+        return Verdict::No;
     }
     let (Some(window), Some(at_start)) = (pause.window, pause.room_at_start) else {
         let excluded = pause.has_room() == Some(true);

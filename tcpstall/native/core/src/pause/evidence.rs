@@ -139,6 +139,8 @@ pub struct Pause {
     pub widened: Option<(Nanos, PacketNo)>,
     /// Time when all data was acknowledged, if it was.
     pub all_acked: Option<Nanos>,
+    /// First ACK of new data inside the pause since which the peer's window has had room for a full segment.
+    pub room_since: Option<Nanos>,
     /// Bytes in flight when the pause ended, before the new data.
     pub left_in_flight: i64,
 
@@ -292,7 +294,8 @@ impl Pause {
         self.distance = distance;
         self.held = (self.held - shift.or_zero()).or_zero();
         let recovered = self.recovered.as_mut().map(|recovered| &mut recovered.at);
-        let times = [&mut self.last_ack, &mut self.all_acked, &mut self.closed, &mut self.reopened];
+        let times =
+            [&mut self.last_ack, &mut self.all_acked, &mut self.room_since, &mut self.closed, &mut self.reopened];
         for time in times.into_iter().flatten().chain(recovered) {
             *time = (*time + shift).min(self.end);
         }
@@ -341,8 +344,12 @@ impl Pause {
     /// New data followed an ACK within the time of a host and the path's jitter: a writer that came by chance would
     /// hardly be as quick.
     pub fn released_at_once(&self) -> bool {
-        let host = LEAST_PAUSE + self.jitter.min(LEAST_PAUSE);
-        self.released_by_ack() && self.after_ack().is_none_or(|span| span <= host)
+        self.released_by_ack() && self.after_ack().is_none_or(|span| span <= self.answer_time())
+    }
+
+    /// Longest time in which a host answers an ACK, with the path's jitter.
+    pub(super) fn answer_time(&self) -> Nanos {
+        LEAST_PAUSE + self.jitter.min(LEAST_PAUSE)
     }
 
     /// The ACK that ended the wait is missing from the capture or was stored too late.

@@ -18,6 +18,7 @@ pub mod reading;
 mod recovered;
 pub mod repair;
 pub mod repairs;
+mod room;
 mod scale;
 mod slowest_ack;
 pub mod spikes;

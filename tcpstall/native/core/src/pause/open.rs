@@ -60,6 +60,7 @@ pub(super) struct Open {
     pub(super) last_ack_packet: Option<PacketNo>,
     pub(super) widened: Option<(Nanos, PacketNo)>,
     pub(super) all_acked: Option<Nanos>,
+    pub(super) room_since: Option<Nanos>,
     pub(super) closed: Option<Nanos>,
     pub(super) reopened: Option<Nanos>,
     pub(super) probes: u32,

@@ -71,19 +71,23 @@ fn round(pause: &Pause, una: &mut Option<i64>, acked: &mut u64) -> BurstAndPause
         || pause.lost_before_tap > 0
         || pause.broke_off()
         || !pause.unseen.is_nothing();
+    // In a full window the last segment is as long as the rest of the window.
+    let full = pause.has_room() == Some(false);
+    let let_room_pass = pause.closed.is_none() && pause.let_room_pass();
     BurstAndPause {
         out,
         acks: pause.before.acks,
         acked: *acked / mss as u64,
         released: released && !pause.fell_silent() && !pause.is_turn(),
-        open: pause.has_room() != Some(false) && pause.closed.is_none(),
+        open: !full && pause.closed.is_none(),
+        let_room_pass,
         disturbed,
         idle: !disturbed && outlasts_timer(pause),
         emptied: pause.left_in_flight == 0,
         no_burst: pause.first,
         from_empty: false,
-        tail: tail(pause, &pause.before),
-        next: tail(pause, &pause.after),
+        tail: if full { Tail::Whole } else { tail(pause, &pause.before) },
+        next: if full && !let_room_pass { Tail::Whole } else { tail(pause, &pause.after) },
         acks_inside: pause.acks,
         second: second(pause),
         pushed: pause.before.pushed,
@@ -98,10 +102,10 @@ fn answered_early(pause: &Pause) -> bool {
     pause.unseen.blind && !pause.first && pause.distance > pause.rtt().scaled(0.5)
 }
 
-/// Classifies the end of a burst. In a full window the last segment is as long as the rest of the window.
+/// Classifies the end of a burst.
 fn tail(pause: &Pause, burst: &Burst) -> Tail {
     let last = burst.last_frame;
-    if burst.ends_whole(pause.mss) || pause.has_room() == Some(false) {
+    if burst.ends_whole(pause.mss) {
         Tail::Whole
     } else if burst.frames == 1 && last < pause.mss && burst.in_flight <= u64::from(last) {
         Tail::ShortAlone

@@ -31,6 +31,8 @@ pub struct BurstAndPause {
     pub released: bool,
     /// The peer's window has room for another segment, where its scale is known.
     pub open: bool,
+    /// The next burst left only at the last ACK, although an earlier one had made room in both windows.
+    pub let_room_pass: bool,
     /// Data was lost or repaired in the pause, or packets are missing: the flight is no evidence.
     pub disturbed: bool,
     /// All data was acknowledged, and the sender stayed silent for longer than its retransmission timer.
@@ -99,7 +101,12 @@ impl BurstAndPause {
     /// The pause is a wait for the congestion window, if growth agrees: an ACK ended it, with room in the peer's
     /// window.
     pub(crate) fn is_wait(&self) -> bool {
-        self.released && self.open && !self.disturbed && !self.no_burst && self.out > 0
+        self.open && self.is_released()
+    }
+
+    /// An ACK ended the pause, in which nothing was lost.
+    pub(crate) fn is_released(&self) -> bool {
+        self.released && !self.disturbed && !self.no_burst && self.out > 0
     }
 }
 

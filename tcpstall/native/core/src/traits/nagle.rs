@@ -29,7 +29,9 @@ const FEW: u32 = 4;
 
 pub(super) fn learn(rounds: &[BurstAndPause], reads: &mut [Read]) -> Observed<Nagle> {
     let held = |round: &BurstAndPause| {
-        round.is_wait() && round.emptied && round.tail == Tail::Whole && round.next == Tail::ShortAlone
+        let has_room = round.open || round.let_room_pass;
+        let alone = round.tail == Tail::Whole && round.next == Tail::ShortAlone;
+        round.is_released() && has_room && round.emptied && alone
     };
     // From an empty pipe a whole write leaves at once, because the test is made once for the whole write.
     let with_more = rounds.iter().filter(|round| round.tail == Tail::ShortWithMore && !round.from_empty).count() as u32;

@@ -81,6 +81,8 @@ impl Builder {
                 }
             }
         }
+        let has_room = half.room().is_some_and(|room| room >= i64::from(half.mss()));
+        open.room_since = open.room_since.or((acked.bytes > 0).then_some(acked.time)).filter(|_| has_room);
         open.loss_hints += u32::from(acked.loss_hint);
         if cwnd.repairs() {
             open.recovered = open.recovered(acked, half, cwnd);

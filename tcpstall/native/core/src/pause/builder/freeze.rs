@@ -53,6 +53,7 @@ impl Builder {
             last_ack_packet: freeing.map(|train| train.first_packet).or(open.last_ack_packet),
             widened: open.widened,
             all_acked: open.all_acked,
+            room_since: open.room_since,
             left_in_flight: left.flight,
             closed: open.closed,
             reopened: open.reopened,
