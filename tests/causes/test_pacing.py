@@ -73,3 +73,19 @@ def test_pairs_that_leave_faster_than_the_pauses_between_them_are_not_paced(scen
     starts = [400.0 * pair for pair in range(16)]
     scene.server_writes(*((start + late, 1_448) for start in starts for late in (0.0, 20.0)))
     assert share(scene, "app-limited", "client") > 0.8
+
+
+@look_alike
+def test_whole_segments_written_at_an_even_beat_are_the_applications(scene: Scene, tap: Tap) -> None:
+    """Each is acknowledged before the next and ends with PSH: a host that paces one long write marks its end alone."""
+    scene.handshake(rtt_ms=100)
+    scene.request()
+    scene.server_writes(*((150.0 * i, 1_448) for i in range(24)))
+    assert share(scene, "app-limited", tap) > 0.8
+
+
+@fires
+def test_one_long_write_at_less_than_a_segment_a_round_trip_is_paced(scene: Scene) -> None:
+    scene.handshake(rtt_ms=20)
+    scene.download(24 * 1_448, pace=1_448 / 0.030)
+    assert share(scene, "pacing", "server") > 0.8

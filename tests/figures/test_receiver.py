@@ -121,6 +121,25 @@ def test_a_window_below_a_segment_is_named_as_such(scene: Scene, tap: Tap) -> No
     assert (row["detail"], row["evidence"]["closed_window_bytes"]) == ("below-segment", 700)
 
 
+def test_a_window_below_a_segment_that_is_probed_is_never_surely_shut(scene: Scene) -> None:
+    """To one stack it is a full window, to the next a closed one."""
+    scene.handshake(rtt_ms=20, client_scale=0)
+    scene.client_sends(100)
+    scene.server_sends(14_480)
+    scene.client_acks(window=700)
+    for _ in range(2):
+        scene.wait_ms(300)
+        scene.server_probes()
+        scene.client_acks(window=700)
+    still_shut = rows(scene, "zero-window", "server")
+    scene.wait_ms(300)
+    scene.client_acks(window=65_535)
+    scene.server_sends(14_480)
+    reopened = rows(scene, "zero-window", "server")
+    assert [row["detail"] for row in (*still_shut, *reopened)] == ["never-reopened", "below-segment"]
+    assert max(row["confidence"] for row in (*still_shut, *reopened)) < 0.8
+
+
 def test_a_window_of_exactly_a_segment_is_not_shut(scene: Scene, tap: Tap) -> None:
     scene.handshake(rtt_ms=20, client_scale=0)
     scene.client_sends(100)

@@ -2,11 +2,12 @@
 //!
 //! Rule      the pause follows a full segment, no ACK or payload of the peer ends it, and bytes ÷ time make the same rate (± 15 %) over
 //!           at least {pace_agreement} of the sender's pauses and {pace_share} of them; or over the many spacings of the burst before it that were too short to be pauses.
-//!           With nothing left in flight what left before the last clump must not have left three times as fast
+//!           With nothing left in flight what left before the last clump must not have left three times as fast,
+//!           and the bursts on both sides must not both end with PSH
 //! Evidence  `burst_bytes`, the pause's length
 //! Source    Linux SO_MAX_PACING_RATE, sch_fq, `tcp_internal_pacing`; BBR
 //! Abstains  too few pauses to see a rate: then it says no
-//! Looks like `app-limited` (a pause after a sub-MSS segment), `sndbuf-limited` (each pause ends at an ACK)
+//! Looks like `app-limited` (a pause after a sub-MSS segment, or writes of whole segments at an even beat), `sndbuf-limited` (each pause ends at an ACK)
 
 use super::cause::Cause;
 use super::limits::Limits;
@@ -27,6 +28,10 @@ fn judge(pause: &Pause, limits: &Limits) -> Verdict {
     let at_once = pause.after_ack().is_some_and(|span| span <= pause.tolerance() - pause.jitter);
     if context.kept_pace >= KEPT && !at_once && !pause.released_unseen() {
         return yes("", 0.8);
+    }
+    if pause.left_in_flight == 0 && pause.before.pushed && pause.after.pushed {
+        // A host that cuts a pace from a longer write marks only the write's last segment (RFC 9293 §3.9.1.2).
+        return Verdict::No;
     }
     // Without a known MSS a chunk of the application's data looks like a full segment.
     if !pause.mss_known || context.pace.is_none() || context.released_share > CLOCKED {

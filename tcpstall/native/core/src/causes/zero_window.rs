@@ -5,7 +5,7 @@
 //!           sender probes; or to the end of the capture
 //! Evidence  `closed_ns` (how long it was shut), `closed_window_bytes`, `window_probes` with `probe_bytes` (0 or 1) and
 //!           `probes_unanswered`, `probes_since_heard`, `freed_by_packet` (the update that opened it). Detail `below-segment` (open, but for less than
-//!           a segment), `never-reopened`. After tcp_retries2 probes that nobody answers a Linux sender gives up silently: no
+//!           a segment; never sure), `never-reopened`. After tcp_retries2 probes that nobody answers a Linux sender gives up silently: no
 //!           FIN, and a RST only if the peer speaks again
 //! Source    RFC 9293 §3.8.6.1; Linux `tcp_send_probe0`: probes of 0 bytes at SND.UNA-1, doubling to 120 s
 //! Abstains  window scale unknown, unless the window field is 0
@@ -33,14 +33,14 @@ fn judge(pause: &Pause, _: &Limits) -> Verdict {
     if share < 0.5 || !waiting {
         return Verdict::No;
     }
-    let detail = match (pause.ended, pause.persist.window) {
+    let below_segment = pause.persist.window.is_some_and(|window| window > 0);
+    let detail = match (pause.ended, below_segment) {
         (false, _) => details::NEVER_REOPENED,
-        (true, Some(window)) if window > 0 => details::BELOW_SEGMENT,
-        (true, _) => "",
+        (true, true) => details::BELOW_SEGMENT,
+        (true, false) => "",
     };
-    // Below a segment some stacks probe as if the window were closed, others wait as at a full window: only probes tell
-    // them apart.
-    let confidence = match (detail == details::BELOW_SEGMENT && pause.probes == 0, went_on_at_once) {
+    // A window below a segment is a full window to one stack and a closed one to the next, which probes it.
+    let confidence = match (below_segment, went_on_at_once) {
         (true, _) => 0.75,
         (false, true) => 0.95,
         (false, false) => 0.85,
