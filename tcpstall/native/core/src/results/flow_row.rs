@@ -39,7 +39,9 @@ pub fn flow_row(flow: &Finished, id: u64, capture: u32, limits: &Limits, wanted:
     let connection = flow.connection();
     let mut stalls = Vec::new();
     let outcome = Outcome::of(flow);
-    stalls.extend(handshake_stall(flow, outcome));
+    if let Some(stall) = handshake_stall(flow, outcome) {
+        vec_growth::push(&mut stalls, stall);
+    }
     let busy = End::BOTH.map(|end| judged(flow, &flow.pauses[end], limits, &mut stalls));
     leave_out_late_handshake(&mut stalls);
     outcome_advice::advise(&mut stalls, outcome);

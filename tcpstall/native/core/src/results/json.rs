@@ -53,12 +53,62 @@ impl Json<'_> {
         value.serialize(&mut Json { text: self.text, out: self.out, name: false })
     }
 
-    #[inline]
-    fn quoted(&mut self, name: &str) {
-        self.text.reserve(name.len() + 2);
+    /// Writes words of our own, which need no escape.
+    #[inline(always)]
+    fn quoted(&mut self, words: &str) {
+        const ROOM: usize = 64;
+        let length = words.len() + 2;
+        if length > ROOM {
+            return self.quoted_long(words);
+        }
+        let mut quoted = [b'"'; ROOM];
+        quoted[1..length - 1].copy_from_slice(words.as_bytes());
+        self.text.extend_from_slice(&quoted[..length]);
+    }
+
+    #[cold]
+    fn quoted_long(&mut self, words: &str) {
         self.text.push(b'"');
-        self.text.extend_from_slice(name.as_bytes());
+        self.text.extend_from_slice(words.as_bytes());
         self.text.push(b'"');
+    }
+
+    #[inline(never)]
+    fn words(&mut self, value: &str) -> Result<(), Error> {
+        if !is_plain(value.as_bytes()) {
+            return self.value(value);
+        }
+        self.text.reserve(value.len() + 2);
+        self.text.push(b'"');
+        self.text.extend_from_slice(value.as_bytes());
+        self.text.push(b'"');
+        Ok(())
+    }
+}
+
+/// Appends the name of a field, which needs no escape. With a name known at compile time this is a few moves.
+#[inline(always)]
+fn named(text: &mut Vec<u8>, any: bool, name: &str) {
+    const ROOM: usize = 64;
+    let length = name.len() + 4;
+    if length > ROOM {
+        return named_long(text, any, name);
+    }
+    let mut named = [b'"'; ROOM];
+    named[0] = b',';
+    named[2..length - 2].copy_from_slice(name.as_bytes());
+    named[length - 1] = b':';
+    if any {
+        text.extend_from_slice(&named[..length]);
+    } else {
+        text.extend_from_slice(&named[1..length]);
+    }
+}
+
+#[cold]
+fn named_long(text: &mut Vec<u8>, any: bool, name: &str) {
+    for part in [if any { "," } else { "" }, "\"", name, "\":"] {
+        text.extend_from_slice(part.as_bytes());
     }
 }
 
@@ -107,13 +157,9 @@ impl SerializeStruct for Inside<'_> {
     type Ok = ();
     type Error = Error;
 
-    // With a name known at compile time this is a few moves; otherwise it would be a call.
     #[inline(always)]
     fn serialize_field<T: Serialize + ?Sized>(&mut self, key: &'static str, value: &T) -> Result<(), Error> {
-        let text = &mut *self.json.text;
-        text.extend_from_slice(if self.any { b",\"" } else { b"\"" });
-        text.extend_from_slice(key.as_bytes());
-        text.extend_from_slice(b"\":");
+        named(self.json.text, self.any, key);
         self.any = true;
         self.json.nested(value)
     }
@@ -229,13 +275,13 @@ impl<'a> Serializer for &'a mut Json<'_> {
         serialize_u8: u8, serialize_u16: u16, serialize_u32: u32, serialize_u64: u64
     );
 
-    #[inline]
+    #[inline(always)]
     fn serialize_str(self, value: &str) -> Result<(), Error> {
-        if self.name || is_plain(value.as_bytes()) {
+        if self.name {
             self.quoted(value);
             return Ok(());
         }
-        self.value(value)
+        self.words(value)
     }
 
     absent!(

@@ -340,12 +340,14 @@ impl Serialize for AddressText {
             return serializer.collect_str(&self.0);
         }
         // Each row has two addresses; through `Display` they would cost a tenth of the row's time.
-        let mut text = String::with_capacity("255.255.255.255".len());
-        for (place, byte) in (self.0.0 as u32).to_be_bytes().into_iter().enumerate() {
-            text.push_str(if place > 0 { "." } else { "" });
-            text.push_str(itoa::Buffer::new().format(byte));
+        let (mut text, mut length) = ([b'.'; "255.255.255.255.".len()], 0);
+        for byte in (self.0.0 as u32).to_be_bytes() {
+            let mut digits = itoa::Buffer::new();
+            let digits = digits.format(byte).as_bytes();
+            text[length..length + digits.len()].copy_from_slice(digits);
+            length += digits.len() + 1;
         }
-        serializer.serialize_str(&text)
+        serializer.serialize_str(str::from_utf8(&text[..length - 1]).unwrap_or_default())
     }
 }
 
