@@ -1,9 +1,10 @@
-//! Runs one stream through the engine: this thread reads and outputs; another follows the flows, where there is another
-//! processor.
+//! Runs one stream through the engine: this thread reads, judges and outputs; another follows the flows, where there is
+//! another processor.
 
+use std::borrow::Borrow;
 use std::ops::ControlFlow;
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
-use std::thread;
+use std::{iter, mem, thread};
 
 use super::batch::Batch;
 use super::entry::{Ended, Over};
@@ -19,6 +20,9 @@ const BATCHES: usize = 4;
 /// Packets between two reports of progress.
 const PROGRESS_EVERY: u64 = 1 << 18;
 
+/// Flows that pass through a stage together, so that its code is loaded once for all of them.
+const TOGETHER: usize = 32;
+
 /// One stream on its run through the engine.
 pub(super) struct Pass<'a> {
     pub(super) options: &'a RunOptions,
@@ -30,9 +34,12 @@ pub(super) struct Pass<'a> {
     told: u64,
 }
 
-/// Result of the thread that follows flows: the rows of finished flows, and the batch to be filled again. That thread
-/// makes the rows too, so that the thread which allocated a flow's memory also frees it.
-type Done = (Vec<FlowRow>, Option<Batch>);
+/// Work of the thread that follows flows: a batch, and flows whose rows are made. The thread that allocated a flow's
+/// memory also frees it: otherwise the two would wait for each other at the allocator's lock.
+type Work = (Batch, Vec<Over>);
+
+/// Result of that thread: flows that are over, and the batch to be filled again.
+type Done = (Vec<Over>, Option<Batch>);
 
 impl<'a> Pass<'a> {
     pub(super) fn new(
@@ -66,14 +73,14 @@ impl<'a> Pass<'a> {
 
     fn alone(&mut self, table: &mut Table) -> ControlFlow<()> {
         let (mut batch, mut done) = (Batch::default(), Vec::new());
-        let judge = Judge { options: self.options };
         loop {
             let filled = self.reader.fill(&mut batch);
             table.takes(&batch, &mut done);
             batch.clear();
             let mut ended = done.drain(..);
-            while let Some(rows) = judge.rows(&mut ended) {
-                self.hand_on(rows.into_iter())?;
+            while ended.len() > 0 {
+                let over: Vec<Over> = ended.by_ref().take(TOGETHER).map(Ended::over).collect();
+                self.hand_on(over.into_iter())?;
             }
             if filled == Filled::End {
                 break;
@@ -81,9 +88,9 @@ impl<'a> Pass<'a> {
             self.tell(filled)?;
         }
         self.report()?;
-        let open = table.drain();
+        let mut open = table.drain();
         self.note(table);
-        self.hand_on(open.filter_map(|over| judge.row(over)))
+        open.try_for_each(|over| self.hand_on(iter::once(over)))
     }
 
     fn table(&self) -> Table {
@@ -96,9 +103,8 @@ impl<'a> Pass<'a> {
         thread::scope(|scope| {
             let (full, to_do) = sync_channel(BATCHES);
             let (back, done) = sync_channel(BATCHES);
-            let judge = Judge { options: self.options };
             let flows = scope.spawn(move || {
-                follow(table, &judge, &to_do, &back);
+                follow(table, &to_do, &back);
                 table
             });
             let flow = self.feed(full, &done);
@@ -112,20 +118,22 @@ impl<'a> Pass<'a> {
         })
     }
 
-    fn feed(&mut self, full: SyncSender<Batch>, done: &Receiver<Done>) -> ControlFlow<()> {
-        let mut empty: Vec<Batch> = Vec::new();
+    fn feed(&mut self, full: SyncSender<Work>, done: &Receiver<Done>) -> ControlFlow<()> {
+        let (mut empty, mut told): (Vec<Batch>, Vec<Over>) = (Vec::new(), Vec::new());
         let mut under_way = 0;
         loop {
-            while let Some((flows, batch)) = if under_way == BATCHES { done.recv().ok() } else { done.try_recv().ok() }
+            while let Some((mut over, batch)) =
+                if under_way == BATCHES { done.recv().ok() } else { done.try_recv().ok() }
             {
                 under_way -= 1;
                 empty.extend(batch);
-                self.hand_on(flows.into_iter())?;
+                self.hand_on(over.iter())?;
+                told.append(&mut over);
             }
             let mut batch = empty.pop().unwrap_or_default();
             let filled = self.reader.fill(&mut batch);
             // The receiver is gone only after a panic, which is reported where the thread is joined.
-            if full.send(batch).is_err() {
+            if full.send((batch, mem::take(&mut told))).is_err() {
                 return ControlFlow::Break(());
             }
             under_way += 1;
@@ -136,7 +144,7 @@ impl<'a> Pass<'a> {
         }
         drop(full);
         self.report()?;
-        done.iter().try_for_each(|(flows, _)| self.hand_on(flows.into_iter()))
+        done.iter().try_for_each(|(over, _)| self.hand_on(over.iter()))
     }
 
     fn tell(&mut self, filled: Filled) -> ControlFlow<()> {
@@ -172,37 +180,26 @@ impl<'a> Pass<'a> {
         }
     }
 
-    fn hand_on(&mut self, mut rows: impl Iterator<Item = FlowRow>) -> ControlFlow<()> {
-        rows.try_for_each(|row| {
-            self.reader.statuses[row.capture as usize].trust.add(&row);
-            self.follower.flow(row)
-        })
-    }
-}
-
-/// Judges finished flows.
-struct Judge<'a> {
-    options: &'a RunOptions,
-}
-
-/// Flows that pass through a stage together, so that its code is loaded once for all of them.
-const TOGETHER: usize = 32;
-
-impl Judge<'_> {
-    /// Rows of the next selected flows that are over; `None` where there are no more.
-    fn rows(&self, ended: &mut impl Iterator<Item = Ended>) -> Option<Vec<FlowRow>> {
-        let over: Vec<Over> = ended.take(TOGETHER).map(Ended::over).collect();
-        (!over.is_empty()).then(|| over.into_iter().filter_map(|over| self.row(over)).collect())
+    /// Judges flows that are over and hands on the rows of those that are selected.
+    fn hand_on(&mut self, mut over: impl ExactSizeIterator<Item: Borrow<Over>>) -> ControlFlow<()> {
+        while over.len() > 0 {
+            let rows: Vec<FlowRow> = over.by_ref().take(TOGETHER).filter_map(|over| self.row(over.borrow())).collect();
+            for row in rows {
+                self.reader.statuses[row.capture as usize].trust.add(&row);
+                self.follower.flow(row)?;
+            }
+        }
+        ControlFlow::Continue(())
     }
 
     /// The flow's row, if the flow is selected.
-    fn row(&self, over: Over) -> Option<FlowRow> {
+    fn row(&self, over: &Over) -> Option<FlowRow> {
         let Over { id, capture, at_end, goes_on, flow } = over;
         let ends = [flow.connection().client, flow.connection().server];
         let RunOptions { filter, limits, wanted, names, .. } = self.options;
-        filter.wants(id, ends).then(|| {
-            let mut row = flow_row(&flow, id, capture, limits, *wanted);
-            (row.at_end, row.goes_on) = (at_end, goes_on);
+        filter.wants(*id, ends).then(|| {
+            let mut row = flow_row(flow, *id, *capture, limits, *wanted);
+            (row.at_end, row.goes_on) = (*at_end, *goes_on);
             if let Some(names) = names {
                 row.anonymise(names);
             }
@@ -212,20 +209,20 @@ impl Judge<'_> {
 }
 
 /// Follows the flows of each batch and hands on those that are over; at the end hands on the others.
-fn follow(table: &mut Table, judge: &Judge<'_>, to_do: &Receiver<Batch>, back: &SyncSender<Done>) {
+fn follow(table: &mut Table, to_do: &Receiver<Work>, back: &SyncSender<Done>) {
     let mut done = Vec::new();
-    for mut batch in to_do {
+    for (mut batch, told) in to_do {
+        drop(told);
         table.takes(&batch, &mut done);
         batch.clear();
-        let mut ended = done.drain(..);
-        let rows = std::iter::from_fn(|| judge.rows(&mut ended)).flatten().collect();
-        if back.send((rows, Some(batch))).is_err() {
+        let over = done.drain(..).map(Ended::over).collect();
+        if back.send((over, Some(batch))).is_err() {
             return;
         }
     }
     // One at a time: a flow open at the end may be costly to finish.
-    for row in table.drain().filter_map(|over| judge.row(over)) {
-        if back.send((vec![row], None)).is_err() {
+    for over in table.drain() {
+        if back.send((vec![over], None)).is_err() {
             break;
         }
     }
