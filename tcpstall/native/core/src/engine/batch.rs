@@ -191,6 +191,11 @@ impl Batch {
         }
     }
 
+    /// The batch notes more of its segments than they hold themselves.
+    pub(super) fn has_notes(&self) -> bool {
+        !(self.starts.0.is_empty() && self.tunnels.0.is_empty() && self.files.0.is_empty())
+    }
+
     /// Sorts the batch. Its last segments move to `held`, because later ones may belong before them.
     pub(super) fn settle(&mut self, held: &mut Batch) {
         self.sort();

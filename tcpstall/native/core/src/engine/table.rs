@@ -2,6 +2,7 @@
 
 mod flights;
 mod kept;
+mod marks;
 mod pauses;
 mod shelf;
 
@@ -122,23 +123,30 @@ impl Table {
 
     /// Takes in a batch; flows that are over now go to `done`.
     pub(super) fn takes(&mut self, batch: &Batch, done: &mut Vec<Ended>) {
-        for segment in batch.segments() {
-            if let Some(capture) = batch.files.of(segment) {
-                self.capture = capture;
-            }
-            let seen = self.sees(segment, done).map(|(_, seen, _)| seen);
-            if let (Some(start), Some(seen)) = (batch.starts.of(segment), seen) {
-                self.begins_with(segment, seen, start);
-            }
-            if let Some(tunnel) = batch.tunnels.of(segment) {
-                self.came_through(segment, tunnel);
-            }
+        if batch.has_notes() {
+            batch.segments().iter().for_each(|segment| self.takes_noted(batch, segment, done));
+        } else {
+            batch.segments().iter().for_each(|segment| _ = self.sees(segment, done));
         }
         if batch.left_out {
             self.left_out();
         }
         if batch.put_down {
             self.puts_down(done);
+        }
+    }
+
+    /// Takes in a segment, and what the batch notes of it.
+    fn takes_noted(&mut self, batch: &Batch, segment: &Segment, done: &mut Vec<Ended>) {
+        if let Some(capture) = batch.files.of(segment) {
+            self.capture = capture;
+        }
+        let seen = self.sees(segment, done).map(|(_, seen, _)| seen);
+        if let (Some(start), Some(seen)) = (batch.starts.of(segment), seen) {
+            self.begins_with(segment, seen, start);
+        }
+        if let Some(tunnel) = batch.tunnels.of(segment) {
+            self.came_through(segment, tunnel);
         }
     }
 
@@ -150,17 +158,16 @@ impl Table {
         }
         self.latest = self.latest.max(segment.time);
         let key = Key::of(segment);
+        let found = self.find(key);
         if self.marks > 0
-            && let Some(slot) = self.find(key)
+            && let Some(slot) = found
         {
             self.learns(slot);
         }
-        let slot = match self.find(key) {
-            Some(slot) if self.entries[slot as usize].as_mut().is_some_and(|entry| entry.is_answered_by(segment)) => {
-                return None;
-            }
-            Some(slot) if !self.is_reused_by(slot, segment, done) => slot,
-            _ => self.open(key, segment, done)?,
+        // Nearly every segment is one of a followed flow, and only a SYN can open another on its ports.
+        let slot = match found {
+            Some(slot) if !segment.flags.has(Flags::SYN) && self.is_followed(slot) => slot,
+            _ => self.begins(found, key, segment, done)?,
         };
         let entry = self.entries[slot as usize].as_mut()?;
         let Flow::Followed(watch) = &mut entry.flow else { return None };
@@ -177,8 +184,25 @@ impl Table {
         Some((entry.id, seen, watch))
     }
 
-    /// True if the segment opens another connection on the ports of this flow, which ends this flow.
     #[inline]
+    fn is_followed(&self, slot: u32) -> bool {
+        matches!(&self.entries[slot as usize], Some(Entry { flow: Flow::Followed(_), .. }))
+    }
+
+    /// The slot of the flow that the segment opens or wakes, or of which it may open a successor; `None` while only its
+    /// SYN and the answer have come.
+    #[inline(never)]
+    fn begins(&mut self, found: Option<u32>, key: Key, segment: &Segment, done: &mut Vec<Ended>) -> Option<u32> {
+        match found {
+            Some(slot) if self.entries[slot as usize].as_mut().is_some_and(|entry| entry.is_answered_by(segment)) => {
+                None
+            }
+            Some(slot) if !self.is_reused_by(slot, segment, done) => Some(slot),
+            _ => self.open(key, segment, done),
+        }
+    }
+
+    /// True if the segment opens another connection on the ports of this flow, which ends this flow.
     fn is_reused_by(&mut self, slot: u32, segment: &Segment, done: &mut Vec<Ended>) -> bool {
         if self.entries[slot as usize].as_ref().is_some_and(|entry| entry.watch().is_none()) {
             self.follow(slot);
@@ -367,22 +391,6 @@ impl Table {
             if self.capture >= self.told_from {
                 done.push(entry.ends(self.marks, false, self.latest));
             }
-        }
-    }
-
-    /// Marks that packets of any flow were left out here: by a paste, or because a file is missing. Each flow learns of
-    /// the mark at its next segment.
-    pub(super) fn left_out(&mut self) {
-        self.marks += 1;
-    }
-
-    #[cold]
-    fn learns(&mut self, slot: u32) {
-        if self.entries[slot as usize].as_ref().is_some_and(|entry| entry.marks != self.marks) {
-            self.follow(slot);
-        }
-        if let Some(entry) = &mut self.entries[slot as usize] {
-            entry.learns_of(self.marks);
         }
     }
 }

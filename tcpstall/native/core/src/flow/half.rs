@@ -2,6 +2,7 @@
 
 mod acks;
 mod copies;
+mod in_order;
 mod memory;
 mod mss;
 mod part;
@@ -255,9 +256,7 @@ impl Half {
             self.ip_id.follow(segment, self.mss());
             return Sending::Probe;
         }
-        self.frames += 1;
-        self.learn_mss(segment.payload);
-        self.offloaded += u64::from(segment.payload > self.mss && self.mss_is_sure());
+        self.count(segment);
         let sending = if end <= self.snd_nxt { self.old(segment, start, end) } else { self.fresh(segment, start, end) };
         if !matches!(sending, Sending::Copy) {
             self.ip_id.follow(segment, self.mss());
@@ -310,14 +309,7 @@ impl Half {
             self.ip_id.jumped();
             lost = 0;
         }
-        self.snd_nxt = end;
-        self.bytes += u64::from(bytes);
-        let flight = self.flight();
-        // Skipped bytes are in flight too, wherever they are.
-        let skipped = (hole as u64).div_ceil(u64::from(self.mss())) as u32;
-        let segments = self.outstanding.push(segment, end, bytes, skipped, self.mss(), flight);
-        self.max_flight = self.max_flight.max(flight);
-        Sending::New { bytes, segments, hole, lost }
+        self.push(segment, end, bytes, hole, lost)
     }
 
     /// True if the newest frame passed less than a round trip before: too soon for a repair between the two.

@@ -44,16 +44,21 @@ impl IpId {
 
     /// True if a packet that brings nothing new is a copy: its IP-ID is no newer than the last by a trusted counter, or
     /// it took another path to the tap (RFC 791: a router lowers the TTL and keeps the IP-ID).
+    #[inline]
     pub fn is_repeated_by(&self, segment: &Segment) -> bool {
         let (Some(id), Some((last, _))) = (segment.ip_id, self.last) else { return false };
         let back = i32::from(last.wrapping_sub(id) as i16);
+        // Nearly always the IP-ID is a newer one.
+        if id == 0 || !(0..FAR_AHEAD as i32).contains(&back) {
+            return false;
+        }
         if id.wrapping_sub(self.skipped.0) < self.skipped.1.wrapping_sub(self.skipped.0) {
             // The packet did not pass before: it was overtaken.
             return false;
         }
         let elsewhere = self.comes_elsewhere(segment);
         let at_once = back == 0 && segment.ack == self.ack && segment.time - self.time < COPY_AGE;
-        id != 0 && (0..FAR_AHEAD as i32).contains(&back) && (self.counts() || elsewhere || at_once)
+        self.counts() || elsewhere || at_once
     }
 
     /// The packet took another path to the tap than the last one.
@@ -83,17 +88,16 @@ impl IpId {
     }
 
     /// Packets sent since the last one seen that did not pass; 0 where the counter is unreliable.
+    #[inline]
     pub fn missing_before(&self, segment: &Segment) -> u32 {
-        match (segment.ip_id, self.last) {
-            (Some(id), Some((last, step))) if self.counts() => {
-                let ahead = u32::from(id.wrapping_sub(last));
-                if ahead > step && ahead < step + FAR_AHEAD { ahead - step } else { 0 }
-            }
-            _ => 0,
-        }
+        let (Some(id), Some((last, step))) = (segment.ip_id, self.last) else { return 0 };
+        let ahead = u32::from(id.wrapping_sub(last));
+        // Nearly always nothing is missing, whatever the counter.
+        if ahead > step && ahead < step + FAR_AHEAD && self.counts() { ahead - step } else { 0 }
     }
 
     /// True if the last packet was sent before one that had passed already, by a trusted counter.
+    #[inline]
     pub fn was_overtaken(&self) -> bool {
         self.overtaken && self.counts()
     }
@@ -105,26 +109,44 @@ impl IpId {
         let step = if segment.payload <= mss { 1 } else { segment.payload.div_ceil(mss) };
         if let Some((last, expected)) = self.last {
             let back = last.wrapping_sub(id) as i16;
-            self.overtaken = back >= 0;
-            // A repeated IP-ID is no counter: many stacks leave the field 0 where a packet must not be fragmented (RFC
-            // 6864 §4.1).
-            if (1..REORDERED).contains(&back) {
-                // The counter had not jumped over this packet: the packet was late.
-                self.history |= self.history.wrapping_add(1);
-                return;
-            }
             let due = u32::from(id.wrapping_sub(last)) == expected;
-            if !due && back < 0 {
-                self.skipped = (last.wrapping_add(expected as u16), id);
-            }
-            self.history = self.history << 1 | u32::from(due);
-            self.length = (self.length + 1).min(32);
-            self.expected += u32::from(due);
-            if self.overtaken {
+            if due && back < 0 {
+                self.overtaken = false;
+                self.counted(true);
+            } else if self.strays(id, back, due) {
                 return;
             }
         }
         (self.last, self.time) = (Some((id, step)), segment.time);
         (self.ack, self.ttl) = (segment.ack, segment.ttl);
+    }
+
+    #[inline]
+    fn counted(&mut self, due: bool) {
+        self.history = self.history << 1 | u32::from(due);
+        self.length = (self.length + 1).min(32);
+        self.expected += u32::from(due);
+    }
+
+    /// Takes in an IP-ID that is not the next one; `back` is its distance below the last. True if the packet was sent
+    /// before the last one.
+    #[cold]
+    fn strays(&mut self, id: u16, back: i16, due: bool) -> bool {
+        self.overtaken = back >= 0;
+        // A repeated IP-ID is no counter: many stacks leave the field 0 where a packet must not be fragmented (RFC
+        // 6864 §4.1).
+        if (1..REORDERED).contains(&back) {
+            // The counter had not jumped over this packet: the packet was late.
+            self.history |= self.history.wrapping_add(1);
+            return true;
+        }
+        if !due
+            && back < 0
+            && let Some((last, expected)) = self.last
+        {
+            self.skipped = (last.wrapping_add(expected as u16), id);
+        }
+        self.counted(due);
+        self.overtaken
     }
 }

@@ -9,6 +9,7 @@ pub mod events;
 pub mod first_payload;
 pub mod half;
 pub mod handshake;
+mod in_order;
 pub mod ip_id;
 mod legs;
 pub mod min_rtt;

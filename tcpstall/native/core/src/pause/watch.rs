@@ -1,5 +1,6 @@
 //! Follows one flow: feeds its connection, window models and pause builders in the sender's order of events.
 
+mod data;
 mod finished;
 mod holding;
 mod part;
@@ -13,11 +14,8 @@ use super::evidence::{Burst, Pause};
 use super::repair::Trigger;
 use super::spikes::Spikes;
 use crate::flow::{
-    Acked, Connection, End, Half, Sending,
-    clock_steps::ClockSteps,
-    connection::Effect,
-    first_payload::FirstPayloads,
-    rounds::{Rounds, Spoken},
+    Acked, Connection, End, Half, Sending, clock_steps::ClockSteps, connection::Effect, first_payload::FirstPayloads,
+    rounds::Rounds,
 };
 use crate::sender::{AckSample, Cwnd, timers};
 use crate::time::Nanos;
@@ -155,10 +153,36 @@ impl Watch {
             let half = self.connection.half(sender);
             self.builders[sender].prepare(segment.time, base_rtt, half, &self.models[sender], heard_unseen);
         }
+        if self.connection.is_in_order(segment, sender) {
+            self.goes_on(segment, sender, overdue)
+        } else {
+            self.deviates(segment, sender, overdue)
+        }
+    }
+
+    /// Takes in a segment that is its sender's next in an open connection: most are.
+    #[inline]
+    fn goes_on(&mut self, segment: &Segment, sender: End, overdue: bool) -> SeenSegment {
+        let effect = self.connection.goes_on(segment, sender, overdue);
+        // Near its sender an ACK is due at once; applying it now is cheap, because the flow is still in the CPU cache.
+        self.apply_acks(sender.peer(), segment.time);
+        let ended_pause = match effect {
+            Effect::Data(Sending::New { bytes, .. }) => self.new_data(segment, sender, bytes, 0, 0),
+            _ => {
+                if self.connection.half(sender).ip_id.was_overtaken() {
+                    self.settle(segment, sender, effect);
+                }
+                false
+            }
+        };
+        SeenSegment { sender, effect, ended_pause }
+    }
+
+    /// Takes in any other segment.
+    fn deviates(&mut self, segment: &Segment, sender: End, overdue: bool) -> SeenSegment {
         let was_open = self.connection.handshake.done.is_some();
         let was_heard = self.connection.half(sender).is_acked_at_tap(segment);
         let effect = self.connection.sees(segment, sender, overdue);
-        // Near its sender an ACK is due at once; applying it now is cheap, because the flow is still in the CPU cache.
         self.apply_acks(sender.peer(), segment.time);
         if !was_open && let Some(done) = self.connection.handshake.done {
             self.builders.iter_mut().for_each(|builder| builder.first_wait_from(done));
@@ -205,7 +229,6 @@ impl Watch {
     }
 
     /// Corrects the last pause's losses: data that seemed lost when the pause ended may arrive late.
-    #[inline]
     fn settle(&mut self, segment: &Segment, sender: End, effect: Effect) {
         let (half, builder) = (self.connection.half(sender), &mut self.builders[sender]);
         if let Effect::Data(Sending::Late { retransmitted }) = effect {
@@ -289,52 +312,6 @@ impl Watch {
         if let Some((time, span)) = to_peer {
             self.connection.half_mut(sender.peer()).vantage.is_at_most(time, span);
         }
-    }
-
-    /// Takes in new data; true if it ended a pause.
-    fn new_data(&mut self, segment: &Segment, sender: End, bytes: u32, hole: i64, lost: u32) -> bool {
-        let half = self.connection.half(sender);
-        let (model, builder) = (&mut self.models[sender], &mut self.builders[sender]);
-        if !builder.sending()
-            && let Some(peer) = builder.last_peer_payload
-        {
-            builder.first_wait_from(peer.max(builder.last_data()));
-        }
-        let first_known = builder.sending() || builder.last_data() > Nanos::ZERO;
-        let held_up = builder.held_up();
-        let mss = i64::from(half.mss());
-        let lost = lost.max(((hole + mss - 1) / mss) as u32);
-        let ends_pause = first_known && builder.is_prepared();
-        if ends_pause {
-            let (start, no_hole) = (half.offset(segment.seq), hole == 0);
-            let hole = (start - hole, start);
-            let id = segment.ip_id.unwrap_or(0);
-            let missing_ids = (id.wrapping_sub(lost as u16), id);
-            let (next_packet, base_rtt) = (Some(segment.packet), self.connection.base_rtt());
-            let ending = PauseEnd { time: segment.time, next_packet, lost, hole, missing_ids, base_rtt };
-            let (idle, silence) = (segment.time - builder.last_sent(), segment.time - builder.last_progress());
-            let nothing_out = builder.close(&ending, half, model);
-            if lost > 0 && no_hole && silence >= timers::LINUX_RTO_MIN {
-                // New to this tap, but packets were lost just before it: the timer retransmitted data that was lost
-                // before the tap.
-                model.on_timeout(lost, half.snd_una + i64::from(lost) * mss);
-                builder.taken_for_timeout = Some(Idle { idle, rto: timers::rto(half.srtt) });
-            } else if nothing_out && builder.sending() {
-                model.on_idle(idle, timers::rto(half.srtt));
-            }
-            builder.start_burst(segment);
-        } else if !builder.sending() {
-            builder.start_burst(segment);
-        }
-        builder.extend(segment, bytes, half);
-        if hole > 0 {
-            let edge = half.snd_nxt - i64::from(bytes);
-            builder.skips(segment.time, (edge - hole, edge));
-        }
-        model.on_send(half.flight_segments(), half.snd_una, half.snd_nxt);
-        self.rounds.speaks(&Spoken { segment, bytes, held_up }, sender, &self.connection);
-        self.builders[sender.peer()].on_peer_data(segment);
-        ends_pause
     }
 
     fn again(&mut self, segment: &Segment, sender: End) {

@@ -1,0 +1,64 @@
+//! Takes in new data of a sender: it ends a pause, or continues a burst.
+
+use super::super::builder::{Idle, PauseEnd};
+use super::Watch;
+use crate::flow::End;
+use crate::flow::rounds::Spoken;
+use crate::sender::timers;
+use crate::time::Nanos;
+use crate::wire::Segment;
+
+impl Watch {
+    /// Takes in new data; true if it ended a pause.
+    pub(super) fn new_data(&mut self, segment: &Segment, sender: End, bytes: u32, hole: i64, lost: u32) -> bool {
+        let builder = &mut self.builders[sender];
+        let sending = builder.sending();
+        if !sending && let Some(peer) = builder.last_peer_payload {
+            builder.first_wait_from(peer.max(builder.last_data()));
+        }
+        let first_known = sending || builder.last_data() > Nanos::ZERO;
+        let held_up = builder.held_up();
+        let ends_pause = first_known && builder.is_prepared();
+        if ends_pause {
+            self.ends_pause(segment, sender, hole, lost);
+        }
+        let (half, model, builder) =
+            (self.connection.half(sender), &mut self.models[sender], &mut self.builders[sender]);
+        if ends_pause || !sending {
+            builder.start_burst(segment);
+        }
+        builder.extend(segment, bytes, half);
+        if hole > 0 {
+            let edge = half.snd_nxt - i64::from(bytes);
+            builder.skips(segment.time, (edge - hole, edge));
+        }
+        model.on_send(half.flight_segments(), half.snd_una, half.snd_nxt);
+        self.rounds.speaks(&Spoken { segment, bytes, held_up }, sender, &self.connection);
+        self.builders[sender.peer()].on_peer_data(segment);
+        ends_pause
+    }
+
+    /// Freezes the pause that new data ends; `hole` bytes and `lost` packets are missing before that data.
+    fn ends_pause(&mut self, segment: &Segment, sender: End, hole: i64, lost: u32) {
+        let half = self.connection.half(sender);
+        let (model, builder) = (&mut self.models[sender], &mut self.builders[sender]);
+        let mss = i64::from(half.mss());
+        let lost = lost.max(((hole + mss - 1) / mss) as u32);
+        let (start, no_hole) = (half.offset(segment.seq), hole == 0);
+        let hole = (start - hole, start);
+        let id = segment.ip_id.unwrap_or(0);
+        let missing_ids = (id.wrapping_sub(lost as u16), id);
+        let (next_packet, base_rtt) = (Some(segment.packet), self.connection.base_rtt());
+        let ending = PauseEnd { time: segment.time, next_packet, lost, hole, missing_ids, base_rtt };
+        let (idle, silence) = (segment.time - builder.last_sent(), segment.time - builder.last_progress());
+        let nothing_out = builder.close(&ending, half, model);
+        if lost > 0 && no_hole && silence >= timers::LINUX_RTO_MIN {
+            // New to this tap, but packets were lost just before it: the timer retransmitted data that was lost
+            // before the tap.
+            model.on_timeout(lost, half.snd_una + i64::from(lost) * mss);
+            builder.taken_for_timeout = Some(Idle { idle, rto: timers::rto(half.srtt) });
+        } else if nothing_out && builder.sending() {
+            model.on_idle(idle, timers::rto(half.srtt));
+        }
+    }
+}
