@@ -29,7 +29,7 @@ impl Connection {
 
     /// Learns the tap's distances from the segment, and the packets that its sender has received, before the ACKs that
     /// reached the sender are applied. True if the sender had received a packet that the tap has not seen.
-    #[inline]
+    #[inline(always)]
     pub fn hears(&mut self, segment: &Segment, sender: End) -> bool {
         let unseen = segment.payload > 0 && self.half_mut(sender).vantage.has_unseen(segment);
         self.measure(segment, sender);
@@ -70,7 +70,7 @@ impl Half {
     /// that an ACK thought to be on its way has arrived, and the distance of the sender. Timestamps measure the
     /// distance better, because the ACK may have been one that the capture lost. Some senders do send beyond the
     /// window: their distance would have to be below half of `answered`, the time in which a kernel answered the SYN.
-    #[inline]
+    #[inline(always)]
     pub fn has_heard(&mut self, segment: &Segment, answered: Option<Nanos>) {
         if segment.timestamps.is_some() {
             return;

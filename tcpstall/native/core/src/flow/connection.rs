@@ -159,7 +159,7 @@ impl Connection {
 
     /// Measures the tap's distance to both ends; call it before the ACKs that this segment's sender has received are
     /// applied.
-    #[inline]
+    #[inline(always)]
     pub fn measure(&mut self, segment: &Segment, sender: End) {
         self.half_mut(sender.peer()).vantage.towards(segment);
         self.half_mut(sender).vantage.from_end(segment);

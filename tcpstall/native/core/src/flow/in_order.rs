@@ -10,7 +10,7 @@ const LOOK: Flags = Flags::SYN.with(Flags::FIN).with(Flags::RST).with(Flags::ACK
 impl Connection {
     /// True if the segment is its sender's next in an open connection: it says nothing beyond its payload, its ACK and its
     /// options.
-    #[inline]
+    #[inline(always)]
     pub fn is_in_order(&self, segment: &Segment, sender: End) -> bool {
         segment.flags.0 & LOOK.0 == Flags::ACK.0
             && self.state == State::Open
@@ -20,7 +20,7 @@ impl Connection {
     }
 
     /// The handshake is over, or was not captured and learns nothing from the segment.
-    #[inline]
+    #[inline(always)]
     fn is_under_way(&self, segment: &Segment, sender: End) -> bool {
         let handshake = &self.handshake;
         handshake.done.is_some()
@@ -29,7 +29,7 @@ impl Connection {
     }
 
     /// Takes in a segment that is in order, as [`Connection::sees`] does.
-    #[inline]
+    #[inline(always)]
     pub fn goes_on(&mut self, segment: &Segment, sender: End, overdue: bool) -> Effect {
         let peer = sender.peer();
         self.segments += 1;

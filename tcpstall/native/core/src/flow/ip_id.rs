@@ -88,7 +88,7 @@ impl IpId {
     }
 
     /// Packets sent since the last one seen that did not pass; 0 where the counter is unreliable.
-    #[inline]
+    #[inline(always)]
     pub fn missing_before(&self, segment: &Segment) -> u32 {
         let (Some(id), Some((last, step))) = (segment.ip_id, self.last) else { return 0 };
         let ahead = u32::from(id.wrapping_sub(last));
@@ -103,7 +103,7 @@ impl IpId {
     }
 
     /// Takes in a packet; a TSO frame uses one IP-ID per segment of `mss` bytes.
-    #[inline]
+    #[inline(always)]
     pub fn follow(&mut self, segment: &Segment, mss: u32) {
         let Some(id) = segment.ip_id else { return };
         let step = if segment.payload <= mss { 1 } else { segment.payload.div_ceil(mss) };
@@ -121,7 +121,7 @@ impl IpId {
         (self.ack, self.ttl) = (segment.ack, segment.ttl);
     }
 
-    #[inline]
+    #[inline(always)]
     fn counted(&mut self, due: bool) {
         self.history = self.history << 1 | u32::from(due);
         self.length = (self.length + 1).min(32);

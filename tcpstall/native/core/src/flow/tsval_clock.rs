@@ -65,7 +65,7 @@ impl TsvalClock {
     }
 
     /// A segment of this sender passes the tap.
-    #[inline]
+    #[inline(always)]
     pub fn follow(&mut self, segment: &Segment) {
         let Some(stamps) = segment.timestamps else { return };
         let (first, start) = *self.first.get_or_insert((stamps.value, segment.time));

@@ -243,7 +243,7 @@ impl Vantage {
 
     /// True if this segment echoes a TSval newer than any that passed the tap towards this end: a packet reached the
     /// end that the tap has not seen, or will store too late.
-    #[inline]
+    #[inline(always)]
     pub fn has_unseen(&mut self, segment: &Segment) -> bool {
         let (Some(timestamps), Some(newest)) = (segment.timestamps, self.newest) else { return false };
         let unseen = (timestamps.echo.wrapping_sub(newest) as i32) > 0;
@@ -314,7 +314,7 @@ impl Vantage {
     }
 
     /// Takes in a segment that passes the tap towards this end.
-    #[inline]
+    #[inline(always)]
     pub fn towards(&mut self, segment: &Segment) {
         let Some(timestamps) = segment.timestamps else { return };
         if self.newest.is_none_or(|newest| (timestamps.value.wrapping_sub(newest) as i32) > 0) {
@@ -334,7 +334,7 @@ impl Vantage {
     }
 
     /// Takes in a segment of this end; its echo may be an answer.
-    #[inline]
+    #[inline(always)]
     pub fn from_end(&mut self, segment: &Segment) {
         let silence = segment.time - self.last_seen;
         self.last_seen = segment.time;

@@ -266,7 +266,7 @@ impl Builder {
 
     /// Prepares for a data segment of the sender, after the ACKs before it: if the segment ends a pause, notes the data
     /// left in flight.
-    #[inline]
+    #[inline(always)]
     pub fn prepare(
         &mut self,
         now: Nanos,
@@ -330,7 +330,7 @@ impl Builder {
     }
 
     /// Adds new data to the current burst; `half` is the state after it.
-    #[inline]
+    #[inline(always)]
     pub fn extend(&mut self, segment: &Segment, bytes: u32, half: &Half) {
         self.sending = true;
         if let Some(bottleneck) = &mut self.bottleneck {

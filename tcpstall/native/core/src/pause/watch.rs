@@ -14,7 +14,7 @@ use super::evidence::{Burst, Pause};
 use super::repair::Trigger;
 use super::spikes::Spikes;
 use crate::flow::{
-    Acked, Connection, End, Half, Sending, clock_steps::ClockSteps, connection::Effect, first_payload::FirstPayloads,
+    Connection, End, Half, Sending, clock_steps::ClockSteps, connection::Effect, first_payload::FirstPayloads,
     rounds::Rounds,
 };
 use crate::sender::{AckSample, Cwnd, timers};
@@ -118,19 +118,32 @@ impl Watch {
     /// Takes in the flow's next segment and returns its sender and effect.
     pub fn sees(&mut self, segment: &Segment) -> SeenSegment {
         if segment.time < self.connection.end {
-            // The capture has several interfaces or its clock was stepped: the flow's time stops until the capture's
-            // has caught up.
-            self.clock_steps.get_or_insert_default().goes_back(segment.time, self.connection.end);
-            return self.sees(&Segment { time: self.connection.end, ..*segment });
+            return self.steps_back(segment);
         }
         let sender = self.connection.sender(segment);
-        match self.connection.known_before(segment, sender) {
+        let restamped;
+        let (segment, overdue) = match self.connection.known_before(segment, sender) {
             Some(known) => {
-                let time = (known - Nanos(1)).max(self.earliest(sender)).min(segment.time);
-                self.takes_in(&Segment { time, ..*segment }, sender, true)
+                restamped = self.restamped(segment, sender, known);
+                (&restamped, true)
             }
-            None => self.takes_in(segment, sender, false),
-        }
+            None => (segment, false),
+        };
+        self.takes_in(segment, sender, overdue)
+    }
+
+    /// Takes in a segment with an earlier time than the one before: the capture has several interfaces, or its clock was
+    /// stepped. The flow's time stops until the capture's has caught up.
+    #[cold]
+    fn steps_back(&mut self, segment: &Segment) -> SeenSegment {
+        self.clock_steps.get_or_insert_default().goes_back(segment.time, self.connection.end);
+        self.sees(&Segment { time: self.connection.end, ..*segment })
+    }
+
+    /// The segment with its correct time, just before that of the packet that proves it had passed.
+    #[cold]
+    fn restamped(&self, segment: &Segment, sender: End, known: Nanos) -> Segment {
+        Segment { time: (known - Nanos(1)).max(self.earliest(sender)).min(segment.time), ..*segment }
     }
 
     /// Earliest time that a segment of `sender` may be stamped with: the start of the flow, or of the sender's current
@@ -139,8 +152,8 @@ impl Watch {
         self.connection.start.max(self.builders[sender].current_burst().start)
     }
 
-    /// Takes in a segment. An `overdue` one is stamped with its correct time, just before the packet that proves it had
-    /// passed.
+    /// Takes in a segment; an `overdue` one is stamped with its correct time.
+    #[inline(always)]
     fn takes_in(&mut self, segment: &Segment, sender: End, overdue: bool) -> SeenSegment {
         if let Some(last) = self.left_out_after.take() {
             self.builders.iter_mut().for_each(|builder| builder.on_left_out(last));
@@ -161,7 +174,7 @@ impl Watch {
     }
 
     /// Takes in a segment that is its sender's next in an open connection: most are.
-    #[inline]
+    #[inline(always)]
     fn goes_on(&mut self, segment: &Segment, sender: End, overdue: bool) -> SeenSegment {
         let effect = self.connection.goes_on(segment, sender, overdue);
         // Near its sender an ACK is due at once; applying it now is cheap, because the flow is still in the CPU cache.
@@ -179,6 +192,7 @@ impl Watch {
     }
 
     /// Takes in any other segment.
+    #[inline(never)]
     fn deviates(&mut self, segment: &Segment, sender: End, overdue: bool) -> SeenSegment {
         let was_open = self.connection.handshake.done.is_some();
         let was_heard = self.connection.half(sender).is_acked_at_tap(segment);
@@ -275,18 +289,18 @@ impl Watch {
         self.rounds.left_out(&self.connection);
     }
 
-    #[inline]
+    #[inline(always)]
     fn apply_acks(&mut self, sender: End, now: Nanos) {
         if self.connection.half(sender).awaits_acks() {
             self.apply_waiting_acks(sender, now);
         }
     }
 
+    #[inline(never)]
     fn apply_waiting_acks(&mut self, sender: End, now: Nanos) {
         let (model, builder) = (&mut self.models[sender], &mut self.builders[sender]);
         let mut to_peer: Option<(Nanos, Nanos)> = None;
-        let mut acked = Acked::default();
-        while self.connection.half_mut(sender).next_acked(now, &mut acked) {
+        while let Some(acked) = self.connection.half_mut(sender).next_acked(now) {
             let span = acked.to_peer.filter(|span| to_peer.is_none_or(|(_, least)| *span < least));
             to_peer = span.map(|span| (acked.time, span)).or(to_peer);
             if let Some(rtt) = acked.rtt.filter(|_| !acked.steady) {

@@ -16,7 +16,7 @@ const DUPLICATES: u32 = 3;
 impl Half {
     /// Takes in a segment of the peer that passes the tap towards this sender, `echoed` after the segment whose TSval
     /// it is the first to echo.
-    #[inline]
+    #[inline(always)]
     pub fn acknowledged(&mut self, segment: &Segment, echoed: Option<Nanos>, overdue: bool) {
         // The window in a RST is never used.
         if !segment.flags.has(Flags::ACK) || segment.flags.has(Flags::RST) {
@@ -69,7 +69,7 @@ impl Half {
 
     /// The segment acknowledges and announces the same as the last ACK: true for most data of a peer, in the other
     /// direction.
-    #[inline]
+    #[inline(always)]
     fn is_known(&self, segment: &Segment) -> bool {
         let near = self.base.unwrap_or_default().plus(self.snd_una as u32);
         segment.ack == near
@@ -126,38 +126,37 @@ impl Half {
         !self.pending.is_empty()
     }
 
-    /// Applies the next ACK that reached the sender before `now`, if there is one. Writes into the caller's `acked`,
-    /// because the struct is large and this runs for every ACK.
-    #[inline]
-    pub fn next_acked(&mut self, now: Nanos, acked: &mut Acked) -> bool {
-        let Some(pending) = self.pending.front() else { return false };
+    /// Applies the next ACK that reached the sender before `now`, if there is one.
+    #[inline(always)]
+    pub fn next_acked(&mut self, now: Nanos) -> Option<Acked> {
+        let pending = self.pending.front()?;
         let distance = self.vantage.now().unwrap_or_default();
         let time = pending.time + distance;
         let due = time <= now || time - self.early(distance) <= now || self.is_woken_by(pending, distance, now);
         let most = if self.tight { TIGHT_ACKS } else { PENDING_ACKS };
         if !due && self.pending.len() < most {
-            return false;
+            return None;
         }
-        let Some(pending) = self.pending.pop_front() else { return false };
-        self.apply(&pending, time, acked);
+        let pending = self.pending.pop_front()?;
+        let mut acked = self.before(&pending, time);
         acked.early = time > now;
-        true
+        self.apply(&pending, time, &mut acked);
+        Some(acked)
     }
 
-    #[inline]
-    fn apply(&mut self, ack: &PendingAck, time: Nanos, acked: &mut Acked) {
-        let (out_before, flight_before, room_before) = (self.flight_segments(), self.flight(), self.room());
-        let advance = ack.ack - self.snd_una;
-        *acked = Acked {
+    /// The state before an ACK that reached the sender at `time`.
+    #[inline(always)]
+    fn before(&self, ack: &PendingAck, time: Nanos) -> Acked {
+        Acked {
             time,
             early: false,
             overdue: ack.overdue,
             packet: ack.packet,
-            bytes: advance.max(0),
+            bytes: (ack.ack - self.snd_una).max(0),
             segments: 0,
-            out_before,
-            flight_before,
-            room_before,
+            out_before: self.flight_segments(),
+            flight_before: self.flight(),
+            room_before: self.room(),
             window_before: self.window,
             field_before: self.window_field,
             unseen_inside: 0,
@@ -172,7 +171,12 @@ impl Half {
             rtt: None,
             steady: false,
             payload: ack.payload,
-        };
+        }
+    }
+
+    #[inline(always)]
+    fn apply(&mut self, ack: &PendingAck, time: Nanos, acked: &mut Acked) {
+        let advance = ack.ack - self.snd_una;
         if advance > ABSURD_JUMP {
             self.pending_sacks.drain(..self.pending_sacks.len().min(usize::from(ack.sack_count)));
             return;

@@ -7,7 +7,7 @@ use crate::wire::Segment;
 impl Half {
     /// True if the segment, of two bytes or more or of none, directly follows the newest data, is no copy, and its IP-ID
     /// shows no missing packet. A single byte may be a probe.
-    #[inline]
+    #[inline(always)]
     pub(in crate::flow) fn is_followed_by(&self, segment: &Segment) -> bool {
         let Some(base) = self.base else { return false };
         let follows = segment.seq == base.plus(self.snd_nxt as u32) && self.snd_una <= self.snd_nxt;
@@ -19,7 +19,7 @@ impl Half {
     }
 
     /// Takes in data that follows in this way.
-    #[inline]
+    #[inline(always)]
     pub(in crate::flow) fn append(&mut self, segment: &Segment) -> Sending {
         self.settled = false;
         self.count(segment);
@@ -29,7 +29,7 @@ impl Half {
     }
 
     /// Counts a frame with payload and learns from its size.
-    #[inline]
+    #[inline(always)]
     pub(super) fn count(&mut self, segment: &Segment) {
         self.frames += 1;
         self.learn_mss(segment.payload);
@@ -37,7 +37,7 @@ impl Half {
     }
 
     /// Puts `bytes` new bytes up to `end` in flight. `hole` bytes before them were not seen; `lost` packets are missing.
-    #[inline]
+    #[inline(always)]
     pub(super) fn push(&mut self, segment: &Segment, end: i64, bytes: u32, hole: i64, lost: u32) -> Sending {
         self.snd_nxt = end;
         self.bytes += u64::from(bytes);

@@ -13,7 +13,7 @@ const REORDERING: Nanos = Nanos::from_millis(5);
 impl Builder {
     /// Takes in an ACK that reached the sender; `half` is the state after it, `cwnd` the model before it. True if the
     /// ACK showed that the repair of a loss was needless.
-    #[inline]
+    #[inline(always)]
     pub fn on_ack(&mut self, acked: &Acked, half: &Half, cwnd: &Cwnd) -> bool {
         self.heard_late(acked);
         let largest_window = self.largest_window;
