@@ -7,7 +7,7 @@ use crate::time::Nanos;
 
 /// A segment of the peer on its way from the tap to the sender.
 #[derive(Clone, Copy, Debug, serde::Serialize, serde::Deserialize)]
-pub(super) struct PendingAck {
+pub struct PendingAck {
     pub(super) time: Nanos,
     pub(super) ack: i64,
     /// The peer's window: a field of 16 bits, shifted by 14 at most.

@@ -138,7 +138,7 @@ impl Builder {
 
     /// Time when the sender last sent data, new or old: Linux's lsndtime, from which an idle period is counted.
     pub fn last_sent(&self) -> Nanos {
-        self.open.last_retransmission.map_or(self.burst.end, |again| again.max(self.burst.end))
+        self.open.rare().last_retransmission.map_or(self.burst.end, |again| again.max(self.burst.end))
     }
 
     /// Sets the start of the wait for the first data.
@@ -205,42 +205,45 @@ impl Builder {
             segment,
             half,
             heard: if unheard { self.burst.end } else { self.heard },
-            hinted: (self.open.loss_hints > 0 || half.has_holes()) && half.may_repair(),
+            hinted: (self.open.rare().loss_hints > 0 || half.has_holes()) && half.may_repair(),
             recovering: cwnd.phase() == CongestionPhase::Recovery,
             pause: self.pauses.len(),
         };
         let attempt = self.repairs.get_or_insert_default().sends(&again, &mut self.open.repair);
-        self.open.retransmissions += 1;
-        self.open.first_retransmission = self.open.first_retransmission.or(Some(time));
-        self.open.last_retransmission = Some(time);
+        let rare = self.open.rare_mut();
+        rare.retransmissions += 1;
+        rare.first_retransmission = rare.first_retransmission.or(Some(time));
+        rare.last_retransmission = Some(time);
         attempt
     }
 
     /// Takes in a probe of the peer's window, or a keep-alive.
     pub fn on_probe(&mut self, payload: u32, half: &Half, cwnd: &Cwnd) {
         self.begin(half, cwnd);
-        self.open.probes += 1;
-        self.open.persist.probed(payload);
+        let rare = self.open.rare_mut();
+        rare.probes += 1;
+        rare.persist.probed(payload);
     }
 
     /// A paste leaves packets out after `last`.
     pub fn on_left_out(&mut self, last: Nanos) {
-        self.open.left_out = self.open.left_out.or(Some(last));
+        let rare = self.open.rare_mut();
+        rare.left_out = rare.left_out.or(Some(last));
     }
 
     /// Reports of a loss since the last new data.
     pub fn loss_hints(&self) -> u32 {
-        self.open.loss_hints
+        self.open.rare().loss_hints
     }
 
     /// Retransmissions since the last new data.
     pub fn retransmissions(&self) -> u32 {
-        self.open.retransmissions
+        self.open.rare().retransmissions
     }
 
     /// The silence was TCP's: since the last new data the peer's window was closed, or something was sent again.
     pub fn held_up(&self) -> bool {
-        self.open.closed.is_some() || self.open.retransmissions > 0
+        self.open.rare().closed.is_some() || self.open.rare().retransmissions > 0
     }
 
     /// Time when the sender last sent or received anything new.
@@ -250,7 +253,7 @@ impl Builder {
 
     /// True if old data was sent again after `time`.
     pub fn repairs_after(&self, time: Nanos) -> bool {
-        self.open.last_retransmission.is_some_and(|again| again > time)
+        self.open.rare().last_retransmission.is_some_and(|again| again > time)
     }
 
     /// Time of the last ACK of new data or report of a loss.
@@ -279,7 +282,7 @@ impl Builder {
         // Few frames follow a silence at all.
         let is_pause = silence > LEAST_PAUSE && silence > base_rtt().unwrap_or_default().scaled(RECORDED_SHARE);
         self.left = None;
-        if is_pause || self.open.left_out.is_some() {
+        if is_pause || self.open.rare().left_out.is_some() {
             self.begin(half, cwnd);
             self.left = Some(Left {
                 flight: half.flight(),
@@ -356,21 +359,24 @@ impl Builder {
             self.initial_flight = Some(self.initial_flight.unwrap_or(0) + u64::from(bytes));
         }
         // Data ends a closed window. The window may have stayed closed over the new data only if that was a probe.
-        let (closed, shut) = (self.open.closed.filter(|_| self.open.reopened.is_none()), self.open.persist.window);
+        let rare = self.open.rare();
+        let (closed, shut) = (rare.closed.filter(|_| rare.reopened.is_none()), rare.persist.window);
         if self.open.acks > 0
             || self.open.beginning.is_some()
             || self.open.peer_bytes > 0
-            || self.open.overtaken > Nanos::ZERO
-            || self.open.left_out.is_some()
+            || rare.overtaken > Nanos::ZERO
+            || rare.left_out.is_some()
         {
             // If the capture holds the segment too late, the peer's payload after it belongs to the next pause.
-            let kept = self.open.peer_after(segment.time);
-            self.open = kept;
+            self.open.restart(segment.time);
             self.reading.next_pause();
             self.train = None;
         }
-        self.open.closed = closed;
-        self.open.persist.window = shut.filter(|_| closed.is_some());
+        if closed.is_some() {
+            let rare = self.open.rare_mut();
+            rare.closed = closed;
+            rare.persist.window = shut;
+        }
     }
 
     /// Counts the time of a silence that turned out too short for a pause, if the window was full in it.

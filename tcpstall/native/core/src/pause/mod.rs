@@ -14,6 +14,7 @@ mod kept;
 mod mid_write;
 mod open;
 pub mod persist;
+mod rare_events;
 pub mod reading;
 mod recovered;
 pub mod repair;

@@ -1,7 +1,6 @@
 //! Notes on a pause while it lasts.
 
-use super::hole::Hole;
-use super::persist::Persist;
+use super::rare_events::RareEvents;
 use super::recovered::Recovered;
 use super::repair::PauseRepairs;
 use super::slowest_ack::SlowestAck;
@@ -58,42 +57,45 @@ pub(super) struct Open {
     pub(super) acked_in_time: i64,
     pub(super) last_ack: Option<Nanos>,
     pub(super) last_ack_packet: Option<PacketNo>,
-    pub(super) widened: Option<(Nanos, PacketNo)>,
     pub(super) all_acked: Option<Nanos>,
     pub(super) room_since: Option<Nanos>,
-    pub(super) closed: Option<Nanos>,
-    pub(super) reopened: Option<Nanos>,
-    pub(super) probes: u32,
-    pub(super) persist: Persist,
     pub(super) peer_bytes: u64,
     pub(super) peer_first: Option<Nanos>,
     pub(super) peer_last: Option<Nanos>,
     pub(super) peer_packet: Option<PacketNo>,
-    pub(super) retransmissions: u32,
-    pub(super) first_retransmission: Option<Nanos>,
-    pub(super) last_retransmission: Option<Nanos>,
     pub(super) repair: Option<Box<PauseRepairs>>,
-    pub(super) loss_hints: u32,
-    pub(super) overtaken: Nanos,
-    pub(super) left_out: Option<Nanos>,
-    pub(super) unseen: Unseen,
-    pub(super) closed_hole: Option<Hole>,
     pub(super) recovered: Option<Box<Recovered>>,
+    pub(super) unseen: Unseen,
+    rare: Option<Box<RareEvents>>,
 }
 
 impl Open {
-    /// The part of this note after `time`.
-    pub(super) fn peer_after(&self, time: Nanos) -> Open {
-        match self.peer_first {
-            Some(first) if first > time => Open {
-                peer_bytes: self.peer_bytes,
-                peer_first: self.peer_first,
-                peer_last: self.peer_last,
-                peer_packet: self.peer_packet,
-                ..Open::default()
-            },
-            _ => Open::default(),
+    /// Events that few pauses have.
+    #[inline]
+    pub(super) fn rare(&self) -> &RareEvents {
+        static NONE: RareEvents = RareEvents::none();
+        self.rare.as_deref().unwrap_or(&NONE)
+    }
+
+    /// The same, to add one.
+    #[cold]
+    pub(super) fn rare_mut(&mut self) -> &mut RareEvents {
+        self.rare.get_or_insert_default()
+    }
+
+    /// Forgets everything but the data that the peer sent after `time`.
+    #[inline]
+    pub(super) fn restart(&mut self, time: Nanos) {
+        self.beginning = None;
+        (self.acks, self.acked, self.acked_in_time) = (0, 0, 0);
+        self.slowest_ack = SlowestAck::default();
+        (self.last_ack, self.last_ack_packet, self.all_acked, self.room_since) = (None, None, None, None);
+        if self.peer_first.is_none_or(|first| first <= time) {
+            self.peer_bytes = 0;
+            (self.peer_first, self.peer_last, self.peer_packet) = (None, None, None);
         }
+        (self.repair, self.recovered, self.rare) = (None, None, None);
+        self.unseen = Unseen::default();
     }
 
     /// Recognises the ACK that ends the recovery; `half` is the state after it, `cwnd` the model before it.
@@ -108,7 +110,7 @@ impl Open {
             cwnd,
             acks: self.acks,
             acked: self.acked,
-            hints: self.loss_hints,
+            hints: self.rare().loss_hints,
         }))
     }
 }

@@ -300,7 +300,10 @@ impl Watch {
     fn apply_waiting_acks(&mut self, sender: End, now: Nanos) {
         let (model, builder) = (&mut self.models[sender], &mut self.builders[sender]);
         let mut to_peer: Option<(Nanos, Nanos)> = None;
-        while let Some(acked) = self.connection.half_mut(sender).next_acked(now) {
+        while let Some((ack, time)) = self.connection.half_mut(sender).next_due(now) {
+            let half = self.connection.half_mut(sender);
+            let mut acked = half.before(&ack, time, now);
+            half.apply(&ack, time, &mut acked);
             let span = acked.to_peer.filter(|span| to_peer.is_none_or(|(_, least)| *span < least));
             to_peer = span.map(|span| (acked.time, span)).or(to_peer);
             if let Some(rtt) = acked.rtt.filter(|_| !acked.steady) {

@@ -126,9 +126,9 @@ impl Half {
         !self.pending.is_empty()
     }
 
-    /// Applies the next ACK that reached the sender before `now`, if there is one.
+    /// Takes the next ACK that reached the sender before `now`, if there is one, with the time when it did.
     #[inline(always)]
-    pub fn next_acked(&mut self, now: Nanos) -> Option<Acked> {
+    pub fn next_due(&mut self, now: Nanos) -> Option<(PendingAck, Nanos)> {
         let pending = self.pending.front()?;
         let distance = self.vantage.now().unwrap_or_default();
         let time = pending.time + distance;
@@ -137,19 +137,15 @@ impl Half {
         if !due && self.pending.len() < most {
             return None;
         }
-        let pending = self.pending.pop_front()?;
-        let mut acked = self.before(&pending, time);
-        acked.early = time > now;
-        self.apply(&pending, time, &mut acked);
-        Some(acked)
+        Some((self.pending.pop_front()?, time))
     }
 
     /// The state before an ACK that reached the sender at `time`.
     #[inline(always)]
-    fn before(&self, ack: &PendingAck, time: Nanos) -> Acked {
+    pub fn before(&self, ack: &PendingAck, time: Nanos, now: Nanos) -> Acked {
         Acked {
             time,
-            early: false,
+            early: time > now,
             overdue: ack.overdue,
             packet: ack.packet,
             bytes: (ack.ack - self.snd_una).max(0),
@@ -174,8 +170,9 @@ impl Half {
         }
     }
 
+    /// Applies an ACK that reached the sender at `time`; `acked` is the state before it.
     #[inline(always)]
-    fn apply(&mut self, ack: &PendingAck, time: Nanos, acked: &mut Acked) {
+    pub fn apply(&mut self, ack: &PendingAck, time: Nanos, acked: &mut Acked) {
         let advance = ack.ack - self.snd_una;
         if advance > ABSURD_JUMP {
             self.pending_sacks.drain(..self.pending_sacks.len().min(usize::from(ack.sack_count)));

@@ -55,7 +55,7 @@ impl Builder {
             _ => false,
         };
         if half.window.is_none() && acked.bytes == 0 && half.window_field > acked.field_before {
-            open.widened = Some((acked.time, acked.packet));
+            open.rare_mut().widened = Some((acked.time, acked.packet));
         }
         if acked.overdue && self.sending {
             // This ACK had released the burst: the pause after the burst begins with the data now in flight.
@@ -83,11 +83,15 @@ impl Builder {
         }
         let has_room = half.room().is_some_and(|room| room >= i64::from(half.mss()));
         open.room_since = open.room_since.or((acked.bytes > 0).then_some(acked.time)).filter(|_| has_room);
-        open.loss_hints += u32::from(acked.loss_hint);
+        if acked.loss_hint {
+            open.rare_mut().loss_hints += 1;
+        }
         if cwnd.repairs() {
             open.recovered = open.recovered(acked, half, cwnd);
         }
-        open.persist.heard();
+        if open.rare().persist.unheard > 0 {
+            open.rare_mut().persist.heard();
+        }
         self.reading.on_ack(acked.time, half.snd_una, acked.bytes, (acked.window_before, half.window), half.mss());
         open.unseen.inside += acked.unseen_inside;
         open.unseen.blind |= acked.blind;
@@ -105,7 +109,9 @@ impl Builder {
             self.holes.confirms(acked.time, hole);
         }
         let closed = self.holes.on_ack(acked.time, half.snd_una, half.has_holes());
-        self.open.closed_hole = closed.or(self.open.closed_hole);
+        if closed.is_some() {
+            self.open.rare_mut().closed_hole = closed;
+        }
         self.watch_window(acked, half);
         match &mut self.bottleneck {
             Some(bottleneck) => bottleneck.on_ack(acked, half),
@@ -124,8 +130,8 @@ impl Builder {
         let open = &self.open;
         open.beginning.is_some()
             && open.all_acked.is_some()
-            && open.closed.is_none()
-            && open.persist.unheard == 0
+            && open.rare().closed.is_none()
+            && open.rare().persist.unheard == 0
             && (open.unseen.blind || half.vantage.is_proven())
             && !self.reading.lags()
             && self.bottleneck.is_none()
@@ -139,17 +145,19 @@ impl Builder {
         // A window of unknown scale is open unless its field is 0, because only 0 is 0 at every shift (RFC 7323 §2.2).
         let closed = half.window.is_some_and(|window| window == 0 || (window < usable && half.flight() == 0));
         if let Some(window) = half.window.filter(|_| closed) {
-            self.open.persist.at(window);
+            self.open.rare_mut().persist.at(window);
         }
-        match (closed, self.open.closed) {
+        match (closed, self.open.rare().closed) {
             (true, None) => {
-                self.open.closed = Some(acked.time);
+                self.open.rare_mut().closed = Some(acked.time);
                 if !self.sending && self.burst.end == Nanos::ZERO {
                     self.first_wait_from(acked.time);
                 }
             }
-            (true, Some(_)) => self.open.reopened = None,
-            (false, Some(_)) if self.open.reopened.is_none() => self.open.reopened = Some(acked.time),
+            (true, Some(_)) => self.open.rare_mut().reopened = None,
+            (false, Some(_)) if self.open.rare().reopened.is_none() => {
+                self.open.rare_mut().reopened = Some(acked.time);
+            }
             _ => {}
         }
     }
@@ -182,7 +190,8 @@ impl Builder {
 
     /// Takes in how long the network before the tap held data back while later data passed.
     pub fn was_overtaken(&mut self, held: Nanos) {
-        self.open.overtaken = self.open.overtaken.max(held);
+        let rare = self.open.rare_mut();
+        rare.overtaken = rare.overtaken.max(held);
     }
 
     /// Takes in a packet that came after one sent later: if it seemed lost before the last pause's end, it was only late.

@@ -11,7 +11,7 @@ use crate::time::Nanos;
 
 impl Builder {
     pub(super) fn freeze(&self, ending: &PauseEnd, half: &Half, cwnd: &Cwnd, left: Left) -> Pause {
-        let open = &self.open;
+        let (open, rare) = (&self.open, self.open.rare());
         let at = open.beginning.unwrap_or_default();
         let freeing = self.train;
         let peer = open.peer_first.is_none_or(|first| first <= ending.time);
@@ -51,14 +51,14 @@ impl Builder {
             acked_in_time: open.acked_in_time,
             last_ack: open.last_ack,
             last_ack_packet: freeing.map(|train| train.first_packet).or(open.last_ack_packet),
-            widened: open.widened,
+            widened: rare.widened,
             all_acked: open.all_acked,
             room_since: open.room_since,
             left_in_flight: left.flight,
-            closed: open.closed,
-            reopened: open.reopened,
-            probes: open.probes,
-            persist: open.persist,
+            closed: rare.closed,
+            reopened: rare.reopened,
+            probes: rare.probes,
+            persist: rare.persist,
             reading: self.reading.backlog(ending.time.max(self.burst.end)),
             // More segments in flight than the model allows: a larger initial window, or growth that the model missed.
             cwnd: at.cwnd.max(segments_held),
@@ -71,21 +71,21 @@ impl Builder {
             peer_first: open.peer_first.filter(|_| peer),
             peer_last: open.peer_last.filter(|_| peer),
             peer_packet: open.peer_packet.filter(|_| peer),
-            retransmissions: open.retransmissions,
-            first_retransmission: open.first_retransmission,
+            retransmissions: rare.retransmissions,
+            first_retransmission: rare.first_retransmission,
             repair: open.repair.clone(),
             held: half.vantage.tsval_clock.late().filter(|_| ending.next_packet.is_some()).unwrap_or_default(),
-            overtaken: open.overtaken,
+            overtaken: rare.overtaken,
             lost_before_tap: ending.lost,
             numbered: half.ip_id.counts(),
             hole_before: ending.hole.1 - ending.hole.0,
             left_edge: half.snd_una,
             acks_lost: false,
-            loss_hints: open.loss_hints,
+            loss_hints: rare.loss_hints,
             recovering: at.phase == CongestionPhase::Recovery,
             recovered: open.recovered.clone(),
-            hole: self.holes.longest(open.closed_hole, self.burst.end, ending.time),
-            left_out: open.left_out,
+            hole: self.holes.longest(rare.closed_hole, self.burst.end, ending.time),
+            left_out: rare.left_out,
             from_start: half.syn_seen,
             flight_unknown: left.unknown,
             cwnd_known: at.cwnd_known,
