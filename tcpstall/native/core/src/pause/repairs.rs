@@ -48,6 +48,9 @@ struct Awaiting {
 pub(super) struct Repairs {
     pub(super) totals: RepairTotals,
     awaiting: VecDeque<Awaiting>,
+    /// No retransmission that ends below this offset awaits its first ACK. Most ACKs stay below and need no search.
+    #[serde(skip)]
+    settled_below: i64,
     /// Time of the latest retransmission.
     pub(super) last: Option<Nanos>,
     last_attempt: Option<i64>,
@@ -108,6 +111,7 @@ impl Repairs {
             self.awaiting.pop_front();
         }
         let value = again.segment.timestamps.map(|stamps| stamps.value);
+        self.settled_below = self.settled_below.min(end);
         self.awaiting.push_back(Awaiting { start, end, time, value, pause: again.pause, acknowledged: false });
         let attempt = attempt?;
         self.last_attempt = Some(start);
@@ -175,14 +179,22 @@ impl Repairs {
         pauses: &mut KeptPauses,
         open: &mut Option<Box<PauseRepairs>>,
     ) -> bool {
+        if half.snd_una < self.settled_below {
+            return false;
+        }
         let before = half.snd_una - acked.bytes;
         let mut found = None;
-        for (index, sent) in self.awaiting.iter_mut().enumerate().filter(|(_, sent)| sent.end <= half.snd_una) {
+        self.settled_below = i64::MAX;
+        for (index, sent) in self.awaiting.iter_mut().enumerate().filter(|(_, sent)| !sent.acknowledged) {
+            if sent.end > half.snd_una {
+                self.settled_below = self.settled_below.min(sent.end);
+                continue;
+            }
             let older = match (sent.value, acked.echo) {
                 (Some(value), Some(echo)) => (echo.wrapping_sub(value) as i32) < 0,
                 _ => false,
             };
-            if older && !sent.acknowledged && sent.start <= before {
+            if older && sent.start <= before {
                 found = found.or(Some(index));
             }
             sent.acknowledged = true;
