@@ -8,6 +8,8 @@ use crate::vec_growth;
 const NEWEST: usize = 8;
 /// Bytes reserved per packed pause; most need fewer.
 const ROUGHLY: usize = 320;
+/// Pauses of one piece: a single list that grows would copy a kilobyte per pause again and again.
+const PIECE: usize = 2 * NEWEST;
 
 /// Pauses in order of time. Where memory is short the older ones are packed: numbers in as many bytes as they need,
 /// absent values in one.
@@ -15,6 +17,8 @@ const ROUGHLY: usize = 320;
 pub(super) struct KeptPauses {
     packed: Vec<u8>,
     older: usize,
+    /// Full pieces.
+    pieces: Vec<Vec<Pause>>,
     newest: Vec<Pause>,
 }
 
@@ -22,17 +26,25 @@ impl KeptPauses {
     /// Number of pauses.
     #[inline]
     pub(super) fn len(&self) -> usize {
-        self.older + self.newest.len()
+        self.older + self.unpacked_len()
+    }
+
+    #[inline]
+    fn unpacked_len(&self) -> usize {
+        self.pieces.len() * PIECE + self.newest.len()
     }
 
     /// Memory of the pauses, bytes.
     #[inline]
     pub(super) fn bytes(&self) -> usize {
-        self.newest.len() * size_of::<Pause>() + self.packed.len()
+        self.unpacked_len() * size_of::<Pause>() + self.packed.len()
     }
 
     /// Adds a pause.
     pub(super) fn push(&mut self, pause: Pause) {
+        if self.newest.len() == PIECE {
+            self.pieces.push(std::mem::replace(&mut self.newest, Vec::with_capacity(PIECE)));
+        }
         vec_growth::push(&mut self.newest, pause);
     }
 
@@ -44,34 +56,46 @@ impl KeptPauses {
 
     /// The pause with that number, if it is not packed.
     pub(super) fn get_mut(&mut self, number: usize) -> Option<&mut Pause> {
-        self.newest.get_mut(number.checked_sub(self.older)?)
+        let number = number.checked_sub(self.older)?;
+        let before = self.pieces.len() * PIECE;
+        match self.pieces.get_mut(number / PIECE) {
+            Some(piece) => piece.get_mut(number % PIECE),
+            None => self.newest.get_mut(number - before),
+        }
     }
 
     /// Packs all but the newest pauses, once enough have accumulated.
     #[inline]
     pub(super) fn pack(&mut self) {
-        if self.newest.len() >= 2 * NEWEST {
+        if self.unpacked_len() >= 2 * NEWEST {
             self.pack_older();
         }
     }
 
     #[cold]
     fn pack_older(&mut self) {
-        let older = self.newest.len() - NEWEST;
-        vec_growth::reserve(&mut self.packed, older * ROUGHLY);
-        for pause in self.newest.drain(..older) {
+        let mut pauses = self.take_unpacked();
+        self.newest = pauses.split_off(pauses.len() - NEWEST);
+        vec_growth::reserve(&mut self.packed, pauses.len() * ROUGHLY);
+        for pause in pauses {
             // Writing to memory cannot fail.
             if let Ok(bytes) = postcard::to_extend(&pause, std::mem::take(&mut self.packed)) {
                 self.packed = bytes;
                 self.older += 1;
             }
         }
-        self.newest.shrink_to(2 * NEWEST);
+    }
+
+    fn take_unpacked(&mut self) -> Vec<Pause> {
+        let mut pauses = Vec::with_capacity(self.unpacked_len());
+        pauses.extend(self.pieces.drain(..).flatten());
+        pauses.append(&mut self.newest);
+        pauses
     }
 
     /// Returns all pauses, unpacked.
-    pub(super) fn unpacked(self) -> Vec<Pause> {
-        if self.older == 0 {
+    pub(super) fn unpacked(mut self) -> Vec<Pause> {
+        if self.older == 0 && self.pieces.is_empty() {
             return self.newest;
         }
         let mut pauses = Vec::with_capacity(self.len());
@@ -80,7 +104,7 @@ impl KeptPauses {
             pauses.push(pause);
             rest = after;
         }
-        pauses.extend(self.newest);
+        pauses.append(&mut self.take_unpacked());
         pauses
     }
 }

@@ -49,7 +49,6 @@ pub(super) struct Repairs {
     pub(super) totals: RepairTotals,
     awaiting: VecDeque<Awaiting>,
     /// No retransmission that ends below this offset awaits its first ACK. Most ACKs stay below and need no search.
-    #[serde(skip)]
     settled_below: i64,
     /// Time of the latest retransmission.
     pub(super) last: Option<Nanos>,
