@@ -5,12 +5,13 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import closing
 from dataclasses import dataclass
+from typing import Protocol
 
 from tcpstall import _core
 from tcpstall.archive import remote
 from tcpstall.archive.fingerprints import Fingerprints, fingerprint
 from tcpstall.archive.listed_archives import Walked
-from tcpstall.archive.listing import Listed, Tally, listed
+from tcpstall.archive.listing import Listed, Plain, Tally, listed
 from tcpstall.archive.open_members import WITHIN, Opener, Source, opened
 from tcpstall.archive.rotation import COMPRESSED
 from tcpstall.archive.tar import DamagedArchive, Window, is_tar
@@ -47,6 +48,16 @@ Remembered = Callable[[str, int, int | None], Sequence[Input] | None]
 """Captures that an earlier scan found in a file of that name, size and time: the file is not read again."""
 
 
+class Settled(Protocol):
+    """Files that are as they were when a scan read them: they are left out."""
+
+    def holds(self, folder: str, files: Sequence[Plain]) -> bool:
+        """True if all plain files of a folder are such files."""
+
+    def without(self, files: Iterator[Listed]) -> Iterator[Listed]:
+        """The other files."""
+
+
 _Look = _core.Peek | Sequence[Input] | str
 """Beginning of a file, captures remembered of the file, or the reason why it cannot be read."""
 
@@ -59,6 +70,7 @@ def find(
     *,
     tally: Tally | None = None,
     remembered: Remembered | None = None,
+    settled: Settled | None = None,
     walked: list[Walked] | None = None,
 ) -> Iterator[Input]:
     """Every capture in files, folders, URLs and globs, members of archives too, in no particular order.
@@ -70,7 +82,8 @@ def find(
     """
     tally = Tally() if tally is None else tally
     walked = [] if walked is None else walked
-    return _within(listed(list(roots), tally), tally, remembered or (lambda *_: None), walked)
+    files = listed(list(roots), tally) if settled is None else listed(list(roots), tally, settled.holds)
+    return _within(files if settled is None else settled.without(files), tally, remembered or (lambda *_: None), walked)
 
 
 def _within(files: Iterator[Listed], tally: Tally, remembered: Remembered, walked: list[Walked]) -> Iterator[Input]:
@@ -94,8 +107,7 @@ class _Search:
             for file in files:
                 known = file.error or self.remembered(file.name, file.size, file.changed_ns)
                 if known is not None:
-                    if known:  # nothing is to be said of most
-                        yield file, known
+                    yield file, known
                     continue
                 if not remote.is_url(file.name):
                     yield file, self._look(file)

@@ -3,25 +3,20 @@
 A file that is as its only row says needs no look and no row in Python, unless a file beside it is new.
 """
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any
 
 from tcpstall.archive.discovery import Input
 from tcpstall.archive.known_files import Remembered
-from tcpstall.archive.open_members import WITHIN
 from tcpstall.archive.plan import current
 from tcpstall.archive.records import Row
 from tcpstall.archive.repeat import Wanted, never
+from tcpstall.archive.settled import ALONE, Settled, told_apart
 from tcpstall.archive.store import Store
-from tcpstall.archive.upkeep import held_captures, known_captures
-from tcpstall.errors import ExitCode
+from tcpstall.archive.upkeep import held_rows, known_captures
 
-__all__ = ["Known"]
-
-_AMONG_OTHERS = f"""coalesce(
-    scan IS NULL OR exit_code = {ExitCode.NOT_A_CAPTURE:d} OR contains(name, '{WITHIN}')
-    OR name IN (SELECT name FROM held GROUP BY name HAVING count(*) > 1)
-    OR fingerprint IN (SELECT fingerprint FROM held GROUP BY fingerprint HAVING count(*) > 1), true)"""
-"""Rows that only other rows explain: copies, moved and broken files, members of archives."""
+__all__ = ["Known", "known"]
 
 _NEAR = """(
     parse_dirpath(name, 'forward_slash') IN (SELECT parse_dirpath(unnest($names), 'forward_slash'))
@@ -30,30 +25,34 @@ _NEAR = """(
 """Rows of the same folders or contents: those that a plan for these names looks at, with their chains."""
 
 
+@contextmanager
+def known(store: Store, wanted: Wanted) -> "Iterator[Known]":
+    """What a store knows, to be asked by one scan. Raises CannotOpen.
+
+    Of a store of which something is to be repeated all rows are looked at.
+    """
+    if not store.files("captures") or wanted is not never or store.lost or store.outdated() or store.recent("captures"):
+        yield Known(store, wanted, None)
+        return
+    with told_apart(store) as duck:
+        yield Known(store, wanted, duck)
+
+
 class Known:
-    """Rows that count, and files that are as they were. Called with a file, gives the captures that were in it."""
+    """Rows that count, but for those of `settled` files. Called with a file, gives the captures that were in it."""
 
-    def __init__(self, store: Store, wanted: Wanted) -> None:
-        """Of a store of which something is to be repeated all rows are looked at. Raises CannotOpen."""
+    def __init__(self, store: Store, wanted: Wanted, duck: Any | None) -> None:
+        """With a DuckDB of told_apart; without it no file is settled."""
         self._store = store
-        whole = wanted is not never or store.lost or store.outdated() or store.recent("captures")
-        self._unchanged = {} if whole else _alone(store)
-        rows = known_captures(store, _AMONG_OTHERS) if self._unchanged else known_captures(store)
+        self._duck = duck
+        self.settled = Settled(duck, sum(part.rows for part in store.parts("captures")))
+        rows = known_captures(store) if duck is None else held_rows(store, duck, f"NOT {ALONE}")
         self.rows = current(rows, store.dropped)
-        """All, but for those of files that were found unchanged."""
+        """All, but for those of files that were found as they were."""
         self._remembered = Remembered((row for row in self.rows if not wanted(row)), store.archives)
-        self._there: set[str] = set()
-
-    @property
-    def unchanged(self) -> int:
-        """Number of files that were found as they were, and are in no plan."""
-        return len(self._there)
 
     def __call__(self, name: str, size: int, changed_ns: int | None) -> Sequence[Input] | None:
-        """As Remembered; nothing for a file that is as it was."""
-        if self._unchanged.get(name) == (size, changed_ns):
-            self._there.add(name)
-            return ()
+        """As Remembered."""
         return self._remembered(name, size, changed_ns)
 
     def near(self, names: Collection[str], contents: Collection[str]) -> tuple[Sequence[Row], Sequence[Input]]:
@@ -61,26 +60,12 @@ class Known:
 
         Raises CannotOpen.
         """
-        if not self._unchanged:
+        if not self.settled:
             return (), ()
-        found = known_captures(
-            self._store,
-            f"{_NEAR} OR chain IN (SELECT chain FROM held WHERE {_NEAR})",
-            {"names": list(names), "contents": list(contents)},
-        )
-        rows = [row for row in found if row["name"] in self._unchanged]
-        there = [row for row in rows if row["name"] in self._there]
-        self._there.difference_update(row["name"] for row in there)
+        where = f"(chain IN (SELECT chain FROM held WHERE {_NEAR}) OR (chain IS NULL AND {_NEAR})) AND {ALONE}"
+        rows = held_rows(self._store, self._duck, where, {"names": list(names), "contents": list(contents)})
+        there = self.settled.taken(rows)
         remembered = Remembered(there, {})
         return rows, [
             each for row in there for each in remembered(row["name"], row["size_bytes"], row["changed_ns"]) or ()
         ]
-
-
-def _alone(store: Store) -> dict[str, tuple[int, int | None]]:
-    """Size and time of change of captures that have one row, which alone has their content; by name."""
-    if not store.files("captures"):
-        return {}
-    with held_captures(store) as duck:
-        rows = duck.execute(f"SELECT name, size_bytes, changed_ns FROM held WHERE NOT {_AMONG_OTHERS}").fetchall()
-    return {name: (size, changed_ns) for name, size, changed_ns in rows}

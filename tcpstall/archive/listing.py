@@ -4,7 +4,7 @@ import errno
 import glob
 import os
 import stat
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 from tcpstall.archive import remote
 from tcpstall.errors import CannotOpen, ExitCode
 
-__all__ = ["Listed", "Tally", "listed"]
+__all__ = ["Listed", "Plain", "Tally", "Unchanged", "listed"]
 
 _STORE = "store.json"
 _SCHEMA = b"tcpstall.store/"
@@ -51,9 +51,19 @@ class Tally:
     """Files found before: through another link, or below two of the given paths."""
 
 
-def listed(roots: Sequence[str], tally: Tally) -> Iterator[Listed]:
-    """Every regular file under these. Raises CannotOpen, at once, for one that does not exist."""
-    walk = _Walk(tally)
+Plain = tuple[str, int, int]
+"""Name in its folder, size and time of change of a regular file with one name."""
+
+Unchanged = Callable[[str, Sequence[Plain]], bool]
+"""Called with a folder, its `/` included, and its plain files by name; true if none of them needs a look."""
+
+
+def listed(roots: Sequence[str], tally: Tally, unchanged: Unchanged = lambda *_: False) -> Iterator[Listed]:
+    """Every regular file under these, but for those of folders that are unchanged.
+
+    Raises CannotOpen, at once, for one that does not exist.
+    """
+    walk = _Walk(tally, unchanged)
     given: list[tuple[str, bool]] = []
     for root in roots:
         given += [(root, True)] if remote.is_url(root) else _existing(remote.local(root))
@@ -82,6 +92,7 @@ class _Walk:
     """Folders of this machine. Links are followed last: what they lead to has mostly been found by then."""
 
     tally: Tally
+    unchanged: Unchanged
     _folders: set[tuple[int, int]] = field(default_factory=set)
     _files: set[tuple[int, int]] = field(default_factory=set)
     _links: list[str] = field(default_factory=list)
@@ -96,7 +107,7 @@ class _Walk:
         if stat.S_ISDIR(about.st_mode):
             yield from self._below(name, about)
         elif stat.S_ISREG(about.st_mode):
-            if found := self._file(name, about, named=named, linked=True):
+            if found := self._file(name, about, named=named):
                 yield found
         else:
             self.tally.special += 1
@@ -137,38 +148,46 @@ class _Walk:
             if any(entry.name == _STORE and _is_store(Path(entry.path)) for entry in inside):
                 self.tally.stores += 1
                 continue
+            plain: list[Plain] = []
             for entry in inside:
-                if found := self._entry(entry, folders):
+                if found := self._entry(entry, folders, plain):
                     yield found
+            before = folder if folder.endswith("/") else f"{folder}/"
+            if plain and not self.unchanged(before, plain):
+                yield from (Listed(remote.writable(before + name), size, time_ns) for name, size, time_ns in plain)
 
-    def _entry(self, entry: "os.DirEntry[str]", folders: list[tuple[str, os.stat_result]]) -> Listed | None:
-        """The file, if it is one; folders and links are noted."""
+    def _entry(
+        self, entry: "os.DirEntry[str]", folders: list[tuple[str, os.stat_result]], plain: list[Plain]
+    ) -> Listed | None:
+        """A file that may have other names, if it is one; plain files, folders and links are noted."""
         try:
             about = entry.stat(follow_symlinks=False)
         except FileNotFoundError:  # rotated away meanwhile
             return None
         except OSError as error:
             return _unreadable(entry.path, error.strerror)
-        if stat.S_ISREG(about.st_mode):
-            return self._file(entry.path, about, named=False, linked=about.st_nlink > 1)
-        if stat.S_ISLNK(about.st_mode):
+        mode = about.st_mode
+        if stat.S_ISREG(mode):
+            if about.st_nlink > 1:
+                return self._file(entry.path, about, named=False)
+            plain.append((entry.name, about.st_size, about.st_mtime_ns))
+        elif stat.S_ISLNK(mode):
             self._links.append(entry.path)
-        elif stat.S_ISDIR(about.st_mode):
+        elif stat.S_ISDIR(mode):
             folders.append((entry.path, about))
         else:
             self.tally.special += 1
         return None
 
-    def _file(self, name: str, about: os.stat_result, *, named: bool, linked: bool) -> Listed | None:
+    def _file(self, name: str, about: os.stat_result, *, named: bool) -> Listed | None:
         """None for one that was found before.
 
         Only of files that may have another name is it remembered that they were found: there may be millions.
         """
-        if linked:
-            if (about.st_dev, about.st_ino) in self._files:
-                self.tally.again += 1
-                return None
-            self._files.add((about.st_dev, about.st_ino))
+        if (about.st_dev, about.st_ino) in self._files:
+            self.tally.again += 1
+            return None
+        self._files.add((about.st_dev, about.st_ino))
         return Listed(remote.writable(name), about.st_size, about.st_mtime_ns, named)
 
     def _walked(self, link: str) -> bool:

@@ -9,7 +9,7 @@ from functools import partial
 
 from tcpstall.archive import local, remote
 from tcpstall.archive.discovery import Fingerprints, find
-from tcpstall.archive.known import Known
+from tcpstall.archive.known import known
 from tcpstall.archive.listed_archives import Walked, healed, recorded
 from tcpstall.archive.plan import Plan, Task, current, planned
 from tcpstall.archive.progress import Nobody, Progress, Summary
@@ -80,22 +80,22 @@ class _Scan:
         if self._store.dropped or self._store.continued:
             # A scan that was killed has left them: what is scanned now may have the same name as what was dropped then.
             compacted(self._store)
-        known = Known(self._store, wanted)
-        inputs = list(find(self._roots, remembered=known, walked=self._walked))
-        if only_complete:
-            inputs = complete(inputs)
-        self._again = Again(self._store, known.rows, inputs)
-        with Fingerprints([(one.name, one.size) for one in inputs]) as fingerprint:
-            plan = planned(
-                inputs,
-                self._again.known,
-                fingerprint,
-                separate=separate,
-                wanted=wanted,
-                stream=self._left_open,
-                near=known.near,
-            )
-        return replace(plan, known=plan.known + known.unchanged)
+        with known(self._store, wanted) as before:
+            inputs = list(find(self._roots, remembered=before, settled=before.settled, walked=self._walked))
+            if only_complete:
+                inputs = complete(inputs)
+            self._again = Again(self._store, before.rows, inputs)
+            with Fingerprints([(one.name, one.size) for one in inputs]) as fingerprint:
+                plan = planned(
+                    inputs,
+                    self._again.known,
+                    fingerprint,
+                    separate=separate,
+                    wanted=wanted,
+                    stream=self._left_open,
+                    near=before.near,
+                )
+            return replace(plan, known=plan.known + before.settled.count)
 
     def _left_open(self, scan: str) -> Stream | None:
         """Stream that the scan left open, if another scan can read on from it."""

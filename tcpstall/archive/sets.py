@@ -10,7 +10,8 @@ from tcpstall.archive.store import SCHEMA, Stream
 __all__ = ["Beyond", "Member", "Set", "Skipped", "Task", "behind", "behind_id", "digest", "stage", "without"]
 
 _STAGE_BYTES = 64_000_000
-"""A large set is committed each time so much of it was read: whoever is killed reads no more than that twice."""
+"""A large set is committed after as many files as come to no more than this, and at least one: whoever is killed reads
+no more than that twice."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,8 +107,8 @@ def stage(each: Set) -> tuple[Set, tuple[Member, ...]]:
 
     Not of one that replaces rows: these go only when all that they came from was read again.
     """
-    size, count = 0, 0
-    while count < len(each.members) and size < _STAGE_BYTES:
+    size, count = each.members[0].input.size, 1
+    while count < len(each.members) and size + each.members[count].input.size <= _STAGE_BYTES:
         size += each.members[count].input.size
         count += 1
     replaces = each.drops or any(member.held for member in each.members)

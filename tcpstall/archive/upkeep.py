@@ -22,6 +22,7 @@ __all__ = [
     "MEMORY_BYTES",
     "compacted",
     "held_captures",
+    "held_rows",
     "known_captures",
     "make_database",
     "parts_with",
@@ -54,21 +55,31 @@ def known_captures(
     `where` chooses among those `held` in files, as SQL with its values. Raises CannotOpen.
     """
     known: list[dict[str, Any]] = []
-    sane = True
     if store.files("captures"):
         with held_captures(store) as duck:
-            types = {name: kind for name, kind, *_ in duck.execute("DESCRIBE held").fetchall()}
-            lacking = [name for name in _CAPTURES if name not in types]
-            columns, nothing = [*types, *lacking], (None,) * len(lacking)
-            rows = duck.execute(f"FROM held WHERE {where}", values).fetchall()
-            known = [dict(zip(columns, row + nothing, strict=True)) for row in rows]
-            typed = all(_CAPTURES.get(name, kind) == kind for name, kind in types.items())
-            sane = all(map(_is_sane, known[:1] if typed else known)) and _all_named(duck)
+            known = held_rows(store, duck, where, values)
     blank = dict.fromkeys(_CAPTURES)
     recent = [{**blank, **row} for row in store.recent("captures")]
-    if not sane or not all(map(_is_sane, recent)):
-        raise CannotOpen(f"{store.url}: the table captures has rows that no scan writes; {repair_of(store.url)}")
+    if not all(map(_is_sane, recent)):
+        raise _insane(store)
     return known + recent
+
+
+def held_rows(store: Store, duck: Any, where: str, values: Mapping[str, object] | None = None) -> list[dict[str, Any]]:
+    """Rows of captures `held` by a DuckDB of held_captures. Raises CannotOpen."""
+    types = {name: kind for name, kind, *_ in duck.execute("DESCRIBE held").fetchall()}
+    lacking = [name for name in _CAPTURES if name not in types]
+    columns, nothing = [*types, *lacking], (None,) * len(lacking)
+    rows = duck.execute(f"FROM held WHERE {where}", values).fetchall()
+    known = [dict(zip(columns, row + nothing, strict=True)) for row in rows]
+    typed = all(_CAPTURES.get(name, kind) == kind for name, kind in types.items())
+    if not (all(map(_is_sane, known[:1] if typed else known)) and _all_named(duck)):
+        raise _insane(store)
+    return known
+
+
+def _insane(store: Store) -> CannotOpen:
+    return CannotOpen(f"{store.url}: the table captures has rows that no scan writes; {repair_of(store.url)}")
 
 
 def _is_sane(row: Row) -> bool:

@@ -10,8 +10,9 @@ from typing import Any
 import pytest
 
 from tcpstall.archive import known as knowing
+from tcpstall.archive import settled
 from tcpstall.archive.discovery import find, fingerprint
-from tcpstall.archive.known import Known
+from tcpstall.archive.known import known
 from tcpstall.archive.plan import Plan, planned
 from tcpstall.archive.repeat import never
 from tcpstall.archive.scan import scan
@@ -25,23 +26,23 @@ DAY_S = 86_400
 
 def looked_at(store: Path, captures: Path) -> tuple[Plan, int]:
     """The plan of the next scan, in an order of its own, and how many rows it was made from."""
-    with Store.writing(str(store)) as opened:
-        known = Known(opened, never)
-        rows = len(known.rows)
+    with Store.writing(str(store)) as opened, known(opened, never) as before:
+        rows = len(before.rows)
 
         def near(*asked: Any) -> Any:
             nonlocal rows
-            found = known.near(*asked)
+            found = before.near(*asked)
             rows += len(found[0])
             return found
 
-        plan = planned(list(find([str(captures)], remembered=known)), known.rows, fingerprint, near=near)
+        inputs = list(find([str(captures)], remembered=before, settled=before.settled))
+        plan = planned(inputs, before.rows, fingerprint, near=near)
     by_name: Callable[[Mapping[str, Any]], str] = lambda row: row["name"]  # noqa: E731
     ordered = replace(
         plan,
         captures=tuple(sorted(plan.captures, key=by_name)),
         touched=tuple(sorted(plan.touched, key=by_name)),
-        known=plan.known + known.unchanged,
+        known=plan.known + before.settled.count,
     )
     return ordered, rows
 
@@ -96,7 +97,8 @@ def alike(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[], Plan]
     def _alike() -> Plan:
         plan, _ = looked_at(tmp_path / "store", tmp_path / "captures")
         with monkeypatch.context() as patched:
-            patched.setattr(knowing, "_alone", lambda _: {})
+            patched.setattr(settled, "ALONE", "false")
+            patched.setattr(knowing, "ALONE", "false")
             whole, _ = looked_at(tmp_path / "store", tmp_path / "captures")
         assert plan == whole
         return plan
@@ -104,7 +106,12 @@ def alike(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[], Plan]
     return _alike
 
 
-def test_the_plan_is_the_one_that_looks_at_every_row(tmp_path: Path, alike: Callable[[], Plan]) -> None:
+@pytest.mark.parametrize("at_once", [20_000, 2], ids="{} at once".format)
+def test_the_plan_is_the_one_that_looks_at_every_row(
+    tmp_path: Path, alike: Callable[[], Plan], at_once: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(settled, "_FILES_AT_ONCE", at_once)
+    monkeypatch.setattr(settled, "_ROWS", at_once)
     tree = Tree(tmp_path / "captures", seed=1)
     for _ in range(2):
         scan(tmp_path / "captures", tmp_path / "store", executor=here)
@@ -146,3 +153,47 @@ def test_one_new_file_costs_the_rows_of_its_folder(tmp_path: Path) -> None:
     (task,) = plan.tasks
     assert [member.input.name for each in task.sets for member in each.members] == [str(captures / "host03/new-x.pcap")]
     assert (plan.known, rows) == (40, 4)
+
+
+@pytest.mark.parametrize("root", ["{}", "{}/", "{}/a/../"])
+def test_files_of_any_name_are_known_by_their_folders(tmp_path: Path, root: str) -> None:
+    captures, store = tmp_path / "captures", tmp_path / "store"
+    names = ["a/x.pcap", "a/é.pcap", "a/line\nbreak.pcap", "a/qu'ote.pcap", "x.pcap", "a/b/ .pcap"]
+    written(captures, {name: pcap(20_000 * DAY_S + number) for number, name in enumerate(names)})
+    asked = root.format(captures)
+    scan(asked, store, executor=here)
+    with Store.writing(str(store)) as opened, known(opened, never) as before:
+        assert not list(find([asked], remembered=before, settled=before.settled))
+        assert before.settled.count == len(names)
+
+
+def test_a_name_that_is_no_text_is_known(tmp_path: Path) -> None:
+    captures, store = tmp_path / "captures", tmp_path / "store"
+    written(captures, {"x.pcap": pcap()})
+    (captures / os.fsdecode(b"\xff.pcap")).write_bytes(pcap(20_001 * DAY_S))
+    assert scan(captures, store, executor=here).captures == 2
+    assert scan(captures, store, executor=here).known == 2
+
+
+@pytest.mark.parametrize("change", ["grown", "touched", "gone", "beside"])
+def test_a_folder_is_looked_at_when_anything_in_it_is_not_as_it_was(tmp_path: Path, change: str) -> None:
+    captures, store = tmp_path / "captures", tmp_path / "store"
+    paths = [captures / f"{number}-x.pcap" for number in range(3)]
+    written(captures, {path.name: pcap(20_000 * DAY_S + number) for number, path in enumerate(paths)})
+    scan(captures, store, executor=here)
+    match change:
+        case "grown":
+            about = paths[1].stat()
+            paths[1].write_bytes(paths[1].read_bytes() + pcap(20_001 * DAY_S)[24:])
+            os.utime(paths[1], ns=(about.st_atime_ns, about.st_mtime_ns))
+        case "touched":
+            os.utime(paths[1], ns=(1, 1))
+        case "gone":
+            paths[1].unlink()
+        case "beside":
+            (captures / "note.txt").write_text("not a capture")
+    left = {"grown": 1, "touched": 1, "gone": 0, "beside": 0}
+    with Store.writing(str(store)) as opened, known(opened, never) as before:
+        found = list(find([str(captures)], remembered=before, settled=before.settled))
+        assert [one.name for one in found] == [str(paths[1])] * left[change]
+        assert before.settled.count == 3 - left[change] - (change == "gone")
