@@ -11,18 +11,16 @@ from tcpstall.archive import names
 from tcpstall.archive.columns import layout
 from tcpstall.archive.damaged_parts import faults, refused
 from tcpstall.archive.hours import Hours, Sums
+from tcpstall.archive.journal import absorbed_by, any_part, read_state
 from tcpstall.archive.names import ABOUT, CATALOG, COPY, DATABASE, JOURNAL, TABLES, repair_of
 from tcpstall.archive.records import (
     SCHEMA,
     Commit,
-    Damaged,
     Lost,
     Part,
     Row,
     State,
     Stream,
-    read_catalog,
-    read_entry,
 )
 from tcpstall.archive.spared import is_spared
 from tcpstall.archive.storage import Place, at
@@ -52,7 +50,7 @@ class Store:
                 raise CannotOpen(f"{url}: {ABOUT} is missing; {repair_of(url)}")
             raise CannotOpen(f"{url}: no store is here; `tcpstall scan CAPTURES --store {url}` makes one")
         check_schema(place, about)
-        return cls(place, _read(place))
+        return cls(place, read_state(place))
 
     @classmethod
     def asked(cls, url: str) -> Self:
@@ -83,7 +81,7 @@ class Store:
                 raise CannotOpen(f"{url}: {ABOUT} is missing; {repair_of(url)}")
             else:
                 place.put(ABOUT, about_content())
-            store = cls(place, _read(place))
+            store = cls(place, read_state(place))
             if found := store.faults(store.all_parts()):
                 raise refused(url, found)
             store._sweep()
@@ -258,7 +256,7 @@ class Store:
         self._copy_captures()
         copy = self.place.read(f"{COPY}/{CATALOG}")
         if copy != catalog:
-            if copy is not None and _upto(copy) > self._state.absorbed:
+            if copy is not None and absorbed_by(copy) > self._state.absorbed:
                 raise CannotOpen(f"{self.url}: {CATALOG} is older than its copy; {repair_of(self.url)}")
             self.place.put(f"{COPY}/{CATALOG}", catalog)
         copies = set(self.place.names(f"{COPY}/{JOURNAL}"))
@@ -323,11 +321,7 @@ def _schema(content: bytes) -> str | None:
 
 def _has_more(place: Place) -> bool:
     """Detects the remains of a store whose `store.json` is missing."""
-    return bool(place.read(CATALOG) is not None or place.names(COPY) or place.names(JOURNAL) or _any_part(place))
-
-
-def _any_part(place: Place) -> bool:
-    return any(names.is_part(name) for table in TABLES for name in place.names(table))
+    return bool(place.read(CATALOG) is not None or place.names(COPY) or place.names(JOURNAL) or any_part(place))
 
 
 def _is_swept(name: str, state: State) -> bool:
@@ -336,56 +330,3 @@ def _is_swept(name: str, state: State) -> bool:
 
 def _original(copy: str) -> str:
     return copy.removeprefix(f"{COPY}/")
-
-
-def _upto(catalog: bytes) -> int:
-    try:
-        return read_catalog(catalog).upto
-    except Damaged:
-        return -1
-
-
-def _read(place: Place) -> State:
-    """Catalog first: a checkpoint made in between only leaves out journal entries that it has absorbed.
-
-    A reader that lists the journal after a checkpoint has emptied it reads the catalog again.
-    """
-    while True:
-        state = _catalog(place)
-        entries = sorted(filter(names.is_entry, place.names(JOURNAL)))
-        for name in entries:
-            number = names.number_of(name)
-            if number <= state.upto:
-                continue
-            content = place.read(name)
-            if content is None or number != state.upto + 1:
-                break
-            state.add(_commit(place, name, content))
-            state.upto = number
-        copies = filter(names.is_entry, place.names(f"{COPY}/{JOURNAL}"))
-        newest = max((names.number_of(name) for name in (*entries, *copies)), default=0)
-        if newest <= state.upto:
-            return state
-        if _catalog(place).upto <= state.upto:
-            raise CannotOpen(f"{place.url}: the journal lacks entry {state.upto + 1}; {repair_of(place.url)}")
-
-
-def _catalog(place: Place) -> State:
-    content = place.read(CATALOG)
-    if content is not None:
-        try:
-            return read_catalog(content)
-        except Damaged as error:
-            raise CannotOpen(f"{place.url}: {CATALOG} is damaged: {error}; {repair_of(place.url)}") from error
-    # Before the first checkpoint of an older version there was none.
-    begun = f"{names.entry(1)}" in place.names(JOURNAL) and not place.names(COPY)
-    if not begun and (place.names(COPY) or _any_part(place)):
-        raise CannotOpen(f"{place.url}: {CATALOG} is missing; {repair_of(place.url)}")
-    return State()
-
-
-def _commit(place: Place, name: str, content: bytes) -> Commit:
-    try:
-        return read_entry(content)
-    except Damaged as error:
-        raise CannotOpen(f"{place.url}: {name} in the store is damaged: {error}; {repair_of(place.url)}") from error

@@ -2,6 +2,7 @@
 
 import time
 from collections.abc import Callable
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
@@ -139,6 +140,27 @@ def compact(store: str) -> ExitCode:
         after = sum(len(opened.parts(table)) for table in TABLES)
     complain(f"{counted(before, 'file')} of {store} are {number(after)} now")
     return ExitCode.COMPLETE
+
+
+@command.command("publish")
+@click.argument("folder", type=click.Path(file_okay=False, path_type=Path), metavar="DIR")
+@store_option
+def publish(folder: Path, store: str) -> ExitCode:
+    """Give the store to other tools: DIR/current has only Parquet files that count, by table and day.
+
+    The files are second names of the store's own and take no space on its file system. Repeat the command to bring DIR
+    up to date: a version that is replaced stays for an hour.
+    """
+    from tcpstall.archive.pruned import missing
+    from tcpstall.archive.publishing import CURRENT, published
+    from tcpstall.archive.store import Store
+
+    lost = list(missing(Store.open(store)))
+    version = published(store, folder)
+    for line in lost:
+        complain(f"{store}: {line}")
+    complain(f"{folder / CURRENT} is {version.name} now")
+    return ExitCode.DAMAGED if lost else ExitCode.COMPLETE
 
 
 @command.command("check")

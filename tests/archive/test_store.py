@@ -3,10 +3,12 @@
 import json
 import multiprocessing
 import uuid
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
+from tcpstall.archive.journal import read_state
 from tcpstall.archive.storage import LocalPlace
 from tcpstall.archive.store import Commit, Part, Store
 from tcpstall.errors import CannotOpen, CannotWrite, StoreInUse, TcpstallError
@@ -90,6 +92,50 @@ def test_a_journal_with_a_hole_is_told_rather_than_skipped(url: str) -> None:
         store.place.remove(["journal/000000000002.json"])
     with pytest.raises(TcpstallError, match="lacks entry 2"):
         Store.open(url)
+
+
+class Raced(LocalPlace):
+    """A place in which a writer does something while a reader reads: before, amid or after each of its steps."""
+
+    def __init__(self, path: Path, steps: dict[int, Callable[[], None]]) -> None:
+        super().__init__(path)
+        self._steps = steps
+        self._done = 0
+
+    def read(self, name: str) -> bytes | None:
+        self._step()
+        return super().read(name)
+
+    def names(self, folder: str) -> list[str]:
+        self._step()
+        return super().names(folder)
+
+    def _step(self) -> None:
+        self._steps.pop(self._done, lambda: None)()
+        self._done += 1
+
+
+@pytest.mark.parametrize("first", range(8))
+@pytest.mark.parametrize("second", range(8))
+def test_whoever_reads_beside_a_writer_finds_what_was_committed_before(url: str, first: int, second: int) -> None:
+    """Entries are written and absorbed between any two of a reader's steps."""
+    with Store.writing(url) as store:
+        for number in range(3):
+            store.commit(Commit(captures=[{"name": f"{number}.pcap"}]))
+
+        def absorbs() -> None:
+            store.checkpoint(None)
+            store.commit(Commit(captures=[{"name": "after.pcap"}]))
+
+        def commits() -> None:
+            store.commit(Commit(captures=[{"name": "amid.pcap"}]))
+
+        steps = {first: commits, second: absorbs}
+        state = read_state(Raced(Path(url), steps))
+    found = [row["name"] for row in state.captures]
+    assert found[:3] == ["0.pcap", "1.pcap", "2.pcap"]
+    assert set(found[3:]) <= {"amid.pcap", "after.pcap"}
+    assert len(found) == len(set(found))
 
 
 @pytest.mark.parametrize("content", [b"{", b"[]", b'{"parts": 3}'])

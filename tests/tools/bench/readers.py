@@ -100,9 +100,8 @@ def main() -> None:
     commits, scans = commit_each_second(captures, store, begun, until)
     answers = [reader.communicate()[0].splitlines() for reader in readers]
     asked, failed = (sum(int(answer[0].split()[at]) for answer in answers) for at in (0, 1))
-    print(
-        f"{options.readers} readers, {options.seconds:.0f} s, {commits} commits in {scans} scans, {os.cpu_count()} cores"
-    )
+    print(f"{options.readers} readers, {options.seconds:.0f} s, {os.cpu_count()} cores")
+    print(f"{commits} commits in {scans} scans")
     print(f"{failed} of {asked:,} questions failed")
     print(*(line for answer in answers for line in answer[1:]), sep="\n")
     shutil.rmtree(folder)

@@ -1,0 +1,119 @@
+"""A folder beside a store in which every file counts, for tools that read Parquet by globs.
+
+`current` is a link to a version, and versions are folders that never change: a link to each part, and copies of what
+needs a view. A version that was replaced stays for an hour, for those who follow the link once and read on.
+"""
+
+import os
+import re
+import shutil
+import tempfile
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from tcpstall.archive.columns import BY_DAY
+from tcpstall.archive.literals import literal
+from tcpstall.archive.parquet import COUNTS, connected
+from tcpstall.archive.pruned import sound
+from tcpstall.archive.store import Part, Store
+from tcpstall.archive.upkeep import MEMORY_BYTES, parts_with
+from tcpstall.archive.views import make_views
+from tcpstall.errors import CannotOpen, CannotWrite, TcpstallError
+
+__all__ = ["CURRENT", "published"]
+
+CURRENT = "current"
+_VERSIONS = "versions"
+_VERSION = re.compile(r"[0-9a-f]{32}")
+_BY_VIEW = ("hours", "captures", "errors")
+"""Tables whose rows are not those of files: a moved capture has several, hours are added up."""
+
+_KEPT_S = 3600
+
+
+def published(url: str, folder: Path) -> Path:
+    """Brings the folder up to date; its version with what the store holds now.
+
+    Raises CannotOpen (the store, one behind a URL, a folder with other files in it) and CannotWrite.
+    """
+    store = sound(url)
+    if store.filesystem is not None:
+        raise CannotOpen(f"{url}: a store behind a URL cannot be published: copy it, or ask it by `tcpstall query`")
+    versions = folder / _VERSIONS
+    with _writing(folder):
+        if folder.exists() and {path.name for path in folder.iterdir()} - {CURRENT, _VERSIONS}:
+            raise CannotOpen(f"{folder}: the folder has other files in it; give one that is empty or not there yet")
+        versions.mkdir(parents=True, exist_ok=True)
+        version = versions / store.revision
+        if not version.exists():
+            with tempfile.TemporaryDirectory(prefix="new-", dir=versions) as scratch:
+                new = Path(scratch) / "version"
+                new.mkdir()
+                _write(store, new)
+                new.rename(version)
+        _switch(folder, version)
+        _sweep(versions, version)
+    return version
+
+
+def _write(store: Store, version: Path) -> None:
+    """Links parts all of whose rows count; of others it copies the rows that do."""
+    with connected(store.place, MEMORY_BYTES) as duck:
+        gone = [*store.dropped, *store.continued]
+        having = parts_with(store, gone) if gone else frozenset()
+        values = [[*store.dropped], [*store.continued]]
+        for part in (part for table in BY_DAY for part in store.parts(table)):
+            target = version / part.name
+            target.parent.mkdir(parents=True, exist_ok=True)
+            if part.name in having:
+                rows = f"FROM read_parquet({literal(store.place.path(part.name))}, hive_partitioning = false)"
+                copied = f"COPY ({rows} WHERE {COUNTS}) TO {literal(str(target))} (FORMAT parquet, COMPRESSION zstd)"
+                duck.execute(copied, values)
+            else:
+                _linked(store, part, target)
+        make_views(duck, store)
+        for name in _BY_VIEW:
+            (version / name).mkdir()
+            target = version / name / f"{name}.parquet"
+            duck.execute(f"COPY (FROM {name}) TO {literal(str(target))} (FORMAT parquet, COMPRESSION zstd)")
+
+
+def _linked(store: Store, part: Part, target: Path) -> None:
+    """A second name for the part's file; a copy on another file system."""
+    source = Path(store.place.path(part.name))
+    try:
+        os.link(source, target)
+    except OSError:
+        shutil.copyfile(source, target)
+
+
+def _switch(folder: Path, version: Path) -> None:
+    """Whoever opens `current` finds the old version or the new one."""
+    new = version.parent / f"to-{version.name}"
+    new.unlink(missing_ok=True)
+    new.symlink_to(f"{_VERSIONS}/{version.name}")
+    new.replace(folder / CURRENT)
+    os.utime(version)
+
+
+def _sweep(versions: Path, current: Path) -> None:
+    """Removes what was replaced more than an hour ago, and what a publisher that was killed left."""
+    for path in versions.iterdir():
+        ours = _VERSION.fullmatch(path.name) or path.name.startswith("new-")
+        if ours and path != current and time.time() - path.stat().st_mtime > _KEPT_S:
+            shutil.rmtree(path)
+
+
+@contextmanager
+def _writing(folder: Path) -> Iterator[None]:
+    import duckdb
+
+    try:
+        yield
+    except TcpstallError:
+        raise
+    except (OSError, duckdb.Error) as error:
+        reason = getattr(error, "strerror", None) or str(error).splitlines()[0]
+        raise CannotWrite(f"cannot write into {folder}: {reason}") from error
