@@ -24,6 +24,10 @@ __all__ = ["BESIDE", "COUNTS", "REPLACES", "SMALL_BYTES", "Gone", "Parts", "conn
 _ROWS = 100_000
 """Rows gathered before they are written: a row group of Parquet, about 100 MB of flows."""
 
+_ROW_GROUP = {"flows": 30_720}
+"""Rows of a group where they are wide: DuckDB's own 122,880 flows take more memory than a scan has, and writing them
+took eight times as long because they were spilled to disk. A multiple of DuckDB's 2,048."""
+
 _DAYS = 64
 """Most folders for one gathering: a damaged clock could ask for thousands. The rest joins the first."""
 
@@ -206,6 +210,8 @@ class Parts:
 
         file = self._scratch / f"{uuid.uuid4().hex}.parquet"
         about = f"KV_METADATA {{ {REPLACES}: '{' '.join(replaced)}', {BESIDE}: '{' '.join(beside)}' }}"
+        if table in _ROW_GROUP:
+            about += f", ROW_GROUP_SIZE {_ROW_GROUP[table]}"
         try:
             copied = self._rows.execute(
                 f"COPY ({query}) TO '{_quoted(str(file))}' (FORMAT parquet, COMPRESSION zstd, {about})", values

@@ -25,9 +25,9 @@ from tcpstall.cli.selection import captures_argument
 from tcpstall.cli.store_option import several_stores_option
 from tcpstall.cli.store_page import shows_stores, store_page, typed_top
 from tcpstall.cli.top_option import top_option
-from tcpstall.cli.wait_filters import Which
+from tcpstall.cli.wait_filters import Which, page_options
 from tcpstall.errors import UNREAD, ExitCode
-from tcpstall.model import Capture, Flow, Sort
+from tcpstall.model import Capture, Endpoint, Flow, Sort
 from tcpstall.output import written
 
 if TYPE_CHECKING:
@@ -62,6 +62,7 @@ _ONCE = (
 )
 @several_stores_option("Show what a store holds instead of captures, or with --flow SCAN/FLOW one flow of it.")
 @reading_options
+@page_options
 @min_stall_option
 @top_option("List the first N flows.", default=_FLOWS)
 @click.option(
@@ -79,6 +80,8 @@ def command(
     captures: tuple[str, ...],
     output: Path,
     stores: tuple[str, ...],
+    services: tuple[Endpoint, ...],
+    within: tuple[str, ...],
     min_stall_ns: int,
     top: int,
     detailed: int,
@@ -92,7 +95,14 @@ def command(
     what many captures have in common: findings, lost time by cause and hour, and the worst services.
     """  # fmt: skip
     if shows_stores(captures, stores, asked["flows"]):
-        which = Which(hosts=asked["hosts"], ports=asked["ports"], since=asked["since"], until=asked["until"])
+        which = Which(
+            services=services,
+            captures=within,
+            hosts=asked["hosts"],
+            ports=asked["ports"],
+            since=asked["since"],
+            until=asked["until"],
+        )
         return store_page(stores, output, which, top=typed_top(top))
     read_of, how = reading(captures, next(iter(stores), None), asked)
     files = read_of.files()

@@ -16,7 +16,10 @@ from tcpstall.errors import ExitCode
 
 __all__ = ["refuse", "shows_stores", "store_page", "typed_parameters", "typed_top"]
 
-_WITH_STORE = {"stores", "output", "top", "hosts", "ports", "since", "until"}
+_OF_STORES = {"services", "within"}
+"""Parameters of `report` that apply to stores alone."""
+
+_WITH_STORE = {"stores", "output", "top", "hosts", "ports", "since", "until", *_OF_STORES}
 """Parameters of `report` that apply to a store."""
 
 _GROWN = 5
@@ -30,6 +33,8 @@ def shows_stores(captures: Collection[str], stores: Sequence[str], flows: Collec
     Raises UsageError for both, neither, or what does not fit.
     """
     typed = typed_parameters()
+    if captures or flows or not stores:
+        refuse(typed & _OF_STORES, "cannot be used with captures or --flow: give --store alone")
     if any(isinstance(flow, InStore) for flow in flows):
         if len(stores) > 1:
             raise click.UsageError("--flow SCAN/FLOW is a flow of one store: give --store once")

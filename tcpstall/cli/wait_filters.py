@@ -14,7 +14,7 @@ from tcpstall.model import Endpoint
 if TYPE_CHECKING:
     from tcpstall.archive.where import Chosen
 
-__all__ = ["SERVICE", "TIMES", "Which", "cause_option", "chosen", "filter_options", "which_options"]
+__all__ = ["SERVICE", "TIMES", "Which", "cause_option", "chosen", "filter_options", "page_options", "which_options"]
 
 
 class Which(TypedDict, total=False):
@@ -110,6 +110,15 @@ filter_options = together(
                  "repeated."),
 )  # fmt: skip
 """Adds the options of `Which`, but for the time."""
+
+page_options = together(
+    click.option("--service", "services", type=SERVICE, multiple=True, metavar="ADDRESS:PORT",
+                 help="With --store: only what was lost at this service. May be repeated."),
+    click.option("--capture", "within", type=_NameType(), multiple=True, metavar="NAME|GLOB",
+                 help="With --store: only connections that began in this capture, such as 'db3-*': one host, "
+                 "sensor or folder. May be repeated."),
+)  # fmt: skip
+"""Adds those options of `Which` that `report` has for stores alone; the captures are `within`."""
 
 which_options = together(
     filter_options,

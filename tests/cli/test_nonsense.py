@@ -59,6 +59,7 @@ BASE: dict[str, tuple[str, ...]] = {
     "store forget": ("--capture", "*", "--dry-run", "--store", "{store}"),
     "store compact": ("--store", "{store}"),
     "store check": ("--store", "{store}"),
+    "store publish": ("out", "--store", "{store}"),
     "serve": ("--root", "{capture}"),
     "metrics": ("--store", "{store}"),
     "remedies": ("{capture}",),

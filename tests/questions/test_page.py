@@ -121,10 +121,27 @@ def test_it_can_be_of_a_part_of_the_time(page: Page) -> None:
     assert "from 2026-09-23 00:00 to 2026-09-23 23:00" in text
 
 
+def test_it_can_be_of_a_service(rows: Rows, page: Page) -> None:
+    text = page("--service", "10.0.3.7:443")
+    others = {f"{row['server_address']}:{row['server_port']}" for row in rows.flows} - {"10.0.3.7:443"}
+    assert others
+    assert "10.0.3.7:443" in text
+    assert not [other for other in others if other in text]
+
+
+def test_it_can_be_of_some_captures(rows: Rows, page: Page) -> None:
+    day = rows.flows[0]["capture"].rpartition("/")[2]
+    flows = sum(row["capture"].endswith(day) for row in rows.flows)
+    assert 0 < flows < len(rows.flows)
+    assert f"{flows:,} flows" in page("--capture", day)
+
+
 @pytest.mark.parametrize(
     ("arguments", "says"),
     [
         (["a.pcap", "--store", "x"], "not both"),
+        (["a.pcap", "--service", "192.0.2.1:80"], "--service cannot be used with captures or --flow"),
+        (["--flow", "1/2", "--capture", "x"], "--capture cannot be used with captures or --flow"),
         (["--flow", "3", "--detailed", "2"], "--detailed, --flow cannot be used with --store"),
         (["--anonymise"], "--anonymise cannot be used with --store"),
     ],
