@@ -35,8 +35,11 @@ _FILES = """string_agg(
     chr(10) ORDER BY name)"""
 """Text of all rows of a folder, as SQL."""
 
-_ROWS = 200_000
+_ROWS = 150_000
 """Rows of which digests are made together: DuckDB holds their text, about 100 bytes each, until it has all."""
+
+_LARGE = 100_000
+"""Files of a folder that has no digest, for the same reason: all of its files are looked up."""
 
 _FILES_AT_ONCE = 20_000
 """Files of folders that are not as they were, looked up together."""
@@ -56,12 +59,19 @@ def _digest(files: Sequence[Plain]) -> bytes:
     return hashlib.md5(text.encode(errors="surrogateescape"), usedforsecurity=False).digest()
 
 
-def _digests(duck: Any, rows: int) -> Iterator[tuple[str, bytes]]:
-    """By folder. A folder is in one pass only, and a pass is of so many rows as there is memory for."""
-    passes = 1 + rows // _ROWS
-    query = f"SELECT {_FOLDER} AS folder, unhex(md5({_FILES})) FROM held WHERE hash(folder) % ? = ? AND {ALONE}"
-    for number in range(passes):
-        yield from duck.execute(f"{query} GROUP BY folder", [passes, number]).fetchall()
+def _digests(duck: Any, rows: int) -> Iterator[tuple[str, bytes | None]]:
+    """By folder, in passes over as many rows as there is memory for; None for a folder of too many."""
+    digest = f"SELECT {_FOLDER} AS folder, unhex(md5({_FILES})) FROM held"
+    if rows <= _ROWS:
+        yield from duck.execute(f"{digest} WHERE {ALONE} GROUP BY folder").fetchall()
+        return
+    counted = f"SELECT {_FOLDER} AS folder, count(*) AS files FROM held GROUP BY folder"
+    upto = f"(sum(files) OVER (ORDER BY folder) - 1) // {_ROWS}"
+    duck.execute(f"CREATE TEMP TABLE passes AS SELECT folder, files, {upto} AS number FROM ({counted})")
+    for (number,) in duck.execute("SELECT DISTINCT number FROM passes").fetchall():
+        these = f"SELECT folder FROM passes WHERE number = {number} AND files <= {_LARGE}"
+        yield from duck.execute(f"{digest} WHERE folder IN ({these}) AND {ALONE} GROUP BY folder").fetchall()
+    yield from duck.execute(f"SELECT folder, NULL FROM passes WHERE files > {_LARGE}").fetchall()
 
 
 class Settled:
@@ -87,7 +97,8 @@ class Settled:
 
     def holds(self, folder: str, files: Sequence[Plain]) -> bool:
         """True if all files in it are as they were, and none is gone."""
-        if self._folders.get(folder) != _digest(files):
+        digest = self._folders.get(folder)
+        if digest is None or digest != _digest(files):
             return False
         self._whole[folder] = len(files)
         return True

@@ -106,12 +106,14 @@ def alike(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[], Plan]
     return _alike
 
 
-@pytest.mark.parametrize("at_once", [20_000, 2], ids="{} at once".format)
+@pytest.mark.parametrize(("at_once", "large"), [(20_000, 20_000), (2, 20_000), (2, 2)])
 def test_the_plan_is_the_one_that_looks_at_every_row(
-    tmp_path: Path, alike: Callable[[], Plan], at_once: int, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, alike: Callable[[], Plan], at_once: int, large: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    """Rows and files are looked up in one go or in several; a large folder has no digest."""
     monkeypatch.setattr(settled, "_FILES_AT_ONCE", at_once)
     monkeypatch.setattr(settled, "_ROWS", at_once)
+    monkeypatch.setattr(settled, "_LARGE", large)
     tree = Tree(tmp_path / "captures", seed=1)
     for _ in range(2):
         scan(tmp_path / "captures", tmp_path / "store", executor=here)
