@@ -92,3 +92,37 @@ def test_a_window_that_shuts_before_the_first_data_of_the_capture_makes_them_wai
     first = next(n for n, (_, p) in enumerate(scene.packets("client"), 1) if p.flags == 16 and p.window == 0)
     (stall,) = scene.stalls("server", "client", over_ms=5, drop=range(1, first))
     assert stall == Stall("zero-window", between(38, 43))
+
+
+@near_miss
+def test_a_window_below_a_segment_that_nobody_probes_is_a_full_one(scene: Scene, tap: Tap) -> None:
+    """RFC 9293 §3.8.6.2.1: the sender waits until a segment fits."""
+    scene.handshake(rtt_ms=20, client_scale=0)
+    scene.client_sends(100)
+    scene.server_sends(14_480)
+    scene.client_acks(window=700)
+    scene.wait_ms(500)
+    scene.client_acks(window=65_535)
+    scene.server_sends(14_480)
+    assert causes(scene, tap)[-1] == "rwnd-limited"
+    assert scene.lost_ms("server", tap)["zero-window"] == 0
+
+
+@near_miss
+def test_data_that_a_window_below_a_segment_let_through_ends_the_closed_window(scene: Scene, tap: Tap) -> None:
+    """1,000 bytes fill each window of 1,000; the window is 0 for the last 10 ms of each 60."""
+    scene.handshake(rtt_ms=20, client_scale=0)
+    scene.client_sends(100)
+    scene.server_sends(4_344)
+    scene.client_acks(window=0)
+    for _ in range(6):
+        scene.wait_ms(10)
+        scene.client_acks(window=1_000)
+        scene.server_sends(1_000)
+        scene.wait_ms(30)
+        scene.client_acks(window=0)
+    scene.wait_ms(10)
+    scene.client_acks(window=65_535)
+    scene.server_sends(4_344)
+    lost = scene.lost_ms("server", tap)
+    assert lost["rwnd-limited"] > lost["zero-window"]

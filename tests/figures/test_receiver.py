@@ -109,12 +109,15 @@ def test_probes_of_one_byte_are_probes(scene: Scene) -> None:
     assert (row["evidence"]["window_probes"], row["evidence"]["probe_bytes"]) == (2, 1)
 
 
-def test_a_window_below_a_segment_is_named_as_such(scene: Scene, tap: Tap) -> None:
+def test_a_probed_window_below_a_segment_is_named_as_such(scene: Scene, tap: Tap) -> None:
     scene.handshake(rtt_ms=20, client_scale=0)
     scene.client_sends(100)
     scene.server_sends(14_480)
     scene.client_acks(window=700)
-    scene.wait_ms(500)
+    scene.wait_ms(300)
+    scene.server_probes()
+    scene.client_acks(window=700)
+    scene.wait_ms(200)
     scene.client_acks(window=65_535)
     scene.server_sends(14_480)
     (row,) = rows(scene, "zero-window", tap)

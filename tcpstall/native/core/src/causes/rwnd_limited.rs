@@ -2,7 +2,8 @@
 //!
 //! Rule      right edge of the window − highest byte sent < the next segment (at most one MSS), when the wait began or just
 //!           before the ACK that freed it; a little more room counts while it is below a third of a window that is the limit
-//!           again and again, because Linux defers a TSO send until more of the window is free.
+//!           again and again, because Linux defers a TSO send until more of the window is free. Or the window, with nothing in
+//!           flight, stays below a segment for most of the wait, and the sender does not probe it.
 //!           The ledger gives it the pauses too short for stalls as well, where the window was full for eight round trips of them
 //! Evidence  `peer_window_bytes`, `in_flight_bytes`, `window_unused_bytes`. Detail `slow-reader`: the right edge stayed behind what
 //!           was acknowledged for over a quarter of a round trip, and over the flow's life came back in steps of its own or shut;
@@ -18,6 +19,7 @@ use super::cause::Cause;
 use super::details;
 use super::limits::Limits;
 use super::rule::{Missing, Rule, Verdict, yes};
+use super::zero_window;
 use crate::pause::Pause;
 use crate::time::Nanos;
 
@@ -28,7 +30,18 @@ fn detail(pause: &Pause) -> &'static str {
     if pause.context.reader_behind { details::SLOW_READER } else { details::SMALL_BUFFER }
 }
 
+/// The window stayed open for less than a segment, with nothing in flight, for most of the wait. The wait ended with the
+/// window's update, or a timer filled the window (RFC 9293 §3.8.6.2.1 allows both).
+fn below_segment(pause: &Pause) -> bool {
+    let Some(window) = pause.persist.window.filter(|window| *window > 0 && pause.probes == 0) else { return false };
+    let filled = pause.reopened.is_some() || i64::from(pause.after.first_frame) >= window;
+    zero_window::shut(pause).is_some_and(|shut| shut.went_on_at_once) && filled
+}
+
 fn judge(pause: &Pause, _: &Limits) -> Verdict {
+    if below_segment(pause) {
+        return yes(detail(pause), 0.85);
+    }
     if pause.flight_at_start == 0 && pause.closed.is_none() || pause.fell_silent() {
         return Verdict::No;
     }

@@ -1,15 +1,15 @@
 //! `zero-window` — the receiver closed its window and the sender waited for it to reopen.
 //!
-//! Rule      the window advertised during the pause is 0, or below one segment with nothing in flight. It stays so for most
-//!           of the pause, and data follows at once when an update opens it; or for nearly all of the pause, in which the
-//!           sender probes; or to the end of the capture
+//! Rule      the window advertised during the pause is 0, or below one segment with nothing in flight, and the sender probes
+//!           it. It stays so for most of the pause, and data follows at once when an update opens it; or for nearly all of
+//!           the pause, in which the sender probes; or to the end of the capture
 //! Evidence  `closed_ns` (how long it was shut), `closed_window_bytes`, `window_probes` with `probe_bytes` (0 or 1) and
 //!           `probes_unanswered`, `probes_since_heard`, `freed_by_packet` (the update that opened it). Detail `below-segment` (open, but for less than
 //!           a segment; never sure), `never-reopened`. After tcp_retries2 probes that nobody answers a Linux sender gives up silently: no
 //!           FIN, and a RST only if the peer speaks again
 //! Source    RFC 9293 §3.8.6.1; Linux `tcp_send_probe0`: probes of 0 bytes at SND.UNA-1, doubling to 120 s
 //! Abstains  window scale unknown, unless the window field is 0
-//! Looks like `rwnd-limited` (window > 0 and full), `app-limited` (nothing left to send), `retransmission` (probes are not)
+//! Looks like `rwnd-limited` (window > 0 and full, or below a segment and not probed), `app-limited` (nothing left to send), `retransmission` (probes are not)
 
 use super::cause::Cause;
 use super::details;
@@ -23,17 +23,29 @@ pub(super) const NEARLY_ALL: f64 = 0.9;
 
 pub(super) const RULE: Rule = Rule { cause: Cause::ZeroWindow, judge };
 
-fn judge(pause: &Pause, _: &Limits) -> Verdict {
-    let Some(closed) = pause.closed else { return Verdict::No };
-    let closed = closed.max(pause.start());
+/// A wait that a shut window explains.
+pub(super) struct Shut {
+    /// The data followed as soon as the window opened.
+    pub(super) went_on_at_once: bool,
+}
+
+/// Decides whether the window was shut, or below a segment, for most of the wait, and the sender had data.
+pub(super) fn shut(pause: &Pause) -> Option<Shut> {
+    let closed = pause.closed?.max(pause.start());
     let reopened = pause.reopened.unwrap_or(pause.end).min(pause.end);
     let share = (reopened - closed).0 as f64 / pause.duration().0.max(1) as f64;
     let went_on_at_once = !pause.ended || pause.end - reopened <= pause.tolerance() + pause.tolerance();
     let waiting = went_on_at_once || pause.probes > 0 && share >= NEARLY_ALL;
-    if share < 0.5 || !waiting {
+    (share >= 0.5 && waiting).then_some(Shut { went_on_at_once })
+}
+
+fn judge(pause: &Pause, _: &Limits) -> Verdict {
+    let Some(Shut { went_on_at_once }) = shut(pause) else { return Verdict::No };
+    let below_segment = pause.persist.window.is_some_and(|window| window > 0);
+    if below_segment && pause.probes == 0 {
+        // An open window that the next segment does not fit is a full one (RFC 9293 §3.8.6.2.1).
         return Verdict::No;
     }
-    let below_segment = pause.persist.window.is_some_and(|window| window > 0);
     let detail = match (pause.ended, below_segment) {
         (false, _) => details::NEVER_REOPENED,
         (true, true) => details::BELOW_SEGMENT,

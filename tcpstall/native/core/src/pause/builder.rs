@@ -358,9 +358,10 @@ impl Builder {
         if self.initial_open {
             self.initial_flight = Some(self.initial_flight.unwrap_or(0) + u64::from(bytes));
         }
-        // Data ends a closed window. The window may have stayed closed over the new data only if that was a probe.
+        // Data ends a closed window. A window of 0 may have stayed closed over the new data if that was a probe.
         let rare = self.open.rare();
-        let (closed, shut) = (rare.closed.filter(|_| rare.reopened.is_none()), rare.persist.window);
+        let (shut, window) = (rare.persist.window, half.window.unwrap_or(0));
+        let closed = rare.closed.filter(|_| rare.reopened.is_none() && window == 0);
         if self.open.acks > 0
             || self.open.beginning.is_some()
             || self.open.peer_bytes > 0
