@@ -131,3 +131,47 @@ def test_a_full_window_that_a_reset_cuts_short_is_a_full_window(scene: Scene) ->
 def test_no_window_holds_a_sender_for_longer_than_its_timer(scene: Scene) -> None:
     """For 40 s nothing came although nothing was acknowledged: what the timer sent again never passed this tap."""
     assert silent_end(scene, 40_000) == ["unexplained"]
+
+
+def flights(scene: Scene, *segments: int) -> None:
+    """Each flight leaves at the ACK of the one before; PSH marks the end of the last alone."""
+    for at, count in enumerate(segments):
+        scene.server_sends(count * 1_448, tso=1, push=at + 1 == len(segments))
+        scene.client_acks()
+
+
+@fires
+def test_a_window_that_falls_without_a_loss_is_no_buffer(scene: Scene) -> None:
+    """TCP Vegas and LEDBAT lower it as the delay grows: a buffer of six segments would never have held twelve."""
+    scene.handshake(rtt_ms=20)
+    scene.request()
+    flights(scene, 10, 13, 11, 9, 7, *[6] * 12)
+    assert causes(scene, "server")[-1] == "cwnd-limited"
+    assert share(scene, "cwnd-limited", "server") > 0.8
+
+
+@near_miss
+def test_one_larger_flight_may_be_the_first_write_of_a_small_buffer(scene: Scene) -> None:
+    scene.handshake(rtt_ms=20)
+    scene.request()
+    flights(scene, 9, *[6] * 12)
+    assert causes(scene, "server")[-1] == "sndbuf-limited"
+
+
+def released(scene: Scene, *, push: bool) -> None:
+    """Eight segments stay in flight: each ACK of two lets two more go, the second of them with PSH or without."""
+    scene.handshake(rtt_ms=20)
+    scene.request()
+    start = scene.server.nxt - scene.server.isn - 1
+    scene.server_sends(8 * 1_448, tso=1, push=push)
+    for round_trip in range(12):
+        for ack in range(1, 5):
+            scene.client_acks(upto=start + (8 * round_trip + 2 * ack) * 1_448)
+            scene.server_sends(2 * 1_448, tso=1, push=push)
+        scene.wait_ms(20)
+
+
+@look_alike
+def test_a_writer_that_each_ack_wakes_and_that_sends_all_it_has_is_no_full_window(scene: Scene) -> None:
+    released(scene, push=True)
+    assert causes(scene, "server")[-1] == "sndbuf-limited"

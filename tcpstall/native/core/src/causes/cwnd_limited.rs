@@ -5,7 +5,8 @@
 //!           the flights have doubled at every ACK since the connection began, or the first burst has grown from exchange to
 //!           exchange, below an initial window of ten segments; or flight after flight grew by what the ACKs between them allow,
 //!           as this sender counts (the trait `growth`), in segments or in bytes: then neither the model nor the start of the
-//!           connection is needed
+//!           connection is needed; or flights of whole segments stand well below what earlier waits had in flight,
+//!           because no buffer shrinks
 //! Evidence  `in_flight_segments`, `cwnd_estimate_segments`, `window_unused_bytes`; detail `initial-window`, `slow-start`,
 //!           `congestion-avoidance`
 //! Source    RFC 5681 §3.1, RFC 6928, RFC 9438; Linux `tcp_cwnd_test`, `tcp_is_cwnd_limited`
@@ -48,6 +49,11 @@ pub(super) fn full(pause: &Pause, limits: &Limits) -> Verdict {
     }
 }
 
+/// One segment was out, and a part of a segment followed its ACK.
+fn lone(pause: &Pause) -> bool {
+    pause.segments_held <= 1 && pause.after.clump.first_bytes < u64::from(pause.mss)
+}
+
 /// Recognises a full window by growth, in one of three forms. The flight is one of a row that grew as this sender's
 /// congestion window does. Or it is the first flight, and smaller than what the sender later had in flight without a
 /// wait. Or it followed a loss, and is smaller than what the sender had in flight before: a buffer of a fixed size
@@ -63,7 +69,12 @@ fn by_growth(pause: &Pause, limits: &Limits) -> Option<Proof> {
     let outgrown = 4 * read.most_later > 5 * pause.segments_held;
     let stands = pause.context.plateau_rounds >= limits.plateau_rounds;
     let initial = read.first_wait && pause.from_start && pause.segments_held < INITIAL_WINDOW && outgrown && !stands;
-    let fallen = pause.losses > 0 && 4 * pause.segments_held <= 3 * read.most_before;
+    // Without a loss a sender that watches the delay lowers its window (LEDBAT: RFC 6817 §2.4.2). Linux lets one first
+    // write exceed a small buffer, so one larger flight shows nothing; away from the sender flights may seem to swing.
+    let below = |flight: u32| 4 * pause.segments_held <= 3 * flight;
+    let before = if pause.near_sender() { read.twice_before } else { read.often_before };
+    let lowered = stands && !pause.short_segment_out && below(before);
+    let fallen = pause.losses > 0 && below(read.most_before) || lowered;
     let (detail, confidence) = match read.climb {
         0 if initial => (detail, 0.7),
         0 if fallen => (details::CONGESTION_AVOIDANCE, 0.65),
@@ -103,9 +114,11 @@ fn by_model(pause: &Pause, limits: &Limits) -> Verdict {
     if share < needed || all_but_full {
         let doubling = pause.context.doubling && pause.context.next_flight.is_some();
         let growing = (doubling || pause.context.cut_grows) && pause.losses == 0;
-        let creeping = pause.context.creeping || (pause.context.dripping && !pause.short_segment_out);
+        let dripping = pause.context.dripping && !pause.short_segment_out && !pause.sent_all();
+        let creeping = pause.context.creeping || dripping;
         return match (growing, creeping || pause.context.bytes_grow) {
-            (true, _) => yes(details::SLOW_START, 0.8),
+            // A single segment, and then less than one: the short end of a write waits for that ACK too.
+            (true, _) => yes(details::SLOW_START, if lone(pause) || pause.context.read.first_wait { 0.7 } else { 0.8 }),
             (false, true) => yes(details::CONGESTION_AVOIDANCE, 0.7),
             (false, false) => Verdict::No,
         };
@@ -117,6 +130,10 @@ fn by_model(pause: &Pause, limits: &Limits) -> Verdict {
     };
     // In congestion avoidance the window hardly moves, and other limits coincide with it more often.
     let confidence = if detail == details::CONGESTION_AVOIDANCE { confidence.min(0.85) } else { confidence };
+    // More was sent than the modelled window holds, so the model is of another sender.
+    let confidence = if pause.segments_held > pause.cwnd { confidence.min(0.75) } else { confidence };
+    // A window counted in segments ends with a whole one.
+    let confidence = if pause.short_segment_out { confidence.min(0.75) } else { confidence };
     // Slow start and the climb back after an idle period look alike.
     let confidence = if pause.old_window_known { confidence } else { confidence.min(0.7) };
     yes(detail, confidence)

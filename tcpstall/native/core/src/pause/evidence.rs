@@ -243,6 +243,8 @@ pub struct Context {
     pub pace_candidates: u32,
     /// Pauses too short for a pause in the burst before that had the same pace.
     pub kept_pace: u32,
+    /// The pause is one of many of the same length, however much was sent before: an application writes on a beat.
+    pub beat: bool,
     /// Share of the pauses that could have been paced but ended at an ACK, 0 to 1.
     pub released_share: f64,
     /// Consecutive turns whose first burst was cut at the same count of segments as this pause's turn.
@@ -274,13 +276,6 @@ pub struct Context {
     pub traits: Traits,
     /// Evidence that these traits give for the pause.
     pub read: Read,
-}
-
-impl Burst {
-    /// The burst ended with a full segment, or with a frame of full segments.
-    pub fn ends_whole(&self, mss: u32) -> bool {
-        self.last_frame.is_multiple_of(mss.max(1))
-    }
 }
 
 impl Pause {

@@ -12,6 +12,11 @@ impl Burst {
         self.last_packet = frame.packet;
     }
 
+    /// The burst ended with a full segment, or with a frame of full segments.
+    pub fn ends_whole(&self, mss: u32) -> bool {
+        self.last_frame.is_multiple_of(mss.max(1))
+    }
+
     /// The last frame was full and had no PSH.
     fn is_cut(&self, mss: u32) -> bool {
         !self.pushed && self.ends_whole(mss)
@@ -19,6 +24,15 @@ impl Burst {
 }
 
 impl Pause {
+    /// Each ACK released several segments, and the last of them alone carried PSH: each time the sender sent all that its
+    /// buffer held (4.4BSD `tcp_output`). A window would have kept some of it back. A frame of several segments shows
+    /// nothing, because Linux marks its frames.
+    pub fn sent_all(&self) -> bool {
+        let burst = &self.before;
+        let marked = burst.pushed && burst.pushes == burst.acks.max(1) && u64::from(burst.pushes) < burst.frames;
+        marked && self.near_sender() && burst.bytes <= burst.frames * u64::from(self.mss)
+    }
+
     /// The write broke off: away from the sender all data was acknowledged in the middle of a write, whose end carries
     /// PSH (RFC 9293 §3.9.1.2), and after a timeout a single segment followed (RFC 5681 §3.1). The data between was
     /// lost before the tap.

@@ -136,8 +136,14 @@ pub struct Read {
     pub most_later: u32,
     /// The most segments that were in flight at any earlier pause.
     pub most_before: u32,
+    /// Segments that two earlier waits for ACKs had in flight at least.
+    pub twice_before: u32,
+    /// Segments that three earlier waits for ACKs had in flight at least.
+    pub often_before: u32,
     /// A short segment left alone after the pause, and only once no other data was outstanding.
     pub tail_held: bool,
+    /// That segment was the end of what was written: the sender then stayed silent past the segment's own ACK.
+    pub tail_ends: bool,
 }
 
 /// Learns the traits of a sender from its rounds in order of time, and reads each round by the traits.
@@ -164,9 +170,14 @@ pub fn learn(rounds: &[BurstAndPause]) -> (Traits, Vec<Read>) {
         most = most.max(round.out);
     }
     most = 0;
+    let mut largest = [0; 3];
     for (round, read) in rounds.iter().zip(&mut reads) {
-        read.most_before = most;
+        (read.most_before, read.twice_before, read.often_before) = (most, largest[1], largest[0]);
         most = most.max(round.out);
+        if round.is_wait() && round.out > largest[0] {
+            largest[0] = round.out;
+            largest.sort_unstable();
+        }
     }
     (Traits { growth, initial_window, after_idle, nagle, second_held, push }, reads)
 }
