@@ -89,3 +89,29 @@ def test_one_long_write_at_less_than_a_segment_a_round_trip_is_paced(scene: Scen
     scene.handshake(rtt_ms=20)
     scene.download(24 * 1_448, pace=1_448 / 0.030)
     assert share(scene, "pacing", "server") > 0.8
+
+
+@look_alike
+def test_a_writer_whose_silences_do_not_depend_on_what_was_sent_is_not_paced(scene: Scene, tap: Tap) -> None:
+    """RFC 896 rounds each write of 2,500 bytes to one or two segments; the beat stays 30 ms."""
+    scene.handshake(rtt_ms=50)
+    scene.request()
+    scene.server_writes(*((30.0 * i, 2_500) for i in range(15)), nagle="rfc896", tso=1)
+    assert share(scene, "pacing", tap) < 0.2
+
+
+@look_alike
+def test_small_writes_that_fill_segments_up_are_not_paced(scene: Scene) -> None:
+    """389 bytes every 20 ms: a segment is full after three writes or after four."""
+    scene.handshake(rtt_ms=150)
+    scene.request()
+    scene.server_writes(*((20.0 * i, 389) for i in range(60)), nagle="rfc896", tso=1)
+    assert share(scene, "pacing", "server") < 0.2
+
+
+@near_miss
+def test_a_handful_of_even_pauses_is_not_surely_paced(scene: Scene) -> None:
+    scene.handshake(rtt_ms=20)
+    scene.download(10 * 1_448 + 8 * 1_448, pace=1_448 / 0.030)
+    sure = [row for row in scene.flow("server")["stalls"] if row["cause"] == "pacing" and row["confidence"] >= 0.8]
+    assert not sure

@@ -4,10 +4,7 @@ use super::cause::Cause;
 use super::limits::Limits;
 use super::{bandwidth_limited, delayed_ack, sndbuf_limited, zero_window};
 use crate::pause::bottleneck::{QUEUE_SHARE, QUEUE_SURE, QUEUED_SPACINGS};
-use crate::pause::{
-    context::{HURRIED, PACE_SHARE},
-    reading::LAG_SHARE,
-};
+use crate::pause::{beat::PACE_SHARE, context::HURRIED, reading::LAG_SHARE};
 use crate::sender::cwnd::INITIAL_WINDOW;
 
 const WORDS: [(u32, &str); 5] = [(2, "two"), (3, "three"), (4, "four"), (8, "eight"), (10, "ten")];

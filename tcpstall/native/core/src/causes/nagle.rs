@@ -4,7 +4,7 @@
 //!           ended with a full segment, so that what was left of the write is held, until the next write took it along
 //!           (`tail-held`); or a sender that writes less than a segment at a time filled one up (`filled-up`); or the short end of
 //!           a write left alone, at the ACK after which nothing was out, with room in both windows before, if only since an
-//!           earlier ACK (`write-tail`)
+//!           earlier ACK (`write-tail`); or an application writes on a beat, and only whole segments leave while data is out
 //! Evidence  `in_flight_bytes`, `burst_bytes`
 //! Source    RFC 9293 §3.7.4, RFC 896; Linux `tcp_nagle_check` with Minshall's rule; 4.4BSD `tcp_output`
 //! Abstains  never
@@ -15,12 +15,16 @@ use super::details;
 use super::limits::Limits;
 use super::rule::{Proof, Rule, Verdict, is_blurred, yes};
 use crate::pause::{Pause, SOON};
+use crate::traits::Nagle;
 
 pub(super) const RULE: Rule = Rule { cause: Cause::Nagle, judge };
 
 fn judge(pause: &Pause, limits: &Limits) -> Verdict {
     if let Some(proof) = tail_waited(pause, limits) {
         return Verdict::Yes(proof);
+    }
+    if holds_beat(pause) {
+        return yes(details::TAIL_HELD, 0.7);
     }
     if !pause.short_segment_out || pause.peer_bytes > 0 || !pause.ended {
         return Verdict::No;
@@ -63,12 +67,13 @@ fn tail_waited(pause: &Pause, limits: &Limits) -> Option<Proof> {
     let let_room_pass = pause.let_room_pass();
     let full = pause.cwnd_known && f64::from(pause.segments_held) >= NEARLY_FULL * f64::from(pause.cwnd);
     // One flight per answer is no plateau: a buffer of that size shows round after round of the same answer.
-    let stands =
-        pause.context.plateau_refills >= limits.plateau_rounds && pause.context.traits.nagle.learnt().is_none();
+    let stands = pause.context.plateau_refills >= limits.plateau_rounds
+        && pause.context.traits.nagle.learnt().is_none()
+        && !read.tail_ends;
     // A cap on bursts cuts every answer at the same place, after more than one or two segments.
     let capped = pause.context.turns_cut_alike >= limits.cut_turns && pause.segments_at_start > FEWEST;
     // Away from the sender all ACKs of a flight precede the data that each of them released.
-    let blurred = !pause.near_sender() && pause.context.traits.nagle.times == 0;
+    let blurred = !pause.near_sender() && pause.context.traits.nagle.times == 0 && !read.tail_ends;
     let climbs = pause.context.cut_grows || read.climb > 0 && pause.near_sender();
     let limited = !let_room_pass && (full || stands || capped || climbs);
     if !read.tail_held || limited || blurred || pause.peer_bytes > 0 {
@@ -82,6 +87,13 @@ fn tail_waited(pause: &Pause, limits: &Limits) -> Option<Proof> {
     // Without the handshake the segment size is a guess.
     let confidence = if pause.from_start { confidence } else { f32::min(confidence, 0.75) };
     Some(Proof { detail: details::WRITE_TAIL, confidence })
+}
+
+/// An application writes on a beat, and yet whole segments leave while earlier ones are outstanding: RFC 896 holds the rest of
+/// each write until the next write fills a segment up. Minshall's variant lets the rest leave, because no short segment is out.
+fn holds_beat(pause: &Pause) -> bool {
+    let any_data = pause.context.traits.nagle.value != Some(Nagle::ShortOnly);
+    pause.context.beat && any_data && !pause.short_segment_out && pause.peer_bytes == 0
 }
 
 /// Fewest segments that a cap on bursts releases (RFC 5681 §4.1 and RFC 3390: an initial window of two to four).

@@ -3,7 +3,8 @@
 //! Rule      the pause follows a full segment, no ACK or payload of the peer ends it, and bytes ÷ time make the same rate (± 15 %) over
 //!           at least {pace_agreement} of the sender's pauses and {pace_share} of them; or over the many spacings of the burst before it that were too short to be pauses.
 //!           With nothing left in flight what left before the last clump must not have left three times as fast,
-//!           and the bursts on both sides must not both end with PSH
+//!           and the bursts on both sides must not both end with PSH. Not where silences have one length, however much was sent
+//!           before them: that is an application's beat
 //! Evidence  `burst_bytes`, the pause's length
 //! Source    Linux SO_MAX_PACING_RATE, sch_fq, `tcp_internal_pacing`; BBR
 //! Abstains  too few pauses to see a rate: then it says no
@@ -19,6 +20,9 @@ pub(super) const RULE: Rule = Rule { cause: Cause::Pacing, judge };
 /// Share of pauses that end at an ACK, from which the sender waits for ACKs.
 const CLOCKED: f64 = 0.7;
 
+/// Other pauses of the same rate that are no accident.
+const MANY: u32 = 8;
+
 /// Even pauses in a row that are no accident.
 const KEPT: u32 = 16;
 
@@ -28,6 +32,9 @@ fn judge(pause: &Pause, limits: &Limits) -> Verdict {
     let at_once = pause.after_ack().is_some_and(|span| span <= pause.tolerance() - pause.jitter);
     if context.kept_pace >= KEPT && !at_once && !pause.released_unseen() {
         return yes("", 0.8);
+    }
+    if context.beat {
+        return Verdict::No;
     }
     if pause.left_in_flight == 0 && pause.before.pushed && pause.after.pushed {
         // A host that cuts a pace from a longer write marks only the write's last segment (RFC 9293 §3.9.1.2).
@@ -45,6 +52,8 @@ fn judge(pause: &Pause, limits: &Limits) -> Verdict {
     let alone = pause.segments_held < pause.cwnd;
     match (agreed, pause.near_sender()) {
         (false, _) => Verdict::No,
+        // A writer's few even pauses may be chance, and writes of less than a segment fill segments up at an even rate.
+        (true, true) if context.pace_agreement < MANY || context.small_writes => yes("", 0.75),
         (true, true) => yes("", if alone { 0.9 } else { 0.85 }),
         (true, false) => yes("", 0.75),
     }

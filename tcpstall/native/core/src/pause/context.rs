@@ -1,5 +1,6 @@
 //! Compares a pause with its neighbours: plateaus of flight, growth, and a steady pace.
 
+use super::beat::{self, PACE_SHARE};
 use super::bottleneck::BusyPeriod;
 use super::burst_cap;
 use super::byte_growth;
@@ -10,8 +11,6 @@ use super::trait_evidence;
 use crate::sender::cwnd::INITIAL_WINDOW;
 use crate::time::Nanos;
 
-/// Largest difference between rates of one pace.
-pub const PACE_SHARE: f64 = 0.15;
 /// Largest difference between flights of one plateau (1.5 segments in any case).
 const PLATEAU_SHARE: f64 = 0.05;
 /// Ratio of a flight to the one before in slow start, which doubles a flight, or adds a segment per ACK where the peer
@@ -53,6 +52,7 @@ pub fn fill(pauses: &mut [Pause], busy_periods: &[BusyPeriod]) {
     find_creeping(pauses);
     byte_growth::find(pauses);
     find_pace(pauses);
+    beat::find(pauses);
     find_releases(pauses);
     burst_cap::find_cut(pauses);
     find_bottleneck(pauses, busy_periods);

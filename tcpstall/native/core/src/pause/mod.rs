@@ -2,6 +2,7 @@
 
 mod after_recovery;
 mod arrange;
+pub mod beat;
 pub mod bottleneck;
 pub mod builder;
 mod burst_cap;

@@ -24,6 +24,9 @@ pub enum Nagle {
 /// ACKs that show a held tail: one before the last had made room, and no short segment left for it.
 const ACKS: u32 = 2;
 
+/// Ends of writes after which the writer rested, from which that is its habit.
+const OFTEN: usize = 2;
+
 /// Flight up to which one ACK covers all segments together.
 const FEW: u32 = 4;
 
@@ -38,9 +41,15 @@ pub(super) fn learn(rounds: &[BurstAndPause], reads: &mut [Read]) -> Observed<Na
     if with_more > 0 {
         return Observed::of(Nagle::ShortOnly, with_more);
     }
+    // A writer that waits for room in its buffer goes on at the next ACK.
+    let rests = |at: usize| rounds.get(at + 1).is_some_and(|next| next.emptied && !next.released && !next.disturbed);
+    let ended = (0..rounds.len()).filter(|at| held(&rounds[*at]) && rests(*at)).count();
     let sure = rounds.iter().filter(|round| held(round) && round.acks_inside >= ACKS).count() as u32;
-    for (round, read) in rounds.iter().zip(reads) {
-        read.tail_held = held(round) && (sure > 0 || round.out <= FEW && !read.first_wait);
+    for (at, read) in reads.iter_mut().enumerate() {
+        let round = &rounds[at];
+        let habit = sure > 0 || ended >= OFTEN;
+        read.tail_held = held(round) && (habit || round.out <= FEW && !read.first_wait);
+        read.tail_ends = ended >= OFTEN && read.tail_held && rests(at);
     }
     Observed::of(Nagle::AnyData, sure)
 }

@@ -1,0 +1,61 @@
+//! Detects writes on a beat: silences of one length, however much was sent before them.
+//!
+//! A paced sender rests in proportion to what it sent (Linux `sch_fq`, `tcp_internal_pacing`). An application that writes
+//! at the tick of a timer rests as long after one segment as after two. Nagle's algorithm cuts such writes to whole
+//! segments, so that the bursts alone look paced.
+
+use super::evidence::Pause;
+use crate::time::Nanos;
+
+/// Largest difference between rates of one pace.
+pub const PACE_SHARE: f64 = 0.15;
+/// Largest difference between silences of one beat.
+const EVEN: f64 = 0.02;
+/// Silences of one length after a burst of another size, from which the length is no accident.
+const OTHERS: usize = 3;
+/// Share of silences of another length after bursts of one size, from which no rate explains them: one in eight.
+const UNEVEN_SHARE: usize = 8;
+
+/// Marks the pauses of a beat.
+pub(super) fn find(pauses: &mut [Pause]) {
+    let mut spaced: Vec<(Nanos, u64, usize)> = Vec::new();
+    for (index, pause) in pauses.iter().enumerate() {
+        // An ACK that ends the silence sets its length, and where nothing is outstanding the bursts may be whole writes.
+        if pause.context.pace.is_some() && pause.left_in_flight > 0 && !pause.released_by_ack() {
+            let last = pause.before.clump;
+            spaced.push((pause.end - last.start, last.bytes, index));
+        }
+    }
+    spaced.sort_unstable();
+    let mut start = 0;
+    for end in 1..=spaced.len() {
+        if end < spaced.len() && spaced[end].0 <= spaced[start].0.scaled(1.0 + EVEN) {
+            continue;
+        }
+        let alike = &spaced[start..end];
+        if alike.len() - commonest(alike) >= OTHERS {
+            alike.iter().for_each(|(_, _, index)| pauses[*index].context.beat = true);
+        }
+        start = end;
+    }
+    let small_writes = pauses.first().is_some_and(|pause| pause.context.small_writes);
+    if small_writes && is_filled_up(&spaced) {
+        spaced.iter().for_each(|(_, _, index)| pauses[*index].context.beat = true);
+    }
+}
+
+/// Most silences after bursts of the same size.
+fn commonest(alike: &[(Nanos, u64, usize)]) -> usize {
+    let mut sizes: Vec<u64> = alike.iter().map(|(_, bytes, _)| *bytes).collect();
+    sizes.sort_unstable();
+    sizes.chunk_by(|one, next| one == next).map(<[u64]>::len).max().unwrap_or(0)
+}
+
+/// Bursts of one size follow silences of two lengths: a segment is full after three writes or after four.
+fn is_filled_up(spaced: &[(Nanos, u64, usize)]) -> bool {
+    let one_size = spaced.windows(2).all(|pair| pair[0].1 == pair[1].1);
+    let usual = spaced.get(spaced.len() / 2).map_or(Nanos::ZERO, |(silence, _, _)| *silence);
+    let apart = |silence: Nanos| (silence.0 as f64 / usual.0.max(1) as f64 - 1.0).abs() > PACE_SHARE;
+    let uneven = spaced.iter().filter(|(silence, _, _)| apart(*silence)).count();
+    one_size && uneven >= OTHERS && uneven * UNEVEN_SHARE >= spaced.len()
+}
