@@ -1,6 +1,6 @@
 """`idle-restart`: an idle period had lowered the congestion window."""
 
-from tests.causes.triple import NOT_A_STALL_MS, fires, look_alike, near_miss
+from tests.causes.triple import NOT_A_STALL_MS, causes, fires, look_alike, near_miss
 from tests.scene import Scene, Stall, between
 from tests.scene.network import Tap
 
@@ -33,3 +33,28 @@ def test_a_sender_that_keeps_its_window_over_the_idle_is_not_restarted(scene: Sc
     scene.download(250_000, slow_start_after_idle=False)
     assert scene.lost_ms("server", tap)["idle-restart"] == 0
     assert scene.lost_ms("server", tap)["app-limited"] in between(2_975, 3_045)
+
+
+@look_alike
+def test_a_window_that_a_timeout_left_below_the_restart_window_was_not_restarted(scene: Scene, tap: Tap) -> None:
+    """An idle period leaves the initial window at least (RFC 5681 §4.1): three segments are what the loss left."""
+    scene.handshake(rtt_ms=16)
+    scene.client_sends(147)
+    for flight in (10, 15, 22):
+        scene.server_sends(flight * 1_448, tso=1, push=False)
+        scene.client_acks()
+    left = scene.server.nxt - scene.server.isn - 1
+    scene.server_sends(1_448, push=False)
+    scene.server_sends(3 * 1_448, tso=1, lost=True)
+    scene.wait_ms(230)
+    scene.server_repeats(left, 1_448, lost=True)
+    scene.client_acks(upto=left + 1_448)
+    for piece in (1, 2, 3):
+        scene.server_repeats(left + piece * 1_448, 1_448)
+    scene.client_acks()
+    scene.wait_ms(4_000)
+    for flight in (3, 3, 4, 4, 5, 5, 6):
+        scene.server_sends(flight * 1_448, tso=1, push=False)
+        scene.client_acks()
+    assert scene.lost_ms("server", tap)["idle-restart"] == 0
+    assert causes(scene, "server")[-1] == "cwnd-limited"

@@ -2,7 +2,8 @@
 //!
 //! Rule      the congestion window is full while it is still below what it was before an idle longer than the
 //!           retransmission timeout, and the first burst after that idle was no larger than the lowered window; or the flights
-//!           climb after that idle from less than what was out before it (the trait `after idle`)
+//!           climb after that idle from less than what was out before it (the trait `after idle`). Not where a loss had left
+//!           less than the lowered window
 //! Evidence  `cwnd_estimate_segments`, `cwnd_before_idle_segments`, `cwnd_after_idle_segments`, `extra_round_trips` (at the
 //!           first wait of a climb: all its waits less those that the old window would have cost), `window_unused_bytes`;
 //!           detail `slow-start`
@@ -23,8 +24,13 @@ fn judge(pause: &Pause, limits: &Limits) -> Verdict {
     if pause.cwnd_before_idle.is_none() {
         return Verdict::No;
     }
+    // The first burst after the idle period shows the lowered window; more than that was not lowered as modelled.
+    let lowered = pause.cwnd_after_idle.is_none_or(|lowered| pause.segments_held <= lowered);
     match cwnd_limited::full(pause, limits) {
-        Verdict::Yes(proof) => Verdict::Yes(Proof { detail: details::CLIMB, ..proof }),
+        Verdict::Yes(proof) => {
+            let most = if lowered || pause.before.acks > 0 { 1.0 } else { 0.75 };
+            Verdict::Yes(Proof { detail: details::CLIMB, confidence: proof.confidence.min(most) })
+        }
         other => other,
     }
 }

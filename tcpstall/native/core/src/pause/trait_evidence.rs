@@ -20,7 +20,8 @@ pub(super) fn read(pauses: &mut [Pause]) {
         rounds[at].from_empty = at == 0 || rounds[at - 1].emptied;
     }
     let (traits, reads) = traits::learn(&rounds);
-    forget_idles(pauses);
+    let first = rounds.iter().find(|round| !round.no_burst).map_or(0, |round| round.out);
+    forget_idles(pauses, first);
     for ((pause, read), round) in pauses.iter_mut().zip(reads).zip(&rounds) {
         (pause.context.traits, pause.context.read) = (traits, read);
         if read.climb >= SURE_STEPS {
@@ -34,9 +35,10 @@ pub(super) fn read(pauses: &mut [Pause]) {
 }
 
 /// Removes idle periods that were losses: a loss lowered the window, not the idling.
-fn forget_idles(pauses: &mut [Pause]) {
+fn forget_idles(pauses: &mut [Pause], first: u32) {
     let mut lost = false;
     for pause in pauses {
+        lost |= is_below_restart(pause, first);
         if lost {
             (pause.cwnd_before_idle, pause.cwnd_after_idle) = (None, None);
         }
@@ -44,6 +46,14 @@ fn forget_idles(pauses: &mut [Pause]) {
             lost = pause.broke_off();
         }
     }
+}
+
+/// An ACK ended a wait with fewer whole segments out than the flow began with, which is less than any idle period leaves (RFC
+/// 5681 §4.1: the smaller of the initial window and the window before): a loss had lowered the window further.
+fn is_below_restart(pause: &Pause, first: u32) -> bool {
+    let below = pause.cwnd_after_idle.is_some_and(|restarted| pause.segments_held < restarted.min(first));
+    let waits = pause.released_by_ack() && !pause.is_turn() && pause.has_room() == Some(true);
+    below && waits && !pause.short_segment_out && !pause.flight_unknown
 }
 
 /// All data was acknowledged, and more was sent only after the retransmission timer would have fired.
