@@ -2,7 +2,7 @@
 //!
 //! The modules are layers; each uses only those to the right of it:
 //! `pair → engine → replay → results → exchange → causes → pause → sender → flow → anonymise → wire → capture → floor`.
-//! The floor is `seq | time | packet_no | state | vec_growth | traits`. Beside these layers: `copy → anonymise`.
+//! The floor is `seq | time | packet_no | state | vec_growth | json | traits`. Beside these layers: `copy → anonymise`.
 #![forbid(unsafe_code)]
 
 pub mod anonymise;
@@ -12,6 +12,7 @@ pub mod copy;
 pub mod engine;
 pub mod exchange;
 pub mod flow;
+mod json;
 pub mod packet_no;
 pub mod pair;
 pub mod pause;

@@ -156,7 +156,7 @@ impl Report {
 
     fn flow_json(&self, index: usize) -> PyResult<String> {
         let row = self.rows.get(index).ok_or_else(|| PyIndexError::new_err("no such flow"))?;
-        errors::json(row)
+        Ok(row.to_json())
     }
 }
 

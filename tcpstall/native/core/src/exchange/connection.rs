@@ -1,32 +1,33 @@
 //! Use of a connection, and its end.
 
-use serde::Serialize;
-
 use super::asked_rounds;
 use crate::flow::End;
+use crate::json::row;
 use crate::pause::Finished;
 use crate::time::Nanos;
 
-/// Use of one connection, and its end.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
-pub struct ConnectionRow {
-    /// Requests with an answer, including those beyond the limit of the list.
-    pub exchanges: u64,
-    /// Requests without an answer.
-    pub unanswered: u64,
-    /// Turns of the server without a request.
-    pub unprompted: u64,
-    /// `client` or `server`: sender of the first FIN or RST.
-    pub closed_by: Option<End>,
-    /// `fin` or `rst`.
-    pub closed_with: Option<&'static str>,
-    /// Time when that passed the tap.
-    #[serde(skip)]
-    pub closed_ns: Option<Nanos>,
-    /// Idle time before that, from the last byte of the last response, on the clock of the end that closed the
-    /// connection;
-    /// `None` without an exchange.
-    pub idle_before_close_ns: Option<Nanos>,
+row! {
+    /// Use of one connection, and its end.
+    #[derive(Clone, Copy, Debug, PartialEq)]
+    pub struct ConnectionRow {
+        /// Requests with an answer, including those beyond the limit of the list.
+        pub exchanges: u64,
+        /// Requests without an answer.
+        pub unanswered: u64,
+        /// Turns of the server without a request.
+        pub unprompted: u64,
+        /// `client` or `server`: sender of the first FIN or RST.
+        pub closed_by: Option<End>,
+        /// `fin` or `rst`.
+        pub closed_with: Option<&'static str>,
+        /// Time when that passed the tap.
+        #[json(hidden)]
+        pub closed_ns: Option<Nanos>,
+        /// Idle time before that, from the last byte of the last response, on the clock of the end that closed the
+        /// connection;
+        /// `None` without an exchange.
+        pub idle_before_close_ns: Option<Nanos>,
+    }
 }
 
 /// Use of a flow, and its end.

@@ -13,11 +13,10 @@ pub use self::connection::{ConnectionRow, connection};
 pub use self::parts::{LatencyPart, Phase, round_trips};
 pub use self::split::Wait;
 
-use serde::Serialize;
-
 use self::split::Split;
 use crate::flow::End;
 use crate::flow::rounds::{Closing, Round, Rounds};
+use crate::json::row;
 use crate::pause::Finished;
 use crate::time::Nanos;
 
@@ -25,30 +24,32 @@ use crate::time::Nanos;
 /// value and 64 of MAC and padding (RFC 5246 §6.2.3).
 const FAREWELL: u64 = 87;
 
-/// One request and its response.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct Exchange {
-    /// The end that sent the request.
-    pub requester: End,
-    /// First byte of the request, or the SYN where the handshake belongs to the exchange, at the tap.
-    pub start_ns: Nanos,
-    /// Last byte of the response, at the tap.
-    pub end_ns: Nanos,
-    /// Time that the requester experienced: the tap's span plus the round trip from the tap to the requester.
-    pub latency_ns: Nanos,
-    /// The latency in base round trips, to a tenth; `None` where the base round trip is unknown.
-    pub round_trips: Option<f64>,
-    /// Bytes of the request; 0 where the server spoke first, so that the connection itself was the request.
-    pub request_bytes: u64,
-    /// Bytes of the response.
-    pub response_bytes: u64,
-    /// The requester acknowledged the whole response; otherwise the latency is at least this.
-    pub complete: bool,
-    /// Times that an end sent data before it had received all of the other end's: pipelined requests, or data in both
-    /// directions at once.
-    pub overlaps: u32,
-    /// Parts of the latency; they sum to it.
-    pub parts: Vec<LatencyPart>,
+row! {
+    /// One request and its response.
+    #[derive(Clone, Debug, PartialEq)]
+    pub struct Exchange {
+        /// The end that sent the request.
+        pub requester: End,
+        /// First byte of the request, or the SYN where the handshake belongs to the exchange, at the tap.
+        pub start_ns: Nanos,
+        /// Last byte of the response, at the tap.
+        pub end_ns: Nanos,
+        /// Time that the requester experienced: the tap's span plus the round trip from the tap to the requester.
+        pub latency_ns: Nanos,
+        /// The latency in base round trips, to a tenth; `None` where the base round trip is unknown.
+        pub round_trips: Option<f64>,
+        /// Bytes of the request; 0 where the server spoke first, so that the connection itself was the request.
+        pub request_bytes: u64,
+        /// Bytes of the response.
+        pub response_bytes: u64,
+        /// The requester acknowledged the whole response; otherwise the latency is at least this.
+        pub complete: bool,
+        /// Times that an end sent data before it had received all of the other end's: pipelined requests, or data in both
+        /// directions at once.
+        pub overlaps: u32,
+        /// Parts of the latency; they sum to it.
+        pub parts: Vec<LatencyPart>,
+    }
 }
 
 impl Exchange {

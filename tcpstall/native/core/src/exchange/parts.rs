@@ -1,13 +1,11 @@
 //! Parts of an exchange's latency, which sum to it.
 
-use serde::Serialize;
-
 use crate::causes::Cause;
+use crate::json::{named, row};
 use crate::time::Nanos;
 
 /// Phase of the exchange that a part belongs to.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "kebab-case")]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Phase {
     /// The handshake.
     Handshake,
@@ -51,28 +49,27 @@ impl Phase {
     }
 }
 
-/// A share of an exchange's latency.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
-pub struct LatencyPart {
-    /// Phase of the part.
-    pub part: Phase,
-    /// Cause of the wait; `None` while the sender sent.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub cause: Option<Cause>,
-    /// Detail of the cause.
-    #[serde(skip_serializing_if = "str::is_empty")]
-    pub detail: &'static str,
-    /// Number of waits in the sum.
-    #[serde(skip_serializing_if = "is_zero")]
-    pub waits: u32,
-    /// Length of the part.
-    pub duration_ns: Nanos,
+row! {
+    /// A share of an exchange's latency.
+    #[derive(Clone, Copy, Debug, PartialEq)]
+    pub struct LatencyPart {
+        /// Phase of the part.
+        pub part: Phase,
+        /// Cause of the wait; `None` while the sender sent.
+        #[json(if_any)]
+        pub cause: Option<Cause>,
+        /// Detail of the cause.
+        #[json(if_any)]
+        pub detail: &'static str,
+        /// Number of waits in the sum.
+        #[json(if_any)]
+        pub waits: u32,
+        /// Length of the part.
+        pub duration_ns: Nanos,
+    }
 }
 
-#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde hands over references")]
-fn is_zero(count: &u32) -> bool {
-    *count == 0
-}
+named!(Phase);
 
 impl LatencyPart {
     /// A part without a cause.

@@ -1,9 +1,8 @@
 //! Numbers for a buffer that held a sender back: its size, the rate that it allows, the size that is needed.
 
-use serde::Serialize;
-
 use crate::causes::details;
 use crate::causes::{Cause, PausePart};
+use crate::json::row;
 use crate::pause::Pause;
 use crate::time::Nanos;
 
@@ -20,26 +19,28 @@ pub(super) const PLATEAU_ROUNDS: usize = 3;
 /// it.
 const LARGEST_PART: (i64, i64) = (3, 4);
 
-/// Numbers for the team that sizes the buffer: SO_SNDBUF of the sender or SO_RCVBUF of its peer. Absent where they do
-/// not apply.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
-pub struct Ceiling {
-    /// Rate that this flight per base round trip allows, bytes per second.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub ceiling_bytes_per_s: Option<u64>,
-    /// The smallest buffer option that fits the capture, bytes.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub buffer_low_bytes: Option<u64>,
-    /// The largest buffer option that fits the capture, bytes.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub buffer_high_bytes: Option<u64>,
-    /// The buffer option with which the next limit is reached first, or twice the flight where no limit is known,
-    /// bytes.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub buffer_needed_bytes: Option<u64>,
-    /// Rate that this option would allow, bytes per second.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub needed_bytes_per_s: Option<u64>,
+row! {
+    /// Numbers for the team that sizes the buffer: SO_SNDBUF of the sender or SO_RCVBUF of its peer. Absent where they do
+    /// not apply.
+    #[derive(Clone, Copy, Debug, Default, PartialEq)]
+    pub struct Ceiling {
+        /// Rate that this flight per base round trip allows, bytes per second.
+        #[json(if_any)]
+        pub ceiling_bytes_per_s: Option<u64>,
+        /// The smallest buffer option that fits the capture, bytes.
+        #[json(if_any)]
+        pub buffer_low_bytes: Option<u64>,
+        /// The largest buffer option that fits the capture, bytes.
+        #[json(if_any)]
+        pub buffer_high_bytes: Option<u64>,
+        /// The buffer option with which the next limit is reached first, or twice the flight where no limit is known,
+        /// bytes.
+        #[json(if_any)]
+        pub buffer_needed_bytes: Option<u64>,
+        /// Rate that this option would allow, bytes per second.
+        #[json(if_any)]
+        pub needed_bytes_per_s: Option<u64>,
+    }
 }
 
 impl Ceiling {

@@ -1,8 +1,7 @@
 //! The time ledger of a flow: every nanosecond has exactly one owner.
 
-use serde::ser::{Serialize, SerializeMap, Serializer};
-
 use crate::causes::Cause;
+use crate::json::{Print, Text};
 use crate::time::Nanos;
 
 /// Owner of a stretch of a flow's time: a cause, or one of the three states in which nobody waits.
@@ -22,9 +21,20 @@ pub enum Owner {
 pub const OWNERS: usize = Cause::ALL.len() + 3;
 
 impl Owner {
+    const ALL: [Owner; OWNERS] = {
+        let mut all = [Owner::Sending; OWNERS];
+        let mut place = 0;
+        while place < Cause::ALL.len() {
+            all[place] = Owner::Waiting(Cause::ALL[place]);
+            place += 1;
+        }
+        (all[place + 1], all[place + 2]) = (Owner::InTransit, Owner::Closing);
+        all
+    };
+
     /// Every owner, the causes first.
     pub fn all() -> impl Iterator<Item = Owner> {
-        Cause::ALL.into_iter().map(Owner::Waiting).chain([Owner::Sending, Owner::InTransit, Owner::Closing])
+        Owner::ALL.into_iter()
     }
 
     /// Position in [`Owner::all`].
@@ -63,6 +73,12 @@ impl Ledger {
         self.0[owner.index()]
     }
 
+    /// The causes that own time, and their times.
+    pub fn of_causes(&self) -> impl Iterator<Item = (Cause, Nanos)> {
+        let times = Cause::ALL.into_iter().zip(self.0);
+        times.filter(|(_, span)| *span > Nanos::ZERO)
+    }
+
     /// Moves `span`, or as much of it as there is, from one owner to another.
     pub fn passes(&mut self, from: Owner, to: Owner, span: Nanos) {
         let span = span.min(self.of(from));
@@ -76,15 +92,21 @@ impl Ledger {
     }
 }
 
-impl Serialize for Ledger {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let mut map = serializer.serialize_map(None)?;
-        for owner in Owner::all() {
-            let span = self.of(owner);
-            if span != Nanos::ZERO {
-                map.serialize_entry(owner.name(), &span)?;
+impl Print for Ledger {
+    fn print(&self, text: &mut Text<'_>) {
+        let mut opening = b'{';
+        for (owner, span) in Owner::ALL.iter().zip(&self.0) {
+            if *span != Nanos::ZERO {
+                text.push(opening);
+                text.words(owner.name());
+                text.push(b':');
+                span.print(text);
+                opening = b',';
             }
         }
-        map.end()
+        if opening == b'{' {
+            text.push(opening);
+        }
+        text.push(b'}');
     }
 }

@@ -1,9 +1,8 @@
 //! Outcome of a connection that nobody answered, or whose peer fell silent for good.
 
-use serde::{Serialize, Serializer};
-
 use crate::flow::silence::PeerSilence;
 use crate::flow::{Connection, End, State};
+use crate::json::{named, row};
 use crate::pause::Finished;
 use crate::time::Nanos;
 
@@ -97,23 +96,24 @@ fn gone(connection: &Connection, until: Nanos) -> Option<Outcome> {
     End::BOTH.into_iter().find(lost).map(Outcome::Gone)
 }
 
-/// Outcome in the report.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
-pub struct OutcomeRow {
-    /// `unreachable`, `refused`, `half-open`, `aborted`, `gone`; `too-early` or `one-sided` where the capture does not
-    /// decide;
-    /// `null` for a connection that was established and whose ends were heard.
-    #[serde(serialize_with = "name_or_null")]
-    pub outcome: Option<Outcome>,
-    /// The end that got no answer.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub unanswered_sender: Option<End>,
-    /// Number of its SYNs or SYN-ACKs; for `gone` the number of retransmissions of the data.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub unanswered_attempts: Option<u32>,
-    /// Time without an answer: up to the latest packet of the capture.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub unanswered_ns: Option<Nanos>,
+row! {
+    /// Outcome in the report.
+    #[derive(Clone, Copy, Debug, Default, PartialEq)]
+    pub struct OutcomeRow {
+        /// `unreachable`, `refused`, `half-open`, `aborted`, `gone`; `too-early` or `one-sided` where the capture does not
+        /// decide;
+        /// `null` for a connection that was established and whose ends were heard.
+        pub outcome: Option<Outcome>,
+        /// The end that got no answer.
+        #[json(if_any)]
+        pub unanswered_sender: Option<End>,
+        /// Number of its SYNs or SYN-ACKs; for `gone` the number of retransmissions of the data.
+        #[json(if_any)]
+        pub unanswered_attempts: Option<u32>,
+        /// Time without an answer: up to the latest packet of the capture.
+        #[json(if_any)]
+        pub unanswered_ns: Option<Nanos>,
+    }
 }
 
 impl OutcomeRow {
@@ -143,13 +143,7 @@ impl OutcomeRow {
     }
 }
 
-#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde hands over the field")]
-fn name_or_null<S: Serializer>(outcome: &Option<Outcome>, serializer: S) -> Result<S::Ok, S::Error> {
-    match outcome {
-        Some(outcome) => serializer.serialize_str(outcome.name()),
-        None => serializer.serialize_none(),
-    }
-}
+named!(Outcome);
 
 #[cfg(test)]
 mod tests {

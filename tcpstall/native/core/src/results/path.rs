@@ -1,44 +1,47 @@
 //! The path of a direction of data: the rate of its bottleneck, and the time for which that was busy.
 
-use serde::Serialize;
-
 use crate::causes::Limits;
 use crate::flow::End;
+use crate::json::row;
 use crate::pause::{Burst, BusyPeriod, Finished, Pause};
 use crate::time::Nanos;
 
-/// Path of one direction's data.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
-pub struct PathRow {
-    /// Rate of the bottleneck while a queue stood there, payload bytes per second; `None` where no queue ever stood, or
-    /// where the data never came near that rate for a second.
-    pub bottleneck_bytes_per_s: Option<u64>,
-    /// That rate times the base round trip: a larger flight is only queued.
-    pub bdp_bytes: Option<u64>,
-    /// Mean queueing delay at the bottleneck.
-    pub queue_delay_ns: Option<Nanos>,
-    /// Time for which the bottleneck was busy with this direction's data, up to the last new data of the flow.
-    pub bandwidth_limited_ns: Nanos,
-    /// Largest amount that this direction sent in a second, payload bytes per second; a shorter flow is counted whole.
-    pub fastest_bytes_per_s: Option<u64>,
-    /// Rate divided by the link's rate, where that is known: while the path was busy, otherwise from the first data to
-    /// the last.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub link_share: Option<f64>,
+row! {
+    /// Path of one direction's data.
+    #[derive(Clone, Copy, Debug, Default, PartialEq)]
+    pub struct PathRow {
+        /// Rate of the bottleneck while a queue stood there, payload bytes per second; `None` where no queue ever stood, or
+        /// where the data never came near that rate for a second.
+        pub bottleneck_bytes_per_s: Option<u64>,
+        /// That rate times the base round trip: a larger flight is only queued.
+        pub bdp_bytes: Option<u64>,
+        /// Mean queueing delay at the bottleneck.
+        pub queue_delay_ns: Option<Nanos>,
+        /// Time for which the bottleneck was busy with this direction's data, up to the last new data of the flow.
+        pub bandwidth_limited_ns: Nanos,
+        /// Largest amount that this direction sent in a second, payload bytes per second; a shorter flow is counted whole.
+        pub fastest_bytes_per_s: Option<u64>,
+        /// Rate divided by the link's rate, where that is known: while the path was busy, otherwise from the first data to
+        /// the last.
+        #[json(if_any)]
+        pub link_share: Option<f64>,
+    }
 }
 
-/// The path during one stall.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
-pub struct PathEvidence {
-    /// Rate of the bottleneck during the stall, payload bytes per second.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub bottleneck_bytes_per_s: Option<u64>,
-    /// That rate times the base round trip.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub bdp_bytes: Option<u64>,
-    /// Queueing delay during the stall.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub queue_ns: Option<Nanos>,
+row! {
+    /// The path during one stall.
+    #[derive(Clone, Copy, Debug, Default, PartialEq)]
+    pub struct PathEvidence {
+        /// Rate of the bottleneck during the stall, payload bytes per second.
+        #[json(if_any)]
+        pub bottleneck_bytes_per_s: Option<u64>,
+        /// That rate times the base round trip.
+        #[json(if_any)]
+        pub bdp_bytes: Option<u64>,
+        /// Queueing delay during the stall.
+        #[json(if_any)]
+        pub queue_ns: Option<Nanos>,
+    }
 }
 
 fn product(rate: f64, base_rtt: Option<Nanos>) -> Option<u64> {
@@ -54,6 +57,9 @@ const LINK_ROUNDS: i64 = 2;
 /// Times when the path was busy with a direction's data, in order: a queue stood, or the link's rate is known and was
 /// reached.
 pub(super) fn busy(flow: &Finished, sender: End, limits: &Limits) -> Vec<(Nanos, Nanos)> {
+    if flow.busy_periods[sender].is_empty() && limits.link_bytes_per_s.is_none() {
+        return Vec::new();
+    }
     let busy_periods = flow.busy_periods[sender].iter().map(|period| (period.start, period.end));
     let full = |burst: &&Burst| {
         let (span, link) = (burst.end - burst.start, limits.link_bytes_per_s);

@@ -1,39 +1,40 @@
 //! Numbers about the peer's receiver: a reader that lags, a window that shut, unanswered probes.
 
-use serde::Serialize;
-
 use crate::causes::details;
 use crate::causes::{Cause, PausePart};
+use crate::json::row;
 use crate::pause::Pause;
 use crate::time::Nanos;
 
-/// Numbers about the peer's window and its reader. Absent where they do not apply.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
-pub struct Receiver {
-    /// The largest window so far, where a reader lagged behind it, bytes.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub window_plateau_bytes: Option<u64>,
-    /// Bytes that the peer's application had not read when the wait ended.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub unread_bytes: Option<u64>,
-    /// Rate at which the peer's application read while it lagged, over the whole flow, bytes per second.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub drain_bytes_per_s: Option<u64>,
-    /// Time within the wait for which the window was shut.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub closed_ns: Option<Nanos>,
-    /// The smallest window in that time: 0, or less than a segment, bytes.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub closed_window_bytes: Option<u64>,
-    /// Payload of the sender's window probes: 0 or 1, bytes.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub probe_bytes: Option<u64>,
-    /// Window probes that no ACK of the peer followed before the next probe.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub probes_unanswered: Option<u64>,
-    /// Probes since the peer was last heard, for a wait that never ended.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub probes_since_heard: Option<u64>,
+row! {
+    /// Numbers about the peer's window and its reader. Absent where they do not apply.
+    #[derive(Clone, Copy, Debug, Default, PartialEq)]
+    pub struct Receiver {
+        /// The largest window so far, where a reader lagged behind it, bytes.
+        #[json(if_any)]
+        pub window_plateau_bytes: Option<u64>,
+        /// Bytes that the peer's application had not read when the wait ended.
+        #[json(if_any)]
+        pub unread_bytes: Option<u64>,
+        /// Rate at which the peer's application read while it lagged, over the whole flow, bytes per second.
+        #[json(if_any)]
+        pub drain_bytes_per_s: Option<u64>,
+        /// Time within the wait for which the window was shut.
+        #[json(if_any)]
+        pub closed_ns: Option<Nanos>,
+        /// The smallest window in that time: 0, or less than a segment, bytes.
+        #[json(if_any)]
+        pub closed_window_bytes: Option<u64>,
+        /// Payload of the sender's window probes: 0 or 1, bytes.
+        #[json(if_any)]
+        pub probe_bytes: Option<u64>,
+        /// Window probes that no ACK of the peer followed before the next probe.
+        #[json(if_any)]
+        pub probes_unanswered: Option<u64>,
+        /// Probes since the peer was last heard, for a wait that never ended.
+        #[json(if_any)]
+        pub probes_since_heard: Option<u64>,
+    }
 }
 
 impl Receiver {

@@ -1,37 +1,40 @@
 //! Repairs of losses in the report: attempts of a stall, their evidence, and the totals of a direction.
 
-use serde::Serialize;
-
 use crate::flow::Half;
+use crate::json::row;
 use crate::pause::{Pause, repairs::RepairTotals};
 use crate::time::Nanos;
 
-/// One attempt of a sender to repair a loss.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
-pub struct AttemptRow {
-    /// Time of the attempt.
-    pub time_ns: Nanos,
-    /// `timeout`, `fast-retransmit` or `tail-loss`.
-    pub kind: &'static str,
-    /// Time since the sender last received anything new or last sent this data: the time that its timer measures.
-    pub waited_ns: Nanos,
+row! {
+    /// One attempt of a sender to repair a loss.
+    #[derive(Clone, Copy, Debug, PartialEq)]
+    pub struct AttemptRow {
+        /// Time of the attempt.
+        pub time_ns: Nanos,
+        /// `timeout`, `fast-retransmit` or `tail-loss`.
+        pub kind: &'static str,
+        /// Time since the sender last received anything new or last sent this data: the time that its timer measures.
+        pub waited_ns: Nanos,
+    }
 }
 
-/// Evidence of a stall's label where data was lost.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
-pub struct RepairEvidence {
-    /// Timeouts inside the stall.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub timeouts: Option<u64>,
-    /// Retransmissions inside the wait that a DSACK or an echoed timestamp showed needless.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub needless_retransmissions: Option<u64>,
-    /// Bytes in flight when the first lost segment was first sent, that segment included: the path overflowed there.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub congestion_point_bytes: Option<u64>,
-    /// Packets that were sent just before the next data and did not reach the tap.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub lost_before_tap: Option<u64>,
+row! {
+    /// Evidence of a stall's label where data was lost.
+    #[derive(Clone, Copy, Debug, Default, PartialEq)]
+    pub struct RepairEvidence {
+        /// Timeouts inside the stall.
+        #[json(if_any)]
+        pub timeouts: Option<u64>,
+        /// Retransmissions inside the wait that a DSACK or an echoed timestamp showed needless.
+        #[json(if_any)]
+        pub needless_retransmissions: Option<u64>,
+        /// Bytes in flight when the first lost segment was first sent, that segment included: the path overflowed there.
+        #[json(if_any)]
+        pub congestion_point_bytes: Option<u64>,
+        /// Packets that were sent just before the next data and did not reach the tap.
+        #[json(if_any)]
+        pub lost_before_tap: Option<u64>,
+    }
 }
 
 impl RepairEvidence {
@@ -57,23 +60,25 @@ pub(super) fn attempts(pause: &Pause, start: Nanos, end: Nanos) -> Vec<AttemptRo
         .collect()
 }
 
-/// One sender's repairs of losses by trigger, and its reordered segments.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
-pub struct RepairRow {
-    /// Retransmission timeouts.
-    pub timeouts: u32,
-    /// Repairs begun by duplicate ACKs or SACK.
-    pub fast_retransmits: u32,
-    /// Tail-loss probes that sent old data again.
-    pub tail_probes: u32,
-    /// Retransmissions that a DSACK or an echoed timestamp showed needless.
-    pub needless_retransmissions: u32,
-    /// Frames that came late at the tap and were not retransmitted.
-    pub reordered_segments: u32,
-    /// Largest number of bytes that overtook a frame.
-    pub reordering_bytes: u64,
-    /// Longest delay of a reordered segment behind the data that overtook it.
-    pub reordering_ns: Nanos,
+row! {
+    /// One sender's repairs of losses by trigger, and its reordered segments.
+    #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+    pub struct RepairRow {
+        /// Retransmission timeouts.
+        pub timeouts: u32,
+        /// Repairs begun by duplicate ACKs or SACK.
+        pub fast_retransmits: u32,
+        /// Tail-loss probes that sent old data again.
+        pub tail_probes: u32,
+        /// Retransmissions that a DSACK or an echoed timestamp showed needless.
+        pub needless_retransmissions: u32,
+        /// Frames that came late at the tap and were not retransmitted.
+        pub reordered_segments: u32,
+        /// Largest number of bytes that overtook a frame.
+        pub reordering_bytes: u64,
+        /// Longest delay of a reordered segment behind the data that overtook it.
+        pub reordering_ns: Nanos,
+    }
 }
 
 impl RepairRow {

@@ -9,6 +9,7 @@ use super::findings::{FindingRow, Findings};
 use super::json;
 use super::rows::{FlowRow, StallRow};
 use super::services::Services;
+use crate::json::{Print, Row, append};
 
 /// The report's schema, `tcpstall.report/1`.
 pub const SCHEMA: &str = "tcpstall.report/1";
@@ -38,6 +39,9 @@ impl Shape {
     }
 }
 
+/// Bytes of flows that are written at once: as many as a buffer behind takes, which then needs no copy of its own.
+const AT_ONCE: usize = 256 * 1024;
+
 /// Columns of the CSV form.
 const CSV_HEADER: &str = "flow,client,client_port,server,server_port,sender,start_ns,end_ns,duration_ns,ended,cause,detail,\
 confidence,in_flight_bytes,peer_window_bytes,cwnd_estimate_segments,burst_bytes,last_packet,freed_by_packet,next_packet,stall";
@@ -53,8 +57,8 @@ pub struct ReportWriter<W: Write> {
     flows: u64,
     services: Services,
     findings: Findings,
-    /// The flow that is being written.
-    line: Vec<u8>,
+    /// Flows that are still to be written.
+    text: Vec<u8>,
 }
 
 impl<W: Write> ReportWriter<W> {
@@ -71,7 +75,7 @@ impl<W: Write> ReportWriter<W> {
             flows: 0,
             services: Services::default(),
             findings: Findings::default(),
-            line: Vec::new(),
+            text: Vec::new(),
         })
     }
 
@@ -79,22 +83,32 @@ impl<W: Write> ReportWriter<W> {
     pub fn flow(&mut self, row: &FlowRow) -> io::Result<()> {
         match self.shape {
             Shape::Json => {
-                self.line.extend_from_slice(if self.flows == 0 { b"\n" } else { b",\n" });
-                json::append(&mut self.line, &mut self.out, row)?;
+                self.text.extend_from_slice(if self.flows == 0 { b"\n" } else { b",\n" });
+                append(&mut self.text, &mut self.out, |text| row.print(text))?;
             }
             Shape::Ndjson => {
-                json::append(&mut self.line, &mut self.out, &FlowLine { kind: "flow", row })?;
-                self.line.push(b'\n');
+                append(&mut self.text, &mut self.out, |text| {
+                    text.constant("{\"type\":\"flow\"");
+                    row.fields(text, b',');
+                    text.constant("}\n");
+                })?;
             }
             Shape::Csv => row.stalls.iter().try_for_each(|stall| csv_row(&mut self.out, row, stall))?,
         }
-        self.out.write_all(&self.line)?;
-        self.line.clear();
+        if self.text.len() >= AT_ONCE {
+            self.write_text()?;
+        }
         self.flows += 1;
         if self.shape != Shape::Csv {
             self.services.add(row);
             self.findings.add(row);
         }
+        Ok(())
+    }
+
+    fn write_text(&mut self) -> io::Result<()> {
+        self.out.write_all(&self.text)?;
+        self.text.clear();
         Ok(())
     }
 
@@ -106,6 +120,7 @@ impl<W: Write> ReportWriter<W> {
     /// Writes the end of the report, with the result of each capture. `told` makes the JSON text of the findings;
     /// `None` leaves them out.
     pub fn end(mut self, captures: &[impl Serialize], told: Told<'_>) -> io::Result<()> {
+        self.write_text()?;
         match self.shape {
             Shape::Json => {
                 self.out.write_all(b"\n],")?;
@@ -148,15 +163,6 @@ fn line(out: &mut impl Write, kind: &str, name: &str, value: &(impl Serialize + 
     write!(out, "{{\"type\":\"{kind}\",\"{name}\":")?;
     json::foreign(out, value)?;
     out.write_all(b"}\n")
-}
-
-/// A flow among lines of other types.
-#[derive(Serialize)]
-struct FlowLine<'a> {
-    #[serde(rename = "type")]
-    kind: &'static str,
-    #[serde(flatten)]
-    row: &'a FlowRow,
 }
 
 fn csv_row(out: &mut impl Write, flow: &FlowRow, stall: &StallRow) -> io::Result<()> {

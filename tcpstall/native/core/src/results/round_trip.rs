@@ -1,24 +1,24 @@
 //! Round trips in the report: the normal round trip and the excess of a stall, and a flow's spikes.
 
-use serde::{Serialize, Serializer};
-
 use crate::causes::PausePart;
 use crate::causes::excess::{ExcessOwner, excess};
 use crate::flow::End;
+use crate::json::{named, row};
 use crate::pause::{Finished, Pause};
 use crate::time::Nanos;
 
-/// The round trip in a stall: the path's part, and the excess with its owner.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
-pub struct RoundTrip {
-    /// The path's smallest round trip at that time.
-    pub base_rtt_ns: Option<Nanos>,
-    /// Time of the stall beyond that round trip; `None` where the stall waited for no answer.
-    pub excess_ns: Option<Nanos>,
-    /// Owner of the excess: `queue`, `receiver-silent`, `delayed-ack`, `loss`, `unknown`; `None` where the excess is
-    /// negligible.
-    #[serde(serialize_with = "word")]
-    pub excess_owner: Option<ExcessOwner>,
+row! {
+    /// The round trip in a stall: the path's part, and the excess with its owner.
+    #[derive(Clone, Copy, Debug, Default, PartialEq)]
+    pub struct RoundTrip {
+        /// The path's smallest round trip at that time.
+        pub base_rtt_ns: Option<Nanos>,
+        /// Time of the stall beyond that round trip; `None` where the stall waited for no answer.
+        pub excess_ns: Option<Nanos>,
+        /// Owner of the excess: `queue`, `receiver-silent`, `delayed-ack`, `loss`, `unknown`; `None` where the excess is
+        /// negligible.
+        pub excess_owner: Option<ExcessOwner>,
+    }
 }
 
 impl RoundTrip {
@@ -28,24 +28,23 @@ impl RoundTrip {
     }
 }
 
-#[expect(clippy::ref_option, reason = "serde hands over the field")]
-fn word<S: Serializer>(owner: &Option<ExcessOwner>, serializer: S) -> Result<S::Ok, S::Error> {
-    owner.map(ExcessOwner::name).serialize(serializer)
-}
+named!(ExcessOwner);
 
-/// The peak of an episode in which round trips exceeded five times the base round trip.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
-pub struct SpikeRow {
-    /// Sender whose data was acknowledged late.
-    pub sender: End,
-    /// Time when the ACK reached the sender.
-    pub time_ns: Nanos,
-    /// Length of the round trip.
-    pub rtt_ns: Nanos,
-    /// Bytes in flight before that ACK.
-    pub in_flight_bytes: u64,
-    /// The peer's window before that ACK; `None` where it is unknown.
-    pub peer_window_bytes: Option<u64>,
+row! {
+    /// The peak of an episode in which round trips exceeded five times the base round trip.
+    #[derive(Clone, Copy, Debug, PartialEq)]
+    pub struct SpikeRow {
+        /// Sender whose data was acknowledged late.
+        pub sender: End,
+        /// Time when the ACK reached the sender.
+        pub time_ns: Nanos,
+        /// Length of the round trip.
+        pub rtt_ns: Nanos,
+        /// Bytes in flight before that ACK.
+        pub in_flight_bytes: u64,
+        /// The peer's window before that ACK; `None` where it is unknown.
+        pub peer_window_bytes: Option<u64>,
+    }
 }
 
 /// Spikes of both senders in order of time, and the number that a limit dropped.

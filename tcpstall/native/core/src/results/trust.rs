@@ -1,9 +1,8 @@
 //! Trust in a flow's labels: what its capture lacks, and how much the labels lose by it.
 
-use serde::Serialize;
-
 use crate::flow::window::Scale;
 use crate::flow::{Connection, End};
+use crate::json::{Print, Row, Text, named, row};
 use crate::pause::Finished;
 use crate::words::words;
 
@@ -15,8 +14,7 @@ const SOME_ROUNDS: f64 = 0.01;
 const MOST_ROUNDS: f64 = 0.5;
 
 /// Level of trust in labels.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize)]
-#[serde(rename_all = "lowercase")]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub enum TrustLevel {
     /// Nothing that a label rests on is missing.
     #[default]
@@ -68,8 +66,7 @@ words! {
 }
 
 /// Source of an end's window scale.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "lowercase")]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ScaleKnown {
     /// The handshake.
     Known,
@@ -91,12 +88,21 @@ impl ScaleKnown {
 }
 
 /// One value for each end.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Ends<T> {
     /// The client's.
     pub client: T,
     /// The server's.
     pub server: T,
+}
+
+named!(TrustLevel, ScaleKnown);
+
+impl<T: Print> Row for Ends<T> {
+    fn fields(&self, text: &mut Text<'_>, opening: u8) {
+        row!(@first self.client, text, opening);
+        row!(@field self.server, text);
+    }
 }
 
 impl<T> Ends<T> {
@@ -105,35 +111,37 @@ impl<T> Ends<T> {
     }
 }
 
-/// What the capture lacks of a flow, and the trust in its labels.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct TrustRow {
-    /// The lowest level of all reasons.
-    pub level: TrustLevel,
-    /// Names of the reasons why the level is not `high`, in the order of [`Reason::ALL`].
-    pub reasons: Vec<&'static str>,
-    /// Place where the capture was taken: `at the client`, `at the server`, `between the ends`, `not known where`.
-    pub vantage: &'static str,
-    /// `complete`; `partial` or `missing` where it is not in the capture; `unfinished` where the connection was never
-    /// established.
-    pub handshake: &'static str,
-    /// Source of each end's window scale, by which the other end's data is judged.
-    pub window_scale: Ends<ScaleKnown>,
-    /// Frames larger than a segment, which an end's offloading (TSO, GRO) had not split yet or had merged.
-    pub offloaded_frames: Ends<u64>,
-    /// Copies of packets that the capture or the network made.
-    pub duplicates_removed: u64,
-    /// Acknowledged data that is not in the capture, bytes.
-    pub unseen_bytes: u64,
-    /// Share of that in all data, 0 to 1; `None` without data.
-    pub unseen_share: Option<f64>,
-    /// Number of packets stamped earlier than those before them by a millisecond or more: a clock was set back, or
-    /// several interfaces were stored out of order.
-    pub clock_steps: u64,
-    /// Segments that the snap length cut inside their options.
-    pub options_cut: u64,
-    /// The capture has only one end's packets.
-    pub one_sided: bool,
+row! {
+    /// What the capture lacks of a flow, and the trust in its labels.
+    #[derive(Clone, Debug, PartialEq)]
+    pub struct TrustRow {
+        /// The lowest level of all reasons.
+        pub level: TrustLevel,
+        /// Names of the reasons why the level is not `high`, in the order of [`Reason::ALL`].
+        pub reasons: Vec<&'static str>,
+        /// Place where the capture was taken: `at the client`, `at the server`, `between the ends`, `not known where`.
+        pub vantage: &'static str,
+        /// `complete`; `partial` or `missing` where it is not in the capture; `unfinished` where the connection was never
+        /// established.
+        pub handshake: &'static str,
+        /// Source of each end's window scale, by which the other end's data is judged.
+        pub window_scale: Ends<ScaleKnown>,
+        /// Frames larger than a segment, which an end's offloading (TSO, GRO) had not split yet or had merged.
+        pub offloaded_frames: Ends<u64>,
+        /// Copies of packets that the capture or the network made.
+        pub duplicates_removed: u64,
+        /// Acknowledged data that is not in the capture, bytes.
+        pub unseen_bytes: u64,
+        /// Share of that in all data, 0 to 1; `None` without data.
+        pub unseen_share: Option<f64>,
+        /// Number of packets stamped earlier than those before them by a millisecond or more: a clock was set back, or
+        /// several interfaces were stored out of order.
+        pub clock_steps: u64,
+        /// Segments that the snap length cut inside their options.
+        pub options_cut: u64,
+        /// The capture has only one end's packets.
+        pub one_sided: bool,
+    }
 }
 
 impl TrustRow {

@@ -2,12 +2,15 @@
 
 use std::cmp::Reverse;
 
+use serde::ser::Error;
 use serde::{Serialize, Serializer};
+use serde_json::value::RawValue;
 
 use super::share::Share;
 use super::{Clients, Finding, FindingKind, Key};
 use crate::flow::End;
-use crate::results::rows::{FlowRow, StallRow, endpoint};
+use crate::json::{self, Print};
+use crate::results::rows::{FlowRow, StallRow};
 use crate::time::Nanos;
 use crate::wire::{Address, Endpoint};
 
@@ -78,9 +81,9 @@ pub struct FindingRow {
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Example {
     flow: u64,
-    #[serde(serialize_with = "endpoint")]
+    #[serde(serialize_with = "printed")]
     client: Endpoint,
-    #[serde(serialize_with = "endpoint")]
+    #[serde(serialize_with = "printed")]
     server: Endpoint,
     start_ns: Nanos,
     end_ns: Nanos,
@@ -95,6 +98,7 @@ pub struct Example {
     bottleneck_bytes_per_s: Option<u64>,
     queue_delay_ns: Option<Nanos>,
     trust: &'static str,
+    #[serde(serialize_with = "printed")]
     stall: Option<StallRow>,
     #[serde(skip)]
     pub(super) shows: Nanos,
@@ -184,4 +188,9 @@ fn shown<S: Serializer>(address: &Option<Address>, serializer: S) -> Result<S::O
         Some(address) => serializer.collect_str(address),
         None => serializer.serialize_none(),
     }
+}
+
+/// Hands JSON text on.
+fn printed<S: Serializer>(value: &impl Print, serializer: S) -> Result<S::Ok, S::Error> {
+    RawValue::from_string(json::text_of(value)).map_err(S::Error::custom)?.serialize(serializer)
 }

@@ -1,0 +1,304 @@
+//! Writes rows as JSON text, equal to `serde_json`'s. Names of fields are our own, known at compile time, and are not
+//! escaped.
+//!
+//! A short flow is little more than a hundred such names and some numbers. A general serialiser visits each of them
+//! through several calls, which took a fifth of the time of a whole run.
+
+mod numbers;
+
+use std::io::{self, Write};
+
+/// Length of text, bytes, from which it is written even inside a row: one flow may have 100,000 stalls.
+const ENOUGH: usize = 256 * 1024;
+
+/// JSON text of rows.
+pub(crate) struct Text<'a> {
+    bytes: Vec<u8>,
+    out: &'a mut dyn Write,
+    /// Outcome of what was written so far.
+    written: io::Result<()>,
+}
+
+/// A value that has a JSON form.
+pub(crate) trait Print {
+    /// Appends its JSON form.
+    fn print(&self, text: &mut Text<'_>);
+}
+
+/// A value that the JSON form of a row may leave out.
+pub(crate) trait MayBeEmpty {
+    /// The row leaves it out.
+    fn is_nothing(&self) -> bool;
+}
+
+/// A row: a JSON object with its fields in their order, under their own names.
+pub(crate) trait Row {
+    /// Appends the fields, the first after `opening`: `{`, or `,` where they are part of another row.
+    fn fields(&self, text: &mut Text<'_>, opening: u8);
+}
+
+/// Declares a row. `#[json(hidden)]` leaves a field out, `#[json(if_any)]` leaves it out while it is empty,
+/// `#[json(or_null)]` writes `null` for an empty text, and `#[json(flat)]` adds the fields of another row.
+macro_rules! row {
+    (
+        $(#[$about:meta])*
+        $vis:vis struct $Row:ident {
+            $(#[doc = $about_first:literal])* $(#[json($first_how:ident)])? $vis_first:vis $first:ident: $First:ty,
+            $($(#[doc = $about_field:literal])* $(#[json($how:ident)])? $vis_field:vis $field:ident: $Type:ty,)*
+        }
+    ) => {
+        $(#[$about])*
+        $vis struct $Row {
+            $(#[doc = $about_first])*
+            $vis_first $first: $First,
+            $($(#[doc = $about_field])* $vis_field $field: $Type,)*
+        }
+
+        impl $crate::json::Row for $Row {
+            fn fields(&self, text: &mut $crate::json::Text<'_>, opening: u8) {
+                $crate::json::row!(@first $($first_how)? self.$first, text, opening);
+                $($crate::json::row!(@field $($how)? self.$field, text);)*
+            }
+        }
+    };
+    (@first $row:ident.$field:ident, $text:ident, $opening:ident) => {
+        $text.push($opening);
+        $text.constant(concat!("\"", stringify!($field), "\":"));
+        $crate::json::Print::print(&$row.$field, $text);
+    };
+    (@first if_any $row:ident.$field:ident, $text:ident, $opening:ident) => {
+        debug_assert_eq!($opening, b',', "a row without a first field is part of another row");
+        $crate::json::row!(@field if_any $row.$field, $text);
+    };
+    (@field $row:ident.$field:ident, $text:ident) => {
+        $text.constant(concat!(",\"", stringify!($field), "\":"));
+        $crate::json::Print::print(&$row.$field, $text);
+    };
+    (@field hidden $row:ident.$field:ident, $text:ident) => {};
+    (@field flat $row:ident.$field:ident, $text:ident) => {
+        $crate::json::Row::fields(&$row.$field, $text, b',');
+    };
+    (@field if_any $row:ident.$field:ident, $text:ident) => {
+        if !$crate::json::MayBeEmpty::is_nothing(&$row.$field) {
+            $crate::json::row!(@field $row.$field, $text);
+        }
+    };
+    (@field or_null $row:ident.$field:ident, $text:ident) => {
+        if $crate::json::MayBeEmpty::is_nothing(&$row.$field) {
+            $text.constant(concat!(",\"", stringify!($field), "\":null"));
+        } else {
+            $crate::json::row!(@field $row.$field, $text);
+        }
+    };
+}
+
+/// Gives types whose values have names these names as their JSON form.
+macro_rules! named {
+    ($($Type:ty),*) => {
+        $(
+            impl $crate::json::Print for $Type {
+                #[inline]
+                fn print(&self, text: &mut $crate::json::Text<'_>) {
+                    text.words(self.name());
+                }
+            }
+        )*
+    };
+}
+
+pub(crate) use {named, row};
+
+/// Appends what `print` writes to `bytes`; where the text grows long its beginning goes to `out`.
+pub(crate) fn append(bytes: &mut Vec<u8>, out: &mut dyn Write, print: impl FnOnce(&mut Text<'_>)) -> io::Result<()> {
+    let mut text = Text { bytes: std::mem::take(bytes), out, written: Ok(()) };
+    print(&mut text);
+    *bytes = text.bytes;
+    text.written
+}
+
+/// The JSON form of a value.
+pub(crate) fn text_of(value: &impl Print) -> String {
+    let (mut end, mut whole) = (Vec::new(), Vec::new());
+    // Memory takes all.
+    _ = append(&mut end, &mut whole, |text| value.print(text));
+    whole.append(&mut end);
+    String::from_utf8(whole).unwrap_or_default()
+}
+
+impl Text<'_> {
+    /// Appends a piece of JSON that is known at compile time: a few moves.
+    #[inline(always)]
+    pub(crate) fn constant(&mut self, piece: &'static str) {
+        self.bytes.extend_from_slice(piece.as_bytes());
+    }
+
+    /// Appends one byte of JSON.
+    #[inline(always)]
+    pub(crate) fn push(&mut self, byte: u8) {
+        self.bytes.push(byte);
+    }
+
+    /// Appends a string of our own words, which need no escape.
+    #[inline(never)]
+    pub(crate) fn words(&mut self, words: &'static str) {
+        self.quoted(words);
+    }
+
+    fn quoted(&mut self, plain: &str) {
+        self.bytes.reserve(plain.len() + 2);
+        self.bytes.push(b'"');
+        self.bytes.extend_from_slice(plain.as_bytes());
+        self.bytes.push(b'"');
+    }
+
+    /// Appends a string, escaped.
+    pub(crate) fn string(&mut self, text: &str) {
+        if is_plain(text.as_bytes()) {
+            self.quoted(text);
+        } else {
+            self.rare(text);
+        }
+    }
+
+    /// Appends a value by `serde_json`.
+    #[cold]
+    fn rare(&mut self, value: &(impl serde::Serialize + ?Sized)) {
+        // The text takes all, and such values have a JSON form.
+        if let Err(error) = serde_json::to_writer(&mut self.bytes, value) {
+            self.written = Err(error.into());
+        }
+    }
+
+    /// Appends a list.
+    pub(crate) fn list<'b, T: Print + 'b>(&mut self, elements: impl IntoIterator<Item = &'b T>) {
+        self.push(b'[');
+        for (index, element) in elements.into_iter().enumerate() {
+            if index > 0 {
+                self.push(b',');
+            }
+            if self.bytes.len() > ENOUGH {
+                self.goes_out();
+            }
+            element.print(self);
+        }
+        self.push(b']');
+    }
+
+    #[cold]
+    fn goes_out(&mut self) {
+        if self.written.is_ok() {
+            self.written = self.out.write_all(&self.bytes);
+        }
+        self.bytes.clear();
+    }
+}
+
+impl<R: Row> Print for R {
+    fn print(&self, text: &mut Text<'_>) {
+        self.fields(text, b'{');
+        text.push(b'}');
+    }
+}
+
+impl Print for bool {
+    #[inline]
+    fn print(&self, text: &mut Text<'_>) {
+        if *self { text.constant("true") } else { text.constant("false") }
+    }
+}
+
+impl Print for str {
+    fn print(&self, text: &mut Text<'_>) {
+        text.string(self);
+    }
+}
+
+impl Print for &'static str {
+    fn print(&self, text: &mut Text<'_>) {
+        text.string(self);
+    }
+}
+
+impl Print for String {
+    fn print(&self, text: &mut Text<'_>) {
+        text.string(self);
+    }
+}
+
+impl<T: Print> Print for Option<T> {
+    #[inline]
+    fn print(&self, text: &mut Text<'_>) {
+        match self {
+            Some(value) => value.print(text),
+            None => text.constant("null"),
+        }
+    }
+}
+
+impl<T: Print> Print for Vec<T> {
+    #[inline]
+    fn print(&self, text: &mut Text<'_>) {
+        if self.is_empty() {
+            text.constant("[]");
+        } else {
+            text.list(self);
+        }
+    }
+}
+
+impl<T> MayBeEmpty for Option<T> {
+    #[inline]
+    fn is_nothing(&self) -> bool {
+        self.is_none()
+    }
+}
+
+impl<T> MayBeEmpty for Vec<T> {
+    #[inline]
+    fn is_nothing(&self) -> bool {
+        self.is_empty()
+    }
+}
+
+impl MayBeEmpty for &str {
+    #[inline]
+    fn is_nothing(&self) -> bool {
+        self.is_empty()
+    }
+}
+
+impl MayBeEmpty for u64 {
+    #[inline]
+    fn is_nothing(&self) -> bool {
+        *self == 0
+    }
+}
+
+impl MayBeEmpty for u32 {
+    #[inline]
+    fn is_nothing(&self) -> bool {
+        *self == 0
+    }
+}
+
+/// True if the text needs no escape.
+#[inline]
+fn is_plain(text: &[u8]) -> bool {
+    let (words, rest) = text.as_chunks::<8>();
+    let mut last = [b' '; 8];
+    last[..rest.len()].copy_from_slice(rest);
+    words.iter().chain([&last]).all(|word| !has_special(u64::from_le_bytes(*word)))
+}
+
+/// True if one of eight bytes is a control character, a quotation mark or a backslash: subtraction borrows from the
+/// high bit of a byte that is too small, and only there as long as no lower byte was.
+#[inline]
+fn has_special(bytes: u64) -> bool {
+    let each = |byte: u8| u64::from_le_bytes([byte; 8]);
+    let zero = |bytes: u64| bytes.wrapping_sub(each(1)) & !bytes;
+    let control = bytes.wrapping_sub(each(b' ')) & !bytes;
+    (control | zero(bytes ^ each(b'"')) | zero(bytes ^ each(b'\\'))) & each(0x80) != 0
+}
+
+#[cfg(test)]
+mod tests;
