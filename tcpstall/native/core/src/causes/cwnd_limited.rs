@@ -43,9 +43,9 @@ pub(super) fn full(pause: &Pause, limits: &Limits) -> Verdict {
     if pause.first || pause.flight_at_start == 0 || pause.fell_silent() {
         return Verdict::No;
     }
-    match (by_model(pause, limits), by_growth(pause, limits)) {
-        (Verdict::Yes(proof), _) | (_, Some(proof)) => Verdict::Yes(proof),
-        (other, None) => other,
+    match by_model(pause, limits) {
+        Verdict::Yes(proof) => Verdict::Yes(proof),
+        other => by_growth(pause, limits).map_or(other, Verdict::Yes),
     }
 }
 

@@ -255,19 +255,21 @@ fn judge_one(rule: &Rule, pause: &Pause, limits: &Limits) -> Verdict {
         Cause::BandwidthLimited,
     ];
     let verdict = (rule.judge)(pause, limits);
+    if !matches!(verdict, Verdict::Yes(_)) {
+        return verdict;
+    }
     // Growth is visible in the sizes of bursts, whichever ACK came before them.
     let grew = rule.cause == Cause::CwndLimited && pause.context.read.climb > 1;
     let silent = rule.cause == Cause::AppLimited && outlasts_paths(pause);
     let ordered = !pause.unseen.blind || pause.first || pause.is_turn() || grew || silent;
-    match verdict {
-        Verdict::Yes(_) if pause.unseen.acks && RESTS_ON_ACKS.contains(&rule.cause) => {
-            Verdict::CannotTell(Missing::ACKS)
-        }
-        Verdict::Yes(_) if stood_still(pause) && RESTS_ON_ORDER.contains(&rule.cause) => {
-            Verdict::CannotTell(Missing::DEPARTURE)
-        }
-        Verdict::Yes(_) if !ordered && RESTS_ON_ORDER.contains(&rule.cause) => Verdict::CannotTell(Missing::DISTANCE),
-        verdict => verdict,
+    if pause.unseen.acks && RESTS_ON_ACKS.contains(&rule.cause) {
+        Verdict::CannotTell(Missing::ACKS)
+    } else if stood_still(pause) && RESTS_ON_ORDER.contains(&rule.cause) {
+        Verdict::CannotTell(Missing::DEPARTURE)
+    } else if !ordered && RESTS_ON_ORDER.contains(&rule.cause) {
+        Verdict::CannotTell(Missing::DISTANCE)
+    } else {
+        verdict
     }
 }
 

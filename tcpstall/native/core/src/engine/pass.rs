@@ -183,7 +183,8 @@ impl<'a> Pass<'a> {
     /// Judges flows that are over and hands on the rows of those that are selected.
     fn hand_on(&mut self, mut over: impl ExactSizeIterator<Item: Borrow<Over>>) -> ControlFlow<()> {
         while over.len() > 0 {
-            let rows: Vec<FlowRow> = over.by_ref().take(TOGETHER).filter_map(|over| self.row(over.borrow())).collect();
+            let mut rows: Vec<FlowRow> = Vec::with_capacity(over.len().min(TOGETHER));
+            over.by_ref().take(TOGETHER).for_each(|over| self.judge(over.borrow(), &mut rows));
             for row in rows {
                 self.reader.statuses[row.capture as usize].trust.add(&row);
                 self.follower.flow(row)?;
@@ -192,19 +193,21 @@ impl<'a> Pass<'a> {
         ControlFlow::Continue(())
     }
 
-    /// The flow's row, if the flow is selected.
-    fn row(&self, over: &Over) -> Option<FlowRow> {
+    /// Adds the flow's row, if the flow is selected. A row takes kilobytes and is filled in where it lies.
+    fn judge(&self, over: &Over, rows: &mut Vec<FlowRow>) {
         let Over { id, capture, at_end, goes_on, flow } = over;
         let ends = [flow.connection().client, flow.connection().server];
         let RunOptions { filter, limits, wanted, names, .. } = self.options;
-        filter.wants(*id, ends).then(|| {
-            let mut row = flow_row(flow, *id, *capture, limits, *wanted);
+        if !filter.wants(*id, ends) {
+            return;
+        }
+        rows.push(flow_row(flow, *id, *capture, limits, *wanted));
+        if let Some(row) = rows.last_mut() {
             (row.at_end, row.goes_on) = (*at_end, *goes_on);
             if let Some(names) = names {
                 row.anonymise(names);
             }
-            row
-        })
+        }
     }
 }
 

@@ -35,7 +35,7 @@ impl Split<'_> {
     /// Parts of a round in the order of the exchange; `set_up` is the SYN and the end of the handshake, if the
     /// handshake belongs to it.
     pub(super) fn parts(&self, round: &Round, set_up: Option<(Nanos, Nanos)>) -> Vec<LatencyPart> {
-        let mut sum = Sum { parts: Vec::with_capacity(4) };
+        let mut sum = Sum { parts: Vec::with_capacity(6) };
         if let Some((syn, done)) = set_up {
             let wait = self.waits[End::Client].first().filter(|wait| wait.cause == Cause::Handshake);
             let detail = wait.map_or("", |wait| wait.detail);

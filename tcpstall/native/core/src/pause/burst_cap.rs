@@ -29,6 +29,11 @@ impl Turn {
 
 /// Gives every pause of a cut turn the evidence of the turns around it.
 pub(super) fn find_cut(pauses: &mut [Pause]) {
+    // There are no more turns than pauses, and no larger count than the most segments in flight.
+    let most = pauses.iter().map(|pause| pause.segments_at_start).max().unwrap_or(0);
+    if pauses.len() <= GROWING_STEPS && most.saturating_mul(pauses.len() as u32) < NO_GROWTH {
+        return;
+    }
     let turns = turns(pauses);
     let mut start = 0;
     while start < turns.len() {

@@ -19,6 +19,9 @@ const STEP: std::ops::RangeInclusive<f64> = 0.2..=1.25;
 
 /// Marks the waits of each climb.
 pub(super) fn find(pauses: &mut [Pause]) {
+    if pauses.len() < DOUBLING {
+        return;
+    }
     let rounds = rounds(pauses);
     let mut start = 0;
     for end in 1..=rounds.len() {

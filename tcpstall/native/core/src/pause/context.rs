@@ -44,6 +44,9 @@ impl Context {
 
 /// Fills in the context of every pause of one sender, given in order of time.
 pub fn fill(pauses: &mut [Pause], busy_periods: &[BusyPeriod]) {
+    if pauses.is_empty() {
+        return;
+    }
     scale::infer(pauses);
     look_ahead(pauses);
     find_doubling(pauses);
@@ -63,6 +66,9 @@ pub fn fill(pauses: &mut [Pause], busy_periods: &[BusyPeriod]) {
 /// the queue at the queue's rate came through it, although its sender had not yet received an ACK whose answer could be
 /// late.
 fn find_bottleneck(pauses: &mut [Pause], busy_periods: &[BusyPeriod]) {
+    if busy_periods.is_empty() {
+        return;
+    }
     for pause in pauses.iter_mut().filter(|pause| pause.ended && !pause.first) {
         let first = busy_periods.partition_point(|period| period.end <= pause.start());
         let during = || busy_periods[first..].iter().take_while(|period| period.start < pause.end);
@@ -131,6 +137,9 @@ fn find_doubling(pauses: &mut [Pause]) {
 /// Detects congestion avoidance: it raises the window a little every round trip, about a segment by Reno and at least
 /// 5 % by CUBIC before the first loss. A buffer is constant or swings.
 fn find_creeping(pauses: &mut [Pause]) {
+    if pauses.len() < CREEPING_ROUNDS as usize {
+        return;
+    }
     let whole = |pause: &Pause| {
         pause.released_by_ack() && !pause.short_segment_out && pause.flight_at_start > 0 && !pause.first
     };
@@ -195,7 +204,11 @@ fn find_plateaus(pauses: &mut [Pause]) {
         let waits = |at: &usize| !pauses[*at].is_turn() && !pauses[*at].fell_silent();
         let goes_on = |at: &usize| *at > 0 && !pauses[at - 1].first && !pauses[at - 1].is_turn();
         let counted = rounds((start..start + length).filter(waits).map(|at| &pauses[at]));
-        let refills = rounds((start..start + length).filter(waits).filter(goes_on).map(|at| &pauses[at]));
+        let refills = if counted == 0 {
+            0
+        } else {
+            rounds((start..start + length).filter(waits).filter(goes_on).map(|at| &pauses[at]))
+        };
         let run = &mut pauses[start..start + length];
         let brims = brims(run, plateau);
         let drips = run.iter().filter(|pause| drips(pause)).count();

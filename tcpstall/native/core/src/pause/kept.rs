@@ -41,6 +41,7 @@ impl KeptPauses {
     }
 
     /// Adds a pause.
+    #[inline]
     pub(super) fn push(&mut self, pause: Pause) {
         if self.newest.len() == PIECE {
             self.pieces.push(std::mem::replace(&mut self.newest, Vec::with_capacity(PIECE)));

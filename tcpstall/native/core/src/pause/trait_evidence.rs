@@ -2,7 +2,7 @@
 
 use super::evidence::{Burst, Pause};
 use crate::sender::timers;
-use crate::traits::{self, BurstAndPause, Second, Tail};
+use crate::traits::{self, BurstAndPause, Read, Second, Tail};
 
 /// Consecutive steps of growth that overrule the model of the congestion window, because the model begins with common
 /// senders' habits.
@@ -11,18 +11,32 @@ const SURE_STEPS: u32 = 2;
 /// Part of a round trip within which data follows the ACK that released it, however much the path jitters.
 pub const SOON: f64 = 0.5;
 
+/// Pauses of a short flow: no more than these need no memory from the heap.
+const FEW: usize = 4;
+
 /// Learns the sender's traits from its pauses in order of time.
 pub(super) fn read(pauses: &mut [Pause]) {
-    let mut acked = 0;
-    let mut una = None;
-    let mut rounds: Vec<BurstAndPause> = pauses.iter().map(|pause| round(pause, &mut una, &mut acked)).collect();
-    for at in 0..rounds.len() {
-        rounds[at].from_empty = at == 0 || rounds[at - 1].emptied;
+    let count = pauses.len();
+    if count <= FEW {
+        let (mut rounds, mut reads) = ([BurstAndPause::default(); FEW], [Read::default(); FEW]);
+        learn(pauses, &mut rounds[..count], &mut reads[..count]);
+    } else {
+        learn(pauses, &mut vec![BurstAndPause::default(); count], &mut vec![Read::default(); count]);
     }
-    let (traits, reads) = traits::learn(&rounds);
+}
+
+/// The same with room for a round and its evidence per pause.
+fn learn(pauses: &mut [Pause], rounds: &mut [BurstAndPause], reads: &mut [Read]) {
+    let (mut acked, mut una, mut emptied) = (0, None, true);
+    for (pause, room) in pauses.iter().zip(&mut *rounds) {
+        *room = BurstAndPause { from_empty: emptied, ..round(pause, &mut una, &mut acked) };
+        emptied = room.emptied;
+    }
+    let traits = traits::learn(rounds, reads);
     let first = rounds.iter().find(|round| !round.no_burst).map_or(0, |round| round.out);
     forget_idles(pauses, first);
-    for ((pause, read), round) in pauses.iter_mut().zip(reads).zip(&rounds) {
+    for ((pause, read), round) in pauses.iter_mut().zip(reads).zip(rounds) {
+        let read = *read;
         (pause.context.traits, pause.context.read) = (traits, read);
         if read.climb >= SURE_STEPS {
             pause.cwnd = pause.cwnd.min(round.out);

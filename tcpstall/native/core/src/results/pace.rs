@@ -18,25 +18,24 @@ const NEAR: f64 = 0.1;
 
 /// Largest amount that one direction sent in a second, bytes per second; `None` where all data left at one time.
 pub(super) fn fastest(bursts: &[Burst]) -> Option<f64> {
-    let spans: Vec<(Nanos, Nanos, f64)> =
-        bursts.iter().map(|burst| (burst.start, burst.end.max(burst.start), burst.bytes as f64)).collect();
-    let span = (spans.iter().map(|span| span.1).max()? - spans.first()?.0).min(SECOND);
+    let end_of = |burst: &Burst| burst.end.max(burst.start);
+    let span = (bursts.iter().map(end_of).max()? - bursts.first()?.start).min(SECOND);
     if span <= Nanos::ZERO {
         return None;
     }
     let (mut most, mut first, mut inside) = (0.0_f64, 0, 0.0_f64);
     // The fullest second ends with a burst: a second that ends earlier or later holds less of that burst, or no more.
-    for (index, &(_, end, bytes)) in spans.iter().enumerate() {
-        let from = end - span;
-        inside += bytes;
-        while first < index && spans[first].1 < from {
-            inside -= spans[first].2;
+    for (index, burst) in bursts.iter().enumerate() {
+        let from = end_of(burst) - span;
+        inside += burst.bytes as f64;
+        while first < index && end_of(&bursts[first]) < from {
+            inside -= bursts[first].bytes as f64;
             first += 1;
         }
         // Bursts of one sender are consecutive, so only the first can begin before the second does.
-        let (start, end, bytes) = spans[first];
+        let (start, end) = (bursts[first].start, end_of(&bursts[first]));
         let before = (from - start).or_zero().0 as f64 / (end - start).0.max(1) as f64;
-        most = most.max(inside - bytes * before.min(1.0));
+        most = most.max(inside - bursts[first].bytes as f64 * before.min(1.0));
     }
     Some(most * 1e9 / span.0 as f64)
 }

@@ -146,9 +146,9 @@ pub struct Read {
     pub tail_ends: bool,
 }
 
-/// Learns the traits of a sender from its rounds in order of time, and reads each round by the traits.
-pub fn learn(rounds: &[BurstAndPause]) -> (Traits, Vec<Read>) {
-    let mut reads = vec![Read::default(); rounds.len()];
+/// Learns the traits of a sender from its rounds in order of time, and fills in the evidence for each round, of which
+/// none is known yet.
+pub fn learn(rounds: &[BurstAndPause], reads: &mut [Read]) -> Traits {
     if let Some(first) = rounds.iter().position(|round| !round.no_burst) {
         reads[first].first_wait = true;
     }
@@ -160,18 +160,18 @@ pub fn learn(rounds: &[BurstAndPause]) -> (Traits, Vec<Read>) {
         reads[*climb.rounds.start()].climb_starts = true;
     }
     let initial_window = initial_window::learn(rounds, &climbs);
-    let after_idle = after_idle::learn(rounds, &climbs, &mut reads);
-    let nagle = nagle::learn(rounds, &mut reads);
+    let after_idle = after_idle::learn(rounds, &climbs, reads);
+    let nagle = nagle::learn(rounds, reads);
     let second_held = second_write::learn(rounds);
     let push = push::learn(rounds);
     let mut most = 0;
-    for (round, read) in rounds.iter().zip(&mut reads).rev() {
+    for (round, read) in rounds.iter().zip(&mut *reads).rev() {
         read.most_later = most;
         most = most.max(round.out);
     }
     most = 0;
     let mut largest = [0; 3];
-    for (round, read) in rounds.iter().zip(&mut reads) {
+    for (round, read) in rounds.iter().zip(reads) {
         (read.most_before, read.twice_before, read.often_before) = (most, largest[1], largest[0]);
         most = most.max(round.out);
         if round.is_wait() && round.out > largest[0] {
@@ -179,5 +179,5 @@ pub fn learn(rounds: &[BurstAndPause]) -> (Traits, Vec<Read>) {
             largest.sort_unstable();
         }
     }
-    (Traits { growth, initial_window, after_idle, nagle, second_held, push }, reads)
+    Traits { growth, initial_window, after_idle, nagle, second_held, push }
 }

@@ -96,10 +96,12 @@ impl Findings {
         let server = row.server;
         for share in shares(row) {
             let key = (share.kind, share.side, Some(server.address), Some(server.port));
-            if !self.found.contains_key(&key) {
-                self.makes_room();
-                self.services += 1;
+            if let Some(known) = self.found.get_mut(&key) {
+                known.add(row, &share);
+                continue;
             }
+            self.makes_room();
+            self.services += 1;
             self.found.entry(key).or_default().add(row, &share);
         }
     }

@@ -85,11 +85,8 @@ pub(super) fn shares(row: &FlowRow) -> Vec<Share<'_>> {
     }
     let mut shares = Vec::new();
     handshake(row, &mut shares);
-    for cause in Cause::ALL.into_iter().filter(|cause| *cause != Cause::Handshake) {
-        let time = row.time_ns.of(Owner::Waiting(cause));
-        if time > Nanos::ZERO {
-            of_cause(row, cause, time, &mut shares);
-        }
+    for (cause, time) in row.time_ns.of_causes().filter(|(cause, _)| *cause != Cause::Handshake) {
+        of_cause(row, cause, time, &mut shares);
     }
     if let Some(time) = round_trips(row) {
         shares.push(Share::of(FindingKind::RoundTrips, End::Client, time));
@@ -146,9 +143,11 @@ fn handshake<'a>(row: &'a FlowRow, shares: &mut Vec<Share<'a>>) {
 /// Splits the time of a cause by the kinds of its waits, in proportion to their own lengths.
 fn of_cause<'a>(row: &'a FlowRow, cause: Cause, time: Nanos, shares: &mut Vec<Share<'a>>) {
     let mut parts: Vec<Share<'a>> = Vec::new();
-    let beats = if cause == Cause::AppLimited { Beats::of(row) } else { Beats::default() };
+    let mut beats = None;
     for stall in row.stalls.iter().filter(|stall| stall.cause == cause && stall.detail != details::AWAITING_PEER) {
-        let (kind, side) = (kind_of(row, stall, &beats), stall.sender);
+        let beats =
+            beats.get_or_insert_with(|| if cause == Cause::AppLimited { Beats::of(row) } else { Beats::default() });
+        let (kind, side) = (kind_of(row, stall, beats), stall.sender);
         match parts.iter_mut().find(|part| part.kind == kind && part.side == side) {
             Some(part) => part.stalls.push(stall),
             None => parts.push(Share { stalls: vec![stall], ..Share::of(kind, side, Nanos::ZERO) }),
