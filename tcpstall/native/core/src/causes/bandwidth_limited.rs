@@ -43,10 +43,6 @@ fn judge(pause: &Pause, limits: &Limits) -> Verdict {
         if segments > QUEUED_SPACINGS as f64 && pause.held + pause.held < pause.duration() {
             return Verdict::No;
         }
-        // A repair answers ACKs that left long before: its data is late without a queue.
-        if pause.loss_hints > 0 {
-            return Verdict::No;
-        }
         // Behind the queue only two signs are visible: data arrives evenly, and ACKs are answered late.
         return yes(details::QUEUE, 0.75);
     }
