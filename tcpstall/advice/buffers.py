@@ -27,10 +27,10 @@ def autotuned_sending(case: Case) -> Remedy:
         f"do not set SO_SNDBUF: autotuning makes room for {size(flight)} in flight ({reason})",
         case.sender,
         linux(
-            raised("net.ipv4.tcp_wmem", most, place=3, of=3),
+            raised("net.ipv4.tcp_wmem", max(most, sizing.TCP_WMEM_DEFAULT), place=3, of=3),
             program=("delete the call setsockopt(fd, SOL_SOCKET, SO_SNDBUF, …)",),
-            note=f"the third value of tcp_wmem is where autotuning ends: {number(most)} reach that flight, and "
-            f"a larger one stays; {KEPT}",
+            note=f"the third value of tcp_wmem is where autotuning ends: {number(most)} reach that flight, the "
+            f"kernel's own default is {number(sizing.TCP_WMEM_DEFAULT)}, and a larger one stays; {KEPT}",
             source="tcp(7) tcp_wmem; socket(7) SO_SNDBUF; Linux tcp_sndbuf_expand, SOCK_SNDBUF_LOCK in sk_setsockopt",
         )
         | windows(
@@ -67,7 +67,8 @@ def larger_sndbuf(case: Case) -> Remedy:
         linux(
             raised("net.core.wmem_max", asked),
             program=(f"int n = {asked}; setsockopt(fd, SOL_SOCKET, SO_SNDBUF, &n, sizeof n);",),
-            note="wmem_max caps what may be asked for, so it must be no lower; Linux doubles the value, counts "
+            note="wmem_max caps what may be asked for, so it must be no lower; in a container (a network namespace of "
+            "its own) it cannot be written: set it on the host; Linux doubles the value, counts "
             f"{number(sizing.SEGMENT_OVERHEAD)} bytes beyond the payload of each buffer and wakes the writer when a "
             "third is free",
             source="socket(7) SO_SNDBUF, wmem_max; Linux sk_setsockopt, sk_stream_write_space",
@@ -98,11 +99,10 @@ def autotuned_receiving(case: Case) -> Remedy:
         case.receiver,
         linux(
             sysctl("net.ipv4.tcp_moderate_rcvbuf", 1),
-            raised("net.ipv4.tcp_rmem", most, place=3, of=3),
+            raised("net.ipv4.tcp_rmem", max(most, sizing.TCP_RMEM_DEFAULT), place=3, of=3),
             program=("delete the call setsockopt(fd, SOL_SOCKET, SO_RCVBUF, …)",),
-            note=f"half of the third value of tcp_rmem becomes window at least: {number(most)} suffice, and a "
-            "larger one "
-            f"stays; {KEPT}",
+            note=f"half of the third value of tcp_rmem becomes window at least: {number(most)} hold that window, the "
+            f"kernel's own default is {number(sizing.TCP_RMEM_DEFAULT)}, and a larger one stays; {KEPT}",
             source="tcp(7) tcp_rmem, tcp_moderate_rcvbuf; Linux tcp_rcv_space_adjust, tcp_win_from_space",
         )
         | windows(

@@ -18,6 +18,8 @@ from tcpstall import _core
 
 __all__ = [
     "SEGMENT_OVERHEAD",
+    "TCP_RMEM_DEFAULT",
+    "TCP_WMEM_DEFAULT",
     "USUAL_SEGMENT",
     "InitialWindow",
     "Sizes",
@@ -43,6 +45,13 @@ SEGMENT_OVERHEAD = _core.SEGMENT_OVERHEAD
 
 USUAL_SEGMENT = 1_448
 """Payload of an Ethernet frame with timestamps, where no segment size is known, bytes."""
+
+TCP_RMEM_DEFAULT = 6 << 20
+"""Third value of tcp_rmem without any setting on hosts of 1 GB and more: tcp(7). Autotuning uses it only as needed, and
+`whatif` replays `rcvbuf=auto` with it."""
+
+TCP_WMEM_DEFAULT = 4 << 20
+"""Third value of tcp_wmem without any setting on hosts of 1 GB and more: tcp(7)."""
 
 _HEADERS, _BUFFER = 640, 256
 """Linux `tcp_sndbuf_expand` counts a segment as MSS, MAX_TCP_HEADER and skb_shared_info, rounded up to a power of two,

@@ -12,6 +12,7 @@ from tcpstall.advice import confirm, sizing, treatment
 from tcpstall.advice.remedy import Platform, Remedy
 from tcpstall.advice.treatment import Treatment, services_by_end, treatments
 from tcpstall.model import IdleClose, Service
+from tcpstall.units import number
 from tests.report.flows import MS, flow, stall
 
 FIXTURES = Path(__file__).parents[2] / "fixtures"
@@ -177,10 +178,24 @@ def test_a_send_buffer_is_left_to_autotuning_first() -> None:
     found = treated(Cause.SNDBUF_LIMITED, buffer_low_bytes=5_000, buffer_high_bytes=21_720, buffer_needed_bytes=260_640)
     first, second = found.remedies
     assert first.title.startswith("do not set SO_SNDBUF")
-    assert f"{sizing.tcp_wmem_max_for(260_640, 1_448)})" in linux(first)
+    assert number(sizing.tcp_wmem_max_for(260_640, 1_448)) in first.steps[Platform.LINUX].note
+    assert f" {sizing.TCP_WMEM_DEFAULT})" in linux(first)
     asked = sizing.so_sndbuf_for(260_640, 1_448)
     assert str(asked) in linux(second)
     assert second.whatif == f"sndbuf={asked}"
+
+
+def test_autotuning_is_given_as_much_room_as_whatif_replays() -> None:
+    (found,) = rwnd(8_688, 8_688, plateau_bytes=8_688, buffer_needed_bytes=86_880).remedies
+    assert found.whatif == "rcvbuf=auto"
+    assert f" {6 << 20})" in linux(found)
+    assert "hold that window" in found.steps[Platform.LINUX].note
+
+
+def test_a_setting_of_the_whole_host_is_said_to_fail_in_a_container() -> None:
+    second = treated(Cause.SNDBUF_LIMITED).remedies[1]
+    assert "net.core.wmem_max" in linux(second)
+    assert "container" in second.steps[Platform.LINUX].note
 
 
 def test_no_more_is_needed_in_flight_than_was_sent() -> None:

@@ -120,6 +120,16 @@ def test_a_service_adds_up_the_flows_with_a_prediction(here: Run, scene: Scene) 
     assert f"no prediction of reuse-connection=0: {REFUSALS['new-connections']}" in shown
 
 
+def test_a_service_goes_on_past_a_replay_that_never_ends(here: Run) -> None:
+    """Its reader pauses, and below its window there is no room for what woke it in the capture."""
+    capture = Path(__file__).parents[2] / "fixtures" / "lab" / "zero-window-6s" / "sender.pcap"
+    (flow,) = whatif(capture, changes=[changes("rcvbuf=16K")]).forecasts
+    assert [one.refused for one in flow.unpredicted] == ["endless"]
+    done = here("whatif", str(capture), "--service", str(flow.flow.server), "--set", "rcvbuf=16K", COLUMNS="1000")
+    assert done.returncode == 0, done.stderr
+    assert f"no prediction of rcvbuf=16K: {REFUSALS['endless']}" in done.stdout
+
+
 def test_a_small_receive_buffer_slows_and_ends(scene: Scene) -> None:
     scene.handshake(rtt_ms=20)
     scene.download(300_000, reader=Reader(pauses=((100_000, 60),)))

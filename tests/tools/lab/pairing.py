@@ -7,7 +7,7 @@ import socket
 import statistics
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -40,10 +40,11 @@ class Run:
     drops: int
     capture: Path
 
-    def disturbed(self, rtt_ms: float) -> str:
+    def disturbed(self, situation: Situation) -> str:
         """Disturbance of the run by the machine; empty where there was none."""
+        rtt_ms = situation.rtt_ms
         off = statistics.median(self.timing.handshakes_ns) / (rtt_ms * 1e6) - 1
-        if self.drops:
+        if self.drops and not situation.loses:
             return f"{self.drops} packets lost"
         if abs(off) > _RTT_OFF:
             return f"handshake {off:+.1%} off"
@@ -70,7 +71,7 @@ def produce(plan: Plan, folder: Path, workshop: Path) -> list[str]:
     remarks = []
     for number in range(plan.runs):
         for name, situation in variants.items():
-            one, remark = _undisturbed(situation, workshop / f"{name}-{number}")
+            one, remark = _undisturbed(replace(situation, dice=number + 1), workshop / f"{name}-{number}")
             runs[name].append(one)
             if remark:
                 remarks.append(f"{plan.situation.name} {name}: {remark}")
@@ -100,7 +101,7 @@ def _undisturbed(situation: Situation, folder: Path) -> tuple[Run, str]:
     began = time.monotonic()
     for attempt in range(_ATTEMPTS):
         one = _timed(situation, run(situation.scenario(), folder.with_name(f"{folder.name}.{attempt}")))
-        if not (remark := one.disturbed(situation.rtt_ms)):
+        if not (remark := one.disturbed(situation)):
             return one, ""
         tried.append((one.drops, one.late_p99_us, attempt, one, remark))
         if time.monotonic() - began > _PATIENCE_S:

@@ -4,7 +4,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, fields, replace
 from typing import Any
 
-from tests.tools.lab.scenario import BIG_WINDOW, PORT, RECEIVER, SENDER, Connection, Host, Scenario, script
+from tests.tools.lab.scenario import BIG_WINDOW, PORT, RECEIVER, SENDER, Connection, Host, Rule, Scenario, script
 
 _HOP_US = 30
 """Delay that the forwarder, two veth pairs and a wake-up add to each way, on the machine that made the fixtures."""
@@ -19,7 +19,8 @@ class Situation:
     of the lab's network is the server, or with `upload` the client: its capture is the pair's, `initcwnd`, `sndbuf`,
     `one_segment`, `nodelay` and `idle_restart` are its own; `rcvbuf` and `roomy` are the other end's. None of a buffer
     is the kernel's own choice. `roomy` is a receive window that never binds, else the kernel's own with its autotuning.
-    `rate` is the narrowest link's, in bits per second, from the sender on, behind `queue` bytes.
+    `rate` is the narrowest link's, in bits per second, from the sender on, behind `queue` bytes. `loss` is the share of
+    the sender's segments that the path loses, as `dice` fall.
     `one_segment` is what stacks without segmentation offload do: each buffer of the send queue holds one segment.
     """
 
@@ -42,6 +43,8 @@ class Situation:
     delayed_ack: bool = True
     rate: float = 0
     queue: int = 0
+    loss: float = 0
+    dice: int = 1
     control: str = "cubic"
     family: int = 4
 
@@ -50,6 +53,11 @@ class Situation:
         """Address and port of the service."""
         return (RECEIVER if self.upload else SENDER)[self.family], PORT
 
+    @property
+    def loses(self) -> bool:
+        """True where a run without a lost packet is an exception."""
+        return self.loss > 0 or self.queue > 0
+
     def figures(self) -> dict[str, Any]:
         """Those that are not the defaults."""
         return {one.name: getattr(self, one.name) for one in fields(self)[2:] if getattr(self, one.name) != one.default}
@@ -57,9 +65,11 @@ class Situation:
     def scenario(self) -> Scenario:
         """Scenario for the lab: nothing reads the kernel's state beside it, and only the sender is captured."""
         sends, reads = self._host(sends=True), self._host(sends=False)
+        rules = (Rule("drop", first=0, chance=self.loss),) if self.loss else ()
         return Scenario(
             self.name, self.why, (self._connection(),), round(self.rtt_ms * 500) - _HOP_US, family=self.family,
-            sender=sends, receiver=reads, rate_a=self.rate, queue_a=self.queue, taps=(), sample_us=0, snaplen=96,
+            sender=sends, receiver=reads, rate_a=self.rate, queue_a=self.queue, rules=rules, seed=self.dice, taps=(),
+            sample_us=0, snaplen=96,
             limit_s=90, watched=("sender",),
         )  # fmt: skip
 
@@ -135,6 +145,7 @@ _KNOBS: dict[str, Callable[[str], dict[str, Any]]] = {
     "rate": lambda value: {"rate": _number(value)},
     "think": lambda value: {"think_ms": int(_number(value))},
     "reuse-connection": lambda value: {"reuse": value != "0"},
+    "loss": lambda value: {"loss": _number(value)},
 }
 """Figure of the situation that each change of `tcpstall whatif --set` sets."""
 
@@ -166,7 +177,8 @@ def applied(situation: Situation, change: str) -> list[str]:
             "rtt": f"the path: {value} round trip",
             "rate": f"the path: {value} per second",
             "think": f"client: {value} between exchanges",
-            "reuse-connection": "client: one connection for all exchanges",
+            "reuse-connection": f"client: {'one connection for all exchanges' if value != '0' else 'a new connection each time'}",
+            "loss": f"the path: loses {value} of the segments",
         }
         done.append(words[knob])
     return done

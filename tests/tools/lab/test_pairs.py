@@ -12,11 +12,12 @@ from typing import Any
 import pytest
 
 import tcpstall
+from tests.tools.lab import hard_pairs
 from tests.tools.lab.namespaces import obstacle
 from tests.tools.lab.pairing import produce, slug
 from tests.tools.lab.pairs import Plan, plans
 from tests.tools.lab.scenario import SENDER
-from tests.tools.lab.situation import KNOBS, Situation, changed
+from tests.tools.lab.situation import KNOBS, Situation, applied, changed
 from tests.tools.lab.timing import by_capture
 from tests.tools.lab.vary import varied_plan
 
@@ -148,9 +149,32 @@ def test_drawn_anew_it_is_the_same_kind_of_situation(name: str) -> None:
     assert plan.situation.figures().keys() - drawn_anew == drawn.situation.figures().keys() - drawn_anew
 
 
-def test_the_list_of_pairs_needs_no_root() -> None:
+def test_each_hard_pair_changes_something_and_can_be_described() -> None:
+    hard = hard_pairs.plans()
+    assert len({plan.situation.name for plan in hard}) == len(hard)
+    assert not {plan.situation.name for plan in hard} & PLANS.keys()
+    for plan in hard:
+        for change in plan.changes:
+            assert len(applied(plan.situation, change)) == len(change.split())
+            useless = plan.situation.name.startswith("bbr") and change == "loss=0"
+            assert (changed(plan.situation, change) != plan.situation) is not useless
+
+
+@pytest.mark.skipif(obstacle() is not None, reason=str(obstacle()))
+def test_a_pair_that_loses_packets_throws_other_dice_each_time(tmp_path: Path) -> None:
+    lossy = Situation("lossy", "100 KB at 10 ms", 10, response=(100_000,), loss=0.2)
+    produce(Plan(lossy, ("loss=0",), runs=2), tmp_path / "lossy", tmp_path / "workshop")
+    said = json.loads((tmp_path / "lossy" / "loss-0.json").read_text(encoding="ascii"))
+    assert said["before"]["repeated_bytes"] > 0
+    assert said["after"]["repeated_bytes"] == 0
+    spread = said["before"]["runs"]["transfer_ns"]
+    assert spread["min"] < spread["max"]
+
+
+@pytest.mark.parametrize("words", [["--pairs", "--list"], ["--pairs", "--hard", "--list"]], ids=" ".join)
+def test_the_list_of_pairs_needs_no_root(words: list[str]) -> None:
     done = subprocess.run(
-        [sys.executable, "-m", "tests.tools.lab", "--pairs", "--list"],
+        [sys.executable, "-m", "tests.tools.lab", *words],
         cwd=REPOSITORY,
         capture_output=True,
         text=True,

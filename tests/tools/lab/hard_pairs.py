@@ -1,0 +1,120 @@
+"""Pairs that a model of windows finds hard: loss, queues that overflow, growing windows, changes that slow."""
+
+from typing import Any
+
+from tests.tools.lab.pairs import Plan
+from tests.tools.lab.situation import Situation
+
+_K = 1024
+_OFF = "slow-start-after-idle=0"
+
+
+def _plan(changes: str, name: str, why: str, rtt_ms: float, size: int, *, runs: int = 3, ranked: bool = False,
+          **figures: Any) -> Plan:  # fmt: skip
+    figures.setdefault("response", (size,))
+    return Plan(Situation(name, why, rtt_ms, **figures), tuple(changes.split(", ")), runs, ranked)
+
+
+def _losses() -> list[Plan]:
+    """Each run throws the dice anew."""
+    return [
+        _plan("loss=0, initcwnd=40", "loss-500k-20ms", "500 KB at 20 ms, 1 % lost", 20, 500_000, runs=5, loss=0.01),
+        _plan(f"loss=0, initcwnd=40, {_OFF}", "loss-100k-30ms", "100 KB five times at 30 ms, 700 ms between, 1 % lost",
+              30, 100_000, runs=5, loss=0.01, exchanges=5, think_ms=700),
+        _plan("loss=0, rtt=20ms", "loss-1m-40ms-reno", "1 MB at 40 ms, reno, 0.5 % lost", 40, 1_000_000, runs=5,
+              loss=0.005, control="reno"),
+        _plan("loss=0, reuse-connection=1", "loss-new-15ms", "60 KB at 15 ms, a new connection each time, 2 % lost",
+              15, 60_000, runs=5, loss=0.02, exchanges=6, reuse=False),
+    ]  # fmt: skip
+
+
+def _queues() -> list[Plan]:
+    return [
+        _plan("initcwnd=40, rate=100Mbit, rtt=10ms", "queue-47k-20ms", "200 KB at 20 ms over 10 Mbit/s, 47 KB of queue",
+              20, 200_000, rate=10e6, queue=47_000),
+        _plan(f"initcwnd=60, rate=100Mbit, {_OFF}", "queue-60k-30ms",
+              "150 KB four times at 30 ms over 20 Mbit/s, 60 KB of queue", 30, 150_000, rate=20e6, queue=60_000,
+              exchanges=4, think_ms=800),
+        _plan("rate=50Mbit, initcwnd=20", "queue-100k-15ms", "3 MB at 15 ms over 25 Mbit/s, 100 KB of queue", 15,
+              3_000_000, rate=25e6, queue=100_000),
+    ]  # fmt: skip
+
+
+def _growing_windows() -> list[Plan]:
+    growing: dict[str, Any] = {"roomy": False}
+    return [
+        _plan("initcwnd=20, initcwnd=40, initcwnd=100", "win-512k-20ms", "512 KB at 20 ms, the kernel's window", 20,
+              512 * _K, ranked=True, **growing),
+        _plan(f"initcwnd=40, initcwnd=100, {_OFF}", "win-200k-50ms", "200 KB three times at 50 ms, 1 s between", 50,
+              200_000, exchanges=3, think_ms=1000, **growing),
+        _plan("reuse-connection=1, initcwnd=40, initcwnd=100", "win-new-12ms",
+              "150 KB at 12 ms, a new connection each time", 12, 150_000, exchanges=4, reuse=False, ranked=True,
+              **growing),
+        _plan("initcwnd=40, initcwnd=100", "win-2m-30ms", "2 MB at 30 ms, the kernel's window", 30, 2_000_000,
+              **growing),
+        _plan("initcwnd=60, rtt=60ms", "win-400k-40ms-up", "an upload of 400 KB at 40 ms", 40, 200, request=(400_000,),
+              upload=True, **growing),
+    ]  # fmt: skip
+
+
+def _send_buffers() -> list[Plan]:
+    return [
+        _plan(f"sndbuf=auto, initcwnd=40, nodelay=1, {_OFF}", "tso-16k-20ms", "300 KB three times, SO_SNDBUF 16 KB",
+              20, 300_000, exchanges=3, think_ms=600, sndbuf=16 * _K, ranked=True),
+        _plan("sndbuf=auto, sndbuf=96K, initcwnd=40", "tso-32k-30ms", "1 MB at 30 ms, SO_SNDBUF 32 KB", 30,
+              1_000_000, sndbuf=32 * _K, ranked=True),
+        _plan("sndbuf=auto, reuse-connection=1, initcwnd=40", "tso-new-15ms",
+              "120 KB at 15 ms, a new connection each time, SO_SNDBUF 16 KB", 15, 120_000, exchanges=4, reuse=False,
+              sndbuf=16 * _K, ranked=True),
+        _plan("sndbuf=auto, initcwnd=40", "tso-24k-25ms-up", "uploads of 250 KB at 25 ms, SO_SNDBUF 24 KB", 25, 200,
+              request=(250_000,), exchanges=2, upload=True, sndbuf=24 * _K),
+    ]  # fmt: skip
+
+
+def _small_writes() -> list[Plan]:
+    return [
+        _plan("reuse-connection=1, nodelay=1, initcwnd=20", "nagle-new-10ms",
+              "requests in two writes on a new connection each time at 10 ms", 10, 400, request=(200, 300),
+              upload=True, exchanges=8, reuse=False, ranked=True),
+        _plan("reuse-connection=1, nodelay=1, initcwnd=20", "nagle-new-response-15ms",
+              "head and body on a new connection each time at 15 ms", 15, 0, response=(250, 900), exchanges=8,
+              reuse=False, ranked=True),
+        _plan("reuse-connection=1, nodelay=0", "nodelay-new-12ms", "two writes without Nagle, new connections", 12, 400,
+              request=(200, 300), upload=True, exchanges=8, reuse=False, nodelay=True),
+        _plan("nodelay=1, initcwnd=40", "nagle-many-20ms", "thirty writes of 700 bytes at 20 ms", 20, 0,
+              response=(700,) * 30, exchanges=5),
+    ]  # fmt: skip
+
+
+def _for_the_worse() -> list[Plan]:
+    return [
+        _plan("sndbuf=16K, rcvbuf=16K, initcwnd=4, rtt=40ms", "worse-500k-20ms", "500 KB at 20 ms", 20, 500_000),
+        _plan("nodelay=0, reuse-connection=0, delayed-ack=0", "worse-writes-10ms", "two writes without Nagle at 10 ms",
+              10, 300, request=(200, 300), upload=True, exchanges=10, nodelay=True),
+        _plan("reuse-connection=0, slow-start-after-idle=1, initcwnd=4", "worse-idle-25ms",
+              "100 KB four times at 25 ms, no idle restart", 25, 100_000, exchanges=4, think_ms=600,
+              idle_restart=False),
+        _plan("sndbuf=32K, rate=20Mbit, sndbuf=16K", "worse-rate-20ms", "2 MB at 20 ms over 100 Mbit/s", 20,
+              2_000_000, rate=100e6),
+        _plan("rcvbuf=32K, sndbuf=256K", "worse-window-30ms", "700 KB at 30 ms, the kernel's window", 30, 700_000,
+              roomy=False),
+    ]  # fmt: skip
+
+
+def _bbr() -> list[Plan]:
+    return [
+        _plan("initcwnd=40, loss=0", "bbr-500k-30ms", "500 KB at 30 ms, BBR", 30, 500_000, control="bbr"),
+        _plan(f"{_OFF}, initcwnd=40", "bbr-100k-40ms", "100 KB three times at 40 ms, BBR", 40, 100_000, exchanges=3,
+              think_ms=800, control="bbr"),
+        _plan("reuse-connection=1, initcwnd=20", "bbr-new-20ms", "60 KB, a new connection each time, BBR", 20, 60_000,
+              exchanges=4, reuse=False, control="bbr"),
+        _plan("rate=100Mbit", "bbr-rate-20ms", "1 MB at 20 ms over 20 Mbit/s, BBR", 20, 1_000_000, rate=20e6,
+              control="bbr"),
+    ]  # fmt: skip
+
+
+def plans() -> list[Plan]:
+    """All of them; the repository keeps none, each is drawn."""
+    return [
+        *_losses(), *_queues(), *_growing_windows(), *_send_buffers(), *_small_writes(), *_for_the_worse(), *_bbr(),
+    ]  # fmt: skip
