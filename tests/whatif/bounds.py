@@ -15,15 +15,12 @@ LIFTED: dict[str, frozenset[str]] = {
     "reuse-connection": frozenset({Cause.HANDSHAKE, Cause.CWND_LIMITED}),
     "loss": frozenset({Cause.RETRANSMISSION, Cause.HANDSHAKE, Cause.CWND_LIMITED}),
     "think": frozenset({Cause.APP_LIMITED, "in-transit"}),
-    "rate": frozenset({Cause.BANDWIDTH_LIMITED}),
+    "rate": frozenset({Cause.BANDWIDTH_LIMITED, "sending"}),
 }
 """Owners of time by the change that takes it from them; of a pause the ledger takes a round trip for travel."""
 
 ALONE = frozenset({Cause.APP_LIMITED, Cause.CAPTURE_GAP})
 """Owners whose time has no round trip in it."""
-
-NO_BOTTLENECK = frozenset({"sending"})
-"""Owners of time that a faster link shortens where no queue ever stood before the slower one."""
 
 _ROUNDING_NS = 1_000
 
@@ -36,8 +33,6 @@ def owned_ns(forecast: Forecast, outcome: Outcome) -> int:
         whole = max(captured.transfer_ns, sum(captured.exchanges_ns)) if captured else 0
         return max(0, whole - sum(ledger.get(owner, 0) for owner in ALONE))
     owners = frozenset[str]().union(*(LIFTED[change.name] for change in outcome.changes))
-    if any(change.name == "rate" for change in outcome.changes) and not ledger.get(Cause.BANDWIDTH_LIMITED):
-        owners |= NO_BOTTLENECK
     return sum(span for owner, span in ledger.items() if owner in owners)
 
 

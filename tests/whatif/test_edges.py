@@ -153,6 +153,17 @@ def test_nagle_holds_writes_that_left_at_once(scene: Scene) -> None:
     assert played(scene, "nodelay=1", tap="client").outcome.saved_ns == 0
 
 
+def test_nagle_holds_the_second_write_of_a_new_connection(scene: Scene) -> None:
+    scene.handshake(rtt_ms=20)
+    scene.client_sends(200)
+    scene.client_sends(300)
+    scene.server_acks()
+    scene.server_sends(400)
+    scene.client_acks()
+    scene.closes()
+    assert played(scene, "nodelay=0", tap="client").outcome.saved_ns == pytest.approx(-20e6, rel=0.1)
+
+
 def test_the_peers_own_delay_of_acknowledgements_is_replayed(scene: Scene) -> None:
     scene.handshake(rtt_ms=10)
     for _ in range(6):
@@ -183,6 +194,18 @@ def test_a_prediction_of_a_lossy_transfer_covers_one_without_a_loss(scene: Scene
     transfer = played(scene, "initcwnd=40", tap="server").outcome.transfer
     lucky = played(scene, "initcwnd=40", "loss=0", tap="server").after_ms
     assert transfer.low_ns / 1e6 <= lucky <= transfer.high_ns / 1e6
+
+
+def test_where_losses_fall_decides_more_than_a_small_change(scene: Scene) -> None:
+    """A lost end costs a timeout; a larger initial window saves round trips alone."""
+    scene.handshake(rtt_ms=20)
+    scene.download(200_000, lose=(199_000,) * 3)
+    scene.closes()
+    assert played(scene, "loss=0", tap="server").outcome.saved_ns > 100e6
+    (forecast,) = whatif(scene.capture("server"), changes=[changes("initcwnd=40")]).forecasts
+    assert [one.refused for one in forecast.unpredicted] == ["luck"]
+    (useless,) = whatif(scene.capture("server"), changes=[changes("nodelay=1")]).forecasts
+    assert [outcome.saved_ns for outcome in useless.outcomes] == [0]
 
 
 def test_where_the_flow_that_lost_most_is_refused_another_is_predicted(scene: Scene) -> None:

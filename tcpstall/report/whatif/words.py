@@ -36,6 +36,7 @@ REFUSALS = {
     "shared-line": "other flows between the same hosts filled the line too; the model replays one flow on a line",
     "hidden-limit": "the change reaches a limit of the send buffer that the capture does not show",
     "new-connections": "the model does not split a connection into several",
+    "luck": "where the path's losses fall decides more than the change does",
     "endless": "the replay with the change does not end",
 }
 

@@ -167,6 +167,7 @@ def applied(situation: Situation, change: str) -> list[str]:
     done = []
     for one in change.split():
         knob, _, value = one.partition("=")
+        kept = "one connection for all exchanges" if value != "0" else "a new connection each time"
         words = {
             "initcwnd": f"{sender}: ip route change 10.77.0.0/24 dev eth0 initcwnd {value}",
             "sndbuf": f"{sender}: setsockopt(SO_SNDBUF, {value})" if value != "auto" else f"{sender}: no SO_SNDBUF",
@@ -177,7 +178,7 @@ def applied(situation: Situation, change: str) -> list[str]:
             "rtt": f"the path: {value} round trip",
             "rate": f"the path: {value} per second",
             "think": f"client: {value} between exchanges",
-            "reuse-connection": f"client: {'one connection for all exchanges' if value != '0' else 'a new connection each time'}",
+            "reuse-connection": f"client: {kept}",
             "loss": f"the path: loses {value} of the segments",
         }
         done.append(words[knob])

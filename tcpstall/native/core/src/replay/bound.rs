@@ -77,9 +77,7 @@ fn addressed(record: &Record, change: &Change) -> Vec<(Owner, Nanos)> {
         "reuse-connection" => &[Cause::Handshake, Cause::CwndLimited],
         "loss" => &[Cause::Retransmission],
         "think" => &[Cause::AppLimited],
-        "rate" if ledger.of(Owner::Waiting(Cause::BandwidthLimited)) > Nanos::ZERO => &[Cause::BandwidthLimited],
-        // No queue ever stood there, but the same bytes pass in less time.
-        "rate" => return vec![(Owner::Sending, ledger.of(Owner::Sending))],
+        "rate" => &[Cause::BandwidthLimited],
         _ => &[],
     };
     let mut owners: Vec<_> =
@@ -87,6 +85,8 @@ fn addressed(record: &Record, change: &Change) -> Vec<(Owner, Nanos)> {
     match change.name {
         "loss" => owners.extend(consequences(record)),
         "think" => owners.push((Owner::InTransit, taken_for_travel(record))),
+        // The same bytes pass in less time.
+        "rate" => owners.push((Owner::Sending, ledger.of(Owner::Sending))),
         _ => {}
     }
     owners

@@ -4,7 +4,9 @@ use serde::Serialize;
 
 use super::record::Record;
 use super::recover::{Refusal, shares};
-use super::setup::{BufferLevel, Earlier, HostSetup, Reuse, Setup, UNLIMITED, WindowOpening};
+use super::setup::{
+    BufferLevel, Earlier, HostSetup, LARGEST_WINDOW, QueueDepth, Reuse, Setup, UNLIMITED, WindowGrowth, WindowOpening,
+};
 use crate::flow::End;
 use crate::sender::timers::TICK;
 use crate::time::Nanos;
@@ -60,8 +62,10 @@ pub struct Change {
 /// Largest window field without a scale, with which a connection begins (the middle value of Linux's tcp_rmem gives as
 /// much).
 const FIRST_WINDOW: i64 = 65_535;
-/// Largest window of Linux: half of tcp_rmem's largest value, 6 MB.
-const LARGEST_WINDOW: i64 = 3 << 20;
+/// Longest time of a reader for data that has arrived.
+const READ_AT_ONCE: Nanos = Nanos::from_millis(2);
+/// Segments of a round trip beyond which Linux lets a window grow (tcp_init_buffer_space).
+const FIRST_FLIGHT: i64 = 10;
 /// Largest buffer of one TSO frame (Linux GSO_LEGACY_MAX_SIZE): once begun it is filled, whatever the limit.
 const LARGEST_FRAME: i64 = 65_536;
 /// Payload in flight per byte of SO_SNDBUF on a kernel with one segment per buffer: 2 · 1448 / 2304, one segment more
@@ -89,8 +93,17 @@ impl Change {
 
     /// Applies the change to a setup, in one view of its unknown effects.
     pub fn apply(&self, setup: &mut Setup, view: View) {
+        if view == View::Doubtful {
+            // Nothing says that much more would have fitted into the queue than once stood there.
+            for queue in setup.ends.iter_mut().filter_map(|end| end.queue.as_mut()).filter(|queue| !queue.overflowed) {
+                *queue = QueueDepth { bytes: queue.bytes + queue.bytes / 4, overflowed: true };
+            }
+        }
         let value = self.value.unwrap_or(0);
         let each = |setup: &mut Setup, change: &dyn Fn(&mut HostSetup)| setup.ends.iter_mut().for_each(change);
+        if view == View::Hopeful && self.widens() {
+            setup.ends.iter_mut().filter(|end| end.is_irregular()).for_each(|end| end.send_buffer.clear());
+        }
         match self.name {
             "initcwnd" => each(setup, &|end| end.initial_window = value.clamp(1, 1 << 20) as u32),
             "sndbuf" => each(setup, &|end| {
@@ -99,6 +112,7 @@ impl Change {
             "rcvbuf" => each(setup, &|end| {
                 let size = self.value.map(|size| whole_segments(size, end.mss));
                 receive_buffer(&mut end.openings, size, view);
+                end.growth = tuned(end).filter(|_| size.is_none() && view == View::Likely);
                 if view == View::Doubtful && end.send_buffer.is_empty() && end.most_out < LARGEST_FRAME {
                     end.send_buffer = vec![hidden_buffer(end)];
                 }
@@ -116,7 +130,10 @@ impl Change {
             "delayed-ack" => each(setup, &|end| end.delayed_ack = Nanos(value)),
             "reuse-connection" if value == 1 => setup.reuse = reuse(setup, view),
             "loss" => {
-                each(setup, &|end| end.losses.clear());
+                each(setup, &|end| {
+                    end.losses.clear();
+                    end.queue = None;
+                });
                 setup.lost_handshakes = 0;
             }
             "think" => each(setup, &|end| {
@@ -139,12 +156,22 @@ impl Change {
         }
     }
 
-    /// True if the change sets a limit that the flow never reached, so that its effect is a guess.
+    /// True if the change sets or meets a limit that the capture does not show, so that its effect is a guess.
     pub fn sets_hidden_limit(&self, setup: &Setup) -> bool {
+        // Large frames filled the buffer by irregular amounts, known where the capture had them and nowhere else.
+        let sized = self.name == "sndbuf" && self.value.is_some();
+        if (sized || self.widens()) && setup.ends.iter().any(HostSetup::is_irregular) {
+            return true;
+        }
         let Some(size) = self.value.filter(|_| self.name == "sndbuf") else { return false };
         let binds =
             |end: &HostSetup| end.send_buffer.is_empty() && (size as f64 * ONE_SEGMENT_EACH) < end.most_out as f64;
         setup.ends.iter().any(binds)
+    }
+
+    /// True if the change lets a sender send more at once.
+    fn widens(&self) -> bool {
+        matches!((self.name, self.value), ("initcwnd" | "reuse-connection", _) | ("slow-start-after-idle", Some(0)))
     }
 
     /// True if the change only lifts a limit, so that nothing takes longer than before.
@@ -162,11 +189,19 @@ impl Change {
         } || self.name == "sndbuf" && end.send_buffer.is_empty())
             && !self.sets_hidden_limit(setup)
     }
+}
 
-    /// True if the change affects whole round trips, so that its error is at least part of one.
-    pub fn is_structural(&self) -> bool {
-        matches!(self.name, "initcwnd" | "sndbuf" | "rcvbuf" | "rtt" | "reuse-connection" | "slow-start-after-idle")
-    }
+/// Growth of a window that its receiver tunes: as in the capture, or as Linux does it.
+fn tuned(end: &HostSetup) -> Option<WindowGrowth> {
+    let enough = FIRST_FLIGHT * end.mss;
+    let usual = WindowGrowth { first: FIRST_WINDOW, enough, slope: 2.0, most: LARGEST_WINDOW };
+    let seen = |seen: WindowGrowth| WindowGrowth {
+        first: seen.first.max(FIRST_WINDOW),
+        most: seen.most.max(LARGEST_WINDOW),
+        ..seen
+    };
+    let pauses = end.reads.is_some() || end.openings.iter().any(|opening| opening.after > READ_AT_ONCE);
+    Some(end.growth.map_or(usual, seen)).filter(|_| !pauses)
 }
 
 fn reuse(setup: &Setup, view: View) -> Option<Reuse> {

@@ -4,14 +4,17 @@ use serde::Serialize;
 
 use super::bound::Bound;
 use super::change::{Change, View};
+use super::fit::fit;
+use super::gain::unreplayed;
 use super::luck;
 use super::model::{Played, play};
 use super::record::Record;
-use super::recover::{RecoveredSetup, Refusal, recover};
+use super::recover::{RecoveredSetup, Refusal, recover, shares};
 use super::remedies;
-use super::setup::{HostSetup, Setup};
+use super::setup::Setup;
 use super::sizing::{Sizing, sizing};
 use super::times::Times;
+use crate::flow::End;
 use crate::time::Nanos;
 
 /// Events of all replays of one flow together; a flow that needs more is refused.
@@ -23,16 +26,12 @@ const FITS: (f64, i64) = (0.3, 2);
 const HOSTS: Nanos = Nanos::from_millis(1);
 /// Smallest margin of a prediction, as a share of it.
 const LEAST_MARGIN: f64 = 0.02;
+/// Distance of replays with losses elsewhere, as a share of the likeliest, from which luck can decide.
+const MUCH_LUCK: f64 = 0.3;
 /// Error of a replay from the unknown times inside a round trip, in round trips.
 const INSIDE: f64 = 0.1;
-/// Round trips by which another reading of a capture must fit better than the usual one.
-const CLEARLY: f64 = 1.2;
 /// Largest distance of the views of a limit that the flow never reached, as a share of the time or one round trip.
 const HIDDEN: f64 = 0.15;
-/// Distance from the captured times, as a share of them, within which one level of the send buffer fits.
-const LEVEL: f64 = 0.05;
-/// Error in round trips where a change affects whole round trips.
-const STRUCTURAL: f64 = 1.0;
 
 /// A span and its expected bounds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
@@ -125,8 +124,11 @@ impl Forecast {
         let captured = Times { transfer_ns: recovered.transfer, exchanges_ns: exchanges };
         let fitted = fit(recovered.setup, &captured);
         self.captured = Some(captured.clone());
+        // Others that filled the line are a better reason than that the replay without them is too quick.
+        let shared = End::BOTH.into_iter().any(|end| shares(record, end));
+        let misfit = if shared { Refusal::SharedLine } else { Refusal::DoesNotFit };
         let Some((setup, played)) = fitted else {
-            self.refused = Some(Refusal::DoesNotFit);
+            self.refused = Some(misfit);
             return;
         };
         let base = Base { record, whole: Whole::of(&setup), setup, captured, played };
@@ -134,7 +136,7 @@ impl Forecast {
         self.replayed = Some(base.played.times());
         self.error_ns = Some(error);
         if !base.fits() {
-            self.refused = Some(Refusal::DoesNotFit);
+            self.refused = Some(misfit);
             return;
         }
         let called_for = || remedies::called_for(record, &base.setup).into_iter().map(|change| vec![change]).collect();
@@ -162,65 +164,6 @@ impl ChangeEffect {
     /// True if the change saves time: a change that saves nothing is no advice.
     fn saves(&self, unchanged: &Played) -> bool {
         self.saved_ns > Nanos::ZERO || self.saved_ns == Nanos::ZERO && self.transfer.expected_ns < unchanged.transfer
-    }
-}
-
-impl Played {
-    fn times(&self) -> Times {
-        Times { transfer_ns: self.transfer, exchanges_ns: self.exchanges.clone() }
-    }
-
-    fn no_longer_than(mut self, other: &Played) -> Played {
-        self.transfer = self.transfer.min(other.transfer);
-        self.exchanges.iter_mut().zip(&other.exchanges).for_each(|(own, other)| *own = (*own).min(*other));
-        self
-    }
-
-    /// This replay, with its gain over `from` limited to the gain of `changed` over `unchanged`.
-    fn gaining_no_more(mut self, from: &Played, unchanged: &Played, changed: &Played) -> Played {
-        let least = |from: Nanos, unchanged: Nanos, changed: Nanos| from - (unchanged - changed).or_zero();
-        self.transfer = self.transfer.max(least(from.transfer, unchanged.transfer, changed.transfer));
-        let others = from.exchanges.iter().zip(&unchanged.exchanges).zip(&changed.exchanges);
-        for (own, ((from, unchanged), changed)) in self.exchanges.iter_mut().zip(others) {
-            *own = (*own).max(least(*from, *unchanged, *changed));
-        }
-        self
-    }
-
-    /// Time that the client waited, without its own pauses between exchanges.
-    fn waited(&self) -> Nanos {
-        let exchanges = self.exchanges.iter().fold(Nanos::ZERO, |sum, span| sum + *span);
-        if self.exchanges.is_empty() { self.transfer } else { exchanges }
-    }
-
-    /// Distance from the captured times, over the transfer and all exchanges.
-    fn distance(&self, captured: &Times) -> i64 {
-        let exchanges = self.exchanges.iter().zip(&captured.exchanges_ns).map(|(own, was)| (*own - *was).0.abs());
-        (self.transfer - captured.transfer_ns).0.abs() + exchanges.sum::<i64>()
-    }
-}
-
-/// Decides whether idle periods lower the window, which a capture does not show directly. They do unless the replay
-/// fits clearly better without.
-fn fit(setup: Setup, captured: &Times) -> Option<(Setup, Played)> {
-    let usual = play(&setup)?;
-    if setup.ends.iter().any(|end| !end.send_buffer.is_empty()) {
-        // A limiting buffer hides the effect of the window. One level for all data moves with a change, levels by
-        // offset do not.
-        let mut level = setup.clone();
-        level.ends.iter_mut().for_each(HostSetup::level_buffer);
-        let allowed = setup.rtt.max(captured.transfer_ns.scaled(LEVEL)).0;
-        return match play(&level) {
-            Some(played) if played.distance(captured) <= usual.distance(captured).max(allowed) => Some((level, played)),
-            _ => Some((setup, usual)),
-        };
-    }
-    let mut other = setup.clone();
-    other.ends.iter_mut().for_each(|end| end.idle_restart = false);
-    let clear = setup.rtt.scaled(CLEARLY).0;
-    match play(&other) {
-        Some(played) if played.distance(captured) + clear < usual.distance(captured) => Some((other, played)),
-        _ => Some((setup, usual)),
     }
 }
 
@@ -255,7 +198,7 @@ impl Base<'_> {
     /// Approximate number of events in all replays for these sets of changes.
     fn events(&self, sets: &[Vec<Change>]) -> u64 {
         let whole = self.whole.as_ref().map_or(0, |whole| whole.played.events);
-        let turns = if self.whole.is_some() { luck::TURNS } else { 0 };
+        let turns = luck::BESIDE + if self.whole.is_some() { luck::TURNS } else { 0 };
         let once = (self.played.events + whole) * View::ALL.len() as u64 + self.played.events * turns + whole;
         once.saturating_mul(sets.len() as u64)
     }
@@ -278,6 +221,7 @@ impl Base<'_> {
         }
         let lifts = changes.iter().all(|change| change.only_lifts(&self.setup));
         let bound = Bound::of(self.record, &self.captured, changes);
+        let missing = unreplayed(self.record, &self.captured, &self.played, changes);
         let mut bounded = [false; View::ALL.len()];
         let mut saved = [Nanos::ZERO; View::ALL.len()];
         let views = View::ALL.map(|view| {
@@ -286,6 +230,7 @@ impl Base<'_> {
                 played = played.no_longer_than(&self.played);
             }
             saved[view as usize] = (self.played.waited() - played.waited()).min(bound.owned());
+            played = played.longer(&missing);
             let cut = bound.hold(&mut played, &self.played, &self.captured);
             bounded[view as usize] = cut > self.captured.transfer_ns.scaled(LEAST_MARGIN);
             Some((rtt, played))
@@ -298,16 +243,21 @@ impl Base<'_> {
         if guess > close.0 && changes.iter().any(|change| change.sets_hidden_limit(&self.setup)) {
             return Err(Refusal::HiddenLimit);
         }
-        let structural = changes.iter().any(Change::is_structural);
-        let inside = rtt.scaled(if structural { STRUCTURAL } else { INSIDE });
+        let inside = rtt.scaled(INSIDE);
         let luck = self.luck(changes);
-        let all: Vec<&Played> = [&hopeful, &likely, &doubtful].into_iter().chain(&luck).collect();
+        if self.is_luck(&likely, &luck) {
+            return Err(Refusal::Luck);
+        }
+        let near = self.near(changes, &bound, lifts, &missing);
+        let all: Vec<&Played> = [&hopeful, &likely, &doubtful].into_iter().chain(&luck).chain(&near).collect();
+        let lacking = missing.transfer_ns > Nanos::ZERO;
         let expected = |own: Nanos, was: Nanos, of: &dyn Fn(&Played) -> Nanos| {
             let likely = of(&likely);
             let error = Nanos((own - was).0.abs());
-            let margin = error.max(likely.scaled(LEAST_MARGIN)).max(inside);
-            let low = all.iter().map(|played| of(played)).min().unwrap_or(likely) - margin;
-            let high = all.iter().map(|played| of(played)).max().unwrap_or(likely) + margin;
+            let least = likely.scaled(LEAST_MARGIN).max(inside);
+            let (below, above) = (error.max(least), if lacking { least } else { error.max(least) });
+            let low = all.iter().map(|played| of(played)).min().unwrap_or(likely) - below;
+            let high = all.iter().map(|played| of(played)).max().unwrap_or(likely) + above;
             // Every request with its answer takes a round trip.
             let low = low.max(rtt.min(likely));
             Expected { expected_ns: likely, low_ns: low, high_ns: high }
@@ -335,6 +285,36 @@ impl Base<'_> {
             play(&setup)
         });
         changed.collect()
+    }
+
+    /// True if the replays with losses elsewhere, of which the last has none, differ by more than the change saves, and by
+    /// much. Of a change without effect that is said.
+    fn is_luck(&self, likely: &Played, luck: &[Played]) -> bool {
+        let Some((_, elsewhere)) = luck.split_last() else { return false };
+        let waited = || elsewhere.iter().chain([likely]).map(Played::waited);
+        let (Some(least), Some(most)) = (waited().min(), waited().max()) else { return false };
+        let effect = Nanos((self.played.waited() - likely.waited()).0.abs());
+        let any = effect > self.played.waited().scaled(LEAST_MARGIN);
+        any && most - least > effect && most - least > likely.waited().scaled(MUCH_LUCK)
+    }
+
+    /// The likeliest replays with the changes where the limits are a little smaller and larger: a round trip more or less
+    /// where the data just fits.
+    fn near(&self, changes: &[Change], bound: &Bound, lifts: bool, missing: &Times) -> Vec<Played> {
+        let changed = luck::beside(|| {
+            let mut setup = self.setup.clone();
+            changes.iter().for_each(|change| change.apply(&mut setup, View::Likely));
+            setup
+        });
+        let played = changed.filter_map(|setup| play(&setup)).map(|mut played| {
+            if lifts {
+                played = played.no_longer_than(&self.played);
+            }
+            played = played.longer(missing);
+            bound.hold(&mut played, &self.played, &self.captured);
+            played
+        });
+        played.collect()
     }
 
     /// The replay with the changes. Only a path without losses removes a loss: any other change gains no more than it

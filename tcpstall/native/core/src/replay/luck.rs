@@ -1,6 +1,8 @@
-//! Moves losses to other data: a changed transfer meets the path's losses elsewhere.
+//! Varies what a capture does not show exactly: a changed transfer meets the path's losses elsewhere, and other limits
+//! are known to a few percent.
 
-use super::setup::{HostSetup, Setup};
+use super::setup::{HostSetup, QueueDepth, Setup, UNLIMITED, WindowGrowth};
+use crate::sender::timers::TICK;
 
 /// Places that the losses take by turns, evenly apart, the captured one among them.
 const PLACES: i64 = 4;
@@ -22,4 +24,33 @@ fn turns(end: &mut HostSetup, turn: i64) {
         loss.at = (loss.at + bytes / PLACES * turn) % bytes;
     }
     end.losses.sort_by_key(|loss| loss.at);
+}
+
+/// Replays with other limits, beside the likeliest.
+pub(super) const BESIDE: u64 = 2;
+/// Error of a window or buffer that was recovered, as a share of it.
+const KNOWN: f64 = 0.05;
+
+/// The setup with all windows and buffers a little smaller, and a little larger.
+pub(super) fn beside(setup: impl Fn() -> Setup) -> impl Iterator<Item = Setup> {
+    [1.0 - KNOWN, 1.0 + KNOWN].into_iter().map(move |share| {
+        let mut setup = setup();
+        setup.ends.iter_mut().for_each(|end| resized(end, share));
+        setup
+    })
+}
+
+fn resized(end: &mut HostSetup, share: f64) {
+    let sized = |bytes: i64| (bytes as f64 * share) as i64;
+    let window = i64::from(end.initial_window);
+    let other = if share < 1.0 { sized(window).min(window - 1) } else { sized(window).max(window + 1) };
+    end.initial_window = other.max(1) as u32;
+    for level in end.send_buffer.iter_mut().filter(|level| level.full < UNLIMITED) {
+        (level.full, level.wake) = (sized(level.full), sized(level.wake));
+    }
+    end.queue = end.queue.map(|queue| QueueDepth { bytes: sized(queue.bytes), ..queue });
+    if end.delayed_ack > TICK {
+        end.delayed_ack = if share < 1.0 { end.delayed_ack - TICK } else { end.delayed_ack + TICK };
+    }
+    end.growth = end.growth.map(|growth| WindowGrowth { first: sized(growth.first), ..growth });
 }

@@ -6,7 +6,9 @@
 
 mod bound;
 pub mod change;
+mod fit;
 pub mod forecast;
+mod gain;
 mod luck;
 pub mod model;
 pub mod record;

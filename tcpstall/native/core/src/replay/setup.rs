@@ -17,6 +17,9 @@ pub struct WriteStep {
 /// More than any buffer holds (RFC 7323 §2.3 limits the flight to 1 GiB).
 pub const UNLIMITED: i64 = 1 << 30;
 
+/// Largest window of Linux: half of tcp_rmem's largest value, 6 MB.
+pub const LARGEST_WINDOW: i64 = 3 << 20;
+
 /// Observed levels of a send buffer during part of the data: a writer fills it, and is woken when enough is free.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct BufferLevel {
@@ -26,6 +29,31 @@ pub struct BufferLevel {
     pub full: i64,
     /// Payload at or below which the writer is woken, bytes (Linux sk_stream_write_space: two thirds).
     pub wake: i64,
+}
+
+/// The queue before the bottleneck.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct QueueDepth {
+    /// Bytes that stood there at most.
+    pub bytes: i64,
+    /// Losses fell where the queue was full, so that it holds no more; otherwise it may be deeper.
+    pub overflowed: bool,
+}
+
+/// Growth of a window that its receiver tunes: it starts after the first round trip that brought much.
+///
+/// Linux tcp_rcv_space_adjust compares the data of a round trip with that of the fastest one before, ten segments at
+/// first (tcp_init_buffer_space); tcp_grow_window then opens the window by two bytes for each that arrives.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct WindowGrowth {
+    /// The window before, bytes.
+    pub first: i64,
+    /// Bytes of a round trip after whose end the window grows.
+    pub enough: i64,
+    /// Growth for each byte that arrives from then on, bytes.
+    pub slope: f64,
+    /// The largest window, bytes.
+    pub most: i64,
 }
 
 /// Data of one packet on the wire that the path lost.
@@ -75,15 +103,25 @@ pub struct HostSetup {
     pub delayed_ack: Nanos,
     /// Windows that it announces for the peer's data, in order.
     pub openings: Vec<WindowOpening>,
+    /// Growth of these windows, where the receiver tunes them.
+    pub growth: Option<WindowGrowth>,
     /// Largest flight, bytes: no limit beyond it is known.
     pub most_out: i64,
     /// Rate at which its application reads while it lags, bytes per second.
     pub reads: Option<f64>,
     /// Rate of the bottleneck for its data, payload bytes per second.
     pub rate: Option<f64>,
+    /// The queue before that bottleneck, where it is known; full, it loses data.
+    pub queue: Option<QueueDepth>,
 }
 
 impl HostSetup {
+    /// True if its send buffer held different amounts at different data.
+    pub fn is_irregular(&self) -> bool {
+        let known = || self.send_buffer.iter().map(|level| level.full).filter(|full| *full < UNLIMITED);
+        known().min() < known().max()
+    }
+
     /// The level of its send buffer for the next byte to be written; `past` a level from which it has just been woken.
     pub fn level(&self, written: i64, past: bool) -> Option<&BufferLevel> {
         let counts = |level: &BufferLevel| level.until < written || past && level.until == written;

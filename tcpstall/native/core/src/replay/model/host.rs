@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::board::Board;
+use super::growth::GrowthState;
 use super::repair::Repair;
 use super::{Packet, World};
 use crate::flow::End;
@@ -90,6 +91,7 @@ pub(super) struct Host {
     pub(super) own_edge: i64,
     /// Window at the end of the connection's earlier use.
     pub(super) grown: i64,
+    pub(super) growth: GrowthState,
     pub(super) opened: usize,
     pub(super) wanted_edge: i64,
     /// The time of the reader's next progress is known.
@@ -149,6 +151,7 @@ impl Host {
             last_heard: Nanos::ZERO,
             own_edge: 0,
             grown: 0,
+            growth: GrowthState::default(),
             opened: 0,
             wanted_edge: 0,
             room_set: false,

@@ -3,6 +3,7 @@
 
 mod ack;
 mod board;
+mod growth;
 mod host;
 mod receive;
 mod repair;
@@ -13,6 +14,7 @@ mod write;
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
+pub use self::growth::NEXT_ROUND;
 use self::host::{FIRST, Host};
 pub use self::write::WRITTEN_AHEAD;
 use super::setup::{Loss, Setup};
@@ -96,6 +98,10 @@ impl World<'_> {
         let mut wait = Nanos::ZERO;
         if let Some(rate) = self.setup.ends[from].rate.filter(|_| packet.bytes > 0) {
             let begin = self.busy_until[from].max(self.now);
+            let queued = ((begin - self.now).0 as f64 * rate / 1e9) as i64 + packet.bytes;
+            if self.setup.ends[from].queue.is_some_and(|queue| queue.overflowed && queued > queue.bytes) {
+                return;
+            }
             self.busy_until[from] = begin + Nanos((packet.bytes as f64 / rate * 1e9) as i64);
             wait = self.busy_until[from] - self.now;
         }

@@ -2,7 +2,7 @@
 
 use super::host::{CONVERSATION, FIRST, Host};
 use super::{Event, Packet, World};
-use crate::replay::setup::WindowOpening;
+use crate::replay::setup::{WindowGrowth, WindowOpening};
 use crate::time::Nanos;
 
 /// Window of a receiver that never announced one: the largest that any sender may use (RFC 7323 §2.3).
@@ -28,6 +28,9 @@ impl Host {
         if self.rcv_nxt > before {
             self.arrivals.push((self.rcv_nxt, world.now));
             self.unacknowledged += self.rcv_nxt - before;
+            if let Some(growth) = self.tuned(world) {
+                self.growth.arrives(growth, world.now, before, world.setup.rtt);
+            }
             self.announce(world);
         }
         if self.must_acknowledge || self.unacknowledged > self.rcv_mss {
@@ -135,11 +138,19 @@ impl Host {
         self.reads(world);
     }
 
+    /// Growth of the window; one of a connection used before has grown.
+    fn tuned(&self, world: &World<'_>) -> Option<WindowGrowth> {
+        self.setup(world).growth.filter(|_| !self.is_used())
+    }
+
     /// Moves the edge at the rate at which the application reads.
     fn reads(&mut self, world: &mut World<'_>) {
-        let moved = self.wanted_edge - self.own_edge;
+        let wanted = self
+            .tuned(world)
+            .map_or(self.wanted_edge, |growth| self.growth.edge(growth, self.rcv_nxt, self.wanted_edge));
+        let moved = wanted - self.own_edge;
         let Some(rate) = self.setup(world).reads.filter(|_| self.own_edge > 0 && moved > 0) else {
-            self.own_edge = self.own_edge.max(self.wanted_edge);
+            self.own_edge = self.own_edge.max(wanted);
             return;
         };
         let since = (world.now - self.edge_time).0 as f64 / 1e9;
@@ -149,10 +160,10 @@ impl Host {
             self.own_edge += step;
             self.edge_time = world.now;
         }
-        if self.wanted_edge > self.own_edge && !self.room_set {
+        if wanted > self.own_edge && !self.room_set {
             // Only one such event is pending at a time: otherwise each announcement would add another.
             self.room_set = true;
-            let next = (self.wanted_edge - self.own_edge).min(2 * self.rcv_mss.max(1));
+            let next = (wanted - self.own_edge).min(2 * self.rcv_mss.max(1));
             let span = Nanos((next as f64 / rate * 1e9) as i64 + 1) - (world.now - self.edge_time);
             world.after(span.or_zero(), Event::Read(self.end));
         }

@@ -2,7 +2,9 @@
 
 use super::*;
 use crate::replay::change::{Change, View};
-use crate::replay::setup::{BufferLevel, Earlier, HostSetup, Reuse, Span, WindowOpening, WriteStep};
+use crate::replay::setup::{
+    BufferLevel, Earlier, HostSetup, QueueDepth, Reuse, Span, WindowGrowth, WindowOpening, WriteStep,
+};
 
 const RTT: Nanos = Nanos::from_millis(100);
 
@@ -19,9 +21,11 @@ fn end(steps: Vec<WriteStep>) -> HostSetup {
         losses: Vec::new(),
         delayed_ack: Nanos::from_millis(40),
         openings: vec![WindowOpening { arrived: 1, edge: 1 << 24, after: Nanos::ZERO }],
+        growth: None,
         most_out: 0,
         reads: None,
         rate: None,
+        queue: None,
     }
 }
 
@@ -154,6 +158,34 @@ fn a_flow_of_a_hundred_thousand_segments_is_played() {
     setup.ends[1].losses = (1..40).map(|at| Loss { at: at * 2_000_500, times: 1 }).collect();
     let played = play(&setup).expect("it ends");
     assert!(played.sent_again >= 39);
+}
+
+#[test]
+fn a_tuned_window_grows_from_the_end_of_the_first_full_round_trip_on() {
+    let mut setup = download(130_000, Nanos::ZERO);
+    setup.ends[1].initial_window = 20;
+    assert_eq!(rounds(&setup), 4.0, "20, 40 and 80 segments");
+    let growth = WindowGrowth { first: 20_000, enough: 10_000, slope: 2.0, most: 1 << 24 };
+    setup.ends[0].growth = Some(growth);
+    assert_eq!(rounds(&setup), 5.0, "20 and 20 segments, before the window of 60 lets the sender double again");
+    setup.ends[0].growth = Some(WindowGrowth { enough: 20_000, ..growth });
+    assert_eq!(rounds(&setup), 8.0, "flights of 20 segments never start the growth");
+}
+
+#[test]
+fn a_full_queue_loses_what_a_deeper_one_holds() {
+    let mut setup = download(200_000, Nanos::ZERO);
+    setup.ends[1].initial_window = 60;
+    setup.ends[1].rate = Some(1_000_000.0);
+    let holds = |bytes| {
+        let mut setup = setup.clone();
+        setup.ends[1].queue = Some(QueueDepth { bytes, overflowed: true });
+        play(&setup).expect("it ends")
+    };
+    let (shallow, deep) = (holds(40_000), holds(400_000));
+    assert_eq!(deep, play(&setup).expect("it ends"));
+    assert!(shallow.sent_again >= 20, "{}", shallow.sent_again);
+    assert!(shallow.transfer > deep.transfer);
 }
 
 #[test]

@@ -35,6 +35,11 @@ impl Arrivals {
         arrivals
     }
 
+    #[cfg(test)]
+    pub(super) fn listed(arrivals: &[(i64, Nanos)]) -> Arrivals {
+        Arrivals(arrivals.to_vec())
+    }
+
     fn reaches(&mut self, end: i64, time: Nanos) {
         let time = self.0.last().map_or(time, |(_, last)| time.max(*last));
         self.0.push((end, time));
@@ -70,6 +75,11 @@ impl Arrivals {
     pub fn at(&self, offset: i64) -> Option<Nanos> {
         let at = self.0.partition_point(|(end, _)| *end < offset);
         self.0.get(at).map(|(_, time)| *time)
+    }
+
+    /// All offsets with their times.
+    pub fn iter(&self) -> impl Iterator<Item = (i64, Nanos)> + '_ {
+        self.0.iter().copied()
     }
 
     /// Time when the last byte had arrived.

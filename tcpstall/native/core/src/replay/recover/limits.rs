@@ -7,18 +7,17 @@ use crate::flow::End;
 use crate::replay::record::{PassingKind, Record, Silence};
 use crate::replay::setup::{BufferLevel, UNLIMITED};
 use crate::sender::cwnd::INITIAL_WINDOW;
-use crate::sender::timers::TICK;
 use crate::time::Nanos;
 
-/// Linux's shortest delay of an acknowledgement (TCP_ATO_MIN, HZ/25), and the tick at whose end its timer runs.
-const DELAYED_ACK: Nanos = Nanos(40_000_000 + TICK.0);
+/// Linux's shortest delay of an acknowledgement (TCP_ATO_MIN, HZ/25), to within a tick.
+const DELAYED_ACK: Nanos = Nanos::from_millis(40);
 /// Shortest delay of an acknowledgement that a timer ended: half of the shortest one in use.
 const LEAST_DELAY: Nanos = Nanos::from_millis(20);
 /// Waits for a send buffer that prove one.
 const ENOUGH: usize = 3;
 /// Distance of a tap from the sender, as a share of the round trip, from which the tap cannot see the event that a
 /// frame follows.
-const NEAR: f64 = 0.1;
+pub(super) const NEAR: f64 = 0.1;
 /// Longest time between an event and a frame that follows it at once.
 const AT_ONCE: Nanos = Nanos::from_micros(150);
 /// Frames that prove pacing.

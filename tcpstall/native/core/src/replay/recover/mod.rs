@@ -4,9 +4,11 @@
 //! end waited for which data, how long each application took by itself, and limits.
 
 mod arrivals;
+mod growth;
 mod limits;
 mod losses;
 mod pairs;
+mod queue;
 mod startup;
 mod steps;
 mod windows;
@@ -50,6 +52,8 @@ words! {
         HiddenLimit = "hidden-limit",
         /// The change splits the connection into several.
         NewConnections = "new-connections",
+        /// Where the losses fall decides more than the change.
+        Luck = "luck",
         /// The replay with the change does not end.
         Endless = "endless",
     }
@@ -102,6 +106,12 @@ pub fn recover(record: &Record) -> Result<RecoveredSetup, Refusal> {
 fn recover_end(record: &Record, end: End, distances: [Nanos; 2], heard: &[Arrivals; 2], rtt: Nanos) -> HostSetup {
     let send_buffer = limits::send_buffer(record, end);
     let nagle = limits::nagle(record, end, distances[end]);
+    let openings = windows::openings(record, end, distances[end], &heard[end]);
+    let reads = limits::reads(&record.silences[end.peer()]);
+    let growth = growth::growth(&openings, &heard[end], record.mss[end.peer()], rtt).filter(|_| reads.is_none());
+    let losses = losses::losses(record, end, distances, rtt);
+    let rate = limits::rate(record, end).or_else(|| pairs::rate(record, end));
+    let queue = queue::depth(record, end, distances[end], rtt, rate, &losses);
     let writing = steps::Writing { buffered: !send_buffer.is_empty(), nagle };
     HostSetup {
         steps: steps::steps(record, end, distances[end], &heard[end], writing),
@@ -112,12 +122,14 @@ fn recover_end(record: &Record, end: End, distances: [Nanos; 2], heard: &[Arriva
         nagle,
         send_buffer,
         pace: limits::pace(record, end, distances[end], rtt),
-        reads: limits::reads(&record.silences[end.peer()]),
-        losses: losses::losses(record, end, distances, rtt),
+        reads,
+        losses,
         delayed_ack: limits::delayed_ack(record, end, distances[end]),
-        openings: windows::openings(record, end, distances[end], &heard[end]),
+        openings,
+        growth,
         most_out: record.row.directions.of(end).max_in_flight_bytes as i64,
-        rate: limits::rate(record, end).or_else(|| pairs::rate(record, end)),
+        rate,
+        queue,
     }
 }
 

@@ -47,7 +47,8 @@ pub(super) fn steps(record: &Record, end: End, distance: Nanos, heard: &Arrivals
             let all_acked = acked.reached >= passing.start;
             let turn =
                 all_acked && passing.ack.is_some_and(|ack| ack > writer.told) && heard.at(1 + writer.told).is_some();
-            let room = acked.edge - passing.start >= record.mss[end];
+            // Before the peer's first segment only the handshake announced a window, and nothing was full yet.
+            let room = acked.edge == 0 || acked.edge - passing.start >= record.mss[end];
             let paused = !buffered && room && writer.paused(passing, record.mss[end], record.threshold);
             match begins.get(&passing.packet.0) {
                 Some(true) => writer.was_held(passing),

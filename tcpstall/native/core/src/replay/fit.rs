@@ -1,0 +1,88 @@
+//! Chooses among readings of a capture the one whose replay is closest to it.
+
+use super::model::{Played, play};
+use super::setup::{HostSetup, Setup};
+use super::times::Times;
+
+/// Round trips by which another reading of a capture must fit better than the usual one.
+const CLEARLY: f64 = 1.2;
+/// Distance from the captured times, as a share of them, within which one level of the send buffer fits.
+const LEVEL: f64 = 0.05;
+/// Distance from the captured times, as a share of them, of a replay whose queue overflows by itself.
+const OVERFLOW: f64 = 0.15;
+/// Distance in round trips within which two readings fit alike.
+const ALIKE: f64 = 0.3;
+impl Played {
+    /// Distance from the captured times, over the transfer and all exchanges.
+    fn distance(&self, captured: &Times) -> i64 {
+        let exchanges = self.exchanges.iter().zip(&captured.exchanges_ns).map(|(own, was)| (*own - *was).0.abs());
+        (self.transfer - captured.transfer_ns).0.abs() + exchanges.sum::<i64>()
+    }
+}
+
+/// The reading that fits, with its replay; `None` where the replay never ends.
+pub(super) fn fit(mut setup: Setup, captured: &Times) -> Option<(Setup, Played)> {
+    let overflows = overflowing(&setup, captured);
+    // The losses are replayed already.
+    setup.ends.iter_mut().filter_map(|end| end.queue.as_mut()).for_each(|queue| queue.overflowed = false);
+    let (setup, usual) = match overflows {
+        Some(fitting) => fitting,
+        None => by_rounds_or_bytes(setup, captured)?,
+    };
+    if setup.ends.iter().any(|end| !end.send_buffer.is_empty()) {
+        return Some(level(setup, usual, captured));
+    }
+    // Whether idle periods lower the window is not visible directly. They do unless the replay fits clearly better
+    // without.
+    let mut other = setup.clone();
+    other.ends.iter_mut().for_each(|end| end.idle_restart = false);
+    let clear = setup.rtt.scaled(CLEARLY).0;
+    match play(&other) {
+        Some(played) if played.distance(captured) + clear < usual.distance(captured) => Some((other, played)),
+        _ => Some((setup, usual)),
+    }
+}
+
+/// Windows that grow by round trips, unless they fit clearly better by the data that had arrived.
+fn by_rounds_or_bytes(setup: Setup, captured: &Times) -> Option<(Setup, Played)> {
+    if setup.ends.iter().all(|end| end.growth.is_none()) {
+        let played = play(&setup)?;
+        return Some((setup, played));
+    }
+    let mut other = setup.clone();
+    other.ends.iter_mut().for_each(|end| end.growth = None);
+    let (rounds, bytes) = (play(&setup), play(&other));
+    match (rounds, bytes) {
+        (Some(rounds), Some(bytes))
+            if rounds.distance(captured) > bytes.distance(captured) + setup.rtt.scaled(ALIKE).0 =>
+        {
+            Some((other, bytes))
+        }
+        (Some(rounds), _) => Some((setup, rounds)),
+        (None, bytes) => Some((other, bytes?)),
+    }
+}
+
+/// Losses by the queue in place of losses at fixed data, where they fell while the queue was full and the replay fits.
+fn overflowing(setup: &Setup, captured: &Times) -> Option<(Setup, Played)> {
+    let full = |end: &HostSetup| end.queue.is_some_and(|queue| queue.overflowed);
+    if !setup.ends.iter().any(full) {
+        return None;
+    }
+    let mut setup = setup.clone();
+    setup.ends.iter_mut().filter(|end| full(end)).for_each(|end| end.losses.clear());
+    let played = play(&setup)?;
+    let allowed = setup.rtt.max(captured.transfer_ns.scaled(OVERFLOW)).0;
+    (played.distance(captured) <= allowed).then_some((setup, played))
+}
+
+/// One level of the send buffer for all data, where it fits: levels by offset do not move with a change.
+fn level(setup: Setup, usual: Played, captured: &Times) -> (Setup, Played) {
+    let mut level = setup.clone();
+    level.ends.iter_mut().for_each(HostSetup::level_buffer);
+    let allowed = setup.rtt.max(captured.transfer_ns.scaled(LEVEL)).0;
+    match play(&level) {
+        Some(played) if played.distance(captured) <= usual.distance(captured).max(allowed) => (level, played),
+        _ => (setup, usual),
+    }
+}
