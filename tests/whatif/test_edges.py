@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from tcpstall.report.whatif.words import REFUSALS, written
-from tcpstall.whatif import whatif
+from tcpstall.whatif import Change, whatif
 from tests.cli.conftest import Run, here
 from tests.scene import Scene
 from tests.scene.plan import Reader
@@ -118,6 +118,15 @@ def test_a_service_adds_up_the_flows_with_a_prediction(here: Run, scene: Scene) 
     }
     shown = here("whatif", capture, "--service", "10.0.0.2:80", "--set", "reuse-connection=0", COLUMNS="1000").stdout
     assert f"no prediction of reuse-connection=0: {REFUSALS['new-connections']}" in shown
+
+
+def test_a_larger_window_under_a_buffer_of_large_frames_is_refused(scene: Scene) -> None:
+    scene.handshake(rtt_ms=20)
+    scene.download(90_000, tso=4, send_buffer=30_000)
+    scene.closes()
+    forecasts = whatif(scene.capture("server"), changes=[changes("initcwnd=40"), changes("sndbuf=auto")]).forecasts
+    assert [one.refused for one in forecasts[0].unpredicted] == ["hidden-limit"]
+    assert [made.changes for made in forecasts[0].outcomes] == [(Change("sndbuf", None),)]
 
 
 def test_a_service_goes_on_past_a_replay_that_never_ends(here: Run) -> None:

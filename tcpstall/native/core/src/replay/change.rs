@@ -7,6 +7,7 @@ use super::recover::{Refusal, shares};
 use super::setup::{
     BufferLevel, Earlier, HostSetup, LARGEST_WINDOW, QueueDepth, Reuse, Setup, UNLIMITED, WindowGrowth, WindowOpening,
 };
+use crate::causes::Cause;
 use crate::flow::End;
 use crate::sender::timers::TICK;
 use crate::time::Nanos;
@@ -148,6 +149,10 @@ impl Change {
         match (self.name, self.value) {
             ("reuse-connection", Some(0)) if setup.spans.len() > 1 => Some(Refusal::NewConnections),
             ("rate", _) if End::BOTH.into_iter().any(|end| shares(record, end)) => Some(Refusal::SharedLine),
+            // What a larger window meets is not known where large frames filled the buffer by irregular amounts.
+            _ if self.widens() && End::BOTH.into_iter().any(|end| fills_irregularly(record, setup, end)) => {
+                Some(Refusal::HiddenLimit)
+            }
             // Without Nagle's rule more and smaller buffers fill a full send buffer, and less data fits.
             ("nodelay", Some(1)) if setup.ends.iter().any(|end| end.nagle && !end.send_buffer.is_empty()) => {
                 Some(Refusal::HiddenLimit)
@@ -202,6 +207,13 @@ fn tuned(end: &HostSetup) -> Option<WindowGrowth> {
     };
     let pauses = end.reads.is_some() || end.openings.iter().any(|opening| opening.after > READ_AT_ONCE);
     Some(end.growth.map_or(usual, seen)).filter(|_| !pauses)
+}
+
+/// True if a sender of large frames waited for its send buffer, and no one level of it explains the waits.
+fn fills_irregularly(record: &Record, setup: &Setup, end: End) -> bool {
+    let blocked = record.silences[end].iter().any(|silence| silence.cause == Cause::SndbufLimited);
+    let large = record.passings.iter().any(|own| own.sender == end && own.bytes > record.mss[end]);
+    blocked && large && setup.ends[end].send_buffer.len() != 1
 }
 
 fn reuse(setup: &Setup, view: View) -> Option<Reuse> {
