@@ -3,6 +3,7 @@
 mod acks;
 mod freeze;
 mod part;
+mod resent;
 
 use super::LEAST_PAUSE;
 use super::bottleneck::Bottleneck;
@@ -11,12 +12,10 @@ use super::hole::Holes;
 use super::kept::KeptPauses;
 use super::open::{Beginning, Left, Open, Train};
 use super::reading::Reading;
-use super::repair::Attempt;
-use super::repairs::{Again, RepairTotals, Repairs};
+use super::repairs::Repairs;
 use crate::flow::{End, Half};
 use crate::packet_no::PacketNo;
 use crate::sender::Cwnd;
-use crate::sender::cwnd::CongestionPhase;
 use crate::time::Nanos;
 use crate::wire::Segment;
 
@@ -191,40 +190,6 @@ impl Builder {
         open.peer_packet = Some(segment.packet);
     }
 
-    /// Takes in old data that the sender sent again; returns the attempt where this begins one.
-    pub fn on_retransmission(&mut self, segment: &Segment, half: &Half, cwnd: &Cwnd) -> Option<Attempt> {
-        self.begin(half, cwnd);
-        let time = segment.time;
-        let start = half.offset(segment.seq);
-        // Data that the tap saw acknowledged is sent again: those ACKs were lost behind the tap.
-        let unheard = start < half.snd_una;
-        if unheard && let Some(pause) = self.pauses.last_mut() {
-            pause.acks_lost |= (pause.left_edge - pause.acked..pause.left_edge).contains(&start);
-        }
-        let again = Again {
-            segment,
-            half,
-            heard: if unheard { self.burst.end } else { self.heard },
-            hinted: (self.open.rare().loss_hints > 0 || half.has_holes()) && half.may_repair(),
-            recovering: cwnd.phase() == CongestionPhase::Recovery,
-            pause: self.pauses.len(),
-        };
-        let attempt = self.repairs.get_or_insert_default().sends(&again, &mut self.open.repair);
-        let rare = self.open.rare_mut();
-        rare.retransmissions += 1;
-        rare.first_retransmission = rare.first_retransmission.or(Some(time));
-        rare.last_retransmission = Some(time);
-        attempt
-    }
-
-    /// Takes in a probe of the peer's window, or a keep-alive.
-    pub fn on_probe(&mut self, payload: u32, half: &Half, cwnd: &Cwnd) {
-        self.begin(half, cwnd);
-        let rare = self.open.rare_mut();
-        rare.probes += 1;
-        rare.persist.probed(payload);
-    }
-
     /// A paste leaves packets out after `last`.
     pub fn on_left_out(&mut self, last: Nanos) {
         let rare = self.open.rare_mut();
@@ -234,11 +199,6 @@ impl Builder {
     /// Reports of a loss since the last new data.
     pub fn loss_hints(&self) -> u32 {
         self.open.rare().loss_hints
-    }
-
-    /// Retransmissions since the last new data.
-    pub fn retransmissions(&self) -> u32 {
-        self.open.rare().retransmissions
     }
 
     /// The silence was TCP's: since the last new data the peer's window was closed, or something was sent again.
@@ -251,20 +211,10 @@ impl Builder {
         self.heard.max(self.last_sent())
     }
 
-    /// True if old data was sent again after `time`.
-    pub fn repairs_after(&self, time: Nanos) -> bool {
-        self.open.rare().last_retransmission.is_some_and(|again| again > time)
-    }
-
     /// Time of the last ACK of new data or report of a loss.
     #[inline]
     pub fn heard(&self) -> Nanos {
         self.heard
-    }
-
-    /// All repairs of this direction.
-    pub fn repairs(&self) -> RepairTotals {
-        self.repairs.as_ref().map_or_else(RepairTotals::default, |repairs| repairs.totals)
     }
 
     /// Prepares for a data segment of the sender, after the ACKs before it: if the segment ends a pause, notes the data
@@ -384,18 +334,6 @@ impl Builder {
     pub(super) fn count_full(&mut self, pause: &Pause) {
         if pause.room_at_start.is_some_and(|room| room < i64::from(pause.mss)) {
             self.full_for += pause.duration();
-        }
-    }
-
-    /// Memory that repairs take, bytes.
-    pub(super) fn memory(&self) -> usize {
-        self.repairs.as_ref().map_or(0, |repairs| repairs.memory())
-    }
-
-    /// Shrinks the repairs because memory is short.
-    pub(super) fn shrink(&mut self) {
-        if let Some(repairs) = &mut self.repairs {
-            repairs.shrink();
         }
     }
 

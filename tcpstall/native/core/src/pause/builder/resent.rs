@@ -1,0 +1,73 @@
+//! Notes what the sender sends again, and its probes.
+
+use super::Builder;
+use crate::flow::Half;
+use crate::pause::repair::Attempt;
+use crate::pause::repairs::{Again, RepairTotals};
+use crate::sender::Cwnd;
+use crate::sender::cwnd::CongestionPhase;
+use crate::time::Nanos;
+use crate::wire::Segment;
+
+impl Builder {
+    /// Takes in old data that the sender sent again; returns the attempt where this begins one.
+    pub fn on_retransmission(&mut self, segment: &Segment, half: &Half, cwnd: &Cwnd) -> Option<Attempt> {
+        self.begin(half, cwnd);
+        let time = segment.time;
+        let start = half.offset(segment.seq);
+        // Data that the tap saw acknowledged is sent again: those ACKs were lost behind the tap.
+        let unheard = start < half.snd_una;
+        if unheard && let Some(pause) = self.pauses.last_mut() {
+            pause.acks_lost |= (pause.left_edge - pause.acked..pause.left_edge).contains(&start);
+        }
+        let again = Again {
+            segment,
+            half,
+            heard: if unheard { self.burst.end } else { self.heard },
+            hinted: (self.open.rare().loss_hints > 0 || half.has_holes()) && half.may_repair(),
+            recovering: cwnd.phase() == CongestionPhase::Recovery,
+            pause: self.pauses.len(),
+        };
+        let attempt = self.repairs.get_or_insert_default().sends(&again, &mut self.open.repair);
+        let rare = self.open.rare_mut();
+        rare.retransmissions += 1;
+        rare.first_retransmission = rare.first_retransmission.or(Some(time));
+        rare.last_retransmission = Some(time);
+        attempt
+    }
+
+    /// Takes in a probe of the peer's window, or a keep-alive.
+    pub fn on_probe(&mut self, payload: u32, half: &Half, cwnd: &Cwnd) {
+        self.begin(half, cwnd);
+        let rare = self.open.rare_mut();
+        rare.probes += 1;
+        rare.persist.probed(payload);
+    }
+
+    /// Retransmissions since the last new data.
+    pub fn retransmissions(&self) -> u32 {
+        self.open.rare().retransmissions
+    }
+
+    /// True if old data was sent again after `time`.
+    pub fn repairs_after(&self, time: Nanos) -> bool {
+        self.open.rare().last_retransmission.is_some_and(|again| again > time)
+    }
+
+    /// All repairs of this direction.
+    pub fn repairs(&self) -> RepairTotals {
+        self.repairs.as_ref().map_or_else(RepairTotals::default, |repairs| repairs.totals)
+    }
+
+    /// Memory that repairs take, bytes.
+    pub(in crate::pause) fn memory(&self) -> usize {
+        self.repairs.as_ref().map_or(0, |repairs| repairs.memory())
+    }
+
+    /// Shrinks the repairs because memory is short.
+    pub(in crate::pause) fn shrink(&mut self) {
+        if let Some(repairs) = &mut self.repairs {
+            repairs.shrink();
+        }
+    }
+}
