@@ -46,6 +46,7 @@ WRITES_NOTHING_THERE = {
     "store prune",
     "store forget",
     "store compact",
+    "store publish",
 }
 """Their results go to files."""
 

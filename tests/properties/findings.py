@@ -13,7 +13,6 @@ OPTIONS_CUT = "without the options of the SYNs neither the window's scale nor SA
 PROBE_MERGED = "a tail-loss probe with new data is told from an application's by being one frame, which GRO hides"
 LOST_AND_LATE = "packets that are lost and packets that are late look alike for a moment: the model keeps the wrong one"
 LATE_SEGMENTS = "a millisecond of disorder blurs paces and full windows"
-SLACK = "2 % of the distance as slack lets ACKs of the next round in before the data that they follow"
 
 LATE = "a twentieth up to 1 ms late"
 
@@ -28,7 +27,7 @@ TIMEOUT = "without the packet that a timeout sent again, the silence and the cli
 
 DAMAGED: Known = {TIMEOUT: {"timeout client": ("0.5 % lost, seed 1", "2 % lost, seed 1")}}
 
-MOVED: Known = {SLACK: {"closed_window client": ("0.9", "1.0")}}
+MOVED: Known = {}
 
 
 def marked(known: Known, *, where: str, what: str) -> list[pytest.MarkDecorator]:
