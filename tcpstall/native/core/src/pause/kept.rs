@@ -8,8 +8,6 @@ use crate::vec_growth;
 const NEWEST: usize = 8;
 /// Bytes reserved per packed pause; most need fewer.
 const ROUGHLY: usize = 320;
-/// Pauses of one piece: a single list that grows would copy a kilobyte per pause again and again.
-const PIECE: usize = 2 * NEWEST;
 
 /// Pauses in order of time. Where memory is short the older ones are packed: numbers in as many bytes as they need,
 /// absent values in one.
@@ -17,8 +15,6 @@ const PIECE: usize = 2 * NEWEST;
 pub(super) struct KeptPauses {
     packed: Vec<u8>,
     older: usize,
-    /// Full pieces.
-    pieces: Vec<Vec<Pause>>,
     newest: Vec<Pause>,
 }
 
@@ -26,26 +22,18 @@ impl KeptPauses {
     /// Number of pauses.
     #[inline]
     pub(super) fn len(&self) -> usize {
-        self.older + self.unpacked_len()
-    }
-
-    #[inline]
-    fn unpacked_len(&self) -> usize {
-        self.pieces.len() * PIECE + self.newest.len()
+        self.older + self.newest.len()
     }
 
     /// Memory of the pauses, bytes.
     #[inline]
     pub(super) fn bytes(&self) -> usize {
-        self.unpacked_len() * size_of::<Pause>() + self.packed.len()
+        self.newest.len() * size_of::<Pause>() + self.packed.len()
     }
 
     /// Adds a pause.
     #[inline]
     pub(super) fn push(&mut self, pause: Pause) {
-        if self.newest.len() == PIECE {
-            self.pieces.push(std::mem::replace(&mut self.newest, Vec::with_capacity(PIECE)));
-        }
         vec_growth::push(&mut self.newest, pause);
     }
 
@@ -57,46 +45,34 @@ impl KeptPauses {
 
     /// The pause with that number, if it is not packed.
     pub(super) fn get_mut(&mut self, number: usize) -> Option<&mut Pause> {
-        let number = number.checked_sub(self.older)?;
-        let before = self.pieces.len() * PIECE;
-        match self.pieces.get_mut(number / PIECE) {
-            Some(piece) => piece.get_mut(number % PIECE),
-            None => self.newest.get_mut(number - before),
-        }
+        self.newest.get_mut(number.checked_sub(self.older)?)
     }
 
     /// Packs all but the newest pauses, once enough have accumulated.
     #[inline]
     pub(super) fn pack(&mut self) {
-        if self.unpacked_len() >= 2 * NEWEST {
+        if self.newest.len() >= 2 * NEWEST {
             self.pack_older();
         }
     }
 
     #[cold]
     fn pack_older(&mut self) {
-        let mut pauses = self.take_unpacked();
-        self.newest = pauses.split_off(pauses.len() - NEWEST);
-        vec_growth::reserve(&mut self.packed, pauses.len() * ROUGHLY);
-        for pause in pauses {
+        let older = self.newest.len() - NEWEST;
+        vec_growth::reserve(&mut self.packed, older * ROUGHLY);
+        for pause in self.newest.drain(..older) {
             // Writing to memory cannot fail.
             if let Ok(bytes) = postcard::to_extend(&pause, std::mem::take(&mut self.packed)) {
                 self.packed = bytes;
                 self.older += 1;
             }
         }
-    }
-
-    fn take_unpacked(&mut self) -> Vec<Pause> {
-        let mut pauses = Vec::with_capacity(self.unpacked_len());
-        pauses.extend(self.pieces.drain(..).flatten());
-        pauses.append(&mut self.newest);
-        pauses
+        self.newest.shrink_to(2 * NEWEST);
     }
 
     /// Returns all pauses, unpacked.
-    pub(super) fn unpacked(mut self) -> Vec<Pause> {
-        if self.older == 0 && self.pieces.is_empty() {
+    pub(super) fn unpacked(self) -> Vec<Pause> {
+        if self.older == 0 {
             return self.newest;
         }
         let mut pauses = Vec::with_capacity(self.len());
@@ -105,7 +81,7 @@ impl KeptPauses {
             pauses.push(pause);
             rest = after;
         }
-        pauses.append(&mut self.take_unpacked());
+        pauses.extend(self.newest);
         pauses
     }
 }
