@@ -1,5 +1,6 @@
 //! Batches of segments, in the order of their times, on the way from the reader to the flows.
 
+use super::deal::{Dealer, Dealt};
 use crate::flow::clock_steps::SHORTEST_STEP;
 use crate::packet_no::PacketNo;
 use crate::time::Nanos;
@@ -51,6 +52,16 @@ impl Files {
         Some(self.0[after.saturating_sub(1)].1)
     }
 
+    /// The capture of the first segments; `None` where the stream has one capture only.
+    pub(super) fn first(&self) -> Option<u32> {
+        self.0.first().map(|(_, capture)| *capture)
+    }
+
+    /// True if the segments come from several captures.
+    pub(super) fn are_several(&self) -> bool {
+        self.0.len() > 1
+    }
+
     /// Assigns packets from `from` on to that capture.
     pub(super) fn change(&mut self, from: PacketNo, capture: u32) {
         if self.0.last().is_none_or(|last| last.1 != capture) {
@@ -95,6 +106,8 @@ pub(super) struct Batch {
     pub(super) left_out: bool,
     /// The stream may continue later after these segments: serialise the flows.
     pub(super) put_down: bool,
+    /// How the segments are dealt to shards.
+    pub(super) dealt: Dealt,
 }
 
 /// The last segments of a serialised stream: later ones may belong before them.
@@ -120,6 +133,7 @@ impl Default for Batch {
             files: Files::default(),
             left_out: false,
             put_down: false,
+            dealt: Dealt::default(),
         }
     }
 }
@@ -173,6 +187,11 @@ impl Batch {
             self.sort();
             (self.sorted_from, self.newest) = (self.length, time);
         }
+    }
+
+    /// Deals the segments to shards.
+    pub(super) fn deal(&mut self, dealer: &mut Dealer) {
+        dealer.deal(&self.segments[..self.length], &mut self.dealt);
     }
 
     /// Notes that the payload of the last segment begins a known protocol element.

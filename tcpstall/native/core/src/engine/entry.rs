@@ -3,6 +3,7 @@
 use std::hash::{Hash, Hasher};
 use std::mem;
 
+use super::deal::shard_between;
 use crate::pause::{Finished, Watch};
 use crate::time::Nanos;
 use crate::wire::{Endpoint, Flags, Segment};
@@ -23,15 +24,28 @@ pub(super) struct Over {
 /// of following.
 pub(super) struct Ended {
     entry: Entry,
+    /// Number of the segment in the stream that ended the flow.
+    at: u64,
     marks: u64,
     at_end: bool,
     latest: Nanos,
 }
 
 impl Ended {
+    /// Its place in the order of rows: the number of the segment that ended it, and its id.
+    pub(super) fn place(&self) -> (u64, u64) {
+        (self.at, self.entry.id)
+    }
+
+    /// The flow with another id.
+    pub(super) fn with_id(mut self, id: u64) -> Ended {
+        self.entry.id = id;
+        self
+    }
+
     /// Finishes the flow.
     pub(super) fn over(self) -> Over {
-        let Ended { mut entry, marks, at_end, latest } = self;
+        let Ended { mut entry, marks, at_end, latest, .. } = self;
         entry.learns_of(marks);
         let watch = entry.flow.followed();
         let mut flow = watch.finish();
@@ -49,6 +63,11 @@ impl Key {
     pub(super) fn of(segment: &Segment) -> Key {
         let (a, b) = (segment.source, segment.destination);
         if a <= b { Key(a, b) } else { Key(b, a) }
+    }
+
+    /// The shard of its flows.
+    pub(super) fn shard(self) -> usize {
+        shard_between(self.0, self.1)
     }
 }
 
@@ -201,9 +220,14 @@ impl Entry {
         Some(Entry { id, flow, ..*self })
     }
 
-    /// Ends the flow; `latest` is the latest segment of any flow.
-    pub(super) fn ends(self, marks: u64, at_end: bool, latest: Nanos) -> Ended {
-        Ended { entry: self, marks, at_end, latest }
+    /// Ends the flow at a segment of the stream; `latest` is the latest segment of any flow.
+    pub(super) fn ends(self, at: u64, marks: u64, at_end: bool, latest: Nanos) -> Ended {
+        Ended { entry: self, at, marks, at_end, latest }
+    }
+
+    /// Length of its past: see [`Watch::past`].
+    pub(super) fn past(&self) -> usize {
+        self.watch().map_or(0, Watch::past)
     }
 
     pub(super) fn watch(&self) -> Option<&Watch> {

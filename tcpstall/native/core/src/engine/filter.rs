@@ -33,10 +33,15 @@ impl Filter {
         self.hosts.iter().any(|(first, last)| (*first..=*last).contains(&address))
     }
 
-    pub(super) fn wants(&self, id: u64, ends: [Endpoint; 2]) -> bool {
-        let flow = self.flows.is_empty() || self.flows.contains(&id);
+    /// True if flows between these ends are selected.
+    pub(super) fn wants_ends(&self, ends: [Endpoint; 2]) -> bool {
         let host = self.hosts.is_empty() || ends.iter().any(|end| self.has_host(end.address));
         let port = self.ports.is_empty() || ends.iter().any(|end| self.ports.contains(&end.port));
-        flow && host && port
+        host && port
+    }
+
+    /// True if the flow with that id is selected.
+    pub(super) fn wants_id(&self, id: u64) -> bool {
+        self.flows.is_empty() || self.flows.contains(&id)
     }
 }

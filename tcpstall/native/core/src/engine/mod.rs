@@ -1,8 +1,11 @@
 //! The pipeline: reads captures and returns rows as their flows end.
 
 mod batch;
+mod deal;
 mod entry;
 mod filter;
+mod followers;
+mod judging;
 mod lane;
 mod opener;
 mod pass;
@@ -13,6 +16,7 @@ mod record;
 mod sample;
 mod second_pass;
 mod sets;
+mod shards;
 mod source;
 mod status;
 mod stream;

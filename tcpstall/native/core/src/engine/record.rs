@@ -5,7 +5,7 @@ use hashbrown::HashMap;
 use super::RunOptions;
 use super::entry::Over;
 use super::second_pass::{Witness, again};
-use super::table::Table;
+use super::shards::Shards;
 use crate::capture::CaptureError;
 use crate::flow::Sending;
 use crate::flow::connection::Effect;
@@ -89,8 +89,8 @@ impl Witness for Keeping {
         }
     }
 
-    fn ends(&mut self, table: &mut Table) {
-        table.drain().for_each(|over| self.over(over));
+    fn ends(&mut self, shards: &mut Shards) {
+        shards.drain().for_each(|over| self.over(over));
     }
 }
 

@@ -8,8 +8,8 @@ use super::batch::Batch;
 use super::entry::Over;
 use super::reader::{Filled, Reader};
 use super::sets::in_order;
+use super::shards::Shards;
 use super::status::CaptureStatus;
-use super::table::Table;
 use crate::capture::CaptureError;
 use crate::pause::{SeenSegment, Watch};
 use crate::wire::Segment;
@@ -20,8 +20,8 @@ pub(super) trait Witness {
     fn sees(&mut self, segment: &Segment, id: u64, seen: SeenSegment, watch: &Watch);
     /// The end of a flow.
     fn over(&mut self, _over: Over) {}
-    /// The end of a stream; the flows that are still open are in the table.
-    fn ends(&mut self, _table: &mut Table) {}
+    /// The end of a stream; the flows that are still open are in the shards.
+    fn ends(&mut self, _shards: &mut Shards) {}
 }
 
 /// Reads to the last packet that flows with these ids can have. The filter's times and the sets must be those of the
@@ -41,27 +41,27 @@ pub(super) fn again(
         }
         let mut go_on = || ControlFlow::Continue(());
         let ControlFlow::Continue(coming) = in_order(&set, paths, options, &mut statuses, &mut go_on) else { break };
-        let mut table = Table::new(next_id, 0);
-        let error = stream(Reader::new(coming, paths, options, &mut statuses), &mut table, witness);
-        witness.ends(&mut table);
-        next_id = table.next_id();
+        let mut shards = Shards::new(next_id, 0, 0, None);
+        let error = stream(Reader::new(coming, paths, options, &mut statuses), &mut shards, witness);
+        witness.ends(&mut shards);
+        next_id = shards.next_id();
         unread = unread.or(error);
     }
     unread
 }
 
-fn stream(mut reader: Reader<'_>, table: &mut Table, witness: &mut impl Witness) -> Option<CaptureError> {
+fn stream(mut reader: Reader<'_>, shards: &mut Shards, witness: &mut impl Witness) -> Option<CaptureError> {
     let (mut batch, mut done) = (Batch::default(), Vec::new());
     loop {
         let filled = reader.fill(&mut batch);
         for segment in batch.segments() {
-            if let Some((id, seen, watch)) = table.sees(segment, &mut done) {
+            if let Some((id, seen, watch)) = shards.sees(segment, &mut done) {
                 witness.sees(segment, id, seen, watch);
             }
             done.drain(..).for_each(|ended| witness.over(ended.over()));
         }
         if batch.left_out {
-            table.left_out();
+            shards.left_out();
         }
         batch.clear();
         if filled == Filled::End {

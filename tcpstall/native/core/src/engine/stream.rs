@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use super::entry::Entry;
 use super::reader::{Ending, Reader};
-use super::table::{KeptFlows, Table};
+use super::shards::{KeptFlows, Shards};
 use crate::state::{self, StateError};
 
 /// State that the reading of the next files continues from.
@@ -50,18 +50,18 @@ impl StreamState {
         &self.captures
     }
 
-    /// Restores the state of the table and the reader.
-    pub(super) fn goes_on<'a>(self, table: Table, reader: Reader<'a>) -> (Table, Reader<'a>) {
+    /// Restores the state of the flows and the reader.
+    pub(super) fn goes_on<'a>(self, shards: Shards, reader: Reader<'a>) -> (Shards, Reader<'a>) {
         let StreamState { numbers, mut ending, table: kept, .. } = self;
         let now = |then: u32| numbers.iter().position(|number| *number == then).unwrap_or(0) as u32;
         ending.held.files.renumber(now);
-        (table.with(kept, now), reader.behind(ending))
+        (shards.with(kept, now), reader.behind(ending))
     }
 }
 
-/// Serialises the state of the reader and the table of a stream.
-pub(super) fn put_down(paths: &[String], reader: &mut Reader<'_>, table: &mut Table) -> Option<Vec<u8>> {
-    let (ending, (table, mut numbers)) = reader.ending.take().zip(table.take_kept())?;
+/// Serialises the state of the reader and the flows of a stream.
+pub(super) fn put_down(paths: &[String], reader: &mut Reader<'_>, shards: &mut Shards) -> Option<Vec<u8>> {
+    let (ending, (table, mut numbers)) = reader.ending.take().zip(shards.take_kept())?;
     numbers.extend(ending.held.files.numbers());
     let name = |number: u32| Some((number, paths.get(number as usize)?.clone()));
     let captures = numbers.into_iter().filter_map(name).collect();

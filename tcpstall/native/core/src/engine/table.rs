@@ -1,21 +1,22 @@
-//! The flow table of one stream: flows are found by their two ends, and finished when they are over.
+//! A table of flows: they are found by their two ends, and finished when they are over.
 
+mod dealt;
 mod flights;
-mod kept;
 mod marks;
+mod open;
 mod pauses;
 mod shelf;
 
-use std::collections::{BTreeSet, VecDeque};
+use std::collections::VecDeque;
 use std::hash::BuildHasher;
 
 use hashbrown::{DefaultHashBuilder, HashTable};
 
 use self::flights::Flights;
-pub(super) use self::kept::KeptFlows;
+pub(super) use self::open::Queues;
 use self::pauses::Pauses;
 use self::shelf::Shelf;
-use super::batch::Batch;
+use super::deal::SHARDS;
 use super::entry::{Ended, Entry, Flow, Key};
 use super::waiting::{TablePlace, Turn, Waiting};
 use crate::flow::connection::Effect;
@@ -28,24 +29,31 @@ use crate::wire::{Flags, Segment, tunnel::Tunnel};
 /// TCP_RTO_MAX; RFC 6298 §2.5 allows no lower limit than 60 s; RFC 9293 §3.4.3 asks for 4 minutes).
 const LINGER: Nanos = Nanos::from_millis(120_000);
 /// Most finished connections that stay.
-const LINGERING: usize = 1_024;
+const LINGERING: usize = 1_024 / SHARDS;
 
 /// Flows followed at once, about 6 KB each; beyond that the flow with the longest silence rests.
-const FOLLOWED: usize = 1 << 14;
+const FOLLOWED: usize = (1 << 14) / SHARDS;
 /// Silence after which a flow is removed: RFC 5382 §5 lets middleboxes forget a connection after 2 hours and 4 minutes.
 const FOLLOWED_IDLE: Nanos = Nanos::from_millis(7_440_000);
 /// Most connections kept with only a SYN and an answer, half a kilobyte each: a flood has millions.
-const HALF_OPEN: usize = 1 << 16;
+const HALF_OPEN: usize = (1 << 16) / SHARDS;
 /// Time that an unanswered SYN is kept: RFC 5382 §5 lets middleboxes forget it after 4 minutes; Linux sends the last
 /// one again 63 s after the first (tcp_syn_retries 6) and gives up at 127 s.
 const HALF_OPEN_IDLE: Nanos = Nanos::from_millis(240_000);
 
 /// Starts of flows held at once, one or two kilobytes each; further flows get no label.
-const STARTS_HELD: usize = 1 << 15;
+const STARTS_HELD: usize = (1 << 15) / SHARDS;
 
-/// The open flows of a stream.
+/// A time that never comes.
+const NEVER: Nanos = Nanos(i64::MAX);
+
+/// The open flows of one shard of a stream. Limits are those of the shard.
 pub(super) struct Table {
-    next_id: u64,
+    shard: usize,
+    /// Number of the present segment in the stream: a flow that opens now gets it as its id.
+    pub(super) at: u64,
+    /// Numbers of the segments that opened flows, since they were last taken.
+    pub(super) opened: Vec<u64>,
     /// The number of the capture that segments come from.
     capture: u32,
     /// The first capture that was not reported before: flows that end earlier are not reported.
@@ -56,6 +64,8 @@ pub(super) struct Table {
     entries: Vec<Option<Entry>>,
     free: Vec<u32>,
     lingering: VecDeque<TablePlace>,
+    /// When the first of these is over.
+    due: Nanos,
     recent: Option<(Key, u32)>,
     starts_held: usize,
     pauses: Pauses,
@@ -69,23 +79,23 @@ pub(super) struct Table {
     let_go: u64,
     /// The latest segment of any flow.
     latest: Nanos,
-    /// All serialised flows, and the captures in which they began.
-    put_down: Option<(Vec<u8>, BTreeSet<u32>)>,
-    most_past: Option<usize>,
 }
 
 impl Table {
-    /// A table without flows; the first flow will have this id, and begin in that capture.
-    pub(super) fn new(next_id: u64, capture: u32) -> Table {
+    /// The table without flows of a shard. Flows that are over before the capture `told_from` were reported already.
+    pub(super) fn new(shard: usize, capture: u32, told_from: u32) -> Table {
         Table {
-            next_id,
+            shard,
+            at: 0,
+            opened: Vec::new(),
             capture,
-            told_from: 0,
+            told_from,
             index: HashTable::default(),
             hasher: DefaultHashBuilder::default(),
             entries: Vec::new(),
             free: Vec::new(),
             lingering: VecDeque::new(),
+            due: NEVER,
             recent: None,
             starts_held: 0,
             pauses: Pauses::default(),
@@ -96,19 +106,7 @@ impl Table {
             resting: Shelf::default(),
             let_go: 0,
             latest: Nanos(i64::MIN),
-            put_down: None,
-            most_past: None,
         }
-    }
-
-    /// Reports no flow that is over before that capture: it was reported already.
-    pub(super) fn telling_from(self, capture: u32) -> Table {
-        Table { told_from: capture, ..self }
-    }
-
-    /// The id of the next flow.
-    pub(super) fn next_id(&self) -> u64 {
-        self.next_id
     }
 
     /// Number of flows removed while they were open, because there were too many or they were silent for too long.
@@ -116,44 +114,20 @@ impl Table {
         self.let_go
     }
 
+    /// Marks of left-out packets so far.
+    pub(super) fn marks(&self) -> u64 {
+        self.marks
+    }
+
     /// Frames in flight that were forgotten because memory was short, of flows that are over.
     pub(super) fn forgotten(&self) -> u64 {
         self.flights.forgotten()
     }
 
-    /// Takes in a batch; flows that are over now go to `done`.
-    pub(super) fn takes(&mut self, batch: &Batch, done: &mut Vec<Ended>) {
-        if batch.has_notes() {
-            batch.segments().iter().for_each(|segment| self.takes_noted(batch, segment, done));
-        } else {
-            batch.segments().iter().for_each(|segment| _ = self.sees(segment, done));
-        }
-        if batch.left_out {
-            self.left_out();
-        }
-        if batch.put_down {
-            self.puts_down(done);
-        }
-    }
-
-    /// Takes in a segment, and what the batch notes of it.
-    fn takes_noted(&mut self, batch: &Batch, segment: &Segment, done: &mut Vec<Ended>) {
-        if let Some(capture) = batch.files.of(segment) {
-            self.capture = capture;
-        }
-        let seen = self.sees(segment, done).map(|(_, seen, _)| seen);
-        if let (Some(start), Some(seen)) = (batch.starts.of(segment), seen) {
-            self.begins_with(segment, seen, start);
-        }
-        if let Some(tunnel) = batch.tunnels.of(segment) {
-            self.came_through(segment, tunnel);
-        }
-    }
-
     /// Takes in a segment. Finished flows go to `done`. Returns the flow, unless only its SYN and the answer have come.
     #[inline]
     pub(super) fn sees(&mut self, segment: &Segment, done: &mut Vec<Ended>) -> Option<(u64, SeenSegment, &Watch)> {
-        if !self.lingering.is_empty() {
+        if segment.time >= self.due || self.lingering.len() > LINGERING {
             self.release(segment.time, done);
         }
         self.latest = self.latest.max(segment.time);
@@ -180,6 +154,7 @@ impl Table {
             entry.lingers = true;
             self.followed.leaves();
             self.lingering.push_back(TablePlace { since: segment.time, slot, id: entry.id });
+            self.due = self.due.min(segment.time + LINGER);
         }
         Some((entry.id, seen, watch))
     }
@@ -263,8 +238,8 @@ impl Table {
             true => Flow::HalfOpen(vec![*segment]),
             false => Flow::Followed(Box::new(Watch::new(segment))),
         };
-        let id = self.next_id;
-        self.next_id += 1;
+        let id = self.at;
+        self.opened.push(id);
         let entry = Some(Entry { id, key, lingers: false, capture: self.capture, marks: self.marks, flow });
         let slot = match self.free.pop() {
             Some(slot) => {
@@ -370,6 +345,12 @@ impl Table {
                 self.finish(slot, done);
             }
         }
+        self.is_due();
+    }
+
+    /// Notes when the first lingering flow is over.
+    fn is_due(&mut self) {
+        self.due = self.lingering.front().map_or(NEVER, |first| first.since + LINGER);
     }
 
     fn finish(&mut self, slot: u32, done: &mut Vec<Ended>) {
@@ -389,7 +370,7 @@ impl Table {
             self.flights.leave(entry.watch());
             self.starts_held -= usize::from(entry.watch().is_some_and(Watch::has_begun_with));
             if self.capture >= self.told_from {
-                done.push(entry.ends(self.marks, false, self.latest));
+                done.push(entry.ends(self.at, self.marks, false, self.latest));
             }
         }
     }

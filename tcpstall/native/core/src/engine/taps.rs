@@ -220,7 +220,7 @@ const ASKED_EVERY: u32 = 1 << 18;
 /// True if the filter may select the segment; ids of flows are not known yet.
 fn is_wanted(filter: &Filter, segment: &Segment) -> bool {
     let id = filter.flows.first().copied().unwrap_or_default();
-    filter.takes(segment) && filter.wants(id, [segment.source, segment.destination])
+    filter.takes(segment) && filter.wants_id(id) && filter.wants_ends([segment.source, segment.destination])
 }
 
 #[cfg(test)]

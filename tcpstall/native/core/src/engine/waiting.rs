@@ -22,6 +22,8 @@ pub(super) struct TablePlace {
 pub(super) struct Waiting {
     queue: VecDeque<TablePlace>,
     live: usize,
+    /// Flows in the queues of other shards.
+    elsewhere: usize,
     limit: usize,
     patience: Nanos,
 }
@@ -40,7 +42,7 @@ pub(super) enum Turn {
 impl Waiting {
     /// A queue for `limit` flows at once, with a silence of `patience` at most.
     pub(super) fn new(limit: usize, patience: Nanos) -> Waiting {
-        Waiting { queue: VecDeque::new(), live: 0, limit, patience }
+        Waiting { queue: VecDeque::new(), live: 0, elsewhere: 0, limit, patience }
     }
 
     /// Flows in queue order; some may be gone.
@@ -69,9 +71,24 @@ impl Waiting {
         self.live -= 1;
     }
 
-    /// Share of each flow in `whole`.
+    /// Number of flows that are not gone.
+    pub(super) fn live(&self) -> usize {
+        self.live
+    }
+
+    /// Takes in the number of flows in other shards.
+    pub(super) fn is_beside(&mut self, elsewhere: usize) {
+        self.elsewhere = elsewhere;
+    }
+
+    /// Share of each flow in `whole`, with those of other shards.
     pub(super) fn share(&self, whole: usize) -> usize {
-        whole / self.live.max(1)
+        whole / (self.live + self.elsewhere).max(1)
+    }
+
+    /// Replaces the flows' ids.
+    pub(super) fn renumber(&mut self, id: impl Fn(u64) -> u64) {
+        self.queue.iter_mut().for_each(|place| place.id = id(place.id));
     }
 
     /// The flow to be examined now: it may have to be removed, or be gone already.

@@ -14,6 +14,8 @@ const EVERY: u64 = 16;
 #[derive(Debug, Default)]
 pub(super) struct Flights {
     bytes: usize,
+    /// Memory of those in other shards.
+    elsewhere: usize,
     short: bool,
     /// Frames that were forgotten, of flows that are over.
     forgotten: u64,
@@ -30,7 +32,7 @@ impl Flights {
 
     fn look_at(&mut self, watch: &mut Watch, flows: &Waiting) {
         self.count(watch);
-        if self.bytes >= MOST {
+        if self.bytes + self.elsewhere >= MOST {
             self.short = true;
             let share = flows.share(MOST).max(LEAST_SHARE);
             if watch.flew() > share {
@@ -69,8 +71,13 @@ impl Flights {
         self.forgotten
     }
 
-    #[cfg(test)]
+    /// Memory of this shard's, bytes.
     pub(super) fn bytes(&self) -> usize {
         self.bytes
+    }
+
+    /// Takes in the memory of those in other shards.
+    pub(super) fn is_beside(&mut self, elsewhere: usize) {
+        self.elsewhere = elsewhere;
     }
 }

@@ -1,0 +1,51 @@
+//! Judges flows that are over.
+
+use super::entry::{Ended, Over};
+use super::{Filter, RunOptions};
+use crate::anonymise::Pseudonyms;
+use crate::causes::Limits;
+use crate::results::{FlowRow, Wanted, flow_row};
+
+/// Flows that pass through a stage together, so that its code is loaded once for all of them.
+pub(super) const TOGETHER: usize = 32;
+
+/// What a flow's row depends on besides the flow.
+#[derive(Clone, Copy)]
+pub(super) struct Judging<'a> {
+    filter: &'a Filter,
+    limits: &'a Limits,
+    wanted: Wanted,
+    names: Option<&'a Pseudonyms>,
+}
+
+impl<'a> Judging<'a> {
+    /// Judges as those options say.
+    pub(super) fn by(options: &'a RunOptions) -> Judging<'a> {
+        let RunOptions { filter, limits, wanted, names, .. } = options;
+        Judging { filter, limits, wanted: *wanted, names: names.as_ref() }
+    }
+
+    /// Adds the flow's row, if its ends are selected. A row takes kilobytes and is filled in where it lies.
+    pub(super) fn judge(&self, over: &Over, rows: &mut Vec<FlowRow>) {
+        let Over { id, capture, at_end, goes_on, flow } = over;
+        if !self.filter.wants_ends([flow.connection().client, flow.connection().server]) {
+            return;
+        }
+        rows.push(flow_row(flow, *id, *capture, self.limits, self.wanted));
+        if let Some(row) = rows.last_mut() {
+            (row.at_end, row.goes_on) = (*at_end, *goes_on);
+            if let Some(names) = self.names {
+                row.anonymise(names);
+            }
+        }
+    }
+
+    /// Finishes flows and adds the rows of those whose ends are selected.
+    pub(super) fn judge_all(&self, ended: Vec<Ended>, rows: &mut Vec<FlowRow>) {
+        let mut ended = ended.into_iter();
+        while ended.len() > 0 {
+            let over: Vec<Over> = ended.by_ref().take(TOGETHER).map(Ended::over).collect();
+            over.iter().for_each(|over| self.judge(over, rows));
+        }
+    }
+}

@@ -1,0 +1,115 @@
+//! The flows of one stream, in shards.
+
+mod kept;
+mod numbers;
+
+use std::collections::BTreeSet;
+use std::mem;
+
+pub(super) use self::kept::KeptFlows;
+pub(super) use self::numbers::Numbers;
+use super::batch::Batch;
+use super::deal::{Dealer, Load, SHARDS, shard_of};
+use super::entry::{Ended, Over};
+use super::table::Table;
+use crate::pause::{SeenSegment, Watch};
+use crate::wire::Segment;
+
+/// The open flows of a stream.
+pub(super) struct Shards {
+    /// The flows of each shard.
+    pub(super) tables: Vec<Table>,
+    /// Deals batches to the shards.
+    pub(super) dealer: Dealer,
+    /// The flows' ids.
+    pub(super) numbers: Numbers,
+    most_past: Option<usize>,
+    /// All serialised flows, and the captures in which they began.
+    put_down: Option<(Vec<u8>, BTreeSet<u32>)>,
+}
+
+impl Shards {
+    /// Shards without flows; the first flow will have this id, and begin in that capture. Flows that are over before
+    /// the capture `told_from` are not reported: they were reported already. For `most_past` see
+    /// [`super::Sets::most_past`].
+    pub(super) fn new(next_id: u64, capture: u32, told_from: u32, most_past: Option<usize>) -> Shards {
+        Shards {
+            tables: (0..SHARDS).map(|shard| Table::new(shard, capture, told_from)).collect(),
+            dealer: Dealer::new(next_id),
+            numbers: Numbers::new(next_id),
+            most_past,
+            put_down: None,
+        }
+    }
+
+    /// Number of flows removed while they were open, because there were too many or they were silent for too long.
+    pub(super) fn let_go(&self) -> u64 {
+        self.tables.iter().map(Table::let_go).sum()
+    }
+
+    /// Frames in flight that were forgotten because memory was short, of flows that are over.
+    pub(super) fn forgotten(&self) -> u64 {
+        self.tables.iter().map(Table::forgotten).sum()
+    }
+
+    /// Takes in a batch; flows that are over now go to `done`.
+    pub(super) fn takes(&mut self, batch: &mut Batch, done: &mut Vec<Ended>) {
+        batch.deal(&mut self.dealer);
+        let mut ended = Vec::new();
+        self.tables.iter_mut().for_each(|table| table.takes(batch, &mut ended));
+        self.dealer.learns(self.load());
+        self.numbers.opened(self.tables.iter_mut().flat_map(|table| table.opened.drain(..)).collect());
+        ended.sort_unstable_by_key(Ended::place);
+        done.extend(ended.into_iter().map(|ended| {
+            let id = self.numbers.ended(ended.place().1);
+            ended.with_id(id)
+        }));
+        if batch.put_down {
+            self.puts_down(done);
+        }
+    }
+
+    /// Takes in one segment, of a stream that is not taken in by batches. Finished flows go to `done`. Returns the flow
+    /// as [`Table::sees`] does.
+    pub(super) fn sees(&mut self, segment: &Segment, done: &mut Vec<Ended>) -> Option<(u64, SeenSegment, &Watch)> {
+        let (shard, next) = (shard_of(segment), self.next_id());
+        for table in &mut self.tables {
+            table.at = next;
+            table.hears(segment.time, done);
+        }
+        self.tables[shard].sees(segment, done)
+    }
+
+    /// The id of the next flow, of a stream that is not taken in by batches.
+    pub(super) fn next_id(&mut self) -> u64 {
+        let opened: usize = self.tables.iter_mut().map(|table| table.opened.drain(..).count()).sum();
+        self.numbers.skip(opened as u64);
+        self.numbers.next()
+    }
+
+    /// What the flows of each shard take.
+    fn load(&self) -> [Load; SHARDS] {
+        std::array::from_fn(|shard| self.tables[shard].load())
+    }
+
+    /// Packets that all flows may have had were left out here.
+    pub(super) fn left_out(&mut self) {
+        self.tables.iter_mut().for_each(Table::left_out);
+    }
+
+    /// Ends the stream: returns the flows that are still open, in the order of their first segments.
+    pub(super) fn drain(&mut self) -> impl Iterator<Item = Over> + use<> {
+        self.numbers_itself();
+        let (goes_on, latest) = (self.put_down.is_some(), self.dealer.latest());
+        let mut ended: Vec<Ended> = self.tables.iter_mut().flat_map(|table| table.ends(latest)).collect();
+        ended.sort_unstable_by_key(Ended::place);
+        ended.into_iter().map(move |ended| Over { goes_on, ..ended.over() })
+    }
+
+    /// Replaces the numbers of the segments that opened flows by the flows' ids.
+    fn numbers_itself(&mut self) {
+        let numbers = mem::take(&mut self.numbers);
+        self.tables.iter_mut().for_each(|table| table.renumber(|opened| numbers.of(opened)));
+        self.numbers = Numbers::new(numbers.next());
+    }
+}

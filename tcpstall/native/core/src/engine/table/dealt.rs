@@ -1,0 +1,65 @@
+//! Takes in the segments of each batch that are dealt to a table.
+
+use super::super::batch::Batch;
+use super::super::entry::Ended;
+use super::Table;
+use crate::time::Nanos;
+
+impl Table {
+    /// Takes in the segments of a batch that are dealt to this table. Flows that are over now go to `done`.
+    pub(in super::super) fn takes(&mut self, batch: &Batch, done: &mut Vec<Ended>) {
+        let dealt = &batch.dealt;
+        self.latest = self.latest.max(dealt.latest);
+        self.is_beside(dealt.elsewhere[self.shard]);
+        let own = dealt.places(self.shard);
+        if dealt.newest >= self.due || batch.files.are_several() {
+            self.takes_among_all(batch, own, done);
+        } else if batch.has_notes() {
+            self.capture = batch.files.first().unwrap_or(self.capture);
+            own.iter().for_each(|place| self.takes_noted(batch, *place, done));
+        } else {
+            for place in own {
+                self.at = dealt.first + u64::from(*place);
+                self.sees(&batch.segments()[usize::from(*place)], done);
+            }
+        }
+        if batch.left_out {
+            self.left_out();
+        }
+    }
+
+    /// Takes in the segments at those places; those of other tables tell the time and the capture.
+    #[cold]
+    fn takes_among_all(&mut self, batch: &Batch, own: &[u16], done: &mut Vec<Ended>) {
+        let mut own = own.iter().peekable();
+        for (place, segment) in (0..).zip(batch.segments()) {
+            self.capture = batch.files.of(segment).unwrap_or(self.capture);
+            self.at = batch.dealt.first + u64::from(place);
+            self.hears(segment.time, done);
+            if own.next_if_eq(&&place).is_some() {
+                self.takes_noted(batch, place, done);
+            }
+        }
+    }
+
+    /// Takes in the segment at that place, and what the batch notes of it.
+    fn takes_noted(&mut self, batch: &Batch, place: u16, done: &mut Vec<Ended>) {
+        let segment = &batch.segments()[usize::from(place)];
+        self.at = batch.dealt.first + u64::from(place);
+        let seen = self.sees(segment, done).map(|(_, seen, _)| seen);
+        if let (Some(start), Some(seen)) = (batch.starts.of(segment), seen) {
+            self.begins_with(segment, seen, start);
+        }
+        if let Some(tunnel) = batch.tunnels.of(segment) {
+            self.came_through(segment, tunnel);
+        }
+    }
+
+    /// Takes in the time of a segment of any flow.
+    pub(in super::super) fn hears(&mut self, time: Nanos, done: &mut Vec<Ended>) {
+        self.latest = self.latest.max(time);
+        if time >= self.due {
+            self.release(time, done);
+        }
+    }
+}

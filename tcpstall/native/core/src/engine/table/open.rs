@@ -1,0 +1,111 @@
+//! The flows of a table that are open: takes them out, puts them in, and changes their numbers.
+
+use std::collections::VecDeque;
+
+use hashbrown::HashMap;
+
+use super::super::deal::Load;
+use super::{Ended, Entry, Flow, Table, TablePlace};
+use crate::pause::Watch;
+use crate::time::Nanos;
+
+/// Ids of flows with the start of their silence, in queue order. Some may be gone.
+pub(in super::super) type Queue = Vec<(u64, Nanos)>;
+
+/// The queues of a table.
+#[derive(Default, serde::Serialize, serde::Deserialize)]
+pub(in super::super) struct Queues {
+    half_open: Queue,
+    followed: Queue,
+    lingering: Queue,
+}
+
+impl Queues {
+    /// Adds those of another table.
+    pub(in super::super) fn extend(&mut self, other: Queues) {
+        self.half_open.extend(other.half_open);
+        self.followed.extend(other.followed);
+        self.lingering.extend(other.lingering);
+    }
+}
+
+impl Table {
+    /// What its flows take.
+    pub(in super::super) fn load(&self) -> Load {
+        Load { pauses: self.pauses.bytes(), flights: self.flights.bytes(), followed: self.followed.live() }
+    }
+
+    /// Takes in what the flows of the other tables take.
+    pub(super) fn is_beside(&mut self, elsewhere: Load) {
+        self.pauses.is_beside(elsewhere.pauses);
+        self.flights.is_beside(elsewhere.flights);
+        self.followed.is_beside(elsewhere.followed);
+    }
+
+    /// The open flows.
+    pub(in super::super) fn entries(&self) -> impl Iterator<Item = &Entry> {
+        self.entries.iter().flatten()
+    }
+
+    /// Begins the next part of each flow with a past longer than `most`; returns the parts that are over, which get those
+    /// ids.
+    pub(in super::super) fn parts_long_flows(&mut self, most: usize, mut next_id: impl FnMut() -> u64) -> Vec<Ended> {
+        let mut done = Vec::new();
+        for entry in self.entries.iter_mut().flatten().filter(|entry| entry.past() > most) {
+            self.pauses.leave(entry.watch());
+            self.flights.leave(entry.watch());
+            let part = entry.parts(next_id());
+            done.extend(part.map(|part| part.ends(self.at, self.marks, false, self.latest)));
+        }
+        done
+    }
+
+    /// Ends all open flows, in the order of their ids; `latest` is the latest segment of any flow.
+    pub(in super::super) fn ends(&mut self, latest: Nanos) -> Vec<Ended> {
+        let mut entries: Vec<Entry> = self.entries.drain(..).flatten().collect();
+        entries.sort_unstable_by_key(|entry| entry.id);
+        entries.iter().for_each(|entry| self.flights.leave(entry.watch()));
+        entries.into_iter().map(|entry| entry.ends(u64::MAX, self.marks, true, latest)).collect()
+    }
+
+    /// Replaces the flows' ids.
+    pub(in super::super) fn renumber(&mut self, id: impl Fn(u64) -> u64) {
+        self.entries.iter_mut().flatten().for_each(|entry| entry.id = id(entry.id));
+        self.half_open.renumber(&id);
+        self.followed.renumber(&id);
+        self.lingering.iter_mut().for_each(|place| place.id = id(place.id));
+    }
+
+    /// Its queues.
+    pub(in super::super) fn queues(&self) -> Queues {
+        let queue = |place: &TablePlace| (place.id, place.since);
+        Queues {
+            half_open: self.half_open.places().map(queue).collect(),
+            followed: self.followed.places().map(queue).collect(),
+            lingering: self.lingering.iter().map(queue).collect(),
+        }
+    }
+
+    /// Puts flows into the empty table; of the queues only its own flows count.
+    pub(in super::super) fn fill(&mut self, entries: Vec<Entry>, queues: &Queues, marks: u64, latest: Nanos) {
+        (self.marks, self.latest) = (marks, latest);
+        let (mut slots, mut half_open, mut followed) = (HashMap::new(), 0, 0);
+        for entry in entries {
+            let slot = self.entries.len() as u32;
+            slots.insert(entry.id, slot);
+            half_open += usize::from(matches!(entry.flow, Flow::HalfOpen(_)));
+            followed += usize::from(matches!(entry.flow, Flow::Followed(_)) && !entry.lingers);
+            self.starts_held += usize::from(entry.watch().is_some_and(Watch::has_begun_with));
+            self.insert(entry.key, slot);
+            self.entries.push(Some(entry));
+        }
+        // A flow that is gone has no slot.
+        let place = |(id, since): &(u64, Nanos)| Some(TablePlace { since: *since, slot: *slots.get(id)?, id: *id });
+        let places = |queue: &Queue| -> VecDeque<TablePlace> { queue.iter().filter_map(place).collect() };
+        self.half_open.resume(places(&queues.half_open), half_open);
+        self.followed.resume(places(&queues.followed), followed);
+        self.lingering = places(&queues.lingering);
+        self.is_due();
+        self.flights.resume(self.resting.resume(&self.entries));
+    }
+}
