@@ -2,6 +2,7 @@
 
 import json
 import random
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -12,15 +13,16 @@ from hypothesis import strategies as st
 
 from tcpstall import _core
 from tests.crowd.captures import all_kinds, syns
-from tests.rotated.cutting import flows, of_many_flows, write
+from tests.rotated.cutting import flows as texts
+from tests.rotated.cutting import of_many_flows, write
 
 THREADS = [2, 3, 5, 8]
 MANY = of_many_flows()
 
 
-def told(path: Path | str, threads: int, **options: int | list[int]) -> tuple[list[str], list[str]]:
-    report = _core.analyze([str(path)], threads=threads, **options)
-    return flows(report), [status.json for status in report.captures]
+def told(path: Path | str, threads: int, flows: Sequence[int] = ()) -> tuple[list[str], list[str]]:
+    report = _core.analyze([str(path)], threads=threads, flows=flows)
+    return texts(report), [status.json for status in report.captures]
 
 
 @pytest.fixture(scope="module")
