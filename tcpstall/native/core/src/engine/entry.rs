@@ -4,6 +4,7 @@ use std::hash::{Hash, Hasher};
 use std::mem;
 
 use super::deal::shard_between;
+use super::spare::Spare;
 use crate::pause::{Finished, Watch};
 use crate::time::Nanos;
 use crate::wire::{Endpoint, Flags, Segment};
@@ -18,6 +19,14 @@ pub(super) struct Over {
     /// The stream was serialised with the flow: its next run returns the flow again, with what came since.
     pub(super) goes_on: bool,
     pub(super) flow: Finished,
+}
+
+impl Over {
+    /// The flow's shard.
+    pub(super) fn shard(&self) -> usize {
+        let connection = self.flow.connection();
+        shard_between(connection.client, connection.server)
+    }
 }
 
 /// A flow that is over but not finished yet: finishing runs for many flows at once, because its code differs from that
@@ -47,7 +56,7 @@ impl Ended {
     pub(super) fn over(self) -> Over {
         let Ended { mut entry, marks, at_end, latest, .. } = self;
         entry.learns_of(marks);
-        let watch = entry.flow.followed();
+        let watch = entry.flow.followed(&mut Spare::default());
         let mut flow = watch.finish();
         flow.until = Some(latest);
         Over { id: entry.id, capture: entry.capture, at_end, goes_on: false, flow }
@@ -93,11 +102,11 @@ pub(super) enum Flow {
 
 impl Flow {
     /// The whole state of the flow.
-    pub(super) fn followed(self) -> Box<Watch> {
+    pub(super) fn followed(self, spare: &mut Spare) -> Box<Watch> {
         match self {
-            Flow::HalfOpen(first) => watched(&first),
+            Flow::HalfOpen(first) => watched(&first, spare),
             Flow::Followed(watch) => watch,
-            Flow::Resting(resting) => resting.taken_up(),
+            Flow::Resting(resting) => resting.taken_up(spare),
         }
     }
 }
@@ -137,15 +146,15 @@ impl Resting {
         self.state.len()
     }
 
-    fn taken_up(&self) -> Box<Watch> {
+    fn taken_up(&self, spare: &mut Spare) -> Box<Watch> {
         // State that this process serialised can always be restored.
-        Watch::taken_up(&self.state).unwrap_or_else(|_| watched(&[]))
+        Watch::taken_up(&self.state).unwrap_or_else(|_| watched(&[], spare))
     }
 }
 
 /// State after the first segments.
-fn watched(first: &[Segment]) -> Box<Watch> {
-    let mut watch = Box::new(Watch::new(first.first().unwrap_or(&Segment::default())));
+fn watched(first: &[Segment], spare: &mut Spare) -> Box<Watch> {
+    let mut watch = spare.watch(first.first().unwrap_or(&Segment::default()));
     for segment in first {
         watch.sees(segment);
     }
@@ -180,10 +189,10 @@ impl Entry {
     }
 
     /// Restores the whole state, because more came of a flow that rested or had only its first segments kept.
-    pub(super) fn is_followed(&mut self) {
+    pub(super) fn is_followed(&mut self, spare: &mut Spare) {
         if self.watch().is_none() {
             let flow = mem::replace(&mut self.flow, Flow::HalfOpen(Vec::new()));
-            self.flow = Flow::Followed(flow.followed());
+            self.flow = Flow::Followed(flow.followed(spare));
         }
     }
 
@@ -205,7 +214,7 @@ impl Entry {
             return;
         }
         self.marks = marks;
-        self.is_followed();
+        self.is_followed(&mut Spare::default());
         if let Flow::Followed(watch) = &mut self.flow {
             watch.left_out();
         }

@@ -187,7 +187,12 @@ fn follow(tables: &mut [Table], judging: Judging<'_>, work: &Receiver<Work>, bac
                     load: tables.iter().map(Table::load).collect(),
                     ..Done::default()
                 };
-                judging.judge_all(ended, &mut done.rows);
+                judging.judge_all(ended, &mut done.rows, |over| {
+                    let shard = over.shard();
+                    if let Some(table) = tables.iter_mut().find(|table| table.shard == shard) {
+                        table.spare.takes(over.flow);
+                    }
+                });
                 if back.send(done).is_err() {
                     return;
                 }

@@ -40,12 +40,13 @@ impl<'a> Judging<'a> {
         }
     }
 
-    /// Finishes flows and adds the rows of those whose ends are selected.
-    pub(super) fn judge_all(&self, ended: Vec<Ended>, rows: &mut Vec<FlowRow>) {
+    /// Finishes flows and adds the rows of those whose ends are selected; `over` takes the flows.
+    pub(super) fn judge_all(&self, ended: Vec<Ended>, rows: &mut Vec<FlowRow>, mut over: impl FnMut(Over)) {
         let mut ended = ended.into_iter();
         while ended.len() > 0 {
-            let over: Vec<Over> = ended.by_ref().take(TOGETHER).map(Ended::over).collect();
-            over.iter().for_each(|over| self.judge(over, rows));
+            let some: Vec<Over> = ended.by_ref().take(TOGETHER).map(Ended::over).collect();
+            some.iter().for_each(|over| self.judge(over, rows));
+            some.into_iter().for_each(&mut over);
         }
     }
 }

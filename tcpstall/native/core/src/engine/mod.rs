@@ -18,6 +18,7 @@ mod second_pass;
 mod sets;
 mod shards;
 mod source;
+mod spare;
 mod status;
 mod stream;
 mod table;

@@ -75,7 +75,7 @@ impl<'a> Pass<'a> {
             let filled = self.reader.fill(&mut batch);
             shards.takes(&mut batch, &mut done);
             batch.clear();
-            self.hand_on_all(mem::take(&mut done))?;
+            self.hand_on_all(mem::take(&mut done), shards)?;
             if filled == Filled::End {
                 break;
             }
@@ -109,7 +109,7 @@ impl<'a> Pass<'a> {
         }
         let mut done = Vec::new();
         shards.puts_down(&mut done);
-        self.hand_on_all(done)?;
+        self.hand_on_all(done, shards)?;
         self.alone(shards)
     }
 
@@ -183,11 +183,12 @@ impl<'a> Pass<'a> {
     }
 
     /// Finishes flows and hands on the rows of those that are selected.
-    fn hand_on_all(&mut self, ended: Vec<Ended>) -> ControlFlow<()> {
+    fn hand_on_all(&mut self, ended: Vec<Ended>, shards: &mut Shards) -> ControlFlow<()> {
         let mut ended = ended.into_iter();
         while ended.len() > 0 {
             let over: Vec<Over> = ended.by_ref().take(TOGETHER).map(Ended::over).collect();
             self.hand_on(&over)?;
+            over.into_iter().for_each(|over| shards.tables[over.shard()].spare.takes(over.flow));
         }
         ControlFlow::Continue(())
     }

@@ -18,6 +18,7 @@ use self::pauses::Pauses;
 use self::shelf::Shelf;
 use super::deal::SHARDS;
 use super::entry::{Ended, Entry, Flow, Key};
+use super::spare::Spare;
 use super::waiting::{TablePlace, Turn, Waiting};
 use crate::flow::connection::Effect;
 use crate::flow::{Sending, State};
@@ -49,7 +50,8 @@ const NEVER: Nanos = Nanos(i64::MAX);
 
 /// The open flows of one shard of a stream. Limits are those of the shard.
 pub(super) struct Table {
-    shard: usize,
+    /// The shard's number.
+    pub(super) shard: usize,
     /// Number of the present segment in the stream: a flow that opens now gets it as its id.
     pub(super) at: u64,
     /// Numbers of the segments that opened flows, since they were last taken.
@@ -63,6 +65,7 @@ pub(super) struct Table {
     hasher: DefaultHashBuilder,
     entries: Vec<Option<Entry>>,
     free: Vec<u32>,
+    pub(super) spare: Spare,
     lingering: VecDeque<TablePlace>,
     /// When the first of these is over.
     due: Nanos,
@@ -94,6 +97,7 @@ impl Table {
             hasher: DefaultHashBuilder::default(),
             entries: Vec::new(),
             free: Vec::new(),
+            spare: Spare::default(),
             lingering: VecDeque::new(),
             due: NEVER,
             recent: None,
@@ -201,7 +205,7 @@ impl Table {
             Flow::Resting(resting) => self.resting.leaves(resting),
         }
         self.followed.enters(TablePlace { since: entry.last(), slot, id: entry.id });
-        entry.is_followed();
+        entry.is_followed(&mut self.spare);
         self.flights.returns(entry.watch());
     }
 
@@ -236,7 +240,7 @@ impl Table {
             && segment.flags.0 & (Flags::SYN.0 | Flags::ACK.0) == Flags::SYN.0;
         let flow = match half_open {
             true => Flow::HalfOpen(vec![*segment]),
-            false => Flow::Followed(Box::new(Watch::new(segment))),
+            false => Flow::Followed(self.spare.watch(segment)),
         };
         let id = self.at;
         self.opened.push(id);

@@ -59,6 +59,14 @@ pub struct Outstanding {
 }
 
 impl Outstanding {
+    /// Takes over the memory of an `other` that has room for `most` segments at most.
+    pub(super) fn takes_over(&mut self, other: &mut Outstanding, most: usize) {
+        if other.sent.capacity() <= most {
+            other.sent.clear();
+            self.sent = std::mem::take(&mut other.sent);
+        }
+    }
+
     /// Number of MSS-sized segments in the frames.
     #[inline]
     pub fn segments(&self) -> u32 {

@@ -151,6 +151,14 @@ pub struct Vantage {
 }
 
 impl Vantage {
+    /// Takes over the memory of an `other` that has room for `most` stamps at most.
+    pub(super) fn takes_over(&mut self, other: &mut Vantage, most: usize) {
+        if other.pending.capacity() <= most {
+            other.pending.clear();
+            self.pending = std::mem::take(&mut other.pending);
+        }
+    }
+
     /// The estimate, `None` before the first answer.
     #[inline]
     pub fn get(&self) -> Option<Nanos> {

@@ -4,6 +4,7 @@ mod data;
 mod finished;
 mod holding;
 mod part;
+mod renewed;
 mod state;
 
 use super::LEAST_PAUSE;
@@ -93,8 +94,12 @@ struct Closed {
 impl Watch {
     /// Starts with the flow's first segment, which must then be given to [`Watch::sees`].
     pub fn new(segment: &Segment) -> Watch {
+        Watch::of(Connection::new(segment))
+    }
+
+    fn of(connection: Connection) -> Watch {
         Watch {
-            connection: Connection::new(segment),
+            connection,
             models: Default::default(),
             builders: [Builder::new(End::Client), Builder::new(End::Server)],
             rounds: Rounds::default(),

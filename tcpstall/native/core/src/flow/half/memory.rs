@@ -7,7 +7,23 @@ pub(super) const TIGHT_ACKS: usize = 16;
 /// Ranges kept of a set while memory is short.
 const TIGHT_RANGES: usize = 16;
 
+/// Most places of a queue that another flow takes over.
+const SMALL: usize = 8;
+
 impl Half {
+    /// The empty half of another flow, with the memory of this one's queues where that is small.
+    #[must_use]
+    pub fn emptied(&mut self) -> Half {
+        let mut next = Half::default();
+        next.outstanding.takes_over(&mut self.outstanding, SMALL);
+        next.vantage.takes_over(&mut self.vantage, SMALL);
+        if self.pending.capacity() <= SMALL {
+            self.pending.clear();
+            next.pending = std::mem::take(&mut self.pending);
+        }
+        next
+    }
+
     /// Memory beyond the size of the struct itself, bytes.
     pub fn memory(&self) -> usize {
         self.outstanding.memory()

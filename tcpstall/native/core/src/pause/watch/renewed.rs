@@ -1,0 +1,59 @@
+//! Gives the memory of a flow that is over to another flow.
+
+use super::{Connection, Finished, Half, Watch};
+use crate::wire::Segment;
+
+impl Watch {
+    /// Starts another flow, as [`Watch::new`] does, in the memory of this one.
+    #[must_use]
+    pub fn renewed(mut self: Box<Watch>, segment: &Segment) -> Box<Watch> {
+        let halves = self.connection.halves.each_mut().map(Half::emptied);
+        *self = Watch::of(Connection::with(segment, halves));
+        self
+    }
+}
+
+impl Finished {
+    /// The flow's state, for [`Watch::renewed`].
+    pub fn into_watch(self) -> Box<Watch> {
+        self.watch
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::seq::SeqNo;
+    use crate::time::Nanos;
+    use crate::wire::{Address, Endpoint, Flags, Timestamps};
+
+    /// A client that sends three segments, which are not acknowledged.
+    fn flow(port: u16) -> Vec<Segment> {
+        let end = |host, port| Endpoint { address: Address::v4([10, 0, 0, host]), port };
+        let segment = |number: u32| Segment {
+            time: Nanos::from_millis(i64::from(number)),
+            source: end(1, port),
+            destination: end(2, 80),
+            flags: Flags::ACK,
+            seq: SeqNo(1_000 * number),
+            payload: 1_000,
+            timestamps: Some(Timestamps { value: number, echo: 0 }),
+            ..Segment::default()
+        };
+        (1..=3).map(segment).collect()
+    }
+
+    fn follow(mut watch: Box<Watch>, segments: &[Segment]) -> Finished {
+        segments.iter().for_each(|segment| _ = watch.sees(segment));
+        watch.finish()
+    }
+
+    #[test]
+    fn nothing_is_left_of_the_flow_before() {
+        let (first, second) = (flow(1_000), flow(2_000));
+        let before = follow(Box::new(Watch::new(&first[0])), &first);
+        let renewed = follow(before.into_watch().renewed(&second[0]), &second);
+        let new = follow(Box::new(Watch::new(&second[0])), &second);
+        assert_eq!(format!("{renewed:?}"), format!("{new:?}"));
+    }
+}
