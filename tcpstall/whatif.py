@@ -197,7 +197,7 @@ def whatif(
     )
     rows, left_out = _wanted(analysis, flows, service)
     wanted = [analysis[row] for row in rows]
-    asked = [[(one.name, one.value) for one in together] for together in changes]
+    asked = [[(one.key, one.value) for one in together] for together in changes]
     replayed = partial(_forecasts, files or names, sets=sets, missing_before=missing_before)
     if not flows and service is None:
         forecasts = _up_to_the_first_told(wanted, partial(replayed, changes=asked))

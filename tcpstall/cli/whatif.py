@@ -38,8 +38,8 @@ __all__ = ["command"]
     multiple=True,
     metavar="NAME=VALUE",
     help="The change, e.g. initcwnd=40, sndbuf=256K or auto, rcvbuf=1M or auto, slow-start-after-idle=0, "
-    "rtt=100ms, rate=100Mbit, nodelay=1, delayed-ack=0, reuse-connection=1, loss=0, think=0. Several are made "
-    "together.  "
+    "rtt=100ms, rate=100Mbit, queue=64K, queue-packets=100, nodelay=1, delayed-ack=0, reuse-connection=1, loss=0, "
+    "loss=1%, think=0, cc=reno. At one end: server.initcwnd=40, client.rcvbuf=1M. Several are made together.  "
     "[default: each remedy that the causes call for, alone, the best first]",
 )
 @table_or_json("Tables")
@@ -104,13 +104,18 @@ def _changes(texts: tuple[str, ...]) -> "list[Change]":
         changes = [change(text) for text in texts]
     except ValueError as error:
         raise click.BadParameter(str(error), param_hint="--set") from error
-    names = [made.name for made in changes]
     for text, made in zip(texts, changes, strict=True):
-        if names.count(made.name) > 1:
-            raise click.BadParameter(f"{made.name} is set twice: give it one value", param_hint="--set")
+        if sum(_overlap(made, other) for other in changes) > 1:
+            raise click.BadParameter(f"{made.key} is set twice: give it one value", param_hint="--set")
         if made.value is not None and made.value > LARGEST:
             raise click.BadParameter(f"{text!r} is larger than any value here", param_hint="--set")
     return changes
+
+
+def _overlap(one: "Change", other: "Change") -> bool:
+    """Both set the same at the same end; a queue has one depth, in bytes or in packets."""
+    same = one.name.removesuffix("-packets") == other.name.removesuffix("-packets")
+    return same and (one.end == other.end or None in (one.end, other.end))
 
 
 def _service(text: str) -> "Endpoint":

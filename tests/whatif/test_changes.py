@@ -9,7 +9,7 @@ from tests.whatif.played import changes, played
 
 COVERED = {
     "initcwnd", "sndbuf", "rcvbuf", "slow-start-after-idle", "rtt", "rate", "nodelay", "delayed-ack",
-    "reuse-connection", "loss", "think",
+    "reuse-connection", "loss", "think", "queue", "queue-packets", "cc",
 }  # fmt: skip
 
 
@@ -149,6 +149,54 @@ def test_loss(scene: Scene) -> None:
     scene.closes()
     found = played(scene, "loss=0")
     assert found.outcome.saved_ns > 30e6
+
+
+def test_loss_by_chance_slows_a_transfer_the_more_the_more_is_lost(scene: Scene) -> None:
+    scene.handshake(rtt_ms=20)
+    scene.download(400_000)
+    scene.closes()
+    one, five = (played(scene, f"loss={share}%").outcome.transfer for share in (1, 5))
+    whole = played(scene).captured_ms * 1e6
+    assert whole < one.expected_ns < five.expected_ns
+    assert one.low_ns < 1.1 * whole, "one in fifty such transfers loses nothing"
+    assert one.high_ns > 1.3 * one.expected_ns
+    assert one == played(scene, "loss=1%").outcome.transfer, "the dice fall alike each time"
+    assert played(scene, "client.loss=5%").after_ms == pytest.approx(whole / 1e6, rel=0.02), (
+        "the client sends one packet"
+    )
+
+
+def narrow(scene: Scene) -> None:
+    """A download that fills a queue before 10 Mbit/s."""
+    scene.path(rtt_ms=20, server_mbit=10)
+    scene.handshake()
+    scene.download(1_000_000)
+    scene.closes()
+
+
+@pytest.mark.parametrize("shallow", ["queue=12K", "queue-packets=8"])
+def test_a_shallow_queue_loses_what_a_deep_one_holds(scene: Scene, shallow: str) -> None:
+    narrow(scene)
+    deep, small = (played(scene, text, tap="server").after_ms for text in ("queue=4M", shallow))
+    assert deep == pytest.approx(played(scene, tap="server").replayed_ms, rel=0.02)
+    assert small > 1.05 * deep
+
+
+def test_reno_goes_on_doubling_where_cubic_leaves_slow_start(scene: Scene) -> None:
+    """Before the first loss both grow alike but for HyStart, which no window of 30 packets at 20 ms meets."""
+    scene.handshake(rtt_ms=20)
+    scene.download(60_000)
+    scene.closes()
+    assert played(scene, "cc=reno").outcome.saved_ns == 0
+    assert played(scene, "cc=cubic").outcome.saved_ns == 0
+
+
+def test_a_change_of_one_end_leaves_the_other_alone(scene: Scene) -> None:
+    scene.handshake(rtt_ms=100)
+    scene.download(30_000)
+    scene.closes()
+    assert played(scene, "server.initcwnd=21").after_ms == pytest.approx(200, abs=3)
+    assert played(scene, "client.initcwnd=21").after_ms == pytest.approx(300, abs=3)
 
 
 def test_think(scene: Scene) -> None:

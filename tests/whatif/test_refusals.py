@@ -60,6 +60,32 @@ def test_where_the_model_does_not_fit() -> None:
     assert found.totals == ()
 
 
+@pytest.mark.parametrize(
+    ("text", "reason"),
+    [("cc=bbr", "paced-by-rate"), ("queue=64K", "no-bottleneck"), ("server.queue-packets=10", "no-bottleneck")],
+)
+def test_changes_of_which_the_capture_says_nothing(download: Scene, text: str, reason: str) -> None:
+    (unpredicted,) = played(download, text).forecast.unpredicted
+    assert unpredicted.refused == reason
+
+
+def test_a_queue_before_a_link_that_is_set_has_a_prediction(download: Scene) -> None:
+    assert played(download, "rate=10Mbit", "queue=64K").forecast.outcomes
+
+
+def test_a_larger_window_under_a_buffer_that_large_frames_fill(scene: Scene) -> None:
+    """Two flights of large frames differ, even where one level of the buffer explains the captured waits."""
+    scene.handshake(rtt_ms=20)
+    scene.download(600_000, tso=16, send_buffer=40_000)
+    scene.wait_ms(800)
+    scene.download(600_000, tso=16, send_buffer=40_000)
+    scene.closes()
+    for text in ("slow-start-after-idle=0", "initcwnd=40"):
+        (unpredicted,) = played(scene, text).forecast.unpredicted
+        assert unpredicted.refused == "hidden-limit"
+    assert played(scene, "initcwnd=40", "sndbuf=auto").forecast.outcomes
+
+
 def test_each_refusal_has_words() -> None:
     assert _core.vocabulary()["refusals"] == list(REFUSALS)
 

@@ -25,14 +25,39 @@ from tcpstall.whatif import Change, change
         ("delayed-ack=0", 0),
         ("reuse-connection=1", 1),
         ("loss=0", 0),
+        ("loss=1%", 10_000),
+        ("loss=0.02%", 200),
+        ("loss=0%", 0),
         ("think=0", 0),
+        ("queue=64K", 65_536),
+        ("queue-packets=100", 100),
+        ("cc=reno", 0),
+        ("cc=cubic", 1),
     ],
 )
 def test_a_change_is_read(text: str, value: int | None) -> None:
     assert change(text) == Change(text.partition("=")[0], value)
 
 
-@pytest.mark.parametrize("text", ["initcwnd=40", "sndbuf=256K", "sndbuf=auto", "rtt=100ms", "think=0", "rate=100Mbit"])
+@pytest.mark.parametrize(
+    "text",
+    [
+        "initcwnd=40",
+        "sndbuf=256K",
+        "sndbuf=auto",
+        "rtt=100ms",
+        "think=0",
+        "rate=100Mbit",
+        "loss=1.5%",
+        "loss=0",
+        "queue=64K",
+        "queue-packets=100",
+        "cc=bbr",
+        "server.initcwnd=20",
+        "client.rcvbuf=auto",
+        "server.loss=1%",
+    ],
+)
 def test_what_is_read_is_written_alike(text: str) -> None:
     assert written(change(text)) == text
 
@@ -58,8 +83,25 @@ def test_what_is_read_is_written_alike(text: str) -> None:
         "nodelay=0.3",
         "initcwnd=10.5",
         "think=5",
+        "loss=100%",
+        "loss=0.00001%",
+        "queue=0",
+        "queue-packets=1.5",
+        "cc=vegas",
+        "cc=0",
+        "server.initcwnd=0",
     ],
 )
 def test_what_makes_no_sense_is_refused_with_what_would(text: str) -> None:
     with pytest.raises(ValueError, match=r"choose among|such as"):
+        change(text)
+
+
+def test_a_change_of_one_end_has_that_end() -> None:
+    assert change("server.initcwnd=20") == Change("initcwnd", 20, "server")
+
+
+@pytest.mark.parametrize("text", ["peer.initcwnd=20", "server.rtt=20ms", "client.reuse-connection=1", ".initcwnd=4"])
+def test_what_has_no_such_end_is_refused(text: str) -> None:
+    with pytest.raises(ValueError, match=r"no end|whole connection"):
         change(text)

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from statistics import median
 
 from tcpstall import _core
+from tcpstall.change import CONTROLS
 from tcpstall.units import counted, duration, number, per_second, share, size
 from tcpstall.whatif import NAMES, Change, Expected, Forecast, Outcome, Sizing, Times, Unpredicted
 
@@ -37,6 +38,10 @@ REFUSALS = {
     "hidden-limit": "the change reaches a limit of the send buffer that the capture does not show",
     "new-connections": "the model does not split a connection into several",
     "luck": "where the path's losses fall decides more than the change does",
+    "paced-by-rate": "BBR paces by the rate that it measures; the model replays windows",
+    "unknown-control": "the capture does not show which congestion control its sender runs, and the change depends on "
+    "that",
+    "no-bottleneck": "no queue stood on the path, so its narrowest link is unknown: set rate= too",
     "endless": "the replay with the change does not end",
 }
 
@@ -55,16 +60,20 @@ def written(change: Change) -> str:
     """As it would be typed after --set."""
     value = change.value
     if value is None:
-        return f"{change.name}=auto"
-    return f"{change.name}={_value(NAMES[change.name], value)}"
+        return f"{change.key}=auto"
+    return f"{change.key}={_value(NAMES[change.name], value)}"
 
 
 def _value(kind: str, value: int) -> str:
     if kind.endswith("span") and value:
         unit, step = next((unit, step) for unit, step in _STEPS if value % step == 0)
         return f"{value // step}{unit}"
-    if kind == "size" and value % 1024 == 0:
+    if kind in ("size", "depth") and value % 1024 == 0:
         return f"{value // 1024}K"
+    if kind == "share" and value:
+        return f"{value / 10_000:g}%"
+    if kind == "control":
+        return CONTROLS[value]
     if kind == "rate":
         return f"{value * 8 / 1e6:g}Mbit"
     return str(value)

@@ -113,8 +113,59 @@ def _bbr() -> list[Plan]:
     ]  # fmt: skip
 
 
+def _lossier_paths() -> list[Plan]:
+    """Each run throws the dice anew, so more runs are made: where losses fall decides much."""
+    return [
+        _plan("loss=1%, loss=3%", "lossy-500k-20ms", "500 KB at 20 ms", 20, 500_000, runs=21),
+        _plan("loss=1%", "lossy-60k-40ms", "60 KB eight times at 40 ms", 40, 60_000, exchanges=8, runs=21),
+        _plan("loss=0.5%, loss=2%", "lossy-2m-15ms", "2 MB at 15 ms, 1 % lost", 15, 2_000_000, loss=0.01, runs=21),
+        _plan("loss=2%", "lossy-300k-30ms-reno", "300 KB twice at 30 ms, reno", 30, 300_000, exchanges=2, runs=21,
+              control="reno"),
+    ]  # fmt: skip
+
+
+def _other_queues() -> list[Plan]:
+    return [
+        _plan("queue=32K, queue=64K, queue=128K", "depth-3m-20ms", "3 MB at 20 ms over 20 Mbit/s, a deep queue", 20,
+              3_000_000, rate=20e6, queue=1_000_000),
+        _plan("queue=200K, queue=24K", "depth-1m-30ms", "1 MB at 30 ms over 15 Mbit/s, 60 KB of queue", 30, 1_000_000,
+              rate=15e6, queue=60_000),
+        _plan("queue=40K, queue=300K", "depth-400k-25ms-reno", "400 KB twice at 25 ms over 30 Mbit/s, reno", 25,
+              400_000, rate=30e6, queue=100_000, exchanges=2, control="reno"),
+    ]  # fmt: skip
+
+
+def _other_controls() -> list[Plan]:
+    return [
+        _plan("cc=reno, cc=bbr", "cc-400k-25ms", "400 KB at 25 ms", 25, 400_000),
+        _plan("cc=cubic, cc=bbr", "cc-300k-40ms-reno", "300 KB twice at 40 ms, reno, 700 ms between", 40, 300_000,
+              exchanges=2, think_ms=700, control="reno"),
+        _plan("cc=reno, cc=bbr", "cc-3m-20ms-rate", "3 MB at 20 ms over 20 Mbit/s, 80 KB of queue", 20, 3_000_000,
+              rate=20e6, queue=80_000),
+        _plan("cc=cubic, cc=bbr", "cc-2m-30ms-reno-rate", "2 MB at 30 ms over 15 Mbit/s, 60 KB of queue, reno", 30,
+              2_000_000, rate=15e6, queue=60_000, control="reno"),
+        _plan("cc=reno, cc=bbr", "cc-500k-30ms-loss", "500 KB at 30 ms, 1 % lost", 30, 500_000, runs=5, loss=0.01),
+        _plan("cc=cubic, cc=reno", "cc-500k-30ms-bbr", "500 KB at 30 ms, BBR", 30, 500_000, control="bbr"),
+    ]  # fmt: skip
+
+
+def _one_end() -> list[Plan]:
+    return [
+        _plan("server.initcwnd=40, client.initcwnd=40, client.rcvbuf=32K", "end-200k-30ms", "200 KB at 30 ms", 30,
+              200_000, roomy=False),
+        _plan("client.sndbuf=auto, server.sndbuf=auto", "end-300k-25ms-up", "uploads of 300 KB, SO_SNDBUF 16 KB", 25,
+              200, request=(300_000,), upload=True, exchanges=2, sndbuf=16 * _K, one_segment=True),
+        _plan("server.nodelay=1, client.nodelay=1", "end-nagle-20ms", "head and body at 20 ms", 20, 0,
+              response=(250, 900), exchanges=8),
+        _plan(f"client.rcvbuf=auto, server.rcvbuf=auto, server.{_OFF}", "end-window-20ms",
+              "200 KB twice at 20 ms, SO_RCVBUF 16 KB", 20, 200_000, exchanges=2, think_ms=700, rcvbuf=16 * _K,
+              roomy=False),
+    ]  # fmt: skip
+
+
 def plans() -> list[Plan]:
     """All of them; the repository keeps none, each is drawn."""
     return [
         *_losses(), *_queues(), *_growing_windows(), *_send_buffers(), *_small_writes(), *_for_the_worse(), *_bbr(),
+        *_lossier_paths(), *_other_queues(), *_other_controls(), *_one_end(),
     ]  # fmt: skip

@@ -128,7 +128,7 @@ def _buffer(value: str) -> int | None:
 
 
 def _number(value: str) -> float:
-    for suffix, factor in {"ms": 1, "Mbit": 1e6, "K": 1024, "M": 1 << 20}.items():
+    for suffix, factor in {"ms": 1, "Mbit": 1e6, "K": 1024, "M": 1 << 20, "%": 0.01}.items():
         if value.endswith(suffix):
             return float(value.removesuffix(suffix)) * factor
     return float(value)
@@ -146,17 +146,32 @@ _KNOBS: dict[str, Callable[[str], dict[str, Any]]] = {
     "think": lambda value: {"think_ms": int(_number(value))},
     "reuse-connection": lambda value: {"reuse": value != "0"},
     "loss": lambda value: {"loss": _number(value)},
+    "queue": lambda value: {"queue": round(_number(value))},
+    "cc": lambda value: {"control": value},
 }
 """Figure of the situation that each change of `tcpstall whatif --set` sets."""
 
 KNOBS = frozenset(_KNOBS)
 
 
+_READERS = frozenset({"rcvbuf", "delayed-ack"})
+"""Figures of the end that receives; the others of one end are the sender's."""
+
+
+def _of_end(situation: Situation, knob: str) -> tuple[str, bool]:
+    """The knob without its end, and whether this end has the figure: `client.initcwnd` of a download has none."""
+    end, _, bare = knob.rpartition(".")
+    sends = "client" if situation.upload else "server"
+    return bare, not end or (end == sends) != (bare in _READERS)
+
+
 def changed(situation: Situation, change: str) -> Situation:
-    """The situation after changes such as `initcwnd=40` or `sndbuf=auto slow-start-after-idle=0`."""
+    """The situation after changes such as `server.initcwnd=40` or `sndbuf=auto slow-start-after-idle=0`."""
     for one in change.split():
         knob, _, value = one.partition("=")
-        situation = replace(situation, **_KNOBS[knob](value))
+        bare, there = _of_end(situation, knob)
+        if there:
+            situation = replace(situation, **_KNOBS[bare](value))
     return situation
 
 
@@ -167,6 +182,10 @@ def applied(situation: Situation, change: str) -> list[str]:
     done = []
     for one in change.split():
         knob, _, value = one.partition("=")
+        knob, there = _of_end(situation, knob)
+        if not there:
+            done.append(f"the other end, whose data do not matter here: {one}")
+            continue
         kept = "one connection for all exchanges" if value != "0" else "a new connection each time"
         words = {
             "initcwnd": f"{sender}: ip route change 10.77.0.0/24 dev eth0 initcwnd {value}",
@@ -180,6 +199,8 @@ def applied(situation: Situation, change: str) -> list[str]:
             "think": f"client: {value} between exchanges",
             "reuse-connection": f"client: {kept}",
             "loss": f"the path: loses {value} of the segments",
+            "queue": f"the path: {value} of queue before the narrowest link",
+            "cc": f"both ends: setsockopt(TCP_CONGESTION, {value})",
         }
         done.append(words[knob])
     return done

@@ -10,6 +10,7 @@ use super::record::Record;
 use super::times::Times;
 use crate::causes::Cause;
 use crate::exchange::Phase;
+use crate::flow::End;
 use crate::results::ledger::{OWNERS, Owner};
 use crate::time::Nanos;
 
@@ -78,10 +79,16 @@ fn addressed(record: &Record, change: &Change) -> Vec<(Owner, Nanos)> {
         "loss" => &[Cause::Retransmission],
         "think" => &[Cause::AppLimited],
         "rate" => &[Cause::BandwidthLimited],
+        // A queue that holds more loses less, and a window that grows faster waits less.
+        "queue" | "queue-packets" => &[Cause::Retransmission, Cause::CwndLimited],
+        "cc" => &[Cause::CwndLimited, Cause::IdleRestart, Cause::Retransmission],
         _ => &[],
     };
-    let mut owners: Vec<_> =
-        causes.iter().map(|cause| Owner::Waiting(*cause)).map(|one| (one, ledger.of(one))).collect();
+    let owned = |cause| match change.end {
+        Some(end) => of_end(record, waiting(change, end), cause),
+        None => ledger.of(Owner::Waiting(cause)),
+    };
+    let mut owners: Vec<_> = causes.iter().map(|cause| (Owner::Waiting(*cause), owned(*cause))).collect();
     match change.name {
         "loss" => owners.extend(consequences(record)),
         "think" => owners.push((Owner::InTransit, taken_for_travel(record))),
@@ -90,6 +97,17 @@ fn addressed(record: &Record, change: &Change) -> Vec<(Owner, Nanos)> {
         _ => {}
     }
     owners
+}
+
+/// The sender that waits for what a change at `end` sets: its peer, where that is a window or an acknowledgement.
+fn waiting(change: &Change, end: End) -> End {
+    if matches!(change.name, "rcvbuf" | "delayed-ack") { end.peer() } else { end }
+}
+
+/// Time of one end's waits of a cause, as far as the ledger owns them.
+fn of_end(record: &Record, end: End, cause: Cause) -> Nanos {
+    let own = record.silences[end].iter().filter(|silence| silence.cause == cause);
+    total(own.map(|silence| silence.end - silence.start)).min(record.row.time_ns.of(Owner::Waiting(cause)))
 }
 
 /// The part of the responder's own time that the ledger counts as travel: a round trip of each pause, wherever the tap

@@ -12,6 +12,7 @@ const LEVEL: f64 = 0.05;
 const OVERFLOW: f64 = 0.15;
 /// Distance in round trips within which two readings fit alike.
 const ALIKE: f64 = 0.3;
+
 impl Played {
     /// Distance from the captured times, over the transfer and all exchanges.
     fn distance(&self, captured: &Times) -> i64 {
@@ -20,8 +21,36 @@ impl Played {
     }
 }
 
-/// The reading that fits, with its replay; `None` where the replay never ends.
-pub(super) fn fit(mut setup: Setup, captured: &Times) -> Option<(Setup, Played)> {
+/// The reading that fits, with its replay.
+pub(super) struct Fitted {
+    pub(super) setup: Setup,
+    pub(super) played: Played,
+    /// The capture shows which congestion control the senders run, or would look the same with another.
+    pub(super) control_known: bool,
+}
+
+/// The reading that fits; `None` where the replay never ends.
+pub(super) fn fit(setup: Setup, captured: &Times) -> Option<Fitted> {
+    let (setup, played) = reading(setup, captured)?;
+    // A halved window was seen at a loss.
+    if setup.ends.iter().any(|end| end.reno) {
+        return Some(Fitted { setup, played, control_known: true });
+    }
+    let mut reno = setup.clone();
+    reno.ends.iter_mut().for_each(|end| end.reno = true);
+    let Some(other) = play(&reno) else { return Some(Fitted { setup, played, control_known: false }) };
+    let apart = other.distance(&played.times());
+    let clear = setup.rtt.scaled(CLEARLY).0.max(captured.transfer_ns.scaled(LEVEL).0);
+    let (own, others) = (played.distance(captured), other.distance(captured));
+    Some(if others + clear < own {
+        Fitted { setup: reno, played: other, control_known: true }
+    } else {
+        let known = own + clear < others || apart <= setup.rtt.scaled(ALIKE).0;
+        Fitted { setup, played, control_known: known }
+    })
+}
+
+fn reading(mut setup: Setup, captured: &Times) -> Option<(Setup, Played)> {
     let overflows = overflowing(&setup, captured);
     // The losses are replayed already.
     setup.ends.iter_mut().filter_map(|end| end.queue.as_mut()).for_each(|queue| queue.overflowed = false);

@@ -2,16 +2,12 @@
 
 use serde::Serialize;
 
-use super::bound::Bound;
-use super::change::{Change, View};
+use super::change::Change;
 use super::fit::fit;
-use super::gain::unreplayed;
-use super::luck;
-use super::model::{Played, play};
+use super::outcome::{Base, ChangeEffect};
 use super::record::Record;
 use super::recover::{RecoveredSetup, Refusal, recover, shares};
 use super::remedies;
-use super::setup::Setup;
 use super::sizing::{Sizing, sizing};
 use super::times::Times;
 use crate::flow::End;
@@ -19,50 +15,6 @@ use crate::time::Nanos;
 
 /// Events of all replays of one flow together; a flow that needs more is refused.
 pub const MOST_EVENTS: u64 = 100_000_000;
-/// Largest difference of a replay from the capture, as a share and in round trips: a replay that exceeds both is
-/// refused.
-const FITS: (f64, i64) = (0.3, 2);
-/// Largest difference that the hosts' own time explains, whatever the round trip.
-const HOSTS: Nanos = Nanos::from_millis(1);
-/// Smallest margin of a prediction, as a share of it.
-const LEAST_MARGIN: f64 = 0.02;
-/// Distance of replays with losses elsewhere, as a share of the likeliest, from which luck can decide.
-const MUCH_LUCK: f64 = 0.3;
-/// Error of a replay from the unknown times inside a round trip, in round trips.
-const INSIDE: f64 = 0.1;
-/// Largest distance of the views of a limit that the flow never reached, as a share of the time or one round trip.
-const HIDDEN: f64 = 0.15;
-
-/// A span and its expected bounds.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-pub struct Expected {
-    /// The likeliest value.
-    pub expected_ns: Nanos,
-    /// Lower bound.
-    pub low_ns: Nanos,
-    /// Upper bound.
-    pub high_ns: Nanos,
-}
-
-/// Effect of a change, or of several together.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub struct ChangeEffect {
-    /// The changes.
-    pub changes: Vec<Change>,
-    /// True if the change was suggested by the flow's causes, false if it was requested by name.
-    pub suggested: bool,
-    /// Time from the client's SYN (or its first write, on a connection in use) to the arrival of the last byte.
-    pub transfer: Expected,
-    /// Each exchange's latency for the client.
-    pub exchanges: Vec<Expected>,
-    /// Time that the client waits less than in the unchanged replay, over all exchanges, or over the transfer where
-    /// there is none; no more than `owned_ns`.
-    pub saved_ns: Nanos,
-    /// Time of the causes that the changes address: the largest possible saving.
-    pub owned_ns: Nanos,
-    /// The replay gained clearly more than its causes own; the excess is not promised.
-    pub bounded: bool,
-}
 
 /// Changes whose effect the capture does not show.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
@@ -127,11 +79,11 @@ impl Forecast {
         // Others that filled the line are a better reason than that the replay without them is too quick.
         let shared = End::BOTH.into_iter().any(|end| shares(record, end));
         let misfit = if shared { Refusal::SharedLine } else { Refusal::DoesNotFit };
-        let Some((setup, played)) = fitted else {
+        let Some(fitted) = fitted else {
             self.refused = Some(misfit);
             return;
         };
-        let base = Base { record, whole: Whole::of(&setup), setup, captured, played };
+        let base = Base::of(record, fitted, captured);
         let error = base.played.transfer - base.captured.transfer_ns;
         self.replayed = Some(base.played.times());
         self.error_ns = Some(error);
@@ -157,179 +109,5 @@ impl Forecast {
             self.outcomes.retain(|outcome| outcome.saves(&base.played));
             self.outcomes.sort_by_key(|outcome| Nanos(-outcome.saved_ns.0));
         }
-    }
-}
-
-impl ChangeEffect {
-    /// True if the change saves time: a change that saves nothing is no advice.
-    fn saves(&self, unchanged: &Played) -> bool {
-        self.saved_ns > Nanos::ZERO || self.saved_ns == Nanos::ZERO && self.transfer.expected_ns < unchanged.transfer
-    }
-}
-
-/// The unchanged replay.
-struct Base<'a> {
-    record: &'a Record,
-    setup: Setup,
-    captured: Times,
-    played: Played,
-    /// The replay without losses, where there were losses.
-    whole: Option<Whole>,
-}
-
-/// The same connection on a path that loses no data.
-struct Whole {
-    setup: Setup,
-    played: Played,
-}
-
-impl Whole {
-    fn of(setup: &Setup) -> Option<Whole> {
-        if setup.ends.iter().all(|end| end.losses.is_empty()) {
-            return None;
-        }
-        let mut setup = setup.clone();
-        setup.ends.iter_mut().for_each(|end| end.losses.clear());
-        Some(Whole { played: play(&setup)?, setup })
-    }
-}
-
-impl Base<'_> {
-    /// Approximate number of events in all replays for these sets of changes.
-    fn events(&self, sets: &[Vec<Change>]) -> u64 {
-        let whole = self.whole.as_ref().map_or(0, |whole| whole.played.events);
-        let turns = luck::BESIDE + if self.whole.is_some() { luck::TURNS } else { 0 };
-        let once = (self.played.events + whole) * View::ALL.len() as u64 + self.played.events * turns + whole;
-        once.saturating_mul(sets.len() as u64)
-    }
-
-    /// True if the unchanged replay is as long as the capture, with its pauses and without them.
-    fn fits(&self) -> bool {
-        let (share, rounds) = FITS;
-        let near = |own: Nanos, was: Nanos| {
-            (own - was).0.abs() <= was.scaled(share).max(self.setup.rtt.times(rounds)).max(HOSTS).0
-        };
-        let exchanges = self.captured.exchanges_ns.iter().fold(Nanos::ZERO, |sum, span| sum + *span);
-        // At a sender behind a bottleneck the captured exchanges end before the queue that the replay adds.
-        let known = !self.captured.exchanges_ns.is_empty() && self.setup.ends.iter().all(|end| end.rate.is_none());
-        near(self.played.transfer, self.captured.transfer_ns) && (!known || near(self.played.waited(), exchanges))
-    }
-
-    fn outcome(&self, changes: &[Change], suggested: bool) -> Result<ChangeEffect, Refusal> {
-        if let Some(refusal) = changes.iter().find_map(|change| change.refused(self.record, &self.setup)) {
-            return Err(refusal);
-        }
-        let lifts = changes.iter().all(|change| change.only_lifts(&self.setup));
-        let bound = Bound::of(self.record, &self.captured, changes);
-        let missing = unreplayed(self.record, &self.captured, &self.played, changes);
-        let mut bounded = [false; View::ALL.len()];
-        let mut saved = [Nanos::ZERO; View::ALL.len()];
-        let views = View::ALL.map(|view| {
-            let (rtt, mut played) = self.changed(changes, view)?;
-            if lifts {
-                played = played.no_longer_than(&self.played);
-            }
-            saved[view as usize] = (self.played.waited() - played.waited()).min(bound.owned());
-            played = played.longer(&missing);
-            let cut = bound.hold(&mut played, &self.played, &self.captured);
-            bounded[view as usize] = cut > self.captured.transfer_ns.scaled(LEAST_MARGIN);
-            Some((rtt, played))
-        });
-        let [Some((rtt, hopeful)), Some((_, likely)), Some((_, doubtful))] = views else {
-            return Err(Refusal::Endless);
-        };
-        let guess = (hopeful.transfer - likely.transfer).0.abs().max((doubtful.transfer - likely.transfer).0.abs());
-        let close = rtt.max(likely.transfer.scaled(HIDDEN));
-        if guess > close.0 && changes.iter().any(|change| change.sets_hidden_limit(&self.setup)) {
-            return Err(Refusal::HiddenLimit);
-        }
-        let inside = rtt.scaled(INSIDE);
-        let luck = self.luck(changes);
-        if self.is_luck(&likely, &luck) {
-            return Err(Refusal::Luck);
-        }
-        let near = self.near(changes, &bound, lifts, &missing);
-        let all: Vec<&Played> = [&hopeful, &likely, &doubtful].into_iter().chain(&luck).chain(&near).collect();
-        let lacking = missing.transfer_ns > Nanos::ZERO;
-        let expected = |own: Nanos, was: Nanos, of: &dyn Fn(&Played) -> Nanos| {
-            let likely = of(&likely);
-            let error = Nanos((own - was).0.abs());
-            let least = likely.scaled(LEAST_MARGIN).max(inside);
-            let (below, above) = (error.max(least), if lacking { least } else { error.max(least) });
-            let low = all.iter().map(|played| of(played)).min().unwrap_or(likely) - below;
-            let high = all.iter().map(|played| of(played)).max().unwrap_or(likely) + above;
-            // Every request with its answer takes a round trip.
-            let low = low.max(rtt.min(likely));
-            Expected { expected_ns: likely, low_ns: low, high_ns: high }
-        };
-        let exchanges = self.played.exchanges.iter().zip(&self.captured.exchanges_ns).enumerate();
-        Ok(ChangeEffect {
-            changes: changes.to_vec(),
-            suggested,
-            transfer: expected(self.played.transfer, self.captured.transfer_ns, &|played| played.transfer),
-            exchanges: exchanges.map(|(at, (own, was))| expected(*own, *was, &|played| played.exchanges[at])).collect(),
-            saved_ns: saved[View::Likely as usize],
-            owned_ns: bound.owned(),
-            bounded: bounded[View::Likely as usize],
-        })
-    }
-
-    /// The likeliest replays with the changes where losses hit other data, or none.
-    fn luck(&self, changes: &[Change]) -> Vec<Played> {
-        let Some(whole) = self.whole.as_ref().filter(|_| changes.iter().all(|change| change.name != "loss")) else {
-            return Vec::new();
-        };
-        let setups = luck::elsewhere(&self.setup).chain([whole.setup.clone()]);
-        let changed = setups.filter_map(|mut setup| {
-            changes.iter().for_each(|change| change.apply(&mut setup, View::Likely));
-            play(&setup)
-        });
-        changed.collect()
-    }
-
-    /// True if the replays with losses elsewhere, of which the last has none, differ by more than the change saves, and by
-    /// much. Of a change without effect that is said.
-    fn is_luck(&self, likely: &Played, luck: &[Played]) -> bool {
-        let Some((_, elsewhere)) = luck.split_last() else { return false };
-        let waited = || elsewhere.iter().chain([likely]).map(Played::waited);
-        let (Some(least), Some(most)) = (waited().min(), waited().max()) else { return false };
-        let effect = Nanos((self.played.waited() - likely.waited()).0.abs());
-        let any = effect > self.played.waited().scaled(LEAST_MARGIN);
-        any && most - least > effect && most - least > likely.waited().scaled(MUCH_LUCK)
-    }
-
-    /// The likeliest replays with the changes where the limits are a little smaller and larger: a round trip more or less
-    /// where the data just fits.
-    fn near(&self, changes: &[Change], bound: &Bound, lifts: bool, missing: &Times) -> Vec<Played> {
-        let changed = luck::beside(|| {
-            let mut setup = self.setup.clone();
-            changes.iter().for_each(|change| change.apply(&mut setup, View::Likely));
-            setup
-        });
-        let played = changed.filter_map(|setup| play(&setup)).map(|mut played| {
-            if lifts {
-                played = played.no_longer_than(&self.played);
-            }
-            played = played.longer(missing);
-            bound.hold(&mut played, &self.played, &self.captured);
-            played
-        });
-        played.collect()
-    }
-
-    /// The replay with the changes. Only a path without losses removes a loss: any other change gains no more than it
-    /// gains without losses.
-    fn changed(&self, changes: &[Change], view: View) -> Option<(Nanos, Played)> {
-        let made = |setup: &Setup| {
-            let mut setup = setup.clone();
-            changes.iter().for_each(|change| change.apply(&mut setup, view));
-            Some((setup.rtt, play(&setup)?))
-        };
-        let (rtt, played) = made(&self.setup)?;
-        let keeps = changes.iter().all(|change| !matches!(change.name, "loss" | "rtt"));
-        Some(match self.whole.as_ref().filter(|_| keeps) {
-            Some(whole) => (rtt, played.gaining_no_more(&self.played, &whole.played, &made(&whole.setup)?.1)),
-            None => (rtt, played),
-        })
     }
 }

@@ -1,7 +1,9 @@
 //! Varies what a capture does not show exactly: a changed transfer meets the path's losses elsewhere, and other limits
 //! are known to a few percent.
 
+use super::model::{Played, play};
 use super::setup::{HostSetup, QueueDepth, Setup, UNLIMITED, WindowGrowth};
+use super::view::View;
 use crate::sender::timers::TICK;
 
 /// Places that the losses take by turns, evenly apart, the captured one among them.
@@ -24,6 +26,23 @@ fn turns(end: &mut HostSetup, turn: i64) {
         loss.at = (loss.at + bytes / PLACES * turn) % bytes;
     }
     end.losses.sort_by_key(|loss| loss.at);
+}
+
+/// Replays with losses by chance: a further one lies between the shortest and the longest of 19 in 18 of 20 cases.
+pub(super) const DRAWS: u64 = 19;
+
+/// Replays of a setup with each throw of the dice, the shortest waits first; those that never end are left out.
+pub(super) fn draws(setup: &Setup) -> Vec<Played> {
+    let played = (0..DRAWS).filter_map(|seed| play(&Setup { seed, ..setup.clone() }));
+    let mut played: Vec<Played> = played.collect();
+    played.sort_by_key(Played::waited);
+    played
+}
+
+/// The shortest, the middle or the longest of them.
+pub(super) fn middle(drawn: &[Played], view: View) -> Option<Played> {
+    let at = view.pick(0, drawn.len() / 2, drawn.len().checked_sub(1)?);
+    drawn.get(at).cloned()
 }
 
 /// Replays with other limits, beside the likeliest.

@@ -5,18 +5,22 @@
 //! [`model`] replays these, [`forecast`] compares the results.
 
 mod bound;
+mod buffers;
 pub mod change;
 mod fit;
 pub mod forecast;
 mod gain;
 mod luck;
 pub mod model;
+mod outcome;
 pub mod record;
 pub mod recover;
 mod remedies;
 pub mod setup;
 mod sizing;
 mod times;
+mod unknown;
+mod view;
 
 pub use self::change::Change;
 pub use self::forecast::{Forecast, forecast};

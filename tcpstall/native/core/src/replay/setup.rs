@@ -99,6 +99,8 @@ pub struct HostSetup {
     pub pace: Option<f64>,
     /// Losses of its data on the path, in order of offset.
     pub losses: Vec<Loss>,
+    /// Share of its packets with data that the path loses by chance besides.
+    pub loss_share: f64,
     /// Delay of its acknowledgements; zero for none.
     pub delayed_ack: Nanos,
     /// Windows that it announces for the peer's data, in order.
@@ -182,6 +184,8 @@ pub struct Setup {
     pub lost_handshakes: u32,
     /// SACK is in use.
     pub sack: bool,
+    /// Seed of the dice that decide which packets are lost by chance.
+    pub seed: u64,
     /// Connection that could be used instead.
     pub earlier: Earlier,
     /// The connection had been used before.

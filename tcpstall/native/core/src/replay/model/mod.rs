@@ -3,6 +3,7 @@
 
 mod ack;
 mod board;
+mod dice;
 mod growth;
 mod host;
 mod receive;
@@ -14,6 +15,7 @@ mod write;
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
+use self::dice::Dice;
 pub use self::growth::NEXT_ROUND;
 use self::host::{FIRST, Host};
 pub use self::write::WRITTEN_AHEAD;
@@ -84,6 +86,7 @@ pub(super) struct World<'a> {
     /// Time when each end's data has passed the bottleneck.
     busy_until: [Nanos; 2],
     losses: [Vec<Loss>; 2],
+    dice: Dice,
 }
 
 impl World<'_> {
@@ -119,7 +122,8 @@ impl World<'_> {
             loss.times -= 1;
             lost = true;
         }
-        lost
+        let share = self.setup.ends[from].loss_share;
+        lost || share > 0.0 && self.dice.falls_below(share)
     }
 }
 
@@ -134,8 +138,15 @@ pub fn play(setup: &Setup) -> Option<Played> {
 
 fn run(setup: &Setup, hosts: &mut [Host; 2]) -> Option<Played> {
     let losses = End::BOTH.map(|end| setup.ends[end].losses.clone());
-    let mut world =
-        World { setup, now: Nanos::ZERO, queue: BinaryHeap::new(), order: 0, busy_until: [Nanos::ZERO; 2], losses };
+    let mut world = World {
+        setup,
+        now: Nanos::ZERO,
+        queue: BinaryHeap::new(),
+        order: 0,
+        busy_until: [Nanos::ZERO; 2],
+        losses,
+        dice: Dice::new(setup.seed),
+    };
     open(&mut world, hosts);
     // The peer's data that each end will have received, summed once.
     let all = End::BOTH.map(|end| FIRST + setup.ends[end.peer()].bytes());

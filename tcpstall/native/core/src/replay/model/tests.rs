@@ -1,10 +1,11 @@
 //! Tests of the model alone: each replay takes the necessary number of round trips.
 
 use super::*;
-use crate::replay::change::{Change, View};
+use crate::replay::change::Change;
 use crate::replay::setup::{
     BufferLevel, Earlier, HostSetup, QueueDepth, Reuse, Span, WindowGrowth, WindowOpening, WriteStep,
 };
+use crate::replay::view::View;
 
 const RTT: Nanos = Nanos::from_millis(100);
 
@@ -19,6 +20,7 @@ fn end(steps: Vec<WriteStep>) -> HostSetup {
         send_buffer: Vec::new(),
         pace: None,
         losses: Vec::new(),
+        loss_share: 0.0,
         delayed_ack: Nanos::from_millis(40),
         openings: vec![WindowOpening { arrived: 1, edge: 1 << 24, after: Nanos::ZERO }],
         growth: None,
@@ -38,6 +40,7 @@ fn download(bytes: i64, think: Nanos) -> Setup {
         rtt: RTT,
         lost_handshakes: 0,
         sack: true,
+        seed: 0,
         earlier: Earlier::Unknown,
         reuse: None,
         spans: vec![Span { asked: None, answered: 1 + bytes }],

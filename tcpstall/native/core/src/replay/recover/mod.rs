@@ -54,6 +54,12 @@ words! {
         NewConnections = "new-connections",
         /// Where the losses fall decides more than the change.
         Luck = "luck",
+        /// BBR paces by the rate that it measures, and the model replays windows.
+        PacedByRate = "paced-by-rate",
+        /// The capture does not show which congestion control the sender runs, and the change depends on it.
+        UnknownControl = "unknown-control",
+        /// No queue stood on the path, so its narrowest link is unknown.
+        NoBottleneck = "no-bottleneck",
         /// The replay with the change does not end.
         Endless = "endless",
     }
@@ -96,6 +102,7 @@ pub fn recover(record: &Record) -> Result<RecoveredSetup, Refusal> {
         rtt: limits::usual_rtt(record, rtt).max(Nanos(2)),
         lost_handshakes: record.lost_handshakes,
         sack: record.sack,
+        seed: 0,
         earlier: record.earlier,
         reuse: None,
         spans: record.spans.clone(),
@@ -124,6 +131,7 @@ fn recover_end(record: &Record, end: End, distances: [Nanos; 2], heard: &[Arriva
         pace: limits::pace(record, end, distances[end], rtt),
         reads,
         losses,
+        loss_share: 0.0,
         delayed_ack: limits::delayed_ack(record, end, distances[end]),
         openings,
         growth,

@@ -1,0 +1,263 @@
+//! Effect of changes: replays of them against the unchanged replay, with the bounds of what the capture does not show.
+
+use serde::Serialize;
+
+use super::bound::Bound;
+use super::change::Change;
+use super::fit::Fitted;
+use super::gain::unreplayed;
+use super::luck;
+use super::model::{Played, play};
+use super::record::Record;
+use super::recover::Refusal;
+use super::setup::Setup;
+use super::times::Times;
+use super::unknown::unknown;
+use super::view::View;
+use crate::time::Nanos;
+
+/// Largest difference of a replay from the capture, as a share and in round trips: a replay that exceeds both is
+/// refused.
+const FITS: (f64, i64) = (0.3, 2);
+/// Largest difference that the hosts' own time explains, whatever the round trip.
+const HOSTS: Nanos = Nanos::from_millis(1);
+/// Smallest margin of a prediction, as a share of it.
+const LEAST_MARGIN: f64 = 0.02;
+/// Distance of replays with losses elsewhere, as a share of the likeliest, from which luck can decide.
+const MUCH_LUCK: f64 = 0.3;
+/// Error of a replay from the unknown times inside a round trip, in round trips.
+const INSIDE: f64 = 0.1;
+/// Largest distance of the views of a limit that the flow never reached, as a share of the time or one round trip.
+const HIDDEN: f64 = 0.15;
+
+/// A span and its expected bounds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+pub struct Expected {
+    /// The likeliest value.
+    pub expected_ns: Nanos,
+    /// Lower bound.
+    pub low_ns: Nanos,
+    /// Upper bound.
+    pub high_ns: Nanos,
+}
+
+/// Effect of a change, or of several together.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct ChangeEffect {
+    /// The changes.
+    pub changes: Vec<Change>,
+    /// True if the change was suggested by the flow's causes, false if it was requested by name.
+    pub suggested: bool,
+    /// Time from the client's SYN (or its first write, on a connection in use) to the arrival of the last byte.
+    pub transfer: Expected,
+    /// Each exchange's latency for the client.
+    pub exchanges: Vec<Expected>,
+    /// Time that the client waits less than in the unchanged replay, over all exchanges, or over the transfer where
+    /// there is none; no more than `owned_ns`.
+    pub saved_ns: Nanos,
+    /// Time of the causes that the changes address: the largest possible saving.
+    pub owned_ns: Nanos,
+    /// The replay gained clearly more than its causes own; the excess is not promised.
+    pub bounded: bool,
+}
+
+impl ChangeEffect {
+    /// True if the change saves time: a change that saves nothing is no advice.
+    pub(super) fn saves(&self, unchanged: &Played) -> bool {
+        self.saved_ns > Nanos::ZERO || self.saved_ns == Nanos::ZERO && self.transfer.expected_ns < unchanged.transfer
+    }
+}
+
+/// The unchanged replay.
+pub(super) struct Base<'a> {
+    record: &'a Record,
+    pub(super) setup: Setup,
+    pub(super) captured: Times,
+    pub(super) played: Played,
+    control_known: bool,
+    /// The replay without losses, where there were losses.
+    whole: Option<Whole>,
+}
+
+/// The same connection on a path that loses no data.
+struct Whole {
+    setup: Setup,
+    played: Played,
+}
+
+impl Whole {
+    fn of(setup: &Setup) -> Option<Whole> {
+        if setup.ends.iter().all(|end| end.losses.is_empty()) {
+            return None;
+        }
+        let mut setup = setup.clone();
+        setup.ends.iter_mut().for_each(|end| end.losses.clear());
+        Some(Whole { played: play(&setup)?, setup })
+    }
+}
+
+impl Base<'_> {
+    pub(super) fn of(record: &Record, fitted: Fitted, captured: Times) -> Base<'_> {
+        let Fitted { setup, played, control_known } = fitted;
+        Base { record, whole: Whole::of(&setup), setup, captured, played, control_known }
+    }
+
+    /// Approximate number of events in all replays for these sets of changes.
+    pub(super) fn events(&self, sets: &[Vec<Change>]) -> u64 {
+        let whole = self.whole.as_ref().map_or(0, |whole| whole.played.events);
+        let turns = luck::BESIDE + if self.whole.is_some() { luck::TURNS } else { 0 };
+        let once = (self.played.events + whole) * View::ALL.len() as u64 + self.played.events * turns + whole;
+        let draws = |set: &&Vec<Change>| set.iter().any(Change::is_drawn);
+        let drawn = sets.iter().filter(draws).count() as u64 * luck::DRAWS * self.played.events;
+        once.saturating_mul(sets.len() as u64).saturating_add(drawn)
+    }
+
+    /// True if the unchanged replay is as long as the capture, with its pauses and without them.
+    pub(super) fn fits(&self) -> bool {
+        let (share, rounds) = FITS;
+        let near = |own: Nanos, was: Nanos| {
+            (own - was).0.abs() <= was.scaled(share).max(self.setup.rtt.times(rounds)).max(HOSTS).0
+        };
+        let exchanges = self.captured.exchanges_ns.iter().fold(Nanos::ZERO, |sum, span| sum + *span);
+        // At a sender behind a bottleneck the captured exchanges end before the queue that the replay adds.
+        let known = !self.captured.exchanges_ns.is_empty() && self.setup.ends.iter().all(|end| end.rate.is_none());
+        near(self.played.transfer, self.captured.transfer_ns) && (!known || near(self.played.waited(), exchanges))
+    }
+
+    pub(super) fn outcome(&self, changes: &[Change], suggested: bool) -> Result<ChangeEffect, Refusal> {
+        if let Some(refusal) = unknown(changes, self.record, &self.setup) {
+            return Err(refusal);
+        }
+        if !self.control_known && changes.iter().any(|change| change.name == "cc") {
+            return Err(Refusal::UnknownControl);
+        }
+        let lifts = changes.iter().all(|change| change.only_lifts(&self.setup));
+        let bound = Bound::of(self.record, &self.captured, changes);
+        let missing = unreplayed(self.record, &self.captured, &self.played, changes);
+        let mut bounded = [false; View::ALL.len()];
+        let mut saved = [Nanos::ZERO; View::ALL.len()];
+        let drawn = self.drawn(changes);
+        let views = View::ALL.map(|view| {
+            let (rtt, mut played) = match luck::middle(&drawn, view) {
+                Some(played) => (self.setup.rtt, played),
+                None => self.changed(changes, view)?,
+            };
+            if lifts {
+                played = played.no_longer_than(&self.played);
+            }
+            saved[view as usize] = (self.played.waited() - played.waited()).min(bound.owned());
+            played = played.longer(&missing);
+            let cut = bound.hold(&mut played, &self.played, &self.captured);
+            bounded[view as usize] = cut > self.captured.transfer_ns.scaled(LEAST_MARGIN);
+            Some((rtt, played))
+        });
+        let [Some((rtt, hopeful)), Some((_, likely)), Some((_, doubtful))] = views else {
+            return Err(Refusal::Endless);
+        };
+        let guess = (hopeful.transfer - likely.transfer).0.abs().max((doubtful.transfer - likely.transfer).0.abs());
+        let close = rtt.max(likely.transfer.scaled(HIDDEN));
+        if guess > close.0 && changes.iter().any(|change| change.sets_hidden_limit(&self.setup)) {
+            return Err(Refusal::HiddenLimit);
+        }
+        let inside = rtt.scaled(INSIDE);
+        let luck = if drawn.is_empty() { self.luck(changes) } else { Vec::new() };
+        if self.is_luck(&likely, &luck) {
+            return Err(Refusal::Luck);
+        }
+        let near = if drawn.is_empty() { self.near(changes, &bound, lifts, &missing) } else { Vec::new() };
+        let all: Vec<&Played> =
+            [&hopeful, &likely, &doubtful].into_iter().chain(&luck).chain(&near).chain(&drawn).collect();
+        let lacking = missing.transfer_ns > Nanos::ZERO;
+        let expected = |own: Nanos, was: Nanos, of: &dyn Fn(&Played) -> Nanos| {
+            let likely = of(&likely);
+            let error = Nanos((own - was).0.abs());
+            let least = likely.scaled(LEAST_MARGIN).max(inside);
+            let (below, above) = (error.max(least), if lacking { least } else { error.max(least) });
+            let low = all.iter().map(|played| of(played)).min().unwrap_or(likely) - below;
+            let high = all.iter().map(|played| of(played)).max().unwrap_or(likely) + above;
+            // Every request with its answer takes a round trip.
+            let low = low.max(rtt.min(likely));
+            Expected { expected_ns: likely, low_ns: low, high_ns: high }
+        };
+        let exchanges = self.played.exchanges.iter().zip(&self.captured.exchanges_ns).enumerate();
+        Ok(ChangeEffect {
+            changes: changes.to_vec(),
+            suggested,
+            transfer: expected(self.played.transfer, self.captured.transfer_ns, &|played| played.transfer),
+            exchanges: exchanges.map(|(at, (own, was))| expected(*own, *was, &|played| played.exchanges[at])).collect(),
+            saved_ns: saved[View::Likely as usize],
+            owned_ns: bound.owned(),
+            bounded: bounded[View::Likely as usize],
+        })
+    }
+
+    /// Replays with the changes where chance decides which packets are lost, the shortest first; none otherwise.
+    fn drawn(&self, changes: &[Change]) -> Vec<Played> {
+        if !changes.iter().any(Change::is_drawn) {
+            return Vec::new();
+        }
+        let mut setup = self.setup.clone();
+        changes.iter().for_each(|change| change.apply(&mut setup, View::Likely));
+        luck::draws(&setup)
+    }
+
+    /// The likeliest replays with the changes where losses hit other data, or none.
+    fn luck(&self, changes: &[Change]) -> Vec<Played> {
+        let Some(whole) = self.whole.as_ref().filter(|_| changes.iter().all(|change| change.name != "loss")) else {
+            return Vec::new();
+        };
+        let setups = luck::elsewhere(&self.setup).chain([whole.setup.clone()]);
+        let changed = setups.filter_map(|mut setup| {
+            changes.iter().for_each(|change| change.apply(&mut setup, View::Likely));
+            play(&setup)
+        });
+        changed.collect()
+    }
+
+    /// True if the replays with losses elsewhere, of which the last has none, differ by more than the change saves, and by
+    /// much. Of a change without effect that is said.
+    fn is_luck(&self, likely: &Played, luck: &[Played]) -> bool {
+        let Some((_, elsewhere)) = luck.split_last() else { return false };
+        let waited = || elsewhere.iter().chain([likely]).map(Played::waited);
+        let (Some(least), Some(most)) = (waited().min(), waited().max()) else { return false };
+        let effect = Nanos((self.played.waited() - likely.waited()).0.abs());
+        let any = effect > self.played.waited().scaled(LEAST_MARGIN);
+        any && most - least > effect && most - least > likely.waited().scaled(MUCH_LUCK)
+    }
+
+    /// The likeliest replays with the changes where the limits are a little smaller and larger: a round trip more or less
+    /// where the data just fits.
+    fn near(&self, changes: &[Change], bound: &Bound, lifts: bool, missing: &Times) -> Vec<Played> {
+        let changed = luck::beside(|| {
+            let mut setup = self.setup.clone();
+            changes.iter().for_each(|change| change.apply(&mut setup, View::Likely));
+            setup
+        });
+        let played = changed.filter_map(|setup| play(&setup)).map(|mut played| {
+            if lifts {
+                played = played.no_longer_than(&self.played);
+            }
+            played = played.longer(missing);
+            bound.hold(&mut played, &self.played, &self.captured);
+            played
+        });
+        played.collect()
+    }
+
+    /// The replay with the changes. Only a path without losses removes a loss: any other change gains no more than it
+    /// gains without losses.
+    fn changed(&self, changes: &[Change], view: View) -> Option<(Nanos, Played)> {
+        let made = |setup: &Setup| {
+            let mut setup = setup.clone();
+            changes.iter().for_each(|change| change.apply(&mut setup, view));
+            Some((setup.rtt, play(&setup)?))
+        };
+        let (rtt, played) = made(&self.setup)?;
+        let keeps =
+            changes.iter().all(|change| !matches!(change.name, "loss" | "rtt" | "cc" | "queue" | "queue-packets"));
+        Some(match self.whole.as_ref().filter(|_| keeps) {
+            Some(whole) => (rtt, played.gaining_no_more(&self.played, &whole.played, &made(&whole.setup)?.1)),
+            None => (rtt, played),
+        })
+    }
+}
