@@ -105,3 +105,41 @@ def test_it_is_the_same_every_time(scene: Scene) -> None:
     scene.download(300_000, lose=(30_000, 200_000))
     scene.closes()
     assert played(scene, "initcwnd=40").forecast == played(scene, "initcwnd=40").forecast
+
+
+def written_on_a_beat(scene: Scene) -> Scene:
+    """Ten whole segments each millisecond: no segment is short, so nothing shows where a write ends."""
+    scene.handshake(rtt_ms=10)
+    scene.request()
+    scene.server_writes(*((float(at), 10 * 1_448) for at in range(100)))
+    scene.closes()
+    return scene
+
+
+@pytest.mark.parametrize("tap", ["client", "server"])
+def test_data_that_come_at_a_pace_of_unknown_cause_come_at_that_pace_again(scene: Scene, tap: Tap) -> None:
+    found = played(written_on_a_beat(scene), "initcwnd=100", tap=tap)
+    assert found.replayed_ms == pytest.approx(found.captured_ms, rel=0.02)
+    assert found.after_ms > 99, "no window makes a writer write sooner than its hundredth write"
+
+
+@pytest.mark.parametrize("text", ["rate=1Gbit", "rtt=1ms"])
+def test_another_path_may_change_a_pace_of_unknown_cause(scene: Scene, text: str) -> None:
+    (unpredicted,) = played(written_on_a_beat(scene), text, tap="client").forecast.unpredicted
+    assert unpredicted.refused == "unknown-limit"
+
+
+@pytest.mark.parametrize("tap", ["client", "server"])
+def test_a_full_window_is_acknowledged_when_the_reader_reads(scene: Scene, tap: Tap) -> None:
+    """Linux acknowledges data that leave no room in the window when the reader has read (__tcp_cleanup_rbuf)."""
+    scene.handshake(rtt_ms=1, client_window=14_480, client_scale=0)
+    scene.client_sends(147)
+    for busy_ms in (30, 0, 20, 0):
+        for _ in range(10):
+            scene.server_sends(1_448)
+        scene.wait_ms(busy_ms)
+        scene.client_acks(window=14_480)
+    scene.closes()
+    found = played(scene, tap=tap)
+    assert found.captured_ms > 50
+    assert found.replayed_ms == pytest.approx(found.captured_ms, rel=0.02)

@@ -35,12 +35,13 @@ REFUSALS = {
     "bbr": "its sender paces at 2.8 times the rate of its first flight, as BBR does at its start; the model replays "
     "windows, not such a pace",
     "shared-line": "other flows between the same hosts filled the line too; the model replays one flow on a line",
-    "hidden-limit": "the change reaches a limit of the send buffer that the capture does not show",
+    "hidden-limit": "the change reaches a limit of its sender that the capture does not show",
     "new-connections": "the model does not split a connection into several",
     "luck": "where the path's losses fall decides more than the change does",
     "paced-by-rate": "BBR paces by the rate that it measures; the model replays windows",
     "unknown-control": "the capture does not show which congestion control its sender runs, and the change depends on "
     "that",
+    "unknown-limit": "its data came at a pace of which the capture shows no cause, so another path may change it",
     "no-bottleneck": "no queue stood on the path, so its narrowest link is unknown: set rate= too",
     "endless": "the replay with the change does not end",
 }

@@ -148,7 +148,7 @@ mod tests {
 
     fn played(transfer: i64, exchanges: &[i64]) -> Played {
         let exchanges = exchanges.iter().copied().map(Nanos).collect();
-        Played { transfer: Nanos(transfer), exchanges, sent_again: 0, events: 0 }
+        Played { transfer: Nanos(transfer), exchanges, ..Played::default() }
     }
 
     fn captured(transfer: i64, exchanges: &[i64]) -> Times {

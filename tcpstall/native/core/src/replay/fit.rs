@@ -3,6 +3,7 @@
 use super::model::{Played, play};
 use super::setup::{HostSetup, Setup};
 use super::times::Times;
+use crate::flow::End;
 
 /// Round trips by which another reading of a capture must fit better than the usual one.
 const CLEARLY: f64 = 1.2;
@@ -27,6 +28,8 @@ pub(super) struct Fitted {
     pub(super) played: Played,
     /// The capture shows which congestion control the senders run, or would look the same with another.
     pub(super) control_known: bool,
+    /// The end whose data were carried at a pace of unknown cause.
+    pub(super) carried: Option<End>,
 }
 
 /// The reading that fits; `None` where the replay never ends.
@@ -34,19 +37,19 @@ pub(super) fn fit(setup: Setup, captured: &Times) -> Option<Fitted> {
     let (setup, played) = reading(setup, captured)?;
     // A halved window was seen at a loss.
     if setup.ends.iter().any(|end| end.reno) {
-        return Some(Fitted { setup, played, control_known: true });
+        return Some(Fitted { setup, played, control_known: true, carried: None });
     }
     let mut reno = setup.clone();
     reno.ends.iter_mut().for_each(|end| end.reno = true);
-    let Some(other) = play(&reno) else { return Some(Fitted { setup, played, control_known: false }) };
+    let Some(other) = play(&reno) else { return Some(Fitted { setup, played, control_known: false, carried: None }) };
     let apart = other.distance(&played.times());
     let clear = setup.rtt.scaled(CLEARLY).0.max(captured.transfer_ns.scaled(LEVEL).0);
     let (own, others) = (played.distance(captured), other.distance(captured));
     Some(if others + clear < own {
-        Fitted { setup: reno, played: other, control_known: true }
+        Fitted { setup: reno, played: other, control_known: true, carried: None }
     } else {
         let known = own + clear < others || apart <= setup.rtt.scaled(ALIKE).0;
-        Fitted { setup, played, control_known: known }
+        Fitted { setup, played, control_known: known, carried: None }
     })
 }
 

@@ -2,8 +2,9 @@
 
 use serde::Serialize;
 
+use super::carried::carried;
 use super::change::Change;
-use super::fit::fit;
+use super::fit::{Fitted, fit};
 use super::outcome::{Base, ChangeEffect};
 use super::record::Record;
 use super::recover::{RecoveredSetup, Refusal, recover, shares};
@@ -74,7 +75,12 @@ impl Forecast {
     fn plays(&mut self, record: &Record, recovered: RecoveredSetup, changes: &[Vec<Change>], most: u64) {
         let exchanges = record.row.exchanges.iter().flatten().map(|exchange| exchange.latency_ns).collect();
         let captured = Times { transfer_ns: recovered.transfer, exchanges_ns: exchanges };
-        let fitted = fit(recovered.setup, &captured);
+        let fitted = fit(recovered.setup, &captured).map(|fitted| {
+            match carried(record, &fitted.setup, &fitted.played, &captured, &recovered.progress) {
+                Some((end, setup, played)) => Fitted { setup, played, carried: Some(end), ..fitted },
+                None => fitted,
+            }
+        });
         self.captured = Some(captured.clone());
         // Others that filled the line are a better reason than that the replay without them is too quick.
         let shared = End::BOTH.into_iter().any(|end| shares(record, end));

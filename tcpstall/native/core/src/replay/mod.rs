@@ -6,6 +6,7 @@
 
 mod bound;
 mod buffers;
+mod carried;
 pub mod change;
 mod fit;
 pub mod forecast;
@@ -13,6 +14,7 @@ mod gain;
 mod luck;
 pub mod model;
 mod outcome;
+mod progress;
 pub mod record;
 pub mod recover;
 mod remedies;

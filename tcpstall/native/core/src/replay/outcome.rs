@@ -14,6 +14,7 @@ use super::setup::Setup;
 use super::times::Times;
 use super::unknown::unknown;
 use super::view::View;
+use crate::flow::End;
 use crate::time::Nanos;
 
 /// Largest difference of a replay from the capture, as a share and in round trips: a replay that exceeds both is
@@ -25,6 +26,8 @@ const HOSTS: Nanos = Nanos::from_millis(1);
 const LEAST_MARGIN: f64 = 0.02;
 /// Distance of replays with losses elsewhere, as a share of the likeliest, from which luck can decide.
 const MUCH_LUCK: f64 = 0.3;
+/// Round trips that the replay lacks from which a limit is hidden.
+const LACKS: f64 = 0.9;
 /// Error of a replay from the unknown times inside a round trip, in round trips.
 const INSIDE: f64 = 0.1;
 /// Largest distance of the views of a limit that the flow never reached, as a share of the time or one round trip.
@@ -75,6 +78,7 @@ pub(super) struct Base<'a> {
     pub(super) captured: Times,
     pub(super) played: Played,
     control_known: bool,
+    carried: Option<End>,
     /// The replay without losses, where there were losses.
     whole: Option<Whole>,
 }
@@ -98,8 +102,8 @@ impl Whole {
 
 impl Base<'_> {
     pub(super) fn of(record: &Record, fitted: Fitted, captured: Times) -> Base<'_> {
-        let Fitted { setup, played, control_known } = fitted;
-        Base { record, whole: Whole::of(&setup), setup, captured, played, control_known }
+        let Fitted { setup, played, control_known, carried } = fitted;
+        Base { record, whole: Whole::of(&setup), setup, captured, played, control_known, carried }
     }
 
     /// Approximate number of events in all replays for these sets of changes.
@@ -110,6 +114,14 @@ impl Base<'_> {
         let draws = |set: &&Vec<Change>| set.iter().any(Change::is_drawn);
         let drawn = sets.iter().filter(draws).count() as u64 * luck::DRAWS * self.played.events;
         once.saturating_mul(sets.len() as u64).saturating_add(drawn)
+    }
+
+    /// True if the client waited a round trip more than in the replay: a limit that the capture does not show held a
+    /// flight back, and may hold a larger one back too.
+    fn lacks_a_round_trip(&self) -> bool {
+        let exchanges = self.captured.exchanges_ns.iter().fold(Nanos::ZERO, |sum, span| sum + *span);
+        let waited = if self.captured.exchanges_ns.is_empty() { self.captured.transfer_ns } else { exchanges };
+        self.whole.is_none() && waited - self.played.waited() >= self.setup.rtt.scaled(LACKS)
     }
 
     /// True if the unchanged replay is as long as the capture, with its pauses and without them.
@@ -131,9 +143,18 @@ impl Base<'_> {
         if !self.control_known && changes.iter().any(|change| change.name == "cc") {
             return Err(Refusal::UnknownControl);
         }
+        let paths = ["rtt", "rate", "queue", "queue-packets"];
+        if self.carried.is_some_and(|end| changes.iter().any(|one| paths.contains(&one.name) && one.is_at(end))) {
+            return Err(Refusal::UnknownLimit);
+        }
         let lifts = changes.iter().all(|change| change.only_lifts(&self.setup));
         let bound = Bound::of(self.record, &self.captured, changes);
         let missing = unreplayed(self.record, &self.captured, &self.played, changes);
+        // Waits for a buffer that the replay lacks stay.
+        let hidden = missing.transfer_ns == Nanos::ZERO && self.lacks_a_round_trip();
+        if hidden && changes.iter().any(Change::widens) {
+            return Err(Refusal::HiddenLimit);
+        }
         let mut bounded = [false; View::ALL.len()];
         let mut saved = [Nanos::ZERO; View::ALL.len()];
         let drawn = self.drawn(changes);

@@ -84,6 +84,8 @@ pub struct HostSetup {
     pub steps: Vec<WriteStep>,
     /// Payload of a full segment.
     pub mss: i64,
+    /// It cuts frames of several segments at the edge of the peer's window, and sends the rest of a segment in them.
+    pub cuts_frames: bool,
     /// Initial congestion window, segments.
     pub initial_window: u32,
     /// A loss halves the window, which then grows by a segment per round trip (RFC 5681); otherwise CUBIC.

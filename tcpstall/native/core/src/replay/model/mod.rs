@@ -19,6 +19,7 @@ use self::dice::Dice;
 pub use self::growth::NEXT_ROUND;
 use self::host::{FIRST, Host};
 pub use self::write::WRITTEN_AHEAD;
+use super::progress::Progress;
 use super::setup::{Loss, Setup};
 use crate::flow::End;
 use crate::sender::timers::INITIAL_RTO;
@@ -64,13 +65,15 @@ pub(super) enum Event {
 }
 
 /// Result of a replay.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Played {
     /// Time from the client's SYN (or first write, on a connection in use) to the arrival of the last byte of either
     /// end.
     pub transfer: Nanos,
     /// Duration of each exchange for the client.
     pub exchanges: Vec<Nanos>,
+    /// Progress of the data that either end received.
+    pub progress: [Progress; 2],
     /// Losses, retransmissions and timeouts, as a check of the result.
     pub sent_again: u64,
     /// Events of the replay.
@@ -214,7 +217,11 @@ fn outcome(setup: &Setup, hosts: &[Host; 2], events: u64) -> Played {
         (hosts[End::Client].heard_at(span.answered) - begin).or_zero()
     });
     let sent_again = hosts.iter().map(Host::sent_again).sum();
-    Played { transfer, exchanges: exchanges.collect(), sent_again, events }
+    let progress = End::BOTH.map(|end| {
+        let bytes = setup.ends[end.peer()].bytes();
+        Progress::of(bytes, |offset| hosts[end].heard_at(offset))
+    });
+    Played { transfer, exchanges: exchanges.collect(), progress, sent_again, events }
 }
 
 #[cfg(test)]

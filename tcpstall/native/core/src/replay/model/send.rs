@@ -57,7 +57,11 @@ impl Host {
         // Linux tcp_snd_wnd_test and the silly window rule (RFC 1122 §4.2.3.4): half of the largest window is worth
         // sending.
         let small = room < size && 2 * room < self.largest_window.min(2 * end.mss);
-        if small && !std::mem::take(&mut self.must_squeeze) {
+        // A frame of several segments is cut at the window's edge (Linux tcp_mss_split_point).
+        let framed = end.cuts_frames
+            && (self.last_sent == world.now || end.pace.is_some())
+            && !(end.nagle && self.board.has_short());
+        if small && !framed && !std::mem::take(&mut self.must_squeeze) {
             return false;
         }
         let size = size.min(room);

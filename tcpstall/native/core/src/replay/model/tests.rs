@@ -13,6 +13,7 @@ fn end(steps: Vec<WriteStep>) -> HostSetup {
     HostSetup {
         steps,
         mss: 1_000,
+        cuts_frames: false,
         initial_window: 10,
         reno: false,
         idle_restart: true,
@@ -173,6 +174,30 @@ fn a_tuned_window_grows_from_the_end_of_the_first_full_round_trip_on() {
     assert_eq!(rounds(&setup), 5.0, "20 and 20 segments, before the window of 60 lets the sender double again");
     setup.ends[0].growth = Some(WindowGrowth { enough: 20_000, ..growth });
     assert_eq!(rounds(&setup), 8.0, "flights of 20 segments never start the growth");
+}
+
+#[test]
+fn a_frame_that_is_cut_at_the_windows_edge_fills_the_window() {
+    let mut setup = download(60_000, Nanos::ZERO);
+    setup.ends[0].openings = (0..=60)
+        .map(|at| WindowOpening { arrived: 1 + at * 1_000, edge: 3_401 + at * 1_000, after: Nanos::ZERO })
+        .collect();
+    let whole = rounds(&setup);
+    setup.ends[1].cuts_frames = true;
+    setup.ends[1].nagle = false;
+    assert!(rounds(&setup) < whole, "{whole}");
+}
+
+#[test]
+fn chance_loses_more_packets_the_larger_its_share() {
+    let sent_again = |share| {
+        let mut setup = download(400_000, Nanos::ZERO);
+        setup.ends[1].loss_share = share;
+        (0..10).filter_map(|seed| play(&Setup { seed, ..setup.clone() })).map(|played| played.sent_again).sum::<u64>()
+    };
+    assert_eq!(sent_again(0.0), 0);
+    let (few, many) = (sent_again(0.01), sent_again(0.05));
+    assert!((20..=100).contains(&few) && many > 3 * few, "{few} {many}");
 }
 
 #[test]

@@ -1,6 +1,6 @@
 //! Infers the limits of an end: windows, buffers, rates.
 
-use hashbrown::HashMap;
+use hashbrown::{HashMap, HashSet};
 
 use crate::causes::Cause;
 use crate::flow::End;
@@ -80,6 +80,15 @@ pub(super) fn send_buffer(record: &Record, end: End) -> Vec<BufferLevel> {
     }
     levels.push(BufferLevel { until: i64::MAX, full: UNLIMITED, wake: UNLIMITED });
     levels
+}
+
+/// True if the sender was seen to end a frame of several segments within a segment, at the edge of the peer's window.
+pub(super) fn cuts_frames(record: &Record, end: End) -> bool {
+    let peers = record.passings.iter().filter(|passing| passing.sender != end);
+    let edges: HashSet<i64> = peers.filter_map(|passing| passing.edge).collect();
+    let mss = record.mss[end];
+    let mut own = record.passings.iter().filter(|own| own.sender == end && own.kind == PassingKind::New);
+    own.any(|own| own.bytes > mss && own.bytes % mss != 0 && edges.contains(&(own.start + own.bytes)))
 }
 
 /// The rate at which the sender paces: by the diagnosis, or by frames that follow no acknowledgement.

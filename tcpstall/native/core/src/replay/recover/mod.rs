@@ -15,6 +15,7 @@ mod windows;
 
 use serde::{Serialize, Serializer};
 
+use super::progress::Progress;
 use super::record::{PassingKind, Record};
 use super::setup::{HostSetup, Setup};
 use crate::flow::End;
@@ -58,6 +59,8 @@ words! {
         PacedByRate = "paced-by-rate",
         /// The capture does not show which congestion control the sender runs, and the change depends on it.
         UnknownControl = "unknown-control",
+        /// The data came at a pace of which the capture does not show the cause.
+        UnknownLimit = "unknown-limit",
         /// No queue stood on the path, so its narrowest link is unknown.
         NoBottleneck = "no-bottleneck",
         /// The replay with the change does not end.
@@ -78,6 +81,8 @@ pub struct RecoveredSetup {
     pub setup: Setup,
     /// Captured time from the client's SYN to the arrival of the last byte.
     pub transfer: Nanos,
+    /// Captured times when each part of the data had arrived at either end: see [`Progress`].
+    pub progress: [Progress; 2],
 }
 
 /// The setup of a connection, or the reason why it cannot be recovered.
@@ -92,7 +97,9 @@ pub fn recover(record: &Record) -> Result<RecoveredSetup, Refusal> {
     if End::BOTH.into_iter().any(|end| limits::shares(record, end) && limits::rate(record, end).is_some()) {
         return Err(Refusal::SharedLine);
     }
-    let queued = End::BOTH.map(|end| limits::rate(record, end).is_some());
+    // A tap next to the receiver sees arrivals: no queue is behind it.
+    let behind = |end: End| distances[end.peer()] > rtt.scaled(limits::NEAR);
+    let queued = End::BOTH.map(|end| behind(end) && limits::rate(record, end).is_some());
     let heard = End::BOTH.map(|end| Arrivals::of(record, end.peer(), Nanos(distances[end].0 / 2), queued[end.peer()]));
     let [client, server] = End::BOTH.map(|end| recover_end(record, end, distances, &heard, rtt));
     let last = heard.iter().filter_map(Arrivals::last).max().ok_or(Refusal::NoData)?;
@@ -107,13 +114,17 @@ pub fn recover(record: &Record) -> Result<RecoveredSetup, Refusal> {
         reuse: None,
         spans: record.spans.clone(),
     };
-    Ok(RecoveredSetup { setup, transfer: (last - begin).or_zero() })
+    let progress = End::BOTH.map(|end| {
+        let bytes = setup.ends[end.peer()].bytes();
+        Progress::of(bytes, |offset| heard[end].at(offset).map_or(Nanos::ZERO, |time| time - begin))
+    });
+    Ok(RecoveredSetup { setup, transfer: (last - begin).or_zero(), progress })
 }
 
 fn recover_end(record: &Record, end: End, distances: [Nanos; 2], heard: &[Arrivals; 2], rtt: Nanos) -> HostSetup {
     let send_buffer = limits::send_buffer(record, end);
     let nagle = limits::nagle(record, end, distances[end]);
-    let openings = windows::openings(record, end, distances[end], &heard[end]);
+    let openings = windows::openings(record, end, distances[end], &heard[end], rtt);
     let reads = limits::reads(&record.silences[end.peer()]);
     let growth = growth::growth(&openings, &heard[end], record.mss[end.peer()], rtt).filter(|_| reads.is_none());
     let losses = losses::losses(record, end, distances, rtt);
@@ -123,6 +134,7 @@ fn recover_end(record: &Record, end: End, distances: [Nanos; 2], heard: &[Arriva
     HostSetup {
         steps: steps::steps(record, end, distances[end], &heard[end], writing),
         mss: record.mss[end],
+        cuts_frames: limits::cuts_frames(record, end),
         initial_window: limits::initial_window(record, end),
         reno: record.reno[end],
         idle_restart: true,

@@ -8,12 +8,16 @@ use crate::time::Nanos;
 
 /// Initial window of a receiver without a captured window: the largest unscaled field (RFC 9293 §3.1).
 const UNSCALED: i64 = 65_535;
+/// Shortest wait of an acknowledgement of a full window for the reader: Linux acknowledges more than a segment at once
+/// only where the window can move (__tcp_ack_snd_check), and otherwise when the reader has read (__tcp_cleanup_rbuf).
+const READER: Nanos = Nanos::from_millis(2);
 /// The first offset of data.
 const FIRST: i64 = 1;
 
 /// Windows of one end, at a round trip of `distance` from the tap.
-pub(super) fn openings(record: &Record, end: End, distance: Nanos, heard: &Arrivals) -> Vec<WindowOpening> {
+pub(super) fn openings(record: &Record, end: End, distance: Nanos, heard: &Arrivals, rtt: Nanos) -> Vec<WindowOpening> {
     let mut openings: Vec<WindowOpening> = Vec::new();
+    let mss = record.mss[end.peer()];
     let own = record.passings.iter().filter(|passing| passing.sender == end);
     for passing in own {
         let (Some(ack), Some(edge)) = (passing.ack, passing.edge) else { continue };
@@ -22,12 +26,14 @@ pub(super) fn openings(record: &Record, end: End, distance: Nanos, heard: &Arriv
             continue;
         };
         let highest = openings.iter().rev().take(2).map(|opening| opening.edge).max().unwrap_or(last.edge);
+        let left = passing.time - Nanos(distance.0 / 2);
+        let waited = heard.at(ack).filter(|_| ack > FIRST).map_or(Nanos::ZERO, |arrived| (left - arrived).or_zero());
         if ack > last.arrived {
-            openings.push(WindowOpening { arrived: ack, edge: edge.max(highest), after: Nanos::ZERO });
+            let for_the_reader = edge > highest && highest - ack < 2 * mss && waited > READER.max(rtt.scaled(0.5));
+            let after = if for_the_reader { waited } else { Nanos::ZERO };
+            openings.push(WindowOpening { arrived: ack, edge: edge.max(highest), after });
         } else if ack == last.arrived && edge > highest {
-            let left = passing.time - Nanos(distance.0 / 2);
-            let waited = heard.at(ack).filter(|_| ack > FIRST).map_or(Nanos::ZERO, |arrived| left - arrived);
-            openings.push(WindowOpening { arrived: ack, edge, after: waited.or_zero() });
+            openings.push(WindowOpening { arrived: ack, edge, after: waited });
         }
     }
     if openings.is_empty() {
