@@ -159,3 +159,22 @@ def test_the_end_of_each_write_after_which_the_writer_rests_is_held_by_rfc_896(s
     writes = [(250.0 * i + late, size) for i in range(8) for late, size in ((0, 3_000), (1, 781))]
     scene.server_writes(*writes, nagle="rfc896", tso=1)
     assert set(causes(scene, tap)) == {"nagle", "app-limited"}
+
+
+@fires
+def test_the_end_of_a_write_that_only_the_next_write_took_along_is_held_by_rfc_896(scene: Scene, tap: Tap) -> None:
+    """9,000 bytes leave six whole segments and a rest. The receiver's timer keeps one segment unacknowledged for longer than the
+    writer rests, so the rest leaves within the next write."""
+    scene.handshake(rtt_ms=10)
+    scene.request()
+    writes = [(150.0 * i + late, size) for i in range(9) for late, size in ((0, 9_000), (1, 759))]
+    scene.server_writes(*writes, nagle="rfc896", tso=1, delayed_ack_ms=200)
+    assert scene.lost_ms("server", tap)["nagle"] > 4 * 130
+
+
+@near_miss
+def test_a_write_whose_end_left_rests_without_nagle(scene: Scene, tap: Tap) -> None:
+    scene.handshake(rtt_ms=10)
+    scene.request()
+    scene.server_writes(*((150.0 * i, 9_000) for i in range(9)), nodelay=True, tso=1, delayed_ack_ms=200)
+    assert scene.lost_ms("server", tap)["nagle"] == 0

@@ -85,3 +85,12 @@ def test_what_is_full_to_the_byte_from_the_first_burst_on_is_a_buffer_and_no_ini
 @near_miss
 def test_where_flights_grow_by_some_bytes_the_first_may_be_the_initial_window(scene: Scene) -> None:
     assert refilled(scene, more=100)[0] == "cwnd-limited"
+
+
+@look_alike
+def test_short_writes_at_the_tick_of_a_timer_fill_no_buffer(scene: Scene, tap: Tap) -> None:
+    """Every second ACK happens to come just before a write: 435 bytes every 5.02 ms on a path of 10 ms."""
+    scene.handshake(rtt_ms=10)
+    scene.request()
+    scene.server_writes(*((5.02 * i, 435) for i in range(40)), nodelay=True, ack_every=1)
+    assert set(causes(scene, tap)) == {"app-limited"}

@@ -126,3 +126,19 @@ def test_data_that_a_window_below_a_segment_let_through_ends_the_closed_window(s
     scene.server_sends(4_344)
     lost = scene.lost_ms("server", tap)
     assert lost["rwnd-limited"] > lost["zero-window"]
+
+
+@fires
+def test_a_busy_host_that_goes_on_four_milliseconds_after_the_window_opened_waited_for_the_window(scene: Scene) -> None:
+    """The window of 8,192 bytes is filled and shut for 80 ms, again and again."""
+    scene.handshake(rtt_ms=4, client_scale=0, client_window=8_192)
+    scene.request()
+    for _ in range(8):
+        scene.server_sends(8_192)
+        scene.client_acks(window=0)
+        scene.wait_ms(80)
+        scene.client_acks(window=8_192)
+        scene.wait_ms(4)
+    scene.server_sends(8_192)
+    lost = scene.lost_ms("server", "server")
+    assert lost["zero-window"] > 6 * 80 and lost["app-limited"] < 100

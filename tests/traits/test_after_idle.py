@@ -31,3 +31,14 @@ def test_the_climb_after_a_timeout_is_no_restart(scene: Scene, tap: Tap) -> None
     scene.handshake(rtt_ms=20)
     scene.download(250_000, tso=1, lose=tuple(range(100_000, 160_000, 1_448)))
     assert scene.lost_ms("server", tap)["idle-restart"] == 0
+
+
+@fires
+def test_a_timer_whose_whole_length_has_a_floor_of_200_ms_restarts_sooner(scene: Scene, tap: Tap) -> None:
+    """Linux adds the floor to the round trip, RFC 6298 §2.4 has it for the whole: the silence outlasts 200 ms, not 250."""
+    scene.handshake(rtt_ms=50)
+    scene.download(250_000)
+    scene.wait_ms(165)
+    scene.server.congestion.cwnd, scene.server.congestion.most_out = 10, 0
+    scene.download(250_000, slow_start_after_idle=False)
+    assert scene.lost_ms("server", tap)["idle-restart"] > 90

@@ -35,3 +35,17 @@ def test_growth_shows_the_window_in_a_capture_without_its_syns(scene: Scene, tap
     scene.handshake(rtt_ms=20)
     transfer(scene.server, scene.client, Plan(writes=((0, 400_000),), tso=1, growth="per-ack"))
     assert share(scene, "cwnd-limited", tap, drop=range(1, 4)) > 0.6
+
+
+@look_alike
+def test_a_flight_that_grows_by_the_same_segment_again_and_again_does_not_grow(scene: Scene) -> None:
+    """Two whole segments, and at their ACK a short one: a buffer of 4,096 bytes, emptied and filled."""
+    scene.handshake(rtt_ms=20)
+    scene.request()
+    for _ in range(12):
+        scene.server_sends(2 * 1_448)
+        scene.client_acks()
+        scene.server_sends(1_200)
+        scene.wait_ms(200)
+        scene.client_acks()
+    assert scene.lost_ms("server", "server")["cwnd-limited"] < 25

@@ -2,7 +2,8 @@
 //!
 //! Rule      everything was acknowledged and the sender was still silent, both windows open; or the peer's payload came
 //!           and the answer followed (the peer's turn, then thinking); or, with data in flight, neither an ACK nor a
-//!           timer started the next segment and the last one was short
+//!           timer started the next segment and the last one was short; or short writes come at the tick of a timer, some of
+//!           them just after an ACK
 //! Evidence  `in_flight_bytes`, `freed_by_packet`, `freed_to_data_ns`; detail `idle`, `think-time`, `awaiting-peer`
 //! Source    RFC 7661 §3; Linux TCP_CHRONO (busy time stops when the write queue is empty)
 //! Abstains  packets are missing, so that what was in flight is not known; ACKs are missing and the last segment was full;
@@ -49,6 +50,9 @@ fn judge(pause: &Pause, _: &Limits) -> Verdict {
     }
     if pause.flight_unknown {
         return Verdict::CannotTell(Missing::PACKETS);
+    }
+    if pause.context.ticks && pause.left_in_flight > 0 && pause.refilled() {
+        return yes(details::IDLE, 0.75);
     }
     if pause.refilled() || pause.in_mid_write() {
         return Verdict::No;

@@ -4,7 +4,9 @@
 //!           ended with a full segment, so that what was left of the write is held, until the next write took it along
 //!           (`tail-held`); or a sender that writes less than a segment at a time filled one up (`filled-up`); or the short end of
 //!           a write left alone, at the ACK after which nothing was out, with room in both windows before, if only since an
-//!           earlier ACK (`write-tail`); or an application writes on a beat, and only whole segments leave while data is out
+//!           earlier ACK (`write-tail`); or an application writes on a beat, and only whole segments leave while data is out;
+//!           or, from a sender that holds the end of each write behind any data, a whole segment stayed unacknowledged until the
+//!           next write (`tail-held`)
 //! Evidence  `in_flight_bytes`, `burst_bytes`
 //! Source    RFC 9293 §3.7.4, RFC 896; Linux `tcp_nagle_check` with Minshall's rule; 4.4BSD `tcp_output`
 //! Abstains  never
@@ -25,6 +27,10 @@ fn judge(pause: &Pause, limits: &Limits) -> Verdict {
     }
     if holds_beat(pause) {
         return yes(details::TAIL_HELD, 0.7);
+    }
+    if holds_rest(pause) {
+        // Where PSH marks the end of data, a segment without it shows that the rest was there.
+        return yes(details::TAIL_HELD, if pause.in_mid_write() { 0.75 } else { 0.6 });
     }
     if !pause.short_segment_out || pause.peer_bytes > 0 || !pause.ended {
         return Verdict::No;
@@ -94,6 +100,17 @@ fn tail_waited(pause: &Pause, limits: &Limits) -> Option<Proof> {
 fn holds_beat(pause: &Pause) -> bool {
     let any_data = pause.context.traits.nagle.value != Some(Nagle::ShortOnly);
     pause.context.beat && any_data && !pause.short_segment_out && pause.peer_bytes == 0
+}
+
+/// A whole segment stayed unacknowledged until the next write came, from a sender that holds the short end of each write
+/// behind any data (RFC 896): the end of this write waited as well, and left within the next one.
+fn holds_rest(pause: &Pause) -> bool {
+    let any_data = pause.context.traits.nagle.learnt() == Some(Nagle::AnyData);
+    let rests = pause.ended && pause.left_in_flight > 0 && !pause.released_by_ack() && pause.peer_bytes == 0;
+    let open = pause.has_room() != Some(false) && pause.segments_held < pause.cwnd;
+    let marked = pause.context.traits.push.learnt().is_some() && pause.before.pushed;
+    let whole = pause.before.ends_whole(pause.mss) && !marked;
+    any_data && rests && open && whole && !pause.recovering && pause.hole.is_none()
 }
 
 /// Fewest segments that a cap on bursts releases (RFC 5681 §4.1 and RFC 3390: an initial window of two to four).

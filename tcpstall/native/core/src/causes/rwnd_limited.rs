@@ -3,7 +3,8 @@
 //! Rule      right edge of the window − highest byte sent < the next segment (at most one MSS), when the wait began or just
 //!           before the ACK that freed it; a little more room counts while it is below a third of a window that is the limit
 //!           again and again, because Linux defers a TSO send until more of the window is free. Or the window, with nothing in
-//!           flight, stays below a segment for most of the wait, and the sender does not probe it.
+//!           flight, stays below a segment for most of the wait, and the sender does not probe it. A busy host may go on as
+//!           late as its tick after the ACK, if that is a small part of the wait (never sure).
 //!           The ledger gives it the pauses too short for stalls as well, where the window was full for eight round trips of them
 //! Evidence  `peer_window_bytes`, `in_flight_bytes`, `window_unused_bytes`. Detail `slow-reader`: the right edge stayed behind what
 //!           was acknowledged for over a quarter of a round trip, and over the flow's life came back in steps of its own or shut;
@@ -25,6 +26,9 @@ use crate::time::Nanos;
 
 pub(super) const RULE: Rule = Rule { cause: Cause::RwndLimited, judge };
 
+/// Divisor of a wait: a later answer than a quarter of it may be the application's.
+const MOST: i64 = 4;
+
 /// Names the team that can act: whoever sizes the buffer, or whoever makes the application read.
 fn detail(pause: &Pause) -> &'static str {
     if pause.context.reader_behind { details::SLOW_READER } else { details::SMALL_BUFFER }
@@ -38,12 +42,22 @@ fn below_segment(pause: &Pause) -> bool {
     zero_window::shut(pause).is_some_and(|shut| shut.went_on_at_once) && filled
 }
 
+/// The window was full for most of the wait, and the sender, which the window had filled before, went on within a host's
+/// tick of the ACK.
+fn full_until_late(pause: &Pause) -> bool {
+    let full = pause.room_at_start.is_some_and(|room| room < pause.next_segment()) && pause.closed.is_none();
+    full && zero_window::woke_late(pause) && pause.after_ack().is_some_and(|span| span.0 <= pause.duration().0 / MOST)
+}
+
 fn judge(pause: &Pause, _: &Limits) -> Verdict {
     if below_segment(pause) {
         return yes(detail(pause), 0.85);
     }
-    if pause.flight_at_start == 0 && pause.closed.is_none() || pause.fell_silent() {
+    if pause.flight_at_start == 0 && pause.closed.is_none() {
         return Verdict::No;
+    }
+    if pause.fell_silent() {
+        return if full_until_late(pause) { yes(detail(pause), 0.7) } else { Verdict::No };
     }
     if pause.flight_unknown {
         return Verdict::CannotTell(Missing::PACKETS);

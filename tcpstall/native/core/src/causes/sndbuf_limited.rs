@@ -2,7 +2,8 @@
 //!
 //! Rule      an ACK ended the wait at once, both windows had room, the peer sent no payload in between, and the flight lay
 //!           well below the modelled congestion window, and ten segments at least; a plateau over {plateau_rounds} rounds or more makes it
-//!           sure, from two segments on
+//!           sure, from two segments on. Not between short writes that mostly no ACK starts, or which together fill no more
+//!           than a small part of any buffer: an application's timer
 //! Evidence  `in_flight_bytes`, `plateau_bytes`, `cwnd_estimate_segments`, `window_unused_bytes`; detail `plateau`, with `ceiling_bytes_per_s`
 //!           (plateau / round trip), `buffer_low_bytes` to `buffer_high_bytes` (the SO_SNDBUF that it suggests),
 //!           `buffer_needed_bytes` (for the peer's window, or twice the plateau)
@@ -24,7 +25,7 @@ use crate::time::Nanos;
 pub(super) const RULE: Rule = Rule { cause: Cause::SndbufLimited, judge };
 
 fn judge(pause: &Pause, limits: &Limits) -> Verdict {
-    if pause.first || pause.is_turn() || !pause.refilled() {
+    if pause.first || pause.is_turn() || !pause.refilled() || pause.context.ticks {
         return Verdict::No;
     }
     if pause.has_room().is_none() {

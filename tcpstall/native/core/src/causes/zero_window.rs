@@ -2,7 +2,8 @@
 //!
 //! Rule      the window advertised during the pause is 0, or below one segment with nothing in flight, and the sender probes
 //!           it. It stays so for most of the pause, and data follows at once when an update opens it; or for nearly all of
-//!           the pause, in which the sender probes; or to the end of the capture
+//!           the pause, in which the sender probes, or after which a sender that the window had filled before goes on within
+//!           a busy host's tick; or to the end of the capture
 //! Evidence  `closed_ns` (how long it was shut), `closed_window_bytes`, `window_probes` with `probe_bytes` (0 or 1) and
 //!           `probes_unanswered`, `probes_since_heard`, `freed_by_packet` (the update that opened it). Detail `below-segment` (open, but for less than
 //!           a segment; never sure), `never-reopened`. After tcp_retries2 probes that nobody answers a Linux sender gives up silently: no
@@ -16,10 +17,14 @@ use super::details;
 use super::limits::Limits;
 use super::rule::{Rule, Verdict, yes};
 use crate::pause::Pause;
+use crate::time::Nanos;
 
 /// Share of the wait from which a shut window explains all of it: a sender that probes has data waiting, so a short
 /// rest after the window opened has no other cause.
 pub(super) const NEARLY_ALL: f64 = 0.9;
+
+/// Longest tick of a host (HZ = 100): a busy host is this late.
+const TICK: Nanos = Nanos::from_millis(10);
 
 pub(super) const RULE: Rule = Rule { cause: Cause::ZeroWindow, judge };
 
@@ -35,8 +40,13 @@ pub(super) fn shut(pause: &Pause) -> Option<Shut> {
     let reopened = pause.reopened.unwrap_or(pause.end).min(pause.end);
     let share = (reopened - closed).0 as f64 / pause.duration().0.max(1) as f64;
     let went_on_at_once = !pause.ended || pause.end - reopened <= pause.tolerance() + pause.tolerance();
-    let waiting = went_on_at_once || pause.probes > 0 && share >= NEARLY_ALL;
+    let waiting = went_on_at_once || share >= NEARLY_ALL && (pause.probes > 0 || woke_late(pause));
     (share >= 0.5 && waiting).then_some(Shut { went_on_at_once })
+}
+
+/// A sender that the window had filled before went on within a host's tick of the window's update.
+pub(super) fn woke_late(pause: &Pause) -> bool {
+    pause.context.window_filled_before && pause.after_ack().is_some_and(|span| span <= TICK)
 }
 
 fn judge(pause: &Pause, _: &Limits) -> Verdict {
@@ -55,7 +65,8 @@ fn judge(pause: &Pause, _: &Limits) -> Verdict {
     let confidence = match (below_segment, went_on_at_once) {
         (true, _) => 0.75,
         (false, true) => 0.95,
-        (false, false) => 0.85,
+        (false, false) if pause.probes > 0 => 0.85,
+        (false, false) => 0.75,
     };
     yes(detail, confidence)
 }

@@ -4,7 +4,7 @@
 //! at the tick of a timer rests as long after one segment as after two. Nagle's algorithm cuts such writes to whole
 //! segments, so that the bursts alone look paced.
 
-use super::evidence::Pause;
+use super::evidence::{Burst, Pause};
 use crate::time::Nanos;
 
 /// Largest difference between rates of one pace.
@@ -15,6 +15,12 @@ const EVEN: f64 = 0.02;
 const OTHERS: usize = 3;
 /// Share of silences of another length after bursts of one size, from which no rate explains them: one in eight.
 const UNEVEN_SHARE: usize = 8;
+
+/// Pauses between short writes that no ACK ended, and their share, from which the writes do not wait for ACKs: four, and
+/// one in four.
+const TICKS: usize = 4;
+/// Share by which the ticks of a sleeping application vary.
+const UNSTEADY: f64 = 0.15;
 
 /// Marks the pauses of a beat.
 pub(super) fn find(pauses: &mut [Pause]) {
@@ -42,6 +48,39 @@ pub(super) fn find(pauses: &mut [Pause]) {
     if small_writes && is_filled_up(&spaced) {
         spaced.iter().for_each(|(_, _, index)| pauses[*index].context.beat = true);
     }
+}
+
+/// Marks the pauses between short writes at the tick of a timer: they have one length, whether an ACK happens to end
+/// them or not. A writer that waits for room in its buffer goes on at ACKs alone.
+pub(super) fn find_ticks(pauses: &mut [Pause]) {
+    let single = |pause: &Pause| {
+        let between = is_short_write(&pause.before, pause.mss) && is_short_write(&pause.after, pause.mss);
+        between && pause.ended && !pause.first && pause.peer_bytes == 0 && pause.retransmissions == 0
+    };
+    let singles = pauses.iter().filter(|pause| single(pause)).count();
+    let unprompted = |pause: &&Pause| single(pause) && !pause.released_by_ack();
+    let mut lengths: Vec<Nanos> = pauses.iter().filter(unprompted).map(Pause::duration).collect();
+    for pause in pauses.iter_mut() {
+        // No buffer is as small: two short writes, less than two full segments.
+        pause.context.ticks = single(pause) && pause.flight_at_start < 2 * i64::from(pause.mss);
+    }
+    if lengths.len() < TICKS || lengths.len() * TICKS < singles {
+        return;
+    }
+    lengths.sort_unstable();
+    let (low, high) = (lengths[lengths.len() / 4], lengths[lengths.len() * 3 / 4]);
+    if high > low.scaled(1.0 + UNSTEADY) {
+        return;
+    }
+    let (low, high) = (low.scaled(1.0 - UNSTEADY), high.scaled(1.0 + UNSTEADY));
+    for pause in pauses.iter_mut() {
+        pause.context.ticks |= single(pause) && pause.duration() >= low && pause.duration() <= high;
+    }
+}
+
+/// One short write: less than a segment, marked as the end of the data.
+fn is_short_write(burst: &Burst, mss: u32) -> bool {
+    burst.frames == 1 && burst.pushed && burst.last_frame < mss
 }
 
 /// Most silences after bursts of the same size.

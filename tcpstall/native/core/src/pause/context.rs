@@ -56,6 +56,7 @@ pub fn fill(pauses: &mut [Pause], busy_periods: &[BusyPeriod]) {
     byte_growth::find(pauses);
     find_pace(pauses);
     beat::find(pauses);
+    beat::find_ticks(pauses);
     find_releases(pauses);
     burst_cap::find_cut(pauses);
     find_bottleneck(pauses, busy_periods);

@@ -75,6 +75,14 @@ fn outlasts_timer(pause: &Pause) -> bool {
     pause.ended && pause.left_in_flight == 0 && pause.duration() > timers::rto(pause.srtt)
 }
 
+/// All data was acknowledged, and more was sent only after the shortest retransmission timer of any stack would have
+/// fired. Some stacks apply the floor of 200 ms to the whole timer, and not to its variance part (RFC 6298 §2.4): the
+/// flights after the silence show whether the window was lowered.
+fn outlasts_floor(pause: &Pause) -> bool {
+    let floor = pause.srtt.map_or(timers::INITIAL_RTO, |srtt| srtt.max(timers::LINUX_RTO_MIN));
+    pause.ended && pause.left_in_flight == 0 && pause.duration() > floor
+}
+
 fn round(pause: &Pause, una: &mut Option<i64>, acked: &mut u64) -> BurstAndPause {
     let mss = i64::from(pause.mss.max(1));
     let released = pause.released_by_ack();
@@ -106,7 +114,7 @@ fn round(pause: &Pause, una: &mut Option<i64>, acked: &mut u64) -> BurstAndPause
         open: !full && pause.closed.is_none(),
         let_room_pass,
         disturbed,
-        idle: !disturbed && outlasts_timer(pause),
+        idle: !disturbed && outlasts_floor(pause),
         emptied: pause.left_in_flight == 0,
         no_burst: pause.first,
         from_empty: false,

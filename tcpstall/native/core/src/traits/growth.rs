@@ -31,6 +31,9 @@ const LEAST_GROWTH: u32 = 8;
 /// Steps that must fit an unusual law before it is believed.
 const UNUSUAL: usize = 2;
 
+/// Equal single steps that are no growth.
+const REPEATED: usize = 3;
+
 /// Step from one wait that an ACK ended to the next.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct GrowthStep {
@@ -126,5 +129,10 @@ pub(super) fn climbs(rounds: &[BurstAndPause], steps: &[GrowthStep], growth: Obs
         start == 0 || rounds[start - 1].idle || !rounds[..start].iter().any(BurstAndPause::is_wait)
     };
     climbs.retain(|climb| climb.steps >= 2 || growth.learnt().is_some() || begins(climb));
+    let ends = |climb: &GrowthRun| (rounds[*climb.rounds.start()].out, rounds[*climb.rounds.end()].out, climb.steps);
+    let seen: Vec<_> = climbs.iter().map(ends).collect();
+    // A window that nothing lowered cannot grow by the same step again and again: a buffer refills in such steps.
+    let repeats = |climb: &GrowthRun| seen.iter().filter(|other| **other == ends(climb)).count() >= REPEATED;
+    climbs.retain(|climb| climb.steps >= 2 || begins(climb) || !repeats(climb));
     climbs
 }

@@ -174,7 +174,8 @@ pub fn learn(rounds: &[BurstAndPause], reads: &mut [Read]) -> Traits {
     for (round, read) in rounds.iter().zip(reads) {
         (read.most_before, read.twice_before, read.often_before) = (most, largest[1], largest[0]);
         most = most.max(round.out);
-        if round.is_wait() && round.out > largest[0] {
+        // With a short segment out the sender had sent all that its buffer held.
+        if round.is_wait() && round.tail == Tail::Whole && round.out > largest[0] {
             largest[0] = round.out;
             largest.sort_unstable();
         }
