@@ -35,7 +35,11 @@ impl Connection {
         self.measure(segment, sender);
         if segment.payload > 0 {
             let answered = self.handshake.answered().filter(|_| sender == End::Server);
-            self.half_mut(sender).has_heard(segment, answered);
+            let half = self.half_mut(sender);
+            half.has_heard(segment, answered);
+            if !(half.syn_seen || half.vantage.is_proven()) {
+                half.is_clocked(segment);
+            }
         }
         unseen
     }
@@ -64,6 +68,18 @@ impl Half {
             && self.snd_una < self.snd_nxt
             && (now - ack.time).times(SOONEST) >= distance
             && silence() >= distance.times(BY_CHANCE)
+    }
+
+    /// Learns the sender's distance from rounds of burst and silence, where nothing else has proven it.
+    #[cold]
+    fn is_clocked(&mut self, segment: &Segment) {
+        let (from, mss) = (self.offset(segment.seq), self.mss());
+        if self.started() && from < self.snd_nxt {
+            self.clock = None;
+        } else if let Some(distance) = self.clock.get_or_insert_default().follows(segment, from, mss) {
+            self.vantage.is_clocked(segment.time, distance);
+            self.clock = None;
+        }
     }
 
     /// Learns from data beyond the window. A sender never sends beyond the window (RFC 9293 §3.8.6): such data shows

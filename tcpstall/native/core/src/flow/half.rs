@@ -9,6 +9,7 @@ mod part;
 
 use std::collections::VecDeque;
 
+use super::ack_clock::AckClock;
 use super::disorder::{Ahead, Disorder};
 use super::events::Sending;
 use super::ip_id::IpId;
@@ -68,6 +69,8 @@ pub struct Half {
     ahead: Option<Box<Ahead>>,
     /// Round trip from the tap to this sender and back.
     pub vantage: Vantage,
+    /// Rounds of a sender whose distance no packet has proven.
+    pub(super) clock: Option<Box<AckClock>>,
     /// Round trip from the tap to the peer and back, by this sender's data.
     pub peer_distance: Shortest,
     /// Smoothed round trip of the sender (RFC 6298 §2), `None` before the first sample.

@@ -1,6 +1,7 @@
 //! Records the state of each flow from its segments, without judging it.
 
 pub mod ack_arrival;
+mod ack_clock;
 pub mod clock_steps;
 pub mod connection;
 pub mod disorder;

@@ -125,6 +125,8 @@ pub struct Vantage {
     shortest: Shortest,
     /// Some answer was due at once: not every answer ended a pause that may have been the end's own.
     proven: bool,
+    /// The estimate was inferred from rounds of burst and silence.
+    clocked: bool,
     /// Excess of the usual answer over the least.
     spread: Nanos,
     /// Difference between consecutive answers.
@@ -224,6 +226,17 @@ impl Vantage {
         self.proven = true;
         self.answered(span);
         self.min_rtt.offer(now, span.or_zero(), Answer::Unsure, 0);
+    }
+
+    /// Takes in the distance that rounds of burst and silence show.
+    pub fn is_clocked(&mut self, now: Nanos, span: Nanos) {
+        self.clocked = true;
+        self.sample(now, span);
+    }
+
+    /// True if the estimate was inferred from rounds of burst and silence, and no packet has measured it.
+    pub fn was_inferred(&self) -> bool {
+        self.clocked
     }
 
     /// Takes in a measurement of the same path by acknowledgements of the other end's data.

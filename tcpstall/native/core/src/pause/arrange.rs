@@ -52,7 +52,12 @@ pub(super) fn arrange(
         pause.multipath = connection.handshake.is_multipath();
         // With the tap at a host the unknown distance made no difference.
         pause.unseen.blind &= half.vantage.get().is_some_and(|distance| distance > AT_HOST);
-        pause.unseen.unplaced = half.vantage.get().is_none();
+        pause.unseen.unplaced = half.vantage.get().is_none() || half.vantage.was_inferred();
+        if pause.unseen.blind && half.vantage.was_inferred() {
+            pause.sees_whole_burst();
+        }
+        pause.unseen.placed_later = pause.unseen.blind && half.vantage.is_proven();
+        pause.unseen.unplaced |= pause.unseen.placed_later;
         pause.unseen.misdated = clock_steps.is_some_and(|clock_steps| clock_steps.misdates(pause.start(), pause.end));
         if !pause.first {
             bursts.push(pause.before);

@@ -48,6 +48,9 @@ pub fn fill(pauses: &mut [Pause], busy_periods: &[BusyPeriod]) {
         return;
     }
     scale::infer(pauses);
+    // Where flights fill the window, the windows were read at the wrong time too.
+    let later = |pause: &&mut Pause| pause.unseen.placed_later && !pause.scale_inferred && pause.closed.is_none();
+    pauses.iter_mut().filter(later).for_each(Pause::sees_whole_burst);
     look_ahead(pauses);
     find_doubling(pauses);
     find_plateaus(pauses);

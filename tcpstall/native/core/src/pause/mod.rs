@@ -27,6 +27,7 @@ pub mod spikes;
 mod trait_evidence;
 pub mod unseen;
 pub mod watch;
+mod whole_burst;
 
 pub use bottleneck::BusyPeriod;
 pub use evidence::{Burst, Pause};

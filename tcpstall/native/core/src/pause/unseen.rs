@@ -19,8 +19,11 @@ pub struct Unseen {
     /// ACKs inside the pause may have reached the sender later than they were applied: the tap's distance was not known
     /// yet.
     pub blind: bool,
-    /// The tap's distance from the sender was never measured and is assumed to be zero.
+    /// The tap's distance from the sender was never measured: it is assumed to be zero, or inferred from rounds of burst
+    /// and silence.
     pub unplaced: bool,
+    /// ACKs inside the pause are blind, but a later packet proved the distance.
+    pub placed_later: bool,
     /// Start of the retransmission timer of the data in flight at the pause's end: the time when that data was last sent,
     /// or of the last ACK.
     pub oldest: Option<Nanos>,

@@ -52,6 +52,14 @@ impl Half {
             _ = self.disorder.record(segment.time - newer.map_or(self.ack_passed, |newer| newer.time));
         } else if pending.ack > newest {
             self.ack_passed = segment.time;
+            if let Some(clock) = &mut self.clock {
+                clock.hears(segment.time, pending.ack, pending.ack >= self.snd_nxt);
+            }
+        }
+        if segment.payload > 0
+            && let Some(clock) = &mut self.clock
+        {
+            clock.is_answered();
         }
         for block in segment.sack_blocks() {
             self.pending_sacks.push_back((self.offset(block.left), self.offset(block.right)));
