@@ -94,3 +94,14 @@ def test_short_writes_at_the_tick_of_a_timer_fill_no_buffer(scene: Scene, tap: T
     scene.request()
     scene.server_writes(*((5.02 * i, 435) for i in range(40)), nodelay=True, ack_every=1)
     assert set(causes(scene, tap)) == {"app-limited"}
+
+
+@look_alike
+def test_a_beat_that_divides_the_round_trip_is_no_sure_buffer(scene: Scene) -> None:
+    """From the fourth write on, every ACK comes at the time of a later write: 45,000 bytes every 25 ms over 75 ms."""
+    scene.server.congestion.cwnd = scene.server.congestion.initial = 200
+    scene.handshake(rtt_ms=75)
+    scene.request()
+    scene.server_writes(*((25.01 * i, 45_000) for i in range(20)), nodelay=True)
+    sure = [row for row in scene.flow("client")["stalls"] if row["cause"] == "sndbuf-limited" and row["confidence"] > 0.6]
+    assert not sure

@@ -19,6 +19,8 @@ const UNEVEN_SHARE: usize = 8;
 /// Pauses between short writes that no ACK ended, and their share, from which the writes do not wait for ACKs: four, and
 /// one in four.
 const TICKS: usize = 4;
+/// Bursts that no ACK released, as far from the ones before as others, which show a beat.
+const STEPS: usize = 2;
 /// Share by which the ticks of a sleeping application vary.
 const UNSTEADY: f64 = 0.15;
 
@@ -75,6 +77,24 @@ pub(super) fn find_ticks(pauses: &mut [Pause]) {
     let (low, high) = (low.scaled(1.0 - UNSTEADY), high.scaled(1.0 + UNSTEADY));
     for pause in pauses.iter_mut() {
         pause.context.ticks |= single(pause) && pause.duration() >= low && pause.duration() <= high;
+    }
+}
+
+/// Marks the pauses that ACKs ended in step with bursts that no ACK released: where the beat of an application divides
+/// the round trip, the ACKs of earlier writes come at the times of later ones.
+pub(super) fn find_steps(pauses: &mut [Pause]) {
+    let step = |pause: &Pause| pause.end - pause.before.start;
+    let counted = |pause: &Pause| pause.ended && !pause.first && !pause.is_turn();
+    let free = |pause: &&Pause| counted(pause) && pause.left_in_flight > 0 && !pause.released_by_ack();
+    let mut steps: Vec<Nanos> = pauses.iter().filter(free).map(step).collect();
+    if steps.len() < STEPS {
+        return;
+    }
+    steps.sort_unstable();
+    for pause in pauses.iter_mut().filter(|pause| counted(pause)) {
+        let (low, high) = (step(pause).scaled(1.0 - EVEN), step(pause).scaled(1.0 + EVEN));
+        let alike = steps.partition_point(|step| *step <= high) - steps.partition_point(|step| *step < low);
+        pause.context.in_step = alike >= STEPS;
     }
 }
 

@@ -60,6 +60,7 @@ pub fn fill(pauses: &mut [Pause], busy_periods: &[BusyPeriod]) {
     find_pace(pauses);
     beat::find(pauses);
     beat::find_ticks(pauses);
+    beat::find_steps(pauses);
     find_releases(pauses);
     burst_cap::find_cut(pauses);
     find_bottleneck(pauses, busy_periods);

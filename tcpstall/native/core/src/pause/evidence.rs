@@ -245,9 +245,10 @@ pub struct Context {
     pub kept_pace: u32,
     /// The pause is one of many of the same length, however much was sent before: an application writes on a beat.
     pub beat: bool,
-    /// The pause is as long as many that no ACK ended, each after one short write: the application writes at the tick of a
-    /// timer.
+    /// One short write follows another as late as others that no ACK released: an application's timer ticks.
     pub ticks: bool,
+    /// The bursts around the pause begin as far apart as others of which no ACK released the second.
+    pub in_step: bool,
     /// Share of the pauses that could have been paced but ended at an ACK, 0 to 1.
     pub released_share: f64,
     /// Consecutive turns whose first burst was cut at the same count of segments as this pause's turn.
