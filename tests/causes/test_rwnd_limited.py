@@ -93,3 +93,24 @@ def test_without_its_handshake_small_writes_fill_no_window(scene: Scene, tap: Ta
     waits = scene.flow(tap, drop=(1, 2, 3))["stalls"]
     assert len(waits) >= 6
     assert "rwnd-limited" not in {row["cause"] for row in waits}
+
+
+@fires
+def test_a_short_segment_that_fills_the_window_to_the_byte_waited_for_the_window(scene: Scene) -> None:
+    """A window of 4,096 bytes holds two segments and 1,200 bytes, which the sender sends only after an ACK."""
+    scene.handshake(rtt_ms=40, client_scale=0, client_window=4_096)
+    scene.request()
+    scene.server_sends(2 * 1_448)
+    scene.client_acks(window=1_200)
+    scene.server_sends(1_200)
+    assert causes(scene, "server") == ["rwnd-limited"]
+
+
+@near_miss
+def test_a_short_segment_that_leaves_room_in_the_window_did_not_wait_for_the_window(scene: Scene) -> None:
+    scene.handshake(rtt_ms=40, client_scale=0, client_window=4_096)
+    scene.request()
+    scene.server_sends(2 * 1_448)
+    scene.client_acks(window=1_200)
+    scene.server_sends(900)
+    assert "rwnd-limited" not in causes(scene, "server")

@@ -105,3 +105,12 @@ def test_a_beat_that_divides_the_round_trip_is_no_sure_buffer(scene: Scene) -> N
     scene.server_writes(*((25.01 * i, 45_000) for i in range(20)), nodelay=True)
     sure = [row for row in scene.flow("client")["stalls"] if row["cause"] == "sndbuf-limited" and row["confidence"] > 0.6]
     assert not sure
+
+
+@fires
+def test_a_first_flight_beyond_any_initial_window_that_later_flights_repeat_is_a_buffer(scene: Scene, tap: Tap) -> None:
+    scene.server.congestion.cwnd = scene.server.congestion.initial = 200
+    scene.handshake(rtt_ms=20)
+    scene.request()
+    scene.server_writes((0, 300_000), send_buffer=22 * 1_448, tso=1)
+    assert causes(scene, tap) == ["sndbuf-limited"]

@@ -86,6 +86,16 @@ fn by_growth(pause: &Pause, limits: &Limits) -> Option<Proof> {
     Some(Proof { detail, confidence })
 }
 
+/// The first flight is larger than any usual initial window (RFC 6928), and later ones are no larger: a congestion window
+/// would have doubled.
+fn stands_from_the_start(pause: &Pause, limits: &Limits) -> bool {
+    let unusual = pause.phase == CongestionPhase::Initial && pause.segments_held > INITIAL_WINDOW;
+    // After whole segments the rest of a buffer is less than a segment.
+    let rest = if pause.short_segment_out { 0 } else { i64::from(pause.mss) };
+    let next = pause.context.next_flight.is_some_and(|next| next <= pause.flight_at_start + rest);
+    unusual && next && pause.context.plateau_rounds >= limits.plateau_rounds
+}
+
 fn by_model(pause: &Pause, limits: &Limits) -> Verdict {
     if pause.flight_unknown || !pause.cwnd_known {
         // The window is unknown, but its growth is visible, and so is the amount that each ACK releases.
@@ -101,7 +111,7 @@ fn by_model(pause: &Pause, limits: &Limits) -> Verdict {
     let share = f64::from(pause.segments_held) / f64::from(pause.cwnd.max(1));
     let (needed, confidence): (f64, f32) =
         if pause.losses == 0 { (limits.cwnd_share, 0.96) } else { (limits.cwnd_share_after_loss, 0.75) };
-    if pause.context.brimful {
+    if pause.context.brimful || stands_from_the_start(pause, limits) {
         return Verdict::No;
     }
     let freed = !pause.ended || pause.acks > 0 || pause.left_in_flight > 0;

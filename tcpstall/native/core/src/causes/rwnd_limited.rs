@@ -4,7 +4,8 @@
 //!           before the ACK that freed it; a little more room counts while it is below a third of a window that is the limit
 //!           again and again, because Linux defers a TSO send until more of the window is free. Or the window, with nothing in
 //!           flight, stays below a segment for most of the wait, and the sender does not probe it. A busy host may go on as
-//!           late as its tick after the ACK, if that is a small part of the wait (never sure).
+//!           late as its tick after the ACK, if that is a small part of the wait (never sure). The short
+//!           segment that an ACK lets go may fill the window to the byte: a sender waits rather than fill it up sooner.
 //!           The ledger gives it the pauses too short for stalls as well, where the window was full for eight round trips of them
 //! Evidence  `peer_window_bytes`, `in_flight_bytes`, `window_unused_bytes`. Detail `slow-reader`: the right edge stayed behind what
 //!           was acknowledged for over a quarter of a round trip, and over the flow's life came back in steps of its own or shut;
@@ -88,6 +89,11 @@ fn judge(pause: &Pause, _: &Limits) -> Verdict {
             }
         };
         return yes(detail(pause), confidence);
+    }
+    let to_the_byte = held < i64::from(pause.mss) && held == i64::from(pause.after.first_frame);
+    if to_the_byte && pause.after.frames == 1 && pause.released_by_ack() {
+        // A sender waits for a whole segment's room rather than fill the window up (RFC 9293 §3.8.6.2.1), until an ACK comes.
+        return yes(detail(pause), 0.85);
     }
     let deferred = held < i64::from(pause.mss) * 4 && held * 3 < window && pause.segments_held < pause.cwnd;
     if deferred && pause.context.window_filled_before && pause.released_by_ack() {
