@@ -93,7 +93,9 @@ fn stands_from_the_start(pause: &Pause, limits: &Limits) -> bool {
     // After whole segments the rest of a buffer is less than a segment.
     let rest = if pause.short_segment_out { 0 } else { i64::from(pause.mss) };
     let next = pause.context.next_flight.is_some_and(|next| next <= pause.flight_at_start + rest);
-    unusual && next && pause.context.plateau_rounds >= limits.plateau_rounds
+    // Behind a queue each ACK frees a segment or two, however large the window is.
+    let queued = pause.context.dripping || pause.context.bottleneck.is_some();
+    unusual && next && !queued && pause.context.plateau_rounds >= limits.plateau_rounds
 }
 
 fn by_model(pause: &Pause, limits: &Limits) -> Verdict {
