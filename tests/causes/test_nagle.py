@@ -163,8 +163,8 @@ def test_the_end_of_each_write_after_which_the_writer_rests_is_held_by_rfc_896(s
 
 @fires
 def test_the_end_of_a_write_that_only_the_next_write_took_along_is_held_by_rfc_896(scene: Scene, tap: Tap) -> None:
-    """9,000 bytes leave six whole segments and a rest. The receiver's timer keeps one segment unacknowledged for longer than the
-    writer rests, so the rest leaves within the next write."""
+    """9,000 bytes leave six whole segments and a rest, which leave with the next write: the receiver's timer keeps one
+    segment unacknowledged for longer than the writer rests."""
     scene.handshake(rtt_ms=10)
     scene.request()
     writes = [(150.0 * i + late, size) for i in range(9) for late, size in ((0, 9_000), (1, 759))]

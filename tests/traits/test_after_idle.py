@@ -35,7 +35,7 @@ def test_the_climb_after_a_timeout_is_no_restart(scene: Scene, tap: Tap) -> None
 
 @fires
 def test_a_timer_whose_whole_length_has_a_floor_of_200_ms_restarts_sooner(scene: Scene, tap: Tap) -> None:
-    """Linux adds the floor to the round trip, RFC 6298 §2.4 has it for the whole: the silence outlasts 200 ms, not 250."""
+    """Linux adds the floor to the round trip, RFC 6298 §2.4 has it for the whole: it outlasts 200 ms, not 250."""
     scene.handshake(rtt_ms=50)
     scene.download(250_000)
     scene.wait_ms(165)
