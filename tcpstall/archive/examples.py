@@ -10,7 +10,14 @@ from tcpstall.archive.session import Session
 from tcpstall.lost_time import Example
 from tcpstall.model import Endpoint
 
-__all__ = ["Wanted", "examples"]
+__all__ = ["SHOWN_FLOWS", "Wanted", "examples"]
+
+SHOWN_FLOWS = "shown_flows"
+"""Rows of the flows that examples() has looked up last."""
+
+_COLUMNS = (
+    "scan", "flow", "capture", "client_address", "client_port", "server_address", "server_port", "start_ns", "end_ns",
+)  # fmt: skip
 
 _FILES = 16
 """Of a flow that goes on over more files of a ring, those around where it is looked at."""
@@ -29,17 +36,20 @@ class Wanted:
     at_ns: int | None = None
 
 
-def examples(asked: Session, wanted: Sequence[Wanted | None]) -> list[Example | None]:
-    """In the same order; None where none is wanted, or the store does not know the flow."""
+def examples(asked: Session, wanted: Sequence[Wanted | None], more: Sequence[str] = ()) -> list[Example | None]:
+    """In the same order; None where none is wanted, or the store does not know the flow.
+
+    Their rows, with `more` columns of flows, are the table SHOWN_FLOWS after that: to find them costs most of it.
+    """
     some = [one for one in wanted if one is not None]
     if not some:
         return [None] * len(wanted)
     scans = ", ".join(sorted({literal(one.scan) for one in some}))
+    columns = ", ".join(dict.fromkeys((*_COLUMNS, *more)))
     store = "store" if asked.several else "'' AS store"
-    rows = asked.rows(
-        "SELECT scan, flow, capture, client_address, client_port, server_address, server_port, start_ns, end_ns, "
-        f"{store} FROM flows WHERE {of_flows((one.scan, one.flow) for one in some)}"
-    )
+    these = of_flows((one.scan, one.flow) for one in some)
+    asked.keep(SHOWN_FLOWS, f"SELECT {columns}, {store} FROM flows WHERE {these}")
+    rows = asked.rows(f"SELECT {', '.join(_COLUMNS)}, store FROM {SHOWN_FLOWS}")
     known = {(row["scan"], row["flow"]): row for row in rows}
     files = _files(asked, scans, rows)
     return [None if one is None else _example(one, known.get((one.scan, one.flow)), files) for one in wanted]

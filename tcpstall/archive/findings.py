@@ -4,8 +4,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from tcpstall.archive.examples import Wanted, examples
-from tcpstall.archive.literals import listed, literal, of_flows
+from tcpstall.archive.examples import SHOWN_FLOWS, Wanted, examples
+from tcpstall.archive.literals import listed, literal
+from tcpstall.archive.quantiles import of_classes
+from tcpstall.archive.rollups import EXACT, ROLLUPS
 from tcpstall.archive.session import Session
 from tcpstall.archive.where import Chosen
 from tcpstall.causes import Cause
@@ -18,27 +20,20 @@ __all__ = ["findings", "flows_without"]
 _MOST = 4_096
 """Services of a kind that are told apart, as many as in one analysis."""
 
-_TENTHS = "[0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1.0]"
+_TENTHS = [tenth / 10 for tenth in range(1, 11)]
 
 _KEY = ("kind", "side", "address", "port")
 
 _SERVICE = "kind, side, server_address AS address, server_port AS port"
 
-_PLACE = "sum(recoverable_ns) DESC NULLS LAST, sum(time_ns) DESC, count(*) DESC, address, port"
+_PLACE = "sum(recoverable_ns) DESC NULLS LAST, sum(time_ns) DESC, sum(flows) DESC, address, port"
 
 _SUMS = (
-    "waits", "time_ns", "recoverable_ns", "attempts", "exchanges", "bytes", "segments", "retransmitted_bytes",
+    "waits", "time_ns", "attempts", "exchanges", "bytes", "segments", "retransmitted_bytes",
     "needless_retransmissions", "reordered_segments", "lasted_ns",
 )  # fmt: skip
 
-_BEST = ("scan", "flow", "side", "stall", "time_ns", "start_ns", "level_bytes", "sent_again")
-"""Columns kept of the flow that shows a finding best."""
-
-_DETAILS = (
-    f"SELECT {_SERVICE}, split_part(one, ':', 1) AS detail, sum(split_part(one, ':', 2)::BIGINT) AS time_ns "
-    "FROM (SELECT kind, side, server_address, server_port, unnest(string_split(details, ' ')) AS one "
-    "FROM findings {where}) GROUP BY ALL ORDER BY time_ns DESC, detail"
-)
+_QUANTILES = f"quantile_disc(time_ns, {_TENTHS}) AS tenths, quantile_disc(time_ns, 0.95) AS p95"
 
 _SHOWN_BY = (
     "bytes", "segments", "retransmitted_bytes", "initial_window_bytes", "max_in_flight_bytes",
@@ -46,9 +41,7 @@ _SHOWN_BY = (
 )  # fmt: skip
 """Columns of flows that each end has."""
 
-_ENDS = ", ".join(f"{end}_address, {end}_port" for end in ("client", "server"))
-_OF_ENDS = ", ".join(f"{end}_{name}" for end in ("client", "server") for name in _SHOWN_BY)
-_FACTS = f"scan, flow, {_ENDS}, start_ns, end_ns, base_rtt_ns, trust_level, {_OF_ENDS}"
+_FACTS = ("base_rtt_ns", "trust_level", *(f"{end}_{name}" for end in ("client", "server") for name in _SHOWN_BY))
 
 _Key = tuple[Any, ...]
 
@@ -65,47 +58,64 @@ def findings(asked: Session, chosen: Chosen, most: int) -> list[Shown]:
     first = leading(_spread(asked, chosen, found, leading(found)))
     first = _with_answers(asked, chosen, first)
     wanted = [best[_key(one, found)] for one in first]
-    shown = examples(asked, [_wanted(row) for row in wanted])
+    shown = examples(asked, [_wanted(row) for row in wanted], _FACTS)
     told = zip(first, _facts(asked, wanted), shown, strict=True)
     return [Shown(replace(finding, example=facts), example) for finding, facts, example in told]
 
 
 def flows_without(asked: Session, chosen: Chosen) -> int:
     """Flows that waited and have no finding: a version scanned them that kept none."""
-    waited = f"lost_ns > time_{Cause.HANDSHAKE.value}_ns"
+    if chosen.is_all:
+        waited = asked.rows(f"SELECT scan, sum(flows) AS flows FROM {asked.rolled('flows_without')} GROUP BY scan")
+        if not waited:
+            return 0
+        scans = listed([row["scan"] for row in waited])
+        found = {row["scan"] for row in asked.rows(f"SELECT DISTINCT scan FROM findings WHERE scan IN ({scans})")}
+        return sum(int(row["flows"]) for row in waited if row["scan"] not in found)
+    waiting = f"lost_ns > time_{Cause.HANDSHAKE.value}_ns"
     without = "scan NOT IN (SELECT DISTINCT scan FROM findings)"
-    [row] = asked.rows(f"SELECT count(*) AS flows FROM flows {chosen.flows_where(waited, without)}")
+    [row] = asked.rows(f"SELECT count(*) AS flows FROM flows {chosen.flows_where(waiting, without)}")
     return int(row["flows"])
 
 
 def _found(asked: Session, chosen: Chosen) -> tuple[list[Finding], dict[_Key, Mapping[str, Any]]]:
     """The findings of single services, without their distributions, and the flow that shows each best."""
-    sums = ", ".join(f"sum({name}) AS {name}" for name in _SUMS)
-    labelled = "FILTER (confidence IS NOT NULL)"
-    best = ", ".join(f"{name}: {name}" for name in _BEST)
+    sums = ", ".join(f"sum({name}) AS {name}" for name in ("flows", "recoverable_ns", *_SUMS))
+    most = ", ".join(f"max({name}) AS {name}" for name in ("most_ns", "most_attempts", "longest_ns", "last_ns"))
     rows = asked.rows(
-        f"SELECT {_SERVICE}, count(*) AS flows, {sums}, max(time_ns) AS most_ns, "
-        # To compare the addresses themselves takes longer than all sums together.
-        "any_value(client_address) AS client, min(hash(client_address)) = max(hash(client_address)) AS one_client, "
-        "min(start_ns) AS first_ns, max(end_ns) AS last_ns, max(attempts) AS most_attempts, "
-        "max(longest_ns) AS longest_ns, "
-        f"sum(confidence * time_ns) / nullif(sum(time_ns) {labelled}, 0) AS confidence, "
-        f"arg_max({{{best}}}, if(kind = 'server-slow', longest_ns, time_ns)) AS best, "
+        f"SELECT {_SERVICE}, {sums}, {most}, min(first_ns) AS first_ns, any_value(client) AS client, "
+        "bool_and(one_client) AND min(client) = max(client) AS one_client, "
+        "sum(weighted) / nullif(sum(weight)::DOUBLE, 0) AS confidence, arg_max(best, rank) AS best, "
         "count(*) OVER (PARTITION BY kind, side) AS services "
-        f"FROM findings {chosen.where()} GROUP BY {', '.join(_KEY)} "
+        f"FROM {_source(asked, chosen, 'finding_sums')} GROUP BY {', '.join(_KEY)} "
         f"QUALIFY row_number() OVER (PARTITION BY kind, side ORDER BY {_PLACE}) <= {_MOST}"
     )
     return [_finding(row) for row in rows], {tuple(row[name] for name in _KEY): row["best"] for row in rows}
 
 
+def _source(asked: Session, chosen: Chosen, rollup: str, *more: str) -> str:
+    """The rows of a table of sums that are meant: those that lie there, or those of the findings that are meant."""
+    if chosen.by_finding:
+        return f"(FROM {asked.rolled(rollup)} {chosen.where(*more)})"
+    source = {"findings": f"(FROM findings {chosen.where(*more)})"}
+    return f"({ROLLUPS[rollup].rows(source, EXACT)})"
+
+
 def _spread(asked: Session, chosen: Chosen, found: Sequence[Finding], shown: Sequence[Finding]) -> list[Finding]:
     """The findings; those that are shown, alone or merged with others, with distribution and details."""
-    kinds = chosen.where(f"kind IN ({listed(sorted({one.kind for one in shown}))})") if shown else "WHERE false"
+    kinds = f"kind IN ({listed(sorted({one.kind for one in shown}))})" if shown else "false"
     keys = ", ".join(_KEY)
-    rows = asked.rows(f"SELECT {_SERVICE}, {_quantiles('time_ns')} FROM findings {kinds} GROUP BY {keys}")
+    if chosen.by_finding:
+        source = f"SELECT {_SERVICE}, class, n, time_ns, most_ns FROM {_source(asked, chosen, 'spread_sums', kinds)}"
+        rows = of_classes(asked, source, _KEY)
+    else:
+        rows = asked.rows(f"SELECT {_SERVICE}, {_QUANTILES} FROM findings {chosen.where(kinds)} GROUP BY {keys}")
     spread = {tuple(row[name] for name in _KEY): row for row in rows}
     details: dict[_Key, list[tuple[str, int]]] = {}
-    for row in asked.rows(_DETAILS.format(where=f"{kinds} AND details IS NOT NULL")):
+    for row in asked.rows(
+        f"SELECT {_SERVICE}, detail, sum(time_ns) AS time_ns FROM {_source(asked, chosen, 'detail_sums', kinds)} "
+        "GROUP BY ALL ORDER BY time_ns DESC, detail"
+    ):
         details.setdefault(tuple(row[name] for name in _KEY), []).append((row["detail"], int(row["time_ns"])))
     return [
         replace(_distributed(one, spread[key]), details=tuple(details.get(key, ()))) if key in spread else one
@@ -120,7 +130,8 @@ def _distributed(finding: Finding, row: Mapping[str, Any]) -> Finding:
 
 
 def _finding(row: Mapping[str, Any]) -> Finding:
-    sums = {name: int(row[name] or 0) for name in _SUMS if name != "recoverable_ns"}
+    sums = {name: int(row[name] or 0) for name in _SUMS}
+    flows = int(row["flows"])
     answers = row["kind"] == "server-slow"
     return Finding(
         kind=row["kind"],
@@ -128,9 +139,9 @@ def _finding(row: Mapping[str, Any]) -> Finding:
         address=row["address"],
         port=row["port"],
         client=row["client"] if row["one_client"] else None,
-        flows=row["flows"],
+        flows=flows,
         recoverable_ns=None if row["recoverable_ns"] is None else int(row["recoverable_ns"]),
-        counted=sums["waits"] if answers else row["flows"],
+        counted=sums["waits"] if answers else flows,
         median_ns=0,
         p95_ns=0,
         worst_ns=row["longest_ns"] if answers else row["most_ns"],
@@ -165,23 +176,27 @@ def _with_answers(asked: Session, chosen: Chosen, found: Sequence[Finding]) -> l
     if not slow:
         return list(found)
     services = ", ".join(f"({literal(one.address or '')}, {one.port})" for one in slow)
-    these = chosen.where(f"(server_address, server_port) IN ({services})", "kind = 'server-slow'")
-    answers = chosen.where("think_ns > 0", "requester = 'client'")
-    rows = asked.rows(
-        f"SELECT server_address, server_port, {_quantiles('think_ns')} "
-        f"FROM exchanges SEMI JOIN (SELECT scan, flow FROM findings {these}) USING (scan, flow) "
-        f"{answers} GROUP BY server_address, server_port"
-    )
+    service = f"(server_address, server_port) IN ({services})"
+    if chosen.by_finding:
+        rolled = f"(FROM {asked.rolled('answer_sums')} WHERE {service})"
+        # Answers of one scan and flow count if it has a finding, which may be among the rows of another day.
+        counts = f"scan IS NULL OR (scan, flow) IN (SELECT (scan, flow) FROM {rolled} WHERE class IS NULL)"
+        source = f"SELECT server_address, server_port, class, n, time_ns, most_ns FROM {rolled} WHERE {counts}"
+        rows = of_classes(asked, f"SELECT * FROM ({source}) WHERE class NOT NULL", ("server_address", "server_port"))
+    else:
+        these = chosen.where(service, "kind = 'server-slow'")
+        answers = chosen.where("think_ns > 0", "requester = 'client'")
+        rows = asked.rows(
+            f"SELECT server_address, server_port, {_QUANTILES.replace('time_ns', 'think_ns')} "
+            f"FROM exchanges SEMI JOIN (SELECT scan, flow FROM findings {these}) USING (scan, flow) "
+            f"{answers} GROUP BY server_address, server_port"
+        )
     by = {(row["server_address"], row["server_port"]): row for row in rows}
     shown = [
         _distributed(one, row) if one.kind == "server-slow" and (row := by.get((one.address, one.port))) else one
         for one in found
     ]
     return [replace(one, worst_ns=max((one.worst_ns, *one.tenths_ns))) for one in shown]
-
-
-def _quantiles(column: str) -> str:
-    return f"quantile_disc({column}, {_TENTHS}) AS tenths, quantile_disc({column}, 0.95) AS p95"
 
 
 def _wanted(row: Mapping[str, Any]) -> Wanted:
@@ -193,8 +208,7 @@ def _facts(asked: Session, wanted: Sequence[Mapping[str, Any]]) -> list[Example 
     """Facts about the flows that show findings best, in the same order; None for a missing flow."""
     if not wanted:
         return []
-    these = of_flows((row["scan"], row["flow"]) for row in wanted)
-    rows = asked.rows(f"SELECT {_FACTS} FROM flows WHERE {these}")
+    rows = asked.rows(f"FROM {SHOWN_FLOWS}")
     flows = {(row["scan"], row["flow"]): row for row in rows}
     found = [(best, flows.get((best["scan"], best["flow"]))) for best in wanted]
     return [None if flow is None else _example(best, flow) for best, flow in found]

@@ -1,7 +1,8 @@
-"""Sums of waits by hour, service, host and cause, kept beside the parts of a store for questions that need no more.
+"""Files of sums, kept beside the parts of a store for questions that need no more.
 
-A file of sums is of some parts of one day; `hours.json` lists the files, each with its parts. A store may lose
-them: sums of parts that no longer count are not used, and parts without sums are added up when a question is asked.
+Sums are of some parts of one day: a file by hour, service, host and cause, and one for each of the ROLLUPS.
+`hours.json` lists the files, each with its parts. A store may lose them: sums of parts that no longer count are not
+used, and parts without sums are added up when a question is asked.
 """
 
 import time
@@ -13,30 +14,19 @@ from tcpstall.archive.columns import TABLES
 from tcpstall.archive.damaged_parts import faults
 from tcpstall.archive.names import HOURS, HOURS_INDEX, is_sums, new_digest
 from tcpstall.archive.records import Damaged, Part, document, sealed
+from tcpstall.archive.rollups import CLASSES, HOUR_NS, ROLLUPS, SUMMED, to_add_up
 from tcpstall.archive.spared import is_spared
 from tcpstall.archive.storage import Place
 
-__all__ = ["HOUR_NS", "SUMMED", "SUMS", "Hours", "Sums", "added_up", "to_add_up"]
+__all__ = ["HOUR_NS", "SUMMED", "SUMS", "SUM_TABLES", "Hours", "Sums", "added_up", "to_add_up"]
 
-SUMMED = ("stalls", "findings")
-"""The tables whose rows are added up."""
+SUM_TABLES = ("hours", *ROLLUPS)
+"""Tables of sums, a file each."""
 
 SUMS = "hour_sums"
 """The view of all sums, of which several may be of one hour, service, host and cause: for sums of sums."""
 
-HOUR_NS = 3_600_000_000_000
-
 _KEYS = "start_ns, server_address, server_port, host, cause"
-
-
-def to_add_up(stalls: str, findings: str) -> str:
-    """Rows that hours add up, as SQL, from tables or subqueries with all columns of stalls and findings."""
-    hour = f"start_ns // {HOUR_NS} * {HOUR_NS} AS start_ns"
-    keys = _KEYS.replace("start_ns", hour, 1)
-    return (
-        f"SELECT {keys}, (lost_ns > 0)::BIGINT AS waits, lost_ns, 0::BIGINT AS recoverable_ns FROM {stalls} UNION ALL "
-        f"SELECT {keys}, 0 AS waits, 0 AS lost_ns, recoverable_ns FROM {findings} WHERE recoverable_ns > 0"
-    )
 
 
 def added_up(source: str) -> str:
@@ -47,10 +37,14 @@ def added_up(source: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Sums:
-    """A file of sums, and the names of the parts that they are of."""
+    """Files of sums, a file a table of sums, and the names of the parts that they are of."""
 
-    part: Part
+    files: tuple[Part, ...]
     of: frozenset[str]
+
+    def of_table(self, name: str) -> Part:
+        """The file of a table of sums."""
+        return next(file for file in self.files if file.table == name)
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,8 +69,8 @@ class Hours:
     def keep(self, sums: Sequence[Sums], *, spares: bool = True) -> None:
         """Lists these alone, and deletes the others; if it `spares` them, later. Raises CannotWrite."""
         old, now = self._index(), time.time_ns()
-        kept = {each.part.name for each in sums}
-        replaced = [each.part.name for each in old.sums if each.part.name not in kept]
+        kept = {file.name for each in sums for file in each.files}
+        replaced = [file.name for each in old.sums for file in each.files if file.name not in kept]
         spared = {name: since_ns for name, since_ns in old.spared_ns.items() if is_spared(since_ns)}
         new = _Index(tuple(sums), {**spared, **dict.fromkeys(replaced, now)} if spares else {})
         there = [name for name in self._place.names(HOURS) if is_sums(name)]
@@ -89,8 +83,8 @@ class Hours:
     def _index(self) -> _Index:
         if self._known is None:
             index = _read(self._place.read(HOURS_INDEX))
-            damaged = faults(self._place, [each.part for each in index.sums], {})
-            whole = tuple(each for each in index.sums if each.part.name not in damaged)
+            damaged = faults(self._place, [file for each in index.sums for file in each.files], {})
+            whole = tuple(each for each in index.sums if damaged.keys().isdisjoint(file.name for file in each.files))
             self._known = _Index(whole, index.spared_ns)
         return self._known
 
@@ -99,12 +93,14 @@ def _schema() -> str:
     """Another one wherever sums would be others."""
     computed = [column.sql for table in SUMMED for column in TABLES[table].added]
     digest = new_digest()
-    digest.update("\n".join((added_up(to_add_up(*SUMMED)), *computed)).encode())
+    tables = dict(zip(SUMMED, SUMMED, strict=True))
+    rolled = (each.rows(tables, CLASSES) for each in ROLLUPS.values())
+    digest.update("\n".join((added_up(to_add_up("stalls", "findings")), *rolled, *computed)).encode())
     return f"tcpstall.hours/{digest.hexdigest()}"
 
 
 def _encoded(index: _Index) -> bytes:
-    sums = [{**asdict(each.part), "of": sorted(each.of)} for each in index.sums]
+    sums = [{"files": [asdict(file) for file in each.files], "of": sorted(each.of)} for each in index.sums]
     return sealed({"schema": _schema(), "sums": sums, "spared_ns": dict(index.spared_ns)})
 
 
@@ -123,7 +119,10 @@ def _read(content: bytes | None) -> _Index:
 
 
 def _sums(row: Mapping[str, Any]) -> Sums:
-    part = Part(**{name: row[name] for name in Part.__dataclass_fields__})
-    if not is_sums(part.name):
-        raise Damaged(f"it names {part.name!r}, which holds no sums")
-    return Sums(part, frozenset(row["of"]))
+    files = tuple(Part(**{name: file[name] for name in Part.__dataclass_fields__}) for file in row["files"])
+    for file in files:
+        if not is_sums(file.name):
+            raise Damaged(f"it names {file.name!r}, which holds no sums")
+    if sorted(file.table for file in files) != sorted(SUM_TABLES):
+        raise Damaged("it does not name a file for each table of sums")
+    return Sums(files, frozenset(row["of"]))

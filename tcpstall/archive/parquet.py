@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, Any
 
 from tcpstall import _core
 from tcpstall.archive.columns import TABLES, layout
-from tcpstall.archive.hours import SUMMED, added_up, to_add_up
+from tcpstall.archive.hours import SUMMED, Sums, added_up, to_add_up
 from tcpstall.archive.names import HOURS, part_name
+from tcpstall.archive.rollups import CLASSES, ROLLUPS
 from tcpstall.archive.row_table import given
 from tcpstall.archive.storage import Place
 from tcpstall.archive.store import Part
@@ -121,14 +122,19 @@ class Parts:
         replaced = [part.name for part in old]
         return [self._copied(table, query, folder, rows, from_ns, to_ns, values, replaced=replaced)]
 
-    def summed(self, parts: Sequence[Part]) -> Part:
-        """The sums by hour of these parts, all of whose rows count, as a file. Raises CannotWrite."""
+    def summed(self, parts: Sequence[Part]) -> Sums:
+        """The sums of these parts, all of whose rows count. Raises CannotWrite."""
         files = {name: [self.place.path(part.name) for part in parts if part.table == name] for name in SUMMED}
-        sources = [f"({rows_of(TABLES[name], files[name])})" for name in SUMMED]
-        query = f"FROM ({added_up(f'({to_add_up(*sources)})')}) ORDER BY ALL"
-        starts = [part.from_ns for part in parts if part.from_ns is not None]
-        ends = [part.to_ns for part in parts if part.to_ns is not None]
-        return self._copied("hours", query, HOURS, None, min(starts, default=None), max(ends, default=None))
+        sources = {name: f"({rows_of(TABLES[name], files[name])})" for name in SUMMED}
+        hours = added_up(f"({to_add_up(sources['stalls'], sources['findings'])})")
+        queries = {"hours": hours, **{each.name: each.rows(sources, CLASSES) for each in ROLLUPS.values()}}
+        from_ns = min((part.from_ns for part in parts if part.from_ns is not None), default=None)
+        to_ns = max((part.to_ns for part in parts if part.to_ns is not None), default=None)
+        made = (
+            self._copied(table, f"FROM ({query}) ORDER BY ALL", HOURS, None, from_ns, to_ns)
+            for table, query in queries.items()
+        )
+        return Sums(tuple(made), frozenset(part.name for part in parts))
 
     def _columns(self, table: str, files: object) -> str:
         """Those of this version: null where the files, of another one, have none."""
@@ -224,7 +230,8 @@ class Parts:
         self.place.take(name, file)
         if rows is None:
             (rows,) = copied or (0,)
-        return Part(table, name, rows, size, from_ns, to_ns, layout(table))
+        of_version = layout(table) if table in TABLES else ""
+        return Part(table, name, rows, size, from_ns, to_ns, of_version)
 
 
 def _date(day: int) -> str:

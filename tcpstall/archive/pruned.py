@@ -4,13 +4,14 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, overload
 
 from tcpstall.archive.damaged_parts import refused
+from tcpstall.archive.hours import SUM_TABLES
 from tcpstall.archive.store import Lost, Part, Store
 from tcpstall.archive.where import Chosen
 from tcpstall.units import counted
 
 __all__ = ["Within", "missing", "sound"]
 
-_BY_START = ("stalls", "exchanges", "findings", "hours")
+_BY_START = ("stalls", "exchanges", "findings", *SUM_TABLES)
 
 _SCAN_AGAIN = "scan its captures again, into the same store"
 
@@ -45,7 +46,7 @@ class Within:
     def files(self, table: str) -> list[str]:
         """Those with a row of the time: each part is known by its earliest and its latest start."""
         store = self._store
-        parts = [each.part for each in store.sums] if table == "hours" else store.parts(table)
+        parts = store.summed(table) if table in SUM_TABLES else store.parts(table)
         return [store.place.path(part.name) for part in parts if self._can_hold(table, part)]
 
     def unsummed(self, table: str) -> list[str]:

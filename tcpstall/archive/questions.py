@@ -5,6 +5,7 @@ from typing import Any
 
 from tcpstall.archive.examples import Wanted, examples
 from tcpstall.archive.hours import HOUR_NS
+from tcpstall.archive.leaders import leaders
 from tcpstall.archive.literals import listed, literal, of_flows
 from tcpstall.archive.session import Session
 from tcpstall.archive.where import Chosen
@@ -47,15 +48,26 @@ def top(asked: Session, by: By, chosen: Chosen, most: int) -> Losses:
     if not found:
         return Losses(by, (), 0, 0)
     causes = {tuple(row[key] for key in keys): _by_cause(row["causes"]) for row in found}
-    flows = _worst_flows(asked, by, chosen, {key: next(iter(lost)) for key, lost in causes.items()})
-    waited = _waited(asked, by, chosen, [one for row in flows.values() for one in row["worst"] or ()])
-    shown = examples(asked, [_wanted(key, flows, waited) for key in causes])
+    if chosen.is_all:
+        flows, wanted = leaders(asked, by, list(causes))
+    else:
+        flows, wanted = _searched(asked, by, chosen, {key: next(iter(lost)) for key, lost in causes.items()})
+    shown = examples(asked, [wanted.get(key) for key in causes])
     rows = []
     for row, (key, lost), example in zip(found, causes.items(), shown, strict=True):
-        known = flows[key]["flows"] if key in flows else 0
         spans = int(row["recoverable_ns"]), int(row["lost_ns"])
-        rows.append(Loss(_told(by, key), *spans, int(row["waits"]), known, lost, example))
+        rows.append(Loss(_told(by, key), *spans, int(row["waits"]), flows.get(key, 0), lost, example))
     return Losses(by, tuple(rows), found[0]["keys"], int(found[0]["all_ns"]))
+
+
+def _searched(
+    asked: Session, by: By, chosen: Chosen, worst: Mapping[_Key, Cause]
+) -> tuple[dict[_Key, int], dict[_Key, Wanted]]:
+    """Number of flows of each key, and the flow that waited longest, from the rows of those that are meant."""
+    flows = _worst_flows(asked, by, chosen, worst)
+    waited = _waited(asked, by, chosen, [one for row in flows.values() for one in row["worst"] or ()])
+    wanted = {key: one for key in worst if (one := _wanted(key, flows, waited))}
+    return {key: row["flows"] for key, row in flows.items()}, wanted
 
 
 def _wanted(key: _Key, flows: Mapping[_Key, Mapping[str, Any]], waited: Mapping[_Key, int]) -> Wanted | None:

@@ -12,8 +12,9 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from tcpstall.archive.columns import TABLES
 from tcpstall.archive.literals import literal
+from tcpstall.archive.rollups import ROLLUPS
 from tcpstall.archive.statement import checked
-from tcpstall.archive.views import Readable, line, make_views
+from tcpstall.archive.views import Readable, line, make_views, roll_up
 from tcpstall.errors import CannotAnswer, CannotOpen, CannotWrite, ExitCode
 
 if TYPE_CHECKING:
@@ -50,9 +51,14 @@ class Session:
     exit_code = ExitCode.COMPLETE
     """Exit code of the command that asks: DAMAGED where rows of the store are missing."""
 
-    def __init__(self, connection: "duckdb.DuckDBPyConnection", *, several: bool = False) -> None:
+    def __init__(
+        self, connection: "duckdb.DuckDBPyConnection", stores: Sequence[Readable] = (), called: Sequence[str] = ()
+    ) -> None:
         self._connection = connection
-        self.several = several
+        self._stores = stores
+        self._called = called
+        self._rolled: set[str] = set()
+        self.several = bool(called)
         """Its rows are those of several stores: tables have the column `store`."""
 
     def ask(self, sql: str, values: Mapping[str, str] | None = None) -> Answer:
@@ -105,6 +111,13 @@ class Session:
         with _explained():
             self._run(lambda: self._connection.execute(f"CREATE OR REPLACE TEMP TABLE {name} AS {sql}"))
 
+    def rolled(self, name: str) -> str:
+        """A view of a table of sums, made when it is first asked for: most questions need none."""
+        if name not in self._rolled:
+            roll_up(self._connection, name, *self._stores, called=self._called)
+            self._rolled.add(name)
+        return name
+
     def rows(self, sql: str) -> list[dict[str, Any]]:
         """The answer to one of the program's own questions, rows by name."""
         with _explained():
@@ -153,7 +166,7 @@ def session(
                     connection.register_filesystem(filesystem)
             make_views(connection, *stores, called=called)
             _lock(connection, stores, output)
-            yield Session(connection, several=bool(called))
+            yield Session(connection, stores, called)
         finally:
             connection.close()
 
@@ -173,7 +186,7 @@ def _lock(connection: "duckdb.DuckDBPyConnection", stores: Sequence[Readable], o
 
     Files by name: of a folder behind a URL DuckDB would take the beginning for the whole, `..` included.
     """
-    held = [(store, file) for store in stores for table in TABLES for file in store.files(table)]
+    held = [(store, file) for store in stores for table in (*TABLES, *ROLLUPS) for file in store.files(table)]
     files = [name for store, file in held for name in _called(store, file)]
     files += [] if output is None else [str(output)]
     for name, value in (

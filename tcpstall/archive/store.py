@@ -10,7 +10,7 @@ from typing import Any, Self
 from tcpstall.archive import names
 from tcpstall.archive.columns import layout
 from tcpstall.archive.damaged_parts import faults, refused
-from tcpstall.archive.hours import Hours, Sums
+from tcpstall.archive.hours import SUM_TABLES, Hours, Sums
 from tcpstall.archive.journal import absorbed_by, any_part, read_state
 from tcpstall.archive.names import ABOUT, CATALOG, COPY, DATABASE, JOURNAL, TABLES, repair_of
 from tcpstall.archive.records import (
@@ -106,8 +106,12 @@ class Store:
 
     def files(self, table: str) -> list[str]:
         """Files that DuckDB opens to read the table, without its `recent` rows."""
-        parts = [each.part for each in self.sums] if table == "hours" else self.parts(table)
+        parts = self.summed(table) if table in SUM_TABLES else self.parts(table)
         return [self.place.path(part.name) for part in parts]
+
+    def summed(self, table: str) -> list[Part]:
+        """The files of a table of sums."""
+        return [each.of_table(table) for each in self.sums]
 
     @property
     def sums(self) -> list[Sums]:

@@ -38,7 +38,7 @@ def _of_day(parts: Parts, sums: Sequence[Sums], of_day: Sequence[Part], *, small
         yield from known
     if grown:
         new = of_day if small else further
-        yield Sums(parts.summed(new), frozenset(part.name for part in new))
+        yield parts.summed(new)
 
 
 def _rows(parts: Iterable[Part]) -> int:

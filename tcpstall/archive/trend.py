@@ -1,6 +1,7 @@
 """Course of lost time, and since when a cause costs a service more."""
 
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from tcpstall.archive.change_point import changed
@@ -76,8 +77,8 @@ class Courses:
     def flows(self) -> tuple[int, ...]:
         """Number of flows begun in each hour or day."""
         rows = self._asked.rows(
-            f"SELECT {_SERIES} FROM (SELECT start_ns // {self.width_ns} AS number, count(*) AS lost "
-            f"FROM flows {self._chosen.flows_where()} GROUP BY ALL)"
+            f"SELECT {_SERIES} FROM (SELECT start_ns // {self.width_ns} AS number, sum(flows) AS lost "
+            f"FROM {self._begun()} GROUP BY ALL)"
         )
         return self._laid_out(((), row) for row in rows).get((), (0,) * len(self.starts_ns))
 
@@ -111,10 +112,18 @@ class Courses:
             return {}
         rows = self._asked.rows(
             f"SELECT server_address, server_port, {_SERIES} FROM ("
-            f"SELECT server_address, server_port, start_ns // {self.width_ns} AS number, count(*) AS lost FROM flows "
-            f"{self._chosen.flows_where(f'(server_address, server_port) IN ({wanted})')} GROUP BY ALL) GROUP BY ALL"
+            f"SELECT server_address, server_port, start_ns // {self.width_ns} AS number, sum(flows) AS lost FROM "
+            f"{self._begun(f'(server_address, server_port) IN ({wanted})')} GROUP BY ALL) GROUP BY ALL"
         )
         return self._laid_out(((row["server_address"], row["server_port"]), row) for row in rows)
+
+    def _begun(self, *more: str) -> str:
+        """Flows by when they began and by service, as SQL."""
+        chosen = replace(self._chosen, causes=())
+        if chosen.by_hours:
+            return f"(FROM {self._asked.rolled('flow_sums')} {chosen.where(*more)})"
+        flows = f"FROM flows {chosen.flows_where(*more)}"
+        return f"(SELECT start_ns, server_address, server_port, 1 AS flows {flows})"
 
     def _growth(
         self, service: Endpoint, cause: Cause, course: tuple[int, ...], flows: Sequence[int]

@@ -7,13 +7,14 @@ from tcpstall.archive.columns import BY_DAY, TABLES, Table
 from tcpstall.archive.forgotten_mark import IS_FORGOTTEN
 from tcpstall.archive.hours import SUMMED, SUMS, added_up, to_add_up
 from tcpstall.archive.literals import listed, literal
+from tcpstall.archive.rollups import EXACT, ROLLUPS, Rollup
 from tcpstall.archive.row_table import given
 from tcpstall.errors import CannotOpen
 
 if TYPE_CHECKING:
     import duckdb
 
-__all__ = ["Readable", "line", "make_views", "rows_of"]
+__all__ = ["Readable", "line", "make_views", "roll_up", "rows_of"]
 
 
 class Readable(Protocol):
@@ -36,30 +37,41 @@ class Readable(Protocol):
         """Scans whose rows with `at_end` no longer count."""
 
     def files(self, table: str) -> list[str]:
-        """The Parquet files of a table."""
+        """The Parquet files of a table, or of a table of sums."""
 
     def recent(self, table: str) -> Sequence[Mapping[str, Any]]:
         """Its rows that are in no file yet."""
 
     def unsummed(self, table: str) -> list[str]:
-        """Its files whose waits are not in those of `hours`."""
+        """Its files whose rows are in no files of sums."""
 
 
 def make_views(connection: "duckdb.DuckDBPyConnection", *stores: Readable, called: Sequence[str] = ()) -> None:
     """The tables of the stores as views of a database. Raises CannotOpen where files of a store cannot be read."""
+    for name in (SUMS, *TABLES):
+        _make(connection, name, stores, called)
+
+
+def roll_up(connection: "duckdb.DuckDBPyConnection", name: str, *stores: Readable, called: Sequence[str] = ()) -> None:
+    """A table of sums as a view, of all parts of the stores. Raises CannotOpen as make_views does."""
+    _make(connection, name, stores, called)
+
+
+def _make(
+    connection: "duckdb.DuckDBPyConnection", name: str, stores: Sequence[Readable], called: Sequence[str]
+) -> None:
     import duckdb
 
     suffixes = [f"_{number}" for number in range(len(stores))] if called else [""]
-    for name in (SUMS, *TABLES):
-        for store, suffix in zip(stores, suffixes, strict=True):
-            try:
-                connection.execute(f"CREATE VIEW {name}{suffix} AS {_view(connection, store, name, suffix)}")
-            except duckdb.Error as error:
-                raise CannotOpen(f"{store.url}: the table {name} cannot be read: {line(error)}") from error
-        if called:
-            each = zip(called, suffixes, strict=True)
-            union = " UNION ALL ".join(f"SELECT *, {literal(own)} AS store FROM {name}{suffix}" for own, suffix in each)
-            connection.execute(f"CREATE VIEW {name} AS {union}")
+    for store, suffix in zip(stores, suffixes, strict=True):
+        try:
+            connection.execute(f"CREATE VIEW {name}{suffix} AS {_view(connection, store, name, suffix)}")
+        except duckdb.Error as error:
+            raise CannotOpen(f"{store.url}: the table {name} cannot be read: {line(error)}") from error
+    if called:
+        each = zip(called, suffixes, strict=True)
+        union = " UNION ALL ".join(f"SELECT *, {literal(own)} AS store FROM {name}{suffix}" for own, suffix in each)
+        connection.execute(f"CREATE VIEW {name} AS {union}")
 
 
 def rows_of(table: Table, files: Sequence[str], where: str = "") -> str:
@@ -74,7 +86,9 @@ def _view(connection: "duckdb.DuckDBPyConnection", store: Readable, name: str, s
         case "hours":
             return f"SELECT *{TABLES[name].computed} FROM ({added_up(f'{SUMS}{suffix}')})"
         case _ if name == SUMS:
-            return _sums(store)
+            return f"{_files(TABLES['hours'], store.files('hours'))} UNION ALL {_further_hours(store)}"
+        case _ if name in ROLLUPS:
+            return _rolled_up(store, ROLLUPS[name])
     table = TABLES[name]
     if not (recent := store.recent(name)):
         return rows_of(table, store.files(name), _that_count(store, table))
@@ -84,11 +98,26 @@ def _view(connection: "duckdb.DuckDBPyConnection", store: Readable, name: str, s
     return f"SELECT *{table.computed} FROM ({source}) {_that_count(store, table)}"
 
 
-def _sums(store: Readable) -> str:
+def _further_hours(store: Readable) -> str:
+    """Sums of parts that were not added up yet."""
+    sources = _unsummed(store)
+    return to_add_up(sources["stalls"], sources["findings"])
+
+
+def _rolled_up(store: Readable, rollup: Rollup) -> str:
     """The sums that lie there, and those of parts that were not added up yet."""
+    files = [f"FROM read_parquet([{listed(store.files(rollup.name))}])"] if store.files(rollup.name) else []
+    further = rollup.rows(_unsummed(store), EXACT)
+    if files and not any(store.unsummed(name) for name in SUMMED):
+        return files[0]
+    return " UNION ALL ".join([*files, f"FROM ({further})"])
+
+
+def _unsummed(store: Readable) -> Mapping[str, str]:
     tables = [TABLES[name] for name in SUMMED]
-    further = [f"({rows_of(table, store.unsummed(table.name), _that_count(store, table))})" for table in tables]
-    return f"{_files(TABLES['hours'], store.files('hours'))} UNION ALL {to_add_up(*further)}"
+    return {
+        table.name: f"({rows_of(table, store.unsummed(table.name), _that_count(store, table))})" for table in tables
+    }
 
 
 def _files(table: Table, files: Sequence[str]) -> str:

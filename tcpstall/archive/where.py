@@ -34,6 +34,17 @@ class Chosen:
         moments = [moment for moment in (self.since_ns, self.until_ns) if moment is not None]
         return not (self.hosts or self.ports or self.captures) and not any(moment % HOUR_NS for moment in moments)
 
+    @property
+    def is_all(self) -> bool:
+        """Everything is meant."""
+        return self.by_finding and not (self.causes or self.services)
+
+    @property
+    def by_finding(self) -> bool:
+        """Sums by finding tell what is meant."""
+        timed = self.since_ns is not None or self.until_ns is not None
+        return not (timed or self.hosts or self.ports or self.captures)
+
     def sums(self) -> str:
         """A source of sums as SQL, in the columns of `hours`, of which several may be of one hour."""
         if self.by_hours:

@@ -16,6 +16,7 @@ import pytest
 from tcpstall import Cause
 from tcpstall.archive import summing
 from tcpstall.archive.forget import Which, forget
+from tcpstall.archive.hours import SUM_TABLES, SUMMED
 from tcpstall.archive.parquet import Parts
 from tcpstall.archive.pruned import sound
 from tcpstall.archive.records import Commit
@@ -43,8 +44,7 @@ def summed(rows: Rows, tmp_path: Path) -> str:
     with Store.writing(url) as store:
         compacted(store)
         assert len(store.sums) == 5
-        assert not store.unsummed("stalls")
-        assert not store.unsummed("findings")
+        assert not any(store.unsummed(table) for table in SUMMED)
     return url
 
 
@@ -140,13 +140,13 @@ def test_questions_have_the_same_answers_with_sums_and_without(
 
 
 def test_small_parts_are_added_up_anew_once_their_day_has_grown_by_a_quarter(summed: str) -> None:
-    before = {each.part.name for each in Store.open(summed).sums}
+    before = {each.of_table("hours").name for each in Store.open(summed).sums}
     [day] = asked(summed, f"SELECT count(*) AS rows FROM stalls WHERE start_ns < {START_NS + 24 * HOUR_NS}")
     for added, again in ((day["rows"] // 8, 0), (day["rows"], 1)):
         further(summed, added)
         with Store.writing(summed) as store:
             sum_up(store, Parts(store.place, 200_000_000), spares=True)
-        now = {each.part.name for each in Store.open(summed).sums}
+        now = {each.of_table("hours").name for each in Store.open(summed).sums}
         assert len(now) == len(before) == 5
         assert len(now - before) == again
         assert held(summed) == by_hand(summed)
@@ -155,14 +155,80 @@ def test_small_parts_are_added_up_anew_once_their_day_has_grown_by_a_quarter(sum
 def test_a_large_part_is_added_up_once(summed: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """It is never merged with others, so what comes later gets sums of its own."""
     monkeypatch.setattr(summing, "SMALL_BYTES", 1)
-    before = {each.part.name for each in Store.open(summed).sums}
+    before = {each.of_table("hours").name for each in Store.open(summed).sums}
     further(summed, 1_000)
     with Store.writing(summed) as store:
         sum_up(store, Parts(store.place, 200_000_000), spares=True)
-    now = {each.part.name for each in Store.open(summed).sums}
+    now = {each.of_table("hours").name for each in Store.open(summed).sums}
     assert before < now
     assert len(now) == len(before) + 1
     assert held(summed) == by_hand(summed)
+
+
+WORST = {
+    "service": ("server_address || ':' || server_port", "key NOT LIKE '%::%'"),
+    "cause": ("cause", "true"),
+    "host": ("host", "true"),
+    "hour": ("strftime(make_timestamp(start_ns // 1000), '%Y-%m-%dT%H:00Z')", "true"),
+}
+"""Keys as `top` names them, as SQL; brackets of IPv6 are left out."""
+
+
+@pytest.mark.parametrize("by", WORST)
+def test_the_worst_flow_is_the_one_that_waited_longest_whatever_the_days_it_waited_in(
+    summed: str, ask: Ask, by: str
+) -> None:
+    """Half of its waits are in the sums of one day, half in those of the next, and some in none."""
+    key, where = WORST[by]
+    of = asked(summed, "SELECT * FROM flows WHERE server_address NOT LIKE '%:%' ORDER BY start_ns, flow LIMIT 1")[0]
+    midnight = (START_NS // (24 * HOUR_NS) + 1) * 24 * HOUR_NS
+    overnight = of | {
+        "start_ns": midnight - 9 * 10**9,
+        "end_ns": midnight + 9 * 10**9,
+        "flow": 900_000,
+        "scan": "a" * 16,
+    }
+    waits = [
+        stall({**overnight, "start_ns": midnight + at * 10**9}, number, Cause.PACING, None, 10**9)
+        for number, at in enumerate(range(-8, 8))
+    ]
+    with Store.writing(summed) as store:
+        flows = written(store, "flows", [overnight])
+        store.commit(Commit(parts=[*flows, *written(store, "stalls", waits[:12])]))
+        sum_up(store, Parts(store.place, 200_000_000), spares=True)
+        store.commit(Commit(parts=[*written(store, "stalls", waits[12:])]))
+    expected = {
+        row["key"]: row["lost"]
+        for row in asked(
+            summed,
+            f"SELECT key, max(lost)::BIGINT AS lost FROM (SELECT {key} AS key, scan, flow, sum(lost_ns) AS lost "
+            f"FROM stalls GROUP BY ALL HAVING sum(lost_ns) > 0) WHERE {where} GROUP BY key",
+        )
+    }
+    rows = {row[by]: row for row in ask("top", "--by", by, "--top", "500", "--store", summed)}
+    assert {name: rows[name]["worst_lost_ns"] for name in expected} == expected
+    if by == "cause":
+        pacing = "SELECT DISTINCT scan, flow FROM stalls WHERE cause = 'pacing' AND lost_ns > 0"
+        assert rows["pacing"]["flows"] == len(asked(summed, pacing))
+        assert rows["pacing"]["worst_flow"] == 900_000
+        assert rows["pacing"]["worst_lost_ns"] == 16 * 10**9
+
+
+def test_findings_are_told_from_sums_as_from_their_rows(summed: str, ask: Ask) -> None:
+    """Distributions are kept in classes of 2 %; all else is exact."""
+    further(summed, 10)
+    from_sums = ask("top", "--store", summed)
+    from_rows = ask("top", "--store", without_sums(summed))
+    assert len(from_sums) == len(from_rows) > 3
+    apart = 0
+    for one, other in zip(from_sums, from_rows, strict=True):
+        for name in one:
+            if name in ("median_ns", "p95_ns", "confidence"):
+                assert one[name] == pytest.approx(other[name], rel=0.02)
+                apart += one[name] != other[name]
+            elif not name.startswith("example_"):  # of several that show it as well it is any
+                assert one[name] == other[name], name
+    assert apart
 
 
 def cut(file: Path) -> None:
@@ -215,11 +281,11 @@ def test_sums_that_were_replaced_are_kept_for_a_minute(
     further(summed, 1_000)
     with Store.writing(summed) as store:
         sum_up(store, Parts(store.place, 200_000_000), spares=True)
-        assert len(store.place.names("hours")) == 6
+        assert len(store.place.names("hours")) == 6 * len(SUM_TABLES)
         now_ns = time.time_ns() + seconds * 10**9
         monkeypatch.setattr(time, "time_ns", lambda: now_ns)
         sum_up(store, Parts(store.place, 200_000_000), spares=True)
-        assert len(store.place.names("hours")) == left
+        assert len(store.place.names("hours")) == left * len(SUM_TABLES)
 
 
 def test_sums_of_another_version_are_not_used(summed: str) -> None:

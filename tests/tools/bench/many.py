@@ -219,7 +219,7 @@ def _exchanges() -> str:
     SELECT * EXCLUDE (start_ns, end_ns, handshake_ns), start_ns + j * 1000000 AS start_ns,
            start_ns + j * 1000000 + latency AS end_ns, latency AS latency_ns, 'client' AS requester, true AS complete,
            0 AS overlaps, 500 AS request_bytes, server_bytes // 3 AS response_bytes,
-           latency / base_rtt_ns AS round_trips, base_rtt_ns AS travel_ns
+           latency / base_rtt_ns AS round_trips, base_rtt_ns AS travel_ns, latency - base_rtt_ns AS think_ns
     FROM (SELECT f.*, j, {latency} FROM f, range(3) r(j))
     """
 

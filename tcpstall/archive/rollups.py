@@ -1,0 +1,184 @@
+"""Tables of sums that questions are answered from: their rows as SQL, of parts and of sums of parts alike.
+
+A row of each is of one day's parts, so several may have one key: who reads them adds them up. Names such as `flows` are
+those of sources with all columns of that table.
+"""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+
+__all__ = ["CLASSES", "EXACT", "HOUR_NS", "LEADERS", "ROLLUPS", "SUMMED", "Rollup", "to_add_up"]
+
+SUMMED = ("flows", "stalls", "exchanges", "findings")
+"""The tables whose rows are added up."""
+
+HOUR_NS = 3_600_000_000_000
+_DAY_NS = 24 * HOUR_NS
+
+_RATIO = 1.02
+"""Greatest value of a class of a distribution over its least: a quantile is off by 2 % at most."""
+
+EXACT = "-{0}"
+"""A class of its own for each value, as SQL: nothing of a distribution is lost."""
+
+CLASSES = f"if({{0}} > 0, floor(ln({{0}}) / ln({_RATIO!r}))::BIGINT, 0)"
+
+_FINDING = "kind, side, server_address, server_port, cause"
+
+_ADDED = (
+    "waits", "time_ns", "recoverable_ns", "attempts", "exchanges", "bytes", "segments", "retransmitted_bytes",
+    "needless_retransmissions", "reordered_segments", "lasted_ns",
+)  # fmt: skip
+
+_BEST = ("scan", "flow", "side", "stall", "time_ns", "start_ns", "level_bytes", "sent_again")
+"""Columns kept of the flow that shows a finding best."""
+
+_SOME = "scan, flow, server_address, server_port"
+
+Sources = Mapping[str, str]
+"""A source for each of the tables, as SQL."""
+
+
+@dataclass(frozen=True, slots=True)
+class Rollup:
+    """A table of sums: `rows(sources, classes)` are its rows, as SQL.
+
+    `classes` puts a value into a class of its distribution: CLASSES where it is written to a file, else EXACT.
+    """
+
+    name: str
+    rows: Callable[[Sources, str], str]
+
+
+def to_add_up(stalls: str, findings: str) -> str:
+    """Rows that hours add up, as SQL, from tables or subqueries with all columns of stalls and findings."""
+    keys = f"start_ns // {HOUR_NS} * {HOUR_NS} AS start_ns, server_address, server_port, host, cause"
+    return (
+        f"SELECT {keys}, (lost_ns > 0)::BIGINT AS waits, lost_ns, 0::BIGINT AS recoverable_ns FROM {stalls} UNION ALL "
+        f"SELECT {keys}, 0 AS waits, 0 AS lost_ns, recoverable_ns FROM {findings} WHERE recoverable_ns > 0"
+    )
+
+
+def _flows(of: Sources, _classes: str) -> str:
+    """Flows that began in each hour, by service."""
+    hour = f"start_ns // {HOUR_NS} * {HOUR_NS} AS start_ns"
+    return f"SELECT {hour}, server_address, server_port, count(*) AS flows FROM {of['flows']} GROUP BY ALL"
+
+
+def _without(of: Sources, _classes: str) -> str:
+    """Flows that waited, by scan, where these parts have no finding of the scan."""
+    found = f"SELECT DISTINCT scan FROM {of['findings']}"
+    waited = "lost_ns > time_handshake_ns"
+    return f"SELECT scan, count(*) AS flows FROM {of['flows']} WHERE {waited} AND scan NOT IN ({found}) GROUP BY scan"
+
+
+def _home(of: Sources) -> str:
+    """Flows of one day, whose rows are all in the parts of that day."""
+    return f"SELECT scan, flow FROM {of['flows']} WHERE start_ns // {_DAY_NS} = end_ns // {_DAY_NS}"
+
+
+def _waited(of: Sources, join: str) -> str:
+    """Time that flows lost in these waits, by the ways in which losses are added up."""
+    return (
+        f"SELECT {_SOME}, host, cause, start_ns // {HOUR_NS} AS hour, sum(lost_ns)::BIGINT AS lost "
+        f"FROM (FROM {of['stalls']} WHERE lost_ns > 0) {join} JOIN ({_home(of)}) USING (scan, flow) GROUP BY ALL"
+    )
+
+
+LEADERS: Mapping[str, tuple[str, str]] = {
+    "service": ("server_address", "server_port"),
+    "cause": ("cause", "NULL"),
+    "host": ("host", "NULL"),
+    "hour": ("NULL", "hour"),
+}
+"""Text and number that a key of losses has in `leaders`, as columns of `far`."""
+
+
+def _leaders(of: Sources, _classes: str) -> str:
+    """Flows that waited, by key of losses, and the flow that waited longest. `end` counts flows by address."""
+    each = " UNION ALL ".join(
+        f"SELECT '{by}' AS key, {text}::VARCHAR AS text, {number}::BIGINT AS number, count(*) AS flows, "
+        "arg_max({scan: scan, flow: flow, lost: lost}, lost) AS worst FROM "
+        f"(SELECT {', '.join(name for name in names if name != 'NULL')}, scan, flow, sum(lost)::BIGINT AS lost "
+        "FROM waited GROUP BY ALL) GROUP BY ALL"
+        for by, names in LEADERS.items()
+        for text, number in [names]
+    )
+    ends = f"SELECT unnest([client_address, server_address]) AS text FROM {of['flows']}"
+    return (
+        f"WITH waited AS MATERIALIZED ({_waited(of, 'SEMI')}) {each} UNION ALL "
+        f"SELECT 'end', text, NULL, count(*), NULL FROM ({ends}) GROUP BY text"
+    )
+
+
+def _far(of: Sources, _classes: str) -> str:
+    """The same of each flow whose other rows may be in parts of other days."""
+    return _waited(of, "ANTI")
+
+
+def _findings(of: Sources, _classes: str) -> str:
+    """Findings by kind, side, service and cause, and the flow that shows each best."""
+    sums = ", ".join(f"sum({name})::DECIMAL(38, 0) AS {name}" for name in _ADDED)
+    best = ", ".join(f"{name}: {name}" for name in _BEST)
+    rank = "if(kind = 'server-slow', longest_ns, time_ns)"
+    return (
+        f"SELECT {_FINDING}, count(*) AS flows, {sums}, max(time_ns) AS most_ns, "
+        # To compare the addresses themselves takes longer than all sums together.
+        "any_value(client_address) AS client, min(hash(client_address)) = max(hash(client_address)) AS one_client, "
+        "min(start_ns) AS first_ns, max(end_ns) AS last_ns, max(attempts) AS most_attempts, "
+        "max(longest_ns) AS longest_ns, sum(confidence * time_ns) AS weighted, "
+        "(sum(time_ns) FILTER (confidence IS NOT NULL))::DECIMAL(38, 0) AS weight, "
+        f"arg_max({{{best}}}, {rank}) AS best, max({rank}) AS rank FROM {of['findings']} GROUP BY ALL"
+    )
+
+
+def _details(of: Sources, _classes: str) -> str:
+    """Time of the details of findings."""
+    each = f"SELECT {_FINDING}, unnest(string_split(details, ' ')) AS one FROM {of['findings']} WHERE details NOT NULL"
+    return (
+        f"SELECT {_FINDING}, split_part(one, ':', 1) AS detail, "
+        f"sum(split_part(one, ':', 2)::BIGINT)::DECIMAL(38, 0) AS time_ns FROM ({each}) GROUP BY ALL"
+    )
+
+
+def _spread(of: Sources, classes: str) -> str:
+    """Distributions of the time of findings over flows: classes, each with its number and its sum."""
+    number = classes.format("time_ns")
+    added = "count(*) AS n, sum(time_ns)::DECIMAL(38, 0) AS time_ns, max(time_ns) AS most_ns"
+    return f"SELECT {_FINDING}, {number} AS class, {added} FROM {of['findings']} GROUP BY ALL"
+
+
+def _answers(of: Sources, classes: str) -> str:
+    """Distributions of answers of slow servers, as those of findings.
+
+    Those of a flow that may have rows in parts of other days are for themselves, and so is, without a class, the word
+    that such a flow found its server slow.
+    """
+    slow = f"SELECT DISTINCT {_SOME} FROM {of['findings']} WHERE kind = 'server-slow'"
+    added = "count(*) AS n, sum(think_ns)::DECIMAL(38, 0) AS time_ns, max(think_ns) AS most_ns"
+    service = "server_address, server_port"
+    return (
+        f"WITH home AS MATERIALIZED ({_home(of)}), slow AS MATERIALIZED ({slow}), "
+        f"each AS (SELECT {_SOME}, {classes.format('think_ns')} AS class, think_ns FROM {of['exchanges']} "
+        "WHERE think_ns > 0 AND requester = 'client') "
+        f"SELECT NULL AS scan, NULL AS flow, {service}, class, {added} FROM each "
+        "SEMI JOIN home USING (scan, flow) SEMI JOIN slow USING (scan, flow) GROUP BY ALL UNION ALL "
+        f"SELECT {_SOME}, class, {added} FROM each ANTI JOIN home USING (scan, flow) GROUP BY ALL UNION ALL "
+        f"SELECT {_SOME}, NULL, 0, NULL, NULL FROM slow ANTI JOIN home USING (scan, flow)"
+    )
+
+
+ROLLUPS = {
+    each.name: each
+    for each in (
+        Rollup("flow_sums", _flows),
+        Rollup("flows_without", _without),
+        Rollup("leaders", _leaders),
+        Rollup("far", _far),
+        Rollup("finding_sums", _findings),
+        Rollup("detail_sums", _details),
+        Rollup("spread_sums", _spread),
+        Rollup("answer_sums", _answers),
+    )
+}
+"""All but the sums of waits by hour, which are a table of the store."""
