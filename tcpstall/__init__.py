@@ -1,33 +1,34 @@
 """Reads TCP captures and says why a sender waited."""
 
+import importlib
 from typing import TYPE_CHECKING, Any
 
 from tcpstall import _core
-from tcpstall.causes import Cause
-from tcpstall.errors import CannotOpen, NotACapture, TcpstallError
-from tcpstall.model import (
-    Analysis,
-    Burst,
-    Capture,
-    CaptureWarning,
-    Connection,
-    Direction,
-    Endpoint,
-    Evidence,
-    Exchange,
-    Flow,
-    Handshake,
-    IdleClose,
-    Part,
-    Service,
-    Stall,
-    Vantage,
-    analyze,
-)
-from tcpstall.trust import CaptureTrust, Trust
 
 if TYPE_CHECKING:
     from tcpstall.archive.scan import scan
+    from tcpstall.causes import Cause
+    from tcpstall.errors import CannotOpen, NotACapture, TcpstallError
+    from tcpstall.model import (
+        Analysis,
+        Burst,
+        Capture,
+        CaptureWarning,
+        Connection,
+        Direction,
+        Endpoint,
+        Evidence,
+        Exchange,
+        Flow,
+        Handshake,
+        IdleClose,
+        Part,
+        Service,
+        Stall,
+        Vantage,
+        analyze,
+    )
+    from tcpstall.trust import CaptureTrust, Trust
 
 __all__ = [
     "Analysis",
@@ -60,10 +61,31 @@ __all__ = [
 __version__ = _core.version()
 
 
-def __getattr__(name: str) -> Any:
-    """`scan`, when it is asked for: the command line's start-up does not pay for what few commands use."""
-    if name != "scan":
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    from tcpstall.archive.scan import scan
+_ELSEWHERE = {
+    "Cause": "causes",
+    "CannotOpen": "errors",
+    "NotACapture": "errors",
+    "TcpstallError": "errors",
+    "CaptureTrust": "trust",
+    "Trust": "trust",
+    "scan": "archive.scan",
+}
+"""Modules of the names that the model has not."""
 
-    return scan
+_MODULES = frozenset({"causes", "errors", "model", "trust"})
+"""Modules that `import tcpstall` gives, as if it had imported them."""
+
+
+def __getattr__(name: str) -> Any:
+    """A public name, when it is asked for: each worker of a scan starts up, and few commands use the model."""
+    if name in _MODULES:
+        return importlib.import_module(f"tcpstall.{name}")
+    if name not in __all__:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    value = getattr(importlib.import_module(f"tcpstall.{_ELSEWHERE.get(name, 'model')}"), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

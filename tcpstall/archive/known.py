@@ -18,11 +18,17 @@ from tcpstall.archive.upkeep import held_rows, known_captures
 
 __all__ = ["Known", "known"]
 
-_NEAR = """(
-    parse_dirpath(name, 'forward_slash') IN (SELECT parse_dirpath(unnest($names), 'forward_slash'))
-    OR parse_dirpath(capture_set, 'forward_slash') IN (SELECT parse_dirpath(unnest($names), 'forward_slash'))
-    OR fingerprint IN (SELECT unnest($contents)))"""
+_IN_FOLDER = """(
+    {0} BETWEEN $least AND $most
+    AND parse_dirpath({0}, 'forward_slash') IN (SELECT parse_dirpath(unnest($names), 'forward_slash')))"""
+"""Texts in the folders of these names, as SQL; bounds come first, because to cut a path takes four times as long."""
+
+_NEAR = f"""(
+    {_IN_FOLDER.format("name")} OR {_IN_FOLDER.format("capture_set")} OR fingerprint IN (SELECT unnest($contents)))"""
 """Rows of the same folders or contents: those that a plan for these names looks at, with their chains."""
+
+_LAST = "\U0010ffff"
+"""Comes after all names: those without a folder may begin with any letter."""
 
 
 @contextmanager
@@ -63,7 +69,12 @@ class Known:
         if not self.settled:
             return (), ()
         where = f"(chain IN (SELECT chain FROM held WHERE {_NEAR}) OR (chain IS NULL AND {_NEAR})) AND {ALONE}"
-        rows = held_rows(self._store, self._duck, where, {"names": list(names), "contents": list(contents)})
+        folders = {name.rpartition("/")[0] for name in names}
+        # What lies in a folder lies between its own name and that of the next character: `/` comes before `0`.
+        most = f"{max(folders)}0" if folders and "" not in folders else _LAST
+        bounds = {"least": min(folders, default=""), "most": most}
+        values = {"names": list(names), "contents": list(contents), **bounds}
+        rows = held_rows(self._store, self._duck, where, values)
         there = self.settled.taken(rows)
         remembered = Remembered(there, {})
         return rows, [

@@ -141,37 +141,40 @@ class _Walk:
             self._folders.add((about.st_dev, about.st_ino))
             try:
                 with os.scandir(folder) as entries:
-                    inside = sorted(entries, key=lambda entry: entry.name)
+                    inside = {entry.name: entry for entry in entries}
             except OSError as error:
                 yield _unreadable(folder, error.strerror)
                 continue
-            if any(entry.name == _STORE and _is_store(Path(entry.path)) for entry in inside):
+            if _STORE in inside and _is_store(Path(inside[_STORE].path)):
                 self.tally.stores += 1
                 continue
             plain: list[Plain] = []
-            for entry in inside:
-                if found := self._entry(entry, folders, plain):
+            for name in sorted(inside):
+                entry = inside[name]
+                try:
+                    about = entry.stat(follow_symlinks=False)
+                except FileNotFoundError:  # rotated away meanwhile
+                    continue
+                except OSError as error:
+                    yield _unreadable(entry.path, error.strerror)
+                    continue
+                # Here, not in _entry(): there may be millions of these, and a call of a function takes as long.
+                if about.st_nlink == 1 and stat.S_ISREG(about.st_mode):
+                    plain.append((name, about.st_size, about.st_mtime_ns))
+                elif found := self._entry(entry, about, folders):
                     yield found
             before = folder if folder.endswith("/") else f"{folder}/"
             if plain and not self.unchanged(before, plain):
                 yield from (Listed(remote.writable(before + name), size, time_ns) for name, size, time_ns in plain)
 
     def _entry(
-        self, entry: "os.DirEntry[str]", folders: list[tuple[str, os.stat_result]], plain: list[Plain]
+        self, entry: "os.DirEntry[str]", about: os.stat_result, folders: list[tuple[str, os.stat_result]]
     ) -> Listed | None:
-        """A file that may have other names, if it is one; plain files, folders and links are noted."""
-        try:
-            about = entry.stat(follow_symlinks=False)
-        except FileNotFoundError:  # rotated away meanwhile
-            return None
-        except OSError as error:
-            return _unreadable(entry.path, error.strerror)
+        """A file that has other names, if it is one; folders and links are noted."""
         mode = about.st_mode
         if stat.S_ISREG(mode):
-            if about.st_nlink > 1:
-                return self._file(entry.path, about, named=False)
-            plain.append((entry.name, about.st_size, about.st_mtime_ns))
-        elif stat.S_ISLNK(mode):
+            return self._file(entry.path, about, named=False)
+        if stat.S_ISLNK(mode):
             self._links.append(entry.path)
         elif stat.S_ISDIR(mode):
             folders.append((entry.path, about))

@@ -6,6 +6,7 @@ import time
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import partial
+from typing import TYPE_CHECKING
 
 from tcpstall.archive import local, remote
 from tcpstall.archive.discovery import Fingerprints, find
@@ -21,7 +22,9 @@ from tcpstall.archive.task import Done, Options
 from tcpstall.archive.upkeep import compacted, known_captures
 from tcpstall.archive.watch import complete
 from tcpstall.errors import CannotOpen, ExitCode
-from tcpstall.model import Path, Paths
+
+if TYPE_CHECKING:
+    from tcpstall.model import Path, Paths
 
 __all__ = ["Executor", "scan"]
 
@@ -36,8 +39,8 @@ Executor = Callable[[Sequence[Task], str, Options, Callable[[Done], None], Calla
 
 
 def scan(
-    captures: Paths,
-    store: Path,
+    captures: "Paths",
+    store: "Path",
     *,
     options: Options = Options(),  # noqa: B008 - it is frozen
     jobs: int | None = None,
