@@ -30,6 +30,7 @@ __all__ = [
     "compared",
     "copy",
     "faster_link",
+    "folder",
     "initial_window",
     "owners",
     "pair",
@@ -542,6 +543,11 @@ def whole_records(header: bytes, records: bytes) -> int:
 
 def peek(path: str, *, open: Callable[[str], Any] | None = None, max_expansion: int | None = None) -> Peek:
     """Detects the format of an input from the first bytes that show it. `open` as in analyze()."""
+
+def folder(path: str) -> tuple[list[tuple[str, int, int]], list[str]]:
+    """Content of a folder, in order of names: regular files of one name with size and time of the last write (ns), and the names of all
+    else. OSError where it cannot be read.
+    """
 
 def pair(client_side: str, server_side: str, *, same_clock: bool = False) -> Pairing:
     """Matches the flows and packets of two captures taken at both ends, and aligns their clocks.

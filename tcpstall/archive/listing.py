@@ -4,12 +4,15 @@ import errno
 import glob
 import os
 import stat
+from bisect import bisect_left
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
+from operator import itemgetter
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from tcpstall import _core
 from tcpstall.archive import remote
 from tcpstall.errors import CannotOpen, ExitCode
 
@@ -140,44 +143,35 @@ class _Walk:
                 continue
             self._folders.add((about.st_dev, about.st_ino))
             try:
-                with os.scandir(folder) as entries:
-                    inside = {entry.name: entry for entry in entries}
+                plain, others = _core.folder(folder)
             except OSError as error:
                 yield _unreadable(folder, error.strerror)
                 continue
-            if _STORE in inside and _is_store(Path(inside[_STORE].path)):
+            if (_STORE in others or _has(plain, _STORE)) and _is_store(Path(folder, _STORE)):
                 self.tally.stores += 1
                 continue
-            plain: list[Plain] = []
-            for name in sorted(inside):
-                entry = inside[name]
-                try:
-                    about = entry.stat(follow_symlinks=False)
-                except FileNotFoundError:  # rotated away meanwhile
-                    continue
-                except OSError as error:
-                    yield _unreadable(entry.path, error.strerror)
-                    continue
-                # Here, not in _entry(): there may be millions of these, and a call of a function takes as long.
-                if about.st_nlink == 1 and stat.S_ISREG(about.st_mode):
-                    plain.append((name, about.st_size, about.st_mtime_ns))
-                elif found := self._entry(entry, about, folders):
-                    yield found
             before = folder if folder.endswith("/") else f"{folder}/"
+            for name in others:
+                if found := self._entry(before + name, folders):
+                    yield found
             if plain and not self.unchanged(before, plain):
                 yield from (Listed(remote.writable(before + name), size, time_ns) for name, size, time_ns in plain)
 
-    def _entry(
-        self, entry: "os.DirEntry[str]", about: os.stat_result, folders: list[tuple[str, os.stat_result]]
-    ) -> Listed | None:
+    def _entry(self, name: str, folders: list[tuple[str, os.stat_result]]) -> Listed | None:
         """A file that has other names, if it is one; folders and links are noted."""
+        try:
+            about = os.lstat(name)
+        except FileNotFoundError:  # rotated away meanwhile
+            return None
+        except OSError as error:
+            return _unreadable(name, error.strerror)
         mode = about.st_mode
         if stat.S_ISREG(mode):
-            return self._file(entry.path, about, named=False)
+            return self._file(name, about, named=False)
         if stat.S_ISLNK(mode):
-            self._links.append(entry.path)
+            self._links.append(name)
         elif stat.S_ISDIR(mode):
-            folders.append((entry.path, about))
+            folders.append((name, about))
         else:
             self.tally.special += 1
         return None
@@ -245,6 +239,11 @@ def _unreadable(
 ) -> Listed:
     name = remote.writable(path)
     return Listed(name, 0, None, named, f"cannot open {name}: {why}", exit_code)
+
+
+def _has(plain: Sequence[Plain], name: str) -> bool:
+    at = bisect_left(plain, name, key=itemgetter(0))
+    return at < len(plain) and plain[at][0] == name
 
 
 def _is_store(about: Path) -> bool:

@@ -106,3 +106,29 @@ def test_the_largest_window_that_an_end_announced(scene: Scene) -> None:
     scene.server_acks()
     scene.server_transfers(50_000, reader=Reader(buffer=8_000))
     assert told(scene, *_syn("announced_window_bytes")) == (8_000, 20_000)
+
+
+def test_round_trips_have_a_median_and_a_95th_percentile(scene: Scene) -> None:
+    """The tap is at the server: ten messages over 20 ms, ten over 30 ms, one over 200 ms. The client sends nothing."""
+    scene.handshake(rtt_ms=20)
+    for rtt_ms in (*[20] * 10, *[30] * 10, 200):
+        scene.path(rtt_ms=rtt_ms)
+        scene.server_sends(100)
+        scene.client_acks()
+        scene.wait_ms(300)
+    p50, p95 = told(scene, "server_rtt_p50_ns", "server_rtt_p95_ns")
+    assert p50 == pytest.approx(30e6, rel=0.02)
+    assert p95 == pytest.approx(30e6, rel=0.02)
+    assert told(scene, "client_rtt_p50_ns", "client_rtt_p95_ns") == (None, None)
+
+
+def test_a_95th_percentile_is_that_of_the_slowest_twentieth(scene: Scene) -> None:
+    scene.handshake(rtt_ms=20)
+    for rtt_ms in (*[20] * 17, *[200] * 3):
+        scene.path(rtt_ms=rtt_ms)
+        scene.server_sends(100)
+        scene.client_acks()
+        scene.wait_ms(300)
+    p50, p95 = told(scene, "server_rtt_p50_ns", "server_rtt_p95_ns")
+    assert p50 == pytest.approx(20e6, rel=0.02)
+    assert p95 == pytest.approx(200e6, rel=0.02)

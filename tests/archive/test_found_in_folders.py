@@ -131,17 +131,26 @@ def test_a_folder_that_cannot_be_listed_is_an_error_and_not_the_end(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     written(tmp_path, {"a/x.pcap": pcap(), "b/y.pcap": pcap()})
-    true = os.scandir
+    true = _core.folder
 
-    def scandir(path: str) -> Any:
+    def folder(path: str) -> Any:
         if path.endswith("/a"):
             raise OSError(5, "Input/output error")
         return true(path)
 
-    monkeypatch.setattr(os, "scandir", scandir)
+    monkeypatch.setattr(_core, "folder", folder)
     inputs = found(tmp_path)
     assert failed(inputs) == {"a": ExitCode.CANNOT_OPEN}
     assert readable(inputs) == ["b/y.pcap"]
+
+
+def test_a_folder_that_is_none_any_more_is_told_with_the_words_of_the_system(tmp_path: Path) -> None:
+    with pytest.raises(FileNotFoundError, match="No such file or directory") as raised:
+        _core.folder(str(tmp_path / "gone"))
+    assert raised.value.strerror == "No such file or directory"
+    (tmp_path / "file").touch()
+    with pytest.raises(NotADirectoryError):
+        _core.folder(str(tmp_path / "file"))
 
 
 def test_a_store_is_not_descended_into(tmp_path: Path) -> None:
@@ -176,7 +185,7 @@ def test_ten_thousand_files_cost_one_look_each(tmp_path: Path, monkeypatch: pyte
     content = pcap()
     for folder in range(100):
         written(tmp_path, {f"{folder}/{number}.pcap": content for number in range(100)})
-    calls: dict[str, int] = {"peek": 0, "scandir": 0, "stat": 0}
+    calls: dict[str, int] = {"peek": 0, "folder": 0, "stat": 0, "lstat": 0}
 
     def counted(module: Any, name: str) -> None:
         true = getattr(module, name)
@@ -188,12 +197,13 @@ def test_ten_thousand_files_cost_one_look_each(tmp_path: Path, monkeypatch: pyte
         monkeypatch.setattr(module, name, call)
 
     counted(_core, "peek")
-    counted(os, "scandir")
+    counted(_core, "folder")
     counted(Path, "stat")
+    counted(os, "lstat")
     assert len(found(tmp_path)) == 10_000
     assert calls["peek"] == 10_000
-    assert calls["scandir"] == 101
-    assert calls["stat"] < 100
+    assert calls["folder"] == 101
+    assert calls["stat"] + calls["lstat"] < 200
 
 
 def test_what_is_remembered_is_not_read_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

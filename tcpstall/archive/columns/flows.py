@@ -80,6 +80,13 @@ _DIRECTION = (
     column(COUNT, "", "window_scale", "window scale shift of the end; null where its SYN was not captured"),
     column(COUNT, BYTES, "initial_window_bytes", "first flight of the end, before any ACK"),
     column(COUNT, BYTES, "announced_window_bytes", "largest receive window of the end; null where unknown"),
+    column(
+        COUNT,
+        NS,
+        "rtt_p50_ns",
+        "median round trip of the end's data, within 2 %; from tap to end its shortest; null without ACKs",
+    ),
+    column(COUNT, NS, "rtt_p95_ns", "95th percentile of these round trips"),
     column(COUNT, BYTES, "max_in_flight_bytes", "most bytes that the end had in flight"),
     column(COUNT, BYTES, "retransmitted_bytes", "payload that the end retransmitted"),
     column(COUNT, NS, "busy_ns", "time with data to send or outstanding, as busy in `ss -ti`"),

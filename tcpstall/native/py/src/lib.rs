@@ -3,6 +3,7 @@
 mod compared;
 mod copy;
 mod errors;
+mod folder;
 mod gathered;
 mod keep;
 mod labels;
@@ -28,6 +29,8 @@ mod _core {
     use super::compared::{Compared, compared};
     #[pymodule_export]
     use super::copy::{Copied, copy};
+    #[pymodule_export]
+    use super::folder::folder;
     #[pymodule_export]
     use super::gathered::Gathered;
     #[pymodule_export]

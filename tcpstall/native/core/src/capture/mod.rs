@@ -2,6 +2,7 @@
 //! through one read loop.
 
 mod error;
+mod folder;
 mod foreign;
 mod format;
 mod link;
@@ -23,6 +24,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 pub use self::error::CaptureError;
+pub use self::folder::{Folder, PlainFile};
 pub use self::format::Format;
 pub use self::link::LinkType;
 pub use self::name::{as_text, file, shown};

@@ -17,6 +17,7 @@ use super::outstanding::Outstanding;
 use super::pending::PendingAck;
 use super::ranges::Ranges;
 use super::reordering::Reordering;
+use super::round_trips::RoundTrips;
 use super::vantage::{Shortest, Vantage};
 use super::window::{Scale, Unscaled};
 use crate::seq::SeqNo;
@@ -77,6 +78,8 @@ pub struct Half {
     pub srtt: Option<Nanos>,
     /// The newest round trip measured by an ACK, and the time when that ACK passed the tap.
     pub newest_rtt: Option<(Nanos, Nanos)>,
+    /// All round trips measured by ACKs.
+    pub round_trips: RoundTrips,
     /// Smallest round trip that an ACK of data measured.
     pub least_rtt: Option<Nanos>,
     /// Payload bytes, each counted once.

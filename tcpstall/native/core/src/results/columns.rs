@@ -155,7 +155,7 @@ fn trust(rows: &[FlowRow]) -> [Column; 12] {
     ]
 }
 
-fn direction(sender: End, rows: &[FlowRow]) -> [Column; 21] {
+fn direction(sender: End, rows: &[FlowRow]) -> [Column; 23] {
     let of: &dyn Fn(&FlowRow) -> &DirectionRow = &|row| row.directions.of(sender);
     let name = |field: &str| format!("{}_{field}", sender.name());
     [
@@ -165,6 +165,8 @@ fn direction(sender: End, rows: &[FlowRow]) -> [Column; 21] {
         integers(&name("window_scale"), rows, |row| of(row).window_scale.map(i64::from)),
         integers(&name("initial_window_bytes"), rows, |row| of(row).initial_window_bytes.and_then(signed)),
         integers(&name("announced_window_bytes"), rows, |row| of(row).announced_window_bytes.and_then(signed)),
+        integers(&name("rtt_p50_ns"), rows, |row| of(row).rtt_p50_ns.map(|span| span.0)),
+        integers(&name("rtt_p95_ns"), rows, |row| of(row).rtt_p95_ns.map(|span| span.0)),
         integers(&name("max_in_flight_bytes"), rows, |row| signed(of(row).max_in_flight_bytes)),
         integers(&name("retransmitted_bytes"), rows, |row| signed(of(row).retransmitted_bytes)),
         integers(&name("busy_ns"), rows, |row| of(row).busy_ns.map(|span| span.0)),

@@ -18,7 +18,7 @@ use super::syn::SynRow;
 use super::trust::TrustRow;
 use crate::causes::{self, Cause, HandshakeEvidence, Limits, Missing, PausePart, Proof};
 use crate::exchange::{self, Wait};
-use crate::flow::{Connection, End};
+use crate::flow::{Connection, End, Half};
 use crate::pause::{Burst, Finished, Pause};
 use crate::time::Nanos;
 use crate::vec_growth;
@@ -200,7 +200,14 @@ fn direction_row(flow: &Finished, sender: End, busy: &[Busy; 2], path: PathRow) 
         repair: RepairRow::of(flow.repairs(sender), half),
         syn: SynRow::of(flow.connection(), sender),
         announced_window_bytes: announced(flow, sender),
+        rtt_p50_ns: round_trip(half, 50),
+        rtt_p95_ns: round_trip(half, 95),
     }
+}
+
+/// A percentile of the round trips of an end's data. The middle of a class may be shorter than the shortest of all.
+fn round_trip(half: &Half, percent: u64) -> Option<Nanos> {
+    half.round_trips.quantile(percent).map(|rtt| rtt.max(half.least_rtt.unwrap_or(rtt)))
 }
 
 /// The largest window that an end announced before its peer stopped to wait.

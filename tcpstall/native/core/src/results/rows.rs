@@ -77,6 +77,12 @@ row! {
         /// The largest receive window that it announced while its peer was sending; `None` where it is unknown.
         #[json(hidden)]
         pub announced_window_bytes: Option<u64>,
+        /// Median round trip of its data, as its ACKs measured it at this end; `None` without any.
+        #[json(hidden)]
+        pub rtt_p50_ns: Option<Nanos>,
+        /// The 95th percentile of these round trips.
+        #[json(hidden)]
+        pub rtt_p95_ns: Option<Nanos>,
     }
 }
 

@@ -227,7 +227,10 @@ impl Half {
                 let of_repair = |span: &Nanos| ack.time - *span >= self.last_again;
                 acked.rtt = ack.echoed.filter(of_repair).map(|span| span + (time - ack.time));
             }
-            self.newest_rtt = acked.rtt.map(|rtt| (ack.time, rtt)).or(self.newest_rtt);
+            if let Some(rtt) = acked.rtt {
+                self.newest_rtt = Some((ack.time, rtt));
+                self.round_trips.add(rtt);
+            }
             (self.hinted, self.duplicates) = (false, 0);
             self.snd_una = ack.ack;
             // Data that SACK had reported before does not count again (Linux raises the window by the newly delivered

@@ -30,6 +30,7 @@ impl Half {
             + self.sacked.memory()
             + self.unseen.memory()
             + self.ahead.as_ref().map_or(0, |ahead| ahead.memory())
+            + self.round_trips.memory()
             + self.pending.capacity() * size_of::<PendingAck>()
             + self.pending_sacks.capacity() * size_of::<(i64, i64)>()
     }
