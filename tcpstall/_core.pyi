@@ -35,6 +35,7 @@ __all__ = [
     "owners",
     "pair",
     "peek",
+    "pseudonyms",
     "replay_limits",
     "samples",
     "segments",
@@ -548,6 +549,9 @@ def folder(path: str) -> tuple[list[tuple[str, int, int]], list[str]]:
     """Content of a folder, in order of names: regular files of one name with size and time of the last write (ns), and the names of all
     else. OSError where it cannot be read.
     """
+
+def pseudonyms(secret: bytes, addresses: Sequence[str]) -> list[str]:
+    """Pseudonyms of IP addresses in their order, as analyze() gives them. ValueError for what is no address."""
 
 def pair(client_side: str, server_side: str, *, same_clock: bool = False) -> Pairing:
     """Matches the flows and packets of two captures taken at both ends, and aligns their clocks.

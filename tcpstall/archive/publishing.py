@@ -13,8 +13,10 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from tcpstall.archive.columns import BY_DAY
+from tcpstall.archive.anonymising import Hidden
+from tcpstall.archive.columns import BY_DAY, TABLES
 from tcpstall.archive.literals import literal
+from tcpstall.archive.names import new_digest
 from tcpstall.archive.parquet import COUNTS, connected
 from tcpstall.archive.pruned import sound
 from tcpstall.archive.store import Part, Store
@@ -33,8 +35,8 @@ _BY_VIEW = ("hours", "captures", "errors")
 _KEPT_S = 3600
 
 
-def published(url: str, folder: Path) -> Path:
-    """Brings the folder up to date; its version with what the store holds now.
+def published(url: str, folder: Path, *, key: bytes | None = None) -> Path:
+    """Brings the folder up to date; its version with what the store holds now, with pseudonyms if there is a `key`.
 
     Raises CannotOpen (the store, one behind a URL, a folder with other files in it) and CannotWrite.
     """
@@ -46,38 +48,54 @@ def published(url: str, folder: Path) -> Path:
         if folder.exists() and {path.name for path in folder.iterdir()} - {CURRENT, _VERSIONS}:
             raise CannotOpen(f"{folder}: the folder has other files in it; give one that is empty or not there yet")
         versions.mkdir(parents=True, exist_ok=True)
-        version = versions / store.revision
+        version = versions / _revision(store, key)
         if not version.exists():
             with tempfile.TemporaryDirectory(prefix="new-", dir=versions) as scratch:
                 new = Path(scratch) / "version"
                 new.mkdir()
-                _write(store, new)
+                _write(store, new, key)
                 new.rename(version)
         _switch(folder, version)
         _sweep(versions, version)
     return version
 
 
-def _write(store: Store, version: Path) -> None:
-    """Links parts all of whose rows count; of others it copies the rows that do."""
+def _revision(store: Store, key: bytes | None) -> str:
+    if key is None:
+        return store.revision
+    digest = new_digest()
+    digest.update(store.revision.encode() + key)
+    return digest.hexdigest()
+
+
+def _write(store: Store, version: Path, key: bytes | None) -> None:
+    """Links parts all of whose rows count; of others, and for pseudonyms, it copies the rows that do."""
     with connected(store.place, MEMORY_BYTES) as duck:
+        make_views(duck, store)
+        hidden = None if key is None else Hidden(duck, key)
         gone = [*store.dropped, *store.continued]
         having = parts_with(store, gone) if gone else frozenset()
         values = [[*store.dropped], [*store.continued]]
         for part in (part for table in BY_DAY for part in store.parts(table)):
             target = version / part.name
             target.parent.mkdir(parents=True, exist_ok=True)
-            if part.name in having:
+            if part.name in having or hidden:
                 rows = f"FROM read_parquet({literal(store.place.path(part.name))}, hive_partitioning = false)"
-                copied = f"COPY ({rows} WHERE {COUNTS}) TO {literal(str(target))} (FORMAT parquet, COMPRESSION zstd)"
-                duck.execute(copied, values)
+                source = f"{rows} WHERE {COUNTS}"
+                if hidden:
+                    source = hidden.rows(TABLES[part.table], source)
+                duck.execute(f"COPY ({source}) TO {literal(str(target))} (FORMAT parquet, COMPRESSION zstd)", values)
             else:
                 _linked(store, part, target)
-        make_views(duck, store)
         for name in _BY_VIEW:
             (version / name).mkdir()
             target = version / name / f"{name}.parquet"
-            duck.execute(f"COPY (FROM {name}) TO {literal(str(target))} (FORMAT parquet, COMPRESSION zstd)")
+            source = (
+                f"SELECT *{TABLES[name].computed} FROM ({hidden.rows(TABLES[name], f'FROM {name}')})"
+                if hidden
+                else f"FROM {name}"
+            )
+            duck.execute(f"COPY ({source}) TO {literal(str(target))} (FORMAT parquet, COMPRESSION zstd)")
 
 
 def _linked(store: Store, part: Part, target: Path) -> None:

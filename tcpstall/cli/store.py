@@ -2,13 +2,13 @@
 
 import time
 from collections.abc import Callable
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
 from tcpstall.cli.exits import complain, writing
 from tcpstall.cli.networks import NETWORK, Network
+from tcpstall.cli.publish import command as publish
 from tcpstall.cli.quantities import MOMENT, SIZE, SPAN, Moment
 from tcpstall.cli.store_option import store_option
 from tcpstall.errors import ExitCode, NothingToShow
@@ -142,27 +142,6 @@ def compact(store: str) -> ExitCode:
     return ExitCode.COMPLETE
 
 
-@command.command("publish")
-@click.argument("folder", type=click.Path(file_okay=False, path_type=Path), metavar="DIR")
-@store_option
-def publish(folder: Path, store: str) -> ExitCode:
-    """Give the store to other tools: DIR/current has only Parquet files that count, by table and day.
-
-    The files are second names of the store's own and take no space on its file system. Repeat the command to bring DIR
-    up to date: a version that is replaced stays for an hour.
-    """
-    from tcpstall.archive.pruned import missing
-    from tcpstall.archive.publishing import CURRENT, published
-    from tcpstall.archive.store import Store
-
-    lost = list(missing(Store.open(store)))
-    version = published(store, folder)
-    for line in lost:
-        complain(f"{store}: {line}")
-    complain(f"{folder / CURRENT} is {version.name} now")
-    return ExitCode.DAMAGED if lost else ExitCode.COMPLETE
-
-
 @command.command("check")
 @click.option("--repair", is_flag=True, help="Set aside what is damaged, and make the catalog anew of what is not.")
 @store_option
@@ -191,3 +170,6 @@ def check(repair: bool, store: str) -> ExitCode:
             rows = sum(part.rows for part in parts)
             click.echo(f"{store} is sound: {counted(rows, 'row')} in {counted(len(parts), 'file')}")
     return ExitCode.DAMAGED if health.problems else ExitCode.COMPLETE
+
+
+command.add_command(publish)

@@ -10,6 +10,9 @@ from typing import Any
 import duckdb
 import pytest
 
+import tcpstall
+from tcpstall import _core
+from tcpstall.archive.anonymising import Hidden
 from tcpstall.archive.columns import BY_DAY, TABLES
 from tcpstall.archive.publishing import published
 from tcpstall.archive.scan import scan
@@ -22,6 +25,7 @@ from tests.archive.rings import crossed
 from tests.cli.conftest import environment
 
 FILES = 4
+FIXTURES = Path(__file__).parents[2] / "fixtures"
 
 
 def ring(folder: Path, numbers: range) -> None:
@@ -88,6 +92,58 @@ def test_a_version_is_replaced_at_once_and_stays_for_an_hour(store: Path, tmp_pa
     published(str(store), out)
     assert [path.name for path in (out / "versions").iterdir()] == [second.name]
     assert read(out) == rows(store)
+
+
+def test_anonymised_files_tell_the_same_of_nobody(tmp_path: Path) -> None:
+    """Pseudonyms are those of `analyze --anonymise` with the same key; times and sums stay."""
+    key = bytes(range(32))
+    scan(FIXTURES / "lab", tmp_path / "store", executor=here)
+    published(str(tmp_path / "store"), tmp_path / "out", key=key)
+    whole, hidden = rows(tmp_path / "store"), read(tmp_path / "out")
+    names = {
+        name: [column.name for column in table.columns if column.name != "scanned_ns"] for name, table in TABLES.items()
+    }
+    assert {name: len(found) for name, found in hidden.items()} == {name: len(found) for name, found in whole.items()}
+    told = repr(hidden)
+    for table, found in whole.items():
+        for row in found:
+            for name, value in zip(names[table], row, strict=True):
+                if value and name in (
+                    "label",
+                    "server_name",
+                    "http_host",
+                    "capture",
+                    "name",
+                    "fingerprint",
+                    "capture_set",
+                ):
+                    assert value not in told, (table, name)
+                if value and name in ("client_address", "server_address", "host"):
+                    assert f"'{value}'" not in told, (table, name)
+    pseudonyms = {
+        end.address
+        for capture in (FIXTURES / "lab").glob("*/*.pcap")
+        for flow in tcpstall.analyze(capture, anonymise=key)
+        for end in (flow.client, flow.server)
+    }
+    at = names["flows"].index("client_address"), names["flows"].index("server_address")
+    assert {row[index] for row in hidden["flows"] for index in at} >= pseudonyms > set()
+    lost = names["stalls"].index("duration_ns")
+    assert sorted(row[lost] for row in hidden["stalls"]) == sorted(row[lost] for row in whole["stalls"])
+
+
+def test_tunnels_keep_their_form_under_pseudonyms() -> None:
+    with duckdb.connect() as duck:
+        for table in BY_DAY:
+            tunnel = "'VXLAN 42 10.0.0.1 > 2001:db8::2' AS tunnel, " if table == "flows" else ""
+            duck.execute(f"CREATE TABLE {table} AS SELECT {tunnel}'10.0.0.1' AS client_address, "
+                         "'10.0.0.2' AS server_address, 'a.pcap' AS capture")  # fmt: skip
+        duck.execute("CREATE TABLE captures AS SELECT 'a.pcap' AS name, 'a' AS capture_set")
+        Hidden(duck, bytes(32))
+        [[told]] = duck.execute("SELECT told FROM hidden_tunnels").fetchall()
+    one, other = _core.pseudonyms(bytes(32), ["10.0.0.1", "2001:db8::2"])
+    assert told == f"VXLAN 42 {one} > {other}"
+    assert "10.0.0.1" not in told
 
 
 def test_a_folder_with_something_else_in_it_is_refused(store: Path, tmp_path: Path) -> None:

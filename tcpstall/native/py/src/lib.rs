@@ -10,6 +10,7 @@ mod labels;
 mod options;
 mod pair;
 mod peek;
+mod pseudonyms;
 mod report;
 mod sizes;
 mod source;
@@ -37,6 +38,8 @@ mod _core {
     use super::pair::{Pairing, pair};
     #[pymodule_export]
     use super::peek::{Peek, peek};
+    #[pymodule_export]
+    use super::pseudonyms::pseudonyms;
     #[pymodule_export]
     use super::report::{Report, Written, analyze, samples, segments, stream_captures};
     #[pymodule_export]
