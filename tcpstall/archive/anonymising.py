@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from tcpstall import _core
 from tcpstall.archive.columns import BY_DAY, Table
+from tcpstall.keys import derived
 
 if TYPE_CHECKING:
     import duckdb
@@ -27,12 +28,12 @@ class Hidden:
     """Pseudonyms of what the views of a store name, in tables of their DuckDB."""
 
     def __init__(self, duck: "duckdb.DuckDBPyConnection", key: bytes) -> None:
-        """Of the views that make_views has made."""
+        """Of the views that make_views has made, with a key of at least 16 bytes."""
         self._duck = duck
-        self._key = key
+        self._secret = derived(key)
         ends = " UNION ".join(f"SELECT {end}_address FROM {name}" for name in BY_DAY for end in ("client", "server"))
         addresses = [row[0] for row in duck.execute(f"FROM ({ends}) WHERE client_address NOT NULL").fetchall()]
-        self._keep("addresses", addresses, _core.pseudonyms(key, addresses))
+        self._keep("addresses", addresses, _core.pseudonyms(self._secret, addresses))
         tunnels = [row[0] for row in duck.execute("SELECT DISTINCT tunnel FROM flows WHERE tunnel NOT NULL").fetchall()]
         self._keep("tunnels", tunnels, map(self._readdressed, tunnels))
         paths = " UNION ".join([*(f"SELECT capture FROM {name}" for name in BY_DAY), "SELECT name FROM captures"])
@@ -64,7 +65,7 @@ class Hidden:
 
         def told(found: "re.Match[str]") -> str:
             try:
-                return _core.pseudonyms(self._key, [found[0]])[0]
+                return _core.pseudonyms(self._secret, [found[0]])[0]
             except ValueError:
                 return found[0]
 

@@ -10,7 +10,7 @@ from tcpstall import _core
 from tcpstall.archive.columns import TABLES, layout
 from tcpstall.archive.hours import SUMMED, Sums, added_up, to_add_up
 from tcpstall.archive.names import HOURS, part_name
-from tcpstall.archive.rollups import CLASSES, ROLLUPS
+from tcpstall.archive.rollups import CLASSES, ROLLUPS, SHARED, shared
 from tcpstall.archive.row_table import given
 from tcpstall.archive.storage import Place
 from tcpstall.archive.store import Part
@@ -126,6 +126,9 @@ class Parts:
         """The sums of these parts, all of whose rows count. Raises CannotWrite."""
         files = {name: [self.place.path(part.name) for part in parts if part.table == name] for name in SUMMED}
         sources = {name: f"({rows_of(TABLES[name], files[name])})" for name in SUMMED}
+        for name in SHARED:
+            self._rows.execute(f"CREATE OR REPLACE TEMP TABLE summed_{name} AS FROM {shared(sources, name)}")
+            sources[name] = f"summed_{name}"
         hours = added_up(f"({to_add_up(sources['stalls'], sources['findings'])})")
         queries = {"hours": hours, **{each.name: each.rows(sources, CLASSES) for each in ROLLUPS.values()}}
         from_ns = min((part.from_ns for part in parts if part.from_ns is not None), default=None)
@@ -134,7 +137,10 @@ class Parts:
             self._copied(table, f"FROM ({query}) ORDER BY ALL", HOURS, None, from_ns, to_ns)
             for table, query in queries.items()
         )
-        return Sums(tuple(made), frozenset(part.name for part in parts))
+        sums = Sums(tuple(made), frozenset(part.name for part in parts))
+        for name in SHARED:
+            self._rows.execute(f"DROP TABLE summed_{name}")
+        return sums
 
     def _columns(self, table: str, files: object) -> str:
         """Those of this version: null where the files, of another one, have none."""

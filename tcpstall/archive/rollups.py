@@ -7,7 +7,10 @@ those of sources with all columns of that table.
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
-__all__ = ["CLASSES", "EXACT", "HOUR_NS", "LEADERS", "ROLLUPS", "SUMMED", "Rollup", "to_add_up"]
+__all__ = ["CLASSES", "EXACT", "HOUR_NS", "LEADERS", "ROLLUPS", "SHARED", "SUMMED", "Rollup", "shared", "to_add_up"]
+
+SHARED = ("home", "waited")
+"""Sources that several tables of sums are made of, in an order in which each is made of those before it."""
 
 SUMMED = ("flows", "stalls", "exchanges", "findings")
 """The tables whose rows are added up."""
@@ -72,17 +75,22 @@ def _without(of: Sources, _classes: str) -> str:
     return f"SELECT scan, count(*) AS flows FROM {of['flows']} WHERE {waited} AND scan NOT IN ({found}) GROUP BY scan"
 
 
-def _home(of: Sources) -> str:
-    """Flows of one day, whose rows are all in the parts of that day."""
-    return f"SELECT scan, flow FROM {of['flows']} WHERE start_ns // {_DAY_NS} = end_ns // {_DAY_NS}"
+def shared(of: Sources, name: str) -> str:
+    """A source that several tables of sums are made of, as SQL, unless `of` has it as a table.
 
-
-def _waited(of: Sources, join: str) -> str:
-    """Time that flows lost in these waits, by the ways in which losses are added up."""
-    return (
+    `home`: flows of one day, whose rows are all in parts of that day. `waited`: time that flows lost in these waits,
+    by the ways in which losses are added up, with `home` null for others.
+    """
+    if name in of:
+        return of[name]
+    if name == "home":
+        whole = f"start_ns // {_DAY_NS} = end_ns // {_DAY_NS}"
+        return f"(SELECT scan, flow, true AS home FROM {of['flows']} WHERE {whole})"
+    each = (
         f"SELECT {_SOME}, host, cause, start_ns // {HOUR_NS} AS hour, sum(lost_ns)::BIGINT AS lost "
-        f"FROM (FROM {of['stalls']} WHERE lost_ns > 0) {join} JOIN ({_home(of)}) USING (scan, flow) GROUP BY ALL"
+        f"FROM {of['stalls']} WHERE lost_ns > 0 GROUP BY ALL"
     )
+    return f"(SELECT * FROM ({each}) LEFT JOIN {shared(of, 'home')} USING (scan, flow))"
 
 
 LEADERS: Mapping[str, tuple[str, str]] = {
@@ -100,20 +108,20 @@ def _leaders(of: Sources, _classes: str) -> str:
         f"SELECT '{by}' AS key, {text}::VARCHAR AS text, {number}::BIGINT AS number, count(*) AS flows, "
         "arg_max({scan: scan, flow: flow, lost: lost}, lost) AS worst FROM "
         f"(SELECT {', '.join(name for name in names if name != 'NULL')}, scan, flow, sum(lost)::BIGINT AS lost "
-        "FROM waited GROUP BY ALL) GROUP BY ALL"
+        "FROM waited WHERE home GROUP BY ALL) GROUP BY ALL"
         for by, names in LEADERS.items()
         for text, number in [names]
     )
     ends = f"SELECT unnest([client_address, server_address]) AS text FROM {of['flows']}"
     return (
-        f"WITH waited AS MATERIALIZED ({_waited(of, 'SEMI')}) {each} UNION ALL "
+        f"WITH waited AS MATERIALIZED (FROM {shared(of, 'waited')}) {each} UNION ALL "
         f"SELECT 'end', text, NULL, count(*), NULL FROM ({ends}) GROUP BY text"
     )
 
 
 def _far(of: Sources, _classes: str) -> str:
     """The same of each flow whose other rows may be in parts of other days."""
-    return _waited(of, "ANTI")
+    return f"SELECT * EXCLUDE (home) FROM {shared(of, 'waited')} WHERE home IS NULL"
 
 
 def _findings(of: Sources, _classes: str) -> str:
@@ -158,7 +166,7 @@ def _answers(of: Sources, classes: str) -> str:
     added = "count(*) AS n, sum(think_ns)::DECIMAL(38, 0) AS time_ns, max(think_ns) AS most_ns"
     service = "server_address, server_port"
     return (
-        f"WITH home AS MATERIALIZED ({_home(of)}), slow AS MATERIALIZED ({slow}), "
+        f"WITH home AS MATERIALIZED (FROM {shared(of, 'home')}), slow AS MATERIALIZED ({slow}), "
         f"each AS (SELECT {_SOME}, {classes.format('think_ns')} AS class, think_ns FROM {of['exchanges']} "
         "WHERE think_ns > 0 AND requester = 'client') "
         f"SELECT NULL AS scan, NULL AS flow, {service}, class, {added} FROM each "

@@ -19,12 +19,15 @@ from tcpstall.archive.scan import scan
 from tcpstall.archive.store import Store
 from tcpstall.archive.task import scan_task
 from tcpstall.errors import CannotOpen
+from tcpstall.keys import derived
 from tests.archive.contents import rows
 from tests.archive.here import here
 from tests.archive.rings import crossed
 from tests.cli.conftest import environment
 
 FILES = 4
+NAMED = ("label", "server_name", "http_host", "capture", "name", "fingerprint", "capture_set")
+KEY = bytes(range(32))
 FIXTURES = Path(__file__).parents[2] / "fixtures"
 
 
@@ -96,9 +99,8 @@ def test_a_version_is_replaced_at_once_and_stays_for_an_hour(store: Path, tmp_pa
 
 def test_anonymised_files_tell_the_same_of_nobody(tmp_path: Path) -> None:
     """Pseudonyms are those of `analyze --anonymise` with the same key; times and sums stay."""
-    key = bytes(range(32))
     scan(FIXTURES / "lab", tmp_path / "store", executor=here)
-    published(str(tmp_path / "store"), tmp_path / "out", key=key)
+    published(str(tmp_path / "store"), tmp_path / "out", key=KEY)
     whole, hidden = rows(tmp_path / "store"), read(tmp_path / "out")
     names = {
         name: [column.name for column in table.columns if column.name != "scanned_ns"] for name, table in TABLES.items()
@@ -108,22 +110,14 @@ def test_anonymised_files_tell_the_same_of_nobody(tmp_path: Path) -> None:
     for table, found in whole.items():
         for row in found:
             for name, value in zip(names[table], row, strict=True):
-                if value and name in (
-                    "label",
-                    "server_name",
-                    "http_host",
-                    "capture",
-                    "name",
-                    "fingerprint",
-                    "capture_set",
-                ):
+                if value and name in NAMED:
                     assert value not in told, (table, name)
                 if value and name in ("client_address", "server_address", "host"):
                     assert f"'{value}'" not in told, (table, name)
     pseudonyms = {
         end.address
         for capture in (FIXTURES / "lab").glob("*/*.pcap")
-        for flow in tcpstall.analyze(capture, anonymise=key)
+        for flow in tcpstall.analyze(capture, anonymise=KEY)
         for end in (flow.client, flow.server)
     }
     at = names["flows"].index("client_address"), names["flows"].index("server_address")
@@ -139,9 +133,9 @@ def test_tunnels_keep_their_form_under_pseudonyms() -> None:
             duck.execute(f"CREATE TABLE {table} AS SELECT {tunnel}'10.0.0.1' AS client_address, "
                          "'10.0.0.2' AS server_address, 'a.pcap' AS capture")  # fmt: skip
         duck.execute("CREATE TABLE captures AS SELECT 'a.pcap' AS name, 'a' AS capture_set")
-        Hidden(duck, bytes(32))
+        Hidden(duck, KEY)
         [[told]] = duck.execute("SELECT told FROM hidden_tunnels").fetchall()
-    one, other = _core.pseudonyms(bytes(32), ["10.0.0.1", "2001:db8::2"])
+    one, other = _core.pseudonyms(derived(KEY), ["10.0.0.1", "2001:db8::2"])
     assert told == f"VXLAN 42 {one} > {other}"
     assert "10.0.0.1" not in told
 
