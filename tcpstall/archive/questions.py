@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from tcpstall.archive.examples import Wanted, examples
-from tcpstall.archive.hours import HOUR_NS
+from tcpstall.archive.hours import HOUR_NS, SUMS
 from tcpstall.archive.leaders import leaders
 from tcpstall.archive.literals import listed, literal, of_flows
 from tcpstall.archive.session import Session
@@ -37,9 +37,10 @@ def top(asked: Session, by: By, chosen: Chosen, most: int) -> Losses:
     keys = [f"k{number}" for number in range(len(_KEYS[by]))]
     named = ", ".join(f"{sql} AS {key}" for sql, key in zip(_KEYS[by], keys, strict=True))
     listed = ", ".join(keys)
+    sums = chosen.sums(SUMS if by == "host" else asked.rolled("service_sums"))
     found = asked.rows(
         f"WITH each AS (SELECT {named}, cause, sum(waits) AS waits, sum(lost_ns) AS lost, sum(recoverable_ns) AS back "
-        f"FROM {chosen.sums()} GROUP BY ALL) "
+        f"FROM {sums} GROUP BY ALL) "
         f"SELECT {listed}, sum(lost) AS lost_ns, sum(waits) AS waits, sum(back) AS recoverable_ns, "
         "list({cause: cause, lost: lost}) FILTER (waits > 0) AS causes, sum(sum(lost)) OVER () AS all_ns, "
         f"count(*) OVER () AS keys FROM each GROUP BY {listed} HAVING sum(waits) > 0 "

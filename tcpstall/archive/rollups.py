@@ -62,6 +62,13 @@ def to_add_up(stalls: str, findings: str) -> str:
     )
 
 
+def _services(of: Sources, _classes: str) -> str:
+    """Waits as hours add them up, whatever the host: of a service with many clients a small part of these rows."""
+    sums = ", ".join(f"sum({name})::BIGINT AS {name}" for name in ("waits", "lost_ns", "recoverable_ns"))
+    rows = to_add_up(of["stalls"], of["findings"])
+    return f"SELECT start_ns, server_address, server_port, cause, {sums} FROM ({rows}) GROUP BY ALL"
+
+
 def _flows(of: Sources, _classes: str) -> str:
     """Flows that began in each hour, by service."""
     hour = f"start_ns // {HOUR_NS} * {HOUR_NS} AS start_ns"
@@ -179,6 +186,7 @@ def _answers(of: Sources, classes: str) -> str:
 ROLLUPS = {
     each.name: each
     for each in (
+        Rollup("service_sums", _services),
         Rollup("flow_sums", _flows),
         Rollup("flows_without", _without),
         Rollup("leaders", _leaders),

@@ -50,7 +50,7 @@ class Courses:
         asked.keep(
             "courses",
             f"SELECT server_address, server_port, cause, start_ns // {self.width_ns} AS number, sum(lost_ns) AS lost "
-            f"FROM {chosen.sums()} WHERE cause IS NOT NULL GROUP BY ALL",
+            f"FROM {chosen.sums(asked.rolled('service_sums'))} WHERE cause IS NOT NULL GROUP BY ALL",
         )
         (ends,) = asked.rows("SELECT min(number) AS first, max(number) AS last FROM courses")
         last = -1 if ends["last"] is None else ends["last"]

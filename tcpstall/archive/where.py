@@ -45,10 +45,13 @@ class Chosen:
         timed = self.since_ns is not None or self.until_ns is not None
         return not (timed or self.hosts or self.ports or self.captures)
 
-    def sums(self) -> str:
-        """A source of sums as SQL, in the columns of `hours`, of which several may be of one hour."""
+    def sums(self, rolled: str = SUMS) -> str:
+        """A source of sums as SQL, in the columns of `hours`, of which several may be of one hour.
+
+        `rolled` is a view of sums that lie there, with or without hosts.
+        """
         if self.by_hours:
-            return f"(FROM {SUMS} {self.where()})"
+            return f"(FROM {rolled} {self.where()})"
         return f"({to_add_up(f'(FROM stalls {self.where()})', f'(FROM findings {self.where()})')})"
 
     def where(self, *more: str) -> str:

@@ -1,26 +1,30 @@
 """The model of a result: an Analysis of flows, each with its stalls, and the function that makes one."""
 
-from tcpstall.model.analysis import Analysis, Held, Sort, Table
-from tcpstall.model.capture import Capture, CaptureWarning
-from tcpstall.model.flow import (
-    Attempt,
-    Burst,
-    Connection,
-    Direction,
-    Endpoint,
-    Evidence,
-    Exchange,
-    Flow,
-    Handshake,
-    IdleClose,
-    Part,
-    RttSpike,
-    Service,
-    Side,
-    Stall,
-    Vantage,
-)
-from tcpstall.model.reader import Path, Paths, analyze, raise_unreadable
+import importlib
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from tcpstall.model.analysis import Analysis, Held, Sort, Table
+    from tcpstall.model.capture import Capture, CaptureWarning
+    from tcpstall.model.flow import (
+        Attempt,
+        Burst,
+        Connection,
+        Direction,
+        Endpoint,
+        Evidence,
+        Exchange,
+        Flow,
+        Handshake,
+        IdleClose,
+        Part,
+        RttSpike,
+        Service,
+        Side,
+        Stall,
+        Vantage,
+    )
+    from tcpstall.model.reader import Path, Paths, analyze, raise_unreadable
 
 __all__ = [
     "Analysis",
@@ -50,3 +54,19 @@ __all__ = [
     "analyze",
     "raise_unreadable",
 ]
+
+_ELSEWHERE = {
+    **dict.fromkeys(("Analysis", "Held", "Sort", "Table"), "analysis"),
+    **dict.fromkeys(("Capture", "CaptureWarning"), "capture"),
+    **dict.fromkeys(("Path", "Paths", "analyze", "raise_unreadable"), "reader"),
+}
+"""Modules of the names that `flow` has not."""
+
+
+def __getattr__(name: str) -> Any:
+    """A name, when it is asked for: a question to a store needs an endpoint, and no analysis."""
+    if name not in __all__:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    value = getattr(importlib.import_module(f"tcpstall.model.{_ELSEWHERE.get(name, 'flow')}"), name)
+    globals()[name] = value
+    return value
