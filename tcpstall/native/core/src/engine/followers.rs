@@ -1,4 +1,4 @@
-//! Threads that follow and judge the flows of shards; the reading thread puts their rows in order.
+//! Follows and judges the flows of shards on several processors, and puts their rows in order.
 
 use std::collections::VecDeque;
 use std::ops::ControlFlow;
@@ -8,7 +8,7 @@ use std::thread::{Scope, ScopedJoinHandle};
 use std::{mem, vec};
 
 use super::batch::Batch;
-use super::deal::{BATCHES, Dealer, Load};
+use super::deal::{BATCHES, Dealer, Load, SHARDS};
 use super::entry::Ended;
 use super::judging::Judging;
 use super::shards::Numbers;
@@ -47,29 +47,39 @@ struct Line<'scope> {
 }
 
 /// Followers of all shards.
-pub(super) struct Followers<'scope> {
+pub(super) struct Followers<'scope, 'env> {
+    /// Tables that the reading thread follows itself.
+    own: &'env mut [Table],
+    judging: Judging<'env>,
+    own_done: VecDeque<Done>,
     lines: Vec<Line<'scope>>,
     under_way: VecDeque<Arc<Batch>>,
     /// What the first followers have done of the first batch.
     parts: Vec<Done>,
 }
 
-impl<'scope> Followers<'scope> {
-    /// Starts at most `most` threads, each with some of the tables.
-    pub(super) fn start<'env>(
+impl<'scope, 'env> Followers<'scope, 'env> {
+    /// Starts threads for that many processors, each with some of the tables. Of two processors the reading one follows
+    /// a share too, because reading takes a quarter of the work.
+    pub(super) fn start(
         scope: &'scope Scope<'scope, 'env>,
         tables: &'env mut [Table],
         judging: Judging<'env>,
-        most: usize,
-    ) -> Followers<'scope> {
-        let share = tables.len().div_ceil(most);
-        let start = |tables: &'env mut [Table]| {
+        processors: usize,
+    ) -> Followers<'scope, 'env> {
+        let (own, mut rest) = tables.split_at_mut(if processors <= 2 { 3 * SHARDS / 8 } else { 0 });
+        let threads = (processors - 1).min(rest.len());
+        let mut lines = Vec::with_capacity(threads);
+        while !rest.is_empty() {
+            let (tables, others) = rest.split_at_mut(rest.len() / (threads - lines.len()));
+            rest = others;
             let (to_do, work) = sync_channel(BATCHES);
             let (back, done) = sync_channel(BATCHES);
             let thread = scope.spawn(move || follow(tables, judging, &work, &back));
-            Line { to_do, done, thread }
-        };
-        Followers { lines: tables.chunks_mut(share).map(start).collect(), under_way: VecDeque::new(), parts: vec![] }
+            lines.push(Line { to_do, done, thread });
+        }
+        let (own_done, under_way, parts) = Default::default();
+        Followers { own, judging, own_done, lines, under_way, parts }
     }
 
     /// Number of batches that not all followers have done.
@@ -81,6 +91,7 @@ impl<'scope> Followers<'scope> {
     pub(super) fn take(&mut self, batch: Batch) -> ControlFlow<()> {
         let batch = Arc::new(batch);
         let sent = self.lines.iter().all(|line| line.to_do.send(Work::Takes(batch.clone())).is_ok());
+        self.own_done.push_back(take(self.own, &batch, self.judging));
         self.under_way.push_back(batch);
         if sent { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
     }
@@ -99,7 +110,8 @@ impl<'scope> Followers<'scope> {
         while let Some(line) = self.lines.get(self.parts.len()) {
             self.parts.push(if waits { line.done.recv().ok()? } else { line.done.try_recv().ok()? });
         }
-        let parts = mem::take(&mut self.parts);
+        let mut parts = mem::take(&mut self.parts);
+        parts.splice(..0, self.own_done.pop_front());
         // Followers let go of a batch before they tell what they have done.
         let batch = self.under_way.pop_front().and_then(Arc::into_inner)?;
         let load: Vec<Load> = parts.iter().flat_map(|part| part.load.iter().copied()).collect();
@@ -109,11 +121,17 @@ impl<'scope> Followers<'scope> {
     }
 
     /// Ends the stream at its latest segment: the flows that are still open.
-    pub(super) fn ends(&self, latest: Nanos) -> impl Iterator<Item = Told> {
+    pub(super) fn ends(&mut self, latest: Nanos) -> impl Iterator<Item = Told> {
+        let Followers { own, judging, lines, .. } = self;
         // A follower that is gone has no flows.
-        self.lines.iter().for_each(|line| _ = line.to_do.send(Work::Ends(latest)));
-        let parts = self.lines.iter().map(|_| Part::of(Done::default())).collect();
-        InOrder { parts, more: |line: usize| self.lines[line].done.recv().ok() }
+        lines.iter().for_each(|line| _ = line.to_do.send(Work::Ends(latest)));
+        let mut own = Ending::of(own, latest, *judging);
+        let parts = (0..=lines.len()).map(|_| Part::of(Done::default())).collect();
+        let more = move |part: usize| match part.checked_sub(1) {
+            None => own.next(),
+            Some(line) => lines[line].done.recv().ok(),
+        };
+        InOrder { parts, more }
     }
 
     /// Waits for the threads.
@@ -177,45 +195,67 @@ fn follow(tables: &mut [Table], judging: Judging<'_>, work: &Receiver<Work>, bac
     for work in work {
         match work {
             Work::Takes(batch) => {
-                let mut ended = Vec::new();
-                tables.iter_mut().for_each(|table| table.takes(&batch, &mut ended));
+                let done = take(tables, &batch, judging);
                 drop(batch);
-                ended.sort_unstable_by_key(Ended::place);
-                let mut done = Done {
-                    opened: tables.iter_mut().flat_map(|table| table.opened.drain(..)).collect(),
-                    ended: ended.iter().map(Ended::place).collect(),
-                    load: tables.iter().map(Table::load).collect(),
-                    ..Done::default()
-                };
-                judging.judge_all(ended, &mut done.rows, |over| {
-                    let shard = over.shard();
-                    if let Some(table) = tables.iter_mut().find(|table| table.shard == shard) {
-                        table.spare.takes(over.flow);
-                    }
-                });
                 if back.send(done).is_err() {
                     return;
                 }
             }
-            Work::Ends(latest) => return ends(tables, latest, judging, back),
+            Work::Ends(latest) => {
+                // The reading thread may have ended before.
+                _ = Ending::of(tables, latest, judging).try_for_each(|done| back.send(done));
+                return;
+            }
         }
     }
 }
 
-/// Judges the flows that are open at the stream's end. They may be costly, so few are judged at a time.
-fn ends(tables: &mut [Table], latest: Nanos, judging: Judging<'_>, back: &SyncSender<Done>) {
-    let mut open: Vec<Ended> = tables.iter_mut().flat_map(|table| table.ends(latest)).collect();
-    open.sort_unstable_by_key(Ended::place);
-    let (mut done, mut weight) = (Done::default(), 0);
-    for ended in open {
-        done.ended.push(ended.place());
-        judging.judge(&ended.over(), &mut done.rows);
-        weight += 1 + done.rows.last().map_or(0, |row| row.stalls.len());
-        if weight >= CHUNK && back.send(mem::take(&mut done)).is_err() {
-            return;
+/// Takes in a batch, and judges the flows that are over.
+fn take(tables: &mut [Table], batch: &Batch, judging: Judging<'_>) -> Done {
+    let mut ended = Vec::new();
+    tables.iter_mut().for_each(|table| table.takes(batch, &mut ended));
+    ended.sort_unstable_by_key(Ended::place);
+    let mut done = Done {
+        opened: tables.iter_mut().flat_map(|table| table.opened.drain(..)).collect(),
+        ended: ended.iter().map(Ended::place).collect(),
+        load: tables.iter().map(Table::load).collect(),
+        ..Done::default()
+    };
+    judging.judge_all(ended, &mut done.rows, |over| {
+        let shard = over.shard();
+        if let Some(table) = tables.iter_mut().find(|table| table.shard == shard) {
+            table.spare.takes(over.flow);
         }
-        weight %= CHUNK;
+    });
+    done
+}
+
+/// Judges the flows that are open at the stream's end. They may be costly, so few are judged at a time.
+struct Ending<'a> {
+    open: vec::IntoIter<Ended>,
+    judging: Judging<'a>,
+}
+
+impl<'a> Ending<'a> {
+    fn of(tables: &mut [Table], latest: Nanos, judging: Judging<'a>) -> Ending<'a> {
+        let mut open: Vec<Ended> = tables.iter_mut().flat_map(|table| table.ends(latest)).collect();
+        open.sort_unstable_by_key(Ended::place);
+        Ending { open: open.into_iter(), judging }
     }
-    // The reading thread may have ended before.
-    _ = back.send(done);
+}
+
+impl Iterator for Ending<'_> {
+    type Item = Done;
+
+    fn next(&mut self) -> Option<Done> {
+        let (mut done, mut weight) = (Done::default(), 0);
+        while weight < CHUNK
+            && let Some(ended) = self.open.next()
+        {
+            done.ended.push(ended.place());
+            self.judging.judge(&ended.over(), &mut done.rows);
+            weight += 1 + done.rows.last().map_or(0, |row| row.stalls.len());
+        }
+        (weight > 0).then_some(done)
+    }
 }

@@ -116,7 +116,7 @@ impl<'a> Pass<'a> {
     /// Reads, and hands on what the followers have done.
     fn feed(
         &mut self,
-        followers: &mut Followers<'_>,
+        followers: &mut Followers<'_, '_>,
         dealer: &mut Dealer,
         numbers: &mut Numbers,
     ) -> ControlFlow<(), Read> {
