@@ -4,7 +4,10 @@ from itertools import accumulate
 
 import pytest
 
+import tcpstall
+from tcpstall import Cause
 from tests.causes.triple import causes, fires, look_alike, near_miss, share
+from tests.conftest import FIXTURES
 from tests.scene import Scene
 from tests.scene.network import Tap
 
@@ -114,3 +117,11 @@ def test_a_first_flight_beyond_any_initial_window_that_later_flights_repeat_is_a
     scene.request()
     scene.server_writes((0, 300_000), send_buffer=22 * 1_448, tso=1)
     assert causes(scene, tap) == ["sndbuf-limited"]
+
+
+@pytest.mark.parametrize("situation", ["sb-16k-20ms", "sb-64k-50ms"])
+def test_what_stands_after_a_first_write_that_exceeded_the_buffer_is_no_lowered_window(situation: str) -> None:
+    """Linux lets the first write exceed a small SO_SNDBUF for several round trips of slow start."""
+    time_ns = tcpstall.analyze(FIXTURES / "pairs" / situation / "before.pcap.gz").time_ns()
+
+    assert time_ns[Cause.SNDBUF_LIMITED] > 2 * time_ns[Cause.CWND_LIMITED]

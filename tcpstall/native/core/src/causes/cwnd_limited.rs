@@ -6,7 +6,7 @@
 //!           exchange, below an initial window of ten segments; or flight after flight grew by what the ACKs between them allow,
 //!           as this sender counts (the trait `growth`), in segments or in bytes: then neither the model nor the start of the
 //!           connection is needed; or flights of whole segments stand well below what earlier waits had in flight,
-//!           because no buffer shrinks
+//!           because no buffer shrinks, unless more than ten segments stand for four round trips
 //! Evidence  `in_flight_segments`, `cwnd_estimate_segments`, `window_unused_bytes`; detail `initial-window`, `slow-start`,
 //!           `congestion-avoidance`
 //! Source    RFC 5681 §3.1, RFC 6928, RFC 9438; Linux `tcp_cwnd_test`, `tcp_is_cwnd_limited`
@@ -23,6 +23,9 @@ use super::rule::{Missing, Proof, Rule, Verdict, yes};
 use crate::pause::Pause;
 use crate::sender::cwnd::{CongestionPhase, INITIAL_WINDOW};
 use crate::sender::timers;
+
+/// Rounds through which no congestion window that follows the path stays the same.
+const RESTS: u32 = 4;
 
 pub(super) const RULE: Rule = Rule { cause: Cause::CwndLimited, judge };
 
@@ -73,7 +76,9 @@ fn by_growth(pause: &Pause, limits: &Limits) -> Option<Proof> {
     // write exceed a small buffer, so one larger flight shows nothing; away from the sender flights may seem to swing.
     let below = |flight: u32| 4 * pause.segments_held <= 3 * flight;
     let before = if pause.near_sender() { read.twice_before } else { read.often_before };
-    let lowered = stands && !pause.short_segment_out && below(before);
+    // A window that watches the delay moves with it every few round trips; a small one may rest at its minimum.
+    let rests = pause.context.plateau_rounds >= RESTS && pause.segments_held > INITIAL_WINDOW;
+    let lowered = stands && !rests && !pause.short_segment_out && below(before);
     let fallen = pause.losses > 0 && below(read.most_before) || lowered;
     let (detail, confidence) = match read.climb {
         0 if initial => (detail, 0.7),
