@@ -6,7 +6,7 @@
 //!           exchange, below an initial window of ten segments; or flight after flight grew by what the ACKs between them allow,
 //!           as this sender counts (the trait `growth`), in segments or in bytes: then neither the model nor the start of the
 //!           connection is needed; or flights of whole segments stand well below what earlier waits had in flight,
-//!           because no buffer shrinks, unless more than ten segments stand for four round trips
+//!           because no buffer shrinks, unless flights beyond a usual initial window stand from round trip to round trip
 //! Evidence  `in_flight_segments`, `cwnd_estimate_segments`, `window_unused_bytes`; detail `initial-window`, `slow-start`,
 //!           `congestion-avoidance`
 //! Source    RFC 5681 §3.1, RFC 6928, RFC 9438; Linux `tcp_cwnd_test`, `tcp_is_cwnd_limited`
