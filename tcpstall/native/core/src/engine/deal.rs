@@ -99,8 +99,9 @@ impl Dealer {
     }
 
     /// Takes in what the flows of each shard took after a batch, in the order of the batches.
-    pub(super) fn learns(&mut self, load: [Load; SHARDS]) {
-        self.loads.push_back(load);
+    pub(super) fn learns(&mut self, load: impl IntoIterator<Item = Load>) {
+        let mut load = load.into_iter();
+        self.loads.push_back(std::array::from_fn(|_| load.next().unwrap_or_default()));
     }
 }
 
@@ -172,9 +173,7 @@ mod tests {
     #[test]
     fn each_shard_learns_what_the_others_took_some_batches_ago() {
         let (mut dealer, mut dealt) = (Dealer::new(0), Dealt::default());
-        let told = |pauses| {
-            std::array::from_fn(|shard| shard + 1).map(|shard| Load { pauses: pauses * shard, ..Load::default() })
-        };
+        let told = |pauses| (1..=SHARDS).map(move |shard| Load { pauses: pauses * shard, ..Load::default() });
         let mut heard = Vec::new();
         for batch in 0..2 * BATCHES {
             dealer.deal(&[segment(1, 1, batch as i64)], &mut dealt);

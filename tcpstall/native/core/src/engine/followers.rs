@@ -11,7 +11,7 @@ use super::batch::Batch;
 use super::deal::{BATCHES, Dealer, Load, SHARDS};
 use super::entry::Ended;
 use super::judging::Judging;
-use super::shards::Numbers;
+use super::shards::{self, Numbers, Taken};
 use super::table::Table;
 use crate::results::FlowRow;
 use crate::time::Nanos;
@@ -114,8 +114,7 @@ impl<'scope, 'env> Followers<'scope, 'env> {
         parts.splice(..0, self.own_done.pop_front());
         // Followers let go of a batch before they tell what they have done.
         let batch = self.under_way.pop_front().and_then(Arc::into_inner)?;
-        let load: Vec<Load> = parts.iter().flat_map(|part| part.load.iter().copied()).collect();
-        dealer.learns(load.try_into().unwrap_or_default());
+        dealer.learns(parts.iter().flat_map(|part| part.load.iter().copied()));
         numbers.opened(parts.iter().flat_map(|part| part.opened.iter().copied()).collect());
         Some((batch, InOrder { parts: parts.into_iter().map(Part::of).collect(), more: |_: usize| None }))
     }
@@ -212,15 +211,8 @@ fn follow(tables: &mut [Table], judging: Judging<'_>, work: &Receiver<Work>, bac
 
 /// Takes in a batch, and judges the flows that are over.
 fn take(tables: &mut [Table], batch: &Batch, judging: Judging<'_>) -> Done {
-    let mut ended = Vec::new();
-    tables.iter_mut().for_each(|table| table.takes(batch, &mut ended));
-    ended.sort_unstable_by_key(Ended::place);
-    let mut done = Done {
-        opened: tables.iter_mut().flat_map(|table| table.opened.drain(..)).collect(),
-        ended: ended.iter().map(Ended::place).collect(),
-        load: tables.iter().map(Table::load).collect(),
-        ..Done::default()
-    };
+    let Taken { opened, ended, load } = shards::take(tables, batch);
+    let mut done = Done { opened, ended: ended.iter().map(Ended::place).collect(), rows: Vec::new(), load };
     judging.judge_all(ended, &mut done.rows, |over| {
         let shard = over.shard();
         if let Some(table) = tables.iter_mut().find(|table| table.shard == shard) {
@@ -238,9 +230,7 @@ struct Ending<'a> {
 
 impl<'a> Ending<'a> {
     fn of(tables: &mut [Table], latest: Nanos, judging: Judging<'a>) -> Ending<'a> {
-        let mut open: Vec<Ended> = tables.iter_mut().flat_map(|table| table.ends(latest)).collect();
-        open.sort_unstable_by_key(Ended::place);
-        Ending { open: open.into_iter(), judging }
+        Ending { open: shards::end(tables, latest).into_iter(), judging }
     }
 }
 

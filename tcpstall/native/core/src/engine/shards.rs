@@ -13,6 +13,7 @@ use super::deal::{Dealer, Load, SHARDS, shard_of};
 use super::entry::{Ended, Over};
 use super::table::Table;
 use crate::pause::{SeenSegment, Watch};
+use crate::time::Nanos;
 use crate::wire::Segment;
 
 /// The open flows of a stream.
@@ -55,12 +56,10 @@ impl Shards {
     /// Takes in a batch; flows that are over now go to `done`.
     pub(super) fn takes(&mut self, batch: &mut Batch, done: &mut Vec<Ended>) {
         batch.deal(&mut self.dealer);
-        let mut ended = Vec::new();
-        self.tables.iter_mut().for_each(|table| table.takes(batch, &mut ended));
-        self.dealer.learns(self.load());
-        self.numbers.opened(self.tables.iter_mut().flat_map(|table| table.opened.drain(..)).collect());
-        ended.sort_unstable_by_key(Ended::place);
-        done.extend(ended.into_iter().map(|ended| {
+        let taken = take(&mut self.tables, batch);
+        self.dealer.learns(taken.load);
+        self.numbers.opened(taken.opened);
+        done.extend(taken.ended.into_iter().map(|ended| {
             let id = self.numbers.ended(ended.place().1);
             ended.with_id(id)
         }));
@@ -100,10 +99,9 @@ impl Shards {
     /// Ends the stream: returns the flows that are still open, in the order of their first segments.
     pub(super) fn drain(&mut self) -> impl Iterator<Item = Over> + use<> {
         self.numbers_itself();
-        let (goes_on, latest) = (self.put_down.is_some(), self.dealer.latest());
-        let mut ended: Vec<Ended> = self.tables.iter_mut().flat_map(|table| table.ends(latest)).collect();
-        ended.sort_unstable_by_key(Ended::place);
-        ended.into_iter().map(move |ended| Over { goes_on, ..ended.over() })
+        let goes_on = self.put_down.is_some();
+        let open = end(&mut self.tables, self.dealer.latest());
+        open.into_iter().map(move |ended| Over { goes_on, ..ended.over() })
     }
 
     /// Replaces the numbers of the segments that opened flows by the flows' ids.
@@ -111,5 +109,57 @@ impl Shards {
         let numbers = mem::take(&mut self.numbers);
         self.tables.iter_mut().for_each(|table| table.renumber(|opened| numbers.of(opened)));
         self.numbers = Numbers::new(numbers.next());
+    }
+}
+
+/// Result of a batch.
+pub(super) struct Taken {
+    /// Numbers of the segments that opened flows.
+    pub(super) opened: Vec<u64>,
+    /// The flows that are over, in the order of their rows.
+    pub(super) ended: Vec<Ended>,
+    /// What the flows of each table take now.
+    pub(super) load: Vec<Load>,
+}
+
+/// Some tables of a stream take in a batch.
+pub(super) fn take(tables: &mut [Table], batch: &Batch) -> Taken {
+    let mut ended = Vec::new();
+    tables.iter_mut().for_each(|table| table.takes(batch, &mut ended));
+    ended.sort_unstable_by_key(Ended::place);
+    Taken {
+        opened: tables.iter_mut().flat_map(|table| table.opened.drain(..)).collect(),
+        ended,
+        load: tables.iter().map(Table::load).collect(),
+    }
+}
+
+/// Ends some tables of a stream at its latest segment: the flows that are open, in the order of their ids.
+pub(super) fn end(tables: &mut [Table], latest: Nanos) -> Vec<Ended> {
+    let mut open: Vec<Ended> = tables.iter_mut().flat_map(|table| table.ends(latest)).collect();
+    open.sort_unstable_by_key(Ended::place);
+    open
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::wire::{Address, Endpoint, Flags};
+
+    #[test]
+    fn a_flow_without_an_answer_waited_to_the_stream_s_latest_segment_also_without_batches() {
+        let segment = |port: u16, ms: i64, flags: Flags| Segment {
+            time: Nanos::from_millis(ms),
+            source: Endpoint { address: Address::v4([10, 0, 0, 1]), port },
+            destination: Endpoint { address: Address::v4([10, 0, 0, 2]), port: 80 },
+            flags,
+            ..Segment::default()
+        };
+        let (mut shards, mut done) = (Shards::new(0, 0, 0, None), Vec::new());
+        shards.sees(&segment(40_000, 1_000, Flags::SYN), &mut done);
+        shards.sees(&segment(40_001, 9_000, Flags::ACK), &mut done);
+        let open: Vec<Over> = shards.drain().collect();
+        assert_eq!(open.iter().map(|over| over.id).collect::<Vec<_>>(), [0, 1]);
+        assert!(open.iter().all(|over| over.flow.until == Some(Nanos::from_millis(9_000))));
     }
 }

@@ -18,6 +18,7 @@ use self::pauses::Pauses;
 use self::shelf::Shelf;
 use super::deal::SHARDS;
 use super::entry::{Ended, Entry, Flow, Key};
+use super::sets::NEVER;
 use super::spare::Spare;
 use super::waiting::{TablePlace, Turn, Waiting};
 use crate::flow::connection::Effect;
@@ -44,9 +45,6 @@ const HALF_OPEN_IDLE: Nanos = Nanos::from_millis(240_000);
 
 /// Starts of flows held at once, one or two kilobytes each; further flows get no label.
 const STARTS_HELD: usize = (1 << 15) / SHARDS;
-
-/// A time that never comes.
-const NEVER: Nanos = Nanos(i64::MAX);
 
 /// The open flows of one shard of a stream. Limits are those of the shard.
 pub(super) struct Table {

@@ -60,12 +60,13 @@ impl Table {
         done
     }
 
-    /// Ends all open flows, in the order of their ids; `latest` is the latest segment of any flow.
-    pub(in super::super) fn ends(&mut self, latest: Nanos) -> Vec<Ended> {
-        let mut entries: Vec<Entry> = self.entries.drain(..).flatten().collect();
-        entries.sort_unstable_by_key(|entry| entry.id);
-        entries.iter().for_each(|entry| self.flights.leave(entry.watch()));
-        entries.into_iter().map(|entry| entry.ends(u64::MAX, self.marks, true, latest)).collect()
+    /// Ends all open flows; `latest` is the latest segment of any flow, if this table has not heard of a later one.
+    pub(in super::super) fn ends(&mut self, latest: Nanos) -> impl Iterator<Item = Ended> {
+        let (marks, latest, flights) = (self.marks, self.latest.max(latest), &mut self.flights);
+        self.entries.drain(..).flatten().map(move |entry| {
+            flights.leave(entry.watch());
+            entry.ends(u64::MAX, marks, true, latest)
+        })
     }
 
     /// Replaces the flows' ids.

@@ -29,6 +29,13 @@ fn finished(done: Vec<Ended>) -> Vec<Over> {
     done.into_iter().map(Ended::over).collect()
 }
 
+/// The flows that are open, in the order of their ids.
+fn open(table: &mut Table) -> Vec<Over> {
+    let mut open: Vec<Ended> = table.ends(Nanos::ZERO).collect();
+    open.sort_by_key(Ended::place);
+    finished(open)
+}
+
 fn ids(done: &[Over]) -> Vec<u64> {
     done.iter().map(|over| over.id).collect()
 }
@@ -67,14 +74,14 @@ fn crowd(table: &mut Table, packets: usize) -> Vec<Over> {
 fn among_too_many_flows_the_silent_ones_rest_and_go_on_where_they_were() {
     let mut table = small(100);
     assert!(crowd(&mut table, 3).is_empty());
-    let flows: Vec<Over> = finished(table.ends(Nanos::ZERO));
+    let flows: Vec<Over> = open(&mut table);
     assert_eq!((flows.len(), table.let_go()), (11, 0));
     let mut alone = Table::new(0, 0, 0);
     for packet in 0..3 {
         let seq = SeqNo(7 + 100 * packet);
         sees(&mut alone, &Segment { seq, ..segment(5, i64::from(packet) * 1_000 + 2, Flags::ACK) }, &mut Vec::new());
     }
-    let alone: Vec<Over> = finished(alone.ends(Nanos::ZERO));
+    let alone: Vec<Over> = open(&mut alone);
     let told = |over: &Over| format!("{:?} {:?}", over.flow.pauses, over.flow.connection());
     assert_eq!(told(&flows[5]), told(&alone[0]));
 }
@@ -124,7 +131,7 @@ fn in_flight(flows: usize, packets: usize) -> (usize, u64) {
         most = most.max(table.flights.bytes());
     }
     assert_eq!(
-        finished(table.ends(Nanos::ZERO))
+        open(&mut table)
             .iter()
             .filter(|over| over.flow.connection().halves.iter().any(|half| half.forgotten > 0))
             .count()
