@@ -56,6 +56,10 @@ class Hidden:
             columns.append(f'({told})::{next(c.type for c in table.columns if c.name == name)} AS "{name}"')
         return f"SELECT {', '.join(columns)} FROM ({source}) AS given"
 
+    def view(self, table: Table) -> str:
+        """Rows of a table's view with all its columns, as SQL."""
+        return f"SELECT *{table.computed} FROM ({self.rows(table, f'FROM {table.name}')})"
+
     def _keep(self, table: str, words: Iterable[str], told: Iterable[str]) -> None:
         self._duck.execute(f"CREATE TEMP TABLE hidden_{table} AS SELECT unnest($1) AS word, unnest($2) AS told",
                            [list(words), list(told)])  # fmt: skip

@@ -1,8 +1,7 @@
 """A store exported as Delta or Iceberg tables, for lakehouses: each table is replaced in one commit of its own."""
 
 import warnings
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -12,7 +11,8 @@ from tcpstall.archive.parquet import connected
 from tcpstall.archive.pruned import sound
 from tcpstall.archive.upkeep import MEMORY_BYTES
 from tcpstall.archive.views import make_views
-from tcpstall.errors import CannotOpen, CannotWrite, TcpstallError
+from tcpstall.archive.writing import writing
+from tcpstall.errors import CannotOpen
 
 if TYPE_CHECKING:
     import duckdb
@@ -33,15 +33,13 @@ def exported(url: str, folder: Path, kind: str, *, key: bytes | None = None) -> 
     write = LAKES[kind]()
     store = sound(url)
     counts = {}
-    with _writing(folder), connected(store.place, MEMORY_BYTES) as duck:
+    # The packages' errors have no common type.
+    with writing(folder, Exception), connected(store.place, MEMORY_BYTES) as duck:
         make_views(duck, store)
         hidden = None if key is None else Hidden(duck, key)
         folder.mkdir(parents=True, exist_ok=True)
         for table in TABLES.values():
-            source = f"FROM {table.name}"
-            if hidden is not None:
-                computed = ", ".join(f"{column.sql} AS {column.name}" for column in table.added if column.sql)
-                source = f"SELECT *{', ' if computed else ''}{computed} FROM ({hidden.rows(table, source)})"
+            source = f"FROM {table.name}" if hidden is None else hidden.view(table)
             [[counts[table.name]]] = duck.execute(f"SELECT count(*) FROM {table.name}").fetchall()
             write(folder, table.name, _read(duck, source))
     return counts
@@ -90,15 +88,3 @@ def _iceberg() -> Callable[[Path, str, Any], None]:
 
 LAKES: Mapping[str, Callable[[], Callable[[Path, str, Any], None]]] = {"delta": _delta, "iceberg": _iceberg}
 """What writes a table of each kind."""
-
-
-@contextmanager
-def _writing(folder: Path) -> Iterator[None]:
-    """The errors of those packages, which have no common type, as one of ours."""
-    try:
-        yield
-    except TcpstallError:
-        raise
-    except Exception as error:
-        reason = getattr(error, "strerror", None) or next(iter(str(error).splitlines()), type(error).__name__)
-        raise CannotWrite(f"cannot write into {folder}: {reason}") from error

@@ -9,8 +9,6 @@ import re
 import shutil
 import tempfile
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 
 from tcpstall.archive.anonymising import Hidden
@@ -22,7 +20,8 @@ from tcpstall.archive.pruned import sound
 from tcpstall.archive.store import Part, Store
 from tcpstall.archive.upkeep import MEMORY_BYTES, parts_with
 from tcpstall.archive.views import make_views
-from tcpstall.errors import CannotOpen, CannotWrite, TcpstallError
+from tcpstall.archive.writing import writing
+from tcpstall.errors import CannotOpen
 
 __all__ = ["CURRENT", "published"]
 
@@ -40,11 +39,13 @@ def published(url: str, folder: Path, *, key: bytes | None = None) -> Path:
 
     Raises CannotOpen (the store, one behind a URL, a folder with other files in it) and CannotWrite.
     """
+    import duckdb
+
     store = sound(url)
     if store.filesystem is not None:
         raise CannotOpen(f"{url}: a store behind a URL cannot be published: copy it, or ask it by `tcpstall query`")
     versions = folder / _VERSIONS
-    with _writing(folder):
+    with writing(folder, OSError, duckdb.Error):
         if folder.exists() and {path.name for path in folder.iterdir()} - {CURRENT, _VERSIONS}:
             raise CannotOpen(f"{folder}: the folder has other files in it; give one that is empty or not there yet")
         versions.mkdir(parents=True, exist_ok=True)
@@ -90,11 +91,7 @@ def _write(store: Store, version: Path, key: bytes | None) -> None:
         for name in _BY_VIEW:
             (version / name).mkdir()
             target = version / name / f"{name}.parquet"
-            source = (
-                f"SELECT *{TABLES[name].computed} FROM ({hidden.rows(TABLES[name], f'FROM {name}')})"
-                if hidden
-                else f"FROM {name}"
-            )
+            source = hidden.view(TABLES[name]) if hidden else f"FROM {name}"
             duck.execute(f"COPY ({source}) TO {literal(str(target))} (FORMAT parquet, COMPRESSION zstd)")
 
 
@@ -122,16 +119,3 @@ def _sweep(versions: Path, current: Path) -> None:
         ours = _VERSION.fullmatch(path.name) or path.name.startswith("new-")
         if ours and path != current and time.time() - path.stat().st_mtime > _KEPT_S:
             shutil.rmtree(path)
-
-
-@contextmanager
-def _writing(folder: Path) -> Iterator[None]:
-    import duckdb
-
-    try:
-        yield
-    except TcpstallError:
-        raise
-    except (OSError, duckdb.Error) as error:
-        reason = getattr(error, "strerror", None) or str(error).splitlines()[0]
-        raise CannotWrite(f"cannot write into {folder}: {reason}") from error
