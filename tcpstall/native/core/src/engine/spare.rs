@@ -3,8 +3,8 @@
 use crate::pause::{Finished, Watch};
 use crate::wire::Segment;
 
-/// Most states kept.
-const MOST: usize = 64;
+/// Most states kept: about ten short flows of a shard end in a batch.
+const MOST: usize = 16;
 
 /// States whose memory is free.
 #[derive(Default)]
