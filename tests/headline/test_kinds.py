@@ -1,12 +1,14 @@
 """Each kind of finding is told from the others, with its time, and think time never leads."""
 
 import itertools
+import json
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
 from tcpstall import analyze
+from tcpstall.causes import Cause
 from tcpstall.findings import Finding, advice, evidence, findings, gain, sentence
 from tcpstall.findings.finding import IDLE
 from tests.headline.captures import KINDS, NOBODYS, feed, server_slow, terminal
@@ -170,7 +172,8 @@ def test_a_repair_that_nobody_waited_for_is_told_where_there_is_nothing_else(sce
     assert "sent again" in sentence(first)
 
 
-def test_pauses_of_a_flow_of_which_the_capture_lacks_most_are_unexplained(scene: Scene) -> None:
+def _thinned(scene: Scene) -> Path:
+    """A transfer of which the capture holds a third of the data: waits of several causes that all are unexplained."""
     scene.handshake(rtt_ms=20)
     scene.request()
     scene.server_writes(*((300 * number, 50_000) for number in range(6)), tso=1)
@@ -179,5 +182,17 @@ def test_pauses_of_a_flow_of_which_the_capture_lacks_most_are_unexplained(scene:
     kept = [(time, packet) for time, packet in scene.packets("client") if not packet.payload or next(numbers) % 3 == 0]
     path = scene.folder / "thinned.pcap"
     write(path, kept)
-    kinds = {row.kind for row in findings(analyze(path, strict=False)) if row.time_ns > 100_000_000}
-    assert kinds == {"unexplained"}
+    return path
+
+
+def test_pauses_of_a_flow_of_which_the_capture_lacks_most_are_unexplained(scene: Scene) -> None:
+    rows = findings(analyze(_thinned(scene), strict=False))
+    assert {row.kind for row in rows if row.time_ns > 100_000_000} == {"unexplained"}
+
+
+def test_a_finding_counts_a_flow_once_however_many_causes_it_joins(scene: Scene) -> None:
+    analysis = analyze(_thinned(scene), strict=False)
+    causes = {stall.cause for stall in analysis[0].stalls} - {Cause.HANDSHAKE}
+    [told] = [row for row in findings(analysis) if row.kind == "unexplained"]
+    assert len(causes) > 1, causes
+    assert told.flows == 1

@@ -42,7 +42,7 @@ const MESSAGES: u64 = 3;
 /// Contribution of one flow to a finding.
 pub(super) struct Share<'a> {
     pub(super) kind: FindingKind,
-    /// The cause that owns the time, if a cause does.
+    /// The cause that owns the time, if a cause does; of several, one that owns the most.
     pub(super) cause: Option<Cause>,
     /// The end whose data waited; of a reset, its sender.
     pub(super) side: End,
@@ -61,6 +61,17 @@ impl<'a> Share<'a> {
     /// Sum of the own lengths of the share's waits.
     pub(super) fn weight(&self) -> i64 {
         self.stalls.iter().map(|stall| weight(stall)).sum()
+    }
+
+    /// Takes in another share of the same kind and side.
+    fn join(&mut self, other: Share<'a>) {
+        if other.time > self.time {
+            self.cause = other.cause;
+        }
+        self.time += other.time;
+        self.recoverable += other.recoverable;
+        self.stalls.extend(other.stalls);
+        self.stalls.sort_by_key(|stall| stall.number);
     }
 
     /// From the start of the first wait to the end of the last; without waits from the flow's start to its end.
@@ -88,6 +99,7 @@ pub(super) fn shares(row: &FlowRow) -> Vec<Share<'_>> {
     for (cause, time) in row.time_ns.of_causes().filter(|(cause, _)| *cause != Cause::Handshake) {
         of_cause(row, cause, time, &mut shares);
     }
+    let mut shares = joined(shares);
     if let Some(time) = round_trips(row) {
         shares.push(Share::of(FindingKind::RoundTrips, End::Client, time));
     }
@@ -110,6 +122,18 @@ pub(super) fn shares(row: &FlowRow) -> Vec<Share<'_>> {
         shares.push(Share::of(FindingKind::Reset, side, Nanos::ZERO));
     }
     shares
+}
+
+/// Joins the shares of one finding, where several causes have the same kind: a flow counts once in each finding.
+fn joined(shares: Vec<Share<'_>>) -> Vec<Share<'_>> {
+    let mut joined: Vec<Share<'_>> = Vec::with_capacity(shares.len());
+    for share in shares {
+        match joined.iter_mut().find(|known| known.kind == share.kind && known.side == share.side) {
+            Some(known) => known.join(share),
+            None => joined.push(share),
+        }
+    }
+    joined
 }
 
 fn handshake<'a>(row: &'a FlowRow, shares: &mut Vec<Share<'a>>) {
