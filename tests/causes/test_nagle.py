@@ -178,3 +178,20 @@ def test_a_write_whose_end_left_rests_without_nagle(scene: Scene, tap: Tap) -> N
     scene.request()
     scene.server_writes(*((150.0 * i, 9_000) for i in range(9)), nodelay=True, tso=1, delayed_ack_ms=200)
     assert scene.lost_ms("server", tap)["nagle"] == 0
+
+
+@look_alike
+def test_an_ack_that_the_capture_lacks_is_not_the_next_one(scene: Scene) -> None:
+    """The captures of some tools leave bare ACKs out; the next answer acknowledges the data that ended the silence."""
+    scene.handshake(rtt_ms=0.2)
+    for _ in range(3):
+        scene.server_sends(53)
+        scene.client_sends(41)
+    scene.server_sends(63)
+    scene.wait_ms(40)
+    scene.client_acks()
+    lacking = len(scene.packets("server"))
+    scene.wait_ms(3_000)
+    scene.server_sends(53)
+    scene.client_sends(41)
+    assert "nagle" not in causes(scene, "server", drop=[lacking])

@@ -115,3 +115,14 @@ def test_a_handful_of_even_pauses_is_not_surely_paced(scene: Scene) -> None:
     scene.download(10 * 1_448 + 8 * 1_448, pace=1_448 / 0.030)
     sure = [row for row in scene.flow("server")["stalls"] if row["cause"] == "pacing" and row["confidence"] >= 0.8]
     assert not sure
+
+
+@look_alike
+@pytest.mark.parametrize("size", [1_448, 1_000])
+def test_segments_that_each_end_a_write_are_written_at_that_pace(scene: Scene, size: int) -> None:
+    """A slow host computes each piece before it writes it; the pieces take about equally long."""
+    scene.handshake(rtt_ms=100)
+    scene.request()
+    times = [(0.0, size)] + [(40.0 * number + 2.0 * (number * 7 % 3 - 1), size) for number in range(1, 40)]
+    scene.server_writes(*times, tso=1, nodelay=True)
+    assert "pacing" not in causes(scene)

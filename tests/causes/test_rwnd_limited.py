@@ -114,3 +114,20 @@ def test_a_short_segment_that_leaves_room_in_the_window_did_not_wait_for_the_win
     scene.client_acks(window=1_200)
     scene.server_sends(900)
     assert "rwnd-limited" not in causes(scene, "server")
+
+
+@near_miss
+def test_a_window_that_shrinks_when_all_was_said_and_acknowledged_is_waited_for_by_nobody(scene: Scene) -> None:
+    """The window of the FIN holds no segment; the client, whose request was answered, resets."""
+    scene.handshake(rtt_ms=20, client_scale=None, server_scale=None, server_window=8_192)
+    scene.request(72)
+    scene.server_sends(544)
+    scene.client_acks()
+    scene.wait_ms(8_000)
+    scene.server.window = 114
+    scene.server_closes()
+    scene.client_acks()
+    scene.client_closes()
+    scene.client_resets()
+    scene.server_acks()
+    assert causes(scene, "client", sender="client") == []

@@ -1,7 +1,6 @@
 """Each kind of finding is told from the others, with its time, and think time never leads."""
 
 import itertools
-import json
 from collections.abc import Callable
 from pathlib import Path
 

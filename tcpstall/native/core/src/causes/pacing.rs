@@ -3,8 +3,8 @@
 //! Rule      the pause follows a full segment, no ACK or payload of the peer ends it, and bytes ÷ time make the same rate (± 15 %) over
 //!           at least {pace_agreement} of the sender's pauses and {pace_share} of them; or over the many spacings of the burst before it that were too short to be pauses.
 //!           With nothing left in flight what left before the last clump must not have left three times as fast,
-//!           and the bursts on both sides must not both end with PSH. Not where silences have one length, however much was sent
-//!           before them: that is an application's beat
+//!           and the bursts on both sides must not both end with PSH; segments that all carry it are writes, whatever is in
+//!           flight. Not where silences have one length, however much was sent before them: that is an application's beat
 //! Evidence  `burst_bytes`, the pause's length
 //! Source    Linux SO_MAX_PACING_RATE, sch_fq, `tcp_internal_pacing`; BBR
 //! Abstains  too few pauses to see a rate: then it says no
@@ -28,16 +28,16 @@ const KEPT: u32 = 16;
 
 fn judge(pause: &Pause, limits: &Limits) -> Verdict {
     let context = &pause.context;
+    if pause.before.pushed && pause.after.pushed && (pause.left_in_flight == 0 || are_writes(pause)) {
+        // A host that cuts a pace from a longer write marks only the write's last segment (RFC 9293 §3.9.1.2).
+        return Verdict::No;
+    }
     // Pauses this even leave no room for jitter: any variation lies in the delay of the sender after an ACK.
     let at_once = pause.after_ack().is_some_and(|span| span <= pause.tolerance() - pause.jitter);
     if context.kept_pace >= KEPT && !at_once && !pause.released_unseen() {
         return yes("", 0.8);
     }
     if context.beat {
-        return Verdict::No;
-    }
-    if pause.left_in_flight == 0 && pause.before.pushed && pause.after.pushed {
-        // A host that cuts a pace from a longer write marks only the write's last segment (RFC 9293 §3.9.1.2).
         return Verdict::No;
     }
     // Without a known MSS a chunk of the application's data looks like a full segment.
@@ -57,6 +57,15 @@ fn judge(pause: &Pause, limits: &Limits) -> Verdict {
         (true, true) => yes("", if alone { 0.9 } else { 0.85 }),
         (true, false) => yes("", 0.75),
     }
+}
+
+/// Each segment on both sides carried PSH. With several segments to a mark it may be that of a larger write, or of half
+/// the window (Linux `forced_push`).
+fn are_writes(pause: &Pause) -> bool {
+    let mss = u64::from(pause.mss);
+    [&pause.before, &pause.after]
+        .iter()
+        .all(|burst| u64::from(burst.pushes) == burst.frames && burst.bytes <= burst.frames * mss)
 }
 
 /// The sender, or something that looks like it, spaced its segments out.

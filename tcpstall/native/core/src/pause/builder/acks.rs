@@ -3,6 +3,7 @@
 use super::{Builder, Idle};
 use crate::flow::{Acked, Half};
 use crate::pause::bottleneck::Bottleneck;
+use crate::pause::evidence::Pause;
 use crate::pause::open::{Beginning, Train};
 use crate::sender::{Cwnd, timers};
 use crate::time::Nanos;
@@ -209,8 +210,9 @@ impl Builder {
     /// Moves an ACK that was stored after the data that it released into the pause that this data ended.
     fn heard_late(&mut self, acked: &Acked) {
         let first = self.open.acks == 0 && acked.bytes > 0;
-        let last =
-            self.pauses.last_mut().filter(|pause| first && pause.unseen.heard && acked.time - pause.end < REORDERING);
+        // An ACK of the data that ended the pause came after it: the one that the sender had heard is not in the capture.
+        let is_it = |pause: &Pause| acked.bytes <= pause.left_in_flight && acked.time - pause.end < REORDERING;
+        let last = self.pauses.last_mut().filter(|pause| first && pause.unseen.heard && is_it(pause));
         if let Some(pause) = last {
             pause.unseen.heard = false;
             pause.acks += 1;
