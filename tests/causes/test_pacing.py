@@ -126,3 +126,13 @@ def test_segments_that_each_end_a_write_are_written_at_that_pace(scene: Scene, s
     times = [(0.0, size)] + [(40.0 * number + 2.0 * (number * 7 % 3 - 1), size) for number in range(1, 40)]
     scene.server_writes(*times, tso=1, nodelay=True)
     assert "pacing" not in causes(scene)
+
+
+@near_miss
+def test_bursts_of_four_segments_far_apart_are_never_surely_a_pace(scene: Scene) -> None:
+    """A kernel that paces so slowly sends two segments at a time (Linux `tcp_tso_autosize`)."""
+    scene.handshake(rtt_ms=80)
+    scene.request()
+    scene.server_writes(*((70.0 * i, 4 * 1_448) for i in range(16)))
+    paces = [stall for stall in scene.flow("server")["stalls"] if stall["cause"] == "pacing"]
+    assert paces and all(stall["confidence"] < 0.8 for stall in paces)

@@ -125,3 +125,17 @@ def test_what_stands_after_a_first_write_that_exceeded_the_buffer_is_no_lowered_
     time_ns = tcpstall.analyze(FIXTURES / "pairs" / situation / "before.pcap.gz").time_ns()
 
     assert time_ns[Cause.SNDBUF_LIMITED] > 2 * time_ns[Cause.CWND_LIMITED]
+
+
+@near_miss
+def test_a_first_flight_that_no_initial_window_has_and_the_next_ones_do_not_reach_is_no_sure_window(
+    scene: Scene,
+) -> None:
+    scene.handshake(rtt_ms=40)
+    scene.request()
+    for flight in (16, 9, 9, 9):
+        for _ in range(flight):
+            scene.server_sends(1_448)
+        scene.client_acks()
+    windows = [stall for stall in scene.flow("server")["stalls"] if stall["cause"] == "cwnd-limited"]
+    assert [stall["confidence"] for stall in windows] == [pytest.approx(0.7)]

@@ -149,6 +149,10 @@ fn by_model(pause: &Pause, limits: &Limits) -> Verdict {
     let confidence = if detail == details::CONGESTION_AVOIDANCE { confidence.min(0.85) } else { confidence };
     // More was sent than the modelled window holds, so the model is of another sender.
     let confidence = if pause.segments_held > pause.cwnd { confidence.min(0.75) } else { confidence };
+    // In slow start no flight is smaller than the first: another limit than an unusually large initial window held both.
+    let first = pause.phase == CongestionPhase::Initial && pause.segments_held > INITIAL_WINDOW;
+    let shrank = pause.context.next_flight.is_some_and(|next| next < pause.flight_at_start);
+    let confidence = if first && shrank { confidence.min(0.7) } else { confidence };
     // A window counted in segments ends with a whole one.
     let confidence = if pause.short_segment_out { confidence.min(0.75) } else { confidence };
     // Slow start and the climb back after an idle period look alike.

@@ -14,6 +14,7 @@ use super::cause::Cause;
 use super::limits::Limits;
 use super::rule::{Rule, Verdict, yes};
 use crate::pause::Pause;
+use crate::time::Nanos;
 
 pub(super) const RULE: Rule = Rule { cause: Cause::Pacing, judge };
 
@@ -22,6 +23,11 @@ const CLOCKED: f64 = 0.7;
 
 /// Other pauses of the same rate that are no accident.
 const MANY: u32 = 8;
+
+/// Segments of the largest burst of a slow pace.
+const MOST: u64 = 2;
+/// Pause from which a pace is slow: far above the millisecond whose data a faster pace sends at once.
+const A_BURST: Nanos = Nanos::from_millis(10);
 
 /// Even pauses in a row that are no accident.
 const KEPT: u32 = 16;
@@ -54,6 +60,11 @@ fn judge(pause: &Pause, limits: &Limits) -> Verdict {
         (false, _) => Verdict::No,
         // A writer's few even pauses may be chance, and writes of less than a segment fill segments up at an even rate.
         (true, true) if context.pace_agreement < MANY || context.small_writes => yes("", 0.75),
+        // A kernel that paces this slowly sends smaller bursts (Linux `tcp_tso_autosize`: a millisecond's data, two segments
+        // at least): larger ones may be an application's writes.
+        (true, true) if pause.before.clump.bytes > MOST * u64::from(pause.mss) && pause.duration() > A_BURST => {
+            yes("", 0.75)
+        }
         (true, true) => yes("", if alone { 0.9 } else { 0.85 }),
         (true, false) => yes("", 0.75),
     }
