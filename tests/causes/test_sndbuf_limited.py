@@ -128,7 +128,7 @@ def test_what_stands_after_a_first_write_that_exceeded_the_buffer_is_no_lowered_
 
 
 @near_miss
-def test_a_first_flight_that_no_initial_window_has_and_the_next_ones_do_not_reach_is_no_sure_window(
+def test_a_first_flight_above_any_initial_window_and_above_the_next_is_no_sure_window(
     scene: Scene,
 ) -> None:
     scene.handshake(rtt_ms=40)
