@@ -22,8 +22,9 @@ if TYPE_CHECKING:
 
 __all__ = ["BESIDE", "COUNTS", "REPLACES", "SMALL_BYTES", "Gone", "Parts", "connected"]
 
-_ROWS = 100_000
-"""Rows gathered before they are written: a row group of Parquet, about 100 MB of flows."""
+_GATHERED_BYTES = 100_000_000
+"""Memory of the rows gathered before they are written: about 90,000 flows, or 50,000 with a wait and a request each.
+Fewer would make parts that are merged, and so written twice, at the end of the scan."""
 
 _ROW_GROUP = {"flows": 30_720}
 """Rows of a group where they are wide: DuckDB's own 122,880 flows take more memory than a scan has, and writing them
@@ -93,7 +94,7 @@ class Parts:
         Raises CannotWrite.
         """
         self._gathered.add(report, scan, names)
-        if len(self._gathered) >= _ROWS:
+        if self._gathered.nbytes >= _GATHERED_BYTES:
             self._write()
 
     def finish(self) -> list[Part]:
@@ -182,14 +183,11 @@ class Parts:
         for name, rows in self._gathered.take():
             if len(rows):
                 self._rows.register("gathered", rows)
-                self._written.extend(self._by_day(name))
+                self._written.extend(self._by_day(name, rows.days()))
                 self._rows.unregister("gathered")
 
-    def _by_day(self, table: str) -> Iterator[Part]:
-        days = self._rows.execute(
-            f"SELECT start_ns // {_DAY_NS} AS day, count(*), min(start_ns), max(start_ns) "
-            "FROM gathered GROUP BY day ORDER BY count(*) DESC"
-        ).fetchall()
+    def _by_day(self, table: str, counted: Sequence[tuple[int, int, int, int]]) -> Iterator[Part]:
+        days = sorted(counted, key=lambda day: day[1], reverse=True)
         kept, others = days[:_DAYS], days[_DAYS:]
         for number, (day, count, least, greatest) in enumerate(kept):
             which = f"start_ns // {_DAY_NS} = {day}"
@@ -198,7 +196,7 @@ class Parts:
                 count += sum(other[1] for other in others)
                 least = min(least, *(other[2] for other in others))
                 greatest = max(greatest, *(other[3] for other in others))
-            query = f"FROM gathered WHERE {which}"
+            query = f"FROM gathered WHERE {which}" if len(days) > 1 else "FROM gathered"
             yield self._copied(table, query, f"{table}/day={_date(day)}", count, least, greatest)
 
     def _copied(

@@ -27,6 +27,7 @@ pub(crate) struct Gathered {
 #[derive(Default)]
 struct Rows {
     whole: Vec<RecordBatch>,
+    whole_bytes: usize,
     begun: Columns,
 }
 
@@ -49,7 +50,9 @@ impl Rows {
     }
 
     fn close(&mut self) -> PyResult<()> {
-        self.whole.push(batch(&take(&mut self.begun))?);
+        let batch = batch(&take(&mut self.begun))?;
+        self.whole_bytes += batch.get_array_memory_size();
+        self.whole.push(batch);
         Ok(())
     }
 
@@ -71,6 +74,12 @@ impl Gathered {
 
     fn __len__(&self) -> usize {
         self.flows.len() + self.stalls.len() + self.exchanges.len() + self.findings.len()
+    }
+
+    /// Memory of the rows, but for those of batches that are not full yet.
+    #[getter]
+    fn nbytes(&self) -> usize {
+        [&self.flows, &self.stalls, &self.exchanges, &self.findings].iter().map(|rows| rows.whole_bytes).sum()
     }
 
     fn add(&mut self, report: &Report, scan: &str, captures: Vec<String>) -> PyResult<()> {

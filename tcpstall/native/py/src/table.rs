@@ -1,5 +1,6 @@
 //! Hands columns to Python: as an Arrow stream without a copy, as lists, or as raw integers.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use arrow_array::cast::AsArray;
@@ -14,6 +15,8 @@ use pyo3::exceptions::{PyKeyError, PyRuntimeError, PyTypeError};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyCapsule, PyList};
 use tcpstall_core::results::columns::{Column, Columns, Values};
+
+const DAY_NS: i64 = 86_400_000_000_000;
 
 /// Columns of equal length, in batches of rows.
 #[pyclass(frozen, module = "tcpstall._core")]
@@ -54,7 +57,7 @@ fn arrow_column(column: &Column) -> (Field, ArrayRef) {
         Values::Integers(values) => Arc::new(values.iter().copied().collect::<Int64Array>()),
         Values::Reals(values) => Arc::new(values.iter().copied().collect::<Float64Array>()),
         Values::Flags(values) => Arc::new(BooleanArray::from(values.clone())),
-        Values::Texts(values) => Arc::new(values.iter().map(Option::as_deref).collect::<StringArray>()),
+        Values::Texts(values) => Arc::new(values.iter().collect::<StringArray>()),
     };
     (Field::new(&column.name, array.data_type().clone(), true), array)
 }
@@ -94,6 +97,25 @@ impl Table {
             bytes.extend(values.iter().flat_map(|value| value.unwrap_or(i64::MIN).to_ne_bytes()));
         }
         Ok(PyBytes::new(py, &bytes))
+    }
+
+    /// Counts the rows of each UTC day of `start_ns`: (day since 1970, rows, least, greatest), ordered by day.
+    ///
+    /// An Arrow stream cannot leave out columns: to ask DuckDB instead would convert all of them.
+    fn days(&self) -> PyResult<Vec<(i64, usize, i64, i64)>> {
+        let mut days: BTreeMap<i64, (usize, i64, i64)> = BTreeMap::new();
+        for array in self.find("start_ns")? {
+            let values = array
+                .as_primitive_opt::<Int64Type>()
+                .ok_or_else(|| PyTypeError::new_err("start_ns holds no integers"))?;
+            for start_ns in values.iter().flatten() {
+                let (rows, least, greatest) = days.entry(start_ns / DAY_NS).or_insert((0, start_ns, start_ns));
+                *rows += 1;
+                *least = start_ns.min(*least);
+                *greatest = start_ns.max(*greatest);
+            }
+        }
+        Ok(days.into_iter().map(|(day, (rows, least, greatest))| (day, rows, least, greatest)).collect())
     }
 
     fn __arrow_c_schema__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyCapsule>> {

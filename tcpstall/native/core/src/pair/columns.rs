@@ -8,10 +8,7 @@ fn integers<R>(name: &str, rows: &[R], value: impl Fn(&R) -> Option<i64>) -> Col
 }
 
 fn texts<R>(name: &str, rows: &[R], value: impl Fn(&R) -> &'static str) -> Column {
-    Column {
-        name: name.to_owned(),
-        values: Values::Texts(rows.iter().map(|row| Some(value(row).to_owned())).collect()),
-    }
+    Column { name: name.to_owned(), values: Values::Texts(rows.iter().map(|row| Some(value(row))).collect()) }
 }
 
 fn number(packet: Option<u64>) -> Option<i64> {

@@ -2,6 +2,7 @@
 
 use super::ledger::Owner;
 use super::rows::{BurstRow, DirectionRow, FlowNames, FlowRow, StallRow};
+use super::texts::Texts;
 use super::trust::ScaleKnown;
 use crate::exchange::{Exchange, Phase};
 use crate::flow::End;
@@ -18,7 +19,7 @@ pub enum Values {
     /// True or false.
     Flags(Vec<Option<bool>>),
     /// Text.
-    Texts(Vec<Option<String>>),
+    Texts(Texts),
 }
 
 impl Values {
@@ -43,7 +44,7 @@ impl Values {
             (Values::Integers(values), Values::Integers(mut further)) => values.append(&mut further),
             (Values::Reals(values), Values::Reals(mut further)) => values.append(&mut further),
             (Values::Flags(values), Values::Flags(mut further)) => values.append(&mut further),
-            (Values::Texts(values), Values::Texts(mut further)) => values.append(&mut further),
+            (Values::Texts(values), Values::Texts(further)) => values.append(&further),
             (values, further) => debug_assert!(further.is_empty(), "{values:?} is of another kind"),
         }
     }
@@ -77,8 +78,26 @@ pub(super) fn known_flags<R>(name: &str, rows: &[R], value: impl Fn(&R) -> Optio
     Column { name: name.to_owned(), values: Values::Flags(rows.iter().map(value).collect()) }
 }
 
-pub(super) fn texts<R>(name: &str, rows: &[R], value: impl Fn(&R) -> Option<String>) -> Column {
+pub(super) fn texts<'r, R, T: AsRef<str>>(name: &str, rows: &'r [R], value: impl Fn(&'r R) -> Option<T>) -> Column {
     Column { name: name.to_owned(), values: Values::Texts(rows.iter().map(value).collect()) }
+}
+
+/// Addresses as text. Neighbouring rows are often of one address: it is written once.
+pub(super) fn addresses<R, A: Copy + PartialEq + ToString>(
+    name: &str,
+    rows: &[R],
+    address: impl Fn(&R) -> A,
+) -> Column {
+    let mut written: Option<(A, String)> = None;
+    let mut all = Texts::default();
+    for row in rows {
+        let this = address(row);
+        if written.as_ref().is_none_or(|(before, _)| *before != this) {
+            written = Some((this, this.to_string()));
+        }
+        all.push(written.as_ref().map(|(_, text)| text));
+    }
+    Column { name: name.to_owned(), values: Values::Texts(all) }
 }
 
 pub(super) fn signed(value: u64) -> Option<i64> {
@@ -94,12 +113,12 @@ pub fn flows(rows: &[FlowRow]) -> Columns {
     let mut columns = vec![
         integers("flow", rows, |row| signed(row.id)),
         integers("capture", rows, |row| Some(i64::from(row.capture))),
-        texts("client_address", rows, |row| Some(row.client.address.to_string())),
+        addresses("client_address", rows, |row| row.client.address),
         integers("client_port", rows, |row| Some(i64::from(row.client.port))),
-        texts("server_address", rows, |row| Some(row.server.address.to_string())),
+        addresses("server_address", rows, |row| row.server.address),
         integers("server_port", rows, |row| Some(i64::from(row.server.port))),
         texts("tunnel", rows, |row| row.tunnel.as_ref().map(ToString::to_string)),
-        texts("label", rows, |row| row.label.clone()),
+        texts("label", rows, |row| row.label.as_deref()),
         texts("server_name", rows, |row| named(row, |names| &names.server_name)),
         texts("http_host", rows, |row| named(row, |names| &names.http_host)),
         texts("http_method", rows, |row| named(row, |names| &names.http_method)),
@@ -108,8 +127,8 @@ pub fn flows(rows: &[FlowRow]) -> Columns {
         integers("end_ns", rows, |row| Some(row.end_ns.0)),
         integers("duration_ns", rows, |row| Some((row.end_ns - row.start_ns).0)),
         integers("segments", rows, |row| signed(row.segments)),
-        texts("state", rows, |row| Some(row.state.to_owned())),
-        texts("vantage_side", rows, |row| Some(row.vantage.side.to_owned())),
+        texts("state", rows, |row| Some(row.state)),
+        texts("vantage_side", rows, |row| Some(row.vantage.side)),
         reals("vantage_confidence", rows, |row| Some(f64::from(row.vantage.confidence))),
         integers("base_rtt_ns", rows, |row| row.base_rtt_ns.map(|span| span.0)),
         flags("handshake_complete", rows, |row| row.handshake.complete),
@@ -117,7 +136,7 @@ pub fn flows(rows: &[FlowRow]) -> Columns {
         integers("stalls", rows, |row| Some(row.stalls.len() as i64)),
         integers("lost_ns", rows, |row| Some(row.lost().0)),
         integers("exchanges", rows, |row| signed(row.connection.exchanges)),
-        texts("closed_by", rows, |row| row.connection.closed_by.map(|end| end.name().to_owned())),
+        texts("closed_by", rows, |row| row.connection.closed_by.map(|end| end.name())),
         integers("idle_before_close_ns", rows, |row| row.connection.idle_before_close_ns.map(|span| span.0)),
         integers("rtt_spikes", rows, |row| signed(row.rtt_spikes.len() as u64 + row.rtt_spikes_dropped)),
         flags("at_end", rows, |row| row.at_end),
@@ -133,16 +152,16 @@ pub fn flows(rows: &[FlowRow]) -> Columns {
 }
 
 /// One of the names that a flow carries.
-pub(super) fn named(row: &FlowRow, of: impl Fn(&FlowNames) -> &Option<String>) -> Option<String> {
-    row.names.as_ref().and_then(|names| of(names).clone())
+pub(super) fn named<'r>(row: &'r FlowRow, of: impl Fn(&'r FlowNames) -> &'r Option<String>) -> Option<&'r str> {
+    row.names.as_ref().and_then(|names| of(names).as_deref())
 }
 
 fn trust(rows: &[FlowRow]) -> [Column; 12] {
     let known = |scale: ScaleKnown| Some(scale.name().to_owned());
     [
-        texts("trust_level", rows, |row| Some(row.trust.level.name().to_owned())),
+        texts("trust_level", rows, |row| Some(row.trust.level.name())),
         texts("trust_reasons", rows, |row| Some(row.trust.reasons.join(" "))),
-        texts("trust_handshake", rows, |row| Some(row.trust.handshake.to_owned())),
+        texts("trust_handshake", rows, |row| Some(row.trust.handshake)),
         texts("trust_client_window_scale", rows, |row| known(row.trust.window_scale.client)),
         texts("trust_server_window_scale", rows, |row| known(row.trust.window_scale.server)),
         integers("trust_client_offloaded_frames", rows, |row| signed(row.trust.offloaded_frames.client)),
@@ -193,7 +212,7 @@ pub fn bursts(rows: &[FlowRow]) -> Columns {
         rows.iter().flat_map(|flow| flow.bursts.iter().flatten().map(move |burst| (flow.id, burst))).collect();
     vec![
         integers("flow", &all, |row| signed(row.0)),
-        texts("sender", &all, |row| Some(row.1.sender.name().to_owned())),
+        texts("sender", &all, |row| Some(row.1.sender.name())),
         integers("start_ns", &all, |row| Some(row.1.start_ns.0)),
         integers("end_ns", &all, |row| Some(row.1.end_ns.0)),
         integers("bytes", &all, |row| signed(row.1.bytes)),
@@ -210,13 +229,13 @@ pub fn stalls(rows: &[FlowRow]) -> Columns {
     vec![
         integers("flow", &all, |row| signed(row.0)),
         integers("stall", &all, |row| signed(row.1.number)),
-        texts("sender", &all, |row| Some(row.1.sender.name().to_owned())),
+        texts("sender", &all, |row| Some(row.1.sender.name())),
         integers("start_ns", &all, |row| Some(row.1.start_ns.0)),
         integers("end_ns", &all, |row| Some(row.1.end_ns.0)),
         integers("duration_ns", &all, |row| Some(row.1.duration_ns.0)),
         flags("ended", &all, |row| row.1.ended),
-        texts("cause", &all, |row| Some(row.1.cause.name().to_owned())),
-        texts("detail", &all, |row| Some(row.1.detail.to_owned()).filter(|detail| !detail.is_empty())),
+        texts("cause", &all, |row| Some(row.1.cause.name())),
+        texts("detail", &all, |row| Some(row.1.detail).filter(|detail| !detail.is_empty())),
         reals("confidence", &all, |row| Some(f64::from(row.1.confidence))),
         texts("also", &all, |row| Some(also(row))),
         texts("missing", &all, |row| Some(row.1.missing.join("; "))),
@@ -239,7 +258,7 @@ pub fn stalls(rows: &[FlowRow]) -> Columns {
         integers("extra_round_trips", &all, |row| row.1.evidence.extra_round_trips.and_then(signed)),
         integers("base_rtt_ns", &all, |row| row.1.round_trip.base_rtt_ns.map(|span| span.0)),
         integers("excess_ns", &all, |row| row.1.round_trip.excess_ns.map(|span| span.0)),
-        texts("excess_owner", &all, |row| row.1.round_trip.excess_owner.map(|owner| owner.name().to_owned())),
+        texts("excess_owner", &all, |row| row.1.round_trip.excess_owner.map(|owner| owner.name())),
         integers("timeouts", &all, |row| row.1.evidence.repair.timeouts.and_then(signed)),
         integers("needless_retransmissions", &all, |row| {
             row.1.evidence.repair.needless_retransmissions.and_then(signed)
@@ -254,7 +273,7 @@ pub fn exchanges(rows: &[FlowRow]) -> Columns {
         rows.iter().flat_map(|flow| flow.exchanges.iter().flatten().map(move |exchange| (flow.id, exchange))).collect();
     let mut columns = vec![
         integers("flow", &all, |row| signed(row.0)),
-        texts("requester", &all, |row| Some(row.1.requester.name().to_owned())),
+        texts("requester", &all, |row| Some(row.1.requester.name())),
         integers("start_ns", &all, |row| Some(row.1.start_ns.0)),
         integers("end_ns", &all, |row| Some(row.1.end_ns.0)),
         integers("latency_ns", &all, |row| Some(row.1.latency_ns.0)),
@@ -280,9 +299,9 @@ pub fn segments(rows: &[Segment]) -> Columns {
     vec![
         integers("packet", rows, |row| signed(row.packet.0)),
         integers("time_ns", rows, |row| Some(row.time.0)),
-        texts("source", rows, |row| Some(row.source.address.to_string())),
+        addresses("source", rows, |row| row.source.address),
         integers("source_port", rows, |row| Some(i64::from(row.source.port))),
-        texts("destination", rows, |row| Some(row.destination.address.to_string())),
+        addresses("destination", rows, |row| row.destination.address),
         integers("destination_port", rows, |row| Some(i64::from(row.destination.port))),
         integers("seq", rows, |row| Some(i64::from(row.seq.0))),
         integers("ack", rows, |row| Some(i64::from(row.ack.0))),
@@ -334,8 +353,8 @@ pub fn samples(rows: &[Sample]) -> Columns {
     vec![
         integers("time_ns", rows, |row| Some(row.time_ns)),
         integers("packet", rows, |row| signed(row.packet)),
-        texts("sender", rows, |row| Some(row.sender.name().to_owned())),
-        texts("kind", rows, |row| Some(row.kind.to_owned())),
+        texts("sender", rows, |row| Some(row.sender.name())),
+        texts("kind", rows, |row| Some(row.kind)),
         integers("seq", rows, |row| Some(row.seq)),
         integers("bytes", rows, |row| Some(row.bytes)),
         integers("ack", rows, |row| row.ack),

@@ -28,6 +28,7 @@ pub mod sums;
 mod sweep;
 mod swing;
 pub mod syn;
+pub mod texts;
 pub mod top_flows;
 pub mod totals;
 pub mod trust;

@@ -1,6 +1,6 @@
 //! Rows in a store of many captures: each names its scan, its capture and its flow.
 
-use super::columns::{self, Column, Columns, flags, integers, signed, texts};
+use super::columns::{self, Column, Columns, addresses, flags, integers, signed, texts};
 use super::findings;
 use super::rows::FlowRow;
 
@@ -16,9 +16,9 @@ pub struct Origin<'a> {
 impl Origin<'_> {
     fn columns(&self, flows: &[&FlowRow]) -> [Column; 3] {
         [
-            texts("scan", flows, |_| Some(self.scan.to_owned())),
+            texts("scan", flows, |_| Some(self.scan)),
             integers("flow", flows, |flow| signed(flow.id)),
-            texts("capture", flows, |flow| self.captures.get(flow.capture as usize).cloned()),
+            texts("capture", flows, |flow| self.captures.get(flow.capture as usize)),
         ]
     }
 
@@ -49,11 +49,11 @@ impl Origin<'_> {
     /// Adds the columns of the flow to rows of which a flow has several; `flows` has the flow of each row.
     fn of_flows(&self, flows: &[&FlowRow], columns: Columns) -> Columns {
         let ends = [
-            texts("client_address", flows, |flow| Some(flow.client.address.to_string())),
+            addresses("client_address", flows, |flow| flow.client.address),
             integers("client_port", flows, |flow| Some(i64::from(flow.client.port))),
-            texts("server_address", flows, |flow| Some(flow.server.address.to_string())),
+            addresses("server_address", flows, |flow| flow.server.address),
             integers("server_port", flows, |flow| Some(i64::from(flow.server.port))),
-            texts("label", flows, |flow| flow.label.clone()),
+            texts("label", flows, |flow| flow.label.as_deref()),
             texts("server_name", flows, |flow| columns::named(flow, |names| &names.server_name)),
             texts("http_host", flows, |flow| columns::named(flow, |names| &names.http_host)),
             flags("at_end", flows, |flow| flow.at_end),

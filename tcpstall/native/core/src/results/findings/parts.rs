@@ -63,9 +63,9 @@ pub(in super::super) fn parts(rows: &[FlowRow]) -> Vec<Contribution<'_>> {
 /// Table with one part per row.
 pub(in super::super) fn columns(parts: &[Contribution<'_>]) -> [Column; 22] {
     [
-        texts("kind", parts, |part| Some(part.share.kind.name().to_owned())),
-        texts("side", parts, |part| Some(part.share.side.name().to_owned())),
-        texts("cause", parts, |part| part.share.cause.map(|cause| cause.name().to_owned())),
+        texts("kind", parts, |part| Some(part.share.kind.name())),
+        texts("side", parts, |part| Some(part.share.side.name())),
+        texts("cause", parts, |part| part.share.cause.map(|cause| cause.name())),
         texts("details", parts, |part| {
             let told = part.details().into_iter().map(|(detail, time)| format!("{detail}:{time}"));
             Some(told.collect::<Vec<_>>().join(" ")).filter(|told| !told.is_empty())
