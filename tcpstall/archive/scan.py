@@ -19,7 +19,7 @@ from tcpstall.archive.rescan import Again
 from tcpstall.archive.store import Commit, Store, Stream
 from tcpstall.archive.streams import Streams
 from tcpstall.archive.task import Done, Options
-from tcpstall.archive.upkeep import compacted, known_captures
+from tcpstall.archive.upkeep import committed, compacted, known_captures
 from tcpstall.archive.watch import complete
 from tcpstall.errors import CannotOpen, ExitCode
 
@@ -130,7 +130,7 @@ class _Scan:
         if news.skipped:
             self._all_there()
         if news.commit != Commit():
-            self._store.commit(news.commit if self._again is None else self._again.commit(news.commit))
+            committed(self._store, news.commit if self._again is None else self._again.commit(news.commit))
         self._summary.add(news)
         self._progress.done(news)
 

@@ -194,10 +194,13 @@ class Store:
         self._state.upto = number
         self.place.put(f"{COPY}/{names.entry(number)}", content)
 
-    def checkpoint(self, captures: Part | None, *, removed: Sequence[str] = (), spares: bool = True) -> None:
+    def checkpoint(
+        self, captures: Part | None, *, removed: Sequence[str] = (), spares: bool = True, amid: bool = False
+    ) -> None:
         """Puts what the journal says into the catalog; `captures` has all rows of that table, not those `removed`.
 
-        Unless it `spares` them, it deletes the parts that this and earlier commits have removed.
+        Unless it `spares` them, it deletes the parts that this and earlier commits have removed. `amid` a scan it
+        deletes none: workers have written some that are not committed yet.
         """
         state = self._state
         state.remove(removed)
@@ -216,7 +219,8 @@ class Store:
         state.absorbed = state.upto
         self._copy_captures()
         self.place.put(f"{COPY}/{CATALOG}", content)
-        self._sweep()
+        if not amid:
+            self._sweep()
 
     def forget(self, scans: frozenset[str], continued: frozenset[str]) -> None:
         """No part has rows of these any more: they need not be left out."""

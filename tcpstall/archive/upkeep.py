@@ -20,6 +20,7 @@ from tcpstall.errors import CannotOpen, CannotWrite, TcpstallError
 
 __all__ = [
     "MEMORY_BYTES",
+    "committed",
     "compacted",
     "held_captures",
     "held_rows",
@@ -34,6 +35,9 @@ MEMORY_BYTES = 200_000_000
 
 _MANY = 8
 """Least number of small parts of one day that are merged into one."""
+
+_RECENT = 100_000
+"""Most rows of captures in memory amid a scan, about 1.4 kB each, beside those of the latest commit."""
 
 _CAPTURES = {column.name: column.type for column in TABLES["captures"].columns}
 
@@ -121,6 +125,24 @@ def compacted(store: Store, *, spares: bool = True) -> None:
     _checkpoint(store, parts, rows, small, beside, spares=spares)
 
 
+def committed(store: Store, commit: Commit) -> None:
+    """Commits amid a scan; recent rows of captures are put into a part before they take much memory.
+
+    Rows that cannot stand beside older ones (see _can_add) stay in memory until the end of the scan.
+    """
+    new = store.recent("captures")
+    if commit.captures and len(new) >= _RECENT and _can_add(store, new):
+        rows = sorted(new, key=_in_order)
+        beside = [part.name for part in store.parts("captures")]
+        part = Parts(store.place, MEMORY_BYTES).rows("captures", rows, _CAPTURES, beside=beside)
+        store.checkpoint(part, amid=True)
+    store.commit(commit)
+
+
+def _in_order(row: Row) -> tuple[str, int]:
+    return row["name"], row["scanned_ns"]
+
+
 def _can_add(store: Store, new: Sequence[Row]) -> bool:
     """The new rows of captures can stand beside older ones: a copy's says what its original's does."""
     copies = any(row.get("scan") is None and row.get("fingerprint") is not None for row in new)
@@ -182,7 +204,7 @@ def _checkpoint(
     store: Store, parts: Parts, rows: list[Row], small: Sequence[Part], beside: Sequence[Part], *, spares: bool
 ) -> None:
     """With these rows of captures: all of them; or, with parts `beside`, new ones, in one part with the `small`."""
-    rows.sort(key=lambda row: (row["name"], row["scanned_ns"]))
+    rows.sort(key=_in_order)
     replaced = [part.name for part in small]
     new = parts.rows(
         "captures",

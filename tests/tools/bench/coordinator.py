@@ -20,8 +20,10 @@ from tcpstall.archive.columns import BY_DAY, CAPTURES, layout
 from tcpstall.archive.discovery import Input
 from tcpstall.archive.plan import planned
 from tcpstall.archive.store import Commit, Part, Store
+from tcpstall.archive.upkeep import committed
 
-SMALLER, LARGER = 100_000, 300_000
+SMALLER, LARGER = 300_000, 600_000
+"""Both beyond what the coordinator keeps of recent captures, whose memory does not grow from there on."""
 MEANT = 100_000_000
 A_FOLDER = 200
 A_COMMIT = 1_000
@@ -53,7 +55,7 @@ def commits(count: int) -> None:
     with tempfile.TemporaryDirectory() as folder, Store.writing(f"{folder}/store") as store:
         for first in range(0, count, A_COMMIT):
             parts = [part(table, first) for table in BY_DAY]
-            store.commit(Commit(parts=parts, captures=[row(number) for number in range(first, first + A_COMMIT)]))
+            committed(store, Commit(parts=parts, captures=[row(number) for number in range(first, first + A_COMMIT)]))
 
 
 def part(table: str, first: int) -> Part:
