@@ -250,3 +250,18 @@ def test_a_recovery_ends_at_the_recovery_point_and_what_follows_is_the_window_th
 def test_a_recovery_after_which_another_segment_is_missing_goes_on(scene: Scene) -> None:
     recovered(scene, lost_again=True)
     assert causes(scene, "server")[-1] == "retransmission"
+
+
+@look_alike
+@pytest.mark.parametrize("others", [0, 200])
+def test_a_host_that_counts_the_packets_of_all_its_connections_lost_none_in_a_silence(
+    scene: Scene, others: int
+) -> None:
+    """Windows counts so; the counter seems the connection's own until the host speaks to others."""
+    scene.handshake(rtt_ms=20)
+    for turn in range(8):
+        scene.wait_ms(15_000 if turn == 6 else 1)
+        scene.server.packets_sent += others if turn == 6 else 0
+        scene.server_sends(70)
+        scene.client_acks()
+    assert "retransmission" not in causes(scene, "client")

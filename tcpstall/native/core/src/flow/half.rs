@@ -32,6 +32,8 @@ const USUAL_MSS: u32 = 1448;
 /// Earliest retransmission by a timer: Linux's TCP_RTO_MIN = HZ/5 (a tail-loss probe sends the last segment, which
 /// nothing has overtaken).
 const SOONEST_TIMER: Nanos = Nanos::from_millis(200);
+/// Segments of a first window: RFC 6928 §2.
+const FIRST_WINDOW: u32 = 10;
 
 /// State of one direction. Positions are 64-bit offsets from the ISN.
 #[derive(Clone, Debug, Default, serde::Serialize, serde::Deserialize)]
@@ -311,7 +313,8 @@ impl Half {
         }
         let bytes = (end - start.max(self.snd_nxt)) as u32;
         let mut lost = self.ip_id.missing_before(segment);
-        if lost > 0 && self.unseen.is_empty() && self.sacked.is_empty() && self.is_burst(segment) {
+        let whole = self.unseen.is_empty() && self.sacked.is_empty();
+        if lost > 0 && whole && (self.is_burst(segment) || self.is_beyond_timeouts(segment, lost)) {
             self.ip_id.jumped();
             lost = 0;
         }
@@ -322,6 +325,13 @@ impl Half {
     fn is_burst(&self, segment: &Segment) -> bool {
         let rtt = self.srtt.unwrap_or_default().scaled(0.5);
         self.outstanding.newest().is_some_and(|newest| segment.time - newest < rtt)
+    }
+
+    /// More packets are missing before a short segment than a first window and the repetitions of a timer, each of whose
+    /// waits is twice as long as the one before (RFC 6928 §2, RFC 6298 §5.5).
+    fn is_beyond_timeouts(&self, segment: &Segment, lost: u32) -> bool {
+        let attempts = (self.ip_id.silence(segment).0 / SOONEST_TIMER.0 + 1).max(1).ilog2();
+        segment.payload < self.mss() && lost > FIRST_WINDOW + attempts
     }
 
     fn old(&mut self, segment: &Segment, start: i64, end: i64) -> Sending {

@@ -38,8 +38,12 @@ impl IpId {
     /// At least nine of ten recent packets had the expected IP-ID.
     pub fn counts(&self) -> bool {
         let expected = self.history.count_ones();
-        let single = u64::from(self.foreign) * 100 <= u64::from(self.expected);
-        expected >= 4 && 10 * expected >= 9 * u32::from(self.length) && single
+        expected >= 4 && 10 * expected >= 9 * u32::from(self.length) && !self.is_shared()
+    }
+
+    /// The counter counts packets of other connections too: more than one jump in a hundred is explained by no loss.
+    pub fn is_shared(&self) -> bool {
+        u64::from(self.foreign) * 100 > u64::from(self.expected)
     }
 
     /// True if a packet that brings nothing new is a copy: its IP-ID is no newer than the last by a trusted counter, or
@@ -73,10 +77,15 @@ impl IpId {
         segment.ip_id.is_some_and(|id| id != 0 && self.last.is_some_and(|(last, _)| last != id || moves))
     }
 
-    /// Takes in a jump of the counter between two packets of one burst with no data missing between them: the counter
-    /// counts other connections' packets too (one counter per host or destination).
+    /// Takes in a jump of the counter between two packets that no loss explains, with no data missing between them: the
+    /// counter counts other connections' packets too (one counter per host or destination).
     pub fn jumped(&mut self) {
         self.foreign += 1;
+    }
+
+    /// Time since the newest packet seen.
+    pub fn silence(&self, segment: &Segment) -> Nanos {
+        (segment.time - self.time).or_zero()
     }
 
     /// True if the packet was sent after the newest one seen; `None` where the counter is unreliable.

@@ -41,6 +41,9 @@ pub(super) fn arrange(
         if !pause.held_up {
             pause.moves_tap(half.vantage.at(pause.end).max(least).unwrap_or_default());
         }
+        if half.ip_id.is_shared() && pause.hole.is_none() {
+            pause.lost_before_tap = 0;
+        }
         pause.disorder = disorder;
         pause.flight_unknown |= half.never_seen / HARDLY_SEEN > half.bytes as i64;
         pause.jitter = half.vantage.jitter().max(disorder);
