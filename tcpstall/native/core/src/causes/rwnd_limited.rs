@@ -74,7 +74,8 @@ fn judge(pause: &Pause, _: &Limits) -> Verdict {
     let held = pause.room_held.unwrap_or(at_start);
     // No sender sends beyond the window: an ACK is stored too late in the capture.
     let room = if pause.disorder > Nanos::ZERO && at_start < 0 { held } else { at_start.min(held) };
-    // Nothing followed: a sender that had room when its last data was out had no more to send, however the window closed since.
+    // Nothing followed: a sender that had room when its last data was out had no more to send, however the window closed
+    // since.
     let room = if pause.ended || pause.left_in_flight > 0 { room } else { at_start };
     let went_on = !pause.ended || pause.released_by_ack() || pause.acks > 0 || pause.reopened.is_some();
     if room < pause.next_segment() && went_on {

@@ -330,7 +330,7 @@ impl Half {
     /// More packets are missing before a short segment than a first window and the repetitions of a timer, each of whose
     /// waits is twice as long as the one before (RFC 6928 §2, RFC 6298 §5.5).
     fn is_beyond_timeouts(&self, segment: &Segment, lost: u32) -> bool {
-        let attempts = (self.ip_id.silence(segment).0 / SOONEST_TIMER.0 + 1).max(1).ilog2();
+        let attempts = (self.ip_id.silence(segment).0 / SOONEST_TIMER.0 + 1).ilog2();
         segment.payload < self.mss() && lost > FIRST_WINDOW + attempts
     }
 

@@ -41,7 +41,7 @@ impl IpId {
         expected >= 4 && 10 * expected >= 9 * u32::from(self.length) && !self.is_shared()
     }
 
-    /// The counter counts packets of other connections too: more than one jump in a hundred is explained by no loss.
+    /// The counter counts packets of other connections too: for each hundred packets it jumps more than once without a loss.
     pub fn is_shared(&self) -> bool {
         u64::from(self.foreign) * 100 > u64::from(self.expected)
     }

@@ -42,7 +42,7 @@ const MESSAGES: u64 = 3;
 /// Contribution of one flow to a finding.
 pub(super) struct Share<'a> {
     pub(super) kind: FindingKind,
-    /// The cause that owns the time, if a cause does; of several, one that owns the most.
+    /// The cause that owns the time, if a cause does; of several, the first, or one that owns more than all before it.
     pub(super) cause: Option<Cause>,
     /// The end whose data waited; of a reset, its sender.
     pub(super) side: End,
@@ -66,7 +66,7 @@ impl<'a> Share<'a> {
     /// Takes in another share of the same kind and side.
     fn join(&mut self, other: Share<'a>) {
         if other.time > self.time {
-            self.cause = other.cause;
+            self.cause = other.cause.or(self.cause);
         }
         self.time += other.time;
         self.recoverable += other.recoverable;
@@ -99,17 +99,13 @@ pub(super) fn shares(row: &FlowRow) -> Vec<Share<'_>> {
     for (cause, time) in row.time_ns.of_causes().filter(|(cause, _)| *cause != Cause::Handshake) {
         of_cause(row, cause, time, &mut shares);
     }
-    let mut shares = joined(shares);
     if let Some(time) = round_trips(row) {
         shares.push(Share::of(FindingKind::RoundTrips, End::Client, time));
     }
     if let Some(kind) = rate(row) {
         let (side, sending) = (main_sender(row), row.time_ns.of(Owner::Sending));
         // A stall of the path and a path that set the rate without stalls are the same finding.
-        match shares.iter_mut().find(|share| share.kind == kind && share.side == side) {
-            Some(share) => share.time += sending,
-            None => shares.push(Share { recoverable: Nanos::ZERO, ..Share::of(kind, side, sending) }),
-        }
+        add(&mut shares, Share { recoverable: Nanos::ZERO, ..Share::of(kind, side, sending) });
     }
     // If there is no other finding, a repair is reported even if nobody waited for it.
     if shares.iter().all(|share| share.recoverable == Nanos::ZERO) {
@@ -124,16 +120,12 @@ pub(super) fn shares(row: &FlowRow) -> Vec<Share<'_>> {
     shares
 }
 
-/// Joins the shares of one finding, where several causes have the same kind: a flow counts once in each finding.
-fn joined(shares: Vec<Share<'_>>) -> Vec<Share<'_>> {
-    let mut joined: Vec<Share<'_>> = Vec::with_capacity(shares.len());
-    for share in shares {
-        match joined.iter_mut().find(|known| known.kind == share.kind && known.side == share.side) {
-            Some(known) => known.join(share),
-            None => joined.push(share),
-        }
+/// Adds a share, or joins it to the one of the same finding: a flow counts once in each finding, whatever causes it joins.
+fn add<'a>(shares: &mut Vec<Share<'a>>, share: Share<'a>) {
+    match shares.iter_mut().find(|known| known.kind == share.kind && known.side == share.side) {
+        Some(known) => known.join(share),
+        None => shares.push(share),
     }
-    joined
 }
 
 fn handshake<'a>(row: &'a FlowRow, shares: &mut Vec<Share<'a>>) {
@@ -180,14 +172,14 @@ fn of_cause<'a>(row: &'a FlowRow, cause: Cause, time: Nanos, shares: &mut Vec<Sh
     let all: i128 = parts.iter().map(|part| i128::from(part.weight())).sum();
     if all == 0 {
         let kind = if cause == Cause::AppLimited { FindingKind::Idle } else { of_transport(cause) };
-        shares.push(Share { cause: Some(cause), ..Share::of(kind, busiest(row, cause), time) });
+        add(shares, Share { cause: Some(cause), ..Share::of(kind, busiest(row, cause), time) });
         return;
     }
     for mut part in parts {
         part.cause = Some(cause);
         part.time = Nanos((i128::from(time.0) * i128::from(part.weight()) / all) as i64);
         part.recoverable = if part.kind.is_recoverable() { part.time } else { Nanos::ZERO };
-        shares.push(part);
+        add(shares, part);
     }
 }
 
