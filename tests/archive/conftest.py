@@ -133,11 +133,14 @@ def small_tasks(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def command(archive: Path, store: Path, *options: str) -> subprocess.Popen[bytes]:
-    """`tcpstall scan`, started in a process group of its own."""
+    """`tcpstall scan`, started in a process group of its own.
+
+    A signal may come between the opening of a file and its `with`, which Python can tell as ResourceWarning only.
+    """
     return subprocess.Popen(
         [sys.executable, "-m", "tcpstall", "scan", str(archive), "--store", str(store), *options],
         stderr=subprocess.PIPE,
-        env=environment(),
+        env=environment(PYTHONWARNINGS="error,ignore::ResourceWarning"),
         start_new_session=True,
     )
 
