@@ -265,3 +265,28 @@ def test_a_host_that_counts_the_packets_of_all_its_connections_lost_none_in_a_si
         scene.server_sends(70)
         scene.client_acks()
     assert "retransmission" not in causes(scene, "client")
+
+
+@look_alike
+@pytest.mark.parametrize("others", [1, 16])
+def test_each_timer_of_a_silence_sends_a_packet(scene: Scene, others: int) -> None:
+    """Seven timeouts of 220 ms, each twice as long as the one before, last 28 s and send seven packets."""
+    scene.handshake(rtt_ms=20)
+    for turn in range(8):
+        scene.wait_ms(127 * 220 if turn == 6 else 1)
+        scene.server.packets_sent += others if turn == 6 else 0
+        scene.server_sends(70)
+        scene.client_acks()
+    assert scene.lost_ms("server", "client").get("retransmission", 0) < 100
+
+
+@look_alike
+def test_data_that_answers_a_request_at_once_did_not_wait_for_a_timer(scene: Scene) -> None:
+    scene.handshake(rtt_ms=20)
+    for turn in range(8):
+        scene.wait_ms(31 * 220 if turn == 6 else 1)
+        scene.server.packets_sent += 5 if turn == 6 else 0
+        scene.client_sends(30)
+        scene.server_sends(70)
+        scene.client_acks()
+    assert "retransmission" not in causes(scene, "client")

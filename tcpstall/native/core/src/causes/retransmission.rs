@@ -139,7 +139,11 @@ fn lost_before_tap(pause: &Pause) -> Verdict {
     if pause.after.bytes > u64::from(pause.mss) && !clocked {
         return Verdict::No;
     }
-    match timers::expired(pause.srtt, pause.segments_at_start, waited) {
+    // Each timer sent a packet, besides the lost flight. A short segment was most likely all of it (RFC 896: a short
+    // segment is sent when nothing is outstanding).
+    let lost = pause.lost_before_tap;
+    let fired = if pause.after.first_frame < pause.mss { lost.saturating_sub(1).max(1)..=lost } else { 1..=lost };
+    match timers::expired(pause.srtt, pause.segments_at_start, waited, &fired) {
         Some(Expired::Probe) => yes(details::TAIL_LOSS, 0.8),
         Some(Expired::Timeout) => yes(details::TIMEOUT, 0.8),
         None => Verdict::No,

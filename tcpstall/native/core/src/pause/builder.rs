@@ -178,6 +178,11 @@ impl Builder {
         open.peer_packet = Some(segment.packet);
     }
 
+    /// When the peer's last payload since the last new data passed.
+    pub fn heard_peer(&self) -> Option<Nanos> {
+        self.open.peer_last
+    }
+
     /// Takes in payload that the peer repeated because the sender had not acknowledged it: only now may the sender have
     /// a complete request to answer (RFC 9293 §3.10.7.4: out-of-order data reaches no application).
     pub fn on_peer_repeat(&mut self, segment: &Segment) {

@@ -1,5 +1,7 @@
 //! Timers of a sending stack.
 
+use std::ops::RangeInclusive;
+
 use crate::time::Nanos;
 
 /// Linux's floor for the variance part of the retransmission timer: TCP_RTO_MIN = HZ/5. RFC 6298 §2.4 says 1 s; the kernel differs.
@@ -44,16 +46,17 @@ pub fn fires_at(sum: Nanos, timers: u32, waited: Nanos) -> bool {
     waited >= sum.scaled(0.98) && waited <= sum.scaled(SLACK) + late
 }
 
-/// The timer that ended a silence of `waited`, if one fits: a probe, a timeout, or a chain of timeouts that double (RFC
-/// 6298 §5.5), with or without a probe before it.
-pub fn expired(srtt: Option<Nanos>, segments_out: u32, waited: Nanos) -> Option<Expired> {
+/// The timer that ended a silence of `waited` in which `fired` timers may have expired, if one fits: a probe, a timeout,
+/// or a chain of timeouts that double (RFC 6298 §5.5), with or without a probe before it.
+pub fn expired(srtt: Option<Nanos>, segments_out: u32, waited: Nanos, fired: &RangeInclusive<u32>) -> Option<Expired> {
     let (probe, rto) = (probe_timeout(srtt, segments_out), rto(srtt));
     if fires_at(probe, 1, waited) && waited < rto {
-        return Some(Expired::Probe);
+        return fired.contains(&1).then_some(Expired::Probe);
     }
-    let chains = (1..=DOUBLINGS).map(|timers| (timers, rto.times((1 << timers) - 1)));
-    let fits = |(timers, sum): (u32, Nanos)| fires_at(sum, timers, waited) || fires_at(probe + sum, timers + 1, waited);
-    chains.into_iter().any(fits).then_some(Expired::Timeout)
+    let ends = |timers, sum| fired.contains(&timers) && fires_at(sum, timers, waited);
+    let mut chains = (1..=DOUBLINGS).map(|timers| (timers, rto.times((1 << timers) - 1)));
+    let any = chains.any(|(timers, sum)| ends(timers, sum) || ends(timers + 1, probe + sum));
+    any.then_some(Expired::Timeout)
 }
 
 #[cfg(test)]
@@ -63,7 +66,7 @@ mod tests {
     const SRTT: Option<Nanos> = Some(Nanos::from_millis(20));
 
     fn after(ms: i64) -> Option<Expired> {
-        expired(SRTT, 10, Nanos::from_millis(ms))
+        expired(SRTT, 10, Nanos::from_millis(ms), &(1..=3))
     }
 
     #[test]
@@ -75,8 +78,14 @@ mod tests {
     }
 
     #[test]
+    fn each_timer_sends_a_packet() {
+        let thrice = |fired| expired(SRTT, 10, Nanos::from_millis(44 + 228 + 456), &fired);
+        assert_eq!((thrice(1..=2), thrice(3..=3), thrice(4..=9)), (None, Some(Expired::Timeout), None));
+    }
+
+    #[test]
     fn with_one_segment_out_the_probe_waits_as_long_as_the_timer() {
-        assert_eq!(expired(SRTT, 1, Nanos::from_millis(60)), None);
-        assert_eq!(expired(SRTT, 1, Nanos::from_millis(226)), Some(Expired::Timeout));
+        assert_eq!(expired(SRTT, 1, Nanos::from_millis(60), &(1..=1)), None);
+        assert_eq!(expired(SRTT, 1, Nanos::from_millis(226), &(1..=1)), Some(Expired::Timeout));
     }
 }

@@ -40,8 +40,16 @@ impl Watch {
 
     /// Freezes the pause that new data ends; `hole` bytes and `lost` packets are missing before that data.
     fn ends_pause(&mut self, segment: &Segment, sender: End, hole: i64, lost: u32) {
-        let half = self.connection.half(sender);
         let (model, builder) = (&mut self.models[sender], &mut self.builders[sender]);
+        let half = self.connection.half_mut(sender);
+        let answers = |heard| segment.time - heard < timers::probe_timeout(half.srtt, 1);
+        let counts_others = lost > 0 && hole == 0 && builder.heard_peer().is_some_and(answers);
+        if counts_others {
+            // Data that answers the peer's at once waited for no timer: the missing packets went to others.
+            half.ip_id.jumped();
+        }
+        let lost = if counts_others { 0 } else { lost };
+        let half = self.connection.half(sender);
         let mss = i64::from(half.mss());
         let lost = lost.max(((hole + mss - 1) / mss) as u32);
         let (start, no_hole) = (half.offset(segment.seq), hole == 0);
@@ -55,7 +63,7 @@ impl Watch {
         if lost > 0 && no_hole && silence >= timers::LINUX_RTO_MIN {
             // New to this tap, but packets were lost just before it: the timer retransmitted data that was lost
             // before the tap.
-            model.on_timeout(lost, half.snd_una + i64::from(lost) * mss);
+            model.on_timeout(lost, half.snd_una + i64::from(lost) * mss.min(i64::from(segment.payload)));
             builder.taken_for_timeout = Some(Idle { idle, rto: timers::rto(half.srtt) });
         } else if nothing_out && builder.sending() {
             model.on_idle(idle, timers::rto(half.srtt));
