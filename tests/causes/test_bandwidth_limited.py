@@ -65,6 +65,25 @@ def test_a_send_buffer_above_the_bdp_is_full_all_the_time_and_a_larger_one_would
     assert ledger_share(flow, "sndbuf-limited") < 0.05
 
 
+@fires
+def test_segments_held_before_the_tap_that_pass_at_one_rate_came_through_a_queue(scene: Scene) -> None:
+    """By their timestamps; too few are in flight for a queue to show in the round trip (Linux TSQ: two frames)."""
+    scene.handshake(rtt_ms=0.2)
+    scene.path(rtt_ms=0.2, server_mbit=8)
+    scene.download(400_000, send_buffer=6_000)
+    assert share(scene, "bandwidth-limited", "client") > 0.2
+
+
+@look_alike
+def test_full_segments_on_a_beat_that_left_when_they_were_stamped_were_held_nowhere(scene: Scene) -> None:
+    scene.handshake(rtt_ms=0.2)
+    for _ in range(40):
+        scene.wait_ms(6)
+        scene.server_sends(1448)
+        scene.client_acks()
+    assert "bandwidth-limited" not in causes(scene, "client")
+
+
 @near_miss
 def test_a_send_buffer_about_the_bdp_lets_the_queue_drain(scene: Scene) -> None:
     scene.handshake(rtt_ms=20)

@@ -40,6 +40,11 @@ impl TsvalClock {
         self.late
     }
 
+    /// That excess where it is more than the clock's grain: something held the segment.
+    pub fn held(&self) -> Option<Nanos> {
+        self.late.filter(|late| *late > self.grain())
+    }
+
     /// Smallest delay that the sender's clock shows: two ticks.
     #[inline]
     pub fn grain(&self) -> Nanos {

@@ -298,8 +298,7 @@ impl Vantage {
     /// longer: by at least a quarter of the answer's delay, because the other direction may have become longer too.
     fn echoes(&mut self, segment: &Segment, span: Nanos, silence: Nanos) {
         let excess = span - self.min_rtt.get().unwrap_or(span);
-        let late =
-            self.tsval_clock.late().is_some_and(|late| late > self.tsval_clock.grain() && late.0 >= excess.0 / 4);
+        let late = self.tsval_clock.held().is_some_and(|late| late.0 >= excess.0 / 4);
         let answer = match (late, silence.0 >= excess.0 / 2) {
             (false, _) => Answer::Unsure,
             (true, true) => Answer::Bare,

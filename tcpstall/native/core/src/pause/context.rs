@@ -7,6 +7,7 @@ use super::byte_growth;
 use super::evidence::{Burst, Context, Pause};
 use super::reading::Reading;
 use super::scale;
+use super::shaper;
 use super::trait_evidence;
 use crate::sender::cwnd::INITIAL_WINDOW;
 use crate::time::Nanos;
@@ -64,6 +65,7 @@ pub fn fill(pauses: &mut [Pause], busy_periods: &[BusyPeriod]) {
     find_releases(pauses);
     burst_cap::find_cut(pauses);
     find_bottleneck(pauses, busy_periods);
+    shaper::find(pauses);
     trait_evidence::read(pauses);
 }
 

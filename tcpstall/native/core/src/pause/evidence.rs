@@ -270,6 +270,8 @@ pub struct Context {
     pub doubling: bool,
     /// The busy period of the path from the pause's start to its end.
     pub bottleneck: Option<BusyPeriod>,
+    /// A queue before the tap let the next data through at that rate.
+    pub shaped: bool,
     /// An earlier pause of the sender left no room in the peer's window.
     pub window_filled_before: bool,
     /// The peer's application lagged for so long that its reading, not the size of its buffer, made the sender wait.

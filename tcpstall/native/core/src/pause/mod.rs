@@ -22,6 +22,7 @@ pub mod repair;
 pub mod repairs;
 mod room;
 mod scale;
+mod shaper;
 mod slowest_ack;
 pub mod spikes;
 mod trait_evidence;

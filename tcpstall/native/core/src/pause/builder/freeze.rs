@@ -74,7 +74,7 @@ impl Builder {
             retransmissions: rare.retransmissions,
             first_retransmission: rare.first_retransmission,
             repair: open.repair.clone(),
-            held: half.vantage.tsval_clock.late().filter(|_| ending.next_packet.is_some()).unwrap_or_default(),
+            held: ending.next_packet.and_then(|_| half.vantage.tsval_clock.held()).unwrap_or_default(),
             overtaken: rare.overtaken,
             lost_before_tap: ending.lost,
             numbered: half.ip_id.counts(),
