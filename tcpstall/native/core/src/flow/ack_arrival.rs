@@ -34,9 +34,9 @@ impl Connection {
         let unseen = segment.payload > 0 && self.half_mut(sender).vantage.has_unseen(segment);
         self.measure(segment, sender);
         if segment.payload > 0 {
-            let answered = self.handshake.answered().filter(|_| sender == End::Server);
-            let half = self.half_mut(sender);
-            half.has_heard(segment, answered);
+            let Connection { handshake, halves, .. } = self;
+            let half = &mut halves[sender];
+            half.has_heard(segment, || handshake.answered().filter(|_| sender == End::Server));
             if !(half.syn_seen || half.vantage.is_proven()) {
                 half.is_clocked(segment);
             }
@@ -87,7 +87,7 @@ impl Half {
     /// distance better, because the ACK may have been one that the capture lost. Some senders do send beyond the
     /// window: their distance would have to be below half of `answered`, the time in which a kernel answered the SYN.
     #[inline(always)]
-    pub fn has_heard(&mut self, segment: &Segment, answered: Option<Nanos>) {
+    pub fn has_heard(&mut self, segment: &Segment, answered: impl FnOnce() -> Option<Nanos>) {
         if segment.timestamps.is_some() {
             return;
         }
@@ -97,7 +97,7 @@ impl Half {
             return;
         }
         let told = self.pending.iter().find(|ack| ack.window.is_some_and(|window| ack.ack + i64::from(window) >= end));
-        let least = answered.unwrap_or_default().scaled(0.5);
+        let least = answered().unwrap_or_default().scaled(0.5);
         if let Some(ack) = told.filter(|ack| segment.time - ack.time >= least) {
             self.vantage.sample(segment.time, segment.time - ack.time);
         }

@@ -156,7 +156,7 @@ impl Bottleneck {
                 let least = base.scaled(QUEUE_SHARE).min(QUEUE_SURE).max(LEAST_PAUSE);
                 if queue >= least && self.was_queued(queue, usual, base) {
                     self.go_on(before, now, from, queue, half, base);
-                } else {
+                } else if self.run.is_some() {
                     self.stop(base, half);
                 }
             }

@@ -81,7 +81,8 @@ impl Holes {
             open.reported = open.reported.or(Some(now));
             return None;
         }
-        if una < self.edge {
+        // Nearly always there is no hole to close.
+        if una < self.edge || self.open.is_none() {
             return None;
         }
         self.open.take().map(|hole| Hole { until: Some(now), ..hole })

@@ -126,15 +126,10 @@ impl Watch {
             return self.steps_back(segment);
         }
         let sender = self.connection.sender(segment);
-        let restamped;
-        let (segment, overdue) = match self.connection.known_before(segment, sender) {
-            Some(known) => {
-                restamped = self.restamped(segment, sender, known);
-                (&restamped, true)
-            }
-            None => (segment, false),
-        };
-        self.takes_in(segment, sender, overdue)
+        match self.connection.known_before(segment, sender) {
+            Some(known) => self.is_overdue(segment, sender, known),
+            None => self.takes_in(segment, sender, false),
+        }
     }
 
     /// Takes in a segment with an earlier time than the one before: the capture has several interfaces, or its clock was
@@ -145,10 +140,12 @@ impl Watch {
         self.sees(&Segment { time: self.connection.end, ..*segment })
     }
 
-    /// The segment with its correct time, just before that of the packet that proves it had passed.
+    /// Takes in a segment that the capture holds after the packet that proves it had passed, at `known`: it is stamped
+    /// with its correct time, just before that packet.
     #[cold]
-    fn restamped(&self, segment: &Segment, sender: End, known: Nanos) -> Segment {
-        Segment { time: (known - Nanos(1)).max(self.earliest(sender)).min(segment.time), ..*segment }
+    fn is_overdue(&mut self, segment: &Segment, sender: End, known: Nanos) -> SeenSegment {
+        let time = (known - Nanos(1)).max(self.earliest(sender)).min(segment.time);
+        self.takes_in(&Segment { time, ..*segment }, sender, true)
     }
 
     /// Earliest time that a segment of `sender` may be stamped with: the start of the flow, or of the sender's current

@@ -3,6 +3,7 @@
 use super::{ABSURD_JUMP, Half, SeqNo, memory::TIGHT_ACKS};
 use crate::flow::events::Acked;
 use crate::flow::min_rtt::MinRtt;
+use crate::flow::outstanding::Gone;
 use crate::flow::pending::PendingAck;
 use crate::flow::window::Scale;
 use crate::time::Nanos;
@@ -202,11 +203,9 @@ impl Half {
         }
         if advance > 0 {
             let mut gone = self.outstanding.acknowledge(ack.ack, self.mss());
-            // Where packets are missing, an ACK sooner than any before answers a packet that the capture lacks, not the
-            // repair.
-            let soonest = self.peer_distance.get().filter(|_| self.never_seen > 0 || !self.unseen.is_empty());
-            let believed = |sent: &Nanos| soonest.is_none_or(|least| ack.time - *sent >= least.scaled(0.5));
-            (gone.touched, gone.sent) = (gone.touched.filter(believed), gone.sent.filter(believed));
+            if self.never_seen > 0 || !self.unseen.is_empty() {
+                self.doubt(&mut gone, ack.time);
+            }
             acked.to_peer = gone.touched.map(|sent| ack.time - sent);
             acked.sample = gone.touched.map(|sent| time - sent);
             if let Some(sample) = acked.sample.filter(|sample| self.least_rtt.is_none_or(|least| *sample < least)) {
@@ -266,6 +265,15 @@ impl Half {
             self.window_field = ack.field;
         }
         self.hinted |= acked.loss_hint;
+    }
+
+    /// Forgets when the frames of an ACK were sent if the ACK came sooner than any before: where packets are missing, it
+    /// answers a packet that the capture lacks, not the repair.
+    #[cold]
+    fn doubt(&self, gone: &mut Gone, acked: Nanos) {
+        let Some(least) = self.peer_distance.get() else { return };
+        let believed = |sent: &Nanos| acked - *sent >= least.scaled(0.5);
+        (gone.touched, gone.sent) = (gone.touched.filter(believed), gone.sent.filter(believed));
     }
 
     fn smooth(&mut self, sample: Nanos) {

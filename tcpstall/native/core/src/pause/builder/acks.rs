@@ -106,7 +106,9 @@ impl Builder {
         if half.flight() == 0 && open.all_acked.is_none() {
             open.all_acked = Some(acked.time);
         }
-        if let Some(hole) = self.pauses.last_mut().filter(|_| half.has_holes()).and_then(|pause| pause.hole.as_mut()) {
+        if half.has_holes()
+            && let Some(hole) = self.pauses.last_mut().and_then(|pause| pause.hole.as_mut())
+        {
             self.holes.confirms(acked.time, hole);
         }
         let closed = self.holes.on_ack(acked.time, half.snd_una, half.has_holes());
@@ -209,10 +211,12 @@ impl Builder {
 
     /// Moves an ACK that was stored after the data that it released into the pause that this data ended.
     fn heard_late(&mut self, acked: &Acked) {
-        let first = self.open.acks == 0 && acked.bytes > 0;
+        if self.open.acks > 0 || acked.bytes == 0 {
+            return;
+        }
         // An ACK of the data that ended the pause came after it: the one that the sender had heard is not in the capture.
         let is_it = |pause: &Pause| acked.bytes <= pause.left_in_flight && acked.time - pause.end < REORDERING;
-        let last = self.pauses.last_mut().filter(|pause| first && pause.unseen.heard && is_it(pause));
+        let last = self.pauses.last_mut().filter(|pause| pause.unseen.heard && is_it(pause));
         if let Some(pause) = last {
             pause.unseen.heard = false;
             pause.acks += 1;
