@@ -104,7 +104,11 @@ impl Flow {
     /// The whole state of the flow.
     pub(super) fn followed(self, spare: &mut Spare) -> Box<Watch> {
         match self {
-            Flow::HalfOpen(first) => watched(&first, spare),
+            Flow::HalfOpen(first) => {
+                let watch = watched(&first, spare);
+                spare.takes_first_segments(first);
+                watch
+            }
             Flow::Followed(watch) => watch,
             Flow::Resting(resting) => resting.taken_up(spare),
         }

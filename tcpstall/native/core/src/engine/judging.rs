@@ -42,6 +42,8 @@ impl<'a> Judging<'a> {
 
     /// Finishes flows and adds the rows of those whose ends are selected; `over` takes the flows.
     pub(super) fn judge_all(&self, ended: Vec<Ended>, rows: &mut Vec<FlowRow>, mut over: impl FnMut(Over)) {
+        // A row takes kilobytes: nothing of that size is moved because the list grows.
+        rows.reserve(ended.len());
         let mut ended = ended.into_iter();
         while ended.len() > 0 {
             let some: Vec<Over> = ended.by_ref().take(TOGETHER).map(Ended::over).collect();

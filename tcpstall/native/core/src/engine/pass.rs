@@ -207,8 +207,11 @@ impl<'a> Pass<'a> {
     fn hand_on_rows(&mut self, over: impl Iterator<Item = Told>, numbers: &mut Numbers) -> ControlFlow<()> {
         for (opened, row) in over {
             let id = numbers.ended(opened);
-            if let Some(row) = row.filter(|_| self.options.filter.wants_id(id)) {
-                self.tells(FlowRow { id, ..row })?;
+            if let Some(mut row) = row
+                && self.options.filter.wants_id(id)
+            {
+                row.id = id;
+                self.tells(row)?;
             }
         }
         ControlFlow::Continue(())

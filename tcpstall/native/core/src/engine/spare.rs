@@ -8,12 +8,15 @@ const MOST: usize = 16;
 
 /// States whose memory is free.
 #[derive(Default)]
-pub(super) struct Spare(Vec<Box<Watch>>);
+pub(super) struct Spare {
+    watches: Vec<Box<Watch>>,
+    first_segments: Vec<Vec<Segment>>,
+}
 
 impl Spare {
     /// The state before the flow's first segment.
     pub(super) fn watch(&mut self, first: &Segment) -> Box<Watch> {
-        match self.0.pop() {
+        match self.watches.pop() {
             Some(watch) => watch.renewed(first),
             None => Box::new(Watch::new(first)),
         }
@@ -21,8 +24,24 @@ impl Spare {
 
     /// Takes in the state of a flow that is over.
     pub(super) fn takes(&mut self, flow: Finished) {
-        if self.0.len() < MOST {
-            self.0.push(flow.into_watch());
+        if self.watches.len() < MOST {
+            self.watches.push(flow.into_watch());
+        }
+    }
+
+    /// A list of the flow's first segment, with no room for more unless that is at hand: of a flood of SYNs no more is
+    /// kept.
+    pub(super) fn first_segments(&mut self, first: &Segment) -> Vec<Segment> {
+        let mut segments = self.first_segments.pop().unwrap_or_else(|| Vec::with_capacity(1));
+        segments.push(*first);
+        segments
+    }
+
+    /// Takes in the list of a flow of which more than its first segments is known.
+    pub(super) fn takes_first_segments(&mut self, mut segments: Vec<Segment>) {
+        if self.first_segments.len() < MOST {
+            segments.clear();
+            self.first_segments.push(segments);
         }
     }
 }

@@ -237,7 +237,7 @@ impl Table {
             && !segment.tunnelled
             && segment.flags.0 & (Flags::SYN.0 | Flags::ACK.0) == Flags::SYN.0;
         let flow = match half_open {
-            true => Flow::HalfOpen(vec![*segment]),
+            true => Flow::HalfOpen(self.spare.first_segments(segment)),
             false => Flow::Followed(self.spare.watch(segment)),
         };
         let id = self.at;

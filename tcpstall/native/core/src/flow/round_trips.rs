@@ -1,7 +1,6 @@
 //! Keeps the distribution of a sender's round trips, a count for each class of lengths.
 
 use crate::time::Nanos;
-use crate::vec_growth;
 
 /// Classes in each doubling, as a power of two: the middle of a class is within 1.6 % of all of its round trips.
 const BITS: u32 = 5;
@@ -13,15 +12,20 @@ pub struct RoundTrips {
 }
 
 impl RoundTrips {
+    /// Takes over the memory of an `other` that has room for `most` classes at most.
+    pub(super) fn takes_over(&mut self, other: &mut RoundTrips, most: usize) {
+        if other.classes.capacity() <= most {
+            other.classes.clear();
+            self.classes = std::mem::take(&mut other.classes);
+        }
+    }
+
     /// Counts a round trip.
     pub fn add(&mut self, rtt: Nanos) {
         let class = class_of(rtt);
         match self.classes.binary_search_by_key(&class, |(class, _)| *class) {
             Ok(at) => self.classes[at].1 = self.classes[at].1.saturating_add(1),
-            Err(at) => {
-                vec_growth::reserve(&mut self.classes, 1);
-                self.classes.insert(at, (class, 1));
-            }
+            Err(at) => self.classes.insert(at, (class, 1)),
         }
     }
 

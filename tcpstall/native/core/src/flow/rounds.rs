@@ -15,6 +15,8 @@ use crate::wire::Segment;
 
 /// Rounds kept for one flow; further rounds are only counted.
 pub const ROUND_LIMIT: usize = 10_000;
+/// Most places that another flow takes over.
+const SMALL: usize = 8;
 /// Silence after which data of an end, with all its earlier data acknowledged, is unprompted: nobody waited for a ping,
 /// a notice or the farewell of an idle connection. Keep-alive and heartbeat timers start at 5 s (Apache's
 /// KeepAliveTimeout and Node's keepAliveTimeout; HTTP/2, WebSocket and SSH pings come later).
@@ -87,6 +89,16 @@ pub struct Rounds {
 }
 
 impl Rounds {
+    /// The rounds of another flow, with the memory of these where that is small.
+    #[must_use]
+    pub fn emptied(&mut self) -> Rounds {
+        if self.rounds.capacity() > SMALL {
+            return Rounds::default();
+        }
+        self.rounds.clear();
+        Rounds { rounds: std::mem::take(&mut self.rounds), ..Rounds::default() }
+    }
+
     /// The rounds in the flow's next part: an unanswered request continues, an answer in progress belongs to the part
     /// before.
     #[must_use]

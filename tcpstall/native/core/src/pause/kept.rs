@@ -8,6 +8,8 @@ use crate::vec_growth;
 const NEWEST: usize = 8;
 /// Bytes reserved per packed pause; most need fewer.
 const ROUGHLY: usize = 320;
+/// Most places that another flow takes over.
+const SMALL: usize = 4;
 
 /// Pauses in order of time. Where memory is short the older ones are packed: numbers in as many bytes as they need,
 /// absent values in one.
@@ -19,6 +21,20 @@ pub(super) struct KeptPauses {
 }
 
 impl KeptPauses {
+    /// The pauses of a flow that is over.
+    pub(super) fn of(pauses: Vec<Pause>) -> KeptPauses {
+        KeptPauses { newest: pauses, ..KeptPauses::default() }
+    }
+
+    /// No pauses, with the memory of these where that is small.
+    pub(super) fn emptied(&mut self) -> KeptPauses {
+        if self.newest.capacity() > SMALL {
+            return KeptPauses::default();
+        }
+        self.newest.clear();
+        KeptPauses::of(std::mem::take(&mut self.newest))
+    }
+
     /// Number of pauses.
     #[inline]
     pub(super) fn len(&self) -> usize {

@@ -17,6 +17,7 @@ impl Half {
         let mut next = Half::default();
         next.outstanding.takes_over(&mut self.outstanding, SMALL);
         next.vantage.takes_over(&mut self.vantage, SMALL);
+        next.round_trips.takes_over(&mut self.round_trips, SMALL);
         if self.pending.capacity() <= SMALL {
             self.pending.clear();
             next.pending = std::mem::take(&mut self.pending);

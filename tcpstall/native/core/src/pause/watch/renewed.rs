@@ -1,6 +1,7 @@
 //! Gives the memory of a flow that is over to another flow.
 
 use super::{Connection, Finished, Half, Watch};
+use crate::pause::kept::KeptPauses;
 use crate::wire::Segment;
 
 impl Watch {
@@ -8,7 +9,13 @@ impl Watch {
     #[must_use]
     pub fn renewed(mut self: Box<Watch>, segment: &Segment) -> Box<Watch> {
         let halves = self.connection.halves.each_mut().map(Half::emptied);
+        let pauses = self.builders.each_mut().map(|builder| builder.pauses.emptied());
+        let rounds = self.rounds.emptied();
         *self = Watch::of(Connection::with(segment, halves));
+        for (builder, pauses) in self.builders.iter_mut().zip(pauses) {
+            builder.pauses = pauses;
+        }
+        self.rounds = rounds;
         self
     }
 }
@@ -16,7 +23,11 @@ impl Watch {
 impl Finished {
     /// The flow's state, for [`Watch::renewed`].
     pub fn into_watch(self) -> Box<Watch> {
-        self.watch
+        let Finished { mut watch, pauses, .. } = self;
+        for (builder, pauses) in watch.builders.iter_mut().zip(pauses) {
+            builder.pauses = KeptPauses::of(pauses);
+        }
+        watch
     }
 }
 
