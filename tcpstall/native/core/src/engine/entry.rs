@@ -74,6 +74,13 @@ impl Key {
         if a <= b { Key(a, b) } else { Key(b, a) }
     }
 
+    /// True if the segment is one of its flow's, in either direction.
+    #[inline(always)]
+    pub(super) fn is_of(&self, segment: &Segment) -> bool {
+        let ends = (segment.source, segment.destination);
+        ends == (self.0, self.1) || ends == (self.1, self.0)
+    }
+
     /// The shard of its flows.
     pub(super) fn shard(self) -> usize {
         shard_between(self.0, self.1)

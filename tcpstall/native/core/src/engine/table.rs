@@ -127,14 +127,13 @@ impl Table {
     }
 
     /// Takes in a segment. Finished flows go to `done`. Returns the flow, unless only its SYN and the answer have come.
-    #[inline]
+    #[inline(always)]
     pub(super) fn sees(&mut self, segment: &Segment, done: &mut Vec<Ended>) -> Option<(u64, SeenSegment, &Watch)> {
         if segment.time >= self.due || self.lingering.len() > LINGERING {
             self.release(segment.time, done);
         }
         self.latest = self.latest.max(segment.time);
-        let key = Key::of(segment);
-        let found = self.find(key);
+        let found = self.find(segment);
         if self.marks > 0
             && let Some(slot) = found
         {
@@ -143,7 +142,7 @@ impl Table {
         // Nearly every segment is one of a followed flow, and only a SYN can open another on its ports.
         let slot = match found {
             Some(slot) if !segment.flags.has(Flags::SYN) && self.is_followed(slot) => slot,
-            _ => self.begins(found, key, segment, done)?,
+            _ => self.begins(found, segment, done)?,
         };
         let entry = self.entries[slot as usize].as_mut()?;
         let Flow::Followed(watch) = &mut entry.flow else { return None };
@@ -169,13 +168,13 @@ impl Table {
     /// The slot of the flow that the segment opens or wakes, or of which it may open a successor; `None` while only its
     /// SYN and the answer have come.
     #[inline(never)]
-    fn begins(&mut self, found: Option<u32>, key: Key, segment: &Segment, done: &mut Vec<Ended>) -> Option<u32> {
+    fn begins(&mut self, found: Option<u32>, segment: &Segment, done: &mut Vec<Ended>) -> Option<u32> {
         match found {
             Some(slot) if self.entries[slot as usize].as_mut().is_some_and(|entry| entry.is_answered_by(segment)) => {
                 None
             }
             Some(slot) if !self.is_reused_by(slot, segment, done) => Some(slot),
-            _ => self.open(key, segment, done),
+            _ => self.open(segment, done),
         }
     }
 
@@ -217,22 +216,27 @@ impl Table {
         self.resting.enters(slot, &mut self.entries);
     }
 
-    #[inline]
-    fn find(&mut self, key: Key) -> Option<u32> {
+    /// The slot of the segment's flow; often it is the flow of the segment before.
+    #[inline(always)]
+    fn find(&mut self, segment: &Segment) -> Option<u32> {
         match self.recent {
-            Some((recent, slot)) if recent == key => Some(slot),
-            _ => {
-                let hash = self.hasher.hash_one(key);
-                let is_this = |slot: &u32| self.entries[*slot as usize].as_ref().is_some_and(|entry| entry.key == key);
-                let slot = *self.index.find(hash, is_this)?;
-                self.recent = Some((key, slot));
-                Some(slot)
-            }
+            Some((recent, slot)) if recent.is_of(segment) => Some(slot),
+            _ => self.search(Key::of(segment)),
         }
     }
 
+    #[inline(never)]
+    fn search(&mut self, key: Key) -> Option<u32> {
+        let hash = self.hasher.hash_one(key);
+        let is_this = |slot: &u32| self.entries[*slot as usize].as_ref().is_some_and(|entry| entry.key == key);
+        let slot = *self.index.find(hash, is_this)?;
+        self.recent = Some((key, slot));
+        Some(slot)
+    }
+
     /// Opens a flow; returns its slot unless it begins with a SYN, of which nothing is known until more comes.
-    fn open(&mut self, key: Key, segment: &Segment, done: &mut Vec<Ended>) -> Option<u32> {
+    fn open(&mut self, segment: &Segment, done: &mut Vec<Ended>) -> Option<u32> {
+        let key = Key::of(segment);
         let half_open = segment.payload == 0
             && !segment.tunnelled
             && segment.flags.0 & (Flags::SYN.0 | Flags::ACK.0) == Flags::SYN.0;
@@ -313,7 +317,7 @@ impl Table {
     #[cold]
     pub(super) fn begins_with(&mut self, segment: &Segment, seen: SeenSegment, payload: &[u8]) {
         let names = matches!(seen.effect, Effect::Data(Sending::New { .. }));
-        let Some(slot) = self.find(Key::of(segment)).filter(|_| names && self.starts_held < STARTS_HELD) else {
+        let Some(slot) = self.find(segment).filter(|_| names && self.starts_held < STARTS_HELD) else {
             return;
         };
         if let Some(Entry { flow: Flow::Followed(watch), .. }) = &mut self.entries[slot as usize] {
@@ -324,7 +328,7 @@ impl Table {
     /// Notes that the segment just seen came through a tunnel.
     #[cold]
     fn came_through(&mut self, segment: &Segment, tunnel: &Tunnel) {
-        if let Some(slot) = self.find(Key::of(segment))
+        if let Some(slot) = self.find(segment)
             && let Some(Entry { flow: Flow::Followed(watch), .. }) = &mut self.entries[slot as usize]
         {
             watch.came_through(tunnel);

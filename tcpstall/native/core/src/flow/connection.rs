@@ -96,11 +96,6 @@ pub struct Connection {
 impl Connection {
     /// Starts with the first segment seen.
     pub fn new(segment: &Segment) -> Connection {
-        Connection::with(segment, Default::default())
-    }
-
-    /// Starts with the first segment seen, and with two empty halves.
-    pub fn with(segment: &Segment, halves: [Half; 2]) -> Connection {
         let (syn, ack) = (segment.flags.has(Flags::SYN), segment.flags.has(Flags::ACK));
         // Without a SYN the end with the lower port is assumed to be the service.
         let from_client = if syn { !ack } else { segment.source.port > segment.destination.port };
@@ -117,7 +112,7 @@ impl Connection {
             options_cut: 0,
             state: State::Opening,
             handshake: Handshake::default(),
-            halves,
+            halves: Default::default(),
             silence: Default::default(),
             kept_distances: None,
         }

@@ -103,6 +103,7 @@ impl Outstanding {
 
     /// Adds a frame of `bytes` new bytes up to `end`, with `flight` bytes in flight after it; returns its number of
     /// segments.
+    #[inline(always)]
     pub fn push(&mut self, segment: &Segment, end: i64, bytes: u32, skipped: u32, mss: u32, flight: i64) -> u32 {
         if self.sent.len() >= LIMIT
             && let Some(oldest) = self.sent.pop_front()

@@ -89,14 +89,12 @@ pub struct Rounds {
 }
 
 impl Rounds {
-    /// The rounds of another flow, with the memory of these where that is small.
-    #[must_use]
-    pub fn emptied(&mut self) -> Rounds {
-        if self.rounds.capacity() > SMALL {
-            return Rounds::default();
+    /// Takes over the memory of an `other` flow's rounds where that is small.
+    pub fn takes_over(&mut self, other: &mut Rounds) {
+        if other.rounds.capacity() <= SMALL {
+            other.rounds.clear();
+            self.rounds = std::mem::take(&mut other.rounds);
         }
-        self.rounds.clear();
-        Rounds { rounds: std::mem::take(&mut self.rounds), ..Rounds::default() }
     }
 
     /// The rounds in the flow's next part: an unanswered request continues, an answer in progress belongs to the part

@@ -26,13 +26,12 @@ impl KeptPauses {
         KeptPauses { newest: pauses, ..KeptPauses::default() }
     }
 
-    /// No pauses, with the memory of these where that is small.
-    pub(super) fn emptied(&mut self) -> KeptPauses {
-        if self.newest.capacity() > SMALL {
-            return KeptPauses::default();
+    /// Takes over the memory of an `other` flow's pauses where that is small.
+    pub(super) fn takes_over(&mut self, other: &mut KeptPauses) {
+        if other.newest.capacity() <= SMALL {
+            other.newest.clear();
+            self.newest = std::mem::take(&mut other.newest);
         }
-        self.newest.clear();
-        KeptPauses::of(std::mem::take(&mut self.newest))
     }
 
     /// Number of pauses.

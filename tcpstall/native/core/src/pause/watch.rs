@@ -94,12 +94,8 @@ struct Closed {
 impl Watch {
     /// Starts with the flow's first segment, which must then be given to [`Watch::sees`].
     pub fn new(segment: &Segment) -> Watch {
-        Watch::of(Connection::new(segment))
-    }
-
-    fn of(connection: Connection) -> Watch {
         Watch {
-            connection,
+            connection: Connection::new(segment),
             models: Default::default(),
             builders: [Builder::new(End::Client), Builder::new(End::Server)],
             rounds: Rounds::default(),

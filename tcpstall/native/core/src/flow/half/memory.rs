@@ -11,18 +11,15 @@ const TIGHT_RANGES: usize = 16;
 const SMALL: usize = 8;
 
 impl Half {
-    /// The empty half of another flow, with the memory of this one's queues where that is small.
-    #[must_use]
-    pub fn emptied(&mut self) -> Half {
-        let mut next = Half::default();
-        next.outstanding.takes_over(&mut self.outstanding, SMALL);
-        next.vantage.takes_over(&mut self.vantage, SMALL);
-        next.round_trips.takes_over(&mut self.round_trips, SMALL);
-        if self.pending.capacity() <= SMALL {
-            self.pending.clear();
-            next.pending = std::mem::take(&mut self.pending);
+    /// Takes over the memory of the queues of an `other` flow's half where that is small.
+    pub fn takes_over(&mut self, other: &mut Half) {
+        self.outstanding.takes_over(&mut other.outstanding, SMALL);
+        self.vantage.takes_over(&mut other.vantage, SMALL);
+        self.round_trips.takes_over(&mut other.round_trips, SMALL);
+        if other.pending.capacity() <= SMALL {
+            other.pending.clear();
+            self.pending = std::mem::take(&mut other.pending);
         }
-        next
     }
 
     /// Memory beyond the size of the struct itself, bytes.

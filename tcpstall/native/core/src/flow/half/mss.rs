@@ -7,11 +7,16 @@ use super::Half;
 const ETHERNET_PAYLOADS: [u32; 4] = [1460, 1448, 1440, 1428];
 
 impl Half {
-    #[inline]
+    /// Learns from the payload of a frame; nearly always it is the size already known.
+    #[inline(always)]
     pub(super) fn learn_mss(&mut self, payload: u32) {
-        if payload == self.mss {
-            // The usual case.
-        } else if self.mss_negotiated {
+        if payload != self.mss {
+            self.learn_from(payload);
+        }
+    }
+
+    fn learn_from(&mut self, payload: u32) {
+        if self.mss_negotiated {
             // RFC 6691: the MSS option does not count options, but old stacks deduct them before they announce it.
             if payload == self.mss + self.mss_options {
                 self.mss = payload;

@@ -1,6 +1,6 @@
 //! Gives the memory of a flow that is over to another flow.
 
-use super::{Connection, Finished, Half, Watch};
+use super::{Finished, Watch};
 use crate::pause::kept::KeptPauses;
 use crate::wire::Segment;
 
@@ -8,14 +8,15 @@ impl Watch {
     /// Starts another flow, as [`Watch::new`] does, in the memory of this one.
     #[must_use]
     pub fn renewed(mut self: Box<Watch>, segment: &Segment) -> Box<Watch> {
-        let halves = self.connection.halves.each_mut().map(Half::emptied);
-        let pauses = self.builders.each_mut().map(|builder| builder.pauses.emptied());
-        let rounds = self.rounds.emptied();
-        *self = Watch::of(Connection::with(segment, halves));
-        for (builder, pauses) in self.builders.iter_mut().zip(pauses) {
-            builder.pauses = pauses;
+        let mut next = Watch::new(segment);
+        for (half, past) in next.connection.halves.iter_mut().zip(&mut self.connection.halves) {
+            half.takes_over(past);
         }
-        self.rounds = rounds;
+        for (builder, past) in next.builders.iter_mut().zip(&mut self.builders) {
+            builder.pauses.takes_over(&mut past.pauses);
+        }
+        next.rounds.takes_over(&mut self.rounds);
+        *self = next;
         self
     }
 }
@@ -38,7 +39,7 @@ mod tests {
     use crate::time::Nanos;
     use crate::wire::{Address, Endpoint, Flags, Timestamps};
 
-    /// A client that sends three segments, which are not acknowledged.
+    /// A client that sends three segments with pauses between them, and a server that answers the first two.
     fn flow(port: u16) -> Vec<Segment> {
         let end = |host, port| Endpoint { address: Address::v4([10, 0, 0, host]), port };
         let segment = |number: u32| Segment {
@@ -51,7 +52,17 @@ mod tests {
             timestamps: Some(Timestamps { value: number, echo: 0 }),
             ..Segment::default()
         };
-        (1..=3).map(segment).collect()
+        let answer = |number: u32| Segment {
+            time: Nanos::from_millis(10 * i64::from(number)),
+            source: end(2, 80),
+            destination: end(1, port),
+            seq: SeqNo(500 * number),
+            ack: SeqNo(1_000 * (number + 1)),
+            payload: 500,
+            timestamps: Some(Timestamps { value: 90 + number, echo: number }),
+            ..segment(number)
+        };
+        (1..=3).map(segment).chain((1..=2).map(answer)).collect()
     }
 
     fn follow(mut watch: Box<Watch>, segments: &[Segment]) -> Finished {
@@ -63,6 +74,8 @@ mod tests {
     fn nothing_is_left_of_the_flow_before() {
         let (first, second) = (flow(1_000), flow(2_000));
         let before = follow(Box::new(Watch::new(&first[0])), &first);
+        assert!(before.pauses.iter().all(|pauses| !pauses.is_empty()));
+        assert!(!before.rounds().rounds().is_empty());
         let renewed = follow(before.into_watch().renewed(&second[0]), &second);
         let new = follow(Box::new(Watch::new(&second[0])), &second);
         assert_eq!(format!("{renewed:?}"), format!("{new:?}"));
