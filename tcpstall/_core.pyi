@@ -530,7 +530,8 @@ def whatif(
     servers: `reuse-connection` then uses one that had come to its end, and the first stays new.
 
     Keys: `refused` (a word: nothing is predicted), `rtt_ns`, `captured` and `replayed` (`transfer_ns`, from the client's SYN to
-    the arrival of the last byte; `exchanges_ns`), `error_ns` (replayed less captured), `outcomes` (`changes`, `suggested`,
+    the arrival of the last byte; `exchanges_ns`), `without_pace` (like `replayed`, without a pace that was
+    fitted to the captured time), `error_ns` (replayed less captured), `exchanges_left_out` (beyond those kept), `outcomes` (`changes`, `suggested`,
     `transfer` and `exchanges` with `expected_ns`, `low_ns`, `high_ns`; `saved_ns` against the replay), `sizing` a direction.
 
     Raises OSError (cannot open) or ValueError (not a capture, no such change).

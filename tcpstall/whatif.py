@@ -99,7 +99,9 @@ class Sizing:
 class Forecast:
     """One flow. `refused` says in a word why nothing is predicted; the times are None where they could not be told.
 
-    `unpredicted` are those of the requested changes that have no outcome.
+    `unpredicted` are those of the requested changes that have no outcome. `without_pace` are the times of the unchanged
+    replay without the pace that was fitted to the captured time, None where no pace was fitted. `exchanges_left_out`
+    are beyond those that are kept of a flow: the transfer contains them, the exchanges do not.
     """
 
     flow: Flow
@@ -111,6 +113,8 @@ class Forecast:
     outcomes: tuple[Outcome, ...]
     sizing: tuple[Sizing, ...]
     unpredicted: tuple[Unpredicted, ...] = ()
+    without_pace: Times | None = None
+    exchanges_left_out: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -336,6 +340,8 @@ def _forecast(flow: Flow, row: Mapping[str, Any], suggested: bool) -> Forecast:
             Unpredicted(tuple(Change(**change) for change in one["changes"]), one["refused"])
             for one in row["unpredicted"]
         ),
+        without_pace=_times(row["without_pace"]),
+        exchanges_left_out=row["exchanges_left_out"],
     )
 
 

@@ -26,6 +26,8 @@ class Replay:
     captured_ns: int
     replayed_ns: int | None
     refused: str
+    by_itself: bool
+    """All connections fit without a pace that was fitted to the captured time."""
 
     @property
     def fits(self) -> bool:
@@ -59,15 +61,16 @@ def _worst(scenario: str, rows: Sequence[dict[str, Any]]) -> Replay:
         captured_ns=captured,
         replayed_ns=None if replayed is None else replayed["transfer_ns"],
         refused=worst["refused"] or "",
+        by_itself=all(_off(row, "without_pace" if row["without_pace"] else "replayed") <= 1 for row in rows),
     )
 
 
-def _off(row: dict[str, Any]) -> float:
+def _off(row: dict[str, Any], which: str = "replayed") -> float:
     """The error in what is allowed."""
-    if row["replayed"] is None:
+    if row[which] is None:
         return float("inf")
     captured = row["captured"]["transfer_ns"]
-    return float(abs(row["replayed"]["transfer_ns"] - captured) / max(row["rtt_ns"], SHARE * captured, 1))
+    return float(abs(row[which]["transfer_ns"] - captured) / max(row["rtt_ns"], SHARE * captured, 1))
 
 
 def render(found: Sequence[Replay]) -> str:
@@ -77,12 +80,23 @@ def render(found: Sequence[Replay]) -> str:
         replayed = "–" if one.replayed_ns is None else duration(one.replayed_ns)
         off = "–" if one.replayed_ns is None else duration(one.replayed_ns - one.captured_ns)
         several = "" if one.connections == 1 else f"{one.fitting} of {one.connections} connections "
-        verdict = several + ("" if one.fits else "misses" if one.counts else "misses (random loss: not counted)")
+        verdict = several + (
+            ("" if one.by_itself else "at a fitted pace")
+            if one.fits
+            else "misses"
+            if one.counts
+            else "misses (random loss: not counted)"
+        )
         lines.append(
             f"| {one.scenario} | {duration(one.rtt_ns)} | {duration(one.captured_ns)} | {replayed} | {off} "
             f"| {verdict.strip()} |"
         )
     counted = [one for one in found if one.counts]
     fitting = sum(one.fits for one in counted)
-    lines += ["", f"{fitting} of {len(counted)} scenarios without random loss fit: {fitting / len(counted):.1%}"]
+    alone = sum(one.fits and one.by_itself for one in counted)
+    lines += [
+        "",
+        f"{fitting} of {len(counted)} scenarios without random loss fit: {fitting / len(counted):.1%}; "
+        f"{alone} ({alone / len(counted):.1%}) by the model itself, {fitting - alone} at a fitted pace",
+    ]
     return "\n".join(lines)

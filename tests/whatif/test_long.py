@@ -7,7 +7,7 @@ import numpy as np
 
 from tcpstall import _core
 from tcpstall.units import number
-from tcpstall.whatif import whatif
+from tcpstall.whatif import Change, whatif
 from tests.cli.conftest import Run, here
 from tests.documents import REPOSITORY
 
@@ -16,9 +16,12 @@ __all__ = ["here"]
 MOST_KEPT = 1_000_000
 """SECURITY.md: segments of a flow that are replayed."""
 
+MOST_EXCHANGES = 10_000
+"""Exchanges that are kept of a flow."""
 
-def long_capture(path: Path, segments: int) -> Path:
-    """A handshake, then so many segments of one byte, each acknowledged, headers only."""
+
+def long_capture(path: Path, segments: int, *, answered: bool = False) -> Path:
+    """A handshake, then so many segments of one byte, each acknowledged or answered by a byte, headers only."""
     kind = [("s", "<u4"), ("us", "<u4"), ("kept", "<u4"), ("long", "<u4"), ("version", "u1"), ("tos", "u1")]
     kind += [("total", ">u2"), ("id", ">u4"), ("ttl", "u1"), ("protocol", "u1"), ("sum", ">u2")]
     kind += [("from", ">u4"), ("to", ">u4"), ("source", ">u2"), ("target", ">u2"), ("seq", ">u4"), ("ack", ">u4")]
@@ -26,7 +29,7 @@ def long_capture(path: Path, segments: int) -> Path:
     packets = np.zeros(3 + 2 * segments, np.dtype(kind))
     client = np.arange(len(packets)) % 2 == 1
     client[0], client[1], client[2] = True, False, True
-    data = client.copy()
+    data = client | answered
     data[:3] = False
     packets["kept"] = 40
     packets["total"] = packets["long"] = 40 + data
@@ -34,9 +37,9 @@ def long_capture(path: Path, segments: int) -> Path:
     hosts, ports = (0xC0000201, 0xC0000202), (40_000, 80)
     packets["from"], packets["to"] = np.where(client, *hosts), np.where(client, *hosts[::-1])
     packets["source"], packets["target"] = np.where(client, *ports), np.where(client, *ports[::-1])
-    sent = np.cumsum(data) - data
-    packets["seq"] = np.where(client, 1 + sent, 1)
-    packets["ack"] = np.where(client, 1, 1 + sent)
+    asked, replied = (np.cumsum(data & own) - (data & own) for own in (client, ~client))
+    packets["seq"] = 1 + np.where(client, asked, replied)
+    packets["ack"] = 1 + np.where(client, replied, asked)
     packets["seq"][:2], packets["ack"][0], packets["ack"][1] = 0, 0, 1
     packets["offset"], packets["flags"], packets["window"] = 5 << 4, 0x10, 65_535
     packets["flags"][:2] = 2, 0x12
@@ -60,6 +63,18 @@ def test_a_shorter_one_of_its_kind_is_not_called_too_long(tmp_path: Path) -> Non
     (forecast,) = whatif(capture).forecasts
     assert forecast.refused != "too-long"
     assert forecast.replayed is not None
+
+
+def test_exchanges_beyond_those_that_are_kept_are_counted(tmp_path: Path, here: Run) -> None:
+    capture = long_capture(tmp_path / "asked.pcap", MOST_EXCHANGES + 25, answered=True)
+    (forecast,) = whatif(capture, changes=[[Change("nodelay", 1)]]).forecasts
+    assert forecast.refused is None
+    assert forecast.captured is not None
+    assert len(forecast.captured.exchanges_ns) == MOST_EXCHANGES
+    assert forecast.exchanges_left_out == 25
+    shown = re.sub(r"\s+", " ", here("whatif", capture, "--set", "nodelay=1").stdout)
+    assert "only its first 10,000 exchanges are kept" in shown
+    assert "25 more exchanges are in the transfer alone" in shown
 
 
 def test_the_limits_are_those_of_the_page() -> None:

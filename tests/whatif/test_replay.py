@@ -107,28 +107,6 @@ def test_it_is_the_same_every_time(scene: Scene) -> None:
     assert played(scene, "initcwnd=40").forecast == played(scene, "initcwnd=40").forecast
 
 
-def written_on_a_beat(scene: Scene) -> Scene:
-    """Ten whole segments each millisecond: no segment is short, so nothing shows where a write ends."""
-    scene.handshake(rtt_ms=10)
-    scene.request()
-    scene.server_writes(*((float(at), 10 * 1_448) for at in range(100)))
-    scene.closes()
-    return scene
-
-
-@pytest.mark.parametrize("tap", ["client", "server"])
-def test_data_that_come_at_a_pace_of_unknown_cause_come_at_that_pace_again(scene: Scene, tap: Tap) -> None:
-    found = played(written_on_a_beat(scene), "initcwnd=100", tap=tap)
-    assert found.replayed_ms == pytest.approx(found.captured_ms, rel=0.02)
-    assert found.after_ms > 99, "no window makes a writer write sooner than its hundredth write"
-
-
-@pytest.mark.parametrize("text", ["rate=1Gbit", "rtt=1ms"])
-def test_another_path_may_change_a_pace_of_unknown_cause(scene: Scene, text: str) -> None:
-    (unpredicted,) = played(written_on_a_beat(scene), text, tap="client").forecast.unpredicted
-    assert unpredicted.refused == "unknown-limit"
-
-
 @pytest.mark.parametrize("tap", ["client", "server"])
 def test_a_full_window_is_acknowledged_when_the_reader_reads(scene: Scene, tap: Tap) -> None:
     """Linux acknowledges data that leave no room in the window when the reader has read (__tcp_cleanup_rbuf)."""

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 
 from tcpstall.report.whatif.tables import HEADINGS, outcome_row
-from tcpstall.report.whatif.words import bounded, fidelity, refusal, sized
+from tcpstall.report.whatif.words import bounded, fidelity, refusal, sized, unlisted
 from tcpstall.whatif import Forecast
 
 __all__ = ["Foretold", "foretold"]
@@ -26,8 +26,8 @@ def foretold(forecast: Forecast) -> Foretold:
         return Foretold(refusal(forecast), "", (), [], [])
     return Foretold(
         "",
-        fidelity(forecast.captured, forecast.replayed),
+        fidelity(forecast.captured, forecast.replayed, forecast.without_pace),
         HEADINGS,
         [outcome_row(outcome) for outcome in forecast.outcomes],
-        [text for text in (*map(bounded, forecast.outcomes), *map(sized, forecast.sizing)) if text],
+        [text for text in (unlisted(forecast), *map(bounded, forecast.outcomes), *map(sized, forecast.sizing)) if text],
     )

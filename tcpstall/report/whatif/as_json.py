@@ -6,6 +6,7 @@ from typing import Any
 
 from tcpstall.model import Endpoint
 from tcpstall.report.whatif.words import REFUSALS, refusal, written
+from tcpstall.service_times import after, not_predicted, requests
 from tcpstall.whatif import Forecast, Outcome, WhatIf
 
 __all__ = ["whatif_json"]
@@ -27,10 +28,20 @@ def whatif_json(found: WhatIf) -> str:
             "replayed_transfer_ns": sum(replayed.transfer_ns for _, replayed in told),
             "captured_exchanges_ns": sum(sum(captured.exchanges_ns) for captured, _ in told),
             "replayed_exchanges_ns": sum(sum(replayed.exchanges_ns) for _, replayed in told),
-            "outcomes": [_outcome(outcome) for outcome in found.totals],
+            "requests": asdict(before) if (before := requests(found.told)) else None,
+            "outcomes": [_outcome(outcome) | _requests(outcome) for outcome in found.totals],
+            "not_predicted": [
+                {"refused": word, "reason": REFUSALS.get(word, word), "flows": flows}
+                for word, flows in not_predicted(found.forecasts).items()
+            ],
         },
     }
     return json.dumps(report)
+
+
+def _requests(outcome: Outcome) -> dict[str, Any]:
+    p50, p95 = after(outcome) or (None, None)
+    return {"p50": asdict(p50) if p50 else None, "p95": asdict(p95) if p95 else None}
 
 
 def _flow(forecast: Forecast) -> dict[str, Any]:
@@ -44,7 +55,9 @@ def _flow(forecast: Forecast) -> dict[str, Any]:
         "reason": refusal(forecast) or None,
         "captured": asdict(forecast.captured) if forecast.captured else None,
         "replayed": asdict(forecast.replayed) if forecast.replayed else None,
+        "without_pace": asdict(forecast.without_pace) if forecast.without_pace else None,
         "error_ns": forecast.error_ns,
+        "exchanges_left_out": forecast.exchanges_left_out,
         "outcomes": [_outcome(outcome) for outcome in forecast.outcomes],
         "unpredicted": [
             {

@@ -10,15 +10,20 @@ from tcpstall.report.inputs import as_read, described
 from tcpstall.report.style import figures, table, words
 from tcpstall.report.whatif.words import (
     bounded,
+    faster,
     fidelity,
     flows_told,
     named,
+    reasons,
     refusal,
     sized,
     slowest,
+    typical,
+    unlisted,
     unpredicted,
     waited,
 )
+from tcpstall.service_times import not_predicted, requests
 from tcpstall.units import counted, duration
 from tcpstall.whatif import Forecast, Outcome, Times, WhatIf
 
@@ -51,12 +56,23 @@ def render_whatif(found: WhatIf, *, width: int) -> Iterator[RenderableType]:
 def _totals(found: WhatIf, width: int) -> Iterator[RenderableType]:
     yield Text(f"all of {flows_told(len(found.told), len(found.forecasts))} together", "bold")
     told = [(one.captured, one.replayed) for one in found.told if one.captured and one.replayed]
+    without = reasons(not_predicted(found.forecasts))
     if not told:
-        yield _line("nothing can be predicted; see each flow")
+        yield _line("nothing can be predicted")
+        yield from map(_line, without)
         return
     captured, replayed = (_sum([pair[which] for pair in told]) for which in (0, 1))
     yield _line(fidelity(captured, replayed))
-    yield _outcomes(found.totals, width)
+    before = requests(found.told)
+    if before:
+        yield _line(typical(before))
+    if found.totals:
+        yield _outcomes(found.totals, width)
+        if before:
+            yield from (_line(text) for text in (faster(before, outcome) for outcome in found.totals) if text)
+    else:
+        yield _line("nothing that they waited for calls for a change that would save time")
+    yield from map(_line, without)
 
 
 def _sum(times: Sequence[Times]) -> Times:
@@ -70,9 +86,11 @@ def _flow(forecast: Forecast, width: int) -> Iterator[RenderableType]:
     if forecast.refused:
         yield _line(f"no prediction: {refusal(forecast)}")
     if forecast.captured and forecast.replayed:
-        yield _line(fidelity(forecast.captured, forecast.replayed))
+        yield _line(fidelity(forecast.captured, forecast.replayed, forecast.without_pace))
         if forecast.refused and (text := waited(forecast.captured, forecast.replayed)):
             yield _line(text)
+    if text := unlisted(forecast):
+        yield _line(text)
     if forecast.outcomes:
         yield _outcomes(forecast.outcomes, width)
         yield from (_line(text) for text in map(bounded, forecast.outcomes) if text)

@@ -1,22 +1,27 @@
 """Changes, refusals and the model's own error in words."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from statistics import median
 
 from tcpstall import _core
 from tcpstall.change import CONTROLS
+from tcpstall.service_times import Requests, after
 from tcpstall.units import counted, duration, number, per_second, share, size
 from tcpstall.whatif import NAMES, Change, Expected, Forecast, Outcome, Sizing, Times, Unpredicted
 
 __all__ = [
     "REFUSALS",
     "bounded",
+    "faster",
     "fidelity",
     "flows_told",
     "named",
+    "reasons",
     "refusal",
     "sized",
     "slowest",
+    "typical",
+    "unlisted",
     "unpredicted",
     "waited",
     "written",
@@ -26,6 +31,8 @@ REFUSALS = {
     "no-handshake": "the handshake was not captured whole: start the capture before the connection",
     "one-direction": "packets of only one end were captured",
     "capture-gaps": "the capture lacks packets of it",
+    "packets-left-out": "packets were left out of the capture while it was open, perhaps of it",
+    "stall-limit": "it paused more often than is kept of a flow, so its later limits are unknown",
     "no-round-trip": "its round trip could not be measured",
     "no-data": "it carried no data",
     "too-long": "it is longer than what is replayed: {} segments of one flow, {} of all flows together, "
@@ -88,13 +95,31 @@ def named(changes: Sequence[Change]) -> str:
     return " ".join(written(change) for change in changes)
 
 
-def fidelity(captured: Times, replayed: Times) -> str:
-    """Distance of the unchanged replay from the capture."""
+def fidelity(captured: Times, replayed: Times, without_pace: Times | None = None) -> str:
+    """Distance of the unchanged replay from the capture, and the time without a pace that was fitted."""
     error = replayed.transfer_ns - captured.transfer_ns
     much = share(abs(error) / captured.transfer_ns) if captured.transfer_ns else ""
     return (
         f"captured {duration(captured.transfer_ns)}, replayed unchanged {duration(replayed.transfer_ns)}: "
-        f"the model is off by {duration(error)}" + (f" ({much})" if much else "")
+        f"the model is off by {duration(error)}" + (f" ({much})" if much else "") + _paced(without_pace)
+    )
+
+
+def _paced(without: Times | None) -> str:
+    if without is None:
+        return ""
+    known = duration(without.transfer_ns)
+    return f", at a pace of unknown cause that was fitted to the capture; without that pace {known}"
+
+
+def unlisted(forecast: Forecast) -> str:
+    """The exchanges that no exchange's time contains; empty where all are kept."""
+    if not forecast.exchanges_left_out:
+        return ""
+    kept = len(forecast.captured.exchanges_ns) if forecast.captured else 0
+    return (
+        f"only its first {counted(kept, 'exchange')} are kept: what is saved is of them, and "
+        f"{counted(forecast.exchanges_left_out, 'more exchange')} are in the transfer alone"
     )
 
 
@@ -114,6 +139,36 @@ def bounded(outcome: Outcome) -> str:
         f"{named(outcome.changes)}: its causes own {duration(outcome.owned_ns)}; the replay gained more, which is not "
         "promised"
     )
+
+
+def typical(requests: Requests) -> str:
+    """Latencies of a service's requests without a change, captured and replayed."""
+    was, own = requests.captured, requests.replayed
+    more = f"; {counted(requests.left_out, 'more request')} are not kept one by one" if requests.left_out else ""
+    return (
+        f"{counted(requests.count, 'request')}: median captured {duration(was.p50_ns)}, replayed "
+        f"{duration(own.p50_ns)}; p95 captured {duration(was.p95_ns)}, replayed {duration(own.p95_ns)}{more}"
+    )
+
+
+def faster(requests: Requests, outcome: Outcome) -> str:
+    """Latencies of a service's requests in the unchanged replay and with a change; empty without a request."""
+    if (then := after(outcome)) is None:
+        return ""
+    before = (requests.replayed.p50_ns, requests.replayed.p95_ns)
+    parts = (
+        f"{name} of a request {duration(was)} → {duration(will.expected_ns)} "
+        f"(between {duration(will.low_ns)} and {duration(will.high_ns)})"
+        for name, was, will in zip(("median", "p95"), before, then, strict=True)
+    )
+    return f"{named(outcome.changes)}: {', '.join(parts)}"
+
+
+def reasons(without: Mapping[str, int]) -> list[str]:
+    """Number of flows without a prediction, a line a reason."""
+    return [
+        f"without a prediction: {counted(flows, 'flow')}, {REFUSALS.get(word, word)}" for word, flows in without.items()
+    ]
 
 
 def slowest(exchanges: Sequence[Expected]) -> str:

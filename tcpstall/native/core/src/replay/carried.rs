@@ -13,10 +13,9 @@ use crate::time::Nanos;
 
 /// Share of the time that the replay lacks, from which sending itself and unexplained waits explain it.
 const EXPLAINED: f64 = 0.7;
-/// Largest distance of the transfer from the captured one, as a share of it.
+/// Largest distance of the transfer from the captured one, and of the progress at any part of the data, as a share of
+/// the captured transfer.
 const FITS: f64 = 0.1;
-/// Largest distance from the captured progress at any part of the data, as a share of the captured transfer.
-const FOLLOWS: f64 = 0.15;
 /// Segments of data whose pace is known well enough.
 const LEAST: i64 = 30;
 /// Largest pace, in multiples of the mean one: a faster one is no limit.
@@ -62,8 +61,7 @@ pub(super) fn carried(
     }
     let (setup, played) = paced((low * high).sqrt())?;
     let apart = played.progress[end.peer()].distance(&progress[end.peer()]);
-    let follows = (played.transfer - captured.transfer_ns).0.abs() <= near.0
-        && apart <= setup.rtt.max(captured.transfer_ns.scaled(FOLLOWS));
+    let follows = (played.transfer - captured.transfer_ns).0.abs() <= near.0 && apart <= near;
     follows.then_some((end, setup, played))
 }
 

@@ -28,8 +28,16 @@ pub(super) struct Fitted {
     pub(super) played: Played,
     /// The capture shows which congestion control the senders run, or would look the same with another.
     pub(super) control_known: bool,
-    /// The end whose data were carried at a pace of unknown cause.
-    pub(super) carried: Option<End>,
+    /// Data that were carried at a pace of unknown cause.
+    pub(super) carried: Option<Carried>,
+}
+
+/// A pace of unknown cause, fitted to the captured time.
+pub(super) struct Carried {
+    /// Sender of the data.
+    pub(super) end: End,
+    /// The replay without the pace.
+    pub(super) without: Played,
 }
 
 /// The reading that fits; `None` where the replay never ends.

@@ -4,7 +4,7 @@ use serde::Serialize;
 
 use super::carried::carried;
 use super::change::Change;
-use super::fit::{Fitted, fit};
+use super::fit::{Carried, Fitted, fit};
 use super::outcome::{Base, ChangeEffect};
 use super::record::Record;
 use super::recover::{RecoveredSetup, Refusal, recover, shares};
@@ -37,6 +37,11 @@ pub struct Forecast {
     pub captured: Option<Times>,
     /// Times of the unchanged replay.
     pub replayed: Option<Times>,
+    /// Times of the unchanged replay without the pace that was fitted to the captured time; `None` where no pace was
+    /// fitted.
+    pub without_pace: Option<Times>,
+    /// Exchanges beyond those that are kept of a flow: the transfer contains them, the exchanges do not.
+    pub exchanges_left_out: u64,
     /// The model's own error: the replay's transfer less the captured one.
     pub error_ns: Option<Nanos>,
     /// Effects of the changes: the requested ones in their order, or the remedies for the causes, the best first.
@@ -59,6 +64,8 @@ pub fn forecast_within(record: &Record, changes: &[Vec<Change>], most: u64) -> F
         rtt_ns: record.row.base_rtt_ns,
         captured: None,
         replayed: None,
+        without_pace: None,
+        exchanges_left_out: record.exchanges_left_out,
         error_ns: None,
         outcomes: Vec::new(),
         unpredicted: Vec::new(),
@@ -77,7 +84,10 @@ impl Forecast {
         let captured = Times { transfer_ns: recovered.transfer, exchanges_ns: exchanges };
         let fitted = fit(recovered.setup, &captured).map(|fitted| {
             match carried(record, &fitted.setup, &fitted.played, &captured, &recovered.progress) {
-                Some((end, setup, played)) => Fitted { setup, played, carried: Some(end), ..fitted },
+                Some((end, setup, played)) => {
+                    let carried = Some(Carried { end, without: fitted.played });
+                    Fitted { setup, played, carried, ..fitted }
+                }
                 None => fitted,
             }
         });
@@ -92,6 +102,7 @@ impl Forecast {
         let base = Base::of(record, fitted, captured);
         let error = base.played.transfer - base.captured.transfer_ns;
         self.replayed = Some(base.played.times());
+        self.without_pace = base.without_pace();
         self.error_ns = Some(error);
         if !base.fits() {
             self.refused = Some(misfit);

@@ -4,7 +4,7 @@ use serde::Serialize;
 
 use super::bound::Bound;
 use super::change::Change;
-use super::fit::Fitted;
+use super::fit::{Carried, Fitted};
 use super::gain::unreplayed;
 use super::luck;
 use super::model::{Played, play};
@@ -14,7 +14,6 @@ use super::setup::Setup;
 use super::times::Times;
 use super::unknown::unknown;
 use super::view::View;
-use crate::flow::End;
 use crate::time::Nanos;
 
 /// Largest difference of a replay from the capture, as a share and in round trips: a replay that exceeds both is
@@ -78,7 +77,7 @@ pub(super) struct Base<'a> {
     pub(super) captured: Times,
     pub(super) played: Played,
     control_known: bool,
-    carried: Option<End>,
+    carried: Option<Carried>,
     /// The replay without losses, where there were losses.
     whole: Option<Whole>,
 }
@@ -106,10 +105,16 @@ impl Base<'_> {
         Base { record, whole: Whole::of(&setup), setup, captured, played, control_known, carried }
     }
 
+    /// Times of the unchanged replay without the fitted pace; `None` where no pace was fitted.
+    pub(super) fn without_pace(&self) -> Option<Times> {
+        self.carried.as_ref().map(|carried| carried.without.times())
+    }
+
     /// Approximate number of events in all replays for these sets of changes.
     pub(super) fn events(&self, sets: &[Vec<Change>]) -> u64 {
         let whole = self.whole.as_ref().map_or(0, |whole| whole.played.events);
-        let turns = luck::BESIDE + if self.whole.is_some() { luck::TURNS } else { 0 };
+        let unpaced = u64::from(self.carried.is_some());
+        let turns = luck::BESIDE + unpaced + if self.whole.is_some() { luck::TURNS } else { 0 };
         let once = (self.played.events + whole) * View::ALL.len() as u64 + self.played.events * turns + whole;
         let draws = |set: &&Vec<Change>| set.iter().any(Change::is_drawn);
         let drawn = sets.iter().filter(draws).count() as u64 * luck::DRAWS * self.played.events;
@@ -144,7 +149,11 @@ impl Base<'_> {
             return Err(Refusal::UnknownControl);
         }
         let paths = ["rtt", "rate", "queue", "queue-packets"];
-        if self.carried.is_some_and(|end| changes.iter().any(|one| paths.contains(&one.name) && one.is_at(end))) {
+        if self
+            .carried
+            .as_ref()
+            .is_some_and(|at| changes.iter().any(|one| paths.contains(&one.name) && one.is_at(at.end)))
+        {
             return Err(Refusal::UnknownLimit);
         }
         let lifts = changes.iter().all(|change| change.only_lifts(&self.setup));
@@ -186,8 +195,14 @@ impl Base<'_> {
             return Err(Refusal::Luck);
         }
         let near = if drawn.is_empty() { self.near(changes, &bound, lifts, &missing) } else { Vec::new() };
-        let all: Vec<&Played> =
-            [&hopeful, &likely, &doubtful].into_iter().chain(&luck).chain(&near).chain(&drawn).collect();
+        let unpaced = self.unpaced(changes, &bound);
+        let all: Vec<&Played> = [&hopeful, &likely, &doubtful]
+            .into_iter()
+            .chain(&luck)
+            .chain(&near)
+            .chain(&drawn)
+            .chain(unpaced.iter().flatten())
+            .collect();
         let lacking = missing.transfer_ns > Nanos::ZERO;
         let expected = |own: Nanos, was: Nanos, of: &dyn Fn(&Played) -> Nanos| {
             let likely = of(&likely);
@@ -263,6 +278,18 @@ impl Base<'_> {
             played
         });
         played.collect()
+    }
+
+    /// Where a pace was fitted, the replay with the changes and without the pace, and the unchanged replay: the change may
+    /// lift the unknown limit, and the unknown limit may take away what the change gains.
+    fn unpaced(&self, changes: &[Change], bound: &Bound) -> Option<[Played; 2]> {
+        let end = self.carried.as_ref()?.end;
+        let mut setup = self.setup.clone();
+        setup.ends[end].pace = None;
+        changes.iter().for_each(|change| change.apply(&mut setup, View::Likely));
+        let mut played = play(&setup)?;
+        bound.hold(&mut played, &self.played, &self.captured);
+        Some([played, self.played.clone()])
     }
 
     /// The replay with the changes. Only a path without losses removes a loss: any other change gains no more than it

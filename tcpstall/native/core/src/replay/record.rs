@@ -123,8 +123,15 @@ pub struct Record {
     pub mss: [i64; 2],
     /// Both ends use SACK.
     pub sack: bool,
-    /// Bytes were acknowledged that the tap never saw, or packets are known to be left out.
+    /// Bytes were acknowledged that the tap never saw.
     pub has_gaps: bool,
+    /// Packets are known to be left out while the flow was open, by damage or by the author of a paste; they may be of other
+    /// flows.
+    pub left_out: bool,
+    /// The flow has more pauses than are kept, so limits of its later part are unknown.
+    pub lacks_pauses: bool,
+    /// Exchanges beyond those that are kept of a flow.
+    pub exchanges_left_out: u64,
     /// A loss halves the window of either end.
     pub reno: [bool; 2],
     /// Length below which silences are no stalls, and their causes less certain.
@@ -159,7 +166,10 @@ impl Record {
             lost_handshakes: handshake.syns.max(handshake.syn_acks).saturating_sub(1),
             mss: End::BOTH.map(|end| i64::from(connection.half(end).mss()).max(1)),
             sack: connection.half(End::Client).sack_permitted,
-            has_gaps: flow.incomplete() || flow.dropped > 0 || connection.halves.iter().any(|half| half.never_seen > 0),
+            has_gaps: connection.halves.iter().any(|half| half.never_seen > 0),
+            left_out: flow.incomplete(),
+            lacks_pauses: flow.dropped > 0,
+            exchanges_left_out: flow.rounds().dropped,
             reno: End::BOTH.map(|end| flow.model(end).is_reno()),
             threshold: flow.threshold,
             others,

@@ -33,8 +33,12 @@ words! {
         NoHandshake = "no-handshake",
         /// Packets of one end only.
         OneDirection = "one-direction",
-        /// The capture lacks packets.
+        /// The capture lacks packets of the flow: bytes were acknowledged that the tap never saw.
         CaptureGaps = "capture-gaps",
+        /// Packets are known to be left out while the flow was open, of it or of others.
+        PacketsLeftOut = "packets-left-out",
+        /// The flow has more pauses than are kept.
+        StallLimit = "stall-limit",
         /// The round trip could not be measured.
         NoRoundTrip = "no-round-trip",
         /// No data was transferred.
@@ -171,6 +175,12 @@ fn refuse(record: &Record) -> Result<(), Refusal> {
     }
     if record.has_gaps {
         return Err(Refusal::CaptureGaps);
+    }
+    if record.left_out {
+        return Err(Refusal::PacketsLeftOut);
+    }
+    if record.lacks_pauses {
+        return Err(Refusal::StallLimit);
     }
     if !data {
         return Err(Refusal::NoData);
