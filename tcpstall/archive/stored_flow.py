@@ -16,7 +16,7 @@ from tcpstall.errors import CannotAnswer, CannotOpen, NothingToShow
 from tcpstall.model import Endpoint
 from tcpstall.units import clock, date
 
-__all__ = ["StoredFlow", "number_in", "stored_flow"]
+__all__ = ["StoredFlow", "holding", "number_in", "numbers_in", "read_with", "refuse_changed", "stored_flow"]
 
 _LISTED = 5
 """Scans that are listed where several are meant."""
@@ -54,12 +54,26 @@ def stored_flow(asked: Session, scan: str, flow: int) -> StoredFlow:
         those = f"its flows are numbered up to {known['last']}" if known["flows"] else "it holds none"
         raise NothingToShow(f"scan {scan} has no flow {flow}: {those}; `tcpstall top` and `query` list flows")
     [row] = rows
-    files = _read_with(asked, scan)
+    return holding(row, read_with(asked, scan))
+
+
+def holding(
+    row: Mapping[str, Any],
+    files: Sequence[Mapping[str, Any]],
+    refuse: Callable[[Mapping[str, Any]], None] | None = None,
+) -> StoredFlow:
+    """The flow of a row of `flows`, with those of its scan's files (see read_with) that hold it.
+
+    `refuse` raises CannotOpen for a file that is gone or was changed since; refuse_changed() without it. Raises
+    NothingToShow where the store names no such file any more.
+    """
     captures = [each for each in files if each["first_ns"] <= row["end_ns"] and each["last_ns"] >= row["start_ns"]]
     if not captures:
-        raise NothingToShow(f"the store names no capture of flow {flow} of scan {scan} any more; scan it again")
+        raise NothingToShow(
+            f"the store names no capture of flow {row['flow']} of scan {row['scan']} any more; scan it again"
+        )
     for capture in captures:
-        _refuse_changed(capture)
+        (refuse or refuse_changed)(capture)
     alone = (
         len(files) == 1
         and files[0]["tcpstall"] == _core.version()
@@ -67,7 +81,7 @@ def stored_flow(asked: Session, scan: str, flow: int) -> StoredFlow:
     )
     client, server = (Endpoint(row[f"{end}_address"], row[f"{end}_port"]) for end in ("client", "server"))
     names = tuple(dict.fromkeys(capture["name"] for capture in captures))
-    return StoredFlow(flow if alone else None, client, server, row["start_ns"], row["end_ns"], names)
+    return StoredFlow(row["flow"] if alone else None, client, server, row["start_ns"], row["end_ns"], names)
 
 
 def _whole(asked: Session, beginning: str) -> str:
@@ -84,7 +98,7 @@ def _whole(asked: Session, beginning: str) -> str:
     return str(found[0]["scan"])
 
 
-def _read_with(asked: Session, scan: str) -> list[dict[str, Any]]:
+def read_with(asked: Session, scan: str) -> list[dict[str, Any]]:
     """The files of the scan's set that have packets, in order of time; a set may have been scanned in several steps."""
     return asked.rows(
         f"SELECT * FROM captures WHERE chain IN (SELECT chain FROM captures WHERE scan = {literal(scan)}) "
@@ -92,7 +106,8 @@ def _read_with(asked: Session, scan: str) -> list[dict[str, Any]]:
     )
 
 
-def _refuse_changed(capture: Mapping[str, Any]) -> None:
+def refuse_changed(capture: Mapping[str, Any]) -> None:
+    """Raises CannotOpen for a file of read_with() that is gone or was changed since it was scanned."""
     name = capture["name"]
     file = Path(remote.local(split(name)[0]))
     if not remote.is_url(name) and file.exists() and not file.is_file():  # anybody may have written the store
@@ -122,22 +137,44 @@ def number_in(
 
     The store's own number counts flows of files too that need not be read for this one. Raises NothingToShow.
     """
-    if flow.number is not None:
-        return flow.number
-    found: list[tuple[int, int]] = []
+    [number] = numbers_in(
+        names, [flow], sets=sets, missing_before=missing_before, max_expansion=max_expansion, open=open
+    )
+    if number is None:
+        raise NothingToShow(f"{flow.client} → {flow.server} is not in {', '.join(names)} any more; scan them again")
+    return number
+
+
+def numbers_in(
+    names: Sequence[str],
+    flows: Sequence[StoredFlow],
+    *,
+    sets: Sequence[int],
+    missing_before: Sequence[int],
+    max_expansion: int | None = None,
+    open: Callable[[str], BinaryIO | None] | None = None,  # noqa: A002 the core's word
+) -> list[int | None]:
+    """The number of each flow by number_in(), None where it is no longer there; costs one reading for all of them."""
+    sought: dict[frozenset[Endpoint], list[StoredFlow]] = {}
+    for flow in flows:
+        if flow.number is None:
+            sought.setdefault(frozenset((flow.client, flow.server)), []).append(flow)
+    if not sought:
+        return [flow.number for flow in flows]
+    found: dict[StoredFlow, list[tuple[int, int]]] = {}
 
     def keep(report: _core.Report) -> None:
         flows = report.flows
         for number, *ends, start_ns, end_ns in zip(*map(flows.column, _TOLD_APART_BY), strict=True):
-            if {Endpoint(*ends[:2]), Endpoint(*ends[2:])} == {flow.client, flow.server}:
+            for flow in sought.get(frozenset((Endpoint(*ends[:2]), Endpoint(*ends[2:]))), ()):
                 shared_ns = min(end_ns, flow.end_ns) - max(start_ns, flow.start_ns)
                 if shared_ns >= 0:
-                    found.append((shared_ns, number))
+                    found.setdefault(flow, []).append((shared_ns, number))
 
     _core.analyze(
         names,
-        hosts=[flow.client.address],
-        ports=[flow.client.port],
+        hosts=sorted({flow.client.address for those in sought.values() for flow in those}),
+        ports=sorted({flow.client.port for those in sought.values() for flow in those}),
         bursts=False,
         exchanges=False,
         max_expansion=max_expansion,
@@ -147,6 +184,4 @@ def number_in(
         each=keep,
         chunk=_CHUNK,
     )
-    if not found:
-        raise NothingToShow(f"{flow.client} → {flow.server} is not in {', '.join(names)} any more; scan them again")
-    return max(found, key=lambda one: (one[0], -one[1]))[1]
+    return [max(found[flow], key=lambda one: (one[0], -one[1]))[1] if flow in found else flow.number for flow in flows]

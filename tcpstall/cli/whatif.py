@@ -1,16 +1,17 @@
 """`tcpstall whatif`: predicted gain of a change."""
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Unpack
 
 import click
 
 from tcpstall.cli.capture_options import outcome
 from tcpstall.cli.exits import writing
-from tcpstall.cli.flow_option import FLOW, InStore, store_of_flow_option
+from tcpstall.cli.flow_option import FLOW, InStore
 from tcpstall.cli.inputs import inputs
 from tcpstall.cli.numbers import LARGEST
 from tcpstall.cli.output_format import table_or_json
 from tcpstall.cli.progress import Bar
+from tcpstall.cli.whatif_store import Filters, over_store, store_filters, whatif_store_option
 from tcpstall.errors import UNREAD, ExitCode, NothingToShow
 
 if TYPE_CHECKING:
@@ -30,8 +31,15 @@ __all__ = ["command"]
     metavar="N",
     help="Number of the flow. May be repeated. With --store SCAN/FLOW.  [default: the one that lost most time]",
 )
-@store_of_flow_option
-@click.option("--service", metavar="ADDRESS:PORT", help="All flows to this server, one by one and added up.")
+@whatif_store_option
+@click.option(
+    "--service",
+    "services",
+    multiple=True,
+    metavar="ADDRESS:PORT",
+    help="All flows to this server, one by one and added up. With --store it may be repeated.",
+)
+@store_filters
 @click.option(
     "--set",
     "changes",
@@ -47,9 +55,10 @@ def command(
     capture: str | None,
     flows: tuple[int | InStore, ...],
     store: str | None,
-    service: str | None,
+    services: tuple[str, ...],
     changes: tuple[str, ...],
     form: str,
+    **filters: Unpack[Filters],
 ) -> ExitCode:
     """Say what a change would buy, before anybody makes it.
 
@@ -60,7 +69,13 @@ def command(
     if capture == "-":
         raise click.BadParameter("a file is needed, not standard input", param_hint="CAPTURE")
     together = _changes(changes)
-    end = None if service is None else _service(service)
+    ends = [_service(service) for service in services]
+    if store is not None and capture is None and not flows:
+        return over_store(store, ends, together, filters, form)
+    if any(value for value in filters.values()):
+        raise click.UsageError("--host, --port, --capture, --since, --until and --by select flows of a --store")
+    if len(ends) > 1:
+        raise click.BadParameter("give one service of a capture", param_hint="--service")
     from tcpstall.whatif import whatif
 
     read_of = inputs([capture] if capture else [], flows, store)
@@ -69,7 +84,7 @@ def command(
         found = whatif(
             read_of.names,
             flows=read_of.flows,
-            service=end,
+            service=ends[0] if ends else None,
             changes=[together] if together else (),
             strict=False,
             progress=bar,

@@ -1,42 +1,63 @@
 """Predicted gain of a change as one JSON object of the schema `tcpstall.whatif/1`."""
 
 import json
+from collections.abc import Mapping
 from dataclasses import asdict
 from typing import Any
 
 from tcpstall.model import Endpoint
-from tcpstall.report.whatif.words import REFUSALS, refusal, written
-from tcpstall.service_times import after, not_predicted, requests
+from tcpstall.report.whatif.words import REFUSALS, UNOPENED, refusal, written
+from tcpstall.service_times import Archived, after, not_predicted, requests
 from tcpstall.whatif import Forecast, Outcome, WhatIf
 
-__all__ = ["whatif_json"]
+__all__ = ["archived_json", "whatif_json"]
 
 _SCHEMA = "tcpstall.whatif/1"
+_ARCHIVED = "tcpstall.whatif-store/1"
 
 
 def whatif_json(found: WhatIf) -> str:
     """One line. `totals` adds up the flows with a prediction."""
-    told = [(one.captured, one.replayed) for one in found.told if one.captured and one.replayed]
     report = {
         "schema": _SCHEMA,
         "captures": [{"path": capture.path, "error": capture.error} for capture in found.captures],
         "flows": [_flow(forecast) for forecast in found.forecasts],
         "flows_left_out": found.left_out,
-        "totals": {
-            "flows": len(found.told),
-            "captured_transfer_ns": sum(captured.transfer_ns for captured, _ in told),
-            "replayed_transfer_ns": sum(replayed.transfer_ns for _, replayed in told),
-            "captured_exchanges_ns": sum(sum(captured.exchanges_ns) for captured, _ in told),
-            "replayed_exchanges_ns": sum(sum(replayed.exchanges_ns) for _, replayed in told),
-            "requests": asdict(before) if (before := requests(found.told)) else None,
-            "outcomes": [_outcome(outcome) | _requests(outcome) for outcome in found.totals],
-            "not_predicted": [
-                {"refused": word, "reason": REFUSALS.get(word, word), "flows": flows}
-                for word, flows in not_predicted(found.forecasts).items()
-            ],
-        },
+        "totals": _totals(found, {}),
     }
     return json.dumps(report)
+
+
+def archived_json(archived: Archived, by: str) -> str:
+    """One line of the schema `tcpstall.whatif-store/1`, with the totals of each service or host."""
+    report = {
+        "schema": _ARCHIVED,
+        "by": by,
+        "parts": [
+            {"name": part.name, "flows": part.flows, "totals": _totals(part.found, part.unopened)}
+            for part in archived.parts
+        ],
+        "flows_left_out": archived.left_out,
+    }
+    return json.dumps(report)
+
+
+def _totals(found: WhatIf, unopened: Mapping[str, int]) -> dict[str, Any]:
+    told = [(one.captured, one.replayed) for one in found.told if one.captured and one.replayed]
+    before = requests(found.told)
+    return {
+        "flows": len(found.told),
+        "captured_transfer_ns": sum(captured.transfer_ns for captured, _ in told),
+        "replayed_transfer_ns": sum(replayed.transfer_ns for _, replayed in told),
+        "captured_exchanges_ns": sum(sum(captured.exchanges_ns) for captured, _ in told),
+        "replayed_exchanges_ns": sum(sum(replayed.exchanges_ns) for _, replayed in told),
+        "requests": asdict(before) if before else None,
+        "outcomes": [_outcome(outcome) | _requests(outcome) for outcome in found.totals],
+        "not_predicted": [
+            {"refused": word, "reason": REFUSALS.get(word) or UNOPENED[word], "flows": flows}
+            for word, flows in (not_predicted(found.forecasts) | dict(unopened)).items()
+        ],
+    }
 
 
 def _requests(outcome: Outcome) -> dict[str, Any]:

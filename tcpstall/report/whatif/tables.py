@@ -1,6 +1,6 @@
 """Predicted gain of a change, for reading."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 from rich.console import RenderableType
 from rich.padding import Padding
@@ -23,22 +23,26 @@ from tcpstall.report.whatif.words import (
     unpredicted,
     waited,
 )
-from tcpstall.service_times import not_predicted, requests
+from tcpstall.service_times import Archived, not_predicted, requests
 from tcpstall.units import counted, duration
 from tcpstall.whatif import Forecast, Outcome, Times, WhatIf
 
-__all__ = ["HEADINGS", "outcome_row", "render_whatif"]
+__all__ = ["HEADINGS", "outcome_row", "render_archived", "render_whatif"]
 
 HEADINGS = ("change", "transfer", "between", "saved", "exchange")
 
 _FLOWS = 10
 """Flows shown one by one; JSON has all."""
 
+_PARTS = 20
+"""Services or hosts of a store shown; JSON has all."""
+
 
 def render_whatif(found: WhatIf, *, width: int) -> Iterator[RenderableType]:
     """The answer first, then what it was read from."""
     if len(found.forecasts) > 1 and len(found.told) != 1:
-        yield from _totals(found, width)
+        told = flows_told(len(found.told), len(found.forecasts))
+        yield from _totals(found, f"all of {told} together", not_predicted(found.forecasts), width)
         yield Text()
     for number, forecast in enumerate(found.forecasts[:_FLOWS]):
         if number:
@@ -53,10 +57,27 @@ def render_whatif(found: WhatIf, *, width: int) -> Iterator[RenderableType]:
         yield from described(members)
 
 
-def _totals(found: WhatIf, width: int) -> Iterator[RenderableType]:
-    yield Text(f"all of {flows_told(len(found.told), len(found.forecasts))} together", "bold")
+def render_archived(archived: Archived, *, width: int) -> Iterator[RenderableType]:
+    """Services or hosts of a store, those first that the change saves most."""
+    for number, part in enumerate(archived.parts[:_PARTS]):
+        if number:
+            yield Text()
+        found = part.found
+        without = not_predicted(found.forecasts) | dict(part.unopened)
+        heading = f"{part.name}: {flows_told(len(found.told), part.flows)} together"
+        yield from _totals(found, heading, without, width)
+    if (more := len(archived.parts) - _PARTS) > 0:
+        yield Padding(Text(f"and {more} more; JSON has them all", "dim"), (0, 0, 0, 1))
+    if archived.left_out:
+        more_flows = counted(archived.left_out, "more flow")
+        text = f"{more_flows} that lost less time left out: the percentiles are of those that lost most"
+        yield Padding(Text(text, "dim"), (0, 0, 0, 1))
+
+
+def _totals(found: WhatIf, heading: str, not_told: Mapping[str, int], width: int) -> Iterator[RenderableType]:
+    yield Text(heading, "bold")
     told = [(one.captured, one.replayed) for one in found.told if one.captured and one.replayed]
-    without = reasons(not_predicted(found.forecasts))
+    without = reasons(not_told)
     if not told:
         yield _line("nothing can be predicted")
         yield from map(_line, without)

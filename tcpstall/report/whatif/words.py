@@ -11,6 +11,7 @@ from tcpstall.whatif import NAMES, Change, Expected, Forecast, Outcome, Sizing, 
 
 __all__ = [
     "REFUSALS",
+    "UNOPENED",
     "bounded",
     "faster",
     "fidelity",
@@ -51,6 +52,12 @@ REFUSALS = {
     "unknown-limit": "its data came at a pace of which the capture shows no cause, so another path may change it",
     "no-bottleneck": "no queue stood on the path, so its narrowest link is unknown: set rate= too",
     "endless": "the replay with the change does not end",
+}
+
+
+UNOPENED = {
+    "capture-changed": "its capture is gone or was changed since it was scanned",
+    "not-found": "its captures do not hold it any more: scan them again",
 }
 
 
@@ -167,7 +174,8 @@ def faster(requests: Requests, outcome: Outcome) -> str:
 def reasons(without: Mapping[str, int]) -> list[str]:
     """Number of flows without a prediction, a line a reason."""
     return [
-        f"without a prediction: {counted(flows, 'flow')}, {REFUSALS.get(word, word)}" for word, flows in without.items()
+        f"without a prediction: {counted(flows, 'flow')}, {REFUSALS.get(word) or UNOPENED[word]}"
+        for word, flows in without.items()
     ]
 
 
