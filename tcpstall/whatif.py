@@ -28,6 +28,7 @@ __all__ = [
     "added",
     "change",
     "foreseen",
+    "together",
     "whatif",
 ]
 
@@ -238,6 +239,42 @@ def foreseen(
         missing_before=missing_before,
     )
     return _read(flows, texts, suggested=True)
+
+
+def together(paths: Sequence[str], forecasts: Sequence[Forecast], **read_as: Any) -> dict[Endpoint, list[Forecast]]:
+    """The remedies that foreseen() found for flows of one server, tried for all of these flows, the best first.
+
+    Servers of one flow are left out, and so is `reuse-connection`: the connection to reuse may not be among the flows.
+    `read_as` are the keywords of foreseen(), and it raises like foreseen().
+    """
+    by_server: dict[Endpoint, list[Forecast]] = {}
+    for forecast in forecasts:
+        by_server.setdefault(forecast.flow.server, []).append(forecast)
+    remedies = {
+        server: [one for one in _remedies(those) if one[0] != "reuse-connection"]
+        for server, those in by_server.items()
+        if len(those) > 1
+    }
+    sets = list(dict.fromkeys(remedy for own in remedies.values() for remedy in own))
+    flows = [forecast.flow for forecast in forecasts if remedies.get(forecast.flow.server)]
+    if not flows:
+        return {}
+    texts = _core.whatif(paths, [flow.id for flow in flows], [[remedy] for remedy in sets], **read_as)
+    tried = _read(flows, texts, suggested=True)
+    return {
+        server: _best_first([_only(own, one) for one in tried if one.flow.server == server])
+        for server, own in remedies.items()
+        if own
+    }
+
+
+def _only(remedies: Sequence[tuple[str, int | None]], forecast: Forecast) -> Forecast:
+    meant = {(Change(name, value),) for name, value in remedies}
+    return replace(
+        forecast,
+        outcomes=tuple(one for one in forecast.outcomes if one.changes in meant),
+        unpredicted=tuple(one for one in forecast.unpredicted if one.changes in meant),
+    )
 
 
 def _wanted(analysis: Analysis, flows: Sequence[int], service: Endpoint | None) -> tuple[list[int], int]:

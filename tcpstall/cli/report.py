@@ -3,7 +3,7 @@
 import hashlib
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Unpack, get_args
+from typing import TYPE_CHECKING, Any, Unpack, get_args
 
 import click
 
@@ -117,7 +117,7 @@ def command(
 
     whole = telling(analysis, ranked, sort, detailed).in_full if ranked else []
     drawings, why_not = _drawings(files, whole, how)
-    forecasts = _forecasts(files, whole, how)
+    forecasts, of_services = _forecasts(files, whole, how)
 
     sources = tuple(source(path, capture) for path, capture in zip(files, analysis.captures, strict=False))
     text = page(
@@ -131,6 +131,7 @@ def command(
         sort=sort,
         detailed=detailed,
         min_stall_ns=min_stall_ns,
+        together=of_services,
     )
     with writing(str(output)):
         write_whole(text, output)
@@ -164,26 +165,24 @@ def _drawings(files: Sequence[str], flows: Sequence[Flow], how: Reading) -> tupl
     return {id_: drawing for id_, drawing in made.items() if drawing}, ""
 
 
-def _forecasts(files: Sequence[str], flows: Sequence[Flow], how: Reading) -> Mapping[int, "Forecast"]:
-    """Predicted gain of changes, by flow."""
+def _forecasts(
+    files: Sequence[str], flows: Sequence[Flow], how: Reading
+) -> tuple[Mapping[int, "Forecast"], list[list["Forecast"]]]:
+    """Predicted gain of changes, by flow, and of all these flows of one server together."""
     if not flows or not all(map(_again, files)):
-        return {}
-    from tcpstall.whatif import foreseen
+        return {}, []
+    from tcpstall.whatif import foreseen, together
 
+    read_as: dict[str, Any] = {
+        name: how[name] for name in ("since_ns", "until_ns", "max_expansion", "sets", "missing_before")
+    }
     try:
-        told = foreseen(
-            files,
-            flows,
-            since_ns=how["since_ns"],
-            until_ns=how["until_ns"],
-            max_expansion=how["max_expansion"],
-            sets=how["sets"],
-            missing_before=how["missing_before"],
-        )
+        told = foreseen(files, flows, **read_as)
+        services = list(together(files, told, **read_as).values())
     except (OSError, ValueError) as error:
         complain(f"no forecasts: {error}")
-        return {}
-    return {forecast.flow.id: forecast for forecast in told}
+        return {}, []
+    return {forecast.flow.id: forecast for forecast in told}, services
 
 
 def _library() -> str:

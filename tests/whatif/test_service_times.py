@@ -1,13 +1,15 @@
 """A service's requests before and after a change, and its flows without a prediction."""
 
+import html
 import json
+import re
 from pathlib import Path
 
 import pytest
 
 from tcpstall.report.whatif.words import REFUSALS
 from tcpstall.service_times import after, not_predicted, requests
-from tcpstall.whatif import change, whatif
+from tcpstall.whatif import change, foreseen, together, whatif
 from tests.cli.conftest import Run, here
 from tests.scene import Scene
 
@@ -68,6 +70,36 @@ def test_flows_that_a_change_is_refused_for_are_counted_by_that_reason(scene: Sc
     found = whatif(many(scene, SIZES[:2]), flows=(0, 1), changes=[[change("cc=bbr")]])
     assert not_predicted(found.forecasts) == {"paced-by-rate": 2}
     assert requests(found.told) is None
+
+
+def test_the_page_shows_them_for_flows_of_one_server(here: Run, scene: Scene, tmp_path: Path) -> None:
+    capture = many(scene, (300_000, 200_000, 100_000), cut=True)
+    page = tmp_path / "page.html"
+    done = here("report", capture, "-o", page)
+    assert done.returncode == 0, done.stderr
+    text = re.sub(r"\s+", " ", html.unescape(re.sub(r"<[^>]*>", "", page.read_text(encoding="utf-8"))))
+    assert "What a change would buy the requests of a service" in text
+    assert f"{SERVICE}, 2 of 3 flows of this page" in text
+    assert "2 requests: median captured " in text
+    assert re.search(r"initcwnd=\d+: median of a request [\d.]+ ms → [\d.]+ ms", text)
+    assert f"without a prediction: 1 flow, {REFUSALS['no-handshake']}" in text
+    assert "reuse-connection=1: median" not in text
+
+
+def test_remedies_of_one_server_are_tried_for_all_of_its_flows(scene: Scene) -> None:
+    capture = many(scene, (300_000, 3_000))
+    flows = [one.flow for one in whatif(capture, flows=(0, 1), changes=[[change("initcwnd=20")]]).forecasts]
+    (forecasts,) = together([str(capture)], foreseen([str(capture)], flows)).values()
+    assert [len(one.outcomes) for one in forecasts] == [1, 1]
+    assert {change.name for one in forecasts for made in one.outcomes for change in made.changes} == {"initcwnd"}
+    assert forecasts[0].outcomes[0].changes == forecasts[1].outcomes[0].changes
+    assert forecasts[1].outcomes[0].saved_ns == 0
+
+
+def test_a_server_of_one_flow_has_no_sums(scene: Scene) -> None:
+    capture = many(scene, (300_000,))
+    flows = [one.flow for one in whatif(capture).forecasts]
+    assert together([str(capture)], foreseen([str(capture)], flows)) == {}
 
 
 def test_where_no_change_would_save_time_a_sentence_says_so(here: Run, scene: Scene) -> None:

@@ -1,12 +1,24 @@
 """Predicted gain of changes for one flow, for the page."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from tcpstall.report.whatif.tables import HEADINGS, outcome_row
-from tcpstall.report.whatif.words import bounded, fidelity, refusal, sized, unlisted
-from tcpstall.whatif import Forecast
+from tcpstall.report.whatif.words import (
+    bounded,
+    faster,
+    fidelity,
+    flows_told,
+    reasons,
+    refusal,
+    sized,
+    typical,
+    unlisted,
+)
+from tcpstall.service_times import not_predicted, requests
+from tcpstall.whatif import Forecast, WhatIf
 
-__all__ = ["Foretold", "foretold"]
+__all__ = ["Foretold", "foretold", "of_service"]
 
 
 @dataclass(frozen=True)
@@ -31,3 +43,14 @@ def foretold(forecast: Forecast) -> Foretold:
         [outcome_row(outcome) for outcome in forecast.outcomes],
         [text for text in (unlisted(forecast), *map(bounded, forecast.outcomes), *map(sized, forecast.sizing)) if text],
     )
+
+
+def of_service(forecasts: Sequence[Forecast]) -> tuple[str, list[str]]:
+    """Heading and lines about flows of one server; no line where no change would save time."""
+    found = WhatIf((), tuple(forecasts))
+    before, totals = requests(found.told), found.totals
+    heading = f"{forecasts[0].flow.server}, {flows_told(len(found.told), len(forecasts))} of this page"
+    if before is None or not totals:
+        return heading, []
+    changed = [text for text in (faster(before, outcome) for outcome in totals) if text]
+    return heading, [typical(before), *changed, *reasons(not_predicted(forecasts))]

@@ -16,7 +16,7 @@ from tcpstall.report.first_change import first_change
 from tcpstall.report.html import ledger, summary
 from tcpstall.report.html.document import filled, template_text
 from tcpstall.report.html.drawn import Drawn
-from tcpstall.report.html.foretold import foretold
+from tcpstall.report.html.foretold import foretold, of_service
 from tcpstall.report.html.rows import exchange_rows, flow_row, stall_rows
 from tcpstall.report.html.wireshark import flow_filter
 from tcpstall.report.inputs import as_read, described, named, without_flows
@@ -62,10 +62,12 @@ def page(
     sort: Sort = "lost",
     detailed: int = MOST,
     min_stall_ns: int = 0,
+    together: Sequence[Sequence[Forecast]] = (),
 ) -> str:
     """The page about `flows`, in that order, `detailed` of them with all that is known.
 
-    `drawings` are their plots by the flow's id, `library` the script that draws them; `forecasts` what a change buys.
+    `drawings` are their plots by the flow's id, `library` the script that draws them; `forecasts` what a change buys,
+    `together` what a change buys all flows of a server, a sequence a server.
     """
     captures = [capture for capture in analysis.captures if capture.exit_code not in UNREAD]
     values: dict[str, object] = {
@@ -98,6 +100,7 @@ def page(
         "details": [
             _detail(flow, drawings.get(flow.id), forecasts.get(flow.id), min_stall_ns) for flow in tells.in_full
         ],
+        "together": [(heading, lines) for heading, lines in map(of_service, together) if lines],
         "services": [
             (service_line(service), idle_line(service.idle_close) if service.idle_close else "")
             for service in analysis.services[:_SERVICES]
