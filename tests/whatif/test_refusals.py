@@ -1,6 +1,7 @@
 """Predictions that a capture does not support are refused."""
 
 import json
+import struct
 from pathlib import Path
 
 import pytest
@@ -41,6 +42,20 @@ def test_with_packets_missing(download: Scene) -> None:
     packets = download.packets()
     data = [number for number, (_, packet) in enumerate(packets, 1) if packet.payload > 1_000]
     assert refused(download, data[10]) == "capture-gaps"
+
+
+def test_a_damaged_record_may_have_held_any_packet(download: Scene) -> None:
+    """An ACK was lost to the damage: no acknowledged data are missing, and what else is missing nobody knows."""
+    numbers = [at for at, (_, packet) in enumerate(download.packets()) if packet.payload == 0]
+    capture = download.capture()
+    data = bytearray(capture.read_bytes())
+    record = 24
+    for _ in range(numbers[8]):
+        record += 16 + struct.unpack_from("<I", data, record + 8)[0]
+    struct.pack_into("<I", data, record + 8, 0xFFFFFFFF)
+    capture.write_bytes(data)
+    (forecast,) = whatif(capture, changes=[changes("initcwnd=40")], strict=False).forecasts
+    assert forecast.refused == "packets-left-out"
 
 
 def test_without_data(scene: Scene) -> None:
