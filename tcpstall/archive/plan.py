@@ -14,7 +14,7 @@ from tcpstall.archive.sets import Member, Set, Skipped, Task
 from tcpstall.archive.store import Stream
 from tcpstall.errors import CannotOpen, ExitCode, about
 
-__all__ = ["Member", "Plan", "Set", "Task", "current", "planned"]
+__all__ = ["Member", "Plan", "Set", "Task", "as_originals", "current", "planned"]
 
 _TASK_BYTES = 64_000_000
 """Small sets are scanned together up to this: a part of Parquet and a commit, both flushed to disk, should cost less
@@ -56,12 +56,19 @@ def current(rows: Iterable[Row], dropped: frozenset[str]) -> list[Row]:
             latest[None, row["name"]] = row
         elif row["scan"] not in dropped:
             latest[row["scan"], row["fingerprint"]] = row
-    scanned = {row["fingerprint"]: row for row in latest.values() if row["scan"] is not None}
-    return [_as_its_original(row, scanned) if row["scan"] is None else row for row in latest.values()]
+    return as_originals(latest.values(), latest.values())
+
+
+def as_originals(rows: Iterable[Row], known: Iterable[Row]) -> list[Row]:
+    """Rows of captures, copies with the exit code and error of the `known` scanned row of their content.
+
+    A copy of a broken file is broken too.
+    """
+    scanned = {row["fingerprint"]: row for row in known if row["scan"] is not None}
+    return [_as_its_original(row, scanned) if row["scan"] is None else row for row in rows]
 
 
 def _as_its_original(row: Row, scanned: Mapping[str, Row]) -> Row:
-    """A copy of a broken file is broken too."""
     original = scanned.get(row["fingerprint"])
     return row if original is None else {**row, "exit_code": original["exit_code"], "error": original["error"]}
 

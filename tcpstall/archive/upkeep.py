@@ -11,7 +11,7 @@ from tcpstall.archive.damaged_parts import refused
 from tcpstall.archive.literals import listed
 from tcpstall.archive.names import repair_of
 from tcpstall.archive.parquet import SMALL_BYTES, Parts, connected
-from tcpstall.archive.plan import current
+from tcpstall.archive.plan import as_originals, current
 from tcpstall.archive.records import Row, sane_row
 from tcpstall.archive.store import DATABASE, Commit, Part, Store
 from tcpstall.archive.summing import sum_up
@@ -118,9 +118,9 @@ def compacted(store: Store, *, spares: bool = True) -> None:
                 made = parts.merged(folder, old, store.dropped, store.continued)
             store.commit(Commit(parts=made, removed=[part.name for part in old]))
     new = store.recent("captures")
-    small = _no_larger(store.parts("captures"), len(new)) if _can_add(store, new) else store.parts("captures")
+    small = _no_larger(store.parts("captures"), len(new)) if _can_add(store) else store.parts("captures")
     beside = [part for part in store.parts("captures") if part not in small]
-    rows = new if beside else current(known_captures(store), store.dropped)
+    rows = _with_originals(store, new) if beside else current(known_captures(store), store.dropped)
     store.forget(store.dropped, store.continued)
     _checkpoint(store, parts, rows, small, beside, spares=spares)
 
@@ -128,10 +128,11 @@ def compacted(store: Store, *, spares: bool = True) -> None:
 def committed(store: Store, commit: Commit) -> None:
     """Commits amid a scan; recent rows of captures are put into a part before they take much memory.
 
-    Rows that cannot stand beside older ones (see _can_add) stay in memory until the end of the scan.
+    Rows stay in memory until the end of the scan where older ones have to be left out, and where a copy is among them:
+    its original may be scanned later.
     """
     new = store.recent("captures")
-    if commit.captures and len(new) >= _RECENT and _can_add(store, new):
+    if commit.captures and len(new) >= _RECENT and not any(map(_is_copy, new)) and _can_add(store):
         rows = sorted(new, key=_in_order)
         beside = [part.name for part in store.parts("captures")]
         part = Parts(store.place, MEMORY_BYTES).rows("captures", rows, _CAPTURES, beside=beside)
@@ -143,10 +144,23 @@ def _in_order(row: Row) -> tuple[str, int]:
     return row["name"], row["scanned_ns"]
 
 
-def _can_add(store: Store, new: Sequence[Row]) -> bool:
-    """The new rows of captures can stand beside older ones: a copy's says what its original's does."""
-    copies = any(row.get("scan") is None and row.get("fingerprint") is not None for row in new)
-    return bool(new) and not copies and not store.dropped and not store.outdated()
+def _can_add(store: Store) -> bool:
+    """True if new rows of captures can stand beside older ones: no older row has to be left out or rewritten."""
+    return bool(store.recent("captures")) and not store.dropped and not store.outdated()
+
+
+def _is_copy(row: Row) -> bool:
+    return row.get("scan") is None and row.get("fingerprint") is not None
+
+
+def _with_originals(store: Store, new: Sequence[Row]) -> list[Row]:
+    """The new rows of captures, those of copies as their originals: of older rows only these originals are read."""
+    contents = sorted({row["fingerprint"] for row in new if _is_copy(row)})
+    if not contents:
+        return list(new)
+    where = "scan IS NOT NULL AND fingerprint IN (SELECT unnest($contents))"
+    originals = current(known_captures(store, where, {"contents": contents}), store.dropped)
+    return as_originals(({"scan": None, **row} for row in new), originals)
 
 
 def _no_larger(parts: Sequence[Part], rows: int) -> list[Part]:

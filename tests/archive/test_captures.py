@@ -2,11 +2,15 @@
 
 import os
 import shutil
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+from tcpstall.archive import known as knowing
+from tcpstall.archive import upkeep
 from tcpstall.archive.repair import repaired
 from tcpstall.archive.row_table import given
 from tcpstall.archive.scan import scan
@@ -97,6 +101,41 @@ def test_a_copy_of_a_file_that_is_broken_is_broken_too_whenever_it_comes(capture
     shutil.copy(broken, captures / "copy.pcap")
     scanned(captures, store)
     assert asked(store, "SELECT count(*), count(DISTINCT exit_code), min(exit_code) FROM captures") == [(2, 1, 5)]
+
+
+def test_a_copy_costs_the_row_of_its_original(captures: Path, store: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for number in range(12):
+        add(captures, number)
+    broken = captures / "broken.pcap"
+    broken.write_bytes(single(12 * 86_400, packets=60)[:-50])
+    scanned(captures, store)
+    held = parts(store)
+    (captures / "beside").mkdir()
+    shutil.copy(broken, captures / "beside" / "copy.pcap")
+    read: list[str] = []
+    held_rows = noting(upkeep.held_rows, read)
+    for module in (upkeep, knowing):
+        monkeypatch.setattr(module, "held_rows", held_rows)
+    scanned(captures, store)
+    # The plan reads the row of the same content, and so does who writes the row of the copy.
+    assert [Path(name).name for name in read] == ["broken.pcap"] * 2
+    assert set(held) < set(parts(store))
+    told = asked(store, "SELECT count(*), count(DISTINCT error) FROM captures WHERE exit_code = 5")
+    assert told == [(2, 1)]
+    del read[:]
+    scanned(captures, store)
+    assert sorted(Path(name).name for name in read) == ["broken.pcap", "copy.pcap"]
+
+
+def noting(held_rows: Callable[..., list[dict[str, Any]]], read: list[str]) -> Callable[..., list[dict[str, Any]]]:
+    """The same function; names of the rows that it gives are added to `read`."""
+
+    def _noting(*asked: Any) -> list[dict[str, Any]]:
+        rows = held_rows(*asked)
+        read.extend(row["name"] for row in rows)
+        return rows
+
+    return _noting
 
 
 @pytest.mark.parametrize("lost", ["catalog", "newest part"])
