@@ -100,6 +100,14 @@ def shared(of: Sources, name: str) -> str:
     return f"(SELECT * FROM ({each}) LEFT JOIN {shared(of, 'home')} USING (scan, flow))"
 
 
+def _read_often(of: Sources, name: str) -> tuple[str, str]:
+    """A shared source that one statement reads several times: its name there, and what follows WITH to make it.
+
+    What is a table already is read as such: made again, it would take its memory twice.
+    """
+    return (of[name], "") if name in of else (name, f"{name} AS MATERIALIZED (FROM {shared(of, name)})")
+
+
 LEADERS: Mapping[str, tuple[str, str]] = {
     "service": ("server_address", "server_port"),
     "cause": ("cause", "NULL"),
@@ -111,17 +119,18 @@ LEADERS: Mapping[str, tuple[str, str]] = {
 
 def _leaders(of: Sources, _classes: str) -> str:
     """Flows that waited, by key of losses, and the flow that waited longest. `end` counts flows by address."""
+    waited, made = _read_often(of, "waited")
     each = " UNION ALL ".join(
         f"SELECT '{by}' AS key, {text}::VARCHAR AS text, {number}::BIGINT AS number, count(*) AS flows, "
         "arg_max({scan: scan, flow: flow, lost: lost}, lost) AS worst FROM "
         f"(SELECT {', '.join(name for name in names if name != 'NULL')}, scan, flow, sum(lost)::BIGINT AS lost "
-        "FROM waited WHERE home GROUP BY ALL) GROUP BY ALL"
+        f"FROM {waited} WHERE home GROUP BY ALL) GROUP BY ALL"
         for by, names in LEADERS.items()
         for text, number in [names]
     )
     ends = f"SELECT unnest([client_address, server_address]) AS text FROM {of['flows']}"
     return (
-        f"WITH waited AS MATERIALIZED (FROM {shared(of, 'waited')}) {each} UNION ALL "
+        f"{made and f'WITH {made} '}{each} UNION ALL "
         f"SELECT 'end', text, NULL, count(*), NULL FROM ({ends}) GROUP BY text"
     )
 
@@ -172,14 +181,15 @@ def _answers(of: Sources, classes: str) -> str:
     slow = f"SELECT DISTINCT {_SOME} FROM {of['findings']} WHERE kind = 'server-slow'"
     added = "count(*) AS n, sum(think_ns)::DECIMAL(38, 0) AS time_ns, max(think_ns) AS most_ns"
     service = "server_address, server_port"
+    home, made = _read_often(of, "home")
     return (
-        f"WITH home AS MATERIALIZED (FROM {shared(of, 'home')}), slow AS MATERIALIZED ({slow}), "
+        f"WITH {made and f'{made}, '}slow AS MATERIALIZED ({slow}), "
         f"each AS (SELECT {_SOME}, {classes.format('think_ns')} AS class, think_ns FROM {of['exchanges']} "
         "WHERE think_ns > 0 AND requester = 'client') "
         f"SELECT NULL AS scan, NULL AS flow, {service}, class, {added} FROM each "
-        "SEMI JOIN home USING (scan, flow) SEMI JOIN slow USING (scan, flow) GROUP BY ALL UNION ALL "
-        f"SELECT {_SOME}, class, {added} FROM each ANTI JOIN home USING (scan, flow) GROUP BY ALL UNION ALL "
-        f"SELECT {_SOME}, NULL, 0, NULL, NULL FROM slow ANTI JOIN home USING (scan, flow)"
+        f"SEMI JOIN {home} USING (scan, flow) SEMI JOIN slow USING (scan, flow) GROUP BY ALL UNION ALL "
+        f"SELECT {_SOME}, class, {added} FROM each ANTI JOIN {home} USING (scan, flow) GROUP BY ALL UNION ALL "
+        f"SELECT {_SOME}, NULL, 0, NULL, NULL FROM slow ANTI JOIN {home} USING (scan, flow)"
     )
 
 
