@@ -59,6 +59,7 @@ class Fingerprints:
     def __init__(self, files: Sequence[tuple[str, int]]) -> None:
         """Names and sizes."""
         self._files = files
+        self._any_url = any(_is_plain_url(name) for name, _ in files)
         self._numbers = {name: number for number, (name, _) in enumerate(files)}
         self._ahead: dict[int, Future[str]] = {}
         self._last = -1
@@ -73,7 +74,7 @@ class Fingerprints:
     def __call__(self, name: str, size: int) -> str:
         """As the function."""
         number = self._numbers.get(name, -1)
-        if number == self._last + 1:
+        if self._any_url and number == self._last + 1:
             self._look_ahead(number)
         self._last = number
         begun = self._ahead.pop(number, None)

@@ -9,6 +9,7 @@ from collections import deque
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
+from itertools import accumulate
 from multiprocessing.connection import Connection, wait
 from typing import IO
 
@@ -22,6 +23,12 @@ __all__ = ["processors", "run", "serve"]
 
 _DEATHS = 2
 """A set that ends its process twice is given up: a third process would end the same way."""
+
+_WORTH_CUTTING_BYTES = 4_000_000
+"""Least size of a task that is cut for a worker without one: half of it takes longer than to start a worker."""
+
+_A_WORKER = 2
+"""Tasks that each worker should have: their last ones end at about one time."""
 
 _READY = "ready"
 """First message of a worker: it has loaded what it needs, so a later end may be the capture's doing."""
@@ -54,11 +61,33 @@ def run(
     to blame. Raises what `done`, `told` or a worker raise, after all workers have ended, and CannotWork where no worker
     can be started.
     """
+    jobs = jobs or processors()
+    tasks = _for_all(tasks, jobs)
     crew = _Crew(tasks, url, options, niceness)
     try:
-        crew.work(min(jobs or processors(), len(tasks)), done, told)
+        crew.work(min(jobs, len(tasks)), done, told)
     finally:
         crew.dismiss()
+
+
+def _for_all(tasks: Sequence[Task], jobs: int) -> list[Task]:
+    """The tasks; where they are few, large ones of several sets are cut, so that each worker has something to do."""
+    dealt = list(tasks)
+    while jobs > 1 and len(dealt) < _A_WORKER * jobs:
+        sizes = [task.size if len(task.sets) > 1 else 0 for task in dealt]
+        largest = max(sizes, default=0)
+        if largest < _WORTH_CUTTING_BYTES:
+            break
+        number = sizes.index(largest)
+        dealt[number : number + 1] = _halves(dealt[number])
+    return dealt
+
+
+def _halves(task: Task) -> tuple[Task, Task]:
+    """Of about one size, each with neighbours."""
+    upto = list(accumulate(each.size for each in task.sets))
+    middle = min(range(1, len(upto)), key=lambda number: abs(2 * upto[number - 1] - upto[-1]))
+    return Task(task.sets[:middle]), Task(task.sets[middle:])
 
 
 @dataclass(slots=True)

@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import asdict, dataclass, field, fields, replace
 from typing import Any
 
 from tcpstall.archive.columns import CAPTURES
@@ -96,7 +96,9 @@ class Commit:
 
     def encoded(self) -> bytes:
         """As an entry of the journal. What is seldom there is left out: older versions know no such keys."""
-        row = asdict(self)
+        # Rows as they are: asdict would copy each of their values.
+        row = {each.name: getattr(self, each.name) for each in fields(self)}
+        row |= {"parts": [asdict(part) for part in self.parts], "streams": [asdict(each) for each in self.streams]}
         for name in ("repeated", "counted", "archives", "streams"):
             if not row[name]:
                 del row[name]

@@ -12,8 +12,10 @@ import pytest
 
 from tcpstall import _core
 from tcpstall.archive import isolated, local, plan
-from tcpstall.archive.plan import Task
+from tcpstall.archive.discovery import Input
+from tcpstall.archive.plan import Member, Set, Task
 from tcpstall.archive.scan import scan
+from tcpstall.archive.store import Commit, Store
 from tcpstall.archive.task import CannotWork, Done, Options, scan_task
 from tcpstall.errors import ExitCode
 from tests.archive.contents import rows
@@ -241,3 +243,50 @@ def test_a_worker_of_another_version_stops_the_scan_and_blames_no_capture(
     with pytest.raises(CannotWork, match=f"tcpstall {installed} was installed while 0.0.9 scans"):
         scan([str(made / "single")], str(tmp_path / "store"), jobs=1)
     assert rows(tmp_path / "store")["errors"] == []
+
+
+def small_sets(count: int, size: int) -> tuple[Set, ...]:
+    def one(number: int) -> Set:
+        name = f"{number}-x.pcap"
+        return Set(name, name, name, (Member(Input(name, size, 0, "pcap", None, 0), name),))
+
+    return tuple(one(number) for number in range(count))
+
+
+@pytest.mark.parametrize(
+    ("sizes", "jobs", "dealt"),
+    [
+        ([(10_000, 3_000)], 1, [10_000]),
+        ([(10_000, 3_000)], 2, [2_500] * 4),
+        ([(1_000, 3_000)], 2, [1_000]),
+        ([(1, 90_000_000), (10_000, 3_000)], 2, [1, 2_500, 2_500, 5_000]),
+        ([(1, 90_000_000)], 2, [1]),
+        ([(1, 90_000_000)] * 4 + [(10_000, 3_000)], 2, [1, 1, 1, 1, 10_000]),
+        ([], 2, []),
+    ],
+)
+def test_few_tasks_of_many_small_files_are_cut_for_all_workers(
+    sizes: Sequence[tuple[int, int]], jobs: int, dealt: Sequence[int]
+) -> None:
+    """`sizes` are the sets of each task and their bytes; no set is lost or scanned twice, and neighbours stay."""
+    tasks = [Task(small_sets(*each)) for each in sizes]
+    found = local._for_all(tasks, jobs)
+    assert [len(task.sets) for task in found] == dealt
+    assert [each for task in found for each in task.sets] == [each for task in tasks for each in task.sets]
+
+
+def test_both_workers_scan_small_files_of_one_task(made: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(local, "_WORTH_CUTTING_BYTES", 1)
+    commits: list[int] = []
+    commit = Store.commit
+
+    def counting(store: Store, what: Commit) -> None:
+        commit(store, what)
+        commits.append(len(what.captures))
+
+    monkeypatch.setattr(Store, "commit", counting)
+    scan([str(made)], str(tmp_path / "two"), jobs=2)
+    assert sum(count > 0 for count in commits) >= 4
+    monkeypatch.undo()
+    scan([str(made)], str(tmp_path / "one"), jobs=1)
+    assert rows(tmp_path / "two") == rows(tmp_path / "one")
