@@ -27,9 +27,6 @@ _DEATHS = 2
 _WORTH_CUTTING_BYTES = 4_000_000
 """Least size of a task that is cut for a worker without one: half of it takes longer than to start a worker."""
 
-_A_WORKER = 2
-"""Tasks that each worker should have: their last ones end at about one time."""
-
 _READY = "ready"
 """First message of a worker: it has loaded what it needs, so a later end may be the capture's doing."""
 
@@ -71,9 +68,9 @@ def run(
 
 
 def _for_all(tasks: Sequence[Task], jobs: int) -> list[Task]:
-    """The tasks; where they are few, large ones of several sets are cut, so that each worker has something to do."""
+    """The tasks; where workers have none, large ones of several sets are cut. Each task makes parts of its own."""
     dealt = list(tasks)
-    while jobs > 1 and len(dealt) < _A_WORKER * jobs:
+    while len(dealt) < jobs:
         sizes = [task.size if len(task.sets) > 1 else 0 for task in dealt]
         largest = max(sizes, default=0)
         if largest < _WORTH_CUTTING_BYTES:

@@ -30,7 +30,10 @@ _ROW_GROUP = {"flows": 30_720}
 """Rows of a group where they are wide: DuckDB's own 122,880 flows take more memory than a scan has, and writing them
 took eight times as long because they were spilled to disk. A multiple of DuckDB's 2,048."""
 
-_ENCODED = "COMPRESSION zstd, PARQUET_VERSION V2, DICTIONARY_SIZE_LIMIT 1000"
+_MANY_ROWS = 20_000
+"""Rows of a part that is written as differences, which fewer rows of real captures would make larger by a quarter."""
+
+_DIFFERENCES = ", PARQUET_VERSION V2, DICTIONARY_SIZE_LIMIT 1000"
 """Differences between neighbours (Parquet's DELTA_BINARY_PACKED) where a column has more values than that: a dictionary
 of ten thousand times costs a fifth of writing a table, and takes more bytes."""
 
@@ -226,9 +229,11 @@ class Parts:
         about = f"KV_METADATA {{ {REPLACES}: '{' '.join(replaced)}', {BESIDE}: '{' '.join(beside)}' }}"
         if table in _ROW_GROUP:
             about += f", ROW_GROUP_SIZE {_ROW_GROUP[table]}"
+        if rows is not None and rows >= _MANY_ROWS:
+            about += _DIFFERENCES
         try:
             copied = self._rows.execute(
-                f"COPY ({query}) TO '{_quoted(str(file))}' (FORMAT parquet, {_ENCODED}, {about})", values
+                f"COPY ({query}) TO '{_quoted(str(file))}' (FORMAT parquet, COMPRESSION zstd, {about})", values
             ).fetchone()
             size = file.stat().st_size
             name = part_name(folder, file)
