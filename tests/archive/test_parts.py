@@ -11,8 +11,11 @@ from tcpstall import _core
 from tcpstall.archive import parquet
 from tcpstall.archive.columns import TABLES
 from tcpstall.archive.parquet import Parts
+from tcpstall.archive.scan import scan
 from tcpstall.archive.storage import at
 from tests.archive.conftest import single
+from tests.archive.contents import rows
+from tests.archive.here import here
 
 FEW, MANY = 3, 60
 
@@ -85,8 +88,21 @@ def test_gathered_rows_are_those_of_the_reports_with_what_a_store_adds(reports: 
 def test_rows_beyond_a_batch_keep_their_order(reports: Sequence[_core.Report]) -> None:
     gathered = _core.Gathered()
     scans = [f"{number:04}" for number in range(3_000)]
-    for scan in scans:
-        gathered.add(reports[0], scan, ["file:///a.pcap"])
+    for name in scans:
+        gathered.add(reports[0], name, ["file:///a.pcap"])
     flows = dict(gathered.take())["flows"]
     assert flows.column("scan") == [scan for scan in scans for _ in range(len(reports[0]))]
     assert duckdb.sql("SELECT count(*), count(DISTINCT scan) FROM flows").fetchall() == [(len(flows), 3_000)]
+
+
+def test_parts_of_many_rows_are_written_as_differences_and_say_the_same(
+    made: Path, undisturbed: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(parquet, "_MANY_ROWS", 1)
+    store = tmp_path / "store"
+    scan([str(made)], str(store), executor=here)
+    for folder, differences in ((store, True), (undisturbed, False)):
+        encodings = "SELECT DISTINCT encodings FROM parquet_metadata(?)"
+        found = duckdb.execute(encodings, [f"{folder}/flows/*/*.parquet"]).fetchall()
+        assert any("DELTA_BINARY_PACKED" in encoding for (encoding,) in found) == differences
+    assert rows(store) == rows(undisturbed)
