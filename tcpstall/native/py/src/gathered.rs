@@ -50,7 +50,7 @@ impl Rows {
     }
 
     fn close(&mut self) -> PyResult<()> {
-        let batch = batch(&take(&mut self.begun))?;
+        let batch = batch(take(&mut self.begun))?;
         self.whole_bytes += batch.get_array_memory_size();
         self.whole.push(batch);
         Ok(())

@@ -10,11 +10,13 @@ use arrow_array::types::{Float64Type, Int64Type};
 use arrow_array::{
     Array, ArrayRef, BooleanArray, Float64Array, Int64Array, RecordBatch, RecordBatchIterator, StringArray,
 };
+use arrow_buffer::{BooleanBuffer, Buffer, NullBuffer, OffsetBuffer};
 use arrow_schema::{ArrowError, DataType, Field, Schema, SchemaRef};
 use pyo3::exceptions::{PyKeyError, PyRuntimeError, PyTypeError};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyCapsule, PyList};
 use tcpstall_core::results::columns::{Column, Columns, Values};
+use tcpstall_core::results::known::Known;
 
 const DAY_NS: i64 = 86_400_000_000_000;
 
@@ -27,7 +29,7 @@ pub(crate) struct Table {
 
 impl Table {
     pub(crate) fn new(columns: Columns) -> PyResult<Table> {
-        batch(&columns).map(|batch| Table { schema: batch.schema(), batches: vec![batch] })
+        batch(columns).map(|batch| Table { schema: batch.schema(), batches: vec![batch] })
     }
 
     /// Rows of the same columns, one batch after another.
@@ -46,20 +48,40 @@ fn refuse(error: &ArrowError) -> PyErr {
     PyRuntimeError::new_err(error.to_string())
 }
 
-/// The columns in Arrow's format.
-pub(crate) fn batch(columns: &Columns) -> PyResult<RecordBatch> {
-    let (fields, arrays): (Vec<Field>, Vec<ArrayRef>) = columns.iter().map(arrow_column).unzip();
+/// The columns in Arrow's format, without a copy of their numbers and texts.
+pub(crate) fn batch(columns: Columns) -> PyResult<RecordBatch> {
+    let arrays =
+        columns.into_iter().map(arrow_column).collect::<Result<Vec<_>, _>>().map_err(|error| refuse(&error))?;
+    let (fields, arrays): (Vec<Field>, Vec<ArrayRef>) = arrays.into_iter().unzip();
     RecordBatch::try_new(Arc::new(Schema::new(fields)), arrays).map_err(|error| refuse(&error))
 }
 
-fn arrow_column(column: &Column) -> (Field, ArrayRef) {
-    let array: ArrayRef = match &column.values {
-        Values::Integers(values) => Arc::new(values.iter().copied().collect::<Int64Array>()),
-        Values::Reals(values) => Arc::new(values.iter().copied().collect::<Float64Array>()),
-        Values::Flags(values) => Arc::new(BooleanArray::from(values.clone())),
-        Values::Texts(values) => Arc::new(values.iter().collect::<StringArray>()),
+fn arrow_column(column: Column) -> Result<(Field, ArrayRef), ArrowError> {
+    let array: ArrayRef = match column.values {
+        Values::Integers(numbers) => {
+            let (all, known) = numbers.into_parts();
+            Arc::new(Int64Array::try_new(all.into(), nulls(known))?)
+        }
+        Values::Reals(numbers) => {
+            let (all, known) = numbers.into_parts();
+            Arc::new(Float64Array::try_new(all.into(), nulls(known))?)
+        }
+        Values::Flags(values) => Arc::new(BooleanArray::from(values)),
+        Values::Texts(texts) => {
+            let (all, ends, known) = texts.into_parts();
+            let last = ends.last().copied().unwrap_or_default();
+            i32::try_from(last).map_err(|_| ArrowError::OffsetOverflowError(last))?;
+            let offsets: Vec<i32> = std::iter::once(0).chain(ends).map(|end| end as i32).collect();
+            let all = Buffer::from_vec(all.into_bytes());
+            Arc::new(StringArray::try_new(OffsetBuffer::new(offsets.into()), all, nulls(known))?)
+        }
     };
-    (Field::new(&column.name, array.data_type().clone(), true), array)
+    Ok((Field::new(&column.name, array.data_type().clone(), true), array))
+}
+
+fn nulls(known: Known) -> Option<NullBuffer> {
+    let len = known.len();
+    Some(NullBuffer::new(BooleanBuffer::new(Buffer::from_vec(known.into_words()?), 0, len)))
 }
 
 fn append<'py>(list: &Bound<'py, PyList>, array: &ArrayRef) -> PyResult<()> {

@@ -1,6 +1,7 @@
 //! Turns rows into columns, for callers that want tables instead of objects.
 
 use super::ledger::Owner;
+use super::numbers::Numbers;
 use super::rows::{BurstRow, DirectionRow, FlowNames, FlowRow, StallRow};
 use super::texts::Texts;
 use super::trust::ScaleKnown;
@@ -13,9 +14,9 @@ use crate::wire::Segment;
 #[derive(Clone, Debug, PartialEq)]
 pub enum Values {
     /// Integers: times in nanoseconds, sizes in bytes, counts.
-    Integers(Vec<Option<i64>>),
+    Integers(Numbers<i64>),
     /// Shares and confidences.
-    Reals(Vec<Option<f64>>),
+    Reals(Numbers<f64>),
     /// True or false.
     Flags(Vec<Option<bool>>),
     /// Text.
@@ -41,8 +42,8 @@ impl Values {
     /// Appends values of a further table; values of another type are left out.
     pub fn append(&mut self, further: Values) {
         match (self, further) {
-            (Values::Integers(values), Values::Integers(mut further)) => values.append(&mut further),
-            (Values::Reals(values), Values::Reals(mut further)) => values.append(&mut further),
+            (Values::Integers(values), Values::Integers(further)) => values.append(&further),
+            (Values::Reals(values), Values::Reals(further)) => values.append(&further),
             (Values::Flags(values), Values::Flags(mut further)) => values.append(&mut further),
             (Values::Texts(values), Values::Texts(further)) => values.append(&further),
             (values, further) => debug_assert!(further.is_empty(), "{values:?} is of another kind"),
@@ -80,6 +81,18 @@ pub(super) fn known_flags<R>(name: &str, rows: &[R], value: impl Fn(&R) -> Optio
 
 pub(super) fn texts<'r, R, T: AsRef<str>>(name: &str, rows: &'r [R], value: impl Fn(&'r R) -> Option<T>) -> Column {
     Column { name: name.to_owned(), values: Values::Texts(rows.iter().map(value).collect()) }
+}
+
+/// Words of each row, with a separator between them.
+fn joined<'r, R, T: AsRef<str>, I: IntoIterator<Item = T>>(
+    name: &str,
+    rows: &'r [R],
+    separator: &str,
+    words: impl Fn(&'r R) -> I,
+) -> Column {
+    let mut all = Texts::default();
+    rows.iter().for_each(|row| all.push_joined(words(row), separator));
+    Column { name: name.to_owned(), values: Values::Texts(all) }
 }
 
 /// Addresses as text. Neighbouring rows are often of one address: it is written once.
@@ -157,10 +170,10 @@ pub(super) fn named<'r>(row: &'r FlowRow, of: impl Fn(&'r FlowNames) -> &'r Opti
 }
 
 fn trust(rows: &[FlowRow]) -> [Column; 12] {
-    let known = |scale: ScaleKnown| Some(scale.name().to_owned());
+    let known = |scale: ScaleKnown| Some(scale.name());
     [
         texts("trust_level", rows, |row| Some(row.trust.level.name())),
-        texts("trust_reasons", rows, |row| Some(row.trust.reasons.join(" "))),
+        joined("trust_reasons", rows, " ", |row| &row.trust.reasons),
         texts("trust_handshake", rows, |row| Some(row.trust.handshake)),
         texts("trust_client_window_scale", rows, |row| known(row.trust.window_scale.client)),
         texts("trust_server_window_scale", rows, |row| known(row.trust.window_scale.server)),
@@ -225,7 +238,6 @@ pub fn bursts(rows: &[FlowRow]) -> Columns {
 pub fn stalls(rows: &[FlowRow]) -> Columns {
     let all: Vec<(u64, &StallRow)> =
         rows.iter().flat_map(|flow| flow.stalls.iter().map(move |stall| (flow.id, stall))).collect();
-    let also = |row: &(u64, &StallRow)| row.1.also.iter().map(|cause| cause.name()).collect::<Vec<_>>().join(" ");
     vec![
         integers("flow", &all, |row| signed(row.0)),
         integers("stall", &all, |row| signed(row.1.number)),
@@ -237,8 +249,8 @@ pub fn stalls(rows: &[FlowRow]) -> Columns {
         texts("cause", &all, |row| Some(row.1.cause.name())),
         texts("detail", &all, |row| Some(row.1.detail).filter(|detail| !detail.is_empty())),
         reals("confidence", &all, |row| Some(f64::from(row.1.confidence))),
-        texts("also", &all, |row| Some(also(row))),
-        texts("missing", &all, |row| Some(row.1.missing.join("; "))),
+        joined("also", &all, " ", |row| row.1.also.iter().map(|cause| cause.name())),
+        joined("missing", &all, "; ", |row| &row.1.missing),
         integers("in_flight_bytes", &all, |row| row.1.evidence.in_flight_bytes.and_then(signed)),
         integers("in_flight_segments", &all, |row| row.1.evidence.in_flight_segments.and_then(signed)),
         integers("peer_window_bytes", &all, |row| row.1.evidence.peer_window_bytes.and_then(signed)),

@@ -1,11 +1,14 @@
 //! Text of one column, value after value.
 
+use super::known::Known;
+
 /// Texts in one buffer: a buffer for each value would cost an allocation, and rows have a dozen texts.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Texts {
     all: String,
-    /// End of each value in `all`, and false for an unknown value.
-    ends: Vec<(usize, bool)>,
+    /// End of each value in `all`.
+    ends: Vec<usize>,
+    known: Known,
 }
 
 impl Texts {
@@ -24,24 +27,44 @@ impl Texts {
         if let Some(text) = &value {
             self.all.push_str(text.as_ref());
         }
-        self.ends.push((self.all.len(), value.is_some()));
+        self.end(value.is_some());
+    }
+
+    /// Appends a value made of these words, with a separator between them.
+    pub fn push_joined<T: AsRef<str>>(&mut self, words: impl IntoIterator<Item = T>, separator: &str) {
+        for (index, word) in words.into_iter().enumerate() {
+            self.all.push_str(if index == 0 { "" } else { separator });
+            self.all.push_str(word.as_ref());
+        }
+        self.end(true);
+    }
+
+    fn end(&mut self, is_known: bool) {
+        self.ends.push(self.all.len());
+        self.known.push(is_known);
     }
 
     /// Appends the values of a further column.
     pub fn append(&mut self, further: &Texts) {
         let before = self.all.len();
         self.all.push_str(&further.all);
-        self.ends.extend(further.ends.iter().map(|&(end, is_known)| (before + end, is_known)));
+        self.ends.extend(further.ends.iter().map(|end| before + end));
+        self.known.append(&further.known);
     }
 
     /// The values in order.
     pub fn iter(&self) -> impl Iterator<Item = Option<&str>> {
         let mut start = 0;
-        self.ends.iter().map(move |&(end, is_known)| {
+        self.ends.iter().zip(self.known.iter()).map(move |(&end, is_known)| {
             let text = self.all.get(start..end);
             start = end;
             text.filter(|_| is_known)
         })
+    }
+
+    /// All texts one after another, the end of each in bytes, and the marks of the known ones.
+    pub fn into_parts(self) -> (String, Vec<usize>, Known) {
+        (self.all, self.ends, self.known)
     }
 }
 
@@ -62,5 +85,14 @@ mod tests {
         let mut texts: Texts = [Some("a"), None, Some("")].into_iter().collect();
         texts.append(&[None, Some("müde")].into_iter().collect());
         assert_eq!(texts.iter().collect::<Vec<_>>(), [Some("a"), None, Some(""), None, Some("müde")]);
+        assert_eq!(texts.into_parts().1, [1, 1, 1, 1, 6]);
+    }
+
+    #[test]
+    fn words_are_joined_and_no_words_are_an_empty_text() {
+        let mut texts = Texts::default();
+        texts.push_joined(["a", "b"], "; ");
+        texts.push_joined([""; 0], "; ");
+        assert_eq!(texts.iter().collect::<Vec<_>>(), [Some("a; b"), Some("")]);
     }
 }

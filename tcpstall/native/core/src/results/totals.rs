@@ -188,6 +188,10 @@ mod tests {
         totals.services().first().map_or(0, |column| column.values.len())
     }
 
+    fn integers(value: i64) -> Values {
+        Values::Integers([Some(value)].into_iter().collect())
+    }
+
     #[test]
     fn flows_are_those_of_one_capture_and_further_parts_of_them_are_no_flows() {
         let mut totals = Totals::new(1);
@@ -195,7 +199,7 @@ mod tests {
         totals.add(&flow(1, 1, 9));
         totals.add(&FlowRow { continues: true, ..flow(3, 1, 9) });
         assert_eq!((totals.sums.flows, totals.trust.flows, services(&totals)), (2, 2, 1));
-        assert_eq!((totals.parts(), &totals.services()[2].values), (1, &Values::Integers(vec![Some(2)])));
+        assert_eq!((totals.parts(), &totals.services()[2].values), (1, &integers(2)));
         let [row] = &totals.flows()[..] else { panic!("one flow is held") };
         assert_eq!((row.id, row.capture), (1, 0));
     }
@@ -208,7 +212,7 @@ mod tests {
         assert_eq!((totals.open_flows(), totals.sums.flows), (1, 2));
         totals.end_flows();
         assert_eq!((totals.open_flows(), totals.sums.flows), (0, 2));
-        assert_eq!(totals.services()[3].values, Values::Integers(vec![Some(0)]));
+        assert_eq!(totals.services()[3].values, integers(0));
     }
 
     #[test]
@@ -218,7 +222,7 @@ mod tests {
         totals.add(&flow(1, 2, 20));
         totals.forget_services(Nanos(11));
         assert_eq!((services(&totals), totals.sums.flows), (1, 2));
-        assert_eq!(totals.services()[6].values, Values::Integers(vec![Some(20)]));
+        assert_eq!(totals.services()[6].values, integers(20));
     }
 
     #[test]

@@ -1,0 +1,81 @@
+//! Marks of the known values of a column.
+
+/// A bit a value, 1 where it is known. The first value has the lowest bit, as in Arrow.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Known {
+    words: Vec<u64>,
+    len: usize,
+}
+
+impl Known {
+    /// No marks yet, and room for so many.
+    pub fn with_capacity(values: usize) -> Known {
+        Known { words: Vec::with_capacity(values.div_ceil(64)), len: 0 }
+    }
+
+    /// Number of values.
+    pub fn len(&self) -> usize {
+        self.len
+    }
+
+    /// True without values.
+    pub fn is_empty(&self) -> bool {
+        self.len == 0
+    }
+
+    /// Marks a further value.
+    #[inline]
+    pub fn push(&mut self, is_known: bool) {
+        let bit = self.len % 64;
+        if bit == 0 {
+            self.words.push(0);
+        }
+        if let Some(word) = self.words.last_mut() {
+            *word |= u64::from(is_known) << bit;
+        }
+        self.len += 1;
+    }
+
+    /// Appends the marks of a further column.
+    pub fn append(&mut self, further: &Known) {
+        further.iter().for_each(|is_known| self.push(is_known));
+    }
+
+    /// The marks in order.
+    pub fn iter(&self) -> impl Iterator<Item = bool> {
+        (0..self.len).map(|index| self.words.get(index / 64).is_some_and(|word| word >> (index % 64) & 1 == 1))
+    }
+
+    /// The bits in words of 64; nothing where all values are known.
+    pub fn into_words(self) -> Option<Vec<u64>> {
+        let known: usize = self.words.iter().map(|word| word.count_ones() as usize).sum();
+        (known < self.len).then_some(self.words)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Known;
+
+    fn marked(marks: &[bool]) -> Known {
+        let mut known = Known::default();
+        marks.iter().for_each(|&is_known| known.push(is_known));
+        known
+    }
+
+    #[test]
+    fn marks_go_on_in_the_next_word() {
+        let marks: Vec<bool> = (0..130).map(|index| index % 3 == 0).collect();
+        let mut known = marked(&marks[..63]);
+        known.append(&marked(&marks[63..]));
+        assert_eq!((known.len(), known.iter().collect::<Vec<_>>()), (130, marks));
+        assert_eq!(known.into_words().map(|words| words[2]), Some(0b10));
+    }
+
+    #[test]
+    fn nothing_is_handed_over_where_all_are_known() {
+        assert_eq!(marked(&[true; 65]).into_words(), None);
+        assert_eq!(marked(&[]).into_words(), None);
+        assert_eq!(marked(&[true, false]).into_words(), Some(vec![1]));
+    }
+}
