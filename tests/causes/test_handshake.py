@@ -1,5 +1,7 @@
 """`handshake`: the connection was not yet established."""
 
+from dataclasses import replace
+
 from tests.causes.triple import causes, fires, look_alike, near_miss
 from tests.scene import Scene, between
 from tests.scene.network import Tap
@@ -32,6 +34,17 @@ def test_an_established_connection_that_thinks_is_past_its_handshake(scene: Scen
     scene.handshake(rtt_ms=20)
     scene.download(5_000, think_ms=300)
     assert scene.lost_ms("client", tap)["handshake"] in between(19, 22)
+
+
+@near_miss
+def test_an_ack_of_data_that_the_capture_lacks_came_long_after_the_handshake(scene: Scene, tap: Tap) -> None:
+    """A filter kept the SYNs and the end."""
+    scene.handshake(rtt_ms=20)
+    scene.download(5_000)
+    scene.wait_ms(3_000)
+    scene.network.passages[2:] = [replace(passage, unseen=True) for passage in scene.network.passages[2:]]
+    scene.client_sends(30)
+    assert scene.lost_ms("client", tap)["handshake"] < 21
 
 
 @look_alike

@@ -242,8 +242,15 @@ impl Connection {
         }
         let resets = segment.flags.has(Flags::RST);
         if self.handshake.done.is_none() && sender == End::Client && self.handshake.syn_ack.is_some() && !resets {
-            self.handshake.done = Some(segment.time.min(self.end));
-            self.time_last_leg(segment.time);
+            // An ACK of data that the capture lacks, more than the SYN and a FIN, came after the one that completed the
+            // handshake.
+            let lacking = self.half(End::Server).bytes == 0
+                && self.handshake.server_isn.is_some_and(|isn| segment.ack.since(isn) > 2);
+            let earliest = self.handshake.last_syn_ack.filter(|_| lacking).unwrap_or(segment.time);
+            self.handshake.done = Some(earliest.min(self.end));
+            if !lacking {
+                self.time_last_leg(segment.time);
+            }
             // Nobody sends timestamps unless both SYNs had them (RFC 7323 §3.2), whatever a cut or a garbled SYN-ACK
             // shows.
             if self.handshake.options_cut || (segment.timestamps.is_some() && !self.handshake.timestamps) {

@@ -45,7 +45,7 @@ pub struct Handshake {
     pub last_syn_ack: Option<Nanos>,
     /// SYN-ACKs seen.
     pub syn_acks: u32,
-    /// The segment that completed it.
+    /// The segment that completed it; the last SYN-ACK where the capture lacks that segment.
     pub done: Option<Nanos>,
     /// Data of the client before any segment completed the handshake: the capture lacks that segment.
     pub spoken: Option<Nanos>,

@@ -85,8 +85,7 @@ impl TsvalClock {
                 .min_by_key(|tick| tick.max(&seen).saturating_mul(100) / tick.min(&seen.max(1)).max(&1));
             self.tick = nearest.unwrap_or(TICKS[0]);
         }
-        // Below 2^62 ns less below 2^60 ns: 2^31 ticks of half a second.
-        let difference = (segment.time - start).0 - i64::from(ticks) * self.tick;
+        let difference = (segment.time - start).0.saturating_sub(i64::from(ticks) * self.tick);
         if !self.is_steady(segment.time, difference) {
             self.late = None;
             return;

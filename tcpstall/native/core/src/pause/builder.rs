@@ -15,7 +15,7 @@ use super::reading::Reading;
 use super::repairs::Repairs;
 use crate::flow::{End, Half};
 use crate::packet_no::PacketNo;
-use crate::sender::Cwnd;
+use crate::sender::{Cwnd, timers};
 use crate::time::Nanos;
 use crate::wire::Segment;
 
@@ -178,9 +178,11 @@ impl Builder {
         open.peer_packet = Some(segment.packet);
     }
 
-    /// When the peer's last payload since the last new data passed.
-    pub fn heard_peer(&self) -> Option<Nanos> {
-        self.open.peer_last
+    /// Data of the sender at `now` answers the peer's payload or ACK: no timer had the time to fire in between. After an
+    /// ACK, several segments may be out, whose probe timer is the shorter one (RFC 8985 §7.2).
+    pub fn answers(&self, now: Nanos, srtt: Option<Nanos>) -> bool {
+        let soon = |heard: Option<Nanos>, out| heard.is_some_and(|at| now - at < timers::probe_timeout(srtt, out));
+        soon(self.open.peer_last, 1) || soon(self.open.last_ack, 2)
     }
 
     /// Takes in payload that the peer repeated because the sender had not acknowledged it: only now may the sender have

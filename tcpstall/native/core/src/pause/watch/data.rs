@@ -42,10 +42,9 @@ impl Watch {
     fn ends_pause(&mut self, segment: &Segment, sender: End, hole: i64, lost: u32) {
         let (model, builder) = (&mut self.models[sender], &mut self.builders[sender]);
         let half = self.connection.half_mut(sender);
-        let answers = |heard| segment.time - heard < timers::probe_timeout(half.srtt, 1);
-        let counts_others = lost > 0 && hole == 0 && builder.heard_peer().is_some_and(answers);
+        let counts_others = lost > 0 && hole == 0 && builder.answers(segment.time, half.srtt);
         if counts_others {
-            // Data that answers the peer's at once waited for no timer: the missing packets went to others.
+            // Data that answers the peer's, or an ACK, at once waited for no timer: the missing packets went to others.
             half.ip_id.jumped();
         }
         let lost = if counts_others { 0 } else { lost };
