@@ -178,11 +178,9 @@ impl Builder {
         open.peer_packet = Some(segment.packet);
     }
 
-    /// Data of the sender at `now` answers the peer's payload or ACK: no timer had the time to fire in between. After an
-    /// ACK, several segments may be out, whose probe timer is the shorter one (RFC 8985 §7.2).
+    /// Data of the sender at `now` answers the peer's payload: no timer had the time to fire in between.
     pub fn answers(&self, now: Nanos, srtt: Option<Nanos>) -> bool {
-        let soon = |heard: Option<Nanos>, out| heard.is_some_and(|at| now - at < timers::probe_timeout(srtt, out));
-        soon(self.open.peer_last, 1) || soon(self.open.last_ack, 2)
+        self.open.peer_last.is_some_and(|at| now - at < timers::probe_timeout(srtt, 1))
     }
 
     /// Takes in payload that the peer repeated because the sender had not acknowledged it: only now may the sender have

@@ -44,7 +44,7 @@ impl Watch {
         let half = self.connection.half_mut(sender);
         let counts_others = lost > 0 && hole == 0 && builder.answers(segment.time, half.srtt);
         if counts_others {
-            // Data that answers the peer's, or an ACK, at once waited for no timer: the missing packets went to others.
+            // Data that answers the peer's at once waited for no timer: the missing packets went to others.
             half.ip_id.jumped();
         }
         let lost = if counts_others { 0 } else { lost };
