@@ -14,7 +14,17 @@ from tcpstall.model import Endpoint
 if TYPE_CHECKING:
     from tcpstall.archive.where import Chosen
 
-__all__ = ["SERVICE", "TIMES", "Which", "cause_option", "chosen", "filter_options", "page_options", "which_options"]
+__all__ = [
+    "SERVICE",
+    "TIMES",
+    "Which",
+    "cause_option",
+    "chosen",
+    "filter_options",
+    "page_options",
+    "which_options",
+    "within_option",
+]
 
 
 class Which(TypedDict, total=False):
@@ -111,12 +121,20 @@ filter_options = together(
 )  # fmt: skip
 """Adds the options of `Which`, but for the time."""
 
+within_option = click.option(
+    "--capture",
+    "within",
+    type=_NameType(),
+    multiple=True,
+    metavar="NAME|GLOB",
+    help="With --store: only connections that began in this capture, such as 'db3-*': one host, sensor or folder. May "
+    "be repeated.",
+)
+
 page_options = together(
     click.option("--service", "services", type=SERVICE, multiple=True, metavar="ADDRESS:PORT",
                  help="With --store: only what was lost at this service. May be repeated."),
-    click.option("--capture", "within", type=_NameType(), multiple=True, metavar="NAME|GLOB",
-                 help="With --store: only connections that began in this capture, such as 'db3-*': one host, "
-                 "sensor or folder. May be repeated."),
+    within_option,
 )  # fmt: skip
 """Adds those options of `Which` that `report` has for stores alone; the captures are `within`."""
 

@@ -11,6 +11,7 @@ from tcpstall.cli.inputs import Inputs
 from tcpstall.cli.options import together
 from tcpstall.cli.quantities import MOMENT, Moment
 from tcpstall.cli.selection import HOST, PORTS
+from tcpstall.cli.wait_filters import chosen, within_option
 from tcpstall.errors import ExitCode, NothingToShow
 
 if TYPE_CHECKING:
@@ -46,8 +47,7 @@ store_filters = together(
                  "repeated."),
     click.option("--port", "ports", type=PORTS, multiple=True, metavar="PORT",
                  help="With --store: only connections with this port at either end. May be repeated."),
-    click.option("--capture", "within", multiple=True, metavar="NAME|GLOB",
-                 help="With --store: only connections that began in this capture, such as 'db3-*'. May be repeated."),
+    within_option,
     click.option("--since", type=MOMENT, metavar="TIME", help="With --store: only connections open from then on."),
     click.option("--until", type=MOMENT, metavar="TIME", help="With --store: only connections begun before then."),
     click.option("--by", type=click.Choice(("service", "host")),
@@ -68,7 +68,6 @@ def over_store(
         )
     from tcpstall.archive.predicting import predicted
     from tcpstall.cli.store_query import Form, asked
-    from tcpstall.cli.wait_filters import chosen
 
     meant = chosen(
         {

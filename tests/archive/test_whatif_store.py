@@ -1,6 +1,7 @@
 """`tcpstall whatif --store S --set …` opens the flows of a store and adds a change up over services or hosts."""
 
 import json
+import os
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -144,6 +145,11 @@ def test_a_store_needs_a_change_that_it_can_add_up(
     code, _, err = say("whatif", "--store", scanned(tmp_path), *arguments)
     assert code == 2
     assert says in err
+
+
+def test_a_name_that_no_store_can_hold_is_refused_as_everywhere(say: Say, tmp_path: Path, captures: list[Path]) -> None:
+    code, _, err = say("whatif", "--store", scanned(tmp_path), "--capture", os.fsdecode(b"\xff"), *SET)
+    assert (code, "--capture" in err, "is not UTF-8" in err) == (2, True, True)
 
 
 def test_filters_of_stores_are_refused_with_a_capture(say: Say, captures: list[Path]) -> None:

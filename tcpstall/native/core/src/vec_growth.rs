@@ -19,6 +19,14 @@ pub fn reserve<T>(list: &mut Vec<T>, more: usize) {
     }
 }
 
+/// Gives the memory of a list that is no longer needed to a new one, where it has room for `most` elements at most.
+pub fn take_over<T>(new: &mut Vec<T>, past: &mut Vec<T>, most: usize) {
+    if past.capacity() <= most {
+        past.clear();
+        *new = std::mem::take(past);
+    }
+}
+
 #[cold]
 fn grow<T>(list: &mut Vec<T>, more: usize) {
     let length = list.len();

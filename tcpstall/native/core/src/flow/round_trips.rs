@@ -1,6 +1,7 @@
 //! Keeps the distribution of a sender's round trips, a count for each class of lengths.
 
 use crate::time::Nanos;
+use crate::vec_growth;
 
 /// Classes in each doubling, as a power of two: the middle of a class is within 1.6 % of all of its round trips.
 const BITS: u32 = 5;
@@ -14,10 +15,7 @@ pub struct RoundTrips {
 impl RoundTrips {
     /// Takes over the memory of an `other` that has room for `most` classes at most.
     pub(super) fn takes_over(&mut self, other: &mut RoundTrips, most: usize) {
-        if other.classes.capacity() <= most {
-            other.classes.clear();
-            self.classes = std::mem::take(&mut other.classes);
-        }
+        vec_growth::take_over(&mut self.classes, &mut other.classes, most);
     }
 
     /// Counts a round trip.

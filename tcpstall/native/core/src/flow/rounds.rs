@@ -91,10 +91,7 @@ pub struct Rounds {
 impl Rounds {
     /// Takes over the memory of an `other` flow's rounds where that is small.
     pub fn takes_over(&mut self, other: &mut Rounds) {
-        if other.rounds.capacity() <= SMALL {
-            other.rounds.clear();
-            self.rounds = std::mem::take(&mut other.rounds);
-        }
+        vec_growth::take_over(&mut self.rounds, &mut other.rounds, SMALL);
     }
 
     /// The rounds in the flow's next part: an unanswered request continues, an answer in progress belongs to the part

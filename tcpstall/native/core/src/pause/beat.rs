@@ -9,6 +9,16 @@ use crate::time::Nanos;
 
 /// Largest difference between rates of one pace.
 pub const PACE_SHARE: f64 = 0.15;
+
+/// Bytes per second; `None` in no time.
+pub(super) fn rate(bytes: u64, span: Nanos) -> Option<f64> {
+    (span > Nanos::ZERO).then(|| bytes as f64 * 1e9 / span.0 as f64)
+}
+
+/// Both rates are one.
+pub(super) fn is_same_pace(rate: f64, other: f64) -> bool {
+    (rate / other - 1.0).abs() <= PACE_SHARE
+}
 /// Largest difference between silences of one beat.
 const EVEN: f64 = 0.02;
 /// Silences of one length after a burst of another size, from which the length is no accident.

@@ -1,6 +1,6 @@
 //! Compares a pause with its neighbours: plateaus of flight, growth, and a steady pace.
 
-use super::beat::{self, PACE_SHARE};
+use super::beat::{self, PACE_SHARE, is_same_pace, rate};
 use super::bottleneck::BusyPeriod;
 use super::burst_cap;
 use super::byte_growth;
@@ -39,7 +39,7 @@ pub const HURRIED: f64 = 3.0;
 impl Context {
     /// The pause has about this rate, bytes per second.
     pub fn keeps(&self, rate: f64) -> bool {
-        self.pace.is_some_and(|pace| (rate / pace - 1.0).abs() <= PACE_SHARE)
+        self.pace.is_some_and(|pace| is_same_pace(rate, pace))
     }
 }
 
@@ -262,15 +262,11 @@ fn drips(pause: &Pause) -> bool {
     pause.released_by_ack() && pause.segments_at_start >= LEAST_DRIPPING && little && known
 }
 
-fn rate(bytes: u64, span: Nanos) -> Option<f64> {
-    (span > Nanos::ZERO).then(|| bytes as f64 * 1e9 / span.0 as f64)
-}
-
 /// Number of spacings just too short for a pause in the burst before, if the pause has the same pace and is hardly longer.
 fn kept_pace(pause: &Pause, pace: f64) -> u32 {
     let (burst, last) = (&pause.before, pause.before.clump);
     let before = rate(burst.bytes - last.bytes, last.start - burst.start);
-    let same = before.is_some_and(|before| (before / pace - 1.0).abs() <= PACE_SHARE);
+    let same = before.is_some_and(|before| is_same_pace(before, pace));
     let no_longer = pause.duration() <= last.longest_silence.scaled(1.0 + PACE_SHARE);
     if same && no_longer { last.count - 1 } else { 0 }
 }

@@ -28,10 +28,7 @@ impl KeptPauses {
 
     /// Takes over the memory of an `other` flow's pauses where that is small.
     pub(super) fn takes_over(&mut self, other: &mut KeptPauses) {
-        if other.newest.capacity() <= SMALL {
-            other.newest.clear();
-            self.newest = std::mem::take(&mut other.newest);
-        }
+        vec_growth::take_over(&mut self.newest, &mut other.newest, SMALL);
     }
 
     /// Number of pauses.

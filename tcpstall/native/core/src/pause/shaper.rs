@@ -4,7 +4,7 @@
 //! By its timestamp a packet left its TCP long before it passed the tap. Where the time since the packet before it is
 //! proportional to its own size, and most packets that were held make the same rate, that rate is the queue's.
 
-use super::beat::PACE_SHARE;
+use super::beat::{is_same_pace, rate};
 use super::bottleneck::BusyPeriod;
 use super::evidence::Pause;
 
@@ -13,18 +13,17 @@ const MANY: usize = 8;
 
 /// Marks the pauses of one sender that such a queue made.
 pub(super) fn find(pauses: &mut [Pause]) {
-    let mut rates: Vec<f64> = pauses.iter().filter_map(rate).collect();
+    let mut rates: Vec<f64> = pauses.iter().filter_map(passed).collect();
     if rates.len() < MANY {
         return;
     }
     let middle = rates.len() / 2;
     let usual = *rates.select_nth_unstable_by(middle, f64::total_cmp).1;
-    let is_usual = |rate: f64| (rate / usual - 1.0).abs() <= PACE_SHARE;
-    let alike = rates.iter().filter(|rate| is_usual(**rate)).count();
+    let alike = rates.iter().filter(|rate| is_same_pace(**rate, usual)).count();
     if alike < MANY || 3 * alike < 2 * rates.len() {
         return;
     }
-    for pause in pauses.iter_mut().filter(|pause| rate(pause).is_some_and(is_usual)) {
+    for pause in pauses.iter_mut().filter(|pause| passed(pause).is_some_and(|rate| is_same_pace(rate, usual))) {
         pause.context.shaped = true;
         pause.context.bottleneck = Some(BusyPeriod {
             start: pause.start(),
@@ -38,8 +37,8 @@ pub(super) fn find(pauses: &mut [Pause]) {
 
 /// Rate at which a full segment that had been held for most of the pause ended it, payload bytes per second. Turns of the
 /// peer have a length of their own.
-fn rate(pause: &Pause) -> Option<f64> {
+fn passed(pause: &Pause) -> Option<f64> {
     let goes_on = pause.ended && !pause.first && pause.peer_bytes == 0 && pause.retransmissions == 0;
     let held = goes_on && pause.after.first_frame >= pause.mss && pause.held + pause.held >= pause.duration();
-    held.then(|| f64::from(pause.after.first_frame) * 1e9 / pause.duration().0.max(1) as f64)
+    rate(u64::from(pause.after.first_frame), pause.duration()).filter(|_| held)
 }

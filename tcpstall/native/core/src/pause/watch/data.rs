@@ -39,18 +39,17 @@ impl Watch {
     }
 
     /// Freezes the pause that new data ends; `hole` bytes and `lost` packets are missing before that data.
-    fn ends_pause(&mut self, segment: &Segment, sender: End, hole: i64, lost: u32) {
+    fn ends_pause(&mut self, segment: &Segment, sender: End, hole: i64, mut lost: u32) {
         let (model, builder) = (&mut self.models[sender], &mut self.builders[sender]);
         let half = self.connection.half_mut(sender);
-        let counts_others = lost > 0 && hole == 0 && builder.answers(segment.time, half.srtt);
-        if counts_others {
+        if lost > 0 && hole == 0 && builder.answers(segment.time, half.srtt) {
             // Data that answers the peer's at once waited for no timer: the missing packets went to others.
             half.ip_id.jumped();
+            lost = 0;
         }
-        let lost = if counts_others { 0 } else { lost };
         let half = self.connection.half(sender);
         let mss = i64::from(half.mss());
-        let lost = lost.max(((hole + mss - 1) / mss) as u32);
+        lost = lost.max(((hole + mss - 1) / mss) as u32);
         let (start, no_hole) = (half.offset(segment.seq), hole == 0);
         let hole = (start - hole, start);
         let id = segment.ip_id.unwrap_or(0);
