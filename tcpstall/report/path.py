@@ -1,5 +1,8 @@
 """The path in plain words: its rate, its queue, and a flow's share of the link."""
 
+from collections import Counter
+
+from tcpstall.causes import Cause
 from tcpstall.model import Flow, Side, Stall
 from tcpstall.report.waits import main_sender
 from tcpstall.units import duration, number, rate, share
@@ -11,7 +14,7 @@ _S = 1_000_000_000
 
 def busy_path(flow: Flow) -> str:
     """The rate that the path carried, the queue before it, and from where on more in flight buys nothing."""
-    side: Side = max(("client", "server"), key=lambda end: flow.directions[end].bandwidth_limited_ns)
+    side = _busiest(flow)
     way = flow.directions[side]
     if way.bottleneck_bytes_per_s is None and way.queue_delay_ns is not None:
         return _without_rate(side, way.queue_delay_ns)
@@ -23,6 +26,14 @@ def busy_path(flow: Flow) -> str:
     if way.bdp_bytes is None:
         return carried + queue
     return f"{carried}{queue}: above {number(way.bdp_bytes)} bytes in flight more window or buffer buys nothing"
+
+
+def _busiest(flow: Flow) -> Side:
+    """The sender whose data kept the path busy; its waits tell where no direction does: a queue before the tap."""
+    waited_ns = Counter[Side]()
+    for stall in flow.stalls:
+        waited_ns[stall.sender] += stall.duration_ns if stall.cause is Cause.BANDWIDTH_LIMITED else 0
+    return max(("client", "server"), key=lambda end: (flow.directions[end].bandwidth_limited_ns, waited_ns[end]))
 
 
 def busy_path_of(stall: Stall) -> str:

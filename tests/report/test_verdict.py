@@ -143,6 +143,11 @@ def test_a_link_that_is_full_without_a_queue_is_told() -> None:
     assert "the link was full of the server's data, 95 % of what it carries: more window or buffer buys nothing" in said
 
 
+def test_waits_tell_whose_data_filled_the_path_where_no_direction_does() -> None:
+    said = text(*verdict(flow(stall(Cause.BANDWIDTH_LIMITED, 50, sender="server")), width=200), width=200)
+    assert "the link was full of the server's data" in said
+
+
 def test_all_time_of_a_busy_path_is_lost_although_few_stalls_show_it() -> None:
     busy = replace(busy_flow(), stalls=(stall(Cause.BANDWIDTH_LIMITED, 7),))
     assert "lost 70.0 ms (70 %), 1 stall" in text(*verdict(busy, width=200), width=200)

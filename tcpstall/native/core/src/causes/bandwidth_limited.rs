@@ -2,9 +2,9 @@
 //!
 //! Rule      from the pause's start to its end a queue stood on the path: every ACK came back later than the base round trip by
 //!           an eighth of it (or 16 ms) and by four times the distance of the ACKs, for a whole round trip at least; near the
-//!           sender, one or two ACKs released the next data at once, or more where the flight never fell below rate × base round trip
+//!           sender, one or two ACKs released the next data at once, or more where the flight never fell below rate × base round trip.
 //!           Away from the sender also where segments come one by one, evenly, each more than a round trip after the last (`line`).
-//!           By their timestamps packets were held before the tap, and the time between them is proportional to their bytes
+//!           Or their timestamps show packets held before the tap, and the time between them is proportional to their bytes
 //! Evidence  `bottleneck_bytes_per_s`, `bdp_bytes` (rate × base round trip), `in_flight_bytes` above it, `queue_ns`; details `queue`, `line`
 //! Source    RFC 9438 §4.1 (self-clocking), RFC 9406 §4.2 (a longer round trip shows the queue); Van Jacobson 1988
 //! Abstains  never; where no base round trip is known there is no sign of a queue. Time without a pause has no stall, yet the
