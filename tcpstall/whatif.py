@@ -32,6 +32,9 @@ __all__ = [
     "whatif",
 ]
 
+_LEAST_SAVING_NS = 1_000
+"""Least saving of a change that is suggested for a service, as for one flow."""
+
 MOST_FLOWS = 500
 """Flows of a service that are replayed, those that lost most time first."""
 
@@ -350,7 +353,8 @@ def _best_first(forecasts: Sequence[Forecast]) -> list[Forecast]:
         (
             at
             for at, one in enumerate(totals)
-            if one.saved_ns > 0 or (one.saved_ns == 0 and one.transfer.expected_ns < replayed)
+            if one.saved_ns >= _LEAST_SAVING_NS
+            or (one.saved_ns >= 0 and replayed - one.transfer.expected_ns >= _LEAST_SAVING_NS)
         ),
         key=lambda at: -totals[at].saved_ns,
     )

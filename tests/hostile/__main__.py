@@ -7,6 +7,7 @@ import subprocess
 import sys
 import tempfile
 import time
+from base64 import b64encode
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
@@ -103,7 +104,10 @@ def main() -> int:
         codes = list(several.map(lambda name: fuzz(name, options.seconds, options.seed, binaries, corpora), names))
     failed = [name for name, code in zip(names, codes, strict=True) if code]
     if failed:
-        print(f"\n!!! found something: {', '.join(failed)}; the inputs are in {corpora / 'found'}")
+        found = corpora / "found"
+        print(f"\n!!! found something: {', '.join(failed)}; the inputs are in {found}")
+        for path in sorted(found.iterdir()):
+            print(f"base64 -d > {path.name} <<< {b64encode(path.read_bytes()).decode()}")
     return 1 if failed else 0
 
 

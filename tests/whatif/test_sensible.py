@@ -23,6 +23,7 @@ from tests.whatif.test_bounded import FIXTURES, TRANSFERS
 
 SOLD = re.compile(r"rate=[125]0*Mbit")
 LEAST_SIZE = 16_384
+LEAST_NS = 1_000
 
 
 def senseless(forecast: Forecast) -> Iterator[str]:
@@ -31,8 +32,9 @@ def senseless(forecast: Forecast) -> Iterator[str]:
     for outcome in forecast.outcomes:
         (one,) = outcome.changes
         yield from senseless_change(flow, written(one), "client", "server")
-        shorter = forecast.replayed and outcome.transfer.expected_ns < forecast.replayed.transfer_ns
-        if outcome.saved_ns < 0 or (outcome.saved_ns == 0 and not shorter):
+        assert forecast.replayed is not None
+        shorter = forecast.replayed.transfer_ns - outcome.transfer.expected_ns >= LEAST_NS
+        if outcome.saved_ns < 0 or (outcome.saved_ns < LEAST_NS and not shorter):
             yield f"{written(one)} saves nothing"
     for size in forecast.sizing:
         if size.sndbuf_bytes is not None:

@@ -13,11 +13,11 @@ from tcpstall.report.whatif.words import (
     faster,
     fidelity,
     flows_told,
+    median_exchange,
     named,
     reasons,
     refusal,
     sized,
-    slowest,
     typical,
     unlisted,
     unpredicted,
@@ -124,7 +124,7 @@ def _flow(forecast: Forecast, width: int) -> Iterator[RenderableType]:
 
 def _outcomes(outcomes: Sequence[Outcome], width: int) -> RenderableType:
     columns = [words(HEADINGS[0]), *figures(*HEADINGS[1:])]
-    return table("", columns, [outcome_row(outcome) for outcome in outcomes], width)
+    return table("", columns, [outcome_row(outcome) for outcome in outcomes], width, spare=HEADINGS[-1:])
 
 
 def outcome_row(outcome: Outcome) -> list[str]:
@@ -135,7 +135,7 @@ def outcome_row(outcome: Outcome) -> list[str]:
         duration(transfer.expected_ns),
         f"{duration(transfer.low_ns)} – {duration(transfer.high_ns)}",
         duration(outcome.saved_ns),
-        slowest(outcome.exchanges),
+        median_exchange(outcome.exchanges),
     ]
 
 

@@ -16,11 +16,11 @@ __all__ = [
     "faster",
     "fidelity",
     "flows_told",
+    "median_exchange",
     "named",
     "reasons",
     "refusal",
     "sized",
-    "slowest",
     "typical",
     "unlisted",
     "unpredicted",
@@ -95,6 +95,14 @@ def _value(kind: str, value: int) -> str:
 
 
 _STEPS = (("s", 10**9), ("ms", 10**6), ("us", 10**3), ("ns", 1))
+
+
+def median_exchange(exchanges: Sequence[Expected]) -> str:
+    """The median exchange, and how many there are."""
+    if not exchanges:
+        return ""
+    middle = round(median(exchange.expected_ns for exchange in exchanges))
+    return duration(middle) if len(exchanges) == 1 else f"{duration(middle)} of {len(exchanges)}"
 
 
 def named(changes: Sequence[Change]) -> str:
@@ -177,14 +185,6 @@ def reasons(without: Mapping[str, int]) -> list[str]:
         f"without a prediction: {counted(flows, 'flow')}, {REFUSALS.get(word) or UNOPENED[word]}"
         for word, flows in without.items()
     ]
-
-
-def slowest(exchanges: Sequence[Expected]) -> str:
-    """The median exchange, and how many there are."""
-    if not exchanges:
-        return ""
-    middle = round(median(exchange.expected_ns for exchange in exchanges))
-    return duration(middle) if len(exchanges) == 1 else f"{duration(middle)} of {len(exchanges)}"
 
 
 def sized(sizing: Sizing) -> str:

@@ -192,10 +192,14 @@ impl Watch {
     /// Takes in any other segment.
     #[inline(never)]
     fn deviates(&mut self, segment: &Segment, sender: End, overdue: bool) -> SeenSegment {
-        let was_open = self.connection.handshake.done.is_some();
+        let handshake = &self.connection.handshake;
+        let (was_open, had_spoken) = (handshake.done.is_some(), handshake.spoken.is_some());
         let was_heard = self.connection.half(sender).is_acked_at_tap(segment);
         let effect = self.connection.sees(segment, sender, overdue);
         self.apply_acks(sender.peer(), segment.time);
+        if !had_spoken && let Some(spoken) = self.connection.handshake.spoken {
+            self.builders[End::Client].first_wait_from(spoken);
+        }
         if !was_open && let Some(done) = self.connection.handshake.done {
             self.builders.iter_mut().for_each(|builder| builder.first_wait_from(done));
             let lost = [self.connection.handshake.syns, self.connection.handshake.syn_acks];

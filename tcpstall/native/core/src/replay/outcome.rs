@@ -43,6 +43,9 @@ pub struct Expected {
     pub high_ns: Nanos,
 }
 
+/// Least saving of a change that is suggested: most captures tell no shorter times apart.
+const LEAST_SAVING: Nanos = Nanos::from_micros(1);
+
 /// Effect of a change, or of several together.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct ChangeEffect {
@@ -66,7 +69,8 @@ pub struct ChangeEffect {
 impl ChangeEffect {
     /// True if the change saves time: a change that saves nothing is no advice.
     pub(super) fn saves(&self, unchanged: &Played) -> bool {
-        self.saved_ns > Nanos::ZERO || self.saved_ns == Nanos::ZERO && self.transfer.expected_ns < unchanged.transfer
+        let shorter = unchanged.transfer - self.transfer.expected_ns >= LEAST_SAVING;
+        self.saved_ns >= LEAST_SAVING || self.saved_ns >= Nanos::ZERO && shorter
     }
 }
 
