@@ -24,7 +24,7 @@ def test_the_replay_stands_before_the_prediction(here: Run, capture: Path) -> No
     assert "–" in row
 
 
-@pytest.mark.parametrize(("columns", "last"), [("80", "exchange"), ("50", "saved")])
+@pytest.mark.parametrize(("columns", "last"), [("80", "exchange"), ("40", "saved")])
 def test_the_exchange_is_left_out_where_there_is_no_room(here: Run, capture: Path, columns: str, last: str) -> None:
     shown = here("whatif", capture, "--set", "initcwnd=100", COLUMNS=columns).stdout
     (headings,) = [line.split() for line in shown.splitlines() if line.startswith("change ")]
