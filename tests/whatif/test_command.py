@@ -24,13 +24,6 @@ def test_the_replay_stands_before_the_prediction(here: Run, capture: Path) -> No
     assert "–" in row
 
 
-@pytest.mark.parametrize(("columns", "last"), [("80", "exchange"), ("40", "saved")])
-def test_the_exchange_is_left_out_where_there_is_no_room(here: Run, capture: Path, columns: str, last: str) -> None:
-    shown = here("whatif", capture, "--set", "initcwnd=100", COLUMNS=columns).stdout
-    (headings,) = [line.split() for line in shown.splitlines() if line.startswith("change ")]
-    assert headings[-1] == last
-
-
 def test_json_is_one_object_with_every_figure(here: Run, capture: Path) -> None:
     report = json.loads(here("whatif", capture, "--set", "rtt=100ms", "--format", "json").stdout)
     assert report["schema"] == "tcpstall.whatif/1"
