@@ -120,6 +120,17 @@ def test_the_first_answer_of_a_capture_that_began_in_mid_life_was_thought_about(
 
 
 @fires
+def test_the_first_words_of_a_client_in_mid_life_answer_what_came_before(scene: Scene) -> None:
+    scene.handshake(rtt_ms=20)
+    scene.server_sends(124)
+    scene.client_acks()
+    scene.wait_ms(10_000)
+    scene.client_sends(36)
+    scene.server_acks()
+    assert scene.lost_ms("client", drop=[1, 2, 3])["app-limited"] > 9_900
+
+
+@fires
 def test_a_silence_longer_than_any_path_is_idle_wherever_the_tap_was(scene: Scene) -> None:
     scene.handshake(rtt_ms=300, timestamps=False)
     scene.client_sends(45)

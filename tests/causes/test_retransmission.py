@@ -136,6 +136,52 @@ def test_an_end_that_is_ahead_of_its_data_had_sent_them_before(scene: Scene) -> 
     assert lost["app-limited"] in between(1_950, 2_050)
 
 
+@fires
+def test_what_answers_a_request_late_because_its_first_copy_was_lost_is_being_repaired(scene: Scene) -> None:
+    """The silence before the request is the applications'."""
+    scene.handshake(rtt_ms=20)
+    scene.download(5_000)
+    scene.wait_ms(4_000)
+    scene.client_sends(300)
+    scene.server_sends(27, lost=True)
+    scene.server_acks()
+    scene.wait_ms(750)
+    scene.server_repeats(5_000, 27)
+    scene.client_acks()
+    lost = scene.lost_ms("server", "client")
+    assert lost["retransmission"] in between(730, 770)
+    assert lost["app-limited"] in between(3_950, 4_050)
+
+
+@near_miss
+def test_a_hole_of_the_capture_below_data_whose_ack_it_lacks_too_is_no_loss(scene: Scene) -> None:
+    """Data that nobody sends again and that is acknowledged after 20 s was acknowledged before."""
+    scene.handshake(rtt_ms=20)
+    scene.request()
+    for unseen in (False, True, False):
+        scene.server_sends(1_448, unseen=unseen)
+    scene.wait_ms(20_000)
+    scene.client_acks()
+    scene.client_sends(300)
+    scene.server_sends(5_000)
+    assert "retransmission" not in causes(scene, "client")
+
+
+@near_miss
+def test_a_capture_without_the_receiver_does_not_tell_when_a_recovery_is_over(scene: Scene) -> None:
+    scene.handshake(rtt_ms=20)
+    scene.server_sends(1_448)
+    scene.wait_ms(1_200)
+    scene.server_repeats(0, 1_448)
+    scene.client_acks()
+    for _ in range(4):
+        scene.wait_ms(700)
+        scene.server_sends(1_448)
+        scene.client_acks()
+    unheard = [n for n, (_, p) in enumerate(scene.packets("server"), 1) if p.destination.port == 80]
+    assert scene.lost_ms("server", "server", drop=unheard)["retransmission"] in between(1_150, 1_250)
+
+
 @look_alike
 def test_segments_one_by_one_without_an_ack_are_not_probes_each(scene: Scene) -> None:
     scene.handshake(rtt_ms=40)
@@ -290,3 +336,27 @@ def test_data_that_answers_a_request_at_once_did_not_wait_for_a_timer(scene: Sce
         scene.server_sends(70)
         scene.client_acks()
     assert "retransmission" not in causes(scene, "client")
+
+
+@look_alike
+def test_a_jump_of_the_counter_that_no_timer_explains_begins_no_recovery(scene: Scene) -> None:
+    """By 220 ms and its doublings no timer ends a silence of 5 s."""
+    scene.handshake(rtt_ms=20)
+    for turn in range(12):
+        scene.wait_ms(1 if turn < 6 else 5_000 if turn == 6 else 600)
+        scene.server.packets_sent += 5 if turn == 6 else 0
+        scene.server_sends(70)
+        scene.client_acks()
+    assert "retransmission" not in causes(scene, "client")
+
+
+@look_alike
+def test_a_write_each_second_that_nothing_acknowledges_is_no_probe(scene: Scene) -> None:
+    """Before any round trip the probe timer takes a second too (RFC 8985 §7.2), but an application does as well."""
+    scene.handshake(rtt_ms=20)
+    scene.client_sends(30)
+    for _ in range(2):
+        scene.server_sends(70)
+        scene.wait_ms(1_000)
+    scene.server_sends(70)
+    assert "retransmission" not in {stall.cause for stall in scene.stalls("server", "client", drop=[1, 2, 3])}

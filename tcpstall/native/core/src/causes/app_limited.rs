@@ -9,6 +9,7 @@
 //! Abstains  packets are missing, so that what was in flight is not known; ACKs are missing and the last segment was full;
 //!           for less than the retransmission timer after a full segment without PSH, from a sender that marks the end of its
 //!           data; or the next data had left its sender long before, by its timestamps, and sat in a queue before the tap
+//!           (never sure where the sender's clock is too coarse to tell)
 //! Looks like `sndbuf-limited` (each wait ends at an ACK), `retransmission` (a lost tail), `nagle`, `zero-window`
 
 use super::cause::Cause;
@@ -59,6 +60,9 @@ fn judge(pause: &Pause, _: &Limits) -> Verdict {
     }
     if pause.held + pause.held >= pause.duration() {
         return Verdict::CannotTell(Missing::DEPARTURE);
+    }
+    if pause.unseen.departure {
+        return yes(details::IDLE, 0.75);
     }
     if pause.left_in_flight == 0 {
         // Away from the sender a longer path looks the same, unless the pause is longer than any path. After a loss the

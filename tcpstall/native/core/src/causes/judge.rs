@@ -135,9 +135,10 @@ fn repairs(pause: &Pause, limits: &Limits, mut whole: PausePart, threshold: Nano
     {
         // The lost data was sent only then.
         let before = Pause { end: hole.since, hole: None, ..pause.clone() };
-        let before = judge(&before, limits, pause.start(), hole.since);
+        let mut parts = explain(&before, limits, threshold);
         whole.start = hole.since;
-        return vec![before, whole];
+        parts.push(whole);
+        return parts;
     }
     let mut parts = Vec::new();
     for stage in retransmission::stages(pause) {

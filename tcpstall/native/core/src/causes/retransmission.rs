@@ -33,7 +33,8 @@ fn judge(pause: &Pause, _: &Limits) -> Verdict {
     if pause.first_retransmission.is_some() {
         return Verdict::Yes(stages(pause).last().map_or(RECOVERY, |stage| stage.proof));
     }
-    if pause.recovering {
+    // Without the receiver's ACKs nothing shows that a recovery is over.
+    if pause.recovering && !pause.unseen.acks {
         return Verdict::Yes(RECOVERY);
     }
     lost_before_tap(pause).or(|| beneath_hole(pause)).or(|| broken_off(pause))
@@ -49,7 +50,10 @@ fn broken_off(pause: &Pause) -> Verdict {
 /// §6.2).
 fn beneath_hole(pause: &Pause) -> Verdict {
     let Some(hole) = &pause.hole else { return Verdict::No };
-    let waited = repaired_at(pause).map_or(pause.end, |(at, _)| at) - pause.start();
+    // What is missing may be the first data after everything was acknowledged.
+    let idle = pause.all_acked.is_some_and(|acked| acked < hole.since);
+    let from = if idle { pause.start().max(hole.since) } else { pause.start() };
+    let waited = repaired_at(pause).map_or(pause.end, |(at, _)| at) - from;
     let (stood, known) = (hole.within(pause.start(), pause.end), hole.known_within(pause.start(), pause.end));
     if known > pause.rtt().scaled(0.25) && known + known >= waited {
         return Verdict::Yes(RECOVERY);
@@ -113,7 +117,8 @@ fn lost_before_tap(pause: &Pause) -> Verdict {
     let alone = pause.after.clump.first_bytes == u64::from(pause.after.first_frame);
     // One probe per flight (RFC 8985 §7.3): after an unanswered probe the retransmission timer runs.
     let probed = pause.before.acks == 0 && pause.flight_at_start > pause.before.bytes as i64;
-    let unanswered = pause.acks == 0
+    let unanswered = pause.srtt.is_some()
+        && pause.acks == 0
         && !probed
         && !pause.unseen.acks
         && pause.left_in_flight > 0
@@ -139,10 +144,7 @@ fn lost_before_tap(pause: &Pause) -> Verdict {
     if pause.after.bytes > u64::from(pause.mss) && !clocked {
         return Verdict::No;
     }
-    // Each timer sent a packet, besides the lost flight. A short segment was most likely all of it (RFC 896: a short
-    // segment is sent when nothing is outstanding).
-    let lost = pause.lost_before_tap;
-    let fired = if pause.after.first_frame < pause.mss { lost.saturating_sub(1).max(1)..=lost } else { 1..=lost };
+    let fired = timers::fired(pause.lost_before_tap, pause.after.first_frame < pause.mss);
     match timers::expired(pause.srtt, pause.segments_at_start, waited, &fired) {
         Some(Expired::Probe) => yes(details::TAIL_LOSS, 0.8),
         Some(Expired::Timeout) => yes(details::TIMEOUT, 0.8),

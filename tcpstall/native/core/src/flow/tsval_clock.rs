@@ -15,6 +15,9 @@ const DRIFT: i64 = 4096;
 pub struct TsvalClock {
     first: Option<(u32, Nanos)>,
     tick: i64,
+    /// Ticks by which the clock advances at a time: all stamps are that far apart, or several times that far (some hosts
+    /// update a clock of 1 ms every 50 ms).
+    step: u32,
     /// The smallest difference of the two clocks, and its time.
     least: Option<(i64, Nanos)>,
     late: Option<Nanos>,
@@ -45,10 +48,15 @@ impl TsvalClock {
         self.late.filter(|late| *late > self.grain())
     }
 
-    /// Smallest delay that the sender's clock shows: two ticks.
+    /// Something may have held the last segment for half of `span`, but the clock advances too rarely to show it.
+    pub fn may_hide(&self, span: Nanos) -> bool {
+        self.step > 1 && self.late.is_some_and(|late| late <= self.grain() && late + late >= span)
+    }
+
+    /// Smallest delay that the sender's clock shows: two advances.
     #[inline]
     pub fn grain(&self) -> Nanos {
-        Nanos(2 * self.tick)
+        Nanos(self.tick.saturating_mul(2 * i64::from(self.step)))
     }
 
     /// Forgets the quickest segment, because the route changed.
@@ -75,6 +83,9 @@ impl TsvalClock {
         let Some(stamps) = segment.timestamps else { return };
         let (first, start) = *self.first.get_or_insert((stamps.value, segment.time));
         let ticks = stamps.value.wrapping_sub(first) as i32;
+        if self.step != 1 {
+            self.step = common_divisor(self.step, ticks.unsigned_abs());
+        }
         if self.tick == 0 {
             if ticks < LOOK as i32 {
                 return;
@@ -96,6 +107,14 @@ impl TsvalClock {
     }
 }
 
+#[cold]
+fn common_divisor(mut one: u32, mut other: u32) -> u32 {
+    while other != 0 {
+        (one, other) = (other, one % other);
+    }
+    one
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -113,6 +132,17 @@ mod tests {
         assert_eq!(clock.late(), Some(Nanos::ZERO));
         clock.follow(&segment(2_100, 2_500));
         assert!(clock.late().is_some_and(|late| late > Nanos::from_millis(98)));
+    }
+
+    #[test]
+    fn a_clock_that_advances_fifty_ticks_at_a_time_shows_no_delay_below_a_hundred() {
+        let every_50 = |i: i64| 500 + i as u32 / 5 * 50;
+        let mut clock = TsvalClock::default();
+        (0..200).for_each(|i| clock.follow(&segment(i * 10, every_50(i))));
+        assert_eq!((clock.grain(), clock.held()), (Nanos::from_millis(100), None));
+        assert!(clock.may_hide(Nanos::from_millis(70)) && !clock.may_hide(Nanos::from_millis(90)));
+        clock.follow(&segment(2_150, every_50(199)));
+        assert!(clock.held().is_some());
     }
 
     #[test]

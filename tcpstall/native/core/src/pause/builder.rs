@@ -250,6 +250,11 @@ impl Builder {
         }
     }
 
+    /// Segments in flight when the pause began.
+    pub fn segments_out(&self) -> u32 {
+        self.open.beginning.as_ref().map_or(0, |beginning| beginning.segments)
+    }
+
     /// True if the segment that was prepared for ends a pause.
     pub fn is_prepared(&self) -> bool {
         self.left.is_some()

@@ -13,19 +13,36 @@ const TIMEOUTS: i64 = 4;
 pub(super) fn find_missing_acks(pauses: &mut [Pause], heard: bool) {
     let mut since: Option<Nanos> = None;
     for pause in pauses.iter_mut().rev() {
-        if let Some(oldest) = pause.unseen.oldest.filter(|oldest| is_overdue(pause, *oldest)) {
+        if let Some(oldest) = missing_from(pause) {
             since = Some(since.map_or(oldest, |since| since.min(oldest)));
         }
         pause.unseen.acks = !heard || since.is_some_and(|since| pause.end > since);
     }
 }
 
+/// Time from which ACKs are missing, where the pause shows it.
+fn missing_from(pause: &Pause) -> Option<Nanos> {
+    let overdue = pause.unseen.oldest.filter(|oldest| is_overdue(pause, *oldest));
+    overdue.or_else(|| was_acked_late(pause).then(|| pause.start()))
+}
+
 /// The timer should have fired inside the pause. A shut window stops the timer (RFC 9293 §3.8.6.1), and a sender that
 /// sends no more may be gone.
 fn is_overdue(pause: &Pause, oldest: Nanos) -> bool {
-    // Where ACKs are missing the smoothed round trip comes from the few that are not: far too long.
-    let timeout = timers::rto(pause.base_rtt.or(pause.srtt)).max(timers::INITIAL_RTO);
     // With a reported and open hole all repairs were lost before the tap.
     let reported = pause.hole.is_some_and(|hole| hole.reported.is_some() && hole.until.is_none());
-    pause.ended && pause.closed.is_none() && !reported && pause.end - oldest > timeout.times(TIMEOUTS)
+    pause.ended && pause.closed.is_none() && !reported && pause.end - oldest > longest(pause)
+}
+
+/// Data was acknowledged long after its timer should have fired, the peer had been silent for as long, and nothing was
+/// retransmitted: the ACK that stopped the timer is missing.
+fn was_acked_late(pause: &Pause) -> bool {
+    let late = pause.slowest_ack.rtt.is_some_and(|rtt| rtt.min(pause.slowest_ack.silence) > longest(pause));
+    late && pause.closed.is_none() && pause.retransmissions == 0
+}
+
+/// Longest time for which data can be neither acknowledged nor retransmitted. Where ACKs are missing the smoothed round
+/// trip comes from the few that are not: far too long.
+fn longest(pause: &Pause) -> Nanos {
+    timers::rto(pause.base_rtt.or(pause.srtt)).max(timers::INITIAL_RTO).times(TIMEOUTS)
 }

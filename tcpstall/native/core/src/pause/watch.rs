@@ -197,7 +197,8 @@ impl Watch {
         let was_heard = self.connection.half(sender).is_acked_at_tap(segment);
         let effect = self.connection.sees(segment, sender, overdue);
         self.apply_acks(sender.peer(), segment.time);
-        if !had_spoken && let Some(spoken) = self.connection.handshake.spoken {
+        let handshake = &self.connection.handshake;
+        if !had_spoken && let (Some(spoken), Some(_)) = (handshake.spoken, handshake.start()) {
             self.builders[End::Client].first_wait_from(spoken);
         }
         if !was_open && let Some(done) = self.connection.handshake.done {

@@ -46,6 +46,13 @@ pub fn fires_at(sum: Nanos, timers: u32, waited: Nanos) -> bool {
     waited >= sum.scaled(0.98) && waited <= sum.scaled(SLACK) + late
 }
 
+/// Number of timers that may have sent a packet when `lost` packets are missing before a segment: each timer sends one,
+/// besides the lost flight. A `short` segment was most likely all of it (RFC 896: a short segment is sent when nothing
+/// is outstanding).
+pub fn fired(lost: u32, short: bool) -> RangeInclusive<u32> {
+    if short { lost.saturating_sub(1).max(1)..=lost } else { 1..=lost }
+}
+
 /// The timer that ended a silence of `waited` in which `fired` timers may have expired, if one fits: a probe, a timeout,
 /// or a chain of timeouts that double (RFC 6298 §5.5), with or without a probe before it.
 pub fn expired(srtt: Option<Nanos>, segments_out: u32, waited: Nanos, fired: &RangeInclusive<u32>) -> Option<Expired> {

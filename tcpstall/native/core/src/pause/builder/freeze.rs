@@ -2,6 +2,7 @@
 
 use super::{Builder, PauseEnd};
 use crate::flow::Half;
+use crate::flow::tsval_clock::TsvalClock;
 use crate::pause::evidence::{Burst, Context, Pause};
 use crate::pause::open::Left;
 use crate::pause::unseen::Unseen;
@@ -16,6 +17,7 @@ impl Builder {
         let freeing = self.train;
         let peer = open.peer_first.is_none_or(|first| first <= ending.time);
         let segments_held = freeing.map_or(at.segments, |train| train.segments);
+        let clock = ending.next_packet.map(|_| &half.vantage.tsval_clock);
         Pause {
             sender: self.sender,
             before: self.burst,
@@ -74,7 +76,7 @@ impl Builder {
             retransmissions: rare.retransmissions,
             first_retransmission: rare.first_retransmission,
             repair: open.repair.clone(),
-            held: ending.next_packet.and_then(|_| half.vantage.tsval_clock.held()).unwrap_or_default(),
+            held: clock.and_then(TsvalClock::held).unwrap_or_default(),
             overtaken: rare.overtaken,
             lost_before_tap: ending.lost,
             numbered: half.ip_id.counts(),
@@ -89,7 +91,12 @@ impl Builder {
             from_start: half.syn_seen,
             flight_unknown: left.unknown,
             cwnd_known: at.cwnd_known,
-            unseen: Unseen { heard: left.heard_unseen, oldest: self.oldest_out(half, &left), ..open.unseen },
+            unseen: Unseen {
+                heard: left.heard_unseen,
+                oldest: self.oldest_out(half, &left),
+                departure: clock.is_some_and(|clock| clock.may_hide(ending.time - self.burst.end)),
+                ..open.unseen
+            },
             context: Context::default(),
         }
     }

@@ -57,8 +57,13 @@ impl Watch {
         let (next_packet, base_rtt) = (Some(segment.packet), self.connection.base_rtt());
         let ending = PauseEnd { time: segment.time, next_packet, lost, hole, missing_ids, base_rtt };
         let (idle, silence) = (segment.time - builder.last_sent(), segment.time - builder.last_progress());
+        let fired = timers::fired(lost, i64::from(segment.payload) < mss);
+        let expired = lost > 0
+            && no_hole
+            && silence >= timers::LINUX_RTO_MIN
+            && timers::expired(half.srtt, builder.segments_out(), silence, &fired).is_some();
         let nothing_out = builder.close(&ending, half, model);
-        if lost > 0 && no_hole && silence >= timers::LINUX_RTO_MIN {
+        if expired {
             // New to this tap, but packets were lost just before it: the timer retransmitted data that was lost
             // before the tap.
             model.on_timeout(lost, half.snd_una + i64::from(lost) * mss.min(i64::from(segment.payload)));
