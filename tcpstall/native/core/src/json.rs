@@ -8,6 +8,8 @@ mod numbers;
 
 use std::io::{self, Write};
 
+use crate::few::Few;
+
 /// Length of text, bytes, from which it is written even inside a row: one flow may have 100,000 stalls.
 const ENOUGH: usize = 256 * 1024;
 
@@ -243,6 +245,15 @@ impl<T: Print> Print for Vec<T> {
         } else {
             text.list(self);
         }
+    }
+}
+
+impl<T: Print, const N: usize> Print for Few<T, N>
+where
+    [T; N]: smallvec::Array<Item = T>,
+{
+    fn print(&self, text: &mut Text<'_>) {
+        text.list(self);
     }
 }
 

@@ -11,6 +11,7 @@ pub mod causes;
 pub mod copy;
 pub mod engine;
 pub mod exchange;
+pub mod few;
 pub mod flow;
 mod json;
 pub mod packet_no;

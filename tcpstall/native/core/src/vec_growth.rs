@@ -1,5 +1,7 @@
 //! Growth of lists that may become long, when thousands of them are open at once.
 
+use std::collections::VecDeque;
+
 /// Length up to which a list doubles: the memory saved on a shorter list is too small to matter.
 const SHORT: usize = 16;
 
@@ -19,12 +21,24 @@ pub fn reserve<T>(list: &mut Vec<T>, more: usize) {
     }
 }
 
-/// Gives the memory of a list that is no longer needed to a new one, where it has room for `most` elements at most.
-pub fn take_over<T>(new: &mut Vec<T>, past: &mut Vec<T>, most: usize) {
-    if past.capacity() <= most {
-        past.clear();
-        *new = std::mem::take(past);
+/// An empty list in the memory of one that is no longer needed, where that has room for `most` elements at most.
+pub fn emptied<T>(past: &mut Vec<T>, most: usize) -> Vec<T> {
+    let mut list = std::mem::take(past);
+    if list.capacity() > most {
+        return Vec::new();
     }
+    list.clear();
+    list
+}
+
+/// The same for a queue.
+pub fn emptied_queue<T>(past: &mut VecDeque<T>, most: usize) -> VecDeque<T> {
+    let mut queue = std::mem::take(past);
+    if queue.capacity() > most {
+        return VecDeque::new();
+    }
+    queue.clear();
+    queue
 }
 
 #[cold]

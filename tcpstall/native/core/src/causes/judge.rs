@@ -1,11 +1,14 @@
 //! Splits a pause into consecutive stalls where the reason changes within the wait.
 
+use smallvec::smallvec;
+
 use super::RULES;
 use super::cause::Cause;
 use super::details;
 use super::limits::Limits;
 use super::rule::{Missing, Proof, Rule, Verdict, is_blurred};
 use super::{retransmission, unexplained};
+use crate::few::Few;
 use crate::pause::Pause;
 use crate::time::Nanos;
 
@@ -28,8 +31,11 @@ pub struct PausePart {
     pub rest: Option<Box<Pause>>,
 }
 
+/// Parts of a pause: nearly always one.
+type Parts = Few<PausePart, 1>;
+
 /// Judges a pause by the rules; parts shorter than `threshold` are not split off.
-pub fn explain(pause: &Pause, limits: &Limits, threshold: Nanos) -> Vec<PausePart> {
+pub fn explain(pause: &Pause, limits: &Limits, threshold: Nanos) -> Parts {
     if let Some(last) = pause.left_out {
         return around_left_out(pause, limits, last.max(pause.start()), threshold);
     }
@@ -38,7 +44,7 @@ pub fn explain(pause: &Pause, limits: &Limits, threshold: Nanos) -> Vec<PausePar
         if whole.cause == Cause::ZeroWindow || judge_zero(pause, limits, closed) {
             return before_zero_window(pause, limits, closed);
         }
-        return vec![whole];
+        return smallvec![whole];
     }
     let mut whole = judge(pause, limits, pause.start(), pause.end);
     if whole.cause == Cause::Retransmission {
@@ -60,7 +66,7 @@ pub fn explain(pause: &Pause, limits: &Limits, threshold: Nanos) -> Vec<PausePar
     if whole.cause == Cause::AppLimited {
         return around_peer(pause, whole, threshold);
     }
-    vec![whole]
+    smallvec![whole]
 }
 
 /// Rest of a pause whose repair ended long before the pause did, and the start of that rest. With all data acknowledged the
@@ -92,10 +98,10 @@ fn repaired(pause: &Pause, threshold: Nanos) -> Option<(Pause, Nanos)> {
 
 /// Splits a pause at the recovery point, where that was acknowledged long before the pause ended: first the repair, then
 /// the reason for the rest.
-fn around_recovery(pause: &Pause, limits: &Limits, mut whole: PausePart, threshold: Nanos) -> Vec<PausePart> {
+fn around_recovery(pause: &Pause, limits: &Limits, mut whole: PausePart, threshold: Nanos) -> Parts {
     let rest = pause.after_recovery().filter(|rest| rest.duration() > threshold && !pause.acks_lost);
     let Some(rest) = rest else { return repairs(pause, limits, whole, threshold) };
-    let (mut parts, mut start) = (Vec::new(), whole.start);
+    let (mut parts, mut start) = (Parts::new(), whole.start);
     if rest.start() - start > threshold {
         start = rest.start();
         whole.end = start;
@@ -115,7 +121,7 @@ fn judge_zero(pause: &Pause, limits: &Limits, closed: Nanos) -> bool {
 
 /// Splits a repair into the stretches between attempts of different kinds, where each stretch is long enough for a
 /// part.
-fn repairs(pause: &Pause, limits: &Limits, mut whole: PausePart, threshold: Nanos) -> Vec<PausePart> {
+fn repairs(pause: &Pause, limits: &Limits, mut whole: PausePart, threshold: Nanos) -> Parts {
     if !pause.ended {
         // The repair is over when all data is acknowledged; after that nobody waits for it.
         whole.end = pause.all_acked.unwrap_or(pause.end).clamp(pause.start(), pause.end);
@@ -128,7 +134,7 @@ fn repairs(pause: &Pause, limits: &Limits, mut whole: PausePart, threshold: Nano
         let before = Pause { end: freed, lost_before_tap: 0, ..pause.clone() };
         let before = judge(&before, limits, pause.start(), freed);
         whole.start = freed;
-        return vec![before, whole];
+        return smallvec![before, whole];
     }
     if let Some(hole) = pause.hole.filter(|hole| pause.all_acked.is_some_and(|acked| acked < hole.since))
         && hole.since - pause.start() > threshold
@@ -140,7 +146,7 @@ fn repairs(pause: &Pause, limits: &Limits, mut whole: PausePart, threshold: Nano
         parts.push(whole);
         return parts;
     }
-    let mut parts = Vec::new();
+    let mut parts = Parts::new();
     for stage in retransmission::stages(pause) {
         let stage_end = stage.end.min(whole.end);
         if stage_end < whole.end && stage_end - whole.start > threshold && whole.end - stage_end > threshold {
@@ -154,7 +160,7 @@ fn repairs(pause: &Pause, limits: &Limits, mut whole: PausePart, threshold: Nano
 
 /// Splits off the wait before the window closed, because it had another reason: the window was already full, or the
 /// sender waited for a tail-loss probe.
-fn before_zero_window(pause: &Pause, limits: &Limits, closed: Nanos) -> Vec<PausePart> {
+fn before_zero_window(pause: &Pause, limits: &Limits, closed: Nanos) -> Parts {
     let mut rest = pause.clone();
     rest.before.end = closed;
     rest.retransmissions = 0;
@@ -168,12 +174,12 @@ fn before_zero_window(pause: &Pause, limits: &Limits, closed: Nanos) -> Vec<Paus
         before.first_retransmission = None;
         before.retransmissions = 0;
     }
-    vec![judge(&before, limits, pause.start(), closed), judge(&rest, limits, closed, pause.end)]
+    smallvec![judge(&before, limits, pause.start(), closed), judge(&rest, limits, closed, pause.end)]
 }
 
 /// Judges the packets before the hole in the paste as if the pause had ended there; the rest cannot be judged.
-fn around_left_out(pause: &Pause, limits: &Limits, last: Nanos, threshold: Nanos) -> Vec<PausePart> {
-    let mut parts = Vec::new();
+fn around_left_out(pause: &Pause, limits: &Limits, last: Nanos, threshold: Nanos) -> Parts {
+    let mut parts = Parts::new();
     if last - pause.start() > threshold {
         let mut seen = pause.clone();
         seen.left_out = None;
@@ -193,16 +199,16 @@ fn around_left_out(pause: &Pause, limits: &Limits, last: Nanos, threshold: Nanos
 }
 
 /// Splits off the peer's own turn inside a pause: the sender waits only before it and after it.
-fn around_peer(pause: &Pause, whole: PausePart, threshold: Nanos) -> Vec<PausePart> {
-    let (Some(first), Some(last)) = (pause.peer_first, pause.peer_last) else { return vec![whole] };
+fn around_peer(pause: &Pause, whole: PausePart, threshold: Nanos) -> Parts {
+    let (Some(first), Some(last)) = (pause.peer_first, pause.peer_last) else { return smallvec![whole] };
     // Without any new data the peer may have sent its payload before the pause.
     let (first, last) = (first.max(pause.start()), last.max(pause.start()));
     // A request of one packet has no length: the sender waited for the request, then computed.
     let first = if last - first <= threshold { last } else { first };
     if first == last && (first - pause.start()).min(pause.end - last) <= threshold {
-        return vec![whole];
+        return smallvec![whole];
     }
-    let mut parts = Vec::new();
+    let mut parts = Parts::new();
     if first - pause.start() > threshold {
         let mut before = whole.clone();
         before.end = first;

@@ -28,6 +28,8 @@ pub(super) struct Pass<'a> {
     pub(super) next_id: &'a mut u64,
     pub(super) reader: Reader<'a>,
     told: u64,
+    /// Memory for the rows of flows that are judged together.
+    rows: Vec<FlowRow>,
 }
 
 /// How far a stream is read.
@@ -47,7 +49,7 @@ impl<'a> Pass<'a> {
         next_id: &'a mut u64,
         reader: Reader<'a>,
     ) -> Pass<'a> {
-        Pass { options, follower, set, next_id, reader, told: 0 }
+        Pass { options, follower, set, next_id, reader, told: 0, rows: Vec::with_capacity(TOGETHER) }
     }
 
     /// Reads the stream to its end, or until the follower breaks.
@@ -196,11 +198,13 @@ impl<'a> Pass<'a> {
     /// Judges flows that are over and hands on the rows of those that are selected.
     fn hand_on(&mut self, over: &[Over]) -> ControlFlow<()> {
         let judging = Judging::by(self.options);
-        let mut rows: Vec<FlowRow> = Vec::with_capacity(over.len());
+        let mut rows = mem::take(&mut self.rows);
         for over in over.iter().filter(|over| self.options.filter.wants_id(over.id)) {
             judging.judge(over, &mut rows);
         }
-        rows.into_iter().try_for_each(|row| self.tells(row))
+        rows.drain(..).try_for_each(|row| self.tells(row))?;
+        self.rows = rows;
+        ControlFlow::Continue(())
     }
 
     /// Hands on the rows that followers made, of flows that are selected.

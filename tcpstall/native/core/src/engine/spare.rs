@@ -17,7 +17,10 @@ impl Spare {
     /// The state before the flow's first segment.
     pub(super) fn watch(&mut self, first: &Segment) -> Box<Watch> {
         match self.watches.pop() {
-            Some(watch) => watch.renewed(first),
+            Some(mut watch) => {
+                watch.renew(first);
+                watch
+            }
             None => Box::new(Watch::new(first)),
         }
     }

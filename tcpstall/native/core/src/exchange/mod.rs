@@ -14,6 +14,7 @@ pub use self::parts::{LatencyPart, Phase, round_trips};
 pub use self::split::Wait;
 
 use self::split::Split;
+use crate::few::Few;
 use crate::flow::End;
 use crate::flow::rounds::{Closing, Round, Rounds};
 use crate::json::row;
@@ -48,7 +49,7 @@ row! {
         /// directions at once.
         pub overlaps: u32,
         /// Parts of the latency; they sum to it.
-        pub parts: Vec<LatencyPart>,
+        pub parts: Few<LatencyPart, 6>,
     }
 }
 
@@ -61,7 +62,7 @@ impl Exchange {
 }
 
 /// The exchanges of a flow, given the waits of the client and of the server in order of time.
-pub fn exchanges(flow: &Finished, waits: &[Vec<Wait>; 2]) -> Vec<Exchange> {
+pub fn exchanges(flow: &Finished, waits: &[Few<Wait>; 2]) -> Vec<Exchange> {
     let connection = flow.connection();
     // Resets after the flow's end also measure distances.
     let whole = connection.end - connection.start;

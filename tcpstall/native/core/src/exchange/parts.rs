@@ -1,6 +1,7 @@
 //! Parts of an exchange's latency, which sum to it.
 
 use crate::causes::Cause;
+use crate::few::Few;
 use crate::json::{named, row};
 use crate::time::Nanos;
 
@@ -87,7 +88,7 @@ pub fn round_trips(span: Nanos, base_rtt: Option<Nanos>) -> Option<f64> {
 /// Sum of parts: equal ones become one.
 #[derive(Default)]
 pub(super) struct Sum {
-    pub(super) parts: Vec<LatencyPart>,
+    pub(super) parts: Few<LatencyPart, 6>,
 }
 
 impl Sum {

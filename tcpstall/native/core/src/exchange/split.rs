@@ -7,6 +7,7 @@
 
 use super::parts::{LatencyPart, Phase, Sum};
 use crate::causes::Cause;
+use crate::few::Few;
 use crate::flow::End;
 use crate::flow::rounds::Round;
 use crate::time::Nanos;
@@ -28,14 +29,14 @@ pub struct Wait {
 pub(super) struct Split<'a> {
     /// Round trips from the tap to the client and to the server.
     pub(super) distances: [Option<Nanos>; 2],
-    pub(super) waits: &'a [Vec<Wait>; 2],
+    pub(super) waits: &'a [Few<Wait>; 2],
 }
 
 impl Split<'_> {
     /// Parts of a round in the order of the exchange; `set_up` is the SYN and the end of the handshake, if the
     /// handshake belongs to it.
-    pub(super) fn parts(&self, round: &Round, set_up: Option<(Nanos, Nanos)>) -> Vec<LatencyPart> {
-        let mut sum = Sum { parts: Vec::with_capacity(6) };
+    pub(super) fn parts(&self, round: &Round, set_up: Option<(Nanos, Nanos)>) -> Few<LatencyPart, 6> {
+        let mut sum = Sum::default();
         if let Some((syn, done)) = set_up {
             let wait = self.waits[End::Client].first().filter(|wait| wait.cause == Cause::Handshake);
             let detail = wait.map_or("", |wait| wait.detail);
@@ -87,7 +88,7 @@ impl Split<'_> {
     /// Splits the time in which both ends were sending into waits of either end, except those for its application; the
     /// rest belongs to neither alone.
     fn overlap(&self, sum: &mut Sum, from: Nanos, to: Nanos) {
-        let mut waits: Vec<(End, Wait)> = Vec::new();
+        let mut waits: Few<(End, Wait)> = Few::new();
         for end in End::BOTH {
             waits.extend(self.waits_in(end, from, to).map(|wait| (end, wait)));
         }

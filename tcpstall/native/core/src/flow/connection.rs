@@ -61,6 +61,14 @@ pub enum Effect {
     Control,
 }
 
+/// The client and the server, by the first segment seen.
+fn ends(segment: &Segment) -> [Endpoint; 2] {
+    let (syn, ack) = (segment.flags.has(Flags::SYN), segment.flags.has(Flags::ACK));
+    // Without a SYN the end with the lower port is assumed to be the service.
+    let from_client = if syn { !ack } else { segment.source.port > segment.destination.port };
+    if from_client { [segment.source, segment.destination] } else { [segment.destination, segment.source] }
+}
+
 /// State of one connection.
 #[derive(Clone, Debug, serde::Serialize, serde::Deserialize)]
 pub struct Connection {
@@ -96,11 +104,7 @@ pub struct Connection {
 impl Connection {
     /// Starts with the first segment seen.
     pub fn new(segment: &Segment) -> Connection {
-        let (syn, ack) = (segment.flags.has(Flags::SYN), segment.flags.has(Flags::ACK));
-        // Without a SYN the end with the lower port is assumed to be the service.
-        let from_client = if syn { !ack } else { segment.source.port > segment.destination.port };
-        let (client, server) =
-            if from_client { (segment.source, segment.destination) } else { (segment.destination, segment.source) };
+        let ([client, server], syn) = (ends(segment), segment.flags.has(Flags::SYN));
         Connection {
             client,
             server,
@@ -116,6 +120,18 @@ impl Connection {
             silence: Default::default(),
             kept_distances: None,
         }
+    }
+
+    /// Becomes another connection, as [`Connection::new`] does, in the memory of this one.
+    pub fn renew(&mut self, segment: &Segment) {
+        let Connection { client, server, roles_known, start, end, continues, segments, options_cut, state, .. } = self;
+        [*client, *server] = ends(segment);
+        *roles_known = segment.flags.has(Flags::SYN);
+        (*start, *end) = (segment.time, segment.time);
+        (*continues, *segments, *options_cut, *state) = (false, 0, 0, State::Opening);
+        let Connection { handshake, halves, silence, kept_distances, .. } = self;
+        (*handshake, *silence, *kept_distances) = (Handshake::default(), Default::default(), None);
+        halves.iter_mut().for_each(Half::renew);
     }
 
     /// Sender of the segment.

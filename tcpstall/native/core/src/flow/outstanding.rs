@@ -3,6 +3,7 @@
 use std::collections::VecDeque;
 
 use crate::time::Nanos;
+use crate::vec_growth;
 use crate::wire::Segment;
 
 /// Frames remembered; beyond it the oldest are forgotten, which loses RTT samples only.
@@ -25,7 +26,7 @@ const RECENT: usize = 8;
 type Recent = (u32, u32, Nanos);
 
 #[derive(Clone, Copy, Debug, serde::Serialize, serde::Deserialize)]
-struct Sent {
+pub(super) struct Sent {
     end: i64,
     time: Nanos,
     segments: u32,
@@ -59,12 +60,14 @@ pub struct Outstanding {
 }
 
 impl Outstanding {
-    /// Takes over the memory of an `other` that has room for `most` segments at most.
-    pub(super) fn takes_over(&mut self, other: &mut Outstanding, most: usize) {
-        if other.sent.capacity() <= most {
-            other.sent.clear();
-            self.sent = std::mem::take(&mut other.sent);
-        }
+    /// Gives its memory away, emptied, if it has room for `most` segments at most.
+    pub(super) fn renewed(&mut self, most: usize) -> VecDeque<Sent> {
+        vec_growth::emptied_queue(&mut self.sent, most)
+    }
+
+    /// Takes over such memory, before the first frame.
+    pub(super) fn takes_over(&mut self, sent: VecDeque<Sent>) {
+        self.sent = sent;
     }
 
     /// Number of MSS-sized segments in the frames.

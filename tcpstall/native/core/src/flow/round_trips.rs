@@ -13,9 +13,9 @@ pub struct RoundTrips {
 }
 
 impl RoundTrips {
-    /// Takes over the memory of an `other` that has room for `most` classes at most.
-    pub(super) fn takes_over(&mut self, other: &mut RoundTrips, most: usize) {
-        vec_growth::take_over(&mut self.classes, &mut other.classes, most);
+    /// Empty round trips in the memory of these, if they have room for `most` classes at most.
+    pub(super) fn renewed(&mut self, most: usize) -> RoundTrips {
+        RoundTrips { classes: vec_growth::emptied(&mut self.classes, most) }
     }
 
     /// Counts a round trip.

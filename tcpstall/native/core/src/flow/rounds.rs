@@ -89,9 +89,10 @@ pub struct Rounds {
 }
 
 impl Rounds {
-    /// Takes over the memory of an `other` flow's rounds where that is small.
-    pub fn takes_over(&mut self, other: &mut Rounds) {
-        vec_growth::take_over(&mut self.rounds, &mut other.rounds, SMALL);
+    /// Forgets everything; keeps its memory where that is small.
+    pub fn renew(&mut self) {
+        let rounds = vec_growth::emptied(&mut self.rounds, SMALL);
+        *self = Rounds { rounds, ..Rounds::default() };
     }
 
     /// The rounds in the flow's next part: an unanswered request continues, an answer in progress belongs to the part

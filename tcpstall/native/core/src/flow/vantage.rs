@@ -6,6 +6,7 @@ use super::disorder::IN_DISORDER;
 use super::min_rtt::{Answer, MinRtt};
 use super::tsval_clock::TsvalClock;
 use crate::time::Nanos;
+use crate::vec_growth;
 use crate::wire::{Flags, Segment};
 
 /// TSvals kept while their echo is awaited; an end that never echoes must not grow the queue.
@@ -153,12 +154,14 @@ pub struct Vantage {
 }
 
 impl Vantage {
-    /// Takes over the memory of an `other` that has room for `most` stamps at most.
-    pub(super) fn takes_over(&mut self, other: &mut Vantage, most: usize) {
-        if other.pending.capacity() <= most {
-            other.pending.clear();
-            self.pending = std::mem::take(&mut other.pending);
-        }
+    /// Gives its memory away, emptied, if it has room for `most` stamps at most.
+    pub(super) fn renewed(&mut self, most: usize) -> VecDeque<(u32, Nanos)> {
+        vec_growth::emptied_queue(&mut self.pending, most)
+    }
+
+    /// Takes over such memory, before the first segment.
+    pub(super) fn takes_over(&mut self, pending: VecDeque<(u32, Nanos)>) {
+        self.pending = pending;
     }
 
     /// The estimate, `None` before the first answer.

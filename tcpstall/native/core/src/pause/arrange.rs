@@ -25,7 +25,8 @@ pub(super) fn arrange(
     let half = connection.half(sender);
     let (disorder, least) = (connection.disorder(), connection.distances()[sender]);
     let mut pauses = std::mem::take(&mut builder.pauses).unpacked();
-    let mut bursts = Vec::with_capacity(pauses.len());
+    let mut bursts = std::mem::take(&mut builder.bursts);
+    bursts.reserve_exact(pauses.len());
     let mut joined: Option<Burst> = None;
     let sent = builder.sending();
     pauses.retain_mut(|pause| {

@@ -55,11 +55,11 @@ pub struct PauseEnd {
 #[derive(Clone, Debug, serde::Serialize, serde::Deserialize)]
 pub struct Builder {
     sender: End,
-    burst: Burst,
+    pub(super) burst: Burst,
     sending: bool,
-    open: Open,
+    pub(super) open: Open,
     train: Option<Train>,
-    left: Option<Left>,
+    pub(super) left: Option<Left>,
     /// Offsets of the bytes missing before the data that ended the last pause.
     hole: Option<(i64, i64)>,
     /// The IP-IDs missing before that data: from the first, below the second.
@@ -71,6 +71,9 @@ pub struct Builder {
     /// Time between two segments too close for a pause, while the peer's window was full.
     pub(super) full_for: Nanos,
     full: bool,
+    /// Memory for the bursts between them, which are listed when the flow is over.
+    #[serde(skip)]
+    pub(super) bursts: Vec<Burst>,
     /// Frozen pauses in order of time.
     pub(super) pauses: KeptPauses,
     /// Pauses that may still be kept.
@@ -110,6 +113,7 @@ impl Builder {
             reading: Reading::default(),
             full_for: Nanos::ZERO,
             full: false,
+            bursts: Vec::new(),
             pauses: KeptPauses::default(),
             pause_room: PAUSE_LIMIT,
             dropped: 0,
@@ -123,6 +127,12 @@ impl Builder {
             last_peer_payload: None,
             bottleneck: None,
         }
+    }
+
+    /// Becomes the builder of another flow's sender, as [`Builder::new`] does, in the memory of this one.
+    pub(super) fn renew(&mut self) {
+        let (pauses, bursts) = (std::mem::take(&mut self.pauses), std::mem::take(&mut self.bursts));
+        *self = Builder { pauses, bursts, ..Builder::new(self.sender) };
     }
 
     /// True once the sender has sent data.

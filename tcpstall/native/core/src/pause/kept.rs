@@ -21,14 +21,9 @@ pub(super) struct KeptPauses {
 }
 
 impl KeptPauses {
-    /// The pauses of a flow that is over.
-    pub(super) fn of(pauses: Vec<Pause>) -> KeptPauses {
-        KeptPauses { newest: pauses, ..KeptPauses::default() }
-    }
-
-    /// Takes over the memory of an `other` flow's pauses where that is small.
-    pub(super) fn takes_over(&mut self, other: &mut KeptPauses) {
-        vec_growth::take_over(&mut self.newest, &mut other.newest, SMALL);
+    /// No pauses, in the memory of those of a flow that is over, where that is small.
+    pub(super) fn renewed(mut past: Vec<Pause>) -> KeptPauses {
+        KeptPauses { newest: vec_growth::emptied(&mut past, SMALL), ..KeptPauses::default() }
     }
 
     /// Number of pauses.

@@ -14,6 +14,7 @@ pub mod hole;
 mod kept;
 mod mid_write;
 mod open;
+mod over;
 pub mod persist;
 mod rare_events;
 pub mod reading;
@@ -32,6 +33,7 @@ mod whole_burst;
 
 pub use bottleneck::BusyPeriod;
 pub use evidence::{Burst, Pause};
+pub use over::Over;
 pub use persist::Persist;
 pub use reading::{Backlog, Reading};
 pub use repair::{Attempt, PauseRepairs, Trigger};

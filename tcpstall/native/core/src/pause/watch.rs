@@ -1,5 +1,6 @@
 //! Follows one flow: feeds its connection, window models and pause builders in the sender's order of events.
 
+mod close;
 mod data;
 mod finished;
 mod holding;
@@ -8,10 +9,10 @@ mod renewed;
 mod state;
 
 use super::LEAST_PAUSE;
-use super::arrange;
 use super::bottleneck::BusyPeriod;
-use super::builder::{Builder, Idle, PauseEnd};
+use super::builder::{Builder, Idle};
 use super::evidence::{Burst, Pause};
+use super::over::Over;
 use super::repair::Trigger;
 use super::spikes::Spikes;
 use crate::flow::{
@@ -64,6 +65,9 @@ pub struct SeenSegment {
 #[derive(Debug)]
 pub struct Finished {
     watch: Box<Watch>,
+    /// The last silence of the client and of the server, where that was the only one and nobody waited in it: such a
+    /// silence is not among the pauses.
+    pub over: [Option<Over>; 2],
     /// Pauses of the client and of the server, in order of time.
     pub pauses: [Vec<Pause>; 2],
     /// Bursts of the client and of the server.
@@ -82,13 +86,6 @@ pub struct Finished {
     pub full_for: [Nanos; 2],
     /// Time of the capture's latest packet when the flow was given up: no packet of the flow came until then.
     pub until: Option<Nanos>,
-}
-
-/// Result of one sender's builder.
-struct Closed {
-    pauses: Vec<Pause>,
-    bursts: Vec<Burst>,
-    busy_periods: Vec<BusyPeriod>,
 }
 
 impl Watch {
@@ -350,10 +347,14 @@ impl Watch {
     /// Ends the flow: closes what is still open and fills in the evidence of the neighbours.
     pub fn finish(mut self: Box<Self>) -> Finished {
         self.rounds.finish(&self.connection);
+        if !self.connection.half(End::Client).awaits_acks() {
+            self.connection.keep_distances();
+        }
         let base_rtt = self.connection.base_rtt();
         let threshold = LEAST_PAUSE.max(base_rtt.unwrap_or_default().scaled(STALL_SHARE));
         let [client, server] = End::BOTH.map(|sender| self.close(sender, threshold, base_rtt));
         Finished {
+            over: [client.over, server.over],
             pauses: [client.pauses, server.pauses],
             bursts: [client.bursts, server.bursts],
             busy_periods: [client.busy_periods, server.busy_periods],
@@ -365,27 +366,6 @@ impl Watch {
             until: None,
             watch: self,
         }
-    }
-
-    fn close(&mut self, sender: End, threshold: Nanos, base_rtt: Option<Nanos>) -> Closed {
-        if let Some(last) = self.left_out_after {
-            self.builders[sender].on_left_out(last);
-        }
-        self.apply_acks(sender, Nanos(i64::MAX));
-        self.connection.keep_distances();
-        let half = self.connection.half(sender);
-        let builder = &mut self.builders[sender];
-        // A FIN ends the wait, unless data before it was still being repaired after it.
-        let over = builder.fin.filter(|fin| !builder.repairs_after(*fin)).unwrap_or(self.connection.end);
-        let ending = PauseEnd { time: over, next_packet: None, lost: 0, hole: (0, 0), missing_ids: (0, 0), base_rtt };
-        builder.prepare(Nanos(i64::MAX), || base_rtt, half, &self.models[sender], false);
-        builder.close(&ending, half, &mut self.models[sender]);
-        let (busy_periods, dropped) =
-            builder.bottleneck.as_mut().map_or_else(Default::default, |bottleneck| bottleneck.finish(half));
-        builder.dropped += dropped;
-        let (pauses, bursts) =
-            arrange::arrange(builder, &busy_periods, threshold, &self.connection, sender, self.clock_steps.as_deref());
-        Closed { pauses, bursts, busy_periods }
     }
 }
 

@@ -16,6 +16,11 @@ pub(super) struct Busy {
 }
 
 impl Busy {
+    /// Ends the busy time: the sender had nothing more to send or outstanding.
+    pub(super) fn ends(&mut self, end: Nanos) {
+        self.end = Some(end);
+    }
+
     /// Adds a part of a pause; `waited` is false where the sender had finished, so that nobody waited.
     pub(super) fn add(&mut self, pause: &Pause, part: &PausePart, waited: bool) {
         if !pause.ended {

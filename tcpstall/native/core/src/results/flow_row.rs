@@ -18,6 +18,7 @@ use super::syn::SynRow;
 use super::trust::TrustRow;
 use crate::causes::{self, Cause, HandshakeEvidence, Limits, Missing, PausePart, Proof};
 use crate::exchange::{self, Wait};
+use crate::few::Few;
 use crate::flow::{Connection, End, Half};
 use crate::pause::{Burst, Finished, Pause};
 use crate::time::Nanos;
@@ -42,7 +43,7 @@ pub fn flow_row(flow: &Finished, id: u64, capture: u32, limits: &Limits, wanted:
     if let Some(stall) = handshake_stall(flow, outcome) {
         vec_growth::push(&mut stalls, stall);
     }
-    let busy = End::BOTH.map(|end| judged(flow, &flow.pauses[end], limits, &mut stalls));
+    let busy = End::BOTH.map(|end| judged(flow, end, limits, &mut stalls));
     leave_out_late_handshake(&mut stalls);
     outcome_advice::advise(&mut stalls, outcome);
     // Each sender's stalls are in order already; a stable sort would take half of the time again.
@@ -115,10 +116,17 @@ fn leave_out_late_handshake(stalls: &mut Vec<StallRow>) {
 }
 
 /// Judges the pauses of one sender: appends its stalls to `stalls`, returns how busy it was.
-fn judged(flow: &Finished, pauses: &[Pause], limits: &Limits, stalls: &mut Vec<StallRow>) -> Busy {
+fn judged(flow: &Finished, sender: End, limits: &Limits, stalls: &mut Vec<StallRow>) -> Busy {
     let (mut busy, mut climb, mut blocked) = (Busy::default(), Climb::default(), Vec::new());
     let (mut free, last) = (flow.connection().start, flow.connection().end);
-    for pause in pauses {
+    if let Some(over) = flow.over[sender] {
+        busy.ends(over.all_acked);
+    }
+    for pause in &flow.pauses[sender] {
+        if let Some(end) = pause.all_acked.filter(|_| pause.is_over() && !pause.is_the_peers(flow.threshold)) {
+            busy.ends(end);
+            continue;
+        }
         for mut part in causes::explain(pause, limits, flow.threshold) {
             // An end waits for one thing at a time and only during its flow, even where hostile clocks and distances
             // contradict that.
@@ -143,12 +151,13 @@ fn judged(flow: &Finished, pauses: &[Pause], limits: &Limits, stalls: &mut Vec<S
 }
 
 /// Waits of the client and of the server, as input to the exchanges.
-fn waits(stalls: &[StallRow]) -> [Vec<Wait>; 2] {
-    End::BOTH.map(|sender| {
-        let own = stalls.iter().filter(|stall| stall.sender == sender);
-        own.map(|stall| Wait { start: stall.start_ns, end: stall.end_ns, cause: stall.cause, detail: stall.detail })
-            .collect()
-    })
+fn waits(stalls: &[StallRow]) -> [Few<Wait>; 2] {
+    let mut waits: [Few<Wait>; 2] = [Few::new(), Few::new()];
+    for stall in stalls {
+        let (start, end) = (stall.start_ns, stall.end_ns);
+        waits[stall.sender].push(Wait { start, end, cause: stall.cause, detail: stall.detail });
+    }
+    waits
 }
 
 fn notes(flow: &Finished) -> Vec<&'static str> {
@@ -212,8 +221,9 @@ fn round_trip(half: &Half, percent: u64) -> Option<Nanos> {
 
 /// The largest window that an end announced before its peer stopped to wait.
 fn announced(flow: &Finished, end: End) -> Option<u64> {
-    let newest = flow.pauses[end.peer()].last()?;
-    u64::try_from(newest.largest_window).ok().filter(|window| *window > 0)
+    let (over, newest) = (flow.over[end.peer()], flow.pauses[end.peer()].last());
+    let window = over.map(|over| over.largest_window).or(newest.map(|pause| pause.largest_window))?;
+    u64::try_from(window).ok().filter(|window| *window > 0)
 }
 
 /// Distance of a tap that is at an end, as a share of the whole round trip.

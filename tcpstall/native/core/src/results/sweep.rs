@@ -3,6 +3,7 @@
 use super::ledger::{Ledger, Owner};
 use super::rows::StallRow;
 use crate::causes::{self, Cause};
+use crate::few::Few;
 use crate::flow::End;
 use crate::pause::{Burst, Finished};
 use crate::time::Nanos;
@@ -82,7 +83,7 @@ fn share_pause(ledger: &mut Ledger, flow: &Finished, previous: Option<End>, next
 }
 
 /// Spans of bursts and stalls. An application's pause makes no claim: it gets the rest.
-fn spans(flow: &Finished, stalls: &[StallRow], busy: &[BusyTimes; 2]) -> Vec<Span> {
+fn spans(flow: &Finished, stalls: &[StallRow], busy: &[BusyTimes; 2]) -> Few<Span> {
     let bursts = flow.bursts.iter().flatten();
     let sending = bursts.map(|burst| Span { start: burst.start, end: burst.end, claim: Claim::Sending });
     let waits = stalls.iter().filter(|stall| !matches!(stall.cause, Cause::Handshake | Cause::AppLimited));
@@ -94,7 +95,7 @@ fn spans(flow: &Finished, stalls: &[StallRow], busy: &[BusyTimes; 2]) -> Vec<Spa
             cause => Claim::Stall(stall.sender, cause),
         },
     });
-    let mut spans: Vec<Span> = sending.chain(waiting).collect();
+    let mut spans: Few<Span> = sending.chain(waiting).collect();
     for sender in End::BOTH {
         let busy = busy[sender].iter();
         spans.extend(busy.map(|&(start, end)| Span { start, end, claim: Claim::Path(sender) }));
@@ -104,8 +105,8 @@ fn spans(flow: &Finished, stalls: &[StallRow], busy: &[BusyTimes; 2]) -> Vec<Spa
 }
 
 /// Cuts overlapping spans into consecutive stretches, each with its strongest claim.
-fn covered(spans: &[Span], from: Nanos, to: Nanos) -> Vec<(Nanos, Nanos, Owner)> {
-    let mut edges: Vec<(Nanos, bool, usize)> = Vec::with_capacity(2 * spans.len());
+fn covered(spans: &[Span], from: Nanos, to: Nanos) -> Few<(Nanos, Nanos, Owner)> {
+    let mut edges: Few<(Nanos, bool, usize), 8> = Few::with_capacity(2 * spans.len());
     for (index, span) in spans.iter().enumerate() {
         // The burst before a further part of a flow lies outside.
         let (start, end) = (span.start.clamp(from, to), span.end.clamp(from, to));
@@ -114,8 +115,8 @@ fn covered(spans: &[Span], from: Nanos, to: Nanos) -> Vec<(Nanos, Nanos, Owner)>
         }
     }
     edges.sort();
-    let mut active: Vec<usize> = Vec::new();
-    let mut stretches = Vec::new();
+    let mut active: Few<usize> = Few::new();
+    let mut stretches: Few<(Nanos, Nanos, Owner)> = Few::new();
     let mut cursor = from;
     for (time, opens, index) in edges {
         if time > cursor {
@@ -159,14 +160,14 @@ fn strongest(spans: &[Span], active: &[usize]) -> Option<Owner> {
 
 /// Turns of speaking, by the bursts of both ends.
 struct Turns {
-    bursts: Vec<(Nanos, Nanos, End)>,
+    bursts: Few<(Nanos, Nanos, End)>,
 }
 
 impl Turns {
     fn of(flow: &Finished) -> Turns {
         let of = |sender: End| move |burst: &Burst| (burst.start, burst.end, sender);
         let [client, server] = &flow.bursts;
-        let mut bursts: Vec<_> = client.iter().map(of(End::Client)).chain(server.iter().map(of(End::Server))).collect();
+        let mut bursts: Few<_> = client.iter().map(of(End::Client)).chain(server.iter().map(of(End::Server))).collect();
         bursts.sort_by_key(|burst| burst.0);
         Turns { bursts }
     }

@@ -196,7 +196,8 @@ impl TrustRow {
         let level = if touched >= MOST_ROUNDS { TrustLevel::Low } else { TrustLevel::Medium };
         // With one end only, the other end's data is missing by nature, not by a hole.
         self.because(touched >= SOME_ROUNDS && !self.one_sided, Reason::DataUnseen, level);
-        let unheard = flow.pauses.iter().flatten().any(|pause| pause.unseen.acks);
+        let unheard = flow.over.iter().flatten().any(|over| over.unheard)
+            || flow.pauses.iter().flatten().any(|pause| pause.unseen.acks);
         self.because(unheard && !self.one_sided, Reason::AcksUnseen, TrustLevel::Medium);
         self.because(flow.incomplete(), Reason::PacketsLeftOut, TrustLevel::Medium);
         self.because(self.clock_steps > 0, Reason::ClockStepped, TrustLevel::Medium);

@@ -1,6 +1,7 @@
 //! Measures the memory of one direction's data in flight, and reduces it where memory is short.
 
 use super::{Half, PendingAck};
+use crate::vec_growth;
 
 /// ACKs that may wait for the sender while memory is short.
 pub(super) const TIGHT_ACKS: usize = 16;
@@ -11,15 +12,15 @@ const TIGHT_RANGES: usize = 16;
 const SMALL: usize = 8;
 
 impl Half {
-    /// Takes over the memory of the queues of an `other` flow's half where that is small.
-    pub fn takes_over(&mut self, other: &mut Half) {
-        self.outstanding.takes_over(&mut other.outstanding, SMALL);
-        self.vantage.takes_over(&mut other.vantage, SMALL);
-        self.round_trips.takes_over(&mut other.round_trips, SMALL);
-        if other.pending.capacity() <= SMALL {
-            other.pending.clear();
-            self.pending = std::mem::take(&mut other.pending);
-        }
+    /// Becomes the half of another flow in the memory of this one: queues that are small stay.
+    pub fn renew(&mut self) {
+        let sent = self.outstanding.renewed(SMALL);
+        let stamps = self.vantage.renewed(SMALL);
+        let round_trips = self.round_trips.renewed(SMALL);
+        let pending = vec_growth::emptied_queue(&mut self.pending, SMALL);
+        *self = Half { round_trips, pending, ..Half::default() };
+        self.outstanding.takes_over(sent);
+        self.vantage.takes_over(stamps);
     }
 
     /// Memory beyond the size of the struct itself, bytes.

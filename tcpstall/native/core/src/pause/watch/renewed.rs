@@ -1,32 +1,37 @@
 //! Gives the memory of a flow that is over to another flow.
 
 use super::{Finished, Watch};
+use crate::pause::builder::Builder;
 use crate::pause::kept::KeptPauses;
+use crate::vec_growth;
 use crate::wire::Segment;
 
+/// Most bursts whose memory another flow takes over.
+const SMALL: usize = 4;
+
 impl Watch {
-    /// Starts another flow, as [`Watch::new`] does, in the memory of this one.
-    #[must_use]
-    pub fn renewed(mut self: Box<Watch>, segment: &Segment) -> Box<Watch> {
-        let mut next = Watch::new(segment);
-        for (half, past) in next.connection.halves.iter_mut().zip(&mut self.connection.halves) {
-            half.takes_over(past);
-        }
-        for (builder, past) in next.builders.iter_mut().zip(&mut self.builders) {
-            builder.pauses.takes_over(&mut past.pauses);
-        }
-        next.rounds.takes_over(&mut self.rounds);
-        *self = next;
-        self
+    /// Becomes another flow, as [`Watch::new`] does, in the memory of this one: nothing of that size is moved.
+    pub fn renew(&mut self, segment: &Segment) {
+        let Watch { connection, models, builders, rounds, spikes, .. } = self;
+        connection.renew(segment);
+        *models = Default::default();
+        builders.iter_mut().for_each(Builder::renew);
+        rounds.renew();
+        *spikes = Default::default();
+        let Watch { first_payloads, tunnel, incomplete, let_go, clock_steps, left_out_after, holding, flying, .. } =
+            self;
+        (*first_payloads, *tunnel, *clock_steps, *left_out_after) = (None, None, None, None);
+        (*incomplete, *let_go, *holding, *flying) = (false, false, 0, 0);
     }
 }
 
 impl Finished {
-    /// The flow's state, for [`Watch::renewed`].
+    /// The flow's state, for [`Watch::renew`].
     pub fn into_watch(self) -> Box<Watch> {
-        let Finished { mut watch, pauses, .. } = self;
-        for (builder, pauses) in watch.builders.iter_mut().zip(pauses) {
-            builder.pauses = KeptPauses::of(pauses);
+        let Finished { mut watch, pauses, bursts, .. } = self;
+        for (builder, (pauses, mut bursts)) in watch.builders.iter_mut().zip(pauses.into_iter().zip(bursts)) {
+            builder.pauses = KeptPauses::renewed(pauses);
+            builder.bursts = vec_growth::emptied(&mut bursts, SMALL);
         }
         watch
     }
@@ -76,7 +81,9 @@ mod tests {
         let before = follow(Box::new(Watch::new(&first[0])), &first);
         assert!(before.pauses.iter().all(|pauses| !pauses.is_empty()));
         assert!(!before.rounds().rounds().is_empty());
-        let renewed = follow(before.into_watch().renewed(&second[0]), &second);
+        let mut renewed = before.into_watch();
+        renewed.renew(&second[0]);
+        let renewed = follow(renewed, &second);
         let new = follow(Box::new(Watch::new(&second[0])), &second);
         assert_eq!(format!("{renewed:?}"), format!("{new:?}"));
     }

@@ -1,11 +1,14 @@
 //! Splits the ledger of one flow into shares of findings: each nanosecond that a cause owns is in one finding at most.
 
+use smallvec::smallvec;
+
 use super::beats::Beats;
 use super::kind::FindingKind;
 use super::weight::{MESSAGE, weight};
 use crate::causes::Cause;
 use crate::causes::details;
 use crate::exchange::ConnectionRow;
+use crate::few::Few;
 use crate::flow::End;
 use crate::results::ledger::Owner;
 use crate::results::outcome::Outcome;
@@ -49,13 +52,13 @@ pub(super) struct Share<'a> {
     pub(super) time: Nanos,
     /// Part of the time beyond a normal round trip.
     pub(super) recoverable: Nanos,
-    pub(super) stalls: Vec<&'a StallRow>,
+    pub(super) stalls: Few<&'a StallRow>,
 }
 
 impl<'a> Share<'a> {
     fn of(kind: FindingKind, side: End, time: Nanos) -> Share<'a> {
         let recoverable = if kind.is_recoverable() { time } else { Nanos::ZERO };
-        Share { kind, cause: None, side, time, recoverable, stalls: Vec::new() }
+        Share { kind, cause: None, side, time, recoverable, stalls: Few::new() }
     }
 
     /// Sum of the own lengths of the share's waits.
@@ -88,13 +91,16 @@ impl<'a> Share<'a> {
     }
 }
 
+/// Shares of one flow.
+type Shares<'a> = Few<Share<'a>, 2>;
+
 /// Shares of a flow.
-pub(super) fn shares(row: &FlowRow) -> Vec<Share<'_>> {
+pub(super) fn shares(row: &FlowRow) -> Shares<'_> {
     if row.outcome.outcome == Some(Outcome::OneSided) {
         // Without the other end's packets no rule knows the limits.
-        return vec![Share::of(FindingKind::OneSided, main_sender(row), row.lost())];
+        return smallvec![Share::of(FindingKind::OneSided, main_sender(row), row.lost())];
     }
-    let mut shares = Vec::new();
+    let mut shares = Shares::new();
     handshake(row, &mut shares);
     for (cause, time) in row.time_ns.of_causes().filter(|(cause, _)| *cause != Cause::Handshake) {
         of_cause(row, cause, time, &mut shares);
@@ -121,14 +127,14 @@ pub(super) fn shares(row: &FlowRow) -> Vec<Share<'_>> {
 }
 
 /// Adds a share, or joins it to the one of the same finding: a flow counts once in each finding, whatever causes it joins.
-fn add<'a>(shares: &mut Vec<Share<'a>>, share: Share<'a>) {
+fn add<'a>(shares: &mut Shares<'a>, share: Share<'a>) {
     match shares.iter_mut().find(|known| known.kind == share.kind && known.side == share.side) {
         Some(known) => known.join(share),
         None => shares.push(share),
     }
 }
 
-fn handshake<'a>(row: &'a FlowRow, shares: &mut Vec<Share<'a>>) {
+fn handshake<'a>(row: &'a FlowRow, shares: &mut Shares<'a>) {
     let time = row.time_ns.of(Owner::Waiting(Cause::Handshake));
     let stall = row.stalls.iter().find(|stall| stall.cause == Cause::Handshake);
     let base = row.base_rtt_ns.unwrap_or_default();
@@ -157,8 +163,8 @@ fn handshake<'a>(row: &'a FlowRow, shares: &mut Vec<Share<'a>>) {
 }
 
 /// Splits the time of a cause by the kinds of its waits, in proportion to their own lengths.
-fn of_cause<'a>(row: &'a FlowRow, cause: Cause, time: Nanos, shares: &mut Vec<Share<'a>>) {
-    let mut parts: Vec<Share<'a>> = Vec::new();
+fn of_cause<'a>(row: &'a FlowRow, cause: Cause, time: Nanos, shares: &mut Shares<'a>) {
+    let mut parts = Shares::new();
     let mut beats = None;
     for stall in row.stalls.iter().filter(|stall| stall.cause == cause && stall.detail != details::AWAITING_PEER) {
         let beats =
@@ -166,7 +172,7 @@ fn of_cause<'a>(row: &'a FlowRow, cause: Cause, time: Nanos, shares: &mut Vec<Sh
         let (kind, side) = (kind_of(row, stall, beats), stall.sender);
         match parts.iter_mut().find(|part| part.kind == kind && part.side == side) {
             Some(part) => part.stalls.push(stall),
-            None => parts.push(Share { stalls: vec![stall], ..Share::of(kind, side, Nanos::ZERO) }),
+            None => parts.push(Share { stalls: smallvec![stall], ..Share::of(kind, side, Nanos::ZERO) }),
         }
     }
     let all: i128 = parts.iter().map(|part| i128::from(part.weight())).sum();

@@ -1,0 +1,56 @@
+//! Ends one sender's part of a flow.
+
+use super::super::arrange;
+use super::super::bottleneck::BusyPeriod;
+use super::super::builder::PauseEnd;
+use super::super::evidence::{Burst, Pause};
+use super::super::over::{LastSilence, Over};
+use super::Watch;
+use crate::flow::End;
+use crate::time::Nanos;
+
+/// Result of one sender's builder.
+#[derive(Default)]
+pub(super) struct Closed {
+    pub(super) over: Option<Over>,
+    pub(super) pauses: Vec<Pause>,
+    pub(super) bursts: Vec<Burst>,
+    pub(super) busy_periods: Vec<BusyPeriod>,
+}
+
+impl Watch {
+    /// Applies the ACKs still under way, and closes what is open.
+    pub(super) fn close(&mut self, sender: End, threshold: Nanos, base_rtt: Option<Nanos>) -> Closed {
+        if let Some(last) = self.left_out_after {
+            self.builders[sender].on_left_out(last);
+        }
+        if self.connection.half(sender).awaits_acks() {
+            self.apply_waiting_acks(sender, Nanos(i64::MAX));
+            self.connection.keep_distances();
+        }
+        let half = self.connection.half(sender);
+        let builder = &mut self.builders[sender];
+        // A FIN ends the wait, unless data before it was still being repaired after it.
+        let over = builder.fin.filter(|fin| !builder.repairs_after(*fin)).unwrap_or(self.connection.end);
+        let (busy_periods, dropped) =
+            builder.bottleneck.as_mut().map_or_else(Default::default, |bottleneck| bottleneck.finish(half));
+        builder.dropped += dropped;
+        if !builder.sending() && builder.pause_room > 0 {
+            return Closed { busy_periods, ..Closed::default() };
+        }
+        builder.prepare(Nanos(i64::MAX), || base_rtt, half, &self.models[sender], false);
+        let heard = self.connection.has_spoken(sender.peer());
+        let last = LastSilence { end: over, threshold, least: self.connection.distances()[sender], heard };
+        if let Some(over) = builder.over(&last, half) {
+            let mut bursts = std::mem::take(&mut builder.bursts);
+            bursts.push(builder.current_burst());
+            let pauses = std::mem::take(&mut builder.pauses).unpacked();
+            return Closed { over: Some(over), pauses, bursts, busy_periods };
+        }
+        let ending = PauseEnd { time: over, next_packet: None, lost: 0, hole: (0, 0), missing_ids: (0, 0), base_rtt };
+        builder.close(&ending, half, &mut self.models[sender]);
+        let (pauses, bursts) =
+            arrange::arrange(builder, &busy_periods, threshold, &self.connection, sender, self.clock_steps.as_deref());
+        Closed { over: None, pauses, bursts, busy_periods }
+    }
+}
