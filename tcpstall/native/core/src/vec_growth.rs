@@ -1,4 +1,5 @@
-//! Growth of lists that may become long, when thousands of them are open at once.
+//! Growth of lists that may become long, when thousands of them are open at once, and the memory of lists that are no
+//! longer needed.
 
 use std::collections::VecDeque;
 

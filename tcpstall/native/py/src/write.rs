@@ -1,6 +1,7 @@
 //! Streams a report to a file descriptor while captures are read.
 
 use std::ffi::OsString;
+use std::fs::File;
 use std::io::{self, BufWriter, ErrorKind, Write};
 use std::ops::ControlFlow;
 
@@ -22,24 +23,55 @@ use crate::report::{Keeper, Progress, Report, Written, collect};
 /// Bytes per write call: enough to make Python's part in it negligible.
 pub(crate) const CHUNK: usize = 256 * 1024;
 
-/// Writes through Python's `os.write`: the only access to a bare descriptor without unsafe code.
-pub(crate) struct Descriptor {
-    write: Py<PyAny>,
-    fd: i32,
+/// Writes to a descriptor: to standard output itself, to any other through Python's `os.write`, the only access to a
+/// bare descriptor without unsafe code, which copies all that it is given.
+pub(crate) enum Descriptor {
+    /// Standard output, under a number of its own.
+    Standard(File),
+    /// Any other.
+    Bare { write: Py<PyAny>, fd: i32 },
 }
 
 impl Descriptor {
     pub(crate) fn new(py: Python<'_>, fd: i32) -> PyResult<Descriptor> {
-        Ok(Descriptor { write: py.import("os")?.getattr("write")?.unbind(), fd })
+        Ok(match standard(fd) {
+            Some(file) => Descriptor::Standard(file),
+            None => Descriptor::Bare { write: py.import("os")?.getattr("write")?.unbind(), fd },
+        })
     }
+}
+
+#[cfg(unix)]
+fn standard(fd: i32) -> Option<File> {
+    use std::os::fd::{AsFd, AsRawFd};
+    let output = io::stdout();
+    if output.as_raw_fd() != fd {
+        return None;
+    }
+    output.as_fd().try_clone_to_owned().ok().map(File::from)
+}
+
+#[cfg(not(unix))]
+fn standard(_fd: i32) -> Option<File> {
+    None
 }
 
 impl Write for Descriptor {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        Python::attach(|py| {
-            let written = self.write.call1(py, (self.fd, PyBytes::new(py, bytes)))?;
-            Ok(written.extract::<usize>(py)?)
-        })
+        match self {
+            Descriptor::Standard(file) => {
+                let written = file.write(bytes);
+                if written.as_ref().is_err_and(|error| error.kind() == ErrorKind::Interrupted) {
+                    // A signal that raises, such as Ctrl-C, ends the run; after any other the write is tried again.
+                    Python::attach(|py| py.check_signals())?;
+                }
+                written
+            }
+            Descriptor::Bare { write, fd } => Python::attach(|py| {
+                let written = write.call1(py, (*fd, PyBytes::new(py, bytes)))?;
+                Ok(written.extract::<usize>(py)?)
+            }),
+        }
     }
 
     fn flush(&mut self) -> io::Result<()> {

@@ -9,7 +9,7 @@ const NEWEST: usize = 8;
 /// Bytes reserved per packed pause; most need fewer.
 const ROUGHLY: usize = 320;
 /// Most places that another flow takes over.
-const SMALL: usize = 4;
+const SMALL: usize = 8;
 
 /// Pauses in order of time. Where memory is short the older ones are packed: numbers in as many bytes as they need,
 /// absent values in one.
