@@ -8,7 +8,7 @@ mod numbers;
 
 use std::io::{self, Write};
 
-use crate::few::Few;
+use smallvec::{Array, SmallVec};
 
 /// Length of text, bytes, from which it is written even inside a row: one flow may have 100,000 stalls.
 const ENOUGH: usize = 256 * 1024;
@@ -248,9 +248,9 @@ impl<T: Print> Print for Vec<T> {
     }
 }
 
-impl<T: Print, const N: usize> Print for Few<T, N>
+impl<T: Print, const N: usize> Print for SmallVec<[T; N]>
 where
-    [T; N]: smallvec::Array<Item = T>,
+    [T; N]: Array<Item = T>,
 {
     fn print(&self, text: &mut Text<'_>) {
         text.list(self);

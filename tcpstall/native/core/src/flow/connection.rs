@@ -124,12 +124,26 @@ impl Connection {
 
     /// Becomes another connection, as [`Connection::new`] does, in the memory of this one.
     pub fn renew(&mut self, segment: &Segment) {
-        let Connection { client, server, roles_known, start, end, continues, segments, options_cut, state, .. } = self;
+        // Every field is named, so that none is forgotten.
+        let Connection {
+            client,
+            server,
+            roles_known,
+            start,
+            end,
+            continues,
+            segments,
+            options_cut,
+            state,
+            handshake,
+            halves,
+            silence,
+            kept_distances,
+        } = self;
         [*client, *server] = ends(segment);
         *roles_known = segment.flags.has(Flags::SYN);
         (*start, *end) = (segment.time, segment.time);
         (*continues, *segments, *options_cut, *state) = (false, 0, 0, State::Opening);
-        let Connection { handshake, halves, silence, kept_distances, .. } = self;
         (*handshake, *silence, *kept_distances) = (Handshake::default(), Default::default(), None);
         halves.iter_mut().for_each(Half::renew);
     }

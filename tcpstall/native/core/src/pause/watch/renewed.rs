@@ -12,14 +12,27 @@ const SMALL: usize = 4;
 impl Watch {
     /// Becomes another flow, as [`Watch::new`] does, in the memory of this one: nothing of that size is moved.
     pub fn renew(&mut self, segment: &Segment) {
-        let Watch { connection, models, builders, rounds, spikes, .. } = self;
+        // Every field is named, so that none is forgotten.
+        let Watch {
+            connection,
+            models,
+            builders,
+            rounds,
+            first_payloads,
+            tunnel,
+            spikes,
+            incomplete,
+            let_go,
+            clock_steps,
+            left_out_after,
+            holding,
+            flying,
+        } = self;
         connection.renew(segment);
         *models = Default::default();
         builders.iter_mut().for_each(Builder::renew);
         rounds.renew();
         *spikes = Default::default();
-        let Watch { first_payloads, tunnel, incomplete, let_go, clock_steps, left_out_after, holding, flying, .. } =
-            self;
         (*first_payloads, *tunnel, *clock_steps, *left_out_after) = (None, None, None, None);
         (*incomplete, *let_go, *holding, *flying) = (false, false, 0, 0);
     }
