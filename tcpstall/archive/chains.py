@@ -12,7 +12,7 @@ from dataclasses import replace
 from functools import cached_property
 from typing import Any
 
-from tcpstall.archive.forgotten_mark import is_forgotten
+from tcpstall.archive.marks import is_forgotten
 from tcpstall.archive.repeat import Wanted, never
 from tcpstall.archive.sets import Beyond, Member, Set, behind_id, digest
 from tcpstall.archive.store import Stream

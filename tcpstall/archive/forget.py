@@ -10,7 +10,7 @@ from typing import Any
 
 from tcpstall.archive.columns import BY_DAY
 from tcpstall.archive.exporting import bring_up_to_date
-from tcpstall.archive.forgotten_mark import is_forgotten, marked
+from tcpstall.archive.marks import forgotten, is_forgotten
 from tcpstall.archive.parquet import COUNTS, Gone, Parts, connected
 from tcpstall.archive.plan import current
 from tcpstall.archive.records import Row
@@ -82,7 +82,7 @@ def forget(store: Store, which: Which) -> dict[str, int]:
             with readable(store, part.table):
                 made += parts.merged(part.name.rpartition("/")[0], [part], frozenset(), frozenset(), found.gone)
     if found.rows or found.captures:
-        captures = [marked(row) for row in found.captures]
+        captures = [forgotten(row) for row in found.captures]
         store.commit(Commit(parts=made, removed=[part.name for part in found.rows], captures=captures))
     if which.only_by_day and which.before_ns is not None:
         store.forget_lost(which.before_ns)

@@ -8,6 +8,7 @@ from typing import Any
 from tcpstall import _core
 from tcpstall.archive.chains import Chains
 from tcpstall.archive.discovery import Input
+from tcpstall.archive.marks import is_withdrawn
 from tcpstall.archive.repeat import Wanted, never
 from tcpstall.archive.rotation import grouped
 from tcpstall.archive.sets import Member, Set, Skipped, Task
@@ -51,6 +52,9 @@ def current(rows: Iterable[Row], dropped: frozenset[str]) -> list[Row]:
     """Of the rows of captures those that count: of each content in each scan the latest, of others by name."""
     latest: dict[tuple[str | None, str], Row] = {}
     for row in sorted(rows, key=lambda row: row["scanned_ns"]):
+        if is_withdrawn(row):
+            latest.pop((row["scan"], row["fingerprint"]), None)
+            continue
         latest.pop((None, row["name"]), None)
         if row["scan"] is None:
             latest[None, row["name"]] = row

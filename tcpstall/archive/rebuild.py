@@ -6,6 +6,7 @@ from typing import Any
 
 from tcpstall.archive.check import Health, parts_there
 from tcpstall.archive.columns import TABLES, layout
+from tcpstall.archive.marks import is_withdrawn
 from tcpstall.archive.names import COPY, digest_in, new_digest, table_of
 from tcpstall.archive.parquet import BESIDE, REPLACES, connected
 from tcpstall.archive.plan import current
@@ -63,7 +64,10 @@ def rebuilt(place: Place, health: Health) -> tuple[State, list[Part]]:
         upto=old.upto,
         absorbed=old.upto,
     )
-    rows = current(known_captures(Store(place, state)), frozenset(state.dropped))
+    said = known_captures(Store(place, state))
+    rows = current(said, frozenset(state.dropped))
+    # A part whose rows were all replaced is named by no other part, and may still lie there for readers.
+    state.dropped |= {row["scan"] for row in said if is_withdrawn(row)} - {row["scan"] for row in rows}
     state.continued |= _carried_on(rows)
     return state, damaged
 

@@ -9,6 +9,7 @@ from typing import Any
 from tcpstall.archive.columns import BY_DAY, TABLES
 from tcpstall.archive.damaged_parts import refused
 from tcpstall.archive.literals import listed
+from tcpstall.archive.marks import IS_WITHDRAWN, withdrawn
 from tcpstall.archive.names import repair_of
 from tcpstall.archive.parquet import SMALL_BYTES, Parts, connected
 from tcpstall.archive.plan import as_originals, current
@@ -38,6 +39,13 @@ _MANY = 8
 
 _RECENT = 100_000
 """Most rows of captures in memory amid a scan, about 1.4 kB each, beside those of the latest commit."""
+
+_WITHDRAWN = 1_000
+_SHARE_WITHDRAWN = 64
+"""Most rows of captures that withdraw others: the greater of this number and this fraction (1/64) of all rows.
+
+Each scan looks at them, and at the rows that they withdraw, in Python; where there would be more all rows are written
+anew."""
 
 _CAPTURES = {column.name: column.type for column in TABLES["captures"].columns}
 
@@ -117,10 +125,11 @@ def compacted(store: Store, *, spares: bool = True) -> None:
             with readable(store, old[0].table):
                 made = parts.merged(folder, old, store.dropped, store.continued)
             store.commit(Commit(parts=made, removed=[part.name for part in old]))
-    new = store.recent("captures")
-    small = _no_larger(store.parts("captures"), len(new)) if _can_add(store) else store.parts("captures")
+    rows = _to_add(store)
+    small = store.parts("captures") if rows is None else _no_larger(store.parts("captures"), len(rows))
     beside = [part for part in store.parts("captures") if part not in small]
-    rows = _with_originals(store, new) if beside else current(known_captures(store), store.dropped)
+    if rows is None or not beside:
+        rows = current(known_captures(store), store.dropped)
     store.forget(store.dropped, store.continued)
     _checkpoint(store, parts, rows, small, beside, spares=spares)
 
@@ -128,8 +137,8 @@ def compacted(store: Store, *, spares: bool = True) -> None:
 def committed(store: Store, commit: Commit) -> None:
     """Commits amid a scan; recent rows of captures are put into a part before they take much memory.
 
-    Rows stay in memory until the end of the scan where older ones have to be left out, and where a copy is among them:
-    its original may be scanned later.
+    Rows stay in memory until the end of the scan where older ones have to be written anew, and where a copy is among
+    them: its original may be scanned later.
     """
     new = store.recent("captures")
     if commit.captures and len(new) >= _RECENT and not any(map(_is_copy, new)) and _can_add(store):
@@ -145,8 +154,34 @@ def _in_order(row: Row) -> tuple[str, int]:
 
 
 def _can_add(store: Store) -> bool:
-    """True if new rows of captures can stand beside older ones: no older row has to be left out or rewritten."""
-    return bool(store.recent("captures")) and not store.dropped and not store.outdated()
+    """True if new rows of captures can stand beside older ones: all of them count, and older ones have all columns."""
+    dropped = store.dropped
+    return not store.outdated() and not any(row.get("scan") in dropped for row in store.recent("captures"))
+
+
+def _to_add(store: Store) -> list[Row] | None:
+    """Rows to stand beside older ones: new ones, and withdrawals of those that no longer count.
+
+    None where all rows are to be written anew: nothing has changed, older rows lack columns, or many are withdrawn.
+    """
+    new = store.recent("captures")
+    if not (new or store.dropped) or not _can_add(store):
+        return None
+    gone = _withdrawals(store)
+    return None if gone is None else [*_with_originals(store, new), *gone]
+
+
+def _withdrawals(store: Store) -> list[Row] | None:
+    """Rows that take out those of dropped scans; None where they would be too many."""
+    if not store.dropped or not store.files("captures"):
+        return []
+    upto = max(_WITHDRAWN, sum(part.rows for part in store.parts("captures")) // _SHARE_WITHDRAWN)
+    with held_captures(store) as duck:
+        (before,) = duck.execute(f"SELECT count(*) FROM held WHERE {IS_WITHDRAWN}").fetchall()[0]
+        which = {"dropped": sorted(store.dropped)}
+        held = held_rows(store, duck, "scan IN (SELECT unnest($dropped))", which)
+    gone: list[Row] = [withdrawn(row) for row in current(held, frozenset())]
+    return gone if before + len(gone) <= upto else None
 
 
 def _is_copy(row: Row) -> bool:

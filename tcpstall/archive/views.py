@@ -4,9 +4,9 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Protocol
 
 from tcpstall.archive.columns import BY_DAY, TABLES, Table
-from tcpstall.archive.forgotten_mark import IS_FORGOTTEN
 from tcpstall.archive.hours import SUMMED, SUMS, added_up, to_add_up
 from tcpstall.archive.literals import listed, literal
+from tcpstall.archive.marks import IS_UNTOLD
 from tcpstall.archive.rollups import EXACT, ROLLUPS, Rollup
 from tcpstall.archive.row_table import given
 from tcpstall.errors import CannotOpen
@@ -155,7 +155,7 @@ def _that_count(store: Readable, table: Table) -> str:
     # A file that was scanned again, or moved, has a newer row; what could not be read is forgotten once it could be.
     latest = "row_number() OVER (PARTITION BY scan, if(scan IS NULL, name, fingerprint) ORDER BY scanned_ns DESC)"
     newest = "max(scanned_ns) OVER (PARTITION BY name)"
-    return f"{where} QUALIFY {latest} = 1 AND (scan IS NOT NULL OR scanned_ns = {newest}) AND NOT {IS_FORGOTTEN}"
+    return f"{where} QUALIFY {latest} = 1 AND (scan IS NOT NULL OR scanned_ns = {newest}) AND NOT {IS_UNTOLD}"
 
 
 def line(error: Exception) -> str:

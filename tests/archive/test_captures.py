@@ -11,6 +11,7 @@ import pytest
 
 from tcpstall.archive import known as knowing
 from tcpstall.archive import upkeep
+from tcpstall.archive.plan import current
 from tcpstall.archive.repair import repaired
 from tcpstall.archive.row_table import given
 from tcpstall.archive.scan import scan
@@ -21,6 +22,7 @@ from tcpstall.errors import CannotOpen
 from tests.archive.conftest import single
 from tests.archive.contents import rows
 from tests.archive.test_damage import here
+from tests.archive.test_known import Tree
 
 
 @pytest.fixture
@@ -127,6 +129,78 @@ def test_a_copy_costs_the_row_of_its_original(captures: Path, store: Path, monke
     assert sorted(Path(name).name for name in read) == ["broken.pcap", "copy.pcap"]
 
 
+def grow(path: Path, number: int) -> None:
+    path.write_bytes(path.read_bytes() + single(number * 86_400, packets=60)[24:])
+
+
+def test_a_file_that_grew_costs_its_own_row(captures: Path, store: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for number in range(12):
+        (captures / f"{number:02}").mkdir()
+        add(captures / f"{number:02}", number)
+    scanned(captures, store)
+    (held,) = parts(store)
+    grown = captures / "07" / "07.pcap"
+    grow(grown, 20)
+    read: list[str] = []
+    held_rows = noting(upkeep.held_rows, read)
+    for module in (upkeep, knowing):
+        monkeypatch.setattr(module, "held_rows", held_rows)
+    scanned(captures, store)
+    # The plan reads the row of the same name, and so does who withdraws it.
+    assert [Path(name).name for name in read] == ["07.pcap"] * 2
+    assert held in parts(store)
+    assert [part.rows for part in Store.open(str(store)).parts("captures")] == [12, 2]
+    size = grown.stat().st_size
+    assert asked(store, f"SELECT count(*), count(*) FILTER (size_bytes = {size}) FROM captures") == [(12, 1)]
+    assert asked(store, "SELECT count(DISTINCT scan) FROM flows") == [(12,)]
+    assert scanned(captures, store) == 0
+
+
+def test_a_file_that_is_again_what_it_was_counts_again(captures: Path, store: Path) -> None:
+    for number in range(4):
+        add(captures, number)
+    scanned(captures, store)
+    before = asked(store, "SELECT scan, name, size_bytes FROM captures ORDER BY name")
+    first = (captures / "00.pcap").read_bytes()
+    grow(captures / "00.pcap", 20)
+    scanned(captures, store)
+    (captures / "00.pcap").write_bytes(first)
+    assert scanned(captures, store) == 1
+    assert asked(store, "SELECT scan, name, size_bytes FROM captures ORDER BY name") == before
+    assert scanned(captures, store) == 0
+
+
+def test_questions_and_scans_take_the_same_rows_for_those_that_count(tmp_path: Path, store: Path) -> None:
+    tree = Tree(tmp_path / "captures", seed=3)
+    for _ in range(6):
+        for _ in range(3):
+            tree.change()
+        scanned(tmp_path / "captures", store)
+        opened = Store.open(str(store))
+        counting = {
+            (row["scan"], row["name"], row["size_bytes"]) for row in current(known_captures(opened), frozenset())
+        }
+        told = asked(store, "SELECT scan, name, size_bytes FROM captures")
+        assert (len(told), set(told)) == (len(counting), counting)
+
+
+def test_all_rows_are_written_anew_once_many_are_withdrawn(
+    captures: Path, store: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(upkeep, "_WITHDRAWN", 2)
+    for number in range(12):
+        add(captures, number)
+    scanned(captures, store)
+    counts = []
+    for number in range(20, 24):
+        grow(captures / "07.pcap", number)
+        scanned(captures, store)
+        counts.append(sum(part.rows for part in Store.open(str(store)).parts("captures")))
+    assert counts == [14, 16, 12, 14]
+    assert asked(store, "SELECT count(*), count(DISTINCT name) FROM captures") == [(12, 12)]
+    assert scanned(captures, store) == 0
+
+
 def noting(held_rows: Callable[..., list[dict[str, Any]]], read: list[str]) -> Callable[..., list[dict[str, Any]]]:
     """The same function; names of the rows that it gives are added to `read`."""
 
@@ -140,10 +214,13 @@ def noting(held_rows: Callable[..., list[dict[str, Any]]], read: list[str]) -> C
 
 @pytest.mark.parametrize("lost", ["catalog", "newest part"])
 def test_all_of_them_are_found_again_where_the_catalog_is_lost(captures: Path, store: Path, lost: str) -> None:
-    for number in range(3):
+    for number in range(8):
         add(captures, number)
-        scanned(captures, store)
+    scanned(captures, store)
+    grow(captures / "01.pcap", 20)
+    scanned(captures, store)
     before = rows(store)
+    assert len(parts(store)) == 2
     newest = max(parts(store), key=lambda part: part.stat().st_mtime_ns)
     (store / "catalog.json").unlink()
     (store / "copy" / "catalog.json").unlink()

@@ -118,7 +118,7 @@ def scan(captures: Path, store: Path, *, cores: frozenset[int], jobs: int = 1) -
 
 
 def beside_known(folder: Path, files: int, begun: bytes) -> Iterator[str]:
-    """A round in which nothing is new, and one with one new file."""
+    """A round in which nothing is new, one with one new file, and one in which that file has grown."""
     captures, store = remembered(folder, files)
     one = frozenset([min(all_cores())])
     quiet = least(scan(captures, store, cores=one) for _ in range(RUNS))
@@ -128,6 +128,12 @@ def beside_known(folder: Path, files: int, begun: bytes) -> Iterator[str]:
         (captures / f"host00000/new{number}-x.pcap").write_bytes(small(number, begun))
         costs.append(scan(captures, store, cores=one))
     yield row(f"one new file beside {files:,} known captures", least(costs))
+    costs = []
+    for number in range(RUNS):
+        path = captures / f"host00000/new{number}-x.pcap"
+        path.write_bytes(path.read_bytes() + small(number + RUNS, begun)[24:])
+        costs.append(scan(captures, store, cores=one))
+    yield row(f"a file that grew beside {files:,} known captures", least(costs))
 
 
 def of_small_files(folder: Path, begun: bytes) -> Iterator[str]:
