@@ -44,7 +44,7 @@ class Hidden:
     def rows(self, table: Table, source: str) -> str:
         """Rows of a source with the columns of a table's files, as SQL."""
         columns = []
-        for name in (column.name for column in table.columns):
+        for name in (column.name for column in table.analysed):
             if name in _ADDRESSES:
                 told = _looked_up("addresses", name)
             elif name == "tunnel":
@@ -54,7 +54,7 @@ class Hidden:
             else:
                 told = "NULL" if name in _LEFT_OUT else f'"{name}"'
             columns.append(f'({told})::{next(c.type for c in table.columns if c.name == name)} AS "{name}"')
-        return f"SELECT {', '.join(columns)} FROM ({source}) AS given"
+        return f"SELECT *{table.derived} FROM (SELECT {', '.join(columns)} FROM ({source}) AS given)"
 
     def view(self, table: Table) -> str:
         """Rows of a table's view with all its columns, as SQL."""

@@ -91,7 +91,7 @@ class Hours:
 
 def _schema() -> str:
     """Another one wherever sums would be others."""
-    computed = [column.sql for table in SUMMED for column in TABLES[table].added]
+    computed = [column.sql for table in SUMMED for column in TABLES[table].shown]
     digest = new_digest()
     tables = dict(zip(SUMMED, SUMMED, strict=True))
     rolled = (each.rows(tables, CLASSES) for each in ROLLUPS.values())

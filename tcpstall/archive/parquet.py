@@ -126,7 +126,8 @@ class Parts:
         rows, from_ns, to_ns = found.fetchone() or (0, None, None)
         if not rows:
             return []
-        query = f"SELECT {self._columns(table, values[0])} FROM {_READ} WHERE {counts}"
+        counting = f"SELECT {self._analysed(table, values[0])} FROM {_READ} WHERE {counts}"
+        query = f"SELECT *{TABLES[table].derived} FROM ({counting})"
         replaced = [part.name for part in old]
         return [self._copied(table, query, folder, rows, from_ns, to_ns, values, replaced=replaced)]
 
@@ -150,13 +151,13 @@ class Parts:
             self._rows.execute(f"DROP TABLE summed_{name}")
         return sums
 
-    def _columns(self, table: str, files: object) -> str:
-        """Those of this version: null where the files, of another one, have none."""
+    def _analysed(self, table: str, files: object) -> str:
+        """Columns of this version that are not computed: null where the files, of another one, have none."""
         described = self._rows.execute(f"DESCRIBE SELECT * FROM {_READ}", [files]).fetchall()
         there = {row[0] for row in described}
         return ", ".join(
             f'"{column.name}"' if column.name in there else f'NULL::{column.type} AS "{column.name}"'
-            for column in TABLES[table].columns
+            for column in TABLES[table].analysed
         )
 
     def rows(
@@ -203,7 +204,9 @@ class Parts:
                 count += sum(other[1] for other in others)
                 least = min(least, *(other[2] for other in others))
                 greatest = max(greatest, *(other[3] for other in others))
-            query = f"FROM gathered WHERE {which}" if len(days) > 1 else "FROM gathered"
+            query = f"SELECT *{TABLES[table].derived} FROM gathered"
+            if len(days) > 1:
+                query += f" WHERE {which}"
             yield self._copied(table, query, f"{table}/day={_date(day)}", count, least, greatest)
 
     def _copied(

@@ -72,7 +72,7 @@ def test_gathered_rows_are_those_of_the_reports_with_what_a_store_adds(reports: 
     for name, table in tables.items():
         duckdb.register("rows_of_table", table)
         described = duckdb.sql("DESCRIBE SELECT * FROM rows_of_table").fetchall()
-        assert {row[0]: row[1] for row in described} == {column.name: column.type for column in TABLES[name].columns}
+        assert {row[0]: row[1] for row in described} == {column.name: column.type for column in TABLES[name].analysed}
         assert table.column("scan") == ["abc"] * len(table)
         assert table.column("capture") == ["file:///a.pcap"] * len(table)
         if name == "findings":  # of one capture they are added up

@@ -16,6 +16,7 @@ from tcpstall.archive.anonymising import Hidden
 from tcpstall.archive.columns import BY_DAY, TABLES
 from tcpstall.archive.publishing import published
 from tcpstall.archive.scan import scan
+from tcpstall.archive.session import session
 from tcpstall.archive.store import Store
 from tcpstall.archive.task import scan_task
 from tcpstall.errors import CannotOpen
@@ -61,6 +62,24 @@ def test_globs_find_what_questions_find(store: Path, tmp_path: Path) -> None:
     assert read(tmp_path / "out") == rows(store)
     part = Store.open(str(store)).parts("flows")[0].name
     assert (tmp_path / "out/current" / part).samefile(store / part)
+
+
+def test_files_of_stalls_are_grouped_as_questions_group_them(tmp_path: Path) -> None:
+    scan(FIXTURES / "lab", tmp_path / "store", executor=here)
+    published(str(tmp_path / "store"), tmp_path / "out")
+    sums = "SELECT host, service, sum(lost_ns)::BIGINT, sum(duration_ns)::BIGINT FROM {} GROUP BY ALL ORDER BY ALL"
+    found = duckdb.sql(sums.format(f"'{tmp_path}/out/current/stalls/*/*.parquet'")).fetchall()
+    ends = "if(sender = 'client', client_address, server_address)"
+    with session(Store.open(str(tmp_path / "store"))) as asked:
+        told = [tuple(row) for row in asked.ask(sums.format("stalls"))]
+        (others,) = asked.ask(
+            f"SELECT count(*), count(*) FILTER (host = {ends}) FROM stalls WHERE cause = 'zero-window'"
+        )
+        (hours,) = asked.ask("SELECT sum(lost_ns)::BIGINT FROM hours")
+    assert found == told
+    assert sum(row[2] for row in found) == hours[0] < sum(row[3] for row in found)
+    assert len({row[0] for row in found}) == 2
+    assert (others[0] > 0, others[1]) == (True, 0)
 
 
 def test_amid_a_scan_rows_that_count_no_more_are_left_out(store: Path, tmp_path: Path) -> None:
@@ -112,7 +131,7 @@ def test_anonymised_files_tell_the_same_of_nobody(tmp_path: Path) -> None:
             for name, value in zip(names[table], row, strict=True):
                 if value and name in NAMED:
                     assert value not in told, (table, name)
-                if value and name in ("client_address", "server_address", "host"):
+                if value and name in ("client_address", "server_address", "host", "service"):
                     assert f"'{value}'" not in told, (table, name)
     pseudonyms = {
         end.address

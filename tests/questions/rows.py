@@ -235,13 +235,14 @@ def written(store: Store, table: str, rows: Sequence[Row]) -> Iterable[Part]:
     days: dict[str, list[Row]] = {}
     for row in rows:
         days.setdefault("" if table == "captures" else str(row["start_ns"] // DAY_NS), []).append(row)
-    columns = {column.name: column.type for column in TABLES[table].columns}
+    columns = {column.name: column.type for column in TABLES[table].analysed}
     for day, some in days.items():
         file = store.place.scratch / f"{uuid.uuid4().hex}.parquet"
         text = json.dumps([{name: row.get(name) for name in columns} for row in some])
         with duckdb.connect() as connection:
             sql = f"SELECT unnest(from_json($rows::JSON, '{json.dumps([columns])}'), recursive := true)"
-            connection.sql(sql, params={"rows": text}).write_parquet(str(file))
+            given = connection.sql(sql, params={"rows": text})
+            given.project(f"*{TABLES[table].derived}").write_parquet(str(file))
         name = f"{table}/{file.name}" if table == "captures" else f"{table}/day={_date(int(day))}/{file.name}"
         size = file.stat().st_size
         store.place.take(name, file)

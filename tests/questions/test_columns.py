@@ -28,7 +28,7 @@ def native(name: str) -> dict[str, str]:
 def test_what_an_analysis_writes_is_told_and_the_other_way_round(name: str) -> None:
     own = native(name)
     copied = {} if name == "flows" else {one: native("flows")[one] for one in OF_THE_FLOW}
-    told = {column.name: column.type for column in TABLES[name].columns}
+    told = {column.name: column.type for column in TABLES[name].analysed}
 
     assert {one: type_ for one, type_ in told.items() if one not in OF_THE_SCAN} == {
         one: type_ for one, type_ in (own | copied).items() if one not in OF_THE_SCAN

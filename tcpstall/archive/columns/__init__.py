@@ -17,14 +17,14 @@ __all__ = ["BY_DAY", "CAPTURES", "TABLES", "Column", "Table", "documented", "lay
 TABLES = {
     table.name: table
     for table in (
-        Table("flows", "One row per connection.", FLOWS, computed.TIMES),
-        Table("stalls", "One row per wait of a sender.", STALLS, (*computed.TIMES, *computed.OF_STALLS)),
-        Table("exchanges", "One row per request with its response.", EXCHANGES, computed.TIMES),
+        Table("flows", "One row per connection.", FLOWS, computed.TIMES_AND_ENDS),
+        Table("stalls", "One row per wait of a sender.", (*STALLS, *computed.KEPT_OF_STALLS), computed.OF_WAITS),
+        Table("exchanges", "One row per request with its response.", EXCHANGES, computed.TIMES_AND_ENDS),
         Table(
             "findings",
             "One row per finding and flow that adds to it; the plain round trip of a handshake adds nothing.",
             FINDINGS,
-            (*computed.TIMES, computed.host("side")),
+            (*computed.TIMES_AND_ENDS, computed.host("side")),
         ),
         Table(
             "hours",

@@ -1,5 +1,6 @@
 """A column, a table, and the types and units that they have."""
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 # Types in DuckDB.
@@ -16,7 +17,7 @@ SEGMENTS = "segments"
 
 @dataclass(frozen=True, slots=True)
 class Column:
-    """A column; `sql` is what the view computes where no file holds it, `family` joins columns told together."""
+    """A column; `sql` computes it of the others, `family` joins columns told together."""
 
     name: str
     type: str
@@ -28,7 +29,7 @@ class Column:
 
 @dataclass(frozen=True, slots=True)
 class Table:
-    """A table: `columns` stand in its files, `added` in the view of it only."""
+    """A table: `columns` stand in its files, computed when rows are written or not; `added` in the view of it only."""
 
     name: str
     meaning: str
@@ -43,7 +44,21 @@ class Table:
     @property
     def computed(self) -> str:
         """Columns that a view computes, as SQL after the columns of the files."""
-        return "".join(f", {column.sql} AS {column.name}" for column in self.added if column.sql)
+        return _further(self.added)
+
+    @property
+    def derived(self) -> str:
+        """Columns of the files that are computed when rows are written, as SQL after the others."""
+        return _further(self.columns)
+
+    @property
+    def analysed(self) -> tuple[Column, ...]:
+        """Columns of the files that an analysis gives, which come first."""
+        return tuple(column for column in self.columns if not column.sql)
+
+
+def _further(columns: Iterable[Column]) -> str:
+    return "".join(f", {column.sql} AS {column.name}" for column in columns if column.sql)
 
 
 def column(type_: str, unit: str, name: str, meaning: str) -> Column:

@@ -1,11 +1,11 @@
-"""Columns that the views of a store compute and no file holds: times, ends as text, the end that caused a wait."""
+"""Columns that are computed of others: times, ends as text, the end that caused a wait."""
 
 from collections.abc import Iterable
 
 from tcpstall.archive.columns.column import COUNT, DAY, MOMENT, NS, TEXT, Column
 from tcpstall.causes import Cause, Detail
 
-__all__ = ["OF_HOURS", "OF_STALLS", "TIMES", "host"]
+__all__ = ["KEPT_OF_STALLS", "OF_HOURS", "OF_WAITS", "TIMES_AND_ENDS", "host"]
 
 _OF_THE_RECEIVER = (Cause.RWND_LIMITED, Cause.ZERO_WINDOW, Cause.DELAYED_ACK)
 """Causes that the receiving end is responsible for."""
@@ -29,7 +29,7 @@ _HOUR = "make_timestamp(start_ns // 3600000000000 * 3600000000)"
 _TIME = Column("time", MOMENT, "", "start_ns as a time, UTC", "make_timestamp(start_ns // 1000)")
 _SERVICE = Column("service", TEXT, "", "server's address and port: `192.0.2.1:80`, `[2001:db8::1]:80`", _end("server"))
 
-TIMES = (
+_TIMES = (
     Column(
         "day",
         DAY,
@@ -38,9 +38,15 @@ TIMES = (
     ),
     _TIME,
     Column("hour", MOMENT, "", "hour of start_ns, UTC", _HOUR),
-    _SERVICE,
-    Column("client", TEXT, "", "client's address and port", _end("client")),
 )
+
+_CLIENT = Column("client", TEXT, "", "client's address and port", _end("client"))
+
+TIMES_AND_ENDS = (*_TIMES, _SERVICE, _CLIENT)
+"""Columns of the views of rows by day."""
+
+OF_WAITS = (*_TIMES, _CLIENT)
+"""Those of the view of stalls: their files hold the service."""
 
 OF_HOURS = (_TIME, _SERVICE)
 
@@ -59,7 +65,7 @@ def host(sender: str) -> Column:
     )
 
 
-OF_STALLS = (
+KEPT_OF_STALLS = (
     Column(
         "lost_ns",
         COUNT,
@@ -68,4 +74,6 @@ OF_STALLS = (
         f"if(detail = '{Detail.AWAITING_PEER}', 0, duration_ns)",
     ),
     host("sender"),
+    _SERVICE,
 )
+"""Columns that the files of stalls hold for readers without this package: to group by them, no rule need be known."""

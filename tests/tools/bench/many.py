@@ -88,8 +88,8 @@ def _day(store: Store, scratch: Path, day: int, first: int, last: int, flows: in
         ("findings", f"({_findings(days)})"),
     ):
         names = [column[0] for column in connection.execute(f"SELECT * FROM {rows} LIMIT 0").description or ()]
-        listed = ", ".join(_given(column.name, column.type, names) for column in TABLES[name].columns)
-        kept = f"SELECT {listed} FROM {rows} ORDER BY start_ns"
+        listed = ", ".join(_given(column.name, column.type, names) for column in TABLES[name].analysed)
+        kept = f"SELECT *{TABLES[name].derived} FROM (SELECT {listed} FROM {rows} ORDER BY start_ns)"
         connection.execute(f"CREATE OR REPLACE TEMP TABLE kept AS {kept}")
         count = connection.execute("SELECT count(*) FROM kept").fetchall()[0][0]
         for offset in range(0, count, PART_ROWS):
