@@ -146,7 +146,7 @@ class Gathered:
     @property
     def nbytes(self) -> int:
         """Memory of the rows, but for the last 2,048 at most of each table."""
-    def add(self, report: Report, scan: str, captures: Sequence[str]) -> None:
+    def add(self, report: Report, scan: str, captures: Sequence[str], sensor: str | None = None) -> None:
         """Rows of a report; `captures` are the names of its inputs, by the numbers in `flows.capture`."""
     def take(self) -> list[tuple[str, Table]]:
         """`flows`, `stalls` and `exchanges` with the rows gathered so far, which are let go."""

@@ -18,8 +18,8 @@ _ADDRESSES = ("client_address", "server_address", "host")
 _LEFT_OUT = ("label", "server_name", "http_host", "http_method", "http_status", "fingerprint", "error", "warnings")
 """Content of packets and what a message may quote; `analyze --anonymise` leaves out the same of a flow."""
 
-_CALLED = {"capture": "capture", "name": "capture", "capture_set": "set"}
-"""Columns with paths, and the words that they become with a number."""
+_CALLED = {"capture": "capture", "name": "capture", "capture_set": "set", "sensor": "sensor"}
+"""Columns with paths and labels, and the words that they become with a number."""
 
 _WORD = re.compile(r"[0-9A-Fa-f.:]+")
 
@@ -37,7 +37,9 @@ class Hidden:
         tunnels = [row[0] for row in duck.execute("SELECT DISTINCT tunnel FROM flows WHERE tunnel NOT NULL").fetchall()]
         self._keep("tunnels", tunnels, map(self._readdressed, tunnels))
         paths = " UNION ".join([*(f"SELECT capture FROM {name}" for name in BY_DAY), "SELECT name FROM captures"])
-        for word, sql in (("capture", paths), ("set", "SELECT capture_set FROM captures UNION SELECT NULL")):
+        sensors = " UNION ".join(f"SELECT sensor FROM {name}" for name in (*BY_DAY, "captures"))
+        sets = "SELECT capture_set FROM captures UNION SELECT NULL"
+        for word, sql in (("capture", paths), ("set", sets), ("sensor", sensors)):
             found = [row[0] for row in duck.execute(sql).fetchall() if row[0] is not None]
             self._keep(f"{word}s", sorted(found), (f"{word}-{number}" for number in range(1, len(found) + 1)))
 

@@ -1,6 +1,6 @@
 """Files of sums, kept beside the parts of a store for questions that need no more.
 
-Sums are of some parts of one day: a file by hour, service, host and cause, and one for each of the ROLLUPS.
+Sums are of some parts of one day: a file by hour, sensor, service, host and cause, and one for each of the ROLLUPS.
 `hours.json` lists the files, each with its parts. A store may lose them: sums of parts that no longer count are not
 used, and parts without sums are added up when a question is asked.
 """
@@ -24,13 +24,13 @@ SUM_TABLES = ("hours", *ROLLUPS)
 """Tables of sums, a file each."""
 
 SUMS = "hour_sums"
-"""The view of all sums, of which several may be of one hour, service, host and cause: for sums of sums."""
+"""The view of all sums, of which several may have one key: for sums of sums."""
 
-_KEYS = "start_ns, server_address, server_port, host, cause"
+_KEYS = "start_ns, sensor, server_address, server_port, host, cause"
 
 
 def added_up(source: str) -> str:
-    """One row per hour, service, host and cause, as SQL."""
+    """One row per hour, sensor, service, host and cause, as SQL."""
     sums = ", ".join(f"sum({name})::BIGINT AS {name}" for name in ("waits", "lost_ns", "recoverable_ns"))
     return f"SELECT {_KEYS}, {sums} FROM {source} GROUP BY ALL"
 

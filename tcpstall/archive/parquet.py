@@ -88,8 +88,10 @@ class Gone:
 class Parts:
     """Gathers rows of several scans and writes them as parts of a place. Nothing counts before it is committed."""
 
-    def __init__(self, place: Place, memory_bytes: int) -> None:
+    def __init__(self, place: Place, memory_bytes: int, *, sensor: str | None = None) -> None:
+        """`sensor` is what the rows of reports are labelled with."""
         self.place = place
+        self._sensor = sensor
         self._scratch = place.scratch
         self._rows = connected(place, memory_bytes)
         self._gathered = _core.Gathered()
@@ -100,7 +102,7 @@ class Parts:
 
         Raises CannotWrite.
         """
-        self._gathered.add(report, scan, names)
+        self._gathered.add(report, scan, names, self._sensor)
         if self._gathered.nbytes >= _GATHERED_BYTES:
             self._write()
 

@@ -55,7 +55,7 @@ class Rollup:
 
 def to_add_up(stalls: str, findings: str) -> str:
     """Rows that hours add up, as SQL, from tables or subqueries with all columns of stalls and findings."""
-    keys = f"start_ns // {HOUR_NS} * {HOUR_NS} AS start_ns, server_address, server_port, host, cause"
+    keys = f"start_ns // {HOUR_NS} * {HOUR_NS} AS start_ns, sensor, server_address, server_port, host, cause"
     return (
         f"SELECT {keys}, (lost_ns > 0)::BIGINT AS waits, lost_ns, 0::BIGINT AS recoverable_ns FROM {stalls} UNION ALL "
         f"SELECT {keys}, 0 AS waits, 0 AS lost_ns, recoverable_ns FROM {findings} WHERE recoverable_ns > 0"
@@ -66,13 +66,13 @@ def _services(of: Sources, _classes: str) -> str:
     """Waits as hours add them up, whatever the host: of a service with many clients a small part of these rows."""
     sums = ", ".join(f"sum({name})::BIGINT AS {name}" for name in ("waits", "lost_ns", "recoverable_ns"))
     rows = to_add_up(of["stalls"], of["findings"])
-    return f"SELECT start_ns, server_address, server_port, cause, {sums} FROM ({rows}) GROUP BY ALL"
+    return f"SELECT start_ns, sensor, server_address, server_port, cause, {sums} FROM ({rows}) GROUP BY ALL"
 
 
 def _flows(of: Sources, _classes: str) -> str:
-    """Flows that began in each hour, by service."""
+    """Flows that began in each hour, by sensor and service."""
     hour = f"start_ns // {HOUR_NS} * {HOUR_NS} AS start_ns"
-    return f"SELECT {hour}, server_address, server_port, count(*) AS flows FROM {of['flows']} GROUP BY ALL"
+    return f"SELECT {hour}, sensor, server_address, server_port, count(*) AS flows FROM {of['flows']} GROUP BY ALL"
 
 
 def _without(of: Sources, _classes: str) -> str:

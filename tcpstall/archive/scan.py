@@ -61,18 +61,17 @@ def scan(
     several: Sequence[Path] = [captures] if isinstance(captures, (str, os.PathLike)) else captures
     url = os.fspath(store)
     with Store.writing(url) as opened:
-        scanning = _Scan([os.fspath(each) for each in several], url, opened, progress or Nobody())
+        scanning = _Scan([os.fspath(each) for each in several], url, opened, options, progress or Nobody())
         plan = scanning.plan(separate=separate, only_complete=only_complete, wanted=wanted)
-        return scanning.run(
-            plan, options, executor or partial(local.run, jobs=jobs, niceness=_NICE if low_priority else 0)
-        )
+        return scanning.run(plan, executor or partial(local.run, jobs=jobs, niceness=_NICE if low_priority else 0))
 
 
 class _Scan:
-    def __init__(self, roots: Sequence[str], url: str, store: Store, progress: Progress) -> None:
+    def __init__(self, roots: Sequence[str], url: str, store: Store, options: Options, progress: Progress) -> None:
         self._roots = roots
         self._url = url
         self._store = store
+        self._options = options
         self._progress = progress
         self._summary = Summary()
         self._walked: list[Walked] = []
@@ -105,7 +104,7 @@ class _Scan:
         stream = self._store.stream(scan)
         return stream if stream and self._streams.read(stream) is not None else None
 
-    def run(self, plan: Plan, options: Options, execute: Executor) -> Summary:
+    def run(self, plan: Plan, execute: Executor) -> Summary:
         began = time.monotonic()
         self._summary.known, self._summary.kept = plan.known, plan.kept
         self._progress.planned(sum(map(_new, plan.tasks)), sum(task.size for task in plan.tasks), plan.known)
@@ -118,7 +117,7 @@ class _Scan:
         if plan.skipped:
             self._done(Done(Commit(), 0, 0, 0, 0, skipped=plan.skipped))
         if plan.tasks:
-            execute(plan.tasks, self._url, options, self._done, self._progress.read)
+            execute(plan.tasks, self._url, self._options, self._done, self._progress.read)
         self._record_archives()
         if self._store.changed or self._store.outdated():
             compacted(self._store)
@@ -130,7 +129,10 @@ class _Scan:
         if news.skipped:
             self._all_there()
         if news.commit != Commit():
-            committed(self._store, news.commit if self._again is None else self._again.commit(news.commit))
+            # A row that is known, of a capture that was moved, keeps its label.
+            labelled = [{"sensor": self._options.sensor, **row} for row in news.commit.captures]
+            commit = replace(news.commit, captures=labelled)
+            committed(self._store, commit if self._again is None else self._again.commit(commit))
         self._summary.add(news)
         self._progress.done(news)
 

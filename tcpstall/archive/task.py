@@ -46,11 +46,12 @@ class CannotWork(TcpstallError):
 
 @dataclass(frozen=True, slots=True)
 class Options:
-    """Settings for reading captures, and the memory that a worker may use beside the engine's own."""
+    """Settings for reading captures, the memory that a worker may use beside the engine's own, and the rows' sensor."""
 
     link_bytes_per_s: int | None = None
     max_expansion: int | None = None
     memory_bytes: int = 100_000_000
+    sensor: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,7 +88,7 @@ def scan_task(task: Task, url: str, options: Options, told: Callable[[int], None
     begun, further = stage(task.sets[0])
     task = Task((begun, *task.sets[1:]))
     with _blaming_this_machine(begun):
-        parts = Parts(place, options.memory_bytes)
+        parts = Parts(place, options.memory_bytes, sensor=options.sensor)
     for each in task.sets:
         try:
             with _blaming_this_machine(each):

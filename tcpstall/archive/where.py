@@ -16,8 +16,8 @@ __all__ = ["Chosen"]
 class Chosen:
     """Selection of waits; empty is all. Times are those at which waits began, the end not included.
 
-    `hosts` are addresses, networks and names of either end, `ports` of either end, `captures` names or globs; without a
-    slash they are compared with the last part of names.
+    `hosts` are addresses, networks and names of either end, `ports` of either end, `sensors` names or globs, and so are
+    `captures`; without a slash they are compared with the last part of names.
     """
 
     causes: Sequence[Cause] = ()
@@ -25,12 +25,13 @@ class Chosen:
     hosts: Sequence[str] = ()
     ports: Sequence[int] = ()
     captures: Sequence[str] = ()
+    sensors: Sequence[str] = ()
     since_ns: int | None = None
     until_ns: int | None = None
 
     @property
     def by_hours(self) -> bool:
-        """Sums by hour, service, host and cause tell what is meant."""
+        """Sums by hour, sensor, service, host and cause tell what is meant."""
         moments = [moment for moment in (self.since_ns, self.until_ns) if moment is not None]
         return not (self.hosts or self.ports or self.captures) and not any(moment % HOUR_NS for moment in moments)
 
@@ -43,7 +44,7 @@ class Chosen:
     def by_finding(self) -> bool:
         """Sums by finding tell what is meant."""
         timed = self.since_ns is not None or self.until_ns is not None
-        return not (timed or self.hosts or self.ports or self.captures)
+        return not (timed or self.hosts or self.ports or self.captures or self.sensors)
 
     def sums(self, rolled: str = SUMS) -> str:
         """A source of sums as SQL, in the columns of `hours`, of which several may be of one hour.
@@ -82,6 +83,8 @@ class Chosen:
             globs = (f"capture GLOB {literal(glob if '/' in glob else f'*/{glob}')}" for glob in self.captures)
             bare = (f"capture GLOB {literal(glob)}" for glob in self.captures if "/" not in glob)
             parts.append(f"({' OR '.join((*globs, *bare))})")
+        if self.sensors:
+            parts.append(f"({' OR '.join(f'sensor GLOB {literal(glob)}' for glob in self.sensors)})")
         if self.until_ns is not None:
             parts.append(f"start_ns < {self.until_ns}")
         return parts

@@ -80,7 +80,7 @@ def command(
     GOOD and BAD are captures of the same service, when it was fast and when it was slow, say. Waits are compared by
     flow; what a longer round trip or more data explains is told apart. With --store, --before and --after the lost time
     of each service and cause is compared, an hour on average, the largest change first: `--cause`, `--service`,
-    `--host`, `--port` and `--capture` select waits.
+    `--host`, `--port`, `--capture` and `--sensor` select waits.
     """  # fmt: skip
     typed = typed_parameters()
     if good is None and stores:

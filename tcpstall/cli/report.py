@@ -82,6 +82,7 @@ def command(
     stores: tuple[str, ...],
     services: tuple[Endpoint, ...],
     within: tuple[str, ...],
+    sensors: tuple[str, ...],
     min_stall_ns: int,
     top: int,
     detailed: int,
@@ -98,6 +99,7 @@ def command(
         which = Which(
             services=services,
             captures=within,
+            sensors=sensors,
             hosts=asked["hosts"],
             ports=asked["ports"],
             since=asked["since"],

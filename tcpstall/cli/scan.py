@@ -10,6 +10,7 @@ from tcpstall.cli.capture_options import link_rate_option, max_expansion_option
 from tcpstall.cli.exits import complain
 from tcpstall.cli.numbers import Number
 from tcpstall.cli.quantities import SIZE, SPAN
+from tcpstall.cli.sensor import SENSOR
 from tcpstall.cli.store_option import store_option
 from tcpstall.errors import ExitCode
 from tcpstall.units import counted, duration, number, size
@@ -56,6 +57,13 @@ _TOLD = 10
     help="With --again: only captures whose rows an older tcpstall wrote, e.g. 0.2, or an unknown one.",
 )
 @click.option(
+    "--sensor",
+    type=SENSOR,
+    metavar="NAME",
+    help="Label the rows of new captures with the host or place where they were made: --sensor of `top`, `trend` and "
+    "others selects it.",
+)
+@click.option(
     "--separate", is_flag=True, help="Analyse each file by itself, also those that a capture was rotated into."
 )
 @click.option(
@@ -99,6 +107,7 @@ def command(
     wait: bool,
     again: bool,
     older_than_version: str | None,
+    sensor: str | None,
     separate: bool,
     watch: bool,
     every_ns: int,
@@ -121,7 +130,7 @@ def command(
         scan,
         captures,
         store,
-        options=Options(link_bytes_per_s=link_bytes_per_s, max_expansion=max_expansion),
+        options=Options(link_bytes_per_s=link_bytes_per_s, max_expansion=max_expansion, sensor=sensor),
         jobs=workers,
         executor=None if dask is None else _cluster(dask, workers),
         low_priority=watch,

@@ -16,7 +16,7 @@ from tcpstall.errors import ExitCode
 
 __all__ = ["refuse", "shows_stores", "store_page", "typed_parameters", "typed_top"]
 
-_OF_STORES = {"services", "within"}
+_OF_STORES = {"services", "within", "sensors"}
 """Parameters of `report` that apply to stores alone."""
 
 _WITH_STORE = {"stores", "output", "top", "hosts", "ports", "since", "until", *_OF_STORES}

@@ -22,6 +22,7 @@ __all__ = [
     "chosen",
     "filter_options",
     "page_options",
+    "sensor_option",
     "which_options",
     "within_option",
 ]
@@ -35,6 +36,7 @@ class Which(TypedDict, total=False):
     hosts: tuple[str, ...]
     ports: tuple[tuple[int, ...], ...]
     captures: tuple[str, ...]
+    sensors: tuple[str, ...]
     since: Moment | None
     until: Moment | None
 
@@ -115,9 +117,11 @@ filter_options = together(
     click.option("--port", "ports", type=PORTS, multiple=True, metavar="PORT",
                  help="Only connections with this port at either end: 443, https, 8000-8080. May be repeated."),
     click.option("--capture", "captures", type=_NameType(), multiple=True, metavar="NAME|GLOB",
-                 help="Only connections that began in this capture, such as 'db3-*': one host, sensor or "
-                 "folder. Compared with the last part of names, or with all of them if it has a slash. May be "
-                 "repeated."),
+                 help="Only connections that began in this capture, such as 'db3-*': one host or folder. "
+                 "Compared with the last part of names, or with all of them if it has a slash. May be repeated."),
+    click.option("--sensor", "sensors", type=_NameType(), multiple=True, metavar="NAME|GLOB",
+                 help="Only what this sensor saw: a name that `scan --sensor` gave, such as 'db3' or 'berlin-*'. May "
+                 "be repeated."),
 )  # fmt: skip
 """Adds the options of `Which`, but for the time."""
 
@@ -127,14 +131,24 @@ within_option = click.option(
     type=_NameType(),
     multiple=True,
     metavar="NAME|GLOB",
-    help="With --store: only connections that began in this capture, such as 'db3-*': one host, sensor or folder. May "
-    "be repeated.",
+    help="With --store: only connections that began in this capture, such as 'db3-*': one host or folder. May be "
+    "repeated.",
+)
+
+sensor_option = click.option(
+    "--sensor",
+    "sensors",
+    type=_NameType(),
+    multiple=True,
+    metavar="NAME|GLOB",
+    help="With --store: only what this sensor saw, such as 'db3' or 'berlin-*'. May be repeated.",
 )
 
 page_options = together(
     click.option("--service", "services", type=SERVICE, multiple=True, metavar="ADDRESS:PORT",
                  help="With --store: only what was lost at this service. May be repeated."),
     within_option,
+    sensor_option,
 )  # fmt: skip
 """Adds those options of `Which` that `report` has for stores alone; the captures are `within`."""
 
@@ -162,6 +176,7 @@ def chosen(which: Which) -> "Chosen":
         hosts=which.get("hosts", ()),
         ports=[port for ports in which.get("ports", ()) for port in ports],
         captures=which.get("captures", ()),
+        sensors=which.get("sensors", ()),
         since_ns=since,
         until_ns=until,
     )

@@ -73,7 +73,9 @@ def command(
     if store is not None and capture is None and not flows:
         return over_store(store, ends, together, filters, form)
     if any(value for value in filters.values()):
-        raise click.UsageError("--host, --port, --capture, --since, --until and --by select flows of a --store")
+        raise click.UsageError(
+            "--host, --port, --capture, --sensor, --since, --until and --by select flows of a --store"
+        )
     if len(ends) > 1:
         raise click.BadParameter("give one service of a capture", param_hint="--service")
     from tcpstall.whatif import whatif

@@ -11,7 +11,7 @@ from tcpstall.cli.inputs import Inputs
 from tcpstall.cli.options import together
 from tcpstall.cli.quantities import MOMENT, Moment
 from tcpstall.cli.selection import HOST, PORTS
-from tcpstall.cli.wait_filters import chosen, within_option
+from tcpstall.cli.wait_filters import chosen, sensor_option, within_option
 from tcpstall.errors import ExitCode, NothingToShow
 
 if TYPE_CHECKING:
@@ -28,6 +28,7 @@ class Filters(TypedDict):
     hosts: tuple[str, ...]
     ports: tuple[tuple[int, ...], ...]
     within: tuple[str, ...]
+    sensors: tuple[str, ...]
     since: Moment | None
     until: Moment | None
     by: Literal["service", "host"] | None
@@ -48,6 +49,7 @@ store_filters = together(
     click.option("--port", "ports", type=PORTS, multiple=True, metavar="PORT",
                  help="With --store: only connections with this port at either end. May be repeated."),
     within_option,
+    sensor_option,
     click.option("--since", type=MOMENT, metavar="TIME", help="With --store: only connections open from then on."),
     click.option("--until", type=MOMENT, metavar="TIME", help="With --store: only connections begun before then."),
     click.option("--by", type=click.Choice(("service", "host")),
@@ -75,6 +77,7 @@ def over_store(
             "hosts": filters["hosts"],
             "ports": filters["ports"],
             "captures": filters["within"],
+            "sensors": filters["sensors"],
             "since": filters["since"],
             "until": filters["until"],
         }

@@ -150,8 +150,8 @@ def test_tunnels_keep_their_form_under_pseudonyms() -> None:
         for table in BY_DAY:
             tunnel = "'VXLAN 42 10.0.0.1 > 2001:db8::2' AS tunnel, " if table == "flows" else ""
             duck.execute(f"CREATE TABLE {table} AS SELECT {tunnel}'10.0.0.1' AS client_address, "
-                         "'10.0.0.2' AS server_address, 'a.pcap' AS capture")  # fmt: skip
-        duck.execute("CREATE TABLE captures AS SELECT 'a.pcap' AS name, 'a' AS capture_set")
+                         "'10.0.0.2' AS server_address, 'a.pcap' AS capture, 'a' AS sensor")  # fmt: skip
+        duck.execute("CREATE TABLE captures AS SELECT 'a.pcap' AS name, 'a' AS capture_set, 'a' AS sensor")
         Hidden(duck, KEY)
         [[told]] = duck.execute("SELECT told FROM hidden_tunnels").fetchall()
     one, other = _core.pseudonyms(derived(KEY), ["10.0.0.1", "2001:db8::2"])

@@ -63,15 +63,16 @@ def host(stall: Mapping[str, Any]) -> str:
     return str(stall["server_address" if at_server else "client_address"])
 
 
-NAMES = ("label", "server_name", "http_host")
-"""Values on each row of a flow that has a name."""
+NAMES = ("sensor", "label", "server_name", "http_host")
+"""Values on each row of a flow that has them."""
 
 
 def flow(number: int, start_ns: int, service: tuple[str, int], **known: Any) -> Row:
     return {
         "scan": f"{start_ns // DAY_NS:016x}", "flow": number, "capture": f"day-{start_ns // DAY_NS}.pcap",
         "client_address": f"192.0.2.{number % 5}", "client_port": 40_000 + number, "server_address": service[0],
-        "server_port": service[1], "label": None, "server_name": SERVER_NAMES.get(service),
+        "server_port": service[1], "sensor": (None, "berlin-1", "berlin-2")[number % 3], "label": None,
+        "server_name": SERVER_NAMES.get(service),
         "http_host": HTTP_HOSTS.get(service), "at_end": False,
         "start_ns": start_ns, "end_ns": start_ns + 10**10, "duration_ns": 10**10,
         "client_bytes": 500, "server_bytes": 10_000 + number,

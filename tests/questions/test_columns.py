@@ -12,7 +12,7 @@ from tests.questions.document import DOCUMENT, written
 duckdb = pytest.importorskip("duckdb", reason="duckdb is not installed")
 
 FIXTURES = Path(__file__).parents[2] / "fixtures"
-OF_THE_SCAN = {"scan", "capture", "at_end"}
+OF_THE_SCAN = {"scan", "capture", "sensor", "at_end"}
 OF_THE_FLOW = ("client_address", "client_port", "server_address", "server_port", "label", "server_name", "http_host")
 
 

@@ -45,6 +45,11 @@ FILTERS: dict[tuple[str, ...], Callable[[Row], bool]] = {
     ("--port", "443"): lambda row: row["server_port"] == 443,
     ("--port", "40000-40002"): lambda row: 40_000 <= row["client_port"] <= 40_002,
     ("--capture", "day-*0.pcap"): lambda row: fnmatchcase(row["capture"], "day-*0.pcap"),
+    ("--sensor", "berlin-1"): lambda row: row["sensor"] == "berlin-1",
+    ("--sensor", "berlin-*", "--service", "10.0.0.1:80"): lambda row: (
+        row["sensor"] is not None and row["server_address"] == "10.0.0.1"
+    ),
+    ("--sensor", "berlin-1", "--sensor", "berlin-2"): lambda row: row["sensor"] is not None,
     ("--host", "10.0.0.0/24", "--cause", "rwnd-limited"): lambda row: (
         _near("10.0.0.0/24")(row) and row["cause"] == "rwnd-limited"
     ),

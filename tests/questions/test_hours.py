@@ -68,7 +68,7 @@ def by_hand(url: str) -> Sums:
         ((row, (0, 0, row["recoverable_ns"])) for row in findings),
     ):
         hour = row["start_ns"] - row["start_ns"] % HOUR_NS
-        key = (hour, row["server_address"], row["server_port"], row["host"], row["cause"])
+        key = (hour, row["sensor"], row["server_address"], row["server_port"], row["host"], row["cause"])
         sums[key] = [a + b for a, b in zip(sums.get(key, (0, 0, 0)), added, strict=True)]
     return Counter((*key, *values) for key, values in sums.items())
 
@@ -92,10 +92,10 @@ def further(url: str, count: int) -> None:
 def test_the_sums_are_those_of_the_waits(summed: str, rows: Rows) -> None:
     assert held(summed) == by_hand(summed)
     lost = Counter[tuple[Any, ...]]()
-    for (_, address, port, _, cause, _, lost_ns, _), count in held(summed).items():
+    for (_, sensor, address, port, _, cause, _, lost_ns, _), count in held(summed).items():
         assert count == 1
-        lost[address, port, cause] += lost_ns
-    assert lost == Counter(rows.lost_by("server_address", "server_port", "cause"))
+        lost[sensor, address, port, cause] += lost_ns
+    assert lost == Counter(rows.lost_by("sensor", "server_address", "server_port", "cause"))
 
 
 def test_waits_that_are_not_added_up_count_beside_those_that_are(summed: str) -> None:
@@ -112,6 +112,7 @@ def test_waits_that_are_not_added_up_count_beside_those_that_are(summed: str) ->
         (),
         ("--service", "10.0.3.7:443"),
         ("--cause", "sndbuf-limited"),
+        ("--sensor", "berlin-*"),
         ("--host", "10.0.0.0/8"),
         ("--since", "2026-09-23T00:00", "--until", "2026-09-25T12:00"),
         ("--since", "2026-09-23T00:30"),

@@ -136,12 +136,19 @@ def test_it_can_be_of_some_captures(rows: Rows, page: Page) -> None:
     assert f"{flows:,} flows" in page("--capture", day)
 
 
+def test_it_can_be_of_one_sensor(rows: Rows, page: Page) -> None:
+    flows = sum(row["sensor"] == "berlin-1" for row in rows.flows)
+    assert 0 < flows < len(rows.flows)
+    assert f"{flows:,} flows" in page("--sensor", "berlin-1")
+
+
 @pytest.mark.parametrize(
     ("arguments", "says"),
     [
         (["a.pcap", "--store", "x"], "not both"),
         (["a.pcap", "--service", "192.0.2.1:80"], "--service cannot be used with captures or --flow"),
         (["--flow", "1/2", "--capture", "x"], "--capture cannot be used with captures or --flow"),
+        (["a.pcap", "--sensor", "x"], "--sensor cannot be used with captures or --flow"),
         (["--flow", "3", "--detailed", "2"], "--detailed, --flow cannot be used with --store"),
         (["--anonymise"], "--anonymise cannot be used with --store"),
     ],

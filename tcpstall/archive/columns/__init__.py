@@ -28,7 +28,7 @@ TABLES = {
         ),
         Table(
             "hours",
-            "One row per hour, service, host and cause: the waits that began in the hour, added up.",
+            "One row per hour, sensor, service, host and cause: the waits that began in the hour, added up.",
             HOURS,
             computed.OF_HOURS,
         ),

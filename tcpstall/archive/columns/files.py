@@ -3,7 +3,7 @@
 from dataclasses import replace
 
 from tcpstall.archive.columns.column import BYTES, COUNT, SEGMENTS, SINCE_1970, TEXT, column
-from tcpstall.archive.columns.within import SCAN
+from tcpstall.archive.columns.within import SCAN, SENSOR
 
 __all__ = ["CAPTURES", "ERRORS"]
 
@@ -15,6 +15,7 @@ _SCANNED = column(COUNT, SINCE_1970, "scanned_ns", "time of the analysis, by the
 
 CAPTURES = (
     replace(SCAN, meaning="the analysis of the file; null where the file could not be read"),
+    SENSOR,
     column(TEXT, "", "chain", "first analysis of its set, which later ones continue as files are added"),
     _SET,
     column(TEXT, "", "name", "path or URL of the file, for a tar member with the member's name"),
@@ -39,6 +40,7 @@ CAPTURES = (
 
 ERRORS = (
     column(TEXT, "", "name", "path or URL of the file"),
+    SENSOR,
     _SET,
     _SIZE,
     _CHANGED,

@@ -18,7 +18,7 @@ from tcpstall.archive.columns.column import (
     Column,
     column,
 )
-from tcpstall.archive.columns.within import AT_END, CAPTURE, ENDS, FLOW, LABEL, NAMES, SCAN
+from tcpstall.archive.columns.within import AT_END, CAPTURE, ENDS, FLOW, LABEL, NAMES, SCAN, SENSOR
 
 __all__ = ["FLOWS"]
 
@@ -26,6 +26,7 @@ _CONNECTION = (
     SCAN,
     FLOW,
     CAPTURE,
+    SENSOR,
     *ENDS,
     column(TEXT, "", "tunnel", "tunnels of its first packet, from the inside out; null without a tunnel"),
     LABEL,

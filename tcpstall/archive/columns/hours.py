@@ -1,11 +1,13 @@
-"""Columns of `hours`: waits added up by hour, service, host and cause."""
+"""Columns of `hours`: waits added up by hour, sensor, service, host and cause."""
 
 from tcpstall.archive.columns.column import COUNT, NS, SINCE_1970, TEXT, column
+from tcpstall.archive.columns.within import SENSOR
 
 __all__ = ["HOURS"]
 
 HOURS = (
     column(COUNT, SINCE_1970, "start_ns", "start of the hour in which the waits began"),
+    SENSOR,
     column(TEXT, "", "server_address", "address of the end that accepted the connections"),
     column(COUNT, "", "server_port", "port of that end"),
     column(TEXT, "", "host", "address of the end that caused the waits, as in stalls"),

@@ -82,8 +82,9 @@ impl Gathered {
         [&self.flows, &self.stalls, &self.exchanges, &self.findings].iter().map(|rows| rows.whole_bytes).sum()
     }
 
-    fn add(&mut self, report: &Report, scan: &str, captures: Vec<String>) -> PyResult<()> {
-        let origin = Origin { scan, captures: &captures };
+    #[pyo3(signature = (report, scan, captures, sensor=None))]
+    fn add(&mut self, report: &Report, scan: &str, captures: Vec<String>, sensor: Option<&str>) -> PyResult<()> {
+        let origin = Origin { scan, sensor, captures: &captures };
         self.flows.add(origin.flows(report.rows()))?;
         self.stalls.add(origin.stalls(report.rows()))?;
         self.exchanges.add(origin.exchanges(report.rows()))?;

@@ -1,4 +1,4 @@
-//! Rows in a store of many captures: each names its scan, its capture and its flow.
+//! Rows in a store of many captures: each names its scan, its flow, its capture and its sensor.
 
 use super::columns::{self, Column, Columns, addresses, flags, integers, signed, texts};
 use super::findings;
@@ -9,16 +9,19 @@ use super::rows::FlowRow;
 pub struct Origin<'a> {
     /// Name of the scan.
     pub scan: &'a str,
+    /// Label of the place where the captures were made.
+    pub sensor: Option<&'a str>,
     /// Names of its captures, by number.
     pub captures: &'a [String],
 }
 
 impl Origin<'_> {
-    fn columns(&self, flows: &[&FlowRow]) -> [Column; 3] {
+    fn columns(&self, flows: &[&FlowRow]) -> [Column; 4] {
         [
             texts("scan", flows, |_| Some(self.scan)),
             integers("flow", flows, |flow| signed(flow.id)),
             texts("capture", flows, |flow| self.captures.get(flow.capture as usize)),
+            texts("sensor", flows, |_| self.sensor),
         ]
     }
 
