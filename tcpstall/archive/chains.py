@@ -105,11 +105,14 @@ class Chains:
             return ([whole], []) if whole else self._pieces(name, members, new, rows)
         if not rows and (behind := self._behind(name, new)):
             return [behind], []
+        if not rows:
+            scan = digest([member.fingerprint for member in members])
+            return [Set(scan, scan, name, tuple(members), cut=self._is_cut(name))], []
         whole = None if loses else _again(name, members, rows)
         if whole is None:
             self.kept += len(known) if again else 0
             return self._pieces(name, members, new, rows)
-        return [whole if rows else replace(whole, cut=self._is_cut(name))], []
+        return [whole], []
 
     def _is_cut(self, name: str) -> bool:
         """True where connections were open at the end of a set of that name, of which no file is left."""

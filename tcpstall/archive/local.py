@@ -27,6 +27,9 @@ _DEATHS = 2
 _WORTH_CUTTING_BYTES = 4_000_000
 """Least size of a task that is cut for a worker without one: half of it takes longer than to start a worker."""
 
+_TOLD_BYTES = 256 << 10
+"""Bytes read of which a worker sends one message: of a small file each message takes as long as to plan the file."""
+
 _READY = "ready"
 """First message of a worker: it has loaded what it needs, so a later end may be the capture's doing."""
 
@@ -224,13 +227,22 @@ def serve(descriptor: str) -> None:
             os.nice(niceness)
         pipe.send(_READY)
 
+        untold = 0
+
         def told(read: int) -> None:
+            nonlocal untold
             if os.getppid() != parent:
                 raise SystemExit
-            pipe.send(read)
+            untold += read
+            if untold >= _TOLD_BYTES:
+                pipe.send(untold)
+                untold = 0
 
         while True:
             try:
-                pipe.send(scan_task(pipe.recv(), url, options, told))
+                news: object = scan_task(pipe.recv(), url, options, told)
             except TcpstallError as error:
-                pipe.send(error)
+                news = error
+            pipe.send(untold)
+            untold = 0
+            pipe.send(news)

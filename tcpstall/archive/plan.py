@@ -225,21 +225,22 @@ class _Planning:
             self._captures.append(_row(found, content, code, why))
 
 
-def _tasks(sets: list[Set]) -> Iterator[Task]:
+def _tasks(sets: Sequence[Set]) -> Iterator[Task]:
     """Large sets alone and first, small ones together, neighbours with neighbours."""
-    large = [each for each in sets if each.size >= _TASK_BYTES]
-    for each in sorted(large, key=lambda each: -each.size):
+    sized = [(each, each.size) for each in sets]
+    large = [(each, size) for each, size in sized if size >= _TASK_BYTES]
+    for each, _ in sorted(large, key=lambda one: -one[1]):
         yield Task((each,))
     together: list[Set] = []
-    size = 0
-    for each in sets:
-        if each.size >= _TASK_BYTES:
+    upto = 0
+    for each, size in sized:
+        if size >= _TASK_BYTES:
             continue
         together.append(each)
-        size += each.size
-        if size >= _TASK_BYTES:
+        upto += size
+        if upto >= _TASK_BYTES:
             yield Task(tuple(together))
-            together, size = [], 0
+            together, upto = [], 0
     if together:
         yield Task(tuple(together))
 

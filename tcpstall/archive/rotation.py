@@ -157,6 +157,8 @@ def _read(index: int, name: str, *, counters: bool = True) -> _Reading:
 
 def _without_compression(name: str) -> str:
     low = name.lower()
+    if not low.endswith(COMPRESSED):
+        return name
     suffix = next((one for one in COMPRESSED if low.endswith(one) and len(name) > len(one)), "")
     return name[: len(name) - len(suffix)]
 

@@ -72,7 +72,7 @@ def known_captures(
             known = held_rows(store, duck, where, values)
     blank = dict.fromkeys(_CAPTURES)
     recent = [{**blank, **row} for row in store.recent("captures")]
-    if not all(map(_is_sane, recent)):
+    if not all(map(_is_named, recent)):  # types were looked at when the journal was read
         raise _insane(store)
     return known + recent
 
@@ -95,7 +95,11 @@ def _insane(store: Store) -> CannotOpen:
 
 
 def _is_sane(row: Row) -> bool:
-    return row["name"] is not None and row["scanned_ns"] is not None and sane_row(row)
+    return _is_named(row) and sane_row(row)
+
+
+def _is_named(row: Row) -> bool:
+    return row["name"] is not None and row["scanned_ns"] is not None
 
 
 def _all_named(duck: Any) -> bool:

@@ -15,7 +15,6 @@ _SCANNED = column(COUNT, SINCE_1970, "scanned_ns", "time of the analysis, by the
 
 CAPTURES = (
     replace(SCAN, meaning="the analysis of the file; null where the file could not be read"),
-    SENSOR,
     column(TEXT, "", "chain", "first analysis of its set, which later ones continue as files are added"),
     _SET,
     column(TEXT, "", "name", "path or URL of the file, for a tar member with the member's name"),
@@ -36,15 +35,16 @@ CAPTURES = (
     column(COUNT, SINCE_1970, "resume_ns", "start of the oldest flow open at the end of its set; null without one"),
     column(TEXT, "", "tcpstall", "version of tcpstall that analysed the file"),
     _SCANNED,
+    SENSOR,
 )
 
 ERRORS = (
     column(TEXT, "", "name", "path or URL of the file"),
-    SENSOR,
     _SET,
     _SIZE,
     _CHANGED,
     _EXIT_CODE,
     column(TEXT, "", "error", "damage or failure in one line"),
     _SCANNED,
+    SENSOR,
 )
