@@ -33,7 +33,7 @@ __all__ = [
 ]
 
 _LEAST_SAVING_NS = 1_000
-"""Least saving of a change that is suggested for a service, as for one flow."""
+"""Least saving of a change that is suggested, as in the core."""
 
 MOST_FLOWS = 500
 """Flows of a service that are replayed, those that lost most time first."""
@@ -349,15 +349,9 @@ def _best_first(forecasts: Sequence[Forecast]) -> list[Forecast]:
     told = [forecast for forecast in forecasts if forecast.refused is None]
     replayed = sum(forecast.replayed.transfer_ns for forecast in told if forecast.replayed)
     totals = [added(outcomes) for outcomes in zip(*(forecast.outcomes for forecast in told), strict=True)]
-    order = sorted(
-        (
-            at
-            for at, one in enumerate(totals)
-            if one.saved_ns >= _LEAST_SAVING_NS
-            or (one.saved_ns >= 0 and replayed - one.transfer.expected_ns >= _LEAST_SAVING_NS)
-        ),
-        key=lambda at: -totals[at].saved_ns,
-    )
+    gains = [min(one.saved_ns, 0) or max(one.saved_ns, replayed - one.transfer.expected_ns) for one in totals]
+    order = [at for at, gain in enumerate(gains) if gain >= _LEAST_SAVING_NS]
+    order.sort(key=lambda at: -totals[at].saved_ns)
     return [
         replace(forecast, outcomes=tuple(forecast.outcomes[at] for at in order))
         if forecast.refused is None

@@ -153,6 +153,33 @@ def test_what_answers_a_request_late_because_its_first_copy_was_lost_is_being_re
     assert lost["app-limited"] in between(3_950, 4_050)
 
 
+@fires
+def test_data_below_what_the_sender_showed_to_have_sent_was_sent_again_however_soon(scene: Scene) -> None:
+    """The server's ACK is ahead of its lost answer; another 300 ms later the answer passes."""
+    scene.handshake(rtt_ms=20)
+    scene.download(5_000)
+    scene.wait_ms(100)
+    scene.client_sends(300)
+    scene.server_sends(418, lost=True)
+    scene.server_acks()
+    scene.wait_ms(300)
+    scene.server_repeats(5_000, 418)
+    scene.client_acks()
+    assert scene.lost_ms("server", "client")["retransmission"] in between(290, 310)
+
+
+@fires
+def test_a_repair_that_carries_new_data_too_ends_the_wait_for_its_timer(scene: Scene) -> None:
+    scene.handshake(rtt_ms=100)
+    scene.client_sends(69, lost=True)
+    scene.wait_ms(600)
+    scene.client_repeats(0, 122)
+    scene.server_acks()
+    lost = scene.lost_ms("client", "client")
+    assert lost["retransmission"] in between(590, 610)
+    assert "app-limited" not in lost
+
+
 @near_miss
 def test_a_hole_of_the_capture_below_data_whose_ack_it_lacks_too_is_no_loss(scene: Scene) -> None:
     """Data that nobody sends again and that is acknowledged after 20 s was acknowledged before."""

@@ -115,7 +115,7 @@ class Scene:
         self._ack(self.server, window, upto, tuple(sack))
 
     def client_repeats(self, position: int, size: int, *, lost: bool = False) -> None:
-        """Sends bytes again, from a byte position of its data."""
+        """Sends bytes again, from a byte position of its data; those beyond what it had sent are new."""
         self._repeat(self.client, position, size, lost)
 
     def server_repeats(self, position: int, size: int, *, lost: bool = False) -> None:
@@ -276,6 +276,7 @@ class Scene:
     def _repeat(self, host: Host, position: int, size: int, lost: bool) -> None:
         start = host.isn + 1 + position
         self._say(host, ACK | PSH, seq=start, payload=size, lost=frozenset({start} if lost else ()))
+        host.nxt = max(host.nxt, start + size)
 
     def _ack(self, host: Host, window: int | None, upto: int | None, sack: tuple[tuple[int, int], ...]) -> None:
         first = self._peer(host).isn + 1

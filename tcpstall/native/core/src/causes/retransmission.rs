@@ -58,6 +58,10 @@ fn beneath_hole(pause: &Pause) -> Verdict {
     if known > pause.rtt().scaled(0.25) && known + known >= waited {
         return Verdict::Yes(RECOVERY);
     }
+    // What network reordering delays comes within a round trip.
+    if hole.filled && stood >= pause.rtt().scaled(0.9).max(LEAST_PAUSE) && stood + stood >= waited {
+        return Verdict::Yes(RECOVERY);
+    }
     // If only the capture lacks the data, the receiver has it and acknowledges it within 500 ms (RFC 9293 §3.8.6.3).
     // Where the receiver's ACKs are missing too, the hole may be the capture's until SACK blocks report it.
     let lost = hole.reported.is_some() || !pause.unseen.acks;
@@ -118,6 +122,7 @@ fn lost_before_tap(pause: &Pause) -> Verdict {
     // One probe per flight (RFC 8985 §7.3): after an unanswered probe the retransmission timer runs.
     let probed = pause.before.acks == 0 && pause.flight_at_start > pause.before.bytes as i64;
     let unanswered = pause.srtt.is_some()
+        && !pause.unseen.bare_acks
         && pause.acks == 0
         && !probed
         && !pause.unseen.acks

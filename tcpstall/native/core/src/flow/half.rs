@@ -68,6 +68,8 @@ pub struct Half {
     pending_sacks: VecDeque<(i64, i64)>,
     /// Time when the newest acknowledgement passed the tap.
     ack_passed: Nanos,
+    /// The capture holds an ACK of its data without payload.
+    pub bare_ack: bool,
     /// Bytes acknowledged recently before the tap saw them.
     ahead: Option<Box<Ahead>>,
     /// Round trip from the tap to this sender and back.

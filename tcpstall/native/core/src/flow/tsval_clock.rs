@@ -18,6 +18,9 @@ pub struct TsvalClock {
     /// Ticks by which the clock advances at a time: all stamps are that far apart, or several times that far (some hosts
     /// update a clock of 1 ms every 50 ms).
     step: u32,
+    /// Advances that agree on it, and the newest stamp.
+    advances: u32,
+    newest: u32,
     /// The smallest difference of the two clocks, and its time.
     least: Option<(i64, Nanos)>,
     late: Option<Nanos>,
@@ -34,6 +37,8 @@ pub struct TsvalClock {
 const GROWTH: i64 = 5_000_000;
 /// Consecutive seconds of growth that show a wrong tick: a route change makes one.
 const GROWING: u32 = 3;
+/// Advances from which a clock is believed to advance several ticks at a time: fewer may be far apart by chance.
+const AGREEING: u32 = 32;
 
 impl TsvalClock {
     /// Excess of the last segment's time from its sender to the tap over the quickest segment's, within a tick; `None`
@@ -50,13 +55,18 @@ impl TsvalClock {
 
     /// Something may have held the last segment for half of `span`, but the clock advances too rarely to show it.
     pub fn may_hide(&self, span: Nanos) -> bool {
-        self.step > 1 && self.late.is_some_and(|late| late <= self.grain() && late + late >= span)
+        self.is_coarse() && self.late.is_some_and(|late| late <= self.grain() && late + late >= span)
     }
 
     /// Smallest delay that the sender's clock shows: two advances.
     #[inline]
     pub fn grain(&self) -> Nanos {
-        Nanos(self.tick.saturating_mul(2 * i64::from(self.step)))
+        let step = if self.is_coarse() { i64::from(self.step) } else { 1 };
+        Nanos(self.tick.saturating_mul(2 * step))
+    }
+
+    fn is_coarse(&self) -> bool {
+        self.step > 1 && self.advances >= AGREEING
     }
 
     /// Forgets the quickest segment, because the route changed.
@@ -85,6 +95,8 @@ impl TsvalClock {
         let ticks = stamps.value.wrapping_sub(first) as i32;
         if self.step != 1 {
             self.step = common_divisor(self.step, ticks.unsigned_abs());
+            self.advances = self.advances.saturating_add(u32::from(self.newest != stamps.value));
+            self.newest = stamps.value;
         }
         if self.tick == 0 {
             if ticks < LOOK as i32 {

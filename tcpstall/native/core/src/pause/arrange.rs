@@ -74,7 +74,7 @@ pub(super) fn arrange(
     if !sent {
         pauses.clear();
     }
-    coverage::find_missing_acks(&mut pauses, connection.has_spoken(sender.peer()));
+    coverage::find_missing_acks(&mut pauses, connection.has_spoken(sender.peer()), half.bare_ack);
     context::fill(&mut pauses, busy_periods);
     context::tell_reading(&mut pauses, &builder.reading);
     (pauses, bursts)

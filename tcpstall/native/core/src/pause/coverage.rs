@@ -8,11 +8,15 @@ use crate::time::Nanos;
 /// timer of the oldest data always runs (RFC 6298 §5.1), doubles at each attempt and is 1 s at first.
 const TIMEOUTS: i64 = 4;
 
+/// Longest time for which a receiver delays an ACK (RFC 9293 §3.8.6.3).
+const DELAYED: Nanos = Nanos::from_millis(500);
+
 /// Marks the pauses of one sender, given in order of time, in which ACKs reached the sender that the capture lacks;
-/// `heard` is false where the capture holds nothing of the peer.
-pub(super) fn find_missing_acks(pauses: &mut [Pause], heard: bool) {
+/// `heard` is false where the capture holds nothing of the peer, `bare` where it holds none of its ACKs without payload.
+pub(super) fn find_missing_acks(pauses: &mut [Pause], heard: bool, bare: bool) {
     let mut since: Option<Nanos> = None;
     for pause in pauses.iter_mut().rev() {
+        pause.unseen.bare_acks = !bare;
         if let Some(oldest) = missing_from(pause) {
             since = Some(since.map_or(oldest, |since| since.min(oldest)));
         }
@@ -44,5 +48,8 @@ fn was_acked_late(pause: &Pause) -> bool {
 /// Longest time for which data can be neither acknowledged nor retransmitted. Where ACKs are missing the smoothed round
 /// trip comes from the few that are not: far too long.
 fn longest(pause: &Pause) -> Nanos {
+    if pause.unseen.bare_acks && pause.base_rtt.is_some() {
+        return pause.rtt().scaled(1.5) + DELAYED;
+    }
     timers::rto(pause.base_rtt.or(pause.srtt)).max(timers::INITIAL_RTO).times(TIMEOUTS)
 }

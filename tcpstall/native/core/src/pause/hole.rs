@@ -12,6 +12,8 @@ pub struct Hole {
     /// Time when the first SACK block above the hole reached the sender; without one, only the sequence at the tap
     /// shows the hole.
     pub reported: Option<Nanos>,
+    /// The data that ended the pause fills it: that data was sent again, whether or not the capture lacks a first copy.
+    pub filled: bool,
 }
 
 impl Hole {
@@ -49,7 +51,7 @@ impl Holes {
         if self.open.is_none() {
             self.lowest = from;
         }
-        self.open.get_or_insert(Hole { since: now, until: None, reported: None })
+        self.open.get_or_insert(Hole { since: now, until: None, reported: None, filled: false })
     }
 
     /// Takes in missing bytes `[start, end)` that had only been overtaken. If they are the first of the open hole, that
@@ -88,9 +90,16 @@ impl Holes {
         self.open.take().map(|hole| Hole { until: Some(now), ..hole })
     }
 
-    /// The longer of the open hole and one `closed` in the pause from `start` to `end`.
-    pub(super) fn longest(&self, closed: Option<Hole>, start: Nanos, end: Nanos) -> Option<Hole> {
-        let holes = self.open.into_iter().chain(closed);
+    /// True if data that begins at offset `start` fills bytes that other segments skipped.
+    pub(super) fn misses(&self, start: i64) -> bool {
+        self.open.is_some() && (self.lowest..self.edge).contains(&start)
+    }
+
+    /// The longer of the open hole, which data may have `filled` in the end, and one `closed` in the pause from `start`
+    /// to `end`.
+    pub(super) fn longest(&self, closed: Option<Hole>, filled: bool, start: Nanos, end: Nanos) -> Option<Hole> {
+        let open = self.open.map(|hole| Hole { filled, ..hole });
+        let holes = open.into_iter().chain(closed);
         holes.filter(|hole| hole.within(start, end) > Nanos::ZERO).max_by_key(|hole| hole.within(start, end))
     }
 }
@@ -107,7 +116,7 @@ mod tests {
     fn skipped() -> (Holes, Option<Hole>) {
         let mut holes = Holes::default();
         holes.skips(ms(10), (100, 200));
-        let frozen = holes.longest(None, ms(5), ms(20));
+        let frozen = holes.longest(None, false, ms(5), ms(20));
         assert_eq!(frozen.map(|hole| hole.within(ms(5), ms(20))), Some(ms(10)));
         (holes, frozen)
     }
@@ -118,9 +127,9 @@ mod tests {
         holes.reorders(100, 200, Some(&mut frozen));
         assert_eq!(frozen, None);
         assert_eq!(holes.on_ack(ms(30), 100, true), None);
-        assert_eq!(holes.longest(None, ms(20), ms(40)), None, "the report was on its way");
+        assert_eq!(holes.longest(None, false, ms(20), ms(40)), None, "the report was on its way");
         holes.on_ack(ms(50), 200, true);
-        assert!(holes.longest(None, ms(45), ms(60)).is_some(), "something else is missing");
+        assert!(holes.longest(None, false, ms(45), ms(60)).is_some(), "something else is missing");
     }
 
     #[test]

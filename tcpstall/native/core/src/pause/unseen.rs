@@ -29,6 +29,8 @@ pub struct Unseen {
     pub oldest: Option<Nanos>,
     /// ACKs that reached the sender are not in the capture: the data it had sent counts as acknowledged.
     pub acks: bool,
+    /// The capture holds no ACK without payload for the sender's data: such ACKs may have been filtered out.
+    pub bare_acks: bool,
     /// The new data may have been delayed before the tap for half of the pause: the sender's clock is too coarse to tell.
     pub departure: bool,
     /// A packet inside the pause or at its end has a wrong time.

@@ -25,6 +25,9 @@ use crate::wire::{Flags, Segment, tunnel::Tunnel};
 
 /// Share of the base round trip from which a pause may be a stall.
 const STALL_SHARE: f64 = 0.3;
+/// Most bytes that a link pads a bare ACK with, and that some devices count as payload: Ethernet's least payload is 46
+/// bytes, two headers take 40.
+const PADDING: u64 = 6;
 
 /// A flow whose packets are still read.
 #[derive(Clone, Debug, serde::Serialize, serde::Deserialize)]
@@ -191,7 +194,8 @@ impl Watch {
     fn deviates(&mut self, segment: &Segment, sender: End, overdue: bool) -> SeenSegment {
         let handshake = &self.connection.handshake;
         let (was_open, had_spoken) = (handshake.done.is_some(), handshake.spoken.is_some());
-        let was_heard = self.connection.half(sender).is_acked_at_tap(segment);
+        let half = self.connection.half(sender);
+        let (was_heard, repeated) = (half.is_acked_at_tap(segment), half.retransmitted);
         let effect = self.connection.sees(segment, sender, overdue);
         self.apply_acks(sender.peer(), segment.time);
         let handshake = &self.connection.handshake;
@@ -209,6 +213,10 @@ impl Watch {
         match effect {
             Effect::Handshake => self.models[sender].begins(),
             Effect::Data(Sending::New { bytes, hole, lost, .. }) => {
+                if self.connection.half(sender).retransmitted > repeated + PADDING {
+                    // The repair carries new data too (RFC 9293 §3.8.1 lets a sender cut its data anew).
+                    self.again(segment, sender);
+                }
                 ended_pause = self.new_data(segment, sender, bytes, hole, lost);
             }
             Effect::Data(Sending::Again | Sending::Late { retransmitted: true }) => {

@@ -69,8 +69,8 @@ pub struct ChangeEffect {
 impl ChangeEffect {
     /// True if the change saves time: a change that saves nothing is no advice.
     pub(super) fn saves(&self, unchanged: &Played) -> bool {
-        let shorter = unchanged.transfer - self.transfer.expected_ns >= LEAST_SAVING;
-        self.saved_ns >= LEAST_SAVING || self.saved_ns >= Nanos::ZERO && shorter
+        let shorter = unchanged.transfer - self.transfer.expected_ns;
+        self.saved_ns >= Nanos::ZERO && self.saved_ns.max(shorter) >= LEAST_SAVING
     }
 }
 

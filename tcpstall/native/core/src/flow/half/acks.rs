@@ -53,6 +53,7 @@ impl Half {
             _ = self.disorder.record(segment.time - newer.map_or(self.ack_passed, |newer| newer.time));
         } else if pending.ack > newest {
             self.ack_passed = segment.time;
+            self.bare_ack |= segment.payload == 0;
             if let Some(clock) = &mut self.clock {
                 clock.hears(segment.time, pending.ack, pending.ack >= self.snd_nxt);
             }

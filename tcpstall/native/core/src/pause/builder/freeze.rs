@@ -17,6 +17,7 @@ impl Builder {
         let freeing = self.train;
         let peer = open.peer_first.is_none_or(|first| first <= ending.time);
         let segments_held = freeing.map_or(at.segments, |train| train.segments);
+        let filled = self.holes.misses(ending.hole.1) && !half.ip_id.was_overtaken();
         let clock = ending.next_packet.map(|_| &half.vantage.tsval_clock);
         Pause {
             sender: self.sender,
@@ -86,7 +87,7 @@ impl Builder {
             loss_hints: rare.loss_hints,
             recovering: at.phase == CongestionPhase::Recovery,
             recovered: open.recovered.clone(),
-            hole: self.holes.longest(rare.closed_hole, self.burst.end, ending.time),
+            hole: self.holes.longest(rare.closed_hole, filled, self.burst.end, ending.time),
             left_out: rare.left_out,
             from_start: half.syn_seen,
             flight_unknown: left.unknown,
