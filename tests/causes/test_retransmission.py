@@ -120,17 +120,23 @@ def test_data_that_the_capture_alone_lacks_is_acknowledged_and_no_loss(scene: Sc
     assert "retransmission" not in causes(scene, "client")
 
 
-@fires
-def test_an_end_that_is_ahead_of_its_data_had_sent_them_before(scene: Scene) -> None:
+def loses_its_answer(scene: Scene, size: int, *, idle_ms: int = 0, think_ms: int = 0, repaired_ms: int) -> None:
+    """The server's ACK is ahead of its lost answer, which it sends again."""
     scene.handshake(rtt_ms=20)
     scene.download(5_000)
+    scene.wait_ms(idle_ms)
     scene.client_sends(300)
-    scene.wait_ms(2_000)
-    scene.server_sends(418, lost=True)
+    scene.wait_ms(think_ms)
+    scene.server_sends(size, lost=True)
     scene.server_acks()
-    scene.wait_ms(6_000)
-    scene.server_repeats(5_000, 418)
+    scene.wait_ms(repaired_ms)
+    scene.server_repeats(5_000, size)
     scene.client_acks()
+
+
+@fires
+def test_an_end_that_is_ahead_of_its_data_had_sent_them_before(scene: Scene) -> None:
+    loses_its_answer(scene, 418, think_ms=2_000, repaired_ms=6_000)
     lost = scene.lost_ms("server", "client")
     assert lost["retransmission"] in between(5_950, 6_050)
     assert lost["app-limited"] in between(1_950, 2_050)
@@ -139,15 +145,7 @@ def test_an_end_that_is_ahead_of_its_data_had_sent_them_before(scene: Scene) -> 
 @fires
 def test_what_answers_a_request_late_because_its_first_copy_was_lost_is_being_repaired(scene: Scene) -> None:
     """The silence before the request is the applications'."""
-    scene.handshake(rtt_ms=20)
-    scene.download(5_000)
-    scene.wait_ms(4_000)
-    scene.client_sends(300)
-    scene.server_sends(27, lost=True)
-    scene.server_acks()
-    scene.wait_ms(750)
-    scene.server_repeats(5_000, 27)
-    scene.client_acks()
+    loses_its_answer(scene, 27, idle_ms=4_000, repaired_ms=750)
     lost = scene.lost_ms("server", "client")
     assert lost["retransmission"] in between(730, 770)
     assert lost["app-limited"] in between(3_950, 4_050)
@@ -155,16 +153,7 @@ def test_what_answers_a_request_late_because_its_first_copy_was_lost_is_being_re
 
 @fires
 def test_data_below_what_the_sender_showed_to_have_sent_was_sent_again_however_soon(scene: Scene) -> None:
-    """The server's ACK is ahead of its lost answer; another 300 ms later the answer passes."""
-    scene.handshake(rtt_ms=20)
-    scene.download(5_000)
-    scene.wait_ms(100)
-    scene.client_sends(300)
-    scene.server_sends(418, lost=True)
-    scene.server_acks()
-    scene.wait_ms(300)
-    scene.server_repeats(5_000, 418)
-    scene.client_acks()
+    loses_its_answer(scene, 418, idle_ms=100, repaired_ms=300)
     assert scene.lost_ms("server", "client")["retransmission"] in between(290, 310)
 
 

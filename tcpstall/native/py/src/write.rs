@@ -15,6 +15,7 @@ use tcpstall_core::results::findings::FindingRow;
 use tcpstall_core::results::report::{ReportWriter, Shape};
 use tcpstall_core::results::sort::SortOrder;
 
+use crate::errors::of_system;
 use crate::keep::{Keep, order};
 use crate::labels::Labels;
 use crate::options::{Keywords, names};
@@ -59,14 +60,14 @@ fn standard(_fd: i32) -> Option<File> {
 impl Write for Descriptor {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         match self {
-            Descriptor::Standard(file) => {
-                let written = file.write(bytes);
-                if written.as_ref().is_err_and(|error| error.kind() == ErrorKind::Interrupted) {
+            Descriptor::Standard(file) => match file.write(bytes) {
+                Err(error) if error.kind() == ErrorKind::Interrupted => {
                     // A signal that raises, such as Ctrl-C, ends the run; after any other the write is tried again.
                     Python::attach(|py| py.check_signals())?;
+                    Err(error)
                 }
-                written
-            }
+                written => Ok(written.map_err(|error| of_system(&error))?),
+            },
             Descriptor::Bare { write, fd } => Python::attach(|py| {
                 let written = write.call1(py, (*fd, PyBytes::new(py, bytes)))?;
                 Ok(written.extract::<usize>(py)?)

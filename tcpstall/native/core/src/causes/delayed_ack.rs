@@ -12,6 +12,7 @@ use super::details;
 use super::limits::Limits;
 use super::rule::{Missing, Rule, Verdict, yes};
 use crate::pause::Pause;
+use crate::sender::timers;
 use crate::time::Nanos;
 
 pub(super) const RULE: Rule = Rule { cause: Cause::DelayedAck, judge };
@@ -20,13 +21,11 @@ pub(super) const RULE: Rule = Rule { cause: Cause::DelayedAck, judge };
 pub(super) const SHORTEST: Nanos = Nanos::from_millis(20);
 /// Share of the shortest round trip by which round trips of a long path vary: a smaller delay does not prove a timer.
 pub(super) const JITTER: f64 = 0.25;
-/// Longest permitted ACK delay: RFC 9293 §3.8.6.3.
-pub(super) const LONGEST: Nanos = Nanos::from_millis(500);
 
 fn judge(pause: &Pause, _: &Limits) -> Verdict {
     let Some(rtt) = pause.base_rtt else { return Verdict::CannotTell(Missing::ROUND_TRIP) };
     let excess = pause.duration() - rtt;
-    let waited = excess >= SHORTEST.max(rtt.scaled(JITTER)) && excess <= LONGEST;
+    let waited = excess >= SHORTEST.max(rtt.scaled(JITTER)) && excess <= timers::LONGEST_DELAYED_ACK;
     if !waited || pause.peer_bytes > 0 || !pause.released_by_ack() {
         return Verdict::No;
     }

@@ -6,6 +6,7 @@ use super::{bandwidth_limited, delayed_ack, sndbuf_limited, zero_window};
 use crate::pause::bottleneck::{QUEUE_SHARE, QUEUE_SURE, QUEUED_SPACINGS};
 use crate::pause::{beat::PACE_SHARE, context::HURRIED, reading::LAG_SHARE};
 use crate::sender::cwnd::INITIAL_WINDOW;
+use crate::sender::timers;
 
 const WORDS: [(u32, &str); 5] = [(2, "two"), (3, "three"), (4, "four"), (8, "eight"), (10, "ten")];
 const PARTS: [(f64, &str); 4] = [(0.5, "half"), (1.0 / 3.0, "a third"), (0.25, "a quarter"), (0.125, "an eighth")];
@@ -49,7 +50,7 @@ fn told(cause: Cause) -> Vec<String> {
             "one or two segments".to_owned(),
             format!("{} ms and", delayed_ack::SHORTEST.0 / 1_000_000),
             format!("{} of the round trip", part(delayed_ack::JITTER)),
-            format!("at most {} ms", delayed_ack::LONGEST.0 / 1_000_000),
+            format!("at most {} ms", timers::LONGEST_DELAYED_ACK.0 / 1_000_000),
         ],
         Cause::Pacing => vec![
             format!("± {}", percent(PACE_SHARE)),

@@ -4,6 +4,7 @@ use super::cause::Cause;
 use super::delayed_ack;
 use super::judge::PausePart;
 use crate::pause::Pause;
+use crate::sender::timers;
 use crate::time::Nanos;
 
 /// Owner of the time by which a round trip exceeded the path's smallest.
@@ -70,7 +71,7 @@ pub fn excess(pause: &Pause, part: &PausePart) -> Excess {
 fn owner(pause: &Pause, cause: Cause, excess: Nanos, base: Nanos) -> ExcessOwner {
     let answer = &pause.slowest_ack;
     let alone = answer.out <= 2 && pause.left_in_flight == 0 && excess >= delayed_ack::SHORTEST;
-    if cause == Cause::DelayedAck || (alone && excess <= delayed_ack::LONGEST) {
+    if cause == Cause::DelayedAck || (alone && excess <= timers::LONGEST_DELAYED_ACK) {
         return ExcessOwner::DelayedAck;
     }
     // A queue drains: after it ACKs arrive at the bottleneck's rate. Where no ACK arrived for the whole excess, no

@@ -18,7 +18,6 @@
 //!           outstanding)
 
 use super::cause::Cause;
-use super::delayed_ack::LONGEST;
 use super::details;
 use super::limits::Limits;
 use super::rule::{Proof, Rule, Verdict, yes};
@@ -65,7 +64,7 @@ fn beneath_hole(pause: &Pause) -> Verdict {
     // If only the capture lacks the data, the receiver has it and acknowledges it within 500 ms (RFC 9293 §3.8.6.3).
     // Where the receiver's ACKs are missing too, the hole may be the capture's until SACK blocks report it.
     let lost = hole.reported.is_some() || !pause.unseen.acks;
-    if lost && stood > pause.rtt().scaled(1.5) + LONGEST && stood + stood >= waited {
+    if lost && stood > pause.rtt().scaled(1.5) + timers::LONGEST_DELAYED_ACK && stood + stood >= waited {
         yes(details::RECOVERY, 0.75)
     } else {
         Verdict::No

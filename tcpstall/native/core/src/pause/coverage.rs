@@ -8,9 +8,6 @@ use crate::time::Nanos;
 /// timer of the oldest data always runs (RFC 6298 §5.1), doubles at each attempt and is 1 s at first.
 const TIMEOUTS: i64 = 4;
 
-/// Longest time for which a receiver delays an ACK (RFC 9293 §3.8.6.3).
-const DELAYED: Nanos = Nanos::from_millis(500);
-
 /// Marks the pauses of one sender, given in order of time, in which ACKs reached the sender that the capture lacks;
 /// `heard` is false where the capture holds nothing of the peer, `bare` where it holds none of its ACKs without payload.
 pub(super) fn find_missing_acks(pauses: &mut [Pause], heard: bool, bare: bool) {
@@ -49,7 +46,7 @@ fn was_acked_late(pause: &Pause) -> bool {
 /// trip comes from the few that are not: far too long.
 fn longest(pause: &Pause) -> Nanos {
     if pause.unseen.bare_acks && pause.base_rtt.is_some() {
-        return pause.rtt().scaled(1.5) + DELAYED;
+        return pause.rtt().scaled(1.5) + timers::LONGEST_DELAYED_ACK;
     }
     timers::rto(pause.base_rtt.or(pause.srtt)).max(timers::INITIAL_RTO).times(TIMEOUTS)
 }

@@ -78,6 +78,7 @@ impl Pause {
             && !self.recovering
             && self.left_out.is_none()
     }
+
     /// The peer's turn lasted for the whole pause.
     pub fn is_the_peers(&self, threshold: Nanos) -> bool {
         is_the_peers(self.peer_first.zip(self.peer_last), (self.start(), self.end), threshold)

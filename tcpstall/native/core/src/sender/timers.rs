@@ -1,4 +1,4 @@
-//! Timers of a sending stack.
+//! Timers of TCP stacks.
 
 use std::ops::RangeInclusive;
 
@@ -8,6 +8,8 @@ use crate::time::Nanos;
 pub const LINUX_RTO_MIN: Nanos = Nanos::from_millis(200);
 /// Retransmission timeout before any RTT sample: RFC 6298 §2.1.
 pub const INITIAL_RTO: Nanos = Nanos::from_millis(1_000);
+/// Longest time for which a receiver may delay an ACK (RFC 9293 §3.8.6.3).
+pub const LONGEST_DELAYED_ACK: Nanos = Nanos::from_millis(500);
 /// Granularity of Linux's timers at HZ=250, two ticks late at worst.
 pub const TICK: Nanos = Nanos::from_millis(8);
 
