@@ -1,9 +1,11 @@
 //! `delayed-ack` — the peer held its ACK back and the sender could not go on without it.
 //!
 //! Rule      one or two segments were unacknowledged, or a sub-MSS one that held the next back; one ACK covered them 20 ms and
-//!           a quarter of the round trip or more after it, at most 500 ms, and data followed at once; detail `nagle` where the sender held a small segment
+//!           a quarter of the round trip or more after it, at most 500 ms, and data followed at once; detail `nagle` where the
+//!           sender held a small segment, which may also have left alone when the probe timer fired before the ACK came
 //! Evidence  `in_flight_bytes`, `freed_by_packet`
-//! Source    RFC 9293 §3.8.6.3, RFC 5681 §4.2; Linux TCP_DELACK_MIN 40 ms, TCP_DELACK_MAX 200 ms
+//! Source    RFC 9293 §3.8.6.3, RFC 5681 §4.2, RFC 8985 §7.3; Linux TCP_DELACK_MIN 40 ms, TCP_DELACK_MAX 200 ms,
+//!           `tcp_send_loss_probe`
 //! Abstains  no round trip known
 //! Looks like `nagle`, `retransmission` (the timer was about to fire), `rwnd-limited` (a slow reader's ACK)
 
@@ -11,6 +13,7 @@ use super::cause::Cause;
 use super::details;
 use super::limits::Limits;
 use super::rule::{Missing, Rule, Verdict, yes};
+use super::tail_probe;
 use crate::pause::Pause;
 use crate::sender::timers;
 use crate::time::Nanos;
@@ -23,6 +26,10 @@ pub(super) const SHORTEST: Nanos = Nanos::from_millis(20);
 pub(super) const JITTER: f64 = 0.25;
 
 fn judge(pause: &Pause, _: &Limits) -> Verdict {
+    if tail_probe::sent_held_data(pause) {
+        // The ACK that would have shown the delay may as well be lost.
+        return yes(details::HELD_BY_NAGLE, 0.75);
+    }
     let Some(rtt) = pause.base_rtt else { return Verdict::CannotTell(Missing::ROUND_TRIP) };
     let excess = pause.duration() - rtt;
     let waited = excess >= SHORTEST.max(rtt.scaled(JITTER)) && excess <= timers::LONGEST_DELAYED_ACK;

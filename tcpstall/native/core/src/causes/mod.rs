@@ -21,6 +21,7 @@ mod retransmission;
 mod rule;
 mod rwnd_limited;
 mod sndbuf_limited;
+mod tail_probe;
 mod unexplained;
 mod zero_window;
 

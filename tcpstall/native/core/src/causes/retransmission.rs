@@ -21,6 +21,7 @@ use super::cause::Cause;
 use super::details;
 use super::limits::Limits;
 use super::rule::{Proof, Rule, Verdict, yes};
+use super::tail_probe;
 use crate::pause::LEAST_PAUSE;
 use crate::pause::{Attempt, Pause, Trigger};
 use crate::sender::timers::{self, Expired};
@@ -115,21 +116,8 @@ fn lost_before_tap(pause: &Pause) -> Verdict {
     if !pause.ended || pause.duration() < probe {
         return Verdict::No;
     }
-    // A probe sends new data where there is some, whatever the congestion window (RFC 8985 §7.3): one frame, after a
-    // silence in which nothing was acknowledged although everything was overdue.
-    let alone = pause.after.clump.first_bytes == u64::from(pause.after.first_frame);
-    // One probe per flight (RFC 8985 §7.3): after an unanswered probe the retransmission timer runs.
-    let probed = pause.before.acks == 0 && pause.flight_at_start > pause.before.bytes as i64;
-    let unanswered = pause.srtt.is_some()
-        && !pause.unseen.bare_acks
-        && pause.acks == 0
-        && !probed
-        && !pause.unseen.acks
-        && pause.left_in_flight > 0
-        && pause.unseen.is_nothing()
-        && alone
-        && pause.peer_bytes == 0;
-    if (pause.acks_lost || unanswered) && timers::fires_at(probe, 1, pause.duration()) {
+    let unanswered = tail_probe::sent_new_data(pause) && !tail_probe::sent_held_data(pause);
+    if unanswered || pause.acks_lost && timers::fires_at(probe, 1, pause.duration()) {
         return yes(details::TAIL_LOSS, 0.85);
     }
     let waited = pause.after_ack().map_or(pause.duration(), |after| after.min(pause.duration()));

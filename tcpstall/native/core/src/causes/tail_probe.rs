@@ -1,0 +1,30 @@
+//! Waits that the probe timer ended with new data (RFC 8985 §7.3).
+
+use crate::pause::Pause;
+use crate::sender::timers;
+
+/// The probe timer ended the pause and sent new data. A probe takes new data where there is some, whatever the congestion
+/// window: one frame, after a silence in which nothing was acknowledged although everything was overdue.
+pub(super) fn sent_new_data(pause: &Pause) -> bool {
+    let alone = pause.after.clump.first_bytes == u64::from(pause.after.first_frame);
+    // One probe per flight (RFC 8985 §7.3): after an unanswered probe the retransmission timer runs.
+    let probed = pause.before.acks == 0 && pause.flight_at_start > pause.before.bytes as i64;
+    pause.ended
+        && pause.srtt.is_some()
+        && !pause.unseen.bare_acks
+        && pause.acks == 0
+        && !probed
+        && !pause.unseen.acks
+        && pause.left_in_flight > 0
+        && pause.unseen.is_nothing()
+        && alone
+        && pause.peer_bytes == 0
+        && timers::fires_at(timers::probe_timeout(pause.srtt, pause.segments_at_start), 1, pause.duration())
+}
+
+/// The probe took a short write that Nagle's algorithm held behind an earlier one: a probe does not ask Nagle (Linux
+/// `tcp_send_loss_probe`, `TCP_NAGLE_OFF`). Of data that only the peer's delayed ACK holds back nothing is lost.
+pub(super) fn sent_held_data(pause: &Pause) -> bool {
+    let short = pause.after.clump.first_bytes < u64::from(pause.mss);
+    short && pause.short_segment_out && pause.short_segment_left && sent_new_data(pause)
+}
