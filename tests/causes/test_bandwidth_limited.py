@@ -201,3 +201,27 @@ def test_segments_one_by_one_far_from_their_sender_are_a_slow_lines(scene: Scene
 @look_alike
 def test_at_the_sender_itself_no_line_can_have_spaced_them(scene: Scene) -> None:
     assert "bandwidth-limited" not in {row["cause"] for row in one_by_one(scene, "client")}
+
+
+@fires
+@pytest.mark.parametrize("rtt_ms", [1, 20])
+def test_a_slow_line_before_the_tap_owns_the_first_round_trips_whose_segments_left_together(
+    scene: Scene, rtt_ms: int
+) -> None:
+    """Twelve milliseconds a segment; the stamps say that the sender sent the whole window at once."""
+    scene.path(rtt_ms=rtt_ms, server_mbit=1)
+    scene.handshake()
+    scene.download(180_000, lose=(20_000,))
+    assert scene.lost_ms("server", "between")["app-limited"] < 60
+    assert scene.lost_ms("server", "between")["bandwidth-limited"] > 1_000
+
+
+@look_alike
+def test_segments_that_a_clock_of_a_hundred_milliseconds_stamps_alike_did_not_leave_together(scene: Scene) -> None:
+    scene.server.tick_ms = 100
+    scene.handshake(rtt_ms=20)
+    for _ in range(100):
+        scene.wait_ms(30)
+        scene.server_sends(300)
+        scene.client_acks()
+    assert "bandwidth-limited" not in causes(scene, "client")

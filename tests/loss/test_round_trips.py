@@ -51,6 +51,27 @@ def test_a_shorter_route_keeps_the_longer_one_for_the_time_before(scene: Scene) 
     assert bases == sorted(bases, reverse=True)
 
 
+def test_a_route_that_grew_longer_right_after_the_handshake_is_known_by_the_senders_clock(scene: Scene) -> None:
+    scene.handshake(rtt_ms=13)
+    scene.client_sends(147)
+    scene.server_sends(1_448)
+    scene.client_acks()
+    scene.path(rtt_ms=53)
+    scene.server_transfers(600_000, tso=1, send_buffer=20_000)
+    assert round(rows(scene, "client")[-1]["base_rtt_ns"] / 1e6) == 53
+
+
+def test_while_the_route_grows_longer_no_wait_is_the_applications(scene: Scene) -> None:
+    scene.handshake(rtt_ms=20)
+    scene.download(300_000, tso=1, send_buffer=20_000)
+    for rtt_ms in range(22, 82, 4):
+        scene.path(rtt_ms=rtt_ms)
+        scene.server_transfers(20_000, tso=1, send_buffer=20_000)
+    scene.server_transfers(300_000, tso=1, send_buffer=20_000)
+    causes = [row["cause"] for row in rows(scene, "client") if row["duration_ns"] > 10e6]
+    assert "app-limited" not in causes
+
+
 def test_a_queue_of_its_own_is_no_longer_route(scene: Scene) -> None:
     scene.handshake(rtt_ms=20)
     scene.path(rtt_ms=20, server_mbit=10)

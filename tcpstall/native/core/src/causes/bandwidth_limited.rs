@@ -4,9 +4,10 @@
 //!           an eighth of it (or 16 ms) and by four times the distance of the ACKs, for a whole round trip at least; near the
 //!           sender, one or two ACKs released the next data at once, or more where the flight never fell below rate × base round trip.
 //!           Away from the sender also where segments come one by one, evenly, each more than a round trip after the last (`line`).
-//!           Or their timestamps show packets held before the tap, and the time between them is proportional to their bytes
+//!           Or their timestamps show packets held before the tap, and the time between them is proportional to their bytes, or
+//!           that the data on both sides of the pause left much closer together than it came
 //! Evidence  `bottleneck_bytes_per_s`, `bdp_bytes` (rate × base round trip), `in_flight_bytes` above it, `queue_ns`; details `queue`, `line`
-//! Source    RFC 9438 §4.1 (self-clocking), RFC 9406 §4.2 (a longer round trip shows the queue); Van Jacobson 1988
+//! Source    RFC 7323 §5.4 (TSval), RFC 9438 §4.1 (self-clocking), RFC 9406 §4.2 (a longer round trip shows the queue); Van Jacobson 1988
 //! Abstains  never; where no base round trip is known there is no sign of a queue. Time without a pause has no stall, yet the
 //!           ledger gives it to this cause
 //! Looks like `cwnd-limited`, `rwnd-limited` or `sndbuf-limited` (a full window or buffer, but no queue), `pacing` (several ACKs
@@ -36,6 +37,10 @@ fn line(pause: &Pause, limits: &Limits) -> Verdict {
 }
 
 fn judge(pause: &Pause, limits: &Limits) -> Verdict {
+    if pause.context.left_together {
+        // The sender did not wait: a slow line, a shaper or a queue kept the segments apart. An answer comes alone.
+        return yes(details::QUEUE, if pause.is_turn() { 0.6 } else { 0.75 });
+    }
     let Some(path) = &pause.context.bottleneck else { return line(pause, limits) };
     if pause.context.shaped {
         return yes(details::QUEUE, 0.75);

@@ -39,6 +39,8 @@ pub struct MinRtt {
 struct Rising {
     since: Nanos,
     least: Nanos,
+    /// Excess of the time from the sender to the tap in the answer that is the least, by the sender's clock.
+    late: Nanos,
     bare: u32,
 }
 
@@ -72,50 +74,51 @@ impl MinRtt {
         span >= least && !Self::is_above(span, least)
     }
 
-    /// Takes in an answer at `now`, after `span`; `answers` came before it. True if the level changed.
+    /// Takes in an answer at `now`, after `span`, whose packet was `late` by its sender's clock; `answers` came before it.
+    /// Gives the lateness of the answer that has become the level, if the level changed.
     #[inline]
-    pub fn offer(&mut self, now: Nanos, span: Nanos, answer: Answer, answers: u32) -> bool {
+    pub fn offer(&mut self, now: Nanos, span: Nanos, answer: Answer, late: Nanos, answers: u32) -> Option<Nanos> {
         // Packets out of order in the capture may seem to be answered before they were sent.
         let span = span.or_zero();
         let Some(value) = self.value else {
             self.value = Some(span);
-            return false;
+            return None;
         };
         if Self::is_above(span, value) {
-            return self.rise(now, span, answer);
+            return self.rise(now, span, answer, late);
         }
         self.rising = None;
         if span >= value {
-            return false;
+            return None;
         }
         if Self::is_above(value, span) && answers >= ESTABLISHED {
             self.change(now, span);
-            return true;
+            return Some(late);
         }
         self.value = Some(span);
-        false
+        None
     }
 
-    fn rise(&mut self, now: Nanos, span: Nanos, answer: Answer) -> bool {
+    fn rise(&mut self, now: Nanos, span: Nanos, answer: Answer, late: Nanos) -> Option<Nanos> {
+        let begun = Rising { since: now - span, least: span, late, bare: 0 };
         let rising = match answer {
-            Answer::Unsure => return false,
-            Answer::Queued => self.rising.as_mut(),
-            Answer::Bare => Some(self.rising.get_or_insert(Rising { since: now - span, least: span, bare: 0 })),
+            Answer::Unsure => return None,
+            Answer::Queued => self.rising.as_mut()?,
+            Answer::Bare => self.rising.get_or_insert(begun),
         };
-        let Some(rising) = rising else { return false };
         if answer == Answer::Bare && (Self::is_above(span, rising.least) || Self::is_above(rising.least, span)) {
             // The answers disagree. The first packet may have gone by one route and its answer come back by the other.
-            let since = if rising.bare <= 1 { rising.since } else { now - span };
-            *rising = Rising { since, least: span, bare: 0 };
+            let since = if rising.bare <= 1 { rising.since } else { begun.since };
+            *rising = Rising { since, ..begun };
         }
-        rising.least = rising.least.min(span);
+        (rising.least, rising.late) = (rising.least, rising.late).min((span, late));
         rising.bare += u32::from(answer == Answer::Bare);
-        let (since, least) = (rising.since, rising.least);
-        let believed = rising.bare >= AGREEING && now - since >= least + least;
-        if believed {
+        let Rising { since, least, late, bare } = *rising;
+        let believed = bare >= AGREEING && now - since >= least + least;
+        believed.then(|| {
             self.change(since, least);
-        }
-        believed
+            late
+        })
     }
 
     fn change(&mut self, since: Nanos, value: Nanos) {
@@ -138,8 +141,8 @@ mod tests {
     /// Plays twenty answers of 20 ms, then answers of 60 ms from 1 s on.
     fn after_a_change(answer: Answer) -> MinRtt {
         let mut level = MinRtt::default();
-        (0..20).for_each(|i| _ = level.offer(ms(i * 50), ms(20), Answer::Queued, i as u32));
-        (0..6).for_each(|i| _ = level.offer(ms(1_000 + i * 60), ms(60), answer, 20));
+        (0..20).for_each(|i| _ = level.offer(ms(i * 50), ms(20), Answer::Queued, ms(0), i as u32));
+        (0..6).for_each(|i| _ = level.offer(ms(1_000 + i * 60), ms(60), answer, ms(40), 20));
         level
     }
 
@@ -147,6 +150,15 @@ mod tests {
     fn a_route_that_grew_longer_is_believed_after_three_bare_answers_and_dated_back() {
         let level = after_a_change(Answer::Bare);
         assert_eq!((level.get(), level.at(ms(500)), level.at(ms(1_030))), (Some(ms(60)), Some(ms(20)), Some(ms(60))));
+    }
+
+    #[test]
+    fn a_new_level_says_how_late_the_answer_was_that_became_it() {
+        let mut level = MinRtt::default();
+        (0..20).for_each(|i| _ = level.offer(ms(i * 50), ms(20), Answer::Queued, ms(0), i as u32));
+        let answers = [(1_060, 60, 22), (1_120, 58, 20), (1_180, 63, 23)];
+        let late = answers.map(|(at, span, late)| level.offer(ms(at), ms(span), Answer::Bare, ms(late), 20));
+        assert_eq!((late, level.get()), ([None, None, Some(ms(20))], Some(ms(58))));
     }
 
     #[test]
@@ -158,9 +170,9 @@ mod tests {
     #[test]
     fn one_short_answer_in_between_shows_that_the_route_is_the_same() {
         let mut level = MinRtt::default();
-        level.offer(ms(0), ms(20), Answer::Bare, 0);
+        level.offer(ms(0), ms(20), Answer::Bare, ms(0), 0);
         for i in 1..30 {
-            level.offer(ms(i * 60), if i % 3 == 0 { ms(21) } else { ms(60) }, Answer::Bare, i as u32);
+            level.offer(ms(i * 60), if i % 3 == 0 { ms(21) } else { ms(60) }, Answer::Bare, ms(0), i as u32);
         }
         assert_eq!(level.get(), Some(ms(20)));
     }
@@ -168,16 +180,16 @@ mod tests {
     #[test]
     fn a_route_that_grew_shorter_keeps_its_past() {
         let mut level = MinRtt::default();
-        (0..20).for_each(|i| _ = level.offer(ms(i * 60), ms(60), Answer::Queued, i as u32));
-        level.offer(ms(1_300), ms(20), Answer::Queued, 20);
+        (0..20).for_each(|i| _ = level.offer(ms(i * 60), ms(60), Answer::Queued, ms(0), i as u32));
+        level.offer(ms(1_300), ms(20), Answer::Queued, ms(0), 20);
         assert_eq!((level.at(ms(1_200)), level.get()), (Some(ms(60)), Some(ms(20))));
     }
 
     #[test]
     fn a_first_answer_that_was_late_is_corrected_for_all_time() {
         let mut level = MinRtt::default();
-        level.offer(ms(0), ms(60), Answer::Queued, 0);
-        level.offer(ms(100), ms(20), Answer::Queued, 1);
+        level.offer(ms(0), ms(60), Answer::Queued, ms(0), 0);
+        level.offer(ms(100), ms(20), Answer::Queued, ms(0), 1);
         assert_eq!(level.at(ms(0)), Some(ms(20)));
     }
 }

@@ -21,6 +21,7 @@ pub mod ranges;
 pub mod reordering;
 pub mod round_trips;
 pub mod rounds;
+pub mod shortest;
 pub mod silence;
 pub mod tsval_clock;
 pub mod vantage;

@@ -1,26 +1,43 @@
 //! Estimates when a segment left its sender, by the sender's own clock in the timestamps option.
 
 use crate::time::Nanos;
-use crate::wire::Segment;
+use crate::wire::{Flags, Segment};
 
 /// Ticks of real timestamp clocks, nanoseconds (RFC 7323 §5.4 allows 1 ms to 1 s).
 const TICKS: [i64; 6] = [1_000_000, 2_000_000, 4_000_000, 10_000_000, 100_000_000, 500_000_000];
 /// Advance of the clock, in ticks, before its tick can be distinguished from twice or half of it.
 const LOOK: u32 = 50;
+/// A tick agrees with a span of the clock's advance to a quarter.
+const AGREES: i64 = 5;
 /// Divisor of the largest drift of two crystals: one part in 4096 (244 in a million).
 const DRIFT: i64 = 4096;
+
+/// What stamps echoed, while the tick is unknown.
+#[derive(Clone, Copy, Debug, serde::Serialize, serde::Deserialize)]
+struct Answers {
+    /// Stamp of the first answer, and time when what it echoes passed the tap.
+    first: (u32, Nanos),
+    /// Time between what stamps echo, for each tick between them.
+    least: Option<i64>,
+}
 
 /// Compares each segment's TSval with its time at the tap.
 #[derive(Clone, Copy, Debug, Default, serde::Serialize, serde::Deserialize)]
 pub struct TsvalClock {
     first: Option<(u32, Nanos)>,
     tick: i64,
+    /// Time that the stamps took for a tick in passing, while the tick is unknown: at most so long unless a queue drained.
+    most: i64,
+    answers: Option<Answers>,
     /// Ticks by which the clock advances at a time: all stamps are that far apart, or several times that far (some hosts
     /// update a clock of 1 ms every 50 ms).
     step: u32,
     /// Advances that agree on it, and the newest stamp.
     advances: u32,
     newest: u32,
+    /// Stamp of the last segment with payload, and its ticks after that of the one before.
+    data: Option<u32>,
+    apart: Option<u32>,
     /// The smallest difference of the two clocks, and its time.
     least: Option<(i64, Nanos)>,
     late: Option<Nanos>,
@@ -58,6 +75,19 @@ impl TsvalClock {
         self.is_coarse() && self.late.is_some_and(|late| late <= self.grain() && late + late >= span)
     }
 
+    /// Ticks between the stamps of the last two segments with payload.
+    pub fn apart(&self) -> Option<u32> {
+        self.apart
+    }
+
+    /// Longest time in which stamps come to lie so many `ticks` apart; `None` where nothing is known of the clock. All
+    /// advances so far are multiples of its step: a few make it too long at most.
+    pub fn span(&self, ticks: u32) -> Option<Nanos> {
+        let tick = if self.tick > 0 { self.tick } else { self.most };
+        let known = tick > 0 && self.step > 0;
+        known.then(|| Nanos(tick.saturating_mul(i64::from(ticks) + 2 * i64::from(self.step))))
+    }
+
     /// Smallest delay that the sender's clock shows: two advances.
     #[inline]
     pub fn grain(&self) -> Nanos {
@@ -69,9 +99,35 @@ impl TsvalClock {
         self.step > 1 && self.advances >= AGREEING
     }
 
-    /// Forgets the quickest segment, because the route changed.
-    pub fn forget(&mut self) {
-        self.least = None;
+    /// Takes a segment that was `late` as the quickest, because the route became longer.
+    pub fn takes_as_usual(&mut self, late: Nanos) {
+        if let Some((least, _)) = &mut self.least {
+            *least = least.saturating_add(late.0);
+        }
+    }
+
+    /// Takes in that the last segment is the first that echoes what passed the tap towards its sender at `seen`.
+    #[inline]
+    pub fn answers(&mut self, stamp: u32, seen: Nanos) {
+        if self.tick > 0 || self.first.is_none() {
+            return;
+        }
+        let Answers { first, least } = self.answers.get_or_insert(Answers { first: (stamp, seen), least: None });
+        let ticks = stamp.wrapping_sub(first.0) as i32;
+        if ticks >= LOOK as i32 / 2 {
+            *least = Some((seen - first.1).0 / i64::from(ticks));
+        }
+    }
+
+    /// The one tick that agrees with what the tap saw: the time that the stamps took for a tick in passing, and the time
+    /// that what they echo took. A queue that fills before the tap makes the one too long, and a sender that
+    /// answers later and later makes the other too short.
+    fn tick_of(&self) -> Option<i64> {
+        let most = self.most;
+        let least = self.answers.map_or(Some(most), |answers| answers.least)?.min(most);
+        let agrees = |tick: &i64| *tick / (AGREES - 1) > least / AGREES && *tick / AGREES < most / (AGREES - 1);
+        let mut ticks = TICKS.into_iter().filter(agrees);
+        ticks.next().filter(|_| ticks.next().is_none())
     }
 
     fn is_steady(&mut self, now: Nanos, difference: i64) -> bool {
@@ -90,9 +146,13 @@ impl TsvalClock {
     /// A segment of this sender passes the tap.
     #[inline(always)]
     pub fn follow(&mut self, segment: &Segment) {
-        let Some(stamps) = segment.timestamps else { return };
+        // The stamp of a SYN may be a cookie, or of another host that opens connections for this one.
+        let Some(stamps) = segment.timestamps.filter(|_| !segment.flags.has(Flags::SYN)) else { return };
         let (first, start) = *self.first.get_or_insert((stamps.value, segment.time));
         let ticks = stamps.value.wrapping_sub(first) as i32;
+        if segment.payload > 0 {
+            self.apart = self.data.replace(stamps.value).map(|data| stamps.value.wrapping_sub(data));
+        }
         if self.step != 1 {
             self.step = common_divisor(self.step, ticks.unsigned_abs());
             self.advances = self.advances.saturating_add(u32::from(self.newest != stamps.value));
@@ -102,20 +162,20 @@ impl TsvalClock {
             if ticks < LOOK as i32 {
                 return;
             }
-            let seen = (segment.time - start).0 / i64::from(ticks);
-            let nearest = TICKS
-                .into_iter()
-                .min_by_key(|tick| tick.max(&seen).saturating_mul(100) / tick.min(&seen.max(1)).max(&1));
-            self.tick = nearest.unwrap_or(TICKS[0]);
+            self.most = (segment.time - start).0 / i64::from(ticks);
+            let Some(tick) = self.tick_of() else { return };
+            self.tick = tick;
         }
         let difference = (segment.time - start).0.saturating_sub(i64::from(ticks) * self.tick);
         if !self.is_steady(segment.time, difference) {
             self.late = None;
             return;
         }
-        let least = self.least.map(|(least, then)| least.saturating_add((segment.time - then).0 / DRIFT));
-        self.late = least.map(|least| Nanos(difference.saturating_sub(least).max(0)));
-        self.least = Some((least.map_or(difference, |least| least.min(difference)), segment.time));
+        // The first segment differs by nothing from itself.
+        let (least, then) = self.least.unwrap_or((0, start));
+        let least = least.saturating_add((segment.time - then).0 / DRIFT);
+        self.late = Some(Nanos(difference.saturating_sub(least).max(0)));
+        self.least = Some((least.min(difference), segment.time));
     }
 }
 
@@ -147,6 +207,50 @@ mod tests {
     }
 
     #[test]
+    fn a_path_that_becomes_longer_before_the_tick_is_known_is_seen_to_be_longer() {
+        let mut clock = TsvalClock::default();
+        clock.follow(&segment(0, 500));
+        (0..20).for_each(|i| clock.follow(&segment(40 + i * 10, 520 + i as u32 * 10)));
+        assert!(clock.late().is_some_and(|late| late > Nanos::from_millis(19) && late < Nanos::from_millis(21)));
+    }
+
+    #[test]
+    fn a_queue_that_fills_does_not_make_a_clock_slower() {
+        let mut clock = TsvalClock::default();
+        // Each ACK releases two segments, and the line carries one between two ACKs.
+        for i in 0..60_u32 {
+            clock.follow(&segment(i64::from(i) * 20, 500 + i * 10));
+            clock.answers(500 + i * 10, Nanos::from_millis(i64::from(i) * 10));
+        }
+        assert_eq!(clock.late(), None);
+        for i in 60..300_u32 {
+            clock.follow(&segment(600 + i64::from(i) * 10, 500 + i * 10));
+            clock.answers(500 + i * 10, Nanos::from_millis(i64::from(i) * 10));
+        }
+        assert!(clock.late().is_some_and(|late| late > Nanos::from_millis(590)));
+    }
+
+    #[test]
+    fn a_syn_whose_stamp_is_a_cookie_sets_no_clock() {
+        let mut clock = TsvalClock::default();
+        clock.follow(&Segment { flags: Flags(Flags::SYN.0 | Flags::ACK.0), ..segment(0, 1 << 30) });
+        (0..20).for_each(|i| clock.follow(&segment(10 + i * 10, 500 + i as u32 * 10)));
+        assert_eq!(clock.late(), Some(Nanos::ZERO));
+    }
+
+    #[test]
+    fn a_route_that_became_longer_makes_its_own_segments_prompt_and_slower_ones_late() {
+        let mut clock = TsvalClock::default();
+        (0..200).for_each(|i| clock.follow(&segment(i * 10, 500 + i as u32 * 10)));
+        clock.follow(&segment(2_040, 2_500));
+        clock.takes_as_usual(clock.late().unwrap_or_default());
+        clock.follow(&segment(2_060, 2_520));
+        assert_eq!(clock.held(), None);
+        clock.follow(&segment(2_100, 2_540));
+        assert!(clock.late().is_some_and(|late| late > Nanos::from_millis(18) && late < Nanos::from_millis(22)));
+    }
+
+    #[test]
     fn a_clock_that_advances_fifty_ticks_at_a_time_shows_no_delay_below_a_hundred() {
         let every_50 = |i: i64| 500 + i as u32 / 5 * 50;
         let mut clock = TsvalClock::default();
@@ -170,14 +274,14 @@ mod tests {
         let times = [i64::MIN, -1, 0, 1, Nanos::LATEST.0, i64::MAX - 5_000, i64::MAX];
         let any: Vec<(i64, u32)> = times.into_iter().flat_map(|time| values.map(|value| (time, value))).collect();
         let triples = any.iter().flat_map(|a| any.iter().flat_map(|b| any.iter().map(|c| [*a, *b, *c])));
-        for (triple, forgets) in triples.flat_map(|triple| [(triple, false), (triple, true)]) {
+        for (triple, usual) in triples.flat_map(|triple| [(triple, None), (triple, Some(Nanos::LATEST))]) {
             let mut clock = TsvalClock::default();
             clock.follow(&Segment { time: Nanos(0), ..segment(0, 0) });
             for (time, value) in triple {
                 clock.follow(&Segment { time: Nanos(time), ..segment(0, value) });
                 assert!(clock.late().is_none_or(|late| late >= Nanos::ZERO));
-                if forgets {
-                    clock.forget();
+                if let Some(late) = usual {
+                    clock.takes_as_usual(late);
                 }
             }
         }

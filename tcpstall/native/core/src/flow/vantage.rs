@@ -2,8 +2,8 @@
 
 use std::collections::VecDeque;
 
-use super::disorder::IN_DISORDER;
 use super::min_rtt::{Answer, MinRtt};
+use super::shortest::Shortest;
 use super::tsval_clock::TsvalClock;
 use crate::time::Nanos;
 use crate::vec_growth;
@@ -16,12 +16,9 @@ const PENDING_LIMIT: usize = 128;
 /// the end had nothing to send. A later answer was on its way before the packet ahead of it arrived.
 pub const OUTLASTS_SILENCE: f64 = 1.5;
 
-/// Share of the handshake's time by which an answer must be sooner, besides [`HOST`], to be exceptional. Either the
-/// path has become shorter, as the next answers will show, or the answer was measured from a packet that the capture
-/// holds too late: one in [`LONE`] answers.
-const SOONER: f64 = 0.02;
-const HOST: Nanos = Nanos::from_micros(100);
-const LONE: u32 = 8;
+/// Factor of a segment's time in a queue that a silence before it must outlast, so that the queue was not of its own flow: a
+/// slow line takes as long for the segment itself.
+const OUTLASTS_QUEUE: f64 = 1.25;
 
 /// Consecutive echoes that must contradict the level: one may be due to an ACK lost between the tap and the end.
 const CONTRADICTIONS: u32 = 2;
@@ -31,92 +28,6 @@ const CONTRADICTIONS: u32 = 2;
 struct HeldUp {
     echoes: u32,
     least: Nanos,
-}
-
-/// The smallest of several answers' times, and their number.
-#[derive(Clone, Copy, Debug, Default, serde::Serialize, serde::Deserialize)]
-pub struct Shortest {
-    least: Option<Nanos>,
-    samples: u32,
-    /// Excess of the usual answer over the smallest, among answers that a capture in disorder may have made the
-    /// smallest.
-    above: Nanos,
-    /// Time of the answer in the handshake, where a kernel answers at once.
-    handshake: Option<Nanos>,
-    /// Smallest of the answers that were not much sooner than the handshake's, and the number of sooner ones.
-    plain: Option<Nanos>,
-    sooner: u32,
-}
-
-impl Shortest {
-    /// The smallest time, `None` before the first answer.
-    #[inline]
-    pub fn get(&self) -> Option<Nanos> {
-        self.least
-    }
-
-    /// The smallest time, or before the first answer the handshake's.
-    #[inline]
-    pub fn or_handshake(&self) -> Option<Nanos> {
-        self.least.or(self.handshake)
-    }
-
-    /// The usual time, where packets are at times `late`, so that the smallest may be too small by as much, and where
-    /// the other leg of the handshake took `other` too long.
-    pub fn usual(&self, late: Nanos, other: Nanos) -> Option<Nanos> {
-        let least = self.least?;
-        let usual = least + self.above.min(late);
-        let Some((handshake, plain)) = self.handshake.zip(self.plain) else { return Some(usual) };
-        // The packet between both legs was late: one leg is too long by the amount that the other is too short.
-        let shared = other > HOST && plain - handshake >= other.scaled(0.5) && plain - handshake <= other + HOST;
-        let lone = least < handshake - slack(handshake) && plain - least <= IN_DISORDER;
-        let believed = self.sooner <= self.samples / LONE && (shared || lone);
-        Some(if believed { plain.max(usual) } else { usual })
-    }
-
-    /// Excess of the handshake's answer over the smallest.
-    pub fn opening_excess(&self) -> Nanos {
-        self.handshake.zip(self.least).map_or(Nanos::ZERO, |(handshake, least)| (handshake - least).or_zero())
-    }
-
-    /// Takes in that the answer in the handshake took `span`.
-    pub fn opened(&mut self, span: Nanos) {
-        self.handshake = self.handshake.or(Some(span));
-    }
-
-    /// Number of answers.
-    #[inline]
-    pub fn samples(&self) -> u32 {
-        self.samples
-    }
-
-    /// Takes in an answer after `span`.
-    #[inline]
-    pub fn sample(&mut self, span: Nanos) {
-        if span < Nanos::ZERO {
-            return;
-        }
-        self.samples = self.samples.saturating_add(1);
-        let least = self.least.unwrap_or(span);
-        if let Some(handshake) = self.handshake {
-            if span < handshake - slack(handshake) {
-                self.sooner += 1;
-            } else {
-                self.plain = Some(self.plain.map_or(span, |plain| plain.min(span)));
-            }
-        }
-        if span <= least {
-            self.above += least - span;
-            self.least = Some(span);
-        } else if span - least < IN_DISORDER {
-            // Gain of 1/8, as in RFC 6298.
-            self.above += Nanos((span - least - self.above).0 / 8);
-        }
-    }
-}
-
-fn slack(handshake: Nanos) -> Nanos {
-    handshake.scaled(SOONER).max(HOST)
 }
 
 /// The smallest time in which an end answered: its acknowledgement of data or SYN, or the first segment that echoes a
@@ -167,18 +78,18 @@ impl Vantage {
     /// The estimate, `None` before the first answer.
     #[inline]
     pub fn get(&self) -> Option<Nanos> {
-        self.shortest.least
+        self.shortest.get()
     }
 
     /// The distance now; the route may have become longer since the smallest answer, or a queue has formed.
     #[inline]
     pub fn now(&self) -> Option<Nanos> {
-        if self.is_held_up() { Some(self.held_up.least) } else { self.min_rtt.get().max(self.shortest.least) }
+        if self.is_held_up() { Some(self.held_up.least) } else { self.min_rtt.get().max(self.shortest.get()) }
     }
 
     /// The distance at `time`, by the level.
     pub fn at(&self, time: Nanos) -> Option<Nanos> {
-        self.min_rtt.at(time).max(self.shortest.least)
+        self.min_rtt.at(time).max(self.shortest.get())
     }
 
     /// The answers themselves.
@@ -188,7 +99,7 @@ impl Vantage {
 
     /// Number of answers behind the estimate.
     pub fn samples(&self) -> u32 {
-        self.shortest.samples
+        self.shortest.samples()
     }
 
     /// Time between a TSval and the last segment of this end, if that segment was the first to echo the TSval.
@@ -207,7 +118,7 @@ impl Vantage {
     /// Answers that are all equally late were delayed by their end, which keeps a pace of its own.
     pub fn jitter(&self) -> Nanos {
         let scatter = self.scatter + self.scatter;
-        self.shortest.least.map_or(Nanos::ZERO, |least| self.spread.min(scatter).min(least.scaled(0.25)))
+        self.shortest.get().map_or(Nanos::ZERO, |least| self.spread.min(scatter).min(least.scaled(0.25)))
     }
 
     /// Delay of the last answer with data beyond the soonest: the queue between this end and the tap. 0 where the end
@@ -228,7 +139,7 @@ impl Vantage {
     pub fn sample(&mut self, now: Nanos, span: Nanos) {
         self.proven = true;
         self.answered(span);
-        self.min_rtt.offer(now, span.or_zero(), Answer::Unsure, 0);
+        self.min_rtt.offer(now, span.or_zero(), Answer::Unsure, Nanos::ZERO, 0);
     }
 
     /// Takes in the distance that rounds of burst and silence show.
@@ -246,14 +157,14 @@ impl Vantage {
     #[inline]
     pub fn is_at_most(&mut self, now: Nanos, span: Nanos) {
         self.proven = true;
-        if self.shortest.least.is_none_or(|least| span < least) {
+        if self.shortest.get().is_none_or(|least| span < least) {
             self.sample(now, span);
         }
     }
 
     #[inline]
     fn answered(&mut self, span: Nanos) {
-        let least = self.shortest.least.unwrap_or(span);
+        let least = self.shortest.get().unwrap_or(span);
         if span < least {
             self.spread += least - span;
         } else if span - least < least.scaled(0.5) {
@@ -292,8 +203,9 @@ impl Vantage {
     /// Takes in that this end acknowledged data after `span`; `answer` classifies a long one, `answers` came before it.
     #[inline]
     pub fn acknowledges(&mut self, now: Nanos, span: Nanos, answer: Answer, answers: u32) {
-        if self.min_rtt.offer(now, span, answer, answers) {
-            self.tsval_clock.forget();
+        let late = self.tsval_clock.late().unwrap_or_default();
+        if let Some(late) = self.min_rtt.offer(now, span, answer, late, answers) {
+            self.tsval_clock.takes_as_usual(late);
         }
     }
 
@@ -301,13 +213,13 @@ impl Vantage {
     /// longer: by at least a quarter of the answer's delay, because the other direction may have become longer too.
     fn echoes(&mut self, segment: &Segment, span: Nanos, silence: Nanos) {
         let excess = span - self.min_rtt.get().unwrap_or(span);
-        let late = self.tsval_clock.held().is_some_and(|late| late.0 >= excess.0 / 4);
-        let answer = match (late, silence.0 >= excess.0 / 2) {
-            (false, _) => Answer::Unsure,
-            (true, true) => Answer::Bare,
-            (true, false) => Answer::Queued,
+        let answer = match self.tsval_clock.held().filter(|late| late.0 >= excess.0 / 4) {
+            None => Answer::Unsure,
+            // While a queue of the end's own held the segment, the segments ahead of it passed the tap.
+            Some(late) if silence >= late.scaled(OUTLASTS_QUEUE) => Answer::Bare,
+            Some(_) => Answer::Queued,
         };
-        self.acknowledges(segment.time, span, answer, self.shortest.samples);
+        self.acknowledges(segment.time, span, answer, self.shortest.samples());
     }
 
     /// Takes in an echo that may contradict the level; `span` is its own time. An end echoes the newest TSval that has
@@ -380,12 +292,13 @@ impl Vantage {
             self.pending.pop_front();
             if age == 0 && self.ambiguous != Some(value) {
                 let span = segment.time - seen;
+                self.tsval_clock.answers(timestamps.value, seen);
                 self.answered(span);
                 // An ACK is due when data arrives. Data may wait for the application, unless other data left just
                 // before.
                 self.proven |= segment.payload == 0 || quiet.times(4) <= span;
                 if segment.payload > 0 {
-                    let late = span - self.shortest.least.unwrap_or_default();
+                    let late = span - self.shortest.get().unwrap_or_default();
                     self.queue = if late >= quiet.scaled(OUTLASTS_SILENCE) { late } else { Nanos::ZERO };
                 }
                 self.echoes(segment, span, silence);

@@ -2,9 +2,10 @@
 
 use super::bottleneck::BusyPeriod;
 use super::builder::Builder;
+use super::burst::{Burst, Clump};
 use super::context;
 use super::coverage;
-use super::evidence::{Burst, Clump, Pause};
+use super::evidence::Pause;
 use crate::flow::ack_arrival::AT_HOST;
 use crate::flow::clock_steps::ClockSteps;
 use crate::flow::{Connection, End};
@@ -45,6 +46,8 @@ pub(super) fn arrange(
         if half.ip_id.is_shared() && pause.hole.is_none() {
             pause.lost_before_tap = 0;
         }
+        let apart = pause.stamps_apart.and_then(|ticks| half.vantage.tsval_clock.span(ticks));
+        pause.context.left_together = !pause.first && apart.is_some_and(|span| span + span <= pause.duration());
         pause.disorder = disorder;
         pause.flight_unknown |= half.never_seen / HARDLY_SEEN > half.bytes as i64;
         pause.jitter = half.vantage.jitter().max(disorder);

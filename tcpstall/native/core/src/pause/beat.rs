@@ -4,7 +4,8 @@
 //! at the tick of a timer rests as long after one segment as after two. Nagle's algorithm cuts such writes to whole
 //! segments, so that the bursts alone look paced.
 
-use super::evidence::{Burst, Pause};
+use super::burst::Burst;
+use super::evidence::Pause;
 use crate::time::Nanos;
 
 /// Largest difference between rates of one pace.

@@ -7,7 +7,8 @@ mod resent;
 
 use super::LEAST_PAUSE;
 use super::bottleneck::Bottleneck;
-use super::evidence::{Burst, Clump, Pause};
+use super::burst::{Burst, Clump};
+use super::evidence::Pause;
 use super::hole::Holes;
 use super::kept::KeptPauses;
 use super::open::{Beginning, Left, Open, Train};

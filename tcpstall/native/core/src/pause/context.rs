@@ -2,9 +2,10 @@
 
 use super::beat::{self, PACE_SHARE, is_same_pace, rate};
 use super::bottleneck::BusyPeriod;
+use super::burst::Burst;
 use super::burst_cap;
 use super::byte_growth;
-use super::evidence::{Burst, Context, Pause};
+use super::evidence::{Context, Pause};
 use super::reading::Reading;
 use super::scale;
 use super::shaper;

@@ -2,6 +2,7 @@
 
 use super::LEAST_PAUSE;
 use super::bottleneck::{AT_SENDER, BusyPeriod};
+use super::burst::Burst;
 use super::hole::Hole;
 use super::persist::Persist;
 use super::reading::Backlog;
@@ -15,51 +16,6 @@ use crate::sender::cwnd::CongestionPhase;
 use crate::sender::timers;
 use crate::time::Nanos;
 use crate::traits::{Read, Traits};
-
-/// Clumps of a burst: segments that left together, separated by silences too short for a pause but longer than the noise of
-/// hosts.
-#[derive(Clone, Copy, Debug, Default, serde::Serialize, serde::Deserialize)]
-pub struct Clump {
-    /// First segment of the burst's last clump.
-    pub start: Nanos,
-    /// New payload bytes of the last clump.
-    pub bytes: u64,
-    /// Number of clumps in the burst.
-    pub count: u32,
-    /// The longest silence between two clumps.
-    pub longest_silence: Nanos,
-    /// New payload bytes of the first clump.
-    pub first_bytes: u64,
-}
-
-/// Segments of new data that one sender sent without a pause between them.
-#[derive(Clone, Copy, Debug, Default, serde::Serialize, serde::Deserialize)]
-pub struct Burst {
-    /// First segment.
-    pub start: Nanos,
-    /// Last segment.
-    pub end: Nanos,
-    /// New payload bytes.
-    pub bytes: u64,
-    /// Frames with new payload.
-    pub frames: u64,
-    /// Bytes in flight after the last.
-    pub in_flight: u64,
-    /// Bytes of its first frame.
-    pub first_frame: u32,
-    /// Bytes of its last frame.
-    pub last_frame: u32,
-    /// The last frame had PSH: a sign that its sender had no more data then (RFC 9293 §3.9.1.2).
-    pub pushed: bool,
-    /// Frames with PSH.
-    pub pushes: u32,
-    /// Last packet.
-    pub last_packet: PacketNo,
-    /// ACKs of new data that released the burst: those of the pause before it, and those that came during the burst.
-    pub acks: u32,
-    /// Clumps and silences inside the burst.
-    pub clump: Clump,
-}
 
 /// A pause between two bursts of one sender, or after its last.
 #[derive(Clone, Debug, serde::Serialize, serde::Deserialize)]
@@ -85,6 +41,8 @@ pub struct Pause {
     pub srtt: Option<Nanos>,
     /// Round trip from the tap to the sender: the delay with which the tap sees an answer.
     pub distance: Nanos,
+    /// Ticks of the sender's clock from the stamp of the data before the pause to that of the data after it.
+    pub stamps_apart: Option<u32>,
     /// The tap–sender round trip exceeded its usual level when the pause ended.
     pub held_up: bool,
     /// Scatter of that distance.
@@ -272,6 +230,8 @@ pub struct Context {
     pub bottleneck: Option<BusyPeriod>,
     /// A queue before the tap let the next data through at that rate.
     pub shaped: bool,
+    /// By the sender's clock the data on both sides of the pause left within half of it.
+    pub left_together: bool,
     /// An earlier pause of the sender left no room in the peer's window.
     pub window_filled_before: bool,
     /// The peer's application lagged for so long that its reading, not the size of its buffer, made the sender wait.

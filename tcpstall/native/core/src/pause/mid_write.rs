@@ -1,6 +1,7 @@
 //! PSH marks the end of what was written; a burst that ends without it ended in the middle of a write.
 
-use super::evidence::{Burst, Pause};
+use super::burst::Burst;
+use super::evidence::Pause;
 use crate::sender::timers;
 use crate::wire::{Flags, Segment};
 

@@ -1,6 +1,7 @@
 //! Feeds the traits with pauses, and gives each pause the evidence of the traits.
 
-use super::evidence::{Burst, Pause};
+use super::burst::Burst;
+use super::evidence::Pause;
 use crate::sender::timers;
 use crate::traits::{self, BurstAndPause, Read, Second, Tail};
 

@@ -3,7 +3,8 @@
 use super::{Builder, PauseEnd};
 use crate::flow::Half;
 use crate::flow::tsval_clock::TsvalClock;
-use crate::pause::evidence::{Burst, Context, Pause};
+use crate::pause::burst::Burst;
+use crate::pause::evidence::{Context, Pause};
 use crate::pause::open::Left;
 use crate::pause::unseen::Unseen;
 use crate::sender::Cwnd;
@@ -30,6 +31,7 @@ impl Builder {
             base_rtt: ending.base_rtt,
             srtt: at.srtt,
             distance: half.vantage.now().unwrap_or_default(),
+            stamps_apart: clock.and_then(TsvalClock::apart),
             held_up: half.vantage.is_held_up(),
             jitter: half.vantage.jitter(),
             disorder: Nanos::ZERO,

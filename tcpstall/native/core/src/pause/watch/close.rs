@@ -3,7 +3,8 @@
 use super::super::arrange;
 use super::super::bottleneck::BusyPeriod;
 use super::super::builder::PauseEnd;
-use super::super::evidence::{Burst, Pause};
+use super::super::burst::Burst;
+use super::super::evidence::Pause;
 use super::super::over::{LastSilence, Over};
 use super::Watch;
 use crate::flow::End;

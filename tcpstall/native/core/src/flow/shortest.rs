@@ -1,0 +1,97 @@
+//! The smallest of an end's answer times, and what makes it too small.
+
+use super::disorder::IN_DISORDER;
+use crate::time::Nanos;
+
+/// Share of the handshake's time by which an answer must be sooner, besides [`HOST`], to be exceptional. Either the
+/// path has become shorter, as the next answers will show, or the answer was measured from a packet that the capture
+/// holds too late: one in [`LONE`] answers.
+const SOONER: f64 = 0.02;
+const HOST: Nanos = Nanos::from_micros(100);
+const LONE: u32 = 8;
+
+/// The smallest of several answers' times, and their number.
+#[derive(Clone, Copy, Debug, Default, serde::Serialize, serde::Deserialize)]
+pub struct Shortest {
+    least: Option<Nanos>,
+    samples: u32,
+    /// Excess of the usual answer over the smallest, among answers that a capture in disorder may have made the
+    /// smallest.
+    above: Nanos,
+    /// Time of the answer in the handshake, where a kernel answers at once.
+    handshake: Option<Nanos>,
+    /// Smallest of the answers that were not much sooner than the handshake's, and the number of sooner ones.
+    plain: Option<Nanos>,
+    sooner: u32,
+}
+
+impl Shortest {
+    /// The smallest time, `None` before the first answer.
+    #[inline]
+    pub fn get(&self) -> Option<Nanos> {
+        self.least
+    }
+
+    /// The smallest time, or before the first answer the handshake's.
+    #[inline]
+    pub fn or_handshake(&self) -> Option<Nanos> {
+        self.least.or(self.handshake)
+    }
+
+    /// The usual time, where packets are at times `late`, so that the smallest may be too small by as much, and where
+    /// the other leg of the handshake took `other` too long.
+    pub fn usual(&self, late: Nanos, other: Nanos) -> Option<Nanos> {
+        let least = self.least?;
+        let usual = least + self.above.min(late);
+        let Some((handshake, plain)) = self.handshake.zip(self.plain) else { return Some(usual) };
+        // The packet between both legs was late: one leg is too long by the amount that the other is too short.
+        let shared = other > HOST && plain - handshake >= other.scaled(0.5) && plain - handshake <= other + HOST;
+        let lone = least < handshake - slack(handshake) && plain - least <= IN_DISORDER;
+        let believed = self.sooner <= self.samples / LONE && (shared || lone);
+        Some(if believed { plain.max(usual) } else { usual })
+    }
+
+    /// Excess of the handshake's answer over the smallest.
+    pub fn opening_excess(&self) -> Nanos {
+        self.handshake.zip(self.least).map_or(Nanos::ZERO, |(handshake, least)| (handshake - least).or_zero())
+    }
+
+    /// Takes in that the answer in the handshake took `span`.
+    pub fn opened(&mut self, span: Nanos) {
+        self.handshake = self.handshake.or(Some(span));
+    }
+
+    /// Number of answers.
+    #[inline]
+    pub fn samples(&self) -> u32 {
+        self.samples
+    }
+
+    /// Takes in an answer after `span`.
+    #[inline]
+    pub fn sample(&mut self, span: Nanos) {
+        if span < Nanos::ZERO {
+            return;
+        }
+        self.samples = self.samples.saturating_add(1);
+        let least = self.least.unwrap_or(span);
+        if let Some(handshake) = self.handshake {
+            if span < handshake - slack(handshake) {
+                self.sooner += 1;
+            } else {
+                self.plain = Some(self.plain.map_or(span, |plain| plain.min(span)));
+            }
+        }
+        if span <= least {
+            self.above += least - span;
+            self.least = Some(span);
+        } else if span - least < IN_DISORDER {
+            // Gain of 1/8, as in RFC 6298.
+            self.above += Nanos((span - least - self.above).0 / 8);
+        }
+    }
+}
+
+fn slack(handshake: Nanos) -> Nanos {
+    handshake.scaled(SOONER).max(HOST)
+}

@@ -1,0 +1,49 @@
+//! Bursts: new data that left without a pause.
+
+use crate::packet_no::PacketNo;
+use crate::time::Nanos;
+
+/// Clumps of a burst: segments that left together, separated by silences too short for a pause but longer than the noise of
+/// hosts.
+#[derive(Clone, Copy, Debug, Default, serde::Serialize, serde::Deserialize)]
+pub struct Clump {
+    /// First segment of the burst's last clump.
+    pub start: Nanos,
+    /// New payload bytes of the last clump.
+    pub bytes: u64,
+    /// Number of clumps in the burst.
+    pub count: u32,
+    /// The longest silence between two clumps.
+    pub longest_silence: Nanos,
+    /// New payload bytes of the first clump.
+    pub first_bytes: u64,
+}
+
+/// Segments of new data that one sender sent without a pause between them.
+#[derive(Clone, Copy, Debug, Default, serde::Serialize, serde::Deserialize)]
+pub struct Burst {
+    /// First segment.
+    pub start: Nanos,
+    /// Last segment.
+    pub end: Nanos,
+    /// New payload bytes.
+    pub bytes: u64,
+    /// Frames with new payload.
+    pub frames: u64,
+    /// Bytes in flight after the last.
+    pub in_flight: u64,
+    /// Bytes of its first frame.
+    pub first_frame: u32,
+    /// Bytes of its last frame.
+    pub last_frame: u32,
+    /// The last frame had PSH: a sign that its sender had no more data then (RFC 9293 §3.9.1.2).
+    pub pushed: bool,
+    /// Frames with PSH.
+    pub pushes: u32,
+    /// Last packet.
+    pub last_packet: PacketNo,
+    /// ACKs of new data that released the burst: those of the pause before it, and those that came during the burst.
+    pub acks: u32,
+    /// Clumps and silences inside the burst.
+    pub clump: Clump,
+}
