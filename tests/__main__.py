@@ -29,8 +29,8 @@ class Check:
     folder: Path = REPOSITORY
 
 
-def native() -> list[Check]:
-    """Of the Rust code, in its own folder of builds."""
+def sources() -> list[Check]:
+    """Of the Rust code, in its own folder of builds, and of the Python code."""
     return [
         Check("rustfmt", ["cargo", "fmt", "--all", "--check"], NATIVE),
         Check("rustfmt of the fuzzers", ["cargo", "fmt", "--check"], NATIVE / "core" / "fuzz"),
@@ -38,28 +38,29 @@ def native() -> list[Check]:
             "clippy", ["cargo", "clippy", "--workspace", "--all-targets", "--locked", "--", "-D", "warnings"], NATIVE
         ),
         Check("cargo test", ["cargo", "test", "--workspace", "--locked", "--quiet"], NATIVE),
-    ]
-
-
-def others() -> list[Check]:
-    """Of the Python code, the installed package and the fuzzers, which share no folder with those of `native`.
-
-    Pytest is not among them. Both lists take about as long.
-    """
-    return [
         Check("stubtest", [PYTHON, "-m", "mypy.stubtest", "tcpstall._core"]),
         Check("ruff check", [PYTHON, "-m", "ruff", "check", "tcpstall", "tests"]),
         Check("ruff format", [PYTHON, "-m", "ruff", "format", "--check", "tcpstall", "tests"]),
         Check("mypy", [PYTHON, "-m", "mypy", "--strict", "tcpstall", "tests"]),
         Check("import-linter", [str(Path(PYTHON).parent / "lint-imports")]),
+    ]
+
+
+def others() -> list[Check]:
+    """Of the installed package and the fuzzers, which share no folder of builds with those of `sources`.
+
+    Pytest is not among them. Both lists take about as long where the builds of `.ci/run` are there.
+    """
+    return [
         Check("installed", [PYTHON, "-m", "tests.installed"]),
         Check("fuzzers", [PYTHON, "-m", "tests.hostile"]),
     ]
 
 
 def pytest(arguments: Sequence[str]) -> Check:
-    """The last one, alone."""
-    return Check("pytest", [PYTHON, "-m", "pytest", f"--numprocesses={AT_A_TIME}", "--dist=loadfile", *arguments])
+    """The last one, alone; tests/conftest.py has the order of the files."""
+    spread = [f"--numprocesses={AT_A_TIME}", "--dist=loadfile", "--no-loadscope-reorder"]
+    return Check("pytest", [PYTHON, "-m", "pytest", *spread, *arguments])
 
 
 def failures(lane: Sequence[Check]) -> list[str]:
@@ -107,7 +108,7 @@ def main() -> int:
         print("tests: there is no Rust toolchain here. Install one from https://rustup.rs, then run this again.")
         return 1
     with ThreadPoolExecutor() as lanes:
-        failed = [name for lane in lanes.map(failures, (native(), others())) for name in lane]
+        failed = [name for lane in lanes.map(failures, (sources(), others())) for name in lane]
     if failed:
         print(f"\n!!! failed so far: {', '.join(failed)}", flush=True)
     last = pytest(sys.argv[1:])

@@ -1,10 +1,15 @@
-"""The gate tells which checks failed, and the output of each stands in one piece."""
+"""The gate tells which checks failed, the output of each stands in one piece, and long files of tests come first."""
 
+import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
 from tests.__main__ import Check, failures
+from tests.conftest import LONGEST
+
+TESTS = Path(__file__).parents[1]
 
 LANE = [
     Check("good", [sys.executable, "-c", "print('fine')"]),
@@ -23,3 +28,15 @@ def test_every_check_of_a_lane_runs_and_those_that_fail_are_named(capsys: pytest
     assert "--- bad FAILED in " in bad
     assert missing.splitlines()[:2] == ["missing: no-such-program --check", "no-such-program is not installed"]
     assert "--- missing FAILED in " in missing
+
+
+def test_the_files_that_take_longest_are_begun_first() -> None:
+    long = [TESTS / name for name in LONGEST[:3]]
+    command = [sys.executable, "-m", "pytest", "--collect-only", "--quiet", "-p", "no:cacheprovider", __file__]
+    listed = subprocess.run([*command, *map(str, reversed(long))], capture_output=True, text=True, check=True).stdout
+    names = [line.partition("::")[0] for line in listed.splitlines() if "::" in line]
+    assert list(dict.fromkeys(names)) == [str(path.relative_to(TESTS.parent)) for path in (*long, Path(__file__))]
+
+
+def test_the_files_that_take_longest_are_there() -> None:
+    assert [name for name in LONGEST if not (TESTS / name).is_file()] == []
