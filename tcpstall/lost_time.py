@@ -24,7 +24,7 @@ __all__ = [
     "Trend",
 ]
 
-By: TypeAlias = Literal["service", "cause", "host", "hour"]
+By: TypeAlias = Literal["service", "cause", "host", "hour", "sensor"]
 """Keys that losses are added up by."""
 
 Every: TypeAlias = Literal["hour", "day"]
@@ -52,7 +52,7 @@ class Example:
 
 @dataclass(frozen=True, slots=True)
 class Loss:
-    """Time lost at one service, host or hour, or to one cause. `flows` lost some of it, in so many `waits`.
+    """Time lost at one service, host, hour or sensor, or to one cause. `flows` lost some of it, in so many `waits`.
 
     `recoverable_ns` is what a change could give back at most, of flows whose waits began in that hour.
     """

@@ -1,4 +1,4 @@
-"""Rows that are taken out of a store on purpose: those of captures, of hosts, of old days."""
+"""Rows that are taken out of a store on purpose: those of captures, of sensors, of hosts, of old days."""
 
 from collections import Counter, defaultdict
 from collections.abc import Collection, Iterator, Mapping, Sequence
@@ -27,17 +27,32 @@ class Which:
     """The rows that are meant: those that fit all that is given.
 
     `capture` is a name or a glob; without a slash it is compared with the last part of names. `network` has either end
-    of the connection. `before_ns` is later than the start of the flow, the wait, the exchange or the finding.
+    of the connection. `before_ns` is later than the start of the flow, the wait, the exchange or the finding. `sensor`
+    is a name or a glob.
     """
 
     capture: str | None = None
     network: IPv4Network | IPv6Network | None = None
     before_ns: int | None = None
+    sensor: str | None = None
 
     @property
     def only_by_day(self) -> bool:
         """No row need be read to know whether it is meant, if all of its file is older."""
-        return self.capture is None and self.network is None
+        return self.capture is None and self.network is None and self.sensor is None
+
+    @property
+    def names_captures(self) -> bool:
+        """Whole captures are meant, also those of which there are no rows."""
+        return not (self.capture is None and self.sensor is None) and self.network is None and self.before_ns is None
+
+    def means(self, row: Row) -> bool:
+        """True of the row of a capture that is meant."""
+        return self.names(row["name"]) and (self.sensor is None or self.labels(row.get("sensor")))
+
+    def labels(self, sensor: str | None) -> bool:
+        """True if the sensor is meant."""
+        return sensor is not None and self.sensor is not None and fnmatchcase(sensor, self.sensor)
 
     def names(self, capture: str) -> bool:
         """True if a capture of that name is meant."""
@@ -70,7 +85,7 @@ def forget(store: Store, which: Which) -> dict[str, int]:
 
     Raises CannotOpen for damaged files, and CannotWrite.
     """
-    if store.dropped or store.continued:
+    if store.dropped or store.continued or (which.sensor is not None and store.outdated()):
         compacted(store, spares=False)
     bring_up_to_date(store)  # what counters have not seen yet must not go unseen
     found = to_forget(store, which)
@@ -95,14 +110,16 @@ def forget(store: Store, which: Which) -> dict[str, int]:
 
 def to_forget(store: Store, which: Which) -> Forgettable:
     """Rows and captures that `forget` would take out. Raises CannotOpen."""
+    if which.sensor is not None:
+        Store.asked(store.place.url)  # refuses older files, which may lack the column
     captures = [row for row in current(known_captures(store), store.dropped) if not is_forgotten(row)]
     chains = _Chains(captures)
     gone = _condition(store, which, captures, chains)
     rows = dict(_rows(store, which, gone))
     whole = {part for part, count in rows.items() if count == part.rows}
     left = chains.named(_held(store, [part for part in _by_day(store) if part not in whole], gone))
-    named = which.capture is not None and which.network is None and which.before_ns is None
-    ended = [row for row in captures if which.names(row["name"]) and (named or chains.has_ended(row, left))]
+    named = which.names_captures
+    ended = [row for row in captures if which.means(row) and (named or chains.has_ended(row, left))]
     return Forgettable(gone, rows, ended)
 
 
@@ -171,6 +188,11 @@ def _condition(store: Store, which: Which, captures: Sequence[Row], chains: _Cha
         meant = {row["name"] for row in captures if which.names(row["name"])}
         parts.append("(capture IN (SELECT unnest(?)) OR scan IN (SELECT unnest(?)))")
         values += [sorted(names), sorted(chains.moved(meant, held))]
+    if which.sensor is not None:
+        query = f"SELECT DISTINCT sensor FROM {_READ} WHERE {COUNTS}"
+        sensors = (sensor for (sensor,) in _asked(store, _by_day(store), query, Gone()))
+        parts.append("coalesce(sensor IN (SELECT unnest(?)), false)")
+        values.append([sensor for sensor in sensors if which.labels(sensor)])
     if which.network is not None:
         addresses = [address for address in _addresses(store) if _is_in(address, which.network)]
         parts.append("(client_address IN (SELECT unnest(?)) OR server_address IN (SELECT unnest(?)))")

@@ -1,4 +1,4 @@
-"""Ranks the time lost in a store by service, cause, host or hour."""
+"""Ranks the time lost in a store by service, cause, host, hour or sensor."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -7,6 +7,7 @@ from tcpstall.archive.examples import Wanted, examples
 from tcpstall.archive.hours import HOUR_NS, SUMS
 from tcpstall.archive.leaders import leaders
 from tcpstall.archive.literals import listed, literal, of_flows
+from tcpstall.archive.rollups import LEADERS
 from tcpstall.archive.session import Session
 from tcpstall.archive.where import Chosen
 from tcpstall.causes import Cause
@@ -21,6 +22,7 @@ _KEYS: Mapping[By, tuple[str, ...]] = {
     "cause": ("cause",),
     "host": ("host",),
     "hour": (f"start_ns // {HOUR_NS}",),
+    "sensor": ("coalesce(sensor, '')",),
 }
 """Columns as they stand in files where that will do: to put texts together ten million times takes a second."""
 
@@ -49,7 +51,7 @@ def top(asked: Session, by: By, chosen: Chosen, most: int) -> Losses:
     if not found:
         return Losses(by, (), 0, 0)
     causes = {tuple(row[key] for key in keys): _by_cause(row["causes"]) for row in found}
-    if chosen.is_all:
+    if chosen.is_all and by in LEADERS:
         flows, wanted = leaders(asked, by, list(causes))
     else:
         flows, wanted = _searched(asked, by, chosen, {key: next(iter(lost)) for key, lost in causes.items()})

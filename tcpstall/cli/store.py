@@ -60,9 +60,12 @@ def info(store: str) -> ExitCode:
 @click.option(
     "--before", type=MOMENT, metavar="DATE", help="Rows of the time before, e.g. 2026-03-01, by captures' clocks."
 )
+@click.option("--sensor", metavar="NAME|GLOB", help="Rows of these sensors, as `scan --sensor` named them.")
 @click.option("--dry-run", is_flag=True, help="Say how many rows would go, and change nothing.")
 @store_option
-def forget(capture: str | None, network: Network | None, before: Moment | None, dry_run: bool, store: str) -> ExitCode:
+def forget(
+    capture: str | None, network: Network | None, before: Moment | None, sensor: str | None, dry_run: bool, store: str
+) -> ExitCode:
     """Forget flows, stalls, exchanges and findings that fit all of the options, one of which is needed.
 
     Captures that are named, and those of which no flow is left, are forgotten too. They stay known: only `tcpstall scan
@@ -70,11 +73,11 @@ def forget(capture: str | None, network: Network | None, before: Moment | None, 
     """  # fmt: skip
     from tcpstall.archive.forget import Which
 
-    if capture is None and network is None and before is None:
-        raise click.UsageError("say what to forget: give --capture, --host or --before")
+    if capture is None and network is None and before is None and sensor is None:
+        raise click.UsageError("say what to forget: give --capture, --host, --before or --sensor")
     if before is not None and not before.is_absolute:
         raise click.UsageError("--before: give a date, such as 2026-03-01: captures of a store begin on many days")
-    which = Which(capture, network, None if before is None else before.ns)
+    which = Which(capture, network, None if before is None else before.ns, sensor)
     if not sum(_forgotten(store, lambda _: which, dry_run=dry_run).values()):
         raise NothingToShow(f"{store} holds nothing that fits the options")
     return ExitCode.COMPLETE

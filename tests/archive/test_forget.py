@@ -231,6 +231,7 @@ def test_a_dry_run_says_the_same_and_changes_nothing(held: Path, capsys: pytest.
         (["forget", "--before", "+5s"], ExitCode.USAGE, "give a date"),
         (["forget", "--host", "here"], ExitCode.USAGE, "is no address and no network"),
         (["forget", "--capture", "nothing"], ExitCode.NOTHING_FITS, "holds nothing that fits"),
+        (["forget", "--sensor", "*"], ExitCode.NOTHING_FITS, "holds nothing that fits"),
         (["forget", "--host", "2001:db8::/32"], ExitCode.NOTHING_FITS, "holds nothing that fits"),
         (["forget", "--before", "1971-01-01", "--dry-run"], ExitCode.NOTHING_FITS, "holds nothing that fits"),
         (["prune"], ExitCode.USAGE, "say what to keep"),

@@ -1,15 +1,21 @@
 """Rows have the label of the sensor that a scan was told of."""
 
+import json
 import os
 import shutil
 import subprocess
 import sys
+import uuid
 from pathlib import Path
 
+import duckdb
 import pytest
 
+from tcpstall.archive.columns import BY_DAY
 from tcpstall.archive.scan import scan
 from tcpstall.archive.task import Options
+from tcpstall.cli import main
+from tcpstall.errors import ExitCode
 from tests.archive.conftest import single
 from tests.archive.here import here
 from tests.archive.test_captures import asked
@@ -98,3 +104,49 @@ def test_the_command_takes_a_name_and_nothing_that_selects_several(
         assert not store.exists()
     else:
         assert sensors(store, "flows") == {"a.pcap": "db3"}
+
+
+@pytest.mark.parametrize("name", ["db3", "db[3]"])
+def test_a_sensor_is_forgotten_and_its_captures_stay_known(captures: Path, store: Path, name: str) -> None:
+    scanned(captures, store, "db3")
+    (captures / "b.pcap").write_bytes(single(86_400, packets=60))
+    scanned(captures, store, "db4")
+    (captures / "c.pcap").write_bytes(single(2 * 86_400, packets=60))
+    scanned(captures, store, None)
+    command = ["store", "forget", "--store", str(store), "--sensor", name]
+    assert main([*command, "--dry-run"]) == 0
+    assert sensors(store, "flows") == {"a.pcap": "db3", "b.pcap": "db4", "c.pcap": None}
+    assert main(command) == 0
+    assert sensors(store) == {"b.pcap": "db4", "c.pcap": None}
+    for table in ("flows", "stalls"):
+        assert sensors(store, table) == {"b.pcap": "db4", "c.pcap": None}, table
+    assert sensors(store, "errors") == {}
+    assert scanned(captures, store, "db3") == 0
+    assert main(command) == ExitCode.NOTHING_FITS
+
+
+def test_conditions_beside_a_sensor_narrow(captures: Path, store: Path) -> None:
+    scanned(captures, store, "db3")
+    (captures / "b.pcap").write_bytes(single(86_400, packets=60))
+    scanned(captures, store, "db3")
+    assert main(["store", "forget", "--store", str(store), "--sensor", "db3", "--capture", "a.pcap"]) == 0
+    assert sensors(store) == {"b.pcap": "db3", "bad.pcap": "db3"}
+    assert sensors(store, "flows") == {"b.pcap": "db3"}
+
+
+def test_rows_of_a_version_without_sensors_are_not_taken_for_anyones(captures: Path, store: Path) -> None:
+    scanned(captures, store, None)
+    catalog = json.loads((store / "catalog.json").read_text())
+    for part in (part for part in catalog["parts"] if part["table"] in BY_DAY):
+        file = store / part["name"]
+        new = file.with_name(f"{uuid.uuid4().hex}.parquet")
+        duckdb.sql(f"COPY (SELECT * EXCLUDE (sensor) FROM read_parquet('{file}')) TO '{new}' (FORMAT parquet)")
+        file.unlink()
+        part |= {"layout": "another", "name": str(new.relative_to(store)), "bytes": new.stat().st_size}
+    old = {key: catalog[key] for key in ("schema", "upto", "parts", "captures", "dropped", "continued")}
+    (store / "catalog.json").write_text(json.dumps(old))
+    shutil.rmtree(store / "copy")
+    command = ["store", "forget", "--store", str(store), "--sensor", "*"]
+    assert main([*command, "--dry-run"]) == ExitCode.CANNOT_OPEN
+    assert main(command) == ExitCode.NOTHING_FITS
+    assert sensors(store, "flows") == {"a.pcap": None}

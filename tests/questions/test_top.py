@@ -19,6 +19,7 @@ KEYS: Mapping[str, Any] = {
     "cause": lambda row: row["cause"],
     "host": host,
     "hour": lambda row: row["start_ns"] // HOUR_NS,
+    "sensor": lambda row: row["sensor"] or "",
 }
 
 
@@ -64,11 +65,11 @@ def test_each_flow_of_a_service_counts_once_and_the_worst_is_told(rows: Rows, as
         assert row["worst_client"] == f"{worst['client_address']}:{worst['client_port']}"
 
 
-@pytest.mark.parametrize("by", ["cause", "host", "hour"])
+@pytest.mark.parametrize("by", ["cause", "host", "hour", "sensor"])
 def test_the_worst_flow_is_one_that_lost_time_to_it(rows: Rows, ask: Ask, by: str) -> None:
     flows = {(row["scan"], row["flow"]): row for row in rows.flows}
     found = [row for row in ask("top", "--by", by) if row["worst_flow"] is not None]
-    assert len(found) >= 5
+    assert len(found) >= (3 if by == "sensor" else 5)
     for row in found:
         worst = flows[row["worst_scan"], row["worst_flow"]]
         if by == "cause":
@@ -76,6 +77,9 @@ def test_the_worst_flow_is_one_that_lost_time_to_it(rows: Rows, ask: Ask, by: st
             assert worst[column] == row["worst_lost_ns"] == max(one[column] for one in rows.flows)
             waits = (one for one in rows.stalls if one["cause"] == row["cause"] and lost(one))
             assert row["flows"] == len({(one["scan"], one["flow"]) for one in waits})
+        elif by == "sensor":
+            assert worst["sensor"] == (row["sensor"] or None)
+            assert row["flows"] == sum(one["sensor"] == worst["sensor"] for one in rows.flows)
         elif by == "host":
             assert row["host"] in (worst["client_address"], worst["server_address"])
         else:

@@ -22,6 +22,7 @@ MEANING: Mapping[By, str] = {
     "cause": "flows that lost time to the cause",
     "host": "flows to and from the host; lost is what was its own doing",
     "hour": "flows that began in the hour, lost in waits that did",
+    "sensor": "flows in captures of the sensor",
 }
 """Rows that `flows` and `lost` count."""
 
@@ -57,7 +58,7 @@ def render_losses(losses: Losses, *, store: str, width: int) -> Iterator[Rendera
 
 def _row(loss: Loss, losses: Losses) -> list[str | Text]:
     cells: list[str | Text] = [
-        cause_text(Cause(loss.key)) if losses.by == "cause" else in_terminal(loss.key),
+        cause_text(Cause(loss.key)) if losses.by == "cause" else in_terminal(loss.key or "(none)"),
         duration(loss.recoverable_ns) if loss.recoverable_ns else "–",
         duration(loss.lost_ns),
         percent(loss.lost_ns, losses.all_ns),
