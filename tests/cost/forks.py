@@ -1,6 +1,6 @@
 """A process that runs tcpstall in a fork of itself for each line of arguments, so that none pays for the start.
 
-`python -m tests.cost.forks warm` loads every module first, for those that will run every command.
+`python -m tests.cost.forks warm` loads every module first, for those that will run every command; else those of a few.
 """
 
 import importlib
@@ -15,6 +15,17 @@ from typing import IO
 import tcpstall
 from tcpstall.archive import local
 from tcpstall.cli import main
+
+_OF_A_FEW = (
+    "tcpstall.cli.analyze",
+    "tcpstall.cli.whatif",
+    "tcpstall.facts",
+    "tcpstall.model.analysis",
+    "tcpstall.report.text",
+    "tcpstall.report.whatif",
+    "tcpstall.whatif",
+)
+"""Load what `analyze` and `whatif` do: under valgrind that takes longer than all else with a small capture."""
 
 
 class _Worker:
@@ -49,9 +60,12 @@ def _run(arguments: list[str]) -> int:
 def serve() -> None:
     """Runs each line of standard input, a list of arguments, and names the process that did."""
     if sys.argv[1:] == ["warm"]:
-        for module in pkgutil.walk_packages(tcpstall.__path__, "tcpstall."):
-            if not module.name.endswith("__main__"):
-                importlib.import_module(module.name)
+        modules = [module.name for module in pkgutil.walk_packages(tcpstall.__path__, "tcpstall.")]
+    else:
+        modules = list(_OF_A_FEW)
+    for name in modules:
+        if not name.endswith("__main__"):
+            importlib.import_module(name)
     local._started = _started  # type: ignore[assignment]
     for line in iter(sys.stdin.readline, ""):
         process = os.fork()
