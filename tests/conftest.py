@@ -20,12 +20,18 @@ settings.load_profile("gate")
 FIXTURES = Path(__file__).parent.parent / "fixtures"
 
 LONGEST = (
-    "cost/test_growth.py",
-    "archive/test_faults.py",
-    "crowd/test_memory.py",
-    "tools/lab/test_pairs.py",
-    "archive/test_damage.py",
     "archive/test_cluster.py",
+    "archive/test_faults.py",
+    "tools/lab/test_pairs.py",
+    "crowd/test_memory.py",
+    "cost/test_growth.py",
+    "archive/test_stored_flows.py",
+    "archive/test_damage.py",
+    "archive/test_repair.py",
+    "archive/test_environment.py",
+    "archive/test_interrupted.py",
+    "archive/test_rings.py",
+    "archive/test_remote_answers.py",
     "headline/test_width.py",
 )
 """Files of tests that take longest, the longest first; the others follow by their number of tests.
