@@ -111,7 +111,7 @@ impl Change {
         match self.name {
             "rtt" => setup.rtt = Nanos(value.max(2)),
             "reuse-connection" if value == 1 => setup.reuse = reuse(setup, view),
-            "loss" if self.end.is_none() && value == 0 => setup.lost_handshakes = 0,
+            "loss" if self.end.is_none() && value == 0 && setup.lost_handshake => setup.opening = Nanos::ZERO,
             _ => {}
         }
         for end in End::BOTH.into_iter().filter(|end| self.is_at(*end)) {
@@ -138,7 +138,7 @@ impl Change {
                 end.growth = tuned(end).filter(|_| size.is_none() && view == View::Likely);
             }
             "slow-start-after-idle" => end.idle_restart = value == 1,
-            "rate" => end.rate = Some(value as f64 * PAYLOAD_SHARE),
+            "rate" => (end.rate, end.speed) = (Some(value as f64 * PAYLOAD_SHARE), None),
             "queue" => {
                 let payload = value as f64 * end.mss as f64 / (end.mss + HEADERS) as f64;
                 end.queue = Some(QueueDepth { bytes: payload as i64, overflowed: true });

@@ -99,12 +99,16 @@ pub struct HostSetup {
     pub send_buffer: Vec<BufferLevel>,
     /// Pacing rate, bytes per second.
     pub pace: Option<f64>,
+    /// Rate at which its hosts and links carry data that may be sent, bytes per second, where that takes time.
+    pub speed: Option<f64>,
     /// Losses of its data on the path, in order of offset.
     pub losses: Vec<Loss>,
     /// Share of its packets with data that the path loses by chance besides.
     pub loss_share: f64,
     /// Delay of its acknowledgements; zero for none.
     pub delayed_ack: Nanos,
+    /// It delays them outside of conversations too.
+    pub delays_always: bool,
     /// Windows that it announces for the peer's data, in order.
     pub openings: Vec<WindowOpening>,
     /// Growth of these windows, where the receiver tunes them.
@@ -140,6 +144,11 @@ impl HostSetup {
         if let Some(level) = known.get(known.len() / 2) {
             self.send_buffer = vec![BufferLevel { until: i64::MAX, ..*level }];
         }
+    }
+
+    /// Rate at which segments follow each other, whatever the window.
+    pub fn spacing(&self) -> Option<f64> {
+        self.pace.into_iter().chain(self.speed).reduce(f64::min)
     }
 
     /// Size of all its writes.
@@ -182,8 +191,10 @@ pub struct Setup {
     pub ends: [HostSetup; 2],
     /// Round trip without queues.
     pub rtt: Nanos,
-    /// Timeouts of SYN or SYN-ACK before the handshake succeeded.
-    pub lost_handshakes: u32,
+    /// Time that the handshake took beyond a round trip: timeouts of a lost SYN or SYN-ACK, and the hosts' own time.
+    pub opening: Nanos,
+    /// A SYN or SYN-ACK was sent again.
+    pub lost_handshake: bool,
     /// SACK is in use.
     pub sack: bool,
     /// Seed of the dice that decide which packets are lost by chance.

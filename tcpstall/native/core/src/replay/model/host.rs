@@ -101,7 +101,7 @@ pub(super) struct Host {
 
 /// Longest time between receiving and sending data in a conversation (Linux tcp_event_data_sent: the ACK timeout's
 /// floor).
-pub(super) const CONVERSATION: Nanos = Nanos::from_millis(40);
+pub const CONVERSATION: Nanos = Nanos::from_millis(40);
 /// Offset of the first byte of data; the SYN is 0.
 pub(super) const FIRST: i64 = 1;
 

@@ -17,12 +17,12 @@ use std::collections::BinaryHeap;
 
 use self::dice::Dice;
 pub use self::growth::NEXT_ROUND;
+pub use self::host::CONVERSATION;
 use self::host::{FIRST, Host};
 pub use self::write::WRITTEN_AHEAD;
 use super::progress::Progress;
 use super::setup::{Loss, Setup};
 use crate::flow::End;
-use crate::sender::timers::INITIAL_RTO;
 use crate::time::Nanos;
 
 /// Events after which one replay is given up: a flow that needs more is longer than the longest recorded one.
@@ -175,9 +175,7 @@ fn open(world: &mut World<'_>, hosts: &[Host; 2]) {
         world.after(Nanos::ZERO, Event::Open);
         return;
     }
-    let repeated = (0..world.setup.lost_handshakes.min(6)).map(|attempt| INITIAL_RTO.times(1 << attempt));
-    let repeated = repeated.fold(Nanos::ZERO, |sum, timeout| sum + timeout);
-    world.after(repeated + world.setup.rtt, Event::Open);
+    world.after(world.setup.opening + world.setup.rtt, Event::Open);
 }
 
 /// The client received the SYN-ACK and the server's window; its ACK announces its own window.

@@ -79,7 +79,7 @@ impl Host {
         // Linux delays ACKs only in a conversation. Otherwise a reader that has read everything acknowledges it
         // (__tcp_cleanup_rbuf), and so does a receiver with more than one of the sender's usual segments
         // (__tcp_ack_snd_check).
-        let delayed = self.interactive && end.delayed_ack > Nanos::ZERO && alone;
+        let delayed = (self.interactive || end.delays_always) && end.delayed_ack > Nanos::ZERO && alone;
         if !delayed {
             self.acknowledges(world);
         } else {
@@ -123,7 +123,13 @@ impl Host {
             self.own_edge = self.rcv_nxt + NO_LIMIT;
             return;
         }
-        while let Some(opening) = end.openings.get(self.opened).filter(|opening| opening.arrived <= self.rcv_nxt) {
+        // Segments cut elsewhere than in the capture may leave less than a segment of room at another offset.
+        let stopped = self.own_edge > 0 && self.own_edge - self.rcv_nxt < self.rcv_mss;
+        let due = |opening: &&WindowOpening| {
+            let early = if stopped && opening.after > Nanos::ZERO { self.rcv_mss } else { 0 };
+            opening.arrived <= self.rcv_nxt + early
+        };
+        while let Some(opening) = end.openings.get(self.opened).filter(due) {
             self.opened += 1;
             if opening.after == Nanos::ZERO {
                 self.wanted_edge = self.wanted_edge.max(opening.edge);

@@ -59,7 +59,7 @@ impl Host {
         let small = room < size && 2 * room < self.largest_window.min(2 * end.mss);
         // A frame of several segments is cut at the window's edge (Linux tcp_mss_split_point).
         let framed = end.cuts_frames
-            && (self.last_sent == world.now || end.pace.is_some())
+            && (self.last_sent == world.now || end.spacing().is_some())
             && !(end.nagle && self.board.has_short());
         if small && !framed && !std::mem::take(&mut self.must_squeeze) {
             return false;
@@ -89,7 +89,7 @@ impl Host {
     }
 
     fn may_pace(&mut self, world: &mut World<'_>) -> bool {
-        if self.setup(world).pace.is_none() || world.now >= self.pace_free {
+        if self.setup(world).spacing().is_none() || world.now >= self.pace_free {
             return true;
         }
         if !self.pace_set {
@@ -101,7 +101,7 @@ impl Host {
 
     fn paces(&mut self, bytes: i64, world: &World<'_>) {
         let end = self.setup(world);
-        let Some(pace) = end.pace else { return };
+        let Some(pace) = end.spacing() else { return };
         let span = Nanos((bytes as f64 / pace * 1e9) as i64);
         let quantum = Nanos((QUANTUM as f64 * end.mss as f64 / pace * 1e9) as i64);
         self.pace_free = self.pace_free.max(world.now - quantum) + span;

@@ -20,9 +20,11 @@ fn end(steps: Vec<WriteStep>) -> HostSetup {
         nagle: true,
         send_buffer: Vec::new(),
         pace: None,
+        speed: None,
         losses: Vec::new(),
         loss_share: 0.0,
         delayed_ack: Nanos::from_millis(40),
+        delays_always: false,
         openings: vec![WindowOpening { arrived: 1, edge: 1 << 24, after: Nanos::ZERO }],
         growth: None,
         most_out: 0,
@@ -39,7 +41,8 @@ fn download(bytes: i64, think: Nanos) -> Setup {
     Setup {
         ends: [end(vec![request]), end(vec![response])],
         rtt: RTT,
-        lost_handshakes: 0,
+        opening: Nanos::ZERO,
+        lost_handshake: false,
         sack: true,
         seed: 0,
         earlier: Earlier::Unknown,
@@ -116,8 +119,18 @@ fn whatever_is_lost_the_transfer_ends() {
 #[test]
 fn a_lost_syn_costs_its_timeout() {
     let mut setup = download(1_000, Nanos::ZERO);
-    setup.lost_handshakes = 2;
-    assert_eq!(rounds(&setup), 2.0 + 10.0 + 20.0);
+    (setup.opening, setup.lost_handshake) = (RTT.times(30), true);
+    assert_eq!(rounds(&setup), 2.0 + 30.0);
+    Change::new("loss", Some(0)).expect("there is such a change").apply(&mut setup, View::Likely);
+    assert_eq!(rounds(&setup), 2.0);
+}
+
+#[test]
+fn a_slow_handshake_without_a_loss_stays_with_loss_0() {
+    let mut setup = download(1_000, Nanos::ZERO);
+    setup.opening = RTT.times(3);
+    Change::new("loss", Some(0)).expect("there is such a change").apply(&mut setup, View::Likely);
+    assert_eq!(rounds(&setup), 2.0 + 3.0);
 }
 
 #[test]

@@ -1,7 +1,10 @@
 //! Times when the data of one end had arrived at the other, in order.
 
+use std::collections::BTreeMap;
+
 use crate::flow::End;
-use crate::replay::record::{PassingKind, Record};
+use crate::replay::record::{Passing, PassingKind, Record};
+use crate::replay::setup::Loss;
 use crate::time::Nanos;
 
 /// Offsets with the time when everything below them had arrived; both only grow.
@@ -10,8 +13,16 @@ pub struct Arrivals(Vec<(i64, Nanos)>);
 
 impl Arrivals {
     /// Arrivals of the data of `sender`, which reaches its receiver `travel` after it passed the tap. Behind a
-    /// bottleneck (`queued`) data may be queued on its way, and the acknowledgement gives the latest arrival.
-    pub fn of(record: &Record, sender: End, travel: Nanos, queued: bool) -> Arrivals {
+    /// bottleneck (`queued`) data may be queued on its way, and the acknowledgement gives the latest arrival. Data that
+    /// came twice arrived with their first transmission, however late the acknowledgement.
+    pub fn of(record: &Record, sender: End, travel: Nanos, queued: bool, losses: &[Loss]) -> Arrivals {
+        let twice = twice(record, sender);
+        let lost = |passing: &Passing| {
+            let first = losses.partition_point(|loss| loss.at < passing.start);
+            let end = passing.start + passing.bytes;
+            losses.get(first).is_some_and(|loss| loss.at < end)
+                || twice.range(..end).next_back().is_none_or(|(_, right)| *right <= passing.start)
+        };
         let mut arrivals = Arrivals::default();
         let mut acked = 0;
         for passing in &record.passings {
@@ -27,7 +38,8 @@ impl Arrivals {
             match passing.kind {
                 PassingKind::New => arrivals.reaches(end, time),
                 // Data that was acknowledged before its retransmission had arrived.
-                PassingKind::Again | PassingKind::Late { .. } if end > acked => arrivals.held_up(passing.start, time),
+                PassingKind::Again if end > acked && lost(passing) => arrivals.held_up(passing.start, time),
+                PassingKind::Late { .. } if end > acked => arrivals.held_up(passing.start, time),
                 PassingKind::Again | PassingKind::Late { .. } | PassingKind::Control => {}
             }
         }
@@ -77,6 +89,12 @@ impl Arrivals {
         self.0.get(at).map(|(_, time)| *time)
     }
 
+    /// Mean rate at which the data were read at least, while a buffer held no more than `window`, bytes per second.
+    pub fn least_rate(&self, window: i64) -> f64 {
+        let ends = self.0.first().zip(self.0.last());
+        ends.map_or(0.0, |(first, last)| (last.0 - first.0 - window) as f64 * 1e9 / (last.1 - first.1).0.max(1) as f64)
+    }
+
     /// All offsets with their times.
     pub fn iter(&self) -> impl Iterator<Item = (i64, Nanos)> + '_ {
         self.0.iter().copied()
@@ -86,4 +104,14 @@ impl Arrivals {
     pub fn last(&self) -> Option<Nanos> {
         self.0.last().map(|(_, time)| *time)
     }
+}
+
+/// Ranges of one end's data that its receiver reports as arrived twice: a block below the acknowledgement (RFC 2883 §4).
+fn twice(record: &Record, sender: End) -> BTreeMap<i64, i64> {
+    let (mut acked, mut ranges) = (0, BTreeMap::new());
+    for passing in record.passings.iter().filter(|passing| passing.sender != sender) {
+        acked = passing.ack.unwrap_or(0).max(acked);
+        ranges.extend(passing.sack.filter(|(_, right)| *right <= acked));
+    }
+    ranges
 }

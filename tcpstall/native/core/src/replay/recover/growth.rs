@@ -38,8 +38,14 @@ pub(super) fn growth(openings: &[WindowOpening], heard: &Arrivals, mss: i64, rtt
         return None;
     }
     let least = i64::from(INITIAL_WINDOW) * mss;
-    let enough = earlier.iter().map(|(from, to)| to - from).max().unwrap_or(0).max(least);
     let first = openings.iter().filter(|opening| opening.arrived <= *start).map(window).max()?;
+    // Linux tcp_init_buffer_space: ten segments, or the window where that is smaller.
+    let least = least.min(first - 2 * mss);
+    let enough = earlier.iter().map(|(from, to)| to - from).max().unwrap_or(0).max(least);
+    // Else no round trip of the replay could bring enough.
+    if enough >= first / mss * mss {
+        return None;
+    }
     let largest = openings.iter().map(window).max()?;
     let last = openings.last()?.arrived;
     let reached = openings.iter().find(|opening| window(opening) >= largest - mss)?.arrived;
@@ -70,13 +76,17 @@ mod tests {
     const RTT: Nanos = Nanos::from_millis(20);
     const MSS: i64 = 1_000;
 
-    /// Growth of a window with these sizes at the ends of flights of 10, 20, 40 and 80 segments, a round trip each.
-    fn grown(windows: [i64; 4]) -> Option<WindowGrowth> {
-        let ends = [10_001, 30_001, 70_001, 150_001];
+    /// Growth of a window with these sizes at the ends of flights, a round trip each.
+    fn grown_at(ends: [i64; 4], windows: [i64; 4]) -> Option<WindowGrowth> {
         let heard: Vec<_> = ends.into_iter().zip(1..).map(|(end, round)| (end, RTT.times(round))).collect();
         let opening = |(arrived, window)| WindowOpening { arrived, edge: arrived + window, after: Nanos::ZERO };
         let openings: Vec<_> = ends.into_iter().zip(windows).map(opening).collect();
         growth(&openings, &Arrivals::listed(&heard), MSS, RTT)
+    }
+
+    /// The same for flights of 10, 20, 40 and 80 segments.
+    fn grown(windows: [i64; 4]) -> Option<WindowGrowth> {
+        grown_at([10_001, 30_001, 70_001, 150_001], windows)
     }
 
     #[test]
@@ -90,6 +100,17 @@ mod tests {
     fn a_round_trip_that_started_no_growth_shows_how_much_it_takes() {
         let growth = grown([64_000, 64_000, 64_000, 224_000]).expect("it grows");
         assert_eq!((growth.first, growth.enough), (64_000, 20 * MSS));
+    }
+
+    #[test]
+    fn a_first_window_below_ten_segments_is_enough() {
+        let growth = grown_at([8_001, 16_001, 32_001, 64_001], [8_000, 16_000, 32_000, 64_000]).expect("it grows");
+        assert_eq!((growth.first, growth.enough), (8_000, 6 * MSS));
+    }
+
+    #[test]
+    fn growth_that_no_full_window_starts_is_not_replayed_by_rounds() {
+        assert_eq!(grown_at([12_001, 24_001, 36_001, 60_001], [12_000, 12_000, 24_000, 72_000]), None);
     }
 
     #[test]

@@ -1,5 +1,7 @@
 //! Infers the limits of an end: windows, buffers, rates.
 
+use std::collections::VecDeque;
+
 use hashbrown::{HashMap, HashSet};
 
 use crate::causes::Cause;
@@ -9,10 +11,6 @@ use crate::replay::setup::{BufferLevel, UNLIMITED};
 use crate::sender::cwnd::INITIAL_WINDOW;
 use crate::time::Nanos;
 
-/// Linux's shortest delay of an acknowledgement (TCP_ATO_MIN, HZ/25), to within a tick.
-const DELAYED_ACK: Nanos = Nanos::from_millis(40);
-/// Shortest delay of an acknowledgement that a timer ended: half of the shortest one in use.
-const LEAST_DELAY: Nanos = Nanos::from_millis(20);
 /// Waits for a send buffer that prove one.
 const ENOUGH: usize = 3;
 /// Distance of a tap from the sender, as a share of the round trip, from which the tap cannot see the event that a
@@ -31,6 +29,10 @@ const HOSTS: Nanos = Nanos::from_micros(200);
 /// Largest share that hosts add to a long round trip.
 const HOSTS_SHARE: f64 = 0.01;
 
+/// Longest round trip between a sender and a tap next to it.
+const NEXT_TO: Nanos = Nanos::from_millis(1);
+/// Share of the round trip between tap and sender within which no acknowledgement can have released a segment.
+const HALF: f64 = 0.5;
 /// Bytes of other flows, as a share of this flow's bytes, from which a bottleneck is shared.
 const SHARED: f64 = 0.2;
 
@@ -140,24 +142,6 @@ pub(super) fn reads(peer: &[Silence]) -> Option<f64> {
     closed().find_map(|silence| silence.reads).filter(|_| 2 * behind >= closed().count()).map(|rate| rate as f64)
 }
 
-/// Delay of an end's acknowledgements: the median of those that all of the peer's data had to wait for.
-pub(super) fn delayed_ack(record: &Record, end: End, distance: Nanos) -> Nanos {
-    let (mut newest, mut waits) = (None, Vec::new());
-    for passing in &record.passings {
-        if passing.sender != end {
-            if passing.kind == PassingKind::New && passing.bytes > 0 {
-                newest = Some((passing.start + passing.bytes, passing.time));
-            }
-        } else if let Some((_, sent)) = newest.take_if(|(offset, _)| passing.ack == Some(*offset))
-            && passing.bytes == 0
-        {
-            waits.push(passing.time - sent - distance);
-        }
-    }
-    waits.retain(|wait| *wait >= LEAST_DELAY);
-    median(waits.clone()).filter(|_| waits.len() >= ENOUGH).unwrap_or(DELAYED_ACK)
-}
-
 /// Rate of the path's bottleneck, where a queue stood there.
 pub(super) fn rate(record: &Record, end: End) -> Option<f64> {
     record.row.directions.of(end).path.bottleneck_bytes_per_s.filter(|rate| *rate > 0).map(|rate| rate as f64)
@@ -169,16 +153,23 @@ pub fn shares(record: &Record, end: End) -> bool {
     record.others[end] as f64 > SHARED * own as f64
 }
 
-/// False if the sender sent a small segment while another small one was outstanding.
+/// False if the sender sent a small segment while another small one was outstanding: the acknowledgement of that one,
+/// if it passed the tap at all, could not have reached the sender yet.
 pub(super) fn nagle(record: &Record, end: End, distance: Nanos) -> bool {
     let mss = record.mss[end];
     let (mut acked, mut short) = (0, 0);
+    // Acknowledgements on their way to the sender and back to the tap; one next to the sender sees it answer at once.
+    let back = if distance <= NEXT_TO { Nanos::ZERO } else { distance.scaled(HALF) };
+    let mut coming: VecDeque<(Nanos, i64)> = VecDeque::new();
     for passing in &record.passings {
         if passing.sender != end {
-            acked = acked.max(passing.ack.unwrap_or(0));
+            coming.push_back((passing.time + back, passing.ack.unwrap_or(0)));
         } else if passing.kind == PassingKind::New && passing.bytes % mss != 0 {
-            // Away from its sender the tap cannot know what had been acknowledged by then.
-            if short > acked && distance <= Nanos::from_millis(1) {
+            while let Some((_, ack)) = coming.front().copied().filter(|(at, _)| *at <= passing.time) {
+                acked = ack.max(acked);
+                coming.pop_front();
+            }
+            if short > acked {
                 return false;
             }
             short = passing.start + passing.bytes;

@@ -4,11 +4,13 @@
 //! end waited for which data, how long each application took by itself, and limits.
 
 mod arrivals;
+mod delays;
 mod growth;
 mod limits;
 mod losses;
 mod pairs;
 mod queue;
+mod speed;
 mod startup;
 mod steps;
 mod windows;
@@ -17,7 +19,7 @@ use serde::{Serialize, Serializer};
 
 use super::progress::Progress;
 use super::record::{PassingKind, Record};
-use super::setup::{HostSetup, Setup};
+use super::setup::{HostSetup, Loss, Setup};
 use crate::flow::End;
 use crate::time::Nanos;
 use crate::words::words;
@@ -104,14 +106,21 @@ pub fn recover(record: &Record) -> Result<RecoveredSetup, Refusal> {
     // A tap next to the receiver sees arrivals: no queue is behind it.
     let behind = |end: End| distances[end.peer()] > rtt.scaled(limits::NEAR);
     let queued = End::BOTH.map(|end| behind(end) && limits::rate(record, end).is_some());
-    let heard = End::BOTH.map(|end| Arrivals::of(record, end.peer(), Nanos(distances[end].0 / 2), queued[end.peer()]));
-    let [client, server] = End::BOTH.map(|end| recover_end(record, end, distances, &heard, rtt));
+    let losses = End::BOTH.map(|end| losses::losses(record, end, distances, rtt));
+    let heard = End::BOTH.map(|end| {
+        let sender = end.peer();
+        Arrivals::of(record, sender, Nanos(distances[end].0 / 2), queued[sender], &losses[sender])
+    });
+    let [client, server] = End::BOTH.map(|end| recover_end(record, end, distances, &heard, rtt, &losses[end]));
     let last = heard.iter().filter_map(Arrivals::last).max().ok_or(Refusal::NoData)?;
     let begin = syn - Nanos(to_client.0 / 2);
+    let rtt = limits::usual_rtt(record, rtt).max(Nanos(2));
+    let opened = record.opened.into_iter().flatten().min().map_or(rtt, |passed| passed - syn + to_client);
     let setup = Setup {
         ends: [client, server],
-        rtt: limits::usual_rtt(record, rtt).max(Nanos(2)),
-        lost_handshakes: record.lost_handshakes,
+        rtt,
+        opening: (opened - rtt).or_zero(),
+        lost_handshake: record.lost_handshakes > 0,
         sack: record.sack,
         seed: 0,
         earlier: record.earlier,
@@ -125,15 +134,24 @@ pub fn recover(record: &Record) -> Result<RecoveredSetup, Refusal> {
     Ok(RecoveredSetup { setup, transfer: (last - begin).or_zero(), progress })
 }
 
-fn recover_end(record: &Record, end: End, distances: [Nanos; 2], heard: &[Arrivals; 2], rtt: Nanos) -> HostSetup {
+fn recover_end(
+    record: &Record,
+    end: End,
+    distances: [Nanos; 2],
+    heard: &[Arrivals; 2],
+    rtt: Nanos,
+    losses: &[Loss],
+) -> HostSetup {
     let send_buffer = limits::send_buffer(record, end);
     let nagle = limits::nagle(record, end, distances[end]);
     let openings = windows::openings(record, end, distances[end], &heard[end], rtt);
-    let reads = limits::reads(&record.silences[end.peer()]);
+    let window = openings.iter().map(|opening| opening.edge - opening.arrived).max().unwrap_or(0);
+    let least = heard[end].least_rate(window);
+    let reads = limits::reads(&record.silences[end.peer()]).filter(|rate| *rate > least);
     let growth = growth::growth(&openings, &heard[end], record.mss[end.peer()], rtt).filter(|_| reads.is_none());
-    let losses = losses::losses(record, end, distances, rtt);
     let rate = limits::rate(record, end).or_else(|| pairs::rate(record, end));
-    let queue = queue::depth(record, end, distances[end], rtt, rate, &losses);
+    let queue = queue::depth(record, end, distances[end], rtt, rate, losses);
+    let delays = delays::delays(record, end, distances[end]);
     let writing = steps::Writing { buffered: !send_buffer.is_empty(), nagle };
     HostSetup {
         steps: steps::steps(record, end, distances[end], &heard[end], writing),
@@ -145,10 +163,12 @@ fn recover_end(record: &Record, end: End, distances: [Nanos; 2], heard: &[Arriva
         nagle,
         send_buffer,
         pace: limits::pace(record, end, distances[end], rtt),
+        speed: speed::speed(record, end, rtt).filter(|_| rate.is_none()),
         reads,
-        losses,
+        losses: losses.to_vec(),
         loss_share: 0.0,
-        delayed_ack: limits::delayed_ack(record, end, distances[end]),
+        delayed_ack: delays.delay,
+        delays_always: delays.always,
         openings,
         growth,
         most_out: record.row.directions.of(end).max_in_flight_bytes as i64,

@@ -13,6 +13,8 @@ use crate::replay::record::{Passing, PassingKind, Record};
 use crate::replay::setup::WriteStep;
 use crate::time::Nanos;
 
+/// The first offset of data.
+const FIRST: i64 = 1;
 /// Shortest pause between two writes; a shorter one is the host's own.
 const SHORTEST_PAUSE: Nanos = Nanos::from_micros(300);
 
@@ -36,7 +38,8 @@ pub(super) fn steps(record: &Record, end: End, distance: Nanos, heard: &Arrivals
         .filter_map(|silence| Some((silence.next?.0, silence.cause != Cause::AppLimited)))
         .collect();
     let opened = record.opened[end].map(|passed| passed + Nanos(distance.0 / 2));
-    let mut writer = Writer { opened, distance, heard, buffered, nagle, steps: Vec::new(), sent: Vec::new(), told: 0 };
+    let (steps, sent) = (Vec::new(), Vec::new());
+    let mut writer = Writer { opened, distance, heard, buffered, nagle, steps, sent, told: 0, written: FIRST };
     let mut acked = Acked { distance, ..Acked::default() };
     for passing in &record.passings {
         if passing.sender != end {
@@ -111,6 +114,8 @@ struct Writer<'a> {
     sent: Vec<(i64, Nanos)>,
     /// The peer's data received before the present write.
     told: i64,
+    /// End of the data that is in the writes: data below it that passes later was only overtaken.
+    written: i64,
 }
 
 impl Writer<'_> {
@@ -124,7 +129,8 @@ impl Writer<'_> {
             }
             None => self.begins(passing, time),
         }
-        self.sent.push((passing.start, time));
+        self.sent.push((passing.start.min(self.written), time));
+        self.written = end;
     }
 
     /// Takes in a segment that had been written at once after the last write, and that TCP held.
@@ -132,9 +138,11 @@ impl Writer<'_> {
         if self.steps.is_empty() {
             return self.sends(passing, true);
         }
-        self.steps.push(WriteStep { heard: 0, pause: Nanos::ZERO, bytes: passing.bytes });
+        let end = passing.start + passing.bytes;
+        self.steps.push(WriteStep { heard: 0, pause: Nanos::ZERO, bytes: end - self.written });
         self.sent.clear();
-        self.sent.push((passing.start, passing.time - Nanos(self.distance.0 / 2)));
+        self.sent.push((self.written, passing.time - Nanos(self.distance.0 / 2)));
+        self.written = end;
     }
 
     /// True if a short segment ended the write: without Nagle's rule the next write begins, with it only after a
@@ -150,7 +158,8 @@ impl Writer<'_> {
         let arrived = self.heard.at(ack).filter(|_| ack > self.told.max(1));
         let from = arrived.max(self.returned()).or(self.opened).unwrap_or(time);
         let heard = if arrived.is_some() { ack } else { 0 };
-        self.steps.push(WriteStep { heard, pause: (time - from).or_zero(), bytes: passing.bytes });
+        let bytes = passing.start + passing.bytes - self.written;
+        self.steps.push(WriteStep { heard, pause: (time - from).or_zero(), bytes });
         self.told = self.told.max(ack);
         self.sent.clear();
     }
