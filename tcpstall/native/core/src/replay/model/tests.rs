@@ -126,6 +126,16 @@ fn a_lost_syn_costs_its_timeout() {
 }
 
 #[test]
+fn a_window_with_less_than_a_segment_of_room_opens_when_its_reader_reads() {
+    let mut setup = download(10_000, Nanos::ZERO);
+    let opening = |arrived, edge, after| WindowOpening { arrived, edge, after: Nanos::from_millis(after) };
+    // The captured sender stopped within its sixth segment; this one stops before it.
+    setup.ends[0].openings = vec![opening(1, 5_501, 0), opening(5_301, 40_000, 30)];
+    let played = play(&setup).expect("it ends");
+    assert!(played.transfer < RTT.times(3) + Nanos::from_millis(40), "{:?}", played.transfer);
+}
+
+#[test]
 fn a_slow_handshake_without_a_loss_stays_with_loss_0() {
     let mut setup = download(1_000, Nanos::ZERO);
     setup.opening = RTT.times(3);
