@@ -2,7 +2,7 @@
 //!
 //! The modules are layers; each uses only those to the right of it:
 //! `pair → engine → replay → results → exchange → causes → pause → sender → flow → anonymise → wire → capture → floor`.
-//! The floor is `seq | time | packet_no | state | vec_growth | json | traits`. Beside these layers: `copy → anonymise`.
+//! The floor is `seq | time | packet_no | state | vec_growth | vec_chunks | json | traits`. Beside these layers: `copy → anonymise`.
 #![forbid(unsafe_code)]
 
 pub mod anonymise;
@@ -24,6 +24,7 @@ pub mod seq;
 pub mod state;
 pub mod time;
 pub mod traits;
+pub mod vec_chunks;
 pub mod vec_growth;
 pub mod wire;
 mod words;

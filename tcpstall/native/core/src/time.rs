@@ -30,6 +30,19 @@ impl Nanos {
         Nanos((self.0 as f64 * ratio) as i64)
     }
 
+    /// This span divided by a whole number, rounded towards zero: as [`Nanos::scaled`], without its way through
+    /// floating point.
+    #[inline]
+    pub const fn part(self, divisor: i64) -> Nanos {
+        Nanos(self.0 / divisor)
+    }
+
+    /// This time or span and a span, of which the sum is known to fit.
+    #[inline]
+    pub const fn plus(self, span: Nanos) -> Nanos {
+        Nanos(self.0.wrapping_add(span.0))
+    }
+
     /// This span multiplied by `count`.
     pub fn times(self, count: i64) -> Nanos {
         Nanos(self.0.saturating_mul(count))

@@ -3,7 +3,7 @@
 use super::cause::Cause;
 use super::limits::Limits;
 use super::{bandwidth_limited, delayed_ack, sndbuf_limited, zero_window};
-use crate::pause::bottleneck::{QUEUE_SHARE, QUEUE_SURE, QUEUED_SPACINGS};
+use crate::pause::bottleneck::{QUEUE_PART, QUEUE_SURE, QUEUED_SPACINGS};
 use crate::pause::{beat::PACE_SHARE, context::HURRIED, reading::LAG_SHARE};
 use crate::sender::cwnd::INITIAL_WINDOW;
 use crate::sender::timers;
@@ -60,7 +60,7 @@ fn told(cause: Cause) -> Vec<String> {
         ],
         Cause::BurstLimited => vec![format!("in {} exchanges in a row", limits.cut_turns)],
         Cause::BandwidthLimited => vec![
-            format!("{} of it", part(QUEUE_SHARE)),
+            format!("{} of it", part(1.0 / QUEUE_PART as f64)),
             format!("(or {} ms)", QUEUE_SURE.0 / 1_000_000),
             format!("{} times the distance", word(QUEUED_SPACINGS as u32)),
             format!("one or {} ACKs", word(bandwidth_limited::MOST_ACKS)),

@@ -77,8 +77,11 @@ impl Key {
     /// True if the segment is one of its flow's, in either direction.
     #[inline(always)]
     pub(super) fn is_of(&self, segment: &Segment) -> bool {
-        let ends = (segment.source, segment.destination);
-        ends == (self.0, self.1) || ends == (self.1, self.0)
+        let (source, destination) = (&segment.source, &segment.destination);
+        if source.port == self.0.port && source.address == self.0.address {
+            return *destination == self.1;
+        }
+        *source == self.1 && *destination == self.0
     }
 
     /// The shard of its flows.

@@ -50,7 +50,7 @@ impl Half {
     #[inline]
     pub(super) fn early(&self, distance: Nanos) -> Nanos {
         // Before the other direction was measured, only an answer faster than most networks is a host's.
-        let least = self.peer_distance.or_handshake().map_or(ANSWER, |peer| peer.scaled(0.1));
+        let least = self.peer_distance.or_handshake().map_or(ANSWER, |peer| peer.part(10));
         let here = distance < AT_HOST.min(least);
         // At the sender's own host, the sender has received every packet that the tap has seen: the distance is only
         // its time to answer. Elsewhere data would sort before the ACK that triggers it without some slack for the

@@ -66,6 +66,11 @@ impl Ahead {
         (now - self.passed <= IN_DISORDER && self.ranges.touches(left, right)).then_some(self.passed)
     }
 
+    /// True if some of the bytes are at `offset` or above.
+    pub fn reaches_beyond(&self, offset: i64) -> bool {
+        self.ranges.touches(offset, i64::MAX)
+    }
+
     /// Memory, bytes.
     pub fn memory(&self) -> usize {
         size_of::<Ahead>() + self.ranges.memory()

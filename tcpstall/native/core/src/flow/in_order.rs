@@ -2,6 +2,8 @@
 
 use super::connection::{Connection, Effect, State};
 use super::end::End;
+use super::events::Sending;
+use super::pending::PendingAck;
 use crate::wire::{Flags, Segment};
 
 /// Flags of which such a segment has the ACK alone.
@@ -28,9 +30,35 @@ impl Connection {
             || (handshake.syn_ack.is_none() && (segment.payload == 0 || handshake.spoken.is_some()))
     }
 
-    /// Takes in a segment that is in order, as [`Connection::sees`] does.
+    /// True if the next segment of `sender`, with the same ACK and window as this one, could bring nothing but data:
+    /// nothing is on its way to the sender, the tap's distance is measured, and the capture is in order.
+    #[inline]
+    pub fn is_quiet(&self, sender: End) -> bool {
+        let half = self.half(sender);
+        let placed = half.syn_seen || half.vantage.is_proven();
+        placed && !half.awaits_acks() && !half.is_acked_ahead() && !self.half(sender.peer()).vantage.awaits_unseen()
+    }
+
+    /// True if data of `sender`, in an open connection, is its next in order.
     #[inline(always)]
-    pub fn goes_on(&mut self, segment: &Segment, sender: End, overdue: bool) -> Effect {
+    pub fn continues(&self, segment: &Segment, sender: End) -> bool {
+        segment.flags.0 & LOOK.0 == Flags::ACK.0
+            && !(segment.goes_on || segment.options_cut)
+            && self.half(sender).is_followed_by(segment)
+    }
+
+    /// Takes in data that continues a run of `sender`.
+    #[inline(always)]
+    pub fn appends(&mut self, segment: &Segment, sender: End) -> Sending {
+        self.segments += 1;
+        self.end = segment.time;
+        self.silence[sender.peer()].is_broken(segment.time);
+        self.half_mut(sender).append(segment)
+    }
+
+    /// Takes in a segment that is in order, as [`Connection::sees`] does; its ACK is the caller's to pass on.
+    #[inline(always)]
+    pub fn goes_on(&mut self, segment: &Segment, sender: End, overdue: bool) -> (Effect, Option<PendingAck>) {
         let peer = sender.peer();
         self.segments += 1;
         self.end = self.end.max(segment.time);
@@ -43,7 +71,6 @@ impl Connection {
             Effect::Control
         };
         let echoed = half.vantage.last_span();
-        self.half_mut(peer).acknowledged(segment, echoed, overdue);
-        effect
+        (effect, self.half_mut(peer).passes(segment, echoed, overdue))
     }
 }

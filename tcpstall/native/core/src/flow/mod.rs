@@ -31,3 +31,4 @@ pub use connection::{Connection, State};
 pub use end::End;
 pub use events::{Acked, Sending};
 pub use half::Half;
+pub use pending::PendingAck;

@@ -214,36 +214,37 @@ impl Outstanding {
     /// Takes in the acknowledgement of everything up to `ack`.
     #[inline]
     pub fn acknowledge(&mut self, ack: i64, mss: u32) -> Gone {
-        let (mut segments, mut newest) = (0, None);
+        let (mut segments, mut short, mut newest) = (0_u32, 0, None);
+        let mut touched = None;
         while let Some(front) = self.sent.front_mut() {
             if front.end > ack {
                 let (mss, rest) = (i64::from(mss), front.end - ack);
                 // Nearly always the frame is untouched, so no division is needed.
-                if rest > (i64::from(front.segments) - 1) * mss {
-                    return Gone { segments, sent: newest, touched: newest };
+                if rest <= (i64::from(front.segments) - 1) * mss {
+                    let left = (rest + mss - 1) / mss;
+                    let part = front.segments.saturating_sub(left as u32);
+                    front.segments -= part;
+                    segments += part;
+                    touched = Some(front.time).filter(|_| part > 0 && !front.again);
                 }
-                let left = (rest + mss - 1) / mss;
-                let part = front.segments.saturating_sub(left as u32);
-                front.segments -= part;
-                self.segments = self.segments.saturating_sub(part);
-                let touched = if part > 0 && !front.again { Some(front.time) } else { newest };
-                return Gone { segments: segments + part, sent: newest, touched };
+                break;
             }
-            let sent = *front;
-            segments += sent.segments;
-            newest = if sent.again { newest } else { Some(sent.time) };
+            segments += front.segments;
+            short += u32::from(front.short);
+            newest = if front.again { newest } else { Some(front.time) };
             self.sent.pop_front();
-            self.forget(&sent);
         }
-        Gone { segments, sent: newest, touched: newest }
+        self.segments = self.segments.saturating_sub(segments);
+        self.short -= short;
+        Gone { segments, sent: newest, touched: touched.or(newest) }
     }
 }
 
 /// Mark that a packet shares with its copies only: the IP-ID, or else the timestamp; 0 where there is neither.
 #[inline]
 fn mark(segment: &Segment) -> u32 {
-    match (segment.ip_id, segment.timestamps) {
-        (None | Some(0), Some(timestamps)) => timestamps.value,
-        (id, _) => u32::from(id.unwrap_or(0)),
+    match segment.ip_id.unwrap_or(0) {
+        0 => segment.timestamps.map_or(0, |timestamps| timestamps.value),
+        id => u32::from(id),
     }
 }

@@ -27,6 +27,12 @@ pub struct PendingAck {
 }
 
 impl PendingAck {
+    /// It came without SACK blocks.
+    #[inline]
+    pub fn bears_no_sacks(&self) -> bool {
+        self.sack_count == 0
+    }
+
     /// The DSACK block, if the first of `sacks`, which begin with this ACK's own, is one. RFC 2883 §4: a first block
     /// below the cumulative ACK, or inside the second block, reports data that came twice.
     pub(super) fn reported_twice(&self, sacks: &VecDeque<(i64, i64)>) -> Option<(i64, i64)> {

@@ -10,21 +10,39 @@ const BITS: u32 = 5;
 #[derive(Clone, Debug, Default, serde::Serialize, serde::Deserialize)]
 pub struct RoundTrips {
     classes: Vec<(u16, u32)>,
+    /// Place of the class that was counted last: often the next one too.
+    #[serde(skip)]
+    last: usize,
 }
 
 impl RoundTrips {
     /// Empty round trips in the memory of these, if they have room for `most` classes at most.
     pub(super) fn renewed(&mut self, most: usize) -> RoundTrips {
-        RoundTrips { classes: vec_growth::emptied(&mut self.classes, most) }
+        RoundTrips { classes: vec_growth::emptied(&mut self.classes, most), last: 0 }
     }
 
     /// Counts a round trip.
+    #[inline]
     pub fn add(&mut self, rtt: Nanos) {
         let class = class_of(rtt);
-        match self.classes.binary_search_by_key(&class, |(class, _)| *class) {
-            Ok(at) => self.classes[at].1 = self.classes[at].1.saturating_add(1),
-            Err(at) => self.classes.insert(at, (class, 1)),
+        match self.classes.get_mut(self.last) {
+            Some((last, count)) if *last == class => *count = count.saturating_add(1),
+            _ => self.add_to(class),
         }
+    }
+
+    #[inline(never)]
+    fn add_to(&mut self, class: u16) {
+        self.last = match self.classes.binary_search_by_key(&class, |(class, _)| *class) {
+            Ok(at) => {
+                self.classes[at].1 = self.classes[at].1.saturating_add(1);
+                at
+            }
+            Err(at) => {
+                self.classes.insert(at, (class, 1));
+                at
+            }
+        };
     }
 
     /// Memory beyond the size of the struct itself, bytes.

@@ -1,12 +1,12 @@
-//! The smallest of an end's answer times, and what makes it too small.
+//! The smallest of several answers' times.
 
 use super::disorder::IN_DISORDER;
 use crate::time::Nanos;
 
-/// Share of the handshake's time by which an answer must be sooner, besides [`HOST`], to be exceptional. Either the
+/// Divisor of the handshake's time: the part by which an answer must be sooner, besides [`HOST`], to be exceptional. Either the
 /// path has become shorter, as the next answers will show, or the answer was measured from a packet that the capture
 /// holds too late: one in [`LONE`] answers.
-const SOONER: f64 = 0.02;
+const SOONER: i64 = 50;
 const HOST: Nanos = Nanos::from_micros(100);
 const LONE: u32 = 8;
 
@@ -87,11 +87,11 @@ impl Shortest {
             self.least = Some(span);
         } else if span - least < IN_DISORDER {
             // Gain of 1/8, as in RFC 6298.
-            self.above += Nanos((span - least - self.above).0 / 8);
+            self.above = self.above.plus((span - least - self.above).part(8));
         }
     }
 }
 
 fn slack(handshake: Nanos) -> Nanos {
-    handshake.scaled(SOONER).max(HOST)
+    handshake.part(SOONER).max(HOST)
 }

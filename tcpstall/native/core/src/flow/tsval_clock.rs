@@ -1,7 +1,6 @@
 //! Estimates when a segment left its sender, by the sender's own clock in the timestamps option.
 
 use crate::time::Nanos;
-use crate::wire::{Flags, Segment};
 
 /// Ticks of real timestamp clocks, nanoseconds (RFC 7323 §5.4 allows 1 ms to 1 s).
 const TICKS: [i64; 6] = [1_000_000, 2_000_000, 4_000_000, 10_000_000, 100_000_000, 500_000_000];
@@ -32,26 +31,32 @@ pub struct TsvalClock {
     /// Ticks by which the clock advances at a time: all stamps are that far apart, or several times that far (some hosts
     /// update a clock of 1 ms every 50 ms).
     step: u32,
-    /// Advances that agree on it, and the newest stamp.
+    /// Advances that agree on it.
     advances: u32,
+    /// The newest stamp, the time that it means on the tap's clock, and the time of the newest segment that bears it.
     newest: u32,
+    sent: Nanos,
+    seen: Nanos,
     /// Stamp of the last segment with payload, and its ticks after that of the one before.
     data: Option<u32>,
     apart: Option<u32>,
-    /// The smallest difference of the two clocks, and its time.
-    least: Option<(i64, Nanos)>,
-    late: Option<Nanos>,
+    /// The smallest difference of the two clocks, with what they may have drifted apart until the newest segment.
+    least: Nanos,
+    /// The clock is known, and keeps its tick.
+    known: bool,
     /// Start of the present second, smallest difference in it and in the one before, and consecutive seconds of growth.
     second: Nanos,
-    least_now: i64,
-    least_before: i64,
+    least_now: Nanos,
+    least_before: Nanos,
     growing: u32,
 }
 
-/// Growth in one second that contradicts the assumed clock, nanoseconds: every segment was later than all of the second
+const SECOND: Nanos = Nanos::from_millis(1_000);
+
+/// Growth in one second that contradicts the assumed clock: every segment was later than all of the second
 /// before by this much. After three such seconds the tick is wrong (some clocks tick 1024 times a second), and
 /// estimates end.
-const GROWTH: i64 = 5_000_000;
+const GROWTH: Nanos = Nanos::from_millis(5);
 /// Consecutive seconds of growth that show a wrong tick: a route change makes one.
 const GROWING: u32 = 3;
 /// Advances from which a clock is believed to advance several ticks at a time: fewer may be far apart by chance.
@@ -60,19 +65,25 @@ const AGREEING: u32 = 32;
 impl TsvalClock {
     /// Excess of the last segment's time from its sender to the tap over the quickest segment's, within a tick; `None`
     /// where the clock is unknown.
-    #[inline]
     pub fn late(&self) -> Option<Nanos> {
-        self.late
+        self.known.then(|| (self.seen - self.sent - self.least).or_zero())
+    }
+
+    /// Takes in the time of the newest segment.
+    #[inline]
+    fn drifts(&mut self, time: Nanos) {
+        self.least = self.least.plus((time - self.seen).part(DRIFT));
+        self.seen = time;
     }
 
     /// That excess where it is more than the clock's grain: something held the segment.
     pub fn held(&self) -> Option<Nanos> {
-        self.late.filter(|late| *late > self.grain())
+        self.late().filter(|late| *late > self.grain())
     }
 
     /// Something may have held the last segment for half of `span`, but the clock advances too rarely to show it.
     pub fn may_hide(&self, span: Nanos) -> bool {
-        self.is_coarse() && self.late.is_some_and(|late| late <= self.grain() && late + late >= span)
+        self.is_coarse() && self.late().is_some_and(|late| late <= self.grain() && late + late >= span)
     }
 
     /// Ticks between the stamps of the last two segments with payload.
@@ -101,9 +112,7 @@ impl TsvalClock {
 
     /// Takes a segment that was `late` as the quickest, because the route became longer.
     pub fn takes_as_usual(&mut self, late: Nanos) {
-        if let Some((least, _)) = &mut self.least {
-            *least = least.saturating_add(late.0);
-        }
+        self.least = self.least + late;
     }
 
     /// Takes in that the last segment is the first that echoes what passed the tap towards its sender at `seen`.
@@ -130,52 +139,62 @@ impl TsvalClock {
         ticks.next().filter(|_| ticks.next().is_none())
     }
 
-    fn is_steady(&mut self, now: Nanos, difference: i64) -> bool {
-        if now - self.second < Nanos::from_millis(1_000) {
+    fn is_steady(&mut self, now: Nanos, difference: Nanos) -> bool {
+        if now - self.second < SECOND {
             self.least_now = self.least_now.min(difference);
             return self.growing < GROWING;
         }
         if self.growing < GROWING {
-            let grew = self.second > Nanos::ZERO && self.least_now.saturating_sub(self.least_before) > GROWTH;
+            let grew = self.second > Nanos::ZERO && self.least_now - self.least_before > GROWTH;
             self.growing = if grew { self.growing + 1 } else { 0 };
         }
         (self.second, self.least_before, self.least_now) = (now, self.least_now, difference);
         self.growing < GROWING
     }
 
-    /// A segment of this sender passes the tap.
+    /// A segment of this sender that is no SYN passes the tap at `time` with a stamp of this `value`; a SYN's may be a
+    /// cookie, or of another host that opens connections for this one.
     #[inline(always)]
-    pub fn follow(&mut self, segment: &Segment) {
-        // The stamp of a SYN may be a cookie, or of another host that opens connections for this one.
-        let Some(stamps) = segment.timestamps.filter(|_| !segment.flags.has(Flags::SYN)) else { return };
-        let (first, start) = *self.first.get_or_insert((stamps.value, segment.time));
-        let ticks = stamps.value.wrapping_sub(first) as i32;
-        if segment.payload > 0 {
-            self.apart = self.data.replace(stamps.value).map(|data| stamps.value.wrapping_sub(data));
+    pub fn follow(&mut self, time: Nanos, value: u32, carries_data: bool) {
+        if carries_data {
+            self.apart = self.data.replace(value).map(|data| value.wrapping_sub(data));
         }
+        let again = value == self.newest && time >= self.seen && time - self.second < SECOND;
+        if again && self.known {
+            // A later segment with the same stamp is no closer to its departure.
+            self.drifts(time);
+        } else {
+            self.takes(time, value);
+        }
+    }
+
+    fn takes(&mut self, time: Nanos, value: u32) {
+        if self.first.is_none() {
+            // The first segment differs by nothing from itself.
+            (self.first, self.seen) = (Some((value, time)), time);
+        }
+        let Some((first, start)) = self.first else { return };
+        let ticks = value.wrapping_sub(first) as i32;
         if self.step != 1 {
             self.step = common_divisor(self.step, ticks.unsigned_abs());
-            self.advances = self.advances.saturating_add(u32::from(self.newest != stamps.value));
-            self.newest = stamps.value;
+            self.advances = self.advances.saturating_add(u32::from(self.newest != value));
         }
+        self.newest = value;
+        self.drifts(time);
         if self.tick == 0 {
             if ticks < LOOK as i32 {
                 return;
             }
-            self.most = (segment.time - start).0 / i64::from(ticks);
+            self.most = (time - start).0 / i64::from(ticks);
             let Some(tick) = self.tick_of() else { return };
             self.tick = tick;
         }
-        let difference = (segment.time - start).0.saturating_sub(i64::from(ticks) * self.tick);
-        if !self.is_steady(segment.time, difference) {
-            self.late = None;
-            return;
+        self.sent = start.plus(Nanos(i64::from(ticks) * self.tick));
+        let difference = time - self.sent;
+        self.known = self.is_steady(time, difference);
+        if self.known {
+            self.least = self.least.min(difference);
         }
-        // The first segment differs by nothing from itself.
-        let (least, then) = self.least.unwrap_or((0, start));
-        let least = least.saturating_add((segment.time - then).0 / DRIFT);
-        self.late = Some(Nanos(difference.saturating_sub(least).max(0)));
-        self.least = Some((least.min(difference), segment.time));
     }
 }
 
@@ -190,27 +209,25 @@ fn common_divisor(mut one: u32, mut other: u32) -> u32 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::wire::Timestamps;
 
-    fn segment(time_ms: i64, value: u32) -> Segment {
-        let timestamps = Some(Timestamps { value, echo: 0 });
-        Segment { time: Nanos::from_millis(time_ms), timestamps, ..Segment::default() }
+    fn follow(clock: &mut TsvalClock, time_ms: i64, value: u32) {
+        clock.follow(Nanos::from_millis(time_ms), value, true);
     }
 
     #[test]
     fn a_segment_that_sat_in_a_queue_is_late_by_as_much() {
         let mut clock = TsvalClock::default();
-        (0..200).for_each(|i| clock.follow(&segment(i * 10, 500 + i as u32 * 10)));
+        (0..200).for_each(|i| follow(&mut clock, i * 10, 500 + i as u32 * 10));
         assert_eq!(clock.late(), Some(Nanos::ZERO));
-        clock.follow(&segment(2_100, 2_500));
+        follow(&mut clock, 2_100, 2_500);
         assert!(clock.late().is_some_and(|late| late > Nanos::from_millis(98)));
     }
 
     #[test]
     fn a_path_that_becomes_longer_before_the_tick_is_known_is_seen_to_be_longer() {
         let mut clock = TsvalClock::default();
-        clock.follow(&segment(0, 500));
-        (0..20).for_each(|i| clock.follow(&segment(40 + i * 10, 520 + i as u32 * 10)));
+        follow(&mut clock, 0, 500);
+        (0..20).for_each(|i| follow(&mut clock, 40 + i * 10, 520 + i as u32 * 10));
         assert!(clock.late().is_some_and(|late| late > Nanos::from_millis(19) && late < Nanos::from_millis(21)));
     }
 
@@ -219,34 +236,26 @@ mod tests {
         let mut clock = TsvalClock::default();
         // Each ACK releases two segments, and the line carries one between two ACKs.
         for i in 0..60_u32 {
-            clock.follow(&segment(i64::from(i) * 20, 500 + i * 10));
+            follow(&mut clock, i64::from(i) * 20, 500 + i * 10);
             clock.answers(500 + i * 10, Nanos::from_millis(i64::from(i) * 10));
         }
         assert_eq!(clock.late(), None);
         for i in 60..300_u32 {
-            clock.follow(&segment(600 + i64::from(i) * 10, 500 + i * 10));
+            follow(&mut clock, 600 + i64::from(i) * 10, 500 + i * 10);
             clock.answers(500 + i * 10, Nanos::from_millis(i64::from(i) * 10));
         }
         assert!(clock.late().is_some_and(|late| late > Nanos::from_millis(590)));
     }
 
     #[test]
-    fn a_syn_whose_stamp_is_a_cookie_sets_no_clock() {
-        let mut clock = TsvalClock::default();
-        clock.follow(&Segment { flags: Flags(Flags::SYN.0 | Flags::ACK.0), ..segment(0, 1 << 30) });
-        (0..20).for_each(|i| clock.follow(&segment(10 + i * 10, 500 + i as u32 * 10)));
-        assert_eq!(clock.late(), Some(Nanos::ZERO));
-    }
-
-    #[test]
     fn a_route_that_became_longer_makes_its_own_segments_prompt_and_slower_ones_late() {
         let mut clock = TsvalClock::default();
-        (0..200).for_each(|i| clock.follow(&segment(i * 10, 500 + i as u32 * 10)));
-        clock.follow(&segment(2_040, 2_500));
+        (0..200).for_each(|i| follow(&mut clock, i * 10, 500 + i as u32 * 10));
+        follow(&mut clock, 2_040, 2_500);
         clock.takes_as_usual(clock.late().unwrap_or_default());
-        clock.follow(&segment(2_060, 2_520));
+        follow(&mut clock, 2_060, 2_520);
         assert_eq!(clock.held(), None);
-        clock.follow(&segment(2_100, 2_540));
+        follow(&mut clock, 2_100, 2_540);
         assert!(clock.late().is_some_and(|late| late > Nanos::from_millis(18) && late < Nanos::from_millis(22)));
     }
 
@@ -254,17 +263,17 @@ mod tests {
     fn a_clock_that_advances_fifty_ticks_at_a_time_shows_no_delay_below_a_hundred() {
         let every_50 = |i: i64| 500 + i as u32 / 5 * 50;
         let mut clock = TsvalClock::default();
-        (0..200).for_each(|i| clock.follow(&segment(i * 10, every_50(i))));
+        (0..200).for_each(|i| follow(&mut clock, i * 10, every_50(i)));
         assert_eq!((clock.grain(), clock.held()), (Nanos::from_millis(100), None));
         assert!(clock.may_hide(Nanos::from_millis(70)) && !clock.may_hide(Nanos::from_millis(90)));
-        clock.follow(&segment(2_150, every_50(199)));
+        follow(&mut clock, 2_150, every_50(199));
         assert!(clock.held().is_some());
     }
 
     #[test]
     fn a_clock_of_another_tick_says_nothing_in_the_end() {
         let mut clock = TsvalClock::default();
-        (0..800).for_each(|i| clock.follow(&segment(i * 10 + i / 4, 500 + i as u32 * 10)));
+        (0..800).for_each(|i| follow(&mut clock, i * 10 + i / 4, 500 + i as u32 * 10));
         assert_eq!(clock.late(), None);
     }
 
@@ -276,9 +285,9 @@ mod tests {
         let triples = any.iter().flat_map(|a| any.iter().flat_map(|b| any.iter().map(|c| [*a, *b, *c])));
         for (triple, usual) in triples.flat_map(|triple| [(triple, None), (triple, Some(Nanos::LATEST))]) {
             let mut clock = TsvalClock::default();
-            clock.follow(&Segment { time: Nanos(0), ..segment(0, 0) });
+            clock.follow(Nanos(0), 0, true);
             for (time, value) in triple {
-                clock.follow(&Segment { time: Nanos(time), ..segment(0, value) });
+                clock.follow(Nanos(time), value, true);
                 assert!(clock.late().is_none_or(|late| late >= Nanos::ZERO));
                 if let Some(late) = usual {
                     clock.takes_as_usual(late);
@@ -290,8 +299,8 @@ mod tests {
     #[test]
     fn a_pause_of_the_sender_is_not() {
         let mut clock = TsvalClock::default();
-        (0..200).for_each(|i| clock.follow(&segment(i * 10, 500 + i as u32)));
-        clock.follow(&segment(4_000, 900));
+        (0..200).for_each(|i| follow(&mut clock, i * 10, 500 + i as u32));
+        follow(&mut clock, 4_000, 900);
         assert_eq!(clock.late(), Some(Nanos::ZERO), "a clock of 10 ms a tick");
     }
 }

@@ -268,6 +268,23 @@ impl Vantage {
         }
     }
 
+    /// This end has echoed a TSval that the capture has not shown yet.
+    #[inline]
+    pub(super) fn awaits_unseen(&self) -> bool {
+        self.unseen.is_some()
+    }
+
+    /// Takes in data of this end with the timestamps of its segment before.
+    #[inline]
+    pub fn from_end_again(&mut self, segment: &Segment) {
+        self.last_seen = segment.time;
+        self.last_span = None;
+        if let Some(timestamps) = segment.timestamps {
+            self.tsval_clock.follow(segment.time, timestamps.value, true);
+            self.last_payload = segment.time;
+        }
+    }
+
     /// Takes in a segment of this end; its echo may be an answer.
     #[inline(always)]
     pub fn from_end(&mut self, segment: &Segment) {
@@ -275,7 +292,9 @@ impl Vantage {
         self.last_seen = segment.time;
         self.last_span = None;
         let Some(timestamps) = segment.timestamps else { return };
-        self.tsval_clock.follow(segment);
+        if !segment.flags.has(Flags::SYN) {
+            self.tsval_clock.follow(segment.time, timestamps.value, segment.payload > 0);
+        }
         let quiet = segment.time - self.last_payload;
         if segment.payload > 0 {
             self.last_payload = segment.time;
@@ -307,5 +326,25 @@ impl Vantage {
                 break;
             }
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::wire::Timestamps;
+
+    #[test]
+    fn a_syn_whose_stamp_is_a_cookie_sets_no_clock() {
+        let mut end = Vantage::default();
+        let segment = |time_ms: i64, value: u32, flags: u8| Segment {
+            time: Nanos::from_millis(time_ms),
+            timestamps: Some(Timestamps { value, echo: 0 }),
+            flags: Flags(flags),
+            ..Segment::default()
+        };
+        end.from_end(&segment(0, 1 << 30, Flags::SYN.0 | Flags::ACK.0));
+        (0..20).for_each(|i| end.from_end(&segment(10 + i * 10, 500 + i as u32 * 10, Flags::ACK.0)));
+        assert_eq!(end.tsval_clock.late(), Some(Nanos::ZERO));
     }
 }

@@ -17,15 +17,15 @@ pub const QUEUED_SPACINGS: i64 = 4;
 /// Ratio of a silence to the spacing before it from which the silence is not the path's: other flows' packets were sent
 /// from the queue.
 const UNUSUAL: i64 = 2;
-/// Excess of the round trip that shows a queue: an eighth, or 16 ms in any case (RFC 9406 §4.2, HyStart++). The RFC's
+/// Divisor of the round trip: the excess that shows a queue is an eighth, or 16 ms in any case (RFC 9406 §4.2, HyStart++). The RFC's
 /// floor of 4 ms is for single samples on the Internet; here every ACK of a round trip must be late, so the noise of
 /// hosts is the floor.
-pub const QUEUE_SHARE: f64 = 1.0 / 8.0;
+pub const QUEUE_PART: i64 = 8;
 /// Excess that shows a queue whatever the round trip.
 pub const QUEUE_SURE: Nanos = Nanos::from_millis(16);
-/// Distance of the tap from the sender, as a share of the round trip, below which the tap sees the sender's reaction to
+/// Divisor of the round trip: the distance of the tap from the sender below which the tap sees the sender's reaction to
 /// each ACK and no queue before the tap.
-pub const AT_SENDER: f64 = 0.1;
+pub const AT_SENDER: i64 = 10;
 /// Segments in flight needed to detect a queue: with fewer no ACK can be three spacings late.
 const LEAST_OUT: u32 = QUEUED_SPACINGS as u32 + 1;
 /// Shortest period: a shorter one may be a host that was scheduled late.
@@ -36,9 +36,9 @@ const LEAST_ACKS: u32 = 8;
 const PIECE: Nanos = Nanos::from_millis(100);
 /// Pieces kept for one sender, almost three hours of them; further pieces are only counted.
 pub const PERIOD_LIMIT: usize = 100_000;
-/// Share of ACKs answered at once from which the sender is ACK-clocked: a sender that paces itself at the same rate
+/// Divisor of the ACKs: the part answered at once from which the sender is ACK-clocked: a sender that paces itself at the same rate
 /// answers one ACK in ten at once.
-const AT_ONCE: f64 = 0.1;
+const AT_ONCE: i64 = 10;
 /// Time that a host takes to answer an ACK.
 const REACTION: Nanos = Nanos::from_micros(100);
 
@@ -153,7 +153,7 @@ impl Bottleneck {
         match acked.to_peer.filter(|_| !filled_hole) {
             Some(to_peer) => {
                 let queue = to_peer - half.peer_distance.get().unwrap_or_default() + queue_before_tap(half, base);
-                let least = base.scaled(QUEUE_SHARE).min(QUEUE_SURE).max(LEAST_PAUSE);
+                let least = base.part(QUEUE_PART).min(QUEUE_SURE).max(LEAST_PAUSE);
                 if queue >= least && self.was_queued(queue, usual, base) {
                     self.go_on(before, now, from, queue, half, base);
                 } else if self.run.is_some() {
@@ -219,7 +219,7 @@ impl Bottleneck {
             && let Some(run) = &mut self.run
         {
             run.answered += 1;
-            run.at_once += u32::from(now - self.last <= self.spacing.scaled(AT_ONCE).max(REACTION));
+            run.at_once += u32::from(now - self.last <= self.spacing.part(AT_ONCE).max(REACTION));
         }
     }
 
@@ -259,11 +259,11 @@ fn passed(acked: &Acked, half: &Half) -> Nanos {
 }
 
 fn base(half: &Half) -> Nanos {
-    half.vantage.get().unwrap_or_default() + half.peer_distance.get().unwrap_or_default()
+    half.vantage.get().unwrap_or_default().plus(half.peer_distance.get().unwrap_or_default())
 }
 
 fn at_sender(half: &Half, base: Nanos) -> bool {
-    half.vantage.get().unwrap_or_default() <= base.scaled(AT_SENDER)
+    half.vantage.get().unwrap_or_default() <= base.part(AT_SENDER)
 }
 
 /// Queueing delay between the sender and a tap further down the path; near the sender a late answer is the sender's

@@ -219,7 +219,7 @@ impl Builder {
 
     /// The silence was TCP's: since the last new data the peer's window was closed, or something was sent again.
     pub fn held_up(&self) -> bool {
-        self.open.rare().closed.is_some() || self.open.rare().retransmissions > 0
+        self.open.rare_ones().is_some_and(|rare| rare.closed.is_some() || rare.retransmissions > 0)
     }
 
     /// Time when the sender last sent or received anything new.
@@ -248,7 +248,7 @@ impl Builder {
         // Few frames follow a silence at all.
         let is_pause = silence > LEAST_PAUSE && silence > base_rtt().unwrap_or_default().scaled(RECORDED_SHARE);
         self.left = None;
-        if is_pause || self.open.rare().left_out.is_some() {
+        if is_pause || self.open.rare_ones().is_some_and(|rare| rare.left_out.is_some()) {
             self.begin(half, cwnd);
             self.left = Some(Left {
                 flight: half.flight(),
@@ -303,6 +303,21 @@ impl Builder {
         self.burst = Burst { start, end: start, first_frame: segment.payload, clump, ..Burst::default() };
     }
 
+    /// The sender has received nothing since its last new data, nothing rare happened, and no pause is prepared for.
+    #[inline]
+    pub(super) fn is_quiet(&self) -> bool {
+        self.left.is_none() && self.open.rare_ones().is_none() && !self.open.has_begun()
+    }
+
+    /// Adds new data that follows at once, and that nothing of the peer came before; `half` is the state after it.
+    #[inline(always)]
+    pub(super) fn goes_on(&mut self, segment: &Segment, bytes: u32, half: &Half) {
+        if self.full {
+            self.full_for += (segment.time - self.burst.end).or_zero();
+        }
+        self.lengthen(segment, bytes, half);
+    }
+
     /// Adds new data to the current burst; `half` is the state after it.
     #[inline(always)]
     pub fn extend(&mut self, segment: &Segment, bytes: u32, half: &Half) {
@@ -317,9 +332,20 @@ impl Builder {
             let longest_silence = clump.longest_silence.max(silence);
             *clump = Clump { start: segment.time, bytes: 0, count: clump.count + 1, longest_silence, ..*clump };
         }
+        burst.acks += self.open.acks;
+        self.lengthen(segment, bytes, half);
+        if self.open.rare_ones().is_some() {
+            self.ends_rare(segment.time, half);
+        } else if self.open.has_begun() {
+            self.restart(segment.time);
+        }
+    }
+
+    #[inline(always)]
+    fn lengthen(&mut self, segment: &Segment, bytes: u32, half: &Half) {
+        let burst = &mut self.burst;
         burst.clump.bytes += u64::from(bytes);
         burst.clump.first_bytes += if burst.clump.count == 1 { u64::from(bytes) } else { 0 };
-        burst.acks += self.open.acks;
         burst.end = segment.time.max(burst.start);
         burst.bytes += u64::from(bytes);
         burst.frames += 1;
@@ -329,20 +355,25 @@ impl Builder {
         if self.initial_open {
             self.initial_flight = Some(self.initial_flight.unwrap_or(0) + u64::from(bytes));
         }
-        // Data ends a closed window. A window of 0 may have stayed closed over the new data if that was a probe.
+    }
+
+    /// Forgets the events of the pause that new data at `time` ended, if it was one.
+    fn restart(&mut self, time: Nanos) {
+        // If the capture holds the segment too late, the peer's payload after it belongs to the next pause.
+        self.open.restart(time);
+        self.reading.next_pause();
+        self.train = None;
+    }
+
+    /// Forgets the rare events before new data at `time`, which ends a closed window. A window of 0 may have stayed closed
+    /// over the new data if that was a probe.
+    #[cold]
+    fn ends_rare(&mut self, time: Nanos, half: &Half) {
         let rare = self.open.rare();
         let (shut, window) = (rare.persist.window, half.window.unwrap_or(0));
         let closed = rare.closed.filter(|_| rare.reopened.is_none() && window == 0);
-        if self.open.acks > 0
-            || self.open.beginning.is_some()
-            || self.open.peer_bytes > 0
-            || rare.overtaken > Nanos::ZERO
-            || rare.left_out.is_some()
-        {
-            // If the capture holds the segment too late, the peer's payload after it belongs to the next pause.
-            self.open.restart(segment.time);
-            self.reading.next_pause();
-            self.train = None;
+        if self.open.has_begun() || rare.overtaken > Nanos::ZERO || rare.left_out.is_some() {
+            self.restart(time);
         }
         if closed.is_some() {
             let rare = self.open.rare_mut();

@@ -280,7 +280,7 @@ impl Pause {
 
     /// The tap sees the sender's reaction to each ACK, and no queue before the tap.
     pub fn near_sender(&self) -> bool {
-        self.distance <= self.rtt().scaled(AT_SENDER)
+        self.distance <= self.rtt().part(AT_SENDER)
     }
 
     /// Size of the next segment that would have been sent, bytes.

@@ -1,6 +1,7 @@
 //! The frozen pauses of one sender while its flow is open.
 
 use super::evidence::Pause;
+use crate::vec_chunks::Chunks;
 use crate::vec_growth;
 
 /// Newest pauses that are never packed: later packets still change them, such as an ACK stored late or a proof that a
@@ -17,31 +18,31 @@ const SMALL: usize = 8;
 pub(super) struct KeptPauses {
     packed: Vec<u8>,
     older: usize,
-    newest: Vec<Pause>,
+    newest: Chunks<Pause>,
 }
 
 impl KeptPauses {
     /// No pauses, in the memory of those of a flow that is over, where that is small.
     pub(super) fn renewed(mut past: Vec<Pause>) -> KeptPauses {
-        KeptPauses { newest: vec_growth::emptied(&mut past, SMALL), ..KeptPauses::default() }
+        KeptPauses { newest: Chunks::renewed(vec_growth::emptied(&mut past, SMALL)), ..KeptPauses::default() }
     }
 
     /// Number of pauses.
     #[inline]
     pub(super) fn len(&self) -> usize {
-        self.older + self.newest.len()
+        self.older + self.newest.count()
     }
 
     /// Memory of the pauses, bytes.
     #[inline]
     pub(super) fn bytes(&self) -> usize {
-        self.newest.len() * size_of::<Pause>() + self.packed.len()
+        self.newest.count() * size_of::<Pause>() + self.packed.len()
     }
 
     /// Adds a pause.
     #[inline]
     pub(super) fn push(&mut self, pause: Pause) {
-        vec_growth::push(&mut self.newest, pause);
+        self.newest.push(pause);
     }
 
     /// The newest pause.
@@ -55,41 +56,37 @@ impl KeptPauses {
         self.newest.get_mut(number.checked_sub(self.older)?)
     }
 
-    /// Packs all but the newest pauses, once enough have accumulated.
+    /// Packs the pauses of full chunks, once enough newer ones have accumulated.
     #[inline]
     pub(super) fn pack(&mut self) {
-        if self.newest.len() >= 2 * NEWEST {
+        if self.newest.loose() >= NEWEST && self.newest.loose() < self.newest.count() {
             self.pack_older();
         }
     }
 
     #[cold]
     fn pack_older(&mut self) {
-        let older = self.newest.len() - NEWEST;
+        let older = self.newest.count() - self.newest.loose();
         vec_growth::reserve(&mut self.packed, older * ROUGHLY);
-        for pause in self.newest.drain(..older) {
+        for pause in self.newest.take_full().into_iter().flatten() {
             // Writing to memory cannot fail.
             if let Ok(bytes) = postcard::to_extend(&pause, std::mem::take(&mut self.packed)) {
                 self.packed = bytes;
                 self.older += 1;
             }
         }
-        self.newest.shrink_to(2 * NEWEST);
     }
 
     /// Returns all pauses, unpacked.
     pub(super) fn unpacked(self) -> Vec<Pause> {
-        if self.older == 0 {
-            return self.newest;
-        }
-        let mut pauses = Vec::with_capacity(self.len());
+        let joins = self.len() > self.newest.loose();
+        let mut pauses = Vec::with_capacity(if joins { self.len() } else { 0 });
         let mut rest = self.packed.as_slice();
         while let Ok((pause, after)) = postcard::take_from_bytes(rest) {
             pauses.push(pause);
             rest = after;
         }
-        pauses.extend(self.newest);
-        pauses
+        self.newest.joined_to(pauses)
     }
 }
 

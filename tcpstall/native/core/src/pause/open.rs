@@ -77,10 +77,22 @@ impl Open {
         self.rare.as_deref().unwrap_or(&NONE)
     }
 
+    /// The same, if there are any.
+    #[inline]
+    pub(super) fn rare_ones(&self) -> Option<&RareEvents> {
+        self.rare.as_deref()
+    }
+
     /// The same, to add one.
     #[cold]
     pub(super) fn rare_mut(&mut self) -> &mut RareEvents {
         self.rare.get_or_insert_default()
+    }
+
+    /// The sender has received something since its last new data.
+    #[inline]
+    pub(super) fn has_begun(&self) -> bool {
+        self.acks > 0 || self.beginning.is_some() || self.peer_bytes > 0
     }
 
     /// Forgets everything but the data that the peer sent after `time`.

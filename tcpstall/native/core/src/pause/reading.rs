@@ -81,7 +81,7 @@ impl Reading {
         let (before, Some(now)) = windows else { return };
         self.plateau = self.plateau.max(now);
         self.unread = self.plateau - now;
-        let behind = self.unread > self.breath(mss);
+        let behind = self.unread > 0 && self.unread > self.breath(mss);
         if behind || self.lag.is_some() {
             let opened = before.map_or(0, |before| now - before);
             self.lag.get_or_insert_default().on_ack(time, (una + now, bytes, opened), behind, now == 0);

@@ -1,13 +1,16 @@
 //! Follows one flow: feeds its connection, window models and pause builders in the sender's order of events.
 
+mod acks;
 mod close;
 mod data;
 mod finished;
 mod holding;
 mod part;
 mod renewed;
+mod run;
 mod state;
 
+use self::run::Run;
 use super::LEAST_PAUSE;
 use super::bottleneck::BusyPeriod;
 use super::builder::{Builder, Idle};
@@ -20,7 +23,7 @@ use crate::flow::{
     Connection, End, Half, Sending, clock_steps::ClockSteps, connection::Effect, first_payload::FirstPayloads,
     rounds::Rounds,
 };
-use crate::sender::{AckSample, Cwnd, timers};
+use crate::sender::{Cwnd, timers};
 use crate::time::Nanos;
 use crate::wire::{Flags, Segment, tunnel::Tunnel};
 
@@ -46,6 +49,9 @@ pub struct Watch {
     pub let_go: bool,
     clock_steps: Option<Box<ClockSteps>>,
     left_out_after: Option<Nanos>,
+    /// The run of data that the next segment may continue.
+    #[serde(skip)]
+    run: Option<Run>,
     /// Memory of the pauses when it was last measured, bytes.
     #[serde(skip)]
     holding: usize,
@@ -107,6 +113,7 @@ impl Watch {
             let_go: false,
             clock_steps: None,
             left_out_after: None,
+            run: None,
             holding: 0,
             flying: 0,
         }
@@ -119,6 +126,10 @@ impl Watch {
 
     /// Takes in the flow's next segment and returns its sender and effect.
     pub fn sees(&mut self, segment: &Segment) -> SeenSegment {
+        if let Some(sender) = self.continues_run(segment) {
+            return self.goes_on_with_run(segment, sender);
+        }
+        self.run = None;
         if segment.time < self.connection.end {
             return self.steps_back(segment);
         }
@@ -175,11 +186,20 @@ impl Watch {
     /// Takes in a segment that is its sender's next in an open connection: most are.
     #[inline(always)]
     fn goes_on(&mut self, segment: &Segment, sender: End, overdue: bool) -> SeenSegment {
-        let effect = self.connection.goes_on(segment, sender, overdue);
+        let (effect, ack) = self.connection.goes_on(segment, sender, overdue);
         // Near its sender an ACK is due at once; applying it now is cheap, because the flow is still in the CPU cache.
-        self.apply_acks(sender.peer(), segment.time);
+        let is_news = ack.is_some();
+        if let Some(ack) = ack {
+            self.pass_on(ack, sender.peer(), segment.time);
+        }
         let ended_pause = match effect {
-            Effect::Data(Sending::New { bytes, .. }) => self.new_data(segment, sender, bytes, 0, 0),
+            Effect::Data(Sending::New { bytes, .. }) => {
+                let ended_pause = self.new_data(segment, sender, bytes, 0, 0);
+                if !is_news {
+                    self.begins_run(segment, sender);
+                }
+                ended_pause
+            }
             _ => {
                 if self.connection.half(sender).ip_id.was_overtaken() {
                     self.settle(segment, sender, effect);
@@ -291,53 +311,11 @@ impl Watch {
 
     /// Takes in that the author of a paste left packets out here.
     pub fn left_out(&mut self) {
-        self.incomplete = true;
+        (self.incomplete, self.run) = (true, None);
         self.left_out_after = Some(self.connection.end);
         self.connection.halves.iter_mut().for_each(Half::left_out);
         self.models.iter_mut().for_each(Cwnd::lose_track);
         self.rounds.left_out(&self.connection);
-    }
-
-    #[inline(always)]
-    fn apply_acks(&mut self, sender: End, now: Nanos) {
-        if self.connection.half(sender).awaits_acks() {
-            self.apply_waiting_acks(sender, now);
-        }
-    }
-
-    #[inline(never)]
-    fn apply_waiting_acks(&mut self, sender: End, now: Nanos) {
-        let (model, builder) = (&mut self.models[sender], &mut self.builders[sender]);
-        let mut to_peer: Option<(Nanos, Nanos)> = None;
-        while let Some((ack, time)) = self.connection.half_mut(sender).next_due(now) {
-            let half = self.connection.half_mut(sender);
-            let mut acked = half.before(&ack, time, now);
-            half.apply(&ack, time, &mut acked);
-            let span = acked.to_peer.filter(|span| to_peer.is_none_or(|(_, least)| *span < least));
-            to_peer = span.map(|span| (acked.time, span)).or(to_peer);
-            if let Some(rtt) = acked.rtt.filter(|_| !acked.steady) {
-                self.connection.measures(sender, &acked, rtt, builder.heard());
-                self.spikes[sender].measures(&acked, || self.connection.base_rtt_at(acked.time));
-            }
-            let half = self.connection.half(sender);
-            if builder.on_ack(&acked, half, model) {
-                model.undo();
-            }
-            let ack = AckSample {
-                snd_una: half.snd_una,
-                snd_nxt: half.snd_nxt,
-                holes: half.has_holes(),
-                now: acked.time,
-                sample: acked.sample,
-                least: half.least_rtt,
-            };
-            model.on_ack(acked.segments, &ack);
-        }
-        let half = self.connection.half_mut(sender);
-        half.settle(builder.has_learnt(half, model));
-        if let Some((time, span)) = to_peer {
-            self.connection.half_mut(sender.peer()).vantage.is_at_most(time, span);
-        }
     }
 
     fn again(&mut self, segment: &Segment, sender: End) {

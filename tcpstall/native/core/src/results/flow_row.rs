@@ -38,7 +38,8 @@ pub struct Wanted {
 /// The row of a finished flow.
 pub fn flow_row(flow: &Finished, id: u64, capture: u32, limits: &Limits, wanted: Wanted) -> FlowRow {
     let connection = flow.connection();
-    let mut stalls = Vec::new();
+    // A row takes kilobytes: nothing of that size is moved because the list grows. Nearly each pause is a stall.
+    let mut stalls = Vec::with_capacity(flow.pauses.iter().map(Vec::len).sum());
     let outcome = Outcome::of(flow);
     if let Some(stall) = handshake_stall(flow, outcome) {
         vec_growth::push(&mut stalls, stall);
@@ -55,6 +56,9 @@ pub fn flow_row(flow: &Finished, id: u64, capture: u32, limits: &Limits, wanted:
     let time_ns = sweep::ledger(flow, &stalls, &full);
     let exchanges = wanted.exchanges.then(|| exchange::exchanges(flow, &waits(&stalls)));
     stalls.retain(|stall| stall.duration_ns >= wanted.least_stall);
+    if stalls.capacity() / 2 > stalls.len() {
+        stalls.shrink_to_fit();
+    }
     let path_of = |sender: End| {
         let mut row = path_row(flow, sender, &full[sender], limits);
         pace::withhold_path(&mut row, fastest[sender]);

@@ -215,7 +215,9 @@ impl Cwnd {
     #[inline]
     pub fn on_ack(&mut self, segments: u32, ack: &AckSample) {
         let AckSample { snd_una, .. } = *ack;
-        self.lost_until = self.lost_until.filter(|until| snd_una < *until);
+        if self.lost_until.is_some_and(|until| snd_una >= until) {
+            self.lost_until = None;
+        }
         if let Some(recover) = self.recover {
             if snd_una < recover {
                 return;

@@ -57,7 +57,7 @@ impl HyStart {
         if ack.now - self.last_ack <= ACK_DELTA {
             self.last_ack = ack.now;
             let ack_delay = least.scaled(FOUR_FRAMES / (2.0 * window)).min(LONGEST_ACK_DELAY);
-            if ack.now - self.round_start > (least + ack_delay).scaled(0.5) {
+            if ack.now - self.round_start > least.plus(ack_delay).part(2) {
                 return true;
             }
         }
@@ -68,6 +68,6 @@ impl HyStart {
             return false;
         }
         let (low, high) = DELAY_THRESHOLD;
-        round_least > least + least.scaled(0.125).max(low).min(high)
+        round_least > least.plus(least.part(8).max(low).min(high))
     }
 }

@@ -16,15 +16,29 @@ const DUPLICATES: u32 = 3;
 
 impl Half {
     /// Takes in a segment of the peer that passes the tap towards this sender, `echoed` after the segment whose TSval
-    /// it is the first to echo.
-    #[inline(always)]
+    /// it is the first to echo: it waits until it reaches the sender.
+    #[inline]
     pub fn acknowledged(&mut self, segment: &Segment, echoed: Option<Nanos>, overdue: bool) {
+        if let Some(ack) = self.passes(segment, echoed, overdue) {
+            self.awaits(ack);
+        }
+    }
+
+    /// Keeps an ACK until it reaches the sender.
+    #[inline]
+    pub fn awaits(&mut self, ack: PendingAck) {
+        self.pending.push_back(ack);
+    }
+
+    /// Notes at the tap a segment of the peer; returns what is on its way to the sender, if that is anything new.
+    #[inline(always)]
+    pub fn passes(&mut self, segment: &Segment, echoed: Option<Nanos>, overdue: bool) -> Option<PendingAck> {
         // The window in a RST is never used.
         if !segment.flags.has(Flags::ACK) || segment.flags.has(Flags::RST) {
-            return;
+            return None;
         }
         if self.settled && self.is_known(segment) {
-            return;
+            return None;
         }
         if self.base.is_none() {
             self.base = Some(SeqNo(segment.ack.0.wrapping_sub(1)));
@@ -67,7 +81,7 @@ impl Half {
             self.pending_sacks.push_back((self.offset(block.left), self.offset(block.right)));
             pending.sack_count += 1;
         }
-        self.pending.push_back(pending);
+        Some(pending)
     }
 
     /// Notes that nothing of this sender is in flight; `learnt` is true if a repetition of the last ACK would change
@@ -130,6 +144,11 @@ impl Half {
         self.snd_nxt > 1 && (1..ABSURD_JUMP).contains(&(self.offset(segment.seq) - self.snd_nxt))
     }
 
+    /// Data that is yet to come was acknowledged before the tap saw it.
+    pub(in crate::flow) fn is_acked_ahead(&self) -> bool {
+        self.ahead.as_ref().is_some_and(|ahead| ahead.reaches_beyond(self.snd_nxt))
+    }
+
     /// True if a segment of the peer may be on its way to the sender.
     #[inline]
     pub fn awaits_acks(&self) -> bool {
@@ -137,17 +156,23 @@ impl Half {
     }
 
     /// Takes the next ACK that reached the sender before `now`, if there is one, with the time when it did.
-    #[inline(always)]
+    #[inline]
     pub fn next_due(&mut self, now: Nanos) -> Option<(PendingAck, Nanos)> {
         let pending = self.pending.front()?;
-        let distance = self.vantage.now().unwrap_or_default();
-        let time = pending.time + distance;
-        let due = time <= now || time - self.early(distance) <= now || self.is_woken_by(pending, distance, now);
+        let (time, due) = self.arrival(pending, now);
         let most = if self.tight { TIGHT_ACKS } else { PENDING_ACKS };
         if !due && self.pending.len() < most {
             return None;
         }
         Some((self.pending.pop_front()?, time))
+    }
+
+    /// Time when an ACK that passed the tap reaches the sender; true if it has by `now`.
+    #[inline(always)]
+    pub fn arrival(&self, ack: &PendingAck, now: Nanos) -> (Nanos, bool) {
+        let distance = self.vantage.now().unwrap_or_default();
+        let time = ack.time.plus(distance);
+        (time, time <= now || time - self.early(distance) <= now || self.is_woken_by(ack, distance, now))
     }
 
     /// The state before an ACK that reached the sender at `time`.
@@ -235,7 +260,8 @@ impl Half {
             self.snd_una = ack.ack;
             // Data that SACK had reported before does not count again (Linux raises the window by the newly delivered
             // segments of an ACK).
-            let reported = self.sacked.forget_below(ack.ack) / i64::from(self.mss());
+            let reported = self.sacked.forget_below(ack.ack);
+            let reported = if reported > 0 { reported / i64::from(self.mss()) } else { 0 };
             acked.segments = gone.segments.saturating_sub(reported as u32);
             for (left, right) in self.unseen.below(ack.ack) {
                 self.ahead.get_or_insert_default().insert(left, right, ack.time);
@@ -281,7 +307,7 @@ impl Half {
         // RFC 6298 §2: alpha = 1/8.
         self.srtt = Some(match self.srtt {
             None => sample,
-            Some(srtt) => srtt + Nanos((sample - srtt).0 / 8),
+            Some(srtt) => srtt.plus((sample - srtt).part(8)),
         });
     }
 }

@@ -46,12 +46,13 @@ impl Builder {
         if acked.bytes > 0 {
             self.initial_open &= acked.bytes <= 0;
         }
-        let opened = match (acked.room_before, half.room()) {
+        let (mss, room) = (i64::from(half.mss()), half.room());
+        let opened = match (acked.room_before, room) {
             (Some(before), Some(now)) => {
                 // A sender with an open window and nothing in flight waited for no window.
-                let waits = before < i64::from(half.mss())
-                    || open.all_acked.is_none_or(|at| acked.time - at <= timers::rto(half.srtt));
-                now > before && waits
+                let waits =
+                    || before < mss || open.all_acked.is_none_or(|at| acked.time - at <= timers::rto(half.srtt));
+                now > before && waits()
             }
             _ => false,
         };
@@ -82,7 +83,7 @@ impl Builder {
                 }
             }
         }
-        let has_room = half.room().is_some_and(|room| room >= i64::from(half.mss()));
+        let has_room = room.is_some_and(|room| room >= mss);
         open.room_since = open.room_since.or((acked.bytes > 0).then_some(acked.time)).filter(|_| has_room);
         if acked.loss_hint {
             open.rare_mut().loss_hints += 1;
@@ -90,7 +91,7 @@ impl Builder {
         if cwnd.repairs() {
             open.recovered = open.recovered(acked, half, cwnd);
         }
-        if open.rare().persist.unheard > 0 {
+        if open.rare_ones().is_some_and(|rare| rare.persist.unheard > 0) {
             open.rare_mut().persist.heard();
         }
         self.reading.on_ack(acked.time, half.snd_una, acked.bytes, (acked.window_before, half.window), half.mss());
@@ -115,7 +116,10 @@ impl Builder {
         if closed.is_some() {
             self.open.rare_mut().closed_hole = closed;
         }
-        self.watch_window(acked, half);
+        // Nearly always the window is open, and was before.
+        if self.open.rare_ones().is_some() || half.window.is_some_and(|window| window < mss) {
+            self.watch_window(acked, half);
+        }
         match &mut self.bottleneck {
             Some(bottleneck) => bottleneck.on_ack(acked, half),
             None if Bottleneck::is_due(acked, half) => self.bottleneck = Some(Box::new(Bottleneck::new(acked, half))),
@@ -133,8 +137,7 @@ impl Builder {
         let open = &self.open;
         open.beginning.is_some()
             && open.all_acked.is_some()
-            && open.rare().closed.is_none()
-            && open.rare().persist.unheard == 0
+            && open.rare_ones().is_none_or(|rare| rare.closed.is_none() && rare.persist.unheard == 0)
             && (open.unseen.blind || half.vantage.is_proven())
             && !self.reading.lags()
             && self.bottleneck.is_none()

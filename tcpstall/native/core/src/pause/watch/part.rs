@@ -18,6 +18,7 @@ impl Watch {
             spikes: self.spikes.map(Spikes::next_part),
             incomplete: false,
             clock_steps: None,
+            run: None,
             holding: 0,
             flying: 0,
             ..self

@@ -25,6 +25,7 @@ impl Watch {
             let_go,
             clock_steps,
             left_out_after,
+            run,
             holding,
             flying,
         } = self;
@@ -34,7 +35,7 @@ impl Watch {
         rounds.renew();
         *spikes = Default::default();
         (*first_payloads, *tunnel, *clock_steps, *left_out_after) = (None, None, None, None);
-        (*incomplete, *let_go, *holding, *flying) = (false, false, 0, 0);
+        (*incomplete, *let_go, *run, *holding, *flying) = (false, false, None, 0, 0);
     }
 }
 

@@ -1,0 +1,118 @@
+//! Data that continues a run leaves the same state by the short way as by the whole way.
+
+use super::*;
+use crate::time::Nanos;
+use crate::wire::{Address, Endpoint, Flags};
+
+const CLIENT: Endpoint = Endpoint { address: Address(1), port: 1_000 };
+const SERVER: Endpoint = Endpoint { address: Address(2), port: 80 };
+
+/// Pseudo-random numbers: Knuth's constants of a linear congruential generator.
+struct Draw(u64);
+
+impl Draw {
+    fn below(&mut self, most: u64) -> u64 {
+        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        (self.0 >> 33) % most
+    }
+
+    fn once_in(&mut self, times: u64) -> bool {
+        self.below(times) == 0
+    }
+}
+
+/// A flow of `segments` segments: bursts of the server in order and ACKs of the client, with everything at times that
+/// ends a run.
+fn flow(seed: u64, segments: usize) -> Vec<Segment> {
+    let mut draw = Draw(seed);
+    let (captured, stamped, counted) = (!draw.once_in(3), !draw.once_in(3), !draw.once_in(3));
+    let (mut now, mut seq, mut acked, mut ids) = (1_000_000_000, [1_u32, 1], [1_u32, 1], [7_u16, 7]);
+    let (mut clock, mut stamps) = (50, [50, 50]);
+    let mut flow = Vec::new();
+    let mut push = |now: i64, back: bool, seq, ack, payload, flags: Flags, window, id: Option<u16>, clock, echo| {
+        let (source, destination) = if back { (SERVER, CLIENT) } else { (CLIENT, SERVER) };
+        let timestamps = stamped.then_some(Timestamps { value: clock, echo });
+        let (time, seq, ack) = (Nanos(now), SeqNo(seq), SeqNo(ack));
+        let options = (flags.has(Flags::SYN).then_some(1_448), flags.has(Flags::SYN).then_some(7));
+        let (mss, window_scale) = options;
+        let ip_id = id.filter(|_| counted);
+        flow.push(Segment {
+            time,
+            source,
+            destination,
+            seq,
+            ack,
+            payload,
+            flags,
+            window,
+            ip_id,
+            timestamps,
+            mss,
+            window_scale,
+            ..Segment::default()
+        });
+    };
+    if captured {
+        push(now - 900_000, false, 0, 0, 0, Flags::SYN, 500, None, clock, 0);
+        push(now - 600_000, true, 0, 1, 0, Flags::SYN.with(Flags::ACK), 500, None, clock, clock);
+        push(now - 300_000, false, 1, 1, 0, Flags::ACK, 500, None, clock, clock);
+    }
+    let mut window = 500;
+    for _ in 0..segments {
+        now += match draw.below(40) {
+            0 => 40_000_000,
+            1 => 300_000,
+            2 => 200_000,
+            other => 1_000 * other as i64,
+        };
+        clock += u32::from(draw.once_in(4));
+        window = if draw.once_in(30) { 400 + draw.below(200) as u16 } else { window };
+        let back = !draw.once_in(4);
+        let own = usize::from(back);
+        let payload = match draw.below(40) {
+            0 => 0,
+            1 => 1,
+            2 => 700,
+            3 => 14_480,
+            _ => 1_448 * u32::from(back),
+        };
+        let skipped = if draw.once_in(40) { 1_448 } else { 0 };
+        let again = if draw.once_in(40) { 2_896 } else { 0 };
+        let from = (seq[own] + skipped).saturating_sub(again).max(1);
+        ids[own] = ids[own].wrapping_add(if draw.once_in(30) { 3 } else { 1 });
+        if !back && !draw.once_in(5) {
+            acked[1] = seq[1].saturating_sub(1_448 * draw.below(3) as u32).max(acked[1]);
+        }
+        acked[0] = if back && draw.once_in(3) { seq[0] } else { acked[0] };
+        let flags = if draw.once_in(9) { Flags::ACK.with(Flags::PSH) } else { Flags::ACK };
+        let flags = if draw.once_in(400) { flags.with(Flags::FIN) } else { flags };
+        let echo = if draw.once_in(60) { clock + 1 } else { stamps[1 - own] };
+        let (ack, id) = (acked[1 - own], Some(ids[own]));
+        stamps[own] = clock;
+        let late = if draw.once_in(60) { 500_000 } else { 0 };
+        push(now - late, back, from, ack, payload, flags, window, id, clock, echo);
+        seq[own] = seq[own].max(from + payload);
+    }
+    flow
+}
+
+#[test]
+fn the_short_way_leaves_the_state_of_the_whole_way() {
+    let (mut short, mut all) = (0, 0);
+    for seed in 0..24 {
+        let flow = flow(seed, 150);
+        let (mut watch, mut whole) = (Watch::new(&flow[0]), Watch::new(&flow[0]));
+        for (number, segment) in flow.iter().enumerate() {
+            whole.run = None;
+            short += usize::from(watch.continues_run(segment).is_some());
+            all += 1;
+            let (seen, expected) = (watch.sees(segment), whole.sees(segment));
+            assert_eq!(format!("{seen:?}"), format!("{expected:?}"));
+            if number % 8 == 0 {
+                assert!(watch.put_down() == whole.put_down(), "seed {seed}, before {number}");
+            }
+        }
+        assert!(watch.put_down() == whole.put_down(), "seed {seed}");
+    }
+    assert!(short * 10 > all, "{short} of {all} took the short way");
+}
