@@ -11,7 +11,7 @@ TESTS = Path(__file__).parents[1]
 LONGEST = 400
 EMPTY_NAMES = {"utils", "util", "helpers", "helper", "common", "manager", "misc"}
 
-FLOOR = {"seq", "time", "packet_no", "state", "few", "vec_growth", "traits", "words", "json"}
+FLOOR = {"seq", "time", "packet_no", "state", "few", "vec_growth", "vec_chunks", "traits", "words", "json"}
 BELOW_CAUSES = ["pause", "sender", "flow", "anonymise", "wire", "capture"]
 """From top to bottom; each may use those after it, and the floor."""
 

@@ -144,7 +144,7 @@ impl Table {
             Some(slot) if !segment.flags.has(Flags::SYN) && self.is_followed(slot) => slot,
             _ => self.begins(found, segment, done)?,
         };
-        let entry = self.entries[slot as usize].as_mut()?;
+        let entry = self.entries.get_mut(slot as usize)?.as_mut()?;
         let Flow::Followed(watch) = &mut entry.flow else { return None };
         let seen = watch.sees(segment);
         if seen.ended_pause {
@@ -162,7 +162,7 @@ impl Table {
 
     #[inline]
     fn is_followed(&self, slot: u32) -> bool {
-        matches!(&self.entries[slot as usize], Some(Entry { flow: Flow::Followed(_), .. }))
+        matches!(self.entries.get(slot as usize), Some(Some(Entry { flow: Flow::Followed(_), .. })))
     }
 
     /// The slot of the flow that the segment opens or wakes, or of which it may open a successor; `None` while only its

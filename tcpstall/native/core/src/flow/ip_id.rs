@@ -48,14 +48,17 @@ impl IpId {
 
     /// True if a packet that brings nothing new is a copy: its IP-ID is no newer than the last by a trusted counter, or
     /// it took another path to the tap (RFC 791: a router lowers the TTL and keeps the IP-ID).
-    #[inline]
+    #[inline(always)]
     pub fn is_repeated_by(&self, segment: &Segment) -> bool {
         let (Some(id), Some((last, _))) = (segment.ip_id, self.last) else { return false };
         let back = i32::from(last.wrapping_sub(id) as i16);
         // Nearly always the IP-ID is a newer one.
-        if id == 0 || !(0..FAR_AHEAD as i32).contains(&back) {
-            return false;
-        }
+        id != 0 && (0..FAR_AHEAD as i32).contains(&back) && self.is_copied_by(segment, id, back)
+    }
+
+    /// Classifies a packet whose IP-ID is no newer than the last, and `back` below it.
+    #[inline(never)]
+    fn is_copied_by(&self, segment: &Segment, id: u16, back: i32) -> bool {
         if id.wrapping_sub(self.skipped.0) < self.skipped.1.wrapping_sub(self.skipped.0) {
             // The packet did not pass before: it was overtaken.
             return false;

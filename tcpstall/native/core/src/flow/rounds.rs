@@ -58,6 +58,14 @@ impl Round {
     pub fn from(&self) -> [i64; 2] {
         self.from
     }
+
+    /// Takes in data of the response at `time`; `server` is the state of its sender after it.
+    #[inline]
+    fn lasts(&mut self, time: Nanos, server: &Half) {
+        self.repeated = None;
+        self.last = time.max(self.start);
+        self.response_bytes = (server.snd_nxt - self.from[End::Server]).max(0) as u64;
+    }
 }
 
 /// The first FIN or RST.
@@ -111,6 +119,19 @@ impl Rounds {
             End::Server => self.answers(spoken, connection),
         }
         self.last_speaker = Some(sender);
+    }
+
+    /// Takes in new data of `sender` that follows at once on other data of that end.
+    #[inline]
+    pub fn goes_on(&mut self, spoken: &Spoken<'_>, sender: End, connection: &Connection) {
+        match &mut self.current {
+            // Nearly always a response goes on, of which the client has asked all.
+            Some(round) if sender == End::Server && round.answered_all.is_some() => {
+                round.lasts(spoken.segment.time, connection.half(End::Server));
+                self.last_speaker = Some(sender);
+            }
+            _ => self.speaks(spoken, sender, connection),
+        }
     }
 
     /// Takes in bytes that `sender` sent again, or late; bytes not yet acknowledged prolong its turn.
@@ -224,9 +245,7 @@ impl Rounds {
             round.answered_all = now;
         }
         round.answered = round.answered.or(now);
-        round.repeated = None;
-        round.last = time;
-        round.response_bytes = (own.snd_nxt - round.from[End::Server]).max(0) as u64;
+        round.lasts(time, own);
     }
 }
 

@@ -1,13 +1,14 @@
 //! Builds the pauses of one sender while its flow is open: each event is noted, the next new data freezes the pause.
 
 mod acks;
+mod burst;
 mod freeze;
 mod part;
 mod resent;
 
 use super::LEAST_PAUSE;
 use super::bottleneck::Bottleneck;
-use super::burst::{Burst, Clump};
+use super::burst::Burst;
 use super::evidence::Pause;
 use super::hole::Holes;
 use super::kept::KeptPauses;
@@ -293,93 +294,6 @@ impl Builder {
         self.missing_ids = ending.missing_ids;
         self.hole = (ending.hole.1 > ending.hole.0).then_some(ending.hole);
         left.flight == 0
-    }
-
-    /// Starts a burst with new data.
-    pub fn start_burst(&mut self, segment: &Segment) {
-        // After packets that were left out the burst begins whatever its time, but not within the burst before.
-        let start = if self.sending { segment.time.max(self.burst.end) } else { segment.time };
-        let clump = Clump { start, count: 1, ..Clump::default() };
-        self.burst = Burst { start, end: start, first_frame: segment.payload, clump, ..Burst::default() };
-    }
-
-    /// The sender has received nothing since its last new data, nothing rare happened, and no pause is prepared for.
-    #[inline]
-    pub(super) fn is_quiet(&self) -> bool {
-        self.left.is_none() && self.open.rare_ones().is_none() && !self.open.has_begun()
-    }
-
-    /// Adds new data that follows at once, and that nothing of the peer came before; `half` is the state after it.
-    #[inline(always)]
-    pub(super) fn goes_on(&mut self, segment: &Segment, bytes: u32, half: &Half) {
-        if self.full {
-            self.full_for += (segment.time - self.burst.end).or_zero();
-        }
-        self.lengthen(segment, bytes, half);
-    }
-
-    /// Adds new data to the current burst; `half` is the state after it.
-    #[inline(always)]
-    pub fn extend(&mut self, segment: &Segment, bytes: u32, half: &Half) {
-        self.sending = true;
-        if let Some(bottleneck) = &mut self.bottleneck {
-            bottleneck.on_data(segment.time);
-        }
-        let burst = &mut self.burst;
-        let silence = segment.time - burst.end;
-        if silence > LEAST_PAUSE {
-            let clump = &mut burst.clump;
-            let longest_silence = clump.longest_silence.max(silence);
-            *clump = Clump { start: segment.time, bytes: 0, count: clump.count + 1, longest_silence, ..*clump };
-        }
-        burst.acks += self.open.acks;
-        self.lengthen(segment, bytes, half);
-        if self.open.rare_ones().is_some() {
-            self.ends_rare(segment.time, half);
-        } else if self.open.has_begun() {
-            self.restart(segment.time);
-        }
-    }
-
-    #[inline(always)]
-    fn lengthen(&mut self, segment: &Segment, bytes: u32, half: &Half) {
-        let burst = &mut self.burst;
-        burst.clump.bytes += u64::from(bytes);
-        burst.clump.first_bytes += if burst.clump.count == 1 { u64::from(bytes) } else { 0 };
-        burst.end = segment.time.max(burst.start);
-        burst.bytes += u64::from(bytes);
-        burst.frames += 1;
-        burst.in_flight = half.flight() as u64;
-        burst.ends_with(segment);
-        self.full = half.room().is_some_and(|room| room < i64::from(half.mss()));
-        if self.initial_open {
-            self.initial_flight = Some(self.initial_flight.unwrap_or(0) + u64::from(bytes));
-        }
-    }
-
-    /// Forgets the events of the pause that new data at `time` ended, if it was one.
-    fn restart(&mut self, time: Nanos) {
-        // If the capture holds the segment too late, the peer's payload after it belongs to the next pause.
-        self.open.restart(time);
-        self.reading.next_pause();
-        self.train = None;
-    }
-
-    /// Forgets the rare events before new data at `time`, which ends a closed window. A window of 0 may have stayed closed
-    /// over the new data if that was a probe.
-    #[cold]
-    fn ends_rare(&mut self, time: Nanos, half: &Half) {
-        let rare = self.open.rare();
-        let (shut, window) = (rare.persist.window, half.window.unwrap_or(0));
-        let closed = rare.closed.filter(|_| rare.reopened.is_none() && window == 0);
-        if self.open.has_begun() || rare.overtaken > Nanos::ZERO || rare.left_out.is_some() {
-            self.restart(time);
-        }
-        if closed.is_some() {
-            let rare = self.open.rare_mut();
-            rare.closed = closed;
-            rare.persist.window = shut;
-        }
     }
 
     /// Counts the time of a silence that turned out too short for a pause, if the window was full in it.

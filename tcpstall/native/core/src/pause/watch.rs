@@ -129,7 +129,6 @@ impl Watch {
         if let Some(sender) = self.continues_run(segment) {
             return self.goes_on_with_run(segment, sender);
         }
-        self.run = None;
         if segment.time < self.connection.end {
             return self.steps_back(segment);
         }
@@ -144,6 +143,7 @@ impl Watch {
     /// stepped. The flow's time stops until the capture's has caught up.
     #[cold]
     fn steps_back(&mut self, segment: &Segment) -> SeenSegment {
+        self.run = None;
         self.clock_steps.get_or_insert_default().goes_back(segment.time, self.connection.end);
         self.sees(&Segment { time: self.connection.end, ..*segment })
     }
@@ -152,6 +152,7 @@ impl Watch {
     /// with its correct time, just before that packet.
     #[cold]
     fn is_overdue(&mut self, segment: &Segment, sender: End, known: Nanos) -> SeenSegment {
+        self.run = None;
         let time = (known - Nanos(1)).max(self.earliest(sender)).min(segment.time);
         self.takes_in(&Segment { time, ..*segment }, sender, true)
     }
@@ -195,15 +196,19 @@ impl Watch {
         let ended_pause = match effect {
             Effect::Data(Sending::New { bytes, .. }) => {
                 let ended_pause = self.new_data(segment, sender, bytes, 0, 0);
+                self.run = None;
                 if !is_news {
                     self.begins_run(segment, sender);
                 }
                 ended_pause
             }
+            _ if self.connection.half(sender).ip_id.was_overtaken() => {
+                self.run = None;
+                self.settle(segment, sender, effect);
+                false
+            }
             _ => {
-                if self.connection.half(sender).ip_id.was_overtaken() {
-                    self.settle(segment, sender, effect);
-                }
+                self.is_answered(sender);
                 false
             }
         };
@@ -213,6 +218,7 @@ impl Watch {
     /// Takes in any other segment.
     #[inline(never)]
     fn deviates(&mut self, segment: &Segment, sender: End, overdue: bool) -> SeenSegment {
+        self.run = None;
         let handshake = &self.connection.handshake;
         let (was_open, had_spoken) = (handshake.done.is_some(), handshake.spoken.is_some());
         let half = self.connection.half(sender);

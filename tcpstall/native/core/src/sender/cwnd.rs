@@ -198,7 +198,8 @@ impl Cwnd {
             self.left_slow_start = false;
             self.hystart.is_absent();
         }
-        let limited = out >= self.segments();
+        // As many as the whole segments of the window, or more.
+        let limited = flight + 1.0 > self.window;
         // Linux tcp_cwnd_validate: the largest flight of a round decides whether the next round may grow.
         if snd_una >= self.round_end || limited || (!self.limited && out > self.most_out) {
             self.limited = limited;

@@ -1,4 +1,5 @@
-//! The short way of data that continues a run: a sender's next segments in a row, with the same ACK and window.
+//! The short way of data that continues a run: a sender's next segments, with the same ACK and window, and nothing but
+//! ACKs of the peer between them.
 //!
 //! The first segment of a run goes the whole way, which also shows whether a next one like it could change anything but
 //! the sender's own data. Most data of a bulk transfer continues a run.
@@ -17,6 +18,8 @@ pub(super) struct Run {
     ack: SeqNo,
     window: u16,
     timestamps: Option<Timestamps>,
+    /// The peer has acknowledged since.
+    answered: bool,
 }
 
 impl Watch {
@@ -26,7 +29,19 @@ impl Watch {
     pub(super) fn begins_run(&mut self, segment: &Segment, sender: End) {
         let quiet = self.connection.is_quiet(sender) && self.builders[sender].is_quiet();
         let Segment { ack, window, timestamps, .. } = *segment;
-        self.run = quiet.then_some(Run { sender, ack, window, timestamps });
+        self.run = quiet.then_some(Run { sender, ack, window, timestamps, answered: false });
+    }
+
+    /// Takes in that `sender` sent an ACK without payload, in order: the run of its peer may go on.
+    #[inline(always)]
+    pub(super) fn is_answered(&mut self, sender: End) {
+        if let Some(run) = &mut self.run {
+            let goes_on = run.sender != sender && self.connection.is_quiet(run.sender);
+            run.answered = true;
+            if !goes_on || !self.builders[run.sender].is_plain() {
+                self.run = None;
+            }
+        }
     }
 
     /// The sender of the run that the segment continues, if it continues one.
@@ -46,8 +61,8 @@ impl Watch {
 
     /// Takes in data of `sender` that continues its run, as [`Watch::takes_in`] does.
     pub(super) fn goes_on_with_run(&mut self, segment: &Segment, sender: End) -> SeenSegment {
-        if let Some(run) = self.run.as_mut().filter(|run| run.timestamps != segment.timestamps) {
-            run.timestamps = segment.timestamps;
+        let answered = self.run.is_none_or(|run| run.answered);
+        if answered || self.run.is_none_or(|run| run.timestamps != segment.timestamps) {
             self.connection.hears(segment, sender);
         } else {
             self.connection.half_mut(sender).vantage.from_end_again(segment);
@@ -55,10 +70,15 @@ impl Watch {
         let sending = self.connection.appends(segment, sender);
         if let Sending::New { bytes, .. } = sending {
             let half = self.connection.half(sender);
-            self.builders[sender].goes_on(segment, bytes, half);
+            self.builders[sender].goes_on(segment, bytes, half, answered);
             self.models[sender].on_send(half.flight_segments(), half.snd_una, half.snd_nxt);
-            self.rounds.speaks(&Spoken { segment, bytes, held_up: false }, sender, &self.connection);
+            self.rounds.goes_on(&Spoken { segment, bytes, held_up: false }, sender, &self.connection);
             self.builders[sender.peer()].on_peer_data(segment);
+        }
+        if answered {
+            self.begins_run(segment, sender);
+        } else if let Some(run) = &mut self.run {
+            run.timestamps = segment.timestamps;
         }
         SeenSegment { sender, effect: Effect::Data(sending), ended_pause: false }
     }
