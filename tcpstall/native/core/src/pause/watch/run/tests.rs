@@ -98,13 +98,15 @@ fn flow(seed: u64, segments: usize) -> Vec<Segment> {
 
 #[test]
 fn the_short_way_leaves_the_state_of_the_whole_way() {
-    let (mut short, mut all) = (0, 0);
-    for seed in 0..24 {
+    let (mut short, mut after_acks, mut all) = (0, 0, 0);
+    for seed in 0..48 {
         let flow = flow(seed, 150);
         let (mut watch, mut whole) = (Watch::new(&flow[0]), Watch::new(&flow[0]));
         for (number, segment) in flow.iter().enumerate() {
             whole.run = None;
-            short += usize::from(watch.continues_run(segment).is_some());
+            let continues = watch.continues_run(segment).is_some();
+            short += usize::from(continues);
+            after_acks += usize::from(continues && watch.run.is_some_and(|run| run.answered));
             all += 1;
             let (seen, expected) = (watch.sees(segment), whole.sees(segment));
             assert_eq!(format!("{seen:?}"), format!("{expected:?}"));
@@ -115,4 +117,5 @@ fn the_short_way_leaves_the_state_of_the_whole_way() {
         assert!(watch.put_down() == whole.put_down(), "seed {seed}");
     }
     assert!(short * 10 > all, "{short} of {all} took the short way");
+    assert!(after_acks * 80 > all, "{after_acks} of {all} took it after ACKs");
 }
