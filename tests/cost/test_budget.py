@@ -17,7 +17,7 @@ SPARE = 1.1
 
 
 @pytest.mark.parametrize(
-    ("make", "instructions"), [(captures.long, 1_519), (captures.short, 5_336)], ids=["long", "short"]
+    ("make", "instructions"), [(captures.long, 1_266), (captures.short, 5_336)], ids=["long", "short"]
 )
 def test_a_packet_costs_no_more_than_it_did(
     count: Counter, make: Callable[[], Capture], instructions: int, tmp_path: Path
