@@ -225,3 +225,20 @@ def test_segments_that_a_clock_of_a_hundred_milliseconds_stamps_alike_did_not_le
         scene.server_sends(300)
         scene.client_acks()
     assert "bandwidth-limited" not in causes(scene, "client")
+
+
+@look_alike
+def test_an_answer_after_data_that_was_sent_again_did_not_leave_with_the_data_before_it(scene: Scene) -> None:
+    """The stamp of the repair is nearer to that of the answer."""
+    scene.handshake(rtt_ms=20)
+    for _ in range(3):
+        scene.client_sends(100)
+        scene.server_sends(100)
+        scene.wait_ms(40)
+    scene.client_sends(1_000, lost=True)
+    scene.wait_ms(240)
+    scene.client_repeats(300, 1_000)
+    scene.server_sends(100)
+    scene.wait_ms(30)
+    scene.client_sends(100)
+    assert "bandwidth-limited" not in causes(scene, "client", sender="client")

@@ -112,7 +112,7 @@ impl TsvalClock {
 
     /// Takes a segment that was `late` as the quickest, because the route became longer.
     pub fn takes_as_usual(&mut self, late: Nanos) {
-        self.least = self.least + late;
+        self.least += late;
     }
 
     /// Takes in that the last segment is the first that echoes what passed the tap towards its sender at `seen`.

@@ -46,8 +46,10 @@ pub(super) fn arrange(
         if half.ip_id.is_shared() && pause.hole.is_none() {
             pause.lost_before_tap = 0;
         }
-        let apart = pause.stamps_apart.and_then(|ticks| half.vantage.tsval_clock.span(ticks));
-        pause.context.left_together = !pause.first && apart.is_some_and(|span| span + span <= pause.duration());
+        // Data that was sent again inside the pause has a later stamp than the data before the pause.
+        let known = !pause.first && pause.retransmissions == 0 && pause.probes == 0;
+        let apart = pause.stamps_apart.filter(|_| known).and_then(|ticks| half.vantage.tsval_clock.span(ticks));
+        pause.context.left_together = apart.is_some_and(|span| span + span <= pause.duration());
         pause.disorder = disorder;
         pause.flight_unknown |= half.never_seen / HARDLY_SEEN > half.bytes as i64;
         pause.jitter = half.vantage.jitter().max(disorder);
