@@ -143,3 +143,18 @@ def test_a_silence_longer_than_any_path_is_idle_wherever_the_tap_was(scene: Scen
     scene.server_acks()
     row, *_ = (row for row in scene.flow("client", drop=range(1, 4))["stalls"] if row["sender"] == "client")
     assert row["cause"] == "app-limited"
+
+
+@fires
+def test_a_clock_that_runs_slow_makes_no_writer_next_to_the_tap_unexplained(scene: Scene) -> None:
+    """Some hosts' TSvals advance 97 times in 100 ms: nothing holds its segments before its own tap."""
+    scene.server.tick_ns = 1_030_000
+    scene.handshake(rtt_ms=20)
+    for _ in range(60):
+        scene.client_sends(100)
+        scene.server_sends(300)
+        scene.wait_ms(30)
+        scene.server_sends(200)
+        scene.client_acks()
+        scene.wait_ms(40)
+    assert causes(scene, "server") == ["app-limited"]

@@ -218,7 +218,7 @@ def test_a_slow_line_before_the_tap_owns_the_first_round_trips_whose_segments_le
 
 @look_alike
 def test_segments_that_a_clock_of_a_hundred_milliseconds_stamps_alike_did_not_leave_together(scene: Scene) -> None:
-    scene.server.tick_ms = 100
+    scene.server.tick_ns = 100_000_000
     scene.handshake(rtt_ms=20)
     for _ in range(100):
         scene.wait_ms(30)

@@ -42,7 +42,7 @@ class Host:
     peer_window: int = 65_536
     edge: int = 0
     """The highest sequence number this host ever allowed its peer, exclusive."""
-    tick_ms: int = 1
+    tick_ns: int = 1_000_000
     """Time in which that clock advances by one."""
     peer_clock: int = 0
     now_ns: int = 0
@@ -65,7 +65,7 @@ class Host:
 
     def packet(self, peer: Endpoint, time_ns: int, flags: int, *, seq: int, payload: int = 0) -> Packet:
         scale = 0 if flags & SYN else self.window_scale or 0
-        clock = self.clock_ms + time_ns // (1_000_000 * self.tick_ms)
+        clock = self.clock_ms + time_ns // self.tick_ns
         return Packet(
             source=self.endpoint,
             destination=peer,
