@@ -4,6 +4,8 @@ use crate::time::Nanos;
 
 /// Ticks of real timestamp clocks, nanoseconds (RFC 7323 §5.4 allows 1 ms to 1 s).
 const TICKS: [i64; 6] = [1_000_000, 2_000_000, 4_000_000, 10_000_000, 100_000_000, 500_000_000];
+/// Shortest tick, nanoseconds: 1 µs (Linux `tcp_usec_ts`). Stamps that advance faster are no clock's.
+const SHORTEST: i64 = 800;
 /// Advance of the clock, in ticks, before its tick can be distinguished from twice or half of it.
 const LOOK: u32 = 50;
 /// A tick agrees with a span of the clock's advance to a quarter.
@@ -95,7 +97,7 @@ impl TsvalClock {
     /// advances so far are multiples of its step: a few make it too long at most.
     pub fn span(&self, ticks: u32) -> Option<Nanos> {
         let tick = if self.tick > 0 { self.tick } else { self.most };
-        let known = tick > 0 && self.step > 0;
+        let known = tick >= SHORTEST && self.step > 0;
         known.then(|| Nanos(tick.saturating_mul(i64::from(ticks) + 2 * i64::from(self.step))))
     }
 
@@ -229,6 +231,17 @@ mod tests {
         follow(&mut clock, 0, 500);
         (0..20).for_each(|i| follow(&mut clock, 40 + i * 10, 520 + i as u32 * 10));
         assert!(clock.late().is_some_and(|late| late > Nanos::from_millis(19) && late < Nanos::from_millis(21)));
+    }
+
+    #[test]
+    fn a_clock_of_a_microsecond_measures_spans_and_stamps_at_random_do_not() {
+        let mut clock = TsvalClock::default();
+        (0..200).for_each(|i| follow(&mut clock, i * 10, i as u32 * 10_000 + 1 + i as u32 % 2));
+        let close = |span: Nanos| span > Nanos(4_900_000) && span < Nanos(5_100_000);
+        assert!(clock.late().is_none() && clock.span(5_000).is_some_and(close));
+        let mut random = TsvalClock::default();
+        (0..200).for_each(|i| follow(&mut random, i * 10, (i as u32 % 2) << 24));
+        assert_eq!(random.span(5_000), None);
     }
 
     #[test]
