@@ -50,26 +50,25 @@ def test_a_long_path_that_scatters_a_little_delays_no_ack(scene: Scene) -> None:
     assert scene.lost_ms("client", "client")["nagle"] > 2_500
 
 
-@fires
-def test_a_held_write_that_the_probe_timer_sends_before_the_delayed_ack_comes_shows_no_loss(scene: Scene) -> None:
-    """A probe takes new data and does not ask Nagle, 200 ms and two round trips after a single segment."""
+def probed_with(scene: Scene, size: int) -> None:
+    """The probe timer sends new data, 200 ms and two round trips after a single short segment."""
     scene.handshake(rtt_ms=2)
     scene.client_sends(100)
     scene.server_sends(50)
     scene.client_sends(100)
     scene.wait_ms(204)
-    scene.client_sends(60)
+    scene.client_sends(size)
     scene.server_acks()
+
+
+@fires
+def test_a_held_write_that_the_probe_timer_sends_before_the_delayed_ack_comes_shows_no_loss(scene: Scene) -> None:
+    """A probe does not ask Nagle."""
+    probed_with(scene, 60)
     assert scene.stalls("client", "client", over_ms=NOT_A_STALL_MS) == [Stall("delayed-ack", between(203, 206))]
 
 
 @look_alike
 def test_a_whole_segment_that_the_probe_timer_sends_was_not_held_by_nagle(scene: Scene) -> None:
-    scene.handshake(rtt_ms=2)
-    scene.client_sends(100)
-    scene.server_sends(50)
-    scene.client_sends(100)
-    scene.wait_ms(204)
-    scene.client_sends(1_448)
-    scene.server_acks()
+    probed_with(scene, 1_448)
     assert scene.lost_ms("client", "client")["delayed-ack"] == 0

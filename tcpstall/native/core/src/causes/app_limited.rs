@@ -58,7 +58,7 @@ fn judge(pause: &Pause, _: &Limits) -> Verdict {
     if pause.refilled() || pause.in_mid_write() {
         return Verdict::No;
     }
-    // Next to the sender its clock runs slow: no network lies between them.
+    // No network lies between a sender and the tap next to it: a clock that runs slow looks as if.
     if !pause.near_sender() && (pause.held + pause.held >= pause.duration() || pause.may_be_path()) {
         return Verdict::CannotTell(Missing::DEPARTURE);
     }

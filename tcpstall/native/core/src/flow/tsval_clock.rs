@@ -172,10 +172,10 @@ impl TsvalClock {
 
     fn takes(&mut self, time: Nanos, value: u32) {
         if self.first.is_none() {
-            // The first segment differs by nothing from itself.
-            (self.first, self.seen) = (Some((value, time)), time);
+            // Until now no time has passed in which the clocks could drift apart.
+            self.seen = time;
         }
-        let Some((first, start)) = self.first else { return };
+        let (first, start) = *self.first.get_or_insert((value, time));
         let ticks = value.wrapping_sub(first) as i32;
         if self.step != 1 {
             self.step = common_divisor(self.step, ticks.unsigned_abs());
