@@ -10,6 +10,11 @@ const LEAST_STEP: Nanos = Nanos::from_millis(2);
 /// (draft-cardwell BBRMinRTTFilterLen), Linux 300 s (tcp_min_rtt_wlen), because they cannot tell a queue from a route.
 /// Here only answers that no queue of the flow explains are counted.
 const AGREEING: u32 = 3;
+/// Answers that must agree, one in each of as many round trips, before a round trip that is longer by less than another
+/// route's is believed: a queue of other flows does not stay the same for so long.
+const STANDING: u32 = 8;
+/// Difference between answers that agree: what a host's timers and interrupts add.
+const ALIKE: Nanos = Nanos::from_millis(1);
 /// Answers of an end after which a much shorter one is a route change and not the first accurate measurement.
 pub(super) const ESTABLISHED: u32 = 8;
 /// Changes remembered; a route that changes more often has no level.
@@ -87,10 +92,10 @@ impl MinRtt {
         if Self::is_above(span, value) {
             return self.rise(now, span, answer, late);
         }
-        self.rising = None;
         if span >= value {
-            return None;
+            return self.stand(now, span, answer, late, value);
         }
+        self.rising = None;
         if Self::is_above(value, span) && answers >= ESTABLISHED {
             self.change(now, span);
             return Some(late);
@@ -116,6 +121,30 @@ impl MinRtt {
         let Rising { since, least, late, bare } = *rising;
         let believed = bare >= AGREEING && now - since >= least + least;
         believed.then(|| {
+            self.change(since, least);
+            late
+        })
+    }
+
+    /// Takes in an answer that is longer than the level, but not by as much as another route's. A route that becomes
+    /// longer little by little ends on a level that no step shows.
+    #[inline]
+    fn stand(&mut self, now: Nanos, span: Nanos, answer: Answer, late: Nanos, value: Nanos) -> Option<Nanos> {
+        if span - value <= LEAST_STEP {
+            self.rising = None;
+            return None;
+        }
+        let rising = self.rising.take_if(|rising| span < rising.least - ALIKE || answer == Answer::Bare);
+        if answer != Answer::Bare {
+            return None;
+        }
+        let begun = Rising { since: now - span, least: span, late, bare: 0 };
+        let mut standing = rising.filter(|rising| (span - rising.least).0.abs() <= ALIKE.0).unwrap_or(begun);
+        (standing.least, standing.late) = (standing.least, standing.late).min((span, late));
+        standing.bare += 1;
+        self.rising = Some(standing);
+        let Rising { since, least, late, bare } = standing;
+        (bare >= STANDING && now - since >= least.times(i64::from(STANDING))).then(|| {
             self.change(since, least);
             late
         })
@@ -165,6 +194,28 @@ mod tests {
     fn a_queue_of_its_own_and_an_end_that_thinks_change_nothing() {
         assert_eq!(after_a_change(Answer::Queued).get(), Some(ms(20)));
         assert_eq!(after_a_change(Answer::Unsure).get(), Some(ms(20)));
+    }
+
+    /// Plays answers of 80 ms, then answers a round trip apart, each that much longer.
+    fn a_little_longer(excess: impl Fn(i64) -> i64, answer: Answer) -> MinRtt {
+        let mut level = MinRtt::default();
+        (0..10).for_each(|i| _ = level.offer(ms(i * 90), ms(80), answer, ms(0), i as u32));
+        (10..30).for_each(|i| _ = level.offer(ms(i * 90), ms(80 + excess(i)), answer, ms(4), 10));
+        level
+    }
+
+    #[test]
+    fn a_level_that_is_little_higher_is_believed_after_eight_round_trips_and_dated_back() {
+        let level = a_little_longer(|i| 8 + i % 2, Answer::Bare);
+        assert_eq!((level.get(), level.at(ms(800)), level.at(ms(830))), (Some(ms(88)), Some(ms(80)), Some(ms(88))));
+    }
+
+    #[test]
+    fn answers_a_little_longer_that_disagree_or_are_no_evidence_change_nothing() {
+        assert_eq!(a_little_longer(|i| 8 + 3 * (i % 2), Answer::Bare).get(), Some(ms(80)));
+        assert_eq!(a_little_longer(|i| if i % 6 == 0 { 1 } else { 8 }, Answer::Bare).get(), Some(ms(80)));
+        assert_eq!(a_little_longer(|_| 2, Answer::Bare).get(), Some(ms(80)));
+        assert_eq!(a_little_longer(|_| 8, Answer::Queued).get(), Some(ms(80)));
     }
 
     #[test]
