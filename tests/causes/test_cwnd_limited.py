@@ -1,6 +1,7 @@
 """`cwnd-limited`: the congestion window was full."""
 
 import re
+from itertools import cycle
 
 from tests.causes.triple import NOT_A_STALL_MS, causes, fires, look_alike, near_miss, share
 from tests.scene import Reader, Scene, Stall, between
@@ -54,6 +55,38 @@ def test_a_window_that_cannot_grow_lets_each_ack_release_data(scene: Scene) -> N
     scene.handshake()
     scene.download(600_000, grow=False)
     assert share(scene, "cwnd-limited", "server") > 0.8
+
+
+def framed(scene: Scene, segments: int, ends: tuple[int, ...] = ()) -> float:
+    """Share of a window in the time lost at the client, where forty segments stand and left in frames of so many.
+
+    Each flight ends with as many bytes more as `ends` says, in turn.
+    """
+    scene.handshake(rtt_ms=20)
+    scene.request()
+    for flight, end in zip((10, 20, *[40] * 8), cycle(ends or (0,)), strict=False):
+        for _ in range(flight // segments):
+            scene.server_sends(segments * 1_448, tso=1)
+        if end:
+            scene.server_sends(end)
+        scene.client_acks()
+    return share(scene, "cwnd-limited", "client")
+
+
+@fires
+def test_a_window_that_cannot_grow_sends_a_frame_for_each_ack(scene: Scene) -> None:
+    """Linux marks the end of each frame with PSH, and each ACK of two segments lets two go."""
+    assert framed(scene, 2) > 0.8
+
+
+@near_miss
+def test_a_window_that_held_a_short_segment_more_had_room_for_a_whole_one(scene: Scene) -> None:
+    assert framed(scene, 2, ends=(0, 600)) < 0.4
+
+
+@look_alike
+def test_a_writer_that_a_third_of_its_buffer_wakes_sends_larger_frames(scene: Scene) -> None:
+    assert framed(scene, 5) < 0.5
 
 
 @near_miss

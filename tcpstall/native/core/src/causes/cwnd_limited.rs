@@ -6,10 +6,13 @@
 //!           exchange, below an initial window of ten segments; or flight after flight grew by what the ACKs between them allow,
 //!           as this sender counts (the trait `growth`), in segments or in bytes: then neither the model nor the start of the
 //!           connection is needed; or flights of whole segments stand well below what earlier waits had in flight,
-//!           because no buffer shrinks, unless flights beyond a usual initial window stand from round trip to round trip
+//!           because no buffer shrinks, unless flights beyond a usual initial window stand from round trip to round trip; or
+//!           flights of whole segments stand, and an ACK of almost nothing released more, or each ACK released a frame of its
+//!           own (away from the sender PSH ends each frame), where a writer woken for a part of its buffer would have filled
+//!           larger frames
 //! Evidence  `in_flight_segments`, `cwnd_estimate_segments`, `window_unused_bytes`; detail `initial-window`, `slow-start`,
 //!           `congestion-avoidance`
-//! Source    RFC 5681 §3.1, RFC 6928, RFC 9438; Linux `tcp_cwnd_test`, `tcp_is_cwnd_limited`
+//! Source    RFC 5681 §3.1, RFC 6928, RFC 9438; Linux `tcp_cwnd_test`, `tcp_is_cwnd_limited`, `tcp_tso_autosize`
 //! Abstains  the start of the connection was not captured and no growth shows the window, or packets are missing; or a wait
 //!           without an end lasted so long that the retransmission timer must have fired, and nothing was seen of that; or the
 //!           last segment was full and had no PSH, from a sender that marks the end of its data, no ACK ended the wait, and the

@@ -24,6 +24,8 @@ const DRIPS: usize = 2;
 const DRIPS_SHARE: usize = 8;
 /// Rounds of growth from which the growth is no accident.
 const CREEPING_ROUNDS: u32 = 4;
+/// Steps of such a growth: a single one is none.
+const RISES: usize = 2;
 /// Segments of growth without a step back from which a slower growth suffices: near its old maximum CUBIC takes longer.
 const LEAST_CREEP: u32 = 3;
 /// Flights equal to the byte from which that is no accident.
@@ -172,7 +174,9 @@ fn find_creeping(pauses: &mut [Pause]) {
         let short = u32::from(segments(run[0]) <= 2 && growth >= 2);
         let rounds = rounds(run.iter().map(|&index| &pauses[index]));
         let steady = growth >= LEAST_CREEP && 3 * growth >= rounds - 1;
-        rounds >= CREEPING_ROUNDS && (2 * (growth + short) >= rounds - 1 || steady)
+        // Flights of whole segments that a buffer held may swing up once among flights that end with less than one.
+        let rises = run.windows(2).filter(|pair| segments(pair[1]) > segments(pair[0])).count();
+        rises >= RISES && rounds >= CREEPING_ROUNDS && (2 * (growth + short) >= rounds - 1 || steady)
     };
     let creeping: Vec<usize> = runs.into_iter().filter(creeps).flatten().copied().collect();
     creeping.into_iter().for_each(|index| pauses[index].context.creeping = true);
@@ -222,8 +226,10 @@ fn find_plateaus(pauses: &mut [Pause]) {
         let drips = run.iter().filter(|pause| drips(pause)).count();
         // In a capture out of order some waits seem to end at the first ACK of several.
         let share = if run.iter().any(|pause| pause.disorder > Nanos::ZERO) { 2 } else { DRIPS_SHARE };
+        let dripping = length > DRIPS && drips >= DRIPS && share * drips >= length || leave_in_pairs(run);
+        let least = if dripping { held_with_a_short_end(run) } else { 0 };
         for pause in run {
-            pause.context.dripping = length > DRIPS && drips >= DRIPS && share * drips >= length;
+            pause.context.dripping = dripping && pause.segments_at_start >= least;
             pause.context.plateau = plateau;
             (pause.context.plateau_rounds, pause.context.plateau_refills) = (counted, refills);
             pause.context.brimful = brims && pause.flight_at_start == plateau && pause.released_at_once();
@@ -251,6 +257,24 @@ fn brims(run: &[Pause], level: i64) -> bool {
         pause.flight_at_start == level && parted && filled
     };
     run.iter().filter(alike).count() >= ALIKE
+}
+
+/// Most flights of a plateau whose frames show it left in pairs of segments, one pair for each ACK.
+fn leave_in_pairs(run: &[Pause]) -> bool {
+    let (mut pairs, mut more) = (0, 0);
+    run.iter()
+        .filter_map(Pause::left_in_pairs)
+        .for_each(|in_pairs| *if in_pairs { &mut pairs } else { &mut more } += 1);
+    pairs >= ALIKE && pairs > more
+}
+
+/// Segments that several flights of a plateau held which ended with less than a whole one; 0 where there are none. A
+/// congestion window would have held as many at any time: it counts segments, whatever their size.
+fn held_with_a_short_end(run: &[Pause]) -> u32 {
+    let mut held: Vec<u32> =
+        run.iter().filter(|pause| pause.short_segment_out).map(|pause| pause.segments_at_start).collect();
+    held.sort_unstable_by(|a, b| b.cmp(a));
+    held.get(ALIKE - 1).copied().unwrap_or(0)
 }
 
 /// The first ACK released data at once although it covered almost nothing: each ACK makes room in a congestion window,

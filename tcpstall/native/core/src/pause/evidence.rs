@@ -216,7 +216,7 @@ pub struct Context {
     pub cut_at: Option<u32>,
     /// The count grew from turn to turn.
     pub cut_grows: bool,
-    /// On the pause's plateau, data repeatedly went on at an ACK that had covered almost nothing.
+    /// On the pause's plateau, data repeatedly went on at an ACK that had covered almost nothing, or its frames show that.
     pub dripping: bool,
     /// Among waits that an ACK ended with whole segments in flight, the flights grew a little from each to the next.
     pub creeping: bool,

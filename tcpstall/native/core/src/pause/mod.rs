@@ -29,6 +29,7 @@ mod shaper;
 mod slowest_ack;
 pub mod spikes;
 mod trait_evidence;
+mod tso;
 pub mod unseen;
 pub mod watch;
 mod whole_burst;

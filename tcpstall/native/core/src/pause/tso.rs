@@ -1,0 +1,33 @@
+//! Reads at a tap away from the sender in how many frames a flight left: Linux marks the end of each frame of several
+//! segments with PSH (`__tcp_transmit_skb`, since 5.5).
+
+use super::evidence::Pause;
+use crate::sender::cwnd::CongestionPhase;
+
+/// Nanoseconds of the pacing rate that Linux puts into one frame: `tcp_tso_autosize` shifts it by `sk_pacing_shift`, 10.
+const IN_A_FRAME: f64 = 1e9 / 1_024.0;
+/// Pacing rate in slow start and after it, in windows per round trip: Linux `tcp_pacing_ss_ratio`, 200 %, and
+/// `tcp_pacing_ca_ratio`, 120 %.
+const PACED: [f64; 2] = [2.0, 1.2];
+/// Segments in a frame, by its other limits, from which pairs are too few.
+const MORE: f64 = 3.0;
+/// Divisor of a send buffer: the part that must be free before a writer is woken (Linux `sk_stream_write_space`).
+const WOKEN: f64 = 3.0;
+
+impl Pause {
+    /// The flight before the pause left in pairs of segments, although a writer that a buffer blocked, woken for a third
+    /// of it, would have filled larger frames: each ACK of two segments (RFC 5681 §4.2) released two, as a window does.
+    /// `None` where the frames show nothing.
+    pub(super) fn left_in_pairs(&self) -> Option<bool> {
+        let (burst, mss) = (&self.before, u64::from(self.mss));
+        let whole = mss > 0 && burst.bytes.is_multiple_of(mss) && burst.pushes > 0 && !self.short_segment_out;
+        let round_trip = self.srtt.unwrap_or(self.rtt()).0.max(1) as f64;
+        let ratio = PACED[usize::from(self.phase == CongestionPhase::CongestionAvoidance)];
+        let paced = ratio * f64::from(self.cwnd) * IN_A_FRAME / round_trip;
+        let woken = f64::from(self.segments_at_start) / WOKEN;
+        let known = self.cwnd_known && self.losses == 0;
+        let tells = !self.first && whole && known && !self.near_sender() && paced.min(woken) >= MORE;
+        // Here and there a single segment leaves between two pairs.
+        tells.then(|| 10 * burst.bytes <= 22 * mss * u64::from(burst.pushes))
+    }
+}
