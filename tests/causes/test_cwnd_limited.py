@@ -84,6 +84,11 @@ def test_a_window_that_held_a_short_segment_more_had_room_for_a_whole_one(scene:
     assert framed(scene, 2, ends=(0, 600)) < 0.4
 
 
+@near_miss
+def test_where_each_segment_is_marked_no_frame_shows(scene: Scene) -> None:
+    assert framed(scene, 1) < 0.4
+
+
 @look_alike
 def test_a_writer_that_a_third_of_its_buffer_wakes_sends_larger_frames(scene: Scene) -> None:
     assert framed(scene, 5) < 0.5

@@ -11,6 +11,8 @@ const IN_A_FRAME: f64 = 1e9 / 1_024.0;
 const PACED: [f64; 2] = [2.0, 1.2];
 /// Segments in a frame, by its other limits, from which pairs are too few.
 const MORE: f64 = 3.0;
+/// Segments in a frame, on average, where they left in pairs.
+const PAIRS: std::ops::RangeInclusive<f64> = 1.6..=2.2;
 /// Divisor of a send buffer: the part that must be free before a writer is woken (Linux `sk_stream_write_space`).
 const WOKEN: f64 = 3.0;
 
@@ -26,8 +28,11 @@ impl Pause {
         let paced = ratio * f64::from(self.cwnd) * IN_A_FRAME / round_trip;
         let woken = f64::from(self.segments_at_start) / WOKEN;
         let known = self.cwnd_known && self.losses == 0;
+        // Where each segment is marked the writes are as small, or the stack marks all. Here and there a single segment
+        // leaves between two pairs.
+        let segments = burst.bytes as f64 / mss.max(1) as f64;
+        let in_frame = segments / f64::from(burst.pushes);
         let tells = !self.first && whole && known && !self.near_sender() && paced.min(woken) >= MORE;
-        // Here and there a single segment leaves between two pairs.
-        tells.then(|| 10 * burst.bytes <= 22 * mss * u64::from(burst.pushes))
+        (tells && in_frame >= *PAIRS.start()).then(|| PAIRS.contains(&in_frame))
     }
 }
