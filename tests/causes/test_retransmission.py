@@ -8,6 +8,9 @@ from tests.causes.triple import NOT_A_STALL_MS, causes, fires, look_alike, near_
 from tests.scene import Scene, between
 from tests.scene.network import Tap
 
+SYNS = range(1, 4)
+"""Packets of the handshake, which some captures lack."""
+
 FLIGHT = tuple(range(0, 60_000, 1_448))
 
 
@@ -376,3 +379,12 @@ def test_a_write_each_second_that_nothing_acknowledges_is_no_probe(scene: Scene)
         scene.wait_ms(1_000)
     scene.server_sends(70)
     assert "retransmission" not in {stall.cause for stall in scene.stalls("server", "client", drop=[1, 2, 3])}
+
+
+@look_alike
+def test_a_wait_that_is_shorter_than_the_path_is_no_probe_s(scene: Scene) -> None:
+    """The handshake is missing: at first the receiver's answers seem to be the sender's round trip."""
+    scene.path(rtt_ms=20, server_mbit=20)
+    scene.handshake()
+    scene.server_writes((0, 200_000))
+    assert "retransmission" not in causes(scene, "client", drop=SYNS)

@@ -5,6 +5,9 @@ from tests.scene import Reader, Scene, Stall, between
 from tests.scene.network import Tap
 from tests.scene.verdict import flows_of
 
+SYNS = range(1, 4)
+"""Packets of the handshake, which some captures lack."""
+
 
 @fires
 def test_a_small_receive_buffer_binds_every_round(scene: Scene, tap: Tap) -> None:
@@ -131,3 +134,26 @@ def test_a_window_that_shrinks_when_all_was_said_and_acknowledged_is_waited_for_
     scene.client_resets()
     scene.server_acks()
     assert causes(scene, "client", sender="client") == []
+
+
+@look_alike
+def test_writes_as_long_as_some_scale_makes_the_window_fill_none(scene: Scene) -> None:
+    """No SYN shows the scale; 1,009 times two is 18 bytes more than each write, which ends with a short segment."""
+    scene.handshake(rtt_ms=20, client_scale=6, client_window=1_009 << 6)
+    for _ in range(10):
+        scene.server_sends(1_448, push=False)
+        scene.server_sends(552)
+        scene.client_acks()
+        scene.wait_ms(130)
+    assert "rwnd-limited" not in causes(scene, "client", drop=SYNS)
+
+
+@near_miss
+def test_flights_alike_to_the_byte_under_a_window_that_grows_are_not_filled_by_it(scene: Scene) -> None:
+    scene.handshake(rtt_ms=50, client_scale=3, client_window=16_584)
+    scene.request()
+    for growth in range(12):
+        for size in (456, *[1_448] * 11):
+            scene.server_sends(size, push=size == 456)
+        scene.client_acks(window=16_584 + 120 * growth)
+    assert "rwnd-limited" not in causes(scene, "client", drop=SYNS)

@@ -9,8 +9,10 @@ pub(super) fn sent_new_data(pause: &Pause) -> bool {
     let alone = pause.after.clump.first_bytes == u64::from(pause.after.first_frame);
     // One probe per flight (RFC 8985 §7.3): after an unanswered probe the retransmission timer runs.
     let probed = pause.before.acks == 0 && pause.flight_at_start > pause.before.bytes as i64;
+    // Before the tap's distance was known the round trip seemed shorter than the shortest.
+    let round_trip = pause.srtt.map(|srtt| srtt.max(pause.rtt()));
     pause.ended
-        && pause.srtt.is_some()
+        && round_trip.is_some()
         && !pause.unseen.bare_acks
         && pause.acks == 0
         && !probed
@@ -19,7 +21,7 @@ pub(super) fn sent_new_data(pause: &Pause) -> bool {
         && pause.unseen.is_nothing()
         && alone
         && pause.peer_bytes == 0
-        && timers::fires_at(timers::probe_timeout(pause.srtt, pause.segments_at_start), 1, pause.duration())
+        && timers::fires_at(timers::probe_timeout(round_trip, pause.segments_at_start), 1, pause.duration())
 }
 
 /// The probe took a short write that Nagle's algorithm held behind an earlier one: a probe does not ask Nagle (Linux

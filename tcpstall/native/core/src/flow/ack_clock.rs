@@ -38,8 +38,8 @@ pub(super) struct AckClock {
     last: Nanos,
     bytes: u64,
     first_ack: Option<Nanos>,
-    /// All data of the burst was acknowledged when the newest ACK passed.
-    emptied: bool,
+    /// Highest offset acknowledged.
+    acked: i64,
     /// The receiver sent payload: the silence may be the sender's time to think.
     answered: bool,
     last_payload: u32,
@@ -51,13 +51,12 @@ pub(super) struct AckClock {
 }
 
 impl AckClock {
-    /// Takes in an ACK of new data up to the offset `ack` that passes the tap; `emptied` is true if nothing else is
-    /// outstanding.
-    pub(super) fn hears(&mut self, now: Nanos, ack: i64, emptied: bool) {
+    /// Takes in an ACK of new data up to the offset `ack` that passes the tap.
+    pub(super) fn hears(&mut self, now: Nanos, ack: i64) {
         if ack > self.from {
             self.first_ack.get_or_insert(now);
         }
-        self.emptied = emptied;
+        self.acked = self.acked.max(ack);
     }
 
     /// Takes in payload of the receiver.
@@ -77,7 +76,7 @@ impl AckClock {
         }
         self.last = now;
         self.bytes += u64::from(segment.payload);
-        (self.last_payload, self.pushed, self.emptied) = (segment.payload, segment.flags.has(Flags::PSH), false);
+        (self.last_payload, self.pushed) = (segment.payload, segment.flags.has(Flags::PSH));
         let found = self.found;
         self.found = self.distance().filter(|_| begins);
         found
@@ -85,7 +84,9 @@ impl AckClock {
 
     fn end_round(&mut self, now: Nanos, mss: u32) {
         let prompt = self.first_ack.filter(|first| (*first - self.start).times(PROMPT) <= now - *first);
-        let Some(first) = prompt.filter(|_| self.emptied && !self.answered && self.bytes > 0) else {
+        // The ACK of a last odd segment may be delayed until the next data comes (RFC 5681 §4.2).
+        let emptied = self.from + self.bytes as i64 - self.acked <= i64::from(mss);
+        let Some(first) = prompt.filter(|_| emptied && !self.answered && self.bytes > 0) else {
             self.seen = 0;
             return;
         };
@@ -104,5 +105,50 @@ impl AckClock {
         let grows = rounds.windows(2).all(|pair| pair[1].whole && pair[1].bytes > pair[0].bytes) && rounds[0].whole;
         let cut = rounds.iter().all(|round| round.cut);
         (even && (grows || cut)).then_some(least)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Plays rounds of 20 ms, of so many whole segments each, of which the receiver acknowledges every second at once.
+    fn distance(rounds: &[i64], answers_last: bool) -> Option<Nanos> {
+        let (mut clock, mut sent, mut found) = (AckClock::default(), 1, None);
+        for (round, segments) in rounds.iter().enumerate() {
+            for segment in 1..=*segments {
+                let time = Nanos::from_millis(20 * round as i64) + Nanos::from_micros(12 * segment);
+                let data = Segment { time, payload: 1_448, ..Segment::default() };
+                found = clock.follows(&data, sent, 1_448).or(found);
+                sent += 1_448;
+                if segment % 2 == 0 || (answers_last && segment == *segments) {
+                    clock.hears(time, sent);
+                }
+            }
+        }
+        found
+    }
+
+    #[test]
+    fn a_last_odd_segment_whose_ack_is_delayed_is_no_obstacle() {
+        let rounds = [10, 11, 11, 11, 12, 12];
+        assert!(distance(&rounds, true).is_some());
+        assert_eq!(distance(&rounds, false), distance(&rounds, true));
+    }
+
+    #[test]
+    fn where_more_is_under_way_the_rounds_show_nothing() {
+        let (mut clock, mut sent) = (AckClock::default(), 1);
+        for round in 0..6 {
+            for segment in 1..=10 {
+                let time = Nanos::from_millis(20 * round) + Nanos::from_micros(12 * segment);
+                let data = Segment { time, payload: 1_448, ..Segment::default() };
+                assert_eq!(clock.follows(&data, sent, 1_448), None);
+                sent += 1_448;
+                if segment <= 8 {
+                    clock.hears(time, sent);
+                }
+            }
+        }
     }
 }

@@ -27,10 +27,14 @@ pub(super) fn infer(pauses: &mut [Pause]) {
     }
     let is_full = |pause: &&Pause| {
         let window = window(pause, shift);
-        window >= LEAST && window - pause.flight_at_start < pause.next_segment()
+        let room = window - pause.flight_at_start;
+        // No sender cuts a segment short of the window's end (RFC 9293 §3.8.6.2.1): a short one before it ended a write.
+        let filled = room == 0 || pause.before.ends_whole(pause.mss);
+        window >= LEAST && room < pause.next_segment() && filled
     };
-    let (all, full) = (pauses.iter().filter(judged).count(), pauses.iter().filter(judged).filter(is_full).count());
-    if full < FULL || (full as f64) < FULL_SHARE * all as f64 {
+    let full: Vec<&Pause> = pauses.iter().filter(judged).filter(is_full).collect();
+    let all = pauses.iter().filter(judged).count();
+    if full.len() < FULL || (full.len() as f64) < FULL_SHARE * all as f64 || stands_while_the_window_moves(&full) {
         return;
     }
     let largest = pauses.iter().filter(judged).map(|pause| window(pause, shift)).max().unwrap_or_default();
@@ -44,4 +48,11 @@ pub(super) fn infer(pauses: &mut [Pause]) {
             (pause.last_ack, pause.last_ack_packet) = (pause.last_ack.max(Some(time)), Some(packet));
         }
     }
+}
+
+/// The flights are equal to the byte and not whole segments, while the window is not the same: it bounds none of them.
+fn stands_while_the_window_moves(full: &[&Pause]) -> bool {
+    let (flight, mss) = (full[0].flight_at_start, i64::from(full[0].mss.max(1)));
+    let stands = flight % mss != 0 && full.iter().all(|pause| pause.flight_at_start == flight);
+    stands && full.iter().any(|pause| pause.window_field != full[0].window_field)
 }

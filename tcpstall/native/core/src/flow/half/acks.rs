@@ -69,7 +69,7 @@ impl Half {
             self.ack_passed = segment.time;
             self.bare_ack |= segment.payload == 0;
             if let Some(clock) = &mut self.clock {
-                clock.hears(segment.time, pending.ack, pending.ack >= self.snd_nxt);
+                clock.hears(segment.time, pending.ack);
             }
         }
         if segment.payload > 0
