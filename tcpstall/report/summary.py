@@ -9,6 +9,7 @@ from tcpstall.causes import Cause
 from tcpstall.findings import Finding, sentence
 from tcpstall.model import Analysis, Flow
 from tcpstall.report.answer import amount, loss, set_up
+from tcpstall.report.gaps import gap_first
 from tcpstall.report.outcome import headline as ended_so
 from tcpstall.report.waits import main_sender
 from tcpstall.units import counted, duration, percent, rate, size
@@ -18,11 +19,17 @@ __all__ = ["recoverable", "story", "summary"]
 
 def summary(found: Sequence[Finding], worst: Flow, analysis: Analysis, width: int) -> Iterator[Text]:
     """The first finding as a sentence, then what the capture lost and how much of it could be given back."""
-    yield Text(story(found, worst), "bold")
+    yield Text(story(found, worst, analysis), "bold")
     yield Text(_one(worst, width) if analysis.total == 1 else _many(found, analysis, width))
 
 
-def story(found: Sequence[Finding], worst: Flow) -> str:
+def story(found: Sequence[Finding], worst: Flow, analysis: Analysis) -> str:
+    """The first finding, after the share of the data that the capture lacks, where that makes the finding doubtful."""
+    gap = gap_first(found[0] if found else None, analysis, worst)
+    return f"{gap}. {_first(found, worst)}" if gap else _first(found, worst)
+
+
+def _first(found: Sequence[Finding], worst: Flow) -> str:
     """The first finding; without one, the end of the worst flow, or a line that nothing is wrong."""
     if not found:
         return _ended(worst) if worst.outcome else "Nothing to repair: no flow waited longer than a round trip"

@@ -20,7 +20,7 @@ _FURTHER = 2
 
 def sentences(flow: Flow, analysis: Analysis, of_many: Sequence[OfMany]) -> list[str]:
     """The first finding, what happened to the flow that shows it or lost most, why, and what to change."""
-    told = [f"{story(of_many, analysis.worst)}.", _happened(flow, analysis), _lost(flow)]
+    told = [f"{story(of_many, analysis.worst, analysis)}.", _happened(flow, analysis), _lost(flow)]
     found = findings(flow)
     if found:
         told.append(_why(found, flow.lost_ns))

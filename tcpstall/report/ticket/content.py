@@ -70,7 +70,7 @@ def _of_flows(analysis: Analysis, detail: Detail) -> Iterator[Block]:
     flows = [analysis[row] for row in ranked[: max(detail.listed, detail.explained)]]
     tells = telling(analysis, flows, detail.sort, detail.explained)
     shown = tells.shown
-    yield Paragraph([Strong(story(tells.findings, analysis.worst)), "."])
+    yield Paragraph([Strong(story(tells.findings, analysis.worst, analysis)), "."])
     yield from _findings(tells.findings)
     yield from _verdict(shown, analysis.total, lost_most=shown.id == analysis.worst.id)
     if analysis.total > 1:

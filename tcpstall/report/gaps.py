@@ -1,0 +1,25 @@
+"""The share of the data that a capture lacks, as the first sentence of the answer."""
+
+from tcpstall.findings import Finding
+from tcpstall.model import Analysis, Flow
+from tcpstall.units import share
+
+__all__ = ["gap_first"]
+
+_MOST_ROUNDS = 0.067
+"""Share of missing data from which most rounds of ten segments lack one: 1 - 0.5^(1/10). Trust is low from there on."""
+
+
+def gap_first(first: Finding | None, analysis: Analysis, worst: Flow) -> str:
+    """`The capture lacks 68 % of the data`; empty where most rounds of the flow that shows the finding are in it."""
+    example = first.example if first else None
+    own = not example or example.flow == worst.id
+    if (example.trust if example else worst.trust.level) != "low" or own and worst.trust.one_sided:
+        return ""
+    shares = [worst.trust] if own else [capture.trust for capture in analysis.captures]
+    missing = max((trust.unseen_share or 0.0 for trust in shares), default=0.0)
+    if missing < _MOST_ROUNDS:
+        return ""
+    of_flow = f" of flow {worst.id}" if own and analysis.total > 1 else ""
+    looks = ": packets that it lacks look like loss" if first and first.kind == "loss" else ""
+    return f"The capture lacks {share(missing)} of the data{of_flow}{looks}"
