@@ -14,7 +14,7 @@ def gap_first(first: Finding | None, analysis: Analysis, worst: Flow) -> str:
     """`The capture lacks 68 % of the data`; empty where most rounds of the flow that shows the finding are in it."""
     example = first.example if first else None
     own = not example or example.flow == worst.id
-    if (example.trust if example else worst.trust.level) != "low" or own and worst.trust.one_sided:
+    if (example.trust if example else worst.trust.level) != "low" or (own and worst.trust.one_sided):
         return ""
     shares = [worst.trust] if own else [capture.trust for capture in analysis.captures]
     missing = max((trust.unseen_share or 0.0 for trust in shares), default=0.0)
