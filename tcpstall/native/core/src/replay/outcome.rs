@@ -29,6 +29,10 @@ const MUCH_LUCK: f64 = 0.3;
 const LACKS: f64 = 0.9;
 /// Error of a replay from the unknown times inside a round trip, in round trips.
 const INSIDE: f64 = 0.1;
+/// Waits of the hosts that a change takes away, as a share of its gain, from which the gain is uncertain.
+const LATE: f64 = 0.1;
+/// The same share from which there is no prediction.
+const MOSTLY_LATE: f64 = 0.3;
 /// Largest distance of the views of a limit that the flow never reached, as a share of the time or one round trip.
 const HIDDEN: f64 = 0.15;
 
@@ -193,6 +197,10 @@ impl Base<'_> {
         if guess > close.0 && changes.iter().any(|change| change.sets_hidden_limit(&self.setup)) {
             return Err(Refusal::HiddenLimit);
         }
+        let no_longer_late = self.no_longer_late(&likely);
+        if no_longer_late > MOSTLY_LATE {
+            return Err(Refusal::UnknownLimit);
+        }
         let inside = rtt.scaled(INSIDE);
         let luck = if drawn.is_empty() { self.luck(changes) } else { Vec::new() };
         if self.is_luck(&likely, &luck) {
@@ -200,8 +208,10 @@ impl Base<'_> {
         }
         let near = if drawn.is_empty() { self.near(changes, &bound, lifts, &missing) } else { Vec::new() };
         let unpaced = self.unpaced(changes, &bound);
+        let no_sooner = Some(&self.played).filter(|_| no_longer_late > LATE);
         let all: Vec<&Played> = [&hopeful, &likely, &doubtful]
             .into_iter()
+            .chain(no_sooner)
             .chain(&luck)
             .chain(&near)
             .chain(&drawn)
@@ -294,6 +304,13 @@ impl Base<'_> {
         let mut played = play(&setup)?;
         bound.hold(&mut played, &self.played, &self.captured);
         Some([played, self.played.clone()])
+    }
+
+    /// Waits of the hosts that the change takes away, as a share of its gain: the capture does not show whether a host
+    /// that no longer stops goes on sooner.
+    fn no_longer_late(&self, changed: &Played) -> f64 {
+        let (gone, gain) = (self.played.late - changed.late, self.played.transfer - changed.transfer);
+        if gain > Nanos::ZERO { gone.or_zero().0 as f64 / gain.0 as f64 } else { 0.0 }
     }
 
     /// The replay with the changes. Only a path without losses removes a loss: any other change gains no more than it

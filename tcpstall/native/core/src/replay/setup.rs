@@ -65,6 +65,15 @@ pub struct Loss {
     pub times: u32,
 }
 
+/// Time that a host took to go on after all of its data had been acknowledged.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct LateStart {
+    /// Offset of the data that it sent then.
+    pub at: i64,
+    /// Time from the acknowledgement.
+    pub after: Nanos,
+}
+
 /// The right edge of a window that an end announced.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct WindowOpening {
@@ -101,6 +110,8 @@ pub struct HostSetup {
     pub pace: Option<f64>,
     /// Rate at which its hosts and links carry data that may be sent, bytes per second, where that takes time.
     pub speed: Option<f64>,
+    /// Waits of its host, in order of offset.
+    pub late_starts: Vec<LateStart>,
     /// Losses of its data on the path, in order of offset.
     pub losses: Vec<Loss>,
     /// Share of its packets with data that the path loses by chance besides.
@@ -144,6 +155,13 @@ impl HostSetup {
         if let Some(level) = known.get(known.len() / 2) {
             self.send_buffer = vec![BufferLevel { until: i64::MAX, ..*level }];
         }
+    }
+
+    /// Shortens the waits of its host by `span`: the replay's acknowledgements arrive as much later.
+    pub fn waits_less(mut self, span: Nanos) -> HostSetup {
+        self.late_starts.iter_mut().for_each(|late| late.after = late.after - span);
+        self.late_starts.retain(|late| late.after > Nanos::ZERO);
+        self
     }
 
     /// Rate at which segments follow each other, whatever the window.

@@ -73,6 +73,12 @@ pub(super) struct Host {
     pub(super) pace_free: Nanos,
     pub(super) pace_set: bool,
     pub(super) sent_again: u64,
+    /// Waits of the host that are over.
+    pub(super) waits: usize,
+    /// End of the host's present wait.
+    pub(super) awaited: Nanos,
+    /// Sum of the host's waits.
+    pub(super) late: Nanos,
     // Receiver.
     pub(super) rcv_nxt: i64,
     /// Ranges above a hole, by their left edges.
@@ -137,6 +143,9 @@ impl Host {
             pace_free: Nanos::ZERO,
             pace_set: false,
             sent_again: 0,
+            waits: 0,
+            awaited: Nanos::ZERO,
+            late: Nanos::ZERO,
             rcv_nxt: FIRST,
             ahead: BTreeMap::new(),
             newest: None,

@@ -60,7 +60,7 @@ pub(super) enum Event {
     Read(End),
     /// The blocked writer runs again.
     Wake(End),
-    /// Pacing permits the next transmission.
+    /// Pacing, or the end of its own wait, permits the host's next transmission.
     Paced(End),
 }
 
@@ -74,6 +74,8 @@ pub struct Played {
     pub exchanges: Vec<Nanos>,
     /// Progress of the data that either end received.
     pub progress: [Progress; 2],
+    /// Waits of both hosts themselves after all of their data had been acknowledged.
+    pub late: Nanos,
     /// Losses, retransmissions and timeouts, as a check of the result.
     pub sent_again: u64,
     /// Events of the replay.
@@ -219,7 +221,8 @@ fn outcome(setup: &Setup, hosts: &[Host; 2], events: u64) -> Played {
         let bytes = setup.ends[end.peer()].bytes();
         Progress::of(bytes, |offset| hosts[end].heard_at(offset))
     });
-    Played { transfer, exchanges: exchanges.collect(), progress, sent_again, events }
+    let late = hosts.iter().fold(Nanos::ZERO, |sum, host| sum + host.late);
+    Played { transfer, exchanges: exchanges.collect(), progress, late, sent_again, events }
 }
 
 #[cfg(test)]

@@ -61,6 +61,9 @@ impl Host {
         let framed = end.cuts_frames
             && (self.last_sent == world.now || end.spacing().is_some())
             && !(end.nagle && self.board.has_short());
+        if !small && self.starts_late(world) {
+            return false;
+        }
         if small && !framed && !std::mem::take(&mut self.must_squeeze) {
             return false;
         }
@@ -74,6 +77,25 @@ impl Host {
         self.puts((start, self.snd_nxt), world);
         self.cwnd.on_send(self.board.in_flight(), self.snd_una, self.snd_nxt);
         self.last_sent = world.now;
+        true
+    }
+
+    /// True while the host itself waits, as it did about here in the capture: only where nothing is outstanding.
+    fn starts_late(&mut self, world: &mut World<'_>) -> bool {
+        if !self.board.is_empty() {
+            return false;
+        }
+        if world.now < self.awaited {
+            return true;
+        }
+        let (mss, late) = (self.setup(world).mss, &self.setup(world).late_starts[self.waits..]);
+        // The replay may stop elsewhere than the capture: the last wait since its stop before.
+        let passed = late.partition_point(|late| late.at < self.snd_nxt + mss);
+        let Some(wait) = passed.checked_sub(1).and_then(|last| late.get(last)) else { return false };
+        self.waits += passed;
+        self.awaited = world.now + wait.after;
+        self.late += wait.after;
+        world.after(wait.after, Event::Paced(self.end));
         true
     }
 

@@ -22,6 +22,7 @@ fn end(steps: Vec<WriteStep>) -> HostSetup {
         pace: None,
         speed: None,
         losses: Vec::new(),
+        late_starts: Vec::new(),
         loss_share: 0.0,
         delayed_ack: Nanos::from_millis(40),
         delays_always: false,

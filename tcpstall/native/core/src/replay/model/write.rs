@@ -33,7 +33,7 @@ impl Host {
                 ApplicationState::Writing(_) => self.writer = ApplicationState::Returning,
                 ApplicationState::Returning => {
                     let buffered = !self.setup(world).send_buffer.is_empty();
-                    if !buffered && self.snd_nxt < self.written - WRITTEN_AHEAD {
+                    if world.now < self.awaited || !buffered && self.snd_nxt < self.written - WRITTEN_AHEAD {
                         return;
                     }
                     self.step += 1;

@@ -114,7 +114,9 @@ pub fn recover(record: &Record) -> Result<RecoveredSetup, Refusal> {
     let [client, server] = End::BOTH.map(|end| recover_end(record, end, distances, &heard, rtt, &losses[end]));
     let last = heard.iter().filter_map(Arrivals::last).max().ok_or(Refusal::NoData)?;
     let begin = syn - Nanos(to_client.0 / 2);
-    let rtt = limits::usual_rtt(record, rtt).max(Nanos(2));
+    let usual = limits::usual_rtt(record, rtt).max(Nanos(2));
+    let [client, server] = [client, server].map(|end| end.waits_less(usual - rtt));
+    let rtt = usual;
     let opened = record.opened.into_iter().flatten().min().map_or(rtt, |passed| passed - syn + to_client);
     let setup = Setup {
         ends: [client, server],
@@ -153,8 +155,9 @@ fn recover_end(
     let queue = queue::depth(record, end, distances[end], rtt, rate, losses);
     let delays = delays::delays(record, end, distances[end]);
     let writing = steps::Writing { buffered: !send_buffer.is_empty(), nagle };
+    let work = steps::work(record, end, distances[end], &heard[end], writing);
     HostSetup {
-        steps: steps::steps(record, end, distances[end], &heard[end], writing),
+        steps: work.steps,
         mss: record.mss[end],
         cuts_frames: limits::cuts_frames(record, end),
         initial_window: limits::initial_window(record, end),
@@ -165,6 +168,7 @@ fn recover_end(
         pace: limits::pace(record, end, distances[end], rtt),
         speed: speed::speed(record, end, rtt).filter(|_| rate.is_none()),
         reads,
+        late_starts: work.late,
         losses: losses.to_vec(),
         loss_share: 0.0,
         delayed_ack: delays.delay,

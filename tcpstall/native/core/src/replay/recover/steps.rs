@@ -9,8 +9,8 @@ use super::Arrivals;
 use crate::causes::Cause;
 use crate::flow::End;
 use crate::replay::model::WRITTEN_AHEAD;
-use crate::replay::record::{Passing, PassingKind, Record};
-use crate::replay::setup::WriteStep;
+use crate::replay::record::{Passing, PassingKind, Record, Silence};
+use crate::replay::setup::{LateStart, WriteStep};
 use crate::time::Nanos;
 
 /// The first offset of data.
@@ -27,20 +27,29 @@ pub(super) struct Writing {
     pub(super) nagle: bool,
 }
 
-/// The writes of one end, at a round trip of `distance` from the tap, which received its peer's data as in `heard`.
-pub(super) fn steps(record: &Record, end: End, distance: Nanos, heard: &Arrivals, writing: Writing) -> Vec<WriteStep> {
+/// Work of one end.
+pub(super) struct Work {
+    /// Its writes.
+    pub(super) steps: Vec<WriteStep>,
+    /// Waits of its host where no write began.
+    pub(super) late: Vec<LateStart>,
+}
+
+/// The work of one end, at a round trip of `distance` from the tap, which received its peer's data as in `heard`.
+pub(super) fn work(record: &Record, end: End, distance: Nanos, heard: &Arrivals, writing: Writing) -> Work {
     let Writing { buffered, nagle } = writing;
     // After a wait for the application a new write begins; where Nagle's rule held a segment back, that had been
     // written already.
     let begins: HashMap<u64, bool> = record.silences[end]
         .iter()
-        .filter(|silence| matches!(silence.cause, Cause::AppLimited | Cause::Nagle | Cause::DelayedAck))
-        .filter_map(|silence| Some((silence.next?.0, silence.cause != Cause::AppLimited)))
+        .filter(|silence| is_between_writes(silence))
+        .filter_map(|silence| Some((silence.next?.0, matches!(silence.cause, Cause::Nagle | Cause::DelayedAck))))
         .collect();
     let opened = record.opened[end].map(|passed| passed + Nanos(distance.0 / 2));
     let (steps, sent) = (Vec::new(), Vec::new());
     let mut writer = Writer { opened, distance, heard, buffered, nagle, steps, sent, told: 0, written: FIRST };
     let mut acked = Acked { distance, ..Acked::default() };
+    let mut late = Vec::new();
     for passing in &record.passings {
         if passing.sender != end {
             acked.edge = acked.edge.max(passing.edge.unwrap_or(0));
@@ -53,25 +62,44 @@ pub(super) fn steps(record: &Record, end: End, distance: Nanos, heard: &Arrivals
             // Before the peer's first segment only the handshake announced a window, and nothing was full yet.
             let room = acked.edge == 0 || acked.edge - passing.start >= record.mss[end];
             let paused = !buffered && room && writer.paused(passing, record.mss[end], record.threshold);
-            match begins.get(&passing.packet.0) {
+            let cause = begins.get(&passing.packet.0);
+            // Nothing in TCP holds the data of a sender that has nothing outstanding: the rest of the wait is its host's.
+            if all_acked && room && passing.start > FIRST && cause.is_none() && !turn && !paused {
+                late.push(LateStart { at: passing.start, after: passing.time - acked.last });
+            }
+            match cause {
                 Some(true) => writer.was_held(passing),
                 Some(false) => writer.sends(passing, true),
                 None => writer.sends(passing, turn || paused),
             }
         }
     }
-    writer.steps
+    Work { steps: writer.steps, late }
+}
+
+/// True if a silence lies between two writes. Nothing in TCP holds the data of a sender that has nothing outstanding (RFC
+/// 5681 §3.1, RFC 896): where no cause is known, such a sender had not written yet.
+fn is_between_writes(silence: &Silence) -> bool {
+    match silence.cause {
+        Cause::AppLimited | Cause::Nagle | Cause::DelayedAck => true,
+        Cause::Unexplained => silence.out_after == 0,
+        _ => false,
+    }
 }
 
 /// Data of an end that was acknowledged when it sent its next segment.
 #[derive(Default)]
 struct Acked {
     distance: Nanos,
-    /// The peer's segments on their way: time of arrival, and acknowledged offset.
-    by_time: BinaryHeap<Reverse<(Nanos, i64)>>,
+    /// The peer's segments on their way: time of arrival, acknowledged offset, and right edge of the window.
+    by_time: BinaryHeap<Reverse<(Nanos, i64, i64)>>,
     /// The same segments by the end of their data: data that was acknowledged had arrived.
     by_offset: BinaryHeap<Reverse<(i64, i64)>>,
     reached: i64,
+    /// Arrival of the last segment that acknowledged more or opened the window.
+    last: Nanos,
+    /// Right edge of the window, by the segments that have arrived.
+    opened: i64,
     /// Right edge of the peer's window, by all segments that have passed.
     edge: i64,
 }
@@ -79,7 +107,7 @@ struct Acked {
 impl Acked {
     fn hears(&mut self, peer: &Passing) {
         let ack = peer.ack.unwrap_or(0);
-        self.by_time.push(Reverse((peer.time + self.distance, ack)));
+        self.by_time.push(Reverse((peer.time + self.distance, ack, peer.edge.unwrap_or(0))));
         if peer.bytes > 0 {
             self.by_offset.push(Reverse((peer.start + peer.bytes, ack)));
         }
@@ -87,19 +115,22 @@ impl Acked {
 
     /// Takes in all segments that reached the end before it sent this one.
     fn before(&mut self, sent: &Passing) {
+        while let Some(Reverse((at, ack, edge))) =
+            self.by_time.peek().copied().filter(|Reverse((at, ..))| *at <= sent.time)
+        {
+            self.by_time.pop();
+            if ack > self.reached || edge > self.opened {
+                (self.reached, self.opened, self.last) = (ack.max(self.reached), edge.max(self.opened), at);
+            }
+        }
         let heard = sent.ack.unwrap_or(0);
-        self.reached = self.reached.max(newest(&mut self.by_time, sent.time)).max(newest(&mut self.by_offset, heard));
+        while let Some(Reverse((_, ack))) = self.by_offset.peek().copied().filter(|Reverse((end, _))| *end <= heard) {
+            self.by_offset.pop();
+            if ack > self.reached {
+                (self.reached, self.last) = (ack, sent.time);
+            }
+        }
     }
-}
-
-/// Removes all entries up to `limit`; returns the highest acknowledgement among them, 0 for none.
-fn newest<T: Ord + Copy>(waiting: &mut BinaryHeap<Reverse<(T, i64)>>, limit: T) -> i64 {
-    let mut newest = 0;
-    while let Some(Reverse((_, ack))) = waiting.peek().copied().filter(|Reverse((at, _))| *at <= limit) {
-        newest = newest.max(ack);
-        waiting.pop();
-    }
-    newest
 }
 
 struct Writer<'a> {
