@@ -49,7 +49,7 @@ REFUSALS = {
     "paced-by-rate": "BBR paces by the rate that it measures; the model replays windows",
     "unknown-control": "the capture does not show which congestion control its sender runs, and the change depends on "
     "that",
-    "unknown-limit": "its data came at a pace of which the capture shows no cause, so nobody knows if the change affects it",
+    "unknown-limit": "its data came at a pace of which the capture shows no cause, so the change may not lift it",
     "no-bottleneck": "no queue stood on the path, so its narrowest link is unknown: set rate= too",
     "endless": "the replay with the change does not end",
 }

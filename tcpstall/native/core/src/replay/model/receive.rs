@@ -125,11 +125,11 @@ impl Host {
         }
         // Segments cut elsewhere than in the capture may leave less than a segment of room at another offset.
         let stopped = self.own_edge > 0 && self.own_edge - self.rcv_nxt < self.rcv_mss;
-        let due = |opening: &&WindowOpening| {
-            let early = if stopped && opening.after > Nanos::ZERO { self.rcv_mss } else { 0 };
-            opening.arrived <= self.rcv_nxt + early
-        };
-        while let Some(opening) = end.openings.get(self.opened).filter(due) {
+        while let Some(opening) = end.openings.get(self.opened) {
+            let early = stopped && opening.after > Nanos::ZERO && !self.awaits_reader(&end.openings);
+            if opening.arrived > self.rcv_nxt + if early { self.rcv_mss } else { 0 } {
+                break;
+            }
             self.opened += 1;
             if opening.after == Nanos::ZERO {
                 self.wanted_edge = self.wanted_edge.max(opening.edge);
@@ -175,13 +175,16 @@ impl Host {
         }
     }
 
+    /// True if the reader still has to make room for the last opening.
+    fn awaits_reader(&self, openings: &[WindowOpening]) -> bool {
+        let last = openings[..self.opened].last();
+        last.is_some_and(|last| last.after > Nanos::ZERO && self.wanted_edge < last.edge)
+    }
+
     /// Window between two captured acknowledgements, assumed to have grown evenly; after the last it stays.
     fn between(&self, openings: &[WindowOpening]) -> i64 {
         // Data that the reader still has to make room for is no growth.
-        let Some(before) = openings[..self.opened].last() else { return 0 };
-        if before.after > Nanos::ZERO && self.wanted_edge < before.edge {
-            return 0;
-        }
+        let Some(before) = openings[..self.opened].last().filter(|_| !self.awaits_reader(openings)) else { return 0 };
         match openings.get(self.opened).filter(|next| next.after == Nanos::ZERO && next.arrived > before.arrived) {
             Some(next) => {
                 let share = (self.rcv_nxt - before.arrived) as f64 / (next.arrived - before.arrived) as f64;

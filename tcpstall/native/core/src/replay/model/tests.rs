@@ -137,6 +137,15 @@ fn a_window_with_less_than_a_segment_of_room_opens_when_its_reader_reads() {
 }
 
 #[test]
+fn a_window_that_waits_for_its_reader_is_opened_by_no_later_reading() {
+    let mut setup = download(10_000, Nanos::ZERO);
+    let opening = |arrived, edge, after| WindowOpening { arrived, edge, after: Nanos::from_millis(after) };
+    setup.ends[0].openings = vec![opening(1, 5_001, 0), opening(5_001, 6_001, 300), opening(6_001, 40_000, 1)];
+    let played = play(&setup).expect("it ends");
+    assert!(played.transfer > Nanos::from_millis(400), "{:?}", played.transfer);
+}
+
+#[test]
 fn a_slow_handshake_without_a_loss_stays_with_loss_0() {
     let mut setup = download(1_000, Nanos::ZERO);
     setup.opening = RTT.times(3);
