@@ -4,12 +4,9 @@ from collections import Counter
 
 import pytest
 
-from tests.causes.triple import NOT_A_STALL_MS, causes, fires, look_alike, near_miss
+from tests.causes.triple import NOT_A_STALL_MS, SYNS, causes, fires, look_alike, near_miss
 from tests.scene import Scene, between
 from tests.scene.network import Tap
-
-SYNS = range(1, 4)
-"""Packets of the handshake, which some captures lack."""
 
 FLIGHT = tuple(range(0, 60_000, 1_448))
 

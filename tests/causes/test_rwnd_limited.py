@@ -1,12 +1,9 @@
 """`rwnd-limited`: the receive window was full."""
 
-from tests.causes.triple import NOT_A_STALL_MS, causes, fires, look_alike, near_miss, share
+from tests.causes.triple import NOT_A_STALL_MS, SYNS, causes, fires, look_alike, near_miss, share
 from tests.scene import Reader, Scene, Stall, between
 from tests.scene.network import Tap
 from tests.scene.verdict import flows_of
-
-SYNS = range(1, 4)
-"""Packets of the handshake, which some captures lack."""
 
 
 @fires

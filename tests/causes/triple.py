@@ -14,6 +14,9 @@ Test = TypeVar("Test", bound=Callable[..., Any])
 NOT_A_STALL_MS = 5
 """Scenes have round trips of 20 ms; waits far shorter than that are not what they are about."""
 
+SYNS = range(1, 4)
+"""Packets of a scene's handshake, which some captures lack."""
+
 
 def _part(name: Part) -> Callable[[Test], Test]:
     def mark(test: Test) -> Test:

@@ -1,10 +1,8 @@
 """The tap's distance from a sender whose handshake the capture lacks, inferred from rounds of burst and silence."""
 
-from tests.causes.triple import NOT_A_STALL_MS, causes, fires, look_alike, near_miss, share
+from tests.causes.triple import NOT_A_STALL_MS, SYNS, causes, fires, look_alike, near_miss, share
 from tests.scene import Reader, Scene
 from tests.scene.verdict import Stall
-
-SYNS = range(1, 4)
 
 
 @fires

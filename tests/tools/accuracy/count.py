@@ -1,7 +1,6 @@
 """Labels against the kernel's truth: which waits are called by their name, and by which other name the rest."""
 
 import json
-from bisect import bisect_right
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, field
@@ -11,6 +10,7 @@ from typing import Any
 import tcpstall
 from tcpstall import Cause, Flow, Stall
 from tests.tools.lab.agreement import CAUSES
+from tests.tools.lab.impairment import Delay
 
 SIDES = ("sender", "receiver")
 SURE = 0.9
@@ -51,30 +51,21 @@ class Counts:
 
 
 @dataclass(frozen=True, slots=True)
-class Delay:
-    """What the way to a tap adds to a sender's times: `points` are seconds on the clock and seconds added."""
+class View:
+    """When a tap sees what a sender sends: at once next to it, later at the end of a `route`."""
 
-    points: tuple[tuple[float, float], ...] = ()
+    first_syn: float = 0.0
+    route: Delay | None = None
 
     @classmethod
-    def of(cls, truth: dict[str, Any]) -> "Delay":
-        """The way to the receiver. A route may change; its times count from the first SYN."""
+    def of_receiver(cls, truth: dict[str, Any]) -> "View":
         params = truth["params"]
         halves = (half for connection in truth["connections"] for half in connection.get("halves", []))
         first = min((half["t_syn"] for half in halves if half.get("t_syn")), default=0.0)
-        route = params.get("delay") or [[0, params.get("one_way_us", 0)]]
-        return cls(tuple((first + since, added / 1e6) for since, added in route))
-
-    def is_away(self) -> bool:
-        return any(added for _, added in self.points)
+        return cls(first, Delay(params.get("delay") or [(0, params.get("one_way_us", 0))]))
 
     def seen(self, time: float) -> float:
-        """When the tap sees what leaves at `time`: the delay is linear between points."""
-        after = bisect_right(self.points, time, key=lambda point: point[0])
-        if not self.points or after in {0, len(self.points)}:
-            return time + (self.points[-1 if after else 0][1] if self.points else 0.0)
-        (begin, least), (end, most) = self.points[after - 1], self.points[after]
-        return time + least + (most - least) * (time - begin) / (end - begin)
+        return time if self.route is None else time + self.route.at(round((time - self.first_syn) * 1e9)) / 1e9
 
 
 def overlap(stall: Stall, begin: float, end: float) -> float:
@@ -88,7 +79,7 @@ def count(folders: list[Path], side: str) -> Counts:
         truth = json.loads((scenario / "truth.json").read_text())
         if side == "receiver" and {"rate_a", "rate_b"} & truth["params"].keys():
             continue  # a queue shifts what the receiver sees by a time of its own
-        delay = Delay.of(truth) if side == "receiver" else Delay()
+        view = View.of_receiver(truth) if side == "receiver" else View()
         flows: dict[str, list[Flow]] = {}
         for connection in truth["connections"]:
             half = connection.get("halves", [{}])[0]
@@ -99,15 +90,15 @@ def count(folders: list[Path], side: str) -> Counts:
                 flows[name] = list(tcpstall.analyze(scenario / name))
             for flow in flows[name]:
                 if (flow.client.port, flow.server.port) == (connection["client"][1], connection["server"][1]):
-                    compare(half, flow, delay, counts)
+                    compare(half, flow, view, counts)
     return counts
 
 
-def compare(half: Half, flow: Flow, delay: Delay, counts: Counts) -> None:
+def compare(half: Half, flow: Flow, view: View, counts: Counts) -> None:
     """One connection's waits, those of its main direction."""
     stalls = [stall for stall in flow.stalls if stall.sender == half["role"] or stall.cause is Cause.HANDSHAKE]
     for span in counted(half):
-        begin, end = delay.seen(span["t_start"]), delay.seen(span["t_end"])
+        begin, end = view.seen(span["t_start"]), view.seen(span["t_end"])
         names = [span["label"]] if span["label"] == "idle-restart" else [span["label"], *span["alt"]]
         accepted = {cause for name in names for cause in CAUSES.get(name, ())}
         shares: Counter[Cause] = Counter()
@@ -116,14 +107,14 @@ def compare(half: Half, flow: Flow, delay: Delay, counts: Counts) -> None:
             if stall.confidence >= SURE and 2 * overlap(stall, begin, end) >= stall.duration_ns / 1e9 > 0:
                 counts.sure += 1
                 counts.sure_and_wrong += stall.cause not in accepted
-        called = verdict(span, half, shares, accepted, met=delay.is_away())
+        called = verdict(span, half, shares, accepted, met=view.route is not None)
         if called:
             counts.called[span["label"], called] += 1
     for stall in stalls:
-        if stall.cause in {Cause.HANDSHAKE, Cause.APP_LIMITED} or not within(half, stall, delay):
+        if stall.cause in {Cause.HANDSHAKE, Cause.APP_LIMITED} or not within(half, stall, view):
             continue
         counts.reported += 1
-        spans = ((delay.seen(span["t_start"]), delay.seen(span["t_end"])) for span in half["spans"])
+        spans = ((view.seen(span["t_start"]), view.seen(span["t_end"])) for span in half["spans"])
         covered = sum(overlap(stall, begin, end) for begin, end in spans)
         counts.false += (
             2 * covered < stall.duration_ns / 1e9 and stall.duration_ns > NEARLY * 1e6 * half["threshold_ms"]
@@ -139,8 +130,8 @@ def counted(half: Half) -> Iterator[dict[str, Any]]:
             yield span
 
 
-def within(half: Half, stall: Stall, delay: Delay) -> bool:
-    return delay.seen(half["t_first_data"]) <= stall.start_ns / 1e9 <= delay.seen(half["t_last_data"])
+def within(half: Half, stall: Stall, view: View) -> bool:
+    return view.seen(half["t_first_data"]) <= stall.start_ns / 1e9 <= view.seen(half["t_last_data"])
 
 
 def verdict(span: dict[str, Any], half: Half, shares: Counter[Cause], accepted: set[Cause], *, met: bool) -> str | None:

@@ -2,6 +2,7 @@
 
 import random
 from bisect import bisect_right
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from tests.tools.lab.frames import Segment
@@ -20,12 +21,11 @@ class Outcome:
 
 
 class Delay:
-    """One-way delay over time, linear between the given points."""
+    """One-way delay over time, linear between points: seconds since the first SYN, and microseconds."""
 
-    def __init__(self, scenario: Scenario) -> None:
-        points = scenario.delay or ((0.0, scenario.one_way_us),)
+    def __init__(self, points: Sequence[tuple[float, float]]) -> None:
         self._times = [seconds * _NANOS for seconds, _ in points]
-        self._delays = [us * 1000 for _, us in points]
+        self._delays = [round(us * 1000) for _, us in points]
 
     def at(self, elapsed: int) -> int:
         """Nanoseconds of one-way delay, `elapsed` after the first SYN."""
@@ -64,7 +64,7 @@ class Path:
     def __init__(self, scenario: Scenario, way: str) -> None:
         self.rules = [rule for rule in scenario.rules if rule.way == way]
         self._random = random.Random(f"{scenario.seed}{way}")
-        self._delay = Delay(scenario)
+        self._delay = Delay(scenario.delay or ((0.0, scenario.one_way_us),))
         rate, queue = (scenario.rate_a, scenario.queue_a) if way == "a" else (scenario.rate_b, scenario.queue_b)
         self._link = Bottleneck(rate, queue, scenario.cross if way == "a" else ())
         self._isn: dict[tuple[int, int], int] = {}

@@ -112,8 +112,9 @@ impl AckClock {
 mod tests {
     use super::*;
 
-    /// Plays rounds of 20 ms, of so many whole segments each, of which the receiver acknowledges every second at once.
-    fn distance(rounds: &[i64], answers_last: bool) -> Option<Nanos> {
+    /// Plays rounds of 20 ms, of so many whole segments each; the receiver acknowledges at once the segments that it
+    /// `answers`, by their number in the round and the round's length.
+    fn distance(rounds: &[i64], answers: impl Fn(i64, i64) -> bool) -> Option<Nanos> {
         let (mut clock, mut sent, mut found) = (AckClock::default(), 1, None);
         for (round, segments) in rounds.iter().enumerate() {
             for segment in 1..=*segments {
@@ -121,7 +122,7 @@ mod tests {
                 let data = Segment { time, payload: 1_448, ..Segment::default() };
                 found = clock.follows(&data, sent, 1_448).or(found);
                 sent += 1_448;
-                if segment % 2 == 0 || (answers_last && segment == *segments) {
+                if answers(segment, *segments) {
                     clock.hears(time, sent);
                 }
             }
@@ -132,23 +133,13 @@ mod tests {
     #[test]
     fn a_last_odd_segment_whose_ack_is_delayed_is_no_obstacle() {
         let rounds = [10, 11, 11, 11, 12, 12];
-        assert!(distance(&rounds, true).is_some());
-        assert_eq!(distance(&rounds, false), distance(&rounds, true));
+        let prompt = distance(&rounds, |segment, last| segment % 2 == 0 || segment == last);
+        assert!(prompt.is_some());
+        assert_eq!(distance(&rounds, |segment, _| segment % 2 == 0), prompt);
     }
 
     #[test]
     fn where_more_is_under_way_the_rounds_show_nothing() {
-        let (mut clock, mut sent) = (AckClock::default(), 1);
-        for round in 0..6 {
-            for segment in 1..=10 {
-                let time = Nanos::from_millis(20 * round) + Nanos::from_micros(12 * segment);
-                let data = Segment { time, payload: 1_448, ..Segment::default() };
-                assert_eq!(clock.follows(&data, sent, 1_448), None);
-                sent += 1_448;
-                if segment <= 8 {
-                    clock.hears(time, sent);
-                }
-            }
-        }
+        assert_eq!(distance(&[10; 6], |segment, _| segment <= 8), None);
     }
 }

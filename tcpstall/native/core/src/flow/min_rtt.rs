@@ -118,12 +118,8 @@ impl MinRtt {
         }
         (rising.least, rising.late) = (rising.least, rising.late).min((span, late));
         rising.bare += u32::from(answer == Answer::Bare);
-        let Rising { since, least, late, bare } = *rising;
-        let believed = bare >= AGREEING && now - since >= least + least;
-        believed.then(|| {
-            self.change(since, least);
-            late
-        })
+        let rising = *rising;
+        self.believe(now, rising, AGREEING, 2)
     }
 
     /// Takes in an answer that is longer than the level, but not by as much as another route's. A route that becomes
@@ -143,8 +139,15 @@ impl MinRtt {
         (standing.least, standing.late) = (standing.least, standing.late).min((span, late));
         standing.bare += 1;
         self.rising = Some(standing);
-        let Rising { since, least, late, bare } = standing;
-        (bare >= STANDING && now - since >= least.times(i64::from(STANDING))).then(|| {
+        self.believe(now, standing, STANDING, i64::from(STANDING))
+    }
+
+    /// Takes the least of agreeing answers as the level, once there are so many over as many round trips; gives its
+    /// lateness.
+    #[inline]
+    fn believe(&mut self, now: Nanos, agreeing: Rising, answers: u32, round_trips: i64) -> Option<Nanos> {
+        let Rising { since, least, late, bare } = agreeing;
+        (bare >= answers && now - since >= least.times(round_trips)).then(|| {
             self.change(since, least);
             late
         })

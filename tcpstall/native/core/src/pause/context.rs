@@ -261,11 +261,12 @@ fn brims(run: &[Pause], level: i64) -> bool {
 
 /// Most flights of a plateau whose frames show it left in pairs of segments, one pair for each ACK.
 fn leave_in_pairs(run: &[Pause]) -> bool {
-    let (mut pairs, mut more) = (0, 0);
-    run.iter()
-        .filter_map(Pause::left_in_pairs)
-        .for_each(|in_pairs| *if in_pairs { &mut pairs } else { &mut more } += 1);
-    pairs >= ALIKE && pairs > more
+    if run.len() < ALIKE {
+        return false;
+    }
+    let told: Vec<bool> = run.iter().filter_map(Pause::left_in_pairs).collect();
+    let pairs = told.iter().filter(|in_pairs| **in_pairs).count();
+    pairs >= ALIKE && 2 * pairs > told.len()
 }
 
 /// Segments that several flights of a plateau held which ended with less than a whole one; 0 where there are none. A

@@ -6,9 +6,10 @@ use crate::sender::cwnd::CongestionPhase;
 
 /// Nanoseconds of the pacing rate that Linux puts into one frame: `tcp_tso_autosize` shifts it by `sk_pacing_shift`, 10.
 const IN_A_FRAME: f64 = 1e9 / 1_024.0;
-/// Pacing rate in slow start and after it, in windows per round trip: Linux `tcp_pacing_ss_ratio`, 200 %, and
-/// `tcp_pacing_ca_ratio`, 120 %.
-const PACED: [f64; 2] = [2.0, 1.2];
+/// Pacing rate in slow start, in windows per round trip: Linux `tcp_pacing_ss_ratio`, 200 %.
+const PACED_IN_SLOW_START: f64 = 2.0;
+/// The same after slow start: Linux `tcp_pacing_ca_ratio`, 120 %.
+const PACED: f64 = 1.2;
 /// Segments in a frame, by its other limits, from which pairs are too few.
 const MORE: f64 = 3.0;
 /// Segments in a frame, on average, where they left in pairs.
@@ -23,16 +24,18 @@ impl Pause {
     pub(super) fn left_in_pairs(&self) -> Option<bool> {
         let (burst, mss) = (&self.before, u64::from(self.mss));
         let whole = mss > 0 && burst.bytes.is_multiple_of(mss) && burst.pushes > 0 && !self.short_segment_out;
-        let round_trip = self.srtt.unwrap_or(self.rtt()).0.max(1) as f64;
-        let ratio = PACED[usize::from(self.phase == CongestionPhase::CongestionAvoidance)];
-        let paced = ratio * f64::from(self.cwnd) * IN_A_FRAME / round_trip;
-        let woken = f64::from(self.segments_at_start) / WOKEN;
         let known = self.cwnd_known && self.losses == 0;
+        if self.first || !whole || !known || self.near_sender() {
+            return None;
+        }
+        let round_trip = self.srtt.unwrap_or(self.rtt()).0.max(1) as f64;
+        let later = self.phase == CongestionPhase::CongestionAvoidance;
+        let windows = if later { PACED } else { PACED_IN_SLOW_START };
+        let paced = windows * f64::from(self.cwnd) * IN_A_FRAME / round_trip;
+        let woken = f64::from(self.segments_at_start) / WOKEN;
         // Where each segment is marked the writes are as small, or the stack marks all. Here and there a single segment
         // leaves between two pairs.
-        let segments = burst.bytes as f64 / mss.max(1) as f64;
-        let in_frame = segments / f64::from(burst.pushes);
-        let tells = !self.first && whole && known && !self.near_sender() && paced.min(woken) >= MORE;
-        (tells && in_frame >= *PAIRS.start()).then(|| PAIRS.contains(&in_frame))
+        let in_frame = burst.bytes as f64 / mss as f64 / f64::from(burst.pushes);
+        (paced.min(woken) >= MORE && in_frame >= *PAIRS.start()).then(|| PAIRS.contains(&in_frame))
     }
 }
