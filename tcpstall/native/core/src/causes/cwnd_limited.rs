@@ -62,8 +62,8 @@ fn lone(pause: &Pause) -> bool {
 
 /// Recognises a full window by growth, in one of three forms. The flight is one of a row that grew as this sender's
 /// congestion window does. Or it is the first flight, and smaller than what the sender later had in flight without a
-/// wait. Or it followed a loss, and is smaller than what the sender had in flight before: a buffer of a fixed size
-/// would hold as much again.
+/// wait. Or it followed a loss, and is smaller than what the sender had in flight before the loss, and no smaller than
+/// what it had since: a buffer of a fixed size would hold as much again.
 fn by_growth(pause: &Pause, limits: &Limits) -> Option<Proof> {
     let read = &pause.context.read;
     let waits = pause.released_by_ack() && !pause.is_turn() && !pause.flight_unknown;
@@ -82,7 +82,9 @@ fn by_growth(pause: &Pause, limits: &Limits) -> Option<Proof> {
     // A window that watches the delay moves with it every few round trips; a small one may rest at its minimum.
     let rests = pause.context.plateau_rounds >= RESTS && pause.segments_held > INITIAL_WINDOW;
     let lowered = stands && !rests && !pause.short_segment_out && below(before);
-    let fallen = pause.losses > 0 && below(read.most_before) || lowered;
+    // Without another loss a window falls no further.
+    let cut = pause.losses > 0 && below(read.most_before) && !below(read.most_since_loss);
+    let fallen = cut || lowered;
     let (detail, confidence) = match read.climb {
         0 if initial => (detail, 0.7),
         0 if fallen => (details::CONGESTION_AVOIDANCE, 0.65),

@@ -34,6 +34,10 @@ pub(super) struct Holes {
     open: Option<Hole>,
     /// The first byte that was missing when the open hole opened.
     lowest: i64,
+    /// End of the open hole at the tap.
+    end: i64,
+    /// First byte of a hole that opened at the tap beyond the open one, and when it did.
+    next: Option<(i64, Nanos)>,
     /// Offset below which the sender has sent everything, whether the tap saw it or not.
     edge: i64,
     /// Offset below which missing data had only been overtaken: reports of a hole below it mean that data.
@@ -43,13 +47,18 @@ pub(super) struct Holes {
 impl Holes {
     /// Takes in a segment that passed the tap at `now` before the bytes between these offsets.
     pub(super) fn skips(&mut self, now: Nanos, (from, edge): (i64, i64)) {
+        if self.open.is_none() {
+            self.end = edge;
+        } else if from >= self.end {
+            self.next = self.next.or(Some((from, now)));
+        }
         self.edge = self.edge.max(edge);
         self.opens(now, from);
     }
 
     fn opens(&mut self, now: Nanos, from: i64) -> &mut Hole {
         if self.open.is_none() {
-            self.lowest = from;
+            (self.lowest, self.next) = (from, None);
         }
         self.open.get_or_insert(Hole { since: now, until: None, reported: None, filled: false })
     }
@@ -59,6 +68,9 @@ impl Holes {
     pub(super) fn reorders(&mut self, start: i64, end: i64, last: Option<&mut Option<Hole>>) {
         let Some(open) = self.open.take_if(|_| start <= self.lowest) else { return };
         self.reordered = end;
+        if let Some((from, since)) = self.next {
+            self.skips(since, (from, self.edge));
+        }
         if let Some(last) = last {
             *last = last.filter(|last| open.since != last.since);
         }
@@ -78,16 +90,30 @@ impl Holes {
         if reported && una < self.reordered {
             return None;
         }
+        // Nearly always there is no hole to close.
+        if !reported && self.open.is_none() {
+            return None;
+        }
+        if !reported && una >= self.edge {
+            return self.open.take().map(|hole| Hole { until: Some(now), ..hole });
+        }
+        let closed = self.fills_first(now, una);
         if reported {
             let open = self.opens(now, una);
             open.reported = open.reported.or(Some(now));
-            return None;
         }
-        // Nearly always there is no hole to close.
-        if una < self.edge || self.open.is_none() {
-            return None;
-        }
-        self.open.take().map(|hole| Hole { until: Some(now), ..hole })
+        closed
+    }
+
+    /// Closes the open hole if an ACK of everything before offset `una` covers it while another is open beyond it: a
+    /// loss after the first one. The report of that one takes as long as the report of the first did.
+    fn fills_first(&mut self, now: Nanos, una: i64) -> Option<Hole> {
+        let (from, since) = self.next.filter(|_| una >= self.end)?;
+        let first = self.open.take()?;
+        let reported = first.reported.map(|reported| since + (reported - first.since)).filter(|at| *at <= now);
+        self.skips(since, (from, self.edge));
+        self.open.as_mut()?.reported = reported;
+        Some(Hole { until: Some(now), ..first })
     }
 
     /// True if data that begins at offset `start` fills bytes that other segments skipped.
@@ -139,5 +165,28 @@ mod tests {
         assert!(frozen.is_some());
         let closed = holes.on_ack(ms(40), 200, false);
         assert_eq!(closed.map(|hole| (hole.since, hole.until)), Some((ms(10), Some(ms(40)))));
+    }
+    #[test]
+    fn a_loss_after_the_first_is_a_hole_of_its_own() {
+        let (mut holes, _) = skipped();
+        assert_eq!(holes.on_ack(ms(20), 100, true), None);
+        holes.skips(ms(35), (500, 600));
+        let closed = holes.on_ack(ms(40), 300, false).expect("the first hole is filled");
+        assert_eq!((closed.since, closed.until), (ms(10), Some(ms(40))));
+        let second = |holes: &Holes, end| holes.longest(None, false, ms(30), end).expect("the second is open");
+        assert_eq!(second(&holes, ms(42)).since, ms(35));
+        assert_eq!(second(&holes, ms(42)).reported, None, "what was reported is the first");
+        holes.on_ack(ms(45), 500, true);
+        assert_eq!(second(&holes, ms(50)).reported, Some(ms(45)));
+    }
+
+    #[test]
+    fn two_losses_of_a_flight_are_reported_together() {
+        let (mut holes, _) = skipped();
+        holes.skips(ms(11), (500, 600));
+        assert_eq!(holes.on_ack(ms(20), 100, true), None);
+        assert!(holes.on_ack(ms(40), 500, true).is_some());
+        let second = holes.longest(None, false, ms(15), ms(50)).expect("the second is open");
+        assert_eq!((second.since, second.reported), (ms(11), Some(ms(21))));
     }
 }

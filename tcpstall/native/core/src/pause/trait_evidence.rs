@@ -126,6 +126,8 @@ fn round(pause: &Pause, una: &mut Option<i64>, acked: &mut u64) -> BurstAndPause
         pushed: pause.before.pushed,
         pushes: pause.before.pushes,
         answered: pause.is_turn(),
+        losses: pause.losses,
+        hole: pause.hole.is_some(),
     }
 }
 

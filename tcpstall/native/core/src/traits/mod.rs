@@ -57,6 +57,10 @@ pub struct BurstAndPause {
     pub pushes: u32,
     /// The peer sent payload before the sender's next data.
     pub answered: bool,
+    /// Losses that had lowered the window by the time of the pause.
+    pub losses: u32,
+    /// The peer lacked data during the pause.
+    pub hole: bool,
 }
 
 /// The short segment that ends a burst, or that is a burst by itself.
@@ -136,6 +140,8 @@ pub struct Read {
     pub most_later: u32,
     /// The most segments that were in flight at any earlier pause.
     pub most_before: u32,
+    /// The most segments that were in flight at any earlier pause since the last loss.
+    pub most_since_loss: u32,
     /// Segments that two earlier waits for ACKs had in flight at least.
     pub twice_before: u32,
     /// Segments that three earlier waits for ACKs had in flight at least.
@@ -170,10 +176,15 @@ pub fn learn(rounds: &[BurstAndPause], reads: &mut [Read]) -> Traits {
         most = most.max(round.out);
     }
     most = 0;
+    let (mut since_loss, mut losses) = (0, 0);
     let mut largest = [0; 3];
     for (round, read) in rounds.iter().zip(reads) {
-        (read.most_before, read.twice_before, read.often_before) = (most, largest[1], largest[0]);
-        most = most.max(round.out);
+        let lossy = round.disturbed || round.hole;
+        since_loss = if lossy || round.losses != losses { 0 } else { since_loss };
+        (read.most_before, read.most_since_loss) = (most, since_loss);
+        (read.twice_before, read.often_before) = (largest[1], largest[0]);
+        since_loss = if lossy { 0 } else { since_loss.max(round.out) };
+        (most, losses) = (most.max(round.out), round.losses);
         // With a short segment out the sender had sent all that its buffer held.
         if round.is_wait() && round.tail == Tail::Whole && round.out > largest[0] {
             largest[0] = round.out;
