@@ -31,6 +31,9 @@ pub struct PausePart {
     pub rest: Option<Box<Pause>>,
 }
 
+/// Confidence of a full window during which the sender also waited for its probe timer.
+const PROBED: f32 = 0.75;
+
 /// Parts of a pause: nearly always one.
 type Parts = Few<PausePart, 1>;
 
@@ -170,11 +173,20 @@ fn before_zero_window(pause: &Pause, limits: &Limits, closed: Nanos) -> Parts {
     before.end = closed;
     before.closed = None;
     before.peer_bytes = 0;
-    if before.first_retransmission.is_some_and(|first| first >= closed) {
+    // No receiver moves the edge of its window back (RFC 9293 §3.8.6): if the ACK of everything closed it, it was full.
+    if before.room_at_start.is_none() && pause.all_acked.is_some_and(|acked| acked <= closed) {
+        (before.room_at_start, before.window) = (Some(0), Some(before.flight_at_start));
+    }
+    let probed = retransmission::probed_in_vain(&before) && before.has_room() == Some(false);
+    if probed || before.first_retransmission.is_some_and(|first| first >= closed) {
         before.first_retransmission = None;
         before.retransmissions = 0;
     }
-    smallvec![judge(&before, limits, pause.start(), closed), judge(&rest, limits, closed, pause.end)]
+    let mut first = judge(&before, limits, pause.start(), closed);
+    if probed {
+        first.proof.confidence = first.proof.confidence.min(PROBED);
+    }
+    smallvec![first, judge(&rest, limits, closed, pause.end)]
 }
 
 /// Judges the packets before the hole in the paste as if the pause had ended there; the rest cannot be judged.

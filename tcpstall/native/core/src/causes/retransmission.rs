@@ -99,6 +99,13 @@ pub(super) fn is_needless(pause: &Pause) -> bool {
     pause.repair.as_ref().is_some_and(|repair| repair.needless > 0 && repair.needless == repair.sent)
 }
 
+/// Every copy in the pause came from the probe timer, and the original had arrived: such a probe lowers no window (RFC
+/// 8985 §7.4.2).
+pub(super) fn probed_in_vain(pause: &Pause) -> bool {
+    let mut attempts = pause.repair.iter().flat_map(|repair| &repair.attempts);
+    is_needless(pause) && attempts.all(|attempt| attempt.trigger == Trigger::TailProbe)
+}
+
 /// Confidence once the data has been retransmitted: the sender waits for the ACK of the copy and for the window that
 /// the loss lowered, and both waits end with the same ACK (RFC 6675 §5: the sender may send the window less the data
 /// still in flight).
