@@ -55,6 +55,10 @@ fn judge(pause: &Pause, _: &Limits) -> Verdict {
     if pause.context.ticks && pause.left_in_flight > 0 && pause.refilled() {
         return yes(details::IDLE, 0.75);
     }
+    // The ACK of an earlier write came at the time of this one.
+    if pause.context.in_step && pause.refilled() {
+        return yes(details::IDLE, 0.6);
+    }
     if pause.refilled() || pause.in_mid_write() {
         return Verdict::No;
     }

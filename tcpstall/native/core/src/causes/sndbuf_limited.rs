@@ -3,7 +3,7 @@
 //! Rule      an ACK ended the wait at once, both windows had room, the peer sent no payload in between, and the flight lay
 //!           well below the modelled congestion window, and ten segments at least; a plateau over {plateau_rounds} rounds or more makes it
 //!           sure, from two segments on. Not between short writes that mostly no ACK starts, or which together fill no more
-//!           than a small part of any buffer: an application's timer
+//!           than a small part of any buffer, nor in step with bursts that no ACK released: an application's timer
 //! Evidence  `in_flight_bytes`, `plateau_bytes`, `cwnd_estimate_segments`, `window_unused_bytes`; detail `plateau`, with `ceiling_bytes_per_s`
 //!           (plateau / round trip), `buffer_low_bytes` to `buffer_high_bytes` (the SO_SNDBUF that it suggests),
 //!           `buffer_needed_bytes` (for the peer's window, or twice the plateau)
@@ -25,7 +25,7 @@ use crate::time::Nanos;
 pub(super) const RULE: Rule = Rule { cause: Cause::SndbufLimited, judge };
 
 fn judge(pause: &Pause, limits: &Limits) -> Verdict {
-    if pause.first || pause.is_turn() || !pause.refilled() || pause.context.ticks {
+    if pause.first || pause.is_turn() || !pause.refilled() || pause.context.ticks || pause.context.in_step {
         return Verdict::No;
     }
     if pause.has_room().is_none() {
@@ -55,7 +55,6 @@ fn judge(pause: &Pause, limits: &Limits) -> Verdict {
     // A window that losses keep from growing is as small.
     let confidence = if pause.segments_at_start < FEW { confidence.min(0.7) } else { confidence };
     let most = match pause.released_at_once() {
-        _ if pause.context.in_step => UNSURE,
         true if nagle::may_hold_tail(pause) => LESS_SURE,
         true if pause.after_ack().is_none_or(|span| span <= LEAST_PAUSE) => 1.0,
         true => LESS_SURE,
@@ -74,6 +73,5 @@ const SATURATED: f64 = 0.55;
 /// Confidence where the data followed the ACK within the path's jitter, or where a held tail and the next write
 /// coincide by chance.
 const LESS_SURE: f32 = 0.8;
-/// Confidence where the data followed a little after the ACK, or in step with an application's beat, and so may have come
-/// by itself.
+/// Confidence where the data followed a little after the ACK, and so may have come by itself.
 const UNSURE: f32 = 0.6;
