@@ -213,3 +213,28 @@ def released(scene: Scene, *, push: bool) -> None:
 def test_a_writer_that_each_ack_wakes_and_that_sends_all_it_has_is_no_full_window(scene: Scene) -> None:
     released(scene, push=True)
     assert causes(scene, "server")[-1] == "sndbuf-limited"
+
+
+@near_miss
+def test_without_another_loss_a_window_falls_no_further(scene: Scene, tap: Tap) -> None:
+    """After the repair twenty-eight segments are out, and now and then sixteen: a buffer swings."""
+    segment = 1_448
+    scene.handshake(rtt_ms=40)
+    scene.request()
+    scene.client_acks(window=400_000)
+    for flight in (10, 20, 40):
+        scene.server_sends(flight * segment, push=False)
+        scene.client_acks()
+    sent = 70 * segment
+    scene.server_sends(segment, lost=True, push=False)
+    scene.server_sends(39 * segment, push=False)
+    scene.client_acks(upto=sent, sack=((sent + segment, sent + 40 * segment),))
+    scene.server_repeats(sent, segment)
+    sent += 40 * segment
+    scene.client_acks(upto=sent)
+    for flight in (28, 28, 16, 28, 16, 28):
+        scene.server_sends(flight * segment, push=False)
+        sent += flight * segment
+        scene.client_acks(upto=sent)
+    waits = [row for row in scene.flow(tap)["stalls"] if row["evidence"].get("in_flight_segments") == 16]
+    assert [row["cause"] for row in waits] == ["sndbuf-limited", "sndbuf-limited"]

@@ -100,14 +100,26 @@ def test_short_writes_at_the_tick_of_a_timer_fill_no_buffer(scene: Scene, tap: T
 
 
 @look_alike
-def test_a_beat_that_divides_the_round_trip_is_no_sure_buffer(scene: Scene) -> None:
+def test_a_beat_that_divides_the_round_trip_is_the_applications(scene: Scene) -> None:
     """From the fourth write on, every ACK comes at the time of a later write: 45,000 bytes every 25 ms over 75 ms."""
     scene.server.congestion.cwnd = scene.server.congestion.initial = 200
     scene.handshake(rtt_ms=75)
     scene.request()
     scene.server_writes(*((25.01 * i, 45_000) for i in range(20)), nodelay=True)
-    rows = [row for row in scene.flow("client")["stalls"] if row["cause"] == "sndbuf-limited"]
-    assert all(row["confidence"] <= 0.6 for row in rows)
+    assert "sndbuf-limited" not in causes(scene, "client")
+    assert causes(scene, "client")[-1] == "app-limited"
+
+
+@look_alike
+def test_a_buffer_that_cuts_the_last_of_three_doublings_is_no_window_counted_in_bytes(scene: Scene) -> None:
+    scene.handshake(rtt_ms=40)
+    scene.request()
+    scene.client_acks(window=400_000)
+    for flight in (10 * 1_448, 20 * 1_448, 40 * 1_448, 70 * 1_448 - 600, 70 * 1_448 - 900, 70 * 1_448 - 700):
+        scene.server_sends(flight, push=False)
+        scene.client_acks()
+    found = [stall.cause for stall in scene.stalls("server", "server", over_ms=30)]
+    assert found[-3:] == ["cwnd-limited", "sndbuf-limited", "sndbuf-limited"]
 
 
 @fires

@@ -1,6 +1,8 @@
 """`zero-window`: the receiver closed its window and the sender waited for it to reopen."""
 
-from tests.causes.triple import causes, fires, look_alike, near_miss
+import pytest
+
+from tests.causes.triple import SYNS, causes, fires, look_alike, near_miss
 from tests.scene import Reader, Scene, Stall, between
 from tests.scene.network import Tap
 
@@ -143,3 +145,26 @@ def test_a_busy_host_that_goes_on_four_milliseconds_after_the_window_opened_wait
     lost = scene.lost_ms("server", "server")
     assert lost["zero-window"] > 6 * 80
     assert lost["app-limited"] < 100
+
+
+@look_alike
+@pytest.mark.parametrize("handshake", [True, False])
+def test_a_probe_in_vain_under_a_full_window_repaired_nothing(scene: Scene, handshake: bool) -> None:
+    """The ACK that closes the window acknowledges all that the window had allowed, and the probe's copy."""
+    size = 20 * 1_448
+    scene.handshake(rtt_ms=20)
+    scene.client_sends(147)
+    scene.client_acks(window=28 << 10)
+    scene.server_sends((28 << 10) - 10 * 1_448)
+    scene.client_acks(window=size)
+    sent = (28 << 10) - 10 * 1_448
+    scene.server_sends(size)
+    scene.wait_ms(60)
+    scene.server_repeats(sent + size - 1_448, 1_448)
+    scene.client_acks(window=0, sack=((sent + size - 1_448, sent + size),))
+    scene.wait_ms(800)
+    scene.client_acks(window=size)
+    scene.server_sends(size)
+    found = causes(scene, "server", drop=() if handshake else SYNS)
+    assert "retransmission" not in found
+    assert found[-2:] == ["rwnd-limited", "zero-window"]
