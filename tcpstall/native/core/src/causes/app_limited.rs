@@ -56,7 +56,7 @@ fn judge(pause: &Pause, _: &Limits) -> Verdict {
         return yes(details::IDLE, 0.75);
     }
     // The ACK of an earlier write came at the time of this one.
-    if pause.context.in_step && pause.refilled() {
+    if pause.context.on_beat && pause.refilled() {
         return yes(details::IDLE, 0.6);
     }
     if pause.refilled() || pause.in_mid_write() {

@@ -25,7 +25,7 @@ use crate::time::Nanos;
 pub(super) const RULE: Rule = Rule { cause: Cause::SndbufLimited, judge };
 
 fn judge(pause: &Pause, limits: &Limits) -> Verdict {
-    if pause.first || pause.is_turn() || !pause.refilled() || pause.context.ticks || pause.context.in_step {
+    if pause.first || pause.is_turn() || !pause.refilled() || pause.context.ticks || pause.context.on_beat {
         return Verdict::No;
     }
     if pause.has_room().is_none() {
@@ -55,6 +55,7 @@ fn judge(pause: &Pause, limits: &Limits) -> Verdict {
     // A window that losses keep from growing is as small.
     let confidence = if pause.segments_at_start < FEW { confidence.min(0.7) } else { confidence };
     let most = match pause.released_at_once() {
+        _ if pause.context.in_step => UNSURE,
         true if nagle::may_hold_tail(pause) => LESS_SURE,
         true if pause.after_ack().is_none_or(|span| span <= LEAST_PAUSE) => 1.0,
         true => LESS_SURE,
@@ -73,5 +74,6 @@ const SATURATED: f64 = 0.55;
 /// Confidence where the data followed the ACK within the path's jitter, or where a held tail and the next write
 /// coincide by chance.
 const LESS_SURE: f32 = 0.8;
-/// Confidence where the data followed a little after the ACK, and so may have come by itself.
+/// Confidence where the data followed a little after the ACK, or in step with some that no ACK released, and so may have
+/// come by itself.
 const UNSURE: f32 = 0.6;

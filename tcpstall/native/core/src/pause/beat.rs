@@ -30,8 +30,10 @@ const UNEVEN_SHARE: usize = 8;
 /// Pauses between short writes that no ACK ended, and their share, from which the writes do not wait for ACKs: four, and
 /// one in four.
 const TICKS: usize = 4;
-/// Bursts that no ACK released, as far from the ones before as others, which show a beat.
+/// Bursts that no ACK released, as far from the ones before as others, which show a beat, and their share, from which
+/// they are no accident among many: one in eight.
 const STEPS: usize = 2;
+const STEPS_SHARE: usize = 8;
 /// Share by which the ticks of a sleeping application vary.
 const UNSTEADY: f64 = 0.15;
 
@@ -106,6 +108,7 @@ pub(super) fn find_steps(pauses: &mut [Pause]) {
         let (low, high) = (step(pause).scaled(1.0 - EVEN), step(pause).scaled(1.0 + EVEN));
         let alike = steps.partition_point(|step| *step <= high) - steps.partition_point(|step| *step < low);
         pause.context.in_step = alike >= STEPS;
+        pause.context.on_beat = alike >= STEPS && alike * STEPS_SHARE >= steps.len();
     }
 }
 

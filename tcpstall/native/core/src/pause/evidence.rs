@@ -207,6 +207,8 @@ pub struct Context {
     pub ticks: bool,
     /// The bursts around the pause begin as far apart as others of which no ACK released the second.
     pub in_step: bool,
+    /// So many of those bursts are as far apart that their spacing is no accident.
+    pub on_beat: bool,
     /// Share of the pauses that could have been paced but ended at an ACK, 0 to 1.
     pub released_share: f64,
     /// Consecutive turns whose first burst was cut at the same count of segments as this pause's turn.
