@@ -10,15 +10,28 @@ use std::io::{self, Write};
 
 use smallvec::{Array, SmallVec};
 
-/// Length of text, bytes, from which it is written even inside a row: one flow may have 100,000 stalls.
-const ENOUGH: usize = 256 * 1024;
+/// Room of a page of text, bytes: enough that a write costs little beside the work on what it writes.
+pub(crate) const PAGE: usize = 264 * 1024;
+/// Room of the page for one value.
+const SMALL_PAGE: usize = 4 * 1024;
 
-/// JSON text of rows.
+/// JSON text of rows on its way to the output.
+///
+/// The page is initialised once and written by position: a piece that fits is stored with one comparison, and only a
+/// piece that does not fit calls a function, so that nothing has to be saved around it.
 pub(crate) struct Text<'a> {
-    bytes: Vec<u8>,
+    page: &'a mut [u8],
+    /// Length of the text on the page.
+    at: usize,
     out: &'a mut dyn Write,
     /// Outcome of what was written so far.
     written: io::Result<()>,
+}
+
+/// Memory for text that is still to be written.
+pub(crate) struct Page {
+    bytes: Box<[u8]>,
+    at: usize,
 }
 
 /// A value that has a JSON form.
@@ -110,53 +123,124 @@ macro_rules! named {
 
 pub(crate) use {named, row};
 
-/// Appends what `print` writes to `bytes`; where the text grows long its beginning goes to `out`.
-pub(crate) fn append(bytes: &mut Vec<u8>, out: &mut dyn Write, print: impl FnOnce(&mut Text<'_>)) -> io::Result<()> {
-    let mut text = Text { bytes: std::mem::take(bytes), out, written: Ok(()) };
-    print(&mut text);
-    *bytes = text.bytes;
-    text.written
+impl Page {
+    /// An empty page with room for that many bytes.
+    pub(crate) fn new(room: usize) -> Page {
+        Page { bytes: vec![0; room].into_boxed_slice(), at: 0 }
+    }
+
+    /// Appends what `print` writes; full pages go to `out`.
+    pub(crate) fn append(&mut self, out: &mut dyn Write, print: impl FnOnce(&mut Text<'_>)) -> io::Result<()> {
+        let mut text = Text { page: &mut self.bytes, at: self.at, out, written: Ok(()) };
+        print(&mut text);
+        self.at = text.at;
+        text.written
+    }
+
+    /// Writes the text to `out` and empties the page.
+    pub(crate) fn write_to(&mut self, out: &mut dyn Write) -> io::Result<()> {
+        out.write_all(&self.bytes[..std::mem::take(&mut self.at)])
+    }
 }
 
 /// The JSON form of a value.
 pub(crate) fn text_of(value: &impl Print) -> String {
-    let (mut end, mut whole) = (Vec::new(), Vec::new());
+    let (mut page, mut whole) = (Page::new(SMALL_PAGE), Vec::new());
     // Memory takes all.
-    _ = append(&mut end, &mut whole, |text| value.print(text));
-    whole.append(&mut end);
+    _ = page.append(&mut whole, |text| value.print(text));
+    _ = page.write_to(&mut whole);
     String::from_utf8(whole).unwrap_or_default()
 }
 
 impl Text<'_> {
+    /// The next bytes of the page, if they are on it.
+    #[inline(always)]
+    fn place<const LENGTH: usize>(&mut self) -> Option<&mut [u8; LENGTH]> {
+        self.page.get_mut(self.at..self.at + LENGTH)?.first_chunk_mut()
+    }
+
     /// Appends a piece of JSON that is known at compile time: a few moves.
     #[inline(always)]
     pub(crate) fn constant(&mut self, piece: &'static str) {
-        self.bytes.extend_from_slice(piece.as_bytes());
+        let end = self.at + piece.len();
+        match self.page.get_mut(self.at..end) {
+            Some(place) => {
+                place.copy_from_slice(piece.as_bytes());
+                self.at = end;
+            }
+            None => self.turns_page(piece.as_bytes()),
+        }
     }
 
     /// Appends one byte of JSON.
     #[inline(always)]
     pub(crate) fn push(&mut self, byte: u8) {
-        self.bytes.push(byte);
+        match self.page.get_mut(self.at) {
+            Some(place) => {
+                *place = byte;
+                self.at += 1;
+            }
+            None => self.turns_page(&[byte]),
+        }
     }
 
-    /// Appends a string of our own words, which need no escape.
+    /// Appends a piece of JSON.
+    fn bytes(&mut self, piece: &[u8]) {
+        match self.page.get_mut(self.at..self.at + piece.len()) {
+            Some(place) => {
+                place.copy_from_slice(piece);
+                self.at += piece.len();
+            }
+            None => self.turns_page(piece),
+        }
+    }
+
+    /// Appends a piece of JSON that does not fit on the page.
+    #[cold]
+    #[inline(never)]
+    fn turns_page(&mut self, piece: &[u8]) {
+        self.goes_out();
+        match self.page.get_mut(..piece.len()) {
+            Some(place) => {
+                place.copy_from_slice(piece);
+                self.at = piece.len();
+            }
+            None if self.written.is_ok() => self.written = self.out.write_all(piece),
+            None => {}
+        }
+    }
+
+    /// Appends a string of our own words, which need no escape. Words of four to sixteen letters are two moves, which
+    /// overlap.
     #[inline(never)]
     pub(crate) fn words(&mut self, words: &'static str) {
-        self.quoted(words);
+        let words = words.as_bytes();
+        debug_assert!(is_plain(words), "our own words need no escape");
+        let length = words.len();
+        let Some(place) = self.place::<18>() else { return self.quoted(words) };
+        if let (8..=16, Some(first), Some(last)) = (length, words.first_chunk::<8>(), words.last_chunk::<8>()) {
+            place[1..9].copy_from_slice(first);
+            place[length - 7..=length].copy_from_slice(last);
+        } else if let (4..8, Some(first), Some(last)) = (length, words.first_chunk::<4>(), words.last_chunk::<4>()) {
+            place[1..5].copy_from_slice(first);
+            place[length - 3..=length].copy_from_slice(last);
+        } else {
+            return self.quoted(words);
+        }
+        (place[0], place[length + 1]) = (b'"', b'"');
+        self.at += length + 2;
     }
 
-    fn quoted(&mut self, plain: &str) {
-        self.bytes.reserve(plain.len() + 2);
-        self.bytes.push(b'"');
-        self.bytes.extend_from_slice(plain.as_bytes());
-        self.bytes.push(b'"');
+    fn quoted(&mut self, plain: &[u8]) {
+        self.push(b'"');
+        self.bytes(plain);
+        self.push(b'"');
     }
 
     /// Appends a string, escaped.
     pub(crate) fn string(&mut self, text: &str) {
         if is_plain(text.as_bytes()) {
-            self.quoted(text);
+            self.quoted(text.as_bytes());
         } else {
             self.rare(text);
         }
@@ -165,9 +249,10 @@ impl Text<'_> {
     /// Appends a value by `serde_json`.
     #[cold]
     fn rare(&mut self, value: &(impl serde::Serialize + ?Sized)) {
-        // The text takes all, and such values have a JSON form.
-        if let Err(error) = serde_json::to_writer(&mut self.bytes, value) {
-            self.written = Err(error.into());
+        match serde_json::to_vec(value) {
+            Ok(text) => self.bytes(&text),
+            // Such values have a JSON form.
+            Err(error) => self.written = Err(error.into()),
         }
     }
 
@@ -178,20 +263,18 @@ impl Text<'_> {
             if index > 0 {
                 self.push(b',');
             }
-            if self.bytes.len() > ENOUGH {
-                self.goes_out();
-            }
             element.print(self);
         }
         self.push(b']');
     }
 
+    /// Writes the page.
     #[cold]
     fn goes_out(&mut self) {
         if self.written.is_ok() {
-            self.written = self.out.write_all(&self.bytes);
+            self.written = self.out.write_all(&self.page[..self.at]);
         }
-        self.bytes.clear();
+        self.at = 0;
     }
 }
 
@@ -216,8 +299,9 @@ impl Print for str {
 }
 
 impl Print for &'static str {
+    #[inline]
     fn print(&self, text: &mut Text<'_>) {
-        text.string(self);
+        text.words(self);
     }
 }
 

@@ -7,29 +7,83 @@ const EIGHT_DIGITS: u64 = 100_000_000;
 const DECIMALS: f64 = 1e5;
 /// Eight times the digit zero.
 const ZEROS: u64 = u64::from_le_bytes([b'0'; 8]);
+/// The digits of each byte, and a dot behind them.
+const DOTTED: [[u8; 4]; 256] = {
+    let mut dotted = [[b'.'; 4]; 256];
+    let mut byte = 0;
+    while byte < 256 {
+        let (mut rest, mut place) = (byte, digits_of(byte));
+        while place > 0 {
+            place -= 1;
+            (dotted[byte][place], rest) = (b'0' + (rest % 10) as u8, rest / 10);
+        }
+        byte += 1;
+    }
+    dotted
+};
+
+const fn digits_of(byte: usize) -> usize {
+    1 + (byte >= 10) as usize + (byte >= 100) as usize
+}
 
 impl Text<'_> {
     /// Appends a number of two digits or more.
     #[inline(never)]
     fn digits(&mut self, value: u64) {
-        if value < 10_000 {
+        let Some(place) = self.place::<8>() else { return self.digits_overleaf(value) };
+        let zeros = if value < 10_000 {
             let digits = four(value as u32);
             let zeros = (digits ^ ZEROS as u32).trailing_zeros() / 8;
-            self.bytes.extend_from_slice(&(digits >> (8 * zeros)).to_le_bytes());
-            return self.bytes.truncate(self.bytes.len() - zeros as usize);
-        }
-        let (high, low) = (value / EIGHT_DIGITS, value % EIGHT_DIGITS);
-        if high == 0 {
-            return self.without_zeros(low);
-        }
-        let (highest, middle) = (high / EIGHT_DIGITS, high % EIGHT_DIGITS);
-        if highest == 0 {
-            self.without_zeros(middle);
+            *place = u64::from(digits >> (8 * zeros)).to_le_bytes();
+            4 + zeros
+        } else if value < EIGHT_DIGITS {
+            without_zeros(value, place)
         } else {
-            self.without_zeros(highest);
-            self.bytes.extend_from_slice(&eight(middle).to_le_bytes());
+            return self.many_digits(value);
+        };
+        self.at += 8 - zeros as usize;
+    }
+
+    /// Appends a number of more than eight digits.
+    #[inline(never)]
+    fn many_digits(&mut self, value: u64) {
+        let (high, low) = (value / EIGHT_DIGITS, value % EIGHT_DIGITS);
+        let (highest, middle) = (high / EIGHT_DIGITS, high % EIGHT_DIGITS);
+        let Some(place) = self.place::<24>() else { return self.digits_overleaf(value) };
+        let mut first = [0; 8];
+        let mut length = 8 - without_zeros(if highest > 0 { highest } else { middle }, &mut first) as usize;
+        place[..8].copy_from_slice(&first);
+        if highest > 0 {
+            place[length..length + 8].copy_from_slice(&eight(middle).to_le_bytes());
+            length += 8;
         }
-        self.bytes.extend_from_slice(&eight(low).to_le_bytes());
+        place[length..length + 8].copy_from_slice(&eight(low).to_le_bytes());
+        self.at += length + 8;
+    }
+
+    /// Appends a number on the next page.
+    #[cold]
+    #[inline(never)]
+    fn digits_overleaf(&mut self, value: u64) {
+        self.goes_out();
+        self.digits(value);
+    }
+
+    /// Appends an IPv4 address. Each row has two.
+    #[inline(never)]
+    pub(crate) fn dotted(&mut self, bytes: [u8; 4]) {
+        let Some(place) = self.place::<20>() else {
+            self.goes_out();
+            return self.dotted(bytes);
+        };
+        place[0] = b'"';
+        let mut at = 1;
+        for byte in bytes.map(usize::from) {
+            place[at..at + 4].copy_from_slice(&DOTTED[byte]);
+            at += digits_of(byte) + 1;
+        }
+        place[at - 1] = b'"';
+        self.at += at;
     }
 
     /// Appends a number of five decimals, without zeros at its end but the first.
@@ -38,19 +92,17 @@ impl Text<'_> {
         self.push(b'.');
         let digits = eight(value % DECIMALS as u64 * 1_000);
         let zeros = ((digits ^ ZEROS).leading_zeros() / 8).min(7);
-        self.bytes.extend_from_slice(&digits.to_le_bytes());
-        self.bytes.truncate(self.bytes.len() - zeros as usize);
+        self.bytes(&digits.to_le_bytes()[..8 - zeros as usize]);
     }
+}
 
-    /// Appends a positive number below 10⁸ without leading zeros.
-    #[inline(always)]
-    fn without_zeros(&mut self, value: u64) {
-        let digits = eight(value);
-        let zeros = (digits ^ ZEROS).trailing_zeros() / 8;
-        // Eight bytes are one move; those behind the digits are taken back.
-        self.bytes.extend_from_slice(&(digits >> (8 * zeros)).to_le_bytes());
-        self.bytes.truncate(self.bytes.len() - zeros as usize);
-    }
+/// Writes the digits of a positive number below 10⁸ without leading zeros; returns the number of those.
+#[inline(always)]
+fn without_zeros(value: u64, place: &mut [u8; 8]) -> u32 {
+    let digits = eight(value);
+    let zeros = (digits ^ ZEROS).trailing_zeros() / 8;
+    *place = (digits >> (8 * zeros)).to_le_bytes();
+    zeros
 }
 
 /// The eight digits of a number below 10⁸, the first in the lowest byte: halves are split into halves, all at once. A
@@ -143,9 +195,9 @@ impl Print for f64 {
 }
 
 /// The nearest number with five decimals, times 10⁵, if it has so few digits that no other is nearer to the value; none
-/// where leading zeros may be written as an exponent.
+/// where leading zeros may be written as an exponent. The caller compares, so a half may be rounded either way.
 fn decimals(value: f64, most: f64) -> Option<u64> {
-    let short = (value * DECIMALS).round();
-    let is_plain = short >= 1_000.0 || short == 0.0;
+    let short = value * DECIMALS + 0.5;
+    let is_plain = short >= 1_000.0 || short < 1.0;
     (value.is_sign_positive() && is_plain && short < most).then_some(short as u64)
 }

@@ -1,6 +1,6 @@
 //! Compares the JSON text with the text that `serde_json` writes.
 
-use super::{Print, Row, append, is_plain, text_of};
+use super::{PAGE, Page, Print, Row, SMALL_PAGE, is_plain, text_of};
 
 #[derive(Clone, Copy, Debug)]
 enum Word {
@@ -76,17 +76,26 @@ fn part(texts: Vec<&'static str>) -> Part {
 
 #[test]
 fn a_row_has_the_fields_that_are_not_left_out_in_their_order() {
-    let listed = Part { some: Some(7), number: None, none: Absent { first: Some(1), count: 2 }, ..part(vec!["\"\t"]) };
+    let listed =
+        Part { some: Some(7), number: None, none: Absent { first: Some(1), count: 2 }, ..part(vec!["a word"]) };
     let whole = Whole { yes: true, rows: vec![listed], seen: true, part: part(Vec::new()), detail: "" };
     assert!(whole.seen);
-    let rows = r#"[{"word":"in-transit","texts":["\"\t"],"some":7,"number":null,"first":1,"count":2}]"#;
+    let rows = r#"[{"word":"in-transit","texts":["a word"],"some":7,"number":null,"first":1,"count":2}]"#;
     assert_eq!(
         text_of(&whole),
         format!(r#"{{"yes":true,"rows":{rows},"word":"in-transit","number":-12,"detail":null}}"#)
     );
-    let mut line = Vec::new();
-    append(&mut line, &mut std::io::sink(), |text| part(Vec::new()).fields(text, b',')).unwrap();
+    let (mut page, mut line) = (Page::new(PAGE), Vec::new());
+    page.append(&mut std::io::sink(), |text| part(Vec::new()).fields(text, b',')).unwrap();
+    page.write_to(&mut line).unwrap();
     assert_eq!(line, br#","word":"in-transit","number":-12"#);
+}
+
+#[test]
+fn words_of_every_length_are_those_of_serde_json() {
+    const LETTERS: &str = "one two three four five six seven eight nine";
+    (0..LETTERS.len()).map(|length| &LETTERS[..length]).for_each(as_serde_json);
+    (0..LETTERS.len()).map(|length| &LETTERS[length..]).for_each(as_serde_json);
 }
 
 #[test]
@@ -136,14 +145,29 @@ fn reals_are_those_of_serde_json() {
 }
 
 #[test]
+fn a_text_is_the_same_wherever_the_page_ends() {
+    let mut row: Vec<Part> = (0..40).map(|_| part(vec!["a word", "another, longer than the others"])).collect();
+    row.iter_mut().zip(1..).for_each(|(part, number)| part.some = Some(3_u64.pow(number)));
+    let whole = text_of(&row);
+    for room in 24..200 {
+        let (mut page, mut out) = (Page::new(room), Vec::new());
+        page.append(&mut out, |text| row.print(text)).unwrap();
+        page.write_to(&mut out).unwrap();
+        assert_eq!(String::from_utf8(out).unwrap(), whole);
+    }
+}
+
+#[test]
 fn a_row_that_is_long_is_written_in_pieces() {
-    let rows = vec!["x".repeat(1_000); 1_000];
-    let (mut text, mut out) = (Vec::new(), Vec::new());
-    append(&mut text, &mut out, |text| rows.print(text)).unwrap();
-    assert!(out.len() > 700_000 && text.len() < 300_000);
-    out.extend(text);
-    assert_eq!(out, serde_json::to_vec(&rows).unwrap());
-    assert_eq!(out, text_of(&rows).into_bytes());
+    for length in [1_000, 2 * SMALL_PAGE, 2 * PAGE] {
+        let rows = vec!["x".repeat(length); 1_000_000 / length];
+        let (mut page, mut out) = (Page::new(PAGE), Vec::new());
+        page.append(&mut out, |text| rows.print(text)).unwrap();
+        assert!(out.len() > 400_000);
+        page.write_to(&mut out).unwrap();
+        assert_eq!(out, serde_json::to_vec(&rows).unwrap());
+        assert_eq!(out, text_of(&rows).into_bytes());
+    }
 }
 
 #[test]
@@ -151,5 +175,5 @@ fn an_error_of_the_output_is_told() {
     let rows = vec!["x".repeat(1_000); 1_000];
     let full = &mut [0_u8; 10][..];
     let mut out = full;
-    assert!(append(&mut Vec::new(), &mut out, |text| rows.print(text)).is_err());
+    assert!(Page::new(PAGE).append(&mut out, |text| rows.print(text)).is_err());
 }

@@ -9,7 +9,7 @@ use super::findings::{FindingRow, Findings};
 use super::json;
 use super::rows::{FlowRow, StallRow};
 use super::services::Services;
-use crate::json::{Print, Row, append};
+use crate::json::{PAGE, Page, Print, Row};
 
 /// The report's schema, `tcpstall.report/1`.
 pub const SCHEMA: &str = "tcpstall.report/1";
@@ -39,9 +39,6 @@ impl Shape {
     }
 }
 
-/// Bytes of flows that are written at once: as many as a buffer behind takes, which then needs no copy of its own.
-const AT_ONCE: usize = 256 * 1024;
-
 /// Columns of the CSV form.
 const CSV_HEADER: &str = "flow,client,client_port,server,server_port,sender,start_ns,end_ns,duration_ns,ended,cause,detail,\
 confidence,in_flight_bytes,peer_window_bytes,cwnd_estimate_segments,burst_bytes,last_packet,freed_by_packet,next_packet,stall";
@@ -58,7 +55,7 @@ pub struct ReportWriter<W: Write> {
     services: Services,
     findings: Findings,
     /// Flows that are still to be written.
-    text: Vec<u8>,
+    text: Page,
 }
 
 impl<W: Write> ReportWriter<W> {
@@ -75,7 +72,7 @@ impl<W: Write> ReportWriter<W> {
             flows: 0,
             services: Services::default(),
             findings: Findings::default(),
-            text: Vec::new(),
+            text: Page::new(if shape == Shape::Csv { 0 } else { PAGE }),
         })
     }
 
@@ -83,11 +80,14 @@ impl<W: Write> ReportWriter<W> {
     pub fn flow(&mut self, row: &FlowRow) -> io::Result<()> {
         match self.shape {
             Shape::Json => {
-                self.text.extend_from_slice(if self.flows == 0 { b"\n" } else { b",\n" });
-                append(&mut self.text, &mut self.out, |text| row.print(text))?;
+                let first = self.flows == 0;
+                self.text.append(&mut self.out, |text| {
+                    text.constant(if first { "\n" } else { ",\n" });
+                    row.print(text);
+                })?;
             }
             Shape::Ndjson => {
-                append(&mut self.text, &mut self.out, |text| {
+                self.text.append(&mut self.out, |text| {
                     text.constant("{\"type\":\"flow\"");
                     row.fields(text, b',');
                     text.constant("}\n");
@@ -95,20 +95,11 @@ impl<W: Write> ReportWriter<W> {
             }
             Shape::Csv => row.stalls.iter().try_for_each(|stall| csv_row(&mut self.out, row, stall))?,
         }
-        if self.text.len() >= AT_ONCE {
-            self.write_text()?;
-        }
         self.flows += 1;
         if self.shape != Shape::Csv {
             self.services.add(row);
             self.findings.add(row);
         }
-        Ok(())
-    }
-
-    fn write_text(&mut self) -> io::Result<()> {
-        self.out.write_all(&self.text)?;
-        self.text.clear();
         Ok(())
     }
 
@@ -120,7 +111,7 @@ impl<W: Write> ReportWriter<W> {
     /// Writes the end of the report, with the result of each capture. `told` makes the JSON text of the findings;
     /// `None` leaves them out.
     pub fn end(mut self, captures: &[impl Serialize], told: Told<'_>) -> io::Result<()> {
-        self.write_text()?;
+        self.text.write_to(&mut self.out)?;
         match self.shape {
             Shape::Json => {
                 self.out.write_all(b"\n],")?;
