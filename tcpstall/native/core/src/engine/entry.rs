@@ -46,10 +46,9 @@ impl Ended {
         (self.at, self.entry.id)
     }
 
-    /// The flow with another id.
-    pub(super) fn with_id(mut self, id: u64) -> Ended {
+    /// Gives the flow its id, in place of the number of the segment that opened it.
+    pub(super) fn is_numbered(&mut self, id: u64) {
         self.entry.id = id;
-        self
     }
 
     /// Finishes the flow.

@@ -56,13 +56,13 @@ impl Shards {
     /// Takes in a batch; flows that are over now go to `done`.
     pub(super) fn takes(&mut self, batch: &mut Batch, done: &mut Vec<Ended>) {
         batch.deal(&mut self.dealer);
-        let taken = take(&mut self.tables, batch);
+        let mut taken = take(&mut self.tables, batch);
         self.dealer.learns(taken.load);
         self.numbers.opened(taken.opened);
-        done.extend(taken.ended.into_iter().map(|ended| {
-            let id = self.numbers.ended(ended.place().1);
-            ended.with_id(id)
-        }));
+        for ended in &mut taken.ended {
+            ended.is_numbered(self.numbers.ended(ended.place().1));
+        }
+        done.append(&mut taken.ended);
         if batch.put_down {
             self.puts_down(done);
         }
@@ -126,7 +126,7 @@ pub(super) struct Taken {
 pub(super) fn take(tables: &mut [Table], batch: &Batch) -> Taken {
     let mut ended = Vec::new();
     tables.iter_mut().for_each(|table| table.takes(batch, &mut ended));
-    ended.sort_unstable_by_key(Ended::place);
+    ended.sort_by_cached_key(Ended::place);
     Taken {
         opened: tables.iter_mut().flat_map(|table| table.opened.drain(..)).collect(),
         ended,

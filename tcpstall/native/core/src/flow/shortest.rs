@@ -44,6 +44,9 @@ impl Shortest {
         let least = self.least?;
         let usual = least + self.above.min(late);
         let Some((handshake, plain)) = self.handshake.zip(self.plain) else { return Some(usual) };
+        if plain <= usual {
+            return Some(usual);
+        }
         // The packet between both legs was late: one leg is too long by the amount that the other is too short.
         let shared = other > HOST && plain - handshake >= other.scaled(0.5) && plain - handshake <= other + HOST;
         let lone = least < handshake - slack(handshake) && plain - least <= IN_DISORDER;

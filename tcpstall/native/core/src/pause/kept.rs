@@ -77,6 +77,12 @@ impl KeptPauses {
         }
     }
 
+    /// Takes all pauses out, unpacked. Where there are none, their memory stays.
+    #[inline]
+    pub(super) fn take(&mut self) -> Vec<Pause> {
+        if self.len() == 0 { Vec::new() } else { std::mem::take(self).unpacked() }
+    }
+
     /// Returns all pauses, unpacked.
     pub(super) fn unpacked(self) -> Vec<Pause> {
         let joins = self.len() > self.newest.loose();

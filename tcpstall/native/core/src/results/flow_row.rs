@@ -41,9 +41,7 @@ pub fn flow_row(flow: &Finished, id: u64, capture: u32, limits: &Limits, wanted:
     // A row takes kilobytes: nothing of that size is moved because the list grows. Nearly each pause is a stall.
     let mut stalls = Vec::with_capacity(flow.pauses.iter().map(Vec::len).sum());
     let outcome = Outcome::of(flow);
-    if let Some(stall) = handshake_stall(flow, outcome) {
-        vec_growth::push(&mut stalls, stall);
-    }
+    add_handshake(flow, outcome, &mut stalls);
     let busy = End::BOTH.map(|end| judged(flow, end, limits, &mut stalls));
     leave_out_late_handshake(&mut stalls);
     outcome_advice::advise(&mut stalls, outcome);
@@ -65,6 +63,7 @@ pub fn flow_row(flow: &Finished, id: u64, capture: u32, limits: &Limits, wanted:
         row
     };
     let (rtt_spikes, rtt_spikes_dropped) = round_trip::spikes(flow);
+    let vantage = vantage(connection);
     let mut row = FlowRow {
         id,
         capture,
@@ -85,7 +84,7 @@ pub fn flow_row(flow: &Finished, id: u64, capture: u32, limits: &Limits, wanted:
         outcome: OutcomeRow::of(flow, outcome),
         rate_set_by: None,
         lost_ns: time_ns.lost(),
-        vantage: vantage(connection),
+        vantage,
         base_rtt_ns: connection.base_rtt(),
         handshake: HandshakeRow {
             complete: connection.handshake.complete(),
@@ -95,7 +94,7 @@ pub fn flow_row(flow: &Finished, id: u64, capture: u32, limits: &Limits, wanted:
             client: direction_row(flow, End::Client, &busy, path_of(End::Client)),
             server: direction_row(flow, End::Server, &busy, path_of(End::Server)),
         },
-        trust: TrustRow::of(flow, vantage(connection).side),
+        trust: TrustRow::of(flow, vantage.side),
         notes: notes(flow),
         rtt_spikes,
         rtt_spikes_dropped,
@@ -296,10 +295,10 @@ fn is_stall(pause: &Pause, part: &PausePart, threshold: Nanos) -> bool {
     }
 }
 
-fn handshake_stall(flow: &Finished, outcome: Option<Outcome>) -> Option<StallRow> {
-    let connection = Some(flow.connection()).filter(|connection| !connection.continues)?;
-    let (start, end) = (connection.handshake.start()?, connection.handshake.end()?);
+fn add_handshake(flow: &Finished, outcome: Option<Outcome>, stalls: &mut Vec<StallRow>) {
+    let connection = flow.connection();
     let handshake = &connection.handshake;
+    let (Some(start), Some(end), false) = (handshake.start(), handshake.end(), connection.continues) else { return };
     let again = handshake.syns.saturating_sub(1) + handshake.syn_acks.saturating_sub(1);
     // Data of the accepting end shows that the SYN was answered, whatever of the handshake was captured.
     let answered = handshake.done.is_some() || connection.half(End::Server).bytes > 0;
@@ -316,7 +315,7 @@ fn handshake_stall(flow: &Finished, outcome: Option<Outcome>) -> Option<StallRow
         (Cause::Handshake, _) => (proof, Vec::new()),
         _ => (Proof { detail: "", confidence: 0.0 }, vec![Missing::TIME.0]),
     };
-    Some(StallRow {
+    let stall = StallRow {
         number: 0,
         sender: End::Client,
         start_ns: start,
@@ -332,7 +331,8 @@ fn handshake_stall(flow: &Finished, outcome: Option<Outcome>) -> Option<StallRow
         round_trip: RoundTrip::default(),
         attempts: Vec::new(),
         advice: causes::details::advice(cause, proof.detail),
-    })
+    };
+    vec_growth::push(stalls, stall);
 }
 
 fn stall_row(pause: &Pause, part: PausePart) -> StallRow {

@@ -192,7 +192,8 @@ impl TrustRow {
         );
         // SACK blocks and timestamps were cut off.
         self.because(self.options_cut > 0, Reason::OptionsCut, TrustLevel::Medium);
-        let touched = 1.0 - (1.0 - self.unseen_share.unwrap_or_default()).powf(ROUND);
+        let unseen = self.unseen_share.unwrap_or_default();
+        let touched = if unseen > 0.0 { 1.0 - (1.0 - unseen).powf(ROUND) } else { 0.0 };
         let level = if touched >= MOST_ROUNDS { TrustLevel::Low } else { TrustLevel::Medium };
         // With one end only, the other end's data is missing by nature, not by a hole.
         self.because(touched >= SOME_ROUNDS && !self.one_sided, Reason::DataUnseen, level);

@@ -45,7 +45,7 @@ impl Watch {
         if let Some(over) = builder.over(&last, half) {
             let mut bursts = std::mem::take(&mut builder.bursts);
             bursts.push(builder.current_burst());
-            let pauses = std::mem::take(&mut builder.pauses).unpacked();
+            let pauses = builder.pauses.take();
             return Closed { over: Some(over), pauses, bursts, busy_periods };
         }
         let ending = PauseEnd { time: over, next_packet: None, lost: 0, hole: (0, 0), missing_ids: (0, 0), base_rtt };

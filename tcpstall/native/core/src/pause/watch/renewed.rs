@@ -44,7 +44,9 @@ impl Finished {
     pub fn into_watch(self) -> Box<Watch> {
         let Finished { mut watch, pauses, bursts, .. } = self;
         for (builder, (pauses, mut bursts)) in watch.builders.iter_mut().zip(pauses.into_iter().zip(bursts)) {
-            builder.pauses = KeptPauses::renewed(pauses);
+            if pauses.capacity() > 0 || builder.pauses.len() > 0 {
+                builder.pauses = KeptPauses::renewed(pauses);
+            }
             builder.bursts = vec_growth::emptied(&mut bursts, SMALL);
         }
         watch

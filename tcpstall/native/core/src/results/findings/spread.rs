@@ -52,7 +52,7 @@ impl Spread {
     }
 
     fn count_in_step(&mut self, time: Nanos) {
-        let step = ((time.0.max(1) as f64).log2() * STEPS).round() as usize;
+        let step = ((time.0.max(1) as f64).log2() * STEPS + 0.5) as usize;
         self.steps[step] += 1;
     }
 
