@@ -26,7 +26,24 @@ pub struct PendingAck {
     pub(super) overdue: bool,
 }
 
+/// Time in which hardly a host answers: between two segments closer than this nothing happens at their receiver. A full
+/// frame takes 12 µs at 1 Gbit/s.
+const AT_ONCE: Nanos = Nanos::from_micros(20);
+
 impl PendingAck {
+    /// Besides its data the `later` segment says what this one says already: the peer's burst goes on. Without data, or
+    /// with a window of unknown scale, a repetition says something.
+    #[inline]
+    pub(super) fn is_repeated_by(&self, later: &PendingAck) -> bool {
+        later.ack == self.ack
+            && later.field == self.field
+            && later.window == self.window
+            && later.window.is_some()
+            && later.sack_count == 0
+            && !later.overdue
+            && later.time - self.time < AT_ONCE
+    }
+
     /// It came without SACK blocks.
     #[inline]
     pub fn bears_no_sacks(&self) -> bool {

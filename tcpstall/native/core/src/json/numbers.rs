@@ -198,6 +198,6 @@ impl Print for f64 {
 /// where leading zeros may be written as an exponent. The caller compares, so a half may be rounded either way.
 fn decimals(value: f64, most: f64) -> Option<u64> {
     let short = value * DECIMALS + 0.5;
-    let is_plain = short >= 1_000.0 || short < 1.0;
+    let is_plain = !(1.0..1_000.0).contains(&short);
     (value.is_sign_positive() && is_plain && short < most).then_some(short as u64)
 }

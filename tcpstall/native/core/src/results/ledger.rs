@@ -75,8 +75,8 @@ impl Ledger {
 
     /// The causes that own time, and their times.
     pub fn of_causes(&self) -> impl Iterator<Item = (Cause, Nanos)> {
-        let times = Cause::ALL.into_iter().zip(self.0);
-        times.filter(|(_, span)| *span > Nanos::ZERO)
+        let times = Cause::ALL.iter().zip(&self.0);
+        times.filter(|(_, span)| **span > Nanos::ZERO).map(|(cause, span)| (*cause, *span))
     }
 
     /// Moves `span`, or as much of it as there is, from one owner to another.

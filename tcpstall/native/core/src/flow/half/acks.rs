@@ -81,7 +81,11 @@ impl Half {
             self.pending_sacks.push_back((self.offset(block.left), self.offset(block.right)));
             pending.sack_count += 1;
         }
-        Some(pending)
+        // Each segment of a burst says the same. Where the distance is not proven, an ACK also tells that.
+        let said = segment.payload > 0
+            && self.pending.back().is_some_and(|newest| newest.is_repeated_by(&pending))
+            && self.vantage.is_proven();
+        (!said).then_some(pending)
     }
 
     /// Notes that nothing of this sender is in flight; `learnt` is true if a repetition of the last ACK would change
@@ -309,5 +313,52 @@ impl Half {
             None => sample,
             Some(srtt) => srtt.plus((sample - srtt).part(8)),
         });
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const FAR: Nanos = Nanos::from_millis(20);
+
+    /// A sender that is far from the tap, with data outstanding.
+    fn sender(proven: bool) -> Half {
+        let mut half = Half { peer_scale: Scale::Absent, sack_permitted: true, ..Half::default() };
+        half.start(SeqNo(0));
+        half.snd_nxt = 101;
+        if proven {
+            half.vantage.sample(Nanos::ZERO, FAR);
+        }
+        half
+    }
+
+    fn answer(us: i64, ack: u32, window: u16, payload: u32) -> Segment {
+        let (time, ack, flags) = (Nanos::from_micros(us), SeqNo(ack), Flags::ACK);
+        Segment { time, ack, window, payload, flags, ..Segment::default() }
+    }
+
+    /// Number of ACKs on their way.
+    fn on_their_way(mut half: Half, answers: &[Segment]) -> usize {
+        answers.iter().for_each(|answer| half.acknowledged(answer, None, false));
+        half.pending.len()
+    }
+
+    #[test]
+    fn the_segments_of_a_burst_that_say_the_same_are_one_ack_on_its_way() {
+        let burst = [answer(0, 101, 500, 1_000), answer(2, 101, 500, 1_000), answer(4, 101, 500, 1_000)];
+        assert_eq!(on_their_way(sender(true), &burst), 1);
+        // Without a proven distance each shows when the sender may have had it.
+        assert_eq!(on_their_way(sender(false), &burst), 3);
+    }
+
+    #[test]
+    fn what_is_new_or_later_or_no_data_is_an_ack_of_its_own() {
+        let first = answer(0, 51, 500, 1_000);
+        let others =
+            [answer(2, 101, 500, 1_000), answer(2, 51, 400, 1_000), answer(2, 51, 500, 0), answer(200, 51, 500, 1_000)];
+        for other in others {
+            assert_eq!(on_their_way(sender(true), &[first, other]), 2, "{other:?}");
+        }
     }
 }

@@ -24,10 +24,11 @@ pub(super) struct Run {
 
 impl Watch {
     /// Begins a run with data of `sender` that went the whole way, if its next segment can bring nothing else than data.
-    /// The peer had nothing to learn from this one.
+    /// The peer had nothing to learn from this one, and learns nothing later.
     #[inline]
     pub(super) fn begins_run(&mut self, segment: &Segment, sender: End) {
-        let quiet = self.connection.is_quiet(sender) && self.builders[sender].is_quiet();
+        let learnt = !self.connection.half(sender.peer()).awaits_acks();
+        let quiet = learnt && self.connection.is_quiet(sender) && self.builders[sender].is_quiet();
         let Segment { ack, window, timestamps, .. } = *segment;
         self.run = quiet.then_some(Run { sender, ack, window, timestamps, answered: false });
     }

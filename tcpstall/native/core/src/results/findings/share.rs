@@ -295,8 +295,8 @@ fn rate(row: &FlowRow) -> Option<FindingKind> {
     let (sending, length) = (row.time_ns.of(Owner::Sending), row.end_ns - row.start_ns);
     let direction = row.directions.of(main_sender(row));
     let long = row.base_rtt_ns.is_some_and(|rtt| sending > rtt.times(RATE_ROUNDS));
-    let other = hardly_seen(row) || round_trips(row).is_some();
-    if sending.times(RATE_SHARE) <= length || !long || direction.segments < RATE_SEGMENTS || other {
+    let has_rate = sending.times(RATE_SHARE) > length && long && direction.segments >= RATE_SEGMENTS;
+    if !has_rate || hardly_seen(row) || round_trips(row).is_some() {
         return None;
     }
     let reached = direction.bytes as f64 * 1e9 / length.0.max(1) as f64;
