@@ -6,8 +6,8 @@ from pathlib import Path
 
 from tcpstall.archive import names
 from tcpstall.archive.damaged_parts import faults
+from tcpstall.archive.duck import alone
 from tcpstall.archive.names import ABOUT, CATALOG, COPY, DATABASE, JOURNAL, TABLES, digest_in
-from tcpstall.archive.parquet import connected
 from tcpstall.archive.records import Commit, Damaged, Part, Row, State, read_catalog, read_entry
 from tcpstall.archive.spared import is_spared
 from tcpstall.archive.storage import Place
@@ -193,7 +193,7 @@ def unreadable(place: Place, part: Part) -> str | None:
     import duckdb
 
     rows = "count(*)" if digest_in(part.name) is not None else "count(*), bit_xor(hash(held))"
-    with connected(place, MEMORY_BYTES, Path(tempfile.gettempdir())) as duck:
+    with alone(place, MEMORY_BYTES, Path(tempfile.gettempdir())) as duck:
         try:
             found = duck.execute(f"SELECT {rows} FROM read_parquet(?) held", [place.path(part.name)]).fetchone()
         except duckdb.Error as error:

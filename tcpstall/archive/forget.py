@@ -9,9 +9,10 @@ from ipaddress import IPv4Network, IPv6Network, ip_address
 from typing import Any
 
 from tcpstall.archive.columns import BY_DAY
+from tcpstall.archive.duck import connected
 from tcpstall.archive.exporting import bring_up_to_date
 from tcpstall.archive.marks import forgotten, is_forgotten
-from tcpstall.archive.parquet import COUNTS, Gone, Parts, connected
+from tcpstall.archive.parquet import COUNTS, Gone, Parts
 from tcpstall.archive.plan import current
 from tcpstall.archive.records import Row
 from tcpstall.archive.store import Commit, Part, Store

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from tcpstall.archive.anonymising import Hidden
 from tcpstall.archive.columns import TABLES
-from tcpstall.archive.parquet import connected
+from tcpstall.archive.duck import alone
 from tcpstall.archive.pruned import sound
 from tcpstall.archive.upkeep import MEMORY_BYTES
 from tcpstall.archive.views import make_views
@@ -34,7 +34,7 @@ def exported(url: str, folder: Path, kind: str, *, key: bytes | None = None) -> 
     store = sound(url)
     counts = {}
     # The packages' errors have no common type.
-    with writing(folder, Exception), connected(store.place, MEMORY_BYTES) as duck:
+    with writing(folder, Exception), alone(store.place, MEMORY_BYTES) as duck:
         make_views(duck, store)
         hidden = None if key is None else Hidden(duck, key)
         folder.mkdir(parents=True, exist_ok=True)

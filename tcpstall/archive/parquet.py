@@ -3,15 +3,16 @@
 import uuid
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from tcpstall import _core
 from tcpstall.archive.columns import TABLES, layout
+from tcpstall.archive.duck import connected
 from tcpstall.archive.hours import SUMMED, Sums, added_up, to_add_up
 from tcpstall.archive.names import HOURS, part_name
 from tcpstall.archive.rollups import CLASSES, ROLLUPS, SHARED, shared
-from tcpstall.archive.row_table import given
+from tcpstall.archive.row_table import given, in_columns
 from tcpstall.archive.storage import Place
 from tcpstall.archive.store import Part
 from tcpstall.archive.views import rows_of
@@ -20,7 +21,7 @@ from tcpstall.errors import CannotWrite
 if TYPE_CHECKING:
     import duckdb
 
-__all__ = ["BESIDE", "COUNTS", "REPLACES", "SMALL_BYTES", "Gone", "Parts", "connected"]
+__all__ = ["BESIDE", "COUNTS", "REPLACES", "SMALL_BYTES", "Gone", "Handed", "Parts"]
 
 _GATHERED_BYTES = 100_000_000
 """Memory of the rows gathered before they are written: about 90,000 flows, or 50,000 with a wait and a request each.
@@ -58,31 +59,21 @@ COUNTS = "NOT list_contains(?, scan) AND NOT (at_end AND list_contains(?, scan))
 _DAY_NS = 86_400_000_000_000
 
 
-def connected(place: Place, memory_bytes: int, spill: Path | None = None) -> "duckdb.DuckDBPyConnection":
-    """A DuckDB that reads the parts of a place and takes so much memory; beyond that it writes into its scratch.
-
-    `spill` is another folder for that: the place is not written to then.
-    """
-    import duckdb
-
-    config = {
-        "memory_limit": f"{memory_bytes // 1_000_000}MB",
-        "threads": 1,
-        "temp_directory": str((spill or place.scratch) / f"spilled-{uuid.uuid4().hex}"),
-        "preserve_insertion_order": True,
-    }
-    duck = duckdb.connect(":memory:", config=config)
-    if place.filesystem is not None:
-        duck.register_filesystem(place.filesystem)
-    return duck
-
-
 @dataclass(frozen=True, slots=True)
 class Gone:
     """Rows that are to go, as SQL over a table by day, with its values."""
 
     sql: str = "false"
     values: Sequence[object] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Handed:
+    """Rows of a table as one process hands them to another: columns by name, and the rows of each day."""
+
+    table: str
+    columns: Mapping[str, Sequence[Any]]
+    days: Sequence[tuple[int, int, int, int]]
 
 
 class Parts:
@@ -93,9 +84,14 @@ class Parts:
         self.place = place
         self._sensor = sensor
         self._scratch = place.scratch
-        self._rows = connected(place, memory_bytes)
+        self._memory_bytes = memory_bytes
         self._gathered = _core.Gathered()
         self._written: list[Part] = []
+
+    @cached_property
+    def _rows(self) -> "duckdb.DuckDBPyConnection":
+        """Made when it is first needed: a worker that hands its rows over loads no DuckDB."""
+        return connected(self.place, self._memory_bytes)
 
     def add(self, report: _core.Report, scan: str, names: Sequence[str]) -> None:
         """The rows of some flows; `names` are those of the inputs, in the order of the numbers in `flows.capture`.
@@ -111,6 +107,26 @@ class Parts:
         if len(self._gathered):
             self._write()
         return self._written
+
+    def handed(self, upto: int) -> list[Handed]:
+        """The gathered rows, which are let go, for another process to write; none where they are more than `upto`."""
+        if self._written or len(self._gathered) > upto:
+            return []
+        return [
+            Handed(name, {column: rows.column(column) for column in rows.names}, rows.days())
+            for name, rows in self._gathered.take()
+            if len(rows)
+        ]
+
+    def taken(self, handed: Sequence[Handed]) -> list[Part]:
+        """Writes rows that another process has handed over. Raises CannotWrite."""
+        parts: list[Part] = []
+        for each in handed:
+            types = {column.name: column.type for column in TABLES[each.table].analysed}
+            given(self._rows, "gathered", each.columns, types)
+            parts.extend(self._by_day(each.table, each.days))
+            self._rows.execute("DROP TABLE gathered")
+        return parts
 
     def merged(
         self,
@@ -178,7 +194,7 @@ class Parts:
         """
         if not rows:
             return None
-        given(self._rows, f"kept_{table}", rows, columns)
+        given(self._rows, f"kept_{table}", in_columns(rows, columns), columns)
         query = f"FROM kept_{table}"
         values: Sequence[object] = ()
         if merged:

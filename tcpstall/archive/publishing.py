@@ -13,9 +13,10 @@ from pathlib import Path
 
 from tcpstall.archive.anonymising import Hidden
 from tcpstall.archive.columns import BY_DAY, TABLES
+from tcpstall.archive.duck import alone
 from tcpstall.archive.literals import literal
 from tcpstall.archive.names import new_digest
-from tcpstall.archive.parquet import COUNTS, connected
+from tcpstall.archive.parquet import COUNTS
 from tcpstall.archive.pruned import sound
 from tcpstall.archive.store import Part, Store
 from tcpstall.archive.upkeep import MEMORY_BYTES, parts_with
@@ -71,7 +72,7 @@ def _revision(store: Store, key: bytes | None) -> str:
 
 def _write(store: Store, version: Path, key: bytes | None) -> None:
     """Links parts all of whose rows count; of others, and for pseudonyms, it copies the rows that do."""
-    with connected(store.place, MEMORY_BYTES) as duck:
+    with alone(store.place, MEMORY_BYTES) as duck:
         make_views(duck, store)
         hidden = None if key is None else Hidden(duck, key)
         gone = [*store.dropped, *store.continued]

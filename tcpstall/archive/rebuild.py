@@ -6,9 +6,10 @@ from typing import Any
 
 from tcpstall.archive.check import Health, parts_there
 from tcpstall.archive.columns import TABLES, layout
+from tcpstall.archive.duck import connected
 from tcpstall.archive.marks import is_withdrawn
 from tcpstall.archive.names import COPY, digest_in, new_digest, table_of
-from tcpstall.archive.parquet import BESIDE, REPLACES, connected
+from tcpstall.archive.parquet import BESIDE, REPLACES
 from tcpstall.archive.plan import current
 from tcpstall.archive.records import Part, Row, State
 from tcpstall.archive.storage import Place

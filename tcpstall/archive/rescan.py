@@ -6,7 +6,8 @@ from typing import Any
 
 from tcpstall.archive.columns import BY_DAY
 from tcpstall.archive.discovery import Input
-from tcpstall.archive.parquet import Parts, connected
+from tcpstall.archive.duck import connected
+from tcpstall.archive.parquet import Parts
 from tcpstall.archive.records import Commit, Lost, Part
 from tcpstall.archive.store import Store
 from tcpstall.archive.upkeep import MEMORY_BYTES, parts_with, refuse_damaged

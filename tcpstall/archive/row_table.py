@@ -1,29 +1,32 @@
 """Rows that Python holds, as a table of DuckDB."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     import duckdb
 
-__all__ = ["given"]
+__all__ = ["given", "in_columns"]
 
 _AT_ONCE = 4_096
 """Rows of one statement: a few megabytes of values."""
 
 
+def in_columns(rows: Sequence[Mapping[str, Any]], names: Iterable[str]) -> dict[str, list[Any]]:
+    """The columns of rows. What a row lacks is None."""
+    return {name: [row.get(name) for row in rows] for name in names}
+
+
 def given(
-    connection: "duckdb.DuckDBPyConnection", name: str, rows: Sequence[Mapping[str, Any]], columns: Mapping[str, str]
+    connection: "duckdb.DuckDBPyConnection", name: str, columns: Mapping[str, Sequence[Any]], types: Mapping[str, str]
 ) -> None:
-    """Makes the table `name` of these columns and DuckDB types. What a row lacks is null.
+    """Makes the table `name` of columns and their DuckDB types.
 
     A list for each column: a statement a row would take a millisecond each, and JSON twice the time of lists.
     """
-    described = ", ".join(f'"{column}" {kind}' for column, kind in columns.items())
+    described = ", ".join(f'"{column}" {kind}' for column, kind in types.items())
     connection.execute(f"CREATE OR REPLACE TABLE {name} ({described})")
-    values = ", ".join(f"unnest(${number}::{kind}[])" for number, kind in enumerate(columns.values(), 1))
-    for start in range(0, len(rows), _AT_ONCE):
-        some = rows[start : start + _AT_ONCE]
-        connection.execute(
-            f"INSERT INTO {name} SELECT {values}", [[row.get(column) for row in some] for column in columns]
-        )
+    values = ", ".join(f"unnest(${number}::{kind}[])" for number, kind in enumerate(types.values(), 1))
+    for start in range(0, max(map(len, columns.values())), _AT_ONCE):
+        some = [columns[column][start : start + _AT_ONCE] for column in types]
+        connection.execute(f"INSERT INTO {name} SELECT {values}", some)

@@ -1,6 +1,7 @@
 """One task of a scan: its sets analysed, their rows written as parts."""
 
 import json
+import sys
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -13,7 +14,7 @@ from tcpstall.archive import remote
 from tcpstall.archive.chains import KNOWN_PACKETS
 from tcpstall.archive.fingerprints import is_unchanged
 from tcpstall.archive.open_members import opened, opener, split
-from tcpstall.archive.parquet import Parts
+from tcpstall.archive.parquet import Handed, Parts
 from tcpstall.archive.sets import Member, Set, Skipped, Task, behind, stage, without
 from tcpstall.archive.storage import at
 from tcpstall.archive.store import Commit
@@ -46,12 +47,16 @@ class CannotWork(TcpstallError):
 
 @dataclass(frozen=True, slots=True)
 class Options:
-    """Settings for reading captures, the memory that a worker may use beside the engine's own, and the rows' sensor."""
+    """Settings for reading captures, the memory that a worker may use beside the engine's own, and the rows' sensor.
+
+    A task of no more rows than `hands_over` leaves them for the coordinator to write.
+    """
 
     link_bytes_per_s: int | None = None
     max_expansion: int | None = None
     memory_bytes: int = 100_000_000
     sensor: str | None = None
+    hands_over: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,6 +75,8 @@ class Done:
     """Task to scan behind this one, once this one is committed."""
     skipped: tuple[Skipped, ...] = ()
     """Captures that could not be got at, of which the commit says nothing."""
+    handed: tuple[Handed, ...] = ()
+    """Rows to be written as parts of the commit."""
 
 
 def scan_task(task: Task, url: str, options: Options, told: Callable[[int], None]) -> Done:
@@ -105,8 +112,10 @@ def scan_task(task: Task, url: str, options: Options, told: Callable[[int], None
             skipped.extend(passed)
     with _blaming_this_machine(task.sets[-1]):
         left_open = kept(place, {scan: stream for scan, stream in streams.items() if scan not in dropped})
-        done = _done(task, Commit(parts.finish(), captures, dropped, continued, streams=left_open))
-    done = replace(done, skipped=tuple(skipped))
+        handed = parts.handed(options.hands_over)
+        written = () if handed else parts.finish()
+        done = _done(task, Commit(written, captures, dropped, continued, streams=left_open))
+    done = replace(done, skipped=tuple(skipped), handed=tuple(handed))
     if not further:
         return done
     read = {row["fingerprint"] for row in captures if row["scan"] is not None}
@@ -117,16 +126,23 @@ def scan_task(task: Task, url: str, options: Options, told: Callable[[int], None
 @contextmanager
 def _blaming_this_machine(each: Set) -> Iterator[None]:
     """Raises CannotWork for want of memory, a library, a permission or room for DuckDB: no capture is to blame."""
-    import duckdb
-
     try:
         yield
     except TcpstallError:
         raise
-    except (MemoryError, ImportError, OSError, duckdb.OperationalError, duckdb.FatalException) as error:
+    except Exception as error:
+        if not _is_this_machines(error):
+            raise
         said = next(iter(str(error).splitlines()), "") or "no memory"
         what = f"{each.name} cannot be analysed here: {type(error).__name__}: {said}"
         raise CannotWork(f"{what}; mend that, then scan again") from error
+
+
+def _is_this_machines(error: Exception) -> bool:
+    if isinstance(error, (MemoryError, ImportError, OSError)):
+        return True
+    duckdb = sys.modules.get("duckdb")  # a worker that writes nothing has not loaded it
+    return duckdb is not None and isinstance(error, (duckdb.OperationalError, duckdb.FatalException))
 
 
 def given_up(task: Task, reason: str) -> Done:

@@ -8,7 +8,7 @@ from tcpstall.archive.hours import SUMMED, SUMS, added_up, to_add_up
 from tcpstall.archive.literals import listed, literal
 from tcpstall.archive.marks import IS_UNTOLD
 from tcpstall.archive.rollups import EXACT, ROLLUPS, Rollup
-from tcpstall.archive.row_table import given
+from tcpstall.archive.row_table import given, in_columns
 from tcpstall.errors import CannotOpen
 
 if TYPE_CHECKING:
@@ -93,7 +93,8 @@ def _view(connection: "duckdb.DuckDBPyConnection", store: Readable, name: str, s
     if not (recent := store.recent(name)):
         return rows_of(table, store.files(name), _that_count(store, table))
     held = f"recent_{name}{suffix}"
-    given(connection, held, recent, {column.name: column.type for column in table.columns})
+    types = {column.name: column.type for column in table.columns}
+    given(connection, held, in_columns(recent, types), types)
     source = f"{_files(table, store.files(name))} UNION ALL SELECT {_names(table)} FROM {held}"
     return f"SELECT *{table.computed} FROM ({source}) {_that_count(store, table)}"
 

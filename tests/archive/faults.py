@@ -126,7 +126,12 @@ class _Connection:
         self._connection = connection
         self._step = step
 
+    def cursor(self) -> "_Connection":
+        return _Connection(self._connection.cursor(), self._step)
+
     def execute(self, query: str, *rest: Any) -> Any:
+        if query.startswith("ATTACH '"):
+            self._step("connect", query.removeprefix("ATTACH '").rpartition("' AS ")[0].replace("''", "'"))
         if not query.startswith("COPY ("):
             return self._connection.execute(query, *rest)
         target = query.rpartition(" TO '")[2].partition("' (FORMAT")[0].replace("''", "'")
