@@ -84,6 +84,8 @@ class Chains:
 
     def sets(self, name: str, members: Sequence[Member]) -> tuple[list[Set], list[Member]]:
         """Sets to read of these files, in the order of their packets; and the new files whose packets all have rows."""
+        if not self._scanned and members:
+            return [_whole(name, members)], []
         new = [member for member in members if member.fingerprint not in self._by_content]
         known = [row for each in members if (row := self.scanned(each.fingerprint)) is not None]
         again = any(map(self._wanted, known))
@@ -106,8 +108,7 @@ class Chains:
         if not rows and (behind := self._behind(name, new)):
             return [behind], []
         if not rows:
-            scan = digest([member.fingerprint for member in members])
-            return [Set(scan, scan, name, tuple(members), cut=self._is_cut(name))], []
+            return [_whole(name, members, cut=self._is_cut(name))], []
         whole = None if loses else _again(name, members, rows)
         if whole is None:
             self.kept += len(known) if again else 0
@@ -234,6 +235,11 @@ class Chains:
             return _known_upto(max(grown, key=lambda row: int(row["size_bytes"])))
         same = any(row["first_ns"] is not None and row["first_ns"] == member.input.first_ns for row in before)
         return None if same else Beyond()
+
+
+def _whole(name: str, members: Sequence[Member], *, cut: bool = False) -> Set:
+    scan = digest([member.fingerprint for member in members])
+    return Set(scan, scan, name, tuple(members), cut=cut)
 
 
 def _on(name: str, newest: Row, stream: Stream, members: Sequence[Member], new: Sequence[Member]) -> Set:

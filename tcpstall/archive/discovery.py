@@ -14,6 +14,7 @@ from tcpstall.archive.listed_archives import Walked
 from tcpstall.archive.listing import Listed, Plain, Tally, listed
 from tcpstall.archive.open_members import WITHIN, Opener, Source, opened
 from tcpstall.archive.rotation import COMPRESSED
+from tcpstall.archive.sent import Sent
 from tcpstall.archive.tar import DamagedArchive, Window, is_tar
 from tcpstall.errors import CannotOpen, ExitCode
 
@@ -26,7 +27,7 @@ _TEXT = "tcpdump-text"
 
 
 @dataclass(frozen=True, slots=True)
-class Input:
+class Input(Sent):
     """A capture that was found, or why what should be one cannot be read.
 
     `size` is in bytes as stored, in an archive as the archive says. `changed_ns` is when the file, or the archive, was

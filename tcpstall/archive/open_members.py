@@ -130,7 +130,7 @@ class Opener:
 
     def _plain(self, name: str) -> BinaryIO:
         try:
-            return Path(remote.local(name)).open("rb")
+            return open(remote.local(name), "rb")  # noqa: PTH123 - a Path takes longer than the system
         except OSError as error:
             raise CannotOpen(f"cannot open {name}: {error.strerror}") from error
 

@@ -5,6 +5,7 @@ from collections.abc import Collection, Iterable
 from dataclasses import dataclass, replace
 
 from tcpstall.archive.discovery import Input
+from tcpstall.archive.sent import Sent
 from tcpstall.archive.store import SCHEMA, Stream
 
 __all__ = ["Beyond", "Member", "Set", "Skipped", "Task", "behind", "behind_id", "digest", "stage", "without"]
@@ -15,7 +16,7 @@ no more than that twice."""
 
 
 @dataclass(frozen=True, slots=True)
-class Beyond:
+class Beyond(Sent):
     """Part of a grown file that has rows already: the file is read beyond it."""
 
     packets: int = 0
@@ -23,7 +24,7 @@ class Beyond:
 
 
 @dataclass(frozen=True, slots=True)
-class Member:
+class Member(Sent):
     """A file of a set. One that is `known` is read again only for the connections that went on in the next files.
 
     One that is `held` has rows that the new ones replace: they do so only if it can still be read.
@@ -38,7 +39,7 @@ class Member:
 
 
 @dataclass(frozen=True, slots=True)
-class Set:
+class Set(Sent):
     """Files to be analysed as one stream, in the order of their first packets.
 
     `chain` is the first scan of this set, `continues` the one that this scan carries on; `packets_before` counts what
@@ -80,7 +81,7 @@ class Skipped:
 
 
 @dataclass(frozen=True, slots=True)
-class Task:
+class Task(Sent):
     """Sets that one worker scans and one commit takes in."""
 
     sets: tuple[Set, ...]

@@ -11,7 +11,7 @@ from tests.crowd.captures import syns
 
 PEAK = Path(__file__).with_name("peak.py")
 
-FEW, MANY = 70_000, 270_000
+FEW, MANY = 70_000, 200_000
 """Both are beyond the limits of what is followed at once and of services kept.
 
 They lie far apart, because the peak of one command differs by up to 20 MB from run to run.

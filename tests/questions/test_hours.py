@@ -36,16 +36,31 @@ def few(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(summing, "_LEAST_ROWS", 1)
 
 
-@pytest.fixture
-def summed(rows: Rows, tmp_path: Path) -> str:
-    """The store of the rows once what no longer counts has left it, with the sums of each day."""
-    url = str(tmp_path / "store")
-    shutil.copytree(rows.folder, url)
-    with Store.writing(url) as store:
+@pytest.fixture(scope="module")
+def of_rows(rows: Rows, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The store of the rows once what no longer counts has left it, with the sums of each day; not to be changed."""
+    folder = tmp_path_factory.mktemp("summed") / "store"
+    shutil.copytree(rows.folder, folder)
+    with pytest.MonkeyPatch.context() as patch, Store.writing(str(folder)) as store:
+        patch.setattr(summing, "_LEAST_ROWS", 1)
         compacted(store)
         assert len(store.sums) == 5
         assert not any(store.unsummed(table) for table in SUMMED)
-    return url
+    return folder
+
+
+@pytest.fixture
+def summed(of_rows: Path, tmp_path: Path) -> str:
+    """A store like it."""
+    return str(shutil.copytree(of_rows, tmp_path / "store"))
+
+
+@pytest.fixture(scope="module")
+def grown(of_rows: Path, tmp_path_factory: pytest.TempPathFactory) -> tuple[str, str]:
+    """One with a few waits that are not added up, and the same without sums; only to be asked."""
+    url = str(shutil.copytree(of_rows, tmp_path_factory.mktemp("grown") / "store"))
+    further(url, 10)
+    return url, without_sums(url)
 
 
 def asked(url: str, sql: str) -> list[Row]:
@@ -127,17 +142,16 @@ def test_waits_that_are_not_added_up_count_beside_those_that_are(summed: str) ->
     ids=" ".join,
 )  # fmt: skip
 def test_questions_have_the_same_answers_with_sums_and_without(
-    summed: str, ask: Ask, question: tuple[str, ...], options: tuple[str, ...]
+    grown: tuple[str, str], ask: Ask, question: tuple[str, ...], options: tuple[str, ...]
 ) -> None:
-    further(summed, 10)
-
     def answer(store: str) -> list[Row]:
         """Without the flow that is told as the worst: of several that lost the same it is any."""
         rows: list[Row] = ask(*question, *options, "--store", store)
         return [{name: value for name, value in row.items() if not name.startswith("worst_")} for row in rows]
 
-    assert answer(summed)
-    assert answer(summed) == answer(without_sums(summed))
+    from_sums, from_rows = map(answer, grown)
+    assert from_sums
+    assert from_sums == from_rows
 
 
 def test_small_parts_are_added_up_anew_once_their_day_has_grown_by_a_quarter(summed: str) -> None:
