@@ -11,7 +11,7 @@ class Sent:
     The pickling of dataclasses looks up their fields for each value: a third of the time to plan small files.
     """
 
-    __slots__ = ()
+    __slots__: tuple[str, ...] = ()
 
     def __reduce__(self) -> tuple[Any, ...]:
         """As the class and its arguments."""

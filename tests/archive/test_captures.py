@@ -13,7 +13,6 @@ from tcpstall.archive import known as knowing
 from tcpstall.archive import upkeep
 from tcpstall.archive.plan import current
 from tcpstall.archive.repair import repaired
-from tcpstall.archive.row_table import given
 from tcpstall.archive.scan import scan
 from tcpstall.archive.session import session
 from tcpstall.archive.store import Store
@@ -229,18 +228,6 @@ def test_all_of_them_are_found_again_where_the_catalog_is_lost(captures: Path, s
     repaired(str(store))
     assert rows(store) == before
     assert scanned(captures, store) == 0
-
-
-def test_rows_of_python_are_a_table_of_their_types() -> None:
-    duckdb = pytest.importorskip("duckdb")
-    columns = {"name": "VARCHAR", "count": "BIGINT", "ok": "BOOLEAN"}
-    held = [
-        {"name": f"it's \\{number}\n", "count": -(2**63) + number, "ok": number % 2 == 0} for number in range(9_000)
-    ]
-    with duckdb.connect() as connection:
-        given(connection, "held", [*held, {"name": "more"}], columns)
-        found = connection.execute("FROM held").fetchall()
-    assert found == [*(tuple(row.values()) for row in held), ("more", None, None)]
 
 
 @pytest.mark.parametrize("wrong", ["'far'::VARCHAR AS size_bytes", "NULL::VARCHAR AS name", "1.5 AS changed_ns"])

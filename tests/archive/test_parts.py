@@ -10,6 +10,7 @@ import pytest
 from tcpstall import _core
 from tcpstall.archive import parquet
 from tcpstall.archive.columns import TABLES
+from tcpstall.archive.duck import connected
 from tcpstall.archive.parquet import Parts
 from tcpstall.archive.scan import scan
 from tcpstall.archive.storage import at
@@ -47,7 +48,6 @@ def test_duckdb_is_asked_as_often_for_many_captures_as_for_few(
     reports: Sequence[_core.Report], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """To plan a question costs more than to analyse a capture of a thousand packets."""
-    connected = parquet.connected
     asked = []
     for number in (FEW, MANY):
         duck = Counting(connected(at(str(tmp_path)), 10**8))

@@ -71,8 +71,9 @@ def test_top_and_trend_add_up_what_was_selected(rows: Rows, ask: Ask, options: t
 def test_findings_are_those_of_the_flows_selected(rows: Rows, ask: Ask, options: tuple[str, ...]) -> None:
     fits = FILTERS[options]
     kinds = {row["kind"] for row in rows.findings if fits(row) and row["recoverable_ns"] is not None}
-    assert {row["kind"] for row in ask("top", "--top", 1_000, *options)} >= kinds
-    told = {service for row in ask("top", "--top", 1_000, *options) if (service := row.get("service"))}
+    findings = ask("top", "--top", 1_000, *options)
+    assert {row["kind"] for row in findings} >= kinds
+    told = {service for row in findings if (service := row.get("service"))}
     assert all(any(str(row["server_address"]) in service for row in rows.flows if fits(row)) for service in told)
 
 
