@@ -2,9 +2,13 @@
 
 from pathlib import Path
 
+import pytest
+
+from tcpstall.whatif import Change, whatif
 from tests.whatif.fidelity import render, replays
 
-LAB = Path(__file__).parents[2] / "fixtures" / "lab"
+FIXTURES = Path(__file__).parents[2] / "fixtures"
+LAB = FIXTURES / "lab"
 
 MISSES = {"wmem-4096", "wmem-default", "zero-window-dead"}
 """A TSO sender whose first writes a small buffer cuts up, one round trip more or less, and a peer that vanished."""
@@ -20,3 +24,13 @@ def test_the_table_counts_what_fits() -> None:
     found = list(replays(LAB))
     fitting = sum(one.fits for one in found)
     assert render(found).splitlines()[-1].startswith(f"{fitting} of {len(found)} scenarios")
+
+
+@pytest.mark.parametrize("situation", ["sb-16k-20ms", "many-sndbuf-new-20ms"])
+def test_writers_with_a_small_buffer_for_large_frames_are_woken_as_the_kernel_wakes_them(situation: str) -> None:
+    capture = FIXTURES / "pairs" / situation / "before.pcap.gz"
+    forecasts = whatif(capture, changes=[[Change("think", 10**15)]]).forecasts
+    for one in forecasts:
+        assert one.captured
+        assert one.replayed
+        assert one.replayed.transfer_ns == pytest.approx(one.captured.transfer_ns, rel=0.02)

@@ -106,6 +106,9 @@ pub struct HostSetup {
     /// The send buffer, where it limits the sender, by offset in the written data, because kernels tune it and large
     /// frames exceed it. Empty without such a limit.
     pub send_buffer: Vec<BufferLevel>,
+    /// A writer that is blocked where the capture's was not is woken by the kernel's rule alone; otherwise as late as the
+    /// capture's next one.
+    pub wakes_by_rule: bool,
     /// Pacing rate, bytes per second.
     pub pace: Option<f64>,
     /// Rate at which its hosts and links carry data that may be sent, bytes per second, where that takes time.
@@ -145,6 +148,14 @@ impl HostSetup {
     pub fn level(&self, written: i64, past: bool) -> Option<&BufferLevel> {
         let counts = |level: &BufferLevel| level.until < written || past && level.until == written;
         self.send_buffer.get(self.send_buffer.partition_point(counts)).or(self.send_buffer.last())
+    }
+
+    /// Payload at or below which a writer that was blocked at `written` is woken; `None` without a known send buffer.
+    pub fn wakes_at(&self, written: i64) -> Option<i64> {
+        let level = self.level(written, false)?;
+        // Linux sk_stream_write_space: a third must be free.
+        let elsewhere = self.wakes_by_rule && written < level.until && level.until < i64::MAX;
+        Some(if elsewhere { level.full * 2 / 3 } else { level.wake })
     }
 
     /// Replaces the levels of its send buffer by the median one, for all data.

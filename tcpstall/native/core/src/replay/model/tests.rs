@@ -19,6 +19,7 @@ fn end(steps: Vec<WriteStep>) -> HostSetup {
         idle_restart: true,
         nagle: true,
         send_buffer: Vec::new(),
+        wakes_by_rule: false,
         pace: None,
         speed: None,
         losses: Vec::new(),
@@ -87,6 +88,20 @@ fn a_send_buffer_of_ten_segments_does_the_same() {
     let mut setup = download(100_000, Nanos::ZERO);
     setup.ends[1].send_buffer = vec![BufferLevel { until: i64::MAX, full: 10_000, wake: 0 }];
     assert_eq!(rounds(&setup), 11.0);
+}
+
+#[test]
+fn a_writer_blocked_where_the_captured_one_was_not_is_woken_when_a_third_is_free() {
+    let mut setup = download(60_000, Nanos::ZERO);
+    setup.ends[1].send_buffer = vec![
+        BufferLevel { until: 28_001, full: 12_000, wake: 8_000 },
+        BufferLevel { until: 60_001, full: 12_000, wake: 0 },
+    ];
+    let late = rounds(&setup);
+    setup.ends[1].wakes_by_rule = true;
+    assert!(rounds(&setup) <= late);
+    assert_eq!(setup.ends[1].wakes_at(28_001), Some(8_000));
+    assert_eq!((setup.ends[1].wakes_at(40_000), setup.ends[1].wakes_at(60_001)), (Some(8_000), Some(0)));
 }
 
 #[test]

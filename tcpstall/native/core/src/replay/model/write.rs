@@ -59,7 +59,7 @@ impl Host {
         let mut woken = false;
         if self.blocked {
             let queued = self.written - self.snd_una;
-            if self.setup(world).level(self.written, false).is_some_and(|level| queued > level.wake) {
+            if self.setup(world).wakes_at(self.written).is_some_and(|wake| queued > wake) {
                 return false;
             }
             if !self.awake {

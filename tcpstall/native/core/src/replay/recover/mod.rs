@@ -165,6 +165,7 @@ fn recover_end(
         idle_restart: true,
         nagle,
         send_buffer,
+        wakes_by_rule: false,
         pace: limits::pace(record, end, distances[end], rtt),
         speed: speed::speed(record, end, rtt).filter(|_| rate.is_none()),
         reads,
