@@ -1,12 +1,15 @@
 """One end of a connection: what its socket remembers between the lines of a dialogue."""
 
 from dataclasses import dataclass, field, replace
+from typing import Literal
 
 from tests.scene.network import Network, Passage, Side
 from tests.scene.packet import ACK, FIN, PSH, SYN, Endpoint, Packet
 
 REACTION_NS = 5_000
 """From a packet's arrival to the host's answer to it."""
+OTHERS = 3
+"""Packets that a host sends on other connections between two of this one, where they share a counter."""
 
 
 @dataclass(slots=True)
@@ -44,6 +47,8 @@ class Host:
     """The highest sequence number this host ever allowed its peer, exclusive."""
     tick_ns: int = 1_000_000
     """Time in which that clock advances by one."""
+    ip_ids: Literal["connection", "host", "zero"] = "connection"
+    """A counter of the connection's own, one that the host shares with its other connections, or none."""
     peer_clock: int = 0
     now_ns: int = 0
     heard_ns: int = 0
@@ -89,7 +94,8 @@ class Host:
         """Hands a packet or TSO frame to the network, which cuts it to wire packets with an IP-ID each."""
         segments = []
         size = self.segment_bytes()
-        packet = replace(packet, ip_id=self.packets_sent + 1)
+        self.packets_sent += OTHERS if self.ip_ids == "host" else 0
+        packet = replace(packet, ip_id=self.ip_id(1))
         for start in range(0, max(packet.payload, 1), size):
             payload = min(size, packet.payload - start)
             last = start + payload == packet.payload
@@ -101,7 +107,7 @@ class Host:
                     seq=packet.seq + start,
                     payload=payload,
                     flags=flags,
-                    ip_id=self.packets_sent,
+                    ip_id=self.ip_id(),
                     content=packet.content[start : start + payload],
                 )
             )
@@ -109,6 +115,10 @@ class Host:
         passage = self.network.carry(self.side, time_ns, packet, segments, lost=lost, late_ns=late_ns, unseen=unseen)
         self.now_ns = max(self.now_ns, passage.time_ns)
         return passage
+
+    def ip_id(self, ahead: int = 0) -> int:
+        """The IP-ID of the packet so many after the last one sent."""
+        return 0 if self.ip_ids == "zero" else self.packets_sent + ahead
 
     def announced(self, packet: Packet) -> int:
         """The window that a packet of this host announces, bytes."""

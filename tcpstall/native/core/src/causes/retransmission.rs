@@ -147,6 +147,10 @@ fn lost_before_tap(pause: &Pause) -> Verdict {
     match timers::expired(pause.srtt, pause.segments_at_start, waited, &fired) {
         Some(Expired::Probe) => yes(details::TAIL_LOSS, 0.8),
         Some(Expired::Timeout) => yes(details::TIMEOUT, 0.8),
+        // A round trip tells the ACK from the data.
+        None if pause.rtt() > timers::TICK + timers::TICK && timers::fires_after_a_second(waited, &fired) => {
+            yes(details::TIMEOUT, 0.7)
+        }
         None => Verdict::No,
     }
 }

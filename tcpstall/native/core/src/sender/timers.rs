@@ -30,6 +30,9 @@ pub fn probe_timeout(srtt: Option<Nanos>, segments_out: u32) -> Nanos {
 /// tap's smoothed round trip.
 const SLACK: f64 = 1.1;
 
+/// Part of a round number of seconds after which the tap may see a timer's segment: the path jitters.
+const EARLIEST: f64 = 0.998;
+
 /// Doublings that are tested: Linux gives up after 15 (tcp_retries2), but after 7 the intervals would touch.
 const DOUBLINGS: u32 = 7;
 
@@ -68,6 +71,17 @@ pub fn expired(srtt: Option<Nanos>, segments_out: u32, waited: Nanos, fired: &Ra
     any.then_some(Expired::Timeout)
 }
 
+/// True if a silence of `waited` after the last ACK ends at a timeout that was rounded up to a second (RFC 6298 §2.4), or
+/// at a chain of such that double, in which `fired` timers may have expired. An application that writes once a second
+/// counts from its last write instead.
+pub fn fires_after_a_second(waited: Nanos, fired: &RangeInclusive<u32>) -> bool {
+    let chain = |timers: &u32| INITIAL_RTO.times((1 << timers) - 1);
+    let late = |timers: u32| Nanos(2 * TICK.0 * i64::from(timers));
+    (1..=DOUBLINGS)
+        .filter(|timers| fired.contains(timers))
+        .any(|timers| (chain(&timers).scaled(EARLIEST)..=chain(&timers) + late(timers)).contains(&waited))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -96,5 +110,18 @@ mod tests {
     fn with_one_segment_out_the_probe_waits_as_long_as_the_timer() {
         assert_eq!(expired(SRTT, 1, Nanos::from_millis(60), &(1..=1)), None);
         assert_eq!(expired(SRTT, 1, Nanos::from_millis(226), &(1..=1)), Some(Expired::Timeout));
+    }
+    #[test]
+    fn a_timeout_that_is_rounded_up_to_a_second_counts_from_the_last_ack() {
+        assert!(fires_after_a_second(Nanos::from_millis(1_001), &(1..=1)));
+        assert!(fires_after_a_second(Nanos::from_millis(3_010), &(1..=2)));
+        assert!(
+            !fires_after_a_second(Nanos::from_millis(3_010), &(1..=1)),
+            "one packet is missing, and two timers fired"
+        );
+        assert!(
+            !fires_after_a_second(Nanos::from_millis(980), &(1..=1)),
+            "a second after the data that the ACK was for"
+        );
     }
 }

@@ -1,0 +1,49 @@
+"""Retransmission timers: Linux adds 200 ms to the round trip, RFC 6298 §2.4 rounds up to a second from the last ACK."""
+
+from tests.causes.triple import fires, look_alike, near_miss
+from tests.scene import Scene
+
+SEGMENT = 1_448
+
+
+def silence(scene: Scene, ms: float, *, lost: int) -> list[tuple[str, bool]]:
+    """(cause, sure) of a silence that long after the last ACK reached the sender, at a receiver that misses so many packets."""
+    scene.handshake(rtt_ms=40)
+    scene.request()
+    for _ in range(8):
+        scene.server_sends(3 * SEGMENT, tso=1)
+        scene.client_acks()
+        scene.wait_ms(30)
+    edge = 24 * SEGMENT
+    scene.server_sends(3 * SEGMENT, tso=1)
+    edge += 3 * SEGMENT
+    if lost:
+        scene.server_sends(lost * SEGMENT, tso=1, lost=True)
+    scene.client_acks(upto=edge)
+    scene.wait_ms(ms + 20)
+    scene.server_repeats(edge, SEGMENT)
+    scene.client_acks(upto=edge + SEGMENT)
+    scene.server_sends(SEGMENT)
+    rows = [row for row in scene.flow("client")["stalls"] if row["sender"] == "server" and row["duration_ns"] > 150e6]
+    return [(row["cause"], row["confidence"] >= 0.8) for row in rows]
+
+
+@fires
+def test_a_second_after_the_last_ack_is_a_timeout_that_was_rounded_up(scene: Scene) -> None:
+    assert silence(scene, 1_000, lost=2) == [("retransmission", False)]
+
+
+@near_miss
+def test_a_silence_that_fits_no_timer_is_the_applications(scene: Scene) -> None:
+    assert silence(scene, 520, lost=2) == [("app-limited", False)]
+
+
+@look_alike
+def test_a_second_after_the_last_write_is_the_applications(scene: Scene) -> None:
+    """The ACK came a round trip after the write."""
+    assert silence(scene, 960, lost=2) == [("app-limited", False)]
+
+
+@look_alike
+def test_a_second_in_which_nothing_was_lost_is_the_applications(scene: Scene) -> None:
+    assert [cause for cause, _ in silence(scene, 1_000, lost=0)] == ["app-limited"]
