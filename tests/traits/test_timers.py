@@ -7,7 +7,7 @@ SEGMENT = 1_448
 
 
 def silence(scene: Scene, ms: float, *, lost: int) -> list[tuple[str, bool]]:
-    """(cause, sure) of a silence that long after the last ACK reached the sender, at a receiver that misses so many packets."""
+    """(cause, sure) of a silence so long after the last ACK, at a receiver that so many packets never reached."""
     scene.handshake(rtt_ms=40)
     scene.request()
     for _ in range(8):
