@@ -21,7 +21,7 @@ from tcpstall.errors import CannotWrite
 if TYPE_CHECKING:
     import duckdb
 
-__all__ = ["BESIDE", "COUNTS", "REPLACES", "SMALL_BYTES", "Gone", "Handed", "Parts"]
+__all__ = ["BESIDE", "COUNTS", "REPLACES", "SMALL_BYTES", "Gone", "Handed", "Parts", "form"]
 
 _GATHERED_BYTES = 100_000_000
 """Memory of the rows gathered before they are written: about 90,000 flows, or 50,000 with a wait and a request each.
@@ -248,13 +248,9 @@ class Parts:
 
         file = self._scratch / f"{uuid.uuid4().hex}.parquet"
         about = f"KV_METADATA {{ {REPLACES}: '{' '.join(replaced)}', {BESIDE}: '{' '.join(beside)}' }}"
-        if table in _ROW_GROUP:
-            about += f", ROW_GROUP_SIZE {_ROW_GROUP[table]}"
-        if rows is not None and rows >= _MANY_ROWS:
-            about += _DIFFERENCES
         try:
             copied = self._rows.execute(
-                f"COPY ({query}) TO '{_quoted(str(file))}' (FORMAT parquet, COMPRESSION zstd, {about})", values
+                f"COPY ({query}) TO '{_quoted(str(file))}' ({form(table, rows)}, {about})", values
             ).fetchone()
             size = file.stat().st_size
             name = part_name(folder, file)
@@ -266,6 +262,12 @@ class Parts:
             (rows,) = copied or (0,)
         of_version = layout(table) if table in TABLES else ""
         return Part(table, name, rows, size, from_ns, to_ns, of_version)
+
+
+def form(table: str, rows: int | None) -> str:
+    """Options of COPY for a part of so many rows of a table."""
+    groups = f", ROW_GROUP_SIZE {_ROW_GROUP[table]}" if table in _ROW_GROUP else ""
+    return f"FORMAT parquet, COMPRESSION zstd{groups}{_DIFFERENCES if (rows or 0) >= _MANY_ROWS else ''}"
 
 
 def _date(day: int) -> str:

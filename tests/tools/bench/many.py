@@ -13,7 +13,7 @@ import duckdb
 
 from tcpstall import _core
 from tcpstall.archive.columns import CAPTURES, TABLES, layout
-from tcpstall.archive.parquet import Parts
+from tcpstall.archive.parquet import Parts, form
 from tcpstall.archive.store import Commit, Part, Store
 from tcpstall.archive.summing import sum_up
 from tcpstall.archive.upkeep import MEMORY_BYTES
@@ -95,7 +95,7 @@ def _day(store: Store, scratch: Path, day: int, first: int, last: int, flows: in
         for offset in range(0, count, PART_ROWS):
             file = scratch / f"{uuid.uuid4().hex}.parquet"
             part = f"(SELECT * FROM kept LIMIT {PART_ROWS} OFFSET {offset})"
-            connection.execute(f"COPY {part} TO '{file}' (FORMAT parquet, COMPRESSION zstd)")
+            connection.execute(f"COPY {part} TO '{file}' ({form(name, min(PART_ROWS, count - offset))})")
             size, path = file.stat().st_size, f"{name}/day={date}/{file.name}"
             store.place.take(path, file)
             ends = (START_NS + (day - 1) * DAY_NS, START_NS + (day + 2) * DAY_NS)
