@@ -19,7 +19,7 @@ import tcpstall
 from tcpstall import Analysis, CannotOpen, Cause, NotACapture, _core
 from tcpstall.errors import ExitCode
 from tcpstall.model import Sort
-from tcpstall.report import render
+from tcpstall.report.page import render
 from tests.scene import Scene
 from tests.test_labels import begin_with
 

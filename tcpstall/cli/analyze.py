@@ -137,7 +137,7 @@ def _show(captures: Inputs, how: Reading, listing: Listing, *, whole: bool) -> E
     sort, top = listing["sort"] or "lost", listing["top"] or _FLOWS_IN_TABLES
     analysis = read(captures, how, top=top, sort=sort)
     from tcpstall.cli.terminal import console, show
-    from tcpstall.report import render
+    from tcpstall.report.page import render
 
     screen = console()
     with writing("standard output"):

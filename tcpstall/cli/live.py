@@ -185,7 +185,7 @@ def _report(last: State | None, *, draws: bool) -> None:
             print(state_json(last, final=True), flush=True)
             return
         from tcpstall.cli.terminal import console, show
-        from tcpstall.report import render
+        from tcpstall.report.page import render
 
         screen = console()
         for part in render(last.analysis(), width=screen.width):

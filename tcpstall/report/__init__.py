@@ -1,5 +1,1 @@
-"""An Analysis for reading in a terminal: the answer, the flows, their stalls."""
-
-from tcpstall.report.page import render
-
-__all__ = ["render"]
+"""Pages of a terminal, a browser and other programs; a command imports what it shows."""

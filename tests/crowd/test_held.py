@@ -14,8 +14,8 @@ import tcpstall
 from tcpstall import Analysis, Cause, _core
 from tcpstall.diff import Facts, compare
 from tcpstall.model import Sort
-from tcpstall.report import render
 from tcpstall.report.html import MadeBy, page
+from tcpstall.report.page import render
 from tcpstall.report.ticket import FORMS, Detail, content
 from tests.crowd.captures import all_kinds, syns
 from tests.page.prose import prose

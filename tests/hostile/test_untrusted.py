@@ -13,7 +13,7 @@ from rich.console import Console
 
 from tcpstall import Cause
 from tcpstall.labels import read_label
-from tcpstall.report import render
+from tcpstall.report.page import render
 from tcpstall.untrusted import in_csv, in_html, in_jira, in_markdown, in_terminal
 from tests.report.flows import Canned, capture, flow, stall
 

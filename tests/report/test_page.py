@@ -3,7 +3,7 @@
 from dataclasses import replace
 
 from tcpstall import Cause, Endpoint
-from tcpstall.report import render
+from tcpstall.report.page import render
 from tests.report.flows import MS, Canned, capture, flow, stall, text
 
 

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from tcpstall import Cause, Trust, _core
-from tcpstall.report import render
+from tcpstall.report.page import render
 from tests.documents import DOCS
 from tests.report.flows import Canned, capture, flow, stall, text
 
