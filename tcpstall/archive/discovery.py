@@ -2,10 +2,9 @@
 
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor
-from contextlib import closing
+from contextlib import ExitStack, closing
 from dataclasses import dataclass
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
 from tcpstall import _core
 from tcpstall.archive import remote
@@ -17,6 +16,9 @@ from tcpstall.archive.rotation import COMPRESSED
 from tcpstall.archive.sent import Sent
 from tcpstall.archive.tar import DamagedArchive, Window, is_tar
 from tcpstall.errors import CannotOpen, ExitCode
+
+if TYPE_CHECKING:
+    from concurrent.futures import Future, ThreadPoolExecutor
 
 __all__ = ["Fingerprints", "Input", "Tally", "find", "fingerprint", "opened"]
 
@@ -104,7 +106,8 @@ class _Search:
     def looked(self, files: Iterator[Listed]) -> Iterator[tuple[Listed, _Look]]:
         """Each with its beginning; behind URLs several at once, for an answer takes longer than what is in it."""
         waiting: deque[tuple[Listed, Future[_Look]]] = deque()
-        with ThreadPoolExecutor(_AT_ONCE, "look") as pool:
+        pool: ThreadPoolExecutor | None = None
+        with ExitStack() as at_the_end:
             for file in files:
                 known = file.error or self.remembered(file.name, file.size, file.changed_ns)
                 if known is not None:
@@ -113,6 +116,8 @@ class _Search:
                 if not remote.is_url(file.name):
                     yield file, self._look(file)
                     continue
+                if pool is None:
+                    pool = at_the_end.enter_context(_threads())
                 waiting.append((file, pool.submit(self._look, file)))
                 if len(waiting) == _AT_ONCE:
                     first, look = waiting.popleft()
@@ -199,6 +204,13 @@ class _Search:
             if archive.tape.failed:
                 raise _Unreadable(str(error)) from error
             raise
+
+
+def _threads() -> "ThreadPoolExecutor":
+    """Imported where URLs are scanned: that takes 5 ms."""
+    from concurrent.futures import ThreadPoolExecutor
+
+    return ThreadPoolExecutor(_AT_ONCE, "look")
 
 
 class _Unreadable(Exception):

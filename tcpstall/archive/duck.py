@@ -1,10 +1,10 @@
 """DuckDBs that read and write the parts of a store."""
 
-import uuid
 from pathlib import Path
 from typing import TYPE_CHECKING
 from weakref import WeakKeyDictionary
 
+from tcpstall.archive.names import fresh
 from tcpstall.archive.storage import Place
 
 if TYPE_CHECKING:
@@ -37,7 +37,7 @@ def alone(place: Place, memory_bytes: int, spill: Path | None = None) -> "duckdb
     config = {
         "memory_limit": f"{memory_bytes // 1_000_000}MB",
         "threads": 1,
-        "temp_directory": str((spill or place.scratch) / f"spilled-{uuid.uuid4().hex}"),
+        "temp_directory": str((spill or place.scratch) / f"spilled-{fresh()}"),
         "preserve_insertion_order": True,
     }
     database = duckdb.connect(":memory:", config=config)

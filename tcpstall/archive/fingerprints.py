@@ -3,12 +3,14 @@
 import hashlib
 import os
 from collections.abc import Iterator, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor
-from typing import Self
+from typing import TYPE_CHECKING, Self
 
 from tcpstall.archive import remote
 from tcpstall.archive.open_members import opener, split
 from tcpstall.errors import CannotOpen
+
+if TYPE_CHECKING:
+    from concurrent.futures import Future, ThreadPoolExecutor
 
 __all__ = ["Fingerprints", "fingerprint", "is_unchanged"]
 
@@ -63,13 +65,14 @@ class Fingerprints:
         self._numbers = {name: number for number, (name, _) in enumerate(files)}
         self._ahead: dict[int, Future[str]] = {}
         self._last = -1
-        self._pool = ThreadPoolExecutor(_AHEAD, "fingerprint")
+        self._pool: ThreadPoolExecutor | None = None
 
     def __enter__(self) -> Self:
         return self
 
     def __exit__(self, *_: object) -> None:
-        self._pool.shutdown(cancel_futures=True)
+        if self._pool is not None:
+            self._pool.shutdown(cancel_futures=True)
 
     def __call__(self, name: str, size: int) -> str:
         """As the function."""
@@ -82,6 +85,10 @@ class Fingerprints:
 
     def _look_ahead(self, number: int) -> None:
         """At first all of an archive are asked for in their order; later a few, which are not its beginning."""
+        if self._pool is None:
+            from concurrent.futures import ThreadPoolExecutor
+
+            self._pool = ThreadPoolExecutor(_AHEAD, "fingerprint")
         for later in range(number, min(number + _AHEAD, len(self._files))):
             if later not in self._ahead and _is_plain_url(self._files[later][0]):
                 self._ahead[later] = self._pool.submit(fingerprint, *self._files[later])

@@ -14,12 +14,12 @@ import os
 import platform
 import threading
 import time
-import uuid
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
+from tcpstall.archive.names import fresh
 from tcpstall.errors import CannotWrite, StoreInUse
 
 __all__ = ["Lease"]
@@ -56,7 +56,7 @@ class Lease:
         self._files = files
         self._folder = folder
         self._url = url
-        self._path = f"{folder}/{uuid.uuid4().hex}.json"
+        self._path = f"{folder}/{fresh()}.json"
         self._owner = f"process {os.getpid()} of {platform.node() or 'a machine without a name'}"
         self._until_ns = 0
         self._over = threading.Event()

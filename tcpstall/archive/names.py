@@ -1,8 +1,8 @@
 """Names of a store's files: which are ours, which tcpstall makes itself, and the digest that a part's name carries."""
 
 import hashlib
+import os
 import re
-import uuid
 from pathlib import Path
 
 from tcpstall.archive.columns import BY_DAY
@@ -27,6 +27,7 @@ __all__ = [
     "aside",
     "digest_in",
     "entry",
+    "fresh",
     "is_entry",
     "is_left_over",
     "is_made_part",
@@ -89,7 +90,7 @@ def is_made_part(name: str) -> bool:
 
 def aside(name: str) -> str:
     """New name for a file that is set aside: in `damaged`, unlike any other."""
-    new = f"{uuid.uuid4().hex}-{name.replace('/', '-')}"
+    new = f"{fresh()}-{name.replace('/', '-')}"
     return new if name == DAMAGED else f"{DAMAGED}/{new}"
 
 
@@ -147,7 +148,7 @@ def part_name(folder: str, file: Path) -> str:
     """A new name for a part: unlike any other, and with the digest of its content."""
     with file.open("rb") as content:
         digest = hashlib.file_digest(content, new_digest)
-    return f"{folder}/{uuid.uuid4().hex}-{digest.hexdigest()}.parquet"
+    return f"{folder}/{fresh()}-{digest.hexdigest()}.parquet"
 
 
 def digest_in(name: str) -> str | None:
@@ -160,7 +161,12 @@ def streams_name(content: bytes) -> str:
     """A new name for a file of streams, with the digest of its content."""
     digest = new_digest()
     digest.update(content)
-    return f"{STREAMS}/{uuid.uuid4().hex}-{digest.hexdigest()}.streams"
+    return f"{STREAMS}/{fresh()}-{digest.hexdigest()}.streams"
+
+
+def fresh() -> str:
+    """A name that no other file has: 32 hexadecimal digits."""
+    return os.urandom(16).hex()
 
 
 def new_digest() -> "hashlib.blake2b":

@@ -1,6 +1,5 @@
 """Rows of scans turned to Parquet parts, a file a table and day."""
 
-import uuid
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -10,7 +9,7 @@ from tcpstall import _core
 from tcpstall.archive.columns import TABLES, layout
 from tcpstall.archive.duck import connected
 from tcpstall.archive.hours import SUMMED, Sums, added_up, to_add_up
-from tcpstall.archive.names import HOURS, part_name
+from tcpstall.archive.names import HOURS, fresh, part_name
 from tcpstall.archive.rollups import CLASSES, ROLLUPS, SHARED, shared
 from tcpstall.archive.row_table import given, in_columns
 from tcpstall.archive.storage import Place
@@ -246,7 +245,7 @@ class Parts:
         """
         import duckdb
 
-        file = self._scratch / f"{uuid.uuid4().hex}.parquet"
+        file = self._scratch / f"{fresh()}.parquet"
         about = f"KV_METADATA {{ {REPLACES}: '{' '.join(replaced)}', {BESIDE}: '{' '.join(beside)}' }}"
         try:
             copied = self._rows.execute(

@@ -5,7 +5,6 @@ import contextlib
 import functools
 import shutil
 import tempfile
-import uuid
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
@@ -13,7 +12,7 @@ from typing import Any
 from tcpstall.archive import remote
 from tcpstall.archive.confined import About
 from tcpstall.archive.lease import Lease
-from tcpstall.archive.names import UNFINISHED, aside, is_left_over, is_ours, new_digest
+from tcpstall.archive.names import UNFINISHED, aside, fresh, is_left_over, is_ours, new_digest
 from tcpstall.errors import CannotOpen, CannotWrite, TcpstallError
 
 __all__ = ["RemotePlace"]
@@ -155,7 +154,7 @@ class RemotePlace:
             self._check()
             write(path)
             return
-        unfinished = self._within(f"{UNFINISHED}/{uuid.uuid4().hex}")
+        unfinished = self._within(f"{UNFINISHED}/{fresh()}")
         for file in (unfinished, path):
             self._folder(file.rpartition("/")[0])
         write(unfinished)

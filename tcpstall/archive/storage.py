@@ -4,7 +4,6 @@ import errno
 import fcntl
 import os
 import stat
-import uuid
 from collections.abc import Iterable, Iterator
 from contextlib import AbstractContextManager, contextmanager, suppress
 from pathlib import Path
@@ -22,6 +21,7 @@ from tcpstall.archive.names import (
     LOCK,
     UNFINISHED,
     aside,
+    fresh,
     is_entry,
     is_left_over,
     is_ours,
@@ -156,7 +156,7 @@ class LocalPlace:
 
     def put(self, name: str, content: bytes) -> None:
         """Through a file of another name that is renamed."""
-        unfinished = self.scratch / uuid.uuid4().hex
+        unfinished = self.scratch / fresh()
         with _writing(self._folder / name):
             try:
                 unfinished.write_bytes(content)

@@ -1,6 +1,5 @@
 """A store kept small and fast: parts merged, and what no longer counts removed."""
 
-import uuid
 from collections import defaultdict
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -12,7 +11,7 @@ from tcpstall.archive.damaged_parts import refused
 from tcpstall.archive.duck import connected
 from tcpstall.archive.literals import listed, literal
 from tcpstall.archive.marks import IS_WITHDRAWN, withdrawn
-from tcpstall.archive.names import repair_of
+from tcpstall.archive.names import fresh, repair_of
 from tcpstall.archive.parquet import SMALL_BYTES, Parts
 from tcpstall.archive.plan import as_originals, current
 from tcpstall.archive.records import Row, sane_row
@@ -283,7 +282,7 @@ def make_database(store: Store) -> None:
 
     if store.filesystem is not None:
         return
-    file = store.place.scratch / f"{uuid.uuid4().hex}.duckdb"
+    file = store.place.scratch / f"{fresh()}.duckdb"
     try:
         with _attached(store, file) as database:
             make_views(database, store)
