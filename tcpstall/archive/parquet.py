@@ -11,7 +11,7 @@ from tcpstall.archive.duck import connected
 from tcpstall.archive.hours import SUMMED, Sums, added_up, to_add_up
 from tcpstall.archive.names import HOURS, fresh, part_name
 from tcpstall.archive.rollups import CLASSES, ROLLUPS, SHARED, shared
-from tcpstall.archive.row_table import given, in_columns
+from tcpstall.archive.row_table import given, in_columns, in_one_text, rows_of_text
 from tcpstall.archive.storage import Place
 from tcpstall.archive.store import Part
 from tcpstall.archive.views import rows_of
@@ -68,10 +68,10 @@ class Gone:
 
 @dataclass(frozen=True, slots=True)
 class Handed:
-    """Rows of a table as one process hands them to another: columns by name, and the rows of each day."""
+    """Rows of a table as one process hands them to another: in a text, and the number of rows of each day."""
 
     table: str
-    columns: Mapping[str, Sequence[Any]]
+    rows: str
     days: Sequence[tuple[int, int, int, int]]
 
 
@@ -112,20 +112,18 @@ class Parts:
         if self._written or len(self._gathered) > upto:
             return []
         return [
-            Handed(name, {column: rows.column(column) for column in rows.names}, rows.days())
+            Handed(name, in_one_text({column: rows.column(column) for column in rows.names}, _types(name)), rows.days())
             for name, rows in self._gathered.take()
             if len(rows)
         ]
 
     def taken(self, handed: Sequence[Handed]) -> list[Part]:
         """Writes rows that another process has handed over. Raises CannotWrite."""
-        parts: list[Part] = []
-        for each in handed:
-            types = {column.name: column.type for column in TABLES[each.table].analysed}
-            given(self._rows, "gathered", each.columns, types)
-            parts.extend(self._by_day(each.table, each.days))
-            self._rows.execute("DROP TABLE gathered")
-        return parts
+        return [
+            part
+            for each in handed
+            for part in self._by_day(each.table, each.days, rows_of_text(_types(each.table)), [each.rows])
+        ]
 
     def merged(
         self,
@@ -211,7 +209,13 @@ class Parts:
                 self._written.extend(self._by_day(name, rows.days()))
                 self._rows.unregister("gathered")
 
-    def _by_day(self, table: str, counted: Sequence[tuple[int, int, int, int]]) -> Iterator[Part]:
+    def _by_day(
+        self,
+        table: str,
+        counted: Sequence[tuple[int, int, int, int]],
+        source: str = "gathered",
+        values: Sequence[object] = (),
+    ) -> Iterator[Part]:
         days = sorted(counted, key=lambda day: day[1], reverse=True)
         kept, others = days[:_DAYS], days[_DAYS:]
         for number, (day, count, least, greatest) in enumerate(kept):
@@ -221,10 +225,10 @@ class Parts:
                 count += sum(other[1] for other in others)
                 least = min(least, *(other[2] for other in others))
                 greatest = max(greatest, *(other[3] for other in others))
-            query = f"SELECT *{TABLES[table].derived} FROM gathered"
+            query = f"SELECT *{TABLES[table].derived} FROM {source}"
             if len(days) > 1:
                 query += f" WHERE {which}"
-            yield self._copied(table, query, f"{table}/day={_date(day)}", count, least, greatest)
+            yield self._copied(table, query, f"{table}/day={_date(day)}", count, least, greatest, values)
 
     def _copied(
         self,
@@ -261,6 +265,10 @@ class Parts:
             (rows,) = copied or (0,)
         of_version = layout(table) if table in TABLES else ""
         return Part(table, name, rows, size, from_ns, to_ns, of_version)
+
+
+def _types(table: str) -> dict[str, str]:
+    return {column.name: column.type for column in TABLES[table].analysed}
 
 
 def form(table: str, rows: int | None) -> str:
