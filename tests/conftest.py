@@ -20,11 +20,11 @@ settings.load_profile("gate")
 FIXTURES = Path(__file__).parent.parent / "fixtures"
 
 LONGEST = (
+    "cost/test_growth.py",
     "archive/test_cluster.py",
     "archive/test_faults.py",
     "tools/lab/test_pairs.py",
     "crowd/test_memory.py",
-    "cost/test_growth.py",
     "archive/test_stored_flows.py",
     "questions/test_hours.py",
     "cli/test_nonsense.py",

@@ -61,8 +61,10 @@ class _Valgrind:
     def _started(self) -> "subprocess.Popen[str]":
         tool = ["valgrind", "--tool=cachegrind", "--cache-sim=no", "--cachegrind-out-file=/dev/null"]
         logs = f"--log-file={self._folder.name}/%p"
-        # What a hash is seeded with moves some instructions; threads are counted all together.
-        environment = {**os.environ, "PYTHONHASHSEED": "0", "POLARS_MAX_THREADS": "1"}
+        # What a hash is seeded with moves some instructions; threads are counted all together. A module that the first
+        # command compiled and wrote would cost the later ones less.
+        still = {"PYTHONHASHSEED": "0", "POLARS_MAX_THREADS": "1", "PYTHONDONTWRITEBYTECODE": "1"}
+        environment = {**os.environ, **still}
         return subprocess.Popen(
             [*tool, "--trace-children=yes", logs, sys.executable, "-m", "tests.cost.forks", *["warm"] * self._warm],
             stdin=subprocess.PIPE,
