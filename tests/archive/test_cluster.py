@@ -165,14 +165,15 @@ def test_what_kills_its_workers_is_skipped_and_costs_nothing_else(made: Path, tm
     assert rows(tmp_path / "there") == rows(tmp_path / "here")
 
 
-def test_a_cluster_of_this_machine(made: Path, tmp_path: Path) -> None:
-    scan([str(made)], str(tmp_path / "here"))
+def test_a_cluster_of_this_machine(made: Path, undisturbed: Path, tmp_path: Path) -> None:
     on(cluster.LOCAL, str(made), str(tmp_path / "there"), jobs=2)
-    assert rows(tmp_path / "there") == rows(tmp_path / "here")
+    assert rows(tmp_path / "there") == rows(undisturbed)
 
 
 @pytest.mark.usefixtures("small_tasks")
-def test_breaking_off_takes_back_what_is_not_done(two_workers: Crew, made: Path, tmp_path: Path) -> None:
+def test_breaking_off_takes_back_what_is_not_done(
+    two_workers: Crew, made: Path, undisturbed: Path, tmp_path: Path
+) -> None:
     def interrupt(_: Done) -> None:
         raise KeyboardInterrupt
 
@@ -185,8 +186,7 @@ def test_breaking_off_takes_back_what_is_not_done(two_workers: Crew, made: Path,
             time.sleep(0.05)
         assert not any(client.processing().values())
     on(two_workers.address, str(made), store)
-    scan([str(made)], str(tmp_path / "here"))
-    assert rows(store) == rows(tmp_path / "here")
+    assert rows(store) == rows(undisturbed)
 
 
 def test_who_cannot_be_reached_is_one_line(

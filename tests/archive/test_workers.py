@@ -85,7 +85,7 @@ def command(tmp_path: Path) -> list[str]:
 
 @pytest.mark.parametrize("options", [("--jobs", "2"), ("--dask", "local", "--jobs", "1")], ids=["processes", "dask"])
 def test_no_file_of_the_working_folder_is_run(
-    hostile: Path, made: Path, tmp_path: Path, command: Sequence[str], options: Sequence[str]
+    hostile: Path, made: Path, undisturbed: Path, tmp_path: Path, command: Sequence[str], options: Sequence[str]
 ) -> None:
     if "--dask" in options:
         pytest.importorskip("distributed", reason="Dask's distributed is not installed")
@@ -101,8 +101,7 @@ def test_no_file_of_the_working_folder_is_run(
     assert not (tmp_path / "trace").exists()
     assert done.returncode == ExitCode.DAMAGED, done.stderr
     assert len(done.stderr.strip().splitlines()) == 1
-    scan([str(made)], str(tmp_path / "here"))
-    assert rows(store) == rows(tmp_path / "here")
+    assert rows(store) == rows(undisturbed)
 
 
 def test_a_worker_has_neither_the_working_folder_nor_python_variables_in_front(
@@ -135,7 +134,13 @@ class TestWorkersThatCannotStart:
         ids=["a library is missing", "it ends at once", "there is no interpreter"],
     )
     def test_stop_the_scan_and_no_capture_counts_as_read(
-        self, made: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, broken: Sequence[str], said: str
+        self,
+        made: Path,
+        undisturbed: Path,
+        tmp_path: Path,
+        monkeypatch: pytest.MonkeyPatch,
+        broken: Sequence[str],
+        said: str,
     ) -> None:
         store = str(tmp_path / "store")
         with monkeypatch.context() as patched:
@@ -147,13 +152,20 @@ class TestWorkersThatCannotStart:
         assert not before["flows"]
         assert {row[4] for row in before["errors"]} <= {ExitCode.NOT_A_CAPTURE}
         scan([str(made)], store, jobs=2)
-        scan([str(made)], str(tmp_path / "other"))
-        assert rows(store) == rows(tmp_path / "other")
+        assert rows(store) == rows(undisturbed)
 
 
 def here(tasks: Sequence[Task], url: str, options: Options, done: Callable[[Done], None], told: Any) -> None:
     for task in tasks:
         done(scan_task(task, url, options, told))
+
+
+@pytest.fixture(scope="module")
+def of_single(made: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The store of some of the archive; not to be changed."""
+    store = tmp_path_factory.mktemp("stores") / "single"
+    scan([str(made / "single")], str(store), executor=here)
+    return store
 
 
 @pytest.mark.usefixtures("small_tasks")
@@ -170,7 +182,7 @@ def here(tasks: Sequence[Task], url: str, options: Options, done: Callable[[Done
     ids=["memory", "library", "permission", "disk", "DuckDB's memory", "DuckDB's end"],
 )
 def test_what_this_machine_lacks_is_no_captures_fault(
-    made: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, error: Exception
+    made: Path, of_single: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, error: Exception
 ) -> None:
     store = str(tmp_path / "store")
 
@@ -183,8 +195,7 @@ def test_what_this_machine_lacks_is_no_captures_fault(
             scan([str(made / "single")], store, executor=here)
     assert "\n" not in str(raised.value)
     scan([str(made / "single")], store, executor=here)
-    scan([str(made / "single")], str(tmp_path / "other"))
-    assert rows(store) == rows(tmp_path / "other")
+    assert rows(store) == rows(of_single)
 
 
 @pytest.mark.usefixtures("small_tasks")
@@ -277,7 +288,9 @@ def test_few_tasks_of_many_small_files_are_cut_for_all_workers(
     assert [each for task in found for each in task.sets] == [each for task in tasks for each in task.sets]
 
 
-def test_both_workers_scan_small_files_of_one_task(made: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_both_workers_scan_small_files_of_one_task(
+    made: Path, undisturbed: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(local, "_WORTH_CUTTING_BYTES", 1)
     commits: list[int] = []
     commit = Store.commit
@@ -289,6 +302,4 @@ def test_both_workers_scan_small_files_of_one_task(made: Path, tmp_path: Path, m
     monkeypatch.setattr(Store, "commit", counting)
     scan([str(made)], str(tmp_path / "two"), jobs=2)
     assert sum(count > 0 for count in commits) >= 2
-    monkeypatch.undo()
-    scan([str(made)], str(tmp_path / "one"), jobs=1)
-    assert rows(tmp_path / "two") == rows(tmp_path / "one")
+    assert rows(tmp_path / "two") == rows(undisturbed)
