@@ -5,13 +5,15 @@
 //! through several calls, which took a fifth of the time of a whole run.
 
 mod numbers;
+mod page;
 
 use std::io::{self, Write};
 
 use smallvec::{Array, SmallVec};
 
-/// Room of a page of text, bytes: enough that a write costs little beside the work on what it writes.
-pub(crate) const PAGE: usize = 264 * 1024;
+use self::numbers::Leading;
+pub(crate) use self::page::{PAGE, Page};
+
 /// Room of the page for one value.
 const SMALL_PAGE: usize = 4 * 1024;
 
@@ -23,15 +25,10 @@ pub(crate) struct Text<'a> {
     page: &'a mut [u8],
     /// Length of the text on the page.
     at: usize,
+    leading: Leading,
     out: &'a mut dyn Write,
     /// Outcome of what was written so far.
     written: io::Result<()>,
-}
-
-/// Memory for text that is still to be written.
-pub(crate) struct Page {
-    bytes: Box<[u8]>,
-    at: usize,
 }
 
 /// A value that has a JSON form.
@@ -122,26 +119,6 @@ macro_rules! named {
 }
 
 pub(crate) use {named, row};
-
-impl Page {
-    /// An empty page with room for that many bytes.
-    pub(crate) fn new(room: usize) -> Page {
-        Page { bytes: vec![0; room].into_boxed_slice(), at: 0 }
-    }
-
-    /// Appends what `print` writes; full pages go to `out`.
-    pub(crate) fn append(&mut self, out: &mut dyn Write, print: impl FnOnce(&mut Text<'_>)) -> io::Result<()> {
-        let mut text = Text { page: &mut self.bytes, at: self.at, out, written: Ok(()) };
-        print(&mut text);
-        self.at = text.at;
-        text.written
-    }
-
-    /// Writes the text to `out` and empties the page.
-    pub(crate) fn write_to(&mut self, out: &mut dyn Write) -> io::Result<()> {
-        out.write_all(&self.bytes[..std::mem::take(&mut self.at)])
-    }
-}
 
 /// The JSON form of a value.
 pub(crate) fn text_of(value: &impl Print) -> String {

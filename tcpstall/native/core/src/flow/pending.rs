@@ -52,8 +52,12 @@ impl PendingAck {
 
     /// The DSACK block, if the first of `sacks`, which begin with this ACK's own, is one. RFC 2883 §4: a first block
     /// below the cumulative ACK, or inside the second block, reports data that came twice.
+    #[inline]
     pub(super) fn reported_twice(&self, sacks: &VecDeque<(i64, i64)>) -> Option<(i64, i64)> {
-        let first = *sacks.front().filter(|_| self.sack_count > 0)?;
+        if self.bears_no_sacks() {
+            return None;
+        }
+        let first = *sacks.front()?;
         let second = sacks.get(1).filter(|_| self.sack_count > 1);
         let inside = second.is_some_and(|second| second.0 <= first.0 && first.1 <= second.1);
         (first.1 <= self.ack || inside).then_some(first)

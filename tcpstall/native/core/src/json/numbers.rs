@@ -44,21 +44,19 @@ impl Text<'_> {
         self.at += 8 - zeros as usize;
     }
 
-    /// Appends a number of more than eight digits.
+    /// Appends a number of more than eight digits. The times of a flow begin with the same digits.
     #[inline(never)]
     fn many_digits(&mut self, value: u64) {
         let (high, low) = (value / EIGHT_DIGITS, value % EIGHT_DIGITS);
-        let (highest, middle) = (high / EIGHT_DIGITS, high % EIGHT_DIGITS);
+        let leading = if high == self.leading.value { self.leading } else { Leading::of(high) };
         let Some(place) = self.place::<24>() else { return self.digits_overleaf(value) };
-        let mut first = [0; 8];
-        let mut length = 8 - without_zeros(if highest > 0 { highest } else { middle }, &mut first) as usize;
-        place[..8].copy_from_slice(&first);
-        if highest > 0 {
-            place[length..length + 8].copy_from_slice(&eight(middle).to_le_bytes());
-            length += 8;
-        }
+        place[..16].copy_from_slice(&leading.digits);
+        let length = leading.length.min(16);
         place[length..length + 8].copy_from_slice(&eight(low).to_le_bytes());
         self.at += length + 8;
+        if high >= EIGHT_DIGITS {
+            self.leading = leading;
+        }
     }
 
     /// Appends a number on the next page.
@@ -92,7 +90,32 @@ impl Text<'_> {
         self.push(b'.');
         let digits = eight(value % DECIMALS as u64 * 1_000);
         let zeros = ((digits ^ ZEROS).leading_zeros() / 8).min(7);
-        self.bytes(&digits.to_le_bytes()[..8 - zeros as usize]);
+        let Some(place) = self.place() else { return self.bytes(&digits.to_le_bytes()[..8 - zeros as usize]) };
+        *place = digits.to_le_bytes();
+        self.at += 8 - zeros as usize;
+    }
+}
+
+/// Digits of a number of up to sixteen.
+#[derive(Clone, Copy, Default)]
+pub(super) struct Leading {
+    value: u64,
+    digits: [u8; 16],
+    length: usize,
+}
+
+impl Leading {
+    /// The digits of a positive number.
+    fn of(value: u64) -> Leading {
+        let (high, low) = (value / EIGHT_DIGITS, value % EIGHT_DIGITS);
+        let (mut digits, mut first) = ([0; 16], [0; 8]);
+        let mut length = 8 - without_zeros(if high > 0 { high } else { low }, &mut first) as usize;
+        digits[..8].copy_from_slice(&first);
+        if high > 0 {
+            digits[length..length + 8].copy_from_slice(&eight(low).to_le_bytes());
+            length += 8;
+        }
+        Leading { value, digits, length }
     }
 }
 
