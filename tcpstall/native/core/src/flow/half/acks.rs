@@ -88,11 +88,16 @@ impl Half {
         (!said).then_some(pending)
     }
 
-    /// Notes that nothing of this sender is in flight; `learnt` is true if a repetition of the last ACK would change
-    /// nothing for the caller.
+    /// Nothing of this sender is in flight, as far as the capture shows.
+    #[inline]
+    pub fn is_all_acked(&self) -> bool {
+        self.snd_una == self.snd_nxt && !self.flight_unknown && self.sacked.is_empty()
+    }
+
+    /// Notes that a repetition of the last ACK would change nothing: all is acknowledged, and the caller has learnt that.
     #[inline]
     pub fn settle(&mut self, learnt: bool) {
-        self.settled = learnt && self.snd_una == self.snd_nxt && !self.flight_unknown && self.sacked.is_empty();
+        self.settled = learnt;
     }
 
     /// The segment acknowledges and announces the same as the last ACK: true for most data of a peer, in the other

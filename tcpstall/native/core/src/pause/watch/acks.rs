@@ -76,7 +76,7 @@ impl Watch {
     #[inline(always)]
     fn has_applied(&mut self, to_peer: Option<ToPeer>, sender: End) {
         let half = self.connection.half_mut(sender);
-        half.settle(self.builders[sender].has_learnt(half, &self.models[sender]));
+        half.settle(half.is_all_acked() && self.builders[sender].has_learnt(half, &self.models[sender]));
         if let Some(ToPeer { time, span }) = to_peer {
             self.connection.half_mut(sender.peer()).vantage.is_at_most(time, span);
         }

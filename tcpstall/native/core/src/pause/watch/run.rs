@@ -49,12 +49,12 @@ impl Watch {
     #[inline(always)]
     pub(super) fn continues_run(&self, segment: &Segment) -> Option<End> {
         let Run { sender, ack, window, .. } = self.run?;
-        let same = segment.ack == ack && segment.window == window && segment.sack_count == 0;
-        let soon = segment.time - self.builders[sender].last_data() <= LEAST_PAUSE;
-        let continues = same
-            && soon
-            && segment.payload > 1
+        let continues = segment.payload > 1
+            && segment.ack == ack
+            && segment.window == window
+            && segment.sack_count == 0
             && segment.time >= self.connection.end
+            && segment.time - self.builders[sender].last_data() <= LEAST_PAUSE
             && self.connection.sender(segment) == sender
             && self.connection.continues(segment, sender);
         continues.then_some(sender)
