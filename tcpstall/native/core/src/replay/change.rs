@@ -155,7 +155,7 @@ impl Change {
             }
             "delayed-ack" => end.delayed_ack = Nanos(value),
             "loss" => {
-                end.losses.clear();
+                end.loses_nothing();
                 end.loss_share = value as f64 / ALL_LOST as f64;
                 if value == 0 {
                     end.queue = None;

@@ -15,17 +15,25 @@ pub(super) const TURNS: u64 = PLACES as u64 - 1;
 pub(super) fn elsewhere(setup: &Setup) -> impl Iterator<Item = Setup> {
     (1..PLACES).map(|turn| {
         let mut moved = setup.clone();
-        moved.ends.iter_mut().for_each(|end| turns(end, turn));
+        let bytes = moved.ends.each_ref().map(|end| end.bytes().max(1));
+        moved.ends.iter_mut().zip(bytes).for_each(|(end, bytes)| turns(end, bytes, turn));
+        // Acknowledgements are of the peer's data.
+        moved.ends.iter_mut().zip([bytes[1], bytes[0]]).for_each(|(end, bytes)| turns_acks(end, bytes, turn));
         moved
     })
 }
 
-fn turns(end: &mut HostSetup, turn: i64) {
-    let bytes = end.bytes().max(1);
+fn turns(end: &mut HostSetup, bytes: i64, turn: i64) {
     for loss in &mut end.losses {
         loss.at = (loss.at + bytes / PLACES * turn) % bytes;
     }
     end.losses.sort_by_key(|loss| loss.at);
+}
+
+fn turns_acks(end: &mut HostSetup, bytes: i64, turn: i64) {
+    for lost in &mut end.lost_acks {
+        lost.from = (lost.from + bytes / PLACES * turn) % bytes;
+    }
 }
 
 /// Replays with losses by chance: a further one lies between the shortest and the longest of 19 in 18 of 20 cases.

@@ -10,7 +10,7 @@ use super::luck;
 use super::model::{Played, play};
 use super::record::Record;
 use super::recover::Refusal;
-use super::setup::Setup;
+use super::setup::{HostSetup, Setup};
 use super::times::Times;
 use super::unknown::unknown;
 use super::view::View;
@@ -98,11 +98,11 @@ struct Whole {
 
 impl Whole {
     fn of(setup: &Setup) -> Option<Whole> {
-        if setup.ends.iter().all(|end| end.losses.is_empty()) {
+        if !setup.ends.iter().any(HostSetup::is_lossy) {
             return None;
         }
         let mut setup = setup.clone();
-        setup.ends.iter_mut().for_each(|end| end.losses.clear());
+        setup.ends.iter_mut().for_each(|end| end.loses_nothing());
         Some(Whole { played: play(&setup)?, setup })
     }
 }

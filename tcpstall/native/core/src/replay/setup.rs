@@ -31,6 +31,15 @@ pub struct BufferLevel {
     pub wake: i64,
 }
 
+/// Acknowledgements that the path lost, until data came again.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct LostAcks {
+    /// Acknowledged offset of the last one before them.
+    pub from: i64,
+    /// Retransmissions until one was answered.
+    pub repeats: u32,
+}
+
 /// The queue before the bottleneck.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct QueueDepth {
@@ -106,6 +115,9 @@ pub struct HostSetup {
     /// The send buffer, where it limits the sender, by offset in the written data, because kernels tune it and large
     /// frames exceed it. Empty without such a limit.
     pub send_buffer: Vec<BufferLevel>,
+    /// Each buffer of its send queue holds one segment, so that a tuned send buffer of twice the congestion window holds no
+    /// more payload (Linux tcp_sndbuf_expand); larger buffers waste less memory, and more payload fits.
+    pub one_segment: bool,
     /// A writer that is blocked where the capture's was not is woken by the kernel's rule alone; otherwise as late as the
     /// capture's next one.
     pub wakes_by_rule: bool,
@@ -117,6 +129,10 @@ pub struct HostSetup {
     pub late_starts: Vec<LateStart>,
     /// Losses of its data on the path, in order of offset.
     pub losses: Vec<Loss>,
+    /// Lost acknowledgements of its peer's data.
+    pub lost_acks: Vec<LostAcks>,
+    /// Ranges of its peer's data that its receiver acknowledged late, because its window could not move.
+    pub held: Vec<(i64, i64)>,
     /// Share of its packets with data that the path loses by chance besides.
     pub loss_share: f64,
     /// Delay of its acknowledgements; zero for none.
@@ -166,6 +182,17 @@ impl HostSetup {
         if let Some(level) = known.get(known.len() / 2) {
             self.send_buffer = vec![BufferLevel { until: i64::MAX, ..*level }];
         }
+    }
+
+    /// True if the path lost data or acknowledgements of it.
+    pub fn is_lossy(&self) -> bool {
+        !self.losses.is_empty() || !self.lost_acks.is_empty()
+    }
+
+    /// Removes these losses.
+    pub fn loses_nothing(&mut self) {
+        self.losses.clear();
+        self.lost_acks.clear();
     }
 
     /// Shortens the waits of its host by `span`: the replay's acknowledgements arrive as much later.

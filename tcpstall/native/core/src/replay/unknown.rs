@@ -50,7 +50,7 @@ fn of_queue(change: &Change, changes: &[Change], setup: &Setup) -> Option<Refusa
         return Some(Refusal::NoBottleneck);
     }
     // Losses at fixed data may have been the queue's.
-    ends().any(|end| !setup.ends[end].losses.is_empty() && !spared(end)).then_some(Refusal::Luck)
+    ends().any(|end| setup.ends[end].is_lossy() && !spared(end)).then_some(Refusal::Luck)
 }
 
 /// True if a sender of large frames waited for its send buffer. Such frames fill it by irregular amounts: two flights of

@@ -39,6 +39,7 @@ impl Host {
             sample,
             least: self.least_rtt,
         };
+        self.undoes(packet);
         self.cwnd.on_ack(freed.segments + reported, &ack);
         self.repair = self.repair.filter(|repair| self.snd_una < repair.until);
         let lost = self.board.lost();
@@ -48,6 +49,18 @@ impl Host {
             repair.delivers(freed.segments + reported, in_flight, progress);
         }
         self.arms(world);
+    }
+
+    /// Restores the window where all retransmissions of a repair were needless: their data came twice (Linux
+    /// tcp_try_undo_loss, tcp_try_undo_dsack).
+    fn undoes(&mut self, packet: &Packet) {
+        if packet.twice && self.unanswered > 0 {
+            self.unanswered -= 1;
+            if self.unanswered == 0 && self.board.lost() == 0 {
+                self.cwnd.undo();
+                self.repair = None;
+            }
+        }
     }
 
     /// Marks segments that must be lost, and shrinks the window for them.
@@ -61,6 +74,7 @@ impl Host {
             let out = self.board.in_flight() + self.board.lost();
             self.cwnd.on_loss(out, self.snd_nxt, self.snd_una);
             if self.repair.is_none() && self.backoff == 0 {
+                self.unanswered = 0;
                 self.repair = Some(Repair::new(self.snd_nxt, self.cwnd.segments(), out));
             }
         }

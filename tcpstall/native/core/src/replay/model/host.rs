@@ -73,6 +73,12 @@ pub(super) struct Host {
     pub(super) pace_free: Nanos,
     pub(super) pace_set: bool,
     pub(super) sent_again: u64,
+    /// Retransmissions of the present repair that no report of data that came twice answers (Linux undo_retrans).
+    pub(super) unanswered: u32,
+    /// Size of a send buffer that the kernel tunes; it never shrinks.
+    pub(super) buffer: i64,
+    /// Offset up to which its writer has filled it.
+    pub(super) filled: i64,
     /// Waits of the host that are over.
     pub(super) waits: usize,
     /// End of the host's present wait.
@@ -84,6 +90,8 @@ pub(super) struct Host {
     /// Ranges above a hole, by their left edges.
     pub(super) ahead: BTreeMap<i64, i64>,
     pub(super) newest: Option<(i64, i64)>,
+    /// Data came twice since the last acknowledgement.
+    pub(super) twice: bool,
     pub(super) arrivals: Vec<(i64, Nanos)>,
     pub(super) unacknowledged: i64,
     pub(super) must_acknowledge: bool,
@@ -143,12 +151,16 @@ impl Host {
             pace_free: Nanos::ZERO,
             pace_set: false,
             sent_again: 0,
+            unanswered: 0,
+            buffer: 0,
+            filled: FIRST,
             waits: 0,
             awaited: Nanos::ZERO,
             late: Nanos::ZERO,
             rcv_nxt: FIRST,
             ahead: BTreeMap::new(),
             newest: None,
+            twice: false,
             arrivals: Vec::new(),
             unacknowledged: 0,
             must_acknowledge: false,

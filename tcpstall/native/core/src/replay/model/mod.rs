@@ -21,7 +21,7 @@ pub use self::host::CONVERSATION;
 use self::host::{FIRST, Host};
 pub use self::write::WRITTEN_AHEAD;
 use super::progress::Progress;
-use super::setup::{Loss, Setup};
+use super::setup::{Loss, LostAcks, Setup};
 use crate::flow::End;
 use crate::time::Nanos;
 
@@ -37,6 +37,8 @@ pub(super) struct Packet {
     edge: i64,
     /// The range around the last arrival, where holes remain below it.
     sack: Option<(i64, i64)>,
+    /// Data came that had come before (RFC 2883).
+    twice: bool,
 }
 
 /// An event of the replay.
@@ -91,6 +93,7 @@ pub(super) struct World<'a> {
     /// Time when each end's data has passed the bottleneck.
     busy_until: [Nanos; 2],
     losses: [Vec<Loss>; 2],
+    lost_acks: [Vec<LostAcks>; 2],
     dice: Dice,
 }
 
@@ -113,7 +116,7 @@ impl World<'_> {
             self.busy_until[from] = begin + Nanos((packet.bytes as f64 / rate * 1e9) as i64);
             wait = self.busy_until[from] - self.now;
         }
-        if packet.bytes == 0 || !self.loses(from, &packet) {
+        if !self.loses_ack(from, &packet) && (packet.bytes == 0 || !self.loses(from, &packet)) {
             self.after(one_way + wait, Event::Arrive(from.peer(), packet));
         }
     }
@@ -129,6 +132,18 @@ impl World<'_> {
         }
         let share = self.setup.ends[from].loss_share;
         lost || share > 0.0 && self.dice.falls_below(share)
+    }
+
+    fn loses_ack(&mut self, from: End, packet: &Packet) -> bool {
+        if packet.bytes > 0 {
+            // It acknowledges too.
+            self.lost_acks[from].iter_mut().filter(|lost| lost.from < packet.ack).for_each(|lost| lost.repeats = 0);
+            return false;
+        }
+        let covers = |lost: &&mut LostAcks| lost.repeats > 0 && lost.from < packet.ack;
+        let Some(lost) = self.lost_acks[from].iter_mut().find(covers) else { return false };
+        lost.repeats -= u32::from(packet.twice);
+        lost.repeats > 0
     }
 }
 
@@ -150,6 +165,7 @@ fn run(setup: &Setup, hosts: &mut [Host; 2]) -> Option<Played> {
         order: 0,
         busy_until: [Nanos::ZERO; 2],
         losses,
+        lost_acks: End::BOTH.map(|end| setup.ends[end].lost_acks.clone()),
         dice: Dice::new(setup.seed),
     };
     open(&mut world, hosts);

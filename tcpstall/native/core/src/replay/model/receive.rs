@@ -5,8 +5,17 @@ use super::{Event, Packet, World};
 use crate::replay::setup::{WindowGrowth, WindowOpening};
 use crate::time::Nanos;
 
+/// Linux's shortest delay of an acknowledgement (TCP_ATO_MIN, HZ/25).
+const DELAYED_ACK: Nanos = Nanos::from_millis(40);
+/// Bytes that arrive for each by which the right edge of a closing window moves.
+const CLOSES: i64 = 4;
 /// Window of a receiver that never announced one: the largest that any sender may use (RFC 7323 §2.3).
 const NO_LIMIT: i64 = 1 << 30;
+
+/// True if the window closed between these acknowledgements.
+fn closes(before: &WindowOpening, next: &WindowOpening) -> bool {
+    (next.edge - before.edge) * CLOSES < next.arrived - before.arrived
+}
 
 impl Host {
     pub(super) fn receives(&mut self, packet: &Packet, world: &mut World<'_>) {
@@ -15,7 +24,7 @@ impl Host {
         self.rcv_mss = self.rcv_mss.max(packet.bytes);
         let before = self.rcv_nxt;
         if end <= self.rcv_nxt {
-            self.must_acknowledge = true;
+            (self.must_acknowledge, self.twice) = (true, true);
         } else if packet.start > self.rcv_nxt {
             self.must_acknowledge = true;
             self.newest = Some(self.keep(packet.start, end));
@@ -28,12 +37,14 @@ impl Host {
         if self.rcv_nxt > before {
             self.arrivals.push((self.rcv_nxt, world.now));
             self.unacknowledged += self.rcv_nxt - before;
+            // The last acknowledgement before late ones.
+            self.must_acknowledge |= self.setup(world).held.iter().any(|(from, _)| *from == self.rcv_nxt);
             if let Some(growth) = self.tuned(world) {
                 self.growth.arrives(growth, world.now, before, world.setup.rtt);
             }
             self.announce(world);
         }
-        if self.must_acknowledge || self.unacknowledged > self.rcv_mss {
+        if self.must_acknowledge || self.unacknowledged > self.rcv_mss && !self.is_late(world) {
             // RFC 5681 §4.2: each segment above or at a hole is acknowledged at once, otherwise every second one.
             self.acknowledges(world);
         }
@@ -80,12 +91,27 @@ impl Host {
         // (__tcp_cleanup_rbuf), and so does a receiver with more than one of the sender's usual segments
         // (__tcp_ack_snd_check).
         let delayed = (self.interactive || end.delays_always) && end.delayed_ack > Nanos::ZERO && alone;
-        if !delayed {
+        // A segment by itself, such as a probe, is answered.
+        let held = !alone && self.is_held(world);
+        if !delayed && !held {
             self.acknowledges(world);
         } else {
             self.ack_turn += 1;
-            world.after(end.delayed_ack, Event::DelayedAck(self.end, self.ack_turn));
+            let delay = if held { end.delayed_ack.max(DELAYED_ACK) } else { end.delayed_ack };
+            world.after(delay, Event::DelayedAck(self.end, self.ack_turn));
         }
+    }
+
+    /// True if the newest data is acknowledged with all that arrive at this moment, or later.
+    fn is_late(&self, world: &World<'_>) -> bool {
+        let openings = &self.setup(world).openings;
+        let around = self.opened.checked_sub(1).map(|last| &openings[last]).zip(openings.get(self.opened));
+        self.is_held(world) || around.is_some_and(|(before, next)| closes(before, next))
+    }
+
+    /// True if the newest data arrived where the window could not move, so that they are acknowledged late.
+    fn is_held(&self, world: &World<'_>) -> bool {
+        self.setup(world).held.iter().any(|(from, to)| *from < self.rcv_nxt && self.rcv_nxt <= *to)
     }
 
     pub(super) fn delayed(&mut self, turn: u32, world: &mut World<'_>) {
@@ -99,7 +125,7 @@ impl Host {
     pub(super) fn acknowledges(&mut self, world: &mut World<'_>) {
         let packet = self.acknowledgement();
         self.ack_turn += 1;
-        (self.unacknowledged, self.must_acknowledge) = (0, false);
+        (self.unacknowledged, self.must_acknowledge, self.twice) = (0, false, false);
         world.carry(self.end, packet);
     }
 
@@ -108,12 +134,12 @@ impl Host {
     pub(super) fn answers(&mut self, world: &World<'_>) {
         self.interactive |= self.rcv_nxt > FIRST && world.now - self.last_heard < CONVERSATION;
         self.ack_turn += 1;
-        (self.unacknowledged, self.must_acknowledge) = (0, false);
+        (self.unacknowledged, self.must_acknowledge, self.twice) = (0, false, false);
     }
 
     pub(super) fn acknowledgement(&self) -> Packet {
         let sack = self.newest.filter(|_| !self.ahead.is_empty());
-        Packet { start: 0, bytes: 0, ack: self.rcv_nxt, edge: self.own_edge, sack }
+        Packet { start: 0, bytes: 0, ack: self.rcv_nxt, edge: self.own_edge, sack, twice: self.twice }
     }
 
     /// Sets the window as captured when the same amount had arrived.
@@ -186,6 +212,8 @@ impl Host {
         // Data that the reader still has to make room for is no growth.
         let Some(before) = openings[..self.opened].last().filter(|_| !self.awaits_reader(openings)) else { return 0 };
         match openings.get(self.opened).filter(|next| next.after == Nanos::ZERO && next.arrived > before.arrived) {
+            // A window that closes opens by a segment or more at once (RFC 1122 §4.2.3.3).
+            Some(next) if closes(before, next) => before.edge,
             Some(next) => {
                 let share = (self.rcv_nxt - before.arrived) as f64 / (next.arrived - before.arrived) as f64;
                 before.edge + ((next.edge - before.edge) as f64 * share) as i64

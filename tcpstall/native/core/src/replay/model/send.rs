@@ -41,6 +41,7 @@ impl Host {
     fn resends(&mut self, world: &mut World<'_>) -> bool {
         let Some(range) = self.board.resend(world.now) else { return false };
         self.sent_again += 1;
+        self.unanswered += 1;
         self.puts(range, world);
         true
     }
@@ -51,7 +52,7 @@ impl Host {
         let queued = self.written - self.snd_nxt;
         let room = self.edge - self.snd_nxt;
         let size = queued.min(end.mss);
-        if size <= 0 || room <= 0 {
+        if size <= 0 || room <= 0 || self.awaits_writer(world) {
             return false;
         }
         // Linux tcp_snd_wnd_test and the silly window rule (RFC 1122 §4.2.3.4): half of the largest window is worth
@@ -78,6 +79,21 @@ impl Host {
         self.cwnd.on_send(self.board.in_flight(), self.snd_una, self.snd_nxt);
         self.last_sent = world.now;
         true
+    }
+
+    /// True if a buffer that the kernel tunes has no more data: a writer is woken where a third of the buffer is free, and
+    /// writes after all acknowledgements of this moment. They may show a loss; without one it writes in time.
+    fn awaits_writer(&mut self, world: &mut World<'_>) -> bool {
+        let end = self.setup(world);
+        let loses = !end.losses.is_empty() || end.loss_share > 0.0;
+        if !loses || !end.one_segment || !end.send_buffer.is_empty() {
+            return false;
+        }
+        if !self.waking && 3 * (self.filled - self.snd_una) <= 2 * self.buffer {
+            self.waking = true;
+            world.after(Nanos::ZERO, Event::Wake(self.end));
+        }
+        self.snd_nxt >= self.filled
     }
 
     /// True while the host itself waits, as it did about here in the capture: only where nothing is outstanding.

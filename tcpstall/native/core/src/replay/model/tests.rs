@@ -3,7 +3,7 @@
 use super::*;
 use crate::replay::change::Change;
 use crate::replay::setup::{
-    BufferLevel, Earlier, HostSetup, QueueDepth, Reuse, Span, WindowGrowth, WindowOpening, WriteStep,
+    BufferLevel, Earlier, HostSetup, LostAcks, QueueDepth, Reuse, Span, WindowGrowth, WindowOpening, WriteStep,
 };
 use crate::replay::view::View;
 
@@ -20,9 +20,12 @@ fn end(steps: Vec<WriteStep>) -> HostSetup {
         nagle: true,
         send_buffer: Vec::new(),
         wakes_by_rule: false,
+        one_segment: false,
         pace: None,
         speed: None,
         losses: Vec::new(),
+        lost_acks: Vec::new(),
+        held: Vec::new(),
         late_starts: Vec::new(),
         loss_share: 0.0,
         delayed_ack: Nanos::from_millis(40),
@@ -130,6 +133,42 @@ fn whatever_is_lost_the_transfer_ends() {
         setup.ends[1].losses = (0..60).step_by(3).map(|at| Loss { at: 1 + at * 1_000, times }).collect();
         assert!(play(&setup).is_some(), "each third segment lost {times} times");
     }
+}
+
+#[test]
+fn lost_acknowledgements_cost_a_timeout_and_no_window() {
+    let mut setup = download(100_000, Nanos::ZERO);
+    let whole = play(&setup).expect("it ends").transfer;
+    setup.ends[0].lost_acks = vec![LostAcks { from: 10_001, repeats: 1 }];
+    let played = play(&setup).expect("it ends");
+    let late = played.transfer - whole;
+    assert!((RTT.times(2)..RTT.times(6)).contains(&late), "{late:?}");
+    assert!(played.sent_again <= 2, "{}: everything had arrived", played.sent_again);
+    Change::new("loss", Some(0)).expect("there is such a change").apply(&mut setup, View::Likely);
+    assert_eq!(play(&setup).expect("it ends").transfer, whole);
+}
+
+#[test]
+fn data_for_which_the_window_cannot_move_are_acknowledged_late() {
+    let mut setup = download(60_000, Nanos::ZERO);
+    let whole = play(&setup).expect("it ends").transfer;
+    setup.ends[0].held = vec![(10_001, 30_001)];
+    assert_eq!(play(&setup).expect("it ends").transfer - whole, Nanos::from_millis(40));
+}
+
+#[test]
+fn a_woken_writer_writes_after_the_acknowledgements_that_show_a_loss() {
+    let transfers = (200_000..500_000).step_by(20_000).map(|bytes| {
+        let mut setup = download(bytes, Nanos::ZERO);
+        setup.ends[1].losses = vec![Loss { at: 135_500, times: 1 }];
+        setup.ends[1].one_segment = true;
+        let tuned = play(&setup).expect("it ends").transfer;
+        // A writer with all data in its buffer sends the whole window before it sees the loss.
+        setup.ends[1].one_segment = false;
+        tuned - play(&setup).expect("it ends").transfer
+    });
+    let later: Vec<_> = transfers.collect();
+    assert!(later.iter().all(|late| *late >= Nanos::ZERO) && later.contains(&RTT), "{later:?}");
 }
 
 #[test]

@@ -68,6 +68,7 @@ impl Host {
             }
             Purpose::Timeout => {
                 self.repair = None;
+                self.unanswered = if self.backoff == 0 { 0 } else { self.unanswered };
                 self.board.lose_all();
                 self.cwnd.on_timeout(0, self.snd_nxt);
                 self.backoff += 1;

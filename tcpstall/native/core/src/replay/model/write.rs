@@ -5,6 +5,7 @@ use std::cmp::Ordering;
 use super::host::{ApplicationState, FIRST, Host};
 use super::{Event, World};
 use crate::replay::setup::UNLIMITED;
+use crate::sender::cwnd::INITIAL_WINDOW;
 use crate::time::Nanos;
 
 /// Size of the unsent rest at which a longer write call returns, bytes: about the content of an autotuned send buffer
@@ -92,6 +93,14 @@ impl Host {
     /// Runs the woken writer.
     pub(super) fn wakes(&mut self, world: &mut World<'_>) {
         (self.waking, self.awake) = (false, true);
+        let end = self.setup(world);
+        if end.send_buffer.is_empty() {
+            // Linux tcp_sndbuf_expand: twice the congestion window, and no less than twice the initial one.
+            let window = i64::from(self.cwnd.segments().max(INITIAL_WINDOW));
+            self.buffer = self.buffer.max(2 * window * end.mss);
+            self.filled = (self.snd_una + self.buffer).max(self.snd_nxt + end.mss);
+            self.sends(world);
+        }
         self.goes_on(world);
     }
 

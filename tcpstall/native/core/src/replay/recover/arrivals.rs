@@ -89,6 +89,12 @@ impl Arrivals {
         self.0.get(at).map(|(_, time)| *time)
     }
 
+    /// Offset below which everything had arrived at `time`; 0 where nothing had.
+    pub fn until(&self, time: Nanos) -> i64 {
+        let at = self.0.partition_point(|(_, arrived)| *arrived <= time);
+        at.checked_sub(1).map_or(0, |last| self.0[last].0)
+    }
+
     /// Mean rate at which the data were read at least, while a buffer held no more than `window`, bytes per second.
     pub fn least_rate(&self, window: i64) -> f64 {
         let ends = self.0.first().zip(self.0.last());

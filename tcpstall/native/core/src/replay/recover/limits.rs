@@ -93,6 +93,13 @@ pub(super) fn cuts_frames(record: &Record, end: End) -> bool {
     own.any(|own| own.bytes > mss && own.bytes % mss != 0 && edges.contains(&(own.start + own.bytes)))
 }
 
+/// True if a tap next to the sender saw no frame of several segments.
+pub(super) fn one_segment(record: &Record, end: End, distance: Nanos, rtt: Nanos) -> bool {
+    let mss = record.mss[end];
+    let mut own = record.passings.iter().filter(|own| own.sender == end && own.kind == PassingKind::New);
+    distance <= rtt.scaled(NEAR) && own.all(|own| own.bytes <= mss)
+}
+
 /// The rate at which the sender paces: by the diagnosis, or by frames that follow no acknowledgement.
 pub(super) fn pace(record: &Record, end: End, distance: Nanos, rtt: Nanos) -> Option<f64> {
     even_pace(record, end, distance, rtt).or_else(|| {

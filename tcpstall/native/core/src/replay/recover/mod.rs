@@ -8,6 +8,7 @@ mod delays;
 mod growth;
 mod limits;
 mod losses;
+mod lost_acks;
 mod pairs;
 mod queue;
 mod speed;
@@ -166,11 +167,14 @@ fn recover_end(
         nagle,
         send_buffer,
         wakes_by_rule: false,
+        one_segment: limits::one_segment(record, end, distances[end], rtt),
         pace: limits::pace(record, end, distances[end], rtt),
         speed: speed::speed(record, end, rtt).filter(|_| rate.is_none()),
         reads,
         late_starts: work.late,
         losses: losses.to_vec(),
+        lost_acks: lost_acks::lost_acks(record, end.peer(), distances[end.peer()], rtt),
+        held: windows::held(record, end, distances[end], &heard[end], rtt),
         loss_share: 0.0,
         delayed_ack: delays.delay,
         delays_always: delays.always,

@@ -41,3 +41,23 @@ pub(super) fn openings(record: &Record, end: End, distance: Nanos, heard: &Arriv
     }
     openings
 }
+
+/// Ranges of the peer's data that an end acknowledged late although more than a segment had come: Linux acknowledges it at
+/// once only where the window can move (__tcp_ack_snd_check).
+pub(super) fn held(record: &Record, end: End, distance: Nanos, heard: &Arrivals, rtt: Nanos) -> Vec<(i64, i64)> {
+    let (mut held, mut acked, mut highest) = (Vec::new(), FIRST, 0);
+    let mss = record.mss[end.peer()];
+    for passing in record.passings.iter().filter(|passing| passing.sender == end) {
+        let (Some(ack), Some(edge)) = (passing.ack, passing.edge) else { continue };
+        if ack > acked {
+            let left = passing.time - Nanos(distance.0 / 2);
+            let late = heard.until(left - READER.max(rtt.scaled(0.5)));
+            if late - acked > 2 * mss && edge - highest < 2 * mss && late <= ack {
+                held.push((acked, late));
+            }
+            acked = ack;
+        }
+        highest = highest.max(edge);
+    }
+    held
+}
