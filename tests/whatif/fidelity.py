@@ -50,22 +50,22 @@ def replays(folder: Path) -> Iterator[Replay]:
 
 
 def _worst(scenario: str, rows: Sequence[dict[str, Any]]) -> Replay:
-    worst = max(rows, key=_off)
+    worst = max(rows, key=off)
     replayed = worst["replayed"]
     captured = (worst["captured"] or {}).get("transfer_ns", 0)
     return Replay(
         scenario=scenario,
         connections=len(rows),
-        fitting=sum(_off(row) <= 1 for row in rows),
+        fitting=sum(off(row) <= 1 for row in rows),
         rtt_ns=worst["rtt_ns"] or 0,
         captured_ns=captured,
         replayed_ns=None if replayed is None else replayed["transfer_ns"],
         refused=worst["refused"] or "",
-        by_itself=all(_off(row, "without_pace" if row["without_pace"] else "replayed") <= 1 for row in rows),
+        by_itself=all(off(row, "without_pace" if row["without_pace"] else "replayed") <= 1 for row in rows),
     )
 
 
-def _off(row: dict[str, Any], which: str = "replayed") -> float:
+def off(row: dict[str, Any], which: str = "replayed") -> float:
     """The error in what is allowed."""
     if row[which] is None:
         return float("inf")

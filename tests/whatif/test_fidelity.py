@@ -5,6 +5,7 @@ from pathlib import Path
 import pytest
 
 from tcpstall.whatif import Change, whatif
+from tests.whatif import real_flows
 from tests.whatif.fidelity import render, replays
 
 FIXTURES = Path(__file__).parents[2] / "fixtures"
@@ -34,3 +35,18 @@ def test_writers_with_a_small_buffer_for_large_frames_are_woken_as_the_kernel_wa
         assert one.captured
         assert one.replayed
         assert one.replayed.transfer_ns == pytest.approx(one.captured.transfer_ns, rel=0.02)
+
+
+def test_flows_of_captures_without_a_truth_are_counted_too(tmp_path: Path) -> None:
+    """A file that is no capture is left out."""
+    (tmp_path / "notes.txt").write_text("no capture", encoding="ascii")
+    captures = [tmp_path / "notes.txt", *sorted((FIXTURES / "pairs").glob("iw-*-5ms/before.pcap.gz"))]
+    flows = list(real_flows.replayed(captures))
+    assert [one.fits and one.by_itself for one in flows] == [True, True]
+    missed = real_flows.Replayed("a.pcap", 3, fits=False, by_itself=False, refused="bbr")
+    lines = real_flows.render([*flows, missed]).splitlines()
+    assert lines[0] == "a.pcap flow 3: bbr"
+    assert lines[1].startswith(
+        "2 of 3 flows with a handshake and 20 segments fit: 66.7%; 2 (66.7%) by the model itself"
+    )
+    assert lines[2] == "refused 1: bbr"
