@@ -84,6 +84,17 @@ def test_changes_of_which_the_capture_says_nothing(download: Scene, text: str, r
     assert unpredicted.refused == reason
 
 
+def test_a_larger_burst_into_a_queue_of_unknown_depth_is_not_promised_as_a_gain(scene: Scene) -> None:
+    scene.path(rtt_ms=40, server_mbit=10)
+    scene.handshake()
+    for _ in range(4):
+        scene.download(100_000)
+        scene.wait_ms(900)
+    scene.closes()
+    (unpredicted,) = played(scene, "initcwnd=60", tap="server").forecast.unpredicted
+    assert unpredicted.refused == "hidden-queue"
+
+
 def test_a_queue_before_a_link_that_is_set_has_a_prediction(download: Scene) -> None:
     assert played(download, "rate=10Mbit", "queue=64K").forecast.outcomes
 

@@ -51,6 +51,7 @@ REFUSALS = {
     "that",
     "unknown-limit": "its data came at a pace of which the capture shows no cause, so the change may not lift it",
     "no-bottleneck": "no queue stood on the path, so its narrowest link is unknown: set rate= too",
+    "hidden-queue": "the change fills the path's queue more than the capture shows, and losses there could outweigh it",
     "endless": "the replay with the change does not end",
 }
 

@@ -23,6 +23,8 @@ const FITS: (f64, i64) = (0.3, 2);
 const HOSTS: Nanos = Nanos::from_millis(1);
 /// Smallest margin of a prediction, as a share of it.
 const LEAST_MARGIN: f64 = 0.02;
+/// Share of the time from which a gain is a promise.
+const PROMISE: f64 = 0.05;
 /// Distance of replays with losses elsewhere, as a share of the likeliest, from which luck can decide.
 const MUCH_LUCK: f64 = 0.3;
 /// Round trips that the replay lacks from which a limit is hidden.
@@ -196,6 +198,12 @@ impl Base<'_> {
         let close = rtt.max(likely.transfer.scaled(HIDDEN));
         if guess > close.0 && changes.iter().any(|change| change.sets_hidden_limit(&self.setup)) {
             return Err(Refusal::HiddenLimit);
+        }
+        let fills = self.setup.ends.iter().any(|end| end.queue.is_some_and(|queue| !queue.overflowed));
+        let window = changes.iter().all(|change| change.name != "loss" && !paths.contains(&change.name));
+        let was = self.played.waited();
+        if fills && window && likely.waited() < was - was.scaled(PROMISE) && doubtful.waited() > was + rtt {
+            return Err(Refusal::HiddenQueue);
         }
         let no_longer_late = self.no_longer_late(&likely);
         if no_longer_late > MOSTLY_LATE {

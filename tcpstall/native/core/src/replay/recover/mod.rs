@@ -70,6 +70,8 @@ words! {
         UnknownLimit = "unknown-limit",
         /// No queue stood on the path, so its narrowest link is unknown.
         NoBottleneck = "no-bottleneck",
+        /// The change fills the path's queue further than the capture did, and losses there could cost more than it saves.
+        HiddenQueue = "hidden-queue",
         /// The replay with the change does not end.
         Endless = "endless",
     }
