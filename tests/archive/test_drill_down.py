@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from tcpstall.archive import local_copies
+from tcpstall.archive import local_copies, open_members
 from tcpstall.archive.discovery import find
 from tcpstall.cli import main
 from tests.archive.trees import tar
@@ -169,14 +169,13 @@ def test_what_cannot_be_opened_is_one_line(say: Say, tmp_path: Path, command: st
 
 def test_a_folder_without_permission_is_told(say: Say, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     name = _file(tmp_path, "a.tar", tar({"a.pcap": CONTENT}))
-    opened = Path.open
 
-    def refused(path: Path, *rest: object) -> object:
-        if str(path) == name:
+    def refused(path: str, *rest: object) -> object:
+        if path == name:
             raise PermissionError(13, "Permission denied")
-        return opened(path, *rest)  # type: ignore[call-overload]
+        return open(path, *rest)  # type: ignore[call-overload]  # noqa: PTH123, SIM115
 
-    monkeypatch.setattr(Path, "open", refused)
+    monkeypatch.setattr(open_members, "open", refused, raising=False)
     for command in (["analyze"], ["analyze", "--format", "json"], ["extract", "-o", tmp_path / "x.pcap"]):
         code, _, err = say(*command, f"{name}!/a.pcap")
         assert code == 3
