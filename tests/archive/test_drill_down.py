@@ -173,7 +173,7 @@ def test_a_folder_without_permission_is_told(say: Say, tmp_path: Path, monkeypat
     def refused(path: str, *rest: object) -> object:
         if path == name:
             raise PermissionError(13, "Permission denied")
-        return open(path, *rest)  # type: ignore[call-overload]  # noqa: PTH123, SIM115
+        return open(path, *rest)  # type: ignore[call-overload]  # noqa: PTH123
 
     monkeypatch.setattr(open_members, "open", refused, raising=False)
     for command in (["analyze"], ["analyze", "--format", "json"], ["extract", "-o", tmp_path / "x.pcap"]):
