@@ -6,20 +6,13 @@ import pytest
 
 from tests.causes.triple import fires, look_alike, near_miss
 from tests.scene import Scene
-
-SEGMENT = 1_448
+from tests.traits.exchanges import SEGMENT, acknowledged
 
 
 def lost_tail(scene: Scene, ip_ids: Literal["connection", "host", "zero"], *, lost: bool = True) -> list[str]:
     """The receiver's view of a silence of a timer's length, after which one segment comes alone, and then another."""
     scene.server.ip_ids = ip_ids
-    scene.handshake(rtt_ms=20)
-    scene.request()
-    for _ in range(8):
-        scene.server_sends(3 * SEGMENT, tso=1)
-        scene.client_acks()
-        scene.wait_ms(30)
-    edge = 24 * SEGMENT
+    edge = acknowledged(scene, rtt_ms=20)
     if lost:
         scene.server_sends(2 * SEGMENT, tso=1, lost=True)
     scene.wait_ms(200)

@@ -2,19 +2,12 @@
 
 from tests.causes.triple import fires, look_alike, near_miss
 from tests.scene import Scene
-
-SEGMENT = 1_448
+from tests.traits.exchanges import SEGMENT, acknowledged
 
 
 def silence(scene: Scene, ms: float, *, lost: int) -> list[tuple[str, bool]]:
     """(cause, sure) of a silence so long after the last ACK, at a receiver that so many packets never reached."""
-    scene.handshake(rtt_ms=40)
-    scene.request()
-    for _ in range(8):
-        scene.server_sends(3 * SEGMENT, tso=1)
-        scene.client_acks()
-        scene.wait_ms(30)
-    edge = 24 * SEGMENT
+    edge = acknowledged(scene, rtt_ms=40)
     scene.server_sends(3 * SEGMENT, tso=1)
     edge += 3 * SEGMENT
     if lost:

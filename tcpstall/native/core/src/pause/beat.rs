@@ -108,7 +108,7 @@ pub(super) fn find_steps(pauses: &mut [Pause]) {
         let (low, high) = (step(pause).scaled(1.0 - EVEN), step(pause).scaled(1.0 + EVEN));
         let alike = steps.partition_point(|step| *step <= high) - steps.partition_point(|step| *step < low);
         pause.context.in_step = alike >= STEPS;
-        pause.context.on_beat = alike >= STEPS && alike * STEPS_SHARE >= steps.len();
+        pause.context.on_beat = pause.context.in_step && alike * STEPS_SHARE >= steps.len();
     }
 }
 

@@ -166,6 +166,7 @@ mod tests {
         let closed = holes.on_ack(ms(40), 200, false);
         assert_eq!(closed.map(|hole| (hole.since, hole.until)), Some((ms(10), Some(ms(40)))));
     }
+
     #[test]
     fn a_loss_after_the_first_is_a_hole_of_its_own() {
         let (mut holes, _) = skipped();

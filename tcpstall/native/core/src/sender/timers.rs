@@ -47,8 +47,17 @@ pub enum Expired {
 
 /// True if `timers` timers with the sum `sum`, each up to two ticks late, end after `waited`.
 pub fn fires_at(sum: Nanos, timers: u32, waited: Nanos) -> bool {
-    let late = Nanos(2 * TICK.0 * i64::from(timers));
-    waited >= sum.scaled(0.98) && waited <= sum.scaled(SLACK) + late
+    waited >= sum.scaled(0.98) && waited <= sum.scaled(SLACK) + late(timers)
+}
+
+/// Time by which so many timers may be late.
+fn late(timers: u32) -> Nanos {
+    Nanos(2 * TICK.0 * i64::from(timers))
+}
+
+/// Chains of timeouts that double (RFC 6298 §5.5): the number of timers, and their sum.
+fn chains(rto: Nanos) -> impl Iterator<Item = (u32, Nanos)> {
+    (1..=DOUBLINGS).map(move |timers| (timers, rto.times((1 << timers) - 1)))
 }
 
 /// Number of timers that may have sent a packet when `lost` packets are missing before a segment: each timer sends one,
@@ -66,8 +75,7 @@ pub fn expired(srtt: Option<Nanos>, segments_out: u32, waited: Nanos, fired: &Ra
         return fired.contains(&1).then_some(Expired::Probe);
     }
     let ends = |timers, sum| fired.contains(&timers) && fires_at(sum, timers, waited);
-    let mut chains = (1..=DOUBLINGS).map(|timers| (timers, rto.times((1 << timers) - 1)));
-    let any = chains.any(|(timers, sum)| ends(timers, sum) || ends(timers + 1, probe + sum));
+    let any = chains(rto).any(|(timers, sum)| ends(timers, sum) || ends(timers + 1, probe + sum));
     any.then_some(Expired::Timeout)
 }
 
@@ -75,11 +83,8 @@ pub fn expired(srtt: Option<Nanos>, segments_out: u32, waited: Nanos, fired: &Ra
 /// at a chain of such that double, in which `fired` timers may have expired. An application that writes once a second
 /// counts from its last write instead.
 pub fn fires_after_a_second(waited: Nanos, fired: &RangeInclusive<u32>) -> bool {
-    let chain = |timers: &u32| INITIAL_RTO.times((1 << timers) - 1);
-    let late = |timers: u32| Nanos(2 * TICK.0 * i64::from(timers));
-    (1..=DOUBLINGS)
-        .filter(|timers| fired.contains(timers))
-        .any(|timers| (chain(&timers).scaled(EARLIEST)..=chain(&timers) + late(timers)).contains(&waited))
+    let ends = |timers, sum: Nanos| waited >= sum.scaled(EARLIEST) && waited <= sum + late(timers);
+    chains(INITIAL_RTO).any(|(timers, sum)| fired.contains(&timers) && ends(timers, sum))
 }
 
 #[cfg(test)]
@@ -111,6 +116,7 @@ mod tests {
         assert_eq!(expired(SRTT, 1, Nanos::from_millis(60), &(1..=1)), None);
         assert_eq!(expired(SRTT, 1, Nanos::from_millis(226), &(1..=1)), Some(Expired::Timeout));
     }
+
     #[test]
     fn a_timeout_that_is_rounded_up_to_a_second_counts_from_the_last_ack() {
         assert!(fires_after_a_second(Nanos::from_millis(1_001), &(1..=1)));
